@@ -1,0 +1,115 @@
+//! The Content-Security-Policy of a UI resource.
+
+use super::origin::{Origin, OriginError};
+use crate::model::Csp;
+
+/// The most origins one list may declare.
+pub const MAX_ORIGINS: usize = 100;
+
+/// Why no policy can be made of a declaration. It does not show what was declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CspError {
+    /// An entry is no origin.
+    #[error("{list}[{index}] {reason}")]
+    Origin {
+        /// The list, as it is called on the wire.
+        list: &'static str,
+        /// The entry's place in the list.
+        index: usize,
+        /// What is wrong with it.
+        reason: OriginError,
+    },
+    /// A list has more than [`MAX_ORIGINS`] entries.
+    #[error("{list} has more than {MAX_ORIGINS} entries")]
+    TooMany {
+        /// The list, as it is called on the wire.
+        list: &'static str,
+    },
+}
+
+/// The policy for a declaration, as the value of a `Content-Security-Policy` header.
+///
+/// Without a declaration (or with one that declares nothing) a resource may use only what it brings
+/// along, and connect to nothing. Each list widens its own directives: `connectDomains` `connect-src`;
+/// `resourceDomains` `script-src`, `style-src`, `img-src`, `media-src` and `font-src`; `frameDomains`
+/// `frame-src`; `baseUriDomains` `base-uri`. The last two appear only when declared.
+///
+/// # Errors
+/// [`CspError`] when an entry is not exactly an origin, or there are too many.
+///
+/// # Examples
+/// ```
+/// use mcp_core::apps::csp::{CspError, policy};
+/// use mcp_core::model::Csp;
+/// let csp = Csp { connect_domains: Some(vec!["api.example.com".to_owned()]), ..Csp::default() };
+/// assert!(policy(Some(&csp))?.ends_with("; connect-src 'self' api.example.com"));
+/// # Ok::<(), CspError>(())
+/// ```
+pub fn policy(declared: Option<&Csp>) -> Result<String, CspError> {
+    let empty = Csp::default();
+    let csp = declared.unwrap_or(&empty);
+    let connect = origins("connectDomains", csp.connect_domains.as_deref())?;
+    let resource = origins("resourceDomains", csp.resource_domains.as_deref())?;
+    let frame = origins("frameDomains", csp.frame_domains.as_deref())?;
+    let base_uri = origins("baseUriDomains", csp.base_uri_domains.as_deref())?;
+
+    let resources = resource.as_deref().unwrap_or_default();
+    let mut directives = vec![
+        "default-src 'none'".to_owned(),
+        directive("script-src 'self' 'unsafe-inline'", resources),
+        directive("style-src 'self' 'unsafe-inline'", resources),
+        directive("img-src 'self' data:", resources),
+        directive("media-src 'self' data:", resources),
+    ];
+    if *csp != empty {
+        directives.push(directive("font-src 'self'", resources));
+    }
+    directives.push(match connect.as_deref().unwrap_or_default() {
+        [] => "connect-src 'none'".to_owned(),
+        origins => directive("connect-src 'self'", origins),
+    });
+    directives.extend(frame.map(|origins| only("frame-src", &origins)));
+    directives.extend(base_uri.map(|origins| only("base-uri", &origins)));
+    Ok(directives.join("; "))
+}
+
+fn origins(
+    list: &'static str,
+    declared: Option<&[String]>,
+) -> Result<Option<Vec<Origin>>, CspError> {
+    let Some(declared) = declared else {
+        return Ok(None);
+    };
+    if declared.len() > MAX_ORIGINS {
+        return Err(CspError::TooMany { list });
+    }
+    let parse = |(index, text): (usize, &String)| {
+        Origin::parse(text).map_err(|reason| CspError::Origin {
+            list,
+            index,
+            reason,
+        })
+    };
+    declared
+        .iter()
+        .enumerate()
+        .map(parse)
+        .collect::<Result<Vec<_>, _>>()
+        .map(Some)
+}
+
+fn directive(start: &str, origins: &[Origin]) -> String {
+    origins.iter().fold(start.to_owned(), |text, origin| {
+        text + " " + origin.as_str()
+    })
+}
+
+/// A directive of these origins and nothing else. An empty list says `'none'`: a directive without
+/// a source means the same, but not every reader knows.
+fn only(name: &str, origins: &[Origin]) -> String {
+    match origins {
+        [] => format!("{name} 'none'"),
+        _ => directive(name, origins),
+    }
+}

@@ -1,0 +1,41 @@
+//! Opaque cursors of paged lists.
+//!
+//! A cursor names the list, the catalogue it was cut from and the page, so that one from another
+//! list or an older catalogue is refused instead of skipping entries.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::ListKind;
+
+/// Kind, fingerprint, page.
+const BYTES: usize = 1 + 8 + 4;
+
+/// The cursor of `page` in a list.
+#[must_use]
+pub(super) fn encode(kind: ListKind, fingerprint: u64, page: u32) -> String {
+    let mut bytes = Vec::with_capacity(BYTES);
+    bytes.push(kind as u8);
+    bytes.extend_from_slice(&fingerprint.to_be_bytes());
+    bytes.extend_from_slice(&page.to_be_bytes());
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// The page a cursor names, if it is one of this list.
+#[must_use]
+pub(super) fn decode(text: &str, kind: ListKind, fingerprint: u64) -> Option<u32> {
+    let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+    let (&tag, rest) = bytes.split_first()?;
+    let (print, page) = rest.split_first_chunk::<8>()?;
+    let page: [u8; 4] = page.try_into().ok()?;
+    let known = tag == kind as u8 && u64::from_be_bytes(*print) == fingerprint;
+    known.then(|| u32::from_be_bytes(page))
+}
+
+/// FNV-1a: tells one catalogue from another, nothing more.
+#[must_use]
+pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

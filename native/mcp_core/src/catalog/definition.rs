@@ -1,0 +1,94 @@
+//! What a server declares about itself: the text a catalogue is built from.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A server's whole declaration, as the Elixir router writes it. Keys are camelCase.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "a server definition")]
+pub struct Definition {
+    /// The server itself.
+    pub server: ServerDefinition,
+    /// Tools in declaration order, each as it stands on the newest wire.
+    #[serde(default)]
+    pub tools: Vec<Value>,
+    /// What admission must know of each tool beside its wire form; as many as `tools`.
+    #[serde(default)]
+    pub tool_rules: Vec<ToolRule>,
+    /// Prompts in declaration order.
+    #[serde(default)]
+    pub prompts: Vec<Value>,
+    /// Which prompts complete their arguments; as many as `prompts`.
+    #[serde(default)]
+    pub prompt_completes: Vec<bool>,
+    /// Static resources in declaration order.
+    #[serde(default)]
+    pub resources: Vec<Value>,
+    /// Resource templates in declaration order.
+    #[serde(default)]
+    pub resource_templates: Vec<Value>,
+    /// Which templates complete their variables; as many as `resource_templates`.
+    #[serde(default)]
+    pub template_completes: Vec<bool>,
+    /// Lists that user code computes for each request.
+    #[serde(default)]
+    pub dynamic: Vec<String>,
+}
+
+/// The server's name, its texts and its defaults.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "a server declaration")]
+pub struct ServerDefinition {
+    /// The `Implementation` object, as it stands on the newest wire.
+    pub info: Value,
+    /// Guidance for the model.
+    #[serde(default)]
+    pub instructions: Option<String>,
+    /// How long a client may keep a list, in milliseconds (2026-07-28).
+    #[serde(default)]
+    pub ttl_ms: u64,
+    /// Who may share a kept list (2026-07-28).
+    #[serde(default)]
+    pub cache_scope: CacheScope,
+    /// How many entries a page of a list has.
+    #[serde(default = "default_page_size")]
+    pub page_size: usize,
+    /// Extensions this server speaks, by identifier.
+    #[serde(default)]
+    pub extensions: serde_json::Map<String, Value>,
+}
+
+/// Who may share a cached list.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase", expecting = "\"private\" or \"public\"")]
+pub enum CacheScope {
+    /// Only the client that asked.
+    #[default]
+    Private,
+    /// Anyone.
+    Public,
+}
+
+impl CacheScope {
+    /// The scope's name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Public => "public",
+        }
+    }
+}
+
+/// What admission must know of a tool beside its wire form.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "a tool's rules")]
+pub struct ToolRule {
+    /// Client capabilities without which the tool is not called.
+    #[serde(default)]
+    pub requires: Vec<String>,
+}
+
+const fn default_page_size() -> usize {
+    1_000
+}

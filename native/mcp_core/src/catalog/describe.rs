@@ -1,0 +1,184 @@
+//! What a server says of itself: capabilities, `initialize`, `server/discover`, and what each
+//! revision adds to every result.
+
+use serde_json::{Map, Value, json};
+
+use super::definition::{Definition, ServerDefinition};
+use super::extras::Extras;
+use super::lists::{Caching, ListKind};
+use crate::apps::{EXTENSION, MIME_TYPE};
+use crate::json;
+use crate::model;
+use crate::revision::{Era, Revision};
+
+/// Where a stateless result says who answered.
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+/// What the server can do, as it advertises it.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a capability of its own"
+)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Capabilities {
+    /// `tools/*` answer.
+    pub tools: bool,
+    /// `prompts/*` answer.
+    pub prompts: bool,
+    /// `resources/*` answer.
+    pub resources: bool,
+    /// `completion/complete` answers.
+    pub completions: bool,
+    /// Extensions, by identifier.
+    pub extensions: Map<String, Value>,
+}
+
+impl Capabilities {
+    pub(super) fn of(definition: &Definition, dynamic: &[ListKind]) -> Self {
+        let offers = |kind: ListKind| !definition.list(kind).is_empty() || dynamic.contains(&kind);
+        let mut extensions = definition.server.extensions.clone();
+        if definition.resources.iter().any(is_app_view) {
+            extensions
+                .entry(EXTENSION)
+                .or_insert_with(|| json!({ "mimeTypes": [MIME_TYPE] }));
+        }
+        Self {
+            tools: offers(ListKind::Tools),
+            prompts: offers(ListKind::Prompts),
+            resources: offers(ListKind::Resources) || offers(ListKind::ResourceTemplates),
+            completions: definition.prompt_completes.contains(&true)
+                || definition.template_completes.contains(&true),
+            extensions,
+        }
+    }
+
+    /// The capabilities object at `revision`.
+    #[must_use]
+    pub fn to_value(&self, revision: Revision) -> Value {
+        let mut object = Map::new();
+        let mut put = |name: &str, offered: bool, value: Value| {
+            if offered {
+                object.insert(name.to_owned(), value);
+            }
+        };
+        put("tools", self.tools, json!({ "listChanged": true }));
+        put(
+            "resources",
+            self.resources,
+            json!({ "subscribe": true, "listChanged": true }),
+        );
+        put("prompts", self.prompts, json!({ "listChanged": true }));
+        put("logging", true, json!({}));
+        put(
+            "completions",
+            self.completions && revision >= Revision::V2025_03_26,
+            json!({}),
+        );
+        put(
+            "extensions",
+            !self.extensions.is_empty() && revision >= Revision::V2025_06_18,
+            Value::Object(self.extensions.clone()),
+        );
+        Value::Object(object)
+    }
+}
+
+fn is_app_view(resource: &Value) -> bool {
+    resource
+        .get("uri")
+        .and_then(Value::as_str)
+        .is_some_and(|uri| uri.starts_with("ui://"))
+}
+
+/// The kept answers to `initialize` and `server/discover`, behind their ids.
+#[derive(Debug)]
+pub(super) struct Descriptions {
+    initialize: [Vec<u8>; Revision::ALL.len()],
+    discover: Vec<u8>,
+}
+
+impl Descriptions {
+    pub(super) fn encode(
+        server: &ServerDefinition,
+        capabilities: &Capabilities,
+        caching: Caching,
+    ) -> Self {
+        Self {
+            initialize: Revision::ALL
+                .map(|revision| initialize_tail(server, capabilities, revision)),
+            discover: discover_tail(server, capabilities, caching),
+        }
+    }
+
+    pub(super) fn initialize(&self, revision: Revision) -> &[u8] {
+        self.initialize
+            .get(revision.index())
+            .map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn discover(&self) -> &[u8] {
+        &self.discover
+    }
+}
+
+fn initialize_tail(
+    server: &ServerDefinition,
+    capabilities: &Capabilities,
+    revision: Revision,
+) -> Vec<u8> {
+    let extras = Extras::default();
+    let mut out = Vec::new();
+    extras.open_result(&mut out);
+    out.extend_from_slice(b"\"protocolVersion\":");
+    json::write_string(&mut out, revision.as_str());
+    out.extend_from_slice(b",\"capabilities\":");
+    out.extend_from_slice(capabilities.to_value(revision).to_string().as_bytes());
+    out.extend_from_slice(b",\"serverInfo\":");
+    out.extend_from_slice(&model::encode_for(
+        &model::IMPLEMENTATION,
+        &server.info,
+        revision,
+    ));
+    write_instructions(&mut out, server);
+    extras.close_result(&mut out);
+    out
+}
+
+fn discover_tail(
+    server: &ServerDefinition,
+    capabilities: &Capabilities,
+    caching: Caching,
+) -> Vec<u8> {
+    let revision = Revision::NEWEST;
+    let extras = extras(&server.info, revision);
+    let mut out = Vec::new();
+    extras.open_result(&mut out);
+    out.extend_from_slice(b"\"supportedVersions\":[");
+    json::write_string(&mut out, revision.as_str());
+    out.extend_from_slice(b"],\"capabilities\":");
+    out.extend_from_slice(capabilities.to_value(revision).to_string().as_bytes());
+    write_instructions(&mut out, server);
+    out.push(b',');
+    caching.write(&mut out);
+    extras.close_result(&mut out);
+    out
+}
+
+fn write_instructions(out: &mut Vec<u8>, server: &ServerDefinition) {
+    if let Some(instructions) = &server.instructions {
+        out.extend_from_slice(b",\"instructions\":");
+        json::write_string(out, instructions);
+    }
+}
+
+/// What `revision` adds to every result: its type, and who answered.
+pub(super) fn extras(info: &Value, revision: Revision) -> Extras {
+    if revision.era() == Era::Session {
+        return Extras::default();
+    }
+    let info = model::encode_for(&model::IMPLEMENTATION, info, revision);
+    Extras {
+        fields: b"\"resultType\":\"complete\"".to_vec(),
+        meta: vec![(SERVER_INFO, info)],
+    }
+}

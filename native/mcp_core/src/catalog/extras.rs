@@ -1,0 +1,37 @@
+//! What the revision in force adds to every result of a server.
+
+use crate::json::write_string;
+
+/// Members around a result's own: its type in front, who answered behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// Members that open the result, such as `"resultType":"complete"`; may be empty.
+    pub fields: Vec<u8>,
+    /// Members to add to the result's `_meta`: name and JSON text.
+    pub meta: Vec<(&'static str, Vec<u8>)>,
+}
+
+impl Extras {
+    /// `,"result":{` and the opening members, with the comma that the next member needs.
+    pub fn open_result(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b",\"result\":{");
+        if !self.fields.is_empty() {
+            out.extend_from_slice(&self.fields);
+            out.push(b',');
+        }
+    }
+
+    /// `,"_meta":{…}` where there is one, and the braces that end the result and the message.
+    pub fn close_result(&self, out: &mut Vec<u8>) {
+        for (place, (name, value)) in self.meta.iter().enumerate() {
+            out.extend_from_slice(if place == 0 { b",\"_meta\":{" } else { b"," });
+            write_string(out, name);
+            out.push(b':');
+            out.extend_from_slice(value);
+        }
+        if !self.meta.is_empty() {
+            out.push(b'}');
+        }
+        out.extend_from_slice(b"}}");
+    }
+}

@@ -1,0 +1,226 @@
+//! What a server offers: tools, prompts, resources, and everything about them that can be
+//! computed before the first message arrives.
+
+mod cursor;
+mod definition;
+mod describe;
+mod extras;
+mod lists;
+mod targets;
+pub mod template;
+
+use std::collections::BTreeMap;
+
+use jsonschema::json::Json;
+use serde_json::Value;
+
+pub use definition::{CacheScope, Definition, ServerDefinition, ToolRule};
+pub use describe::Capabilities;
+pub use extras::Extras;
+pub use lists::{Caching, ListKind};
+pub use targets::{PromptTarget, ReadTarget, TemplateTarget, ToolTarget};
+
+use crate::revision::{Era, Revision};
+use crate::schema::SchemaLimits;
+use describe::Descriptions;
+use lists::{PageContext, Pages};
+
+/// Why a definition was refused.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogError {
+    /// Not a definition at all.
+    #[error("not a server definition: {0}")]
+    Definition(String),
+    /// One of the declared objects is not fit for the wire.
+    #[error("{kind} \"{name}\": {reason}")]
+    Entry {
+        /// `tool`, `prompt`, `resource` or `resource template`.
+        kind: &'static str,
+        /// Its name, or its place in the list where it has none.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// A compiled server definition. Immutable; shared by every connection of the server.
+pub struct Catalog<J: Json> {
+    info: Value,
+    caching: Caching,
+    capabilities: Capabilities,
+    descriptions: Descriptions,
+    lists: [Pages; 4],
+    dynamic: Vec<ListKind>,
+    fingerprint: u64,
+    tools: Vec<ToolTarget<J>>,
+    tool_names: BTreeMap<String, usize>,
+    prompts: Vec<PromptTarget>,
+    prompt_names: BTreeMap<String, usize>,
+    resource_uris: BTreeMap<String, usize>,
+    templates: Vec<TemplateTarget>,
+}
+
+impl<J: Json> Catalog<J> {
+    /// Compiles a definition: every list for every revision, every schema, every URI template.
+    ///
+    /// Compiling a schema recurses inside a third-party crate, so this wants a thread with a
+    /// large stack (64 MiB holds any schema within the default limits).
+    ///
+    /// # Errors
+    /// [`CatalogError`] naming the entry that cannot be served.
+    pub fn build(definition: &[u8], limits: &SchemaLimits) -> Result<Self, CatalogError> {
+        let fingerprint = cursor::fingerprint(definition);
+        let definition: Definition = serde_json::from_slice(definition)
+            .map_err(|error| CatalogError::Definition(error.to_string()))?;
+        let dynamic = dynamic_lists(&definition.dynamic)?;
+        let capabilities = Capabilities::of(&definition, &dynamic);
+        let server = &definition.server;
+        let caching = Caching { ttl_ms: server.ttl_ms, scope: server.cache_scope };
+        let extras = |revision| describe::extras(&server.info, revision);
+        let context =
+            PageContext { page_size: server.page_size, fingerprint, caching, extras: &extras };
+        let lists = ListKind::ALL.map(|kind| Pages::encode(kind, definition.list(kind), &context));
+        let tools = targets::tools(&definition, limits)?;
+        let prompts = targets::prompts(&definition)?;
+        let resources = targets::resources(&definition)?;
+        let templates = targets::templates(&definition)?;
+        Ok(Self {
+            descriptions: Descriptions::encode(server, &capabilities, caching),
+            tool_names: names(tools.iter().map(|tool| tool.name.clone())),
+            prompt_names: names(prompts.iter().map(|prompt| prompt.name.clone())),
+            resource_uris: names(resources),
+            info: definition.server.info,
+            caching,
+            capabilities,
+            lists,
+            dynamic,
+            fingerprint,
+            tools,
+            prompts,
+            templates,
+        })
+    }
+
+    /// What the server can do.
+    #[must_use]
+    pub const fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// The kept answer to a list request, behind its id; `None` for a cursor of another list.
+    #[must_use]
+    pub fn list(&self, kind: ListKind, revision: Revision, cursor: Option<&str>) -> Option<&[u8]> {
+        let page = match cursor {
+            None => 0,
+            Some(text) => cursor::decode(text, kind, self.fingerprint)?,
+        };
+        self.lists.get(kind as usize)?.get(revision, page)
+    }
+
+    /// Whether user code computes this list.
+    #[must_use]
+    pub fn is_dynamic(&self, kind: ListKind) -> bool {
+        self.dynamic.contains(&kind)
+    }
+
+    /// The kept answer to `initialize`, behind its id.
+    #[must_use]
+    pub fn initialize_tail(&self, revision: Revision) -> &[u8] {
+        self.descriptions.initialize(revision)
+    }
+
+    /// The kept answer to `server/discover`, behind its id.
+    #[must_use]
+    pub fn discover_tail(&self) -> &[u8] {
+        self.descriptions.discover()
+    }
+
+    /// What `revision` adds to a result of this server.
+    #[must_use]
+    pub fn extras(&self, revision: Revision) -> Extras {
+        describe::extras(&self.info, revision)
+    }
+
+    /// The caching members that a result of `revision` must have; `None` before 2026-07-28.
+    #[must_use]
+    pub fn caching(&self, revision: Revision) -> Option<Caching> {
+        (revision.era() == Era::Stateless).then_some(self.caching)
+    }
+
+    /// The tool of that name and its place.
+    #[must_use]
+    pub fn find_tool(&self, name: &str) -> Option<(usize, &ToolTarget<J>)> {
+        let index = *self.tool_names.get(name)?;
+        Some((index, self.tools.get(index)?))
+    }
+
+    /// The tool at that place.
+    #[must_use]
+    pub fn tool(&self, index: usize) -> Option<&ToolTarget<J>> {
+        self.tools.get(index)
+    }
+
+    /// The prompt of that name and its place.
+    #[must_use]
+    pub fn find_prompt(&self, name: &str) -> Option<(usize, &PromptTarget)> {
+        let index = *self.prompt_names.get(name)?;
+        Some((index, self.prompts.get(index)?))
+    }
+
+    /// What a URI reads: a static resource, or the first template that matches.
+    #[must_use]
+    pub fn find_resource(&self, uri: &str) -> Option<ReadTarget> {
+        if let Some(&index) = self.resource_uris.get(uri) {
+            return Some(ReadTarget::Resource { index });
+        }
+        self.templates.iter().enumerate().find_map(|(index, template)| {
+            let variables = template.matcher.captures(uri)?;
+            Some(ReadTarget::Template { index, variables })
+        })
+    }
+
+    /// The template whose text is `uri_template`, and its place.
+    #[must_use]
+    pub fn find_template(&self, uri_template: &str) -> Option<(usize, &TemplateTarget)> {
+        self.templates.iter().enumerate().find(|(_, template)| template.text == uri_template)
+    }
+
+    /// Whether a static resource has that URI.
+    #[must_use]
+    pub fn has_resource(&self, uri: &str) -> bool {
+        self.resource_uris.contains_key(uri)
+    }
+}
+
+impl Definition {
+    fn list(&self, kind: ListKind) -> &[Value] {
+        match kind {
+            ListKind::Tools => &self.tools,
+            ListKind::Prompts => &self.prompts,
+            ListKind::Resources => &self.resources,
+            ListKind::ResourceTemplates => &self.resource_templates,
+        }
+    }
+}
+
+fn dynamic_lists(names: &[String]) -> Result<Vec<ListKind>, CatalogError> {
+    names
+        .iter()
+        .map(|name| {
+            ListKind::ALL
+                .into_iter()
+                .find(|kind| kind.member() == name)
+                .ok_or_else(|| CatalogError::Definition(format!("no list is called \"{name}\"")))
+        })
+        .collect()
+}
+
+/// The first entry of a name wins; the router has already refused a second one.
+fn names(names: impl IntoIterator<Item = String>) -> BTreeMap<String, usize> {
+    let mut places = BTreeMap::new();
+    for (index, name) in names.into_iter().enumerate() {
+        places.entry(name).or_insert(index);
+    }
+    places
+}

@@ -1,0 +1,199 @@
+//! What a request can name: a tool with its compiled schemas, a prompt with its arguments, a
+//! resource, a template with its matcher.
+
+use jsonschema::json::Json;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::CatalogError;
+use super::definition::Definition;
+use super::template::{Matcher, Template, TemplateLimits, is_valid_uri};
+use crate::model::{Prompt, Resource, ResourceTemplate, Tool};
+use crate::schema::{SchemaLimits, Validator, compile};
+
+/// A tool that can be called.
+pub struct ToolTarget<J: Json> {
+    /// The tool's name.
+    pub name: String,
+    /// Checks the arguments.
+    pub input: Validator<J>,
+    /// Checks the structured content, where the tool declares what it returns.
+    pub output: Option<Validator<J>>,
+    /// Client capabilities without which the tool is not called.
+    pub requires: Vec<String>,
+}
+
+/// A prompt that can be got and completed.
+#[derive(Debug)]
+pub struct PromptTarget {
+    /// The prompt's name.
+    pub name: String,
+    /// Its arguments in declaration order, and whether each is required.
+    pub arguments: Vec<(String, bool)>,
+    /// Whether it completes its arguments.
+    pub completes: bool,
+}
+
+/// A template that URIs are matched against.
+#[derive(Debug)]
+pub struct TemplateTarget {
+    /// The template as declared.
+    pub text: String,
+    /// Finds the variables of a URI.
+    pub matcher: Matcher,
+    /// The template's variables.
+    pub variables: Vec<String>,
+    /// Whether it completes its variables.
+    pub completes: bool,
+}
+
+/// What a URI reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadTarget {
+    /// A static resource.
+    Resource {
+        /// Its place in declaration order.
+        index: usize,
+    },
+    /// A template and the values of its variables.
+    Template {
+        /// Its place in declaration order.
+        index: usize,
+        /// Name and decoded value, in template order.
+        variables: Vec<(String, String)>,
+    },
+}
+
+pub(super) fn tools<J: Json>(
+    definition: &Definition,
+    limits: &SchemaLimits,
+) -> Result<Vec<ToolTarget<J>>, CatalogError> {
+    if definition.tool_rules.len() != definition.tools.len() {
+        return Err(CatalogError::Definition(
+            "as many toolRules as tools are needed".to_owned(),
+        ));
+    }
+    definition
+        .tools
+        .iter()
+        .zip(&definition.tool_rules)
+        .map(|(value, rule)| {
+            let tool: Tool = entry("tool", value)?;
+            let refused = |member: &str, reason: String| CatalogError::Entry {
+                kind: "tool",
+                name: tool.name.clone(),
+                reason: format!("{member}: {reason}"),
+            };
+            let schema = |member: &str| {
+                value.get(member).map(|schema| {
+                    compile(schema.to_string().as_bytes(), limits)
+                        .map_err(|error| refused(member, error.to_string()))
+                })
+            };
+            Ok(ToolTarget {
+                input: schema("inputSchema")
+                    .unwrap_or_else(|| Err(refused("inputSchema", "is missing".to_owned())))?,
+                output: schema("outputSchema").transpose()?,
+                requires: rule.requires.clone(),
+                name: tool.name.clone(),
+            })
+        })
+        .collect()
+}
+
+pub(super) fn prompts(definition: &Definition) -> Result<Vec<PromptTarget>, CatalogError> {
+    let completes = definition
+        .prompt_completes
+        .iter()
+        .copied()
+        .chain(std::iter::repeat(false));
+    definition
+        .prompts
+        .iter()
+        .zip(completes)
+        .map(|(value, completes)| {
+            let prompt: Prompt = entry("prompt", value)?;
+            let arguments = prompt
+                .arguments
+                .unwrap_or_default()
+                .into_iter()
+                .map(|argument| (argument.name, argument.required))
+                .collect();
+            Ok(PromptTarget {
+                name: prompt.name,
+                arguments,
+                completes,
+            })
+        })
+        .collect()
+}
+
+pub(super) fn resources(definition: &Definition) -> Result<Vec<String>, CatalogError> {
+    definition
+        .resources
+        .iter()
+        .map(|value| {
+            let resource: Resource = entry("resource", value)?;
+            if is_valid_uri(&resource.uri) {
+                Ok(resource.uri)
+            } else {
+                Err(CatalogError::Entry {
+                    kind: "resource",
+                    name: resource.name,
+                    reason: "uri: must be an absolute URI".to_owned(),
+                })
+            }
+        })
+        .collect()
+}
+
+pub(super) fn templates(definition: &Definition) -> Result<Vec<TemplateTarget>, CatalogError> {
+    let completes = definition
+        .template_completes
+        .iter()
+        .copied()
+        .chain(std::iter::repeat(false));
+    definition
+        .resource_templates
+        .iter()
+        .zip(completes)
+        .map(|(value, completes)| {
+            let declared: ResourceTemplate = entry("resource template", value)?;
+            let refused = |reason: String| CatalogError::Entry {
+                kind: "resource template",
+                name: declared.name.clone(),
+                reason: format!("uriTemplate: {reason}"),
+            };
+            let template = Template::parse(&declared.uri_template, &TemplateLimits::default())
+                .map_err(|error| refused(error.to_string()))?;
+            let matcher = template
+                .matcher()
+                .map_err(|error| refused(error.to_string()))?;
+            Ok(TemplateTarget {
+                variables: template
+                    .variables()
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect(),
+                text: declared.uri_template,
+                matcher,
+                completes,
+            })
+        })
+        .collect()
+}
+
+fn entry<T: for<'de> Deserialize<'de>>(
+    kind: &'static str,
+    value: &Value,
+) -> Result<T, CatalogError> {
+    T::deserialize(value).map_err(|error| CatalogError::Entry {
+        kind,
+        name: value
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or("?")
+            .to_owned(),
+        reason: error.to_string(),
+    })
+}

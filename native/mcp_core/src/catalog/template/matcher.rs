@@ -1,0 +1,183 @@
+//! Matching a URI, in time linear in its length.
+//!
+//! There is no pattern engine and no going back: the path is read from both ends towards the
+//! variable that may span segments, each literal is looked for once in what is left, and the query
+//! is split once.
+
+use memchr::{memchr, memchr2};
+
+use super::percent::decode;
+use super::plan::{Atom, Capture, Plan};
+
+/// Finds the variables of a template in a URI.
+#[derive(Clone, Debug)]
+pub struct Matcher {
+    plan: Plan,
+    max_bytes: usize,
+}
+
+/// A variable's value as it stands in the URI, and where it starts.
+struct Raw<'p, 'u> {
+    name: &'p str,
+    value: &'u str,
+    start: usize,
+}
+
+impl Matcher {
+    pub(super) const fn new(plan: Plan, max_bytes: usize) -> Self {
+        Self { plan, max_bytes }
+    }
+
+    /// The names and values of the variables, or `None` when the URI is not one of this template.
+    ///
+    /// Values are percent-decoded, once. Variables of the path are always there, in the order of
+    /// the template; those of the query follow if they are in the URI, where they may stand in any
+    /// order. Where a separator may also be part of a value, as in `{name}.{extension}`, the last
+    /// one separates; before a `{+name}`, the first.
+    ///
+    /// A URI longer than [`TemplateLimits::max_bytes`](super::TemplateLimits::max_bytes) matches
+    /// nothing. Neither does one that could lead a handler astray: a value with a NUL, a backslash
+    /// or a `..` segment, encoded or not; one that is not UTF-8; one that starts with a slash right
+    /// after a slash and so would be an absolute path; a parameter twice or one the template does
+    /// not have.
+    #[must_use]
+    pub fn captures(&self, uri: &str) -> Option<Vec<(String, String)>> {
+        if uri.len() > self.max_bytes {
+            return None;
+        }
+        let (path, query) = match &self.plan.query {
+            Some(_) => match uri.split_once('?') {
+                Some((path, query)) => (path, Some(query)),
+                None => (uri, None),
+            },
+            None => (uri, None),
+        };
+        let mut found = self.match_path(path)?;
+        if let (Some(names), Some(query)) = (&self.plan.query, query) {
+            found.extend(match_query(names, query)?);
+        }
+        found.iter().map(|raw| accept(uri, raw)).collect()
+    }
+
+    fn match_path<'p, 'u>(&'p self, path: &'u str) -> Option<Vec<Raw<'p, 'u>>> {
+        let Plan {
+            head, middle, tail, ..
+        } = &self.plan;
+        let Some(middle) = middle else {
+            let (mut found, start) = match_backwards(head, path, true)?;
+            found.reverse();
+            return (start == 0).then_some(found);
+        };
+        let (mut behind, end) = match_backwards(tail, path, false)?;
+        let (mut found, start) = match_forwards(head, path.get(..end)?)?;
+        found.push(raw(middle, path.get(start..end)?, start)?);
+        behind.reverse();
+        found.append(&mut behind);
+        Some(found)
+    }
+}
+
+/// Matches atoms at the start of `text`, each variable as short as can be: the variables, and where
+/// they end.
+fn match_forwards<'p, 'u>(atoms: &'p [Atom], text: &'u str) -> Option<(Vec<Raw<'p, 'u>>, usize)> {
+    let mut found = Vec::new();
+    let mut at = 0_usize;
+    let mut open: Option<&Capture> = None;
+    for atom in atoms {
+        match (atom, open) {
+            (Atom::Capture(capture), _) => open = Some(capture),
+            (Atom::Literal(literal), None) => {
+                at = text
+                    .len()
+                    .checked_sub(text.get(at..)?.strip_prefix(literal.as_str())?.len())?;
+            }
+            (Atom::Literal(literal), Some(capture)) => {
+                let rest = text.get(at..)?;
+                let length = rest.find(literal.as_str())?;
+                found.push(raw(capture, rest.get(..length)?, at)?);
+                at = at.checked_add(length)?.checked_add(literal.len())?;
+                open = None;
+            }
+        }
+    }
+    // The head of a plan ends in a literal or is empty: no two variables are adjacent.
+    open.is_none().then_some((found, at))
+}
+
+/// Matches atoms at the end of `text`, from the last to the first, the last variable as short as
+/// can be: the variables, last first, and where the first atom starts. When the atoms are the whole
+/// template, that is where the text starts.
+fn match_backwards<'p, 'u>(
+    atoms: &'p [Atom],
+    text: &'u str,
+    is_whole: bool,
+) -> Option<(Vec<Raw<'p, 'u>>, usize)> {
+    let mut found = Vec::new();
+    let mut end = text.len();
+    let mut open: Option<&Capture> = None;
+    for (index, atom) in atoms.iter().enumerate().rev() {
+        let rest = text.get(..end)?;
+        match (atom, open) {
+            (Atom::Capture(capture), _) => open = Some(capture),
+            (Atom::Literal(literal), None) => end = rest.strip_suffix(literal.as_str())?.len(),
+            (Atom::Literal(literal), Some(capture)) => {
+                let at = if is_whole && index == 0 {
+                    rest.starts_with(literal.as_str()).then_some(0)?
+                } else {
+                    rest.rfind(literal.as_str())?
+                };
+                let start = at.checked_add(literal.len())?;
+                found.push(raw(capture, rest.get(start..)?, start)?);
+                end = at;
+                open = None;
+            }
+        }
+    }
+    if let Some(capture) = open {
+        found.push(raw(capture, text.get(..end)?, 0)?);
+        end = 0;
+    }
+    Some((found, end))
+}
+
+fn raw<'p, 'u>(capture: &'p Capture, value: &'u str, start: usize) -> Option<Raw<'p, 'u>> {
+    let is_whole = |stop| memchr(stop, value.as_bytes()).is_none();
+    capture.stops.bytes().all(is_whole).then_some(Raw {
+        name: &capture.name,
+        value,
+        start,
+    })
+}
+
+/// The parameters of a query, in the order of the template.
+fn match_query<'p, 'u>(names: &'p [String], query: &'u str) -> Option<Vec<Raw<'p, 'u>>> {
+    let mut values: Vec<Option<&str>> = vec![None; names.len()];
+    for parameter in query.split('&') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let index = names.iter().position(|known| known == name)?;
+        let slot = values.get_mut(index).filter(|slot| slot.is_none())?;
+        *slot = Some(value).filter(|value| !value.contains('#'));
+        slot.as_ref()?;
+    }
+    let found = names.iter().zip(values).filter_map(|(name, value)| {
+        let value = value?;
+        Some(Raw {
+            name,
+            value,
+            start: 0,
+        })
+    });
+    Some(found.collect())
+}
+
+/// Decodes a value, and refuses one that could lead a handler astray.
+fn accept(uri: &str, raw: &Raw<'_, '_>) -> Option<(String, String)> {
+    let value = decode(raw.value)?;
+    let is_after_slash = uri
+        .get(..raw.start)
+        .is_some_and(|before| before.ends_with('/'));
+    let is_absolute = is_after_slash && value.starts_with('/');
+    let climbs = value.contains("..") && value.split('/').any(|segment| segment == "..");
+    let hides = memchr2(0, b'\\', value.as_bytes()).is_some();
+    (!is_absolute && !climbs && !hides).then(|| (raw.name.to_owned(), value))
+}

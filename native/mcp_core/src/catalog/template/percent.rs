@@ -1,0 +1,71 @@
+//! Percent-encoding.
+
+/// What may stand in a URI as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// Letters, digits and `-._~`.
+    Unreserved,
+    /// Those, the reserved characters, and what is percent-encoded already.
+    Reserved,
+}
+
+/// Appends `text`, percent-encoded but for what `keep` says.
+pub(super) fn encode(out: &mut String, text: &str, keep: Keep) {
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let (head, tail) = rest.split_at(character.len_utf8());
+        if keep == Keep::Reserved && triplet(rest).is_some() {
+            let (triplet, tail) = rest.split_at(3);
+            out.push_str(triplet);
+            rest = tail;
+            continue;
+        }
+        if is_kept(character, keep) {
+            out.push(character);
+        } else {
+            head.bytes().for_each(|byte| push_triplet(out, byte));
+        }
+        rest = tail;
+    }
+}
+
+/// Decodes every triplet, once. `None` when a `%` starts none, or the bytes are not UTF-8.
+pub(super) fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        let (plain, from) = rest.split_at(at);
+        bytes.extend_from_slice(plain.as_bytes());
+        bytes.push(triplet(from)?);
+        rest = from.get(3..)?;
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8(bytes).ok()
+}
+
+/// The byte `text` starts with in percent-encoded form.
+pub(super) fn triplet(text: &str) -> Option<u8> {
+    let digits = text.strip_prefix('%')?.get(..2)?;
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_hex.then(|| u8::from_str_radix(digits, 16).ok())?
+}
+
+/// Letters, digits and `-._~`.
+pub(super) const fn is_unreserved(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | '_' | '~')
+}
+
+fn is_kept(character: char, keep: Keep) -> bool {
+    let is_reserved = ":/?#[]@!$&'()*+,;=".contains(character);
+    is_unreserved(character) || (keep == Keep::Reserved && is_reserved)
+}
+
+fn push_triplet(out: &mut String, byte: u8) {
+    const DIGITS: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F',
+    ];
+    let digit = |index: u8| DIGITS.get(usize::from(index)).copied().unwrap_or('0');
+    out.push('%');
+    out.push(digit(byte >> 4));
+    out.push(digit(byte & 15));
+}

@@ -1,0 +1,165 @@
+//! The way back: which pieces of a URI a template's variables are.
+
+use std::collections::HashSet;
+
+use super::TemplateError;
+use super::expand::literal;
+use super::parse::{Expression, Modifier, Operator, Part, Variable};
+
+/// A piece of the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Atom {
+    /// Text as it stands in the URI.
+    Literal(String),
+    /// A variable.
+    Capture(Capture),
+}
+
+/// A variable of the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Capture {
+    pub(super) name: String,
+    /// Characters its raw value cannot have.
+    pub(super) stops: &'static str,
+}
+
+/// How a template is matched: the path from both ends, then the query by name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    /// The path up to the variable that may span segments, or all of it.
+    pub(super) head: Vec<Atom>,
+    /// The variable that may span segments.
+    pub(super) middle: Option<Capture>,
+    /// The path after that variable.
+    pub(super) tail: Vec<Atom>,
+    /// The names in the query, which may be absent and in any order.
+    pub(super) query: Option<Vec<String>>,
+}
+
+pub(super) fn plan(parts: &[Part]) -> Result<Plan, TemplateError> {
+    check_names(parts)?;
+    let (path, query) = split_query(parts);
+    let mut plan = Plan {
+        query: query_names(query),
+        ..Plan::default()
+    };
+    for part in path {
+        match part {
+            Part::Literal(text) => plan.push_literal(&literal(text)),
+            Part::Expression(expression) => plan.push_expression(expression)?,
+        }
+    }
+    Ok(plan)
+}
+
+/// Every name once, and none with a modifier.
+fn check_names(parts: &[Part]) -> Result<(), TemplateError> {
+    let mut seen = HashSet::new();
+    for variable in parts.iter().flat_map(Part::variables) {
+        if variable.modifier != Modifier::Plain {
+            return Err(not_invertible(variable));
+        }
+        if !seen.insert(&variable.name) {
+            return Err(TemplateError::Duplicate {
+                name: variable.name.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Splits off the `{?...}` at the end with the `{&...}` that follow it.
+fn split_query(parts: &[Part]) -> (&[Part], &[Part]) {
+    let operator = |part: &Part| match part {
+        Part::Literal(_) => None,
+        Part::Expression(expression) => Some(expression.operator),
+    };
+    let is_continuation = |part: &&Part| operator(part) == Some(Operator::Continuation);
+    let continuations = parts.iter().rev().take_while(is_continuation).count();
+    let start = parts.len().saturating_sub(continuations).checked_sub(1);
+    match start.and_then(|start| parts.get(start).map(|part| (start, part))) {
+        Some((start, part)) if operator(part) == Some(Operator::Query) => parts.split_at(start),
+        _ => (parts, &[]),
+    }
+}
+
+fn query_names(query: &[Part]) -> Option<Vec<String>> {
+    let variables = query.iter().flat_map(Part::variables);
+    let names: Vec<String> = variables.map(|variable| variable.name.clone()).collect();
+    (!names.is_empty()).then_some(names)
+}
+
+impl Plan {
+    fn push_expression(&mut self, expression: &Expression) -> Result<(), TemplateError> {
+        let (lead, separator, stops) = match expression.operator {
+            Operator::Simple if expression.variables.len() == 1 => ("", ",", "/?#"),
+            Operator::Simple => ("", ",", "/?#,"),
+            Operator::Label => (".", ".", "/?#."),
+            Operator::Path => ("/", "/", "/?#"),
+            Operator::Reserved => ("", ",", "?#"),
+            Operator::Fragment => ("#", ",", "#"),
+            Operator::Parameter | Operator::Query | Operator::Continuation => {
+                return expression
+                    .variables
+                    .first()
+                    .map_or(Ok(()), |variable| Err(not_invertible(variable)));
+            }
+        };
+        let spans = matches!(expression.operator, Operator::Reserved | Operator::Fragment);
+        for (index, variable) in expression.variables.iter().enumerate() {
+            self.push_literal(if index == 0 { lead } else { separator });
+            self.push_capture(variable, stops, spans)?;
+        }
+        Ok(())
+    }
+
+    /// The atoms that are being added to.
+    fn end(&mut self) -> &mut Vec<Atom> {
+        if self.middle.is_some() {
+            &mut self.tail
+        } else {
+            &mut self.head
+        }
+    }
+
+    fn push_literal(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let atoms = self.end();
+        if let Some(Atom::Literal(before)) = atoms.last_mut() {
+            before.push_str(text);
+        } else {
+            atoms.push(Atom::Literal(text.to_owned()));
+        }
+    }
+
+    fn push_capture(
+        &mut self,
+        variable: &Variable,
+        stops: &'static str,
+        spans: bool,
+    ) -> Result<(), TemplateError> {
+        let name = variable.name.clone();
+        let after_middle = self.middle.is_some() && self.tail.is_empty();
+        if after_middle || matches!(self.end().last(), Some(Atom::Capture(_))) {
+            return Err(TemplateError::Adjacent { name });
+        }
+        if spans && self.middle.is_some() {
+            return Err(TemplateError::SecondMultiSegment { name });
+        }
+        let capture = Capture { name, stops };
+        if spans {
+            self.middle = Some(capture);
+        } else {
+            self.end().push(Atom::Capture(capture));
+        }
+        Ok(())
+    }
+}
+
+fn not_invertible(variable: &Variable) -> TemplateError {
+    TemplateError::NotInvertible {
+        name: variable.name.clone(),
+    }
+}

@@ -1,0 +1,110 @@
+//! A message read once: everything checked, only the shallow members remembered.
+
+use std::borrow::Cow;
+
+use super::index::Index;
+use super::{JsonError, JsonErrorKind, Kind, Limits, View, machine};
+
+/// A JSON text that was checked as a whole and of which the shallow values can be looked at.
+///
+/// Every limit is enforced and every duplicate key found, at any depth. Remembered are the members
+/// of the root object and of objects inside objects down to depth 3 (`params`,
+/// `params._meta`, `params._meta.x`), and the elements of a root array, each with its members to
+/// the same depth. Nothing is copied but keys written with escapes.
+///
+/// A duplicate key is no error here: JSON-RPC answers it with another code than bad JSON, and with
+/// the message's id. See [`Document::duplicate`].
+///
+/// # Examples
+/// ```
+/// use mcp_core::json::{Document, Limits};
+///
+/// let text = br#"{"params":{"name":"add","arguments":{"a":1}}}"#;
+/// let document = Document::scan(text, &Limits::default())?;
+/// let params = document.root().get("params").unwrap();
+/// assert_eq!(params.get("name").unwrap().text().unwrap(), "add");
+/// assert_eq!(params.get("arguments").unwrap().raw(), br#"{"a":1}"#);
+/// # Ok::<(), mcp_core::json::JsonError>(())
+/// ```
+#[derive(Debug)]
+pub struct Document<'a> {
+    text: &'a str,
+    root: Node<'a>,
+    /// All remembered values but the root, each before those inside it.
+    nodes: Vec<Node<'a>>,
+    duplicate: Option<usize>,
+}
+
+/// A remembered value.
+#[derive(Debug)]
+pub(super) struct Node<'a> {
+    /// The member's name; empty for the root and for elements.
+    pub(super) key: Cow<'a, str>,
+    pub(super) kind: Kind,
+    /// Whether a duplicate key lies inside.
+    pub(super) duplicate: bool,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// How many of the following nodes lie inside this one.
+    pub(super) descendants: usize,
+}
+
+impl<'a> Node<'a> {
+    pub(super) const fn new(key: Cow<'a, str>, kind: Kind, start: usize, end: usize) -> Self {
+        Self {
+            key,
+            kind,
+            duplicate: false,
+            start,
+            end,
+            descendants: 0,
+        }
+    }
+}
+
+impl<'a> Document<'a> {
+    /// Checks `bytes` and remembers where the shallow values lie.
+    ///
+    /// # Errors
+    /// [`JsonError`] when `bytes` is not UTF-8, not JSON or beyond one of the limits.
+    pub fn scan(bytes: &'a [u8], limits: &Limits) -> Result<Self, JsonError> {
+        let text = machine::checked_text(bytes, limits)?;
+        let mut index = Index::new(text);
+        machine::walk(text, limits, &mut index)?;
+        let root = index
+            .root
+            .ok_or(JsonError::new(JsonErrorKind::UnexpectedEnd, bytes.len()))?;
+        Ok(Self {
+            text,
+            root,
+            nodes: index.nodes,
+            duplicate: index.duplicate,
+        })
+    }
+
+    /// The whole text's value.
+    #[must_use]
+    pub fn root(&self) -> View<'_, 'a> {
+        View::new(self.text, &self.root, &self.nodes)
+    }
+
+    /// The offset of a key that stood in its object before, if there is one at any depth.
+    ///
+    /// Whether it lies inside a certain value says [`View::has_duplicate`].
+    #[must_use]
+    pub const fn duplicate(&self) -> Option<usize> {
+        self.duplicate
+    }
+}
+
+/// Checks `bytes` and builds nothing.
+///
+/// # Errors
+/// [`JsonError`] when `bytes` is not UTF-8, not JSON, beyond one of the limits, or has an object
+/// with a duplicate key.
+pub fn check(bytes: &[u8], limits: &Limits) -> Result<(), JsonError> {
+    match Document::scan(bytes, limits)?.duplicate {
+        Some(offset) => Err(JsonError::new(JsonErrorKind::DuplicateKey, offset)),
+        None => Ok(()),
+    }
+}

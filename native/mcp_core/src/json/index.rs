@@ -1,0 +1,214 @@
+//! What [`Document::scan`](super::Document::scan) writes down while the machine walks.
+
+use std::borrow::Cow;
+
+use super::document::Node;
+use super::keys::{self, Key};
+use super::machine::{Events, Literal};
+use super::nesting::Container;
+use super::number::Number;
+use super::{JsonError, JsonErrorKind, Kind, string};
+
+/// How deep objects may lie for their members to be remembered; the root lies at depth 0.
+const INDEXED_DEPTH: u8 = 3;
+
+/// The nodes of the shallow values, and the keys of every open object.
+#[derive(Debug)]
+pub(super) struct Index<'a> {
+    text: &'a str,
+    pub(super) root: Option<Node<'a>>,
+    pub(super) nodes: Vec<Node<'a>>,
+    pub(super) duplicate: Option<usize>,
+    keys: Vec<Key>,
+    frames: Vec<Frame>,
+    /// The key of the member that comes next, where members are remembered.
+    name: Cow<'a, str>,
+}
+
+/// An open container.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    /// Where its keys begin on the stack of keys.
+    keys: usize,
+    /// Its own node, or that of the nearest container around it that has one.
+    slot: Slot,
+    own_slot: bool,
+    /// Whether the values directly inside are remembered, and if so how many levels below them.
+    levels: Option<u8>,
+}
+
+/// Where a node is kept.
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    Root,
+    At(usize),
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            root: None,
+            // Enough for a call of a few arguments; a ping needs no more than four.
+            nodes: Vec::with_capacity(if text.len() < 128 { 4 } else { 16 }),
+            duplicate: None,
+            keys: Vec::with_capacity(16),
+            frames: Vec::with_capacity(4),
+            name: Cow::Borrowed(""),
+        }
+    }
+
+    /// Remembers a value if it is shallow enough, and says where.
+    #[inline]
+    fn remember(&mut self, kind: Kind, start: usize, end: usize) -> Option<Slot> {
+        let Some(frame) = self.frames.last() else {
+            self.root = Some(Node::new(Cow::Borrowed(""), kind, start, end));
+            return Some(Slot::Root);
+        };
+        frame.levels?;
+        let key = std::mem::take(&mut self.name);
+        let slot = Slot::At(self.nodes.len());
+        self.nodes.push(Node::new(key, kind, start, end));
+        Some(slot)
+    }
+
+    fn node(&mut self, slot: Slot) -> Option<&mut Node<'a>> {
+        match slot {
+            Slot::Root => self.root.as_mut(),
+            Slot::At(index) => self.nodes.get_mut(index),
+        }
+    }
+
+    /// The levels to remember below a container that was just remembered.
+    fn levels_inside(&self, container: Container) -> Option<u8> {
+        match (self.frames.last(), container) {
+            (None, Container::Object) => Some(INDEXED_DEPTH),
+            (None, Container::Array) => Some(INDEXED_DEPTH.saturating_add(1)),
+            (Some(outer), Container::Object) => outer.levels?.checked_sub(1),
+            (Some(_), Container::Array) => None,
+        }
+    }
+
+    fn remembers_members(&self) -> bool {
+        self.frames
+            .last()
+            .is_some_and(|frame| frame.levels.is_some())
+    }
+
+    fn escaped_key(&mut self, start: usize) -> Result<usize, JsonError> {
+        let (key, end) = string::read(self.text, start)?;
+        self.keys.push(Key::new(key.as_str().as_bytes(), start));
+        if self.remembers_members() {
+            self.name = key.into_cow();
+        }
+        Ok(end)
+    }
+
+    fn mark_duplicate(&mut self, slot: Slot, offset: usize) {
+        self.duplicate.get_or_insert(offset);
+        if let Some(node) = self.node(slot) {
+            node.duplicate = true;
+        }
+    }
+
+    /// Completes the node of a container that closed, and tells the one around it of duplicates.
+    fn finish(&mut self, slot: Slot, end: usize) {
+        let count = self.nodes.len();
+        let Some(node) = self.node(slot) else { return };
+        node.end = end;
+        node.descendants = match slot {
+            Slot::Root => count,
+            Slot::At(index) => count.saturating_sub(index).saturating_sub(1),
+        };
+        let duplicate = node.duplicate;
+        if let (true, Some(outer)) = (duplicate, self.frames.last().copied())
+            && let Some(node) = self.node(outer.slot)
+        {
+            node.duplicate = true;
+        }
+    }
+}
+
+impl<'a> Events<'a> for Index<'a> {
+    #[inline]
+    fn literal(&mut self, literal: Literal, start: usize, end: usize) {
+        let kind = if literal == Literal::Null {
+            Kind::Null
+        } else {
+            Kind::Boolean
+        };
+        self.remember(kind, start, end);
+    }
+
+    #[inline]
+    fn number(
+        &mut self,
+        number: Number<'a>,
+        start: usize,
+        end: usize,
+    ) -> Result<(), JsonErrorKind> {
+        let kind = match number {
+            Number::Float(float) => {
+                float.check_range()?;
+                Kind::Float
+            }
+            _ => Kind::Integer,
+        };
+        self.remember(kind, start, end);
+        Ok(())
+    }
+
+    #[inline]
+    fn string(&mut self, start: usize) -> Result<usize, JsonError> {
+        let end = string::skip(self.text, start)?;
+        self.remember(Kind::String, start, end);
+        Ok(end)
+    }
+
+    #[inline]
+    fn key(&mut self, start: usize) -> Result<usize, JsonError> {
+        let Some((key, end)) = string::plain(self.text.as_bytes(), start) else {
+            return self.escaped_key(start);
+        };
+        self.keys.push(Key::new(key, start));
+        if self.remembers_members() {
+            self.name = Cow::Borrowed(string::between_quotes(self.text, start, end));
+        }
+        Ok(end)
+    }
+
+    #[inline]
+    fn open(&mut self, container: Container, start: usize) {
+        let levels = self.levels_inside(container);
+        let kind = match container {
+            Container::Array => Kind::Array,
+            Container::Object => Kind::Object,
+        };
+        let own = self.remember(kind, start, start);
+        let around = self.frames.last().map_or(Slot::Root, |outer| outer.slot);
+        self.frames.push(Frame {
+            keys: self.keys.len(),
+            slot: own.unwrap_or(around),
+            own_slot: own.is_some(),
+            levels,
+        });
+    }
+
+    #[inline]
+    fn close(&mut self, container: Container, end: usize) -> Result<(), JsonError> {
+        let Some(frame) = self.frames.pop() else {
+            return Err(JsonError::new(JsonErrorKind::Syntax, end));
+        };
+        if container == Container::Object {
+            let keys = self.keys.get(frame.keys..).unwrap_or_default();
+            if let Some(offset) = keys::repeated(keys, self.text) {
+                self.mark_duplicate(frame.slot, offset);
+            }
+            self.keys.truncate(frame.keys);
+        }
+        if frame.own_slot {
+            self.finish(frame.slot, end);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! Finding equal keys of one object, without a hash table: its seed would be randomness, and a
+//! fixed seed an invitation.
+
+use std::borrow::Cow;
+
+use super::string;
+
+/// Up to this many keys are compared each with each; more are sorted.
+const FEW: usize = 16;
+
+/// Whether two of an object's keys are equal.
+///
+/// Deterministic, and at most `n log n` comparisons whatever the keys are.
+///
+/// # Examples
+/// ```
+/// use mcp_core::json::has_duplicate;
+/// assert!(has_duplicate(&["a", "b", "a"]));
+/// assert!(!has_duplicate(&["a", "b", "A"]));
+/// ```
+#[must_use]
+pub fn has_duplicate<K: AsRef<str>>(keys: &[K]) -> bool {
+    if keys.len() > FEW {
+        let mut sorted: Vec<&str> = keys.iter().map(AsRef::as_ref).collect();
+        sorted.sort_unstable();
+        return sorted
+            .windows(2)
+            .any(|pair| matches!(pair, [a, b] if a == b));
+    }
+    let mut rest = keys;
+    while let [key, others @ ..] = rest {
+        if others.iter().any(|other| other.as_ref() == key.as_ref()) {
+            return true;
+        }
+        rest = others;
+    }
+    false
+}
+
+/// A key met in the text: where its opening quote is, and a fingerprint of what it says, which makes
+/// most comparisons one of two integers. Only where fingerprints agree is the text read again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    fingerprint: u64,
+    offset: usize,
+}
+
+impl Key {
+    #[inline]
+    pub(super) fn new(key: &[u8], offset: usize) -> Self {
+        Self {
+            fingerprint: fingerprint(key),
+            offset,
+        }
+    }
+
+    #[inline]
+    fn equals(self, other: Self, text: &str) -> bool {
+        self.fingerprint == other.fingerprint && self.reads_like(other, text)
+    }
+
+    #[cold]
+    fn reads_like(self, other: Self, text: &str) -> bool {
+        self.read(text) == other.read(text)
+    }
+
+    fn read(self, text: &str) -> Cow<'_, str> {
+        // It was read before without an error.
+        string::read(text, self.offset)
+            .map(|(key, _)| key.into_cow())
+            .unwrap_or_default()
+    }
+}
+
+/// The offset of a key of an object in `text` that stood in the object before, if there is one.
+#[inline]
+pub(super) fn repeated(keys: &[Key], text: &str) -> Option<usize> {
+    if keys.len() > FEW {
+        return repeated_among_many(keys, text);
+    }
+    let mut rest = keys;
+    while let [key, others @ ..] = rest {
+        if let Some(again) = others.iter().find(|other| key.equals(**other, text)) {
+            return Some(again.offset);
+        }
+        rest = others;
+    }
+    None
+}
+
+fn repeated_among_many(keys: &[Key], text: &str) -> Option<usize> {
+    let mut sorted: Vec<_> = keys
+        .iter()
+        .map(|key| (key.fingerprint, key.read(text), key.offset))
+        .collect();
+    // The offset makes the order total, so that the answer does not depend on the sort.
+    sorted.sort_unstable();
+    let pairs = sorted.windows(2).filter_map(|pair| match pair {
+        [a, b] if (a.0, &a.1) == (b.0, &b.1) => Some(b.2),
+        _ => None,
+    });
+    pairs.min()
+}
+
+/// Equal for equal keys, and cheap: the first and last eight bytes and the length.
+#[inline]
+fn fingerprint(key: &[u8]) -> u64 {
+    let (head, tail) = match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
+        (Some(head), Some(tail)) => (u64::from_le_bytes(*head), u64::from_le_bytes(*tail)),
+        _ => short_ends(key),
+    };
+    head.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ tail.rotate_left(32) ^ (key.len() as u64)
+}
+
+/// The ends of a key of fewer than eight bytes.
+#[inline]
+fn short_ends(key: &[u8]) -> (u64, u64) {
+    if let (Some(head), Some(tail)) = (key.first_chunk::<4>(), key.last_chunk::<4>()) {
+        return (
+            u32::from_le_bytes(*head).into(),
+            u32::from_le_bytes(*tail).into(),
+        );
+    }
+    let fold = |word: u64, byte: &u8| (word << 8) | u64::from(*byte);
+    (key.iter().fold(0, fold), 0)
+}

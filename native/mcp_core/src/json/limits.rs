@@ -1,0 +1,34 @@
+//! How much JSON is read before it is refused.
+
+/// How much JSON is read before it is refused.
+///
+/// # Examples
+/// ```
+/// use mcp_core::json::{JsonErrorKind, Limits, check};
+///
+/// let limits = Limits { max_depth: 2, ..Limits::default() };
+/// assert!(check(b"[[1]]", &limits).is_ok());
+/// assert_eq!(check(b"[[[1]]]", &limits).unwrap_err().kind, JsonErrorKind::TooDeep);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of the whole text. Default: 10 MiB.
+    pub max_bytes: usize,
+    /// Arrays and objects inside each other; `[]` is one level. Default: 128.
+    pub max_depth: usize,
+    /// Values in the whole text: scalars, arrays and objects, but not object keys. Default: 200,000.
+    pub max_values: usize,
+    /// Digits of one number: integer part, fraction and exponent together. Default: 1,024.
+    pub max_digits: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_bytes: 10 * 1024 * 1024,
+            max_depth: 128,
+            max_values: 200_000,
+            max_digits: 1024,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! JSON text under limits.
+//!
+//! One machine reads JSON (no recursion, every limit of [`Limits`], strict RFC 8259 and strict
+//! UTF-8), and two things are built on it:
+//!
+//! * [`read`] hands every value to a [`Sink`], which builds what it likes (BEAM terms, a count);
+//! * [`Document::scan`] checks a whole message and remembers only where its shallow members lie, so
+//!   that a message can be classified, and refused, before anything is built for it.
+//!
+//! The number policy: an integer is exact however long it is (to [`Limits::max_digits`]), never
+//! rounded to a float; `-0` is the integer 0 and `-0.0` a float; a float too large for 64 bits is
+//! refused and one too small is 0.0.
+//!
+//! ```
+//! use mcp_core::json::{Document, Limits};
+//!
+//! let document = Document::scan(br#"{"method":"ping","id":7}"#, &Limits::default())?;
+//! let id = document.root().get("id").and_then(|id| id.integer());
+//! assert_eq!(id, Some(7));
+//! # Ok::<(), mcp_core::json::JsonError>(())
+//! ```
+
+mod document;
+mod error;
+mod index;
+mod keys;
+mod limits;
+mod machine;
+mod nesting;
+mod number;
+mod plain;
+mod reader;
+mod string;
+mod text;
+mod view;
+mod write;
+
+pub use document::{Document, check};
+pub use error::{JsonError, JsonErrorKind};
+pub use keys::has_duplicate;
+pub use limits::Limits;
+pub use reader::{Duplicate, Sink, read};
+pub use text::Text;
+pub use view::{Elements, Kind, Members, View};
+pub use write::{NotFinite, write_float, write_integer, write_string, write_unsigned};

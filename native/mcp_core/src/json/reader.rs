@@ -1,0 +1,189 @@
+//! Reading into whatever a [`Sink`] builds.
+
+use super::machine::{self, Events, Literal};
+use super::nesting::Container;
+use super::number::Number;
+use super::{JsonError, JsonErrorKind, Limits, Text, string};
+
+/// Builds values from what [`read`] finds, innermost first.
+///
+/// # Examples
+/// ```
+/// use mcp_core::json::{Duplicate, Limits, Sink, Text, read};
+///
+/// /// Adds up the integers anywhere in a text.
+/// struct Sum;
+///
+/// impl<'a> Sink<'a> for Sum {
+///     type Value = i64;
+///     type Key = ();
+///     fn null(&mut self) -> i64 { 0 }
+///     fn boolean(&mut self, _: bool) -> i64 { 0 }
+///     fn integer(&mut self, value: i64) -> i64 { value }
+///     fn unsigned(&mut self, _: u64) -> i64 { 0 }
+///     fn big_integer(&mut self, _: &'a str) -> i64 { 0 }
+///     fn float(&mut self, _: f64) -> i64 { 0 }
+///     fn string(&mut self, _: Text<'a>) -> i64 { 0 }
+///     fn key(&mut self, _: Text<'a>) {}
+///     fn array(&mut self, items: &[i64]) -> i64 { items.iter().sum() }
+///     fn object(&mut self, _: &[()], values: &[i64]) -> Result<i64, Duplicate> {
+///         Ok(values.iter().sum())
+///     }
+/// }
+///
+/// assert_eq!(read(br#"{"a":1,"b":[2,3]}"#, &Limits::default(), &mut Sum), Ok(6));
+/// ```
+pub trait Sink<'a> {
+    /// A finished value.
+    type Value: Clone;
+    /// A finished object key.
+    type Key: Clone;
+
+    /// `null`.
+    fn null(&mut self) -> Self::Value;
+    /// `true` or `false`.
+    fn boolean(&mut self, value: bool) -> Self::Value;
+    /// An integer of 64 bits with a sign; `-0` is 0.
+    fn integer(&mut self, value: i64) -> Self::Value;
+    /// An integer above `i64::MAX` that fits in 64 bits.
+    fn unsigned(&mut self, value: u64) -> Self::Value;
+    /// Any other integer: its exact decimal text, the sign included.
+    fn big_integer(&mut self, text: &'a str) -> Self::Value;
+    /// A number written with a fraction or an exponent; always finite.
+    fn float(&mut self, value: f64) -> Self::Value;
+    /// A string.
+    fn string(&mut self, text: Text<'a>) -> Self::Value;
+    /// An object key.
+    fn key(&mut self, text: Text<'a>) -> Self::Key;
+    /// A finished array.
+    fn array(&mut self, items: &[Self::Value]) -> Self::Value;
+    /// A finished object; the two slices have the same length and the order of the text.
+    ///
+    /// # Errors
+    /// [`Duplicate`] when two keys are equal. The sink says so, because building a map often finds
+    /// out by itself; [`has_duplicate`](super::has_duplicate) is there for sinks that do not.
+    fn object(
+        &mut self,
+        keys: &[Self::Key],
+        values: &[Self::Value],
+    ) -> Result<Self::Value, Duplicate>;
+}
+
+/// Two keys of an object are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Duplicate;
+
+/// Reads the one JSON value that is the whole of `bytes`.
+///
+/// # Errors
+/// [`JsonError`] when `bytes` is not UTF-8, not JSON, beyond one of the limits, or holds an object
+/// that the sink refuses; for a [`Duplicate`] the offset is where that object begins.
+pub fn read<'a, S: Sink<'a>>(
+    bytes: &'a [u8],
+    limits: &Limits,
+    sink: &mut S,
+) -> Result<S::Value, JsonError> {
+    let text = machine::checked_text(bytes, limits)?;
+    let mut builder = Builder {
+        text,
+        sink,
+        values: Vec::new(),
+        keys: Vec::new(),
+        frames: Vec::new(),
+    };
+    machine::walk(text, limits, &mut builder)?;
+    builder
+        .values
+        .pop()
+        .ok_or(JsonError::new(JsonErrorKind::UnexpectedEnd, bytes.len()))
+}
+
+/// Keeps the finished values of all open containers on one stack.
+struct Builder<'a, 's, S: Sink<'a>> {
+    text: &'a str,
+    sink: &'s mut S,
+    values: Vec<S::Value>,
+    keys: Vec<S::Key>,
+    frames: Vec<Frame>,
+}
+
+/// Where an open container's parts begin on the stacks, and where it begins in the text.
+struct Frame {
+    values: usize,
+    keys: usize,
+    start: usize,
+}
+
+impl<'a, S: Sink<'a>> Events<'a> for Builder<'a, '_, S> {
+    #[inline]
+    fn literal(&mut self, literal: Literal, _start: usize, _end: usize) {
+        let value = match literal {
+            Literal::Null => self.sink.null(),
+            Literal::True => self.sink.boolean(true),
+            Literal::False => self.sink.boolean(false),
+        };
+        self.values.push(value);
+    }
+
+    #[inline]
+    fn number(
+        &mut self,
+        number: Number<'a>,
+        _start: usize,
+        _end: usize,
+    ) -> Result<(), JsonErrorKind> {
+        let value = match number {
+            Number::Integer(value) => self.sink.integer(value),
+            Number::Unsigned(value) => self.sink.unsigned(value),
+            Number::Big(text) => self.sink.big_integer(text),
+            Number::Float(float) => self.sink.float(float.value()?),
+        };
+        self.values.push(value);
+        Ok(())
+    }
+
+    #[inline]
+    fn string(&mut self, start: usize) -> Result<usize, JsonError> {
+        let (text, end) = string::read(self.text, start)?;
+        let value = self.sink.string(text);
+        self.values.push(value);
+        Ok(end)
+    }
+
+    #[inline]
+    fn key(&mut self, start: usize) -> Result<usize, JsonError> {
+        let (text, end) = string::read(self.text, start)?;
+        let key = self.sink.key(text);
+        self.keys.push(key);
+        Ok(end)
+    }
+
+    #[inline]
+    fn open(&mut self, _container: Container, start: usize) {
+        self.frames.push(Frame {
+            values: self.values.len(),
+            keys: self.keys.len(),
+            start,
+        });
+    }
+
+    #[inline]
+    fn close(&mut self, container: Container, end: usize) -> Result<(), JsonError> {
+        let Some(frame) = self.frames.pop() else {
+            return Err(JsonError::new(JsonErrorKind::Syntax, end));
+        };
+        let values = self.values.get(frame.values..).unwrap_or_default();
+        let value = match container {
+            Container::Array => self.sink.array(values),
+            Container::Object => {
+                let keys = self.keys.get(frame.keys..).unwrap_or_default();
+                let made = self.sink.object(keys, values);
+                self.keys.truncate(frame.keys);
+                made.map_err(|Duplicate| JsonError::new(JsonErrorKind::DuplicateKey, frame.start))?
+            }
+        };
+        self.values.truncate(frame.values);
+        self.values.push(value);
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! Sorting messages: request, notification, response, or what to answer instead.
+
+use std::borrow::Cow;
+
+use super::id::MAX_TEXT;
+use super::{INVALID_PARAMS, INVALID_REQUEST, Id};
+use crate::json::{Kind, View};
+
+/// A well-formed message.
+#[derive(Clone, Debug)]
+pub enum Message<'d, 'a> {
+    /// Wants an answer.
+    Request {
+        /// To be echoed in the answer.
+        id: Id,
+        /// At most 256 bytes.
+        method: Cow<'a, str>,
+        /// An object, if there is one.
+        params: Option<View<'d, 'a>>,
+    },
+    /// Must not be answered.
+    Notification {
+        /// At most 256 bytes.
+        method: Cow<'a, str>,
+        /// An object, if there is one.
+        params: Option<View<'d, 'a>>,
+    },
+    /// The peer's answer to a request of ours.
+    Response {
+        /// The id of our request.
+        id: Id,
+        /// What the peer answered.
+        outcome: Outcome<'d, 'a>,
+    },
+}
+
+/// What a response carries.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome<'d, 'a> {
+    /// The result: an object.
+    Result(View<'d, 'a>),
+    /// The error: an object.
+    Error(View<'d, 'a>),
+}
+
+/// Why a message is no JSON-RPC message of MCP, and what to answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct InvalidMessage {
+    /// The code to answer: −32600 or −32602.
+    pub code: i32,
+    /// The code's standard text and what is wrong; it holds nothing of the message.
+    pub message: &'static str,
+    /// The id to answer to, if the message has one that is valid and not ambiguous.
+    pub id: Option<Id>,
+    /// Whether an answer is allowed: not if the message has the form of a notification, or of an
+    /// error response without an id.
+    pub answerable: bool,
+}
+
+impl InvalidMessage {
+    const fn request(message: &'static str, id: Option<Id>) -> Self {
+        Self {
+            code: INVALID_REQUEST,
+            message,
+            id,
+            answerable: true,
+        }
+    }
+}
+
+/// Sorts one message; a batch has to be taken apart before.
+///
+/// `duplicate` says whether any object in the message has two members of one name
+/// ([`View::has_duplicate`]).
+///
+/// # Errors
+/// [`InvalidMessage`]: with −32602 if all that is wrong is that `params` is an array, else −32600.
+///
+/// # Examples
+/// ```
+/// use mcp_core::json::{Document, Limits};
+/// use mcp_core::jsonrpc::{Id, Message, classify};
+///
+/// let text = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+/// let document = Document::scan(text, &Limits::default())?;
+/// let message = classify(document.root(), false).unwrap();
+/// assert!(matches!(message, Message::Request { id: Id::Number(1), .. }));
+/// # Ok::<(), mcp_core::json::JsonError>(())
+/// ```
+pub fn classify<'d, 'a>(
+    view: View<'d, 'a>,
+    duplicate: bool,
+) -> Result<Message<'d, 'a>, InvalidMessage> {
+    if view.kind() != Kind::Object {
+        return Err(InvalidMessage::request(NOT_AN_OBJECT, None));
+    }
+    let members = Members::of(view);
+    let id = members.id.and_then(Id::parse);
+    if duplicate || members.repeated {
+        let id = if members.id_repeated { None } else { id };
+        return Err(InvalidMessage::request(DUPLICATE_MEMBER, id));
+    }
+    if members.id.is_some() && id.is_none() && !members.is_error_without_id() {
+        return Err(InvalidMessage::request(INVALID_ID, None));
+    }
+    if !members.jsonrpc.is_some_and(is_version_2) {
+        return Err(InvalidMessage::request(INVALID_VERSION, id));
+    }
+    match members.method {
+        Some(method) => members.call(method, id),
+        None => members.response(id),
+    }
+}
+
+const NOT_AN_OBJECT: &str = "Invalid request: a message must be an object";
+const DUPLICATE_MEMBER: &str = "Invalid request: an object has two members of the same name";
+const INVALID_ID: &str = "Invalid request: id must be an integer of at most 64 bits or a string of \
+                          at most 256 bytes";
+const INVALID_VERSION: &str = "Invalid request: jsonrpc must be \"2.0\"";
+const METHOD_NOT_TEXT: &str = "Invalid request: method must be a string";
+const METHOD_TOO_LONG: &str = "Invalid request: method must have at most 256 bytes";
+const METHOD_AND_OUTCOME: &str = "Invalid request: method stands beside result or error";
+const NO_METHOD: &str = "Invalid request: method is missing";
+const PARAMS_NOT_STRUCTURED: &str = "Invalid request: params must be an object";
+const PARAMS_ARRAY: &str = "Invalid params: params must be an object";
+const TWO_OUTCOMES: &str = "Invalid request: result stands beside error";
+const OUTCOME_NOT_AN_OBJECT: &str = "Invalid request: result and error must be objects";
+const RESPONSE_WITHOUT_ID: &str = "Invalid request: a response must have an id";
+
+fn is_version_2(view: View<'_, '_>) -> bool {
+    view.text().is_some_and(|text| text == "2.0")
+}
+
+/// The members of an envelope; others are ignored. Names are matched exactly.
+#[derive(Clone, Copy, Debug, Default)]
+struct Members<'d, 'a> {
+    jsonrpc: Option<View<'d, 'a>>,
+    id: Option<View<'d, 'a>>,
+    method: Option<View<'d, 'a>>,
+    params: Option<View<'d, 'a>>,
+    result: Option<View<'d, 'a>>,
+    error: Option<View<'d, 'a>>,
+    id_repeated: bool,
+    repeated: bool,
+}
+
+impl<'d, 'a> Members<'d, 'a> {
+    fn of(view: View<'d, 'a>) -> Self {
+        let mut members = Self::default();
+        for (name, value) in view.members() {
+            let member = match name {
+                "jsonrpc" => &mut members.jsonrpc,
+                "id" => &mut members.id,
+                "method" => &mut members.method,
+                "params" => &mut members.params,
+                "result" => &mut members.result,
+                "error" => &mut members.error,
+                _ => continue,
+            };
+            if member.replace(value).is_some() {
+                members.repeated = true;
+                members.id_repeated |= name == "id";
+            }
+        }
+        members
+    }
+
+    /// A message with a method: a request if it has an id, else a notification.
+    fn call(
+        &self,
+        method: View<'d, 'a>,
+        id: Option<Id>,
+    ) -> Result<Message<'d, 'a>, InvalidMessage> {
+        let Some(method) = method.text() else {
+            return Err(InvalidMessage::request(METHOD_NOT_TEXT, id));
+        };
+        if self.result.is_some() || self.error.is_some() {
+            return Err(InvalidMessage::request(METHOD_AND_OUTCOME, id));
+        }
+        if let Some((code, message)) = self.call_fault(&method) {
+            // A notification is never answered, not even a bad one.
+            let answerable = id.is_some();
+            return Err(InvalidMessage {
+                code,
+                message,
+                id,
+                answerable,
+            });
+        }
+        let params = self.params;
+        Ok(match id {
+            Some(id) => Message::Request { id, method, params },
+            None => Message::Notification { method, params },
+        })
+    }
+
+    /// What is wrong with a message that has the form of a request or notification.
+    fn call_fault(&self, method: &str) -> Option<(i32, &'static str)> {
+        if method.len() > MAX_TEXT {
+            return Some((INVALID_REQUEST, METHOD_TOO_LONG));
+        }
+        match self.params?.kind() {
+            Kind::Object => None,
+            // Positional parameters are good JSON-RPC; no method of MCP takes them.
+            Kind::Array => Some((INVALID_PARAMS, PARAMS_ARRAY)),
+            _ => Some((INVALID_REQUEST, PARAMS_NOT_STRUCTURED)),
+        }
+    }
+
+    /// A message without a method must be a response.
+    fn response(&self, id: Option<Id>) -> Result<Message<'d, 'a>, InvalidMessage> {
+        let outcome = match (self.result, self.error) {
+            (Some(result), None) => Outcome::Result(result),
+            (None, Some(error)) => Outcome::Error(error),
+            (None, None) => return Err(InvalidMessage::request(NO_METHOD, id)),
+            (Some(_), Some(_)) => return Err(InvalidMessage::request(TWO_OUTCOMES, id)),
+        };
+        let (Outcome::Result(value) | Outcome::Error(value)) = outcome;
+        if value.kind() != Kind::Object {
+            return Err(InvalidMessage::request(OUTCOME_NOT_AN_OBJECT, id));
+        }
+        match id {
+            Some(id) => Ok(Message::Response { id, outcome }),
+            None => Err(InvalidMessage {
+                // Answering an error with an error could go on for ever.
+                answerable: self.result.is_some(),
+                ..InvalidMessage::request(RESPONSE_WITHOUT_ID, None)
+            }),
+        }
+    }
+
+    /// The peer's complaint about a message of ours that it could not read; JSON-RPC gives it the
+    /// id null.
+    fn is_error_without_id(&self) -> bool {
+        let id = self.id.map(|id| id.kind());
+        self.method.is_none() && self.error.is_some() && id == Some(Kind::Null)
+    }
+}

@@ -1,0 +1,50 @@
+//! Request ids.
+
+use std::fmt;
+
+use crate::json::{Kind, View, write_string};
+
+/// The most bytes of a string id, and of a method name.
+pub(super) const MAX_TEXT: usize = 256;
+
+/// What a request is called by, echoed exactly in its answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Id {
+    /// An integer from −2⁶³ to 2⁶⁴−1.
+    Number(i128),
+    /// A string of at most 256 bytes.
+    Text(String),
+}
+
+impl Id {
+    /// The id a value spells, if ids may be spelled so: no fraction, no exponent, 64 bits at most;
+    /// or a string of at most 256 bytes.
+    #[must_use]
+    pub fn parse(value: View<'_, '_>) -> Option<Self> {
+        match value.kind() {
+            Kind::Integer => value.integer().map(Self::Number),
+            Kind::String => {
+                let text = value.text()?;
+                (text.len() <= MAX_TEXT).then(|| Self::Text(text.into_owned()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Appends the id as JSON.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Number(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            Self::Text(text) => write_string(out, text),
+        }
+    }
+}
+
+impl fmt::Display for Id {
+    /// The id as JSON.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut json = Vec::new();
+        self.write(&mut json);
+        formatter.write_str(&String::from_utf8_lossy(&json))
+    }
+}

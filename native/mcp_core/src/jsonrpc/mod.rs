@@ -1,0 +1,18 @@
+//! JSON-RPC 2.0 envelopes, ids and error codes, with the policies of MCP.
+//!
+//! Knows no MCP method. A message that was [scanned](crate::json::Document::scan) is sorted by
+//! [`classify`] into request, notification, response, or the exact error to answer.
+
+mod code;
+mod envelope;
+mod error;
+mod id;
+
+pub use code::{
+    HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
+    MISSING_CAPABILITY, PARSE_ERROR, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION,
+    URL_ELICITATION_REQUIRED, standard_message,
+};
+pub use envelope::{InvalidMessage, Message, Outcome, classify};
+pub use error::write_error;
+pub use id::Id;

@@ -1,0 +1,25 @@
+//! The Model Context Protocol as pure functions.
+//!
+//! Bytes come in, are read once and checked once; bytes go out. This crate does no I/O, reads no
+//! clock, draws no random number, starts no thread and keeps no global state: time and randomness
+//! are arguments. It knows nothing of the BEAM; `mcp_nif` binds it.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`json`] | JSON text under limits: the reader, shallow documents, string escapes |
+//! | [`jsonrpc`] | JSON-RPC 2.0 envelopes, ids and error codes |
+//! | [`revision`] | the protocol revisions and their two eras |
+//! | [`protocol`] | methods, admission of a message, result frames, sealed request state |
+//! | [`model`] | the MCP objects: wire shapes and serde structs |
+//! | [`schema`] | JSON Schema compiled under limits; problems a model can act on |
+//! | [`catalog`] | tools, prompts, resources: lists encoded once, paging, URI templates |
+//! | [`apps`] | the MCP Apps extension: Content-Security-Policy |
+
+pub mod apps;
+pub mod catalog;
+pub mod json;
+pub mod jsonrpc;
+pub mod model;
+pub mod protocol;
+pub mod revision;
+pub mod schema;

@@ -1,0 +1,406 @@
+//! The one way in: bytes and what the transport knows become a finished answer, or work.
+//!
+//! The order of checks is the specification's: JSON, envelope, era, `_meta`, version, method,
+//! parameters, capabilities. Nothing is built for a message that fails one of them.
+
+use jsonschema::json::Json;
+use serde_json::json;
+
+use super::facts::{Facts, SessionFacts};
+use super::frame::open_result_head;
+use super::meta::{self, Client};
+use super::method::Method;
+use super::notice::Notice;
+use super::params;
+use super::refusal::{Answer, Refusal};
+use super::request::{Input, Opening, Request, Work};
+use crate::catalog::{Catalog, ListKind};
+use crate::json::{Document, Kind, Limits, View};
+use crate::jsonrpc::{self, Id, Message, Outcome};
+use crate::revision::{Era, Revision};
+
+/// The most messages a batch may hold (2025-03-26, the only revision with batches).
+pub const MAX_BATCH: usize = 50;
+
+/// What a message becomes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Admission<'c, 'a> {
+    /// A finished answer.
+    Answer(Answer),
+    /// A finished answer in two parts; the tail is kept by the catalogue and never copied.
+    Kept {
+        /// Everything up to the id.
+        head: Vec<u8>,
+        /// Everything behind it.
+        tail: &'c [u8],
+    },
+    /// Nothing to do and nothing to say.
+    Ignored,
+    /// `initialize`: a session opens.
+    Open(Box<Opening<'a>>),
+    /// Work for the server's own code.
+    Request(Box<Request<'a>>),
+    /// A notification that concerns the server.
+    Notice(Notice<'a>),
+    /// The client's answer to a request of ours: the result, or the error.
+    Response {
+        /// The id of our request.
+        id: Id,
+        /// The result or the error as sent.
+        outcome: Result<&'a [u8], &'a [u8]>,
+    },
+    /// A batch; its answers go out as one array.
+    Batch(Vec<Admission<'c, 'a>>),
+}
+
+/// Reads one message.
+#[must_use]
+pub fn admit<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    facts: Facts,
+    bytes: &'a [u8],
+    limits: &Limits,
+) -> Admission<'c, 'a> {
+    let document = match Document::scan(bytes, limits) {
+        Ok(document) => document,
+        Err(error) => {
+            let revision = facts.fallback_revision();
+            return Admission::Answer(Refusal::parse_error(&error).answer(None, revision));
+        }
+    };
+    let duplicate = document.duplicate().is_some();
+    let root = document.root();
+    if root.kind() == Kind::Array {
+        return admit_batch(catalog, facts, root, duplicate);
+    }
+    admit_message(catalog, facts, root, duplicate)
+}
+
+fn admit_batch<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    facts: Facts,
+    root: View<'_, 'a>,
+    duplicate: bool,
+) -> Admission<'c, 'a> {
+    let refuse = |reason| {
+        let revision = facts.fallback_revision();
+        Admission::Answer(Refusal::invalid_request(reason).answer(None, revision))
+    };
+    if facts.session.map(|session| session.revision) != Some(Revision::V2025_03_26) {
+        return refuse("batches exist only in protocol revision 2025-03-26");
+    }
+    match root.elements().count() {
+        0 => refuse("a batch must not be empty"),
+        1..=MAX_BATCH => Admission::Batch(
+            root.elements()
+                .map(|view| admit_message(catalog, facts, view, duplicate))
+                .collect(),
+        ),
+        _ => refuse("a batch holds at most 50 messages"),
+    }
+}
+
+fn admit_message<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    facts: Facts,
+    view: View<'_, 'a>,
+    duplicate: bool,
+) -> Admission<'c, 'a> {
+    match jsonrpc::classify(view, duplicate) {
+        Err(invalid) => {
+            let id = invalid.id.clone();
+            let refusal = Refusal::from(invalid);
+            Admission::Answer(refusal.answer(id.as_ref(), facts.fallback_revision()))
+        }
+        Ok(Message::Request { id, method, params }) => {
+            let (revision, admitted) = admit_request(catalog, facts, &id, &method, params);
+            admitted
+                .unwrap_or_else(|refusal| Admission::Answer(refusal.answer(Some(&id), revision)))
+        }
+        Ok(Message::Notification { method, params }) => {
+            Notice::read(&method, params).map_or(Admission::Ignored, Admission::Notice)
+        }
+        Ok(Message::Response { id, outcome }) => Admission::Response {
+            id,
+            outcome: match outcome {
+                Outcome::Result(result) => Ok(result.raw()),
+                Outcome::Error(error) => Err(error.raw()),
+            },
+        },
+    }
+}
+
+type Admitted<'c, 'a> = Result<Admission<'c, 'a>, Refusal>;
+
+/// The admission, and the revision that a refusal is worded in.
+fn admit_request<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    facts: Facts,
+    id: &Id,
+    method: &str,
+    params: Option<View<'_, 'a>>,
+) -> (Revision, Admitted<'c, 'a>) {
+    let stateless = meta::claims_stateless(params)
+        || (facts.session.is_none() && Method::is_stateless_only(method));
+    if stateless {
+        return (
+            Revision::NEWEST,
+            admit_stateless(catalog, id, method, params),
+        );
+    }
+    match facts.session {
+        Some(session) => (
+            session.revision,
+            admit_in_session(catalog, session, id, method, params),
+        ),
+        None => (
+            Revision::NEWEST_SESSION,
+            admit_before_session(catalog, id, method, params),
+        ),
+    }
+}
+
+fn admit_stateless<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    id: &Id,
+    method: &str,
+    params: Option<View<'_, 'a>>,
+) -> Admitted<'c, 'a> {
+    let version = meta::version(params)?;
+    let client = meta::client(params)?;
+    let revision = meta::stateless_revision(&version)?;
+    let method = Method::find(method, revision).ok_or_else(Refusal::method_not_found)?;
+    let admission = admit_method(catalog, revision, id, method, params, Some(client))?;
+    if let Admission::Request(request) = &admission {
+        require_capabilities(catalog, request, params)?;
+    }
+    Ok(admission)
+}
+
+fn admit_in_session<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    session: SessionFacts,
+    id: &Id,
+    method: &str,
+    params: Option<View<'_, 'a>>,
+) -> Admitted<'c, 'a> {
+    let method = Method::find(method, session.revision).ok_or_else(Refusal::method_not_found)?;
+    if method == Method::Initialize {
+        return Err(Refusal::invalid_request(
+            "the session is already initialized",
+        ));
+    }
+    admit_method(catalog, session.revision, id, method, params, None)
+}
+
+fn admit_before_session<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    id: &Id,
+    method: &str,
+    params: Option<View<'_, 'a>>,
+) -> Admitted<'c, 'a> {
+    match Method::find(method, Revision::NEWEST_SESSION) {
+        Some(Method::Initialize) => open_session(catalog, id, params),
+        Some(Method::Ping) => Ok(Admission::Kept {
+            head: head(id),
+            tail: EMPTY_RESULT,
+        }),
+        Some(_) => Err(Refusal::invalid_request(
+            "initialize first, or send _meta of 2026-07-28",
+        )),
+        None => Err(Refusal::method_not_found()),
+    }
+}
+
+fn open_session<'c, 'a, J: Json>(
+    catalog: &Catalog<J>,
+    id: &Id,
+    params: Option<View<'_, 'a>>,
+) -> Admitted<'c, 'a> {
+    let member = |name: &str| params.and_then(|params| params.get(name));
+    let version = member("protocolVersion")
+        .and_then(|version| version.text())
+        .ok_or_else(|| Refusal::invalid_params("protocolVersion must be a string"))?;
+    let capabilities = member("capabilities")
+        .filter(|capabilities| capabilities.kind() == Kind::Object)
+        .ok_or_else(|| Refusal::invalid_params("capabilities must be an object"))?;
+    let info = member("clientInfo")
+        .filter(|info| meta::is_implementation(*info))
+        .ok_or_else(|| {
+            Refusal::invalid_params(
+                "clientInfo must be an object with the strings name and version",
+            )
+        })?;
+    // An unknown version is answered with our newest, never refused.
+    let revision = Revision::parse(&version)
+        .filter(|revision| revision.era() == Era::Session)
+        .unwrap_or(Revision::NEWEST_SESSION);
+    let mut body = head(id);
+    body.extend_from_slice(catalog.initialize_tail(revision));
+    Ok(Admission::Open(Box::new(Opening {
+        answer: Answer { body, status: 200 },
+        id: id.clone(),
+        revision,
+        client_info: info.raw(),
+        capabilities: capabilities.raw(),
+    })))
+}
+
+fn admit_method<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    revision: Revision,
+    id: &Id,
+    method: Method,
+    params: Option<View<'_, 'a>>,
+    client: Option<Client<'a>>,
+) -> Admitted<'c, 'a> {
+    if !is_offered(catalog, method) {
+        return Err(Refusal::method_not_found());
+    }
+    let params_meta = meta::of(params);
+    if params_meta.is_some_and(|meta| meta.kind() != Kind::Object) {
+        return Err(Refusal::invalid_params("_meta must be an object"));
+    }
+    let progress_token = meta::progress_token(params_meta)?;
+    let work = match method {
+        Method::Ping => return Ok(kept(id, EMPTY_RESULT)),
+        Method::Discover => return Ok(kept(id, catalog.discover_tail())),
+        // Handled before a session exists; inside one it is refused.
+        Method::Initialize => return Err(Refusal::method_not_found()),
+        Method::ListTools
+        | Method::ListPrompts
+        | Method::ListResources
+        | Method::ListResourceTemplates => match list(catalog, method, revision, params)? {
+            Listing::Kept(tail) => return Ok(kept(id, tail)),
+            Listing::Computed(work) => work,
+        },
+        Method::CallTool => params::call_tool(catalog, params)?,
+        Method::GetPrompt => params::get_prompt(catalog, params)?,
+        Method::ReadResource => params::read_resource(catalog, params, revision)?,
+        Method::Complete => match params::complete(catalog, params)? {
+            Some(work) => work,
+            None => return Ok(no_completion(catalog, revision, id)),
+        },
+        Method::SetLevel => params::set_level(params)?,
+        Method::Subscribe => Work::Subscribe {
+            uri: params::subscription_uri(catalog, params, revision)?,
+        },
+        Method::Unsubscribe => Work::Unsubscribe {
+            uri: params::subscription_uri(catalog, params, revision)?,
+        },
+        Method::Listen => params::listen(catalog, params)?,
+    };
+    let input = if revision.era() == Era::Stateless && method.may_require_input() {
+        params::input(params)?
+    } else {
+        Input::default()
+    };
+    Ok(Admission::Request(Box::new(Request {
+        id: id.clone(),
+        revision,
+        method,
+        work,
+        meta: params_meta.map(|meta| meta.raw()),
+        progress_token,
+        client,
+        input,
+    })))
+}
+
+/// A method of a capability that the server does not have does not exist.
+fn is_offered<J: Json>(catalog: &Catalog<J>, method: Method) -> bool {
+    let offered = catalog.capabilities();
+    match method {
+        Method::ListTools | Method::CallTool => offered.tools,
+        Method::ListPrompts | Method::GetPrompt => offered.prompts,
+        Method::ListResources
+        | Method::ListResourceTemplates
+        | Method::ReadResource
+        | Method::Subscribe
+        | Method::Unsubscribe => offered.resources,
+        Method::Complete => offered.completions,
+        Method::Initialize
+        | Method::Ping
+        | Method::Discover
+        | Method::SetLevel
+        | Method::Listen => true,
+    }
+}
+
+/// A list is kept, or computed by user code.
+enum Listing<'c, 'a> {
+    Kept(&'c [u8]),
+    Computed(Work<'a>),
+}
+
+fn list<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    method: Method,
+    revision: Revision,
+    params: Option<View<'_, 'a>>,
+) -> Result<Listing<'c, 'a>, Refusal> {
+    let kind = match method {
+        Method::ListTools => ListKind::Tools,
+        Method::ListPrompts => ListKind::Prompts,
+        Method::ListResources => ListKind::Resources,
+        _ => ListKind::ResourceTemplates,
+    };
+    let cursor = params::cursor(params)?;
+    if catalog.is_dynamic(kind) {
+        return Ok(Listing::Computed(Work::List { kind, cursor }));
+    }
+    let tail = catalog.list(kind, revision, cursor.as_deref());
+    tail.map(Listing::Kept).ok_or_else(|| Refusal {
+        admitted: true,
+        ..Refusal::invalid_params("cursor is not one of this list")
+    })
+}
+
+/// A tool may need capabilities that the client did not declare (2026-07-28).
+fn require_capabilities<J: Json>(
+    catalog: &Catalog<J>,
+    request: &Request<'_>,
+    params: Option<View<'_, '_>>,
+) -> Result<(), Refusal> {
+    let Work::Tool { index, .. } = request.work else {
+        return Ok(());
+    };
+    let required = catalog
+        .tool(index)
+        .map_or(&[][..], |tool| tool.requires.as_slice());
+    let missing = meta::missing_capabilities(params, required);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let required = missing.into_iter().map(|name| (name, json!({}))).collect();
+    Err(Refusal::missing_capabilities(&required))
+}
+
+/// `,"result":{}}`
+const EMPTY_RESULT: &[u8] = b",\"result\":{}}";
+
+fn kept<'c, 'a>(id: &Id, tail: &'c [u8]) -> Admission<'c, 'a> {
+    Admission::Kept {
+        head: head(id),
+        tail,
+    }
+}
+
+fn head(id: &Id) -> Vec<u8> {
+    let mut head = Vec::with_capacity(48);
+    open_result_head(&mut head, id);
+    head
+}
+
+fn no_completion<'c, 'a, J: Json>(
+    catalog: &Catalog<J>,
+    revision: Revision,
+    id: &Id,
+) -> Admission<'c, 'a> {
+    let extras = catalog.extras(revision);
+    let mut body = head(id);
+    extras.open_result(&mut body);
+    body.extend_from_slice(br#""completion":{"values":[],"total":0,"hasMore":false}"#);
+    extras.close_result(&mut body);
+    Admission::Answer(Answer { body, status: 200 })
+}

@@ -1,0 +1,61 @@
+//! Arguments that do not fit a tool's schema.
+//!
+//! From 2025-11-25 on that is a result the model reads and acts on; before, a JSON-RPC error.
+
+use serde_json::{Value, json};
+
+use super::frame::open_result_head;
+use super::refusal::{Answer, Refusal};
+use crate::catalog::Extras;
+use crate::json::write_string;
+use crate::jsonrpc::Id;
+use crate::revision::Revision;
+use crate::schema::Problem;
+
+/// The finished answer to a call whose arguments have these problems.
+#[must_use]
+pub fn refuse_arguments(
+    tool: &str,
+    problems: &[Problem],
+    id: &Id,
+    revision: Revision,
+    extras: &Extras,
+) -> Answer {
+    if revision >= Revision::V2025_11_25 {
+        let lines: Vec<String> = problems
+            .iter()
+            .map(|problem| format!("- {problem}"))
+            .collect();
+        let text = format!("Invalid arguments for tool '{tool}':\n{}", lines.join("\n"));
+        return Answer {
+            body: error_result(&text, id, extras),
+            status: 200,
+        };
+    }
+    let refusal = Refusal {
+        data: Some(json!({ "problems": problems.iter().map(to_value).collect::<Vec<_>>() })),
+        admitted: true,
+        ..Refusal::invalid_params("the arguments do not fit the tool's input schema")
+    };
+    refusal.answer(Some(id), revision)
+}
+
+/// A `tools/call` result with `isError` and one text.
+fn error_result(text: &str, id: &Id, extras: &Extras) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len().saturating_add(256));
+    open_result_head(&mut out, id);
+    extras.open_result(&mut out);
+    out.extend_from_slice(br#""content":[{"type":"text","text":"#);
+    write_string(&mut out, text);
+    out.extend_from_slice(br#"}],"isError":true"#);
+    extras.close_result(&mut out);
+    out
+}
+
+fn to_value(problem: &Problem) -> Value {
+    json!({
+        "pointer": problem.pointer,
+        "keyword": problem.keyword,
+        "message": problem.to_string(),
+    })
+}

@@ -1,0 +1,128 @@
+//! The frames around what user code returns: results, notifications and requests of our own.
+//!
+//! Each frame is opened, filled by whoever owns the payload, and closed; the payload is written
+//! once, straight into the message.
+
+use crate::json::write_string;
+use crate::jsonrpc::Id;
+use crate::model::{self, Shape};
+use crate::revision::Revision;
+
+/// What a result is, and so how its members are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultKind {
+    /// `tools/call`
+    Tool,
+    /// `prompts/get`
+    Prompt,
+    /// `resources/read`
+    Read,
+    /// `completion/complete`
+    Completion,
+}
+
+impl ResultKind {
+    /// The shape of the value that user code returns.
+    #[must_use]
+    pub fn shape(self) -> &'static Shape {
+        match self {
+            Self::Tool => &model::CALL_RESULT,
+            Self::Prompt => &model::GET_RESULT,
+            Self::Read => &model::READ_RESULT,
+            Self::Completion => &model::COMPLETION,
+        }
+    }
+}
+
+/// `{"jsonrpc":"2.0","id":…`
+pub fn open_result_head(out: &mut Vec<u8>, id: &Id) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    id.write(out);
+}
+
+/// A notification that the server may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotificationKind {
+    /// `notifications/progress`
+    Progress,
+    /// `notifications/message`
+    Message,
+    /// `notifications/tools/list_changed`
+    ToolsListChanged,
+    /// `notifications/prompts/list_changed`
+    PromptsListChanged,
+    /// `notifications/resources/list_changed`
+    ResourcesListChanged,
+    /// `notifications/resources/updated`
+    ResourceUpdated,
+    /// `notifications/cancelled`
+    Cancelled,
+    /// `notifications/subscriptions/acknowledged`
+    SubscriptionsAcknowledged,
+    /// `notifications/elicitation/complete`
+    ElicitationComplete,
+}
+
+impl NotificationKind {
+    /// The method's name.
+    #[must_use]
+    pub const fn method(self) -> &'static str {
+        match self {
+            Self::Progress => "notifications/progress",
+            Self::Message => "notifications/message",
+            Self::ToolsListChanged => "notifications/tools/list_changed",
+            Self::PromptsListChanged => "notifications/prompts/list_changed",
+            Self::ResourcesListChanged => "notifications/resources/list_changed",
+            Self::ResourceUpdated => "notifications/resources/updated",
+            Self::Cancelled => "notifications/cancelled",
+            Self::SubscriptionsAcknowledged => "notifications/subscriptions/acknowledged",
+            Self::ElicitationComplete => "notifications/elicitation/complete",
+        }
+    }
+
+    /// The shape of its parameters.
+    #[must_use]
+    pub fn shape(self) -> &'static Shape {
+        match self {
+            Self::Progress => &model::PROGRESS,
+            Self::Message => &model::LOG_MESSAGE,
+            Self::ResourceUpdated => &model::RESOURCE_UPDATED,
+            Self::Cancelled => &model::CANCELLED,
+            Self::SubscriptionsAcknowledged => &model::SUBSCRIPTIONS_ACKNOWLEDGED,
+            Self::ElicitationComplete => &model::ELICITATION_COMPLETE,
+            Self::ToolsListChanged | Self::PromptsListChanged | Self::ResourcesListChanged => {
+                &model::LIST_CHANGED
+            }
+        }
+    }
+
+    /// Whether the revision has this notification.
+    #[must_use]
+    pub fn exists_in(self, revision: Revision) -> bool {
+        match self {
+            Self::SubscriptionsAcknowledged => revision >= Revision::V2026_07_28,
+            Self::ElicitationComplete => revision == Revision::V2025_11_25,
+            _ => true,
+        }
+    }
+}
+
+/// `{"jsonrpc":"2.0","method":…,"params":`
+pub fn open_notification(out: &mut Vec<u8>, kind: NotificationKind) {
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":");
+    write_string(out, kind.method());
+    out.extend_from_slice(b",\"params\":");
+}
+
+/// `{"jsonrpc":"2.0","id":…,"method":…,"params":`
+pub fn open_request(out: &mut Vec<u8>, id: &Id, method: &str) {
+    open_result_head(out, id);
+    out.extend_from_slice(b",\"method\":");
+    write_string(out, method);
+    out.extend_from_slice(b",\"params\":");
+}
+
+/// The brace that ends a notification or request.
+pub fn close_message(out: &mut Vec<u8>) {
+    out.push(b'}');
+}

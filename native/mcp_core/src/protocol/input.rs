@@ -1,0 +1,121 @@
+//! Requests for input: what a server may ask of a client, and what an answer looks like.
+
+use serde_json::{Value, json};
+
+use crate::json::{Kind, View};
+use crate::model::{self, Shape};
+use crate::revision::Revision;
+
+/// What a server asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// `elicitation/create`: something from the user.
+    Elicitation,
+    /// `sampling/createMessage`: something from the client's model.
+    Sampling,
+    /// `roots/list`: the client's folders.
+    Roots,
+}
+
+impl InputKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Elicitation, Self::Sampling, Self::Roots];
+
+    /// The kind of that method.
+    #[must_use]
+    pub fn of_method(method: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.method() == method)
+    }
+
+    /// The method that asks.
+    #[must_use]
+    pub const fn method(self) -> &'static str {
+        match self {
+            Self::Elicitation => "elicitation/create",
+            Self::Sampling => "sampling/createMessage",
+            Self::Roots => "roots/list",
+        }
+    }
+
+    /// The client capability that allows it.
+    #[must_use]
+    pub const fn capability(self) -> &'static str {
+        match self {
+            Self::Elicitation => "elicitation",
+            Self::Sampling => "sampling",
+            Self::Roots => "roots",
+        }
+    }
+
+    /// Whether a client that declared `capabilities` (a JSON object) may be asked.
+    ///
+    /// Elicitation by URL needs `elicitation.url`; a client that declares an empty `elicitation`
+    /// offers forms only (2025-11-25).
+    #[must_use]
+    pub fn is_supported(self, by_url: bool, capabilities: &Value) -> bool {
+        let declared = capabilities.get(self.capability());
+        match (self, declared) {
+            (_, None) => false,
+            (Self::Elicitation, Some(modes)) if by_url => modes.get("url").is_some(),
+            (Self::Elicitation, Some(Value::Object(modes))) => {
+                modes.is_empty() || modes.contains_key("form")
+            }
+            (_, Some(_)) => true,
+        }
+    }
+
+    /// The capability as a client must declare it to be asked.
+    #[must_use]
+    pub fn required(self, by_url: bool) -> (&'static str, Value) {
+        let modes = if self == Self::Elicitation && by_url {
+            json!({ "url": {} })
+        } else {
+            json!({})
+        };
+        (self.capability(), modes)
+    }
+
+    /// The first revision that has it.
+    #[must_use]
+    pub const fn since(self) -> Revision {
+        match self {
+            Self::Elicitation => Revision::V2025_06_18,
+            Self::Sampling | Self::Roots => Revision::V2024_11_05,
+        }
+    }
+
+    /// The shape of the parameters.
+    #[must_use]
+    pub fn shape(self) -> &'static Shape {
+        match self {
+            Self::Elicitation => &model::ELICIT,
+            Self::Sampling => &model::SAMPLING,
+            Self::Roots => &model::ROOTS,
+        }
+    }
+}
+
+/// Whether `view` is an answer to one of the three kinds.
+#[must_use]
+pub fn is_input_response(view: View<'_, '_>) -> bool {
+    is_elicit_result(view) || is_sampling_result(view) || is_roots_result(view)
+}
+
+fn is_elicit_result(view: View<'_, '_>) -> bool {
+    let action = view.get("action").and_then(|action| action.text());
+    let content = view.get("content");
+    matches!(action.as_deref(), Some("accept" | "decline" | "cancel"))
+        && content.is_none_or(|content| content.kind() == Kind::Object)
+}
+
+fn is_sampling_result(view: View<'_, '_>) -> bool {
+    let kind_of = |member| view.get(member).map(|value| value.kind());
+    kind_of("role") == Some(Kind::String)
+        && kind_of("model") == Some(Kind::String)
+        && matches!(kind_of("content"), Some(Kind::Object | Kind::Array))
+}
+
+fn is_roots_result(view: View<'_, '_>) -> bool {
+    view.get("roots")
+        .is_some_and(|roots| roots.kind() == Kind::Array)
+}

@@ -1,0 +1,137 @@
+//! `params._meta`: progress tokens, and in the stateless era everything a session used to know.
+
+use super::method::LOG_LEVELS;
+use super::refusal::Refusal;
+use crate::json::{Kind, View};
+use crate::jsonrpc::Id;
+use crate::revision::Revision;
+
+const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// A progress token has the form of a request id.
+pub type ProgressToken = Id;
+
+/// Who sent a stateless request, and what it can do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Client<'a> {
+    /// `clientInfo` as sent.
+    pub info: Option<&'a [u8]>,
+    /// `clientCapabilities` as sent.
+    pub capabilities: &'a [u8],
+    /// The least severe log level the client wants on this request; none means no log messages.
+    pub log_level: Option<&'static str>,
+}
+
+/// `params._meta` of a message.
+pub(super) fn of<'d, 'a>(params: Option<View<'d, 'a>>) -> Option<View<'d, 'a>> {
+    params?.get("_meta")
+}
+
+/// Whether the message claims to be of the stateless era.
+pub(super) fn claims_stateless(params: Option<View<'_, '_>>) -> bool {
+    of(params).is_some_and(|meta| meta.get(PROTOCOL_VERSION).is_some())
+}
+
+/// The progress token, if there is one.
+pub(super) fn progress_token(meta: Option<View<'_, '_>>) -> Result<Option<ProgressToken>, Refusal> {
+    let Some(token) = meta.and_then(|meta| meta.get("progressToken")) else {
+        return Ok(None);
+    };
+    let token = match token.kind() {
+        Kind::String => token.text().map(|text| Id::Text(text.into_owned())),
+        _ => token.integer().map(Id::Number),
+    };
+    token.map(Some).ok_or_else(|| {
+        Refusal::invalid_params("_meta.progressToken must be a string or an integer")
+    })
+}
+
+/// The version a stateless request names.
+///
+/// # Errors
+/// −32602 when `_meta` or the version is missing or of another type.
+pub(super) fn version(params: Option<View<'_, '_>>) -> Result<String, Refusal> {
+    let meta = object(of(params), "_meta")?;
+    meta.get(PROTOCOL_VERSION)
+        .and_then(|version| version.text())
+        .map(std::borrow::Cow::into_owned)
+        .ok_or_else(|| missing(PROTOCOL_VERSION, "a string"))
+}
+
+/// Who asks.
+///
+/// # Errors
+/// −32602 when a member is missing or of another type.
+pub(super) fn client<'a>(params: Option<View<'_, 'a>>) -> Result<Client<'a>, Refusal> {
+    let meta = object(of(params), "_meta")?;
+    let capabilities = meta
+        .get(CLIENT_CAPABILITIES)
+        .filter(|capabilities| capabilities.kind() == Kind::Object)
+        .ok_or_else(|| missing(CLIENT_CAPABILITIES, "an object"))?;
+    let info = meta.get(CLIENT_INFO);
+    if info.is_some_and(|info| !is_implementation(info)) {
+        return Err(missing(
+            CLIENT_INFO,
+            "an object with the strings name and version",
+        ));
+    }
+    Ok(Client {
+        info: info.map(|info| info.raw()),
+        capabilities: capabilities.raw(),
+        log_level: meta
+            .get(LOG_LEVEL)
+            .map(|level| log_level(level, LOG_LEVEL))
+            .transpose()?,
+    })
+}
+
+/// The names of the capabilities a client lacks.
+pub(super) fn missing_capabilities(
+    params: Option<View<'_, '_>>,
+    required: &[String],
+) -> Vec<String> {
+    let declared = of(params).and_then(|meta| meta.get(CLIENT_CAPABILITIES));
+    required
+        .iter()
+        .filter(|name| declared.and_then(|declared| declared.get(name)).is_none())
+        .cloned()
+        .collect()
+}
+
+/// One of [`LOG_LEVELS`].
+pub(super) fn log_level(view: View<'_, '_>, name: &str) -> Result<&'static str, Refusal> {
+    let text = view.text();
+    LOG_LEVELS
+        .into_iter()
+        .find(|level| text.as_deref() == Some(level))
+        .ok_or_else(|| {
+            Refusal::invalid_params(&format!("{name} must be one of {}", LOG_LEVELS.join(", ")))
+        })
+}
+
+/// Whether `view` has the members every `Implementation` must have.
+pub(super) fn is_implementation(view: View<'_, '_>) -> bool {
+    ["name", "version"].into_iter().all(|member| {
+        view.get(member)
+            .is_some_and(|value| value.kind() == Kind::String)
+    })
+}
+
+/// The revision a stateless version names.
+pub(super) fn stateless_revision(version: &str) -> Result<Revision, Refusal> {
+    Revision::parse(version)
+        .filter(|revision| *revision > Revision::NEWEST_SESSION)
+        .ok_or_else(|| Refusal::unsupported_version(version))
+}
+
+fn object<'d, 'a>(view: Option<View<'d, 'a>>, name: &str) -> Result<View<'d, 'a>, Refusal> {
+    view.filter(|view| view.kind() == Kind::Object)
+        .ok_or_else(|| Refusal::invalid_params(&format!("{name} must be an object")))
+}
+
+fn missing(member: &str, expected: &str) -> Refusal {
+    Refusal::invalid_params(&format!("_meta[\"{member}\"] must be {expected}"))
+}

@@ -1,0 +1,29 @@
+//! The protocol's rules: which method exists where, what its parameters look like, and what a
+//! message becomes: a finished answer, or work for the server's own code.
+
+mod admit;
+mod arguments;
+mod facts;
+mod frame;
+mod input;
+mod meta;
+mod method;
+mod notice;
+mod params;
+mod refusal;
+mod request;
+mod state;
+
+pub use admit::{Admission, MAX_BATCH, admit};
+pub use arguments::refuse_arguments;
+pub use facts::{Facts, SessionFacts};
+pub use frame::{
+    NotificationKind, ResultKind, close_message, open_notification, open_request, open_result_head,
+};
+pub use input::{InputKind, is_input_response};
+pub use meta::{Client, ProgressToken};
+pub use method::{LOG_LEVELS, Method};
+pub use notice::Notice;
+pub use refusal::{Answer, Refusal};
+pub use request::{Completing, Input, ListenFilter, Opening, Request, Work};
+pub use state::{Binding, NONCE_BYTES, SECRET_BYTES, StateError, open, seal};

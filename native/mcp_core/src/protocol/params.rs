@@ -1,0 +1,307 @@
+//! The parameters of each request, checked before anything is built from them.
+
+use std::borrow::Cow;
+
+use jsonschema::json::Json;
+
+use super::input::is_input_response;
+use super::meta;
+use super::refusal::Refusal;
+use super::request::{Completing, Input, ListenFilter, Work};
+use crate::catalog::{Catalog, PromptTarget};
+use crate::json::{Kind, View};
+use crate::revision::Revision;
+
+/// The longest URI that is looked up.
+const MAX_URI_BYTES: usize = 8 * 1024;
+
+pub(super) fn call_tool<'a, J: Json>(
+    catalog: &Catalog<J>,
+    params: Option<View<'_, 'a>>,
+) -> Result<Work<'a>, Refusal> {
+    let name = text(params, "name")?;
+    let arguments = object(params, "arguments")?;
+    let (index, _) = catalog
+        .find_tool(&name)
+        .ok_or_else(|| Refusal::unknown("Tool", &name))?;
+    Ok(Work::Tool {
+        name,
+        index,
+        arguments: arguments.map(|view| view.raw()),
+    })
+}
+
+pub(super) fn get_prompt<'a, J: Json>(
+    catalog: &Catalog<J>,
+    params: Option<View<'_, 'a>>,
+) -> Result<Work<'a>, Refusal> {
+    let name = text(params, "name")?;
+    let arguments = object(params, "arguments")?;
+    if let Some(arguments) = arguments {
+        all_strings(arguments, "arguments")?;
+    }
+    let (index, prompt) = catalog
+        .find_prompt(&name)
+        .ok_or_else(|| Refusal::unknown("Prompt", &name))?;
+    required_arguments(prompt, arguments)?;
+    Ok(Work::Prompt {
+        name,
+        index,
+        arguments: arguments.map(|view| view.raw()),
+    })
+}
+
+fn required_arguments(
+    prompt: &PromptTarget,
+    arguments: Option<View<'_, '_>>,
+) -> Result<(), Refusal> {
+    let given = |name: &str| arguments.is_some_and(|arguments| arguments.get(name).is_some());
+    let missing: Vec<&str> = prompt
+        .arguments
+        .iter()
+        .filter(|(name, required)| *required && !given(name))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let reason = format!(
+        "prompt '{}' needs the arguments: {}",
+        prompt.name,
+        missing.join(", ")
+    );
+    Err(Refusal {
+        admitted: true,
+        ..Refusal::invalid_params(&reason)
+    })
+}
+
+pub(super) fn read_resource<'a, J: Json>(
+    catalog: &Catalog<J>,
+    params: Option<View<'_, 'a>>,
+    revision: Revision,
+) -> Result<Work<'a>, Refusal> {
+    let uri = uri(params)?;
+    match catalog.find_resource(&uri) {
+        Some(target) => Ok(Work::Read { uri, target }),
+        None => Err(Refusal::resource_not_found(&uri, revision)),
+    }
+}
+
+/// The URI of a subscription, which must name something that can be read.
+pub(super) fn subscription_uri<'a, J: Json>(
+    catalog: &Catalog<J>,
+    params: Option<View<'_, 'a>>,
+    revision: Revision,
+) -> Result<Cow<'a, str>, Refusal> {
+    let uri = uri(params)?;
+    if catalog.find_resource(&uri).is_some() {
+        Ok(uri)
+    } else {
+        Err(Refusal::resource_not_found(&uri, revision))
+    }
+}
+
+/// What to complete; `Ok(None)` where the target is known but offers no completion.
+pub(super) fn complete<'a, J: Json>(
+    catalog: &Catalog<J>,
+    params: Option<View<'_, 'a>>,
+) -> Result<Option<Work<'a>>, Refusal> {
+    let reference = object(params, "ref")?.ok_or_else(|| must_be("ref", "an object"))?;
+    let argument = object(params, "argument")?.ok_or_else(|| must_be("argument", "an object"))?;
+    let completing = Completing {
+        name: text(Some(argument), "name")?,
+        value: text(Some(argument), "value")?,
+        context: context_arguments(params)?,
+    };
+    match text(Some(reference), "type")?.as_ref() {
+        "ref/prompt" => complete_prompt(catalog, text(Some(reference), "name")?, completing),
+        "ref/resource" => complete_template(catalog, uri(Some(reference))?, completing),
+        _ => Err(must_be("ref.type", "\"ref/prompt\" or \"ref/resource\"")),
+    }
+}
+
+fn complete_prompt<'a, J: Json>(
+    catalog: &Catalog<J>,
+    name: Cow<'a, str>,
+    argument: Completing<'a>,
+) -> Result<Option<Work<'a>>, Refusal> {
+    let (index, prompt) = catalog
+        .find_prompt(&name)
+        .ok_or_else(|| Refusal::unknown("Prompt", &name))?;
+    if !prompt
+        .arguments
+        .iter()
+        .any(|(declared, _)| *declared == argument.name)
+    {
+        return Err(Refusal::unknown("Argument", &argument.name));
+    }
+    Ok(prompt.completes.then_some(Work::CompletePrompt {
+        name,
+        index,
+        argument,
+    }))
+}
+
+fn complete_template<'a, J: Json>(
+    catalog: &Catalog<J>,
+    uri: Cow<'a, str>,
+    argument: Completing<'a>,
+) -> Result<Option<Work<'a>>, Refusal> {
+    let Some((index, template)) = catalog.find_template(&uri) else {
+        // A static resource may be named, but has nothing to complete.
+        return if catalog.has_resource(&uri) {
+            Ok(None)
+        } else {
+            Err(Refusal::unknown("Resource", &uri))
+        };
+    };
+    if !template
+        .variables
+        .iter()
+        .any(|declared| *declared == argument.name)
+    {
+        return Err(Refusal::unknown("Variable", &argument.name));
+    }
+    Ok(template.completes.then_some(Work::CompleteTemplate {
+        uri,
+        index,
+        argument,
+    }))
+}
+
+fn context_arguments<'a>(params: Option<View<'_, 'a>>) -> Result<Option<&'a [u8]>, Refusal> {
+    let Some(context) = object(params, "context")? else {
+        return Ok(None);
+    };
+    let Some(arguments) = object(Some(context), "arguments")? else {
+        return Ok(None);
+    };
+    all_strings(arguments, "context.arguments")?;
+    Ok(Some(arguments.raw()))
+}
+
+pub(super) fn cursor<'a>(params: Option<View<'_, 'a>>) -> Result<Option<Cow<'a, str>>, Refusal> {
+    let Some(cursor) = params.and_then(|params| params.get("cursor")) else {
+        return Ok(None);
+    };
+    cursor
+        .text()
+        .map(Some)
+        .ok_or_else(|| must_be("cursor", "a string"))
+}
+
+pub(super) fn set_level<'a>(params: Option<View<'_, 'a>>) -> Result<Work<'a>, Refusal> {
+    let level = params
+        .and_then(|params| params.get("level"))
+        .ok_or_else(|| must_be("level", "a string"))?;
+    Ok(Work::SetLevel {
+        level: meta::log_level(level, "level")?,
+    })
+}
+
+/// The part of a `subscriptions/listen` filter that the server can honour.
+pub(super) fn listen<'a, J: Json>(
+    catalog: &Catalog<J>,
+    params: Option<View<'_, 'a>>,
+) -> Result<Work<'a>, Refusal> {
+    let wanted =
+        object(params, "notifications")?.ok_or_else(|| must_be("notifications", "an object"))?;
+    let flag = |name: &str| match wanted.get(name) {
+        None => Ok(false),
+        Some(view) => view
+            .boolean()
+            .ok_or_else(|| must_be(&format!("notifications.{name}"), "a boolean")),
+    };
+    let offered = catalog.capabilities();
+    let filter = ListenFilter {
+        tools: flag("toolsListChanged")? && offered.tools,
+        prompts: flag("promptsListChanged")? && offered.prompts,
+        resources: flag("resourcesListChanged")? && offered.resources,
+        uris: subscribed_uris(wanted)?
+            .into_iter()
+            .filter(|uri| catalog.find_resource(uri).is_some())
+            .collect(),
+    };
+    Ok(Work::Listen { filter })
+}
+
+fn subscribed_uris(wanted: View<'_, '_>) -> Result<Vec<String>, Refusal> {
+    const NAME: &str = "notifications.resourceSubscriptions";
+    let Some(uris) = wanted.get("resourceSubscriptions") else {
+        return Ok(Vec::new());
+    };
+    if uris.kind() != Kind::Array {
+        return Err(must_be(NAME, "an array of strings"));
+    }
+    serde_json::from_slice(uris.raw()).map_err(|_| must_be(NAME, "an array of strings"))
+}
+
+/// What the client brings back to a request that needed input.
+pub(super) fn input<'a>(params: Option<View<'_, 'a>>) -> Result<Input<'a>, Refusal> {
+    let responses = object(params, "inputResponses")?;
+    let sound = responses.is_none_or(|responses| {
+        responses
+            .members()
+            .all(|(_, response)| is_input_response(response))
+    });
+    if !sound {
+        return Err(must_be(
+            "inputResponses",
+            "an object of elicitation, sampling or roots results",
+        ));
+    }
+    let state = match params.and_then(|params| params.get("requestState")) {
+        None => None,
+        Some(state) => Some(
+            state
+                .text()
+                .ok_or_else(|| must_be("requestState", "a string"))?,
+        ),
+    };
+    Ok(Input {
+        responses: responses.map(|responses| responses.raw()),
+        state,
+    })
+}
+
+fn text<'a>(params: Option<View<'_, 'a>>, name: &str) -> Result<Cow<'a, str>, Refusal> {
+    params
+        .and_then(|params| params.get(name))
+        .and_then(|view| view.text())
+        .ok_or_else(|| must_be(name, "a string"))
+}
+
+fn uri<'a>(params: Option<View<'_, 'a>>) -> Result<Cow<'a, str>, Refusal> {
+    let uri = text(params, "uri")?;
+    if uri.len() <= MAX_URI_BYTES {
+        Ok(uri)
+    } else {
+        Err(Refusal::invalid_params("uri is longer than 8192 bytes"))
+    }
+}
+
+fn object<'d, 'a>(
+    params: Option<View<'d, 'a>>,
+    name: &str,
+) -> Result<Option<View<'d, 'a>>, Refusal> {
+    match params.and_then(|params| params.get(name)) {
+        Some(view) if view.kind() != Kind::Object => Err(must_be(name, "an object")),
+        view => Ok(view),
+    }
+}
+
+fn all_strings(object: View<'_, '_>, name: &str) -> Result<(), Refusal> {
+    if object
+        .members()
+        .all(|(_, value)| value.kind() == Kind::String)
+    {
+        Ok(())
+    } else {
+        Err(must_be(name, "an object of strings"))
+    }
+}
+
+fn must_be(name: &str, expected: &str) -> Refusal {
+    Refusal::invalid_params(&format!("{name} must be {expected}"))
+}

@@ -1,0 +1,167 @@
+//! Why a message is not handed to a handler, and the finished answer that says so.
+
+use serde_json::{Map, Value, json};
+
+use crate::json::JsonError;
+use crate::jsonrpc::{self, Id, InvalidMessage};
+use crate::revision::{Era, Revision};
+
+/// The longest tool name there is (SEP-986).
+const MAX_ECHOED_NAME: usize = 128;
+
+/// A refusal before it has an id and a revision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// The JSON-RPC error code.
+    pub code: i32,
+    /// What is wrong, in a sentence fit for a peer.
+    pub message: String,
+    /// The error's `data`.
+    pub data: Option<Value>,
+    /// Whether the message was sound and only what it names is not: such errors ride on HTTP 200.
+    pub admitted: bool,
+}
+
+/// A finished answer: the bytes of one JSON-RPC message and the HTTP status they travel under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// One JSON text without a line end.
+    pub body: Vec<u8>,
+    /// The HTTP status; transports without HTTP ignore it.
+    pub status: u16,
+}
+
+impl Refusal {
+    /// A refusal without data.
+    #[must_use]
+    pub fn new(code: i32, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+            admitted: false,
+        }
+    }
+
+    /// `Invalid params`, with the reason.
+    #[must_use]
+    pub fn invalid_params(reason: &str) -> Self {
+        Self::new(jsonrpc::INVALID_PARAMS, format!("Invalid params: {reason}"))
+    }
+
+    /// `Invalid request`, with the reason.
+    #[must_use]
+    pub fn invalid_request(reason: &str) -> Self {
+        Self::new(
+            jsonrpc::INVALID_REQUEST,
+            format!("Invalid request: {reason}"),
+        )
+    }
+
+    /// `Method not found`.
+    #[must_use]
+    pub fn method_not_found() -> Self {
+        Self::new(jsonrpc::METHOD_NOT_FOUND, "Method not found")
+    }
+
+    /// The client did not declare capabilities that the request needs (2026-07-28).
+    #[must_use]
+    pub fn missing_capabilities(required: &Map<String, Value>) -> Self {
+        Self {
+            code: jsonrpc::MISSING_CAPABILITY,
+            message: "Missing required client capability".to_owned(),
+            data: Some(json!({ "requiredCapabilities": required })),
+            admitted: false,
+        }
+    }
+
+    /// A version this server does not speak (2026-07-28).
+    #[must_use]
+    pub fn unsupported_version(requested: &str) -> Self {
+        Self {
+            code: jsonrpc::UNSUPPORTED_VERSION,
+            message: "Unsupported protocol version".to_owned(),
+            data: Some(json!({
+                "supported": [Revision::NEWEST.as_str()],
+                "requested": requested,
+            })),
+            admitted: false,
+        }
+    }
+
+    /// A resource that does not exist; the code moved in 2026-07-28.
+    #[must_use]
+    pub fn resource_not_found(uri: &str, revision: Revision) -> Self {
+        let code = match revision.era() {
+            Era::Session => jsonrpc::RESOURCE_NOT_FOUND,
+            Era::Stateless => jsonrpc::INVALID_PARAMS,
+        };
+        Self {
+            code,
+            message: "Resource not found".to_owned(),
+            data: Some(json!({ "uri": uri })),
+            admitted: true,
+        }
+    }
+
+    /// Bytes that are not JSON within the limits.
+    #[must_use]
+    pub fn parse_error(error: &JsonError) -> Self {
+        Self {
+            code: jsonrpc::PARSE_ERROR,
+            message: "Parse error".to_owned(),
+            data: Some(json!({ "reason": error.kind.as_str(), "offset": error.offset })),
+            admitted: false,
+        }
+    }
+
+    /// A tool, prompt or completion target that the server does not have.
+    #[must_use]
+    pub fn unknown(what: &str, name: &str) -> Self {
+        // Long names are left out: the text goes to a model.
+        let message = if name.len() <= MAX_ECHOED_NAME {
+            format!("{what} '{name}' not found")
+        } else {
+            format!("{what} not found")
+        };
+        Self {
+            admitted: true,
+            ..Self::new(jsonrpc::INVALID_PARAMS, message)
+        }
+    }
+
+    /// The finished answer.
+    #[must_use]
+    pub fn answer(&self, id: Option<&Id>, revision: Revision) -> Answer {
+        let data = self.data.as_ref().map(Value::to_string);
+        let mut body = Vec::with_capacity(128);
+        jsonrpc::write_error(
+            &mut body,
+            id,
+            revision,
+            self.code,
+            &self.message,
+            data.as_deref().map(str::as_bytes),
+        );
+        Answer {
+            body,
+            status: self.status(revision),
+        }
+    }
+
+    /// The HTTP status of the refusal, for a message that never reached a handler.
+    fn status(&self, revision: Revision) -> u16 {
+        match (self.code, revision.era()) {
+            _ if self.admitted => 200,
+            (jsonrpc::METHOD_NOT_FOUND, Era::Stateless) => 404,
+            (jsonrpc::METHOD_NOT_FOUND, Era::Session) => 200,
+            _ => 400,
+        }
+    }
+}
+
+impl From<InvalidMessage> for Refusal {
+    fn from(invalid: InvalidMessage) -> Self {
+        Self::new(invalid.code, invalid.message)
+    }
+}

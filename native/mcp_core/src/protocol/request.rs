@@ -1,0 +1,154 @@
+//! A message that passed every check and waits for the server's own code.
+
+use std::borrow::Cow;
+
+use super::meta::{Client, ProgressToken};
+use super::method::Method;
+use super::refusal::Answer;
+use crate::catalog::{ListKind, ReadTarget};
+use crate::jsonrpc::Id;
+use crate::revision::Revision;
+
+/// A valid request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request<'a> {
+    /// The id its answer must carry.
+    pub id: Id,
+    /// The revision its answer must speak.
+    pub revision: Revision,
+    /// The method.
+    pub method: Method,
+    /// What is asked for.
+    pub work: Work<'a>,
+    /// `params._meta` as sent.
+    pub meta: Option<&'a [u8]>,
+    /// Where progress notifications belong, if the client wants them.
+    pub progress_token: Option<ProgressToken>,
+    /// Who asks: in the stateless era each request says so itself.
+    pub client: Option<Client<'a>>,
+    /// What the client brings back to a request that needed input.
+    pub input: Input<'a>,
+}
+
+/// What a request asks for. JSON slices are objects that passed admission.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work<'a> {
+    /// Call the tool at `index`.
+    Tool {
+        /// The tool's name.
+        name: Cow<'a, str>,
+        /// Its place in the catalogue.
+        index: usize,
+        /// The arguments object; absent means empty.
+        arguments: Option<&'a [u8]>,
+    },
+    /// Get the prompt at `index`.
+    Prompt {
+        /// The prompt's name.
+        name: Cow<'a, str>,
+        /// Its place in the catalogue.
+        index: usize,
+        /// The arguments object, all strings; absent means empty.
+        arguments: Option<&'a [u8]>,
+    },
+    /// Read a resource.
+    Read {
+        /// The URI asked for.
+        uri: Cow<'a, str>,
+        /// What it names.
+        target: ReadTarget,
+    },
+    /// Complete an argument of the prompt at `index`.
+    CompletePrompt {
+        /// The prompt's name.
+        name: Cow<'a, str>,
+        /// Its place in the catalogue.
+        index: usize,
+        /// What is completed.
+        argument: Completing<'a>,
+    },
+    /// Complete a variable of the resource template at `index`.
+    CompleteTemplate {
+        /// The template's text.
+        uri: Cow<'a, str>,
+        /// Its place in the catalogue.
+        index: usize,
+        /// What is completed.
+        argument: Completing<'a>,
+    },
+    /// Compute a list that user code provides.
+    List {
+        /// Which list.
+        kind: ListKind,
+        /// The cursor as sent.
+        cursor: Option<Cow<'a, str>>,
+    },
+    /// Send log messages of this level and above from now on.
+    SetLevel {
+        /// One of [`super::LOG_LEVELS`].
+        level: &'static str,
+    },
+    /// Tell the client when the resource changes.
+    Subscribe {
+        /// The resource.
+        uri: Cow<'a, str>,
+    },
+    /// Stop telling it.
+    Unsubscribe {
+        /// The resource.
+        uri: Cow<'a, str>,
+    },
+    /// Open a stream of notifications.
+    Listen {
+        /// What the server agreed to send.
+        filter: ListenFilter,
+    },
+}
+
+/// A half-typed argument.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completing<'a> {
+    /// The argument's name.
+    pub name: Cow<'a, str>,
+    /// What was typed so far.
+    pub value: Cow<'a, str>,
+    /// `context.arguments`: what the other arguments are already (2025-06-18).
+    pub context: Option<&'a [u8]>,
+}
+
+/// What a `subscriptions/listen` stream carries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListenFilter {
+    /// `notifications/tools/list_changed`
+    pub tools: bool,
+    /// `notifications/prompts/list_changed`
+    pub prompts: bool,
+    /// `notifications/resources/list_changed`
+    pub resources: bool,
+    /// `notifications/resources/updated` for these.
+    pub uris: Vec<String>,
+}
+
+/// What a client brings back when it retries a request that needed input (2026-07-28).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Input<'a> {
+    /// `inputResponses`: an object of objects.
+    pub responses: Option<&'a [u8]>,
+    /// `requestState`, still sealed.
+    pub state: Option<Cow<'a, str>>,
+}
+
+/// A session that `initialize` opens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opening<'a> {
+    /// The finished answer.
+    pub answer: Answer,
+    /// The request's id.
+    pub id: Id,
+    /// The revision agreed on.
+    pub revision: Revision,
+    /// `clientInfo` as sent.
+    pub client_info: &'a [u8],
+    /// `capabilities` as sent.
+    pub capabilities: &'a [u8],
+}

@@ -1,0 +1,169 @@
+//! From JSON text to a validator.
+
+use std::error::Error;
+
+use jsonschema::error::ValidationErrorKind as Kind;
+use jsonschema::json::Json;
+use jsonschema::{Draft, Registry, Retrieve, Uri, ValidationError};
+use serde_json::Value;
+
+use crate::json::{JsonErrorKind, Limits, check};
+
+use super::counted::Counted;
+use super::dialect::dialect;
+use super::explain::explain_schema_error;
+use super::meter::guarded;
+use super::patterns::patterns;
+use super::survey::{measure, survey};
+use super::validator::Validator;
+use super::{SchemaError, SchemaLimits};
+
+/// Depth at which `serde_json` refuses JSON.
+const MAX_JSON_DEPTH: usize = 127;
+
+/// What a schema without an `$id` is called.
+const UNNAMED: &str = "json-schema:///";
+
+/// Compiles a schema.
+///
+/// `$schema` names the dialect: drafts 4, 6, 7, 2019-09 or, by default, 2020-12. A `$ref` may lead
+/// anywhere inside the schema and to the dialects' own schemas; nothing is ever fetched. Patterns
+/// run on an engine that is linear in the length of the string, which is why look-around and
+/// backreferences are refused. `format` and the content keywords are annotations, as the newer
+/// drafts have it by default.
+///
+/// Compiling recurses as deeply as the limits allow: call it on a thread with 64 MiB of stack.
+///
+/// # Errors
+/// [`SchemaError`] when a limit is exceeded or the text is not a schema.
+///
+/// # Examples
+/// ```
+/// use mcp_core::schema::{SchemaLimits, SerdeJson, compile};
+///
+/// let schema = br#"{"type": "object", "required": ["x"], "properties": {"x": {"type": "integer"}}}"#;
+/// let validator = compile::<SerdeJson>(schema, &SchemaLimits::default())?;
+/// assert!(validator.is_valid(&serde_json::json!({"x": 1})));
+///
+/// let problems = validator.check(&serde_json::json!({"x": "one"})).unwrap_err();
+/// assert_eq!(problems[0].to_string(), "/x: must be an integer (type)");
+/// # Ok::<(), mcp_core::schema::SchemaError>(())
+/// ```
+pub fn compile<J: Json>(schema: &[u8], limits: &SchemaLimits) -> Result<Validator<J>, SchemaError> {
+    compile_with_documents(schema, &[], limits)
+}
+
+/// Compiles a schema that may also refer to `documents`, each given with its URI.
+///
+/// # Errors
+/// Those of [`compile`], for the schema and for each document.
+///
+/// # Examples
+/// ```
+/// use mcp_core::schema::{SchemaLimits, SerdeJson, compile_with_documents};
+///
+/// let documents = [("https://example.com/name", br#"{"type": "string"}"#.as_slice())];
+/// let schema = br#"{"$ref": "https://example.com/name"}"#;
+/// let validator = compile_with_documents::<SerdeJson>(schema, &documents, &SchemaLimits::default())?;
+/// assert!(!validator.is_valid(&serde_json::json!(1)));
+/// # Ok::<(), mcp_core::schema::SchemaError>(())
+/// ```
+pub fn compile_with_documents<J: Json>(
+    schema: &[u8],
+    documents: &[(&str, &[u8])],
+    limits: &SchemaLimits,
+) -> Result<Validator<J>, SchemaError> {
+    let schema = read(schema, limits)?;
+    let mut others = Vec::with_capacity(documents.len());
+    for (uri, text) in documents {
+        others.push((*uri, read(text, limits)?));
+    }
+    let compiled = guarded(|| build(&schema, &others, limits));
+    let compiled = compiled.unwrap_or(Err(SchemaError::Internal))?;
+    Ok(Validator::new(compiled, schema, limits))
+}
+
+/// Reads a schema's text; depth and number are counted before anything recurses over it.
+fn read(text: &[u8], limits: &SchemaLimits) -> Result<Value, SchemaError> {
+    if text.len() > limits.max_bytes {
+        return Err(SchemaError::TooLarge {
+            limit: limits.max_bytes,
+        });
+    }
+    // `properties` takes two levels of JSON for one level of schema.
+    let depth = limits.max_depth.saturating_mul(2).min(MAX_JSON_DEPTH);
+    let json = Limits {
+        max_bytes: limits.max_bytes,
+        max_depth: depth,
+        max_values: limits.max_bytes,
+        ..Limits::default()
+    };
+    check(text, &json).map_err(|error| match error.kind {
+        JsonErrorKind::TooDeep => SchemaError::TooDeep {
+            limit: limits.max_depth,
+        },
+        _ => SchemaError::Json(error),
+    })?;
+    let schema = serde_json::from_slice(text).map_err(|_| SchemaError::Internal)?;
+    measure(&schema, limits)?;
+    Ok(schema)
+}
+
+fn build<J: Json>(
+    schema: &Value,
+    documents: &[(&str, Value)],
+    limits: &SchemaLimits,
+) -> Result<jsonschema::Validator<Counted<J>>, SchemaError> {
+    let draft = dialect(schema, documents)?;
+    let others = register(documents, draft)?;
+    let resource = draft.create_resource_ref(schema);
+    let base = resource
+        .id()
+        .unwrap_or(UNNAMED)
+        .trim_end_matches('#')
+        .to_owned();
+    let all = others
+        .add(&base, resource)
+        .map_err(|error| SchemaError::from_resolver(&error))?;
+    let all = all.retriever(Refuse).draft(draft).prepare();
+    let all = all.map_err(|error| SchemaError::from_resolver(&error))?;
+    let root =
+        jsonschema::uri::from_str(&base).map_err(|error| SchemaError::from_resolver(&error))?;
+    survey(schema, root, draft, &all, limits)?;
+
+    jsonschema::options_for::<Counted<J>>()
+        .with_registry(&others)
+        .with_retriever(Refuse)
+        .with_pattern_options(patterns(schema, limits))
+        .should_validate_formats(false)
+        .build(schema)
+        .map_err(|error| build_error(&error))
+}
+
+/// A document that names no dialect is written in the schema's.
+fn register<'d>(documents: &'d [(&str, Value)], draft: Draft) -> Result<Registry<'d>, SchemaError> {
+    let mut registry = Registry::new();
+    for (uri, document) in documents {
+        registry = registry
+            .add(uri, document)
+            .map_err(|error| SchemaError::from_resolver(&error))?;
+    }
+    let registry = registry.retriever(Refuse).draft(draft).prepare();
+    registry.map_err(|error| SchemaError::from_resolver(&error))
+}
+
+/// Fetches nothing.
+struct Refuse;
+
+impl Retrieve for Refuse {
+    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
+        Err("nothing is fetched".into())
+    }
+}
+
+fn build_error(error: &ValidationError<'_>) -> SchemaError {
+    match error.kind() {
+        Kind::Referencing(error) => SchemaError::from_resolver(error),
+        _ => SchemaError::Invalid(explain_schema_error(error)),
+    }
+}

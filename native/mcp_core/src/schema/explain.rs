@@ -1,0 +1,166 @@
+//! From the validator's errors to problems.
+
+use jsonschema::ValidationError;
+use jsonschema::error::ValidationErrorKind as Kind;
+use jsonschema::paths::Location;
+use serde_json::{Map, Value};
+
+use super::Problem;
+use super::branches;
+use super::keywords::{Target, children};
+use super::nearest::nearest;
+use super::problem::{MAX_NAME, cut, is_presentable};
+use super::words::expected;
+
+/// Problems reported for one value.
+const MAX_PROBLEMS: usize = 20;
+
+/// Levels of alternatives within alternatives that are explained.
+const MAX_LEVELS: usize = 32;
+
+/// Levels of combinators in which declared names are looked for.
+const MAX_DECLARING: usize = 4;
+
+/// What is known while errors are explained.
+pub(super) struct Explainer<'e> {
+    schema: &'e Value,
+    /// The names of the properties received at a place.
+    received: &'e dyn Fn(&Location) -> Vec<String>,
+}
+
+impl<'e> Explainer<'e> {
+    pub(super) fn new(schema: &'e Value, received: &'e dyn Fn(&Location) -> Vec<String>) -> Self {
+        Self { schema, received }
+    }
+
+    /// The problems behind `errors`, each once.
+    pub(super) fn explain(&self, errors: &[ValidationError<'_>]) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        self.add_all(errors, 0, &mut problems);
+        problems
+    }
+
+    fn add_all(&self, errors: &[ValidationError<'_>], level: usize, problems: &mut Vec<Problem>) {
+        for error in errors {
+            if problems.len() >= MAX_PROBLEMS {
+                return;
+            }
+            self.add(error, level, problems);
+        }
+    }
+
+    fn add(&self, error: &ValidationError<'_>, level: usize, problems: &mut Vec<Problem>) {
+        match error.kind() {
+            Kind::AdditionalProperties { unexpected }
+            | Kind::UnevaluatedProperties { unexpected } => {
+                for name in unexpected.iter().take(MAX_PROBLEMS) {
+                    push(problems, self.unexpected(error, name));
+                }
+            }
+            Kind::Required { property } => push(problems, self.missing(error, property)),
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                self.add_closest(error, context, level, problems);
+            }
+            kind => push(problems, plain(error, kind)),
+        }
+    }
+
+    /// The problems of the alternative that comes closest, or what all of them agree on.
+    fn add_closest(
+        &self,
+        error: &ValidationError<'_>,
+        alternatives: &[Vec<ValidationError<'static>>],
+        level: usize,
+        problems: &mut Vec<Problem>,
+    ) {
+        if let Some(problem) = branches::common(error.kind().keyword(), alternatives) {
+            return push(problems, problem);
+        }
+        match branches::closest(error.instance_path(), alternatives) {
+            Some(errors) if level < MAX_LEVELS => {
+                self.add_all(errors, level.saturating_add(1), problems);
+            }
+            _ => push(problems, plain(error, error.kind())),
+        }
+    }
+
+    fn unexpected(&self, error: &ValidationError<'_>, name: &str) -> Problem {
+        let place = error.instance_path().join(name);
+        let mut problem = Problem::new(place.as_str(), error.kind().keyword(), "absent");
+        let declared = self.declared(error);
+        problem.nearest = nearest(name, declared.into_iter()).map(|name| cut(name, MAX_NAME));
+        problem
+    }
+
+    fn missing(&self, error: &ValidationError<'_>, property: &Value) -> Problem {
+        let mut problem = plain(error, error.kind());
+        let declared = self.declared(error);
+        let received = (self.received)(error.instance_path());
+        let undeclared = received.iter().map(String::as_str);
+        let undeclared = undeclared.filter(|name| is_presentable(name) && !declared.contains(name));
+        let name = property.as_str().unwrap_or_default();
+        problem.nearest = nearest(name, undeclared).map(str::to_owned);
+        problem
+    }
+
+    /// The property names declared beside the keyword at fault.
+    fn declared(&self, error: &ValidationError<'_>) -> Vec<&'e str> {
+        let keyword = error.schema_path().as_str();
+        let parent = keyword.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let mut names = Vec::new();
+        if let Some(schema) = self.schema.pointer(parent).and_then(Value::as_object) {
+            collect_declared(schema, MAX_DECLARING, &mut names);
+        }
+        names
+    }
+}
+
+fn collect_declared<'s>(schema: &'s Map<String, Value>, levels: usize, names: &mut Vec<&'s str>) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    names.extend(
+        properties
+            .iter()
+            .flat_map(|properties| properties.keys().map(String::as_str)),
+    );
+    let Some(levels) = levels.checked_sub(1) else {
+        return;
+    };
+    for (target, child) in children(schema) {
+        if let (Target::Same, Some(child)) = (target, child.as_object()) {
+            collect_declared(child, levels, names);
+        }
+    }
+}
+
+/// Adds a problem unless it is there already, as it is when two subschemas say the same.
+fn push(problems: &mut Vec<Problem>, problem: Problem) {
+    if problems.len() < MAX_PROBLEMS && !problems.contains(&problem) {
+        problems.push(problem);
+    }
+}
+
+fn plain(error: &ValidationError<'_>, kind: &Kind) -> Problem {
+    let (text, allowed) = expected(kind);
+    let mut problem = Problem::new(error.instance_path().as_str(), kind.keyword(), &text);
+    problem.allowed = allowed;
+    problem
+}
+
+/// What is wrong with a schema.
+pub(super) fn explain_schema_error(error: &ValidationError<'_>) -> Problem {
+    let place = error.instance_path().as_str();
+    match error.kind() {
+        Kind::Format { format } if format == "regex" => Problem::new(
+            place,
+            "pattern",
+            "a regular expression of limited size without look-around and backreferences",
+        ),
+        _ => {
+            let nothing = |_: &Location| Vec::new();
+            let explainer = Explainer::new(&Value::Null, &nothing);
+            let problems = explainer.explain(std::slice::from_ref(error));
+            let fallback = || Problem::new(place, error.kind().keyword(), "a valid schema");
+            problems.into_iter().next().unwrap_or_else(fallback)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Which keywords hold subschemas, and which values those look at.
+
+use serde_json::{Map, Value};
+
+/// Which value a subschema is applied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// The value its parent schema is applied to.
+    Same,
+    /// The name of a property.
+    Name,
+    /// An item or a property.
+    Child,
+    /// None: it is there to be referred to.
+    None,
+}
+
+/// How a keyword holds its subschemas.
+#[derive(Clone, Copy)]
+enum Holds {
+    One,
+    List,
+    Map,
+}
+
+/// Keywords of every draft that hold subschemas. One that holds a schema in one draft and a list in
+/// another (`items`) is listed as `One`: a list there is recognised by its type.
+const APPLICATORS: &[(&str, Holds, Target)] = &[
+    ("allOf", Holds::List, Target::Same),
+    ("anyOf", Holds::List, Target::Same),
+    ("oneOf", Holds::List, Target::Same),
+    ("not", Holds::One, Target::Same),
+    ("if", Holds::One, Target::Same),
+    ("then", Holds::One, Target::Same),
+    ("else", Holds::One, Target::Same),
+    ("dependentSchemas", Holds::Map, Target::Same),
+    ("dependencies", Holds::Map, Target::Same),
+    ("propertyNames", Holds::One, Target::Name),
+    ("properties", Holds::Map, Target::Child),
+    ("patternProperties", Holds::Map, Target::Child),
+    ("additionalProperties", Holds::One, Target::Child),
+    ("unevaluatedProperties", Holds::One, Target::Child),
+    ("items", Holds::One, Target::Child),
+    ("prefixItems", Holds::List, Target::Child),
+    ("additionalItems", Holds::One, Target::Child),
+    ("unevaluatedItems", Holds::One, Target::Child),
+    ("contains", Holds::One, Target::Child),
+    ("contentSchema", Holds::One, Target::Child),
+    ("$defs", Holds::Map, Target::None),
+    ("definitions", Holds::Map, Target::None),
+];
+
+/// Keywords that hold data, never a schema.
+const DATA: &[&str] = &["const", "default", "enum", "example", "examples"];
+
+/// Keywords that look at the value itself.
+const ASSERTIONS: &[&str] = &[
+    "const",
+    "dependentRequired",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "pattern",
+    "required",
+    "type",
+    "uniqueItems",
+];
+
+/// The subschemas `schema` holds directly. The content of an unknown keyword counts as one, for a
+/// reference may lead there.
+pub(super) fn children(schema: &Map<String, Value>) -> Vec<(Target, &Value)> {
+    let mut found = Vec::new();
+    for (keyword, value) in schema {
+        let (holds, target) = match applicator(keyword) {
+            Some(entry) => entry,
+            None if DATA.contains(&keyword.as_str()) => continue,
+            None => (Holds::One, Target::None),
+        };
+        // Elsewhere than behind an applicator a boolean is just a boolean.
+        let boolean = target != Target::None || matches!(holds, Holds::Map);
+        let held = held(holds, value);
+        found.extend(
+            held.filter(|value| value.is_object() || (boolean && value.is_boolean()))
+                .map(|value| (target, value)),
+        );
+    }
+    found
+}
+
+fn applicator(keyword: &str) -> Option<(Holds, Target)> {
+    let entry = APPLICATORS.iter().find(|(name, ..)| *name == keyword);
+    entry.map(|&(_, holds, target)| (holds, target))
+}
+
+fn held(holds: Holds, value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+    match (holds, value) {
+        (Holds::Map, Value::Object(members)) => Box::new(members.values()),
+        (Holds::Map, _) => Box::new(std::iter::empty()),
+        (_, Value::Array(items)) => Box::new(items.iter()),
+        (_, single) => Box::new(std::iter::once(single)),
+    }
+}
+
+/// Whether no keyword of `schema` looks at the value, so that applying it cannot be counted.
+pub(super) fn is_silent(schema: &Map<String, Value>) -> bool {
+    !schema.keys().any(|keyword| {
+        ASSERTIONS.contains(&keyword.as_str())
+            || applicator(keyword).is_some_and(|(_, target)| target != Target::None)
+    })
+}
+
+/// The references of `schema`, and whether each is a `$recursiveRef`.
+pub(super) fn references(schema: &Map<String, Value>) -> impl Iterator<Item = (bool, &str)> {
+    ["$ref", "$dynamicRef", "$recursiveRef"]
+        .into_iter()
+        .filter_map(|keyword| {
+            let reference = schema.get(keyword)?.as_str()?;
+            Some((keyword == "$recursiveRef", reference))
+        })
+}
+
+/// Whether `schema` asks what other keywords have evaluated.
+pub(super) fn asks_for_evaluated(schema: &Map<String, Value>) -> bool {
+    schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems")
+}

@@ -1,0 +1,92 @@
+//! What one check may spend, and how it is stopped when that is spent.
+//!
+//! The validator has no budget of its own, and some schemas make it walk a value in exponentially
+//! many ways or through more stack than a scheduler thread has. It looks at the value only through
+//! [`super::counted`], so the counting is done there; and since it has no way to be told to stop,
+//! it is stopped by unwinding (no panic hook runs, nothing is printed).
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+
+/// Stack the validator may use, in bytes. A dirty scheduler thread of the BEAM has 320 KiB, part of
+/// which is in use below and part of which must stay for what a step calls and for the unwinding.
+const MAX_STACK: usize = 160 * 1024;
+
+/// Errors that may be collected before the search for more of them ends: they are built one by one
+/// and hold some hundred bytes each.
+const MAX_ERRORS: u32 = 20_000;
+
+/// Why a check was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// It took more steps than it may, or more stack.
+    Spent,
+    /// It found more errors than are worth collecting.
+    Errors,
+    /// The validator panicked.
+    Panic,
+}
+
+/// What is left to spend.
+#[derive(Debug)]
+pub(super) struct Meter {
+    steps: Cell<u64>,
+    errors: Cell<u32>,
+    base: usize,
+}
+
+impl Meter {
+    /// A meter for a check that starts in the caller's stack frame.
+    pub(super) fn new(steps: u64) -> Rc<Self> {
+        let here = 0_u8;
+        Rc::new(Self {
+            steps: Cell::new(steps),
+            errors: Cell::new(MAX_ERRORS),
+            base: std::ptr::from_ref(&here).addr(),
+        })
+    }
+
+    /// Steps not yet spent.
+    pub(super) fn left(&self) -> u64 {
+        self.steps.get()
+    }
+
+    /// Spends steps, or stops the check.
+    #[inline]
+    pub(super) fn spend(&self, steps: u64) {
+        let here = 0_u8;
+        let used = self.base.abs_diff(std::ptr::from_ref(&here).addr());
+        match self.steps.get().checked_sub(steps) {
+            Some(left) if used <= MAX_STACK => self.steps.set(left),
+            _ => stop(Stop::Spent),
+        }
+    }
+
+    /// Counts an error, or stops the check.
+    pub(super) fn error(&self) {
+        match self.errors.get().checked_sub(1) {
+            Some(left) => self.errors.set(left),
+            None => stop(Stop::Errors),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn stop(reason: Stop) -> ! {
+    resume_unwind(Box::new(reason))
+}
+
+/// Runs third-party code; whatever unwinds out of it becomes a [`Stop`].
+///
+/// Nothing the closures here capture is used again after an unwind: values are only read, and the
+/// meter of a stopped check is dropped.
+pub(super) fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, Stop> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| reason(payload.as_ref()))
+}
+
+fn reason(payload: &(dyn Any + Send)) -> Stop {
+    payload.downcast_ref().copied().unwrap_or(Stop::Panic)
+}

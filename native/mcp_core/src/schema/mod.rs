@@ -1,0 +1,35 @@
+//! JSON Schema compiled under limits; problems a model can act on.
+//!
+//! [`compile`] turns a schema's text into a [`Validator`] for values of any representation that
+//! implements [`jsonschema::json::Json`], so that a value is checked where it is and never copied.
+//! [`Validator::check`] says whether a value satisfies the schema, and if not, at most 20
+//! [`Problem`]s: the place, the keyword, what was expected, but never the value that was received.
+//!
+//! Both are bounded whatever the schema says: [`SchemaLimits`] counts a schema before anything
+//! recurses over it, `survey` refuses references that multiply, and each check has a budget of
+//! steps and of stack.
+
+mod branches;
+mod compile;
+mod counted;
+mod dialect;
+mod error;
+mod explain;
+mod keywords;
+mod limits;
+mod meter;
+mod nearest;
+mod patterns;
+mod problem;
+mod survey;
+mod validator;
+mod words;
+
+pub use compile::{compile, compile_with_documents};
+pub use error::SchemaError;
+pub use limits::SchemaLimits;
+pub use problem::Problem;
+pub use validator::Validator;
+
+/// The representation of values as [`serde_json::Value`].
+pub type SerdeJson = jsonschema::json::SerdeJson;

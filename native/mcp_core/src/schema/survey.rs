@@ -1,0 +1,262 @@
+//! What a schema costs, found out before the compiler sees it.
+//!
+//! The compiler and the validator walk references without memory of where they have been: a few
+//! kilobytes of `anyOf` pairs, embedded resources or `unevaluatedProperties` keep them busy for
+//! longer than anyone waits. The survey walks the same ways with a memory, and counts.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use jsonschema::{Draft, Registry, Uri};
+use referencing::{List, Resolver};
+use serde_json::Value;
+
+use super::dialect::named_dialect;
+use super::keywords::{Target, asks_for_evaluated, children, is_silent, references};
+use super::{SchemaError, SchemaLimits};
+
+/// Ways in which subschemas may be applied to one value: a check of a lattice of 20 levels of
+/// pairs, which is this many, takes 13 ms.
+const MAX_PATHS: u64 = 1 << 20;
+
+/// The same where a step of the check cannot be counted (the schema `true` at the end of each way,
+/// property names), and where compiling takes time for every way (`unevaluatedProperties`).
+const MAX_UNCOUNTED_PATHS: u64 = 1 << 12;
+
+/// Subschemas the compiler may build. It builds one anew for every sequence of embedded resources
+/// that leads to it.
+const MAX_STATES: usize = 10_000;
+
+/// Subschemas visited inside each other, some kilobytes of stack each.
+const MAX_OPEN: usize = 4_000;
+
+/// Refuses a schema that nests too deeply or has too many subschemas, without recursion.
+pub(super) fn measure(schema: &Value, limits: &SchemaLimits) -> Result<(), SchemaError> {
+    let mut count = 0_usize;
+    let mut open = vec![(1_usize, schema)];
+    while let Some((depth, schema)) = open.pop() {
+        count = count.saturating_add(1);
+        if depth > limits.max_depth {
+            return Err(SchemaError::TooDeep {
+                limit: limits.max_depth,
+            });
+        }
+        if count > limits.max_subschemas {
+            return Err(SchemaError::TooManySubschemas {
+                limit: limits.max_subschemas,
+            });
+        }
+        let held = schema.as_object().map(children).unwrap_or_default();
+        open.extend(
+            held.into_iter()
+                .map(|(_, child)| (depth.saturating_add(1), child)),
+        );
+    }
+    Ok(())
+}
+
+/// Refuses a schema whose references make it too costly, or lead nowhere.
+pub(super) fn survey(
+    schema: &Value,
+    base: Uri<String>,
+    draft: Draft,
+    registry: &Registry<'_>,
+    limits: &SchemaLimits,
+) -> Result<(), SchemaError> {
+    let mut survey = Survey {
+        limits,
+        registry,
+        known: HashMap::new(),
+        open: HashSet::new(),
+        uncounted: 0,
+        depth: 0,
+    };
+    survey
+        .visit(schema, &registry.resolver(base), draft)
+        .map(drop)
+}
+
+/// A subschema as the compiler tells it from others.
+#[derive(PartialEq, Eq, Hash)]
+struct State {
+    address: usize,
+    base: Arc<Uri<String>>,
+    scope: List<Uri<String>>,
+}
+
+/// What applying a subschema to one value costs.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    /// Ways to a subschema that applies no other.
+    paths: u64,
+    /// Those of them that end where the value is not looked at.
+    silent: u64,
+    /// References in a row.
+    refs: usize,
+}
+
+struct Survey<'s> {
+    limits: &'s SchemaLimits,
+    registry: &'s Registry<'s>,
+    known: HashMap<State, Cost>,
+    /// The references being followed; the compiler, too, stops where one leads to itself.
+    open: HashSet<Arc<Uri<String>>>,
+    uncounted: u64,
+    depth: usize,
+}
+
+impl Survey<'_> {
+    fn visit(
+        &mut self,
+        schema: &Value,
+        resolver: &Resolver<'_>,
+        draft: Draft,
+    ) -> Result<Cost, SchemaError> {
+        let Some(object) = schema.as_object() else {
+            return Ok(Cost {
+                paths: 1,
+                silent: 1,
+                refs: 0,
+            });
+        };
+        let state = State {
+            address: std::ptr::from_ref(schema).addr(),
+            base: resolver.base_uri(),
+            scope: resolver.dynamic_scope(),
+        };
+        if let Some(cost) = self.known.get(&state) {
+            return Ok(*cost);
+        }
+        if self.known.len() >= MAX_STATES || self.depth >= MAX_OPEN {
+            return Err(SchemaError::TooComplex);
+        }
+        self.depth = self.depth.saturating_add(1);
+        let key = State {
+            base: Arc::clone(&state.base),
+            scope: state.scope.clone(),
+            ..state
+        };
+        self.known.insert(state, Cost::default());
+
+        let mut cost = Cost::default();
+        for (is_recursive, reference) in references(object) {
+            let target = self.follow(reference, is_recursive, resolver)?;
+            cost.add(Cost {
+                refs: target.refs.saturating_add(1),
+                ..target
+            });
+        }
+        // Before 2019-09 a reference hides what is beside it.
+        if cost.refs == 0 || draft >= Draft::Draft201909 {
+            self.descend(schema, resolver, draft, &mut cost)?;
+        }
+        if cost.paths == 0 {
+            cost.paths = 1;
+            cost.silent = u64::from(is_silent(object));
+        }
+        if asks_for_evaluated(object) {
+            self.uncounted = self.uncounted.saturating_add(cost.paths);
+        }
+        self.judge(cost)?;
+        self.depth = self.depth.saturating_sub(1);
+        self.known.insert(key, cost);
+        Ok(cost)
+    }
+
+    /// Visits the subschemas held by `schema`.
+    fn descend(
+        &mut self,
+        schema: &Value,
+        resolver: &Resolver<'_>,
+        draft: Draft,
+        cost: &mut Cost,
+    ) -> Result<(), SchemaError> {
+        for (target, child) in schema.as_object().map(children).unwrap_or_default() {
+            match target {
+                Target::Same => cost.add(self.enter(child, resolver, draft)?),
+                Target::Child => drop(self.enter(child, resolver, draft)?),
+                Target::Name => {
+                    let names = self.enter(child, resolver, draft)?;
+                    self.uncounted = self.uncounted.saturating_add(names.paths);
+                }
+                Target::None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Visits a subschema, which may be a resource of its own or name a dialect of its own.
+    fn enter(
+        &mut self,
+        schema: &Value,
+        resolver: &Resolver<'_>,
+        draft: Draft,
+    ) -> Result<Cost, SchemaError> {
+        let draft = self.own_draft(schema, draft)?;
+        let resource = draft.create_resource_ref(schema);
+        let resolver = resolver
+            .in_subresource(resource)
+            .map_err(|error| SchemaError::from_resolver(&error))?;
+        self.visit(schema, &resolver, draft)
+    }
+
+    /// The draft of a subschema that may name its own.
+    fn own_draft(&self, schema: &Value, outer: Draft) -> Result<Draft, SchemaError> {
+        match outer.detect(schema) {
+            Draft::Unknown => {
+                let uri = named_dialect(schema);
+                let is_given = self.registry.contains_resource(uri.trim_end_matches('#'));
+                is_given
+                    .then_some(outer)
+                    .ok_or_else(|| SchemaError::unknown_dialect(uri))
+            }
+            draft => Ok(draft),
+        }
+    }
+
+    /// Visits what a reference leads to; the resolver is in the right resource then.
+    fn follow(
+        &mut self,
+        reference: &str,
+        is_recursive: bool,
+        resolver: &Resolver<'_>,
+    ) -> Result<Cost, SchemaError> {
+        let found = if is_recursive {
+            resolver.lookup_recursive_ref()
+        } else {
+            resolver.lookup(reference)
+        };
+        let found = found.map_err(|error| SchemaError::from_resolver(&error))?;
+        let uri = resolver.resolve_uri(&resolver.base_uri().borrow(), reference);
+        let uri = uri.map_err(|error| SchemaError::from_resolver(&error))?;
+        if !self.open.insert(Arc::clone(&uri)) {
+            return Ok(Cost::default());
+        }
+        let (target, resolver, draft) = found.into_inner();
+        let draft = self.own_draft(target, draft)?;
+        let cost = self.visit(target, &resolver, draft);
+        self.open.remove(&uri);
+        cost
+    }
+
+    fn judge(&self, cost: Cost) -> Result<(), SchemaError> {
+        if cost.refs > self.limits.max_refs_on_path {
+            return Err(SchemaError::TooManyRefs {
+                limit: self.limits.max_refs_on_path,
+            });
+        }
+        let uncounted = self.uncounted.max(cost.silent);
+        if cost.paths > MAX_PATHS || uncounted > MAX_UNCOUNTED_PATHS {
+            return Err(SchemaError::TooComplex);
+        }
+        Ok(())
+    }
+}
+
+impl Cost {
+    fn add(&mut self, other: Self) {
+        self.paths = self.paths.saturating_add(other.paths);
+        self.silent = self.silent.saturating_add(other.silent);
+        self.refs = self.refs.max(other.refs);
+    }
+}

@@ -1,0 +1,9 @@
+//! `mcp_core` through its public door, against golden files, corpora and tables.
+
+mod catalog;
+mod json;
+mod jsonrpc;
+mod model;
+mod protocol;
+mod schema;
+mod template;
