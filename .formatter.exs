@@ -1,0 +1,47 @@
+# The statements of the router's DSL.
+locals_without_parens = [
+  annotations: 1,
+  app_domain: 1,
+  argument: 2,
+  argument: 3,
+  complete: 2,
+  csp: 1,
+  description: 1,
+  field: 3,
+  field: 4,
+  field: 5,
+  get: 2,
+  icons: 1,
+  input_field: 3,
+  input_field: 4,
+  input_field: 5,
+  input_schema: 1,
+  items: 1,
+  items: 2,
+  items: 3,
+  meta: 1,
+  mimeType: 1,
+  mime_type: 1,
+  output_field: 3,
+  output_field: 4,
+  output_field: 5,
+  output_schema: 1,
+  permissions: 1,
+  prefers_border: 1,
+  prompt: 3,
+  prompt: 4,
+  read: 2,
+  resource: 3,
+  size: 1,
+  title: 1,
+  tool: 4,
+  tool: 5,
+  tool: 6
+]
+
+[
+  inputs: ["{mix,.formatter}.exs", "native/compile.exs", "{lib,test,bench}/**/*.{ex,exs}"],
+  line_length: 120,
+  locals_without_parens: locals_without_parens,
+  export: [locals_without_parens: locals_without_parens]
+]

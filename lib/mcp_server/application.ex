@@ -1,0 +1,17 @@
+defmodule McpServer.Application do
+  # Starts what every transport shares. No transport starts by itself: users put
+  # `{McpServer.Stdio, router: …}` in a supervision tree of their own.
+  @moduledoc false
+  use Application
+
+  @impl true
+  def start(_type, _args) do
+    # A library that does not load is the reason not to start, not a crash at the first message.
+    with :ok <- McpServer.Native.Library.ensure_loaded() do
+      :ok = McpServer.Telemetry.load()
+      :ok = McpServer.RequestState.load()
+      children = [McpServer.Changes, McpServer.Call.Reaper]
+      Supervisor.start_link(children, strategy: :one_for_one, name: McpServer.Supervisor)
+    end
+  end
+end

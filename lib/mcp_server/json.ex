@@ -1,0 +1,153 @@
+defmodule McpServer.JSON do
+  @moduledoc """
+  JSON text of terms, and terms of JSON text, by the native core.
+
+      iex> McpServer.JSON.encode!(%{name: "add", arguments: [1, 2.0, nil]})
+      ~s({"arguments":[1,2.0,null],"name":"add"})
+
+      iex> McpServer.JSON.decode(~s({"id": 123456789012345678901234567890}))
+      {:ok, %{"id" => 123456789012345678901234567890}}
+
+  ## What becomes what
+
+  | term | JSON |
+  |---|---|
+  | binary | string; it must be UTF-8 |
+  | `nil`, `true`, `false` | `null`, `true`, `false` |
+  | any other atom | string |
+  | integer, of any size | number, every digit of it |
+  | float | number; the shortest that reads back the same, always with a fraction or an exponent |
+  | list | array; improper lists are refused |
+  | map | object with its keys (binaries, atoms, integers) verbatim and sorted; two that are the same text are refused |
+  | `Date`, `Time`, `NaiveDateTime`, `DateTime` | string, ISO 8601 |
+  | `Decimal` | string |
+  | a struct of this library, such as `McpServer.Tool` | its MCP object: camelCase keys, `nil` fields left out |
+  | any other struct | object of all its fields, `nil` as `null` |
+  | tuple, pid, port, reference, function, bitstring | refused |
+
+  The same term always gives the same text. Terms may be nested 128 deep.
+
+  Reading gives maps with binary keys, lists, binaries, integers, floats, `true`, `false` and `nil`. It
+  never makes an atom, and it refuses what could be understood in two ways: equal keys in one object,
+  lone surrogates, numbers beyond the range of floats.
+
+  ## Schedulers
+
+  A text of more than 32 KiB is read, and one of more than 96 KiB written, on a dirty CPU scheduler. One
+  of those schedulers is always left to others; a call that finds the rest taken waits for its turn.
+  """
+
+  alias McpServer.JSON.{DecodeError, EncodeError}
+  alias McpServer.Native
+
+  # Reading this much takes about 0.3 ms; a normal scheduler should not be held for longer than 1 ms.
+  @inline_bytes 32 * 1024
+
+  @limits [max_bytes: 10 * 1024 * 1024, max_depth: 128, max_values: 200_000, max_digits: 1024]
+
+  @type encode_option :: {:pretty, boolean}
+  @type decode_option ::
+          {:max_bytes, pos_integer}
+          | {:max_depth, pos_integer}
+          | {:max_values, pos_integer}
+          | {:max_digits, pos_integer}
+
+  @doc """
+  The JSON text of a term.
+
+  | option | default | |
+  |---|---|---|
+  | `:pretty` | `false` | one member a line, two spaces a level |
+
+  The error's `:kind` is one of `:unsupported`, `:invalid_utf8`, `:improper_list`, `:invalid_key`,
+  `:key_collision`, `:too_deep`, `:missing_field` and `:invalid_field`; its `:path` says where in the
+  term. See `McpServer.JSON.EncodeError`.
+
+      iex> {:error, error} = McpServer.JSON.encode(%{"rows" => [1, self()]})
+      iex> {error.kind, error.path}
+      {:unsupported, ["rows", 1]}
+  """
+  @spec encode(term, [encode_option]) :: {:ok, String.t()} | {:error, EncodeError.t()}
+  def encode(term, options \\ []) do
+    options = {Keyword.validate!(options, pretty: false)[:pretty], nil}
+
+    result =
+      with :over_budget <- Native.json_encode(term, options) do
+        Native.Dirty.call(fn -> Native.json_encode_dirty(term, options) end)
+      end
+
+    with {:error, reason} <- result, do: {:error, EncodeError.new(reason)}
+  end
+
+  @doc "As `encode/2`, but gives the text itself and raises `McpServer.JSON.EncodeError`."
+  @spec encode!(term, [encode_option]) :: String.t()
+  def encode!(term, options \\ []), do: bang!(encode(term, options))
+
+  @doc """
+  As `encode/2`. The text is made in one piece, so the iodata is a binary; use it where iodata is
+  asked for.
+  """
+  @spec encode_to_iodata(term, [encode_option]) :: {:ok, iodata} | {:error, EncodeError.t()}
+  def encode_to_iodata(term, options \\ []), do: encode(term, options)
+
+  @doc "As `encode_to_iodata/2`, but gives the text itself and raises `McpServer.JSON.EncodeError`."
+  @spec encode_to_iodata!(term, [encode_option]) :: iodata
+  def encode_to_iodata!(term, options \\ []), do: encode!(term, options)
+
+  @doc """
+  The term of a JSON text.
+
+  | option | default | what it limits |
+  |---|---|---|
+  | `:max_bytes` | 10 MiB | bytes of text |
+  | `:max_depth` | 128 | arrays and objects inside each other |
+  | `:max_values` | 200,000 | values in all: scalars, arrays and objects, not keys |
+  | `:max_digits` | 1,024 | digits of one number |
+
+  The error's `:kind` is one of `:syntax`, `:unexpected_end`, `:trailing_bytes`, `:invalid_utf8`,
+  `:control_character`, `:invalid_escape`, `:lone_surrogate`, `:invalid_number`,
+  `:number_out_of_range`, `:too_many_digits`, `:too_large`, `:too_deep`, `:too_many_values` and
+  `:duplicate_key`; its `:offset` says at which byte. See `McpServer.JSON.DecodeError`.
+
+      iex> {:error, error} = McpServer.JSON.decode("[1,]")
+      iex> {error.kind, error.offset}
+      {:syntax, 3}
+
+  Strings are copied out of the text, so that keeping one does not keep all of the text. Only one of at
+  least 4 KiB that is a quarter of the text or more is a part of the text itself.
+  """
+  @spec decode(binary, [decode_option]) :: {:ok, term} | {:error, DecodeError.t()}
+  def decode(text, options \\ []) when is_binary(text) do
+    limits = limits!(options)
+
+    result =
+      if byte_size(text) <= @inline_bytes do
+        Native.json_decode(text, limits)
+      else
+        Native.Dirty.call(fn -> Native.json_decode_dirty(text, limits) end)
+      end
+
+    with {:error, {kind, offset}} <- result, do: {:error, %DecodeError{kind: kind, offset: offset}}
+  end
+
+  @doc "As `decode/2`, but gives the term itself and raises `McpServer.JSON.DecodeError`."
+  @spec decode!(binary, [decode_option]) :: term
+  def decode!(text, options \\ []), do: bang!(decode(text, options))
+
+  defp limits!([]), do: limits(@limits)
+
+  defp limits!(options) do
+    given = Keyword.validate!(options, @limits)
+
+    for {name, value} <- given, not (is_integer(value) and value > 0) do
+      raise ArgumentError, "expected #{inspect(name)} to be a positive integer, got: #{inspect(value)}"
+    end
+
+    limits(given)
+  end
+
+  defp limits(given), do: {given[:max_bytes], given[:max_depth], given[:max_values], given[:max_digits]}
+
+  defp bang!({:ok, value}), do: value
+  defp bang!({:error, error}), do: raise(error)
+end

@@ -1,0 +1,61 @@
+defmodule McpServer.JSON.EncodeError do
+  @moduledoc """
+  A term that has no JSON text.
+
+  | field | |
+  |---|---|
+  | `:kind` | what is wrong, see below |
+  | `:path` | where: map keys (strings) and list indexes (from 0), from the outside in |
+  | `:detail` | what is there, or what was expected; never the value itself |
+
+  | kind | the term at the path |
+  |---|---|
+  | `:unsupported` | has no form in JSON: a tuple, a pid, a function … |
+  | `:invalid_utf8` | is a binary, or has one for a key, that is not UTF-8 |
+  | `:improper_list` | is a list without a proper end |
+  | `:invalid_key` | is a map with a key that is no binary, atom or integer |
+  | `:key_collision` | is a map two of whose keys are the same text, such as `:a` and `"a"` |
+  | `:too_deep` | is nested too deeply |
+  | `:missing_field` | is a field that its MCP object must have |
+  | `:invalid_field` | is a field of an MCP object that may not hold this |
+
+      iex> {:error, error} = McpServer.JSON.encode(%{"content" => ["a", <<255>>]})
+      iex> Exception.message(error)
+      "cannot encode a binary that is not UTF-8, at /content/1"
+  """
+
+  @enforce_keys [:kind]
+  defexception [:kind, path: [], detail: ""]
+
+  @type kind ::
+          :unsupported
+          | :invalid_utf8
+          | :improper_list
+          | :invalid_key
+          | :key_collision
+          | :too_deep
+          | :missing_field
+          | :invalid_field
+  @type t :: %__MODULE__{kind: kind, path: [String.t() | non_neg_integer], detail: String.t()}
+
+  @longest_step 64
+
+  @doc false
+  @spec new({kind, [String.t() | non_neg_integer], String.t()}) :: t
+  def new({kind, path, detail}), do: %__MODULE__{kind: kind, path: path, detail: detail}
+
+  @impl true
+  def message(%__MODULE__{kind: kind, path: path, detail: detail}), do: "#{fault(kind, detail)}#{at(path)}"
+
+  defp fault(kind, detail) when kind in [:unsupported, :invalid_utf8, :improper_list, :invalid_key],
+    do: "cannot encode #{detail}"
+
+  defp fault(_kind, detail), do: detail
+
+  defp at([]), do: ""
+  defp at(path), do: ", at /" <> Enum.map_join(path, "/", &step/1)
+
+  # Keys may be as long as anybody makes them.
+  defp step(key) when is_binary(key) and byte_size(key) > @longest_step, do: String.slice(key, 0, @longest_step) <> "…"
+  defp step(step), do: to_string(step)
+end

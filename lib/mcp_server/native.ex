@@ -1,0 +1,57 @@
+defmodule McpServer.Native do
+  # The stubs of the native library. Only the façades call it: `McpServer.JSON`, `McpServer.Protocol`,
+  # `McpServer.Schema` and the reader of `McpServer.Stdio`.
+  #
+  # What a call is given and gives back is written where it is called; here is what they share:
+  # a `_dirty` twin does the same on a dirty CPU scheduler and answers `:busy` while there are too many
+  # of them (`McpServer.Native.Dirty` waits); `:over_budget` asks for the twin.
+  @moduledoc false
+
+  # Compiled first, because loading this module runs it: also while the project that defines it compiles.
+  require McpServer.Native.Library
+
+  @on_load :load
+
+  @doc false
+  def load do
+    # All but one of the dirty CPU schedulers may work for us.
+    limit = :erlang.system_info(:dirty_cpu_schedulers_online) - 1
+    :erlang.load_nif(McpServer.Native.Library.path(), limit)
+  end
+
+  # JSON
+  def json_encode(_term, _options), do: unloaded()
+  def json_encode_dirty(_term, _options), do: unloaded()
+  def json_decode(_text, _limits), do: unloaded()
+  def json_decode_dirty(_text, _limits), do: unloaded()
+
+  # Schemas
+  def schema_compile(_text), do: unloaded()
+  def schema_validate(_schema, _term), do: unloaded()
+  def schema_validate_dirty(_schema, _term), do: unloaded()
+
+  # stdin
+  def stdio_open, do: unloaded()
+  def stdio_prepend(_reader, _bytes), do: unloaded()
+  def stdio_read(_reader, _owner, _max_line_bytes), do: unloaded()
+  def stdio_credit(_reader, _batches), do: unloaded()
+  def stdio_close(_reader), do: unloaded()
+
+  # The protocol
+  def catalog_new(_definition), do: unloaded()
+  def admit(_catalog, _revision, _line), do: unloaded()
+  def admit_dirty(_catalog, _revision, _line), do: unloaded()
+  def encode_result(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
+  def encode_result_dirty(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
+  def encode_empty(_catalog, _id, _revision, _listen), do: unloaded()
+  def encode_input_required(_catalog, _id, _capabilities, _inputs, _state), do: unloaded()
+  def encode_error(_id, _revision, _code, _message, _data), do: unloaded()
+  def encode_notification(_revision, _kind, _fields, _subscription), do: unloaded()
+  def encode_request(_revision, _id, _input), do: unloaded()
+  def missing_capabilities(_capabilities, _inputs), do: unloaded()
+  def seal_state(_secret, _nonce, _binding, _expires_at, _state), do: unloaded()
+  def open_state(_secret, _binding, _now, _sealed), do: unloaded()
+  def content_security_policy(_csp), do: unloaded()
+
+  defp unloaded, do: :erlang.nif_error(:nif_not_loaded)
+end

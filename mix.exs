@@ -1,0 +1,78 @@
+Code.require_file("native/compile.exs", __DIR__)
+
+defmodule McpServer.MixProject do
+  use Mix.Project
+
+  @version "0.1.0"
+
+  def project do
+    [
+      app: :mcp_server,
+      version: @version,
+      elixir: "~> 1.14",
+      start_permanent: Mix.env() == :prod,
+      compilers: [:mcp_native] ++ Mix.compilers(),
+      elixirc_paths: elixirc_paths(Mix.env()),
+      consolidate_protocols: Mix.env() != :test,
+      deps: deps(),
+      description: "Model Context Protocol servers in Elixir, with a Rust core that checks every message",
+      package: package(),
+      docs: docs()
+    ]
+  end
+
+  def application do
+    [extra_applications: [:logger, :crypto], mod: {McpServer.Application, []}]
+  end
+
+  defp elixirc_paths(:test), do: ["lib", "test/support"]
+  defp elixirc_paths(_env), do: ["lib"]
+
+  # Every Hex dependency is optional. Without Hex the mere mention of one stops each mix command,
+  # so they are declared only where Hex is installed.
+  defp deps, do: if(Code.ensure_loaded?(Hex), do: hex_deps(), else: [])
+
+  defp hex_deps do
+    [
+      {:plug, "~> 1.14", optional: true},
+      {:jason, "~> 1.4", optional: true},
+      {:telemetry, "~> 1.0", optional: true},
+      {:ex_doc, "~> 0.34", only: :dev, runtime: false}
+    ]
+  end
+
+  # `rust_tests` is a member of the Cargo workspace: without its manifest cargo builds nothing.
+  defp package do
+    [
+      licenses: ["MIT"],
+      files: [
+        "lib",
+        "native/*/src",
+        "native/*/Cargo.toml",
+        "native/compile.exs",
+        "rust_tests/Cargo.toml",
+        "rust_tests/src",
+        "rust_tests/tests",
+        "guides",
+        "Cargo.toml",
+        "Cargo.lock",
+        "mix.exs",
+        ".formatter.exs",
+        "README.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "SECURITY.md",
+        "LICENSE"
+      ]
+    ]
+  end
+
+  defp docs do
+    [
+      main: "readme",
+      source_ref: "v#{@version}",
+      extras: ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md"] ++ Path.wildcard("guides/*.md"),
+      groups_for_extras: [Guides: ~r"^guides/"]
+    ]
+  end
+end

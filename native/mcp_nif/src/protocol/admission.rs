@@ -1,0 +1,297 @@
+//! What a message becomes, as terms.
+
+use mcp_core::catalog::{ListKind, ReadTarget};
+use mcp_core::json::{Limits, read};
+use mcp_core::protocol::{
+    Admission, Client, Completing, ListenFilter, Notice, Request, Work, refuse_arguments,
+};
+use rustler::{Encoder, Env, Error, NifResult, ResourceArc, Term};
+
+use super::{CatalogResource, id_term};
+use crate::atoms;
+use crate::resources::binary_term;
+use crate::schema::check;
+use crate::terms::TermSink;
+
+pub(super) fn to_term<'a>(
+    env: Env<'a>,
+    catalog: &ResourceArc<CatalogResource>,
+    admission: Admission<'_, 'a>,
+) -> NifResult<Term<'a>> {
+    Ok(match admission {
+        Admission::Answer(answer) => reply(env, binary_term(env, answer.body)),
+        Admission::Kept { head, tail } => {
+            // The tail lives as long as the catalogue; the term refers to it and copies nothing.
+            let tail = catalog.make_binary(env, |_| tail).to_term(env);
+            reply(env, vec![binary_term(env, head), tail].encode(env))
+        }
+        Admission::Ignored => atoms::ignore().encode(env),
+        Admission::Open(opening) => {
+            let session = (
+                id_term(env, &opening.id),
+                opening.revision.as_str(),
+                json(env, opening.client_info)?,
+                json(env, opening.capabilities)?,
+            );
+            (
+                atoms::open(),
+                binary_term(env, opening.answer.body),
+                session,
+            )
+                .encode(env)
+        }
+        Admission::Request(request) => request_term(env, catalog, &request)?,
+        Admission::Notice(notice) => {
+            (atoms::notification(), notice_term(env, &notice)?).encode(env)
+        }
+        Admission::Response { id, outcome } => {
+            let outcome = match outcome {
+                Ok(result) => (atoms::ok(), json(env, result)?),
+                Err(error) => (atoms::error(), json(env, error)?),
+            };
+            (atoms::response(), id_term(env, &id), outcome).encode(env)
+        }
+        Admission::Batch(admissions) => {
+            let outcomes: NifResult<Vec<Term<'a>>> = admissions
+                .into_iter()
+                .map(|admission| to_term(env, catalog, admission))
+                .collect();
+            (atoms::batch(), outcomes?).encode(env)
+        }
+    })
+}
+
+fn reply<'a>(env: Env<'a>, body: Term<'a>) -> Term<'a> {
+    (atoms::reply(), body).encode(env)
+}
+
+/// A slice that admission has already checked, as a term.
+fn json<'a>(env: Env<'a>, bytes: &'a [u8]) -> NifResult<Term<'a>> {
+    read(bytes, &Limits::default(), &mut TermSink::new(env)).map_err(|_| Error::BadArg)
+}
+
+fn json_or_empty<'a>(env: Env<'a>, bytes: Option<&'a [u8]>) -> NifResult<Term<'a>> {
+    bytes.map_or_else(|| Ok(Term::map_new(env)), |bytes| json(env, bytes))
+}
+
+fn notice_term<'a>(env: Env<'a>, notice: &Notice<'a>) -> NifResult<Term<'a>> {
+    Ok(match notice {
+        Notice::Initialized => atoms::initialized().encode(env),
+        Notice::RootsListChanged => atoms::roots_list_changed().encode(env),
+        Notice::Cancelled { id, reason } => {
+            (atoms::cancelled(), id_term(env, id), reason).encode(env)
+        }
+        Notice::Progress { token, params } => {
+            (atoms::progress(), id_term(env, token), json(env, params)?).encode(env)
+        }
+    })
+}
+
+/// Kind, index, name, arguments.
+type Asked<'r, 'a> = (rustler::Atom, Option<usize>, Option<&'r str>, Term<'a>);
+
+fn request_term<'a>(
+    env: Env<'a>,
+    catalog: &ResourceArc<CatalogResource>,
+    request: &Request<'a>,
+) -> NifResult<Term<'a>> {
+    let (kind, index, name, arguments) = asked(env, request)?;
+    if let Some(refusal) = refuse(env, catalog, request, arguments) {
+        return Ok(refusal);
+    }
+    let fields = [
+        id_term(env, &request.id),
+        request.method.name().encode(env),
+        request.revision.as_str().encode(env),
+        kind.encode(env),
+        index.encode(env),
+        name.encode(env),
+        arguments,
+        json_or_empty(env, request.meta)?,
+        request
+            .progress_token
+            .as_ref()
+            .map(|token| id_term(env, token))
+            .encode(env),
+        client_term(env, request.client.as_ref())?,
+        input_term(env, request)?,
+    ];
+    let fields = rustler::types::tuple::make_tuple(env, &fields);
+    Ok((atoms::request(), fields).encode(env))
+}
+
+fn asked<'r, 'a: 'r>(env: Env<'a>, request: &'r Request<'a>) -> NifResult<Asked<'r, 'a>> {
+    Ok(match &request.work {
+        Work::Tool {
+            name,
+            index,
+            arguments,
+        } => (
+            atoms::tool(),
+            Some(*index),
+            Some(name.as_ref()),
+            json_or_empty(env, *arguments)?,
+        ),
+        Work::Prompt {
+            name,
+            index,
+            arguments,
+        } => (
+            atoms::prompt(),
+            Some(*index),
+            Some(name.as_ref()),
+            json_or_empty(env, *arguments)?,
+        ),
+        Work::Read {
+            uri,
+            target: ReadTarget::Resource { index },
+        } => (
+            atoms::resource(),
+            Some(*index),
+            Some(uri.as_ref()),
+            Term::map_new(env),
+        ),
+        Work::Read {
+            uri,
+            target: ReadTarget::Template { index, variables },
+        } => {
+            let variables = Term::map_from_pairs(env, variables).map_err(|_| Error::BadArg)?;
+            (
+                atoms::resource_template(),
+                Some(*index),
+                Some(uri.as_ref()),
+                variables,
+            )
+        }
+        Work::CompletePrompt {
+            name,
+            index,
+            argument,
+        } => {
+            let argument = completing(env, argument)?;
+            (
+                atoms::complete_prompt(),
+                Some(*index),
+                Some(name.as_ref()),
+                argument,
+            )
+        }
+        Work::CompleteTemplate {
+            uri,
+            index,
+            argument,
+        } => {
+            let argument = completing(env, argument)?;
+            (
+                atoms::complete_resource(),
+                Some(*index),
+                Some(uri.as_ref()),
+                argument,
+            )
+        }
+        Work::List { kind, cursor } => {
+            let cursor = cursor.as_deref();
+            (
+                list_atom(*kind),
+                None,
+                None,
+                map(env, &[("cursor", cursor.encode(env))])?,
+            )
+        }
+        Work::SetLevel { level } => (
+            atoms::set_level(),
+            None,
+            None,
+            map(env, &[("level", level.encode(env))])?,
+        ),
+        Work::Subscribe { uri } => (
+            atoms::subscribe(),
+            None,
+            Some(uri.as_ref()),
+            Term::map_new(env),
+        ),
+        Work::Unsubscribe { uri } => (
+            atoms::unsubscribe(),
+            None,
+            Some(uri.as_ref()),
+            Term::map_new(env),
+        ),
+        Work::Listen { filter } => (atoms::listen(), None, None, filter_term(env, filter)?),
+    })
+}
+
+fn list_atom(kind: ListKind) -> rustler::Atom {
+    match kind {
+        ListKind::Tools => atoms::list_tools(),
+        ListKind::Prompts => atoms::list_prompts(),
+        ListKind::Resources => atoms::list_resources(),
+        ListKind::ResourceTemplates => atoms::list_resource_templates(),
+    }
+}
+
+/// The finished answer to a call whose arguments do not fit the tool's schema.
+fn refuse<'a>(
+    env: Env<'a>,
+    catalog: &ResourceArc<CatalogResource>,
+    request: &Request<'a>,
+    arguments: Term<'a>,
+) -> Option<Term<'a>> {
+    let Work::Tool { index, name, .. } = &request.work else {
+        return None;
+    };
+    let tool = catalog.0.tool(*index)?;
+    let problems = check(&tool.input, arguments).err()?;
+    let extras = catalog.0.extras(request.revision);
+    let answer = refuse_arguments(name, &problems, &request.id, request.revision, &extras);
+    Some(reply(env, binary_term(env, answer.body)))
+}
+
+fn completing<'a>(env: Env<'a>, argument: &Completing<'a>) -> NifResult<Term<'a>> {
+    map(
+        env,
+        &[
+            ("name", argument.name.encode(env)),
+            ("value", argument.value.encode(env)),
+            ("context", json_or_empty(env, argument.context)?),
+        ],
+    )
+}
+
+/// The filter under the protocol's names, without what was not asked for.
+fn filter_term<'a>(env: Env<'a>, filter: &ListenFilter) -> NifResult<Term<'a>> {
+    let flags = [
+        ("toolsListChanged", filter.tools),
+        ("promptsListChanged", filter.prompts),
+        ("resourcesListChanged", filter.resources),
+    ];
+    let mut members: Vec<(&str, Term<'a>)> = flags
+        .into_iter()
+        .filter(|(_, wanted)| *wanted)
+        .map(|(name, _)| (name, true.encode(env)))
+        .collect();
+    if !filter.uris.is_empty() {
+        members.push(("resourceSubscriptions", filter.uris.encode(env)));
+    }
+    map(env, &members)
+}
+
+fn map<'a>(env: Env<'a>, members: &[(&str, Term<'a>)]) -> NifResult<Term<'a>> {
+    Term::map_from_pairs(env, members).map_err(|_| Error::BadArg)
+}
+
+fn client_term<'a>(env: Env<'a>, client: Option<&Client<'a>>) -> NifResult<Term<'a>> {
+    let Some(client) = client else {
+        return Ok(atoms::nil().encode(env));
+    };
+    let info = client.info.map(|info| json(env, info)).transpose()?;
+    Ok((info, json(env, client.capabilities)?, client.log_level).encode(env))
+}
+
+fn input_term<'a>(env: Env<'a>, request: &Request<'a>) -> NifResult<Term<'a>> {
+    let responses = request
+        .input
+        .responses
+        .map(|responses| json(env, responses))
+        .transpose()?;
+    Ok((responses, request.input.state.as_deref()).encode(env))
+}

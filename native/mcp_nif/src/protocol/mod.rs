@@ -1,0 +1,116 @@
+//! The protocol's NIFs: a message in, an outcome out; a result in, a message out. Every rule is
+//! `mcp_core`'s; here terms become slices and slices become terms.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+
+mod admission;
+mod apps;
+mod input;
+mod result;
+mod state;
+
+use mcp_core::catalog::Catalog;
+use mcp_core::json::Limits;
+use mcp_core::jsonrpc::Id;
+use mcp_core::protocol::{Facts, SessionFacts, admit};
+use mcp_core::revision::Revision;
+use mcp_core::schema::SchemaLimits;
+use rustler::{Binary, Decoder, Encoder, Env, Error, NifResult, ResourceArc, Term};
+
+use crate::atoms;
+use crate::resources::{DirtyPermit, on_large_stack, report_work};
+use crate::terms::TermJson;
+
+/// A compiled server definition, shared by every process of the server.
+pub(crate) struct CatalogResource(pub(crate) Catalog<TermJson>);
+
+#[rustler::resource_impl]
+impl rustler::Resource for CatalogResource {}
+
+/// Compiles a definition. Schemas recurse, so it happens on a thread with a stack of its own.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn catalog_new<'a>(env: Env<'a>, definition: Binary<'a>) -> Term<'a> {
+    let text = definition.as_slice();
+    match on_large_stack(|| Catalog::build(text, &SchemaLimits::default())) {
+        Some(Ok(catalog)) => (atoms::ok(), ResourceArc::new(CatalogResource(catalog))).encode(env),
+        Some(Err(error)) => env.error_tuple(error.to_string()),
+        None => env.error_tuple("the definition cannot be compiled"),
+    }
+}
+
+#[rustler::nif(name = "admit")]
+fn admit_inline<'a>(
+    env: Env<'a>,
+    catalog: ResourceArc<CatalogResource>,
+    session: Option<&'a str>,
+    line: Binary<'a>,
+) -> NifResult<Term<'a>> {
+    let admitted = admit_line(env, &catalog, session, line);
+    report_work(env, line.len());
+    admitted
+}
+
+#[rustler::nif(schedule = "DirtyCpu")]
+fn admit_dirty<'a>(
+    env: Env<'a>,
+    catalog: ResourceArc<CatalogResource>,
+    session: Option<&'a str>,
+    line: Binary<'a>,
+) -> NifResult<Term<'a>> {
+    match DirtyPermit::take() {
+        Some(_permit) => admit_line(env, &catalog, session, line),
+        None => Ok(atoms::busy().to_term(env)),
+    }
+}
+
+fn admit_line<'a>(
+    env: Env<'a>,
+    catalog: &ResourceArc<CatalogResource>,
+    session: Option<&str>,
+    line: Binary<'a>,
+) -> NifResult<Term<'a>> {
+    let session = match session {
+        None => None,
+        Some(name) => Some(SessionFacts {
+            revision: revision(name)?,
+        }),
+    };
+    let facts = Facts { session };
+    let admission = admit(&catalog.0, facts, line.as_slice(), &Limits::default());
+    admission::to_term(env, catalog, admission)
+}
+
+/// The revision of that name, as the façade passes it.
+fn revision(name: &str) -> NifResult<Revision> {
+    Revision::parse(name).ok_or(Error::BadArg)
+}
+
+/// A request id or progress token as a term.
+fn id_term<'a>(env: Env<'a>, id: &Id) -> Term<'a> {
+    match id {
+        Id::Number(number) => match i64::try_from(*number) {
+            Ok(number) => number.encode(env),
+            Err(_) => u64::try_from(*number).unwrap_or(u64::MAX).encode(env),
+        },
+        Id::Text(text) => text.encode(env),
+    }
+}
+
+/// A request id that came from [`id_term`], or that the session chose.
+struct TermId(Id);
+
+impl<'a> Decoder<'a> for TermId {
+    fn decode(term: Term<'a>) -> NifResult<Self> {
+        if let Ok(number) = term.decode::<i64>() {
+            return Ok(Self(Id::Number(number.into())));
+        }
+        if let Ok(number) = term.decode::<u64>() {
+            return Ok(Self(Id::Number(number.into())));
+        }
+        term.decode::<&str>()
+            .map(|text| Self(Id::Text(text.to_owned())))
+    }
+}

@@ -1,0 +1,334 @@
+//! What the server's code returns, as messages.
+
+use mcp_core::catalog::ListKind;
+use mcp_core::json::write_string;
+use mcp_core::protocol::{NotificationKind, ResultKind, open_notification, open_result_head};
+use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
+
+use super::{CatalogResource, TermId, revision};
+use crate::atoms;
+use crate::json::INLINE_BYTES;
+use crate::resources::{DirtyPermit, binary_term, report_work};
+use crate::schema::{check, problem_terms};
+use crate::terms::{
+    Context, EncodeError, EncodeErrorKind, Extras, plain, write_shape, write_value,
+};
+
+#[rustler::nif]
+fn encode_result<'a>(
+    env: Env<'a>,
+    catalog: ResourceArc<CatalogResource>,
+    id: TermId,
+    revision_name: &str,
+    kind: Atom,
+    index: Option<usize>,
+    term: Term<'a>,
+) -> NifResult<Term<'a>> {
+    let context = Context {
+        revision: revision(revision_name)?,
+        budget: INLINE_BYTES,
+    };
+    Reply {
+        catalog: &catalog,
+        id,
+        context,
+    }
+    .encode(env, kind, index, term)
+}
+
+#[rustler::nif(schedule = "DirtyCpu")]
+fn encode_result_dirty<'a>(
+    env: Env<'a>,
+    catalog: ResourceArc<CatalogResource>,
+    id: TermId,
+    revision_name: &str,
+    kind: Atom,
+    index: Option<usize>,
+    term: Term<'a>,
+) -> NifResult<Term<'a>> {
+    let Some(_permit) = DirtyPermit::take() else {
+        return Ok(atoms::busy().to_term(env));
+    };
+    let context = Context {
+        revision: revision(revision_name)?,
+        budget: usize::MAX,
+    };
+    Reply {
+        catalog: &catalog,
+        id,
+        context,
+    }
+    .encode(env, kind, index, term)
+}
+
+/// An answer in the making.
+struct Reply<'c> {
+    catalog: &'c CatalogResource,
+    id: TermId,
+    context: Context,
+}
+
+impl Reply<'_> {
+    fn encode<'a>(
+        &self,
+        env: Env<'a>,
+        kind: Atom,
+        index: Option<usize>,
+        term: Term<'a>,
+    ) -> NifResult<Term<'a>> {
+        if kind == atoms::tool()
+            && let Some(refused) = self.refuse_output(env, index, term)
+        {
+            return Ok(refused);
+        }
+        let mut out = Vec::with_capacity(512);
+        open_result_head(&mut out, &self.id.0);
+        let written = match result_kind(kind) {
+            Some(ResultKind::Completion) => self.completion(&mut out, term),
+            Some(result_kind) => self.object(&mut out, result_kind, term),
+            None => self.list(&mut out, list_kind(kind).ok_or(Error::BadArg)?, term)?,
+        };
+        report_work(env, out.len());
+        Ok(outcome(env, written, out))
+    }
+
+    fn object(&self, out: &mut Vec<u8>, kind: ResultKind, term: Term<'_>) -> Written {
+        let extras = self.catalog.0.extras(self.context.revision);
+        let meta: Vec<(&str, &[u8])> = extras
+            .meta
+            .iter()
+            .map(|(name, value)| (*name, value.as_slice()))
+            .collect();
+        out.extend_from_slice(b",\"result\":");
+        let added = Extras {
+            fields: &extras.fields,
+            meta: &meta,
+        };
+        write_shape(out, kind.shape(), term, &self.context, &added)?;
+        out.push(b'}');
+        Ok(())
+    }
+
+    fn completion(&self, out: &mut Vec<u8>, term: Term<'_>) -> Written {
+        let extras = self.catalog.0.extras(self.context.revision);
+        extras.open_result(out);
+        out.extend_from_slice(b"\"completion\":");
+        let shape = ResultKind::Completion.shape();
+        write_shape(out, shape, term, &self.context, &Extras::default())?;
+        extras.close_result(out);
+        Ok(())
+    }
+
+    fn list(&self, out: &mut Vec<u8>, kind: ListKind, term: Term<'_>) -> NifResult<Written> {
+        let items: Vec<Term<'_>> = term.decode()?;
+        let extras = self.catalog.0.extras(self.context.revision);
+        extras.open_result(out);
+        write_string(out, kind.member());
+        out.extend_from_slice(b":[");
+        for (place, item) in items.into_iter().enumerate() {
+            if place > 0 {
+                out.push(b',');
+            }
+            if let Err(error) =
+                write_shape(out, kind.shape(), item, &self.context, &Extras::default())
+            {
+                return Ok(Err(error));
+            }
+        }
+        out.push(b']');
+        if let Some(caching) = self.catalog.0.caching(self.context.revision) {
+            out.push(b',');
+            caching.write(out);
+        }
+        extras.close_result(out);
+        Ok(Ok(()))
+    }
+
+    /// Refuses structured content that is not what the tool declares to return.
+    fn refuse_output<'a>(
+        &self,
+        env: Env<'a>,
+        index: Option<usize>,
+        result: Term<'a>,
+    ) -> Option<Term<'a>> {
+        let output = self.catalog.0.tool(index?)?.output.as_ref()?;
+        if result
+            .map_get(atoms::is_error())
+            .is_ok_and(|failed| atoms::true_() == failed)
+        {
+            return None;
+        }
+        let content = result.map_get(atoms::structured_content()).ok()?;
+        let content = match plain(env, content, &self.context) {
+            Ok(content) => content,
+            Err(error) => return Some(outcome(env, Err(error), Vec::new())),
+        };
+        let problems = check(output, content).err()?;
+        let problems = problem_terms(env, &problems).ok()?;
+        Some(env.error_tuple((atoms::output_schema(), problems)))
+    }
+}
+
+type Written = Result<(), EncodeError>;
+
+fn outcome(env: Env<'_>, written: Written, out: Vec<u8>) -> Term<'_> {
+    match written {
+        Ok(()) => (atoms::ok(), binary_term(env, out)).encode(env),
+        Err(error) if error.kind() == EncodeErrorKind::OverBudget => {
+            atoms::over_budget().encode(env)
+        }
+        Err(error) => (atoms::error(), error).encode(env),
+    }
+}
+
+fn result_kind(kind: Atom) -> Option<ResultKind> {
+    let kinds = [
+        (atoms::tool(), ResultKind::Tool),
+        (atoms::prompt(), ResultKind::Prompt),
+        (atoms::resource(), ResultKind::Read),
+        (atoms::resource_template(), ResultKind::Read),
+        (atoms::complete_prompt(), ResultKind::Completion),
+        (atoms::complete_resource(), ResultKind::Completion),
+    ];
+    kinds
+        .into_iter()
+        .find(|(atom, _)| *atom == kind)
+        .map(|(_, kind)| kind)
+}
+
+fn list_kind(kind: Atom) -> Option<ListKind> {
+    let kinds = [
+        (atoms::list_tools(), ListKind::Tools),
+        (atoms::list_prompts(), ListKind::Prompts),
+        (atoms::list_resources(), ListKind::Resources),
+        (
+            atoms::list_resource_templates(),
+            ListKind::ResourceTemplates,
+        ),
+    ];
+    kinds
+        .into_iter()
+        .find(|(atom, _)| *atom == kind)
+        .map(|(_, kind)| kind)
+}
+
+/// Where a notification or result says which `subscriptions/listen` request it belongs to.
+const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// The answer to a request that is done and has nothing to say; the end of a subscription names it.
+#[rustler::nif]
+fn encode_empty<'a>(
+    env: Env<'a>,
+    catalog: ResourceArc<CatalogResource>,
+    id: TermId,
+    revision_name: &str,
+    ends_subscription: bool,
+) -> NifResult<Term<'a>> {
+    let mut extras = catalog.0.extras(revision(revision_name)?);
+    if ends_subscription {
+        extras.meta.insert(0, (SUBSCRIPTION_ID, id_bytes(&id)));
+    }
+    let mut out = Vec::with_capacity(128);
+    open_result_head(&mut out, &id.0);
+    out.extend_from_slice(b",\"result\":{");
+    out.extend_from_slice(&extras.fields);
+    extras.close_result(&mut out);
+    Ok(binary_term(env, out))
+}
+
+fn id_bytes(id: &TermId) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(24);
+    id.0.write(&mut bytes);
+    bytes
+}
+
+/// An error answer.
+#[rustler::nif]
+fn encode_error<'a>(
+    env: Env<'a>,
+    id: Option<TermId>,
+    revision_name: &str,
+    code: i32,
+    text: &str,
+    data: Term<'a>,
+) -> NifResult<Term<'a>> {
+    let revision = revision(revision_name)?;
+    let mut encoded = Vec::new();
+    if atoms::nil() != data {
+        let context = Context {
+            revision,
+            budget: usize::MAX,
+        };
+        if let Err(error) = write_value(&mut encoded, data, &context) {
+            return Ok((atoms::error(), error).encode(env));
+        }
+    }
+    let data = (!encoded.is_empty()).then_some(encoded.as_slice());
+    let mut out = Vec::with_capacity(128);
+    let id = id.map(|id| id.0);
+    mcp_core::jsonrpc::write_error(&mut out, id.as_ref(), revision, code, text, data);
+    Ok((atoms::ok(), binary_term(env, out)).encode(env))
+}
+
+/// A notification of the server.
+#[rustler::nif]
+fn encode_notification<'a>(
+    env: Env<'a>,
+    revision_name: &str,
+    kind: Atom,
+    fields: Term<'a>,
+    subscription: Option<TermId>,
+) -> NifResult<Term<'a>> {
+    let kind = notification_kind(kind).ok_or(Error::BadArg)?;
+    let context = Context {
+        revision: revision(revision_name)?,
+        budget: usize::MAX,
+    };
+    let subscription = subscription.map(|id| id_bytes(&id));
+    let meta: Vec<(&str, &[u8])> = subscription
+        .iter()
+        .map(|id| (SUBSCRIPTION_ID, id.as_slice()))
+        .collect();
+    let mut out = Vec::with_capacity(256);
+    open_notification(&mut out, kind);
+    let added = Extras {
+        fields: &[],
+        meta: &meta,
+    };
+    let written = write_shape(&mut out, kind.shape(), fields, &context, &added);
+    out.push(b'}');
+    Ok(outcome(env, written, out))
+}
+
+fn notification_kind(kind: Atom) -> Option<NotificationKind> {
+    let kinds = [
+        (atoms::progress(), NotificationKind::Progress),
+        (atoms::message(), NotificationKind::Message),
+        (
+            atoms::tools_list_changed(),
+            NotificationKind::ToolsListChanged,
+        ),
+        (
+            atoms::prompts_list_changed(),
+            NotificationKind::PromptsListChanged,
+        ),
+        (
+            atoms::resources_list_changed(),
+            NotificationKind::ResourcesListChanged,
+        ),
+        (atoms::resource_updated(), NotificationKind::ResourceUpdated),
+        (atoms::cancelled(), NotificationKind::Cancelled),
+        (
+            atoms::subscriptions_acknowledged(),
+            NotificationKind::SubscriptionsAcknowledged,
+        ),
+        (
+            atoms::elicitation_complete(),
+            NotificationKind::ElicitationComplete,
+        ),
+    ];
+    kinds
+        .into_iter()
+        .find(|(atom, _)| *atom == kind)
+        .map(|(_, kind)| kind)
+}

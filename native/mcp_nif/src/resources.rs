@@ -1,0 +1,90 @@
+//! Where native work runs, and what native things Elixir holds.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcp_core::schema::Validator;
+use rustler::{Binary, Env, NewBinary, ResourceArc, Term};
+
+use crate::terms::TermJson;
+
+/// A compiled schema.
+pub(crate) struct SchemaResource(pub(crate) Validator<TermJson>);
+
+#[rustler::resource_impl]
+impl rustler::Resource for SchemaResource {}
+
+/// Text that was written natively and is now a binary of the VM's, without a copy.
+struct Output(Vec<u8>);
+
+#[rustler::resource_impl]
+impl rustler::Resource for Output {}
+
+/// From this size on copying costs more than a resource.
+const COPIED_BYTES: usize = 64 * 1024;
+
+/// A finished text as a binary.
+pub(crate) fn binary_term(env: Env<'_>, mut text: Vec<u8>) -> Term<'_> {
+    if text.len() < COPIED_BYTES {
+        return NewBinary::from_slice(env, &text).into();
+    }
+    text.shrink_to_fit();
+    let output = ResourceArc::new(Output(text));
+    let binary: Binary<'_> = output.make_binary(env, |output| &output.0);
+    binary.to_term(env)
+}
+
+/// The stack of a thread that compiles schemas: a scheduler's is too small for code that recurses
+/// with the schema.
+const STACK_BYTES: usize = 64 * 1024 * 1024;
+
+/// Does the work on a thread with a large stack and waits for it; `None` when the thread could not
+/// be started, or panicked.
+pub(crate) fn on_large_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Option<R> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("mcp_schema".to_owned())
+            .stack_size(STACK_BYTES);
+        thread.spawn_scoped(scope, work).ok()?.join().ok()
+    })
+}
+
+/// How many of our calls may be on dirty CPU schedulers at once: all but one of those online, so that
+/// a flood of messages never takes the last one from everybody else. Set when the library is loaded.
+static DIRTY_LIMIT: AtomicUsize = AtomicUsize::new(1);
+static DIRTY_CALLS: AtomicUsize = AtomicUsize::new(0);
+
+pub(crate) fn limit_dirty_calls(limit: usize) {
+    DIRTY_LIMIT.store(limit.max(1), Ordering::Relaxed);
+}
+
+/// The right to work on a dirty scheduler, given back when dropped.
+pub(crate) struct DirtyPermit(());
+
+impl DirtyPermit {
+    /// `None` while there are too many already: the caller answers `:busy`, and the façade tries
+    /// again in a moment.
+    pub(crate) fn take() -> Option<Self> {
+        let limit = DIRTY_LIMIT.load(Ordering::Relaxed);
+        DIRTY_CALLS
+            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |calls| {
+                (calls < limit).then(|| calls.saturating_add(1))
+            })
+            .ok()
+            .map(|_| Self(()))
+    }
+}
+
+impl Drop for DirtyPermit {
+    fn drop(&mut self) {
+        DIRTY_CALLS.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Reports work done on a normal scheduler: 1 % of a timeslice (1 ms) per 10 µs, at 100 MB/s.
+pub(crate) fn report_work(env: Env<'_>, bytes: usize) {
+    let percent = bytes / 1024;
+    if percent > 0 {
+        let percent = i32::try_from(percent.min(100)).unwrap_or(100);
+        rustler::schedule::consume_timeslice(env, percent);
+    }
+}

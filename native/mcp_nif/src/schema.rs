@@ -1,0 +1,108 @@
+//! `McpServer.Schema.Validator`'s half: schemas compiled once, terms checked against them.
+
+use mcp_core::revision::Revision;
+use mcp_core::schema::{Problem, SchemaLimits, Validator, compile};
+use rustler::{Binary, Encoder, Env, NifResult, OwnedEnv, ResourceArc, Term};
+
+use crate::atoms;
+use crate::json::INLINE_BYTES;
+use crate::resources::{DirtyPermit, SchemaResource, on_large_stack};
+use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, plain};
+
+/// Compiles a schema: `{:ok, reference}` or `{:error, {kind, detail}}`.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn schema_compile<'a>(env: Env<'a>, schema: Binary<'a>) -> Term<'a> {
+    let text = schema.as_slice();
+    match on_large_stack(|| compile::<TermJson>(text, &SchemaLimits::default())) {
+        Some(Ok(validator)) => {
+            (atoms::ok(), ResourceArc::new(SchemaResource(validator))).encode(env)
+        }
+        Some(Err(error)) => env.error_tuple((error.kind(), error.to_string())),
+        None => env.error_tuple(("internal", "the schema could not be compiled")),
+    }
+}
+
+#[rustler::nif]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+fn schema_validate<'a>(
+    env: Env<'a>,
+    schema: ResourceArc<SchemaResource>,
+    term: Term<'a>,
+) -> NifResult<Term<'a>> {
+    validate(env, &schema, term, INLINE_BYTES)
+}
+
+#[rustler::nif(schedule = "DirtyCpu")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+fn schema_validate_dirty<'a>(
+    env: Env<'a>,
+    schema: ResourceArc<SchemaResource>,
+    term: Term<'a>,
+) -> NifResult<Term<'a>> {
+    match DirtyPermit::take() {
+        Some(_permit) => validate(env, &schema, term, usize::MAX),
+        None => Ok(atoms::busy().to_term(env)),
+    }
+}
+
+fn validate<'a>(
+    env: Env<'a>,
+    schema: &ResourceArc<SchemaResource>,
+    term: Term<'a>,
+    budget: usize,
+) -> NifResult<Term<'a>> {
+    let context = Context {
+        revision: Revision::NEWEST,
+        budget,
+    };
+    let term = match plain(env, term, &context) {
+        Ok(term) => term,
+        Err(error) if error.kind() == EncodeErrorKind::OverBudget => {
+            return Ok(atoms::over_budget().to_term(env));
+        }
+        Err(error) => return Ok(env.error_tuple((atoms::unsupported(), error))),
+    };
+    match check(&schema.0, term) {
+        Ok(()) => Ok(atoms::ok().to_term(env)),
+        Err(problems) => Ok(env.error_tuple(problem_terms(env, &problems)?)),
+    }
+}
+
+/// What is wrong with a plain term.
+///
+/// The search for problems holds on to the term for as long as to the schema, which no term of a call
+/// can promise; so it gets a copy with a lifetime of its own. A valid term is not copied.
+pub(crate) fn check(validator: &Validator<TermJson>, term: Term<'_>) -> Result<(), Vec<Problem>> {
+    if validator.is_valid(TermNode::new(term)) {
+        return Ok(());
+    }
+    OwnedEnv::new().run(|env| validator.check(TermNode::new(term.in_env(env))))
+}
+
+/// Problems as maps.
+pub(crate) fn problem_terms<'a>(env: Env<'a>, problems: &[Problem]) -> NifResult<Vec<Term<'a>>> {
+    problems
+        .iter()
+        .map(|problem| problem_term(env, problem))
+        .collect()
+}
+
+fn problem_term<'a>(env: Env<'a>, problem: &Problem) -> NifResult<Term<'a>> {
+    Term::map_from_pairs(
+        env,
+        &[
+            (atoms::pointer(), problem.pointer.encode(env)),
+            (atoms::keyword(), problem.keyword.encode(env)),
+            (atoms::expected(), problem.expected.encode(env)),
+            (atoms::allowed(), problem.allowed.encode(env)),
+            (atoms::nearest(), problem.nearest.encode(env)),
+            (atoms::message(), problem.to_string().encode(env)),
+        ],
+    )
+}

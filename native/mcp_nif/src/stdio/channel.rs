@@ -1,0 +1,95 @@
+//! The protocol's own descriptors: stdin and stdout as the client opened them, moved out of the way
+//! of everybody who reads descriptor 0 or writes to descriptor 1.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::lines::LineBuffer;
+
+/// The two descriptors, and what was read from the first but not handed on.
+pub(super) struct Channel {
+    input: OwnedFd,
+    output: OwnedFd,
+    /// Taken by the one reader that is running; put back when it ends, so that the next one, started
+    /// by a restarted owner, misses nothing.
+    pending: Mutex<Option<LineBuffer>>,
+    returned: Condvar,
+}
+
+/// A process has one stdin: it is moved once, however often the owner is restarted.
+static CHANNEL: Mutex<Option<&'static Channel>> = Mutex::new(None);
+
+/// Moves stdin and stdout, or says where they were moved before.
+pub(super) fn open() -> Result<&'static Channel, Errno> {
+    let mut channel = lock(&CHANNEL);
+    if let Some(channel) = *channel {
+        return Ok(channel);
+    }
+    let moved: &'static Channel = Box::leak(Box::new(Channel::take_over()?));
+    *channel = Some(moved);
+    Ok(moved)
+}
+
+impl Channel {
+    /// Copies before it replaces, so that a failure changes nothing. From here on descriptor 0 is at
+    /// its end, and what anybody writes to descriptor 1 goes to stderr.
+    fn take_over() -> Result<Self, Errno> {
+        let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+        let output = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+        rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+        rustix::stdio::dup2_stdin(&null)?;
+        Ok(Self {
+            input,
+            output,
+            pending: Mutex::new(Some(LineBuffer::default())),
+            returned: Condvar::new(),
+        })
+    }
+
+    pub(super) fn input(&self) -> BorrowedFd<'_> {
+        self.input.as_fd()
+    }
+
+    pub(super) fn output(&self) -> RawFd {
+        self.output.as_raw_fd()
+    }
+
+    /// Puts bytes before those that are pending; `false` while a reader is running.
+    pub(super) fn prepend(&self, bytes: &[u8]) -> bool {
+        match lock(&self.pending).as_mut() {
+            Some(pending) => {
+                pending.prepend(bytes);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The pending bytes, once no other reader has them.
+    pub(super) fn take(&self) -> LineBuffer {
+        let mut pending = lock(&self.pending);
+        loop {
+            if let Some(buffer) = pending.take() {
+                return buffer;
+            }
+            pending = self
+                .returned
+                .wait(pending)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    pub(super) fn put_back(&self, buffer: LineBuffer) {
+        *lock(&self.pending) = Some(buffer);
+        self.returned.notify_one();
+    }
+}
+
+/// Nothing in here can be left half done, so a poisoned lock is as good as any.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

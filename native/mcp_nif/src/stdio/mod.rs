@@ -1,0 +1,83 @@
+//! stdin for the stdio transport. Writing is the BEAM's work: the owner opens a port on the
+//! descriptor that [`stdio_open`] returns.
+
+mod channel;
+mod lines;
+mod reader;
+
+use rustler::{Binary, Encoder, Env, LocalPid, ResourceArc, Term};
+
+use crate::atoms;
+use reader::Reader;
+
+/// Takes stdin and stdout over: `{:ok, reader, output_descriptor}` or `{:error, reason}`.
+#[rustler::nif]
+fn stdio_open(env: Env<'_>) -> Term<'_> {
+    let opened = channel::open().and_then(Reader::new);
+    match opened {
+        Ok(reader) => {
+            let output = reader.channel.output();
+            (atoms::ok(), ResourceArc::new(reader), output).encode(env)
+        }
+        Err(error) => env.error_tuple(reader::reason(error)),
+    }
+}
+
+/// Bytes that were read from stdin before it was taken over: they come first.
+#[rustler::nif]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+fn stdio_prepend<'a>(env: Env<'a>, reader: ResourceArc<Reader>, bytes: Binary<'a>) -> Term<'a> {
+    if reader.channel.prepend(&bytes) {
+        atoms::ok().to_term(env)
+    } else {
+        env.error_tuple(atoms::already_reading())
+    }
+}
+
+/// Starts to send lines to `owner`, against credits, until it dies.
+#[rustler::nif]
+fn stdio_read(
+    env: Env<'_>,
+    reader: ResourceArc<Reader>,
+    owner: LocalPid,
+    max_line_bytes: usize,
+) -> Term<'_> {
+    if !reader.claim() {
+        return env.error_tuple(atoms::already_reading());
+    }
+    if env.monitor(&reader, &owner).is_none() {
+        return env.error_tuple(atoms::noproc());
+    }
+    let started = std::thread::Builder::new()
+        .name("mcp_stdin".to_owned())
+        .spawn(move || reader::run(&reader, owner, max_line_bytes));
+    match started {
+        Ok(_detached) => atoms::ok().to_term(env),
+        Err(_) => env.error_tuple(atoms::system_limit()),
+    }
+}
+
+/// Allows `batches` more messages.
+#[rustler::nif]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+fn stdio_credit(reader: ResourceArc<Reader>, batches: usize) -> rustler::Atom {
+    reader.add_credits(batches);
+    atoms::ok()
+}
+
+/// Ends the reader; what it had read and not sent stays for the next one.
+#[rustler::nif]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+fn stdio_close(reader: ResourceArc<Reader>) -> rustler::Atom {
+    reader.stop();
+    atoms::ok()
+}

@@ -1,0 +1,54 @@
+//! `Decimal` (the Hex package) as text, as its own `to_string` has it: a JSON number would be read
+//! as a float by most.
+
+use rustler::{BigInt, Term};
+
+use super::error::{EncodeError, EncodeErrorKind};
+use crate::atoms;
+
+/// Appends the text with its quotes.
+pub(super) fn write(out: &mut Vec<u8>, term: Term<'_>) -> Result<(), EncodeError> {
+    text(term)
+        .map(|text| out.extend_from_slice(format!("\"{text}\"").as_bytes()))
+        .ok_or_else(|| {
+            EncodeError::new(EncodeErrorKind::Unsupported, "a decimal that is no number")
+        })
+}
+
+/// Scientific notation where plain digits would be padded with many zeros (General Decimal
+/// Arithmetic, "to-scientific-string").
+fn text(term: Term<'_>) -> Option<String> {
+    let sign: i32 = term.map_get(atoms::sign()).ok()?.decode().ok()?;
+    let digits = term
+        .map_get(atoms::coef())
+        .ok()?
+        .decode::<BigInt>()
+        .ok()?
+        .to_string();
+    let exponent: i64 = term.map_get(atoms::exp()).ok()?.decode().ok()?;
+    let length = i64::try_from(digits.len()).ok()?;
+    let adjusted = exponent.checked_add(length)?.checked_sub(1)?;
+    let number = if exponent == 0 {
+        digits
+    } else if exponent < 0 && adjusted >= -6 {
+        point_before(&digits, exponent.unsigned_abs())?
+    } else {
+        scientific(&digits, adjusted)
+    };
+    let sign = if sign < 0 { "-" } else { "" };
+    Some(format!("{sign}{number}"))
+}
+
+/// The digits with a point before the last `places`.
+fn point_before(digits: &str, places: u64) -> Option<String> {
+    let places = usize::try_from(places).ok()?;
+    let digits = format!("{digits:0>width$}", width = places.checked_add(1)?);
+    let (whole, fraction) = digits.split_at_checked(digits.len().checked_sub(places)?)?;
+    Some(format!("{whole}.{fraction}"))
+}
+
+fn scientific(digits: &str, adjusted: i64) -> String {
+    let (first, rest) = digits.split_at_checked(1).unwrap_or((digits, ""));
+    let point = if rest.is_empty() { "" } else { "." };
+    format!("{first}{point}{rest}E{adjusted:+}")
+}

@@ -1,0 +1,110 @@
+//! Why a term could not be written.
+
+use std::borrow::Cow;
+
+use rustler::{Atom, Encoder, Env, Term};
+
+use crate::atoms;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EncodeErrorKind {
+    /// A binary that is not UTF-8.
+    InvalidUtf8,
+    /// A list whose last tail is not empty.
+    ImproperList,
+    /// A term JSON has no form for.
+    Unsupported,
+    /// A map key that is no binary, atom or integer.
+    InvalidKey,
+    /// Two keys of one map are the same text.
+    KeyCollision,
+    /// Too many values inside each other.
+    TooDeep,
+    /// A required field of an MCP object is `nil`.
+    MissingField,
+    /// A field of an MCP object holds what it may not.
+    InvalidField,
+    /// More work than [`Context::budget`](super::Context) allows: the call is to be made on a dirty
+    /// scheduler.
+    OverBudget,
+}
+
+impl EncodeErrorKind {
+    fn atom(self) -> Atom {
+        match self {
+            Self::InvalidUtf8 => atoms::invalid_utf8(),
+            Self::ImproperList => atoms::improper_list(),
+            Self::Unsupported => atoms::unsupported(),
+            Self::InvalidKey => atoms::invalid_key(),
+            Self::KeyCollision => atoms::key_collision(),
+            Self::TooDeep => atoms::too_deep(),
+            Self::MissingField => atoms::missing_field(),
+            Self::InvalidField => atoms::invalid_field(),
+            Self::OverBudget => atoms::over_budget(),
+        }
+    }
+}
+
+/// A step from a value to one inside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// Why a term could not be written, and where in it; never the value itself.
+#[derive(Clone, Debug)]
+pub(crate) struct EncodeError(Box<Inner>);
+
+/// Boxed: every step of the writer returns one or nothing.
+#[derive(Clone, Debug)]
+struct Inner {
+    kind: EncodeErrorKind,
+    /// From the inside out: errors are rare, and the way back knows each step.
+    steps: Vec<Step>,
+    detail: Cow<'static, str>,
+}
+
+impl EncodeError {
+    pub(super) fn new(kind: EncodeErrorKind, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            steps: Vec::new(),
+            detail: detail.into(),
+        }))
+    }
+
+    pub(crate) fn kind(&self) -> EncodeErrorKind {
+        self.0.kind
+    }
+
+    pub(super) fn under_key(mut self, key: &[u8]) -> Self {
+        self.0
+            .steps
+            .push(Step::Key(String::from_utf8_lossy(key).into_owned()));
+        self
+    }
+
+    pub(super) fn under_index(mut self, index: usize) -> Self {
+        self.0.steps.push(Step::Index(index));
+        self
+    }
+}
+
+/// `{kind, path, detail}`.
+impl Encoder for EncodeError {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        let path: Vec<Term<'a>> = self
+            .0
+            .steps
+            .iter()
+            .rev()
+            .map(|step| match step {
+                Step::Key(key) => key.encode(env),
+                Step::Index(index) => index.encode(env),
+            })
+            .collect();
+        (self.0.kind.atom(), path, self.0.detail.as_ref()).encode(env)
+    }
+}

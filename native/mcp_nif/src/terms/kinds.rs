@@ -1,0 +1,195 @@
+//! A field's value by its [`Kind`]: checked, then written, or left out.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use mcp_core::json::write_string;
+use mcp_core::model::Kind;
+use mcp_core::revision::Revision;
+use rustler::{Binary, Term, TermType};
+
+use super::error::{EncodeError, EncodeErrorKind};
+use super::schemas::is_object_schema;
+use super::shape::Source;
+use super::write::{Extras, Writer, text_of};
+use super::{atom_text, number};
+use crate::atoms;
+
+/// Whether something was written.
+pub(super) type Outcome = Result<bool, EncodeError>;
+
+impl<'a> Writer<'_, 'a> {
+    /// Writes the value of a field of an object.
+    pub(super) fn of_field(
+        &mut self,
+        kind: Kind,
+        value: Option<Term<'a>>,
+        source: Source<'a>,
+        wire: &str,
+        extras: &Extras<'_>,
+    ) -> Outcome {
+        match (kind, value) {
+            (Kind::Meta, value) => self.meta(value, extras),
+            (_, None) => Ok(false),
+            (_, Some(properties)) if source.has_plain_properties(wire) => {
+                self.properties(properties)
+            }
+            (kind, Some(value)) => self.of_kind(kind, value),
+        }
+    }
+
+    pub(super) fn of_kind(&mut self, kind: Kind, term: Term<'a>) -> Outcome {
+        let newest = self.context.revision >= Revision::V2026_07_28;
+        match kind {
+            Kind::Id if term.get_type() == TermType::Integer => self.number(term, false, ""),
+            Kind::Text | Kind::Id => self.text(term),
+            Kind::Boolean => self.boolean(term),
+            Kind::Integer => self.number(term, false, "expected an integer"),
+            Kind::Number => self.number(term, true, "expected a number"),
+            Kind::Base64 => self.base64(term),
+            Kind::Grant => self.grant(term),
+            Kind::Enum(names) => self.name(names, term),
+            Kind::OutputSchema if !newest && !is_object_schema(term) => Ok(false),
+            Kind::Schema | Kind::OutputSchema => self.schema(term, newest),
+            Kind::Structured if !newest && !term.is_map() => Ok(false),
+            Kind::Structured if newest => self.any(term),
+            Kind::Any => self.any(term),
+            Kind::Object | Kind::Meta | Kind::Structured => self.verbatim_object(term),
+            Kind::List(item) => self.list_of(*item, term),
+            Kind::One(shape) => self
+                .object_of(shape, term, &Extras::default())
+                .map(|()| true),
+            Kind::OneOrMany(shapes) if term.is_list() => self.blocks(shapes, term),
+            Kind::OneOf(shapes) | Kind::OneOrMany(shapes) => self.one_of(shapes, term),
+            Kind::AnyOf(shapes) => self.any_of(shapes, term),
+        }
+    }
+
+    fn any(&mut self, term: Term<'a>) -> Outcome {
+        self.value(term).map(|()| true)
+    }
+
+    fn text(&mut self, term: Term<'a>) -> Outcome {
+        match term.get_type() {
+            TermType::Binary => self.binary(term)?,
+            TermType::Atom if !is_literal(term) => write_string(self.out, atom_text::of(term)),
+            _ => return Err(invalid("expected a string")),
+        }
+        Ok(true)
+    }
+
+    fn boolean(&mut self, term: Term<'a>) -> Outcome {
+        match term.decode::<bool>() {
+            Ok(value) => self
+                .out
+                .extend_from_slice(if value { b"true" } else { b"false" }),
+            Err(_) => return Err(invalid("expected true or false")),
+        }
+        Ok(true)
+    }
+
+    fn number(&mut self, term: Term<'a>, float: bool, expected: &'static str) -> Outcome {
+        match term.get_type() {
+            TermType::Integer => number::write_integer_term(self.out, term)?,
+            TermType::Float if float => number::write_float_term(self.out, term)?,
+            _ => return Err(invalid(expected)),
+        }
+        Ok(true)
+    }
+
+    fn base64(&mut self, term: Term<'a>) -> Outcome {
+        let bytes = Binary::from_term(term).map_err(|_| invalid("expected a binary"))?;
+        self.spend(bytes.len())?;
+        let length = base64::encoded_len(bytes.len(), true)
+            .ok_or_else(|| invalid("expected a smaller binary"))?;
+        self.out.push(b'"');
+        let start = self.out.len();
+        self.out.resize(start.saturating_add(length), 0);
+        let room = self.out.get_mut(start..).unwrap_or_default();
+        STANDARD
+            .encode_slice(bytes.as_slice(), room)
+            .map_err(|_| invalid("expected a smaller binary"))?;
+        self.out.push(b'"');
+        Ok(true)
+    }
+
+    fn grant(&mut self, term: Term<'a>) -> Outcome {
+        if atoms::false_() == term {
+            return Ok(false);
+        }
+        if atoms::true_() == term || term.is_map() {
+            self.out.extend_from_slice(b"{}");
+            return Ok(true);
+        }
+        Err(invalid("expected true, false or a map"))
+    }
+
+    fn name(&mut self, names: &[&str], term: Term<'a>) -> Outcome {
+        match text(term) {
+            Some(name) if names.contains(&name) => {
+                write_string(self.out, name);
+                Ok(true)
+            }
+            _ => Err(invalid(format!("expected one of {}", names.join(", ")))),
+        }
+    }
+
+    /// A map, or a struct that is written as an object.
+    pub(super) fn verbatim_object(&mut self, term: Term<'a>) -> Outcome {
+        let start = self.out.len();
+        if term.is_map() {
+            self.value(term)?;
+        }
+        match self.out.get(start) {
+            Some(b'{') => Ok(true),
+            _ => Err(invalid("expected a map")),
+        }
+    }
+
+    /// `_meta`: the handler's members but for those the core has a say in, then the core's.
+    pub(super) fn meta(&mut self, value: Option<Term<'a>>, extras: &Extras<'_>) -> Outcome {
+        if extras.meta.is_empty() {
+            return value.map_or(Ok(false), |value| self.verbatim_object(value));
+        }
+        let start = self.out.len();
+        match value {
+            None => self.out.extend_from_slice(b"{}"),
+            Some(value) => {
+                let mut kept = value;
+                for (name, _) in extras.meta {
+                    kept = kept
+                        .map_remove(*name)
+                        .map_err(|_| invalid("expected a map"))?;
+                }
+                self.verbatim_object(kept)?;
+            }
+        }
+        self.out.pop();
+        for (name, json) in extras.meta {
+            if self.out.len() > start.saturating_add(1) {
+                self.out.push(b',');
+            }
+            self.key(name.as_bytes())?;
+            self.out.extend_from_slice(json);
+        }
+        self.out.push(b'}');
+        Ok(true)
+    }
+}
+
+/// The text of a binary or an atom that stands for one.
+pub(super) fn text(term: Term<'_>) -> Option<&str> {
+    if term.is_atom() {
+        Some(atom_text::of(term))
+    } else {
+        text_of(term).ok()
+    }
+}
+
+/// `nil`, `true` and `false` are no texts.
+fn is_literal(term: Term<'_>) -> bool {
+    matches!(atom_text::of(term), "nil" | "true" | "false")
+}
+
+pub(super) fn invalid(expected: impl Into<std::borrow::Cow<'static, str>>) -> EncodeError {
+    EncodeError::new(EncodeErrorKind::InvalidField, expected)
+}

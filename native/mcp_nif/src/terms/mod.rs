@@ -1,0 +1,27 @@
+//! BEAM terms and JSON: read straight into terms, written straight from terms, validated as terms.
+//! There is no tree in between on any of the three ways.
+
+mod atom_text;
+mod content;
+mod dates;
+mod decimal;
+mod error;
+mod kinds;
+mod members;
+mod node;
+mod node_number;
+mod number;
+mod plain;
+mod read;
+mod schemas;
+mod shape;
+mod tables;
+mod word;
+mod write;
+
+pub(crate) use error::{EncodeError, EncodeErrorKind};
+pub(crate) use node::{TermJson, TermNode};
+pub(crate) use plain::plain;
+pub(crate) use read::TermSink;
+pub(crate) use tables::prepare;
+pub(crate) use write::{Context, Extras, write_shape, write_value};

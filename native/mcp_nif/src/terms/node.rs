@@ -1,0 +1,291 @@
+//! Terms as JSON for the schema validator: it looks at the very terms a handler gets or returns.
+//!
+//! Only terms that [`super::plain`] let through may be looked at so.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use jsonschema::JsonType;
+use jsonschema::json::{Array, Json, JsonNumber as _, Node, NodeIdentity, Object};
+use rustler::{Atom, Binary, MapIterator, NewBinary, Term, TermType};
+use serde_json::{Map, Value};
+
+use super::node_number::TermNumber;
+use super::{atom_text, word};
+
+/// The representation: schemas compiled for it check terms.
+pub(crate) enum TermJson {}
+
+/// A property's name, with its atom once there is one.
+pub(crate) struct PropertyName {
+    text: String,
+    atom: OnceLock<Atom>,
+}
+
+impl Json for TermJson {
+    type Node<'a> = TermNode<'a>;
+    type PreparedKey = PropertyName;
+    type StringBuffer = ();
+
+    /// A look at a member costs about half of a lookup, which makes a term of the key first.
+    const KEYS_PER_LOOKUP: usize = 2;
+
+    fn prepare_key(key: &str) -> PropertyName {
+        PropertyName {
+            text: key.to_owned(),
+            atom: OnceLock::new(),
+        }
+    }
+
+    fn with_string_node<T>((): &mut (), string: &str, f: impl FnOnce(TermNode<'_>) -> T) -> T {
+        f(TermNode(Inner::Name(string)))
+    }
+}
+
+/// One value.
+#[derive(Clone)]
+pub(crate) struct TermNode<'a>(Inner<'a>);
+
+#[derive(Clone)]
+enum Inner<'a> {
+    Term(Term<'a>),
+    /// A property's name, looked at as a value.
+    Name(&'a str),
+}
+
+impl<'a> TermNode<'a> {
+    pub(crate) fn new(term: Term<'a>) -> Self {
+        Self(Inner::Term(term))
+    }
+
+    fn of_type(&self, wanted: TermType) -> Option<Term<'a>> {
+        match self.0 {
+            Inner::Term(term) if term.get_type() == wanted => Some(term),
+            _ => None,
+        }
+    }
+
+    fn atom(&self) -> Option<&'static str> {
+        self.of_type(TermType::Atom).map(atom_text::of)
+    }
+}
+
+impl<'a> Node<'a, TermJson> for TermNode<'a> {
+    type Object = TermObject<'a>;
+    type Array = TermArray<'a>;
+    type Number = TermNumber;
+
+    fn as_object(&self) -> Option<TermObject<'a>> {
+        self.of_type(TermType::Map).map(TermObject::new)
+    }
+
+    fn as_array(&self) -> Option<TermArray<'a>> {
+        self.of_type(TermType::List).map(TermArray)
+    }
+
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        match self.0 {
+            Inner::Name(name) => Some(name.into()),
+            Inner::Term(term) => string(term).map(Cow::Borrowed),
+        }
+    }
+
+    fn as_number(&self) -> Option<TermNumber> {
+        match self.0 {
+            Inner::Name(_) => None,
+            Inner::Term(term) => TermNumber::of(term),
+        }
+    }
+
+    fn as_boolean(&self) -> Option<bool> {
+        match self.atom()? {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    fn is_null(&self) -> bool {
+        self.atom() == Some("nil")
+    }
+
+    fn is_number(&self) -> bool {
+        self.json_type() == JsonType::Number
+    }
+
+    fn json_type(&self) -> JsonType {
+        let Inner::Term(term) = self.0 else {
+            return JsonType::String;
+        };
+        match term.get_type() {
+            TermType::Map => JsonType::Object,
+            TermType::List => JsonType::Array,
+            TermType::Integer | TermType::Float => JsonType::Number,
+            TermType::Atom => match atom_text::of(term) {
+                "nil" => JsonType::Null,
+                "true" | "false" => JsonType::Boolean,
+                _ => JsonType::String,
+            },
+            _ => JsonType::String,
+        }
+    }
+
+    fn equals_value(&self, expected: &Value) -> bool {
+        match expected {
+            Value::String(expected) => self.as_string().is_some_and(|string| string == *expected),
+            Value::Null => self.is_null(),
+            Value::Bool(expected) => self.as_boolean() == Some(*expected),
+            _ => jsonschema::json::cmp::equal(&self.to_value(), expected),
+        }
+    }
+
+    fn to_value(&self) -> Cow<'a, Value> {
+        Cow::Owned(value(self))
+    }
+
+    /// The term's word. A container and what it holds never share one, and terms that are one in
+    /// memory are the same value.
+    fn identity(&self) -> Option<NodeIdentity> {
+        Some(match self.0 {
+            Inner::Term(term) => NodeIdentity::new(word::of(term)),
+            Inner::Name(name) => NodeIdentity::tagged(name.as_ptr().addr(), 1),
+        })
+    }
+}
+
+fn string(term: Term<'_>) -> Option<&str> {
+    match term.get_type() {
+        TermType::Binary => {
+            simdutf8::basic::from_utf8(Binary::from_term(term).ok()?.as_slice()).ok()
+        }
+        TermType::Atom => match atom_text::of(term) {
+            "nil" | "true" | "false" => None,
+            text => Some(text),
+        },
+        _ => None,
+    }
+}
+
+/// A tree of its own: for messages and for the rare keywords that compare whole values.
+fn value(node: &TermNode<'_>) -> Value {
+    match node.json_type() {
+        JsonType::Null => Value::Null,
+        JsonType::Boolean => Value::Bool(node.as_boolean().unwrap_or_default()),
+        JsonType::Array => {
+            let elements = node
+                .as_array()
+                .into_iter()
+                .flat_map(|array| array.elements());
+            Value::Array(elements.map(|element| value(&element)).collect())
+        }
+        JsonType::Object => {
+            let members = node
+                .as_object()
+                .into_iter()
+                .flat_map(|object| object.members());
+            let members = members.map(|(name, member)| (name.into_owned(), value(&member)));
+            Value::Object(members.collect::<Map<String, Value>>())
+        }
+        JsonType::Integer | JsonType::Number => node.as_number().map_or(Value::Null, |number| {
+            Value::Number(number.to_number().into_owned())
+        }),
+        JsonType::String => Value::String(node.as_string().unwrap_or_default().into_owned()),
+    }
+}
+
+/// A map.
+pub(crate) struct TermObject<'a> {
+    map: Term<'a>,
+    atoms: bool,
+}
+
+impl<'a> TermObject<'a> {
+    /// A plain map's keys are all binaries or all atoms: one tells.
+    fn new(map: Term<'a>) -> Self {
+        let first = MapIterator::new(map).and_then(|mut members| members.next());
+        Self {
+            map,
+            atoms: first.is_some_and(|(key, _)| key.is_atom()),
+        }
+    }
+
+    /// Atoms are looked for, never made. Once found, an atom is there for good.
+    fn by_atom(&self, key: &PropertyName) -> Option<Term<'a>> {
+        if let Some(atom) = key.atom.get() {
+            return self.map.map_get(*atom).ok();
+        }
+        let atom = Atom::existing_from_str(self.map.get_env(), &key.text).ok()?;
+        self.map.map_get(key.atom.get_or_init(|| atom)).ok()
+    }
+}
+
+impl<'a> Object<'a, TermJson> for TermObject<'a> {
+    type Node = TermNode<'a>;
+    type MemberName = Cow<'a, str>;
+    type MembersIter = TermMembers<'a>;
+
+    fn len(&self) -> usize {
+        self.map.map_size().unwrap_or_default()
+    }
+
+    fn get(&self, key: &PropertyName) -> Option<TermNode<'a>> {
+        let found = if self.atoms {
+            self.by_atom(key)
+        } else {
+            let key: Term<'a> =
+                NewBinary::from_slice(self.map.get_env(), key.text.as_bytes()).into();
+            self.map.map_get(key).ok()
+        };
+        found.map(TermNode::new)
+    }
+
+    fn members(&self) -> TermMembers<'a> {
+        TermMembers(MapIterator::new(self.map))
+    }
+}
+
+/// A map's members.
+pub(crate) struct TermMembers<'a>(Option<MapIterator<'a>>);
+
+impl<'a> Iterator for TermMembers<'a> {
+    type Item = (Cow<'a, str>, TermNode<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (key, value) = self.0.as_mut()?.next()?;
+        let name = if key.is_atom() {
+            atom_text::of(key)
+        } else {
+            string(key).unwrap_or_default()
+        };
+        Some((Cow::Borrowed(name), TermNode::new(value)))
+    }
+}
+
+/// A list.
+pub(crate) struct TermArray<'a>(Term<'a>);
+
+impl<'a> Array<'a, TermJson> for TermArray<'a> {
+    type Node = TermNode<'a>;
+    type ElementsIter = TermElements<'a>;
+
+    fn len(&self) -> usize {
+        self.0.list_length().unwrap_or_default()
+    }
+
+    fn elements(&self) -> TermElements<'a> {
+        TermElements(self.0)
+    }
+}
+
+/// A list's elements.
+pub(crate) struct TermElements<'a>(Term<'a>);
+
+impl<'a> Iterator for TermElements<'a> {
+    type Item = TermNode<'a>;
+
+    fn next(&mut self) -> Option<TermNode<'a>> {
+        let (element, rest) = self.0.list_get_cell().ok()?;
+        self.0 = rest;
+        Some(TermNode::new(element))
+    }
+}

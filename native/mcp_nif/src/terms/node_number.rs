@@ -1,0 +1,96 @@
+//! Numbers as the schema validator sees them.
+
+use std::borrow::Cow;
+
+use jsonschema::json::JsonNumber;
+use rustler::{Term, TermType};
+use serde_json::Number;
+
+use super::number;
+
+/// A number, as exact as the term.
+pub(crate) enum TermNumber {
+    Signed(i64),
+    Unsigned(u64),
+    /// The decimal digits.
+    Big(String),
+    Float(f64),
+}
+
+impl TermNumber {
+    pub(super) fn of(term: Term<'_>) -> Option<Self> {
+        match term.get_type() {
+            TermType::Integer => {
+                let signed = term.decode().map(Self::Signed);
+                let unsigned = || term.decode().map(Self::Unsigned);
+                signed
+                    .or_else(|_| unsigned())
+                    .ok()
+                    .or_else(|| number::big_integer_text(term).map(Self::Big))
+            }
+            TermType::Float => term.decode().ok().map(Self::Float),
+            _ => None,
+        }
+    }
+}
+
+impl JsonNumber for TermNumber {
+    fn as_u64(&self) -> Option<u64> {
+        match self {
+            Self::Signed(value) => u64::try_from(*value).ok(),
+            Self::Unsigned(value) => Some(*value),
+            Self::Big(_) | Self::Float(_) => None,
+        }
+    }
+
+    fn as_i64(&self) -> Option<i64> {
+        match self {
+            Self::Signed(value) => Some(*value),
+            Self::Unsigned(value) => i64::try_from(*value).ok(),
+            Self::Big(_) | Self::Float(_) => None,
+        }
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the nearest float is what is asked for"
+    )]
+    fn as_f64(&self) -> Option<f64> {
+        match self {
+            Self::Signed(value) => Some(*value as f64),
+            Self::Unsigned(value) => Some(*value as f64),
+            // Digits always parse; beyond the floats to an infinity, which is as large as they say.
+            Self::Big(digits) => digits.parse().ok(),
+            Self::Float(value) => Some(*value),
+        }
+    }
+
+    fn as_str(&self) -> Cow<'_, str> {
+        match self {
+            Self::Big(digits) => Cow::Borrowed(digits),
+            _ => Cow::Owned(self.to_number().to_string()),
+        }
+    }
+
+    fn to_number(&self) -> Cow<'_, Number> {
+        Cow::Owned(match self {
+            Self::Signed(value) => (*value).into(),
+            Self::Unsigned(value) => (*value).into(),
+            Self::Big(_) | Self::Float(_) => {
+                let nearest = self.as_f64().unwrap_or_default().clamp(f64::MIN, f64::MAX);
+                Number::from_f64(nearest).unwrap_or_else(|| 0.into())
+            }
+        })
+    }
+
+    fn is_integer(&self) -> bool {
+        match self {
+            Self::Float(value) => value.fract() == 0.0,
+            _ => true,
+        }
+    }
+
+    fn is_written_as_integer(&self) -> bool {
+        !matches!(self, Self::Float(_))
+    }
+}

@@ -1,0 +1,92 @@
+//! JSON Schemas in fields, for revisions that do not know all of JSON Schema.
+
+use rustler::Term;
+
+use super::kinds::{Outcome, text};
+use super::members::Members;
+use super::shape::Source;
+use super::tables::{self, StructKind};
+use super::write::{Extras, Writer, Written};
+use crate::atoms;
+
+impl<'a> Writer<'_, 'a> {
+    pub(super) fn schema(&mut self, term: Term<'a>, newest: bool) -> Outcome {
+        if newest || !term.is_map() {
+            return self.verbatim_object(term);
+        }
+        let mark = self.entries.len();
+        match self.collect(term)? {
+            Members::Struct { module } => match tables::of_module(module) {
+                Some(StructKind::Wire(table)) => {
+                    let source = Source::of_struct(term).as_plain_schema();
+                    self.object(table, source, &Extras::default())?;
+                }
+                _ => return self.verbatim_object(term),
+            },
+            Members::Plain { start, end } => self.nested(|writer| {
+                writer.out.push(b'{');
+                for index in start..end {
+                    let Some(entry) = writer.entries.get(index).copied() else {
+                        break;
+                    };
+                    if index > start {
+                        writer.out.push(b',');
+                    }
+                    if entry.key == b"properties" && entry.value.is_map() {
+                        writer.key(entry.key)?;
+                        writer
+                            .properties(entry.value)
+                            .map_err(|error| error.under_key(entry.key))?;
+                    } else {
+                        writer.members(index, index.saturating_add(1), true)?;
+                    }
+                }
+                writer.out.push(b'}');
+                Ok(())
+            })?,
+        }
+        self.entries.truncate(mark);
+        Ok(true)
+    }
+
+    /// Before 2026-07-28 the schema of a property is an object: `true` and `false` have a spelling as
+    /// one.
+    pub(super) fn properties(&mut self, term: Term<'a>) -> Outcome {
+        let Members::Plain { start, end } = self.collect(term)? else {
+            return self.verbatim_object(term);
+        };
+        self.nested(|writer| {
+            writer.out.push(b'{');
+            for index in start..end {
+                let Some(entry) = writer.entries.get(index).copied() else {
+                    break;
+                };
+                if index > start {
+                    writer.out.push(b',');
+                }
+                match entry.value.decode::<bool>() {
+                    Ok(true) => writer.property(entry.key, b"{}")?,
+                    Ok(false) => writer.property(entry.key, b"{\"not\":{}}")?,
+                    Err(_) => writer.members(index, index.saturating_add(1), true)?,
+                }
+            }
+            writer.out.push(b'}');
+            Ok(())
+        })?;
+        self.entries.truncate(start);
+        Ok(true)
+    }
+
+    fn property(&mut self, name: &[u8], schema: &[u8]) -> Written {
+        self.key(name)?;
+        self.out.extend_from_slice(schema);
+        Ok(())
+    }
+}
+
+pub(super) fn is_object_schema(term: Term<'_>) -> bool {
+    let kind = term
+        .map_get("type")
+        .or_else(|_| term.map_get(atoms::type_()));
+    kind.ok().and_then(text) == Some("object")
+}

@@ -1,0 +1,304 @@
+//! MCP objects into JSON text, by the shapes of `mcp_core`. The rules are the table's; what is here
+//! is how a struct's field or a map's key is found and checked.
+
+use std::ptr;
+
+use mcp_core::json::write_string;
+use mcp_core::model::{Part, Presence, Shape};
+use mcp_core::revision::Revision;
+use rustler::Term;
+
+use super::error::{EncodeError, EncodeErrorKind};
+use super::members::{Entry, Members};
+use super::tables::{self, Row, StructKind, Table};
+use super::write::{Extras, Writer, Written};
+use crate::atoms;
+
+/// Where an object's fields come from.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    origin: Origin<'a>,
+    /// A field (by JSON key) that has this value instead of its own.
+    replaced: Option<(&'static str, Term<'a>)>,
+    /// Whether it is the root of a schema for a revision that has no boolean schemas.
+    plain_schema: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    Struct(Term<'a>),
+    /// These members of [`Writer::entries`].
+    Map {
+        start: usize,
+        end: usize,
+    },
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn of_struct(term: Term<'a>) -> Self {
+        Self {
+            origin: Origin::Struct(term),
+            replaced: None,
+            plain_schema: false,
+        }
+    }
+
+    pub(super) fn of_map(start: usize, end: usize) -> Self {
+        Self {
+            origin: Origin::Map { start, end },
+            replaced: None,
+            plain_schema: false,
+        }
+    }
+
+    pub(super) fn replacing(self, wire: &'static str, value: Term<'a>) -> Self {
+        Self {
+            replaced: Some((wire, value)),
+            ..self
+        }
+    }
+
+    pub(super) fn as_plain_schema(self) -> Self {
+        Self {
+            plain_schema: true,
+            ..self
+        }
+    }
+
+    /// Whether the field with that JSON key holds the properties of such a schema.
+    pub(super) fn has_plain_properties(self, wire: &str) -> bool {
+        self.plain_schema && wire == "properties"
+    }
+}
+
+impl<'a> Writer<'_, 'a> {
+    pub(super) fn object_of(
+        &mut self,
+        shape: &'static Shape,
+        term: Term<'a>,
+        extras: &Extras<'_>,
+    ) -> Written {
+        let table = table_of(shape)?;
+        let mark = self.entries.len();
+        let source = self.source(table, term)?;
+        self.object(table, source, extras)?;
+        self.entries.truncate(mark);
+        Ok(())
+    }
+
+    pub(super) fn wire_struct(
+        &mut self,
+        table: &'static Table,
+        term: Term<'a>,
+        extras: &Extras<'_>,
+    ) -> Written {
+        self.object(table, Source::of_struct(term), extras)
+    }
+
+    /// The struct itself, or the members of a plain map, which the caller takes off again.
+    pub(super) fn source(
+        &mut self,
+        table: &Table,
+        term: Term<'a>,
+    ) -> Result<Source<'a>, EncodeError> {
+        if term.is_map() {
+            match self.collect(term)? {
+                Members::Plain { start, end } => return Ok(Source::of_map(start, end)),
+                Members::Struct { module } => {
+                    if let Some(StructKind::Wire(other) | StructKind::Message(other)) =
+                        tables::of_module(module)
+                        && ptr::eq(table.shape, other.shape)
+                    {
+                        return Ok(Source::of_struct(term));
+                    }
+                }
+            }
+        }
+        let expected = format!("expected a %McpServer.{}{{}} or a map", table.shape.name);
+        Err(EncodeError::new(EncodeErrorKind::InvalidField, expected))
+    }
+
+    pub(super) fn object(
+        &mut self,
+        table: &'static Table,
+        source: Source<'a>,
+        extras: &Extras<'_>,
+    ) -> Written {
+        let (shape, revision) = (table.shape, self.context.revision);
+        if let (false, Some(parts)) = (shape.known_at(revision), shape.fallback) {
+            return self.fallback(table, source, parts);
+        }
+        self.nested(|writer| {
+            writer.out.push(b'{');
+            let start = writer.out.len();
+            if let Some((key, text)) = shape.tag {
+                writer
+                    .out
+                    .extend_from_slice(format!("\"{key}\":\"{text}\"").as_bytes());
+            }
+            if !extras.fields.is_empty() {
+                writer.comma(start);
+                writer.out.extend_from_slice(extras.fields);
+            }
+            let mut chosen = 0_usize;
+            for row in table.rows.iter().filter(|row| row.field.known_at(revision)) {
+                let written = writer.row(table, row, source, extras, start)?;
+                if written && shape.one_of.contains(&row.field.wire) {
+                    chosen = chosen.saturating_add(1);
+                }
+            }
+            if !shape.one_of.is_empty() && chosen != 1 {
+                let expected = format!("expected exactly one of {}", shape.one_of.join(", "));
+                return Err(EncodeError::new(EncodeErrorKind::InvalidField, expected));
+            }
+            writer.unknown_members(table, source, start)?;
+            writer.out.push(b'}');
+            Ok(())
+        })
+    }
+
+    /// A comma, unless the object that began at `start` is still empty.
+    fn comma(&mut self, start: usize) {
+        if self.out.len() > start {
+            self.out.push(b',');
+        }
+    }
+
+    /// Writes one field; says whether it is there.
+    fn row(
+        &mut self,
+        table: &Table,
+        row: &Row,
+        source: Source<'a>,
+        extras: &Extras<'_>,
+        start: usize,
+    ) -> Result<bool, EncodeError> {
+        let value = self.field(source, row)?;
+        let before = self.out.len();
+        self.comma(start);
+        self.out.extend_from_slice(row.key.as_bytes());
+        let at = self.out.len();
+        let written = self
+            .of_field(row.field.kind, value, source, row.field.wire, extras)
+            .map_err(|error| error.under_key(row.field.wire.as_bytes()))?;
+        let presence = row.field.presence;
+        let empty = presence == Presence::Filled && self.out.get(at..) == Some(b"{}".as_slice());
+        if written && !empty {
+            return Ok(true);
+        }
+        self.out.truncate(at);
+        match presence {
+            Presence::Required if value.is_none() => {
+                let missing =
+                    EncodeError::new(EncodeErrorKind::MissingField, "a required field is nil");
+                return Err(missing.under_key(row.field.wire.as_bytes()));
+            }
+            Presence::Always(text) => self.out.extend_from_slice(text.as_bytes()),
+            Presence::NullBefore(since) if self.context.revision < since => {
+                self.out.extend_from_slice(b"null");
+            }
+            Presence::Unless(other, text) if self.named(table, source, other)?.is_none() => {
+                self.out.extend_from_slice(text.as_bytes());
+            }
+            _ => {
+                self.out.truncate(before);
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The value of the field with that JSON key.
+    pub(super) fn named(
+        &self,
+        table: &Table,
+        source: Source<'a>,
+        wire: &str,
+    ) -> Result<Option<Term<'a>>, EncodeError> {
+        table
+            .row(wire)
+            .map_or(Ok(None), |row| self.field(source, row))
+    }
+
+    /// A field's value; `nil` is none.
+    fn field(&self, source: Source<'a>, row: &Row) -> Result<Option<Term<'a>>, EncodeError> {
+        if let Some((wire, value)) = source.replaced
+            && wire == row.field.wire
+        {
+            return Ok(Some(value));
+        }
+        let value = match source.origin {
+            Origin::Struct(term) => term.map_get(row.atom).ok(),
+            Origin::Map { start, end } => {
+                let mut given = self
+                    .between(start, end)
+                    .iter()
+                    .filter(|entry| row.is_spelt(entry.key));
+                let value = given.next().map(|entry| entry.value);
+                if given.next().is_some() {
+                    let twice = EncodeError::new(
+                        EncodeErrorKind::KeyCollision,
+                        "a field is given in two spellings",
+                    );
+                    return Err(twice.under_key(row.field.wire.as_bytes()));
+                }
+                value
+            }
+        };
+        Ok(value.filter(|value| atoms::nil() != *value))
+    }
+
+    pub(super) fn between(&self, start: usize, end: usize) -> &[Entry<'a>] {
+        self.entries.get(start..end).unwrap_or_default()
+    }
+
+    /// Keys of a plain map that no table names are the user's own; older clients never see them.
+    fn unknown_members(&mut self, table: &Table, source: Source<'a>, object: usize) -> Written {
+        let Origin::Map { start, end } = source.origin else {
+            return Ok(());
+        };
+        if self.context.revision != Revision::NEWEST {
+            return Ok(());
+        }
+        for index in start..end {
+            let Some(entry) = self.entries.get(index).copied() else {
+                break;
+            };
+            if !table.knows(entry.key) {
+                let first = self.out.len() == object;
+                self.members(index, index.saturating_add(1), first)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Text for a peer that does not know the object.
+    fn fallback(&mut self, table: &'static Table, source: Source<'a>, parts: &[Part]) -> Written {
+        let mut text = String::new();
+        for part in parts {
+            match part {
+                Part::Literal(literal) => text.push_str(literal),
+                Part::Member(wire) => {
+                    let value = self.named(table, source, wire)?;
+                    text.push_str(value.and_then(super::kinds::text).unwrap_or_default());
+                }
+            }
+        }
+        self.nested(|writer| {
+            writer.out.push(b'{');
+            let start = writer.out.len();
+            writer.out.extend_from_slice(b"\"type\":\"text\",\"text\":");
+            write_string(writer.out, &text);
+            if let Some(row) = table.row("annotations") {
+                writer.row(table, row, source, &Extras::default(), start)?;
+            }
+            writer.out.push(b'}');
+            Ok(())
+        })
+    }
+}
+
+pub(super) fn table_of(shape: &'static Shape) -> Result<&'static Table, EncodeError> {
+    tables::of_shape(shape)
+        .ok_or_else(|| EncodeError::new(EncodeErrorKind::Unsupported, "an object of unknown shape"))
+}

@@ -1,0 +1,186 @@
+//! The wire shapes of `mcp_core`, with the atoms and keys the term writer needs: made once, when the
+//! library is loaded. Every atom here is a name in a table of ours.
+
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::OnceLock;
+
+use mcp_core::model::{Field, SHAPES, Shape};
+use rustler::{Atom, Env, NifResult, Term};
+
+use super::dates::Calendar;
+use super::word::{self, BuildWordHasher};
+
+/// A field of a shape.
+pub(super) struct Row {
+    pub(super) field: &'static Field,
+    /// The struct's field.
+    pub(super) atom: Atom,
+    /// What the key of a plain map may be.
+    spellings: Vec<String>,
+    /// The JSON key with quotes and colon.
+    pub(super) key: String,
+}
+
+/// A shape with its rows.
+pub(super) struct Table {
+    pub(super) shape: &'static Shape,
+    pub(super) rows: Vec<Row>,
+}
+
+/// What a struct is, by its module.
+#[derive(Clone, Copy)]
+pub(super) enum StructKind {
+    /// An MCP object.
+    Wire(&'static Table),
+    /// `Prompt.MessageContent`: an MCP object, and also content of the kind its `type` field names.
+    Message(&'static Table),
+    Calendar(Calendar),
+    Decimal,
+}
+
+struct Tables {
+    all: Vec<Table>,
+    by_shape: HashMap<usize, usize>,
+    calendars: Vec<(usize, Calendar)>,
+    decimal: usize,
+    by_module: HashMap<usize, usize, BuildWordHasher>,
+}
+
+static TABLES: OnceLock<Tables> = OnceLock::new();
+
+/// Makes the tables; to be called when the library is loaded.
+pub(crate) fn prepare(env: Env<'_>) -> NifResult<()> {
+    let tables = Tables::new(env)?;
+    // A second load in one VM finds the tables of the first, which are the same.
+    let _ = TABLES.set(tables);
+    Ok(())
+}
+
+/// The table of a shape.
+pub(super) fn of_shape(shape: &'static Shape) -> Option<&'static Table> {
+    let tables = TABLES.get()?;
+    tables
+        .all
+        .get(*tables.by_shape.get(&ptr::from_ref(shape).addr())?)
+}
+
+/// What the structs of a module are; `None` for a module we know nothing of.
+pub(super) fn of_module(module: Term<'_>) -> Option<StructKind> {
+    let tables = TABLES.get()?;
+    let word = word::of(module);
+    if let Some(table) = tables
+        .by_module
+        .get(&word)
+        .and_then(|index| tables.all.get(*index))
+    {
+        return Some(match table.shape.name {
+            "Prompt.MessageContent" => StructKind::Message(table),
+            _ => StructKind::Wire(table),
+        });
+    }
+    if word == tables.decimal {
+        return Some(StructKind::Decimal);
+    }
+    let calendar = tables
+        .calendars
+        .iter()
+        .find(|(module, _)| *module == word)?;
+    Some(StructKind::Calendar(calendar.1))
+}
+
+impl Tables {
+    fn new(env: Env<'_>) -> NifResult<Self> {
+        let all: Vec<Table> = SHAPES
+            .iter()
+            .map(|shape| Table::new(env, shape))
+            .collect::<NifResult<_>>()?;
+        let by_shape = all
+            .iter()
+            .enumerate()
+            .map(|(index, table)| (ptr::from_ref(table.shape).addr(), index))
+            .collect();
+        let mut by_module = HashMap::default();
+        for (index, table) in all.iter().enumerate() {
+            by_module.insert(
+                module(env, &format!("Elixir.McpServer.{}", table.shape.name))?,
+                index,
+            );
+        }
+        let calendars = Calendar::MODULES
+            .iter()
+            .map(|(name, calendar)| Ok((module(env, name)?, *calendar)))
+            .collect::<NifResult<_>>()?;
+        Ok(Self {
+            all,
+            by_shape,
+            by_module,
+            calendars,
+            decimal: module(env, "Elixir.Decimal")?,
+        })
+    }
+}
+
+fn module(env: Env<'_>, name: &str) -> NifResult<usize> {
+    Atom::from_str(env, name).map(|atom| word::of(atom.to_term(env)))
+}
+
+impl Table {
+    fn new(env: Env<'_>, shape: &'static Shape) -> NifResult<Self> {
+        let rows = shape
+            .fields
+            .iter()
+            .map(|field| Row::new(env, field))
+            .collect::<NifResult<_>>()?;
+        Ok(Self { shape, rows })
+    }
+
+    /// The row with that JSON key.
+    pub(super) fn row(&self, wire: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.field.wire == wire)
+    }
+
+    /// Whether a plain map of this shape may have that key.
+    pub(super) fn knows(&self, key: &[u8]) -> bool {
+        self.rows.iter().any(|row| row.is_spelt(key))
+            || self
+                .shape
+                .tag
+                .is_some_and(|(name, _)| name.as_bytes() == key)
+    }
+}
+
+impl Row {
+    fn new(env: Env<'_>, field: &'static Field) -> NifResult<Self> {
+        let mut spellings = vec![
+            field.wire.to_owned(),
+            field.name.to_owned(),
+            snake_case(field.wire),
+        ];
+        spellings.dedup();
+        Ok(Self {
+            field,
+            atom: Atom::from_str(env, field.name)?,
+            spellings,
+            key: format!("\"{}\":", field.wire),
+        })
+    }
+
+    /// Whether that key of a plain map means this field.
+    pub(super) fn is_spelt(&self, key: &[u8]) -> bool {
+        self.spellings
+            .iter()
+            .any(|spelling| spelling.as_bytes() == key)
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len());
+    for character in name.chars() {
+        if character.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(character.to_ascii_lowercase());
+    }
+    snake
+}

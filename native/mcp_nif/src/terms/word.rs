@@ -1,0 +1,36 @@
+//! A term's machine word: for atoms what tells one from another, for boxed terms their address.
+
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+use rustler::Term;
+
+/// The word itself. rustler shows it to hashers only.
+pub(super) fn of(term: Term<'_>) -> usize {
+    let mut word = WordHasher::default();
+    term.as_c_arg().hash(&mut word);
+    word.0
+}
+
+/// For tables keyed by [`of`] an atom: atoms are numbered one after the other, so their words spread
+/// well enough without a hash.
+pub(super) type BuildWordHasher = BuildHasherDefault<WordHasher>;
+
+/// Takes one word and mixes it a little.
+#[derive(Default)]
+pub(super) struct WordHasher(usize);
+
+impl Hasher for WordHasher {
+    fn finish(&self) -> u64 {
+        (self.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ usize::from(*byte);
+        }
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.0 = word;
+    }
+}

@@ -1,0 +1,233 @@
+//! Terms into JSON text: one pass, one buffer, nothing built in between.
+
+use mcp_core::json::write_string;
+use mcp_core::model::Shape;
+use mcp_core::revision::Revision;
+use rustler::{Binary, Env, Term, TermType};
+
+use super::error::{EncodeError, EncodeErrorKind};
+use super::members::{Entry, Members};
+use super::tables::{self, StructKind};
+use super::{atom_text, dates, decimal, number};
+use crate::atoms;
+
+/// Values inside each other, as many as the reader accepts.
+pub(super) const MAX_DEPTH: usize = 128;
+
+pub(super) type Written = Result<(), EncodeError>;
+
+/// What is the same for a whole encoding.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context {
+    /// Whom it is for.
+    pub(crate) revision: Revision,
+    /// About how many bytes may be written before [`EncodeErrorKind::OverBudget`]: the work a normal
+    /// scheduler may be held for. `usize::MAX` on a dirty one.
+    pub(crate) budget: usize,
+}
+
+/// What the core adds to an object.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extras<'x> {
+    /// Members to write first, as JSON text: `"resultType":"complete"`.
+    pub(crate) fields: &'x [u8],
+    /// Members of `_meta` (name and JSON text); they win over the handler's.
+    pub(crate) meta: &'x [(&'x str, &'x [u8])],
+}
+
+/// Appends a term as JSON. Maps are verbatim with their keys sorted; structs of ours are written by
+/// their shape.
+pub(crate) fn write_value(out: &mut Vec<u8>, term: Term<'_>, context: &Context) -> Written {
+    Writer::new(out, term.get_env(), *context).value(term)
+}
+
+/// Appends an MCP object: its struct, or a plain map with the fields in either spelling.
+pub(crate) fn write_shape(
+    out: &mut Vec<u8>,
+    shape: &'static Shape,
+    term: Term<'_>,
+    context: &Context,
+    extras: &Extras<'_>,
+) -> Written {
+    Writer::new(out, term.get_env(), *context).object_of(shape, term, extras)
+}
+
+pub(super) struct Writer<'w, 'a> {
+    pub(super) out: &'w mut Vec<u8>,
+    pub(super) env: Env<'a>,
+    pub(super) context: Context,
+    /// The members of all maps around the value being written.
+    pub(super) entries: Vec<Entry<'a>>,
+    depth: usize,
+    /// The length of `out` at which the budget is used up.
+    limit: usize,
+}
+
+impl<'w, 'a> Writer<'w, 'a> {
+    fn new(out: &'w mut Vec<u8>, env: Env<'a>, context: Context) -> Self {
+        let limit = out.len().saturating_add(context.budget);
+        Self {
+            out,
+            env,
+            context,
+            entries: Vec::new(),
+            depth: 0,
+            limit,
+        }
+    }
+
+    pub(super) fn value(&mut self, term: Term<'a>) -> Written {
+        self.spend(0)?;
+        match term.get_type() {
+            TermType::Binary => self.binary(term),
+            TermType::Atom => {
+                self.atom(term);
+                Ok(())
+            }
+            TermType::Integer => number::write_integer_term(self.out, term),
+            TermType::Float => number::write_float_term(self.out, term),
+            TermType::Map => self.map(term),
+            TermType::List => self.list(term, |writer, item| writer.value(item).map(|()| true)),
+            other => Err(EncodeError::new(EncodeErrorKind::Unsupported, noun(other))),
+        }
+    }
+
+    /// Refuses when `bytes` more would be over the budget.
+    pub(super) fn spend(&self, bytes: usize) -> Written {
+        if self.out.len().saturating_add(bytes) > self.limit {
+            return Err(EncodeError::new(EncodeErrorKind::OverBudget, ""));
+        }
+        Ok(())
+    }
+
+    /// Writes a container one level further in.
+    pub(super) fn nested(&mut self, write: impl FnOnce(&mut Self) -> Written) -> Written {
+        if self.depth >= MAX_DEPTH {
+            return Err(EncodeError::new(
+                EncodeErrorKind::TooDeep,
+                "more than 128 values inside each other",
+            ));
+        }
+        self.depth = self.depth.saturating_add(1);
+        write(self)?;
+        self.depth = self.depth.saturating_sub(1);
+        Ok(())
+    }
+
+    pub(super) fn binary(&mut self, term: Term<'a>) -> Written {
+        let text = text_of(term)?;
+        self.spend(text.len())?;
+        write_string(self.out, text);
+        Ok(())
+    }
+
+    fn atom(&mut self, term: Term<'a>) {
+        match atom_text::of(term) {
+            "nil" => self.out.extend_from_slice(b"null"),
+            literal @ ("true" | "false") => self.out.extend_from_slice(literal.as_bytes()),
+            text => write_string(self.out, text),
+        }
+    }
+
+    /// Writes a list; `write` says `false` for an item it left out.
+    pub(super) fn list(
+        &mut self,
+        list: Term<'a>,
+        mut write: impl FnMut(&mut Self, Term<'a>) -> Result<bool, EncodeError>,
+    ) -> Written {
+        self.nested(|writer| {
+            writer.out.push(b'[');
+            let (mut rest, mut index, mut first) = (list, 0_usize, true);
+            while let Ok((item, tail)) = rest.list_get_cell() {
+                let before = writer.out.len();
+                if !first {
+                    writer.out.push(b',');
+                }
+                if write(writer, item).map_err(|error| error.under_index(index))? {
+                    first = false;
+                } else {
+                    writer.out.truncate(before);
+                }
+                rest = tail;
+                index = index.saturating_add(1);
+            }
+            writer.out.push(b']');
+            if rest.is_empty_list() {
+                Ok(())
+            } else {
+                Err(EncodeError::new(
+                    EncodeErrorKind::ImproperList,
+                    "a list without a proper end",
+                ))
+            }
+        })
+    }
+
+    fn map(&mut self, term: Term<'a>) -> Written {
+        match self.collect(term)? {
+            Members::Struct { module } => self.structure(term, module),
+            Members::Plain { start, end } => {
+                self.nested(|writer| {
+                    writer.out.push(b'{');
+                    writer.members(start, end, true)?;
+                    writer.out.push(b'}');
+                    Ok(())
+                })?;
+                self.entries.truncate(start);
+                Ok(())
+            }
+        }
+    }
+
+    fn structure(&mut self, term: Term<'a>, module: Term<'a>) -> Written {
+        match tables::of_module(module) {
+            Some(StructKind::Wire(table) | StructKind::Message(table)) => {
+                self.wire_struct(table, term, &Extras::default())
+            }
+            Some(StructKind::Calendar(calendar)) => dates::write(self.out, calendar, term),
+            Some(StructKind::Decimal) => decimal::write(self.out, term),
+            // It holds what is nobody's business but the handler's.
+            None if atom_text::of(module) == "Elixir.McpServer.Conn" => Err(EncodeError::new(
+                EncodeErrorKind::Unsupported,
+                "a connection",
+            )),
+            None => self.foreign_struct(term),
+        }
+    }
+
+    /// A struct of somebody else: an object of all its fields.
+    fn foreign_struct(&mut self, term: Term<'a>) -> Written {
+        let fields = term
+            .map_remove(atoms::struct_())
+            .map_err(|_| EncodeError::new(EncodeErrorKind::Unsupported, "a struct"))?;
+        self.map(fields)
+    }
+}
+
+/// The text of a binary.
+pub(super) fn text_of(term: Term<'_>) -> Result<&str, EncodeError> {
+    let binary = Binary::from_term(term).map_err(|_| {
+        EncodeError::new(
+            EncodeErrorKind::Unsupported,
+            "a bitstring that is not whole bytes",
+        )
+    })?;
+    simdutf8::basic::from_utf8(binary.as_slice())
+        .map_err(|_| EncodeError::new(EncodeErrorKind::InvalidUtf8, "a binary that is not UTF-8"))
+}
+
+/// What a term that has no JSON form is.
+pub(super) fn noun(kind: TermType) -> &'static str {
+    match kind {
+        TermType::Binary => "a bitstring that is not whole bytes",
+        TermType::Float => "a float",
+        TermType::Fun => "a function",
+        TermType::List => "a list",
+        TermType::Map => "a map",
+        TermType::Pid => "a pid",
+        TermType::Port => "a port",
+        TermType::Ref => "a reference",
+        TermType::Tuple => "a tuple",
+        TermType::Atom | TermType::Integer | TermType::Unknown => "a term of unknown type",
+    }
+}
