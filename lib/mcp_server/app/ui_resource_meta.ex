@@ -1,0 +1,64 @@
+defmodule McpServer.App.UIResourceMeta do
+  @moduledoc """
+  How a host has to frame a `ui://` resource.
+
+  | field | type | meaning |
+  |---|---|---|
+  | `csp` | map of lists | origins the view may use: `connect_domains`, `resource_domains`, `frame_domains`, `base_uri_domains` |
+  | `permissions` | map | what the view asks for: `camera`, `microphone`, `geolocation`, `clipboard_write`, each `true` or `%{}` |
+  | `domain` | string | a sandbox origin of its own, as the host assigned it |
+  | `prefers_border` | boolean | whether the host should draw a border |
+
+  Keys of `csp` and `permissions` are taken in either spelling.
+
+      iex> McpServer.App.UIResourceMeta.new(csp: [connect_domains: ["api.example.com"]], permissions: [camera: true])
+      %McpServer.App.UIResourceMeta{csp: %{connect_domains: ["api.example.com"]}, permissions: %{camera: true}}
+  """
+
+  alias McpServer.Fields
+
+  defstruct [:csp, :permissions, :domain, :prefers_border]
+
+  @type csp :: %{
+          optional(:connect_domains) => [String.t()] | nil,
+          optional(:resource_domains) => [String.t()] | nil,
+          optional(:frame_domains) => [String.t()] | nil,
+          optional(:base_uri_domains) => [String.t()] | nil
+        }
+
+  @typedoc "`true` and a map ask for the permission, `false` and `nil` do not."
+  @type permissions :: %{
+          optional(:camera) => boolean | map | nil,
+          optional(:microphone) => boolean | map | nil,
+          optional(:geolocation) => boolean | map | nil,
+          optional(:clipboard_write) => boolean | map | nil
+        }
+
+  @type t :: %__MODULE__{
+          csp: csp | nil,
+          permissions: permissions | nil,
+          domain: String.t() | nil,
+          prefers_border: boolean | nil
+        }
+
+  @table Fields.table(csp: :any, permissions: :any, domain: :string, prefers_border: :boolean)
+
+  @csp Fields.table(
+         connect_domains: {:list, :string},
+         resource_domains: {:list, :string},
+         frame_domains: {:list, :string},
+         base_uri_domains: {:list, :string}
+       )
+
+  @permissions Fields.table(camera: :grant, microphone: :grant, geolocation: :grant, clipboard_write: :grant)
+
+  @doc "Builds the metadata; raises `ArgumentError` naming the field at fault."
+  @spec new(keyword | map) :: t
+  def new(fields) do
+    meta = Fields.build!(__MODULE__, @table, fields)
+    %{meta | csp: inner(meta.csp, @csp, ":csp"), permissions: inner(meta.permissions, @permissions, ":permissions")}
+  end
+
+  defp inner(nil, _table, _field), do: nil
+  defp inner(given, table, field), do: Fields.gather!("#{field} of #{inspect(__MODULE__)}", table, given)
+end

@@ -1,0 +1,127 @@
+defmodule McpServer.Call do
+  @moduledoc false
+  # One call: its process, and how what runs in it reaches the connection.
+  #
+  # The process belongs to the connection that started it: the connection monitors it, ends it at its
+  # deadline or when the client cancels, and `McpServer.Call.Reaper` ends it should the connection be
+  # killed. It is not linked to anything, so nothing a handler does to its own links reaches others.
+  # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
+
+  alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, Session}
+
+  @enforce_keys [:connection, :ref, :sequence, :revision]
+  defstruct [:connection, :ref, :sequence, :revision, :progress_token, :log_level]
+
+  @typedoc """
+  `:ref` names the call to its connection. `:log_level` is the request's own; the session era leaves
+  it `nil` and the connection decides.
+  """
+  @type t :: %__MODULE__{
+          connection: pid(),
+          ref: reference(),
+          sequence: pos_integer(),
+          revision: String.t(),
+          progress_token: Request.id() | nil,
+          log_level: String.t() | nil
+        }
+
+  @type options :: %{max_heap_words: pos_integer(), callers: [pid()]}
+
+  @doc """
+  Starts the process of a call. What it answers arrives as `{:mcp_done, ref, outcome, reply}`, unless
+  the monitor `ref` fires first.
+  """
+  @spec start(Catalog.t(), Request.t(), Conn.t(), pos_integer(), map()) :: {pid(), reference()}
+  def start(catalog, request, conn, sequence, options) do
+    heap = %{size: options.max_heap_words, kill: true, error_logger: false}
+    pid = :erlang.spawn_opt(__MODULE__, :init, [options.callers], max_heap_size: heap)
+    # The reply goes through the monitor's alias: it ends the monitor, and once the monitor is
+    # gone (the call was cancelled) the runtime drops it.
+    ref = :erlang.monitor(:process, pid, alias: :reply_demonitor)
+
+    call = %__MODULE__{
+      connection: self(),
+      ref: ref,
+      sequence: sequence,
+      revision: request.revision,
+      progress_token: request.progress_token,
+      log_level: request.log_level
+    }
+
+    send(pid, {:mcp_run, catalog, request, %{conn | call: call}, options})
+    {pid, ref}
+  end
+
+  @doc false
+  def init(callers) do
+    # Lets what a test has allowed its process (a database sandbox, a mock) hold for the call.
+    if callers != [], do: Process.put(:"$callers", callers)
+
+    receive do
+      {:mcp_run, catalog, request, conn, options} ->
+        {outcome, reply} = Dispatch.run(catalog, request, conn, options)
+        send(conn.call.ref, {:mcp_done, conn.call.ref, outcome, reply})
+    end
+  end
+
+  @doc """
+  Sends the client a notification that belongs to the call.
+
+  Returns when the connection has taken it, which holds back a handler that is faster than its client.
+  What the client did not ask for is left out: progress without a token or not above the last, log
+  messages below its level, anything after the call's result.
+  """
+  @spec notify(Conn.t(), :progress | :message | :elicitation_complete, map()) ::
+          :ok | {:error, McpServer.JSON.EncodeError.t() | :closed}
+  def notify(%Conn{call: nil}, _kind, _fields), do: :ok
+
+  def notify(%Conn{call: %__MODULE__{progress_token: nil}}, :progress, _fields), do: :ok
+
+  def notify(%Conn{call: call}, :progress, %{progress: progress} = fields),
+    do: send_notification(call, :progress, Map.put(fields, :progressToken, call.progress_token), {:progress, progress})
+
+  def notify(%Conn{call: call}, :message, %{level: level} = fields) do
+    level = to_string(level)
+
+    if wants_log?(call, level),
+      do: send_notification(call, :message, %{fields | level: level}, {:message, level}),
+      else: :ok
+  end
+
+  def notify(%Conn{call: call}, kind, fields), do: send_notification(call, kind, fields, :always)
+
+  # A stateless request that names no level wants no messages.
+  defp wants_log?(%{log_level: nil, revision: revision}, _level), do: not Session.stateless?(revision)
+  defp wants_log?(%{log_level: threshold}, level), do: Session.logs?(threshold, level)
+
+  defp send_notification(call, kind, fields, gate) do
+    with {:ok, message} <- Protocol.notification(call.revision, kind, fields),
+         do: request(call, &{:mcp_notify, &1, call.ref, gate, message})
+  end
+
+  @doc """
+  Puts requests to the client (session era) and waits for its answers: results by key, errors by key.
+  """
+  @spec ask(t(), [{Request.id(), String.t(), Protocol.message()}]) ::
+          {:ok, %{String.t() => map()}, %{String.t() => map()}}
+          | {:error, :timeout | :closed | :too_many}
+  def ask(call, requests), do: request(call, &{:mcp_ask, &1, call.ref, requests})
+
+  # The connection answers through the monitor's alias, so a dead one is noticed and a late answer lost.
+  defp request(call, message) do
+    tag = :erlang.monitor(:process, call.connection, alias: :reply_demonitor)
+    send(call.connection, message.(tag))
+
+    receive do
+      {^tag, answer} -> answer
+      {:DOWN, ^tag, :process, _pid, _reason} -> {:error, :closed}
+    end
+  end
+
+  @doc "Answers a `notify/3` or `ask/2` that waits under `tag`."
+  @spec reply(reference(), term()) :: :ok
+  def reply(tag, answer) do
+    send(tag, {tag, answer})
+    :ok
+  end
+end

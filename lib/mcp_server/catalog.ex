@@ -1,0 +1,121 @@
+defmodule McpServer.Catalog do
+  @moduledoc false
+  # A router's definition, compiled by the core once and shared by every connection.
+  #
+  # It lives in `:persistent_term`: reading it copies nothing. It is written when a router is first
+  # served, and again only when the router's code has changed (a development reload).
+
+  alias McpServer.{JSON, Protocol}
+
+  @enforce_keys [:ref, :router, :server, :tools, :prompts, :resources, :templates]
+  defstruct [:ref, :router, :server, :tools, :prompts, :resources, :templates]
+
+  @typedoc "`:ref` is the core's; the tuples hold the router's handlers in declaration order."
+  @type t :: %__MODULE__{
+          ref: reference(),
+          router: module(),
+          server: map(),
+          tools: tuple(),
+          prompts: tuple(),
+          resources: tuple(),
+          templates: tuple()
+        }
+
+  @doc """
+  The catalogue of a router.
+
+  Raises `ArgumentError` when the module is no router, or when the core refuses its definition.
+  """
+  @spec fetch(module()) :: t()
+  def fetch(router) do
+    fingerprint = fingerprint(router)
+
+    case :persistent_term.get({__MODULE__, router}, nil) do
+      {^fingerprint, catalog} -> catalog
+      _missing_or_outdated -> put(router, fingerprint)
+    end
+  end
+
+  defp put(router, fingerprint) do
+    case build(router) do
+      {:ok, catalog} ->
+        :persistent_term.put({__MODULE__, router}, {fingerprint, catalog})
+        catalog
+
+      {:error, message} ->
+        raise ArgumentError, "#{inspect(router)} cannot be served: #{message}"
+    end
+  end
+
+  defp fingerprint(router) do
+    if Code.ensure_loaded?(router) and function_exported?(router, :__mcp__, 1),
+      do: router.__mcp__(:fingerprint),
+      else: raise(ArgumentError, "#{inspect(router)} is not a router: it does not `use McpServer.Router`")
+  end
+
+  @doc """
+  Compiles a router's definition without keeping it.
+
+  The error text begins with what is at fault, such as `tool "add": inputSchema: …`; the router asks
+  while it compiles.
+  """
+  @spec build(module()) :: {:ok, t()} | {:error, String.t()}
+  def build(router) do
+    with {:ok, definition} <- encode(definition(router)),
+         {:ok, ref} <- Protocol.compile(definition) do
+      {:ok,
+       %__MODULE__{
+         ref: ref,
+         router: router,
+         server: router.__mcp__(:server),
+         tools: router.__mcp__(:tool_handlers),
+         prompts: router.__mcp__(:prompt_handlers),
+         resources: router.__mcp__(:resource_handlers),
+         templates: router.__mcp__(:template_handlers)
+       }}
+    end
+  end
+
+  defp encode(definition) do
+    with {:error, error} <- JSON.encode(definition), do: {:error, Exception.message(error)}
+  end
+
+  # What the core reads, see `native/mcp_core/src/catalog/definition.rs`.
+  defp definition(router) do
+    %{
+      "server" => server(router.__mcp__(:server)),
+      "tools" => router.__mcp__(:tools),
+      "toolRules" => rules(router.__mcp__(:tool_handlers), &%{"requires" => &1.requires}),
+      "prompts" => router.__mcp__(:prompts),
+      "promptCompletes" => rules(router.__mcp__(:prompt_handlers), &(&1.complete != nil)),
+      "resources" => router.__mcp__(:resources),
+      "resourceTemplates" => router.__mcp__(:resource_templates),
+      "templateCompletes" => rules(router.__mcp__(:template_handlers), &(&1.complete != nil)),
+      "dynamic" => Enum.map(router.__mcp__(:dynamic), &list_member/1)
+    }
+  end
+
+  defp rules(handlers, fun), do: handlers |> Tuple.to_list() |> Enum.map(fun)
+
+  defp server(server) do
+    %{
+      "info" => %{
+        "name" => server.name,
+        "version" => server.version,
+        "title" => server.title,
+        "description" => server.description,
+        "websiteUrl" => server.website_url,
+        "icons" => server.icons
+      },
+      "instructions" => server.instructions,
+      "ttlMs" => server.ttl_ms,
+      "cacheScope" => server.cache_scope,
+      "pageSize" => server.page_size
+    }
+  end
+
+  defp list_member(:list_tools), do: "tools"
+  defp list_member(:list_prompts), do: "prompts"
+  defp list_member(:list_resources), do: "resources"
+  defp list_member(:list_resource_templates), do: "resourceTemplates"
+end

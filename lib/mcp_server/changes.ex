@@ -1,0 +1,48 @@
+defmodule McpServer.Changes do
+  @moduledoc """
+  Tells connected clients that something has changed.
+
+      McpServer.Changes.tools_changed(MyApp.MCP)
+      McpServer.Changes.resource_updated(MyApp.MCP, "config://app")
+
+  The change reaches every client of that router on every connected node, in both eras: clients of the
+  session era get list changes once they are initialized and resource updates once they subscribed;
+  clients of 2026-07-28 get what their `subscriptions/listen` streams asked for. Whoever asked for
+  nothing gets nothing. Changes that come in faster than a client takes them are told once.
+
+  Nothing is kept: a client that connects later reads the lists anyway.
+  """
+
+  @type change :: :tools | :prompts | :resources | {:resource, uri :: String.t()}
+
+  @doc "The list of tools is no longer what it was."
+  @spec tools_changed(router :: module()) :: :ok
+  def tools_changed(router), do: publish(router, :tools)
+
+  @doc "The list of prompts is no longer what it was."
+  @spec prompts_changed(router :: module()) :: :ok
+  def prompts_changed(router), do: publish(router, :prompts)
+
+  @doc "The list of resources or of resource templates is no longer what it was."
+  @spec resources_changed(router :: module()) :: :ok
+  def resources_changed(router), do: publish(router, :resources)
+
+  @doc "The content behind `uri` has changed."
+  @spec resource_updated(router :: module(), uri :: String.t()) :: :ok
+  def resource_updated(router, uri) when is_binary(uri), do: publish(router, {:resource, uri})
+
+  # The `:pg` scope that carries the changes.
+  @doc false
+  @spec child_spec(term()) :: Supervisor.child_spec()
+  def child_spec(_options), do: %{id: __MODULE__, start: {:pg, :start_link, [__MODULE__]}}
+
+  # From now on the calling process gets `{:mcp_change, change}` for this router.
+  @doc false
+  @spec listen(router :: module()) :: :ok
+  def listen(router), do: :pg.join(__MODULE__, router, self())
+
+  defp publish(router, change) do
+    for pid <- :pg.get_members(__MODULE__, router), do: send(pid, {:mcp_change, change})
+    :ok
+  end
+end

@@ -1,0 +1,112 @@
+defmodule McpServer.Conn do
+  @moduledoc """
+  What a handler knows about its call: the first argument of every callback. It never goes over the
+  wire and cannot be encoded.
+
+  | field | meaning |
+  |---|---|
+  | `session_id` | the session's id; `nil` where there is none (revision 2026-07-28) |
+  | `private` | values that libraries keep: `put_private/3` |
+  | `assigns` | values that your application keeps, such as the user: `assign/3` |
+  | `client_info` | the client's `%{"name" => …, "version" => …}`, if it said so |
+  | `client_capabilities` | what the client can do; ask with `McpServer.Controller.supports?/2` |
+  | `protocol_version` | the revision spoken, `"2025-11-25"` |
+  | `principal` | whom the transport authenticated, or `nil` |
+  | `request_id` | the JSON-RPC id of the request |
+  | `progress_token` | set when the client wants progress: `McpServer.Controller.progress/4` |
+  | `log_level` | the level from which the client wants log messages: `McpServer.Controller.log/4` |
+  | `input_responses` | the client's answers to what the handler asked for: `McpServer.Controller.input/2` |
+  | `input_errors` | where the client answered with an error (session era): that error, by the same keys |
+  | `state` | what the handler kept between asking and being entered again |
+  | `router` | the router that was called |
+
+  Strings from the client stay strings: keys of `client_info`, `client_capabilities` and
+  `input_responses` are never atoms.
+
+  For tests a `%McpServer.Conn{session_id: "test"}` is enough.
+  """
+
+  defstruct session_id: nil,
+            private: %{},
+            assigns: %{},
+            client_info: nil,
+            client_capabilities: %{},
+            protocol_version: nil,
+            principal: nil,
+            request_id: nil,
+            progress_token: nil,
+            log_level: nil,
+            input_responses: %{},
+            input_errors: %{},
+            state: nil,
+            router: nil,
+            call: nil
+
+  @typedoc "`call` is how progress and log messages reach the client; it means nothing outside this library."
+  @type t :: %__MODULE__{
+          session_id: String.t() | nil,
+          private: map,
+          assigns: map,
+          client_info: map | nil,
+          client_capabilities: map | nil,
+          protocol_version: String.t() | nil,
+          principal: term,
+          request_id: String.t() | integer | nil,
+          progress_token: String.t() | integer | nil,
+          log_level: String.t() | nil,
+          input_responses: map | nil,
+          input_errors: map,
+          state: term,
+          router: module | nil,
+          call: term
+        }
+
+  @doc """
+  The session's id.
+
+      iex> McpServer.Conn.get_session_id(%McpServer.Conn{session_id: "abc"})
+      "abc"
+  """
+  @spec get_session_id(t) :: String.t() | nil
+  def get_session_id(%__MODULE__{session_id: session_id}), do: session_id
+
+  @doc """
+  Keeps a value under `private`.
+
+      iex> conn = McpServer.Conn.put_private(%McpServer.Conn{}, :user, "ada")
+      iex> McpServer.Conn.get_private(conn, :user)
+      "ada"
+  """
+  @spec put_private(t, term, term) :: t
+  def put_private(%__MODULE__{} = conn, key, value), do: %{conn | private: Map.put(conn.private, key, value)}
+
+  @doc """
+  A value kept under `private`, or `default`.
+
+      iex> McpServer.Conn.get_private(%McpServer.Conn{}, :user, "nobody")
+      "nobody"
+  """
+  @spec get_private(t, term, term) :: term
+  def get_private(%__MODULE__{} = conn, key, default \\ nil), do: Map.get(conn.private, key, default)
+
+  @doc """
+  Keeps a value under `assigns`.
+
+      iex> McpServer.Conn.assign(%McpServer.Conn{}, :tenant, 7).assigns
+      %{tenant: 7}
+  """
+  @spec assign(t, atom, term) :: t
+  def assign(%__MODULE__{} = conn, key, value) when is_atom(key) do
+    %{conn | assigns: Map.put(conn.assigns, key, value)}
+  end
+
+  @doc """
+  Keeps several values under `assigns`.
+
+      iex> McpServer.Conn.assign(%McpServer.Conn{}, tenant: 7, locale: "en").assigns
+      %{tenant: 7, locale: "en"}
+  """
+  @spec assign(t, keyword | %{atom => term}) :: t
+  def assign(%__MODULE__{} = conn, values),
+    do: Enum.reduce(values, conn, fn {key, value}, acc -> assign(acc, key, value) end)
+end

@@ -1,0 +1,154 @@
+defmodule McpServer.Connection do
+  @moduledoc false
+  # The process that owns one channel: lines come in, outcomes are carried out, answers go out together.
+  #
+  # It is the only one that writes. It never waits for anything but the channel, so a `ping` is answered
+  # while tools run. What it does is in the modules below, functions from state to state:
+  #
+  #   Inbox    lines → outcomes → work          Calls    running, waiting, deadlines, cancellation
+  #   Replies  answers, batches, the outbox     Input    requests to the client (session era)
+  #   Streams  subscriptions and changes        Notices  progress and log messages of calls
+
+  use GenServer
+
+  alias McpServer.{Catalog, Session}
+  alias McpServer.Call.Reaper
+  alias McpServer.Connection.{Calls, Inbox, Input, Notices, Options, Outbox, State, Streams}
+
+  # Two batches on their way: one is worked on while the channel reads the next.
+  @credits 2
+
+  @type option ::
+          {:router, module()}
+          | {:channel, {module(), term()}}
+          | {:name, GenServer.name()}
+          | {atom(), term()}
+
+  @doc "Starts a connection. Options beside these are bounds, see `McpServer.Connection.Options`."
+  @spec start_link([option()]) :: GenServer.on_start()
+  def start_link(options) do
+    {server, options} = Keyword.split(options, [:name])
+    GenServer.start_link(__MODULE__, options, server)
+  end
+
+  @impl true
+  def init(options) do
+    Process.flag(:trap_exit, true)
+    {bounds, options} = Options.split(options)
+    Process.flag(:max_heap_size, %{size: bounds.max_heap_words, kill: true, error_logger: true})
+    router = Keyword.fetch!(options, :router)
+    {module, channel_options} = Keyword.fetch!(options, :channel)
+    catalog = Catalog.fetch(router)
+    Reaper.watch()
+
+    with {:ok, channel} <- module.open(channel_options) do
+      for _ <- 1..@credits, do: module.credit(channel)
+
+      {:ok,
+       %State{
+         router: router,
+         catalog: catalog,
+         channel: {module, channel},
+         session: Session.new(Session.random_id()),
+         options: bounds,
+         opened_at: System.monotonic_time(),
+         observer: observer(router)
+       }}
+    else
+      {:error, reason} -> {:stop, reason}
+    end
+  end
+
+  # Sees every message in both directions; our own tests check them against the official schemas.
+  defp observer(router) do
+    with observe when is_function(observe, 2) <- Application.get_env(:mcp_server, :message_observer),
+         do: &observe.(router, &1)
+  end
+
+  @impl true
+  def handle_info({:mcp_done, ref, outcome, reply}, state), do: settle(Calls.done(state, ref, outcome, reply))
+
+  def handle_info({:mcp_notify, tag, ref, gate, message}, state),
+    do: settle(Notices.notify(state, tag, ref, gate, message))
+
+  def handle_info({:mcp_ask, tag, ref, requests}, state), do: settle(Input.ask(state, tag, ref, requests))
+  def handle_info({:mcp_change, change}, state), do: settle(Streams.changed(state, change))
+  def handle_info(:mcp_deadline, state), do: settle(Calls.sweep(state))
+  # Nothing else is in the mailbox: what is ready goes out.
+  def handle_info(:timeout, state), do: flush(state)
+  def handle_info(:mcp_grace_over, state), do: settle(Calls.stop_all(state))
+  def handle_info({:DOWN, ref, :process, _pid, reason}, state), do: settle(Calls.down(state, ref, reason))
+
+  def handle_info(message, %{channel: {module, channel}} = state) do
+    case module.event(channel, message) do
+      {events, channel} -> settle(Enum.reduce(events, %{state | channel: {module, channel}}, &event/2))
+      # A handler can send its connection anything; none of it is kept.
+      :unknown -> settle(state)
+    end
+  end
+
+  # Nobody has business calling a connection; a handler that does must not bring it down.
+  @impl true
+  def handle_call(_request, _from, state), do: {:reply, {:error, :unknown_call}, state, 0}
+
+  @impl true
+  def handle_cast(_message, state), do: settle(state)
+
+  defp event({:lines, lines}, state), do: Inbox.receive(state, lines)
+  defp event(:too_long, state), do: Inbox.refuse_line(state)
+  defp event(:eof, state), do: close(state, :eof)
+  defp event(:closed, state), do: close(state, :closed)
+
+  # What was read is answered, within the grace; what waits for the client never will be.
+  defp close(%{closing: nil} = state, reason) do
+    if reason == :eof, do: Process.send_after(self(), :mcp_grace_over, state.options.grace)
+    Streams.close_all(Input.close_all(%{state | closing: reason}))
+  end
+
+  defp close(state, _reason), do: state
+
+  defp settle(%{closing: :closed} = state), do: {:stop, :normal, state}
+
+  defp settle(state) do
+    state = state |> Calls.start_waiting() |> Inbox.admit_lines()
+
+    cond do
+      Outbox.full?(state.outbox) -> flush(state)
+      finished?(state) -> flush(state)
+      Outbox.empty?(state.outbox) and MapSet.size(state.changes) == 0 -> {:noreply, state}
+      true -> {:noreply, state, 0}
+    end
+  end
+
+  defp finished?(state), do: state.closing != nil and state.backlog == [] and Calls.idle?(state)
+
+  defp flush(state) do
+    case write(state) do
+      {:ok, state} -> if finished?(state), do: {:stop, :normal, state}, else: {:noreply, state}
+      {:closed, state} -> {:stop, :normal, %{state | closing: :closed}}
+    end
+  end
+
+  defp write(%{channel: {module, channel}} = state) do
+    state = Streams.write_changes(state)
+    {messages, outbox} = Outbox.take(state.outbox)
+    state = %{state | outbox: outbox}
+    if state.observer, do: for(message <- messages, do: state.observer.({:out, message}))
+
+    case messages == [] || module.write(channel, messages) do
+      {:error, :closed} -> {:closed, state}
+      _written -> {:ok, state}
+    end
+  end
+
+  @impl true
+  def terminate(_reason, %{channel: {module, channel}} = state) do
+    reason = state.closing || :shutdown
+    state = state |> Calls.stop_all() |> Streams.close_all()
+    if reason != :closed, do: write(state)
+
+    duration = System.monotonic_time() - state.opened_at
+    State.emit(state, [:session, :stop], %{duration: duration}, %{reason: reason})
+    module.closed(channel, reason)
+  end
+end

@@ -1,0 +1,238 @@
+defmodule McpServer.Connection.Calls do
+  @moduledoc false
+  # The calls of a connection: which wait, which run, until when, and how each of them ends. Every call
+  # that was admitted ends exactly once: answered, failed or cancelled.
+
+  alias McpServer.{Call, Conn, Request, Session, Telemetry}
+  alias McpServer.Connection.{Input, Replies, State, Waiting}
+  alias McpServer.Dispatch.{Answer, Failure, Handler}
+
+  @typedoc "`:deadline` is in `State.now/0` time; a call that waits for the client has another one."
+  @type call :: %{
+          pid: pid(),
+          request: Request.t(),
+          target: Replies.target(),
+          timeout: pos_integer(),
+          deadline: integer(),
+          started_at: integer(),
+          progress: number() | nil,
+          awaiting: Input.t() | nil
+        }
+
+  @invalid_request -32600
+
+  @doc "Takes a request in: it runs as soon as there is a place."
+  @spec admit(State.t(), Request.t(), Replies.target()) :: State.t()
+  def admit(state, request, target) do
+    case Session.begin(state.session, request.id, :waiting) do
+      {:ok, session} ->
+        entry = %{request: request, target: target, bytes: state.line_bytes, since: System.monotonic_time()}
+        start_waiting(%{state | session: session, waiting: Waiting.put(state.waiting, entry)})
+
+      {:error, :duplicate} ->
+        refuse_duplicate(state, request, target)
+    end
+  end
+
+  @doc "The answer to a request whose id is still in flight; the first one is left alone."
+  @spec refuse_duplicate(State.t(), Request.t(), Replies.target()) :: State.t()
+  def refuse_duplicate(state, request, target) do
+    text = "Invalid request: a request with this id is still in flight"
+    Replies.reply(state, target, McpServer.Protocol.error(request.id, request.revision, @invalid_request, text))
+  end
+
+  @doc "Starts what waits while there are places. Calls that wait for the client take none."
+  @spec start_waiting(State.t()) :: State.t()
+  def start_waiting(state) do
+    if map_size(state.calls) - state.awaiting_input < state.options.max_calls do
+      case Waiting.take(state.waiting) do
+        {entry, waiting} -> start_waiting(start(%{state | waiting: waiting}, entry))
+        :empty -> state
+      end
+    else
+      state
+    end
+  end
+
+  @doc "Whether nothing runs or waits."
+  @spec idle?(State.t()) :: boolean()
+  def idle?(state), do: state.calls == %{} and state.waiting.count == 0
+
+  defp start(state, %{target: target} = entry) do
+    request = Session.complete(state.session, entry.request)
+    {sequence, session} = Session.next(state.session)
+    {pid, ref} = Call.start(state.catalog, request, conn(state, request), sequence, state.options)
+    timeout = Handler.timeout(state.catalog, request, state.options.timeout)
+
+    call = %{
+      pid: pid,
+      # Arguments can be large, and the call has its own copy.
+      request: %{request | arguments: %{}, meta: %{}, input_responses: nil, request_state: nil},
+      target: target,
+      timeout: timeout,
+      deadline: State.now() + timeout,
+      started_at: System.monotonic_time(),
+      progress: nil,
+      awaiting: nil
+    }
+
+    emit(state, call, :start, %{
+      system_time: System.system_time(),
+      monotonic_time: call.started_at,
+      queue_time: call.started_at - entry.since
+    })
+
+    session = Session.place(session, request.id, {:running, ref})
+    arm(%{state | session: session, calls: Map.put(state.calls, ref, call)}, call.deadline)
+  end
+
+  defp conn(state, request) do
+    stateless? = Session.stateless?(request.revision)
+
+    %Conn{
+      session_id: if(stateless?, do: nil, else: state.session.id),
+      assigns: state.options.assigns,
+      client_info: request.client_info,
+      client_capabilities: request.client_capabilities,
+      protocol_version: request.revision,
+      request_id: request.id,
+      progress_token: request.progress_token,
+      log_level: if(stateless?, do: request.log_level, else: state.session.log_level),
+      input_responses: request.input_responses || %{},
+      router: state.router
+    }
+  end
+
+  @doc "A call has answered."
+  @spec done(State.t(), reference(), McpServer.Dispatch.outcome(), iodata()) :: State.t()
+  def done(state, ref, outcome, reply) do
+    case Map.pop(state.calls, ref) do
+      {nil, _calls} ->
+        state
+
+      {call, calls} ->
+        %{state | calls: calls} |> report(call, outcome) |> leave(call) |> Replies.reply(call.target, reply)
+    end
+  end
+
+  @doc "A call's process has ended without an answer."
+  @spec down(State.t(), reference(), term()) :: State.t()
+  def down(state, ref, reason) do
+    case Map.pop(state.calls, ref) do
+      {nil, _calls} -> state
+      {call, calls} -> fail(Input.abandon(%{state | calls: calls}, ref, call), call, Failure.killed(reason))
+    end
+  end
+
+  @doc "The client wants the answer to `id` no longer."
+  @spec cancel(State.t(), Request.id()) :: State.t()
+  def cancel(state, id) do
+    case Session.whereabouts(state.session, id) do
+      {:running, ref} -> cancel_running(state, ref)
+      :waiting -> cancel_waiting(state, id)
+      _not_a_call -> state
+    end
+  end
+
+  defp cancel_running(state, ref) do
+    {call, state} = kill(state, ref)
+    emit(state, call, :cancelled, measured(call))
+    state |> leave(call) |> Replies.skip(call.target)
+  end
+
+  defp cancel_waiting(state, id) do
+    {entry, waiting} = Waiting.take(state.waiting, id)
+    Replies.skip(%{state | session: Session.finish(state.session, id), waiting: waiting}, entry.target)
+  end
+
+  # The process is gone, its monitor with it, and whatever it sent before is dropped.
+  defp kill(state, ref) do
+    {call, calls} = Map.pop!(state.calls, ref)
+    Process.exit(call.pid, :kill)
+    Process.demonitor(ref, [:flush])
+    {call, Input.abandon(%{state | calls: calls}, ref, call)}
+  end
+
+  @doc "Ends every call without an answer."
+  @spec stop_all(State.t()) :: State.t()
+  def stop_all(state) do
+    state = Enum.reduce(Map.keys(state.calls), state, fn ref, state -> elem(kill(state, ref), 1) end)
+    %{state | waiting: %Waiting{}}
+  end
+
+  @doc "Ends the calls whose time is up."
+  @spec sweep(State.t()) :: State.t()
+  def sweep(state) do
+    now = State.now()
+    due = for {ref, call} <- state.calls, call.deadline <= now, do: {ref, call}
+    state = Enum.reduce(due, %{state | deadline_timer: nil}, &expire/2)
+
+    case Enum.min_by(Map.values(state.calls), & &1.deadline, fn -> nil end) do
+      nil -> state
+      next -> arm(state, next.deadline)
+    end
+  end
+
+  defp expire({ref, %{awaiting: nil} = call}, state) do
+    {_call, state} = kill(state, ref)
+    fail(state, call, Failure.timeout(call.timeout))
+  end
+
+  defp expire({ref, _call}, state), do: Input.expire(state, ref)
+
+  # One timer for all calls, set to the earliest deadline: a timer per call would cost every call two
+  # timer operations for a deadline that is hardly ever reached.
+  @doc "Makes sure that `deadline` will be noticed."
+  @spec arm(State.t(), integer()) :: State.t()
+  def arm(%{deadline_timer: {earlier, _timer}} = state, deadline) when earlier <= deadline, do: state
+
+  def arm(state, deadline) do
+    with {_later, timer} <- state.deadline_timer, do: Process.cancel_timer(timer)
+    timer = Process.send_after(self(), :mcp_deadline, max(0, deadline - State.now()))
+    %{state | deadline_timer: {deadline, timer}}
+  end
+
+  defp fail(state, call, failure) do
+    catalog = state.catalog
+    name = "#{call.request.method} #{inspect(Handler.name(catalog, call.request))}"
+    # A log whose reader is slow must not hold up the connection.
+    spawn(fn -> Failure.log(failure, name) end)
+
+    state
+    |> report(call, {:exception, failure.kind, failure.id})
+    |> leave(call)
+    |> Replies.reply(call.target, Answer.failure_reply(catalog, call.request, failure))
+  end
+
+  defp leave(state, call), do: %{state | session: Session.finish(state.session, call.request.id)}
+
+  defp report(state, call, {:exception, kind, id}) do
+    emit(state, call, :exception, measured(call), %{request_kind: call.request.kind, kind: kind, error_id: id})
+    state
+  end
+
+  defp report(state, call, outcome) do
+    emit(state, call, :stop, measured(call), %{outcome: outcome})
+    state
+  end
+
+  defp measured(call) do
+    now = System.monotonic_time()
+    %{duration: now - call.started_at, monotonic_time: now}
+  end
+
+  defp emit(state, call, event, measurements, more \\ %{}) do
+    {channel, _} = state.channel
+
+    about = %{
+      router: state.router,
+      transport: channel.transport(),
+      revision: call.request.revision,
+      method: call.request.method,
+      kind: call.request.kind,
+      name: Handler.name(state.catalog, call.request)
+    }
+
+    Telemetry.execute([:request, event], measurements, Map.merge(about, more))
+  end
+end

@@ -1,0 +1,95 @@
+defmodule McpServer.Connection.Inbox do
+  @moduledoc false
+  # Lines in: each is admitted by the core, and its outcome carried out. Lines wait here, unread, while
+  # enough requests wait for a place; the peer gets no credit meanwhile, so the pipe fills up and the
+  # peer waits too.
+
+  alias McpServer.{Catalog, Protocol, Request, Session}
+  alias McpServer.Connection.{Calls, Input, Replies, State, Streams, Waiting}
+
+  @parse_error -32700
+
+  @doc "A batch of lines, for which one credit was spent."
+  @spec receive(State.t(), [binary()]) :: State.t()
+  def receive(state, lines) do
+    # Once a batch: a router that was recompiled while developing is served as it is now.
+    state = %{state | catalog: Catalog.fetch(state.router), owed_credits: state.owed_credits + 1}
+    admit_lines(%{state | backlog: join(state.backlog, lines)})
+  end
+
+  defp join([], lines), do: lines
+  defp join(backlog, lines), do: backlog ++ lines
+
+  @doc "Admits what waits, as far as there is room."
+  @spec admit_lines(State.t()) :: State.t()
+  def admit_lines(%{backlog: [line | rest]} = state) do
+    if Waiting.room?(state.waiting, state.options),
+      do: admit_lines(admit(%{state | backlog: rest, line_bytes: byte_size(line)}, line)),
+      else: state
+  end
+
+  def admit_lines(%{backlog: [], owed_credits: 0} = state), do: state
+
+  def admit_lines(%{backlog: [], channel: {channel, it}} = state) do
+    if state.closing == nil, do: for(_ <- 1..state.owed_credits, do: channel.credit(it))
+    %{state | owed_credits: 0}
+  end
+
+  defp admit(state, line) do
+    observe(state, line)
+    execute(Protocol.admit(state.catalog, Session.facts(state.session), line), state, :channel)
+  end
+
+  defp observe(%{observer: nil}, _line), do: :ok
+  defp observe(%{observer: observer}, line), do: observer.({:in, line})
+
+  @doc "A line was longer than the channel takes; the channel has skipped it."
+  @spec refuse_line(State.t()) :: State.t()
+  def refuse_line(state) do
+    revision = Session.fallback_revision(state.session)
+    data = %{"reason" => "too_large"}
+    state = %{state | owed_credits: state.owed_credits + 1}
+    Replies.put(state, Protocol.error(nil, revision, @parse_error, "Parse error", data))
+  end
+
+  defp execute({:reply, reply}, state, target), do: Replies.reply(state, target, reply)
+  defp execute(:ignore, state, target), do: Replies.skip(state, target)
+  defp execute({:request, request}, state, target), do: request(state, request, target)
+
+  defp execute({:open, reply, opening}, state, target) do
+    state = %{state | session: Session.open(state.session, opening)}
+    State.emit(state, [:session, :start], %{system_time: System.system_time()})
+    Replies.reply(state, target, reply)
+  end
+
+  defp execute({:notification, notice}, state, target), do: notice |> notice(state) |> Replies.skip(target)
+
+  defp execute({:response, id, answer}, state, target),
+    do: state |> Input.answered(id, answer) |> Replies.skip(target)
+
+  defp execute({:batch, outcomes}, state, :channel) do
+    {batch, state} = Replies.open_batch(state, length(outcomes))
+    Enum.reduce(outcomes, state, &execute(&1, &2, {:batch, batch}))
+  end
+
+  defp request(state, %Request{kind: :set_level} = request, target) do
+    state = %{state | session: Session.put_level(state.session, request.arguments["level"])}
+    {:ok, reply} = Protocol.result(state.catalog, request, :empty)
+    Replies.reply(state, target, reply)
+  end
+
+  defp request(state, %Request{kind: :subscribe} = request, target), do: Streams.subscribe(state, request, target)
+  defp request(state, %Request{kind: :unsubscribe} = request, target), do: Streams.unsubscribe(state, request, target)
+  defp request(state, %Request{kind: :listen} = request, target), do: Streams.listen(state, request, target)
+  defp request(state, request, target), do: Calls.admit(state, request, target)
+
+  defp notice(:initialized, state) do
+    state = %{state | session: Session.initialized(state.session)}
+    if state.session.initialized?, do: Streams.hear(state), else: state
+  end
+
+  defp notice({:cancelled, id, _reason}, state), do: state |> Calls.cancel(id) |> Streams.cancel(id)
+  # Progress on our own requests and changed roots: nothing waits for either.
+  defp notice({:progress, _token, _params}, state), do: state
+  defp notice(:roots_list_changed, state), do: state
+end

@@ -1,0 +1,147 @@
+defmodule McpServer.Connection.Input do
+  @moduledoc false
+  # Requests to the client on behalf of a call (session era): put them, gather the answers, and let the
+  # call go on. While it waits, the client's time counts and not the call's.
+
+  alias McpServer.{Call, Protocol, Request, Session}
+  alias McpServer.Connection.{Calls, Replies, State}
+
+  @typedoc "`:remaining` is what is left of the call's own time, in milliseconds."
+  @type t :: %{
+          tag: reference(),
+          open: pos_integer(),
+          responses: %{String.t() => map()},
+          errors: %{String.t() => map()},
+          remaining: integer(),
+          asked_at: integer()
+        }
+
+  @doc "The call `ref` asks; it waits for its answer under `tag`."
+  @spec ask(State.t(), reference(), reference(), [{Request.id(), String.t(), iodata()}]) :: State.t()
+  def ask(state, tag, ref, requests) do
+    case refusal(state, ref) do
+      nil ->
+        put(state, tag, ref, requests)
+
+      reason ->
+        Call.reply(tag, {:error, reason})
+        state
+    end
+  end
+
+  defp refusal(state, ref) do
+    cond do
+      state.closing != nil or not is_map_key(state.calls, ref) -> :closed
+      state.awaiting_input >= state.options.max_awaiting_input -> :too_many
+      true -> nil
+    end
+  end
+
+  defp put(state, tag, ref, requests) do
+    call = Map.fetch!(state.calls, ref)
+    now = State.now()
+
+    awaiting = %{
+      tag: tag,
+      open: length(requests),
+      responses: %{},
+      errors: %{},
+      remaining: call.deadline - now,
+      asked_at: System.monotonic_time()
+    }
+
+    call = %{call | awaiting: awaiting, deadline: now + state.options.input_timeout}
+    session = Session.ask(state.session, ref, for({id, key, _message} <- requests, do: {id, key}))
+    State.emit(state, [:input, :start], %{count: length(requests)})
+
+    state = Enum.reduce(requests, state, fn {_id, _key, message}, state -> Replies.put(state, message) end)
+
+    %{
+      state
+      | session: session,
+        calls: Map.put(state.calls, ref, call),
+        awaiting_input: state.awaiting_input + 1
+    }
+    |> Calls.arm(call.deadline)
+  end
+
+  @doc "The client has answered a request of ours."
+  @spec answered(State.t(), Request.id(), {:ok, map()} | {:error, map()}) :: State.t()
+  def answered(state, id, answer) do
+    case Session.answered(state.session, id) do
+      {:ok, {ref, key}, session} ->
+        gather(%{state | session: session}, ref, key, answer)
+
+      :unknown ->
+        State.emit(state, [:discarded], %{count: 1}, %{what: :unknown_response})
+        state
+    end
+  end
+
+  defp gather(state, ref, key, answer) do
+    call = Map.fetch!(state.calls, ref)
+    awaiting = answer |> keep(key, call.awaiting) |> Map.update!(:open, &(&1 - 1))
+
+    if awaiting.open == 0,
+      do: resume(state, ref, call, {:ok, awaiting.responses, awaiting.errors}, :ok),
+      else: %{state | calls: Map.put(state.calls, ref, %{call | awaiting: awaiting})}
+  end
+
+  defp keep({:ok, response}, key, awaiting), do: put_in(awaiting.responses[key], response)
+  defp keep({:error, error}, key, awaiting), do: put_in(awaiting.errors[key], error)
+
+  defp resume(state, ref, call, answer, outcome) do
+    Call.reply(call.awaiting.tag, answer)
+    report(state, call, outcome)
+    deadline = State.now() + max(call.awaiting.remaining, 0)
+    call = %{call | awaiting: nil, deadline: deadline}
+
+    Calls.arm(
+      %{state | calls: Map.put(state.calls, ref, call), awaiting_input: state.awaiting_input - 1},
+      deadline
+    )
+  end
+
+  @doc "The client took too long."
+  @spec expire(State.t(), reference()) :: State.t()
+  def expire(state, ref) do
+    call = Map.fetch!(state.calls, ref)
+    state |> withdraw(ref, "Timed out") |> resume(ref, call, {:error, :timeout}, :timeout)
+  end
+
+  @doc "The call has ended, and with it any interest in the answers."
+  @spec abandon(State.t(), reference(), Calls.call()) :: State.t()
+  def abandon(state, _ref, %{awaiting: nil}), do: state
+
+  def abandon(state, ref, call) do
+    report(state, call, :cancelled)
+    withdraw(%{state | awaiting_input: state.awaiting_input - 1}, ref, "The request has ended")
+  end
+
+  @doc "Nobody will answer any more: every call that waits goes on without."
+  @spec close_all(State.t()) :: State.t()
+  def close_all(state) do
+    for {ref, %{awaiting: %{}} = call} <- state.calls, reduce: state do
+      state ->
+        {_ids, session} = Session.withdraw(state.session, ref)
+        resume(%{state | session: session}, ref, call, {:error, :closed}, :closed)
+    end
+  end
+
+  # Tells the client that it need not answer: a dialog may be open in front of a user.
+  defp withdraw(state, ref, reason) do
+    {ids, session} = Session.withdraw(state.session, ref)
+
+    for id <- ids, reduce: %{state | session: session} do
+      state ->
+        fields = %{requestId: id, reason: reason}
+        {:ok, message} = Protocol.notification(session.revision, :cancelled, fields)
+        Replies.put(state, message)
+    end
+  end
+
+  defp report(state, call, outcome) do
+    duration = System.monotonic_time() - call.awaiting.asked_at
+    State.emit(state, [:input, :stop], %{duration: duration}, %{outcome: outcome})
+  end
+end

@@ -1,0 +1,74 @@
+defmodule McpServer.Connection.State do
+  @moduledoc false
+  # What a connection knows. The modules beside this one are functions from state to state; the
+  # process around them is `McpServer.Connection`.
+
+  alias McpServer.{Catalog, Session, Telemetry}
+  alias McpServer.Connection.{Calls, Options, Outbox, Replies, Waiting}
+
+  @enforce_keys [:router, :catalog, :channel, :session, :options, :opened_at]
+  defstruct [
+    :router,
+    :catalog,
+    :channel,
+    :session,
+    :options,
+    :opened_at,
+    :observer,
+    :closing,
+    calls: %{},
+    waiting: %Waiting{},
+    line_bytes: 0,
+    awaiting_input: 0,
+    deadline_timer: nil,
+    batches: %{},
+    outbox: %Outbox{},
+    changes: MapSet.new(),
+    listening?: false,
+    backlog: [],
+    owed_credits: 0
+  ]
+
+  @typedoc """
+  * `:channel` – the module and its struct
+  * `:closing` – why no more lines will come, once that is so
+  * `:calls` – the running ones by reference; `:waiting` – admitted requests without a place yet
+  * `:line_bytes` – how long the line at hand is
+  * `:awaiting_input` – how many of the running ones wait for the client
+  * `:batches` – JSON-RPC batches whose answers are not complete
+  * `:changes` – change notifications not yet written
+  * `:backlog` – lines not yet admitted; `:owed_credits` – batches of lines to be credited after them
+  """
+  @type t :: %__MODULE__{
+          router: module(),
+          catalog: Catalog.t(),
+          channel: {module(), struct()},
+          session: Session.t(),
+          options: Options.t(),
+          opened_at: integer(),
+          observer: (term() -> term()) | nil,
+          closing: nil | :eof | :closed,
+          calls: %{reference() => Calls.call()},
+          waiting: Waiting.t(),
+          line_bytes: non_neg_integer(),
+          awaiting_input: non_neg_integer(),
+          deadline_timer: {integer(), reference()} | nil,
+          batches: %{reference() => Replies.batch()},
+          outbox: Outbox.t(),
+          changes: MapSet.t(McpServer.Changes.change()),
+          listening?: boolean(),
+          backlog: [binary()],
+          owed_credits: non_neg_integer()
+        }
+
+  @doc "Milliseconds that only go forward."
+  @spec now() :: integer()
+  def now, do: System.monotonic_time(:millisecond)
+
+  @doc "Emits a telemetry event about the peer."
+  @spec emit(t(), [atom()], map(), map()) :: :ok
+  def emit(%__MODULE__{channel: {channel, _}} = state, event, measurements, metadata \\ %{}) do
+    about = %{router: state.router, transport: channel.transport(), revision: state.session.revision}
+    Telemetry.execute(event, measurements, Map.merge(about, metadata))
+  end
+end

@@ -1,0 +1,57 @@
+defmodule McpServer.Connection.Waiting do
+  @moduledoc false
+  # Admitted requests that wait for a place to run, in order, with their number and weight at hand.
+
+  alias McpServer.Connection.{Options, Replies}
+  alias McpServer.Request
+
+  defstruct queue: :queue.new(), count: 0, bytes: 0
+
+  @typedoc "`:bytes` is the length of the line a request came in, `:since` when (native time)."
+  @type entry :: %{
+          request: Request.t(),
+          target: Replies.target(),
+          bytes: non_neg_integer(),
+          since: integer()
+        }
+
+  @type t :: %__MODULE__{
+          queue: :queue.queue(entry()),
+          count: non_neg_integer(),
+          bytes: non_neg_integer()
+        }
+
+  @doc "Whether another request may be read ahead."
+  @spec room?(t(), Options.t()) :: boolean()
+  def room?(waiting, options),
+    do: waiting.count < options.max_waiting and waiting.bytes < options.max_waiting_bytes
+
+  @doc "Adds a request behind the others."
+  @spec put(t(), entry()) :: t()
+  def put(waiting, entry) do
+    %__MODULE__{
+      queue: :queue.in(entry, waiting.queue),
+      count: waiting.count + 1,
+      bytes: waiting.bytes + entry.bytes
+    }
+  end
+
+  @doc "Takes the first request, if there is one."
+  @spec take(t()) :: {entry(), t()} | :empty
+  def take(waiting) do
+    case :queue.out(waiting.queue) do
+      {{:value, entry}, queue} -> {entry, without(%{waiting | queue: queue}, entry)}
+      {:empty, _queue} -> :empty
+    end
+  end
+
+  @doc "Takes the request with the id, which waits."
+  @spec take(t(), Request.id()) :: {entry(), t()}
+  def take(waiting, id) do
+    {[entry], others} = waiting.queue |> :queue.to_list() |> Enum.split_with(&(&1.request.id == id))
+    {entry, without(%{waiting | queue: :queue.from_list(others)}, entry)}
+  end
+
+  defp without(waiting, entry),
+    do: %{waiting | count: waiting.count - 1, bytes: waiting.bytes - entry.bytes}
+end

@@ -1,0 +1,102 @@
+defmodule McpServer.Dispatch do
+  @moduledoc false
+  # A call's work, in the call's own process: enter the router's function, put what it returns into
+  # shape, and answer. Whatever goes wrong on the way becomes an answer as well.
+
+  alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
+  alias McpServer.Dispatch.{Answer, Failure, Handler, Outcome}
+
+  @type outcome :: :ok | :tool_error | :error | :input_required | {:exception, Failure.kind(), id :: String.t()}
+
+  # A client that keeps declining must not keep a handler asking for ever.
+  @max_input_rounds 25
+
+  @doc "Runs a call to its answer. `options.max_result_bytes` bounds what the answer may weigh."
+  @spec run(Catalog.t(), Request.t(), Conn.t(), map()) :: {outcome(), Protocol.message()}
+  def run(catalog, request, conn, options) do
+    with :ok <- Handler.permitted(catalog, request, conn),
+         {:ok, state} <- RequestState.open(request, conn.principal) do
+      {outcome, reply} = enter(catalog, request, %{conn | state: state}, 1)
+      limit(catalog, request, outcome, reply, options.max_result_bytes)
+    else
+      {:error, :invalid_state} ->
+        {:error, Protocol.error(request.id, request.revision, -32602, "Invalid request state")}
+
+      {:error, text} ->
+        Answer.refusal(catalog, request, text)
+    end
+  end
+
+  defp enter(catalog, request, conn, round) do
+    case Outcome.of(request, Handler.invoke(catalog, request, conn)) do
+      {:input, inputs, state} -> require_input(catalog, request, conn, {inputs, state}, round)
+      outcome -> Answer.encode(catalog, request, outcome)
+    end
+  catch
+    kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
+  end
+
+  defp require_input(catalog, request, conn, {inputs, state}, round) do
+    if Session.stateless?(request.revision) do
+      sealed = RequestState.seal(request, conn.principal, state)
+      Answer.encode(catalog, request, {:ok, %InputRequired{requests: inputs, request_state: sealed}})
+    else
+      ask(catalog, request, conn, {inputs, state}, round)
+    end
+  end
+
+  # The session era: the real requests go to the client, and the handler is entered again with what
+  # came back.
+  defp ask(catalog, request, _conn, _required, round) when round > @max_input_rounds,
+    do: Answer.refusal(catalog, request, "The client was asked for input too often")
+
+  defp ask(catalog, request, conn, {inputs, state}, round) do
+    with :ok <- supported(conn, inputs),
+         {:ok, requests} <- encode_inputs(conn.call, inputs, round),
+         {:ok, responses, errors} <- answers(conn.call, requests) do
+      conn = %{conn | input_responses: responses, input_errors: errors, state: state}
+      enter(catalog, request, conn, round + 1)
+    else
+      {:error, %_{} = encode_error} -> Answer.failure(catalog, request, Failure.invalid(encode_error))
+      {:error, text} when is_binary(text) -> Answer.refusal(catalog, request, text)
+      {:error, :timeout} -> Answer.refusal(catalog, request, "The client did not answer in time")
+      {:error, :closed} -> Answer.refusal(catalog, request, "The client is gone")
+      {:error, :too_many} -> Answer.refusal(catalog, request, "Too many calls wait for the client's input")
+    end
+  end
+
+  # Only a state: there is nothing to wait for.
+  defp answers(_call, []), do: {:ok, %{}, %{}}
+  defp answers(call, requests), do: Call.ask(call, requests)
+
+  defp supported(conn, inputs) do
+    unsupported = for {_key, input} <- inputs, not Protocol.supports?(conn.client_capabilities, input), do: input
+
+    case unsupported do
+      [] -> :ok
+      [input | _] -> {:error, Handler.lacks(Protocol.capability_of(input))}
+    end
+  end
+
+  defp encode_inputs(call, inputs, round) do
+    # In key order, so that the same handler always asks in the same order.
+    inputs
+    |> Enum.sort_by(fn {key, _input} -> to_string(key) end)
+    |> Enum.with_index(1)
+    |> Enum.reduce_while({:ok, []}, fn {{key, input}, index}, {:ok, encoded} ->
+      id = "#{call.sequence}-#{round}-#{index}"
+
+      case Protocol.request(call.revision, id, input) do
+        {:ok, message} -> {:cont, {:ok, [{id, to_string(key), message} | encoded]}}
+        {:error, error} -> {:halt, {:error, error}}
+      end
+    end)
+    |> then(fn result -> with {:ok, encoded} <- result, do: {:ok, Enum.reverse(encoded)} end)
+  end
+
+  defp limit(catalog, request, outcome, reply, max_bytes) do
+    if IO.iodata_length(reply) <= max_bytes,
+      do: {outcome, reply},
+      else: Answer.failure(catalog, request, Failure.invalid("the result is larger than #{max_bytes} bytes"))
+  end
+end

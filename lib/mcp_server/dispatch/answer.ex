@@ -1,0 +1,75 @@
+defmodule McpServer.Dispatch.Answer do
+  @moduledoc false
+  # The bytes a call is answered with, failures included: a tool that fails is a result that the
+  # model reads, everything else that fails is a JSON-RPC error.
+
+  alias McpServer.{Catalog, Dispatch, Protocol, Request, Session}
+  alias McpServer.Dispatch.{Failure, Handler, Outcome}
+  alias McpServer.InputRequired
+  alias McpServer.Tool.{CallResult, Content}
+
+  @type t :: {Dispatch.outcome(), Protocol.message()}
+
+  @internal_error -32603
+  @resource_not_found -32002
+  @invalid_params -32602
+
+  @doc "The answer for what a handler returned."
+  @spec encode(Catalog.t(), Request.t(), Outcome.t()) :: t()
+  def encode(catalog, request, {:ok, term}) do
+    case Protocol.result(catalog, request, term) do
+      {:ok, reply} -> {outcome(term), reply}
+      {:error, {:missing_capability, reply}} -> {:error, reply}
+      {:error, reason} -> failure(catalog, request, Failure.invalid(reason))
+    end
+  end
+
+  def encode(_catalog, request, {:error, :not_found}) do
+    code = if Session.stateless?(request.revision), do: @invalid_params, else: @resource_not_found
+    {:error, Protocol.error(request.id, request.revision, code, "Resource not found", %{"uri" => request.name})}
+  end
+
+  def encode(catalog, request, {:error, text}), do: refusal(catalog, request, text)
+  def encode(catalog, request, {:invalid, returned}), do: failure(catalog, request, Failure.invalid(returned))
+
+  defp outcome(%InputRequired{}), do: :input_required
+  defp outcome(%CallResult{is_error: true}), do: :tool_error
+  defp outcome(_term), do: :ok
+
+  @doc "An answer that says no, in words meant for the peer."
+  @spec refusal(Catalog.t(), Request.t(), String.t()) :: t()
+  def refusal(catalog, %Request{kind: :tool} = request, text) do
+    {:ok, reply} = Protocol.result(catalog, request, %CallResult{content: [Content.text(text)], is_error: true})
+    {:tool_error, reply}
+  end
+
+  def refusal(_catalog, request, text),
+    do: {:error, Protocol.error(request.id, request.revision, @internal_error, text)}
+
+  @doc "Logs a failure and answers with its id, and with nothing else that it knows."
+  @spec failure(Catalog.t(), Request.t(), Failure.t()) :: t()
+  def failure(catalog, request, failure) do
+    Failure.log(failure, "#{request.method} #{inspect(Handler.name(catalog, request))}")
+    {{:exception, failure.kind, failure.id}, failure_reply(catalog, request, failure)}
+  end
+
+  @doc "The answer to a call that failed, without the log line."
+  @spec failure_reply(Catalog.t(), Request.t(), Failure.t()) :: Protocol.message()
+  def failure_reply(catalog, %Request{kind: :tool} = request, failure) do
+    text = "Tool execution failed (error id #{failure.id})"
+    text = if detail = detail(failure), do: "#{text}: #{detail}", else: text
+    {:tool_error, reply} = refusal(catalog, request, text)
+    reply
+  end
+
+  def failure_reply(_catalog, request, failure) do
+    data = %{"errorId" => failure.id}
+    data = if detail = detail(failure), do: Map.put(data, "detail", detail), else: data
+    Protocol.error(request.id, request.revision, @internal_error, "Internal error", data)
+  end
+
+  # An exception's text can hold anything, so it leaves the machine only while developing.
+  defp detail(failure) do
+    if Application.get_env(:mcp_server, :debug_errors, false), do: Failure.banner(failure)
+  end
+end

@@ -1,0 +1,101 @@
+defmodule McpServer.Dispatch.Outcome do
+  @moduledoc false
+  # What a handler returned, in one shape. Handlers may be brief; the encoder wants structs.
+
+  alias McpServer.{Completion, InputRequest, JSON, Request}
+  alias McpServer.Prompt.GetResult
+  alias McpServer.Resource.{Content, ReadResult}
+  alias McpServer.Tool.CallResult
+
+  @type t ::
+          {:ok, struct() | [struct() | map()]}
+          | {:error, String.t()}
+          | {:error, :not_found}
+          | {:input, %{String.t() => InputRequest.t()}, state :: term()}
+          | {:invalid, term()}
+
+  @may_ask [:tool, :prompt, :resource, :resource_template]
+
+  @doc "The outcome of a request whose handler returned `returned`."
+  @spec of(Request.t(), term()) :: t()
+  def of(%Request{kind: kind}, {:input_required, inputs, state} = returned) when kind in @may_ask and is_map(inputs) do
+    if Enum.all?(inputs, fn {key, input} -> key?(key) and is_struct(input, InputRequest) end) and
+         (inputs != %{} or state != nil),
+       do: {:input, inputs, state},
+       else: {:invalid, returned}
+  end
+
+  def of(_request, {:error, text}) when is_binary(text) do
+    if String.valid?(text), do: {:error, text}, else: {:invalid, {:error, text}}
+  end
+
+  def of(%Request{kind: kind}, {:error, :not_found}) when kind in [:resource, :resource_template],
+    do: {:error, :not_found}
+
+  def of(%Request{kind: :tool}, returned), do: tool(returned)
+  def of(%Request{kind: :prompt}, returned), do: prompt(returned)
+
+  def of(%Request{kind: kind} = request, returned) when kind in [:resource, :resource_template],
+    do: resource(request, returned)
+
+  def of(%Request{kind: kind}, returned) when kind in [:complete_prompt, :complete_resource],
+    do: completion(returned)
+
+  def of(_list, {:ok, items}) when is_list(items), do: {:ok, items}
+  def of(_list, returned), do: {:invalid, returned}
+
+  defp key?(key), do: is_binary(key) or (is_atom(key) and key not in [nil, true, false])
+
+  defp tool({:ok, %CallResult{} = result}), do: {:ok, result}
+  defp tool({:ok, content}) when is_list(content), do: {:ok, %CallResult{content: content}}
+  defp tool(content) when is_list(content), do: {:ok, %CallResult{content: content}}
+  defp tool({:ok, data} = returned) when is_map(data) and not is_struct(data), do: structured(data, returned)
+  defp tool(returned), do: {:invalid, returned}
+
+  # Clients that know no structured content still get the data, as text.
+  defp structured(data, returned) do
+    case JSON.encode(data) do
+      {:ok, text} ->
+        {:ok, %CallResult{content: [McpServer.Tool.Content.text(text)], structured_content: data}}
+
+      {:error, _reason} ->
+        {:invalid, returned}
+    end
+  end
+
+  defp prompt({:ok, returned}), do: prompt(returned)
+  defp prompt(%GetResult{} = result), do: {:ok, result}
+  defp prompt(messages) when is_list(messages), do: {:ok, %GetResult{messages: messages}}
+  defp prompt(returned), do: {:invalid, returned}
+
+  defp resource(request, {:ok, returned}), do: resource(request, returned)
+  defp resource(_request, %ReadResult{} = result), do: {:ok, result}
+
+  defp resource(request, %Content{} = content), do: {:ok, %ReadResult{contents: [at(request, content)]}}
+
+  defp resource(request, contents) when is_list(contents) do
+    if List.improper?(contents),
+      do: {:invalid, contents},
+      else: {:ok, %ReadResult{contents: Enum.map(contents, &at(request, &1))}}
+  end
+
+  defp resource(_request, content) when is_map(content) and not is_struct(content),
+    do: {:ok, %ReadResult{contents: [content]}}
+
+  defp resource(_request, returned), do: {:invalid, returned}
+
+  # Content that does not say where it is from is from where it was asked for.
+  defp at(request, %Content{uri: nil} = content), do: %{content | uri: request.name}
+  defp at(_request, content), do: content
+
+  defp completion({:ok, returned}), do: completion(returned)
+
+  defp completion(%Completion{values: values} = completion) when is_list(values) do
+    case Enum.split(values, Completion.max_values()) do
+      {_all, []} -> {:ok, completion}
+      {first, _rest} -> {:ok, %{completion | values: first, total: completion.total || length(values), hasMore: true}}
+    end
+  end
+
+  defp completion(returned), do: {:invalid, returned}
+end

@@ -1,0 +1,180 @@
+defmodule McpServer.Fields do
+  @moduledoc false
+  # What every `new/1` does: fields in either spelling in, a checked struct out. A struct describes
+  # its fields once, in a table made while it compiles:
+  #
+  #     @table McpServer.Fields.table(name: {:required, :string}, inputSchema: :map)
+  #     def new(fields), do: McpServer.Fields.build!(__MODULE__, @table, fields)
+  #
+  # The router checks the options of its declarations the same way. Keys are looked up as text, so no
+  # atom is ever made from one.
+
+  alias McpServer.Suggestion
+
+  @typedoc """
+  What a field may hold.
+
+    * `:container` is a map or a list, `:grant` a boolean or a map, `:id` a string or an integer,
+      `:count` a non-negative integer.
+    * `{:in, texts}` is one of these strings; an atom of that name counts and becomes the string.
+    * `{:struct, module}` is that struct, a map (kept as it is) or a keyword list (for `module.new/1`).
+  """
+  @type type ::
+          :any
+          | :string
+          | :boolean
+          | :integer
+          | :count
+          | :number
+          | :map
+          | :list
+          | :container
+          | :grant
+          | :id
+          | {:in, [String.t()]}
+          | {:list, type}
+          | {:struct, module}
+  @type rule :: type | {:required, type}
+  @type table :: %{noun: String.t(), spellings: %{String.t() => atom}, rules: [{atom, rule}]}
+
+  @doc "The table of a struct, from its fields in the order they are checked; `noun` is what messages call one."
+  @spec table([{atom, rule}], String.t()) :: table
+  def table(rules, noun \\ "field") do
+    spellings = for {field, _rule} <- rules, text <- spellings(Atom.to_string(field)), into: %{}, do: {text, field}
+    %{noun: noun, spellings: spellings, rules: rules}
+  end
+
+  defp spellings("_" <> rest = field), do: [field, rest]
+  defp spellings(field), do: Enum.uniq([field, Macro.underscore(field), camelize(field)])
+
+  @doc """
+  The camelCase spelling of a name.
+
+      iex> McpServer.Fields.camelize("min_length")
+      "minLength"
+  """
+  @spec camelize(String.t()) :: String.t()
+  def camelize(name) do
+    [first | rest] = String.split(name, "_")
+    Enum.join([first | Enum.map(rest, &String.capitalize/1)])
+  end
+
+  @doc """
+  Builds the struct, or raises `ArgumentError` naming the field at fault.
+
+  `nil` counts as not given, so it leaves a field at its default.
+  """
+  @spec build!(module, table, Enumerable.t()) :: struct
+  def build!(module, table, fields), do: struct!(module, gather!(inspect(module), table, fields))
+
+  @doc "The checked fields that were given, under their own names. `owner` is what messages say they belong to."
+  @spec gather!(String.t(), table, Enumerable.t()) :: %{atom => any}
+  def gather!(owner, table, fields) do
+    given = fields |> pairs(owner, table) |> Enum.reduce(%{}, &put_given(&1, &2, owner, table))
+
+    for {field, rule} <- table.rules, {:ok, value} <- [fetch(given, field, rule, owner)], into: %{} do
+      {field, cast!(value, type_of(rule), field, owner)}
+    end
+  end
+
+  defp pairs(fields, _owner, _table) when is_map(fields) and not is_struct(fields), do: Map.to_list(fields)
+
+  defp pairs(fields, owner, table) do
+    if is_list(fields) and Enum.all?(fields, &match?({_key, _value}, &1)) do
+      fields
+    else
+      raise ArgumentError, "the #{table.noun}s of #{owner} are a keyword list or a map, got: #{inspect(fields)}"
+    end
+  end
+
+  defp put_given({key, value}, given, owner, table) do
+    field = field!(key, owner, table)
+
+    case given do
+      _given when value == nil -> given
+      %{^field => other} when other !== value -> raise ArgumentError, conflict(field, owner)
+      _given -> Map.put(given, field, value)
+    end
+  end
+
+  defp conflict(field, owner), do: "conflicting values for #{inspect(field)} of #{owner}: it was given twice"
+
+  defp field!(key, owner, table) do
+    text = text_of(key)
+
+    case table.spellings do
+      %{^text => field} -> field
+      _spellings -> raise ArgumentError, unknown(text, owner, table)
+    end
+  end
+
+  defp text_of(key) when is_atom(key), do: Atom.to_string(key)
+  defp text_of(key) when is_binary(key), do: key
+  defp text_of(key), do: inspect(key)
+
+  defp unknown(text, owner, %{noun: noun} = table) do
+    names = Enum.map_join(table.rules, ", ", fn {field, _rule} -> Atom.to_string(field) end)
+    hint = Suggestion.did_you_mean(text, Map.keys(table.spellings))
+    stop = if hint == "", do: ".", else: hint
+    "#{owner} has no #{noun} #{text}#{stop} Its #{noun}s are: #{names}"
+  end
+
+  defp fetch(given, field, {:required, _type}, owner) do
+    with :error <- Map.fetch(given, field), do: raise(ArgumentError, "#{owner} needs #{inspect(field)}")
+  end
+
+  defp fetch(given, field, _type, _owner), do: Map.fetch(given, field)
+
+  defp type_of({:required, type}), do: type
+  defp type_of(type), do: type
+
+  defp cast!(value, type, field, owner) do
+    case cast(value, type) do
+      {:ok, value} ->
+        value
+
+      :error ->
+        raise ArgumentError, "expected #{inspect(field)} of #{owner} to be #{describe(type)}, got: #{inspect(value)}"
+    end
+  end
+
+  defp cast(value, :any), do: {:ok, value}
+  defp cast(value, :string) when is_binary(value), do: {:ok, value}
+  defp cast(value, :boolean) when is_boolean(value), do: {:ok, value}
+  defp cast(value, :integer) when is_integer(value), do: {:ok, value}
+  defp cast(value, :count) when is_integer(value) and value >= 0, do: {:ok, value}
+  defp cast(value, :number) when is_number(value), do: {:ok, value}
+  defp cast(value, :map) when is_map(value), do: {:ok, value}
+  defp cast(value, :list) when is_list(value), do: {:ok, value}
+  defp cast(value, :container) when is_map(value) or is_list(value), do: {:ok, value}
+  defp cast(value, :grant) when is_map(value) or is_boolean(value), do: {:ok, value}
+  defp cast(value, :id) when is_integer(value) or is_binary(value), do: {:ok, value}
+  defp cast(value, {:in, texts}) when is_atom(value) or is_binary(value), do: cast_text(to_string(value), texts)
+  defp cast(value, {:list, type}) when is_list(value), do: cast_all(value, type)
+  defp cast(%module{} = value, {:struct, module}), do: {:ok, value}
+  defp cast(value, {:struct, _module}) when is_map(value) and not is_struct(value), do: {:ok, value}
+  defp cast([{_key, _value} | _rest] = fields, {:struct, module}), do: {:ok, module.new(fields)}
+  defp cast(_value, _type), do: :error
+
+  defp cast_text(text, texts), do: if(text in texts, do: {:ok, text}, else: :error)
+
+  defp cast_all(values, type) do
+    casts = Enum.map(values, &cast(&1, type))
+    if :error in casts, do: :error, else: {:ok, Enum.map(casts, &elem(&1, 1))}
+  end
+
+  defp describe(:any), do: "a value"
+  defp describe(:string), do: "a string"
+  defp describe(:boolean), do: "a boolean"
+  defp describe(:integer), do: "an integer"
+  defp describe(:count), do: "a non-negative integer"
+  defp describe(:number), do: "a number"
+  defp describe(:map), do: "a map"
+  defp describe(:list), do: "a list"
+  defp describe(:container), do: "a map or a list"
+  defp describe(:grant), do: "a boolean or a map"
+  defp describe(:id), do: "a string or an integer"
+  defp describe({:in, texts}), do: "one of " <> Enum.map_join(texts, ", ", &inspect/1)
+  defp describe({:list, type}), do: "a list, each element " <> describe(type)
+  defp describe({:struct, module}), do: "a #{inspect(module)}, a map or a keyword list"
+end

@@ -1,0 +1,12 @@
+defmodule McpServer.InputRequired do
+  @moduledoc """
+  The answer of a handler that needs input, as it goes to the client: the `requests` by key, and the
+  sealed `request_state` the client has to bring back with its answers.
+  """
+
+  alias McpServer.InputRequest
+
+  defstruct requests: %{}, request_state: nil
+
+  @type t :: %__MODULE__{requests: %{String.t() => InputRequest.t()}, request_state: String.t() | nil}
+end

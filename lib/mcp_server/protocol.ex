@@ -1,0 +1,234 @@
+defmodule McpServer.Protocol do
+  @moduledoc false
+  # The door to the core's protocol rules: lines in, outcomes out; results in, lines out.
+  # One of the three façades over `McpServer.Native`. Knows no process and no transport.
+
+  alias McpServer.{Catalog, InputRequest, InputRequired, JSON, Native, Request}
+  alias McpServer.JSON.EncodeError
+  alias McpServer.Resource.ReadResult
+
+  @typedoc "`:revision` is the session's, `nil` while there is none."
+  @type facts :: %{optional(atom()) => term(), revision: String.t() | nil}
+
+  @typedoc "One JSON text without a line end."
+  @type message :: iodata()
+
+  @type outcome ::
+          {:reply, message()}
+          | :ignore
+          | {:open, message(), opening()}
+          | {:request, Request.t()}
+          | {:notification, notice()}
+          | {:response, Request.id(), {:ok, map()} | {:error, map()}}
+          | {:batch, [outcome()]}
+
+  @type opening :: %{
+          id: Request.id(),
+          revision: String.t(),
+          client_info: map(),
+          client_capabilities: map()
+        }
+
+  @type notice ::
+          :initialized
+          | :roots_list_changed
+          | {:cancelled, Request.id(), String.t() | nil}
+          | {:progress, Request.id(), map()}
+
+  @type notification_kind ::
+          :progress
+          | :message
+          | :tools_list_changed
+          | :prompts_list_changed
+          | :resources_list_changed
+          | :resource_updated
+          | :cancelled
+          | :subscriptions_acknowledged
+          | :elicitation_complete
+
+  # Lines above this go to a dirty scheduler: reading them takes longer than a normal one may be held.
+  @inline_bytes 32 * 1024
+
+  @doc "Compiles a server definition (JSON text) into what `admit/3` and `result/3` work with."
+  @spec compile(String.t()) :: {:ok, reference()} | {:error, String.t()}
+  def compile(definition), do: Native.catalog_new(definition)
+
+  @doc "Reads one message of a peer."
+  @spec admit(Catalog.t(), facts(), binary()) :: outcome()
+  def admit(%Catalog{ref: ref}, %{revision: revision}, line) when byte_size(line) <= @inline_bytes,
+    do: outcome(Native.admit(ref, revision, line))
+
+  def admit(%Catalog{ref: ref}, %{revision: revision}, line),
+    do: outcome(Native.Dirty.call(fn -> Native.admit_dirty(ref, revision, line) end))
+
+  defp outcome({:request, fields}), do: {:request, request(fields)}
+  defp outcome({:batch, outcomes}), do: {:batch, Enum.map(outcomes, &outcome/1)}
+
+  defp outcome({:open, reply, {id, revision, client_info, client_capabilities}}) do
+    opening = %{
+      id: id,
+      revision: revision,
+      client_info: client_info,
+      client_capabilities: client_capabilities
+    }
+
+    {:open, reply, opening}
+  end
+
+  defp outcome(finished), do: finished
+
+  defp request({id, method, revision, kind, index, name, arguments, meta, token, client, input}) do
+    {info, capabilities, log_level} = client || {nil, nil, nil}
+    {responses, state} = input
+
+    %Request{
+      id: id,
+      method: method,
+      revision: revision,
+      kind: kind,
+      index: index,
+      name: name,
+      arguments: arguments,
+      meta: meta,
+      progress_token: token,
+      client_info: info,
+      client_capabilities: capabilities,
+      log_level: log_level,
+      input_responses: responses,
+      request_state: state
+    }
+  end
+
+  @doc """
+  The answer to a request.
+
+  `term` is what the request's kind asks for: a `%McpServer.Tool.CallResult{}`,
+  `%McpServer.Prompt.GetResult{}`, `%McpServer.Resource.ReadResult{}` or
+  `%McpServer.Completion{}`; a list of structs for a list; `:empty` where the protocol answers with
+  nothing; or `%McpServer.InputRequired{}` for a tool, prompt or resource.
+
+  Errors:
+
+    * `%McpServer.JSON.EncodeError{}` – the term cannot be written; its path says where
+    * `{:output_schema, problems}` – the structured content does not fit the tool's output schema
+    * `{:missing_capability, message}` – the client cannot give the input; `message` says so
+  """
+  @spec result(Catalog.t(), Request.t(), term()) ::
+          {:ok, message()}
+          | {:error,
+             EncodeError.t()
+             | {:output_schema, [map()]}
+             | {:missing_capability, message()}}
+  def result(%Catalog{ref: ref}, %Request{} = request, :empty),
+    do: {:ok, Native.encode_empty(ref, request.id, request.revision, request.kind == :listen)}
+
+  def result(%Catalog{ref: ref}, %Request{} = request, %InputRequired{} = required) do
+    inputs = Enum.map(required.requests, fn {key, input} -> {to_string(key), to_core(input)} end)
+    capabilities = request.client_capabilities || %{}
+    state = required.request_state
+    encoded(Native.encode_input_required(ref, request.id, capabilities, inputs, state))
+  end
+
+  def result(%Catalog{} = catalog, %Request{} = request, %ReadResult{ttl_ms: nil} = read),
+    do: result(catalog, request, %{read | ttl_ms: catalog.server.ttl_ms})
+
+  def result(%Catalog{} = catalog, %Request{} = request, %ReadResult{cache_scope: nil} = read),
+    do: result(catalog, request, %{read | cache_scope: catalog.server.cache_scope})
+
+  def result(%Catalog{ref: ref}, %Request{} = request, term) do
+    %Request{id: id, revision: revision, kind: kind, index: index} = request
+
+    with :over_budget <- Native.encode_result(ref, id, revision, kind, index, term) do
+      Native.Dirty.call(fn ->
+        Native.encode_result_dirty(ref, id, revision, kind, index, term)
+      end)
+    end
+    |> encoded()
+  end
+
+  @doc "An error answer; `id` is `nil` where the request's could not be read."
+  @spec error(Request.id() | nil, String.t(), integer(), String.t(), term()) :: message()
+  def error(id, revision, code, message, data \\ nil) do
+    case Native.encode_error(id, revision, code, message, data) do
+      {:ok, encoded} -> encoded
+      # Data that cannot be written must not cost the peer its answer.
+      {:error, _reason} -> error(id, revision, code, message)
+    end
+  end
+
+  @doc """
+  A notification.
+
+  `fields` are the parameters under the names of the protocol, as atoms. `subscription_id` is the
+  id of the `subscriptions/listen` request it belongs to.
+  """
+  @spec notification(String.t(), notification_kind(), map(), Request.id() | nil) ::
+          {:ok, message()} | {:error, EncodeError.t()}
+  def notification(revision, kind, fields \\ %{}, subscription_id \\ nil),
+    do: encoded(Native.encode_notification(revision, kind, fields, subscription_id))
+
+  @doc "A request to the client (session era)."
+  @spec request(String.t(), Request.id(), InputRequest.t()) ::
+          {:ok, message()} | {:error, EncodeError.t()}
+  def request(revision, id, %InputRequest{} = input),
+    do: encoded(Native.encode_request(revision, id, to_core(input)))
+
+  @doc "Whether a client with these capabilities may be asked for that input."
+  @spec supports?(map(), InputRequest.t()) :: boolean()
+  def supports?(client_capabilities, %InputRequest{} = input),
+    do: Native.missing_capabilities(client_capabilities, [to_core(input)]) == []
+
+  @doc "The client capability that an input request needs."
+  @spec capability_of(InputRequest.t()) :: String.t()
+  def capability_of(%InputRequest{} = input) do
+    [capability] = Native.missing_capabilities(%{}, [to_core(input)])
+    capability
+  end
+
+  @doc """
+  Seals a handler's state for the client to carry.
+
+  Bound to the principal, the method, the name and the arguments of `request`, and to the time:
+  it opens for `ttl_ms` milliseconds.
+  """
+  @spec seal_state(binary(), term(), Request.t(), term(), pos_integer()) :: String.t()
+  def seal_state(secret, principal, %Request{} = request, state, ttl_ms) do
+    nonce = :crypto.strong_rand_bytes(24)
+    expires_at = System.system_time(:millisecond) + ttl_ms
+    Native.seal_state(secret, nonce, binding(principal, request), expires_at, :erlang.term_to_binary(state))
+  end
+
+  @doc "Opens the state that came back with `request`."
+  @spec open_state(binary(), term(), Request.t()) :: {:ok, term()} | {:error, :invalid_state}
+  def open_state(secret, principal, %Request{request_state: sealed} = request) do
+    now = System.system_time(:millisecond)
+
+    case Native.open_state(secret, binding(principal, request), now, sealed) do
+      # The seal proves that this server wrote the term; `:safe` keeps a state of another
+      # release from creating atoms.
+      {:ok, state} -> {:ok, :erlang.binary_to_term(state, [:safe])}
+      {:error, _reason} -> {:error, :invalid_state}
+    end
+  rescue
+    ArgumentError -> {:error, :invalid_state}
+  end
+
+  defp binding(nil, request), do: binding("", request)
+
+  defp binding(principal, request) do
+    principal = if is_binary(principal), do: principal, else: :erlang.term_to_binary(principal)
+    digest = :crypto.hash(:sha256, JSON.encode!(request.arguments))
+    {principal, request.method, request.name, digest}
+  end
+
+  @doc "The Content-Security-Policy of a view that declares these domains; an error text names the entry at fault."
+  @spec content_security_policy(map() | nil) :: {:ok, String.t()} | {:error, String.t()}
+  def content_security_policy(csp), do: Native.content_security_policy(csp)
+
+  defp to_core(%InputRequest{} = input), do: InputRequest.to_core(input)
+
+  defp encoded({:ok, message}), do: {:ok, message}
+  defp encoded({:error, {:output_schema, problems}}), do: {:error, {:output_schema, problems}}
+  defp encoded({:error, {:missing_capability, reply}}), do: {:error, {:missing_capability, reply}}
+  defp encoded({:error, reason}), do: {:error, EncodeError.new(reason)}
+end

@@ -1,0 +1,267 @@
+defmodule McpServer.Router do
+  @moduledoc ~S'''
+  The table of a server: which tools, prompts and resources it has, and which functions answer.
+
+      defmodule MyApp.MCP do
+        use McpServer.Router, name: "my-app", version: "1.0.0"
+
+        tool "add", "Adds two numbers", MyApp.Calculator, :add, hints: [:read_only, :closed_world] do
+          input_field "a", "First number", :number, required: true
+          input_field "b", "Second number", :number, required: true
+          output_field "sum", "Their sum", :number, required: true
+        end
+
+        prompt "review", "Reviews code" do
+          argument "language", "Programming language", required: true
+          get MyApp.Prompts, :review
+          complete MyApp.Prompts, :complete_review
+        end
+
+        resource "user", "https://example.com/users/{id}" do
+          description "A user's profile"
+          mimeType "application/json"
+          read MyApp.Users, :read
+          complete MyApp.Users, :complete_id
+        end
+      end
+
+  What the named functions are called with and what they answer is told in `McpServer.Controller`. The
+  statements inside the blocks are those of `McpServer.Router.ToolBlock`, `McpServer.Router.PromptBlock`,
+  `McpServer.Router.ResourceBlock` and, for nested fields, `McpServer.Router.FieldBlock`.
+
+  Blocks are ordinary code: names and descriptions may be module attributes, and a `for` around a
+  declaration declares several.
+
+  ## Options of `use`
+
+  | option | meaning | default |
+  |---|---|---|
+  | `name:` | the server's name | the last part of the module's |
+  | `version:` | its version | `"0.1.0"` |
+  | `title:`, `description:`, `website_url:`, `icons:` | more about it (revision 2025-11-25 on) | |
+  | `instructions:` | guidance for the model | |
+  | `ttl_ms:` | how long clients may keep a list, in milliseconds (2026-07-28) | `0` |
+  | `cache_scope:` | who may share a kept list: `:private` or `:public` (2026-07-28) | `:private` |
+  | `page_size:` | entries per page of a list | `1000` |
+  | `list_changed:` | whether clients are told that lists change | `true` |
+  | `system_role:` | what becomes of messages of the role `"system"`, which MCP does not have: `:user`, `:assistant`, `:passthrough` or `:error` | `:user` |
+
+  ## Mistakes
+
+  A mistake is a `CompileError` at its own line that says what was given and what is allowed: names given
+  twice, types that JSON Schema does not have, options that do not exist, a prompt without `get`, a URI that
+  is none, a schema that cannot be compiled. That the named functions exist is checked once every module
+  has been compiled, so a controller is no compile-time dependency of a router: changing one does not
+  recompile the other, and yet a function that goes missing stops the build. Only a missing `complete` of a
+  resource is a warning, since the resource can be read without.
+
+  ## Generated functions
+
+  The callbacks of `McpServer`. They call your functions in the calling process and are meant for tests
+  and for your own code; clients come through a transport, where everything is checked and supervised.
+
+      iex> {:ok, [content]} = MyApp.MCP.call_tool(%McpServer.Conn{}, "add", %{"a" => 1, "b" => 2})
+
+  A list that depends on who asks is computed by the router itself: define `list_tools/1`,
+  `list_prompts/1`, `list_resources/1` or `list_resource_templates/1` in the module, and clients get what
+  it answers. What is called still has to be declared.
+
+      def list_tools(conn) do
+        tools = __mcp__(:tools)
+        {:ok, if(conn.principal, do: tools, else: Enum.reject(tools, &(&1.name == "delete")))}
+      end
+
+  `__mcp__/1` gives the table as data: `:server`, `:tools`, `:prompts`, `:resources`, `:resource_templates` (the
+  structs in the order of declaration), `:tool_handlers`, `:prompt_handlers`, `:resource_handlers`,
+  `:template_handlers`, `:dynamic` (lists the router computes) and `:fingerprint`.
+  '''
+
+  alias McpServer.Router.{Handler, PromptDefinition, Refusal, ResourceDefinition, Server, Table, ToolDefinition, Verify}
+
+  @doc false
+  defmacro __using__(options) do
+    quote do
+      import McpServer.Router, only: [tool: 4, tool: 5, tool: 6, prompt: 3, prompt: 4, resource: 3]
+
+      @behaviour McpServer
+      @before_compile McpServer.Router
+      @after_verify McpServer.Router
+      @__mcp_server__ {
+        Server.new!(__MODULE__, unquote(options), unquote(Refusal.place(__CALLER__))),
+        unquote(Refusal.place(__CALLER__))
+      }
+    end
+  end
+
+  @doc ~S'''
+  Declares a tool: its name, what it does, and the function that is called with the `McpServer.Conn` and
+  the checked arguments.
+
+      tool "read_file", "Reads a file", MyApp.Files, :read, title: "File reader", hints: [:read_only] do
+        input_field "path", "Path of the file", :string, required: true
+      end
+
+  The block has the statements of `McpServer.Router.ToolBlock`; without one the tool takes no arguments.
+
+  | option | meaning |
+  |---|---|
+  | `title:` | a name for people |
+  | `hints:` | list of `:read_only`, `:non_destructive`, `:idempotent`, `:closed_world` |
+  | `annotations:` | a `McpServer.Tool.Annotations` or its fields, in place of `hints:` |
+  | `timeout:` | how long a call may take, in milliseconds |
+  | `requires:` | list of `:sampling`, `:elicitation`, `:roots`: clients without are refused |
+  | `ui:` | URI of the `ui://` resource that renders the result |
+  | `visibility:` | list of `:model` and `:app`: who may call it (both) |
+  | `input_schema:`, `output_schema:` | JSON Schemas, in place of fields |
+  | `additional_properties:` | `false` refuses arguments that no `input_field` declares |
+  | `icons:` | list of `McpServer.Icon` or of their fields |
+  | `execution:`, `meta:` | maps that go out as `execution` and `_meta` |
+
+  The name is 1 to 128 characters of `A-Za-z0-9_./-`.
+  '''
+  defmacro tool(name, description, controller, function),
+    do: declare_tool([name, description, controller, function], [], nil, __CALLER__)
+
+  @doc "See `tool/6`."
+  defmacro tool(name, description, controller, function, do: block),
+    do: declare_tool([name, description, controller, function], [], block, __CALLER__)
+
+  defmacro tool(name, description, controller, function, options),
+    do: declare_tool([name, description, controller, function], options, nil, __CALLER__)
+
+  @doc "See `tool/4`, with options and a block."
+  defmacro tool(name, description, controller, function, options, do: block),
+    do: declare_tool([name, description, controller, function], options, block, __CALLER__)
+
+  defp declare_tool([name, description, controller, function], options, block, caller) do
+    quote do
+      ToolDefinition.open!(
+        __MODULE__,
+        unquote(name),
+        unquote(description),
+        unquote(Handler.as_runtime(controller, caller)),
+        unquote(function),
+        unquote(options),
+        unquote(Refusal.place(caller))
+      )
+
+      unquote(within(McpServer.Router.ToolBlock, block))
+      ToolDefinition.close!(__MODULE__)
+    end
+  end
+
+  @doc """
+  Declares a prompt: its name, what it is for, and in its block the statements of
+  `McpServer.Router.PromptBlock`. `get` and `complete` have to be there.
+
+      prompt "greet", "Greets the user", completion: false do
+        get MyApp.Prompts, :greet
+      end
+
+  | option | meaning |
+  |---|---|
+  | `completion: false` | the prompt completes none of its arguments, and has no `complete` |
+  | `title:` | a name for people |
+  | `icons:` | list of `McpServer.Icon` or of their fields |
+  | `meta:` | a map that goes out as `_meta` |
+  """
+  defmacro prompt(name, description, options \\ [], do: block) do
+    quote do
+      PromptDefinition.open!(
+        __MODULE__,
+        unquote(name),
+        unquote(description),
+        unquote(options),
+        unquote(Refusal.place(__CALLER__))
+      )
+
+      unquote(within(McpServer.Router.PromptBlock, block))
+      PromptDefinition.close!(__MODULE__)
+    end
+  end
+
+  @doc """
+  Declares a resource: its name, its URI, and in its block the statements of
+  `McpServer.Router.ResourceBlock`, of which `read` has to be there.
+
+      resource "readme", "file:///app/README.md" do
+        mimeType "text/markdown"
+        read MyApp.Files, :read_readme
+      end
+
+  With variables in it (`"https://example.com/users/{id}"`, RFC 6570), the URI stands for many
+  resources, and `read` is called with their values.
+  """
+  defmacro resource(name, uri, do: block) do
+    quote do
+      ResourceDefinition.open!(__MODULE__, unquote(name), unquote(uri), unquote(Refusal.place(__CALLER__)))
+      unquote(within(McpServer.Router.ResourceBlock, block))
+      ResourceDefinition.close!(__MODULE__)
+    end
+  end
+
+  defp within(_statements, nil), do: nil
+
+  # `try` keeps the import inside the block.
+  defp within(statements, block) do
+    quote do
+      try do
+        import unquote(statements)
+        unquote(block)
+      after
+        :ok
+      end
+    end
+  end
+
+  @doc false
+  defmacro __before_compile__(env) do
+    table = Table.build!(env, Module.get_attribute(env.module, :__mcp_server__))
+
+    [
+      for({key, value} <- table, do: quote(do: def(__mcp__(unquote(key)), do: unquote(Macro.escape(value))))),
+      for({list, names} <- Table.lists(), name <- names, do: list_callback(env.module, list, names, name)),
+      callbacks()
+    ]
+  end
+
+  # A list goes under all its names: what the module defines under one of them, the others call.
+  defp list_callback(module, list, names, name) do
+    case Table.own_list(module, names) do
+      nil -> quote(do: def(unquote(name)(_conn), do: {:ok, __mcp__(unquote(key(list)))}))
+      own when own != name -> quote(do: def(unquote(name)(conn), do: unquote(own)(conn)))
+      _own -> nil
+    end
+  end
+
+  defp key(:list_tools), do: :tools
+  defp key(:list_prompts), do: :prompts
+  defp key(:list_resources), do: :resources
+  defp key(:list_resource_templates), do: :resource_templates
+
+  defp callbacks do
+    quote do
+      alias McpServer.Router.Invoke
+
+      def call_tool(conn, name, arguments), do: Invoke.call_tool(__MODULE__, conn, name, arguments)
+      def get_prompt(conn, name, arguments), do: Invoke.get_prompt(__MODULE__, conn, name, arguments)
+      def read_resource(conn, name, variables), do: Invoke.read_resource(__MODULE__, conn, name, variables)
+
+      def complete_prompt(conn, name, %{"name" => argument, "value" => prefix}),
+        do: complete_prompt(conn, name, argument, prefix)
+
+      def complete_prompt(conn, name, argument, prefix),
+        do: Invoke.complete_prompt(__MODULE__, conn, name, argument, prefix)
+
+      def complete_resource(conn, name, %{"name" => variable, "value" => prefix}),
+        do: complete_resource(conn, name, variable, prefix)
+
+      def complete_resource(conn, name, variable, prefix),
+        do: Invoke.complete_resource(__MODULE__, conn, name, variable, prefix)
+    end
+  end
+
+  @doc false
+  @spec __after_verify__(module) :: :ok
+  def __after_verify__(router), do: Verify.verify!(router)
+end

@@ -1,0 +1,218 @@
+defmodule McpServer.Router.Field do
+  @moduledoc false
+  # One declared field of a tool, and the JSON Schema it stands for.
+
+  alias McpServer.{Fields, Schema}
+  alias McpServer.Router.{Name, Refusal, Scope}
+
+  # Every keyword of JSON Schema 2020-12 that says something about a plain value.
+  @keywords [
+    title: :string,
+    enum: :list,
+    const: :any,
+    default: :any,
+    examples: :list,
+    format: :string,
+    pattern: :string,
+    minLength: :count,
+    maxLength: :count,
+    minimum: :number,
+    maximum: :number,
+    exclusiveMinimum: :number,
+    exclusiveMaximum: :number,
+    multipleOf: :number,
+    minItems: :count,
+    maxItems: :count,
+    uniqueItems: :boolean,
+    minProperties: :count,
+    maxProperties: :count,
+    additionalProperties: :grant,
+    contentEncoding: :string,
+    contentMediaType: :string,
+    deprecated: :boolean,
+    readOnly: :boolean,
+    writeOnly: :boolean
+  ]
+  @options Fields.table([required: :boolean, items: :any] ++ @keywords, "option")
+  @item_options Fields.table([description: :string, items: :any] ++ @keywords, "option")
+
+  @doc "Begins a field of the innermost block: one of its `into` (`:input`, `:output` or `:fields`)."
+  @spec open!(module, atom, term, term, term, keyword, Refusal.place()) :: :ok
+  def open!(module, into, name, description, type, options, place) do
+    outer = Scope.current(module)
+    name = if is_atom(name) and name != nil, do: Atom.to_string(name), else: name
+    owner = "#{noun(into)} #{inspect(name)} of #{outer.what}"
+    name = Name.check_free!(name, "#{article(into)} #{noun(into)} of #{outer.what}", place)
+    check_outer!(outer, into, owner, place)
+    check_new!(outer, into, name, place)
+    {required, schema} = schema!(owner, description, type, options, @options, place)
+
+    Scope.open(module, %{
+      what: owner,
+      into: into,
+      place: place,
+      name: name,
+      required: required,
+      schema: schema,
+      fields: [],
+      items: nil
+    })
+  end
+
+  @doc "Begins the description of an array's elements."
+  @spec open_items!(module, term, keyword, Refusal.place()) :: :ok
+  def open_items!(module, type, options, place) do
+    outer = Scope.current(module)
+    owner = "items of #{outer.what}"
+
+    cond do
+      outer.schema["type"] != "array" ->
+        Refusal.refuse!(place, "`items` describes the elements of an array, but #{outer.what} is #{given(outer)}")
+
+      Map.has_key?(outer.schema, "items") ->
+        Refusal.refuse!(place, "the #{owner} are already defined")
+
+      true ->
+        {_required, schema} = schema!(owner, nil, type, options, @item_options, place)
+        Scope.open(module, %{what: owner, into: :items, place: place, schema: schema, fields: [], items: nil})
+    end
+  end
+
+  @doc "Ends the innermost field or item. `block?` says whether it had a block of its own."
+  @spec close!(module, boolean) :: :ok
+  def close!(module, block?) do
+    field = Scope.close(module)
+    check_block!(field, block?)
+    schema = Map.merge(field.schema, object(field.fields))
+
+    Scope.update(module, fn
+      outer when field.into == :items -> put_in(outer.schema["items"], schema)
+      outer -> Map.update!(outer, field.into, &[%{name: field.name, required: field.required, schema: schema} | &1])
+    end)
+  end
+
+  @doc "The object schema of these fields, given last first."
+  @spec object([%{name: String.t(), required: boolean, schema: map}]) :: %{String.t() => term}
+  def object([]), do: %{}
+
+  def object(fields) do
+    properties = Map.new(fields, &{&1.name, &1.schema})
+    required = for %{required: true, name: name} <- Enum.reverse(fields), do: name
+    if required == [], do: %{"properties" => properties}, else: %{"properties" => properties, "required" => required}
+  end
+
+  defp noun(:input), do: "input field"
+  defp noun(:output), do: "output field"
+  defp noun(:fields), do: "field"
+
+  defp article(:fields), do: "a"
+  defp article(_into), do: "an"
+
+  defp check_outer!(%{schema: %{"type" => "object"}}, :fields, _owner, _place), do: :ok
+
+  defp check_outer!(%{schema: %{"type" => "array"}} = outer, :fields, owner, place) do
+    Refusal.refuse!(
+      place,
+      "#{owner} has no object to be in: #{outer.what} is an array; describe its elements with `items`"
+    )
+  end
+
+  defp check_outer!(%{schema: _schema} = outer, :fields, owner, place) do
+    Refusal.refuse!(place, "#{owner} has no object to be in: #{outer.what} is #{given(outer)}")
+  end
+
+  defp check_outer!(_outer, _into, _owner, _place), do: :ok
+
+  defp check_new!(outer, into, name, place) do
+    if Enum.any?(Map.fetch!(outer, into), &(&1.name == name)) do
+      Refusal.refuse!(place, "#{noun(into)} #{inspect(name)} is already defined in #{outer.what}")
+    end
+  end
+
+  defp given(%{schema: %{"type" => type}}), do: "of type #{inspect(type)}"
+
+  defp check_block!(%{schema: %{"type" => "array"} = schema} = field, true) do
+    if not Map.has_key?(schema, "items") do
+      Refusal.refuse!(field.place, "the block of #{field.what} has to say what its `items` are")
+    end
+  end
+
+  defp check_block!(%{schema: %{"type" => "object"}}, true), do: :ok
+
+  defp check_block!(field, true) do
+    Refusal.refuse!(field.place, "only an :object or an :array has a block, but #{field.what} is #{given(field)}")
+  end
+
+  defp check_block!(_field, false), do: :ok
+
+  defp schema!(owner, description, type, options, table, place) do
+    type = type!(type, owner, place)
+    {extensions, options} = split_extensions(options, owner, place)
+    given = Refusal.checked!(place, fn -> Fields.gather!(owner, table, options) end)
+    {special, keywords} = Map.split(given, [:required, :items])
+    keywords = Map.new(keywords, fn {keyword, value} -> {Atom.to_string(keyword), Schema.to_json(value)} end)
+    check_enum!(keywords, owner, place)
+
+    schema =
+      %{"type" => type}
+      |> Map.merge(described(Name.check_description!(description, owner, place)))
+      |> Map.merge(keywords)
+      |> Map.merge(items!(special, type, owner, place))
+      |> Map.merge(extensions)
+
+    {Map.get(special, :required, false), schema}
+  end
+
+  defp described(nil), do: %{}
+  defp described(description), do: %{"description" => description}
+
+  # Keywords of others, like `"x-mcp-header": "Region"`, go out as they are.
+  defp split_extensions(options, owner, place) do
+    if not Keyword.keyword?(options) do
+      Refusal.refuse!(place, "the options of #{owner} are a keyword list, got: #{inspect(options)}")
+    end
+
+    {extensions, options} = Enum.split_with(options, fn {key, _value} -> String.starts_with?(to_string(key), "x-") end)
+    {Map.new(extensions, fn {key, value} -> {Atom.to_string(key), Schema.to_json(value)} end), options}
+  end
+
+  defp type!([_first | _rest] = types, owner, place), do: Enum.map(types, &type!(&1, owner, place))
+
+  defp type!(type, owner, place) do
+    text = if is_atom(type) and type != nil, do: Atom.to_string(type), else: type
+    if text in Schema.types(), do: text, else: Refusal.refuse!(place, wrong_type(type, text, owner))
+  end
+
+  defp wrong_type(type, text, owner) do
+    types = Schema.types()
+    hint = if is_binary(text), do: McpServer.Suggestion.did_you_mean(text, types), else: ""
+    stop = if hint == "", do: ".", else: hint
+    "#{owner} has no type #{inspect(type)}#{stop} The types are: #{Enum.join(types, ", ")}"
+  end
+
+  defp items!(%{items: %{} = schema}, "array", _owner, place) do
+    %{"items" => Refusal.checked!(place, fn -> Schema.to_json(schema) end)}
+  end
+
+  defp items!(%{items: type}, "array", owner, place),
+    do: %{"items" => %{"type" => type!(type, "items of #{owner}", place)}}
+
+  defp items!(%{items: _items}, type, owner, place) do
+    Refusal.refuse!(place, "`items:` describes the elements of an array, but #{owner} is of type #{inspect(type)}")
+  end
+
+  defp items!(_special, _type, _owner, _place), do: %{}
+
+  defp check_enum!(%{"enum" => []}, owner, place), do: Refusal.refuse!(place, "the enum of #{owner} allows no value")
+
+  defp check_enum!(%{"enum" => values, "default" => default}, owner, place) do
+    if default not in values do
+      Refusal.refuse!(
+        place,
+        "the default of #{owner} is #{inspect(default)}, which its enum does not allow: #{inspect(values)}"
+      )
+    end
+  end
+
+  defp check_enum!(_keywords, _owner, _place), do: :ok
+end

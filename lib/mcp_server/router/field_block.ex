@@ -1,0 +1,98 @@
+defmodule McpServer.Router.FieldBlock do
+  @moduledoc """
+  The statements inside the block of a field: `field/5` in that of an `:object`, `items/3` in that of an
+  `:array`.
+
+      input_field "users", "People to invite", :array, required: true do
+        items :object do
+          field "email", "Address", :string, required: true, format: "email"
+          field "roles", "Roles", :array, items: :string
+        end
+      end
+  """
+
+  alias McpServer.Router.{Field, Refusal}
+
+  @doc """
+  A property of the object around it.
+
+  | option | meaning |
+  |---|---|
+  | `required:` | whether it has to be there (`false`) |
+  | `items:` | of an `:array`: the type of its elements, or their JSON Schema |
+  | `enum:`, `default:`, `const:`, `examples:` | as in JSON Schema |
+  | `min_length:`, `max_length:`, `pattern:`, `format:` | of strings |
+  | `minimum:`, `maximum:`, `exclusive_minimum:`, `exclusive_maximum:`, `multiple_of:` | of numbers |
+  | `min_items:`, `max_items:`, `unique_items:` | of arrays |
+  | `min_properties:`, `max_properties:`, `additional_properties:` | of objects |
+  | `title:`, `deprecated:`, `read_only:`, `write_only:`, `content_encoding:`, `content_media_type:` | as in JSON Schema |
+  | `"x-…":` | any extension, verbatim |
+
+  Every option can be spelled as in JSON Schema too (`minLength:`). The type is one of `:string`,
+  `:integer`, `:number`, `:boolean`, `:array`, `:object` and `:null`, or a list of these.
+  """
+  defmacro field(name, description, type), do: declare(:fields, [name, description, type], [], nil, __CALLER__)
+
+  @doc "See `field/5`."
+  defmacro field(name, description, type, do: block),
+    do: declare(:fields, [name, description, type], [], block, __CALLER__)
+
+  defmacro field(name, description, type, options),
+    do: declare(:fields, [name, description, type], options, nil, __CALLER__)
+
+  @doc "See `field/5`; with a block for the fields of an `:object` or the items of an `:array`."
+  defmacro field(name, description, type, options, do: block),
+    do: declare(:fields, [name, description, type], options, block, __CALLER__)
+
+  @doc "What the elements of the array around it are: `items :string`. Options are those of `field/5`."
+  defmacro items(type), do: declare_items(type, [], nil, __CALLER__)
+
+  @doc "See `items/1`."
+  defmacro items(type, do: block), do: declare_items(type, [], block, __CALLER__)
+  defmacro items(type, options), do: declare_items(type, options, nil, __CALLER__)
+
+  @doc "See `items/1`."
+  defmacro items(type, options, do: block), do: declare_items(type, options, block, __CALLER__)
+
+  # Also behind `input_field` and `output_field`.
+  @doc false
+  @spec declare(atom, [Macro.t()], Macro.t(), Macro.t() | nil, Macro.Env.t()) :: Macro.t()
+  def declare(into, [name, description, type], options, block, caller) do
+    quote do
+      Field.open!(
+        __MODULE__,
+        unquote(into),
+        unquote(name),
+        unquote(description),
+        unquote(type),
+        unquote(options),
+        unquote(Refusal.place(caller))
+      )
+
+      unquote(within(block))
+      Field.close!(__MODULE__, unquote(block != nil))
+    end
+  end
+
+  defp declare_items(type, options, block, caller) do
+    quote do
+      Field.open_items!(__MODULE__, unquote(type), unquote(options), unquote(Refusal.place(caller)))
+      unquote(within(block))
+      Field.close!(__MODULE__, unquote(block != nil))
+    end
+  end
+
+  defp within(nil), do: nil
+
+  # `try` keeps the import inside the block.
+  defp within(block) do
+    quote do
+      try do
+        import McpServer.Router.FieldBlock
+        unquote(block)
+      after
+        :ok
+      end
+    end
+  end
+end

@@ -1,0 +1,72 @@
+defmodule McpServer.Router.Handler do
+  @moduledoc false
+  # The functions a router names: how a macro takes one without depending on its module, and how it is
+  # checked that they exist.
+
+  alias McpServer.Router.Refusal
+
+  @typedoc "`what` is told to people: `tool \"add\"`, `get of prompt \"greet\"`."
+  @type named :: %{
+          what: String.t(),
+          handler: {module, atom},
+          arity: arity,
+          place: Refusal.place(),
+          optional?: boolean
+        }
+
+  @doc """
+  Expands a module's name in a macro as if it stood in a function's body, so that the module is
+  not compiled before the router, nor the router again after it.
+  """
+  @spec as_runtime(Macro.t(), Macro.Env.t()) :: Macro.t()
+  def as_runtime(ast, env) do
+    env = %{env | function: {:__mcp__, 1}}
+    Macro.prewalk(ast, &if(match?({:__aliases__, _meta, _parts}, &1), do: Macro.expand(&1, env), else: &1))
+  end
+
+  @doc "Checks that a handler is a module and the name of a function."
+  @spec check!(term, term, String.t(), Refusal.place()) :: {module, atom}
+  def check!(module, function, what, place) do
+    cond do
+      not name?(module) -> Refusal.refuse!(place, "#{what} needs a module, got: #{inspect(module)}")
+      not name?(function) -> Refusal.refuse!(place, "#{what} needs a function's name, got: #{inspect(function)}")
+      true -> {module, function}
+    end
+  end
+
+  defp name?(term), do: is_atom(term) and term not in [nil, true, false]
+
+  @doc "Refuses a handler that does not exist, now that every module has been compiled."
+  @spec verify!(named) :: :ok
+  def verify!(named) do
+    cond do
+      exported?(named.handler, named.arity) -> :ok
+      # The resource can be read without it, so this is no reason to stop the application.
+      named.optional? -> warn(named)
+      true -> Refusal.refuse!(named.place, missing(named))
+    end
+  end
+
+  defp exported?({module, function}, arity) do
+    Code.ensure_loaded?(module) and function_exported?(module, function, arity)
+  end
+
+  defp warn(%{place: {file, line}} = named), do: IO.warn(missing(named), file: file, line: line)
+
+  defp missing(%{what: what, handler: {module, function}, arity: arity}) do
+    call = Exception.format_mfa(module, function, arity)
+
+    if Code.ensure_loaded?(module),
+      do: "#{what} names #{call}, which is not a public function#{exports(module, function)}",
+      else: "#{what} names #{call}, but there is no module #{inspect(module)}"
+  end
+
+  defp exports(module, function) do
+    case for {^function, arity} <- module.module_info(:exports), do: "#{function}/#{arity}" do
+      [] -> McpServer.Suggestion.did_you_mean(to_string(function), names(module))
+      arities -> " (there is #{Enum.join(arities, ", ")})"
+    end
+  end
+
+  defp names(module), do: for({name, _arity} <- module.module_info(:exports), do: to_string(name))
+end

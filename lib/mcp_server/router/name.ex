@@ -1,0 +1,54 @@
+defmodule McpServer.Router.Name do
+  @moduledoc false
+  # The rules for the names in a router.
+
+  alias McpServer.Router.{Refusal, Scope}
+
+  # SEP-986: what every client accepts as the name of a tool.
+  @pattern ~r/\A[A-Za-z0-9_.\/-]{1,128}\z/
+  @max_bytes 128
+
+  @doc "Checks the name of a tool or prompt."
+  @spec check!(term, String.t(), Refusal.place()) :: String.t()
+  def check!(name, kind, place) do
+    if is_binary(name) and name =~ @pattern,
+      do: name,
+      else:
+        Refusal.refuse!(place, "a #{kind}'s name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: #{inspect(name)}")
+  end
+
+  @doc "Checks a name that people may read too: a resource, an argument, a field."
+  @spec check_free!(term, String.t(), Refusal.place()) :: String.t()
+  def check_free!(name, kind, place) do
+    if is_binary(name) and byte_size(name) in 1..@max_bytes and String.printable?(name),
+      do: name,
+      else: Refusal.refuse!(place, "#{kind} is named by a string of 1 to 128 bytes, got: #{inspect(name)}")
+  end
+
+  @doc "Refuses a name that the router has declared before."
+  @spec check_new!(module, Scope.kind(), String.t(), Refusal.place()) :: :ok
+  def check_new!(module, kind, name, place) do
+    case Enum.find(Scope.declared(module, kind), &(&1.name == name)) do
+      nil ->
+        :ok
+
+      earlier ->
+        Refusal.refuse!(
+          place,
+          "#{label(kind)} #{inspect(name)} is already defined, at #{Refusal.format(earlier.place)}"
+        )
+    end
+  end
+
+  defp label(:tool), do: "Tool"
+  defp label(:prompt), do: "Prompt"
+  defp label(:resource), do: "Resource"
+
+  @doc "Checks a description."
+  @spec check_description!(term, String.t(), Refusal.place()) :: String.t() | nil
+  def check_description!(description, owner, place) do
+    if is_binary(description) or is_nil(description),
+      do: description,
+      else: Refusal.refuse!(place, "the description of #{owner} is a string, got: #{inspect(description)}")
+  end
+end

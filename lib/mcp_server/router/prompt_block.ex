@@ -1,0 +1,44 @@
+defmodule McpServer.Router.PromptBlock do
+  @moduledoc """
+  The statements inside `prompt … do`.
+
+      prompt "review", "Reviews code" do
+        argument "language", "Programming language", required: true
+        get MyApp.Prompts, :review
+        complete MyApp.Prompts, :complete_review
+      end
+  """
+
+  alias McpServer.Router.{Handler, PromptDefinition, Refusal}
+
+  @doc "An argument of the prompt. Options: `required:` (`false`) and `title:`."
+  defmacro argument(name, description, options \\ []) do
+    quote do
+      PromptDefinition.put_argument!(
+        __MODULE__,
+        unquote(name),
+        unquote(description),
+        unquote(options),
+        unquote(Refusal.place(__CALLER__))
+      )
+    end
+  end
+
+  @doc "The function that makes the messages: `fun(conn, arguments)`."
+  defmacro get(controller, function), do: put_handler(:get, controller, function, __CALLER__)
+
+  @doc "The function that completes an argument: `fun(conn, name, prefix)`."
+  defmacro complete(controller, function), do: put_handler(:complete, controller, function, __CALLER__)
+
+  defp put_handler(statement, controller, function, caller) do
+    quote do
+      PromptDefinition.put_handler!(
+        __MODULE__,
+        unquote(statement),
+        unquote(Handler.as_runtime(controller, caller)),
+        unquote(function),
+        unquote(Refusal.place(caller))
+      )
+    end
+  end
+end

@@ -1,0 +1,123 @@
+defmodule McpServer.Router.PromptDefinition do
+  @moduledoc false
+  # What a `prompt` declaration says, checked, as the struct that clients see and the entry that
+  # requests are dispatched by.
+
+  alias McpServer.{Fields, Icon, Prompt}
+  alias McpServer.Router.{Handler, Name, Refusal, Scope}
+
+  @options Fields.table(
+             [title: :string, completion: :boolean, icons: {:list, {:struct, Icon}}, meta: :map],
+             "option"
+           )
+  @argument_options Fields.table([required: :boolean, title: :string], "option")
+  @arity %{get: 2, complete: 3}
+
+  @doc "Begins a prompt."
+  @spec open!(module, term, term, keyword, Refusal.place()) :: :ok
+  def open!(module, name, description, options, place) do
+    name = Name.check!(name, "prompt", place)
+    what = "prompt #{inspect(name)}"
+    Name.check_new!(module, :prompt, name, place)
+
+    Scope.open(module, %{
+      what: what,
+      place: place,
+      name: name,
+      description: Name.check_description!(description, what, place),
+      options: Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end),
+      arguments: [],
+      get: nil,
+      complete: nil
+    })
+  end
+
+  @doc "Gives the innermost prompt an argument."
+  @spec put_argument!(module, term, term, keyword, Refusal.place()) :: :ok
+  def put_argument!(module, name, description, options, place) do
+    prompt = Scope.current(module)
+    what = "argument #{inspect(name)} of #{prompt.what}"
+    name = Name.check_free!(name, "an argument of #{prompt.what}", place)
+
+    if Enum.any?(prompt.arguments, &(&1.name == name)) do
+      Refusal.refuse!(place, "argument #{inspect(name)} is already defined in #{prompt.what}")
+    end
+
+    options = Refusal.checked!(place, fn -> Fields.gather!(what, @argument_options, options) end)
+
+    argument = %Prompt.Argument{
+      name: name,
+      description: Name.check_description!(description, what, place),
+      title: options[:title],
+      required: Map.get(options, :required, false)
+    }
+
+    Scope.update(module, &%{&1 | arguments: [argument | &1.arguments]})
+  end
+
+  @doc "Gives the innermost prompt its `get` or `complete` function."
+  @spec put_handler!(module, :get | :complete, term, term, Refusal.place()) :: :ok
+  def put_handler!(module, statement, controller, function, place) do
+    prompt = Scope.current(module)
+    what = "`#{statement}` of #{prompt.what}"
+    if Map.fetch!(prompt, statement), do: Refusal.refuse!(place, "#{what} is already defined")
+    handler = Handler.check!(controller, function, what, place)
+    named = %{what: what, handler: handler, arity: Map.fetch!(@arity, statement), place: place, optional?: false}
+    Scope.update(module, &Map.put(&1, statement, named))
+  end
+
+  @doc "Ends the innermost prompt."
+  @spec close!(module) :: :ok
+  def close!(module) do
+    prompt = Scope.close(module)
+    check_complete!(prompt)
+
+    Scope.declare(module, :prompt, %{
+      name: prompt.name,
+      place: prompt.place,
+      struct: wire_struct(prompt),
+      entry: entry(prompt),
+      handlers: Enum.reject([prompt.get, prompt.complete], &is_nil/1)
+    })
+  end
+
+  defp check_complete!(%{get: nil} = prompt) do
+    Refusal.refuse!(prompt.place, "#{prompt.what} needs a function that makes its messages: `get Module, :function`")
+  end
+
+  defp check_complete!(%{complete: nil, options: %{completion: false}}), do: :ok
+
+  defp check_complete!(%{complete: nil} = prompt) do
+    Refusal.refuse!(
+      prompt.place,
+      "#{prompt.what} needs a function that completes its arguments: `complete Module, :function`, " <>
+        "or the option `completion: false`"
+    )
+  end
+
+  defp check_complete!(%{complete: %{place: place}, options: %{completion: false}} = prompt) do
+    Refusal.refuse!(place, "#{prompt.what} has the option `completion: false`, and yet a `complete`")
+  end
+
+  defp check_complete!(_prompt), do: :ok
+
+  defp wire_struct(%{options: options} = prompt) do
+    %Prompt{
+      name: prompt.name,
+      description: prompt.description,
+      arguments: Enum.reverse(prompt.arguments),
+      title: options[:title],
+      icons: options[:icons],
+      _meta: options[:meta]
+    }
+  end
+
+  defp entry(prompt) do
+    %{
+      name: prompt.name,
+      get: prompt.get.handler,
+      complete: prompt.complete && prompt.complete.handler,
+      arguments: for(argument <- Enum.reverse(prompt.arguments), do: argument.name)
+    }
+  end
+end

@@ -1,0 +1,186 @@
+defmodule McpServer.Router.ResourceDefinition do
+  @moduledoc false
+  # What a `resource` declaration says, checked, as the struct that clients see and the entry that
+  # requests are dispatched by. A URI with variables makes a template of it.
+
+  alias McpServer.{Annotations, App, Fields, Icon, Resource, ResourceTemplate}
+  alias McpServer.Router.{Handler, Name, Refusal, Scope, Uri}
+
+  @statements Fields.table(
+                [
+                  description: :string,
+                  mimeType: :string,
+                  title: :string,
+                  size: :count,
+                  icons: {:list, {:struct, Icon}},
+                  annotations: {:struct, Annotations},
+                  csp: :any,
+                  permissions: :any,
+                  app_domain: :string,
+                  prefers_border: :boolean,
+                  meta: :map
+                ],
+                "statement"
+              )
+  @arity %{read: 2, complete: 3}
+
+  @doc "Begins a resource."
+  @spec open!(module, term, term, Refusal.place()) :: :ok
+  def open!(module, name, uri, place) do
+    name = Name.check_free!(name, "a resource", place)
+    what = "resource #{inspect(name)}"
+    Name.check_new!(module, :resource, name, place)
+    variables = variables!(uri, what, place)
+    check_new_uri!(module, uri, what, place)
+
+    Scope.open(module, %{
+      what: what,
+      place: place,
+      name: name,
+      uri: uri,
+      variables: variables,
+      statements: %{},
+      read: nil,
+      complete: nil
+    })
+  end
+
+  defp variables!(uri, what, place) when is_binary(uri) do
+    case Uri.variables(uri) do
+      {:ok, variables} -> variables
+      {:error, reason} -> Refusal.refuse!(place, "the URI of #{what} is not valid, #{reason}; got: #{inspect(uri)}")
+    end
+  end
+
+  defp variables!(uri, what, place) do
+    Refusal.refuse!(place, "the URI of #{what} is a string, got: #{inspect(uri)}")
+  end
+
+  defp check_new_uri!(module, uri, what, place) do
+    case Enum.find(Scope.declared(module, :resource), &(&1.uri == uri)) do
+      nil -> :ok
+      earlier -> Refusal.refuse!(place, "the URI of #{what} is already that of resource #{inspect(earlier.name)}")
+    end
+  end
+
+  @doc "Gives the innermost resource what a statement says of it."
+  @spec put!(module, atom, term, Refusal.place()) :: :ok
+  def put!(module, statement, value, place) do
+    resource = Scope.current(module)
+
+    if Map.has_key?(resource.statements, statement) do
+      Refusal.refuse!(place, "`#{statement}` of #{resource.what} is already defined")
+    end
+
+    if statement == :size and resource.variables != [] do
+      Refusal.refuse!(place, "#{resource.what} has variables in its URI, so it has no one size")
+    end
+
+    given = Refusal.checked!(place, fn -> checked(resource.what, statement, value) end)
+    Scope.update(module, &%{&1 | statements: Map.merge(&1.statements, given)})
+  end
+
+  # An App's options are checked by the struct they end up in, its origins by the policy made of them.
+  defp checked(_what, :csp, value) do
+    meta = App.UIResourceMeta.new(csp: value)
+    _policy = App.CSP.generate(meta)
+    %{csp: meta.csp}
+  end
+
+  defp checked(_what, :permissions, value), do: %{permissions: App.UIResourceMeta.new(permissions: value).permissions}
+  defp checked(what, statement, value), do: Fields.gather!(what, @statements, [{statement, value}])
+
+  @doc "Gives the innermost resource its `read` or `complete` function."
+  @spec put_handler!(module, :read | :complete, term, term, Refusal.place()) :: :ok
+  def put_handler!(module, statement, controller, function, place) do
+    resource = Scope.current(module)
+    what = "`#{statement}` of #{resource.what}"
+
+    cond do
+      Map.fetch!(resource, statement) ->
+        Refusal.refuse!(place, "#{what} is already defined")
+
+      statement == :complete and resource.variables == [] ->
+        Refusal.refuse!(place, "#{what} has nothing to complete: #{inspect(resource.uri)} has no variables")
+
+      true ->
+        handler = Handler.check!(controller, function, what, place)
+        optional? = statement == :complete
+
+        named = %{
+          what: what,
+          handler: handler,
+          arity: Map.fetch!(@arity, statement),
+          place: place,
+          optional?: optional?
+        }
+
+        Scope.update(module, &Map.put(&1, statement, named))
+    end
+  end
+
+  @doc "Ends the innermost resource."
+  @spec close!(module) :: :ok
+  def close!(module) do
+    resource = Scope.close(module)
+
+    if resource.read == nil do
+      Refusal.refuse!(resource.place, "#{resource.what} needs a function that reads it: `read Module, :function`")
+    end
+
+    Scope.declare(module, :resource, %{
+      name: resource.name,
+      uri: resource.uri,
+      template?: resource.variables != [],
+      place: resource.place,
+      struct: wire_struct(resource),
+      entry: entry(resource),
+      handlers: Enum.reject([resource.read, resource.complete], &is_nil/1)
+    })
+  end
+
+  defp wire_struct(%{variables: [], statements: statements} = resource) do
+    struct!(Resource, Map.merge(common(resource), %{uri: resource.uri, size: statements[:size]}))
+  end
+
+  defp wire_struct(resource), do: struct!(ResourceTemplate, Map.put(common(resource), :uriTemplate, resource.uri))
+
+  defp common(%{statements: statements} = resource) do
+    statements
+    |> Map.take([:description, :mimeType, :title, :icons, :annotations])
+    |> Map.merge(%{name: resource.name, _meta: meta(statements)})
+  end
+
+  defp meta(statements) do
+    case {ui(statements), statements[:meta]} do
+      {nil, meta} -> meta
+      {ui, nil} -> %App.Meta{ui: ui}
+      {ui, meta} -> Map.put(meta, "ui", ui)
+    end
+  end
+
+  defp ui(statements) do
+    if Enum.any?([:csp, :permissions, :app_domain, :prefers_border], &is_map_key(statements, &1)) do
+      %App.UIResourceMeta{
+        csp: statements[:csp],
+        permissions: statements[:permissions],
+        domain: statements[:app_domain],
+        prefers_border: statements[:prefers_border]
+      }
+    end
+  end
+
+  defp entry(%{variables: []} = resource) do
+    %{name: resource.name, uri: resource.uri, read: resource.read.handler}
+  end
+
+  defp entry(resource) do
+    %{
+      name: resource.name,
+      uri_template: resource.uri,
+      read: resource.read.handler,
+      complete: resource.complete && resource.complete.handler,
+      variables: resource.variables
+    }
+  end
+end

@@ -1,0 +1,50 @@
+defmodule McpServer.Router.Scope do
+  @moduledoc false
+  # What is known of a router while its module is being compiled: the blocks that are open, innermost
+  # first, and the declarations that are complete, in order. Both are attributes of the module.
+
+  @open :__mcp_open__
+  @declared :__mcp_declared__
+
+  @type kind :: :tool | :prompt | :resource
+
+  @doc "Enters a block."
+  @spec open(module, map) :: :ok
+  def open(module, block), do: put_open(module, [block | opened(module)])
+
+  @doc "The innermost open block."
+  @spec current(module) :: map
+  def current(module), do: hd(opened(module))
+
+  @doc "Changes the innermost open block."
+  @spec update(module, (map -> map)) :: :ok
+  def update(module, fun) do
+    [block | outer] = opened(module)
+    put_open(module, [fun.(block) | outer])
+  end
+
+  @doc "Leaves the innermost open block and returns it."
+  @spec close(module) :: map
+  def close(module) do
+    [block | outer] = opened(module)
+    put_open(module, outer)
+    block
+  end
+
+  @doc "Adds a complete declaration."
+  @spec declare(module, kind, map) :: :ok
+  def declare(module, kind, declaration) do
+    all = Module.get_attribute(module, @declared, [])
+    Module.put_attribute(module, @declared, [{kind, declaration} | all])
+  end
+
+  @doc "The complete declarations of a kind, in the order they were made."
+  @spec declared(module, kind) :: [map]
+  def declared(module, kind) do
+    all = Module.get_attribute(module, @declared, [])
+    for {^kind, declaration} <- Enum.reverse(all), do: declaration
+  end
+
+  defp opened(module), do: Module.get_attribute(module, @open, [])
+  defp put_open(module, blocks), do: Module.put_attribute(module, @open, blocks)
+end

@@ -1,0 +1,59 @@
+defmodule McpServer.Router.Server do
+  @moduledoc false
+  # The options of `use McpServer.Router`: what the server says of itself.
+
+  alias McpServer.{Fields, Icon}
+  alias McpServer.Router.Refusal
+
+  @options Fields.table(
+             [
+               name: :string,
+               version: :string,
+               title: :string,
+               description: :string,
+               website_url: :string,
+               icons: {:list, {:struct, Icon}},
+               instructions: :string,
+               ttl_ms: :count,
+               cache_scope: {:in, ~w(private public)},
+               page_size: :count,
+               list_changed: :boolean,
+               system_role: {:in, ~w(user assistant passthrough error)}
+             ],
+             "option"
+           )
+
+  @defaults %{
+    version: "0.1.0",
+    title: nil,
+    description: nil,
+    website_url: nil,
+    icons: nil,
+    instructions: nil,
+    ttl_ms: 0,
+    cache_scope: "private",
+    page_size: 1_000,
+    list_changed: true,
+    system_role: "user"
+  }
+
+  @scopes %{"private" => :private, "public" => :public}
+  @roles %{"user" => :user, "assistant" => :assistant, "passthrough" => :passthrough, "error" => :error}
+
+  @doc "The checked options over their defaults."
+  @spec new!(module, term, Refusal.place()) :: map
+  def new!(router, options, place) do
+    owner = "`use McpServer.Router`"
+    given = Refusal.checked!(place, fn -> Fields.gather!(owner, @options, options) end)
+    if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
+    server = @defaults |> Map.put(:name, default_name(router)) |> Map.merge(given)
+
+    %{
+      server
+      | cache_scope: Map.fetch!(@scopes, server.cache_scope),
+        system_role: Map.fetch!(@roles, server.system_role)
+    }
+  end
+
+  defp default_name(router), do: router |> Module.split() |> List.last()
+end

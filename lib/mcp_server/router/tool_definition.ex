@@ -1,0 +1,182 @@
+defmodule McpServer.Router.ToolDefinition do
+  @moduledoc false
+  # What a `tool` declaration says, checked, as the struct that clients see and the entry that calls
+  # are dispatched by.
+
+  alias McpServer.{App, Fields, Icon, Tool}
+  alias McpServer.Router.{Field, Handler, Name, RawSchema, Refusal, Scope}
+
+  @capabilities %{"sampling" => :sampling, "elicitation" => :elicitation, "roots" => :roots}
+
+  @options Fields.table(
+             [
+               title: :string,
+               hints: {:list, {:in, ~w(read_only non_destructive idempotent closed_world)}},
+               annotations: {:struct, Tool.Annotations},
+               ui: :string,
+               visibility: {:list, {:in, ~w(model app)}},
+               timeout: :count,
+               requires: {:list, {:in, ~w(sampling elicitation roots)}},
+               input_schema: :any,
+               output_schema: :any,
+               additional_properties: :boolean,
+               icons: {:list, {:struct, Icon}},
+               execution: :map,
+               meta: :map
+             ],
+             "option"
+           )
+
+  @doc "Begins a tool."
+  @spec open!(module, term, term, term, term, keyword, Refusal.place()) :: :ok
+  def open!(module, name, description, controller, function, options, place) do
+    name = Name.check!(name, "tool", place)
+    what = "tool #{inspect(name)}"
+    Name.check_new!(module, :tool, name, place)
+    options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
+    check_options!(options, what, place)
+
+    Scope.open(module, %{
+      what: what,
+      place: place,
+      name: name,
+      description: Name.check_description!(description, what, place),
+      handler: Handler.check!(controller, function, what, place),
+      options: options,
+      input: [],
+      output: [],
+      input_schema: nil,
+      output_schema: nil
+    })
+
+    options
+    |> Map.take([:input_schema, :output_schema])
+    |> Enum.each(fn {key, schema} -> put_schema!(module, key, schema, place) end)
+  end
+
+  defp check_options!(%{timeout: 0}, what, place),
+    do: Refusal.refuse!(place, "the timeout of #{what} is in milliseconds, got: 0")
+
+  defp check_options!(%{hints: _hints, annotations: _annotations}, what, place) do
+    Refusal.refuse!(place, "#{what} has both `hints:` and `annotations:`, which say the same: keep one")
+  end
+
+  defp check_options!(%{ui: ui}, what, place) do
+    if not String.starts_with?(ui, "ui://") do
+      Refusal.refuse!(place, "the ui of #{what} is the URI of a resource with the scheme ui://, got: #{inspect(ui)}")
+    end
+  end
+
+  defp check_options!(_options, _what, _place), do: :ok
+
+  @doc "Gives the innermost tool a schema verbatim."
+  @spec put_schema!(module, :input_schema | :output_schema, term, Refusal.place()) :: :ok
+  def put_schema!(module, key, schema, place) do
+    tool = Scope.current(module)
+    what = "#{key} of #{tool.what}"
+    if Map.fetch!(tool, key), do: Refusal.refuse!(place, "the #{what} is already defined")
+    schema = parse(key).(schema, "the #{what}", place)
+    Scope.update(module, &Map.put(&1, key, schema))
+  end
+
+  defp parse(:input_schema), do: &RawSchema.parse_object!/3
+  defp parse(:output_schema), do: &RawSchema.parse!/3
+
+  @doc "Ends the innermost tool."
+  @spec close!(module) :: :ok
+  def close!(module) do
+    tool = Scope.close(module)
+    check_one_way!(tool, :input_schema, :input)
+    check_one_way!(tool, :output_schema, :output)
+
+    Scope.declare(module, :tool, %{
+      name: tool.name,
+      place: tool.place,
+      ui: tool.options[:ui],
+      struct: wire_struct(tool),
+      entry: entry(tool),
+      handlers: [%{what: tool.what, handler: tool.handler, arity: 2, place: tool.place, optional?: false}]
+    })
+  end
+
+  defp check_one_way!(tool, key, fields) do
+    if Map.fetch!(tool, key) && Map.fetch!(tool, fields) != [] do
+      Refusal.refuse!(tool.place, "#{tool.what} has both #{key} and #{fields}_field, which say the same: keep one")
+    end
+
+    if tool.input_schema && Map.has_key?(tool.options, :additional_properties) do
+      Refusal.refuse!(tool.place, "the additionalProperties of #{tool.what} belong into its input_schema")
+    end
+  end
+
+  defp wire_struct(%{options: options} = tool) do
+    %Tool{
+      name: tool.name,
+      description: tool.description,
+      inputSchema: tool.input_schema || input(tool),
+      outputSchema: tool.output_schema || output(tool.output),
+      annotations: annotations(options),
+      title: options[:title],
+      icons: options[:icons],
+      execution: options[:execution],
+      _meta: meta(options)
+    }
+  end
+
+  defp input(tool) do
+    schema = Map.merge(%{"type" => "object", "properties" => %{}}, Field.object(tool.input))
+
+    case tool.options do
+      %{additional_properties: allowed} -> Map.put(schema, "additionalProperties", allowed)
+      _options -> schema
+    end
+  end
+
+  defp output([]), do: nil
+  defp output(fields), do: Map.put(Field.object(fields), "type", "object")
+
+  # Clients of revision 2025-03-26 know a tool's title only from its annotations.
+  defp annotations(%{annotations: %Tool.Annotations{title: nil} = annotations} = options) do
+    %{annotations | title: options[:title]}
+  end
+
+  defp annotations(%{annotations: annotations}), do: annotations
+
+  defp annotations(%{hints: hints} = options) do
+    %Tool.Annotations{
+      title: options[:title],
+      readOnlyHint: "read_only" in hints,
+      destructiveHint: "non_destructive" not in hints,
+      idempotentHint: "idempotent" in hints,
+      openWorldHint: "closed_world" not in hints
+    }
+  end
+
+  defp annotations(%{title: title}), do: %Tool.Annotations{title: title}
+  defp annotations(_options), do: nil
+
+  defp meta(options) do
+    case {ui(options), options[:meta]} do
+      {nil, meta} -> meta
+      {ui, nil} -> %App.Meta{ui: ui}
+      {ui, meta} -> Map.put(meta, "ui", ui)
+    end
+  end
+
+  defp ui(options) when is_map_key(options, :ui) or is_map_key(options, :visibility) do
+    ui = %App.UI{resource_uri: options[:ui]}
+    if visibility = options[:visibility], do: %{ui | visibility: visibility}, else: ui
+  end
+
+  defp ui(_options), do: nil
+
+  defp entry(tool) do
+    %{
+      name: tool.name,
+      handler: tool.handler,
+      timeout: tool.options[:timeout],
+      requires: Enum.map(tool.options[:requires] || [], &Map.fetch!(@capabilities, &1)),
+      authorize: nil
+    }
+  end
+end

@@ -1,0 +1,59 @@
+defmodule McpServer.Router.Uri do
+  @moduledoc false
+  # What a router has to know of a resource's URI while it compiles: whether it is one, and which
+  # variables it has. Whether a template can be matched without doubt is for the core to say.
+
+  @absolute ~r/\A[A-Za-z][A-Za-z0-9+.-]*:[^\s]/
+  @character ~r/\A[A-Za-z0-9\-._~:\/?#\[\]@!$&'()*+,;=%]*\z/
+  @stray_percent ~r/%(?![0-9A-Fa-f]{2})/
+  @expression ~r/\{([^{}]*)\}/
+  @variables ~r/\A[+#.\/;?&]?((?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:[A-Za-z0-9_.]|%[0-9A-Fa-f]{2})*(?::[1-9][0-9]{0,3}|\*)?)(?:,(?1))*\z/
+
+  @doc """
+  The variables of a URI or URI template, `[]` for a plain URI.
+
+      iex> McpServer.Router.Uri.variables("users://{id}{?page,size}")
+      {:ok, ["id", "page", "size"]}
+      iex> McpServer.Router.Uri.variables("not a uri")
+      {:error, "it does not begin with a scheme, like https:"}
+  """
+  @spec variables(String.t()) :: {:ok, [String.t()]} | {:error, String.t()}
+  def variables(uri) do
+    literal = Regex.replace(@expression, uri, "")
+
+    cond do
+      not (uri =~ @absolute) -> {:error, "it does not begin with a scheme, like https:"}
+      literal =~ ~r/[{}]/ -> {:error, "its braces do not match"}
+      not (literal =~ @character) -> {:error, "it has a character that must be percent-encoded"}
+      literal =~ @stray_percent -> {:error, "it has a % that is no percent-encoding"}
+      true -> names(uri)
+    end
+  end
+
+  defp names(uri) do
+    expressions = for [_all, expression] <- Regex.scan(@expression, uri), do: expression
+
+    case Enum.reject(expressions, &(&1 =~ @variables)) do
+      [] -> distinct(Enum.flat_map(expressions, &names_in/1))
+      [bad | _rest] -> {:error, "{#{bad}} is no expression of RFC 6570"}
+    end
+  end
+
+  defp names_in(expression) do
+    expression
+    |> String.replace(~r/\A[+#.\/;?&]/, "")
+    |> String.split(",")
+    |> Enum.map(&String.replace(&1, ~r/(:[0-9]+|\*)\z/, ""))
+  end
+
+  defp distinct(names) do
+    case names -- Enum.uniq(names) do
+      [] -> {:ok, names}
+      [twice | _rest] -> {:error, "it has the variable #{twice} twice"}
+    end
+  end
+
+  @doc "Whether a URI begins as the template does, which is all that can be said before the core matches it."
+  @spec literal_prefix?(String.t(), String.t()) :: boolean
+  def literal_prefix?(template, uri), do: String.starts_with?(uri, hd(String.split(template, "{", parts: 2)))
+end

@@ -1,0 +1,93 @@
+defmodule McpServer.Schema do
+  @moduledoc """
+  A JSON Schema, as far as a struct is convenient for one. Wherever a schema is taken, a plain map is
+  taken too, with any keyword of JSON Schema 2020-12, and goes out verbatim.
+
+  | field | type |
+  |---|---|
+  | `type` | `"object"`, `"string"`, `"number"`, `"integer"`, `"boolean"`, `"array"` or `"null"` |
+  | `properties` | map of name to schema |
+  | `required` | list of property names |
+  | `description` | string |
+  | `enum` | list of allowed values |
+  | `default` | any value |
+  | `items` | schema of an array's elements |
+
+  A field that is `nil` is left out of the JSON; `false`, `0`, `[]` and the `nil` inside
+  `enum: [nil, "a"]` are values and stay.
+
+      iex> McpServer.Schema.new(type: :object, properties: %{"q" => %{"type" => "string"}}, required: ["q"])
+      %McpServer.Schema{type: "object", properties: %{"q" => %{"type" => "string"}}, required: ["q"]}
+  """
+
+  alias McpServer.Fields
+  alias McpServer.Schema.Validator
+
+  @types ~w(string number integer boolean object array null)
+
+  defstruct [:type, :properties, :required, :description, :enum, :default, :items]
+
+  @type t :: %__MODULE__{
+          type: String.t() | nil,
+          properties: map | nil,
+          required: [String.t()] | nil,
+          description: String.t() | nil,
+          enum: list | nil,
+          default: any,
+          items: t | map | nil
+        }
+
+  @table Fields.table(
+           type: {:in, @types},
+           properties: :map,
+           required: {:list, :string},
+           description: :string,
+           enum: :list,
+           default: :any,
+           items: {:struct, __MODULE__}
+         )
+
+  @doc "Builds a schema; raises `ArgumentError` naming the field at fault."
+  @spec new(keyword | map) :: t
+  def new(fields), do: Fields.build!(__MODULE__, @table, fields)
+
+  @doc """
+  Checks a value: any term that `McpServer.JSON.encode/2` accepts. The error holds up to 20 problems that
+  say where, what was expected and what may have been meant, and never the value.
+
+  A schema that is checked against often is better compiled once: `McpServer.Schema.Validator.compile/1`.
+
+      iex> schema = %McpServer.Schema{type: "object", required: ["q"]}
+      iex> McpServer.Schema.validate(schema, %{"q" => "elixir"})
+      :ok
+      iex> {:error, error} = McpServer.Schema.validate(schema, %{})
+      iex> Enum.map(error.problems, & &1.keyword)
+      ["required"]
+  """
+  @spec validate(Validator.t() | t | map | boolean, term) :: :ok | {:error, McpServer.Schema.Error.t()}
+  defdelegate validate(schema, value), to: Validator
+
+  @doc "The names JSON Schema has for types."
+  @spec types() :: [String.t()]
+  def types, do: @types
+
+  # A schema as the JSON object it stands for: text keys, structs as maps, atoms as text. The router
+  # stores schemas in this form, so that what it checks is what is sent.
+  @doc false
+  @spec to_json(term) :: term
+  def to_json(%__MODULE__{} = schema) do
+    for {field, _rule} <- @table.rules, (value = Map.fetch!(schema, field)) != nil, into: %{} do
+      {Atom.to_string(field), to_json(value)}
+    end
+  end
+
+  def to_json(map) when is_map(map) and not is_struct(map) do
+    json = Map.new(map, fn {key, value} -> {to_string(key), to_json(value)} end)
+    if map_size(json) < map_size(map), do: raise(ArgumentError, "two keys of a JSON Schema are the same text")
+    json
+  end
+
+  def to_json(list) when is_list(list), do: Enum.map(list, &to_json/1)
+  def to_json(atom) when is_atom(atom) and atom not in [nil, true, false], do: Atom.to_string(atom)
+  def to_json(value), do: value
+end

@@ -1,0 +1,185 @@
+defmodule McpServer.Session do
+  @moduledoc false
+  # What a channel remembers of its peer, as a value: the session era's state (revision, client,
+  # log level, subscriptions), the stateless era's streams, the ids in flight and the requests that
+  # were put to the client. Holds no process and sends nothing; `McpServer.Connection` owns one.
+
+  alias McpServer.{Protocol, Request}
+
+  @log_levels ~w(debug info notice warning error critical alert emergency)
+  @severity @log_levels |> Enum.with_index() |> Map.new()
+
+  # The first revision of the stateless era. Revisions are ISO dates, so text order is time order.
+  @stateless "2026-07-28"
+
+  defstruct id: nil,
+            revision: nil,
+            initialized?: false,
+            client_info: nil,
+            client_capabilities: nil,
+            log_level: "info",
+            subscriptions: MapSet.new(),
+            streams: %{},
+            in_flight: %{},
+            asked: %{},
+            sequence: 0
+
+  @typedoc "Where a request stands that has not been answered."
+  @type place :: :waiting | {:running, reference()} | :stream
+
+  @typedoc """
+  * `:revision` – what `initialize` agreed on, `nil` before it
+  * `:streams` – the open `subscriptions/listen` requests by id
+  * `:in_flight` – every request that has not been answered
+  * `:asked` – requests put to the client that it has not answered: id → call and key
+  """
+  @type t :: %__MODULE__{
+          id: String.t(),
+          revision: String.t() | nil,
+          initialized?: boolean(),
+          client_info: map() | nil,
+          client_capabilities: map() | nil,
+          log_level: String.t(),
+          subscriptions: MapSet.t(String.t()),
+          streams: %{Request.id() => Request.t()},
+          in_flight: %{Request.id() => place()},
+          asked: %{Request.id() => {reference(), String.t()}},
+          sequence: non_neg_integer()
+        }
+
+  @doc "A session nobody has opened yet."
+  @spec new(String.t()) :: t()
+  def new(id), do: %__MODULE__{id: id}
+
+  @doc "A random session id: 128 bits, URL-safe."
+  @spec random_id() :: String.t()
+  def random_id, do: Base.url_encode64(:crypto.strong_rand_bytes(16), padding: false)
+
+  @doc "Whether a revision keeps no state between requests."
+  @spec stateless?(String.t()) :: boolean()
+  def stateless?(revision), do: revision >= @stateless
+
+  @doc "What `McpServer.Protocol.admit/3` needs to know of the session."
+  @spec facts(t()) :: Protocol.facts()
+  def facts(%__MODULE__{} = session), do: %{revision: session.revision}
+
+  @doc "The revision for a message that belongs to no request."
+  @spec fallback_revision(t()) :: String.t()
+  def fallback_revision(%__MODULE__{revision: revision}), do: revision || @stateless
+
+  @doc "The client has said `initialize`."
+  @spec open(t(), Protocol.opening()) :: t()
+  def open(%__MODULE__{} = session, opening) do
+    %{
+      session
+      | revision: opening.revision,
+        client_info: opening.client_info,
+        client_capabilities: opening.client_capabilities
+    }
+  end
+
+  @doc "The client has said `notifications/initialized`; before `initialize` that means nothing."
+  @spec initialized(t()) :: t()
+  def initialized(%__MODULE__{revision: nil} = session), do: session
+  def initialized(%__MODULE__{} = session), do: %{session | initialized?: true}
+
+  @doc "Fills in what a request of the session era leaves to its session."
+  @spec complete(t(), Request.t()) :: Request.t()
+  def complete(%__MODULE__{} = session, %Request{client_capabilities: nil} = request) do
+    %{
+      request
+      | client_info: session.client_info,
+        client_capabilities: session.client_capabilities
+    }
+  end
+
+  def complete(_session, request), do: request
+
+  @doc "Takes a request in; an id that is still in flight is refused."
+  @spec begin(t(), Request.id(), place()) :: {:ok, t()} | {:error, :duplicate}
+  def begin(%__MODULE__{in_flight: in_flight} = session, id, place) do
+    if is_map_key(in_flight, id),
+      do: {:error, :duplicate},
+      else: {:ok, place(session, id, place)}
+  end
+
+  @doc "Moves a request in flight."
+  @spec place(t(), Request.id(), place()) :: t()
+  def place(session, id, place), do: %{session | in_flight: Map.put(session.in_flight, id, place)}
+
+  @doc "Where a request stands, `nil` when it is not in flight."
+  @spec whereabouts(t(), Request.id()) :: place() | nil
+  def whereabouts(session, id), do: Map.get(session.in_flight, id)
+
+  @doc "A request has been answered, or never will be."
+  @spec finish(t(), Request.id()) :: t()
+  def finish(session, id), do: %{session | in_flight: Map.delete(session.in_flight, id)}
+
+  @doc "A number no call of this session had before."
+  @spec next(t()) :: {pos_integer(), t()}
+  def next(%__MODULE__{sequence: sequence} = session),
+    do: {sequence + 1, %{session | sequence: sequence + 1}}
+
+  @doc "Requests that `call` puts to the client, each under a key of the handler's."
+  @spec ask(t(), reference(), [{Request.id(), String.t()}]) :: t()
+  def ask(session, call, requests) do
+    asked = for {id, key} <- requests, into: session.asked, do: {id, {call, key}}
+    %{session | asked: asked}
+  end
+
+  @doc "The client has answered; an answer to nothing that was asked is `:unknown`."
+  @spec answered(t(), Request.id()) :: {:ok, {reference(), String.t()}, t()} | :unknown
+  def answered(session, id) do
+    case Map.pop(session.asked, id) do
+      {nil, _asked} -> :unknown
+      {question, asked} -> {:ok, question, %{session | asked: asked}}
+    end
+  end
+
+  @doc "A call wants its answers no longer: the ids of what it still waits for."
+  @spec withdraw(t(), reference()) :: {[Request.id()], t()}
+  def withdraw(%__MODULE__{asked: asked} = session, _call) when asked == %{}, do: {[], session}
+
+  def withdraw(session, call) do
+    ids = for {id, {^call, _key}} <- session.asked, do: id
+    {Enum.sort(ids), %{session | asked: Map.drop(session.asked, ids)}}
+  end
+
+  @doc "The least severe level whose messages the client wants."
+  @spec put_level(t(), String.t()) :: t()
+  def put_level(session, level) when is_map_key(@severity, level), do: %{session | log_level: level}
+
+  @doc "Whether a message of `level` reaches a client that asked for `threshold` and above."
+  @spec logs?(threshold :: String.t(), level :: String.t()) :: boolean()
+  def logs?(threshold, level), do: Map.get(@severity, level, 0) >= Map.fetch!(@severity, threshold)
+
+  @doc "Log levels, least severe first."
+  @spec log_levels() :: [String.t()]
+  def log_levels, do: @log_levels
+
+  @doc "`resources/subscribe`, for at most `limit` resources."
+  @spec subscribe(t(), String.t(), pos_integer()) :: {:ok, t()} | {:error, :too_many}
+  def subscribe(%__MODULE__{subscriptions: uris} = session, uri, limit) do
+    if MapSet.member?(uris, uri) or MapSet.size(uris) < limit,
+      do: {:ok, %{session | subscriptions: MapSet.put(uris, uri)}},
+      else: {:error, :too_many}
+  end
+
+  @doc "`resources/unsubscribe`; of something never subscribed to is fine."
+  @spec unsubscribe(t(), String.t()) :: t()
+  def unsubscribe(session, uri),
+    do: %{session | subscriptions: MapSet.delete(session.subscriptions, uri)}
+
+  @doc "`subscriptions/listen`, at most `limit` at once."
+  @spec listen(t(), Request.t(), pos_integer()) :: {:ok, t()} | {:error, :too_many}
+  def listen(%__MODULE__{streams: streams}, _request, limit) when map_size(streams) >= limit,
+    do: {:error, :too_many}
+
+  def listen(session, request, _limit),
+    do: {:ok, %{session | streams: Map.put(session.streams, request.id, request)}}
+
+  @doc "A stream has ended."
+  @spec unlisten(t(), Request.id()) :: t()
+  def unlisten(session, id),
+    do: finish(%{session | streams: Map.delete(session.streams, id)}, id)
+end

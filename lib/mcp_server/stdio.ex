@@ -1,0 +1,133 @@
+defmodule McpServer.Stdio do
+  @moduledoc """
+  Serves a router on stdin and stdout: the transport of clients that start their servers themselves.
+
+  ## In development
+
+      mix mcp.stdio MyApp.MCP
+
+  see `mix help mcp.stdio`. That is the command to put into a client's configuration.
+
+  ## In a release
+
+  Either without touching your supervision tree:
+
+      bin/my_app eval "McpServer.Stdio.run(MyApp.MCP, app: :my_app)"
+
+  or as a child of it, started with `bin/my_app start`:
+
+      children = [
+        MyApp.Repo,
+        {McpServer.Stdio, router: MyApp.MCP}
+      ]
+
+  `eval` is the better choice where anything prints while the applications start: `run/2` takes stdout over
+  before any of them is started, a child only when its turn comes.
+
+  ## What belongs to the protocol
+
+  stdout carries messages and nothing else. When the transport starts, the client's stdin and stdout are moved
+  to descriptors of its own; whatever else the VM prints from then on (`IO.puts/1`, `Logger`, crash reports,
+  the compiler) appears on stderr, and whatever else reads stdin finds it at its end. So there is one such
+  transport per VM, and it does not go together with an `iex` on the same terminal. Messages that the client
+  sent before are not lost.
+
+  ## When the client goes
+
+  At the end of stdin the requests that were read are answered; calls that run get `:grace` milliseconds for
+  it. Then the VM stops with status 0 (`:on_eof`). It stops as well when nobody reads stdout any more.
+
+  ## Options
+
+  | option | default | |
+  |---|---|---|
+  | `:router` | required | the router to serve |
+  | `:on_eof` | `:stop` | `:stop` stops the VM, `:ignore` only the transport, a function of no arguments is called |
+  | `:timeout` | `60_000` | how long a call may run, in milliseconds; a tool's own `timeout:` comes first |
+  | `:input_timeout` | `300_000` | how long the client may take to answer a handler's request, in milliseconds |
+  | `:grace` | `5_000` | how long calls may go on after the end of stdin, in milliseconds |
+  | `:max_calls` | `64` | calls that run at once; calls that wait for the client's input do not count |
+  | `:max_waiting` | `1_000` | requests read ahead; after that the client waits, and none is refused |
+  | `:max_waiting_bytes` | 8 MiB | the same, in bytes of the requests |
+  | `:max_awaiting_input` | `1_000` | calls that wait for the client's input at once |
+  | `:max_streams` | `64` | `subscriptions/listen` streams at once |
+  | `:max_subscriptions` | `1_000` | subscribed resources |
+  | `:max_line_bytes` | 10 MiB | the longest message; a longer one is skipped and answered with `-32700` |
+  | `:max_heap_words` | 64 Mi | memory of one call, in machine words; more ends the call |
+  | `:max_result_bytes` | 64 MiB | the longest answer; a longer one fails |
+  | `:assigns` | `%{}` | what every `McpServer.Conn` has under `assigns` |
+  """
+
+  alias McpServer.Connection
+  alias McpServer.Stdio.{Channel, Takeover}
+
+  @max_line_bytes 10 * 1024 * 1024
+
+  @type option ::
+          {:router, module()}
+          | {:on_eof, :stop | :ignore | (() -> term())}
+          | {:assigns, map()}
+          | {atom(), pos_integer()}
+
+  @doc false
+  @spec child_spec([option()]) :: Supervisor.child_spec()
+  def child_spec(options) do
+    # At the end of stdin it ends normally and stays away; after a crash it is back for the next message.
+    %{id: __MODULE__, start: {__MODULE__, :start_link, [options]}, restart: :transient, shutdown: 10_000}
+  end
+
+  @doc """
+  Starts the transport, linked to the calling process. Usually a supervisor does.
+
+  Returns `{:error, {:already_started, pid}}` where one runs already, and `{:error, reason}` where stdin and
+  stdout cannot be taken over (`:ebadf`: they are closed).
+  """
+  @spec start_link([option()]) :: GenServer.on_start()
+  def start_link(options) do
+    {own, options} = Keyword.split(options, [:on_eof, :max_line_bytes])
+
+    channel = %{
+      on_eof: Keyword.get(own, :on_eof, :stop),
+      max_line_bytes: Keyword.get(own, :max_line_bytes, @max_line_bytes)
+    }
+
+    Connection.start_link([name: __MODULE__, channel: {Channel, channel}] ++ options)
+  end
+
+  @doc """
+  Takes stdin and stdout over, starts the application, serves until the client goes, and stops the VM.
+
+  For release scripts. Beside the options above: `:app`, the application to start with everything it needs
+  (default: the router's, where it is loaded).
+  """
+  @spec run(module(), [option() | {:app, atom()}]) :: no_return()
+  def run(router, options \\ []) do
+    take_over!()
+    {app, options} = Keyword.pop_lazy(options, :app, fn -> Application.get_application(router) end)
+    {:ok, _started} = Application.ensure_all_started(app || :mcp_server)
+    serve([router: router] ++ options)
+  end
+
+  @doc false
+  @spec take_over!() :: :ok
+  def take_over! do
+    case Takeover.ensure() do
+      {:ok, _reader, _output} -> :ok
+      {:error, reason} -> raise "stdin and stdout cannot be taken over: #{inspect(reason)}"
+    end
+  end
+
+  # Blocks; the end of stdin stops the VM from below.
+  @doc false
+  @spec serve([option()]) :: no_return()
+  def serve(options) do
+    case Supervisor.start_link([{__MODULE__, options}], strategy: :one_for_one) do
+      {:ok, _supervisor} -> :ok
+      # The application's own supervision tree serves already.
+      {:error, {:shutdown, {:failed_to_start_child, __MODULE__, {:already_started, _pid}}}} -> :ok
+      {:error, reason} -> raise "the stdio transport cannot start: #{Exception.format_exit(reason)}"
+    end
+
+    Process.sleep(:infinity)
+  end
+end

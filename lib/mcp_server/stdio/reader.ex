@@ -1,0 +1,35 @@
+defmodule McpServer.Stdio.Reader do
+  @moduledoc false
+  # The native side of stdin: a thread that reads lines against credits. Together with `Takeover` the
+  # only one here that knows there is native code.
+
+  alias McpServer.Native
+
+  @opaque t :: reference()
+
+  @doc """
+  Moves stdin and stdout to descriptors of our own, once per VM: afterwards descriptor 0 is at its end
+  and whatever is written to descriptor 1 appears on stderr. Returns a reader and the output's descriptor.
+  """
+  @spec open() :: {:ok, t(), non_neg_integer()} | {:error, atom()}
+  def open, do: Native.stdio_open()
+
+  @doc "Bytes of the client that somebody else had read before; only before any reader was started."
+  @spec prepend(t(), binary()) :: :ok | {:error, atom()}
+  def prepend(_reader, ""), do: :ok
+  def prepend(reader, bytes), do: Native.stdio_prepend(reader, bytes)
+
+  @doc """
+  Starts to read for the calling process, which gets `{:mcp_stdin, reader, event}`: one message per credit.
+  """
+  @spec start(t(), pos_integer()) :: :ok | {:error, atom()}
+  def start(reader, max_line_bytes), do: Native.stdio_read(reader, self(), max_line_bytes)
+
+  @doc "Allows one more message."
+  @spec credit(t()) :: :ok
+  def credit(reader), do: Native.stdio_credit(reader, 1)
+
+  @doc "Ends the reader."
+  @spec close(t()) :: :ok
+  def close(reader), do: Native.stdio_close(reader)
+end

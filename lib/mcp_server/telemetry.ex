@@ -1,0 +1,93 @@
+defmodule McpServer.Telemetry do
+  @moduledoc """
+  The events that the library emits through `:telemetry`, when that package is part of the system.
+
+  Durations are in native time units (`System.convert_time_unit/3`). Metadata never carries payloads:
+  no arguments, no results, no URIs, no text of a client or of an exception.
+
+  ## Calls
+
+  A call is a request that runs the router's code. Requests that the library answers alone (`ping`,
+  lists, refusals) emit nothing.
+
+  | event | measurements | metadata |
+  |---|---|---|
+  | `[:mcp_server, :request, :start]` | `system_time`, `monotonic_time`, `queue_time` | call |
+  | `[:mcp_server, :request, :stop]` | `duration`, `monotonic_time` | call, `outcome` |
+  | `[:mcp_server, :request, :exception]` | `duration`, `monotonic_time` | call, `kind`, `error_id` |
+  | `[:mcp_server, :request, :cancelled]` | `duration`, `monotonic_time` | call |
+
+  Call metadata: `router`, `transport` (`:stdio` or `:test`), `revision`, `method`, `kind`
+  (`:tool`, `:prompt`, `:resource`, `:resource_template`, `:complete_prompt`, `:complete_resource`, or
+  the list's) and `name`, the declared name of the tool, prompt or resource (`nil` for lists).
+
+    * `queue_time` – how long the request waited for a free place
+    * `outcome` – `:ok`, `:tool_error` (a result with `isError`), `:error` (a JSON-RPC error) or
+      `:input_required`
+    * `kind` of an exception – `:error`, `:throw`, `:exit`, `:killed`, `:timeout` or `:invalid_result`;
+      it takes the place of the call's kind, which is then under `request_kind`
+    * `error_id` – the id that the log line and the answer carry
+
+  ## Peers
+
+  | event | measurements | metadata |
+  |---|---|---|
+  | `[:mcp_server, :session, :start]` | `system_time` | `router`, `transport`, `revision` |
+  | `[:mcp_server, :session, :stop]` | `duration` | `router`, `transport`, `revision`, `reason` |
+  | `[:mcp_server, :subscription, :start]` | `count` | `router`, `transport`, `revision` |
+  | `[:mcp_server, :subscription, :stop]` | `count` | `router`, `transport`, `revision` |
+  | `[:mcp_server, :input, :start]` | `count` (requests put to the client) | `router`, `transport`, `revision` |
+  | `[:mcp_server, :input, :stop]` | `duration` | `router`, `transport`, `revision`, `outcome` |
+  | `[:mcp_server, :discarded]` | `count` | `router`, `transport`, `what` |
+
+    * `[:mcp_server, :session, …]` – a channel's life; `revision` is `nil` while the channel has opened no
+      session; `reason` is `:eof`, `:closed` or `:shutdown`
+    * `outcome` of input – `:ok`, `:timeout`, `:closed` or `:cancelled`
+    * `what` was discarded – `:late_notification` (after its result), `:stale_progress` (not higher than
+      the last), `:filtered_log` (below the client's level) or `:unknown_response` (an answer to
+      nothing that was asked)
+
+  ## Example
+
+      :telemetry.attach("slow-tools", [:mcp_server, :request, :stop], fn _event, measured, call, _config ->
+        milliseconds = System.convert_time_unit(measured.duration, :native, :millisecond)
+        if milliseconds > 500, do: Logger.warning("\#{call.name} took \#{milliseconds} ms")
+      end, nil)
+  """
+
+  @compile {:no_warn_undefined, :telemetry}
+
+  @events [
+    [:mcp_server, :request, :start],
+    [:mcp_server, :request, :stop],
+    [:mcp_server, :request, :exception],
+    [:mcp_server, :request, :cancelled],
+    [:mcp_server, :session, :start],
+    [:mcp_server, :session, :stop],
+    [:mcp_server, :subscription, :start],
+    [:mcp_server, :subscription, :stop],
+    [:mcp_server, :input, :start],
+    [:mcp_server, :input, :stop],
+    [:mcp_server, :discarded]
+  ]
+
+  @doc "Every event there is, for `:telemetry.attach_many/4`."
+  @spec events() :: [[atom()]]
+  def events, do: @events
+
+  # Loads the package if it is there, so that `execute/3` may look without asking the code server.
+  @doc false
+  @spec load() :: :ok
+  def load do
+    _loaded? = Code.ensure_loaded?(:telemetry)
+    :ok
+  end
+
+  @doc false
+  @spec execute([atom()], map(), map()) :: :ok
+  def execute(event, measurements, metadata) do
+    if :erlang.function_exported(:telemetry, :execute, 3),
+      do: :telemetry.execute([:mcp_server | event], measurements, metadata),
+      else: :ok
+  end
+end

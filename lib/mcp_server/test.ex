@@ -1,0 +1,211 @@
+defmodule McpServer.Test do
+  @moduledoc """
+  Tests of a router, through everything a real client's message goes through.
+
+      defmodule MyApp.MCPTest do
+        use ExUnit.Case, async: true
+        use McpServer.Test, router: MyApp.MCP
+
+        test "adds" do
+          assert {:ok, %{"content" => [%{"text" => "3"}]}} = call_tool("add", %{"a" => 1, "b" => 2})
+        end
+
+        test "refuses text" do
+          assert {:ok, %{"isError" => true}} = call_tool("add", %{"a" => "1", "b" => 2})
+        end
+
+        test "asks for the name" do
+          answers = %{"elicitation/create" => %{"action" => "accept", "content" => %{"name" => "Ada"}}}
+          assert {:ok, %{"content" => [%{"text" => "Hello, Ada!"}]}} = call_tool("greet", %{}, answers: answers)
+        end
+      end
+
+  `use McpServer.Test, router: R` defines the functions below in the test module without their first argument,
+  the router. Other options given to `use` are defaults for all of them.
+
+  ## Results
+
+  Everything comes back as the client sees it: decoded JSON, keys are strings.
+
+    * `{:ok, result}` – for tools also results with `"isError" => true`
+    * `{:error, %{"code" => …, "message" => …}}` – a JSON-RPC error
+    * `{:input_required, [%{"method" => …, "params" => …}]}` – the handler asked the client for input, and no
+      `answers:` were given
+
+  Notifications arrive in the mailbox of the test, as `{:mcp_notification, method, params}`:
+
+      call_tool("import", %{}, progress_token: "p")
+      assert_received {:mcp_notification, "notifications/progress", %{"progress" => 1}}
+
+  ## Options
+
+  | option | default | |
+  |---|---|---|
+  | `:revision` | `"2026-07-28"` | the protocol revision the client speaks |
+  | `:answers` | none | what the client answers: a map from method to answer, or a function of method and params; `{:error, error}` declines |
+  | `:client_capabilities` | sampling, elicitation, roots | |
+  | `:client_info` | `mcp_server_test` | |
+  | `:progress_token` | none | asks for progress |
+  | `:log_level` | none | asks for log messages of this level and above; the session era sends them from `"info"` on unasked |
+  | `:assigns` | `%{}` | what the handler finds in `conn.assigns` |
+  | `:receive_timeout` | `5_000` | how long the client waits for an answer, in milliseconds |
+  | `:initialize` | `true` | `false` leaves out the handshake of the session era |
+  | `:on` | none | a client of `connect/2` to use; otherwise each call opens a channel of its own |
+
+  Bounds of `McpServer.Stdio`, such as `:timeout` and `:max_calls`, are options too.
+
+  Handlers run in a process of their own; the test process is among its `$callers`, so what a test allows itself
+  (an Ecto sandbox, a Mox expectation) holds for them.
+  """
+
+  alias McpServer.Test.Client
+
+  @typedoc "Where a request goes: a router, for a channel of its own."
+  @type target :: module()
+
+  @type result :: {:ok, map()} | {:error, map()} | {:input_required, [map()]}
+
+  @doc false
+  defmacro __using__(options) do
+    {router, defaults} = Keyword.pop!(options, :router)
+
+    quote do
+      @mcp_test_defaults unquote(defaults)
+
+      def connect(options \\ []),
+        do: McpServer.Test.connect(unquote(router), options ++ @mcp_test_defaults)
+
+      def call_tool(name, arguments \\ %{}, options \\ []),
+        do: McpServer.Test.call_tool(unquote(router), name, arguments, options ++ @mcp_test_defaults)
+
+      def get_prompt(name, arguments \\ %{}, options \\ []),
+        do: McpServer.Test.get_prompt(unquote(router), name, arguments, options ++ @mcp_test_defaults)
+
+      def read_resource(uri, options \\ []),
+        do: McpServer.Test.read_resource(unquote(router), uri, options ++ @mcp_test_defaults)
+
+      def complete_prompt(name, argument, prefix, options \\ []),
+        do: McpServer.Test.complete_prompt(unquote(router), name, argument, prefix, options ++ @mcp_test_defaults)
+
+      def complete_resource(template, variable, prefix, options \\ []),
+        do: McpServer.Test.complete_resource(unquote(router), template, variable, prefix, options ++ @mcp_test_defaults)
+
+      def list_tools(options \\ []),
+        do: McpServer.Test.list_tools(unquote(router), options ++ @mcp_test_defaults)
+
+      def list_prompts(options \\ []),
+        do: McpServer.Test.list_prompts(unquote(router), options ++ @mcp_test_defaults)
+
+      def list_resources(options \\ []),
+        do: McpServer.Test.list_resources(unquote(router), options ++ @mcp_test_defaults)
+
+      def list_resource_templates(options \\ []),
+        do: McpServer.Test.list_resource_templates(unquote(router), options ++ @mcp_test_defaults)
+
+      def request(message, options \\ []),
+        do: McpServer.Test.request(unquote(router), message, options ++ @mcp_test_defaults)
+    end
+  end
+
+  @doc """
+  Opens a channel that several requests share, to be given as `on:`. It lives as long as the test.
+
+      client = connect(revision: "2025-11-25")
+      request(%{"id" => 1, "method" => "resources/subscribe", "params" => %{"uri" => "config://app"}}, on: client)
+      McpServer.Changes.resource_updated(MyApp.MCP, "config://app")
+      assert_receive {:mcp_notification, "notifications/resources/updated", %{"uri" => "config://app"}}
+  """
+  @spec connect(target(), keyword()) :: Client.t()
+  def connect(router, options \\ []), do: Client.open(router, once(options))
+
+  @doc "Closes a channel of `connect/2` as a client does that goes away. Returns when the server is done with it."
+  @spec disconnect(Client.t()) :: :ok
+  defdelegate disconnect(client), to: Client, as: :close
+
+  @doc "Calls a tool."
+  @spec call_tool(target(), String.t(), map(), keyword()) :: result()
+  def call_tool(router, name, arguments \\ %{}, options \\ []),
+    do: call(router, "tools/call", %{"name" => name, "arguments" => arguments}, options)
+
+  @doc "Gets a prompt."
+  @spec get_prompt(target(), String.t(), map(), keyword()) :: result()
+  def get_prompt(router, name, arguments \\ %{}, options \\ []),
+    do: call(router, "prompts/get", %{"name" => name, "arguments" => arguments}, options)
+
+  @doc "Reads a resource."
+  @spec read_resource(target(), String.t(), keyword()) :: result()
+  def read_resource(router, uri, options \\ []), do: call(router, "resources/read", %{"uri" => uri}, options)
+
+  @doc "Completes an argument of a prompt; `{:ok, %{\"values\" => …}}`."
+  @spec complete_prompt(target(), String.t(), String.t(), String.t(), keyword()) :: result()
+  def complete_prompt(router, name, argument, prefix, options \\ []),
+    do: complete(router, %{"type" => "ref/prompt", "name" => name}, argument, prefix, options)
+
+  @doc "Completes a variable of a resource template, named by its URI template; `{:ok, %{\"values\" => …}}`."
+  @spec complete_resource(target(), String.t(), String.t(), String.t(), keyword()) :: result()
+  def complete_resource(router, template, variable, prefix, options \\ []),
+    do: complete(router, %{"type" => "ref/resource", "uri" => template}, variable, prefix, options)
+
+  defp complete(router, reference, name, prefix, options) do
+    params = %{"ref" => reference, "argument" => %{"name" => name, "value" => prefix}}
+
+    with {:ok, %{"completion" => completion}} <- call(router, "completion/complete", params, options),
+         do: {:ok, completion}
+  end
+
+  @doc "All tools, page by page; `{:ok, tools}`."
+  @spec list_tools(target(), keyword()) :: {:ok, [map()]} | {:error, map()}
+  def list_tools(router, options \\ []), do: list(router, "tools/list", "tools", options)
+
+  @doc "All prompts, page by page; `{:ok, prompts}`."
+  @spec list_prompts(target(), keyword()) :: {:ok, [map()]} | {:error, map()}
+  def list_prompts(router, options \\ []), do: list(router, "prompts/list", "prompts", options)
+
+  @doc "All resources, page by page; `{:ok, resources}`."
+  @spec list_resources(target(), keyword()) :: {:ok, [map()]} | {:error, map()}
+  def list_resources(router, options \\ []), do: list(router, "resources/list", "resources", options)
+
+  @doc "All resource templates, page by page; `{:ok, templates}`."
+  @spec list_resource_templates(target(), keyword()) :: {:ok, [map()]} | {:error, map()}
+  def list_resource_templates(router, options \\ []),
+    do: list(router, "resources/templates/list", "resourceTemplates", options)
+
+  @doc """
+  Sends one message and returns the whole answer: `%{"jsonrpc" => "2.0", "id" => …, "result" => …}`, a list for
+  a batch, `:none` for what is not answered.
+
+  A binary is sent as it is. A map is encoded; `"jsonrpc"` and, on 2026-07-28, the `_meta` of every request are
+  filled in where they are missing.
+  """
+  @spec request(target(), map() | binary(), keyword()) :: map() | [map()] | :none | {:input_required, [map()]}
+  def request(router, message, options \\ []), do: with_client(router, options, &Client.raw(&1, message))
+
+  defp call(router, method, params, options), do: with_client(router, options, &Client.call(&1, method, params))
+
+  defp list(router, method, member, options),
+    do: with_client(router, options, &pages(&1, method, member, %{}, []))
+
+  defp pages(client, method, member, params, found) do
+    with {:ok, %{^member => items} = page} <- Client.call(client, method, params) do
+      case page do
+        %{"nextCursor" => cursor} -> pages(client, method, member, %{"cursor" => cursor}, [found, items])
+        _last -> {:ok, List.flatten([found, items])}
+      end
+    end
+  end
+
+  defp with_client(router, options, fun) do
+    if client = options[:on] do
+      # The revision was agreed on when the channel was opened.
+      fun.(Client.configure(client, options |> once() |> Keyword.delete(:revision)))
+    else
+      client = Client.open(router, once(options))
+      result = fun.(client)
+      :ok = Client.close(client)
+      result
+    end
+  end
+
+  # Options of the call come before the defaults of `use`.
+  defp once(options), do: options |> Keyword.delete(:on) |> Enum.uniq_by(&elem(&1, 0))
+end

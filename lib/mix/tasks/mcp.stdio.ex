@@ -1,0 +1,69 @@
+defmodule Mix.Tasks.Mcp.Stdio do
+  @shortdoc "Serves a router on stdin and stdout"
+
+  @moduledoc """
+  Serves a router on stdin and stdout, for clients that start their servers themselves.
+
+      mix mcp.stdio MyApp.MCP
+
+  Takes stdout over first, so whatever is compiled or printed on the way appears on stderr and the client sees
+  messages only; what the client sends meanwhile is not lost. Then it compiles and starts the application, and
+  serves until the client goes.
+
+  The dependencies have to be compiled before a client starts this for the first time (`mix deps.compile`, or any
+  `mix compile`): mix needs them to find the task, and prints while it compiles them.
+
+  In a client's configuration:
+
+      {"mcpServers": {"my_app": {"command": "mix", "args": ["mcp.stdio", "MyApp.MCP"], "cwd": "/path/to/my_app"}}}
+
+  A client that knows no `cwd` can start `sh -c "cd /path/to/my_app && exec mix mcp.stdio MyApp.MCP"`.
+
+  ## Options
+
+    * `--timeout MS` – how long a call may run, in milliseconds (60000); a tool's own `timeout:` comes first
+    * `--no-compile` – serve what is compiled
+    * `--no-start` – do not start the application, only what it is built on
+
+  See `McpServer.Stdio` for what happens to stdin and stdout, and for releases.
+  """
+
+  use Mix.Task
+
+  alias McpServer.Stdio
+
+  @switches [timeout: :integer, compile: :boolean, start: :boolean]
+  @usage "usage: mix mcp.stdio ROUTER [--timeout MS] [--no-compile] [--no-start], for example mix mcp.stdio MyApp.MCP"
+
+  @impl true
+  def run(arguments) do
+    {name, options} = parse!(arguments)
+    Stdio.take_over!()
+    Mix.Task.run("app.start", for(switch <- [:compile, :start], options[switch] == false, do: "--no-#{switch}"))
+    {:ok, _started} = Application.ensure_all_started(:mcp_server)
+    Stdio.serve([router: router!(name)] ++ Keyword.take(options, [:timeout]))
+  end
+
+  defp parse!(arguments) do
+    case OptionParser.parse(arguments, strict: @switches) do
+      {options, [name], []} -> {name, options}
+      _wrong -> Mix.raise(@usage)
+    end
+  end
+
+  # The name comes from whoever starts the server, not from a peer.
+  defp router!(name) do
+    router = Module.concat([name])
+
+    cond do
+      not Code.ensure_loaded?(router) ->
+        Mix.raise("there is no module #{name} in this project")
+
+      not function_exported?(router, :__mcp__, 1) ->
+        Mix.raise("#{name} is not a router: it does not `use McpServer.Router`")
+
+      true ->
+        router
+    end
+  end
+end

@@ -1,0 +1,45 @@
+defmodule McpServer.App.CSPTest do
+  use ExUnit.Case, async: true
+
+  alias McpServer.App.{CSP, UIResourceMeta}
+
+  doctest CSP
+
+  @strictest "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; " <>
+               "img-src 'self' data:; media-src 'self' data:; connect-src 'none'"
+
+  test "S4-46: without a declaration the view reaches nothing" do
+    assert CSP.generate(nil) == @strictest
+    assert CSP.generate(%UIResourceMeta{}) == @strictest
+  end
+
+  test "S4-46: every list widens its own directives" do
+    meta =
+      UIResourceMeta.new(
+        csp: [
+          connect_domains: ["api.example.com", "wss://ws.example.com"],
+          resource_domains: ["cdn.example.com"],
+          frame_domains: ["frame.example.com"],
+          base_uri_domains: ["base.example.com"]
+        ]
+      )
+
+    assert String.split(CSP.generate(meta), "; ") == [
+             "default-src 'none'",
+             "script-src 'self' 'unsafe-inline' cdn.example.com",
+             "style-src 'self' 'unsafe-inline' cdn.example.com",
+             "img-src 'self' data: cdn.example.com",
+             "media-src 'self' data: cdn.example.com",
+             "font-src 'self' cdn.example.com",
+             "connect-src 'self' api.example.com wss://ws.example.com",
+             "frame-src frame.example.com",
+             "base-uri base.example.com"
+           ]
+  end
+
+  test "S4-46: a domain cannot bring a directive of its own" do
+    assert_raise ArgumentError, ~r/\Ano Content-Security-Policy can be made: frameDomains\[0\] /, fn ->
+      CSP.generate(%{frame_domains: ["x; script-src *"]})
+    end
+  end
+end

@@ -1,0 +1,151 @@
+defmodule McpServer.ControllerTest do
+  use ExUnit.Case, async: true
+  use McpServer.Controller
+
+  alias McpServer.{Completion, Conn, Content, InputRequest, Resource}
+  alias McpServer.Prompt.{Message, MessageContent}
+
+  doctest McpServer.Controller
+
+  describe "message" do
+    test "S4-24: from role, type and text" do
+      assert message("user", "text", "hi") == %Message{role: "user", content: %MessageContent{type: "text", text: "hi"}}
+    end
+
+    test "S4-23, RES-50: the text is under text, whatever the type" do
+      assert message("user", "image", "hi").content == %MessageContent{type: "image", text: "hi"}
+    end
+
+    test "S4-24: from role and content" do
+      assert message(:assistant, text("hi")).content == %Content.Text{text: "hi"}
+
+      assert message("user", "image", image("d", "image/png")).content == %Content.Image{
+               data: "d",
+               mimeType: "image/png"
+             }
+
+      assert message("user", "audio", %{data: "d", mime_type: "audio/wav"}).content.mimeType == "audio/wav"
+      assert message("user", %{"type" => "text", "text" => "hi"}).content == %{"type" => "text", "text" => "hi"}
+    end
+
+    test "S4-22: a role that is none" do
+      assert_raise ArgumentError, ~r/expected :role .* got: "tool"/, fn -> message("tool", "text", "hi") end
+    end
+  end
+
+  describe "completion" do
+    test "S4-24: with and without what is known of the rest" do
+      assert completion(["a"], total: 3, has_more: true) == %Completion{values: ["a"], total: 3, hasMore: true}
+      assert completion(["a"], []) == %Completion{values: ["a"]}
+      assert completion([]) == %Completion{values: []}
+    end
+
+    test "S4-25: 100 values go out, of 101 the first 100" do
+      values = Enum.map(1..101, &to_string/1)
+      assert completion(Enum.take(values, 100)) == %Completion{values: Enum.take(values, 100)}
+      assert completion(values) == %Completion{values: Enum.take(values, 100), total: 101, hasMore: true}
+      assert completion(values, total: 500).total == 500
+    end
+
+    test "S4-24: an option that does not exist" do
+      assert_raise ArgumentError, ~r/has no field more/, fn -> completion([], more: true) end
+    end
+  end
+
+  describe "content" do
+    test "S4-24: text, and bytes as base64" do
+      assert content("n", "a:b", mimeType: "text/plain", text: "t", title: "T") ==
+               %Resource.Content{name: "n", uri: "a:b", mimeType: "text/plain", text: "t", title: "T"}
+
+      assert content("n", "a:b", mime_type: "image/png", blob: <<255>>).blob == "/w=="
+    end
+
+    test "S4-33: neither text nor bytes, or both" do
+      assert_raise ArgumentError, ~r/needs :text or :blob/, fn -> content("n", "a:b", []) end
+      assert_raise ArgumentError, ~r/:text and :blob/, fn -> content("n", "a:b", text: "", blob: "") end
+    end
+  end
+
+  describe "questions to the client" do
+    test "a form" do
+      schema = %{"type" => "object"}
+
+      assert elicit("Name?", schema) ==
+               %InputRequest{method: "elicitation/create", params: %{"message" => "Name?", "requestedSchema" => schema}}
+    end
+
+    test "a page" do
+      assert elicit_url("Pay", "https://pay.example", "1").params ==
+               %{"mode" => "url", "message" => "Pay", "url" => "https://pay.example", "elicitationId" => "1"}
+    end
+
+    test "a model" do
+      assert %InputRequest{method: "sampling/createMessage", params: params} =
+               sample([message("user", "hi"), %{"role" => "assistant"}], max_tokens: 5, include_context: "thisServer")
+
+      assert params == %{
+               "messages" => [
+                 %{"role" => "user", "content" => %MessageContent{type: "text", text: "hi"}},
+                 %{"role" => "assistant"}
+               ],
+               "maxTokens" => 5,
+               "includeContext" => "thisServer"
+             }
+
+      assert sample("hi").params["maxTokens"] == 1_000
+      assert [%{"role" => "user"}] = sample("hi").params["messages"]
+      assert_raise ArgumentError, ~r/sample\/2 has no option tokens/, fn -> sample("hi", tokens: 1) end
+    end
+
+    test "the folders" do
+      assert list_roots() == %InputRequest{method: "roots/list", params: %{}}
+    end
+
+    test "several at once, and what to remember" do
+      assert input_required(%{"a" => list_roots(), b: list_roots()}, state: {1, 2}) ==
+               {:input_required, %{"a" => list_roots(), "b" => list_roots()}, {1, 2}}
+
+      assert input_required([]) == {:input_required, %{}, nil}
+    end
+
+    test "the answers, as far as they are answers" do
+      conn = %Conn{
+        state: 7,
+        input_responses: %{
+          "name" => %{"action" => "accept", "content" => %{"name" => "Ada"}},
+          "declined" => %{"action" => "decline"},
+          "odd" => %{"action" => "accept", "content" => 1},
+          "number" => 1
+        }
+      }
+
+      assert input(conn, "declined") == %{"action" => "decline"}
+      assert input(conn, :declined) == %{"action" => "decline"}
+      assert input(conn, "number") == nil
+      assert input(conn, "nothing") == nil
+      assert input(%Conn{input_responses: nil}, "name") == nil
+      assert accepted(conn, "name") == %{"name" => "Ada"}
+      for key <- ~w(declined odd number nothing), do: assert(accepted(conn, key) == nil)
+      assert state(conn) == 7
+    end
+
+    test "what the client can do" do
+      conn = %Conn{client_capabilities: %{"sampling" => %{}}}
+      assert supports?(conn, :sampling)
+      refute supports?(conn, :elicitation)
+      refute supports?(%Conn{client_capabilities: nil}, :roots)
+      assert_raise FunctionClauseError, fn -> supports?(conn, :tools) end
+    end
+  end
+
+  describe "notifications" do
+    test "go nowhere without a running call" do
+      assert progress(%Conn{progress_token: 1}, 1, 2, "half") == :ok
+      assert log(%Conn{log_level: "debug"}, :info, "hi", logger: "test") == :ok
+    end
+
+    test "a level that does not exist" do
+      assert_raise ArgumentError, ~r/\Aexpected a level of debug, info, /, fn -> log(%Conn{}, :warn, "hi") end
+    end
+  end
+end

@@ -1,0 +1,199 @@
+defmodule McpServer.Native.StdioTest do
+  # The native reader of stdin, in a VM of its own: it takes descriptors 0 and 1 over.
+  use ExUnit.Case, async: true
+
+  # Sends what it is told of stdin to the client, one event a line, one credit at a time.
+  @echo ~S"""
+  alias McpServer.Native
+  {:ok, reader, output} = Native.stdio_open()
+  port = Port.open({:fd, output, output}, [:out, :binary])
+  say = fn event -> Port.command(port, inspect(event, limit: :infinity, printable_limit: 200) <> "\n") end
+
+  echo = fn echo ->
+    :ok = Native.stdio_credit(reader, 1)
+
+    receive do
+      {:mcp_stdin, ^reader, :eof} -> say.(:eof)
+      {:mcp_stdin, ^reader, event} -> say.(event) && echo.(echo)
+    end
+  end
+
+  _ = echo
+  """
+
+  defp vm(script, options) do
+    input = Keyword.get(options, :input, "")
+    path = Path.join(System.tmp_dir!(), "mcp_stdio_#{System.unique_integer([:positive])}")
+    on_exit(fn -> Enum.each([path, path <> ".in"], &File.rm/1) end)
+    File.write!(path, @echo <> script)
+    File.write!(path <> ".in", input)
+    ebin = Path.dirname(to_string(:code.which(McpServer.Native)))
+    elixir = System.find_executable("elixir")
+    command = "#{elixir} --erl -noinput -pa #{ebin} #{path}"
+    feed = Keyword.get(options, :feed, "cat INPUT | COMMAND")
+    feed = feed |> String.replace("INPUT", path <> ".in") |> String.replace("COMMAND", command)
+    {output, 0} = System.cmd("sh", ["-c", feed])
+    String.split(output, "\n", trim: true)
+  end
+
+  defp echoed(options, max \\ 100) do
+    vm(":ok = Native.stdio_read(reader, self(), #{max})\necho.(echo)", options)
+  end
+
+  test "lines come in batches, without their ends; empty ones and CR are dropped" do
+    assert echoed(input: "a\nb\r\n\n\r\n c \n") == [~s({:lines, ["a", "b", " c "]}), ":eof"]
+  end
+
+  test "S1: half a line before the end is no line" do
+    assert echoed(input: "a\nhalf") == [~s({:lines, ["a"]}), ":eof"]
+    assert echoed(input: "") == [":eof"]
+    assert echoed(input: "\n\n") == [":eof"]
+  end
+
+  test "from a pipe, a file, the null device and a non-blocking pipe" do
+    nonblocking = ~S[(sleep 0.5; cat INPUT) | perl -MFcntl -e 'fcntl(STDIN, F_SETFL, O_NONBLOCK); exec @ARGV' COMMAND]
+
+    for feed <- ["cat INPUT | COMMAND", "COMMAND < INPUT", nonblocking] do
+      assert echoed(input: "a\nb\n", feed: feed) == [~s({:lines, ["a", "b"]}), ":eof"]
+    end
+
+    assert echoed(feed: "COMMAND < /dev/null") == [":eof"]
+  end
+
+  test "S2: a line over the limit is said once, in its place, and the next one is read" do
+    exact = String.duplicate("x", 100)
+
+    assert echoed(input: "a\n#{exact}\n#{exact}y\nb\n") == [
+             inspect({:lines, ["a", exact]}),
+             ":too_long",
+             ~s({:lines, ["b"]}),
+             ":eof"
+           ]
+
+    assert echoed(input: "#{exact}y") == [":too_long", ":eof"]
+    assert echoed(input: exact) == [":eof"]
+    feed = "(head -c 300000000 /dev/zero; echo; echo b) | COMMAND"
+
+    script =
+      ":ok = Native.stdio_read(reader, self(), 1000)\necho.(echo)\nsay.(File.read!(\"/proc/self/status\") =~ \"VmHWM\")"
+
+    assert [":too_long", ~s({:lines, ["b"]}), ":eof", "true"] = vm(script, feed: feed)
+  end
+
+  test "S2: the limit counts the line without its LF, with the CR" do
+    line = String.duplicate("x", 99)
+    assert echoed(input: "#{line}\r\nb\n") == [inspect({:lines, [line, "b"]}), ":eof"]
+    assert echoed(input: "#{line}x\r\nb\n") == [":too_long", ~s({:lines, ["b"]}), ":eof"]
+  end
+
+  test "S6: one byte at a time, and 100,000 lines at once" do
+    feed = ~S[perl -e '$| = 1; for (split //, "a\n\xc3\xa9\n") { print; select(undef, undef, undef, 0.01) }' | COMMAND]
+    lines = for ~s({:lines, [) <> lines <- echoed(feed: feed), do: String.trim_trailing(lines, "]}")
+    assert Enum.join(lines, ", ") == ~s("a", "é")
+
+    script = ~S"""
+    :ok = Native.stdio_read(reader, self(), 100)
+
+    count = fn count, lines, bytes ->
+      :ok = Native.stdio_credit(reader, 1)
+
+      receive do
+        {:mcp_stdin, ^reader, :eof} -> say.({lines, bytes})
+        {:mcp_stdin, ^reader, {:lines, batch}} ->
+          true = length(batch) <= 256
+          count.(count, lines + length(batch), bytes + Enum.sum(Enum.map(batch, &byte_size/1)))
+      end
+    end
+
+    count.(count, 0, 0)
+    """
+
+    assert vm(script, feed: "seq 1 100000 | COMMAND") == ["{100000, 488895}"]
+  end
+
+  test "S5: without credits nothing is sent, and the writer waits" do
+    script = ~S"""
+    :ok = Native.stdio_read(reader, self(), 100)
+    nothing = receive do event -> event after 300 -> :nothing end
+    say.(nothing)
+    :ok = Native.stdio_credit(reader, 2)
+    sizes = for _n <- 1..2 do
+      receive do {:mcp_stdin, ^reader, {:lines, lines}} -> length(lines) end
+    end
+    say.(sizes)
+    say.(receive do event -> event after 300 -> :nothing end)
+    """
+
+    assert vm(script, feed: "seq 1 1000000 2>/dev/null | COMMAND") == [":nothing", "[256, 256]", ":nothing"]
+  end
+
+  test "S8, T10: what is printed goes to stderr, and descriptor 0 is at its end" do
+    script = ~S"""
+    IO.puts("stray")
+    IO.puts(:stderr, "log")
+    :os.cmd('echo stray > /proc/self/fd/1')
+    say.(File.read("/dev/stdin"))
+    say.(:done)
+    """
+
+    assert vm(script, input: "unread\n", feed: "cat INPUT | COMMAND 2>/dev/null") == [~s({:ok, ""}), ":done"]
+  end
+
+  test "a reader ends with its owner, and the next one misses nothing" do
+    script = ~S"""
+    parent = self()
+    first = spawn(fn ->
+      :ok = Native.stdio_read(reader, self(), 100)
+      :ok = Native.stdio_credit(reader, 1)
+      receive do {:mcp_stdin, ^reader, {:lines, lines}} -> send(parent, {length(lines), hd(lines)}) end
+    end)
+    monitor = Process.monitor(first)
+    say.(receive do {count, line} when is_integer(count) -> {count, line} end)
+    receive do {:DOWN, ^monitor, _type, _pid, _reason} -> :ok end
+    {:ok, second, ^output} = Native.stdio_open()
+    :ok = Native.stdio_read(second, self(), 100)
+    :ok = Native.stdio_credit(second, 1)
+    say.(receive do {:mcp_stdin, ^second, {:lines, lines}} -> hd(lines) end)
+    """
+
+    assert vm(script, feed: "seq 1 1000 | COMMAND") == [~s({256, "1"}), ~s("257")]
+  end
+
+  test "a closed reader is silent; a reader starts once" do
+    script = ~S"""
+    :ok = Native.stdio_read(reader, self(), 100)
+    say.(Native.stdio_read(reader, self(), 100))
+    :ok = Native.stdio_close(reader)
+    :ok = Native.stdio_credit(reader, 5)
+    say.(receive do event -> event after 200 -> :nothing end)
+    {:ok, other, ^output} = Native.stdio_open()
+    say.(Native.stdio_read(other, spawn(fn -> :ok end) |> tap(fn _pid -> Process.sleep(50) end), 100))
+    """
+
+    assert vm(script, input: "a\n") == ["{:error, :already_reading}", ":nothing", "{:error, :noproc}"]
+  end
+
+  test "bytes that somebody else had read come first" do
+    script = ~S"""
+    :ok = Native.stdio_prepend(reader, "first\nsec")
+    :ok = Native.stdio_read(reader, self(), 100)
+    echo.(echo)
+    """
+
+    assert vm(script, input: "ond\n") |> List.last() == ":eof"
+    assert vm(script, input: "ond\nthird\n") == [~s({:lines, ["first"]}), ~s({:lines, ["second", "third"]}), ":eof"]
+  end
+
+  test "lines of a batch are views into one binary" do
+    script = ~S"""
+    :ok = Native.stdio_read(reader, self(), 100_000)
+    :ok = Native.stdio_credit(reader, 1)
+    receive do
+      {:mcp_stdin, ^reader, {:lines, [a, b]}} -> say.({byte_size(a), byte_size(b), :binary.referenced_byte_size(a)})
+    end
+    """
+
+    input = String.duplicate("a", 300) <> "\n" <> String.duplicate("b", 200) <> "\n"
+    assert vm(script, input: input) == ["{300, 200, 501}"]
+  end
+end

@@ -1,0 +1,733 @@
+defmodule McpServer.Router.MistakesTest do
+  # One test for each thing that is checked while a router compiles. In every router the statements
+  # begin on line 3.
+  use McpServer.RouterCase, async: true
+
+  describe "the options of use" do
+    test "S4-81: one that does not exist" do
+      source = """
+      defmodule Unknown do
+        use McpServer.Router, nmae: "x"
+      end
+      """
+
+      error = assert_raise CompileError, fn -> Code.compile_string(source, "router.ex") end
+      assert %{file: "router.ex", line: 2} = error
+
+      assert error.description =~
+               "`use McpServer.Router` has no option nmae, did you mean name? Its options are: name, version,"
+    end
+
+    for {options, message} <- [
+          {"page_size: 0", "the page_size of `use McpServer.Router` is at least 1, got: 0"},
+          {"ttl_ms: -1", "expected :ttl_ms of `use McpServer.Router` to be a non-negative integer, got: -1"},
+          {"cache_scope: :shared",
+           ~s(expected :cache_scope of `use McpServer.Router` to be one of "private", "public", got: :shared)},
+          {":name", "the options of `use McpServer.Router` are a keyword list or a map, got: :name"}
+        ] do
+      test "S4-81: #{options} is refused" do
+        source = "defmodule Wrong do\n\nuse McpServer.Router, #{unquote(options)}\nend"
+        error = assert_raise CompileError, fn -> Code.compile_string(source, "router.ex") end
+        assert %{file: "router.ex", line: 3, description: unquote(message)} = error
+      end
+    end
+  end
+
+  describe "tools" do
+    test "S4-70: the same name twice" do
+      assert_refused(5, ~s(Tool "add" is already defined, at router.ex:3), """
+      tool "add", "Adds", McpServer.Handlers, :echo
+
+      tool "add", "Adds again", McpServer.Handlers, :bare
+      """)
+    end
+
+    for {name, shown} <- [
+          {~s("with space"), ~s("with space")},
+          {~s(""), ~s("")},
+          {":add", ":add"},
+          {~s("größe"), ~s("größe")}
+        ] do
+      test "S4-70: #{name} is no name for a tool" do
+        assert_refused(
+          3,
+          "a tool's name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: #{unquote(shown)}",
+          "tool #{unquote(name)}, nil, McpServer.Handlers, :echo"
+        )
+      end
+    end
+
+    test "S4-70: a name has 128 characters, and not 129" do
+      assert [%{name: name}] =
+               router!("tool \"#{String.duplicate("a", 128)}\", nil, McpServer.Handlers, :echo").__mcp__(:tools)
+
+      assert byte_size(name) == 128
+
+      assert_refused(
+        3,
+        ~r/1 to 128 characters/,
+        "tool \"#{String.duplicate("a", 129)}\", nil, McpServer.Handlers, :echo"
+      )
+    end
+
+    test "S4-71: the same input field twice" do
+      assert_refused(5, ~s(input field "a" is already defined in tool "add"), """
+      tool "add", "Adds", McpServer.Handlers, :echo do
+        input_field "a", "One", :number
+        input_field "a", "Two", :number
+      end
+      """)
+    end
+
+    test "S4-71: the same output field twice" do
+      assert_refused(5, ~s(output field "a" is already defined in tool "add"), """
+      tool "add", "Adds", McpServer.Handlers, :echo do
+        output_field "a", "One", :number
+        output_field "a", "Two", :number
+      end
+      """)
+    end
+
+    test "S4-71: the same field twice in an object" do
+      assert_refused(6, ~s(field "a" is already defined in input field "o" of tool "add"), """
+      tool "add", "Adds", McpServer.Handlers, :echo do
+        input_field "o", "Object", :object do
+          field "a", "One", :number
+          field "a", "Two", :number
+        end
+      end
+      """)
+    end
+
+    test "S4-71: the same name as input and as output is fine" do
+      router =
+        router!("""
+        tool "echo", "Echoes", McpServer.Handlers, :echo do
+          input_field "message", "In", :string
+          output_field "message", "Out", :string
+        end
+        """)
+
+      assert [%{inputSchema: %{"properties" => %{"message" => _}}, outputSchema: %{"properties" => %{"message" => _}}}] =
+               router.__mcp__(:tools)
+    end
+
+    test "S4-72: a type that JSON Schema does not have" do
+      assert_refused(
+        4,
+        ~s(input field "a" of tool "add" has no type :strin, did you mean string? ) <>
+          "The types are: string, number, integer, boolean, object, array, null",
+        """
+        tool "add", "Adds", McpServer.Handlers, :echo do
+          input_field "a", "One", :strin
+        end
+        """
+      )
+    end
+
+    test "S4-72: the seven types there are, as atoms, strings and lists" do
+      router =
+        router!("""
+        tool "all", "All", McpServer.Handlers, :echo do
+          for type <- [:string, :number, :integer, :boolean, :object, :array, :null] do
+            input_field type, "As an atom", type
+            output_field type, "As a string", to_string(type)
+          end
+
+          input_field "either", "Two", [:string, :null]
+        end
+        """)
+
+      [tool] = router.__mcp__(:tools)
+      types = Map.new(tool.outputSchema["properties"], fn {name, schema} -> {name, schema["type"]} end)
+      assert types == Map.new(~w(string number integer boolean object array null), &{&1, &1})
+      assert tool.inputSchema["properties"]["either"]["type"] == ["string", "null"]
+      assert Map.keys(tool.inputSchema["properties"]) == Enum.sort(["either" | Map.keys(types)])
+    end
+
+    test "S4-72: an items type that JSON Schema does not have" do
+      assert_refused(4, ~r/\Aitems of input field "a" of tool "add" has no type :text/, """
+      tool "add", "Adds", McpServer.Handlers, :echo do
+        input_field "a", "One", :array, items: :text
+      end
+      """)
+    end
+
+    test "S4-73: required that is no boolean" do
+      assert_refused(4, ~s(expected :required of input field "a" of tool "add" to be a boolean, got: "yes"), """
+      tool "add", "Adds", McpServer.Handlers, :echo do
+        input_field "a", "One", :number, required: "yes"
+      end
+      """)
+    end
+
+    test "S4-73: a required property that the schema does not declare" do
+      assert_refused(
+        4,
+        ~s(the input_schema of tool "add" requires "messgae", which is none of its properties, ) <>
+          "did you mean message? They are: message",
+        """
+        tool "add", "Adds", McpServer.Handlers, :echo do
+          input_schema %{type: :object, properties: %{message: %{type: :string}}, required: ["messgae"]}
+        end
+        """
+      )
+    end
+
+    test "S4-73: what another part of the schema declares may be required" do
+      assert [%{inputSchema: %{"required" => ["b"]}}] =
+               router!("""
+               tool "add", "Adds", McpServer.Handlers, :echo do
+                 input_schema %{type: :object, properties: %{}, required: ["b"], allOf: [%{properties: %{b: true}}]}
+               end
+               """).__mcp__(:tools)
+    end
+
+    test "S4-81: a field option that does not exist" do
+      assert_refused(
+        4,
+        ~r/\Ainput field "a" of tool "add" has no option requird, did you mean required\? Its options are: required, items, title, enum,/,
+        """
+        tool "add", "Adds", McpServer.Handlers, :echo do
+          input_field "a", "One", :number, requird: true
+        end
+        """
+      )
+    end
+
+    test "S4-81: a tool option that does not exist" do
+      assert_refused(
+        3,
+        ~s(tool "add" has no option hint, did you mean hints? Its options are: title, hints, annotations, ui, visibility, ) <>
+          "timeout, requires, input_schema, output_schema, additional_properties, icons, execution, meta",
+        ~s(tool "add", "Adds", McpServer.Handlers, :echo, hint: [:read_only])
+      )
+    end
+
+    test "S4-81: a hint that does not exist" do
+      assert_refused(
+        3,
+        ~s(expected :hints of tool "add" to be a list, each element one of "read_only", "non_destructive", "idempotent", ) <>
+          ~s("closed_world", got: [:readonly]),
+        ~s(tool "add", "Adds", McpServer.Handlers, :echo, hints: [:readonly])
+      )
+    end
+
+    test "S4-81: hints and annotations together" do
+      assert_refused(
+        3,
+        ~s(tool "add" has both `hints:` and `annotations:`, which say the same: keep one),
+        ~s(tool "add", "Adds", McpServer.Handlers, :echo, hints: [], annotations: [title: "Add"])
+      )
+    end
+
+    test "S4-81: a timeout of nothing" do
+      assert_refused(
+        3,
+        ~s(the timeout of tool "add" is in milliseconds, got: 0),
+        ~s(tool "add", "Adds", McpServer.Handlers, :echo, timeout: 0)
+      )
+    end
+
+    test "S4-81: a capability that clients do not have" do
+      assert_refused(
+        3,
+        ~s(expected :requires of tool "add" to be a list, each element one of "sampling", "elicitation", "roots", got: [:tools]),
+        ~s(tool "add", "Adds", McpServer.Handlers, :echo, requires: [:tools])
+      )
+    end
+
+    test "S4-81: an icon without its source" do
+      assert_refused(
+        3,
+        "McpServer.Icon needs :src",
+        ~s(tool "add", "Adds", McpServer.Handlers, :echo, icons: [[mime_type: "image/png"]])
+      )
+    end
+
+    test "S4-81: a description that is no text" do
+      assert_refused(
+        3,
+        ~s(the description of tool "add" is a string, got: :adds),
+        ~s(tool "add", :adds, McpServer.Handlers, :echo)
+      )
+    end
+
+    test "S4-42: a visibility there is not" do
+      assert_refused(
+        3,
+        ~s(expected :visibility of tool "add" to be a list, each element one of "model", "app", got: [:user]),
+        ~s(tool "add", "Adds", McpServer.Handlers, :echo, visibility: [:user])
+      )
+    end
+
+    test "S4-81: a view that is no ui:// resource" do
+      assert_refused(
+        3,
+        ~s(the ui of tool "add" is the URI of a resource with the scheme ui://, got: "https://example.com"),
+        ~s(tool "add", "Adds", McpServer.Handlers, :echo, ui: "https://example.com")
+      )
+    end
+
+    test "S4-81: a view that the router does not declare" do
+      assert_refused(
+        7,
+        ~s(the ui of tool "add" is no resource of this router: ui://app/dashbord, did you mean ui://app/dashboard? ) <>
+          "Its ui:// resources: ui://app/dashboard",
+        """
+        resource "dashboard", "ui://app/dashboard" do
+          read McpServer.Handlers, :read
+        end
+
+        tool "add", "Adds", McpServer.Handlers, :echo, ui: "ui://app/dashbord"
+        """
+      )
+    end
+
+    test "S4-81: fields and a schema for the same" do
+      assert_refused(3, ~s(tool "add" has both input_schema and input_field, which say the same: keep one), """
+      tool "add", "Adds", McpServer.Handlers, :echo do
+        input_field "a", "One", :number
+        input_schema %{"type" => "object"}
+      end
+      """)
+    end
+
+    test "S4-81: an option that belongs into the schema" do
+      assert_refused(
+        3,
+        ~s(the additionalProperties of tool "add" belong into its input_schema),
+        ~s(tool "add", "Adds", McpServer.Handlers, :echo, additional_properties: false, input_schema: %{type: :object})
+      )
+    end
+
+    test "S4-81: two schemas for the same" do
+      assert_refused(4, ~s(the output_schema of tool "add" is already defined), """
+      tool "add", "Adds", McpServer.Handlers, :echo, output_schema: %{"type" => "object"} do
+        output_schema %{"type" => "object"}
+      end
+      """)
+    end
+
+    test "S4-81: an input schema whose root is no object" do
+      assert_refused(3, ~s(the input_schema of tool "add" must have the type "object", got: "array"), """
+      tool "add", "Adds", McpServer.Handlers, :echo, input_schema: %{"type" => "array"}
+      """)
+    end
+
+    test "S4-81: a schema that is none" do
+      assert_refused(4, ~s(the output_schema of tool "add" must be a JSON object, got: ["object"]), """
+      tool "add", "Adds", McpServer.Handlers, :echo do
+        output_schema [:object]
+      end
+      """)
+
+      assert_refused(3, ~s(the input_schema of tool "add" must be a JSON object, got: false), """
+      tool "add", "Adds", McpServer.Handlers, :echo, input_schema: false
+      """)
+    end
+
+    test "S4-81: a schema that is text, but not JSON" do
+      assert_refused(4, ~r/\Athe input_schema of tool "add" is not JSON: /, """
+      tool "add", "Adds", McpServer.Handlers, :echo do
+        input_schema "{type: object}"
+      end
+      """)
+    end
+
+    test "S4-81: a schema with two keys of the same text" do
+      assert_refused(4, "two keys of a JSON Schema are the same text", """
+      tool "add", "Adds", McpServer.Handlers, :echo do
+        input_schema %{:type => "object", "type" => "object"}
+      end
+      """)
+    end
+
+    test "S4-81: a handler that is no module and function" do
+      assert_refused(3, ~s(tool "add" needs a module, got: "Calc"), ~s(tool "add", "Adds", "Calc", :echo))
+
+      assert_refused(
+        3,
+        ~s(tool "add" needs a function's name, got: nil),
+        ~s(tool "add", "Adds", McpServer.Handlers, nil)
+      )
+    end
+  end
+
+  describe "nested fields" do
+    test "S4-81: fields in what is no object" do
+      assert_refused(
+        5,
+        ~s(field "b" of input field "a" of tool "t" has no object to be in: input field "a" of tool "t" is of type "string"),
+        """
+        tool "t", "T", McpServer.Handlers, :echo do
+          input_field "a", "One", :string do
+            field "b", "Two", :string
+          end
+        end
+        """
+      )
+    end
+
+    test "S4-81: fields in an array, without items" do
+      assert_refused(5, ~r/is an array; describe its elements with `items`\z/, """
+      tool "t", "T", McpServer.Handlers, :echo do
+        input_field "a", "One", :array do
+          field "b", "Two", :string
+        end
+      end
+      """)
+    end
+
+    test "S4-81: a block in what has no parts" do
+      assert_refused(
+        4,
+        ~s(only an :object or an :array has a block, but input field "a" of tool "t" is of type "string"),
+        """
+        tool "t", "T", McpServer.Handlers, :echo do
+          input_field "a", "One", :string do
+          end
+        end
+        """
+      )
+    end
+
+    test "S4-81: the block of an array without items" do
+      assert_refused(4, ~s(the block of input field "a" of tool "t" has to say what its `items` are), """
+      tool "t", "T", McpServer.Handlers, :echo do
+        input_field "a", "One", :array do
+        end
+      end
+      """)
+    end
+
+    test "S4-81: items twice" do
+      assert_refused(6, ~s(the items of input field "a" of tool "t" are already defined), """
+      tool "t", "T", McpServer.Handlers, :echo do
+        input_field "a", "One", :array do
+          items :string
+          items :number
+        end
+      end
+      """)
+    end
+
+    test "S4-81: items of what is no array" do
+      assert_refused(
+        5,
+        ~s(`items` describes the elements of an array, but input field "a" of tool "t" is of type "object"),
+        """
+        tool "t", "T", McpServer.Handlers, :echo do
+          input_field "a", "One", :object do
+            items :string
+          end
+        end
+        """
+      )
+
+      assert_refused(
+        4,
+        ~s(`items:` describes the elements of an array, but input field "a" of tool "t" is of type "object"),
+        """
+        tool "t", "T", McpServer.Handlers, :echo do
+          input_field "a", "One", :object, items: :string
+        end
+        """
+      )
+    end
+
+    test "S4-81: an enum without values" do
+      assert_refused(4, ~s(the enum of input field "a" of tool "t" allows no value), """
+      tool "t", "T", McpServer.Handlers, :echo do
+        input_field "a", "One", :string, enum: []
+      end
+      """)
+    end
+
+    test "S4-81: a default that the enum does not allow" do
+      assert_refused(
+        4,
+        ~s(the default of input field "a" of tool "t" is "c", which its enum does not allow: ["a", "b"]),
+        """
+        tool "t", "T", McpServer.Handlers, :echo do
+          input_field "a", "One", :string, enum: ["a", "b"], default: "c"
+        end
+        """
+      )
+    end
+
+    test "S4-81: a keyword of the wrong type" do
+      assert_refused(
+        4,
+        ~s(expected :minLength of input field "a" of tool "t" to be a non-negative integer, got: "2"),
+        """
+        tool "t", "T", McpServer.Handlers, :echo do
+          input_field "a", "One", :string, min_length: "2"
+        end
+        """
+      )
+    end
+
+    test "S4-81: a field without a name" do
+      assert_refused(4, ~s(an input field of tool "t" is named by a string of 1 to 128 bytes, got: ""), """
+      tool "t", "T", McpServer.Handlers, :echo do
+        input_field "", "One", :string
+      end
+      """)
+    end
+
+    # What the compiler itself refuses is told in its own words, which change from version to version.
+    test "S4-81: a statement that belongs elsewhere" do
+      for statements <- [
+            ~s(input_field "a", "One", :string),
+            ~s(tool "t", "T", McpServer.Handlers, :echo do field "a", "One", :string end),
+            ~s(resource "r", "a:b" do get McpServer.Handlers, :read end)
+          ] do
+        source = "defmodule Elsewhere do\nuse McpServer.Router\n#{statements}\nend"
+        compile = fn -> ExUnit.CaptureIO.capture_io(:stderr, fn -> Code.compile_string(source, "router.ex") end) end
+        assert_raise CompileError, compile
+      end
+    end
+  end
+
+  describe "prompts" do
+    test "S4-74: the same name twice" do
+      assert_refused(7, ~s(Prompt "greet" is already defined, at router.ex:3), """
+      prompt "greet", "Greets", completion: false do
+        get McpServer.Handlers, :greeting
+      end
+
+      prompt "greet", "Greets again", completion: false do
+        get McpServer.Handlers, :greeting
+      end
+      """)
+    end
+
+    test "S4-74: the same argument twice" do
+      assert_refused(5, ~s(argument "name" is already defined in prompt "greet"), """
+      prompt "greet", "Greets" do
+        argument "name", "Who"
+        argument "name", "Who again"
+        get McpServer.Handlers, :greet
+        complete McpServer.Handlers, :complete
+      end
+      """)
+    end
+
+    test "S4-74: a name that is none" do
+      assert_refused(3, ~s(a prompt's name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: "say hello"), """
+      prompt "say hello", "Greets" do
+      end
+      """)
+    end
+
+    test "S4-75: without get" do
+      assert_refused(3, ~s(prompt "greet" needs a function that makes its messages: `get Module, :function`), """
+      prompt "greet", "Greets" do
+        complete McpServer.Handlers, :complete
+      end
+      """)
+    end
+
+    test "S4-75: without complete" do
+      assert_refused(
+        3,
+        ~s(prompt "greet" needs a function that completes its arguments: `complete Module, :function`, ) <>
+          "or the option `completion: false`",
+        """
+        prompt "greet", "Greets" do
+          argument "name", "Who"
+          get McpServer.Handlers, :greet
+        end
+        """
+      )
+    end
+
+    test "S4-75: get or complete twice" do
+      assert_refused(5, ~s(`get` of prompt "greet" is already defined), """
+      prompt "greet", "Greets", completion: false do
+        get McpServer.Handlers, :greet
+        get McpServer.Handlers, :greet
+      end
+      """)
+    end
+
+    test "RES-44: completion: false and yet complete" do
+      assert_refused(5, ~s(prompt "greet" has the option `completion: false`, and yet a `complete`), """
+      prompt "greet", "Greets", completion: false do
+        get McpServer.Handlers, :greet
+        complete McpServer.Handlers, :complete
+      end
+      """)
+    end
+
+    test "S4-81: options that do not exist" do
+      assert_refused(
+        3,
+        ~r/\Aprompt "greet" has no option complete, did you mean completion\? Its options are: title, completion, icons, meta\z/,
+        """
+        prompt "greet", "Greets", complete: false do
+          get McpServer.Handlers, :greet
+        end
+        """
+      )
+
+      assert_refused(
+        4,
+        ~r/\Aargument "name" of prompt "greet" has no option optional. Its options are: required, title\z/,
+        """
+        prompt "greet", "Greets", completion: false do
+          argument "name", "Who", optional: true
+          get McpServer.Handlers, :greet
+        end
+        """
+      )
+    end
+  end
+
+  describe "resources" do
+    test "S4-77: the same name twice" do
+      assert_refused(7, ~s(Resource "a" is already defined, at router.ex:3), """
+      resource "a", "file:///a" do
+        read McpServer.Handlers, :read
+      end
+
+      resource "a", "file:///b/{id}" do
+        read McpServer.Handlers, :read
+      end
+      """)
+    end
+
+    test "S4-77: the same URI twice" do
+      assert_refused(7, ~s(the URI of resource "b" is already that of resource "a"), """
+      resource "a", "file:///a" do
+        read McpServer.Handlers, :read
+      end
+
+      resource "b", "file:///a" do
+        read McpServer.Handlers, :read
+      end
+      """)
+    end
+
+    for {uri, reason} <- [
+          {"not a uri", "it does not begin with a scheme, like https:"},
+          {"/app/config.json", "it does not begin with a scheme, like https:"},
+          {"file:///with space", "it has a character that must be percent-encoded"},
+          {"file:///größe", "it has a character that must be percent-encoded"},
+          {"file:///100%", "it has a % that is no percent-encoding"},
+          {"users://{id", "its braces do not match"},
+          {"users://id}", "its braces do not match"},
+          {"users://{}", "{} is no expression of RFC 6570"},
+          {"users://{a b}", "{a b} is no expression of RFC 6570"},
+          {"users://{id}/{id}", "it has the variable id twice"}
+        ] do
+      test "S4-77: #{uri} is no URI" do
+        assert_refused(
+          3,
+          ~s(the URI of resource "a" is not valid, #{unquote(reason)}; got: "#{unquote(uri)}"),
+          """
+          resource "a", "#{unquote(uri)}" do
+            read McpServer.Handlers, :read
+          end
+          """
+        )
+      end
+    end
+
+    test "S4-77: a URI that is no text" do
+      assert_refused(3, ~s(the URI of resource "a" is a string, got: :uri), """
+      resource "a", :uri do
+        read McpServer.Handlers, :read
+      end
+      """)
+    end
+
+    test "S4-79: without read" do
+      assert_refused(3, ~s(resource "a" needs a function that reads it: `read Module, :function`), """
+      resource "a", "file:///a" do
+        description "A"
+      end
+      """)
+    end
+
+    test "S4-79: complete of a resource without variables" do
+      assert_refused(5, ~s(`complete` of resource "a" has nothing to complete: "file:///a" has no variables), """
+      resource "a", "file:///a" do
+        read McpServer.Handlers, :read
+        complete McpServer.Handlers, :complete
+      end
+      """)
+    end
+
+    test "S4-81: a statement twice" do
+      assert_refused(5, ~s(`title` of resource "a" is already defined), """
+      resource "a", "file:///a" do
+        title "A"
+        title "B"
+        read McpServer.Handlers, :read
+      end
+      """)
+    end
+
+    test "S4-81: a size of what is many" do
+      assert_refused(4, ~s(resource "a" has variables in its URI, so it has no one size), """
+      resource "a", "file:///{name}" do
+        size 12
+        read McpServer.Handlers, :read
+      end
+      """)
+    end
+
+    test "S4-81: a statement of the wrong type" do
+      assert_refused(4, ~s(expected :mimeType of resource "a" to be a string, got: :json), """
+      resource "a", "file:///a" do
+        mimeType :json
+        read McpServer.Handlers, :read
+      end
+      """)
+    end
+
+    test "S4-44: a kind of domain that does not exist" do
+      assert_refused(
+        4,
+        ":csp of McpServer.App.UIResourceMeta has no field conect_domains, did you mean connect_domains? " <>
+          "Its fields are: connect_domains, resource_domains, frame_domains, base_uri_domains",
+        """
+        resource "a", "ui://a" do
+          csp conect_domains: ["example.com"]
+          read McpServer.Handlers, :read
+        end
+        """
+      )
+    end
+
+    test "S4-46: a domain that is none" do
+      assert_refused(4, ~r/\Ano Content-Security-Policy can be made: connectDomains\[1\] has a character at byte 1/, """
+      resource "a", "ui://a" do
+        csp connect_domains: ["example.com", "a; script-src *"]
+        read McpServer.Handlers, :read
+      end
+      """)
+    end
+
+    test "S4-45: a permission that does not exist" do
+      assert_refused(4, ~r/\A:permissions of McpServer.App.UIResourceMeta has no field clipboard/, """
+      resource "a", "ui://a" do
+        permissions clipboard: true
+        read McpServer.Handlers, :read
+      end
+      """)
+    end
+  end
+
+  describe "callbacks" do
+    test "S4-80: a router that defines more than a list" do
+      assert_refused(
+        3,
+        "call_tool/3 is generated by McpServer.Router; of its callbacks a router can define only the lists itself",
+        "def call_tool(_conn, _name, _arguments), do: {:ok, []}"
+      )
+    end
+  end
+end

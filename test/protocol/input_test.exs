@@ -1,0 +1,330 @@
+defmodule McpServer.Protocol.InputTest do
+  # Handlers that need something from the client, written once and run in both eras.
+  use ExUnit.Case, async: true
+  use McpServer.Test, router: McpServer.RuntimeRouter
+
+  import McpServer.Controller
+  import McpServer.Wire, except: [said: 1]
+
+  @form %{"type" => "object", "properties" => %{"name" => %{"type" => "string"}}, "required" => ["name"]}
+  @answers %{
+    "elicitation/create" => %{"action" => "accept", "content" => %{"name" => "Ada"}},
+    "sampling/createMessage" => %{
+      "role" => "assistant",
+      "content" => %{"type" => "text", "text" => "Paris"},
+      "model" => "m"
+    },
+    "roots/list" => %{"roots" => [%{"uri" => "file:///a", "name" => "A"}]}
+  }
+  @eras ["2025-06-18", "2025-11-25", "2026-07-28"]
+
+  defp answers(fun), do: [assigns: %{run: fun}]
+
+  defp greet(conn, _arguments) do
+    case accepted(conn, "name") do
+      %{"name" => name} -> {:ok, [text("Hello, #{name}! #{inspect(state(conn))}")]}
+      nil -> input_required([name: elicit("Your name?", @form)], state: {:asked, 1})
+    end
+  end
+
+  describe "asking" do
+    test "a tool gets its answer and finds its state" do
+      for revision <- @eras do
+        assert {:ok, %{"content" => [%{"text" => "Hello, Ada! {:asked, 1}"}]}} =
+                 call_tool("run", %{}, answers(&greet/2) ++ [revision: revision, answers: @answers])
+      end
+    end
+
+    test "a prompt and a resource may ask as well" do
+      prompt = fn conn, _ -> if input(conn, "r"), do: [message("user", "ok")], else: input_required(r: list_roots()) end
+
+      resource = fn conn, _ ->
+        if input(conn, "r"), do: content("c", "run://fixed", text: "ok"), else: input_required(r: list_roots())
+      end
+
+      for revision <- @eras do
+        options = [revision: revision, answers: @answers]
+
+        assert {:ok, %{"messages" => [%{"content" => %{"text" => "ok"}}]}} =
+                 get_prompt("run", %{}, answers(prompt) ++ options)
+
+        assert {:ok, %{"contents" => [%{"text" => "ok"}]}} = read_resource("run://fixed", answers(resource) ++ options)
+      end
+    end
+
+    test "several things at once" do
+      run = fn conn, _ ->
+        case {accepted(conn, "a"), input(conn, "b"), input(conn, "c")} do
+          {%{"name" => name}, %{"content" => %{"text" => city}}, %{"roots" => [root]}} ->
+            {:ok, [text("#{name} #{city} #{root["name"]}")]}
+
+          _missing ->
+            input_required(a: elicit("Name?", @form), b: sample("Capital of France?", max_tokens: 50), c: list_roots())
+        end
+      end
+
+      for revision <- @eras do
+        assert {:ok, %{"content" => [%{"text" => "Ada Paris A"}]}} =
+                 call_tool("run", %{}, answers(run) ++ [revision: revision, answers: @answers])
+      end
+    end
+
+    test "several rounds, each with its own state" do
+      run = fn conn, _ ->
+        case {state(conn), accepted(conn, "step")} do
+          {nil, nil} -> input_required([step: elicit("1?", @form)], state: 1)
+          {1, %{"name" => name}} -> input_required([step: elicit("2?", @form)], state: [2, name])
+          {[2, name], %{"name" => other}} -> {:ok, [text(name <> other)]}
+        end
+      end
+
+      for revision <- @eras do
+        assert {:ok, %{"content" => [%{"text" => "AdaAda"}]}} =
+                 call_tool("run", %{}, answers(run) ++ [revision: revision, answers: @answers])
+      end
+    end
+
+    test "only for a state: the handler is entered again" do
+      run = fn conn, _ -> if state(conn), do: {:ok, [text("again")]}, else: input_required([], state: 1) end
+
+      for revision <- @eras do
+        assert {:ok, %{"content" => [%{"text" => "again"}]}} =
+                 call_tool("run", %{}, answers(run) ++ [revision: revision, answers: @answers])
+      end
+    end
+
+    test "for ever is not possible" do
+      run = fn _, _ -> input_required(a: list_roots()) end
+
+      assert {:ok, %{"isError" => true, "content" => [%{"text" => "The client was asked for input too often"}]}} =
+               call_tool("run", %{}, answers(run) ++ [revision: "2025-11-25", answers: @answers])
+    end
+  end
+
+  describe "a client that answers otherwise" do
+    test "a declined form is an answer" do
+      run = fn conn, _ ->
+        if answer = input(conn, "a"), do: {:ok, [text(answer["action"])]}, else: input_required(a: elicit("?", @form))
+      end
+
+      for revision <- @eras do
+        assert {:ok, %{"content" => [%{"text" => "decline"}]}} =
+                 call_tool(
+                   "run",
+                   %{},
+                   answers(run) ++ [revision: revision, answers: %{"elicitation/create" => %{"action" => "decline"}}]
+                 )
+      end
+    end
+
+    test "session era: an error leaves the answer out, and is found by the same key" do
+      run = fn conn, _ ->
+        case {conn.input_errors, input(conn, "a"), input(conn, "b")} do
+          {%{"a" => %{"code" => -1, "message" => "no user"}}, nil, %{"roots" => _}} -> {:ok, [text("fine")]}
+          {errors, nil, nil} when errors == %{} -> input_required(a: elicit("?", @form), b: list_roots())
+        end
+      end
+
+      scripted = Map.put(@answers, "elicitation/create", {:error, %{"code" => -1, "message" => "no user"}})
+
+      assert {:ok, %{"content" => [%{"text" => "fine"}]}} =
+               call_tool("run", %{}, answers(run) ++ [revision: "2025-11-25", answers: scripted])
+    end
+
+    test "without the capability it is not asked" do
+      options = answers(&greet/2) ++ [client_capabilities: %{"roots" => %{}}, answers: @answers]
+
+      assert {:error, %{"code" => -32021, "data" => %{"requiredCapabilities" => %{"elicitation" => %{}}}}} =
+               call_tool("run", %{}, options)
+
+      assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} =
+               call_tool("run", %{}, options ++ [revision: "2025-11-25"])
+
+      assert text == "The client does not support elicitation, which this call needs"
+
+      prompt =
+        answers(fn _, _ -> input_required(a: sample("?")) end) ++ [client_capabilities: %{}, revision: "2025-11-25"]
+
+      assert {:error, %{"code" => -32603, "message" => "The client does not support sampling, which this call needs"}} =
+               get_prompt("run", %{}, prompt)
+    end
+
+    test "a tool that declares what it needs is not entered without it" do
+      never = answers(fn _, _ -> raise "entered" end) ++ [client_capabilities: %{}]
+
+      assert {:error, %{"code" => -32021, "data" => %{"requiredCapabilities" => %{"sampling" => %{}}}}} =
+               call_tool("sampler", %{}, never)
+
+      assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} =
+               call_tool("sampler", %{}, never ++ [revision: "2025-11-25"])
+
+      assert text =~ "sampling"
+    end
+
+    test "without answers the test sees what is asked" do
+      for revision <- @eras do
+        assert {:input_required, [%{"method" => "elicitation/create", "params" => %{"message" => "Your name?"}}]} =
+                 call_tool("run", %{}, answers(&greet/2) ++ [revision: revision])
+      end
+    end
+  end
+
+  describe "the state, in the client's hands" do
+    defp required(client, id) do
+      tool(client, id)
+      %{"result" => %{"resultType" => "input_required", "requestState" => state}} = next(client)
+      state
+    end
+
+    defp retry(client, id, params) do
+      given = %{"name" => "run", "arguments" => %{}, "inputResponses" => %{"name" => @answers["elicitation/create"]}}
+      ask(client, id, "tools/call", Map.merge(given, params))
+      next(client)
+    end
+
+    test "opens for the request it was sealed for" do
+      client = open(&greet/2)
+      state = required(client, 1)
+
+      assert %{"result" => %{"content" => [%{"text" => "Hello, Ada! {:asked, 1}"}]}} =
+               retry(client, 2, %{"requestState" => state})
+    end
+
+    test "opens on another channel: nothing is kept" do
+      state = required(open(&greet/2), 1)
+      assert %{"result" => %{"content" => _}} = retry(open(&greet/2), 2, %{"requestState" => state})
+    end
+
+    test "changed, cut, made up or for another request it is -32602" do
+      client = open(&greet/2)
+      state = required(client, 1)
+      half = binary_part(state, 0, div(byte_size(state), 2))
+
+      for params <- [
+            %{"requestState" => state <> "-TAMPERED"},
+            %{"requestState" => half},
+            %{"requestState" => ""},
+            %{"requestState" => Base.url_encode64(:erlang.term_to_binary({:asked, 1}))},
+            %{"requestState" => state, "arguments" => %{"other" => 1}},
+            %{"requestState" => state, "name" => "brief"}
+          ] do
+        assert %{"error" => %{"code" => -32602}} = retry(client, 2, params)
+      end
+    end
+
+    test "cannot be read" do
+      state = required(open(fn _, _ -> input_required([r: list_roots()], state: "my secret text") end), 1)
+      refute state =~ "secret"
+
+      for padding <- [true, false],
+          {:ok, bytes} <- [Base.url_decode64(state, padding: padding), Base.decode64(state, padding: padding)],
+          do: refute(bytes =~ "secret")
+    end
+  end
+
+  describe "session era: requests on the wire" do
+    test "each answer finds its call, whatever the order" do
+      client = open(&greet/2, revision: "2025-11-25")
+      for id <- [1, 2], do: tool(client, id)
+      [first, second] = for _ <- 1..2, do: next(client)
+      assert first["id"] != second["id"]
+
+      for {request, name} <- [{second, "B"}, {first, "A"}] do
+        answer = %{"action" => "accept", "content" => %{"name" => name}}
+        McpServer.Test.Client.push(client, %{"jsonrpc" => "2.0", "id" => request["id"], "result" => answer})
+      end
+
+      texts =
+        for _ <- 1..2,
+            %{"id" => id} = answer = next(client),
+            into: %{},
+            do: {id, hd(answer["result"]["content"])["text"]}
+
+      assert texts == %{1 => "Hello, A! {:asked, 1}", 2 => "Hello, B! {:asked, 1}"}
+    end
+
+    test "M24: an answer to nothing, or a second one, is dropped" do
+      client = open(&greet/2, revision: "2025-11-25")
+      answer = &%{"jsonrpc" => "2.0", "id" => &1, "result" => @answers["elicitation/create"]}
+      for id <- [1, "1-1-1", "nothing"], do: McpServer.Test.Client.push(client, answer.(id))
+      assert silent?(client)
+      tool(client, 1)
+      %{"id" => asked} = next(client)
+      for _ <- 1..2, do: McpServer.Test.Client.push(client, answer.(asked))
+      assert %{"id" => 1, "result" => %{}} = next(client)
+      assert silent?(client)
+    end
+
+    test "a call that is cancelled takes its questions back" do
+      client = open(&greet/2, revision: "2025-11-25")
+      tool(client, 1)
+      %{"id" => asked} = next(client)
+      tell(client, "notifications/cancelled", %{"requestId" => 1})
+      assert_receive {:mcp_notification, "notifications/cancelled", %{"requestId" => ^asked}}
+      assert silent?(client)
+    end
+
+    test "the client's time is its own: the call's deadline waits, and the client has one too" do
+      client = open(&greet/2, revision: "2025-11-25", timeout: 100, input_timeout: 5_000)
+      tool(client, 1)
+      %{"id" => asked} = next(client)
+      Process.sleep(200)
+
+      McpServer.Test.Client.push(client, %{
+        "jsonrpc" => "2.0",
+        "id" => asked,
+        "result" => @answers["elicitation/create"]
+      })
+
+      assert %{"id" => 1, "result" => %{"isError" => false}} = next(client)
+
+      client = open(&greet/2, revision: "2025-11-25", input_timeout: 50)
+      tool(client, 1)
+      %{"id" => asked} = next(client)
+
+      assert %{"result" => %{"isError" => true, "content" => [%{"text" => "The client did not answer in time"}]}} =
+               next(client)
+
+      assert_receive {:mcp_notification, "notifications/cancelled", %{"requestId" => ^asked}}
+    end
+
+    test "calls that wait for the client take no place" do
+      client = open(&greet/2, revision: "2025-11-25", max_calls: 1)
+      for id <- 1..3, do: tool(client, id)
+      asked = for _ <- 1..3, do: next(client)["id"]
+
+      for id <- asked,
+          do:
+            McpServer.Test.Client.push(client, %{
+              "jsonrpc" => "2.0",
+              "id" => id,
+              "result" => @answers["elicitation/create"]
+            })
+
+      assert Enum.sort(for _ <- 1..3, do: next(client)["id"]) == [1, 2, 3]
+    end
+
+    test "but they are counted" do
+      client = open(&greet/2, revision: "2025-11-25", max_awaiting_input: 2)
+      for id <- 1..3, do: tool(client, id)
+      messages = for _ <- 1..3, do: next(client)
+
+      assert [%{"result" => %{"isError" => true, "content" => [%{"text" => text}]}}] =
+               Enum.filter(messages, &is_map_key(&1, "result"))
+
+      assert text == "Too many calls wait for the client's input"
+    end
+
+    test "T7: a client that has gone is not waited for" do
+      client = open(&greet/2, revision: "2025-11-25")
+      tool(client, 1)
+      %{"method" => "elicitation/create"} = next(client)
+      send(client.connection, {:mcp_test_in, client.reference, :eof})
+
+      assert %{"id" => 1, "result" => %{"isError" => true, "content" => [%{"text" => "The client is gone"}]}} =
+               next(client)
+
+      assert {:closed, :eof} = next(client)
+    end
+  end
+end

@@ -1,0 +1,67 @@
+defmodule McpServer.Protocol.WireSchemaTest do
+  # The check that all other tests rely on has to notice things itself.
+  use ExUnit.Case, async: true
+
+  alias McpServer.WireSchema
+  alias McpServer.WireSchema.Violation
+
+  @moduletag skip: not File.dir?(Path.expand("../../../shared/mcp-schema", __DIR__))
+
+  @call ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})
+  @initialize ~s({"jsonrpc":"2.0","id":0,"method":"initialize"})
+
+  defp session(revision) do
+    result = ~s({"protocolVersion":"#{revision}","capabilities":{},"serverInfo":{"name":"s","version":"1"}})
+
+    WireSchema.new()
+    |> WireSchema.see({:in, @initialize})
+    |> WireSchema.see({:out, ~s({"jsonrpc":"2.0","id":0,"result":#{result}})})
+  end
+
+  defp stateless, do: WireSchema.see(WireSchema.new(), {:in, @call})
+  defp refused(channel, line), do: assert_raise(Violation, fn -> WireSchema.see(channel, {:out, line}) end)
+
+  test "good messages pass" do
+    assert WireSchema.see(
+             stateless(),
+             {:out, ~s({"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}})}
+           )
+
+    assert WireSchema.see(
+             session("2025-03-26"),
+             {:out, ~s({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})}
+           )
+  end
+
+  test "a result that is not its method's" do
+    refused(stateless(), ~s({"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}))
+    refused(stateless(), ~s({"jsonrpc":"2.0","id":1,"result":{"content":[]}}))
+  end
+
+  test "an answer to nothing, or twice" do
+    line = ~s({"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}})
+    refused(WireSchema.new(), line)
+    refused(WireSchema.see(stateless(), {:out, line}), line)
+  end
+
+  test "notifications that do not exist, lack something, or belong to another revision" do
+    refused(stateless(), ~s({"jsonrpc":"2.0","method":"notifications/nothing"}))
+    refused(stateless(), ~s({"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}))
+
+    refused(
+      session("2025-06-18"),
+      ~s({"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"1"}})
+    )
+  end
+
+  test "requests of the stateless era" do
+    refused(stateless(), ~s({"jsonrpc":"2.0","id":1,"method":"roots/list"}))
+    assert WireSchema.see(session("2025-06-18"), {:out, ~s({"jsonrpc":"2.0","id":1,"method":"roots/list"})})
+  end
+
+  test "batches outside 2025-03-26, line ends, and what is not JSON" do
+    refused(session("2025-06-18"), "[]")
+    refused(stateless(), ~s({"jsonrpc":"2.0",\n"id":1,"error":{"code":1,"message":"m"}}))
+    refused(stateless(), ~s({"jsonrpc":"2.0"))
+  end
+end

@@ -1,0 +1,112 @@
+defmodule McpServer.StdioPeer do
+  # A client that starts a server as another operating system process and talks to it over pipes.
+  # Every line that comes must be a message, and one of the official schema.
+  @moduledoc false
+
+  alias McpServer.{JSON, WireSchema}
+
+  defstruct [:port, :stderr]
+
+  # The pipe in front ends when the client says so, which a port cannot: closing it closes stdout too.
+  @until_eof "sed -u '/^__eof__$/Q'"
+
+  @doc "The command that serves a router in a VM without a shell, as `elixir`, a release or mix start one."
+  def vm(expression \\ "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server)") do
+    "elixir -pa #{quoted(ebin())} -e #{quoted(expression)}"
+  end
+
+  @doc "Where our own compiled modules are."
+  def ebin, do: Path.join(Mix.Project.app_path(), "ebin")
+
+  @doc "Starts a command. `input:` is a shell command that writes its stdin, `output:` one that reads its stdout."
+  def start(command, options \\ []) do
+    stderr = Path.join(options[:tmp_dir] || System.tmp_dir!(), "stderr-#{System.unique_integer([:positive])}")
+    input = options[:input] || @until_eof
+    output = if reader = options[:output], do: " | #{reader}", else: ""
+    script = "#{input} | #{command} 2>#{quoted(stderr)}#{output}"
+
+    port =
+      Port.open({:spawn_executable, "/bin/sh"}, [
+        :binary,
+        :exit_status,
+        {:line, 64 * 1024 * 1024},
+        {:args, ["-c", script]},
+        {:cd, options[:cd] || File.cwd!()},
+        {:env, for({name, value} <- options[:env] || [], do: {to_charlist(name), to_charlist(value)})}
+      ])
+
+    Process.put({__MODULE__, port}, WireSchema.new())
+    %__MODULE__{port: port, stderr: stderr}
+  end
+
+  @doc "Quotes text for the shell."
+  def quoted(text), do: "'" <> String.replace(text, "'", "'\\''") <> "'"
+
+  @doc "A request's line."
+  def request(id, method, params \\ %{}),
+    do: JSON.encode!(%{"jsonrpc" => "2.0", "id" => id, "method" => method, "params" => params})
+
+  @doc "The line of a tool call that needs no session."
+  def call(id, name, arguments \\ %{}) do
+    request(id, "tools/call", %{
+      "name" => name,
+      "arguments" => arguments,
+      "_meta" => %{
+        "io.modelcontextprotocol/protocolVersion" => "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities" => %{}
+      }
+    })
+  end
+
+  @doc "The line of an `initialize` request."
+  def initialize(id, revision \\ "2025-06-18") do
+    info = %{"name" => "peer", "version" => "1"}
+    request(id, "initialize", %{"protocolVersion" => revision, "capabilities" => %{}, "clientInfo" => info})
+  end
+
+  @doc "Writes lines."
+  def write(peer, lines) do
+    for line <- List.wrap(lines), do: watch(peer, {:in, line})
+    Port.command(peer.port, for(line <- List.wrap(lines), do: [line, ?\n]))
+    peer
+  end
+
+  @doc "Writes bytes as they are."
+  def write_raw(peer, bytes), do: Port.command(peer.port, bytes)
+
+  @doc "Ends the server's stdin."
+  def eof(peer), do: write_raw(peer, "__eof__\n")
+
+  @doc "The next message."
+  def read(%{port: port} = peer, timeout \\ 15_000) do
+    receive do
+      {^port, {:data, {:eol, line}}} ->
+        watch(peer, {:out, line})
+        {:ok, message} = JSON.decode(line)
+        message
+
+      {^port, {:exit_status, status}} ->
+        raise "the server has exited with #{status}: #{errors(peer)}"
+    after
+      timeout -> raise "no message within #{timeout} ms; stderr: #{errors(peer)}"
+    end
+  end
+
+  @doc "The server's exit status; a line before it is an error."
+  def exit_status(%{port: port} = peer, timeout \\ 15_000) do
+    receive do
+      {^port, {:exit_status, status}} -> status
+      {^port, {:data, line}} -> raise "unexpected line: #{inspect(line)}"
+    after
+      timeout -> raise "still running after #{timeout} ms; stderr: #{errors(peer)}"
+    end
+  end
+
+  @doc "What the server wrote to stderr so far."
+  def errors(peer), do: with({:error, _reason} <- File.read(peer.stderr), do: {:ok, ""}) |> elem(1)
+
+  defp watch(peer, event) do
+    key = {__MODULE__, peer.port}
+    Process.put(key, WireSchema.see(Process.get(key), event))
+  end
+end

@@ -1,0 +1,267 @@
+defmodule McpServer.WireSchema do
+  # The one place where every message that a connection sends in our tests is checked against the
+  # official schema of the revision it speaks.
+  #
+  # `watch/0` hooks it into every connection of the VM. A violation raises in the connection, which
+  # takes the test down with it, and is counted, so that the suite fails even where a test survives it.
+  # Tests that talk to another operating system process feed `see/2` themselves.
+  @moduledoc false
+
+  alias McpServer.JSON
+  alias McpServer.Schema.Validator
+
+  defmodule Violation do
+    defexception [:message]
+  end
+
+  @folder Path.expand("../../../shared/mcp-schema", __DIR__)
+  @newest "2026-07-28"
+  @meta_revision "io.modelcontextprotocol/protocolVersion"
+  @meta_subscription "io.modelcontextprotocol/subscriptionId"
+
+  @results %{
+    "initialize" => "InitializeResult",
+    "server/discover" => "DiscoverResult",
+    "ping" => "EmptyResult",
+    "logging/setLevel" => "EmptyResult",
+    "resources/subscribe" => "EmptyResult",
+    "resources/unsubscribe" => "EmptyResult",
+    "tools/list" => "ListToolsResult",
+    "tools/call" => "CallToolResult",
+    "prompts/list" => "ListPromptsResult",
+    "prompts/get" => "GetPromptResult",
+    "resources/list" => "ListResourcesResult",
+    "resources/templates/list" => "ListResourceTemplatesResult",
+    "resources/read" => "ReadResourceResult",
+    "completion/complete" => "CompleteResult",
+    "subscriptions/listen" => "SubscriptionsListenResult"
+  }
+
+  @sent %{
+    "notifications/progress" => "ProgressNotification",
+    "notifications/message" => "LoggingMessageNotification",
+    "notifications/cancelled" => "CancelledNotification",
+    "notifications/tools/list_changed" => "ToolListChangedNotification",
+    "notifications/prompts/list_changed" => "PromptListChangedNotification",
+    "notifications/resources/list_changed" => "ResourceListChangedNotification",
+    "notifications/resources/updated" => "ResourceUpdatedNotification",
+    "notifications/subscriptions/acknowledged" => "SubscriptionsAcknowledgedNotification",
+    "notifications/elicitation/complete" => "ElicitationCompleteNotification",
+    "elicitation/create" => "ElicitRequest",
+    "sampling/createMessage" => "CreateMessageRequest",
+    "roots/list" => "ListRootsRequest"
+  }
+
+  @doc "Checks every connection from now on; `false`, with a notice, where the schemas are not at hand."
+  def watch do
+    if File.dir?(@folder) do
+      :persistent_term.put({__MODULE__, :violations}, :counters.new(1, []))
+      Application.put_env(:mcp_server, :message_observer, &observe/2)
+
+      ExUnit.after_suite(fn _result ->
+        if violations() > 0, do: System.at_exit(fn _status -> exit({:shutdown, 1}) end)
+      end)
+
+      true
+    else
+      IO.puts("Messages are not checked against the official schemas: #{@folder} is missing.")
+      false
+    end
+  end
+
+  @doc "How many messages have violated their schema."
+  def violations, do: :counters.get(:persistent_term.get({__MODULE__, :violations}), 1)
+
+  # Runs in the connection, whose messages these are.
+  defp observe(_router, event) do
+    Process.put(__MODULE__, see(Process.get(__MODULE__) || new(), event))
+  rescue
+    violation in Violation ->
+      :counters.add(:persistent_term.get({__MODULE__, :violations}), 1, 1)
+      IO.puts(:stderr, "\n" <> Exception.message(violation))
+      reraise violation, __STACKTRACE__
+  end
+
+  @doc "What is known of a channel before its first message."
+  def new, do: %{session: nil, asked: %{}, revisions: MapSet.new()}
+
+  @doc "A message was received (`{:in, line}`) or sent (`{:out, line}`)."
+  def see(channel, {:in, line}) do
+    case JSON.decode(line) do
+      {:ok, messages} when is_list(messages) -> Enum.reduce(messages, channel, &heard/2)
+      {:ok, message} -> heard(message, channel)
+      {:error, _reason} -> channel
+    end
+  end
+
+  def see(channel, {:out, line}) do
+    line = IO.iodata_to_binary(line)
+    String.contains?(line, ["\n", "\r"]) && violation("a line end inside a message", line)
+
+    case JSON.decode(line) do
+      {:ok, messages} when is_list(messages) -> batch(messages, channel, line)
+      {:ok, message} -> said(message, channel)
+      {:error, reason} -> violation(inspect(reason), line)
+    end
+  end
+
+  defp heard(%{"method" => method, "id" => id} = message, channel)
+       when is_binary(method) and (is_binary(id) or is_integer(id)) do
+    revision = revision(message, channel)
+    asked = Map.update(channel.asked, id, [{method, revision}], &(&1 ++ [{method, revision}]))
+    %{channel | asked: asked, revisions: MapSet.put(channel.revisions, revision)}
+  end
+
+  defp heard(_other, channel), do: channel
+
+  defp revision(message, channel) do
+    stateless? = match?(%{"params" => %{"_meta" => %{@meta_revision => _}}}, message)
+    if stateless? or message["method"] == "server/discover", do: @newest, else: channel.session
+  end
+
+  defp batch(messages, channel, line) do
+    channel.session == "2025-03-26" || violation("a batch outside 2025-03-26", line)
+    check("2025-03-26", "JSONRPCBatchResponse", messages)
+    Enum.reduce(messages, channel, &said/2)
+  end
+
+  defp said(%{"method" => method} = message, channel) do
+    revisions = sent_under(message, channel)
+    definition = Map.get(@sent, method) || violation("no such message", message)
+
+    Enum.any?(revisions, &(valid?(&1, envelope(&1, message), message) and valid?(&1, definition, message))) ||
+      violation("not a #{definition} of #{Enum.join(revisions, " or ")}", message)
+
+    if is_map_key(message, "id") and @newest in revisions, do: violation("a request of the stateless era", message)
+    channel
+  end
+
+  defp said(%{"result" => result, "id" => id} = message, channel) do
+    {{method, revision}, channel} = answered(channel, id, message)
+    revision = revision || "2025-11-25"
+    check(revision, if(revision < "2025-11-25", do: "JSONRPCResponse", else: "JSONRPCResultResponse"), message)
+    check(revision, result_definition(method, result), result)
+    if method == "initialize", do: %{channel | session: channel.session || result["protocolVersion"]}, else: channel
+  end
+
+  defp said(%{"error" => _} = message, channel) do
+    {{_method, revision}, channel} =
+      case message["id"] do
+        nil -> {{nil, channel.session || @newest}, channel}
+        id -> answered(channel, id, message)
+      end
+
+    revision = revision || "2025-11-25"
+    error = if(revision < "2025-11-25", do: "JSONRPCError", else: "JSONRPCErrorResponse")
+
+    # The older schemas know no error without an id, though JSON-RPC asks for null.
+    if Map.fetch(message, "id") == {:ok, nil},
+      do: check(revision, error, Map.put(message, "id", 0)),
+      else: check(revision, error, message)
+
+    channel
+  end
+
+  defp said(message, _channel), do: violation("neither request, notification nor answer", message)
+
+  # Answers to one id come in the order of its requests: a duplicate is refused while the first runs,
+  # so any of those asked may be the one that is answered.
+  defp answered(channel, id, message) do
+    case Map.get(channel.asked, id, []) do
+      [] ->
+        answered_unasked(channel, id, message)
+
+      [only] ->
+        {only, %{channel | asked: Map.delete(channel.asked, id)}}
+
+      several ->
+        {one, others} = List.pop_at(several, place(several, message))
+        {one, %{channel | asked: Map.put(channel.asked, id, others)}}
+    end
+  end
+
+  defp place(several, message), do: if(is_map_key(message, "error"), do: length(several) - 1, else: 0)
+
+  # An id whose request could not be understood otherwise.
+  defp answered_unasked(channel, _id, %{"error" => _}), do: {{nil, channel.session || @newest}, channel}
+  defp answered_unasked(_channel, _id, message), do: violation("an answer to nothing", message)
+
+  defp sent_under(%{"params" => %{"_meta" => %{@meta_subscription => _}}}, _channel), do: [@newest]
+  defp sent_under(_message, %{session: nil}), do: [@newest]
+
+  defp sent_under(_message, channel),
+    do: Enum.uniq([channel.session | Enum.reject(MapSet.to_list(channel.revisions), &is_nil/1)])
+
+  defp envelope(_revision, message),
+    do: if(is_map_key(message, "id"), do: "JSONRPCRequest", else: "JSONRPCNotification")
+
+  defp result_definition(_method, %{"resultType" => "input_required"}), do: "InputRequiredResult"
+  defp result_definition(method, _result), do: Map.get(@results, method) || violation("no such result", method)
+
+  defp check(revision, definition, value) do
+    case Validator.validate(validator(revision, definition), value) do
+      :ok -> :ok
+      {:error, error} -> violation("not a #{definition} of #{revision}: #{Exception.message(error)}", value)
+    end
+  end
+
+  # A definition that a revision does not have cannot be met.
+  defp valid?(revision, definition, value) do
+    is_map_key(definitions(revision), definition) and
+      Validator.validate(validator(revision, definition), value) == :ok
+  end
+
+  defp validator(revision, definition) do
+    with nil <- :persistent_term.get({__MODULE__, revision, definition}, nil) do
+      {:ok, validator} = Validator.compile(schema(revision, definition))
+      :persistent_term.put({__MODULE__, revision, definition}, validator)
+      validator
+    end
+  end
+
+  # Only what the definition leads to: the whole file is larger than schemas may be.
+  defp schema(revision, definition) do
+    all = definitions(revision)
+    member = if revision < "2025-11-25", do: "definitions", else: "$defs"
+
+    draft =
+      if revision < "2025-11-25",
+        do: "http://json-schema.org/draft-07/schema#",
+        else: "https://json-schema.org/draft/2020-12/schema"
+
+    used = Map.take(all, MapSet.to_list(reachable(all, definition, MapSet.new())))
+    %{"$schema" => draft, "$ref" => "#/#{member}/#{definition}", member => used}
+  end
+
+  defp reachable(all, definition, seen) do
+    if MapSet.member?(seen, definition),
+      do: seen,
+      else: Enum.reduce(references(Map.fetch!(all, definition)), MapSet.put(seen, definition), &reachable(all, &1, &2))
+  end
+
+  defp references(%{"$ref" => "#/" <> path}), do: [path |> String.split("/") |> List.last()]
+  defp references(map) when is_map(map), do: Enum.flat_map(Map.values(map), &references/1)
+  defp references(list) when is_list(list), do: Enum.flat_map(list, &references/1)
+  defp references(_value), do: []
+
+  defp definitions(revision) do
+    with nil <- :persistent_term.get({__MODULE__, revision}, nil) do
+      {:ok, schema} = JSON.decode(File.read!(Path.join([@folder, revision, "schema.json"])))
+      definitions = without_prose(schema["definitions"] || schema["$defs"])
+      :persistent_term.put({__MODULE__, revision}, definitions)
+      definitions
+    end
+  end
+
+  defp without_prose(map) when is_map(map) do
+    for {key, value} <- map, not (key == "description" and is_binary(value)), into: %{}, do: {key, without_prose(value)}
+  end
+
+  defp without_prose(list) when is_list(list), do: Enum.map(list, &without_prose/1)
+  defp without_prose(value), do: value
+
+  defp violation(reason, message) do
+    text = inspect(message, limit: 50, printable_limit: 2_000)
+    raise Violation, "a message violates its official schema: #{reason}\n#{text}"
+  end
+end

@@ -1,0 +1,3 @@
+ExUnit.start()
+
+McpServer.WireSchema.watch()
