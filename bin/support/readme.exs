@@ -1,0 +1,101 @@
+# Runs the code of README.md and guides/*.md as a reader would: in a new project, pasted as it stands.
+#
+#     mix run --no-start bin/support/readme.exs
+#
+# A block whose first line is a comment with a path is that file. In the README the two JSON blocks that are JSON-RPC
+# are a request and the answer that must come back, byte for byte; those with "mcpServers" or "servers" are client
+# configurations, each of which must start a server that gives that answer.
+
+defmodule Readme do
+  @root File.cwd!()
+  @build Path.join(@root, "_build/readme")
+  @place "/path/to/calculator"
+
+  def run do
+    project = new_project()
+    readme = blocks("README.md")
+    write_files(project, readme)
+    guides = @root |> Path.join("guides/*.md") |> Path.wildcard() |> Enum.sort()
+    for guide <- guides, do: write_files(project, blocks(Path.relative_to(guide, @root)))
+
+    mix!(project, ~w(compile --warnings-as-errors))
+    {request, answer} = exchange(readme)
+    check!("mix mcp.stdio Calculator.MCP", ask("mix", ~w(mcp.stdio Calculator.MCP), project, request), answer)
+    for {command, arguments} <- commands(readme, project), do: check_client(command, arguments, request, answer)
+    mix!(project, ~w(test))
+  end
+
+  # What a block's fence says and what stands in it, in order.
+  defp blocks(file) do
+    text = File.read!(Path.join(@root, file))
+    for [_all, language, code] <- Regex.scan(~r/^```(\w+)\n(.*?)^```$/ms, text), do: {language, code}
+  end
+
+  defp new_project do
+    parent = Path.join(System.tmp_dir!(), "mcp_server_readme_#{System.pid()}")
+    System.at_exit(fn _status -> File.rm_rf!(parent) end)
+    File.mkdir_p!(parent)
+    project = Path.join(parent, "calculator")
+    {_output, 0} = System.cmd("mix", ["new", "calculator"], cd: parent)
+    File.rm!(Path.join(project, "test/calculator_test.exs"))
+    mix_exs = Path.join(project, "mix.exs")
+    dependency = "[{:mcp_server, path: #{inspect(@root)}}]\n"
+    code = File.read!(mix_exs)
+    changed = Regex.replace(~r/(defp deps do\n\s*)\[.*?\]\n/s, code, "\\1#{dependency}")
+    changed != code || raise "`mix new` writes its dependencies in another way than this script expects"
+    File.write!(mix_exs, changed)
+    project
+  end
+
+  defp write_files(project, blocks) do
+    for {"elixir", code} <- blocks, [_all, path] <- [Regex.run(~r/\A# ((?:lib|test|config)\/\S+\.exs?)\n/, code)] do
+      file = Path.join(project, path)
+      File.mkdir_p!(Path.dirname(file))
+      File.write!(file, code)
+    end
+  end
+
+  defp exchange(readme) do
+    [request, answer] = for {"json", code} <- readme, String.contains?(code, ~s("jsonrpc")), do: String.trim(code)
+    {request, answer}
+  end
+
+  defp commands(readme, project) do
+    for {"json", code} <- readme, not String.contains?(code, ~s("jsonrpc")) do
+      {:ok, configuration} = McpServer.JSON.decode(String.replace(code, @place, project))
+      [server] = configuration |> Map.take(["mcpServers", "servers"]) |> Map.values()
+      %{"calculator" => %{"command" => command, "args" => arguments}} = server
+      {command, arguments}
+    end
+  end
+
+  # A client starts a server from anywhere.
+  defp check_client(command, arguments, request, answer) do
+    check!(Enum.join([command | arguments], " "), ask(command, arguments, System.tmp_dir!(), request), answer)
+  end
+
+  # The server's whole stdout, for one line of stdin.
+  defp ask(command, arguments, folder, request) do
+    script = ~S(printf '%s\n' "$REQUEST" | "$@")
+    options = [cd: folder, env: [{"REQUEST", request} | environment()]]
+    {output, status} = System.cmd("sh", ["-c", script, "sh", command | arguments], options)
+    status == 0 || raise "#{command} ended with status #{status}"
+    output
+  end
+
+  defp check!(what, output, answer) do
+    output == answer <> "\n" || raise "#{what} answered\n  #{output}and not\n  #{answer}"
+    IO.puts("as printed: #{what}")
+  end
+
+  defp mix!(project, arguments) do
+    {output, status} = System.cmd("mix", arguments, cd: project, env: environment(), stderr_to_stdout: true)
+    IO.write(output)
+    status == 0 || raise "mix #{Enum.join(arguments, " ")} failed"
+  end
+
+  # The library is compiled once for all runs of this script, and its native part is the one already built.
+  defp environment, do: [{"MIX_BUILD_PATH", @build}, {"MIX_ENV", "test"}]
+end
+
+Readme.run()

@@ -1,0 +1,233 @@
+// The example server, met by the official TypeScript client over stdio.
+//
+//     typescript_client.mjs <legacy|modern> <command> [argument ...]
+//
+// `legacy` shakes hands with `initialize` (the session era), `modern` with `server/discover` (2026-07-28).
+// Expected values stand in ../expected/everything.json; the Python client reads the same file.
+
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+
+import { Checks } from "./checks.mjs";
+
+const expected = JSON.parse(readFileSync(new URL("../expected/everything.json", import.meta.url)));
+const revisions = { legacy: "2025-11-25", modern: "2026-07-28" };
+const levelKey = "io.modelcontextprotocol/logLevel";
+
+// What came over the wire, without what differs between the eras and is checked elsewhere.
+function wire(result) {
+  const { _meta, resultType, ttlMs, cacheScope, ...rest } = result;
+  return rest;
+}
+
+// Stands in for the person and the model behind the client: answers by the table, and notes what it was asked.
+class User {
+  asked = [];
+  logs = [];
+  notifications = [];
+  errors = [];
+
+  attach(client) {
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      // "form" is what a request without a mode means.
+      const { mode, ...asked } = wire(params);
+      this.asked.push({ method: "elicitation/create", params: asked });
+      return { action: "accept", content: expected.answers["elicitation/create"][params.message] };
+    });
+    client.setRequestHandler("sampling/createMessage", ({ params }) => {
+      this.asked.push({ method: "sampling/createMessage", params: wire(params) });
+      return expected.answers["sampling/createMessage"];
+    });
+    client.setRequestHandler("roots/list", () => {
+      this.asked.push({ method: "roots/list" });
+      return expected.answers["roots/list"];
+    });
+    client.setNotificationHandler("notifications/message", ({ params }) => void this.logs.push(wire(params)));
+    for (const { notification } of [...expected.changes, expected.watched]) {
+      client.setNotificationHandler(notification, () => void this.notifications.push(notification));
+    }
+    client.onerror = (error) => this.errors.push(String(error));
+  }
+
+  // What was asked since the last time, in an order that does not depend on the client's concurrency.
+  takeAsked() {
+    const asked = this.asked.sort((a, b) => (a.method < b.method ? -1 : 1));
+    this.asked = [];
+    return asked;
+  }
+}
+
+async function connect(user, era, command) {
+  const client = new Client(
+    { name: "conformance", version: "1.0.0" },
+    {
+      capabilities: { elicitation: {}, sampling: {}, roots: { listChanged: true } },
+      versionNegotiation: { mode: era === "legacy" ? "legacy" : "auto" },
+    },
+  );
+  user.attach(client);
+  await client.connect(new StdioClientTransport({ command: command[0], args: command.slice(1) }));
+  return client;
+}
+
+function greeting(checks, era, client) {
+  checks.equal("protocol version", client.getNegotiatedProtocolVersion(), revisions[era]);
+  checks.equal("server info", client.getServerVersion(), expected.serverInfo);
+  checks.equal("capabilities", client.getServerCapabilities(), expected.capabilities);
+  checks.equal("instructions", client.getInstructions(), expected.instructions);
+}
+
+async function lists(checks, client) {
+  const { tools } = await client.listTools();
+  checks.equal("tools", tools.map((tool) => tool.name), expected.tools);
+  for (const tool of expected.toolDetails) {
+    checks.equal(`tool ${tool.name}`, tools.find(({ name }) => name === tool.name), tool);
+  }
+  checks.equal("resources", (await client.listResources()).resources, expected.resources);
+  const { resourceTemplates } = await client.listResourceTemplates();
+  checks.equal("resource templates", resourceTemplates, expected.resourceTemplates);
+  checks.equal("prompts", (await client.listPrompts()).prompts, expected.prompts);
+}
+
+async function calls(checks, client) {
+  for (const { name, arguments: given, result } of expected.calls) {
+    checks.equal(`call ${name}`, wire(await client.callTool({ name, arguments: given })), result);
+  }
+}
+
+async function roundTrips(checks, client, user) {
+  for (const { name, arguments: given, requests, result } of expected.roundTrips) {
+    user.takeAsked();
+    const got = wire(await client.callTool({ name, arguments: given }));
+    checks.equal(`requests of ${name}`, user.takeAsked(), requests);
+    checks.equal(`result of ${name}`, got, result);
+  }
+}
+
+async function reads(checks, client) {
+  for (const { uri, result } of expected.reads) {
+    checks.equal(`read ${uri}`, wire(await client.readResource({ uri })), result);
+  }
+}
+
+async function prompts(checks, client, user) {
+  for (const { name, arguments: given, result } of expected.gets) {
+    checks.equal(`get ${name}`, wire(await client.getPrompt({ name, arguments: given })), result);
+  }
+  user.takeAsked();
+}
+
+async function completions(checks, client) {
+  for (const { ref, argument, result } of expected.completions) {
+    checks.equal(`complete ${JSON.stringify(argument)}`, wire(await client.complete({ ref, argument })), result);
+  }
+}
+
+async function refusals(checks, era, client) {
+  const methods = {
+    call_tool: ({ name, arguments: given }) => client.callTool({ name, arguments: given }),
+    get_prompt: ({ name, arguments: given }) => client.getPrompt({ name, arguments: given }),
+    read_resource: ({ uri }) => client.readResource({ uri }),
+  };
+  for (const refusal of expected.refusals) {
+    const answer = await methods[refusal.method](refusal.arguments).then(
+      (result) => ({ result: wire(result) }),
+      (error) => ({ code: error.code, data: error.data ?? null }),
+    );
+    // The client reads both codes of a resource that is not there as the newer one.
+    const want = refusal[era].code === -32002 ? { ...refusal[era], code: -32602 } : refusal[era];
+    checks.equal(`${refusal.method} ${JSON.stringify(refusal.arguments)}`, answer, want);
+  }
+}
+
+async function progress(checks, client) {
+  const seen = [];
+  const result = await client.callTool(
+    { name: "test_tool_with_progress", arguments: {} },
+    { onprogress: ({ progress, total, message }) => seen.push([progress, total, message ?? null]) },
+  );
+  checks.equal("progress", seen, expected.progress.steps);
+  checks.equal("result with progress", wire(result), expected.progress.result);
+}
+
+async function logging(checks, era, client, user) {
+  const _meta = era === "modern" ? { [levelKey]: "debug" } : undefined;
+  if (era === "legacy") await client.setLoggingLevel("debug");
+  user.logs = [];
+  const result = await client.callTool({ name: "test_tool_with_logging", arguments: {}, _meta });
+  checks.equal("log messages", user.logs, expected.logging.messages);
+  checks.equal("result with logging", wire(result), expected.logging.result);
+  if (era === "legacy") return;
+
+  user.logs = [];
+  await client.callTool({ name: "test_logging_tool", arguments: {} });
+  await sleep(200);
+  checks.equal("log messages without a level", user.logs, []);
+}
+
+async function changesInASession(checks, client, user) {
+  const { uri, tool, notification } = expected.watched;
+  user.notifications = [];
+  checks.equal("subscribe", wire(await client.subscribeResource({ uri })), {});
+  for (const change of expected.changes) await client.callTool({ name: change.tool, arguments: {} });
+  await client.callTool({ name: tool, arguments: {} });
+  await sleep(500);
+  const want = [...expected.changes.map((change) => change.notification), notification];
+  checks.equal("change notifications", user.notifications, want);
+
+  user.notifications = [];
+  checks.equal("unsubscribe", wire(await client.unsubscribeResource({ uri })), {});
+  await client.callTool({ name: tool, arguments: {} });
+  await sleep(500);
+  checks.equal("notifications after unsubscribing", user.notifications, []);
+  checks.equal("ping", wire(await client.ping()), {});
+}
+
+async function changesOnAStream(checks, client, user) {
+  const { uri, tool, notification } = expected.watched;
+  user.notifications = [];
+  const filter = { promptsListChanged: true, resourceSubscriptions: [uri] };
+  const stream = await client.listen(filter);
+  checks.equal("honoured filter", stream.honoredFilter, filter);
+  for (const change of expected.changes) await client.callTool({ name: change.tool, arguments: {} });
+  await client.callTool({ name: tool, arguments: {} });
+  await sleep(500);
+  checks.equal("events", user.notifications, ["notifications/prompts/list_changed", notification]);
+  await stream.close();
+  checks.equal("end of the stream", await stream.closed, "local");
+
+  user.notifications = [];
+  await client.callTool({ name: tool, arguments: {} });
+  await sleep(500);
+  checks.equal("events after the end", user.notifications, []);
+}
+
+async function main(era, command) {
+  const checks = new Checks(`typescript ${era}`);
+  const user = new User();
+  const client = await connect(user, era, command);
+  greeting(checks, era, client);
+  await lists(checks, client);
+  await calls(checks, client);
+  await roundTrips(checks, client, user);
+  await reads(checks, client);
+  await prompts(checks, client, user);
+  await completions(checks, client);
+  await refusals(checks, era, client);
+  await progress(checks, client);
+  await logging(checks, era, client, user);
+  await (era === "legacy" ? changesInASession : changesOnAStream)(checks, client, user);
+
+  const closing = performance.now();
+  await client.close();
+  // The client closes the server's stdin, waits two seconds and then kills.
+  checks.true("the server ends by itself at the end of its input", performance.now() - closing < 1900);
+  checks.equal("errors the client saw", user.errors, []);
+  return checks.finish();
+}
+
+const [era, ...command] = process.argv.slice(2);
+process.exit(await main(era, command));

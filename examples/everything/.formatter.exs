@@ -1,0 +1,1 @@
+[import_deps: [:mcp_server], inputs: ["mix.exs", "lib/**/*.ex"]]
