@@ -5,6 +5,8 @@ defmodule McpServer.Protocol do
 
   alias McpServer.{Catalog, InputRequest, InputRequired, JSON, Native, Request}
   alias McpServer.JSON.EncodeError
+  alias McpServer.Prompt.GetResult
+  alias McpServer.Protocol.SystemRole
   alias McpServer.Resource.ReadResult
 
   @typedoc "`:revision` is the session's, `nil` while there is none."
@@ -135,7 +137,13 @@ defmodule McpServer.Protocol do
   def result(%Catalog{} = catalog, %Request{} = request, %ReadResult{cache_scope: nil} = read),
     do: result(catalog, request, %{read | cache_scope: catalog.server.cache_scope})
 
-  def result(%Catalog{ref: ref}, %Request{} = request, term) do
+  def result(%Catalog{} = catalog, %Request{} = request, %GetResult{} = result) do
+    with {:ok, result} <- SystemRole.replace(catalog, result), do: encode_result(catalog, request, result)
+  end
+
+  def result(catalog, request, term), do: encode_result(catalog, request, term)
+
+  defp encode_result(%Catalog{ref: ref}, request, term) do
     %Request{id: id, revision: revision, kind: kind, index: index} = request
 
     with :over_budget <- Native.encode_result(ref, id, revision, kind, index, term) do

@@ -152,9 +152,9 @@ defmodule McpServer.Router do
 
   @doc """
   Declares a prompt: its name, what it is for, and in its block the statements of
-  `McpServer.Router.PromptBlock`. `get` and `complete` have to be there.
+  `McpServer.Router.PromptBlock`. `get` has to be there, and where there are arguments `complete` too.
 
-      prompt "greet", "Greets the user", completion: false do
+      prompt "greet", "Greets the user" do
         get MyApp.Prompts, :greet
       end
 

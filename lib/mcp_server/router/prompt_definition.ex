@@ -85,6 +85,8 @@ defmodule McpServer.Router.PromptDefinition do
     Refusal.refuse!(prompt.place, "#{prompt.what} needs a function that makes its messages: `get Module, :function`")
   end
 
+  # Without arguments there is nothing to complete.
+  defp check_complete!(%{complete: nil, arguments: []}), do: :ok
   defp check_complete!(%{complete: nil, options: %{completion: false}}), do: :ok
 
   defp check_complete!(%{complete: nil} = prompt) do

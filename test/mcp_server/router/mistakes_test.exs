@@ -543,6 +543,17 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
+    test "S4-75: without arguments there is nothing to complete" do
+      router =
+        router!("""
+        prompt "greet", "Greets" do
+          get McpServer.Handlers, :greet
+        end
+        """)
+
+      assert [%McpServer.Prompt{name: "greet", arguments: []}] = router.__mcp__(:prompts)
+    end
+
     test "S4-75: get or complete twice" do
       assert_refused(5, ~s(`get` of prompt "greet" is already defined), """
       prompt "greet", "Greets", completion: false do

@@ -72,7 +72,7 @@ defmodule Everything.MCP do
   tool "test_trigger_prompt_change", "Announces a change of the prompts", Announce, :prompts
   tool "test_trigger_resource_update", "Announces a change of the watched resource", Announce, :watched_resource
 
-  prompt "test_simple_prompt", "A prompt without arguments", completion: false do
+  prompt "test_simple_prompt", "A prompt without arguments" do
     get Guide, :simple
   end
 
@@ -88,11 +88,11 @@ defmodule Everything.MCP do
     get Guide, :with_resource
   end
 
-  prompt "test_prompt_with_image", "A prompt that contains an image", completion: false do
+  prompt "test_prompt_with_image", "A prompt that contains an image" do
     get Guide, :with_image
   end
 
-  prompt "test_input_required_result_prompt", "A prompt that asks for its context first", completion: false do
+  prompt "test_input_required_result_prompt", "A prompt that asks for its context first" do
     get Guide, :with_context
   end
 

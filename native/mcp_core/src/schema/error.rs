@@ -96,13 +96,13 @@ impl SchemaError {
     /// What the resolver could not resolve, without its own words, which may say too much.
     pub(super) fn from_resolver(error: &ReferencingError) -> Self {
         let reference = match error {
-            ReferencingError::Unretrievable { uri, .. } => uri.as_str(),
             ReferencingError::PointerToNowhere { pointer }
             | ReferencingError::InvalidPercentEncoding { pointer, .. }
             | ReferencingError::InvalidArrayIndex { pointer, .. } => pointer.as_str(),
             ReferencingError::NoSuchAnchor { anchor }
             | ReferencingError::InvalidAnchor { anchor } => anchor.as_str(),
-            ReferencingError::InvalidUri(
+            ReferencingError::Unretrievable { uri, .. }
+            | ReferencingError::InvalidUri(
                 UriError::Parse { uri, .. } | UriError::Resolve { uri, .. },
             ) => uri.as_str(),
             ReferencingError::UnknownSpecification { specification } => {

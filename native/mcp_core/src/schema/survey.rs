@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use jsonschema::{Draft, Registry, Uri};
 use referencing::{List, Resolver};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::dialect::named_dialect;
 use super::keywords::{Target, asks_for_evaluated, children, is_silent, references};
@@ -21,7 +21,7 @@ const MAX_PATHS: u64 = 1 << 20;
 
 /// The same where a step of the check cannot be counted (the schema `true` at the end of each way,
 /// property names), and where compiling takes time for every way (`unevaluatedProperties`).
-const MAX_UNCOUNTED_PATHS: u64 = 1 << 12;
+const MAX_UNCOUNTED_PATHS: u64 = 1 << 13;
 
 /// Subschemas the compiler may build. It builds one anew for every sequence of embedded resources
 /// that leads to it.
@@ -130,16 +130,27 @@ impl Survey<'_> {
         if self.known.len() >= MAX_STATES || self.depth >= MAX_OPEN {
             return Err(SchemaError::TooComplex);
         }
-        self.depth = self.depth.saturating_add(1);
         let key = State {
             base: Arc::clone(&state.base),
             scope: state.scope.clone(),
             ..state
         };
         self.known.insert(state, Cost::default());
+        self.depth = self.depth.saturating_add(1);
+        let cost = self.cost(object, resolver, draft)?;
+        self.depth = self.depth.saturating_sub(1);
+        self.known.insert(key, cost);
+        Ok(cost)
+    }
 
+    fn cost(
+        &mut self,
+        schema: &Map<String, Value>,
+        resolver: &Resolver<'_>,
+        draft: Draft,
+    ) -> Result<Cost, SchemaError> {
         let mut cost = Cost::default();
-        for (is_recursive, reference) in references(object) {
+        for (is_recursive, reference) in references(schema) {
             let target = self.follow(reference, is_recursive, resolver)?;
             cost.add(Cost {
                 refs: target.refs.saturating_add(1),
@@ -152,26 +163,24 @@ impl Survey<'_> {
         }
         if cost.paths == 0 {
             cost.paths = 1;
-            cost.silent = u64::from(is_silent(object));
+            cost.silent = u64::from(is_silent(schema));
         }
-        if asks_for_evaluated(object) {
+        if asks_for_evaluated(schema) {
             self.uncounted = self.uncounted.saturating_add(cost.paths);
         }
         self.judge(cost)?;
-        self.depth = self.depth.saturating_sub(1);
-        self.known.insert(key, cost);
         Ok(cost)
     }
 
     /// Visits the subschemas held by `schema`.
     fn descend(
         &mut self,
-        schema: &Value,
+        schema: &Map<String, Value>,
         resolver: &Resolver<'_>,
         draft: Draft,
         cost: &mut Cost,
     ) -> Result<(), SchemaError> {
-        for (target, child) in schema.as_object().map(children).unwrap_or_default() {
+        for (target, child) in children(schema) {
             match target {
                 Target::Same => cost.add(self.enter(child, resolver, draft)?),
                 Target::Child => drop(self.enter(child, resolver, draft)?),

@@ -23,9 +23,11 @@ fn r2_262144_bytes_are_a_schema_and_one_more_is_not() {
     assert_eq!(error, SchemaError::TooLarge { limit: 262_144 });
 }
 
+type Wrap = fn(Value) -> Value;
+
 #[test]
 fn r2_64_nested_subschemas_are_allowed_and_65_are_not() {
-    let wraps: [(&str, fn(Value) -> Value); 5] = [
+    let wraps: [(&str, Wrap); 5] = [
         ("not", |schema| json!({"not": schema})),
         ("items", |schema| json!({"items": schema})),
         ("properties", |schema| json!({"properties": {"a": schema}})),
