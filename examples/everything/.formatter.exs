@@ -1,1 +1,1 @@
-[import_deps: [:mcp_server], inputs: ["mix.exs", "lib/**/*.ex"]]
+[import_deps: [:mcp_server], inputs: ["{mix,.formatter}.exs", "lib/**/*.ex"], line_length: 120]

@@ -13,7 +13,7 @@ defmodule McpServer.Connection do
 
   alias McpServer.{Catalog, Session}
   alias McpServer.Call.Reaper
-  alias McpServer.Connection.{Calls, Inbox, Input, Notices, Options, Outbox, State, Streams}
+  alias McpServer.Connection.{Calls, Inbox, Input, Notices, Options, Outbox, Report, State, Streams}
 
   # Two batches on their way: one is worked on while the channel reads the next.
   @credits 2
@@ -28,34 +28,35 @@ defmodule McpServer.Connection do
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
     {server, options} = Keyword.split(options, [:name])
-    GenServer.start_link(__MODULE__, options, server)
+    {bounds, options} = Options.split(options)
+    options = Map.new(Keyword.validate!(options, [:router, :channel]))
+    GenServer.start_link(__MODULE__, {options, bounds}, server)
   end
 
   @impl true
-  def init(options) do
+  def init({%{router: router, channel: {module, channel_options}}, bounds}) do
     Process.flag(:trap_exit, true)
-    {bounds, options} = Options.split(options)
     Process.flag(:max_heap_size, %{size: bounds.max_heap_words, kill: true, error_logger: true})
-    router = Keyword.fetch!(options, :router)
-    {module, channel_options} = Keyword.fetch!(options, :channel)
     catalog = Catalog.fetch(router)
     Reaper.watch()
 
-    with {:ok, channel} <- module.open(channel_options) do
-      for _ <- 1..@credits, do: module.credit(channel)
+    case module.open(channel_options) do
+      {:ok, channel} ->
+        for _ <- 1..@credits, do: module.credit(channel)
 
-      {:ok,
-       %State{
-         router: router,
-         catalog: catalog,
-         channel: {module, channel},
-         session: Session.new(Session.random_id()),
-         options: bounds,
-         opened_at: System.monotonic_time(),
-         observer: observer(router)
-       }}
-    else
-      {:error, reason} -> {:stop, reason}
+        {:ok,
+         %State{
+           router: router,
+           catalog: catalog,
+           channel: {module, channel},
+           session: Session.new(Session.random_id()),
+           options: bounds,
+           opened_at: System.monotonic_time(),
+           observer: observer(router)
+         }}
+
+      {:error, reason} ->
+        {:stop, reason}
     end
   end
 
@@ -76,7 +77,7 @@ defmodule McpServer.Connection do
   def handle_info(:mcp_deadline, state), do: settle(Calls.sweep(state))
   # Nothing else is in the mailbox: what is ready goes out.
   def handle_info(:timeout, state), do: flush(state)
-  def handle_info(:mcp_grace_over, state), do: settle(Calls.stop_all(state))
+  def handle_info(:mcp_grace_over, state), do: settle(Calls.stop_all(%{state | backlog: []}))
   def handle_info({:DOWN, ref, :process, _pid, reason}, state), do: settle(Calls.down(state, ref, reason))
 
   def handle_info(message, %{channel: {module, channel}} = state) do
@@ -148,7 +149,7 @@ defmodule McpServer.Connection do
     if reason != :closed, do: write(state)
 
     duration = System.monotonic_time() - state.opened_at
-    State.emit(state, [:session, :stop], %{duration: duration}, %{reason: reason})
+    Report.peer(state, [:session, :stop], %{duration: duration}, %{reason: reason})
     module.closed(channel, reason)
   end
 end

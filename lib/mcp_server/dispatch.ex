@@ -11,19 +11,16 @@ defmodule McpServer.Dispatch do
   # A client that keeps declining must not keep a handler asking for ever.
   @max_input_rounds 25
 
-  @doc "Runs a call to its answer. `options.max_result_bytes` bounds what the answer may weigh."
-  @spec run(Catalog.t(), Request.t(), Conn.t(), map()) :: {outcome(), Protocol.message()}
-  def run(catalog, request, conn, options) do
+  @doc "Runs a call to its answer of at most `max_bytes`."
+  @spec run(Catalog.t(), Request.t(), Conn.t(), pos_integer()) :: {outcome(), Protocol.message()}
+  def run(catalog, request, conn, max_bytes) do
     with :ok <- Handler.permitted(catalog, request, conn),
          {:ok, state} <- RequestState.open(request, conn.principal) do
       {outcome, reply} = enter(catalog, request, %{conn | state: state}, 1)
-      limit(catalog, request, outcome, reply, options.max_result_bytes)
+      limit(catalog, request, outcome, reply, max_bytes)
     else
-      {:error, :invalid_state} ->
-        {:error, Protocol.error(request.id, request.revision, -32602, "Invalid request state")}
-
-      {:error, text} ->
-        Answer.refusal(catalog, request, text)
+      {:error, :invalid_state} -> Answer.invalid_state(request)
+      {:error, text} -> Answer.refusal(catalog, request, text)
     end
   end
 
@@ -52,7 +49,7 @@ defmodule McpServer.Dispatch do
 
   defp ask(catalog, request, conn, {inputs, state}, round) do
     with :ok <- supported(conn, inputs),
-         {:ok, requests} <- encode_inputs(conn.call, inputs, round),
+         {:ok, requests} <- encode_inputs(conn.call, inputs),
          {:ok, responses, errors} <- answers(conn.call, requests) do
       conn = %{conn | input_responses: responses, input_errors: errors, state: state}
       enter(catalog, request, conn, round + 1)
@@ -78,20 +75,18 @@ defmodule McpServer.Dispatch do
     end
   end
 
-  defp encode_inputs(call, inputs, round) do
-    # In key order, so that the same handler always asks in the same order.
-    inputs
-    |> Enum.sort_by(fn {key, _input} -> to_string(key) end)
-    |> Enum.with_index(1)
-    |> Enum.reduce_while({:ok, []}, fn {{key, input}, index}, {:ok, encoded} ->
-      id = "#{call.sequence}-#{round}-#{index}"
+  # In key order, so that the same handler always asks in the same order.
+  defp encode_inputs(call, inputs) do
+    inputs = Enum.sort_by(inputs, fn {key, _input} -> to_string(key) end)
+
+    Enum.reduce_while(inputs, {:ok, []}, fn {key, input}, {:ok, encoded} ->
+      id = Integer.to_string(System.unique_integer([:positive]))
 
       case Protocol.request(call.revision, id, input) do
-        {:ok, message} -> {:cont, {:ok, [{id, to_string(key), message} | encoded]}}
+        {:ok, message} -> {:cont, {:ok, encoded ++ [{id, to_string(key), message}]}}
         {:error, error} -> {:halt, {:error, error}}
       end
     end)
-    |> then(fn result -> with {:ok, encoded} <- result, do: {:ok, Enum.reverse(encoded)} end)
   end
 
   defp limit(catalog, request, outcome, reply, max_bytes) do

@@ -21,8 +21,7 @@ defmodule McpServer.Session do
             subscriptions: MapSet.new(),
             streams: %{},
             in_flight: %{},
-            asked: %{},
-            sequence: 0
+            asked: %{}
 
   @typedoc "Where a request stands that has not been answered."
   @type place :: :waiting | {:running, reference()} | :stream
@@ -43,8 +42,7 @@ defmodule McpServer.Session do
           subscriptions: MapSet.t(String.t()),
           streams: %{Request.id() => Request.t()},
           in_flight: %{Request.id() => place()},
-          asked: %{Request.id() => {reference(), String.t()}},
-          sequence: non_neg_integer()
+          asked: %{Request.id() => {reference(), String.t()}}
         }
 
   @doc "A session nobody has opened yet."
@@ -95,15 +93,11 @@ defmodule McpServer.Session do
 
   def complete(_session, request), do: request
 
-  @doc "Takes a request in; an id that is still in flight is refused."
-  @spec begin(t(), Request.id(), place()) :: {:ok, t()} | {:error, :duplicate}
-  def begin(%__MODULE__{in_flight: in_flight} = session, id, place) do
-    if is_map_key(in_flight, id),
-      do: {:error, :duplicate},
-      else: {:ok, place(session, id, place)}
-  end
+  @doc "Whether the id belongs to a request that has not been answered."
+  @spec in_flight?(t(), Request.id()) :: boolean()
+  def in_flight?(%__MODULE__{in_flight: in_flight}, id), do: is_map_key(in_flight, id)
 
-  @doc "Moves a request in flight."
+  @doc "Notes where a request stands."
   @spec place(t(), Request.id(), place()) :: t()
   def place(session, id, place), do: %{session | in_flight: Map.put(session.in_flight, id, place)}
 
@@ -114,11 +108,6 @@ defmodule McpServer.Session do
   @doc "A request has been answered, or never will be."
   @spec finish(t(), Request.id()) :: t()
   def finish(session, id), do: %{session | in_flight: Map.delete(session.in_flight, id)}
-
-  @doc "A number no call of this session had before."
-  @spec next(t()) :: {pos_integer(), t()}
-  def next(%__MODULE__{sequence: sequence} = session),
-    do: {sequence + 1, %{session | sequence: sequence + 1}}
 
   @doc "Requests that `call` puts to the client, each under a key of the handler's."
   @spec ask(t(), reference(), [{Request.id(), String.t()}]) :: t()
@@ -175,8 +164,10 @@ defmodule McpServer.Session do
   def listen(%__MODULE__{streams: streams}, _request, limit) when map_size(streams) >= limit,
     do: {:error, :too_many}
 
-  def listen(session, request, _limit),
-    do: {:ok, %{session | streams: Map.put(session.streams, request.id, request)}}
+  def listen(session, request, _limit) do
+    session = %{session | streams: Map.put(session.streams, request.id, request)}
+    {:ok, place(session, request.id, :stream)}
+  end
 
   @doc "A stream has ended."
   @spec unlisten(t(), Request.id()) :: t()

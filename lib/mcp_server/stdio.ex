@@ -32,6 +32,12 @@ defmodule McpServer.Stdio do
   transport per VM, and it does not go together with an `iex` on the same terminal. Messages that the client
   sent before are not lost.
 
+  ## Calls
+
+  Every call runs in a process of its own, with a deadline and a bounded heap, beside up to `:max_calls` others; what it
+  does to itself reaches nobody else. A call that is cancelled or out of time is killed, and so are the processes
+  linked to it. Processes that a handler starts without a link are its own affair, and `System.halt/1` halts.
+
   ## When the client goes
 
   At the end of stdin the requests that were read are answered; calls that run get `:grace` milliseconds for
@@ -51,7 +57,7 @@ defmodule McpServer.Stdio do
   | `:max_waiting_bytes` | 8 MiB | the same, in bytes of the requests |
   | `:max_awaiting_input` | `1_000` | calls that wait for the client's input at once |
   | `:max_streams` | `64` | `subscriptions/listen` streams at once |
-  | `:max_subscriptions` | `1_000` | subscribed resources |
+  | `:max_subscriptions` | `1_000` | subscribed resources of the session, and of each stream |
   | `:max_line_bytes` | 10 MiB | the longest message; a longer one is skipped and answered with `-32700` |
   | `:max_heap_words` | 64 Mi | memory of one call, in machine words; more ends the call |
   | `:max_result_bytes` | 64 MiB | the longest answer; a longer one fails |

@@ -75,7 +75,7 @@ defmodule McpServer.Telemetry do
   @spec events() :: [[atom()]]
   def events, do: @events
 
-  # Loads the package if it is there, so that `execute/3` may look without asking the code server.
+  # Loads the package if it is there, so that `enabled?/0` may look without asking the code server.
   @doc false
   @spec load() :: :ok
   def load do
@@ -83,11 +83,14 @@ defmodule McpServer.Telemetry do
     :ok
   end
 
+  # Whether there is anybody to tell: asked before an event is put together.
+  @doc false
+  @spec enabled?() :: boolean()
+  def enabled?, do: :erlang.function_exported(:telemetry, :execute, 3)
+
   @doc false
   @spec execute([atom()], map(), map()) :: :ok
   def execute(event, measurements, metadata) do
-    if :erlang.function_exported(:telemetry, :execute, 3),
-      do: :telemetry.execute([:mcp_server | event], measurements, metadata),
-      else: :ok
+    if enabled?(), do: :telemetry.execute([:mcp_server | event], measurements, metadata), else: :ok
   end
 end

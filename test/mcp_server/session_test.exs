@@ -47,11 +47,11 @@ defmodule McpServer.SessionTest do
   end
 
   describe "ids in flight" do
-    test "M7: an id is refused while it is in flight, and free again afterwards" do
-      {:ok, session} = Session.begin(session(), 7, :waiting)
-      assert Session.begin(session, 7, :waiting) == {:error, :duplicate}
-      assert {:ok, _session} = Session.begin(session, "7", :waiting)
-      assert {:ok, _session} = session |> Session.finish(7) |> Session.begin(7, :waiting)
+    test "M7: an id is in flight until its request is answered, and its text is another" do
+      session = Session.place(session(), 7, :waiting)
+      assert Session.in_flight?(session, 7)
+      refute Session.in_flight?(session, "7")
+      refute session |> Session.finish(7) |> Session.in_flight?(7)
     end
 
     test "M25: nothing is known of an id that is not in flight" do

@@ -8,7 +8,6 @@ defmodule McpServer.Protocol.CallsTest do
   import McpServer.Tool.Content, only: [text: 1]
   import McpServer.Wire
 
-  @failed ~r/\ATool execution failed \(error id ([0-9a-f]{16})\)\z/
   @eras ["2025-11-25", "2026-07-28"]
 
   # Calls block until the test sends them `:go`.
@@ -103,227 +102,6 @@ defmodule McpServer.Protocol.CallsTest do
     end
   end
 
-  describe "a handler that goes wrong" do
-    @failures [
-      raise: quote(do: fn _, _ -> raise("secret 42") end),
-      throw: quote(do: fn _, _ -> throw("secret 42") end),
-      exit: quote(do: fn _, _ -> exit("secret 42") end),
-      error: quote(do: fn _, _ -> :erlang.error({:big, String.duplicate("secret 42", 1_000_000)}) end),
-      shutdown: quote(do: fn _, _ -> exit(:shutdown) end),
-      normal: quote(do: fn _, _ -> exit(:normal) end),
-      kill: quote(do: fn _, _ -> Process.exit(self(), :kill) end),
-      link: quote(do: fn _, _ -> Task.async(fn -> Process.exit(self(), :kill) end) |> Task.await() end)
-    ]
-
-    for {name, fun} <- @failures do
-      test "T1, T2: #{name}: a tool's result is an error with an id, and so is the log line" do
-        {line, text} = failing(&call_tool("run", %{}, &1), unquote(fun))
-        assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = text
-        assert [_, id] = Regex.run(@failed, text)
-        assert line =~ "MCP tools/call \"run\" failed (error id #{id}): "
-        assert byte_size(line) <= 8_192
-      end
-
-      test "T1, T2: #{name}: anything else is -32603 with the id" do
-        for call <- [
-              &get_prompt("run", %{}, &1),
-              &read_resource("run://fixed", &1),
-              &complete_prompt("run", "name", "", &1)
-            ] do
-          {line, result} = failing(call, unquote(fun))
-
-          assert {:error, %{"code" => -32603, "message" => "Internal error", "data" => %{"errorId" => id} = data}} =
-                   result
-
-          assert map_size(data) == 1
-          assert line =~ "failed (error id #{id}): "
-        end
-      end
-    end
-
-    # The line of a killed call is written by a process of its own.
-    defp failing(call, fun) do
-      test = self()
-
-      line =
-        capture_log(fn ->
-          send(test, {:result, call.(answers(fun))})
-          Process.sleep(20)
-        end)
-
-      assert_received {:result, result}
-      {line, result}
-    end
-
-    test "T1: what was raised reaches the log and not the client" do
-      {line, {:ok, result}} = failing(&call_tool("run", %{}, &1), fn _, _ -> raise "secret 42" end)
-      assert line =~ "** (RuntimeError) secret 42"
-      assert line =~ "calls_test.exs"
-      refute inspect(result) =~ "secret"
-    end
-
-    test "T2: killing whatever it is linked to reaches nobody" do
-      run = fn _, _ ->
-        for pid <- elem(Process.info(self(), :links), 1), do: Process.exit(pid, :kill)
-        for pid <- Process.get(:"$ancestors", []), is_pid(pid), do: Process.exit(pid, :kill)
-        {:ok, [text("alone")]}
-      end
-
-      client = open(run)
-      tool(client, 1)
-      assert said(next(client)) == "alone"
-      tool(client, 2)
-      assert said(next(client)) == "alone"
-    end
-
-    test "T2: other requests live on, 1,000 times" do
-      test = self()
-
-      run = fn
-        _, %{"die" => true} -> Process.exit(self(), :kill)
-        conn, arguments -> gated(test).(conn, arguments)
-      end
-
-      client = open(run)
-      tool(client, "slow", "run", %{"n" => 1})
-      assert_receive {:entered, 1, slow}
-
-      capture_log(fn ->
-        for id <- 1..1_000 do
-          tool(client, id, "run", %{"die" => true})
-          assert said(next(client)) =~ @failed
-        end
-
-        Process.sleep(20)
-      end)
-
-      send(slow, :go)
-      assert %{"id" => "slow"} = answer = next(client)
-      assert said(answer) == "done 1"
-    end
-
-    test "T4: garbage is an error with an id, named in the log only" do
-      garbage =
-        [nil, :ok, {:ok}, {1, 2, 3, 4, 5}, {:ok, nil}, {:ok, [1 | 2]}, {:ok, [self()]}, {:ok, [nil]}] ++
-          [{:ok, %{a: make_ref()}}, {:ok, ~D[2020-01-01]}, {:error, :reason}, {:error, <<255>>}] ++
-          [{:ok, [text(<<255>>)]}, {:ok, %{deep: deep(100_000)}}]
-
-      for returned <- garbage do
-        {line, result} = failing(&call_tool("run", %{}, &1), fn _, _ -> returned end)
-        assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = result
-        assert text =~ @failed
-        assert line =~ "invalid handler result"
-      end
-    end
-
-    defp deep(levels), do: Enum.reduce(1..levels, [], fn _, inner -> [inner] end)
-
-    test "T4: of a prompt, a resource and a completion too" do
-      for call <- [
-            &get_prompt("run", %{}, &1),
-            &read_resource("run://fixed", &1),
-            &complete_prompt("run", "name", "", &1)
-          ] do
-        {line, result} = failing(call, fn _, _ -> {:ok, self()} end)
-        assert {:error, %{"code" => -32603, "data" => %{"errorId" => _}}} = result
-        assert line =~ "invalid handler result"
-      end
-    end
-
-    test "output that does not fit the declared schema" do
-      {line, {:ok, result}} = failing(&call_tool("sum", %{}, &1), fn _, _ -> {:ok, %{sum: "three"}} end)
-      assert %{"isError" => true, "content" => [%{"text" => text}]} = result
-      assert text =~ @failed
-      assert line =~ "structured content does not fit the output schema"
-    end
-
-    test "T5: a result over the limit" do
-      big = fn _, _ -> {:ok, [text(String.duplicate("x", 100_000))]} end
-      assert {:ok, %{"isError" => false}} = call_tool("run", %{}, answers(big) ++ [max_result_bytes: 101_000])
-      {line, {:ok, result}} = failing(&call_tool("run", %{}, &1 ++ [max_result_bytes: 100_000]), big)
-      assert %{"isError" => true} = result
-      assert line =~ "the result is larger than 100000 bytes"
-    end
-
-    test "T5: a heap over the limit ends that call alone" do
-      run = fn
-        _, %{"big" => true} -> {:ok, Enum.to_list(1..10_000_000)}
-        _, _ -> {:ok, [text("fine")]}
-      end
-
-      client = open(run, max_heap_words: 1_000_000)
-
-      capture_log(fn ->
-        tool(client, 1, "run", %{"big" => true})
-        assert said(next(client)) =~ @failed
-      end)
-
-      tool(client, 2)
-      assert said(next(client)) == "fine"
-    end
-
-    test "T8: what it sends its connection is dropped" do
-      run = fn conn, _ ->
-        for n <- 1..10_000, do: send(conn.call.connection, {:flood, n})
-        GenServer.cast(conn.call.connection, :flood)
-        {:error, :unknown_call} = GenServer.call(conn.call.connection, :flood)
-        {:ok, [text("flooded")]}
-      end
-
-      client = open(run)
-      tool(client, 1)
-      assert said(next(client)) == "flooded"
-      assert Process.info(client.connection, :message_queue_len) == {:message_queue_len, 0}
-    end
-  end
-
-  describe "deadlines" do
-    test "T3: a call that hangs is ended at its tool's own time" do
-      log =
-        capture_log(fn ->
-          {microseconds, result} =
-            :timer.tc(fn -> call_tool("brief", %{}, answers(fn _, _ -> Process.sleep(:infinity) end)) end)
-
-          assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = result
-          assert text =~ @failed
-          assert microseconds in 100_000..200_000
-          Process.sleep(20)
-        end)
-
-      assert log =~ "timed out after 100 ms"
-    end
-
-    test "T3: a busy loop is ended as well, and its place is free again" do
-      client = open(fn _, %{"n" => n} -> if n == 1, do: spin(), else: {:ok, [text("next")]} end, max_calls: 1)
-
-      capture_log(fn ->
-        tool(client, 1, "brief", %{"n" => 1})
-        tool(client, 2, "brief", %{"n" => 2})
-        assert %{"id" => 1} = next(client)
-        assert %{"id" => 2} = answer = next(client)
-        assert said(answer) == "next"
-      end)
-    end
-
-    defp spin, do: spin()
-
-    test "T3: what is no tool answers -32603" do
-      slow = answers(fn _, _ -> Process.sleep(:infinity) end) ++ [timeout: 100]
-
-      capture_log(fn ->
-        for call <- [
-              &get_prompt("run", %{}, &1),
-              &read_resource("run://fixed", &1),
-              &complete_prompt("run", "name", "", &1)
-            ] do
-          {microseconds, result} = :timer.tc(fn -> call.(slow) end)
-          assert {:error, %{"code" => -32603}} = result
-          assert microseconds in 100_000..200_000
-        end
-      end)
-    end
-  end
-
   describe "side by side" do
     test "a ping and a list are answered while a tool runs" do
       for revision <- ["2025-11-25"] do
@@ -404,6 +182,12 @@ defmodule McpServer.Protocol.CallsTest do
       tool(client, 2, "run", %{"n" => 2})
       tool(client, 2, "run", %{"n" => 3})
       assert %{"id" => 2, "error" => %{"code" => -32600}} = next(client)
+    end
+
+    test "M8: the same id from 300 clients, each gets its own answer" do
+      clients = for n <- 1..300, do: {n, open(fn _, %{"n" => n} -> {:ok, [text("for #{n}")]} end)}
+      for {n, client} <- clients, do: tool(client, 1, "run", %{"n" => n})
+      for {n, client} <- Enum.shuffle(clients), do: assert(said(next(client)) == "for #{n}")
     end
 
     test "M5: ids of either kind are told apart" do
@@ -496,6 +280,15 @@ defmodule McpServer.Protocol.CallsTest do
       assert next(client) == {:closed, :eof}
     end
 
+    test "S1: what has not started by then never does" do
+      client = open(gated(self()), grace: 50, max_calls: 1, max_waiting: 1)
+      lines(client, for(n <- 1..5, do: call_line(client, n)))
+      assert_receive {:entered, 1, _pid}
+      send(client.connection, {:mcp_test_in, client.reference, :eof})
+      assert next(client) == {:closed, :eof}
+      refute_received {:entered, _n, _pid}
+    end
+
     test "no call outlives a connection that is killed" do
       Process.flag(:trap_exit, true)
       client = open(gated(self()))
@@ -505,18 +298,5 @@ defmodule McpServer.Protocol.CallsTest do
       Process.exit(client.connection, :kill)
       assert_receive {:DOWN, ^reference, :process, ^pid, :killed}
     end
-  end
-
-  test "debug_errors: the exception's text reaches the client" do
-    on_exit(fn -> Application.delete_env(:mcp_server, :debug_errors) end)
-    Application.put_env(:mcp_server, :debug_errors, true)
-
-    capture_log(fn ->
-      assert {:ok, %{"content" => [%{"text" => text}]}} = call_tool("run", %{}, answers(fn _, _ -> raise "boom" end))
-      assert text =~ ~r/\ATool execution failed \(error id [0-9a-f]{16}\): \*\* \(RuntimeError\) boom\z/
-
-      assert {:error, %{"data" => %{"detail" => "** (RuntimeError) boom"}}} =
-               get_prompt("run", %{}, answers(fn _, _ -> raise "boom" end))
-    end)
   end
 end

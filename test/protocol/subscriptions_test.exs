@@ -107,6 +107,14 @@ defmodule McpServer.Protocol.SubscriptionsTest do
       assert %{"id" => 3, "result" => _} = next(client)
     end
 
+    test "not for more resources than the bound" do
+      client = open(&idle/2, max_subscriptions: 2)
+      uris = for n <- 1..3, do: "run://rows/#{n}"
+      ask(client, 1, "subscriptions/listen", %{"notifications" => %{"resourceSubscriptions" => uris}})
+      assert %{"id" => 1, "error" => %{"code" => -32600}} = next(client)
+      assert listen(client, 2, %{"resourceSubscriptions" => tl(uris)})
+    end
+
     test "does not tell a stream what changed before it" do
       client = open(&idle/2)
       listen(client, 1, %{"toolsListChanged" => true})

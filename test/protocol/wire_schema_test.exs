@@ -5,7 +5,7 @@ defmodule McpServer.Protocol.WireSchemaTest do
   alias McpServer.WireSchema
   alias McpServer.WireSchema.Violation
 
-  @moduletag skip: not File.dir?(Path.expand("../../../shared/mcp-schema", __DIR__))
+  @moduletag skip: not WireSchema.available?()
 
   @call ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})
   @initialize ~s({"jsonrpc":"2.0","id":0,"method":"initialize"})

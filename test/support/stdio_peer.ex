@@ -10,8 +10,10 @@ defmodule McpServer.StdioPeer do
   # The pipe in front ends when the client says so, which a port cannot: closing it closes stdout too.
   @until_eof "sed -u '/^__eof__$/Q'"
 
+  @serve "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server)"
+
   @doc "The command that serves a router in a VM without a shell, as `elixir`, a release or mix start one."
-  def vm(expression \\ "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server)") do
+  def vm(expression \\ @serve) do
     "elixir -pa #{quoted(ebin())} -e #{quoted(expression)}"
   end
 
@@ -38,6 +40,20 @@ defmodule McpServer.StdioPeer do
     Process.put({__MODULE__, port}, WireSchema.new())
     %__MODULE__{port: port, stderr: stderr}
   end
+
+  @doc "A VM that serves and has answered: what follows is not start-up."
+  def serving(context, options \\ []) do
+    peer = start(vm(options[:serve] || @serve), tmp_dir: context.tmp_dir)
+    write(peer, call("up", "echo", %{"text" => "up"}))
+    %{"id" => "up"} = read(peer)
+    peer
+  end
+
+  @doc "The text a tool answered with."
+  def text(%{"result" => %{"content" => [%{"text" => text}]}}), do: text
+
+  @doc "Milliseconds since an earlier `since(0)`."
+  def since(milliseconds), do: System.monotonic_time(:millisecond) - milliseconds
 
   @doc "Quotes text for the shell."
   def quoted(text), do: "'" <> String.replace(text, "'", "'\\''") <> "'"
@@ -78,18 +94,27 @@ defmodule McpServer.StdioPeer do
   def eof(peer), do: write_raw(peer, "__eof__\n")
 
   @doc "The next message."
-  def read(%{port: port} = peer, timeout \\ 15_000) do
-    receive do
-      {^port, {:data, {:eol, line}}} ->
-        watch(peer, {:out, line})
-        {:ok, message} = JSON.decode(line)
-        message
+  def read(peer, timeout \\ 15_000) do
+    line = line(peer, timeout)
+    watch(peer, {:out, line})
+    {:ok, message} = JSON.decode(line)
+    message
+  end
 
-      {^port, {:exit_status, status}} ->
-        raise "the server has exited with #{status}: #{errors(peer)}"
+  @doc "The next line, whatever it is."
+  def line(%{port: port} = peer, timeout \\ 15_000) do
+    receive do
+      {^port, {:data, {:eol, line}}} -> line
+      {^port, {:exit_status, status}} -> raise "the server has exited with #{status}: #{errors(peer)}"
     after
-      timeout -> raise "no message within #{timeout} ms; stderr: #{errors(peer)}"
+      timeout -> raise "nothing within #{timeout} ms; stderr: #{errors(peer)}"
     end
+  end
+
+  @doc "The next message, where the requests were not written by `write/2` and cannot be matched."
+  def message(peer, timeout \\ 15_000) do
+    {:ok, message} = JSON.decode(line(peer, timeout))
+    message
   end
 
   @doc "The server's exit status; a line before it is an error."
@@ -107,6 +132,6 @@ defmodule McpServer.StdioPeer do
 
   defp watch(peer, event) do
     key = {__MODULE__, peer.port}
-    Process.put(key, WireSchema.see(Process.get(key), event))
+    if WireSchema.available?(), do: Process.put(key, WireSchema.see(Process.get(key), event))
   end
 end

@@ -54,7 +54,7 @@ defmodule McpServer.WireSchema do
 
   @doc "Checks every connection from now on; `false`, with a notice, where the schemas are not at hand."
   def watch do
-    if File.dir?(@folder) do
+    if available?() do
       :persistent_term.put({__MODULE__, :violations}, :counters.new(1, []))
       Application.put_env(:mcp_server, :message_observer, &observe/2)
 
@@ -68,6 +68,9 @@ defmodule McpServer.WireSchema do
       false
     end
   end
+
+  @doc "Whether the official schemas are at hand."
+  def available?, do: File.dir?(@folder)
 
   @doc "How many messages have violated their schema."
   def violations, do: :counters.get(:persistent_term.get({__MODULE__, :violations}), 1)

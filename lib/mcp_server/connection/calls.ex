@@ -3,8 +3,8 @@ defmodule McpServer.Connection.Calls do
   # The calls of a connection: which wait, which run, until when, and how each of them ends. Every call
   # that was admitted ends exactly once: answered, failed or cancelled.
 
-  alias McpServer.{Call, Conn, Request, Session, Telemetry}
-  alias McpServer.Connection.{Input, Replies, State, Waiting}
+  alias McpServer.{Call, Conn, Protocol, Request, Session}
+  alias McpServer.Connection.{Input, Replies, Report, State, Waiting}
   alias McpServer.Dispatch.{Answer, Failure, Handler}
 
   @typedoc "`:deadline` is in `State.now/0` time; a call that waits for the client has another one."
@@ -24,31 +24,38 @@ defmodule McpServer.Connection.Calls do
   @doc "Takes a request in: it runs as soon as there is a place."
   @spec admit(State.t(), Request.t(), Replies.target()) :: State.t()
   def admit(state, request, target) do
-    case Session.begin(state.session, request.id, :waiting) do
-      {:ok, session} ->
-        entry = %{request: request, target: target, bytes: state.line_bytes, since: System.monotonic_time()}
-        start_waiting(%{state | session: session, waiting: Waiting.put(state.waiting, entry)})
+    entry = %{request: request, target: target, bytes: state.line_bytes, since: System.monotonic_time()}
 
-      {:error, :duplicate} ->
-        refuse_duplicate(state, request, target)
+    cond do
+      Session.in_flight?(state.session, request.id) -> refuse_duplicate(state, request, target)
+      state.waiting.count == 0 and place?(state) -> start(state, entry)
+      true -> wait(state, entry)
     end
   end
+
+  defp wait(state, entry) do
+    session = Session.place(state.session, entry.request.id, :waiting)
+    %{state | session: session, waiting: Waiting.put(state.waiting, entry)}
+  end
+
+  # Calls that wait for the client take no place.
+  defp place?(state), do: map_size(state.calls) - state.awaiting_input < state.options.max_calls
 
   @doc "The answer to a request whose id is still in flight; the first one is left alone."
   @spec refuse_duplicate(State.t(), Request.t(), Replies.target()) :: State.t()
   def refuse_duplicate(state, request, target) do
     text = "Invalid request: a request with this id is still in flight"
-    Replies.reply(state, target, McpServer.Protocol.error(request.id, request.revision, @invalid_request, text))
+    Replies.reply(state, target, Protocol.error(request.id, request.revision, @invalid_request, text))
   end
 
-  @doc "Starts what waits while there are places. Calls that wait for the client take none."
+  @doc "Starts what waits while there are places."
   @spec start_waiting(State.t()) :: State.t()
+  def start_waiting(%{waiting: %{count: 0}} = state), do: state
+
   def start_waiting(state) do
-    if map_size(state.calls) - state.awaiting_input < state.options.max_calls do
-      case Waiting.take(state.waiting) do
-        {entry, waiting} -> start_waiting(start(%{state | waiting: waiting}, entry))
-        :empty -> state
-      end
+    if place?(state) do
+      {entry, waiting} = Waiting.take(state.waiting)
+      start_waiting(start(%{state | waiting: waiting}, entry))
     else
       state
     end
@@ -58,17 +65,16 @@ defmodule McpServer.Connection.Calls do
   @spec idle?(State.t()) :: boolean()
   def idle?(state), do: state.calls == %{} and state.waiting.count == 0
 
-  defp start(state, %{target: target} = entry) do
+  defp start(state, entry) do
     request = Session.complete(state.session, entry.request)
-    {sequence, session} = Session.next(state.session)
-    {pid, ref} = Call.start(state.catalog, request, conn(state, request), sequence, state.options)
+    {pid, ref} = Call.start(state.catalog, request, conn(state, request), state.options)
     timeout = Handler.timeout(state.catalog, request, state.options.timeout)
 
     call = %{
       pid: pid,
       # Arguments can be large, and the call has its own copy.
       request: %{request | arguments: %{}, meta: %{}, input_responses: nil, request_state: nil},
-      target: target,
+      target: entry.target,
       timeout: timeout,
       deadline: State.now() + timeout,
       started_at: System.monotonic_time(),
@@ -76,13 +82,8 @@ defmodule McpServer.Connection.Calls do
       awaiting: nil
     }
 
-    emit(state, call, :start, %{
-      system_time: System.system_time(),
-      monotonic_time: call.started_at,
-      queue_time: call.started_at - entry.since
-    })
-
-    session = Session.place(session, request.id, {:running, ref})
+    Report.started(state, call, entry.since)
+    session = Session.place(state.session, request.id, {:running, ref})
     arm(%{state | session: session, calls: Map.put(state.calls, ref, call)}, call.deadline)
   end
 
@@ -107,11 +108,8 @@ defmodule McpServer.Connection.Calls do
   @spec done(State.t(), reference(), McpServer.Dispatch.outcome(), iodata()) :: State.t()
   def done(state, ref, outcome, reply) do
     case Map.pop(state.calls, ref) do
-      {nil, _calls} ->
-        state
-
-      {call, calls} ->
-        %{state | calls: calls} |> report(call, outcome) |> leave(call) |> Replies.reply(call.target, reply)
+      {nil, _calls} -> state
+      {call, calls} -> %{state | calls: calls} |> leave(call, outcome) |> Replies.reply(call.target, reply)
     end
   end
 
@@ -136,8 +134,7 @@ defmodule McpServer.Connection.Calls do
 
   defp cancel_running(state, ref) do
     {call, state} = kill(state, ref)
-    emit(state, call, :cancelled, measured(call))
-    state |> leave(call) |> Replies.skip(call.target)
+    state |> leave(call, :cancelled) |> Replies.skip(call.target)
   end
 
   defp cancel_waiting(state, id) do
@@ -193,46 +190,15 @@ defmodule McpServer.Connection.Calls do
   end
 
   defp fail(state, call, failure) do
-    catalog = state.catalog
-    name = "#{call.request.method} #{inspect(Handler.name(catalog, call.request))}"
-    # A log whose reader is slow must not hold up the connection.
-    spawn(fn -> Failure.log(failure, name) end)
+    Report.log(state, call, failure)
 
     state
-    |> report(call, {:exception, failure.kind, failure.id})
-    |> leave(call)
-    |> Replies.reply(call.target, Answer.failure_reply(catalog, call.request, failure))
+    |> leave(call, {:exception, failure.kind, failure.id})
+    |> Replies.reply(call.target, Answer.failure_reply(state.catalog, call.request, failure))
   end
 
-  defp leave(state, call), do: %{state | session: Session.finish(state.session, call.request.id)}
-
-  defp report(state, call, {:exception, kind, id}) do
-    emit(state, call, :exception, measured(call), %{request_kind: call.request.kind, kind: kind, error_id: id})
-    state
-  end
-
-  defp report(state, call, outcome) do
-    emit(state, call, :stop, measured(call), %{outcome: outcome})
-    state
-  end
-
-  defp measured(call) do
-    now = System.monotonic_time()
-    %{duration: now - call.started_at, monotonic_time: now}
-  end
-
-  defp emit(state, call, event, measurements, more \\ %{}) do
-    {channel, _} = state.channel
-
-    about = %{
-      router: state.router,
-      transport: channel.transport(),
-      revision: call.request.revision,
-      method: call.request.method,
-      kind: call.request.kind,
-      name: Handler.name(state.catalog, call.request)
-    }
-
-    Telemetry.execute([:request, event], measurements, Map.merge(about, more))
+  defp leave(state, call, outcome) do
+    Report.ended(state, call, outcome)
+    %{state | session: Session.finish(state.session, call.request.id)}
   end
 end

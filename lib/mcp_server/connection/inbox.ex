@@ -5,7 +5,7 @@ defmodule McpServer.Connection.Inbox do
   # peer waits too.
 
   alias McpServer.{Catalog, Protocol, Request, Session}
-  alias McpServer.Connection.{Calls, Input, Replies, State, Streams, Waiting}
+  alias McpServer.Connection.{Calls, Input, Replies, Report, State, Streams, Waiting}
 
   @parse_error -32700
 
@@ -58,7 +58,7 @@ defmodule McpServer.Connection.Inbox do
 
   defp execute({:open, reply, opening}, state, target) do
     state = %{state | session: Session.open(state.session, opening)}
-    State.emit(state, [:session, :start], %{system_time: System.system_time()})
+    Report.peer(state, [:session, :start], %{system_time: System.system_time()})
     Replies.reply(state, target, reply)
   end
 

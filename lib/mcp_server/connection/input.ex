@@ -4,7 +4,7 @@ defmodule McpServer.Connection.Input do
   # call go on. While it waits, the client's time counts and not the call's.
 
   alias McpServer.{Call, Protocol, Request, Session}
-  alias McpServer.Connection.{Calls, Replies, State}
+  alias McpServer.Connection.{Calls, Replies, Report, State}
 
   @typedoc "`:remaining` is what is left of the call's own time, in milliseconds."
   @type t :: %{
@@ -52,7 +52,7 @@ defmodule McpServer.Connection.Input do
 
     call = %{call | awaiting: awaiting, deadline: now + state.options.input_timeout}
     session = Session.ask(state.session, ref, for({id, key, _message} <- requests, do: {id, key}))
-    State.emit(state, [:input, :start], %{count: length(requests)})
+    Report.peer(state, [:input, :start], %{count: length(requests)})
 
     state = Enum.reduce(requests, state, fn {_id, _key, message}, state -> Replies.put(state, message) end)
 
@@ -73,7 +73,7 @@ defmodule McpServer.Connection.Input do
         gather(%{state | session: session}, ref, key, answer)
 
       :unknown ->
-        State.emit(state, [:discarded], %{count: 1}, %{what: :unknown_response})
+        Report.discarded(state, :unknown_response)
         state
     end
   end
@@ -142,6 +142,6 @@ defmodule McpServer.Connection.Input do
 
   defp report(state, call, outcome) do
     duration = System.monotonic_time() - call.awaiting.asked_at
-    State.emit(state, [:input, :stop], %{duration: duration}, %{outcome: outcome})
+    Report.peer(state, [:input, :stop], %{duration: duration}, %{outcome: outcome})
   end
 end

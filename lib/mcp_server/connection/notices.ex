@@ -4,7 +4,7 @@ defmodule McpServer.Connection.Notices do
   # sends them. It waits until its message was taken, so a handler cannot outrun its client.
 
   alias McpServer.{Call, Session}
-  alias McpServer.Connection.{Replies, State}
+  alias McpServer.Connection.{Replies, Report, State}
 
   @type gate :: :always | {:progress, number()} | {:message, level :: String.t()}
 
@@ -39,7 +39,7 @@ defmodule McpServer.Connection.Notices do
   defp pass(_state, call, :always), do: {:ok, call}
 
   defp discard(state, what) do
-    State.emit(state, [:discarded], %{count: 1}, %{what: what})
+    Report.discarded(state, what)
     state
   end
 end

@@ -3,7 +3,7 @@ defmodule McpServer.Connection.State do
   # What a connection knows. The modules beside this one are functions from state to state; the
   # process around them is `McpServer.Connection`.
 
-  alias McpServer.{Catalog, Session, Telemetry}
+  alias McpServer.{Catalog, Session}
   alias McpServer.Connection.{Calls, Options, Outbox, Replies, Waiting}
 
   @enforce_keys [:router, :catalog, :channel, :session, :options, :opened_at]
@@ -64,11 +64,4 @@ defmodule McpServer.Connection.State do
   @doc "Milliseconds that only go forward."
   @spec now() :: integer()
   def now, do: System.monotonic_time(:millisecond)
-
-  @doc "Emits a telemetry event about the peer."
-  @spec emit(t(), [atom()], map(), map()) :: :ok
-  def emit(%__MODULE__{channel: {channel, _}} = state, event, measurements, metadata \\ %{}) do
-    about = %{router: state.router, transport: channel.transport(), revision: state.session.revision}
-    Telemetry.execute(event, measurements, Map.merge(about, metadata))
-  end
 end

@@ -5,7 +5,7 @@ defmodule McpServer.Connection.Streams do
   # stateless era each `subscriptions/listen` stream.
 
   alias McpServer.{Changes, Protocol, Request, Session}
-  alias McpServer.Connection.{Calls, Replies, State}
+  alias McpServer.Connection.{Calls, Replies, Report, State}
 
   @invalid_request -32600
 
@@ -37,24 +37,35 @@ defmodule McpServer.Connection.Streams do
   @doc "`subscriptions/listen`: the acknowledgement is the stream's first message."
   @spec listen(State.t(), Request.t(), Replies.target()) :: State.t()
   def listen(state, request, target) do
-    with {:ok, session} <- Session.begin(state.session, request.id, :stream),
-         {:ok, session} <- Session.listen(session, request, state.options.max_streams) do
-      State.emit(state, [:subscription, :start], %{count: 1})
-      # What changed before is nothing to a stream that opens now.
-      state = state |> write_changes() |> hear()
-      fields = %{notifications: request.arguments}
-      notify(%{state | session: session}, request.revision, :subscriptions_acknowledged, fields, request.id)
-    else
-      {:error, :duplicate} -> Calls.refuse_duplicate(state, request, target)
+    uris = Map.get(request.arguments, "resourceSubscriptions", [])
+
+    cond do
+      Session.in_flight?(state.session, request.id) -> Calls.refuse_duplicate(state, request, target)
+      length(uris) > state.options.max_subscriptions -> refuse(state, request, target, "too many subscriptions")
+      true -> open(state, request, target)
+    end
+  end
+
+  defp open(state, request, target) do
+    case Session.listen(state.session, request, state.options.max_streams) do
+      {:ok, session} -> acknowledge_stream(state, session, request)
       {:error, :too_many} -> refuse(state, request, target, "too many streams")
     end
+  end
+
+  defp acknowledge_stream(state, session, request) do
+    Report.peer(state, [:subscription, :start], %{count: 1})
+    # What changed before is nothing to a stream that opens now.
+    state = state |> write_changes() |> hear()
+    fields = %{notifications: request.arguments}
+    notify(%{state | session: session}, request.revision, :subscriptions_acknowledged, fields, request.id)
   end
 
   @doc "The client ends a stream: nothing is sent any more."
   @spec cancel(State.t(), Request.id()) :: State.t()
   def cancel(state, id) do
     if is_map_key(state.session.streams, id) do
-      State.emit(state, [:subscription, :stop], %{count: 1})
+      Report.peer(state, [:subscription, :stop], %{count: 1})
       %{state | session: Session.unlisten(state.session, id)}
     else
       state

@@ -36,13 +36,11 @@ defmodule McpServer.Connection.Waiting do
     }
   end
 
-  @doc "Takes the first request, if there is one."
-  @spec take(t()) :: {entry(), t()} | :empty
+  @doc "Takes the first request; there is one."
+  @spec take(t()) :: {entry(), t()}
   def take(waiting) do
-    case :queue.out(waiting.queue) do
-      {{:value, entry}, queue} -> {entry, without(%{waiting | queue: queue}, entry)}
-      {:empty, _queue} -> :empty
-    end
+    {{:value, entry}, queue} = :queue.out(waiting.queue)
+    {entry, without(%{waiting | queue: queue}, entry)}
   end
 
   @doc "Takes the request with the id, which waits."

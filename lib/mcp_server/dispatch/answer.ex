@@ -46,6 +46,11 @@ defmodule McpServer.Dispatch.Answer do
   def refusal(_catalog, request, text),
     do: {:error, Protocol.error(request.id, request.revision, @internal_error, text)}
 
+  @doc "The answer to a request state that is not one of ours, or not for this request."
+  @spec invalid_state(Request.t()) :: t()
+  def invalid_state(request),
+    do: {:error, Protocol.error(request.id, request.revision, @invalid_params, "Invalid request state")}
+
   @doc "Logs a failure and answers with its id, and with nothing else that it knows."
   @spec failure(Catalog.t(), Request.t(), Failure.t()) :: t()
   def failure(catalog, request, failure) do

@@ -6,13 +6,13 @@ use rustler::{Atom, Binary, Encoder, Env, NifResult, Term};
 
 use crate::atoms;
 use crate::pretty::pretty;
-use crate::resources::{DirtyPermit, binary_term, report_work};
+use crate::resources::{DirtyPermit, binary_term, buffer, keep, report_work};
 use crate::terms::{Context, EncodeErrorKind, TermSink, write_value};
 
 /// What is written on a normal scheduler before the call is made again on a dirty one: 0.1 to 0.3 ms.
 pub(crate) const INLINE_BYTES: usize = 96 * 1024;
 
-/// Whether it is for people, and the revision it is for.
+/// Whether it is for people, and the revision it is for: without one, no field is left out.
 type EncodeOptions<'a> = (bool, Option<&'a str>);
 
 /// `max_bytes`, `max_depth`, `max_values`, `max_digits`.
@@ -46,16 +46,19 @@ fn encode<'a>(
     budget: usize,
 ) -> NifResult<Term<'a>> {
     let (is_pretty, revision) = options;
-    let revision = revision.map_or(Ok(Revision::NEWEST), |name| {
-        Revision::parse(name).ok_or(rustler::Error::BadArg)
-    })?;
-    let mut text = Vec::with_capacity(512);
-    match write_value(&mut text, term, &Context { revision, budget }) {
-        Ok(()) => {}
-        Err(error) if error.kind() == EncodeErrorKind::OverBudget => {
-            return Ok(atoms::over_budget().to_term(env));
-        }
-        Err(error) => return Ok(env.error_tuple(error)),
+    let context = match revision {
+        None => Context::whole(budget),
+        Some(name) => Context::of(Revision::parse(name).ok_or(rustler::Error::BadArg)?, budget),
+    };
+    let mut text = buffer();
+    if let Err(error) = write_value(&mut text, term, &context) {
+        keep(text);
+        let over = error.kind() == EncodeErrorKind::OverBudget;
+        return Ok(if over {
+            atoms::over_budget().to_term(env)
+        } else {
+            env.error_tuple(error)
+        });
     }
     if is_pretty {
         text = pretty(&text);

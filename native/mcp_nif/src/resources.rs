@@ -1,6 +1,7 @@
 //! Where native work runs, and what native things Elixir holds.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use mcp_core::schema::Validator;
 use rustler::{Binary, Env, NewBinary, ResourceArc, Term};
@@ -13,21 +14,55 @@ pub(crate) struct SchemaResource(pub(crate) Validator<TermJson>);
 #[rustler::resource_impl]
 impl rustler::Resource for SchemaResource {}
 
+/// From this size on copying a text costs more than a resource.
+const COPIED_BYTES: usize = 64 * 1024;
+/// Buffers kept for the next text, and how large each may be: 8 MiB in all.
+const KEPT_BUFFERS: usize = 4;
+const KEPT_BYTES: usize = 2 * 1024 * 1024;
+
+/// Buffers whose memory the system has already handed out: in a fresh one every page costs a fault,
+/// which for a megabyte is more than writing it.
+static BUFFERS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+
+/// An empty buffer to write a text into.
+pub(crate) fn buffer() -> Vec<u8> {
+    BUFFERS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .pop()
+        .unwrap_or_else(|| Vec::with_capacity(1024))
+}
+
+/// Gives a buffer back.
+pub(crate) fn keep(mut buffer: Vec<u8>) {
+    if buffer.capacity() <= KEPT_BYTES {
+        buffer.clear();
+        let mut buffers = BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
+        if buffers.len() < KEPT_BUFFERS {
+            buffers.push(buffer);
+        }
+    }
+}
+
 /// Text that was written natively and is now a binary of the VM's, without a copy.
 struct Output(Vec<u8>);
 
 #[rustler::resource_impl]
 impl rustler::Resource for Output {}
 
-/// From this size on copying costs more than a resource.
-const COPIED_BYTES: usize = 64 * 1024;
+impl Drop for Output {
+    fn drop(&mut self) {
+        keep(std::mem::take(&mut self.0));
+    }
+}
 
 /// A finished text as a binary.
-pub(crate) fn binary_term(env: Env<'_>, mut text: Vec<u8>) -> Term<'_> {
+pub(crate) fn binary_term(env: Env<'_>, text: Vec<u8>) -> Term<'_> {
     if text.len() < COPIED_BYTES {
-        return NewBinary::from_slice(env, &text).into();
+        let binary = NewBinary::from_slice(env, &text).into();
+        keep(text);
+        return binary;
     }
-    text.shrink_to_fit();
     let output = ResourceArc::new(Output(text));
     let binary: Binary<'_> = output.make_binary(env, |output| &output.0);
     binary.to_term(env)

@@ -57,10 +57,7 @@ fn validate<'a>(
     term: Term<'a>,
     budget: usize,
 ) -> NifResult<Term<'a>> {
-    let context = Context {
-        revision: Revision::NEWEST,
-        budget,
-    };
+    let context = Context::of(Revision::NEWEST, budget);
     let term = match plain(env, term, &context) {
         Ok(term) => term,
         Err(error) if error.kind() == EncodeErrorKind::OverBudget => {

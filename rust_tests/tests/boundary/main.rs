@@ -5,5 +5,6 @@ mod json;
 mod jsonrpc;
 mod model;
 mod protocol;
+mod purity;
 mod schema;
 mod template;

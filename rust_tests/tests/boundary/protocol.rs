@@ -232,6 +232,38 @@ fn m9_batches_exist_only_in_2025_03_26() {
 }
 
 #[test]
+fn m9_one_bad_message_of_a_batch_does_not_refuse_the_others() {
+    let catalog = server();
+    let text = br#"[{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
+    let facts = session(Revision::V2025_03_26);
+    let Admission::Batch(items) = admit(&catalog, facts, text, &Limits::default()) else {
+        panic!("a batch");
+    };
+    assert!(matches!(
+        items.as_slice(),
+        [Admission::Answer(_), Admission::Kept { .. }]
+    ));
+}
+
+#[test]
+fn s4_56_a_notification_is_never_answered() {
+    let catalog = server();
+    for message in [
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized","params":[]}"#,
+        r#"{"jsonrpc":"2.0","method":"tools/call","params":7}"#,
+        r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"add"}}"#,
+    ] {
+        let admission = admit(
+            &catalog,
+            session(SESSION),
+            message.as_bytes(),
+            &Limits::default(),
+        );
+        assert_eq!(admission, Admission::Ignored, "{message}");
+    }
+}
+
+#[test]
 fn m10_an_unknown_method_is_404_only_in_the_stateless_era() {
     assert_eq!(
         status(session(SESSION), &request("no/such", json!({}))),

@@ -68,19 +68,17 @@ pub fn admit<'c, 'a, J: Json>(
             return Admission::Answer(Refusal::parse_error(&error).answer(None, revision));
         }
     };
-    let duplicate = document.duplicate().is_some();
     let root = document.root();
     if root.kind() == Kind::Array {
-        return admit_batch(catalog, facts, root, duplicate);
+        return admit_batch(catalog, facts, root);
     }
-    admit_message(catalog, facts, root, duplicate)
+    admit_message(catalog, facts, root)
 }
 
 fn admit_batch<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
     facts: Facts,
     root: View<'_, 'a>,
-    duplicate: bool,
 ) -> Admission<'c, 'a> {
     let refuse = |reason| {
         let revision = facts.fallback_revision();
@@ -93,7 +91,7 @@ fn admit_batch<'c, 'a, J: Json>(
         0 => refuse("a batch must not be empty"),
         1..=MAX_BATCH => Admission::Batch(
             root.elements()
-                .map(|view| admit_message(catalog, facts, view, duplicate))
+                .map(|view| admit_message(catalog, facts, view))
                 .collect(),
         ),
         _ => refuse("a batch holds at most 50 messages"),
@@ -104,9 +102,10 @@ fn admit_message<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
     facts: Facts,
     view: View<'_, 'a>,
-    duplicate: bool,
 ) -> Admission<'c, 'a> {
-    match jsonrpc::classify(view, duplicate) {
+    match jsonrpc::classify(view, view.has_duplicate()) {
+        // Nobody answers a notification, or an answer, however bad it is.
+        Err(invalid) if !invalid.answerable => Admission::Ignored,
         Err(invalid) => {
             let id = invalid.id.clone();
             let refusal = Refusal::from(invalid);

@@ -14,9 +14,9 @@ use std::rc::Rc;
 /// which is in use below and part of which must stay for what a step calls and for the unwinding.
 const MAX_STACK: usize = 160 * 1024;
 
-/// Errors that may be collected before the search for more of them ends: they are built one by one
-/// and hold some hundred bytes each.
-const MAX_ERRORS: u32 = 20_000;
+/// Errors that may be collected before the search for more of them ends: each takes more than a
+/// microsecond to build and holds some hundred bytes.
+const MAX_ERRORS: u32 = 5_000;
 
 /// Why a check was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

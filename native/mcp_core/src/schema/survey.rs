@@ -21,7 +21,7 @@ const MAX_PATHS: u64 = 1 << 20;
 
 /// The same where a step of the check cannot be counted (the schema `true` at the end of each way,
 /// property names), and where compiling takes time for every way (`unevaluatedProperties`).
-const MAX_UNCOUNTED_PATHS: u64 = 1 << 13;
+const MAX_UNCOUNTED_PATHS: u64 = 1 << 12;
 
 /// Subschemas the compiler may build. It builds one anew for every sequence of embedded resources
 /// that leads to it.

@@ -1,7 +1,6 @@
 //! Checking values.
 
 use std::fmt;
-use std::rc::Rc;
 
 use jsonschema::json::{Array, Json, Node, Object};
 use jsonschema::paths::Location;
@@ -12,7 +11,7 @@ use super::explain::Explainer;
 use super::meter::{Meter, Stop, guarded};
 use super::{Problem, SchemaLimits};
 
-/// Steps that one search for problems may take beyond what finding out that there are some took.
+/// Steps that a search for problems may take in any case: a few milliseconds.
 const EXPLAIN_STEPS: u64 = 500_000;
 
 /// Received names that are looked at for a misspelling.
@@ -79,7 +78,7 @@ impl<J: Json> Validator<J> {
             Ok(true) => Ok(()),
             Ok(false) => {
                 let taken = self.max_steps.saturating_sub(meter.left());
-                Err(self.explain(&node, taken.saturating_add(EXPLAIN_STEPS)))
+                Err(self.explain(&node, taken))
             }
             Err(stop) => Err(vec![unchecked(stop)]),
         }
@@ -94,32 +93,37 @@ impl<J: Json> Validator<J> {
     }
 
     /// Looks for every problem, then for the first one, then gives up.
-    fn explain<'i>(&'i self, node: &J::Node<'i>, steps: u64) -> Vec<Problem> {
+    ///
+    /// `taken` is what finding out that there are some took. The first search may take as much
+    /// again: where alternatives nest, the validator asks each of them again before it says what is
+    /// wrong with it. The second need not go far in a value whose first error was found early.
+    fn explain<'i>(&'i self, node: &J::Node<'i>, taken: u64) -> Vec<Problem> {
         let names = |place: &Location| received_names::<J>(node, place);
         let explainer = Explainer::new(&self.schema, &names);
-        let all = |meter: &Rc<Meter>| {
-            let counted = CountedNode::new(node.clone(), meter);
-            let errors: Vec<_> = self.compiled.iter_errors(counted).collect();
+        let counted = |steps: u64| {
+            let meter = Meter::new(steps.saturating_add(EXPLAIN_STEPS));
+            CountedNode::new(node.clone(), &meter)
+        };
+        let all = || {
+            let errors: Vec<_> = self.compiled.iter_errors(counted(taken)).collect();
             explainer.explain(&errors)
         };
-        let first = |meter: &Rc<Meter>| {
-            let counted = CountedNode::new(node.clone(), meter);
-            let error = self.compiled.validate(counted).err();
+        let first = || {
+            let steps = taken.min(EXPLAIN_STEPS);
+            let error = self.compiled.validate(counted(steps)).err();
             explainer.explain(error.as_slice())
         };
-        for search in [&all as &dyn Fn(&Rc<Meter>) -> Vec<Problem>, &first] {
-            let meter = Meter::new(steps);
-            match guarded(|| search(&meter)) {
-                Ok(problems) if !problems.is_empty() => return problems,
-                _ => {}
-            }
+        let found = guarded(all).or_else(|_| guarded(first));
+        let found = found.unwrap_or_default();
+        if found.is_empty() {
+            return vec![unexplained()];
         }
-        vec![Problem::new(
-            "",
-            "schema",
-            "a value that satisfies the schema",
-        )]
+        found
     }
+}
+
+fn unexplained() -> Problem {
+    Problem::new("", "schema", "a value that satisfies the schema")
 }
 
 /// The problem of a value that could not be checked.

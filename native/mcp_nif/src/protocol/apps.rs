@@ -23,10 +23,7 @@ fn declared_csp(declared: Term<'_>) -> Result<Option<Csp>, String> {
     if atoms::nil() == declared {
         return Ok(None);
     }
-    let context = Context {
-        revision: Revision::NEWEST,
-        budget: usize::MAX,
-    };
+    let context = Context::of(Revision::NEWEST, usize::MAX);
     let mut text = Vec::new();
     write_shape(
         &mut text,

@@ -28,10 +28,7 @@ fn is_by_url(params: Term<'_>) -> bool {
 
 /// What a client with these capabilities lacks to be asked for these inputs, by capability.
 fn missing(capabilities: Term<'_>, inputs: &[InputTerm<'_>]) -> NifResult<Map<String, Value>> {
-    let context = Context {
-        revision: Revision::NEWEST,
-        budget: usize::MAX,
-    };
+    let context = Context::of(Revision::NEWEST, usize::MAX);
     let mut text = Vec::new();
     write_value(&mut text, capabilities, &context).map_err(|_| Error::BadArg)?;
     let declared: Value = serde_json::from_slice(&text).map_err(|_| Error::BadArg)?;
@@ -119,10 +116,7 @@ fn write_params(
     params: Term<'_>,
     revision: Revision,
 ) -> Result<(), EncodeError> {
-    let context = Context {
-        revision,
-        budget: usize::MAX,
-    };
+    let context = Context::of(revision, usize::MAX);
     write_shape(out, kind.shape(), params, &context, &Extras::default())
 }
 

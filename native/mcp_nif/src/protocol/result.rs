@@ -24,10 +24,7 @@ fn encode_result<'a>(
     index: Option<usize>,
     term: Term<'a>,
 ) -> NifResult<Term<'a>> {
-    let context = Context {
-        revision: revision(revision_name)?,
-        budget: INLINE_BYTES,
-    };
+    let context = Context::of(revision(revision_name)?, INLINE_BYTES);
     Reply {
         catalog: &catalog,
         id,
@@ -49,10 +46,7 @@ fn encode_result_dirty<'a>(
     let Some(_permit) = DirtyPermit::take() else {
         return Ok(atoms::busy().to_term(env));
     };
-    let context = Context {
-        revision: revision(revision_name)?,
-        budget: usize::MAX,
-    };
+    let context = Context::of(revision(revision_name)?, usize::MAX);
     Reply {
         catalog: &catalog,
         id,
@@ -255,10 +249,7 @@ fn encode_error<'a>(
     let revision = revision(revision_name)?;
     let mut encoded = Vec::new();
     if atoms::nil() != data {
-        let context = Context {
-            revision,
-            budget: usize::MAX,
-        };
+        let context = Context::of(revision, usize::MAX);
         if let Err(error) = write_value(&mut encoded, data, &context) {
             return Ok((atoms::error(), error).encode(env));
         }
@@ -280,10 +271,7 @@ fn encode_notification<'a>(
     subscription: Option<TermId>,
 ) -> NifResult<Term<'a>> {
     let kind = notification_kind(kind).ok_or(Error::BadArg)?;
-    let context = Context {
-        revision: revision(revision_name)?,
-        budget: usize::MAX,
-    };
+    let context = Context::of(revision(revision_name)?, usize::MAX);
     let subscription = subscription.map(|id| id_bytes(&id));
     let meta: Vec<(&str, &[u8])> = subscription
         .iter()

@@ -168,7 +168,8 @@ impl<'a> Writer<'_, 'a> {
             if self.out.len() > start.saturating_add(1) {
                 self.out.push(b',');
             }
-            self.key(name.as_bytes())?;
+            write_string(self.out, name);
+            self.out.push(b':');
             self.out.extend_from_slice(json);
         }
         self.out.push(b'}');

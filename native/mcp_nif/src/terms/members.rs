@@ -5,13 +5,15 @@ use rustler::{Binary, MapIterator, NewBinary, Term, TermType};
 
 use super::error::{EncodeError, EncodeErrorKind};
 use super::write::{Writer, Written, noun};
-use super::{atom_text, number};
+use super::{atom_text, number, word};
 use crate::atoms;
 
 /// A member of a map that is being written.
 #[derive(Clone, Copy)]
 pub(super) struct Entry<'a> {
     pub(super) key: &'a [u8],
+    /// The key term's word.
+    word: usize,
     pub(super) value: Term<'a>,
 }
 
@@ -21,7 +23,64 @@ pub(super) enum Members<'a> {
     Struct { module: Term<'a> },
 }
 
+/// Up to this size the VM keeps a map's members in term order.
+const ORDERED_SIZE: usize = 32;
+
 impl<'a> Writer<'_, 'a> {
+    pub(super) fn map(&mut self, term: Term<'a>) -> Written {
+        let size = term.map_size().unwrap_or_default();
+        self.spend(size.saturating_mul(4))?;
+        let Some(mut members) = MapIterator::new(term) else {
+            return Ok(());
+        };
+        match members.next() {
+            // Binaries are the last in term order, and the order of binaries is the one wanted: this
+            // map's keys are all binaries, no two the same, and sorted.
+            Some(first) if size <= ORDERED_SIZE && first.0.is_binary() => {
+                self.nested(|writer| writer.ordered(first, members))
+            }
+            Some((key, _)) if key.is_atom() => match term.map_get(atoms::struct_()) {
+                Ok(module) if module.is_atom() => self.structure(term, module),
+                _ => self.sorted(term),
+            },
+            _ => self.sorted(term),
+        }
+    }
+
+    /// Writes members as they come.
+    fn ordered(&mut self, first: (Term<'a>, Term<'a>), members: MapIterator<'a>) -> Written {
+        let mut before = b'{';
+        for (key, value) in std::iter::once(first).chain(members) {
+            self.out.push(before);
+            before = b',';
+            let word = word::of(key);
+            if !self.replay(word) {
+                self.key(word, bytes_of(key)?)?;
+            }
+            self.value(value)
+                .map_err(|error| error.under_key(bytes_of(key).unwrap_or_default()))?;
+        }
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    /// Writes a map whose keys must be sorted, or looked at closely, first.
+    fn sorted(&mut self, term: Term<'a>) -> Written {
+        match self.collect(term)? {
+            Members::Struct { module } => self.structure(term, module),
+            Members::Plain { start, end } => {
+                self.nested(|writer| {
+                    writer.out.push(b'{');
+                    writer.members(start, end, true)?;
+                    writer.out.push(b'}');
+                    Ok(())
+                })?;
+                self.entries.truncate(start);
+                Ok(())
+            }
+        }
+    }
+
     /// Writes collected members, with a comma before each but the `first`.
     pub(super) fn members(&mut self, start: usize, end: usize, mut first: bool) -> Written {
         for index in start..end {
@@ -32,20 +91,47 @@ impl<'a> Writer<'_, 'a> {
                 self.out.push(b',');
             }
             first = false;
-            self.key(entry.key)?;
+            self.entry_key(entry)?;
             self.value(entry.value)
                 .map_err(|error| error.under_key(entry.key))?;
         }
         Ok(())
     }
 
-    pub(super) fn key(&mut self, key: &[u8]) -> Written {
+    pub(super) fn entry_key(&mut self, entry: Entry<'a>) -> Written {
+        if self.replay(entry.word) {
+            return Ok(());
+        }
+        self.key(entry.word, entry.key)
+    }
+
+    /// Copies a key that was written before.
+    #[inline]
+    fn replay(&mut self, word: usize) -> bool {
+        match self.keys.find(word) {
+            Some(place) if place.end <= self.out.len() => {
+                self.out.extend_from_within(place);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn key(&mut self, word: usize, key: &[u8]) -> Written {
         let text = simdutf8::basic::from_utf8(key).map_err(|_| {
             EncodeError::new(EncodeErrorKind::InvalidUtf8, "a map key that is not UTF-8")
         })?;
+        let start = self.out.len();
         write_string(self.out, text);
         self.out.push(b':');
+        self.keys.remember(word, start..self.out.len());
         Ok(())
+    }
+
+    /// Takes back what was written behind `length`.
+    pub(super) fn take_back(&mut self, length: usize) {
+        self.out.truncate(length);
+        self.keys.cut(length);
     }
 
     /// Puts a map's members on [`Writer::entries`], sorted by key. The caller takes them off again.
@@ -55,6 +141,7 @@ impl<'a> Writer<'_, 'a> {
         let mut sorted = true;
         let members = MapIterator::new(map).into_iter().flatten();
         for (key, value) in members {
+            let word = word::of(key);
             let key = match self.key_text(key, value)? {
                 Ok(key) => key,
                 Err(module) => {
@@ -68,7 +155,7 @@ impl<'a> Writer<'_, 'a> {
                     .get(start..)
                     .and_then(<[_]>::last)
                     .is_none_or(|last| last.key < key);
-            self.entries.push(Entry { key, value });
+            self.entries.push(Entry { key, word, value });
         }
         if !sorted {
             self.sort(start)?;
@@ -122,4 +209,10 @@ impl<'a> Writer<'_, 'a> {
             .under_key(key))
         })
     }
+}
+
+fn bytes_of(key: Term<'_>) -> Result<&[u8], EncodeError> {
+    Binary::from_term(key)
+        .map(|binary| binary.as_slice())
+        .map_err(|_| EncodeError::new(EncodeErrorKind::InvalidKey, "a map key that is a bitstring"))
 }

@@ -6,6 +6,7 @@ mod content;
 mod dates;
 mod decimal;
 mod error;
+mod key_replay;
 mod kinds;
 mod members;
 mod node;

@@ -3,7 +3,7 @@
 use rustler::Term;
 
 use super::kinds::{Outcome, text};
-use super::members::Members;
+use super::members::{Entry, Members};
 use super::shape::Source;
 use super::tables::{self, StructKind};
 use super::write::{Extras, Writer, Written};
@@ -33,7 +33,7 @@ impl<'a> Writer<'_, 'a> {
                         writer.out.push(b',');
                     }
                     if entry.key == b"properties" && entry.value.is_map() {
-                        writer.key(entry.key)?;
+                        writer.entry_key(entry)?;
                         writer
                             .properties(entry.value)
                             .map_err(|error| error.under_key(entry.key))?;
@@ -65,8 +65,8 @@ impl<'a> Writer<'_, 'a> {
                     writer.out.push(b',');
                 }
                 match entry.value.decode::<bool>() {
-                    Ok(true) => writer.property(entry.key, b"{}")?,
-                    Ok(false) => writer.property(entry.key, b"{\"not\":{}}")?,
+                    Ok(true) => writer.property(entry, b"{}")?,
+                    Ok(false) => writer.property(entry, b"{\"not\":{}}")?,
                     Err(_) => writer.members(index, index.saturating_add(1), true)?,
                 }
             }
@@ -77,8 +77,8 @@ impl<'a> Writer<'_, 'a> {
         Ok(true)
     }
 
-    fn property(&mut self, name: &[u8], schema: &[u8]) -> Written {
-        self.key(name)?;
+    fn property(&mut self, entry: Entry<'a>, schema: &[u8]) -> Written {
+        self.entry_key(entry)?;
         self.out.extend_from_slice(schema);
         Ok(())
     }

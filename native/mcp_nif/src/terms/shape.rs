@@ -4,7 +4,7 @@
 use std::ptr;
 
 use mcp_core::json::write_string;
-use mcp_core::model::{Part, Presence, Shape};
+use mcp_core::model::{Kind, Part, Presence, Shape};
 use mcp_core::revision::Revision;
 use rustler::Term;
 
@@ -141,7 +141,8 @@ impl<'a> Writer<'_, 'a> {
                 writer.out.extend_from_slice(extras.fields);
             }
             let mut chosen = 0_usize;
-            for row in table.rows.iter().filter(|row| row.field.known_at(revision)) {
+            let context = writer.context;
+            for row in table.rows.iter().filter(|row| context.knows(row.field)) {
                 let written = writer.row(table, row, source, extras, start)?;
                 if written && shape.one_of.contains(&row.field.wire) {
                     chosen = chosen.saturating_add(1);
@@ -174,6 +175,11 @@ impl<'a> Writer<'_, 'a> {
         start: usize,
     ) -> Result<bool, EncodeError> {
         let value = self.field(source, row)?;
+        let presence = row.field.presence;
+        let added = matches!(row.field.kind, Kind::Meta) && !extras.meta.is_empty();
+        if value.is_none() && !added && matches!(presence, Presence::Optional | Presence::Filled) {
+            return Ok(false);
+        }
         let before = self.out.len();
         self.comma(start);
         self.out.extend_from_slice(row.key.as_bytes());
@@ -181,12 +187,11 @@ impl<'a> Writer<'_, 'a> {
         let written = self
             .of_field(row.field.kind, value, source, row.field.wire, extras)
             .map_err(|error| error.under_key(row.field.wire.as_bytes()))?;
-        let presence = row.field.presence;
         let empty = presence == Presence::Filled && self.out.get(at..) == Some(b"{}".as_slice());
         if written && !empty {
             return Ok(true);
         }
-        self.out.truncate(at);
+        self.take_back(at);
         match presence {
             Presence::Required if value.is_none() => {
                 let missing =
@@ -201,7 +206,7 @@ impl<'a> Writer<'_, 'a> {
                 self.out.extend_from_slice(text.as_bytes());
             }
             _ => {
-                self.out.truncate(before);
+                self.take_back(before);
                 return Ok(false);
             }
         }

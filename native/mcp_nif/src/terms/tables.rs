@@ -41,7 +41,7 @@ pub(super) enum StructKind {
 
 struct Tables {
     all: Vec<Table>,
-    by_shape: HashMap<usize, usize>,
+    by_shape: HashMap<usize, usize, BuildWordHasher>,
     calendars: Vec<(usize, Calendar)>,
     decimal: usize,
     by_module: HashMap<usize, usize, BuildWordHasher>,

@@ -1,12 +1,13 @@
 //! Terms into JSON text: one pass, one buffer, nothing built in between.
 
 use mcp_core::json::write_string;
-use mcp_core::model::Shape;
+use mcp_core::model::{Field, Shape};
 use mcp_core::revision::Revision;
 use rustler::{Binary, Env, Term, TermType};
 
 use super::error::{EncodeError, EncodeErrorKind};
-use super::members::{Entry, Members};
+use super::key_replay::KeyReplay;
+use super::members::Entry;
 use super::tables::{self, StructKind};
 use super::{atom_text, dates, decimal, number};
 use crate::atoms;
@@ -24,6 +25,33 @@ pub(crate) struct Context {
     /// About how many bytes may be written before [`EncodeErrorKind::OverBudget`]: the work a normal
     /// scheduler may be held for. `usize::MAX` on a dirty one.
     pub(crate) budget: usize,
+    /// Whether fields stay that only other revisions know.
+    whole: bool,
+}
+
+impl Context {
+    /// For a peer that speaks `revision`.
+    pub(crate) const fn of(revision: Revision, budget: usize) -> Self {
+        Self {
+            revision,
+            budget,
+            whole: false,
+        }
+    }
+
+    /// For nobody in particular: every field that any revision knows, in the form of the newest.
+    pub(crate) const fn whole(budget: usize) -> Self {
+        Self {
+            revision: Revision::NEWEST,
+            budget,
+            whole: true,
+        }
+    }
+
+    /// Whether the field is written.
+    pub(super) fn knows(&self, field: &Field) -> bool {
+        self.whole || field.known_at(self.revision)
+    }
 }
 
 /// What the core adds to an object.
@@ -58,6 +86,7 @@ pub(super) struct Writer<'w, 'a> {
     pub(super) context: Context,
     /// The members of all maps around the value being written.
     pub(super) entries: Vec<Entry<'a>>,
+    pub(super) keys: KeyReplay,
     depth: usize,
     /// The length of `out` at which the budget is used up.
     limit: usize,
@@ -71,6 +100,7 @@ impl<'w, 'a> Writer<'w, 'a> {
             env,
             context,
             entries: Vec::new(),
+            keys: KeyReplay::default(),
             depth: 0,
             limit,
         }
@@ -98,6 +128,17 @@ impl<'w, 'a> Writer<'w, 'a> {
             return Err(EncodeError::new(EncodeErrorKind::OverBudget, ""));
         }
         Ok(())
+    }
+
+    /// Refuses a list that is going to be over the budget, going by its first item.
+    fn expect(&self, list: Term<'a>, start: usize) -> Written {
+        let item = self.out.len().saturating_sub(start);
+        if self.context.budget == usize::MAX || item < 16 {
+            return Ok(());
+        }
+        // Half, because the first item may be the longest.
+        let expected = list.list_length().unwrap_or_default().saturating_mul(item) / 2;
+        self.spend(expected)
     }
 
     /// Writes a container one level further in.
@@ -144,9 +185,12 @@ impl<'w, 'a> Writer<'w, 'a> {
                     writer.out.push(b',');
                 }
                 if write(writer, item).map_err(|error| error.under_index(index))? {
+                    if first {
+                        writer.expect(list, before)?;
+                    }
                     first = false;
                 } else {
-                    writer.out.truncate(before);
+                    writer.take_back(before);
                 }
                 rest = tail;
                 index = index.saturating_add(1);
@@ -163,23 +207,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         })
     }
 
-    fn map(&mut self, term: Term<'a>) -> Written {
-        match self.collect(term)? {
-            Members::Struct { module } => self.structure(term, module),
-            Members::Plain { start, end } => {
-                self.nested(|writer| {
-                    writer.out.push(b'{');
-                    writer.members(start, end, true)?;
-                    writer.out.push(b'}');
-                    Ok(())
-                })?;
-                self.entries.truncate(start);
-                Ok(())
-            }
-        }
-    }
-
-    fn structure(&mut self, term: Term<'a>, module: Term<'a>) -> Written {
+    pub(super) fn structure(&mut self, term: Term<'a>, module: Term<'a>) -> Written {
         match tables::of_module(module) {
             Some(StructKind::Wire(table) | StructKind::Message(table)) => {
                 self.wire_struct(table, term, &Extras::default())

@@ -1,0 +1,77 @@
+defmodule McpServer.Connection.Report do
+  @moduledoc false
+  # What `McpServer.Telemetry` says of a connection and its calls. Nothing is put together for an event
+  # that nobody can receive.
+
+  alias McpServer.Connection.{Calls, State}
+  alias McpServer.Dispatch
+  alias McpServer.Dispatch.{Failure, Handler}
+  alias McpServer.Telemetry
+
+  @doc "A call has started; it was admitted at `since` (native time)."
+  @spec started(State.t(), Calls.call(), integer()) :: :ok
+  def started(state, call, since) do
+    if Telemetry.enabled?() do
+      measurements = %{
+        system_time: System.system_time(),
+        monotonic_time: call.started_at,
+        queue_time: call.started_at - since
+      }
+
+      Telemetry.execute([:request, :start], measurements, about(state, call))
+    else
+      :ok
+    end
+  end
+
+  @doc "A call has ended."
+  @spec ended(State.t(), Calls.call(), Dispatch.outcome() | :cancelled) :: :ok
+  def ended(state, call, outcome) do
+    if Telemetry.enabled?() do
+      now = System.monotonic_time()
+      measurements = %{duration: now - call.started_at, monotonic_time: now}
+      {event, more} = ending(call, outcome)
+      Telemetry.execute([:request, event], measurements, Map.merge(about(state, call), more))
+    else
+      :ok
+    end
+  end
+
+  defp ending(_call, :cancelled), do: {:cancelled, %{}}
+
+  defp ending(call, {:exception, kind, id}),
+    do: {:exception, %{request_kind: call.request.kind, kind: kind, error_id: id}}
+
+  defp ending(_call, outcome), do: {:stop, %{outcome: outcome}}
+
+  defp about(%{channel: {channel, _}} = state, call) do
+    %{
+      router: state.router,
+      transport: channel.transport(),
+      revision: call.request.revision,
+      method: call.request.method,
+      kind: call.request.kind,
+      name: Handler.name(state.catalog, call.request)
+    }
+  end
+
+  @doc "An event about the peer."
+  @spec peer(State.t(), [atom()], map(), map()) :: :ok
+  def peer(%{channel: {channel, _}} = state, event, measurements, metadata \\ %{}) do
+    about = %{router: state.router, transport: channel.transport(), revision: state.session.revision}
+    Telemetry.execute(event, measurements, Map.merge(about, metadata))
+  end
+
+  @doc "Something of the peer's or of a handler's was dropped."
+  @spec discarded(State.t(), atom()) :: :ok
+  def discarded(state, what), do: peer(state, [:discarded], %{count: 1}, %{what: what})
+
+  @doc "Writes the log line of a call that could not do it itself."
+  @spec log(State.t(), Calls.call(), Failure.t()) :: :ok
+  def log(state, call, failure) do
+    name = "#{call.request.method} #{inspect(Handler.name(state.catalog, call.request))}"
+    # Not here: a log whose reader is slow must not hold up the connection.
+    _pid = spawn(fn -> Failure.log(failure, name) end)
+    :ok
+  end
+end

@@ -1,0 +1,105 @@
+//! What `mcp_core` must not do, read off its own sources and manifest.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn core() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../native/mcp_core")
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    entries
+        .map(|entry| entry.expect("an entry").path())
+        .flat_map(|path| {
+            if path.is_dir() {
+                sources(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
+}
+
+/// The code of a source file, without its comments and without its tests.
+fn code(path: &Path) -> String {
+    let text = fs::read_to_string(path).expect("a source file");
+    let text = text
+        .split("#[cfg(test)]")
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Invariant 1: no I/O, no clock, no threads, no randomness, no state that outlives a call.
+#[test]
+fn the_core_is_pure() {
+    const FORBIDDEN: [&str; 18] = [
+        "std::fs",
+        "std::net",
+        "std::io",
+        "std::env",
+        "std::process",
+        "std::time",
+        "std::thread",
+        "Mutex",
+        "Instant::",
+        "SystemTime",
+        "thread_local!",
+        "static mut",
+        "OnceLock",
+        "LazyLock",
+        "RandomState",
+        "println!",
+        "eprintln!",
+        "unsafe ",
+    ];
+    let files = sources(&core().join("src"));
+    assert!(files.len() > 30, "the sources were found");
+    for file in files {
+        let code = code(&file);
+        for word in FORBIDDEN {
+            assert!(
+                !code.contains(word),
+                "{} mentions {word}",
+                file.file_name().unwrap_or_default().to_string_lossy()
+            );
+        }
+    }
+}
+
+/// The arrows of the house: the core knows no BEAM, no socket and no file watcher, because its
+/// manifest names none.
+#[test]
+fn the_core_depends_on_what_the_house_allows() {
+    const ALLOWED: [&str; 9] = [
+        "base64",
+        "chacha20poly1305",
+        "jsonschema",
+        "memchr",
+        "referencing",
+        "serde",
+        "serde_json",
+        "simdutf8",
+        "thiserror",
+    ];
+    let manifest = fs::read_to_string(core().join("Cargo.toml")).expect("a manifest");
+    let section = manifest
+        .split("[dependencies]")
+        .nth(1)
+        .and_then(|rest| rest.split("\n[").next())
+        .expect("dependencies");
+    let names: Vec<&str> = section
+        .lines()
+        .filter_map(|line| line.split(['.', ' ', '=']).next())
+        .filter(|name| !name.is_empty() && !name.starts_with('#'))
+        .collect();
+    assert!(!names.is_empty());
+    for name in names {
+        assert!(ALLOWED.contains(&name), "mcp_core depends on {name}");
+    }
+}

@@ -1,0 +1,155 @@
+defmodule McpServer.ArchitectureTest do
+  # The arrows of ARCHITECTURE.md and the invariants that no single module can keep, read off the
+  # compiled modules.
+  use ExUnit.Case, async: true
+
+  alias McpServer.{Catalog, Connection, JSON, Protocol}
+
+  defmodule Handlers do
+    def run(_conn, _arguments), do: {:ok, []}
+  end
+
+  defmodule Server do
+    use McpServer.Router
+
+    tool "run", "Runs", Handlers, :run do
+      input_field "count", "How often", :integer, required: true
+    end
+  end
+
+  # Module → the functions of other modules that it calls.
+  defp calls do
+    {:ok, modules} = :application.get_key(:mcp_server, :modules)
+
+    for module <- modules, into: %{} do
+      {:ok, {^module, [imports: imports]}} = module |> :code.which() |> :beam_lib.chunks([:imports])
+      {module, imports}
+    end
+  end
+
+  defp lib?(module),
+    do: module |> apply(:module_info, [:compile]) |> Keyword.get(:source, ~c"") |> to_string() =~ "/lib/"
+
+  defp below?(module, room), do: module == room or String.starts_with?(inspect(module), inspect(room) <> ".")
+
+  test "invariant 2: only the façades and the reader of stdin call the native library" do
+    callers = for {module, imports} <- calls(), {McpServer.Native, _function, _arity} <- imports, uniq: true, do: module
+
+    assert Enum.sort(callers -- [McpServer.Native]) == [
+             McpServer.JSON,
+             McpServer.Protocol,
+             McpServer.Schema.Validator,
+             McpServer.Stdio.Reader
+           ]
+  end
+
+  test "invariant 3: no module of the library makes atoms of text that it was given" do
+    made = [
+      {:erlang, :binary_to_atom, 1},
+      {:erlang, :binary_to_atom, 2},
+      {:erlang, :list_to_atom, 1},
+      {String, :to_atom, 1},
+      {Module, :concat, 1},
+      {Module, :concat, 2}
+    ]
+
+    makers = for {module, imports} <- calls(), lib?(module), call <- imports, call in made, uniq: true, do: module
+
+    # These run while a router compiles or a command starts: the text is the developer's.
+    assert makers -- [Mix.Tasks.Mcp.Stdio] == []
+  end
+
+  test "arrows run downwards only" do
+    transports = [McpServer.Stdio, McpServer.Connection]
+    above_values = transports ++ [McpServer.Dispatch, McpServer.Call, McpServer.Session, McpServer.Catalog]
+
+    # Room → the rooms above it, which it must not know.
+    rooms = %{
+      McpServer.JSON => above_values ++ [McpServer.Protocol, McpServer.Router],
+      McpServer.Protocol => transports ++ [McpServer.Dispatch, McpServer.Call, McpServer.Session],
+      McpServer.Router => transports ++ [McpServer.Dispatch, McpServer.Call, McpServer.Session],
+      McpServer.Catalog => transports ++ [McpServer.Dispatch, McpServer.Call, McpServer.Session],
+      McpServer.Tool => above_values,
+      McpServer.Prompt => above_values,
+      McpServer.Resource => above_values,
+      McpServer.Completion => above_values,
+      McpServer.Content => above_values,
+      McpServer.App => above_values,
+      McpServer.Session => transports ++ [McpServer.Dispatch, McpServer.JSON],
+      McpServer.Dispatch => transports,
+      McpServer.Stdio => [McpServer.Tool, McpServer.Prompt, McpServer.Resource, McpServer.Router, McpServer.Dispatch]
+    }
+
+    upwards =
+      for {module, imports} <- calls(),
+          {room, forbidden} <- rooms,
+          below?(module, room),
+          {callee, function, arity} <- imports,
+          Enum.any?(forbidden, &below?(callee, &1)),
+          do: "#{inspect(module)} calls #{inspect(callee)}.#{function}/#{arity}"
+
+    assert upwards == []
+  end
+
+  test "invariant 6: a refused message starts no process and builds no term but its answer" do
+    catalog = Catalog.fetch(Server)
+
+    refused = [
+      "",
+      "{",
+      ~s({"jsonrpc":"2.0","id":1}),
+      ~s({"jsonrpc":"2.0","id":1,"method":"no/such"}),
+      ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"other","arguments":{"x":[1,2,3]}}}),
+      ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run","arguments":{"count":"x"}}})
+    ]
+
+    for line <- refused do
+      assert {:reply, answer} = Protocol.admit(catalog, %{revision: "2025-11-25"}, line)
+      assert is_binary(answer)
+    end
+
+    {:ok, connection} = Connection.start_link(router: Server, channel: {McpServer.ArchitectureTest.Sink, self()})
+    :erlang.trace(connection, true, [:procs])
+    send(connection, {:lines, refused})
+    for _line <- refused, do: assert_receive({:written, _message}, 5_000)
+    refute_received {:trace, ^connection, :spawn, _pid, _function}
+    GenServer.stop(connection)
+  end
+
+  test "invariant 8: the same input gives the same bytes, whatever order it was built in" do
+    pairs = for n <- 1..100, do: {"key#{n}", n}
+    texts = for _ <- 1..20, uniq: true, do: pairs |> Enum.shuffle() |> Map.new() |> JSON.encode!()
+    assert [text] = texts
+    keys = Regex.scan(~r/"(key\d+)"/, text, capture: :all_but_first) |> List.flatten()
+    assert keys == Enum.sort(keys)
+
+    atoms = JSON.encode!(%{b: 1, a: 2, c: 3})
+    assert atoms == ~s({"a":2,"b":1,"c":3})
+    assert JSON.encode!(%{"a" => 2, "b" => 1, "c" => 3}) == atoms
+  end
+
+  defmodule Sink do
+    # A channel that tells a process what is written to it.
+    @behaviour McpServer.Connection.Channel
+
+    defstruct [:owner]
+
+    @impl true
+    def open(owner), do: {:ok, %__MODULE__{owner: owner}}
+    @impl true
+    def transport, do: :test
+    @impl true
+    def credit(_channel), do: :ok
+    @impl true
+    def event(channel, {:lines, lines}), do: {[{:lines, lines}], channel}
+    def event(_channel, _message), do: :unknown
+    @impl true
+    def write(channel, messages) do
+      for message <- messages, do: send(channel.owner, {:written, message})
+      :ok
+    end
+
+    @impl true
+    def closed(_channel, _reason), do: :ok
+  end
+end

@@ -1,0 +1,163 @@
+defmodule McpServer.TelemetryTest do
+  # A stand-in for the package is loaded while these tests run, so nothing else may.
+  use ExUnit.Case, async: false
+  use McpServer.Test, router: McpServer.RuntimeRouter
+
+  import ExUnit.CaptureLog
+  import McpServer.Controller
+
+  alias McpServer.Telemetry
+
+  @call_keys [:kind, :method, :name, :revision, :router, :transport]
+
+  setup do
+    test = self()
+    :persistent_term.put(__MODULE__, test)
+
+    {:module, :telemetry, _binary, _result} =
+      Module.create(
+        :telemetry,
+        quote do
+          def execute(event, measurements, metadata) do
+            send(:persistent_term.get(unquote(__MODULE__)), {event, measurements, metadata})
+            :ok
+          end
+        end,
+        Macro.Env.location(__ENV__)
+      )
+
+    on_exit(fn ->
+      :code.delete(:telemetry)
+      :code.purge(:telemetry)
+      :persistent_term.erase(__MODULE__)
+    end)
+  end
+
+  defp run(fun, options \\ []), do: call_tool("run", %{"secret" => "42"}, [assigns: %{run: fun}] ++ options)
+
+  test "without the package nothing is emitted, and nothing put together" do
+    assert Telemetry.enabled?()
+    :code.delete(:telemetry)
+    :code.purge(:telemetry)
+    refute Telemetry.enabled?()
+    assert Telemetry.execute([:discarded], %{count: 1}, %{}) == :ok
+    assert {:ok, _result} = run(fn _, _ -> {:ok, []} end)
+    refute_received {[:mcp_server | _], _, _}
+  end
+
+  test "a call: start, stop, and how it ended" do
+    for {answer, outcome} <- [{{:ok, []}, :ok}, {{:error, "no"}, :tool_error}] do
+      {:ok, _result} = run(fn _, _ -> answer end)
+      assert_received {[:mcp_server, :request, :start], started, call}
+      assert %{monotonic_time: at, system_time: _, queue_time: queue} = started
+      assert queue >= 0
+      assert Enum.sort(Map.keys(call)) == @call_keys
+
+      assert %{
+               router: McpServer.RuntimeRouter,
+               transport: :test,
+               revision: "2026-07-28",
+               method: "tools/call",
+               kind: :tool,
+               name: "run"
+             } = call
+
+      assert_received {[:mcp_server, :request, :stop], %{duration: duration, monotonic_time: ended}, stopped}
+      assert duration == ended - at
+      assert stopped == Map.put(call, :outcome, outcome)
+    end
+  end
+
+  test "outcomes: an error, a request for input" do
+    {:error, _error} = get_prompt("run", %{}, assigns: %{run: fn _, _ -> {:error, "no"} end})
+    assert_received {[:mcp_server, :request, :stop], _, %{outcome: :error, kind: :prompt, name: "run"}}
+    {:input_required, _} = run(fn _, _ -> input_required(a: list_roots()) end)
+    assert_received {[:mcp_server, :request, :stop], _, %{outcome: :input_required}}
+  end
+
+  test "a failure: its kind, and the id that log and answer carry" do
+    failures = [
+      error: fn _, _ -> raise "secret" end,
+      throw: fn _, _ -> throw("secret") end,
+      exit: fn _, _ -> exit("secret") end,
+      killed: fn _, _ -> Process.exit(self(), :kill) end,
+      invalid_result: fn _, _ -> :secret end
+    ]
+
+    for {kind, fun} <- failures do
+      capture_log(fn ->
+        assert {:ok, %{"content" => [%{"text" => text}]}} = run(fun)
+
+        assert_received {[:mcp_server, :request, :exception], %{duration: _},
+                         %{kind: ^kind, request_kind: :tool, error_id: id}}
+
+        assert text =~ id
+        Process.sleep(10)
+      end)
+    end
+
+    capture_log(fn ->
+      call_tool("brief", %{}, assigns: %{run: fn _, _ -> Process.sleep(:infinity) end})
+      assert_received {[:mcp_server, :request, :exception], _, %{kind: :timeout}}
+      Process.sleep(10)
+    end)
+  end
+
+  test "no payload in any metadata: a resource is its declared name, not its URI" do
+    {:error, _} = read_resource("run://rows/secret", assigns: %{run: fn _, _ -> {:error, :not_found} end})
+    {:ok, _result} = run(fn _, _ -> {:ok, [text("secret")]} end)
+    assert_received {[:mcp_server, :request, :stop], _, %{name: "row", kind: :resource_template}}
+    {:messages, messages} = Process.info(self(), :messages)
+    refute inspect(messages, limit: :infinity) =~ "secret"
+  end
+
+  test "a cancelled call" do
+    client = McpServer.Wire.open(fn _, _ -> Process.sleep(:infinity) end)
+    McpServer.Wire.tool(client, 1)
+    assert_receive {[:mcp_server, :request, :start], _, _}
+    McpServer.Wire.tell(client, "notifications/cancelled", %{"requestId" => 1})
+    assert_receive {[:mcp_server, :request, :cancelled], %{duration: _}, %{name: "run"}}
+  end
+
+  test "a session, and the channel's end" do
+    client = connect(revision: "2025-06-18", assigns: %{})
+    assert_received {[:mcp_server, :session, :start], %{system_time: _}, %{revision: "2025-06-18", transport: :test}}
+    McpServer.Test.disconnect(client)
+    assert_received {[:mcp_server, :session, :stop], %{duration: _}, %{revision: "2025-06-18", reason: :eof}}
+  end
+
+  test "input: asked and answered" do
+    fun = fn conn, _ -> if input(conn, "a"), do: {:ok, []}, else: input_required(a: list_roots(), b: list_roots()) end
+    {:ok, _result} = run(fun, revision: "2025-11-25", answers: %{"roots/list" => %{"roots" => []}})
+    assert_received {[:mcp_server, :input, :start], %{count: 2}, %{revision: "2025-11-25"}}
+    assert_received {[:mcp_server, :input, :stop], %{duration: _}, %{outcome: :ok}}
+  end
+
+  test "streams" do
+    client = McpServer.Wire.open(fn _, _ -> {:ok, []} end)
+    McpServer.Wire.ask(client, 1, "subscriptions/listen", %{"notifications" => %{}})
+    assert_receive {[:mcp_server, :subscription, :start], %{count: 1}, %{transport: :test}}
+    McpServer.Wire.tell(client, "notifications/cancelled", %{"requestId" => 1})
+    assert_receive {[:mcp_server, :subscription, :stop], %{count: 1}, _}
+  end
+
+  test "what is discarded is counted" do
+    stale = fn conn, _ ->
+      for n <- [2, 1], do: progress(conn, n)
+      log(conn, :debug, "x")
+      {:ok, []}
+    end
+
+    client = connect(revision: "2025-11-25", progress_token: 1, assigns: %{run: stale})
+    {:ok, _result} = call_tool("run", %{}, on: client)
+    assert_received {[:mcp_server, :discarded], %{count: 1}, %{what: :stale_progress}}
+    assert_received {[:mcp_server, :discarded], %{count: 1}, %{what: :filtered_log}}
+    McpServer.Test.Client.push(client, %{"jsonrpc" => "2.0", "id" => 99, "result" => %{}})
+    assert_receive {[:mcp_server, :discarded], %{count: 1}, %{what: :unknown_response}}
+  end
+
+  test "every event is in the list for attach_many" do
+    assert length(Telemetry.events()) == 11
+    assert Enum.all?(Telemetry.events(), &match?([:mcp_server | _], &1))
+  end
+end

@@ -1,0 +1,115 @@
+defmodule McpServer.TestTest do
+  # The kit that users test their own routers with.
+  use ExUnit.Case, async: true
+  use McpServer.Test, router: McpServer.RuntimeRouter, assigns: %{run: &__MODULE__.echo/2}
+
+  @revisions ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
+
+  def echo(conn, arguments), do: {:ok, [McpServer.Tool.Content.text(inspect({conn.protocol_version, arguments}))]}
+
+  test "defaults of `use` hold, and give way to the call's own options" do
+    assert {:ok, %{"content" => [%{"text" => ~s({"2026-07-28", %{"a" => 1}})}]}} = call_tool("run", %{"a" => 1})
+    assert {:error, %{"code" => -32602}} = call_tool("none", %{}, revision: "2025-11-25")
+    other = %{run: fn _, _ -> {:ok, []} end}
+    assert {:ok, %{"content" => []}} = call_tool("run", %{}, assigns: other)
+  end
+
+  test "every revision can be spoken" do
+    for revision <- @revisions do
+      expected = inspect({revision, %{}})
+      assert {:ok, %{"content" => [%{"text" => ^expected}]}} = call_tool("run", %{}, revision: revision)
+    end
+  end
+
+  test "lists come whole, page by page" do
+    for revision <- @revisions do
+      assert {:ok, tools} = list_tools(revision: revision)
+      assert Enum.map(tools, & &1["name"]) == ~w(run brief sampler sum text)
+      assert {:ok, [%{"name" => "run"}]} = list_prompts(revision: revision)
+      assert {:ok, [%{"uri" => "run://fixed"}]} = list_resources(revision: revision)
+      assert {:ok, [%{"uriTemplate" => "run://rows/{id}"}]} = list_resource_templates(revision: revision)
+    end
+  end
+
+  test "arguments that do not fit never reach the handler" do
+    assert {:ok, %{"isError" => true}} =
+             call_tool("text", %{"text" => 3}, assigns: %{run: fn _, _ -> raise "entered" end})
+
+    assert {:error, %{"code" => -32602}} = call_tool("text", %{"text" => 3}, revision: "2025-06-18")
+  end
+
+  test "a raw message in any revision" do
+    for revision <- @revisions -- ["2026-07-28"] do
+      assert %{"jsonrpc" => "2.0", "id" => "x", "result" => %{}} =
+               request(%{"id" => "x", "method" => "ping"}, revision: revision)
+    end
+
+    assert %{"id" => 1, "result" => %{"resultType" => "complete"}} =
+             request(%{"id" => 1, "method" => "server/discover"})
+
+    assert %{"id" => 1, "error" => %{"code" => -32601}} = request(%{"id" => 1, "method" => "ping"})
+  end
+
+  test "raw bytes as they are" do
+    assert %{"error" => %{"code" => -32700}} = request("{")
+    assert %{"error" => %{"code" => -32600}, "id" => 1} = request(~s({"id":1,"method":"ping"}))
+    assert %{"error" => %{"code" => -32600}} = request(~s({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}))
+    assert :none = request(~s({"jsonrpc":"2.0","method":"notifications/nothing"}))
+    assert :none = request(%{"method" => "notifications/cancelled", "params" => %{"requestId" => 1}})
+  end
+
+  test "a batch where there are batches" do
+    messages =
+      for id <- 1..2, do: %{"jsonrpc" => "2.0", "id" => id, "method" => "tools/call", "params" => %{"name" => "run"}}
+
+    answers = request(McpServer.JSON.encode!(messages), revision: "2025-03-26")
+    assert Enum.sort(Enum.map(answers, & &1["id"])) == [1, 2]
+  end
+
+  test "without the handshake a session does not open" do
+    assert %{"error" => %{"code" => -32600}} =
+             request(%{"id" => 1, "method" => "tools/list"}, revision: "2025-11-25", initialize: false)
+  end
+
+  test "a channel for several requests, until it is closed" do
+    client = connect(revision: "2025-11-25")
+    assert {:ok, _result} = call_tool("run", %{}, on: client)
+    assert {:ok, _tools} = list_tools(on: client)
+    assert McpServer.Test.disconnect(client) == :ok
+    refute Process.alive?(client.connection)
+  end
+
+  test "answers by function, and declining" do
+    import McpServer.Controller
+
+    ask = fn conn, _ ->
+      case {input(conn, "roots"), conn.input_errors} do
+        {%{"roots" => []}, _} -> {:ok, [text("empty")]}
+        {nil, %{"roots" => _}} -> {:ok, [text("declined")]}
+        _first -> input_required(roots: list_roots())
+      end
+    end
+
+    answers = fn "roots/list", %{} -> %{"roots" => []} end
+    assert {:ok, %{"content" => [%{"text" => "empty"}]}} = call_tool("run", %{}, assigns: %{run: ask}, answers: answers)
+
+    declines = fn _, _ -> {:error, %{"code" => -1, "message" => "no"}} end
+
+    assert {:ok, %{"content" => [%{"text" => "declined"}]}} =
+             call_tool("run", %{}, assigns: %{run: ask}, answers: declines, revision: "2025-11-25")
+  end
+
+  test "a server that does not answer is an error of the test, in time" do
+    slow = %{run: fn _, _ -> Process.sleep(:infinity) end}
+
+    assert_raise RuntimeError, "the server did not answer within 50 ms", fn ->
+      call_tool("run", %{}, assigns: slow, receive_timeout: 50)
+    end
+  end
+
+  test "no messages are left behind" do
+    {:ok, _result} = call_tool("run")
+    {:ok, _tools} = list_tools(revision: "2025-06-18")
+    assert Process.info(self(), :messages) == {:messages, []}
+  end
+end

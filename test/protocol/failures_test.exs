@@ -1,0 +1,249 @@
+defmodule McpServer.Protocol.FailuresTest do
+  # Calls that go wrong: what the client is told, what the log says, and that nobody else notices.
+  # Not async: these tests read the log, which is everybody's.
+  use ExUnit.Case, async: false
+  use McpServer.Test, router: McpServer.RuntimeRouter
+
+  import ExUnit.CaptureLog
+  import McpServer.Tool.Content, only: [text: 1]
+  import McpServer.Wire
+
+  @failed ~r/\ATool execution failed \(error id ([0-9a-f]{16})\)\z/
+
+  defp answers(fun), do: [assigns: %{run: fun}]
+
+  describe "a handler that goes wrong" do
+    @failures [
+      raise: quote(do: fn _, _ -> raise("secret 42") end),
+      throw: quote(do: fn _, _ -> throw("secret 42") end),
+      exit: quote(do: fn _, _ -> exit("secret 42") end),
+      error: quote(do: fn _, _ -> :erlang.error({:big, String.duplicate("secret 42", 1_000_000)}) end),
+      shutdown: quote(do: fn _, _ -> exit(:shutdown) end),
+      normal: quote(do: fn _, _ -> exit(:normal) end),
+      kill: quote(do: fn _, _ -> Process.exit(self(), :kill) end),
+      link: quote(do: fn _, _ -> Task.async(fn -> Process.exit(self(), :kill) end) |> Task.await() end)
+    ]
+
+    for {name, fun} <- @failures do
+      test "T1, T2: #{name}: a tool's result is an error with an id, and so is the log line" do
+        {line, text} = failing(&call_tool("run", %{}, &1), unquote(fun))
+        assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = text
+        assert [_, id] = Regex.run(@failed, text)
+        assert line =~ "MCP tools/call \"run\" failed (error id #{id}): "
+        assert byte_size(line) <= 8_192
+      end
+
+      test "T1, T2: #{name}: anything else is -32603 with the id" do
+        for call <- [
+              &get_prompt("run", %{}, &1),
+              &read_resource("run://fixed", &1),
+              &complete_prompt("run", "name", "", &1)
+            ] do
+          {line, result} = failing(call, unquote(fun))
+
+          assert {:error, %{"code" => -32603, "message" => "Internal error", "data" => %{"errorId" => id} = data}} =
+                   result
+
+          assert map_size(data) == 1
+          assert line =~ "failed (error id #{id}): "
+        end
+      end
+    end
+
+    # The line of a killed call is written by a process of its own.
+    defp failing(call, fun) do
+      test = self()
+
+      line =
+        capture_log(fn ->
+          send(test, {:result, call.(answers(fun))})
+          Process.sleep(20)
+        end)
+
+      assert_received {:result, result}
+      {line, result}
+    end
+
+    test "T1: what was raised reaches the log and not the client" do
+      {line, {:ok, result}} = failing(&call_tool("run", %{}, &1), fn _, _ -> raise "secret 42" end)
+      assert line =~ "** (RuntimeError) secret 42"
+      assert line =~ "failures_test.exs"
+      refute inspect(result) =~ "secret"
+    end
+
+    test "T2: killing whatever it is linked to reaches nobody" do
+      run = fn _, _ ->
+        for pid <- elem(Process.info(self(), :links), 1), do: Process.exit(pid, :kill)
+        for pid <- Process.get(:"$ancestors", []), is_pid(pid), do: Process.exit(pid, :kill)
+        {:ok, [text("alone")]}
+      end
+
+      client = open(run)
+      tool(client, 1)
+      assert said(next(client)) == "alone"
+      tool(client, 2)
+      assert said(next(client)) == "alone"
+    end
+
+    test "T2: other requests live on, 10,000 times" do
+      test = self()
+
+      run = fn
+        _, %{"die" => true} ->
+          Process.exit(self(), :kill)
+
+        _, _ ->
+          send(test, {:entered, self()})
+          receive do: (:go -> {:ok, [text("unharmed")]})
+      end
+
+      client = open(run)
+      tool(client, "slow")
+      assert_receive {:entered, slow}
+
+      capture_log(fn ->
+        for id <- 1..10_000, do: tool(client, id, "run", %{"die" => true})
+        assert Enum.sort(for _ <- 1..10_000, do: next(client)["id"]) == Enum.to_list(1..10_000)
+        Process.sleep(50)
+      end)
+
+      send(slow, :go)
+      assert %{"id" => "slow"} = answer = next(client)
+      assert said(answer) == "unharmed"
+    end
+
+    test "T4: garbage is an error with an id, named in the log only" do
+      garbage =
+        [nil, :ok, {:ok}, {1, 2, 3, 4, 5}, {:ok, nil}, {:ok, [1 | 2]}, {:ok, [self()]}, {:ok, [nil]}] ++
+          [{:ok, %{a: make_ref()}}, {:ok, ~D[2020-01-01]}, {:error, :reason}, {:error, <<255>>}] ++
+          [{:ok, [text(<<255>>)]}, {:ok, %{deep: deep(100_000)}}]
+
+      for returned <- garbage do
+        {line, result} = failing(&call_tool("run", %{}, &1), fn _, _ -> returned end)
+        assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = result
+        assert text =~ @failed
+        assert line =~ "invalid handler result"
+      end
+    end
+
+    defp deep(levels), do: Enum.reduce(1..levels, [], fn _, inner -> [inner] end)
+
+    test "T4: of a prompt, a resource and a completion too" do
+      for call <- [
+            &get_prompt("run", %{}, &1),
+            &read_resource("run://fixed", &1),
+            &complete_prompt("run", "name", "", &1)
+          ] do
+        {line, result} = failing(call, fn _, _ -> {:ok, self()} end)
+        assert {:error, %{"code" => -32603, "data" => %{"errorId" => _}}} = result
+        assert line =~ "invalid handler result"
+      end
+    end
+
+    test "output that does not fit the declared schema" do
+      {line, {:ok, result}} = failing(&call_tool("sum", %{}, &1), fn _, _ -> {:ok, %{sum: "three"}} end)
+      assert %{"isError" => true, "content" => [%{"text" => text}]} = result
+      assert text =~ @failed
+      assert line =~ "structured content does not fit the output schema"
+    end
+
+    test "T5: a result over the limit" do
+      big = fn _, _ -> {:ok, [text(String.duplicate("x", 100_000))]} end
+      assert {:ok, %{"isError" => false}} = call_tool("run", %{}, answers(big) ++ [max_result_bytes: 101_000])
+      {line, {:ok, result}} = failing(&call_tool("run", %{}, &1 ++ [max_result_bytes: 100_000]), big)
+      assert %{"isError" => true} = result
+      assert line =~ "the result is larger than 100000 bytes"
+    end
+
+    test "T5: a heap over the limit ends that call alone" do
+      run = fn
+        _, %{"big" => true} -> {:ok, Enum.to_list(1..10_000_000)}
+        _, _ -> {:ok, [text("fine")]}
+      end
+
+      client = open(run, max_heap_words: 1_000_000)
+
+      capture_log(fn ->
+        tool(client, 1, "run", %{"big" => true})
+        assert said(next(client)) =~ @failed
+      end)
+
+      tool(client, 2)
+      assert said(next(client)) == "fine"
+    end
+
+    test "T8: what it sends its connection is dropped" do
+      run = fn conn, _ ->
+        for n <- 1..10_000, do: send(conn.call.connection, {:flood, n})
+        GenServer.cast(conn.call.connection, :flood)
+        {:error, :unknown_call} = GenServer.call(conn.call.connection, :flood)
+        {:ok, [text("flooded")]}
+      end
+
+      client = open(run)
+      tool(client, 1)
+      assert said(next(client)) == "flooded"
+      assert Process.info(client.connection, :message_queue_len) == {:message_queue_len, 0}
+    end
+  end
+
+  describe "deadlines" do
+    test "T3: a call that hangs is ended at its tool's own time" do
+      log =
+        capture_log(fn ->
+          {microseconds, result} =
+            :timer.tc(fn -> call_tool("brief", %{}, answers(fn _, _ -> Process.sleep(:infinity) end)) end)
+
+          assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = result
+          assert text =~ @failed
+          assert microseconds in 100_000..200_000
+          Process.sleep(20)
+        end)
+
+      assert log =~ "timed out after 100 ms"
+    end
+
+    test "T3: a busy loop is ended as well, and its place is free again" do
+      client = open(fn _, %{"n" => n} -> if n == 1, do: spin(), else: {:ok, [text("next")]} end, max_calls: 1)
+
+      capture_log(fn ->
+        tool(client, 1, "brief", %{"n" => 1})
+        tool(client, 2, "brief", %{"n" => 2})
+        assert %{"id" => 1} = next(client)
+        assert %{"id" => 2} = answer = next(client)
+        assert said(answer) == "next"
+      end)
+    end
+
+    defp spin, do: spin()
+
+    test "T3: what is no tool answers -32603" do
+      slow = answers(fn _, _ -> Process.sleep(:infinity) end) ++ [timeout: 100]
+
+      capture_log(fn ->
+        for call <- [
+              &get_prompt("run", %{}, &1),
+              &read_resource("run://fixed", &1),
+              &complete_prompt("run", "name", "", &1)
+            ] do
+          {microseconds, result} = :timer.tc(fn -> call.(slow) end)
+          assert {:error, %{"code" => -32603}} = result
+          assert microseconds in 100_000..200_000
+        end
+      end)
+    end
+  end
+
+  test "debug_errors: the exception's text reaches the client" do
+    on_exit(fn -> Application.delete_env(:mcp_server, :debug_errors) end)
+    Application.put_env(:mcp_server, :debug_errors, true)
+
+    capture_log(fn ->
+      assert {:ok, %{"content" => [%{"text" => text}]}} = call_tool("run", %{}, answers(fn _, _ -> raise "boom" end))
+      assert text =~ ~r/\ATool execution failed \(error id [0-9a-f]{16}\): \*\* \(RuntimeError\) boom\z/
+
+      assert {:error, %{"data" => %{"detail" => "** (RuntimeError) boom"}}} =
+               get_prompt("run", %{}, answers(fn _, _ -> raise "boom" end))
+    end)
+  end
+end
