@@ -36,14 +36,13 @@ defmodule McpServer.Router do
 
   | option | meaning | default |
   |---|---|---|
-  | `name:` | the server's name | the last part of the module's |
+  | `name:` | the server's name | the module's |
   | `version:` | its version | `"0.1.0"` |
   | `title:`, `description:`, `website_url:`, `icons:` | more about it (revision 2025-11-25 on) | |
   | `instructions:` | guidance for the model | |
   | `ttl_ms:` | how long clients may keep a list, in milliseconds (2026-07-28) | `0` |
   | `cache_scope:` | who may share a kept list: `:private` or `:public` (2026-07-28) | `:private` |
   | `page_size:` | entries per page of a list | `1000` |
-  | `list_changed:` | whether clients are told that lists change | `true` |
   | `system_role:` | what becomes of messages of the role `"system"`, which MCP does not have: `:user`, `:assistant`, `:passthrough` or `:error` | `:user` |
 
   ## Mistakes

@@ -209,7 +209,7 @@ defmodule McpServer.RouterTest do
   describe "S4-81: further declarations" do
     test "the server says of itself what use was given, or the defaults" do
       assert Kitchen.__mcp__(:server) == %{
-               name: "Kitchen",
+               name: inspect(Kitchen),
                version: "0.1.0",
                title: nil,
                description: nil,
@@ -219,7 +219,6 @@ defmodule McpServer.RouterTest do
                ttl_ms: 0,
                cache_scope: :private,
                page_size: 1_000,
-               list_changed: true,
                system_role: :user
              }
 

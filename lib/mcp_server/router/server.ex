@@ -17,7 +17,6 @@ defmodule McpServer.Router.Server do
                ttl_ms: :count,
                cache_scope: {:in, ~w(private public)},
                page_size: :count,
-               list_changed: :boolean,
                system_role: {:in, ~w(user assistant passthrough error)}
              ],
              "option"
@@ -33,7 +32,6 @@ defmodule McpServer.Router.Server do
     ttl_ms: 0,
     cache_scope: "private",
     page_size: 1_000,
-    list_changed: true,
     system_role: "user"
   }
 
@@ -46,7 +44,7 @@ defmodule McpServer.Router.Server do
     owner = "`use McpServer.Router`"
     given = Refusal.checked!(place, fn -> Fields.gather!(owner, @options, options) end)
     if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
-    server = @defaults |> Map.put(:name, default_name(router)) |> Map.merge(given)
+    server = @defaults |> Map.put(:name, inspect(router)) |> Map.merge(given)
 
     %{
       server
@@ -54,6 +52,4 @@ defmodule McpServer.Router.Server do
         system_role: Map.fetch!(@roles, server.system_role)
     }
   end
-
-  defp default_name(router), do: router |> Module.split() |> List.last()
 end
