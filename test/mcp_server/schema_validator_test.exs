@@ -195,6 +195,18 @@ defmodule McpServer.Schema.ValidatorTest do
       assert {:error, %Error{kind: :schema}} = Validator.compile(deep.(5_000))
     end
 
+    test "limits can be given, none can be misspelled or infinite" do
+      deep = fn levels -> Enum.reduce(2..levels, %{}, fn _level, inner -> %{"items" => inner} end) end
+      assert {:ok, _validator} = Validator.compile(deep.(8), max_depth: 8)
+      assert {:error, %Error{kind: :schema}} = Validator.compile(deep.(9), max_depth: 8)
+      assert_raise ArgumentError, fn -> Validator.compile(%{}, max_dept: 8) end
+
+      for limit <- [:infinity, -1, 1.5, "8"] do
+        assert {:error, %Error{kind: :schema, problems: [%{keyword: "limits"}]}} =
+                 Validator.compile(%{}, max_depth: limit)
+      end
+    end
+
     test "a compiled schema outlives its maker and is shared" do
       validator = Task.await(Task.async(fn -> compile!(@search) end))
       :erlang.garbage_collect()

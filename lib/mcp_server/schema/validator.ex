@@ -18,12 +18,7 @@ defmodule McpServer.Schema.Validator do
   are matched in linear time, so look-around and back-references are refused. Nothing is ever fetched: a
   `$ref` that leaves the schema is refused.
 
-  | limit of a schema | |
-  |---|---|
-  | text | 256 KiB |
-  | depth | 64 |
-  | subschemas | 2,000 |
-  | references in a row | 64 |
+  A schema has limits, so that no schema costs more than its author meant it to; see `compile/2`.
   """
 
   alias McpServer.JSON
@@ -37,14 +32,35 @@ defmodule McpServer.Schema.Validator do
   @opaque t :: %__MODULE__{ref: reference}
   @type schema :: map | boolean | McpServer.Schema.t()
 
+  @limits [:max_bytes, :max_depth, :max_subschemas, :max_regex_bytes, :max_refs_on_path, :max_steps]
+
+  @type limit ::
+          {:max_bytes, pos_integer}
+          | {:max_depth, pos_integer}
+          | {:max_subschemas, pos_integer}
+          | {:max_regex_bytes, pos_integer}
+          | {:max_refs_on_path, pos_integer}
+          | {:max_steps, pos_integer}
+
   @doc """
   Compiles a schema: a map in either kind of keys, a `McpServer.Schema` or a boolean.
 
+  | limit | default | what it limits |
+  |---|---|---|
+  | `:max_bytes` | 256 KiB | the schema's JSON text, in bytes |
+  | `:max_depth` | 64 | subschemas inside each other |
+  | `:max_subschemas` | 2,000 | subschemas in all |
+  | `:max_regex_bytes` | 1 MiB | memory of one compiled regular expression, in bytes |
+  | `:max_refs_on_path` | 64 | references in a row |
+  | `:max_steps` | 10 million | looks at the value in one check, some nanoseconds each |
+
   The error has `kind: :schema` and one problem.
   """
-  @spec compile(schema) :: {:ok, t} | {:error, Error.t()}
-  def compile(schema) do
-    with {:ok, text} <- JSON.encode(schema), {:ok, ref} <- Native.schema_compile(text) do
+  @spec compile(schema, [limit]) :: {:ok, t} | {:error, Error.t()}
+  def compile(schema, limits \\ []) do
+    limits = for {name, value} <- Keyword.validate!(limits, @limits), into: %{}, do: {Atom.to_string(name), value}
+
+    with {:ok, text} <- JSON.encode(schema), {:ok, ref} <- Native.schema_compile(text, limits) do
       {:ok, %__MODULE__{ref: ref}}
     else
       {:error, %EncodeError{} = error} ->

@@ -1,7 +1,10 @@
 //! `McpServer.Schema.Validator`'s half: schemas compiled once, terms checked against them.
 
+use std::collections::BTreeMap;
+
 use mcp_core::revision::Revision;
 use mcp_core::schema::{Problem, SchemaLimits, Validator, compile};
+use rustler::serde::from_term;
 use rustler::{Binary, Encoder, Env, NifResult, OwnedEnv, ResourceArc, Term};
 
 use crate::atoms;
@@ -9,17 +12,39 @@ use crate::json::INLINE_BYTES;
 use crate::resources::{DirtyPermit, SchemaResource, on_large_stack};
 use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, plain};
 
-/// Compiles a schema: `{:ok, reference}` or `{:error, {kind, detail}}`.
+/// Compiles a schema: `{:ok, reference}` or `{:error, {kind, detail}}`. Limits that are not given
+/// are the core's.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn schema_compile<'a>(env: Env<'a>, schema: Binary<'a>) -> Term<'a> {
+fn schema_compile<'a>(env: Env<'a>, schema: Binary<'a>, limits: Term<'a>) -> Term<'a> {
+    let Some(limits) = schema_limits(limits) else {
+        return env.error_tuple(("limits", "a limit is a positive integer"));
+    };
     let text = schema.as_slice();
-    match on_large_stack(|| compile::<TermJson>(text, &SchemaLimits::default())) {
+    match on_large_stack(|| compile::<TermJson>(text, &limits)) {
         Some(Ok(validator)) => {
             (atoms::ok(), ResourceArc::new(SchemaResource(validator))).encode(env)
         }
         Some(Err(error)) => env.error_tuple((error.kind(), error.to_string())),
         None => env.error_tuple(("internal", "the schema could not be compiled")),
     }
+}
+
+/// The core's limits, but for those in a map of names and positive integers.
+fn schema_limits(given: Term<'_>) -> Option<SchemaLimits> {
+    let mut limits = SchemaLimits::default();
+    for (name, value) in from_term::<BTreeMap<String, u64>>(given).ok()? {
+        let size = usize::try_from(value).ok().filter(|size| *size > 0)?;
+        match name.as_str() {
+            "max_bytes" => limits.max_bytes = size,
+            "max_depth" => limits.max_depth = size,
+            "max_subschemas" => limits.max_subschemas = size,
+            "max_regex_bytes" => limits.max_regex_bytes = size,
+            "max_refs_on_path" => limits.max_refs_on_path = size,
+            "max_steps" => limits.max_steps = value,
+            _ => return None,
+        }
+    }
+    Some(limits)
 }
 
 #[rustler::nif]
