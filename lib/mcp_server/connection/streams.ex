@@ -121,8 +121,7 @@ defmodule McpServer.Connection.Streams do
   end
 
   defp session_wants?(state, {:resource, uri}), do: MapSet.member?(state.session.subscriptions, uri)
-  # A router can say that it never tells (`list_changed: false`).
-  defp session_wants?(state, _list), do: state.session.initialized? and state.catalog.server.list_changed
+  defp session_wants?(state, _list), do: state.session.initialized?
 
   defp stream_wants?(%{arguments: filter}, {:resource, uri}), do: uri in Map.get(filter, "resourceSubscriptions", [])
   defp stream_wants?(%{arguments: filter}, :tools), do: filter["toolsListChanged"] == true

@@ -76,10 +76,17 @@ impl<J: Json> Catalog<J> {
         let dynamic = dynamic_lists(&definition.dynamic)?;
         let capabilities = Capabilities::of(&definition, &dynamic);
         let server = &definition.server;
-        let caching = Caching { ttl_ms: server.ttl_ms, scope: server.cache_scope };
+        let caching = Caching {
+            ttl_ms: server.ttl_ms,
+            scope: server.cache_scope,
+        };
         let extras = |revision| describe::extras(&server.info, revision);
-        let context =
-            PageContext { page_size: server.page_size, fingerprint, caching, extras: &extras };
+        let context = PageContext {
+            page_size: server.page_size,
+            fingerprint,
+            caching,
+            extras: &extras,
+        };
         let lists = ListKind::ALL.map(|kind| Pages::encode(kind, definition.list(kind), &context));
         let tools = targets::tools(&definition, limits)?;
         let prompts = targets::prompts(&definition)?;
@@ -174,16 +181,22 @@ impl<J: Json> Catalog<J> {
         if let Some(&index) = self.resource_uris.get(uri) {
             return Some(ReadTarget::Resource { index });
         }
-        self.templates.iter().enumerate().find_map(|(index, template)| {
-            let variables = template.matcher.captures(uri)?;
-            Some(ReadTarget::Template { index, variables })
-        })
+        self.templates
+            .iter()
+            .enumerate()
+            .find_map(|(index, template)| {
+                let variables = template.matcher.captures(uri)?;
+                Some(ReadTarget::Template { index, variables })
+            })
     }
 
     /// The template whose text is `uri_template`, and its place.
     #[must_use]
     pub fn find_template(&self, uri_template: &str) -> Option<(usize, &TemplateTarget)> {
-        self.templates.iter().enumerate().find(|(_, template)| template.text == uri_template)
+        self.templates
+            .iter()
+            .enumerate()
+            .find(|(_, template)| template.text == uri_template)
     }
 
     /// Whether a static resource has that URI.
