@@ -88,6 +88,17 @@ defmodule McpServer.Connection do
     end
   end
 
+  # What a crash report may show: not what clients and handlers send each other.
+  @doc false
+  def format_status(status) do
+    hidden = fn state -> %{router: state.router, revision: state.session.revision, calls: map_size(state.calls)} end
+
+    status
+    |> Map.replace(:message, :hidden)
+    |> Map.replace(:log, [])
+    |> then(&if is_map_key(&1, :state), do: Map.update!(&1, :state, hidden), else: &1)
+  end
+
   # Nobody has business calling a connection; a handler that does must not bring it down.
   @impl true
   def handle_call(_request, _from, state), do: {:reply, {:error, :unknown_call}, state, 0}

@@ -69,7 +69,7 @@ defmodule McpServer.JSON do
   """
   @spec encode(term, [encode_option]) :: {:ok, String.t()} | {:error, EncodeError.t()}
   def encode(term, options \\ []) do
-    options = {Keyword.validate!(options, pretty: false)[:pretty], nil}
+    options = {pretty?(options), nil}
 
     result =
       with :over_budget <- Native.json_encode(term, options) do
@@ -133,6 +133,9 @@ defmodule McpServer.JSON do
   @doc "As `decode/2`, but gives the term itself and raises `McpServer.JSON.DecodeError`."
   @spec decode!(binary, [decode_option]) :: term
   def decode!(text, options \\ []), do: bang!(decode(text, options))
+
+  defp pretty?([]), do: false
+  defp pretty?(options), do: Keyword.validate!(options, pretty: false)[:pretty]
 
   defp limits!([]), do: limits(@limits)
 

@@ -38,6 +38,12 @@ defmodule McpServer.Stdio do
   does to itself reaches nobody else. A call that is cancelled or out of time is killed, and so are the processes
   linked to it. Processes that a handler starts without a link are its own affair, and `System.halt/1` halts.
 
+  A call that fails is answered with an id, `Tool execution failed (error id …)`, and logged with the same id, the
+  exception and its stack trace. While developing, the answer can say what happened as well:
+
+      # config/dev.exs
+      config :mcp_server, debug_errors: true
+
   ## When the client goes
 
   At the end of stdin the requests that were read are answered; calls that run get `:grace` milliseconds for
@@ -127,12 +133,9 @@ defmodule McpServer.Stdio do
   @doc false
   @spec serve([option()]) :: no_return()
   def serve(options) do
-    case Supervisor.start_link([{__MODULE__, options}], strategy: :one_for_one) do
-      {:ok, _supervisor} -> :ok
-      # The application's own supervision tree serves already.
-      {:error, {:shutdown, {:failed_to_start_child, __MODULE__, {:already_started, _pid}}}} -> :ok
-      {:error, reason} -> raise "the stdio transport cannot start: #{Exception.format_exit(reason)}"
-    end
+    # The application's own supervision tree may serve already.
+    if Process.whereis(__MODULE__) == nil,
+      do: {:ok, _supervisor} = Supervisor.start_link([{__MODULE__, options}], strategy: :one_for_one)
 
     Process.sleep(:infinity)
   end

@@ -109,6 +109,18 @@ defmodule McpServer.JSON.EncodeTest do
                ~s({"10":3,"9":4,"Z":6,"a":2,"b":1,"é":5})
     end
 
+    test "maps of one kind one after the other, their keys the same terms" do
+      for key <- [:a, "a"], other <- [:b, "b", 1] do
+        maps = List.duplicate(%{key => 1, other => [%{key => 2}]}, 50)
+        one = JSON.encode!(hd(maps))
+        assert JSON.encode!(maps) == "[" <> Enum.map_join(maps, ",", fn _map -> one end) <> "]"
+        assert refused(maps ++ [%{:a => 1, "a" => 2}]) == {:key_collision, [50, "a"]}
+      end
+
+      rows = for n <- 1..40, do: Map.new(1..30, &{"key #{&1} of #{rem(n, 3)}", n})
+      assert JSON.decode!(JSON.encode!(rows)) == rows
+    end
+
     test "keys may be integers of any size, and nil, true and false are names" do
       assert JSON.encode!(%{-1 => 0}) == ~s({"-1":0})
       assert JSON.encode!(%{(2 ** 70) => 0}) == ~s({"1180591620717411303424":0})
@@ -124,6 +136,8 @@ defmodule McpServer.JSON.EncodeTest do
     end
 
     test "other keys are refused" do
+      assert refused(%{"a" => 1, <<"a", 1::1>> => 2}) == {:invalid_key, []}
+
       for key <- [1.5, {1}, self(), [1], %{}, <<1::3>>] do
         assert refused(%{"in" => %{key => 1}}) == {:invalid_key, ["in"]}
       end

@@ -49,7 +49,7 @@ defmodule McpServer.JSON.PropertyTest do
     end
 
     test "what is written reads back as it was" do
-      holds(forall(json(), fn term -> JSON.decode!(JSON.encode!(term)) === term end), 1_000)
+      holds(forall(json(), fn term -> JSON.decode!(JSON.encode!(term)) === term end), 300)
     end
 
     test "pretty or not, the text means the same, and has the same text when written again" do
@@ -58,12 +58,12 @@ defmodule McpServer.JSON.PropertyTest do
           text = JSON.encode!(term)
           JSON.decode!(JSON.encode!(term, pretty: true)) === term and JSON.encode!(JSON.decode!(text)) == text
         end),
-        500
+        200
       )
     end
 
     test "no line of text ever holds a line end" do
-      holds(forall(json(), fn term -> not String.contains?(JSON.encode!(term), ["\n", "\r"]) end), 500)
+      holds(forall(json(), fn term -> not String.contains?(JSON.encode!(term), ["\n", "\r"]) end), 200)
     end
 
     test "no bytes make reading raise" do
@@ -80,7 +80,7 @@ defmodule McpServer.JSON.PropertyTest do
           <<before::binary-size(at), _byte, rest::binary>> = text
           decoded?(JSON.decode(before)) and decoded?(JSON.decode(<<before::binary, byte, rest::binary>>))
         end),
-        1_000
+        300
       )
     end
 

@@ -289,6 +289,24 @@ defmodule McpServer.Protocol.CallsTest do
       refute_received {:entered, _n, _pid}
     end
 
+    test "a connection that crashes does not tell the log what passed through it" do
+      Process.flag(:trap_exit, true)
+      client = open(gated(self()), max_calls: 1)
+      for id <- 1..2, do: tool(client, id, "run", %{"n" => id, "password" => "secret 42"})
+      assert_receive {:entered, 1, _pid}
+
+      log =
+        capture_log(fn ->
+          :sys.replace_state(client.connection, &%{&1 | outbox: nil})
+          tool(client, 1, "run", %{"password" => "secret 42"})
+          assert_receive {:EXIT, _connection, _reason}
+          Process.sleep(20)
+        end)
+
+      assert log =~ "McpServer.RuntimeRouter"
+      refute log =~ "secret"
+    end
+
     test "no call outlives a connection that is killed" do
       Process.flag(:trap_exit, true)
       client = open(gated(self()))

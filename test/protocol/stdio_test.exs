@@ -49,6 +49,16 @@ defmodule McpServer.Protocol.StdioTest do
       assert errors(peer) =~ "Compiling 1 file"
       assert errors(peer) =~ "printed while compiling"
       assert errors(peer) =~ "printed while starting"
+
+      # The application may serve by itself, however it is started.
+      for command <- ["mix mcp.stdio Fresh.MCP", "mix run --no-halt"] do
+        options = mix(context, project, nil)
+        peer = start(command, put_in(options[:env], [{"FRESH_SERVES", "yes"} | options[:env]]))
+        write(peer, call(1, "hello"))
+        assert text(read(peer)) == "Hello!"
+        eof(peer)
+        assert exit_status(peer) == 0
+      end
     end
 
     test "mix mcp.stdio: a mistake is one sentence and status 1", context do
@@ -97,8 +107,9 @@ defmodule McpServer.Protocol.StdioTest do
         use Application
         IO.puts("printed while compiling")
         def start(_type, _arguments) do
-          IO.puts("printed while starting")
-          Supervisor.start_link([], strategy: :one_for_one)
+          serves? = System.get_env("FRESH_SERVES") == "yes"
+          unless serves?, do: IO.puts("printed while starting")
+          Supervisor.start_link(if(serves?, do: [{McpServer.Stdio, router: Fresh.MCP}], else: []), strategy: :one_for_one)
         end
         def hello(_conn, _arguments), do: {:ok, [McpServer.Tool.Content.text("Hello!")]}
       end

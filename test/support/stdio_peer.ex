@@ -25,7 +25,7 @@ defmodule McpServer.StdioPeer do
     stderr = Path.join(options[:tmp_dir] || System.tmp_dir!(), "stderr-#{System.unique_integer([:positive])}")
     input = options[:input] || @until_eof
     output = if reader = options[:output], do: " | #{reader}", else: ""
-    script = "#{input} | #{command} 2>#{quoted(stderr)}#{output}"
+    script = "{ #{input}; } 2>/dev/null | #{command} 2>#{quoted(stderr)}#{output}"
 
     port =
       Port.open({:spawn_executable, "/bin/sh"}, [

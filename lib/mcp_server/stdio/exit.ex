@@ -16,6 +16,8 @@ defmodule McpServer.Stdio.Exit do
   # stop, and its supervisor then waits a whole second; by that time nothing is left that could print.
   defp stop do
     spawn(fn ->
+      # An application that stops takes every process of its group with it; this one has to be the last.
+      Process.group_leader(self(), Process.whereis(:init))
       reference = Process.monitor(:kernel_safe_sup)
 
       receive do

@@ -667,6 +667,14 @@ fn the_clients_answers_are_passed_on() {
             outcome: Ok(br#"{"roots":[]}"#)
         }
     );
+    let none = br#"{"jsonrpc":"2.0","id":4,"result":{"action":"maybe"}}"#;
+    assert!(matches!(
+        admit(&catalog, session(SESSION), none, &Limits::default()),
+        Admission::Response {
+            id: Id::Number(4),
+            outcome: Err(_)
+        }
+    ));
     let error = br#"{"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":"no"}}"#;
     assert_eq!(
         admit(&catalog, session(SESSION), error, &Limits::default()),

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::facts::{Facts, SessionFacts};
 use super::frame::open_result_head;
+use super::input::is_input_response;
 use super::meta::{self, Client};
 use super::method::Method;
 use super::notice::Notice;
@@ -21,6 +22,10 @@ use crate::revision::{Era, Revision};
 
 /// The most messages a batch may hold (2025-03-26, the only revision with batches).
 pub const MAX_BATCH: usize = 50;
+
+/// What a handler sees instead of a result that answers none of the requests a server may send.
+const NO_ANSWER: &[u8] =
+    br#"{"code":-32602,"message":"Invalid params: not an elicitation, sampling or roots result"}"#;
 
 /// What a message becomes.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,7 +127,8 @@ fn admit_message<'c, 'a, J: Json>(
         Ok(Message::Response { id, outcome }) => Admission::Response {
             id,
             outcome: match outcome {
-                Outcome::Result(result) => Ok(result.raw()),
+                Outcome::Result(result) if is_input_response(result) => Ok(result.raw()),
+                Outcome::Result(_) => Err(NO_ANSWER),
                 Outcome::Error(error) => Err(error.raw()),
             },
         },

@@ -4,7 +4,9 @@
 use std::ops::Range;
 
 /// Slots, one for each key word modulo their number.
-const SLOTS: usize = 32;
+const SLOTS: usize = 256;
+/// Keys that are written before there are slots: a term with fewer has hardly one twice.
+const FEW_KEYS: usize = 12;
 
 /// Where in the output a key stands, with its quotes and colon.
 #[derive(Clone, Copy, Default)]
@@ -17,29 +19,36 @@ struct Slot {
 
 /// The keys of one encoding.
 #[derive(Default)]
-pub(super) struct KeyReplay([Slot; SLOTS]);
+pub(super) struct KeyReplay {
+    slots: Vec<Slot>,
+    few: usize,
+}
 
 impl KeyReplay {
     #[inline]
     pub(super) fn find(&self, word: usize) -> Option<Range<usize>> {
-        let slot = self.0.get(slot(word))?;
+        let slot = self.slots.get(slot(word))?;
         (slot.word == word).then_some(slot.start..slot.end)
     }
 
     #[inline]
     pub(super) fn remember(&mut self, word: usize, place: Range<usize>) {
-        if let Some(slot) = self.0.get_mut(slot(word)) {
+        if let Some(slot) = self.slots.get_mut(slot(word)) {
             *slot = Slot {
                 word,
                 start: place.start,
                 end: place.end,
             };
+        } else if self.few < FEW_KEYS {
+            self.few = self.few.saturating_add(1);
+        } else {
+            self.slots = vec![Slot::default(); SLOTS];
         }
     }
 
     /// Forgets what stood behind `length`, because the output was cut there.
     pub(super) fn cut(&mut self, length: usize) {
-        for slot in &mut self.0 {
+        for slot in &mut self.slots {
             if slot.end > length {
                 *slot = Slot::default();
             }
@@ -50,5 +59,5 @@ impl KeyReplay {
 /// Keys of one map lie close to each other, some words apart.
 #[inline]
 fn slot(word: usize) -> usize {
-    (word ^ (word >> 5)) / 8 % SLOTS
+    (word ^ (word >> 8)) / 8 % SLOTS
 }

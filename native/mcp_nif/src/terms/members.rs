@@ -23,6 +23,9 @@ pub(super) enum Members<'a> {
     Struct { module: Term<'a> },
 }
 
+/// What is copied at once of a key that was written before.
+const BLOCK: usize = 32;
+
 /// Up to this size the VM keeps a map's members in term order.
 const ORDERED_SIZE: usize = 32;
 
@@ -30,38 +33,43 @@ impl<'a> Writer<'_, 'a> {
     pub(super) fn map(&mut self, term: Term<'a>) -> Written {
         let size = term.map_size().unwrap_or_default();
         self.spend(size.saturating_mul(4))?;
-        let Some(mut members) = MapIterator::new(term) else {
+        if size <= ORDERED_SIZE && self.nested(|writer| writer.ordered(term))? {
             return Ok(());
-        };
-        match members.next() {
-            // Binaries are the last in term order, and the order of binaries is the one wanted: this
-            // map's keys are all binaries, no two the same, and sorted.
-            Some(first) if size <= ORDERED_SIZE && first.0.is_binary() => {
-                self.nested(|writer| writer.ordered(first, members))
-            }
-            Some((key, _)) if key.is_atom() => match term.map_get(atoms::struct_()) {
-                Ok(module) if module.is_atom() => self.structure(term, module),
-                _ => self.sorted(term),
-            },
+        }
+        match term.map_get(atoms::struct_()) {
+            Ok(module) if module.is_atom() => self.structure(term, module),
             _ => self.sorted(term),
         }
     }
 
-    /// Writes members as they come.
-    fn ordered(&mut self, first: (Term<'a>, Term<'a>), members: MapIterator<'a>) -> Written {
-        let mut before = b'{';
-        for (key, value) in std::iter::once(first).chain(members) {
-            self.out.push(before);
-            before = b',';
+    /// Writes members as they come; `false` when a key is no binary.
+    ///
+    /// Binaries are the last in term order, and the order of binaries is the one wanted: if the first
+    /// key of a small map is a binary, all of them are, no two are the same, and they are sorted.
+    fn ordered(&mut self, map: Term<'a>) -> Result<bool, EncodeError> {
+        self.out.push(b'{');
+        let start = self.out.len();
+        let all = each_member(map, &mut |key, value| {
+            if self.out.len() > start {
+                self.out.push(b',');
+            } else if !key.is_binary() {
+                return Ok(false);
+            }
             let word = word::of(key);
             if !self.replay(word) {
                 self.key(word, bytes_of(key)?)?;
             }
             self.value(value)
                 .map_err(|error| error.under_key(bytes_of(key).unwrap_or_default()))?;
+            Ok(true)
+        })?;
+        if all {
+            self.out.push(b'}');
+        } else {
+            // Nothing but the brace was written: no remembered key stands there.
+            self.out.pop();
         }
-        self.out.push(b'}');
-        Ok(())
+        Ok(all)
     }
 
     /// Writes a map whose keys must be sorted, or looked at closely, first.
@@ -108,8 +116,23 @@ impl<'a> Writer<'_, 'a> {
     /// Copies a key that was written before.
     #[inline]
     fn replay(&mut self, word: usize) -> bool {
-        match self.keys.find(word) {
-            Some(place) if place.end <= self.out.len() => {
+        let Some(place) = self.keys.find(word) else {
+            return false;
+        };
+        // Most keys are short, and a block of fixed size is copied without a call.
+        let block = self
+            .out
+            .get(place.start..)
+            .and_then(<[u8]>::first_chunk::<BLOCK>)
+            .copied();
+        match block {
+            Some(block) if place.len() <= BLOCK => {
+                let end = self.out.len().saturating_add(place.len());
+                self.out.extend_from_slice(&block);
+                self.out.truncate(end);
+                true
+            }
+            _ if place.end <= self.out.len() => {
                 self.out.extend_from_within(place);
                 true
             }
@@ -130,8 +153,10 @@ impl<'a> Writer<'_, 'a> {
 
     /// Takes back what was written behind `length`.
     pub(super) fn take_back(&mut self, length: usize) {
-        self.out.truncate(length);
-        self.keys.cut(length);
+        if self.out.len() > length {
+            self.out.truncate(length);
+            self.keys.cut(length);
+        }
     }
 
     /// Puts a map's members on [`Writer::entries`], sorted by key. The caller takes them off again.
@@ -139,23 +164,24 @@ impl<'a> Writer<'_, 'a> {
         self.spend(map.map_size().unwrap_or(0).saturating_mul(4))?;
         let start = self.entries.len();
         let mut sorted = true;
-        let members = MapIterator::new(map).into_iter().flatten();
-        for (key, value) in members {
+        let mut module = None;
+        each_member(map, &mut |key, value| {
             let word = word::of(key);
             let key = match self.key_text(key, value)? {
                 Ok(key) => key,
-                Err(module) => {
-                    self.entries.truncate(start);
-                    return Ok(Members::Struct { module });
+                Err(name) => {
+                    module = Some(name);
+                    return Ok(false);
                 }
             };
-            sorted = sorted
-                && self
-                    .entries
-                    .get(start..)
-                    .and_then(<[_]>::last)
-                    .is_none_or(|last| last.key < key);
+            let last = self.entries.get(start..).and_then(<[_]>::last);
+            sorted = sorted && last.is_none_or(|last| last.key < key);
             self.entries.push(Entry { key, word, value });
+            Ok(true)
+        })?;
+        if let Some(module) = module {
+            self.entries.truncate(start);
+            return Ok(Members::Struct { module });
         }
         if !sorted {
             self.sort(start)?;
@@ -209,6 +235,24 @@ impl<'a> Writer<'_, 'a> {
             .under_key(key))
         })
     }
+}
+
+/// The one place where maps are gone through, so that the compiler makes one loop of rustler's
+/// iterator and this: called out of line, it hands every member over through memory, twice. Stops
+/// when `visit` says `false`, and says so.
+fn each_member<'a>(
+    map: Term<'a>,
+    visit: &mut dyn FnMut(Term<'a>, Term<'a>) -> Result<bool, EncodeError>,
+) -> Result<bool, EncodeError> {
+    let Some(members) = MapIterator::new(map) else {
+        return Ok(true);
+    };
+    for (key, value) in members {
+        if !visit(key, value)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn bytes_of(key: Term<'_>) -> Result<&[u8], EncodeError> {

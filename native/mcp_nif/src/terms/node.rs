@@ -76,7 +76,7 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
     type Number = TermNumber;
 
     fn as_object(&self) -> Option<TermObject<'a>> {
-        self.of_type(TermType::Map).map(TermObject::new)
+        self.of_type(TermType::Map).map(TermObject)
     }
 
     fn as_array(&self) -> Option<TermArray<'a>> {
@@ -193,29 +193,22 @@ fn value(node: &TermNode<'_>) -> Value {
     }
 }
 
-/// A map.
-pub(crate) struct TermObject<'a> {
-    map: Term<'a>,
-    atoms: bool,
-}
+/// A map, its keys all binaries or all atoms.
+pub(crate) struct TermObject<'a>(Term<'a>);
 
 impl<'a> TermObject<'a> {
-    /// A plain map's keys are all binaries or all atoms: one tells.
-    fn new(map: Term<'a>) -> Self {
-        let first = MapIterator::new(map).and_then(|mut members| members.next());
-        Self {
-            map,
-            atoms: first.is_some_and(|(key, _)| key.is_atom()),
-        }
+    fn by_binary(&self, key: &PropertyName) -> Option<Term<'a>> {
+        let key: Term<'a> = NewBinary::from_slice(self.0.get_env(), key.text.as_bytes()).into();
+        self.0.map_get(key).ok()
     }
 
     /// Atoms are looked for, never made. Once found, an atom is there for good.
     fn by_atom(&self, key: &PropertyName) -> Option<Term<'a>> {
         if let Some(atom) = key.atom.get() {
-            return self.map.map_get(*atom).ok();
+            return self.0.map_get(*atom).ok();
         }
-        let atom = Atom::existing_from_str(self.map.get_env(), &key.text).ok()?;
-        self.map.map_get(key.atom.get_or_init(|| atom)).ok()
+        let atom = Atom::existing_from_str(self.0.get_env(), &key.text).ok()?;
+        self.0.map_get(key.atom.get_or_init(|| atom)).ok()
     }
 }
 
@@ -225,22 +218,17 @@ impl<'a> Object<'a, TermJson> for TermObject<'a> {
     type MembersIter = TermMembers<'a>;
 
     fn len(&self) -> usize {
-        self.map.map_size().unwrap_or_default()
+        self.0.map_size().unwrap_or_default()
     }
 
     fn get(&self, key: &PropertyName) -> Option<TermNode<'a>> {
-        let found = if self.atoms {
-            self.by_atom(key)
-        } else {
-            let key: Term<'a> =
-                NewBinary::from_slice(self.map.get_env(), key.text.as_bytes()).into();
-            self.map.map_get(key).ok()
-        };
-        found.map(TermNode::new)
+        self.by_binary(key)
+            .or_else(|| self.by_atom(key))
+            .map(TermNode::new)
     }
 
     fn members(&self) -> TermMembers<'a> {
-        TermMembers(MapIterator::new(self.map))
+        TermMembers(MapIterator::new(self.0))
     }
 }
 

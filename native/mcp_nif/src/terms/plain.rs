@@ -48,7 +48,8 @@ enum Look {
 
 /// Walks without recursion: nothing is known of the term yet, least of all its depth.
 fn look(root: Term<'_>, budget: usize) -> Look {
-    let mut open = vec![(root, 0_usize)];
+    let mut open = Vec::with_capacity(32);
+    open.push((root, 0_usize));
     let mut spent = 0_usize;
     while let Some((term, depth)) = open.pop() {
         let before = open.len();

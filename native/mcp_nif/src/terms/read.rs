@@ -130,25 +130,38 @@ impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
 
 /// Keys met a moment ago: objects of one kind repeat theirs, and share the terms. One slot for each
 /// fingerprint and no chains, so that no choice of keys makes it slow.
-struct RecentKeys<'e, 'a>([Option<(&'a str, Term<'e>)>; KEY_SLOTS]);
+struct RecentKeys<'e, 'a> {
+    slots: Vec<Option<(&'a str, Term<'e>)>>,
+    /// Keys met before there were slots.
+    few: usize,
+}
 
-const KEY_SLOTS: usize = 32;
+const KEY_SLOTS: usize = 256;
+/// A text with fewer keys has hardly one twice.
+const FEW_KEYS: usize = 12;
 
 impl<'e, 'a> RecentKeys<'e, 'a> {
-    fn new() -> Self {
-        Self([None; KEY_SLOTS])
+    const fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            few: 0,
+        }
     }
 
     #[inline]
     fn get(&self, text: &str) -> Option<Term<'e>> {
-        let (known, key) = (*self.0.get(slot(text))?)?;
+        let (known, key) = (*self.slots.get(slot(text))?)?;
         (known == text).then_some(key)
     }
 
     #[inline]
     fn put(&mut self, text: &'a str, key: Term<'e>) {
-        if let Some(slot) = self.0.get_mut(slot(text)) {
+        if let Some(slot) = self.slots.get_mut(slot(text)) {
             *slot = Some((text, key));
+        } else if self.few < FEW_KEYS {
+            self.few = self.few.saturating_add(1);
+        } else {
+            self.slots = vec![None; KEY_SLOTS];
         }
     }
 }
@@ -157,15 +170,15 @@ impl<'e, 'a> RecentKeys<'e, 'a> {
 #[inline]
 fn slot(text: &str) -> usize {
     let bytes = text.as_bytes();
-    let head = bytes
-        .iter()
-        .take(4)
-        .fold(0, |word, byte| (word << 8) | usize::from(*byte));
-    let tail = bytes
-        .iter()
-        .rev()
-        .take(2)
-        .fold(0, |word, byte| (word << 8) | usize::from(*byte));
-    let word = head ^ tail.rotate_left(11) ^ bytes.len().rotate_left(3);
-    (word ^ (word >> 9) ^ (word >> 18)) % KEY_SLOTS
+    let (head, tail) = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(head), Some(tail)) => (u32::from_le_bytes(*head), u32::from_le_bytes(*tail)),
+        _ => (
+            bytes
+                .iter()
+                .fold(0, |word, byte| (word << 8) | u32::from(*byte)),
+            0,
+        ),
+    };
+    let word = u64::from(head) ^ (u64::from(tail) << 32) ^ ((bytes.len() as u64) << 20);
+    (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
 }

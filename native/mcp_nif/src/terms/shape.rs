@@ -159,6 +159,7 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// A comma, unless the object that began at `start` is still empty.
+    #[inline]
     fn comma(&mut self, start: usize) {
         if self.out.len() > start {
             self.out.push(b',');
@@ -206,7 +207,7 @@ impl<'a> Writer<'_, 'a> {
                 self.out.extend_from_slice(text.as_bytes());
             }
             _ => {
-                self.take_back(before);
+                self.out.truncate(before);
                 return Ok(false);
             }
         }
@@ -226,6 +227,11 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// A field's value; `nil` is none.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "measured: out of line the term goes through memory"
+    )]
     fn field(&self, source: Source<'a>, row: &Row) -> Result<Option<Term<'a>>, EncodeError> {
         if let Some((wire, value)) = source.replaced
             && wire == row.field.wire

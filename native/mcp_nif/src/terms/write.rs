@@ -142,7 +142,10 @@ impl<'w, 'a> Writer<'w, 'a> {
     }
 
     /// Writes a container one level further in.
-    pub(super) fn nested(&mut self, write: impl FnOnce(&mut Self) -> Written) -> Written {
+    pub(super) fn nested<R>(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<R, EncodeError>,
+    ) -> Result<R, EncodeError> {
         if self.depth >= MAX_DEPTH {
             return Err(EncodeError::new(
                 EncodeErrorKind::TooDeep,
@@ -150,9 +153,9 @@ impl<'w, 'a> Writer<'w, 'a> {
             ));
         }
         self.depth = self.depth.saturating_add(1);
-        write(self)?;
+        let written = write(self)?;
         self.depth = self.depth.saturating_sub(1);
-        Ok(())
+        Ok(written)
     }
 
     pub(super) fn binary(&mut self, term: Term<'a>) -> Written {
