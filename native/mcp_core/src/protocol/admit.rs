@@ -4,18 +4,19 @@
 //! parameters, capabilities. Nothing is built for a message that fails one of them.
 
 use jsonschema::json::Json;
-use serde_json::json;
 
 use super::facts::{Facts, SessionFacts};
-use super::frame::open_result_head;
+use super::frame::result_head;
 use super::input::is_input_response;
 use super::meta::{self, Client};
 use super::method::Method;
 use super::notice::Notice;
+use super::offer::{Listing, is_offered, list, require_capabilities};
+use super::opening::open_session;
 use super::params;
 use super::refusal::{Answer, Refusal};
 use super::request::{Input, Opening, Request, Work};
-use crate::catalog::{Catalog, ListKind};
+use crate::catalog::Catalog;
 use crate::json::{Document, Kind, Limits, View};
 use crate::jsonrpc::{self, Id, Message, Outcome};
 use crate::revision::{Era, Revision};
@@ -177,7 +178,7 @@ fn admit_stateless<'c, 'a, J: Json>(
     let method = Method::find(method, revision).ok_or_else(Refusal::method_not_found)?;
     let admission = admit_method(catalog, revision, id, method, params, Some(client))?;
     if let Admission::Request(request) = &admission {
-        require_capabilities(catalog, request, params)?;
+        require_capabilities(catalog, &request.work, params)?;
     }
     Ok(admission)
 }
@@ -205,50 +206,15 @@ fn admit_before_session<'c, 'a, J: Json>(
     params: Option<View<'_, 'a>>,
 ) -> Admitted<'c, 'a> {
     match Method::find(method, Revision::NEWEST_SESSION) {
-        Some(Method::Initialize) => open_session(catalog, id, params),
-        Some(Method::Ping) => Ok(Admission::Kept {
-            head: head(id),
-            tail: EMPTY_RESULT,
-        }),
+        Some(Method::Initialize) => {
+            open_session(catalog, id, params).map(|opening| Admission::Open(Box::new(opening)))
+        }
+        Some(Method::Ping) => Ok(kept(id, EMPTY_RESULT)),
         Some(_) => Err(Refusal::invalid_request(
             "initialize first, or send _meta of 2026-07-28",
         )),
         None => Err(Refusal::method_not_found()),
     }
-}
-
-fn open_session<'c, 'a, J: Json>(
-    catalog: &Catalog<J>,
-    id: &Id,
-    params: Option<View<'_, 'a>>,
-) -> Admitted<'c, 'a> {
-    let member = |name: &str| params.and_then(|params| params.get(name));
-    let version = member("protocolVersion")
-        .and_then(|version| version.text())
-        .ok_or_else(|| Refusal::invalid_params("protocolVersion must be a string"))?;
-    let capabilities = member("capabilities")
-        .filter(|capabilities| capabilities.kind() == Kind::Object)
-        .ok_or_else(|| Refusal::invalid_params("capabilities must be an object"))?;
-    let info = member("clientInfo")
-        .filter(|info| meta::is_implementation(*info))
-        .ok_or_else(|| {
-            Refusal::invalid_params(
-                "clientInfo must be an object with the strings name and version",
-            )
-        })?;
-    // An unknown version is answered with our newest, never refused.
-    let revision = Revision::parse(&version)
-        .filter(|revision| revision.era() == Era::Session)
-        .unwrap_or(Revision::NEWEST_SESSION);
-    let mut body = head(id);
-    body.extend_from_slice(catalog.initialize_tail(revision));
-    Ok(Admission::Open(Box::new(Opening {
-        answer: Answer { body, status: 200 },
-        id: id.clone(),
-        revision,
-        client_info: info.raw(),
-        capabilities: capabilities.raw(),
-    })))
 }
 
 fn admit_method<'c, 'a, J: Json>(
@@ -312,89 +278,14 @@ fn admit_method<'c, 'a, J: Json>(
     })))
 }
 
-/// A method of a capability that the server does not have does not exist.
-fn is_offered<J: Json>(catalog: &Catalog<J>, method: Method) -> bool {
-    let offered = catalog.capabilities();
-    match method {
-        Method::ListTools | Method::CallTool => offered.tools,
-        Method::ListPrompts | Method::GetPrompt => offered.prompts,
-        Method::ListResources
-        | Method::ListResourceTemplates
-        | Method::ReadResource
-        | Method::Subscribe
-        | Method::Unsubscribe => offered.resources,
-        Method::Complete => offered.completions,
-        Method::Initialize
-        | Method::Ping
-        | Method::Discover
-        | Method::SetLevel
-        | Method::Listen => true,
-    }
-}
-
-/// A list is kept, or computed by user code.
-enum Listing<'c, 'a> {
-    Kept(&'c [u8]),
-    Computed(Work<'a>),
-}
-
-fn list<'c, 'a, J: Json>(
-    catalog: &'c Catalog<J>,
-    method: Method,
-    revision: Revision,
-    params: Option<View<'_, 'a>>,
-) -> Result<Listing<'c, 'a>, Refusal> {
-    let kind = match method {
-        Method::ListTools => ListKind::Tools,
-        Method::ListPrompts => ListKind::Prompts,
-        Method::ListResources => ListKind::Resources,
-        _ => ListKind::ResourceTemplates,
-    };
-    let cursor = params::cursor(params)?;
-    if catalog.is_dynamic(kind) {
-        return Ok(Listing::Computed(Work::List { kind, cursor }));
-    }
-    let tail = catalog.list(kind, revision, cursor.as_deref());
-    tail.map(Listing::Kept).ok_or_else(|| Refusal {
-        admitted: true,
-        ..Refusal::invalid_params("cursor is not one of this list")
-    })
-}
-
-/// A tool may need capabilities that the client did not declare (2026-07-28).
-fn require_capabilities<J: Json>(
-    catalog: &Catalog<J>,
-    request: &Request<'_>,
-    params: Option<View<'_, '_>>,
-) -> Result<(), Refusal> {
-    let Work::Tool { index, .. } = request.work else {
-        return Ok(());
-    };
-    let required = catalog
-        .tool(index)
-        .map_or(&[][..], |tool| tool.requires.as_slice());
-    let missing = meta::missing_capabilities(params, required);
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let required = missing.into_iter().map(|name| (name, json!({}))).collect();
-    Err(Refusal::missing_capabilities(&required))
-}
-
 /// `,"result":{}}`
 const EMPTY_RESULT: &[u8] = b",\"result\":{}}";
 
 fn kept<'c, 'a>(id: &Id, tail: &'c [u8]) -> Admission<'c, 'a> {
     Admission::Kept {
-        head: head(id),
+        head: result_head(id),
         tail,
     }
-}
-
-fn head(id: &Id) -> Vec<u8> {
-    let mut head = Vec::with_capacity(48);
-    open_result_head(&mut head, id);
-    head
 }
 
 fn no_completion<'c, 'a, J: Json>(
@@ -403,7 +294,7 @@ fn no_completion<'c, 'a, J: Json>(
     id: &Id,
 ) -> Admission<'c, 'a> {
     let extras = catalog.extras(revision);
-    let mut body = head(id);
+    let mut body = result_head(id);
     extras.open_result(&mut body);
     body.extend_from_slice(br#""completion":{"values":[],"total":0,"hasMore":false}"#);
     extras.close_result(&mut body);

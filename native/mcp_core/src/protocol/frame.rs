@@ -40,6 +40,13 @@ pub fn open_result_head(out: &mut Vec<u8>, id: &Id) {
     id.write(out);
 }
 
+/// The same, in a buffer of its own.
+pub(super) fn result_head(id: &Id) -> Vec<u8> {
+    let mut head = Vec::with_capacity(48);
+    open_result_head(&mut head, id);
+    head
+}
+
 /// A notification that the server may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotificationKind {

@@ -9,6 +9,8 @@ mod input;
 mod meta;
 mod method;
 mod notice;
+mod offer;
+mod opening;
 mod params;
 mod refusal;
 mod request;

@@ -175,6 +175,12 @@ fn outcome(env: Env<'_>, written: Written, out: Vec<u8>) -> Term<'_> {
     }
 }
 
+/// The kind that an atom names.
+fn named<K: Copy>(name: Atom, kinds: &[(Atom, K)]) -> Option<K> {
+    let named = kinds.iter().find(|(atom, _)| *atom == name);
+    named.map(|(_, kind)| *kind)
+}
+
 fn result_kind(kind: Atom) -> Option<ResultKind> {
     let kinds = [
         (atoms::tool(), ResultKind::Tool),
@@ -184,10 +190,7 @@ fn result_kind(kind: Atom) -> Option<ResultKind> {
         (atoms::complete_prompt(), ResultKind::Completion),
         (atoms::complete_resource(), ResultKind::Completion),
     ];
-    kinds
-        .into_iter()
-        .find(|(atom, _)| *atom == kind)
-        .map(|(_, kind)| kind)
+    named(kind, &kinds)
 }
 
 fn list_kind(kind: Atom) -> Option<ListKind> {
@@ -200,10 +203,7 @@ fn list_kind(kind: Atom) -> Option<ListKind> {
             ListKind::ResourceTemplates,
         ),
     ];
-    kinds
-        .into_iter()
-        .find(|(atom, _)| *atom == kind)
-        .map(|(_, kind)| kind)
+    named(kind, &kinds)
 }
 
 /// Where a notification or result says which `subscriptions/listen` request it belongs to.
@@ -315,8 +315,5 @@ fn notification_kind(kind: Atom) -> Option<NotificationKind> {
             NotificationKind::ElicitationComplete,
         ),
     ];
-    kinds
-        .into_iter()
-        .find(|(atom, _)| *atom == kind)
-        .map(|(_, kind)| kind)
+    named(kind, &kinds)
 }

@@ -1,0 +1,83 @@
+//! What of the catalogue a request may reach: capabilities the server has, lists that are kept or
+//! computed, and tools whose needs the client meets.
+
+use jsonschema::json::Json;
+use serde_json::json;
+
+use super::meta;
+use super::method::Method;
+use super::params;
+use super::refusal::Refusal;
+use super::request::Work;
+use crate::catalog::{Catalog, ListKind};
+use crate::json::View;
+use crate::revision::Revision;
+
+/// A method of a capability that the server does not have does not exist.
+pub(super) fn is_offered<J: Json>(catalog: &Catalog<J>, method: Method) -> bool {
+    let offered = catalog.capabilities();
+    match method {
+        Method::ListTools | Method::CallTool => offered.tools,
+        Method::ListPrompts | Method::GetPrompt => offered.prompts,
+        Method::ListResources
+        | Method::ListResourceTemplates
+        | Method::ReadResource
+        | Method::Subscribe
+        | Method::Unsubscribe => offered.resources,
+        Method::Complete => offered.completions,
+        Method::Initialize
+        | Method::Ping
+        | Method::Discover
+        | Method::SetLevel
+        | Method::Listen => true,
+    }
+}
+
+/// A list is kept, or computed by user code.
+pub(super) enum Listing<'c, 'a> {
+    Kept(&'c [u8]),
+    Computed(Work<'a>),
+}
+
+pub(super) fn list<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    method: Method,
+    revision: Revision,
+    params: Option<View<'_, 'a>>,
+) -> Result<Listing<'c, 'a>, Refusal> {
+    let kind = match method {
+        Method::ListTools => ListKind::Tools,
+        Method::ListPrompts => ListKind::Prompts,
+        Method::ListResources => ListKind::Resources,
+        _ => ListKind::ResourceTemplates,
+    };
+    let cursor = params::cursor(params)?;
+    if catalog.is_dynamic(kind) {
+        return Ok(Listing::Computed(Work::List { kind, cursor }));
+    }
+    let tail = catalog.list(kind, revision, cursor.as_deref());
+    tail.map(Listing::Kept).ok_or_else(|| Refusal {
+        admitted: true,
+        ..Refusal::invalid_params("cursor is not one of this list")
+    })
+}
+
+/// A tool may need capabilities that the client did not declare (2026-07-28).
+pub(super) fn require_capabilities<J: Json>(
+    catalog: &Catalog<J>,
+    work: &Work<'_>,
+    params: Option<View<'_, '_>>,
+) -> Result<(), Refusal> {
+    let Work::Tool { index, .. } = work else {
+        return Ok(());
+    };
+    let required = catalog
+        .tool(*index)
+        .map_or(&[][..], |tool| tool.requires.as_slice());
+    let missing = meta::missing_capabilities(params, required);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let required = missing.into_iter().map(|name| (name, json!({}))).collect();
+    Err(Refusal::missing_capabilities(&required))
+}

@@ -1,0 +1,50 @@
+//! `initialize`: the one request that a session begins with.
+
+use jsonschema::json::Json;
+
+use super::frame::result_head;
+use super::meta;
+use super::refusal::{Answer, Refusal};
+use super::request::Opening;
+use crate::catalog::Catalog;
+use crate::json::{Kind, View};
+use crate::jsonrpc::Id;
+use crate::revision::{Era, Revision};
+
+/// Agrees on a revision, and answers.
+///
+/// # Errors
+/// -32602 when one of the three members is missing or of another type.
+pub(super) fn open_session<'a, J: Json>(
+    catalog: &Catalog<J>,
+    id: &Id,
+    params: Option<View<'_, 'a>>,
+) -> Result<Opening<'a>, Refusal> {
+    let member = |name: &str| params.and_then(|params| params.get(name));
+    let version = member("protocolVersion")
+        .and_then(|version| version.text())
+        .ok_or_else(|| Refusal::invalid_params("protocolVersion must be a string"))?;
+    let capabilities = member("capabilities")
+        .filter(|capabilities| capabilities.kind() == Kind::Object)
+        .ok_or_else(|| Refusal::invalid_params("capabilities must be an object"))?;
+    let info = member("clientInfo")
+        .filter(|info| meta::is_implementation(*info))
+        .ok_or_else(|| {
+            Refusal::invalid_params(
+                "clientInfo must be an object with the strings name and version",
+            )
+        })?;
+    // An unknown version is answered with our newest, never refused.
+    let revision = Revision::parse(&version)
+        .filter(|revision| revision.era() == Era::Session)
+        .unwrap_or(Revision::NEWEST_SESSION);
+    let mut body = result_head(id);
+    body.extend_from_slice(catalog.initialize_tail(revision));
+    Ok(Opening {
+        answer: Answer { body, status: 200 },
+        id: id.clone(),
+        revision,
+        client_info: info.raw(),
+        capabilities: capabilities.raw(),
+    })
+}
