@@ -104,7 +104,9 @@ defmodule Corpora do
   defp dialect_uri("draft" <> number), do: "http://json-schema.org/draft-0#{number}/schema#"
 
   defp judge(validator, %{"data" => data, "valid" => valid} = test, description) do
-    if Validator.validate(validator, data) == :ok == valid do
+    accepted = Validator.validate(validator, data) == :ok
+
+    if accepted == valid do
       :passed
     else
       IO.puts(:stderr, "failed: #{description}: #{test["description"]}")

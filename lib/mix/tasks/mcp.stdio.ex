@@ -10,8 +10,8 @@ defmodule Mix.Tasks.Mcp.Stdio do
   messages only; what the client sends meanwhile is not lost. Then it compiles and starts the application, and
   serves until the client goes.
 
-  The dependencies have to be compiled before a client starts this for the first time (`mix deps.compile`, or any
-  `mix compile`): mix needs them to find the task, and prints while it compiles them.
+  That holds for dependencies that have to be compiled as well, but compiling all of them takes longer than most
+  clients wait for their first answer: run `mix compile` once before.
 
   In a client's configuration:
 
