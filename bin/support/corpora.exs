@@ -9,29 +9,35 @@ defmodule Corpora do
   alias McpServer.JSON
   alias McpServer.Schema.Validator
 
-  @drafts ~w(draft2020-12 draft2019-09 draft7 draft6 draft4)
+  # How many cases may be refused: more would be a loss. The schemas refer to other documents.
+  @drafts %{"draft2020-12" => 49, "draft2019-09" => 36, "draft7" => 23, "draft6" => 23, "draft4" => 17}
 
   def run(folder) do
     rows = [
-      {"JSONTestSuite y_ (accept)", each_file(folder, "JSONTestSuite/test_parsing/y_*", &accepted/1)},
-      {"JSONTestSuite n_ (refuse)", each_file(folder, "JSONTestSuite/test_parsing/n_*", &not_accepted/1)},
-      {"JSONTestSuite i_ (answer)", each_file(folder, "JSONTestSuite/test_parsing/i_*", &answered/1)},
-      {"JSONTestSuite transform", each_file(folder, "JSONTestSuite/test_transform/*", &answered/1)},
-      {"jiffy cases", each_file(folder, "jiffy-cases/test/cases/*.json", &answered/1)},
-      {"jason formatter suite", each_file(folder, "jason-formatter-suite/formatter_test_suite/*.json", &accepted/1)},
-      {"utf8tests", utf8(folder)},
-      {"naughty strings", naughty(folder)}
-      | for(draft <- @drafts, do: {"JSON-Schema-Test-Suite #{draft}", schemas(folder, draft)})
+      {"JSONTestSuite y_ (accept)", 2, each_file(folder, "JSONTestSuite/test_parsing/y_*", &accepted/1)},
+      {"JSONTestSuite n_ (refuse)", 0, each_file(folder, "JSONTestSuite/test_parsing/n_*", &not_accepted/1)},
+      {"JSONTestSuite i_ (answer)", 0, each_file(folder, "JSONTestSuite/test_parsing/i_*", &answered/1)},
+      {"JSONTestSuite transform", 0, each_file(folder, "JSONTestSuite/test_transform/*", &answered/1)},
+      {"jiffy cases", 0, each_file(folder, "jiffy-cases/test/cases/*.json", &answered/1)},
+      {"jason formatter suite", 3, each_file(folder, "jason-formatter-suite/formatter_test_suite/*.json", &accepted/1)},
+      {"utf8tests", 0, utf8(folder)},
+      {"naughty strings", 0, naughty(folder)}
+      | for({draft, most} <- @drafts, do: {"JSON-Schema-Test-Suite #{draft}", most, schemas(folder, draft)})
     ]
 
-    for {name, results} <- rows, do: print(name, results)
-    if Enum.any?(rows, fn {_name, results} -> :failed in results end), do: System.halt(1)
+    outcomes = for {name, most_refused, results} <- rows, do: print(name, most_refused, results)
+    if false in outcomes, do: System.halt(1)
   end
 
-  defp print(name, results) do
-    counts = for result <- [:passed, :refused, :failed], do: Enum.count(results, &(&1 == result))
-    [passed, refused, failed] = Enum.map(counts, &String.pad_leading("#{&1}", 5))
-    IO.puts("#{String.pad_trailing(name, 38)} #{passed} passed #{refused} refused #{failed} failed")
+  defp print(name, most_refused, results) do
+    counts =
+      [passed, refused, failed] = for result <- [:passed, :refused, :failed], do: Enum.count(results, &(&1 == result))
+
+    columns = Enum.zip_with(counts, ~w(passed refused failed), &"#{String.pad_leading("#{&1}", 5)} #{&2}")
+    good = passed > 0 and refused <= most_refused and failed == 0
+    note = if good, do: "", else: "  NOT AS IT SHOULD BE"
+    IO.puts(String.pad_trailing(name, 38) <> Enum.join(columns) <> note)
+    good
   end
 
   defp each_file(folder, pattern, judge) do
