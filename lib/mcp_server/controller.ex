@@ -309,6 +309,27 @@ defmodule McpServer.Controller do
     end
   end
 
+  @doc """
+  Whether the user was asked under that key and would not answer. A handler that asks again all the same
+  asks for ever.
+
+      def greet(conn, _arguments) do
+        cond do
+          form = accepted(conn, "user") -> {:ok, [text("Hello, \#{form["name"]}!")]}
+          declined?(conn, "user") -> {:error, "The user did not answer"}
+          true -> input_required(user: elicit("What is your name?", @form))
+        end
+      end
+
+      iex> conn = %McpServer.Conn{input_responses: %{"user" => %{"action" => "decline"}}}
+      iex> {McpServer.Controller.declined?(conn, "user"), McpServer.Controller.declined?(conn, "other")}
+      {true, false}
+  """
+  @spec declined?(Conn.t(), String.t() | atom) :: boolean
+  def declined?(%Conn{} = conn, key) do
+    match?(%{"action" => action} when action in ["decline", "cancel"], input(conn, key))
+  end
+
   defp map_or_nil(value), do: if(is_map(value), do: value, else: nil)
 
   @doc "What the handler gave as `state:` to `input_required/2` when it was entered the last time, or `nil`."

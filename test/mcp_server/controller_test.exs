@@ -126,6 +126,8 @@ defmodule McpServer.ControllerTest do
       assert input(%Conn{input_responses: nil}, "name") == nil
       assert accepted(conn, "name") == %{"name" => "Ada"}
       for key <- ~w(declined odd number nothing), do: assert(accepted(conn, key) == nil)
+      assert declined?(conn, "declined")
+      for key <- ~w(name odd number nothing), do: refute(declined?(conn, key))
       assert state(conn) == 7
     end
 

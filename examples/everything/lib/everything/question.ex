@@ -4,12 +4,10 @@ defmodule Everything.Question do
 
   @doc "What a handler answers to ask `requests`; an error when the user has been asked and would not answer."
   def ask(conn, requests, options \\ []) do
-    if Enum.any?(requests, fn {key, _request} -> declined?(input(conn, key)) end),
+    if Enum.any?(requests, fn {key, _request} -> declined?(conn, key) end),
       do: {:error, "The user did not answer"},
       else: input_required(requests, options)
   end
-
-  defp declined?(answer), do: answer["action"] in ["decline", "cancel"]
 
   @doc "The text that the model replied, or `nil`."
   def reply(conn, key), do: get_in(input(conn, key), ["content", "text"])
