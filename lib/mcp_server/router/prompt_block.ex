@@ -27,7 +27,12 @@ defmodule McpServer.Router.PromptBlock do
   @doc "The function that makes the messages: `fun(conn, arguments)`."
   defmacro get(controller, function), do: put_handler(:get, controller, function, __CALLER__)
 
-  @doc "The function that completes an argument: `fun(conn, name, prefix)`."
+  @doc """
+  The function that completes an argument: `fun(conn, name, prefix)`.
+
+  The arguments that the user has filled in already, where the client tells (2025-06-18), are a map under
+  `McpServer.Conn.get_private(conn, :completion_context)`.
+  """
   defmacro complete(controller, function), do: put_handler(:complete, controller, function, __CALLER__)
 
   defp put_handler(statement, controller, function, caller) do

@@ -20,7 +20,10 @@ defmodule McpServer.Tool.Content do
       %McpServer.Content.Text{text: "# Hello", mimeType: "text/markdown"}
   """
   @spec text(String.t(), keyword) :: Text.t()
-  def text(text, fields \\ []), do: Text.new([text: text] ++ fields)
+  def text(text, fields \\ [])
+  # By far the most common content, and nothing of it can be misspelled.
+  def text(text, []) when is_binary(text), do: %Text{text: text}
+  def text(text, fields), do: Text.new([text: text] ++ fields)
 
   @doc """
   An image, from its raw bytes.
