@@ -77,13 +77,13 @@ defmodule McpServer.Dispatch do
 
   # In key order, so that the same handler always asks in the same order.
   defp encode_inputs(call, inputs) do
-    inputs = Enum.sort_by(inputs, fn {key, _input} -> to_string(key) end)
+    inputs = Enum.sort_by(inputs, &elem(&1, 0))
 
     Enum.reduce_while(inputs, {:ok, []}, fn {key, input}, {:ok, encoded} ->
       id = Integer.to_string(System.unique_integer([:positive]))
 
       case Protocol.request(call.revision, id, input) do
-        {:ok, message} -> {:cont, {:ok, encoded ++ [{id, to_string(key), message}]}}
+        {:ok, message} -> {:cont, {:ok, encoded ++ [{id, key, message}]}}
         {:error, error} -> {:halt, {:error, error}}
       end
     end)

@@ -125,7 +125,8 @@ defmodule McpServer.Protocol do
     do: {:ok, Native.encode_empty(ref, request.id, request.revision, request.kind == :listen)}
 
   def result(%Catalog{ref: ref}, %Request{} = request, %InputRequired{} = required) do
-    inputs = Enum.map(required.requests, fn {key, input} -> {to_string(key), to_core(input)} end)
+    # Sorted: what a client sees must not depend on the order a map happens to have.
+    inputs = for {key, input} <- Enum.sort_by(required.requests, &elem(&1, 0)), do: {key, to_core(input)}
     capabilities = request.client_capabilities || %{}
     state = required.request_state
     encoded(Native.encode_input_required(ref, request.id, capabilities, inputs, state))

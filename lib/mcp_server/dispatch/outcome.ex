@@ -21,7 +21,7 @@ defmodule McpServer.Dispatch.Outcome do
   def of(%Request{kind: kind}, {:input_required, inputs, state} = returned) when kind in @may_ask and is_map(inputs) do
     if Enum.all?(inputs, fn {key, input} -> key?(key) and is_struct(input, InputRequest) end) and
          (inputs != %{} or state != nil),
-       do: {:input, inputs, state},
+       do: input(inputs, state, returned),
        else: {:invalid, returned}
   end
 
@@ -43,6 +43,12 @@ defmodule McpServer.Dispatch.Outcome do
 
   def of(_list, {:ok, items}) when is_list(items), do: {:ok, items}
   def of(_list, returned), do: {:invalid, returned}
+
+  # The client knows a key by its text, so `:a` and `"a"` would be two questions under one name.
+  defp input(inputs, state, returned) do
+    by_text = Map.new(inputs, fn {key, input} -> {to_string(key), input} end)
+    if map_size(by_text) == map_size(inputs), do: {:input, by_text, state}, else: {:invalid, returned}
+  end
 
   defp key?(key), do: is_binary(key) or (is_atom(key) and key not in [nil, true, false])
 

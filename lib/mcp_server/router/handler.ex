@@ -24,6 +24,20 @@ defmodule McpServer.Router.Handler do
     Macro.prewalk(ast, &if(match?({:__aliases__, _meta, _parts}, &1), do: Macro.expand(&1, env), else: &1))
   end
 
+  @doc "The code by which a statement of a block, such as `get`, gives its function to `definition`."
+  @spec declare(module, atom, Macro.t(), Macro.t(), Macro.Env.t()) :: Macro.t()
+  def declare(definition, statement, controller, function, caller) do
+    quote do
+      unquote(definition).put_handler!(
+        __MODULE__,
+        unquote(statement),
+        unquote(as_runtime(controller, caller)),
+        unquote(function),
+        unquote(Refusal.place(caller))
+      )
+    end
+  end
+
   @doc "Checks that a handler is a module and the name of a function."
   @spec check!(term, term, String.t(), Refusal.place()) :: {module, atom}
   def check!(module, function, what, place) do

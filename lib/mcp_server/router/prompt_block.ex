@@ -25,7 +25,7 @@ defmodule McpServer.Router.PromptBlock do
   end
 
   @doc "The function that makes the messages: `fun(conn, arguments)`."
-  defmacro get(controller, function), do: put_handler(:get, controller, function, __CALLER__)
+  defmacro get(controller, function), do: Handler.declare(PromptDefinition, :get, controller, function, __CALLER__)
 
   @doc """
   The function that completes an argument: `fun(conn, name, prefix)`.
@@ -33,17 +33,6 @@ defmodule McpServer.Router.PromptBlock do
   The arguments that the user has filled in already, where the client tells (2025-06-18), are a map under
   `McpServer.Conn.get_private(conn, :completion_context)`.
   """
-  defmacro complete(controller, function), do: put_handler(:complete, controller, function, __CALLER__)
-
-  defp put_handler(statement, controller, function, caller) do
-    quote do
-      PromptDefinition.put_handler!(
-        __MODULE__,
-        unquote(statement),
-        unquote(Handler.as_runtime(controller, caller)),
-        unquote(function),
-        unquote(Refusal.place(caller))
-      )
-    end
-  end
+  defmacro complete(controller, function),
+    do: Handler.declare(PromptDefinition, :complete, controller, function, __CALLER__)
 end

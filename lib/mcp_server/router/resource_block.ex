@@ -52,26 +52,15 @@ defmodule McpServer.Router.ResourceBlock do
   defmacro prefers_border(boolean), do: put(:prefers_border, boolean, __CALLER__)
 
   @doc "The function that reads it: `fun(conn, variables)`; `variables` is `%{}` for a fixed URI."
-  defmacro read(controller, function), do: put_handler(:read, controller, function, __CALLER__)
+  defmacro read(controller, function), do: Handler.declare(ResourceDefinition, :read, controller, function, __CALLER__)
 
   @doc "The function that completes a variable of the URI: `fun(conn, name, prefix)`."
-  defmacro complete(controller, function), do: put_handler(:complete, controller, function, __CALLER__)
+  defmacro complete(controller, function),
+    do: Handler.declare(ResourceDefinition, :complete, controller, function, __CALLER__)
 
   defp put(statement, value, caller) do
     quote do
       ResourceDefinition.put!(__MODULE__, unquote(statement), unquote(value), unquote(Refusal.place(caller)))
-    end
-  end
-
-  defp put_handler(statement, controller, function, caller) do
-    quote do
-      ResourceDefinition.put_handler!(
-        __MODULE__,
-        unquote(statement),
-        unquote(Handler.as_runtime(controller, caller)),
-        unquote(function),
-        unquote(Refusal.place(caller))
-      )
     end
   end
 end
