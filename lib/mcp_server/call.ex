@@ -100,6 +100,15 @@ defmodule McpServer.Call do
   end
 
   @doc """
+  Ends what the client reads of the call's stream for now; it comes back for the rest after `retry_ms`.
+
+  Means something in the session era over HTTP only.
+  """
+  @spec pause(Conn.t(), pos_integer()) :: :ok | {:error, :closed}
+  def pause(%Conn{call: nil}, _retry_ms), do: :ok
+  def pause(%Conn{call: call}, retry_ms), do: request(call, &{:mcp_pause, &1, call.ref, retry_ms})
+
+  @doc """
   Puts requests to the client (session era) and waits for its answers: results by key, errors by key.
   """
   @spec ask(t(), [{Request.id(), String.t(), Protocol.message()}]) ::

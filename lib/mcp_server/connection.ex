@@ -11,17 +11,20 @@ defmodule McpServer.Connection do
 
   use GenServer
 
-  alias McpServer.{Catalog, Session}
+  alias McpServer.{Catalog, Conn, Session}
   alias McpServer.Call.Reaper
-  alias McpServer.Connection.{Calls, Inbox, Input, Notices, Options, Outbox, Report, State, Streams}
+  alias McpServer.Connection.{Calls, Channel, Inbox, Input, Notices, Options, Outbox, Report, State, Streams}
 
   # Two batches on their way: one is worked on while the channel reads the next.
   @credits 2
+  # Milliseconds.
+  @rest_after 2_000
 
   @type option ::
           {:router, module()}
           | {:channel, {module(), term()}}
           | {:name, GenServer.name()}
+          | {:session, Session.t()}
           | {atom(), term()}
 
   @doc "Starts a connection. Options beside these are bounds, see `McpServer.Connection.Options`."
@@ -29,16 +32,17 @@ defmodule McpServer.Connection do
   def start_link(options) do
     {server, options} = Keyword.split(options, [:name])
     {bounds, options} = Options.split(options)
-    options = Map.new(Keyword.validate!(options, [:router, :channel]))
+    options = Map.new(Keyword.validate!(options, [:router, :channel, :session]))
     GenServer.start_link(__MODULE__, {options, bounds}, server)
   end
 
   @impl true
-  def init({%{router: router, channel: {module, channel_options}}, bounds}) do
+  def init({%{router: router, channel: {module, channel_options}} = options, bounds}) do
     Process.flag(:trap_exit, true)
     Process.flag(:max_heap_size, %{size: bounds.max_heap_words, kill: true, error_logger: true})
     catalog = Catalog.fetch(router)
     Reaper.watch()
+    session = Map.get_lazy(options, :session, fn -> Session.new(Session.random_id()) end)
 
     case module.open(channel_options) do
       {:ok, channel} ->
@@ -49,7 +53,8 @@ defmodule McpServer.Connection do
            router: router,
            catalog: catalog,
            channel: {module, channel},
-           session: Session.new(Session.random_id()),
+           session: session,
+           base: %Conn{assigns: bounds.assigns},
            options: bounds,
            opened_at: System.monotonic_time(),
            observer: observer(router)
@@ -72,11 +77,12 @@ defmodule McpServer.Connection do
   def handle_info({:mcp_notify, tag, ref, gate, message}, state),
     do: settle(Notices.notify(state, tag, ref, gate, message))
 
+  def handle_info({:mcp_pause, tag, ref, retry_ms}, state), do: settle(Notices.pause(state, tag, ref, retry_ms))
   def handle_info({:mcp_ask, tag, ref, requests}, state), do: settle(Input.ask(state, tag, ref, requests))
   def handle_info({:mcp_change, change}, state), do: settle(Streams.changed(state, change))
   def handle_info(:mcp_deadline, state), do: settle(Calls.sweep(state))
-  # Nothing else is in the mailbox: what is ready goes out.
-  def handle_info(:timeout, state), do: flush(state)
+  # Nothing else is in the mailbox: what is ready goes out. With nothing ready, it was quiet for a while.
+  def handle_info(:timeout, state), do: if(ready?(state), do: flush(state), else: {:noreply, state, :hibernate})
   def handle_info(:mcp_grace_over, state), do: settle(Calls.stop_all(%{state | backlog: []}))
   def handle_info({:DOWN, ref, :process, _pid, reason}, state), do: settle(Calls.down(state, ref, reason))
 
@@ -108,6 +114,9 @@ defmodule McpServer.Connection do
 
   defp event({:lines, lines}, state), do: Inbox.receive(state, lines)
   defp event(:too_long, state), do: Inbox.refuse_line(state)
+  defp event({:admitted, lane, outcome, origin}, state), do: Inbox.take(state, lane, outcome, origin)
+  defp event({:gone, lane}, state), do: state |> Calls.gone(lane) |> Streams.gone(lane)
+  defp event({:writable, lane}, state), do: Notices.writable(state, lane)
   defp event(:eof, state), do: close(state, :eof)
   defp event(:closed, state), do: close(state, :closed)
 
@@ -127,30 +136,45 @@ defmodule McpServer.Connection do
     cond do
       Outbox.full?(state.outbox) -> flush(state)
       finished?(state) -> flush(state)
-      Outbox.empty?(state.outbox) and MapSet.size(state.changes) == 0 -> {:noreply, state}
-      true -> {:noreply, state, 0}
+      ready?(state) -> {:noreply, state, 0}
+      true -> rest(state)
     end
+  end
+
+  defp ready?(state), do: not Outbox.empty?(state.outbox) or MapSet.size(state.changes) > 0
+
+  # A channel that has nothing open gives its memory back when nothing comes for a moment.
+  defp rest(%{channel: {module, channel}} = state) do
+    if state.calls == %{} and module.idle?(channel), do: {:noreply, state, @rest_after}, else: {:noreply, state}
   end
 
   defp finished?(state), do: state.closing != nil and state.backlog == [] and Calls.idle?(state)
 
   defp flush(state) do
     case write(state) do
-      {:ok, state} -> if finished?(state), do: {:stop, :normal, state}, else: {:noreply, state}
+      {:ok, state} -> if finished?(state), do: {:stop, :normal, state}, else: rest(state)
       {:closed, state} -> {:stop, :normal, %{state | closing: :closed}}
     end
   end
 
   defp write(%{channel: {module, channel}} = state) do
     state = Streams.write_changes(state)
-    {messages, outbox} = Outbox.take(state.outbox)
+    {entries, outbox} = Outbox.take(state.outbox)
     state = %{state | outbox: outbox}
-    if state.observer, do: for(message <- messages, do: state.observer.({:out, message}))
+    if state.observer, do: for(message <- Channel.messages(entries), do: state.observer.({:out, message}))
 
-    case messages == [] || module.write(channel, messages) do
+    case module.write(channel, entries) do
+      {:ok, channel} -> {:ok, %{state | channel: {module, channel}}}
       {:error, :closed} -> {:closed, state}
-      _written -> {:ok, state}
     end
+  end
+
+  # A connection without an id serves many clients: it is nobody's session.
+  defp report_end(%{session: %{id: nil}}, _reason), do: :ok
+
+  defp report_end(state, reason) do
+    duration = System.monotonic_time() - state.opened_at
+    Report.peer(state, [:session, :stop], %{duration: duration}, %{reason: reason})
   end
 
   @impl true
@@ -159,8 +183,7 @@ defmodule McpServer.Connection do
     state = state |> Calls.stop_all() |> Streams.close_all()
     if reason != :closed, do: write(state)
 
-    duration = System.monotonic_time() - state.opened_at
-    Report.peer(state, [:session, :stop], %{duration: duration}, %{reason: reason})
+    report_end(state, reason)
     module.closed(channel, reason)
   end
 end

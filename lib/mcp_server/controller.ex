@@ -185,6 +185,20 @@ defmodule McpServer.Controller do
     Call.notify(conn, :message, %{level: level!(level), logger: Keyword.get(options, :logger), data: data})
   end
 
+  @doc """
+  Lets the client hang up while the call goes on: it comes back for the answer after `:retry` milliseconds.
+
+  Saves a connection during a long call. Works where the client can resume a stream (revision 2025-11-25 over
+  HTTP); anywhere else it does nothing.
+
+      close_stream(conn, retry: 5_000)
+  """
+  @spec close_stream(Conn.t(), retry: pos_integer()) :: :ok | {:error, :closed}
+  def close_stream(%Conn{} = conn, options \\ []) do
+    [retry: retry] = Keyword.validate!(options, retry: 1_000)
+    Call.pause(conn, retry)
+  end
+
   defp level!(level) do
     text = to_string(level)
     if text in @levels, do: text, else: raise(ArgumentError, "expected a level of #{Enum.join(@levels, ", ")}")

@@ -6,7 +6,14 @@ defmodule McpServer.Dispatch do
   alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
   alias McpServer.Dispatch.{Answer, Failure, Handler, Outcome}
 
-  @type outcome :: :ok | :tool_error | :error | :input_required | {:exception, Failure.kind(), id :: String.t()}
+  @typedoc "A `:refused` call is answered with an error that HTTP clients see in the status as well."
+  @type outcome ::
+          :ok
+          | :tool_error
+          | :error
+          | :input_required
+          | {:refused, McpServer.Connection.Channel.standing()}
+          | {:exception, Failure.kind(), id :: String.t()}
 
   # A client that keeps declining must not keep a handler asking for ever.
   @max_input_rounds 25
@@ -14,14 +21,23 @@ defmodule McpServer.Dispatch do
   @doc "Runs a call to its answer of at most `max_bytes`."
   @spec run(Catalog.t(), Request.t(), Conn.t(), pos_integer()) :: {outcome(), Protocol.message()}
   def run(catalog, request, conn, max_bytes) do
-    with :ok <- Handler.permitted(catalog, request, conn),
+    with :ok <- authorized(catalog, request, conn),
+         :ok <- Handler.permitted(catalog, request, conn),
          {:ok, state} <- RequestState.open(request, conn.principal) do
       {outcome, reply} = enter(catalog, request, %{conn | state: state}, 1)
       limit(catalog, request, outcome, reply, max_bytes)
     else
+      {:forbidden, refusal} -> Answer.forbidden(request, refusal)
+      {:failed, failure} -> Answer.failure(catalog, request, failure)
       {:error, :invalid_state} -> Answer.invalid_state(request)
       {:error, text} -> Answer.refusal(catalog, request, text)
     end
+  end
+
+  defp authorized(catalog, request, conn) do
+    Handler.authorized(catalog, request, conn)
+  catch
+    kind, reason -> {:failed, Failure.new(kind, reason, __STACKTRACE__)}
   end
 
   defp enter(catalog, request, conn, round) do

@@ -109,6 +109,7 @@ defmodule McpServer.Router do
   | `annotations:` | a `McpServer.Tool.Annotations` or its fields, in place of `hints:` |
   | `timeout:` | how long a call may take, in milliseconds |
   | `requires:` | list of `:sampling`, `:elicitation`, `:roots`: clients without are refused |
+  | `authorize:` | `{module, function}`, called with the `McpServer.Conn` before the tool: `:ok`, `{:error, :forbidden}` or `{:error, {:insufficient_scope, ["scope"]}}` |
   | `ui:` | URI of the `ui://` resource that renders the result |
   | `visibility:` | list of `:model` and `:app`: who may call it (both) |
   | `input_schema:`, `output_schema:` | JSON Schemas, in place of fields |
@@ -140,7 +141,7 @@ defmodule McpServer.Router do
         unquote(description),
         unquote(Handler.as_runtime(controller, caller)),
         unquote(function),
-        unquote(options),
+        unquote(Handler.as_runtime(options, caller)),
         unquote(Refusal.place(caller))
       )
 

@@ -23,12 +23,20 @@ defmodule McpServer.Session do
             in_flight: %{},
             asked: %{}
 
+  @typedoc """
+  What tells a request from all others in flight: its id, and where it came from when that is not one client.
+  """
+  @type key :: term()
+
+  @typedoc "A `subscriptions/listen` request and the lane of the connection its notifications take."
+  @type stream :: {Request.t(), lane :: term()}
+
   @typedoc "Where a request stands that has not been answered."
   @type place :: :waiting | {:running, reference()} | :stream
 
   @typedoc """
   * `:revision` – what `initialize` agreed on, `nil` before it
-  * `:streams` – the open `subscriptions/listen` requests by id
+  * `:streams` – the open `subscriptions/listen` requests
   * `:in_flight` – every request that has not been answered
   * `:asked` – requests put to the client that it has not answered: id → call and key
   """
@@ -40,8 +48,8 @@ defmodule McpServer.Session do
           client_capabilities: map() | nil,
           log_level: String.t(),
           subscriptions: MapSet.t(String.t()),
-          streams: %{Request.id() => Request.t()},
-          in_flight: %{Request.id() => place()},
+          streams: %{key() => stream()},
+          in_flight: %{key() => place()},
           asked: %{Request.id() => {reference(), String.t()}}
         }
 
@@ -94,20 +102,20 @@ defmodule McpServer.Session do
   def complete(_session, request), do: request
 
   @doc "Whether the id belongs to a request that has not been answered."
-  @spec in_flight?(t(), Request.id()) :: boolean()
-  def in_flight?(%__MODULE__{in_flight: in_flight}, id), do: is_map_key(in_flight, id)
+  @spec in_flight?(t(), key()) :: boolean()
+  def in_flight?(%__MODULE__{in_flight: in_flight}, key), do: is_map_key(in_flight, key)
 
   @doc "Notes where a request stands."
-  @spec place(t(), Request.id(), place()) :: t()
-  def place(session, id, place), do: %{session | in_flight: Map.put(session.in_flight, id, place)}
+  @spec place(t(), key(), place()) :: t()
+  def place(session, key, place), do: %{session | in_flight: Map.put(session.in_flight, key, place)}
 
   @doc "Where a request stands, `nil` when it is not in flight."
-  @spec whereabouts(t(), Request.id()) :: place() | nil
-  def whereabouts(session, id), do: Map.get(session.in_flight, id)
+  @spec whereabouts(t(), key()) :: place() | nil
+  def whereabouts(session, key), do: Map.get(session.in_flight, key)
 
   @doc "A request has been answered, or never will be."
-  @spec finish(t(), Request.id()) :: t()
-  def finish(session, id), do: %{session | in_flight: Map.delete(session.in_flight, id)}
+  @spec finish(t(), key()) :: t()
+  def finish(session, key), do: %{session | in_flight: Map.delete(session.in_flight, key)}
 
   @doc "Requests that `call` puts to the client, each under a key of the handler's."
   @spec ask(t(), reference(), [{Request.id(), String.t()}]) :: t()
@@ -160,17 +168,17 @@ defmodule McpServer.Session do
     do: %{session | subscriptions: MapSet.delete(session.subscriptions, uri)}
 
   @doc "`subscriptions/listen`, at most `limit` at once."
-  @spec listen(t(), Request.t(), pos_integer()) :: {:ok, t()} | {:error, :too_many}
-  def listen(%__MODULE__{streams: streams}, _request, limit) when map_size(streams) >= limit,
+  @spec listen(t(), key(), stream(), pos_integer()) :: {:ok, t()} | {:error, :too_many}
+  def listen(%__MODULE__{streams: streams}, _key, _stream, limit) when map_size(streams) >= limit,
     do: {:error, :too_many}
 
-  def listen(session, request, _limit) do
-    session = %{session | streams: Map.put(session.streams, request.id, request)}
-    {:ok, place(session, request.id, :stream)}
+  def listen(session, key, stream, _limit) do
+    session = %{session | streams: Map.put(session.streams, key, stream)}
+    {:ok, place(session, key, :stream)}
   end
 
   @doc "A stream has ended."
-  @spec unlisten(t(), Request.id()) :: t()
-  def unlisten(session, id),
-    do: finish(%{session | streams: Map.delete(session.streams, id)}, id)
+  @spec unlisten(t(), key()) :: t()
+  def unlisten(session, key),
+    do: finish(%{session | streams: Map.delete(session.streams, key)}, key)
 end

@@ -4,12 +4,13 @@ defmodule McpServer.Connection.Calls do
   # that was admitted ends exactly once: answered, failed or cancelled.
 
   alias McpServer.{Call, Conn, Protocol, Request, Session}
-  alias McpServer.Connection.{Input, Replies, Report, State, Waiting}
+  alias McpServer.Connection.{Channel, Input, Replies, Report, State, Waiting}
   alias McpServer.Dispatch.{Answer, Failure, Handler}
 
   @typedoc "`:deadline` is in `State.now/0` time; a call that waits for the client has another one."
   @type call :: %{
           pid: pid(),
+          key: Session.key(),
           request: Request.t(),
           target: Replies.target(),
           timeout: pos_integer(),
@@ -20,21 +21,39 @@ defmodule McpServer.Connection.Calls do
         }
 
   @invalid_request -32600
+  @internal_error -32603
 
   @doc "Takes a request in: it runs as soon as there is a place."
   @spec admit(State.t(), Request.t(), Replies.target()) :: State.t()
   def admit(state, request, target) do
-    entry = %{request: request, target: target, bytes: state.line_bytes, since: System.monotonic_time()}
+    key = State.key(state, Replies.lane(state, target), request.id)
+
+    entry = %{
+      key: key,
+      request: request,
+      target: target,
+      base: state.base,
+      bytes: state.line_bytes,
+      since: System.monotonic_time()
+    }
 
     cond do
-      Session.in_flight?(state.session, request.id) -> refuse_duplicate(state, request, target)
+      Session.in_flight?(state.session, key) -> refuse_duplicate(state, request, target)
       state.waiting.count == 0 and place?(state) -> start(state, entry)
-      true -> wait(state, entry)
+      true -> overload(state, entry, state.options.overload)
     end
   end
 
+  # Behind a pipe the next requests wait in it; an HTTP client has to be told.
+  defp overload(state, entry, :wait), do: wait(state, entry)
+
+  defp overload(state, %{request: request, target: target}, {:refuse, status}) do
+    error = Protocol.error(request.id, request.revision, @internal_error, "Too many requests are in progress")
+    Replies.reply(state, target, error, {:status, status})
+  end
+
   defp wait(state, entry) do
-    session = Session.place(state.session, entry.request.id, :waiting)
+    session = Session.place(state.session, entry.key, :waiting)
     %{state | session: session, waiting: Waiting.put(state.waiting, entry)}
   end
 
@@ -45,7 +64,8 @@ defmodule McpServer.Connection.Calls do
   @spec refuse_duplicate(State.t(), Request.t(), Replies.target()) :: State.t()
   def refuse_duplicate(state, request, target) do
     text = "Invalid request: a request with this id is still in flight"
-    Replies.reply(state, target, Protocol.error(request.id, request.revision, @invalid_request, text))
+    error = Protocol.error(request.id, request.revision, @invalid_request, text)
+    Replies.reply(state, target, error, {:status, 400})
   end
 
   @doc "Starts what waits while there are places."
@@ -67,11 +87,12 @@ defmodule McpServer.Connection.Calls do
 
   defp start(state, entry) do
     request = Session.complete(state.session, entry.request)
-    {pid, ref} = Call.start(state.catalog, request, conn(state, request), state.options)
+    {pid, ref} = Call.start(state.catalog, request, conn(state, request, entry.base), state.options)
     timeout = Handler.timeout(state.catalog, request, state.options.timeout)
 
     call = %{
       pid: pid,
+      key: entry.key,
       # Arguments can be large, and the call has its own copy.
       request: %{request | arguments: %{}, meta: %{}, input_responses: nil, request_state: nil},
       target: entry.target,
@@ -83,24 +104,24 @@ defmodule McpServer.Connection.Calls do
     }
 
     Report.started(state, call, entry.since)
-    session = Session.place(state.session, request.id, {:running, ref})
+    session = Session.place(state.session, entry.key, {:running, ref})
     arm(%{state | session: session, calls: Map.put(state.calls, ref, call)}, call.deadline)
   end
 
-  defp conn(state, request) do
+  defp conn(state, request, base) do
     stateless? = Session.stateless?(request.revision)
 
     %Conn{
-      session_id: if(stateless?, do: nil, else: state.session.id),
-      assigns: state.options.assigns,
-      client_info: request.client_info,
-      client_capabilities: request.client_capabilities,
-      protocol_version: request.revision,
-      request_id: request.id,
-      progress_token: request.progress_token,
-      log_level: if(stateless?, do: request.log_level, else: state.session.log_level),
-      input_responses: request.input_responses || %{},
-      router: state.router
+      base
+      | session_id: if(stateless?, do: nil, else: state.session.id),
+        client_info: request.client_info,
+        client_capabilities: request.client_capabilities,
+        protocol_version: request.revision,
+        request_id: request.id,
+        progress_token: request.progress_token,
+        log_level: if(stateless?, do: request.log_level, else: state.session.log_level),
+        input_responses: request.input_responses || %{},
+        router: state.router
     }
   end
 
@@ -109,9 +130,12 @@ defmodule McpServer.Connection.Calls do
   def done(state, ref, outcome, reply) do
     case Map.pop(state.calls, ref) do
       {nil, _calls} -> state
-      {call, calls} -> %{state | calls: calls} |> leave(call, outcome) |> Replies.reply(call.target, reply)
+      {call, calls} -> answer(leave(%{state | calls: calls}, call, outcome), call, outcome, reply)
     end
   end
+
+  defp answer(state, call, {:refused, standing}, reply), do: Replies.reply(state, call.target, reply, standing)
+  defp answer(state, call, _outcome, reply), do: Replies.reply(state, call.target, reply)
 
   @doc "A call's process has ended without an answer."
   @spec down(State.t(), reference(), term()) :: State.t()
@@ -122,24 +146,31 @@ defmodule McpServer.Connection.Calls do
     end
   end
 
-  @doc "The client wants the answer to `id` no longer."
-  @spec cancel(State.t(), Request.id()) :: State.t()
-  def cancel(state, id) do
-    case Session.whereabouts(state.session, id) do
+  @doc "The client wants the answer to the request with this key no longer."
+  @spec cancel(State.t(), Session.key()) :: State.t()
+  def cancel(state, key) do
+    case Session.whereabouts(state.session, key) do
       {:running, ref} -> cancel_running(state, ref)
-      :waiting -> cancel_waiting(state, id)
+      :waiting -> cancel_waiting(state, key)
       _not_a_call -> state
     end
   end
 
   defp cancel_running(state, ref) do
     {call, state} = kill(state, ref)
-    state |> leave(call, :cancelled) |> Replies.skip(call.target)
+    state |> leave(call, :cancelled) |> Replies.skip(call.target, :dropped)
   end
 
-  defp cancel_waiting(state, id) do
-    {entry, waiting} = Waiting.take(state.waiting, id)
-    Replies.skip(%{state | session: Session.finish(state.session, id), waiting: waiting}, entry.target)
+  defp cancel_waiting(state, key) do
+    {entry, waiting} = Waiting.take(state.waiting, key)
+    Replies.skip(%{state | session: Session.finish(state.session, key), waiting: waiting}, entry.target, :dropped)
+  end
+
+  @doc "Nobody waits at the lane any more: what runs or waits for it ends."
+  @spec gone(State.t(), Channel.lane()) :: State.t()
+  def gone(state, lane) do
+    keys = for {_ref, %{target: ^lane, key: key}} <- state.calls, do: key
+    Enum.reduce(keys, %{state | held: Map.delete(state.held, lane)}, &cancel(&2, &1))
   end
 
   # The process is gone, its monitor with it, and whatever it sent before is dropped.
@@ -199,6 +230,6 @@ defmodule McpServer.Connection.Calls do
 
   defp leave(state, call, outcome) do
     Report.ended(state, call, outcome)
-    %{state | session: Session.finish(state.session, call.request.id)}
+    %{state | session: Session.finish(state.session, call.key)}
   end
 end

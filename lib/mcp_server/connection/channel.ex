@@ -1,12 +1,50 @@
 defmodule McpServer.Connection.Channel do
   @moduledoc false
-  # The bytes under a connection. A channel lives in the connection's process: what it receives are
-  # that process' messages, and it is the connection that writes.
+  # What is under a connection. A channel lives in the connection's process: what it receives are that
+  # process' messages, and it is the connection that writes.
+  #
+  # A channel has lanes. stdio has one, `:channel`, for everything. Over HTTP each request is a lane of
+  # its own, and `:channel` is the stream of a session that belongs to no request.
 
-  @typedoc "What a message to the process means: lines of the peer, or that no more will come."
-  @type event :: {:lines, [binary()]} | :too_long | :eof | :closed
+  alias McpServer.{Conn, Protocol, Request}
 
-  @doc "Opens the channel. Lines may arrive from now on, as many as there is credit for."
+  @type lane :: :channel | pos_integer()
+
+  @typedoc "What the channel knows of a message beside its text; `:base` is what its handler's conn starts from."
+  @type origin :: %{catalog: McpServer.Catalog.t(), base: Conn.t(), bytes: non_neg_integer()}
+
+  @typedoc """
+  What a message to the process means:
+
+  * `:lines` – messages of the peer, to be admitted
+  * `:too_long` – one that was skipped
+  * `:admitted` – a message that was admitted before it came here
+  * `:gone` – nobody waits at this lane any more, and nobody will come back to it
+  * `:writable` – the lane takes more
+  * `:eof`, `:closed` – no more messages will come; with `:closed` none can be sent either
+  """
+  @type event ::
+          {:lines, [binary()]}
+          | :too_long
+          | {:admitted, lane(), Protocol.outcome(), origin()}
+          | {:gone, lane()}
+          | {:writable, lane()}
+          | :eof
+          | :closed
+
+  @typedoc """
+  What is written to a lane: notifications, requests, the answer that ends it, or that there is none:
+  `:accepted` for a message that has no answer, `:dropped` for a request that was cancelled. `:pause` ends
+  what the client reads of the lane for now; it comes back for the rest after that many milliseconds.
+  """
+  @type entry :: {lane(), kind(), iodata()}
+  @type kind ::
+          :notification | :request | {:answer, standing()} | :accepted | :dropped | {:pause, pos_integer()}
+
+  @typedoc "How an answer stands outside of its text, for transports that can say so."
+  @type standing :: :ok | {:status, pos_integer()} | {:insufficient_scope, [String.t()]} | :forbidden
+
+  @doc "Opens the channel. Messages may arrive from now on, as many as there is credit for."
   @callback open(options :: term()) :: {:ok, channel :: struct()} | {:error, term()}
 
   @doc "What a message of the process means to the channel; `:unknown` when it is not the channel's."
@@ -15,12 +53,25 @@ defmodule McpServer.Connection.Channel do
   @doc "Lets the peer send one more batch of lines."
   @callback credit(channel :: struct()) :: :ok
 
-  @doc "Writes messages, each of them one line. Blocks while the peer does not read."
-  @callback write(channel :: struct(), [iodata()]) :: :ok | {:error, :closed}
+  @doc "Writes to lanes, in order. May block while the one peer of a channel does not read."
+  @callback write(channel :: struct(), [entry()]) :: {:ok, struct()} | {:error, :closed}
+
+  @doc "Whether a lane has enough to send for now: whoever writes to it should wait for `:writable`."
+  @callback congested?(channel :: struct(), lane()) :: boolean()
+
+  @doc "What tells a request from all others in flight: its id, and the lane where lanes have different peers."
+  @callback key(channel :: struct(), lane(), Request.id()) :: term()
+
+  @doc "Whether the connection may rest: nothing is open and nobody is likely to write soon."
+  @callback idle?(channel :: struct()) :: boolean()
 
   @doc "The connection has ended: everything was written that could be."
   @callback closed(channel :: struct(), reason :: :eof | :closed | :shutdown) :: :ok
 
   @doc "What the channel is called in telemetry."
   @callback transport() :: atom()
+
+  @doc "The texts of entries, for channels that know no lanes."
+  @spec messages([entry()]) :: [iodata()]
+  def messages(entries), do: for({_lane, _kind, message} <- entries, message != [], do: message)
 end

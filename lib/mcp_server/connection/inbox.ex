@@ -5,7 +5,7 @@ defmodule McpServer.Connection.Inbox do
   # peer waits too.
 
   alias McpServer.{Catalog, Protocol, Request, Session}
-  alias McpServer.Connection.{Calls, Input, Replies, Report, State, Streams, Waiting}
+  alias McpServer.Connection.{Calls, Channel, Input, Replies, Report, State, Streams, Waiting}
 
   @parse_error -32700
 
@@ -40,6 +40,11 @@ defmodule McpServer.Connection.Inbox do
     execute(Protocol.admit(state.catalog, Session.facts(state.session), line), state, :channel)
   end
 
+  @doc "A message that was admitted before it came here."
+  @spec take(State.t(), Channel.lane(), Protocol.outcome(), Channel.origin()) :: State.t()
+  def take(state, lane, outcome, %{catalog: catalog, base: base, bytes: bytes}),
+    do: execute(outcome, %{state | catalog: catalog, base: base, line_bytes: bytes}, lane)
+
   defp observe(%{observer: nil}, _line), do: :ok
   defp observe(%{observer: observer}, line), do: observer.({:in, line})
 
@@ -49,11 +54,12 @@ defmodule McpServer.Connection.Inbox do
     revision = Session.fallback_revision(state.session)
     data = %{"reason" => "too_large"}
     state = %{state | owed_credits: state.owed_credits + 1}
-    Replies.put(state, Protocol.error(nil, revision, @parse_error, "Parse error", data))
+    Replies.reply(state, :channel, Protocol.error(nil, revision, @parse_error, "Parse error", data))
   end
 
   defp execute({:reply, reply}, state, target), do: Replies.reply(state, target, reply)
-  defp execute(:ignore, state, target), do: Replies.skip(state, target)
+  defp execute({:reply, status, reply}, state, target), do: Replies.reply(state, target, reply, {:status, status})
+  defp execute(:ignore, state, target), do: Replies.skip(state, target, :accepted)
   defp execute({:request, request}, state, target), do: request(state, request, target)
 
   defp execute({:open, reply, opening}, state, target) do
@@ -62,13 +68,13 @@ defmodule McpServer.Connection.Inbox do
     Replies.reply(state, target, reply)
   end
 
-  defp execute({:notification, notice}, state, target), do: notice |> notice(state) |> Replies.skip(target)
+  defp execute({:notification, notice}, state, target), do: notice |> notice(state) |> Replies.skip(target, :accepted)
 
   defp execute({:response, id, answer}, state, target),
-    do: state |> Input.answered(id, answer) |> Replies.skip(target)
+    do: state |> Input.answered(id, answer) |> Replies.skip(target, :accepted)
 
-  defp execute({:batch, outcomes}, state, :channel) do
-    {batch, state} = Replies.open_batch(state, length(outcomes))
+  defp execute({:batch, outcomes}, state, lane) do
+    {batch, state} = Replies.open_batch(state, lane, length(outcomes))
     Enum.reduce(outcomes, state, &execute(&1, &2, {:batch, batch}))
   end
 

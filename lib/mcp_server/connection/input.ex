@@ -54,7 +54,9 @@ defmodule McpServer.Connection.Input do
     session = Session.ask(state.session, ref, for({id, key, _message} <- requests, do: {id, key}))
     Report.peer(state, [:input, :start], %{count: length(requests)})
 
-    state = Enum.reduce(requests, state, fn {_id, _key, message}, state -> Replies.put(state, message) end)
+    lane = Replies.lane(state, call.target)
+    put = fn {_id, _key, message}, state -> Replies.put(state, lane, :request, message) end
+    state = Enum.reduce(requests, state, put)
 
     %{
       state
@@ -106,7 +108,7 @@ defmodule McpServer.Connection.Input do
   @spec expire(State.t(), reference()) :: State.t()
   def expire(state, ref) do
     call = Map.fetch!(state.calls, ref)
-    state |> withdraw(ref, "Timed out") |> resume(ref, call, {:error, :timeout}, :timeout)
+    state |> withdraw(ref, call, "Timed out") |> resume(ref, call, {:error, :timeout}, :timeout)
   end
 
   @doc "The call has ended, and with it any interest in the answers."
@@ -115,7 +117,7 @@ defmodule McpServer.Connection.Input do
 
   def abandon(state, ref, call) do
     report(state, call, :cancelled)
-    withdraw(%{state | awaiting_input: state.awaiting_input - 1}, ref, "The request has ended")
+    withdraw(%{state | awaiting_input: state.awaiting_input - 1}, ref, call, "The request has ended")
   end
 
   @doc "Nobody will answer any more: every call that waits goes on without."
@@ -129,14 +131,14 @@ defmodule McpServer.Connection.Input do
   end
 
   # Tells the client that it need not answer: a dialog may be open in front of a user.
-  defp withdraw(state, ref, reason) do
+  defp withdraw(state, ref, call, reason) do
     {ids, session} = Session.withdraw(state.session, ref)
 
     for id <- ids, reduce: %{state | session: session} do
       state ->
         fields = %{requestId: id, reason: reason}
         {:ok, message} = Protocol.notification(session.revision, :cancelled, fields)
-        Replies.put(state, message)
+        Replies.put(state, Replies.lane(state, call.target), :notification, message)
     end
   end
 

@@ -4,21 +4,52 @@ defmodule McpServer.Connection.Notices do
   # sends them. It waits until its message was taken, so a handler cannot outrun its client.
 
   alias McpServer.{Call, Session}
-  alias McpServer.Connection.{Replies, Report, State}
+  alias McpServer.Connection.{Channel, Replies, Report, State}
 
   @type gate :: :always | {:progress, number()} | {:message, level :: String.t()}
 
-  @doc "Takes or discards a notification of the call `ref`."
+  @doc "Takes or discards a notification of the call `ref`, which waits under `tag`."
   @spec notify(State.t(), reference(), reference(), gate(), iodata()) :: State.t()
   def notify(state, tag, ref, gate, message) do
-    state =
-      case pass(state, Map.get(state.calls, ref), gate) do
-        {:ok, call} -> Replies.put(%{state | calls: Map.put(state.calls, ref, call)}, message)
-        {:discard, what} -> discard(state, what)
-      end
+    case pass(state, Map.get(state.calls, ref), gate) do
+      {:ok, call} ->
+        lane = Replies.lane(state, call.target)
+        state = Replies.put(%{state | calls: Map.put(state.calls, ref, call)}, lane, :notification, message)
+        release(state, lane, tag)
 
+      {:discard, what} ->
+        Call.reply(tag, :ok)
+        discard(state, what)
+    end
+  end
+
+  # A handler that is faster than its client waits here for it.
+  defp release(%{channel: {module, channel}} = state, lane, tag) do
+    if module.congested?(channel, lane) do
+      %{state | held: Map.update(state.held, lane, [tag], &[tag | &1])}
+    else
+      Call.reply(tag, :ok)
+      state
+    end
+  end
+
+  @doc "The lane takes more: whoever waited for it goes on."
+  @spec writable(State.t(), Channel.lane()) :: State.t()
+  def writable(state, lane) do
+    {tags, held} = Map.pop(state.held, lane, [])
+    Enum.each(tags, &Call.reply(&1, :ok))
+    %{state | held: held}
+  end
+
+  @doc "Ends what the client reads of the call's lane for now; it comes back for the rest."
+  @spec pause(State.t(), reference(), reference(), pos_integer()) :: State.t()
+  def pause(state, tag, ref, retry_ms) do
     Call.reply(tag, :ok)
-    state
+
+    case Map.fetch(state.calls, ref) do
+      {:ok, call} -> Replies.put(state, Replies.lane(state, call.target), {:pause, retry_ms}, [])
+      :error -> state
+    end
   end
 
   defp pass(_state, nil, _gate), do: {:discard, :late_notification}

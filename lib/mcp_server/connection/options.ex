@@ -15,10 +15,11 @@ defmodule McpServer.Connection.Options do
     max_heap_words: 64 * 1024 * 1024,
     max_result_bytes: 64 * 1024 * 1024,
     callers: [],
-    assigns: %{}
+    assigns: %{},
+    overload: :wait
   }
 
-  @bounds @defaults |> Map.drop([:callers, :assigns]) |> Map.keys()
+  @bounds @defaults |> Map.drop([:callers, :assigns, :overload]) |> Map.keys()
 
   @type t :: %{atom() => term()}
 

@@ -1,42 +1,47 @@
 defmodule McpServer.Connection.Replies do
   @moduledoc false
-  # Where a message goes: to the outbox, or, for the answer to a message of a JSON-RPC batch
-  # (2025-03-26), into the one array that answers the batch.
+  # Where a message goes: to a lane, or, for the answer to a message of a JSON-RPC batch (2025-03-26), into
+  # the one array that answers the batch.
 
-  alias McpServer.Connection.{Outbox, State}
+  alias McpServer.Connection.{Channel, Outbox, State}
 
-  @type target :: :channel | {:batch, reference()}
-  @type batch :: %{open: pos_integer(), replies: [iodata()]}
+  @type target :: Channel.lane() | {:batch, reference()}
+  @type batch :: %{lane: Channel.lane(), open: pos_integer(), replies: [iodata()]}
 
-  @doc "Puts a message into the outbox."
-  @spec put(State.t(), iodata()) :: State.t()
-  def put(state, message), do: %{state | outbox: Outbox.put(state.outbox, message)}
+  @doc "Puts something that is not an answer on a lane."
+  @spec put(State.t(), Channel.lane(), Channel.kind(), iodata()) :: State.t()
+  def put(state, lane, kind, message), do: %{state | outbox: Outbox.put(state.outbox, {lane, kind, message})}
 
   @doc "Answers a message that arrived by `target`."
-  @spec reply(State.t(), target(), iodata()) :: State.t()
-  def reply(state, :channel, message), do: put(state, message)
-  def reply(state, {:batch, batch}, message), do: close(state, batch, [message])
+  @spec reply(State.t(), target(), iodata(), Channel.standing()) :: State.t()
+  def reply(state, target, message, standing \\ :ok)
+  def reply(state, {:batch, batch}, message, _standing), do: close(state, batch, [message])
+  def reply(state, lane, message, standing), do: put(state, lane, {:answer, standing}, message)
 
-  @doc "A message that arrived by `target` will not be answered."
-  @spec skip(State.t(), target()) :: State.t()
-  def skip(state, :channel), do: state
-  def skip(state, {:batch, batch}), do: close(state, batch, [])
+  @doc "A message that arrived by `target` needs no answer, or gets none any more."
+  @spec skip(State.t(), target(), :accepted | :dropped) :: State.t()
+  def skip(state, {:batch, batch}, _kind), do: close(state, batch, [])
+  def skip(state, lane, kind), do: put(state, lane, kind, [])
 
-  @doc "Opens a batch of `size` messages, each to be answered or skipped."
-  @spec open_batch(State.t(), pos_integer()) :: {reference(), State.t()}
-  def open_batch(state, size) do
+  @doc "The lane of a target, for what goes out before its answer."
+  @spec lane(State.t(), target()) :: Channel.lane()
+  def lane(state, {:batch, batch}), do: Map.fetch!(state.batches, batch).lane
+  def lane(_state, lane), do: lane
+
+  @doc "Opens a batch of `size` messages on a lane, each to be answered or skipped."
+  @spec open_batch(State.t(), Channel.lane(), pos_integer()) :: {reference(), State.t()}
+  def open_batch(state, lane, size) do
     batch = make_ref()
-    {batch, %{state | batches: Map.put(state.batches, batch, %{open: size, replies: []})}}
+    {batch, %{state | batches: Map.put(state.batches, batch, %{lane: lane, open: size, replies: []})}}
   end
 
   defp close(state, reference, answer) do
-    {%{open: open, replies: replies}, batches} = Map.pop!(state.batches, reference)
-    replies = answer ++ replies
+    {batch, batches} = Map.pop!(state.batches, reference)
 
-    case {open, replies} do
-      {1, []} -> %{state | batches: batches}
-      {1, replies} -> put(%{state | batches: batches}, array(replies))
-      _still_open -> %{state | batches: Map.put(batches, reference, %{open: open - 1, replies: replies})}
+    case {batch.open, answer ++ batch.replies} do
+      {1, []} -> skip(%{state | batches: batches}, batch.lane, :accepted)
+      {1, replies} -> reply(%{state | batches: batches}, batch.lane, array(replies))
+      {open, replies} -> %{state | batches: Map.put(batches, reference, %{batch | open: open - 1, replies: replies})}
     end
   end
 

@@ -42,6 +42,7 @@ defmodule McpServer.Connection.Report do
   defp ending(call, {:exception, kind, id}),
     do: {:exception, %{request_kind: call.request.kind, kind: kind, error_id: id}}
 
+  defp ending(_call, {:refused, _standing}), do: {:stop, %{outcome: :error}}
   defp ending(_call, outcome), do: {:stop, %{outcome: outcome}}
 
   defp about(%{channel: {channel, _}} = state, call) do

@@ -3,8 +3,8 @@ defmodule McpServer.Connection.State do
   # What a connection knows. The modules beside this one are functions from state to state; the
   # process around them is `McpServer.Connection`.
 
-  alias McpServer.{Catalog, Session}
-  alias McpServer.Connection.{Calls, Options, Outbox, Replies, Waiting}
+  alias McpServer.{Catalog, Conn, Session}
+  alias McpServer.Connection.{Calls, Channel, Options, Outbox, Replies, Waiting}
 
   @enforce_keys [:router, :catalog, :channel, :session, :options, :opened_at]
   defstruct [
@@ -16,6 +16,8 @@ defmodule McpServer.Connection.State do
     :opened_at,
     :observer,
     :closing,
+    base: %Conn{},
+    held: %{},
     calls: %{},
     waiting: %Waiting{},
     line_bytes: 0,
@@ -33,7 +35,8 @@ defmodule McpServer.Connection.State do
   * `:channel` – the module and its struct
   * `:closing` – why no more lines will come, once that is so
   * `:calls` – the running ones by reference; `:waiting` – admitted requests without a place yet
-  * `:line_bytes` – how long the line at hand is
+  * `:line_bytes`, `:base` – how long the message at hand is, and what its handler's conn starts from
+  * `:held` – handlers that wait for a lane to take more
   * `:awaiting_input` – how many of the running ones wait for the client
   * `:batches` – JSON-RPC batches whose answers are not complete
   * `:changes` – change notifications not yet written
@@ -48,6 +51,8 @@ defmodule McpServer.Connection.State do
           opened_at: integer(),
           observer: (term() -> term()) | nil,
           closing: nil | :eof | :closed,
+          base: Conn.t(),
+          held: %{Channel.lane() => [reference()]},
           calls: %{reference() => Calls.call()},
           waiting: Waiting.t(),
           line_bytes: non_neg_integer(),
@@ -60,6 +65,10 @@ defmodule McpServer.Connection.State do
           backlog: [binary()],
           owed_credits: non_neg_integer()
         }
+
+  @doc "What tells the request with this id at `lane` from all others in flight."
+  @spec key(t(), Channel.lane(), McpServer.Request.id()) :: term()
+  def key(%__MODULE__{channel: {module, channel}}, lane, id), do: module.key(channel, lane, id)
 
   @doc "Milliseconds that only go forward."
   @spec now() :: integer()

@@ -5,7 +5,7 @@ defmodule McpServer.Connection.Streams do
   # stateless era each `subscriptions/listen` stream.
 
   alias McpServer.{Changes, Protocol, Request, Session}
-  alias McpServer.Connection.{Calls, Replies, Report, State}
+  alias McpServer.Connection.{Calls, Channel, Replies, Report, State}
 
   @invalid_request -32600
 
@@ -38,51 +38,60 @@ defmodule McpServer.Connection.Streams do
   @spec listen(State.t(), Request.t(), Replies.target()) :: State.t()
   def listen(state, request, target) do
     uris = Map.get(request.arguments, "resourceSubscriptions", [])
+    lane = Replies.lane(state, target)
+    key = State.key(state, lane, request.id)
 
     cond do
-      Session.in_flight?(state.session, request.id) -> Calls.refuse_duplicate(state, request, target)
+      Session.in_flight?(state.session, key) -> Calls.refuse_duplicate(state, request, target)
       length(uris) > state.options.max_subscriptions -> refuse(state, request, target, "too many subscriptions")
-      true -> open(state, request, target)
+      true -> open(state, key, {request, lane}, target)
     end
   end
 
-  defp open(state, request, target) do
-    case Session.listen(state.session, request, state.options.max_streams) do
-      {:ok, session} -> acknowledge_stream(state, session, request)
+  defp open(state, key, {request, _lane} = stream, target) do
+    case Session.listen(state.session, key, stream, state.options.max_streams) do
+      {:ok, session} -> acknowledge_stream(state, session, stream)
       {:error, :too_many} -> refuse(state, request, target, "too many streams")
     end
   end
 
-  defp acknowledge_stream(state, session, request) do
+  defp acknowledge_stream(state, session, {request, lane}) do
     Report.peer(state, [:subscription, :start], %{count: 1})
     # What changed before is nothing to a stream that opens now.
     state = state |> write_changes() |> hear()
     fields = %{notifications: request.arguments}
-    notify(%{state | session: session}, request.revision, :subscriptions_acknowledged, fields, request.id)
+    notify(%{state | session: session}, lane, request.revision, :subscriptions_acknowledged, fields, request.id)
   end
 
   @doc "The client ends a stream: nothing is sent any more."
-  @spec cancel(State.t(), Request.id()) :: State.t()
-  def cancel(state, id) do
-    if is_map_key(state.session.streams, id) do
+  @spec cancel(State.t(), term()) :: State.t()
+  def cancel(state, key) do
+    if is_map_key(state.session.streams, key) do
       Report.peer(state, [:subscription, :stop], %{count: 1})
-      %{state | session: Session.unlisten(state.session, id)}
+      %{state | session: Session.unlisten(state.session, key)}
     else
       state
     end
   end
 
+  @doc "Nobody listens at the lane any more."
+  @spec gone(State.t(), Channel.lane()) :: State.t()
+  def gone(state, lane) do
+    keys = for {key, {_request, ^lane}} <- state.session.streams, do: key
+    Enum.reduce(keys, state, &cancel(&2, &1))
+  end
+
   @doc "The server ends all streams: each is cancelled, and answered."
   @spec close_all(State.t()) :: State.t()
   def close_all(state) do
-    for request <- state.session.streams |> Map.values() |> Enum.sort_by(& &1.id), reduce: state do
+    for {key, {request, lane}} <- Enum.sort(state.session.streams), reduce: state do
       state ->
         fields = %{requestId: request.id, reason: "The server ends the stream"}
 
         state
-        |> notify(request.revision, :cancelled, fields, request.id)
-        |> acknowledge(request, :channel)
-        |> cancel(request.id)
+        |> notify(lane, request.revision, :cancelled, fields, request.id)
+        |> acknowledge(request, lane)
+        |> cancel(key)
     end
   end
 
@@ -107,17 +116,17 @@ defmodule McpServer.Connection.Streams do
 
     state =
       if session_wants?(state, change),
-        do: notify(state, session.revision, kind, fields, nil),
+        do: notify(state, :channel, session.revision, kind, fields, nil),
         else: state
 
-    for {id, request} <- Enum.sort(session.streams), stream_wants?(request, change), reduce: state do
-      state -> notify(state, request.revision, kind, fields, id)
+    for {_key, {request, lane}} <- Enum.sort(session.streams), stream_wants?(request, change), reduce: state do
+      state -> notify(state, lane, request.revision, kind, fields, request.id)
     end
   end
 
   defp interested?(state, change) do
     session_wants?(state, change) or
-      Enum.any?(state.session.streams, fn {_id, request} -> stream_wants?(request, change) end)
+      Enum.any?(state.session.streams, fn {_key, {request, _lane}} -> stream_wants?(request, change) end)
   end
 
   defp session_wants?(state, {:resource, uri}), do: MapSet.member?(state.session.subscriptions, uri)
@@ -133,9 +142,9 @@ defmodule McpServer.Connection.Streams do
   defp notification(:resources), do: {:resources_list_changed, %{}}
   defp notification({:resource, uri}), do: {:resource_updated, %{uri: uri}}
 
-  defp notify(state, revision, kind, fields, stream) do
+  defp notify(state, lane, revision, kind, fields, stream) do
     {:ok, message} = Protocol.notification(revision, kind, fields, stream)
-    Replies.put(state, message)
+    Replies.put(state, lane, :notification, message)
   end
 
   defp acknowledge(state, request, target) do
@@ -145,6 +154,7 @@ defmodule McpServer.Connection.Streams do
 
   defp refuse(state, request, target, reason) do
     text = "Invalid request: #{reason}"
-    Replies.reply(state, target, Protocol.error(request.id, request.revision, @invalid_request, text))
+    error = Protocol.error(request.id, request.revision, @invalid_request, text)
+    Replies.reply(state, target, error, {:status, 429})
   end
 end

@@ -3,13 +3,15 @@ defmodule McpServer.Connection.Waiting do
   # Admitted requests that wait for a place to run, in order, with their number and weight at hand.
 
   alias McpServer.Connection.{Options, Replies}
-  alias McpServer.Request
+  alias McpServer.{Conn, Request, Session}
 
   defstruct queue: :queue.new(), count: 0, bytes: 0
 
   @typedoc "`:bytes` is the length of the line a request came in, `:since` when (native time)."
   @type entry :: %{
+          key: Session.key(),
           request: Request.t(),
+          base: Conn.t(),
           target: Replies.target(),
           bytes: non_neg_integer(),
           since: integer()
@@ -43,10 +45,10 @@ defmodule McpServer.Connection.Waiting do
     {entry, without(%{waiting | queue: queue}, entry)}
   end
 
-  @doc "Takes the request with the id, which waits."
-  @spec take(t(), Request.id()) :: {entry(), t()}
-  def take(waiting, id) do
-    {[entry], others} = waiting.queue |> :queue.to_list() |> Enum.split_with(&(&1.request.id == id))
+  @doc "Takes the request with the key, which waits."
+  @spec take(t(), Session.key()) :: {entry(), t()}
+  def take(waiting, key) do
+    {[entry], others} = waiting.queue |> :queue.to_list() |> Enum.split_with(&(&1.key == key))
     {entry, without(%{waiting | queue: :queue.from_list(others)}, entry)}
   end
 

@@ -13,13 +13,14 @@ defmodule McpServer.Dispatch.Answer do
   @internal_error -32603
   @resource_not_found -32002
   @invalid_params -32602
+  @invalid_request -32600
 
   @doc "The answer for what a handler returned."
   @spec encode(Catalog.t(), Request.t(), Outcome.t()) :: t()
   def encode(catalog, request, {:ok, term}) do
     case Protocol.result(catalog, request, term) do
       {:ok, reply} -> {outcome(term), reply}
-      {:error, {:missing_capability, reply}} -> {:error, reply}
+      {:error, {:missing_capability, reply}} -> {{:refused, {:status, 400}}, reply}
       {:error, reason} -> failure(catalog, request, Failure.invalid(reason))
     end
   end
@@ -45,6 +46,14 @@ defmodule McpServer.Dispatch.Answer do
 
   def refusal(_catalog, request, text),
     do: {:error, Protocol.error(request.id, request.revision, @internal_error, text)}
+
+  @doc "The answer to a call that the principal may not make."
+  @spec forbidden(Request.t(), :forbidden | {:insufficient_scope, [String.t()]}) :: t()
+  def forbidden(request, refusal) do
+    data = with {:insufficient_scope, scopes} <- refusal, do: %{"requiredScopes" => scopes}
+    data = if is_map(data), do: data
+    {{:refused, refusal}, Protocol.error(request.id, request.revision, @invalid_request, "Forbidden", data)}
+  end
 
   @doc "The answer to a request state that is not one of ours, or not for this request."
   @spec invalid_state(Request.t()) :: t()

@@ -17,6 +17,7 @@ defmodule McpServer.Router.ToolDefinition do
                visibility: {:list, {:in, ~w(model app)}},
                timeout: :count,
                requires: {:list, {:in, ~w(sampling elicitation roots)}},
+               authorize: :any,
                input_schema: :any,
                output_schema: :any,
                additional_properties: :boolean,
@@ -35,6 +36,7 @@ defmodule McpServer.Router.ToolDefinition do
     Name.check_new!(module, :tool, name, place)
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
     check_options!(options, what, place)
+    check_authorize!(options[:authorize], what, place)
 
     Scope.open(module, %{
       what: what,
@@ -69,6 +71,14 @@ defmodule McpServer.Router.ToolDefinition do
 
   defp check_options!(_options, _what, _place), do: :ok
 
+  defp check_authorize!(nil, _what, _place), do: :ok
+
+  defp check_authorize!({module, function}, what, place),
+    do: Handler.check!(module, function, "authorize of #{what}", place)
+
+  defp check_authorize!(other, what, place),
+    do: Refusal.refuse!(place, "authorize of #{what} is {module, function}, got: #{inspect(other)}")
+
   @doc "Gives the innermost tool a schema verbatim."
   @spec put_schema!(module, :input_schema | :output_schema, term, Refusal.place()) :: :ok
   def put_schema!(module, key, schema, place) do
@@ -95,8 +105,17 @@ defmodule McpServer.Router.ToolDefinition do
       ui: tool.options[:ui],
       struct: wire_struct(tool),
       entry: entry(tool),
-      handlers: [%{what: tool.what, handler: tool.handler, arity: 2, place: tool.place, optional?: false}]
+      handlers: handlers(tool)
     })
+  end
+
+  defp handlers(%{options: options} = tool) do
+    call = %{what: tool.what, handler: tool.handler, arity: 2, place: tool.place, optional?: false}
+
+    case options[:authorize] do
+      nil -> [call]
+      handler -> [call, %{call | what: "authorize of #{tool.what}", handler: handler, arity: 1}]
+    end
   end
 
   defp check_one_way!(tool, key, fields) do
@@ -176,7 +195,7 @@ defmodule McpServer.Router.ToolDefinition do
       handler: tool.handler,
       timeout: tool.options[:timeout],
       requires: Enum.map(tool.options[:requires] || [], &Map.fetch!(@capabilities, &1)),
-      authorize: nil
+      authorize: tool.options[:authorize]
     }
   end
 end

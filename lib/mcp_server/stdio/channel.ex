@@ -4,6 +4,7 @@ defmodule McpServer.Stdio.Channel do
 
   @behaviour McpServer.Connection.Channel
 
+  alias McpServer.Connection.Channel
   alias McpServer.Stdio.{Exit, Reader, Takeover}
 
   @enforce_keys [:reader, :port, :on_eof]
@@ -35,12 +36,26 @@ defmodule McpServer.Stdio.Channel do
   def credit(channel), do: Reader.credit(channel.reader)
 
   @impl true
-  def write(channel, messages) do
-    Port.command(channel.port, Enum.map(messages, &[&1, ?\n]))
-    :ok
+  def write(channel, entries) do
+    case Channel.messages(entries) do
+      [] -> :ok
+      messages -> Port.command(channel.port, Enum.map(messages, &[&1, ?\n]))
+    end
+
+    {:ok, channel}
   rescue
     ArgumentError -> {:error, :closed}
   end
+
+  # The port blocks the connection while the client does not read, and with it everybody who writes.
+  @impl true
+  def congested?(_channel, _lane), do: false
+
+  @impl true
+  def key(_channel, _lane, id), do: id
+
+  @impl true
+  def idle?(_channel), do: false
 
   @impl true
   def closed(channel, reason) do

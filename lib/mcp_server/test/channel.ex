@@ -5,6 +5,7 @@ defmodule McpServer.Test.Channel do
 
   @behaviour McpServer.Connection.Channel
 
+  alias McpServer.Connection.Channel
   alias McpServer.JSON
 
   @enforce_keys [:owner, :reference]
@@ -21,19 +22,28 @@ defmodule McpServer.Test.Channel do
   def credit(_channel), do: :ok
 
   @impl true
-  def write(channel, messages) do
-    for message <- messages do
+  def write(channel, entries) do
+    for message <- Channel.messages(entries) do
       {:ok, decoded} = JSON.decode(IO.iodata_to_binary(message))
       send(channel.owner, arrival(channel, decoded))
     end
 
-    :ok
+    {:ok, channel}
   end
 
   defp arrival(_channel, %{"method" => method} = message) when not is_map_key(message, "id"),
     do: {:mcp_notification, method, message["params"] || %{}}
 
   defp arrival(channel, message), do: {:mcp_test, channel.reference, message}
+
+  @impl true
+  def congested?(_channel, _lane), do: false
+
+  @impl true
+  def key(_channel, _lane, id), do: id
+
+  @impl true
+  def idle?(_channel), do: false
 
   @impl true
   def closed(channel, reason) do
