@@ -10,7 +10,7 @@ defmodule McpServer.Application do
     with :ok <- McpServer.Native.Library.ensure_loaded() do
       :ok = McpServer.Telemetry.load()
       :ok = McpServer.RequestState.load()
-      children = [McpServer.Changes, McpServer.Call.Reaper]
+      children = [McpServer.Changes, McpServer.Call.Reaper, McpServer.Http.Supervisor]
       Supervisor.start_link(children, strategy: :one_for_one, name: McpServer.Supervisor)
     end
   end

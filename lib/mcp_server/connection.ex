@@ -48,17 +48,20 @@ defmodule McpServer.Connection do
       {:ok, channel} ->
         for _ <- 1..@credits, do: module.credit(channel)
 
-        {:ok,
-         %State{
-           router: router,
-           catalog: catalog,
-           channel: {module, channel},
-           session: session,
-           base: %Conn{assigns: bounds.assigns},
-           options: bounds,
-           opened_at: System.monotonic_time(),
-           observer: observer(router)
-         }}
+        state = %State{
+          router: router,
+          catalog: catalog,
+          channel: {module, channel},
+          session: session,
+          base: %Conn{assigns: bounds.assigns},
+          options: bounds,
+          opened_at: System.monotonic_time(),
+          observer: observer(router)
+        }
+
+        # The channel has opened the session itself.
+        if session.revision, do: Report.session_started(state)
+        {:ok, state}
 
       {:error, reason} ->
         {:stop, reason}

@@ -53,5 +53,18 @@ defmodule McpServer.Native do
   def open_state(_secret, _binding, _now, _sealed), do: unloaded()
   def content_security_policy(_csp), do: unloaded()
 
+  # The rules of HTTP
+  def http_policy(_options), do: unloaded()
+  def http_screen(_policy, _method, _target, _authority, _headers), do: unloaded()
+  def http_admit(_catalog, _screened, _revision, _body), do: unloaded()
+  def http_admit_dirty(_catalog, _screened, _revision, _body), do: unloaded()
+  def http_answer(_kind, _details), do: unloaded()
+  def http_challenge(_challenge), do: unloaded()
+  def http_metadata_url(_policy), do: unloaded()
+  def http_stream_headers, do: unloaded()
+  def http_event(_id), do: unloaded()
+  def http_priming(_id, _retry_ms), do: unloaded()
+  def http_keep_alive, do: unloaded()
+
   defp unloaded, do: :erlang.nif_error(:nif_not_loaded)
 end

@@ -1,12 +1,12 @@
 defmodule McpServer.Protocol do
   @moduledoc false
   # The door to the core's protocol rules: lines in, outcomes out; results in, lines out.
-  # One of the three façades over `McpServer.Native`. Knows no process and no transport.
+  # One of the façades over `McpServer.Native`. Knows no process and no transport.
 
   alias McpServer.{Catalog, InputRequest, InputRequired, JSON, Native, Request}
   alias McpServer.JSON.EncodeError
   alias McpServer.Prompt.GetResult
-  alias McpServer.Protocol.SystemRole
+  alias McpServer.Protocol.{Outcome, SystemRole}
   alias McpServer.Resource.ReadResult
 
   @typedoc "`:revision` is the session's, `nil` while there is none."
@@ -58,48 +58,10 @@ defmodule McpServer.Protocol do
   @doc "Reads one message of a peer."
   @spec admit(Catalog.t(), facts(), binary()) :: outcome()
   def admit(%Catalog{ref: ref}, %{revision: revision}, line) when byte_size(line) <= @inline_bytes,
-    do: outcome(Native.admit(ref, revision, line))
+    do: Outcome.of(Native.admit(ref, revision, line))
 
   def admit(%Catalog{ref: ref}, %{revision: revision}, line),
-    do: outcome(Native.Dirty.call(fn -> Native.admit_dirty(ref, revision, line) end))
-
-  defp outcome({:request, fields}), do: {:request, request(fields)}
-  defp outcome({:batch, outcomes}), do: {:batch, Enum.map(outcomes, &outcome/1)}
-
-  defp outcome({:open, reply, {id, revision, client_info, client_capabilities}}) do
-    opening = %{
-      id: id,
-      revision: revision,
-      client_info: client_info,
-      client_capabilities: client_capabilities
-    }
-
-    {:open, reply, opening}
-  end
-
-  defp outcome(finished), do: finished
-
-  defp request({id, method, revision, kind, index, name, arguments, meta, token, client, input}) do
-    {info, capabilities, log_level} = client || {nil, nil, nil}
-    {responses, state} = input
-
-    %Request{
-      id: id,
-      method: method,
-      revision: revision,
-      kind: kind,
-      index: index,
-      name: name,
-      arguments: arguments,
-      meta: meta,
-      progress_token: token,
-      client_info: info,
-      client_capabilities: capabilities,
-      log_level: log_level,
-      input_responses: responses,
-      request_state: state
-    }
-  end
+    do: Outcome.of(Native.Dirty.call(fn -> Native.admit_dirty(ref, revision, line) end))
 
   @doc """
   The answer to a request.

@@ -11,7 +11,12 @@ defmodule McpServer.Connection.Channel do
   @type lane :: :channel | pos_integer()
 
   @typedoc "What the channel knows of a message beside its text; `:base` is what its handler's conn starts from."
-  @type origin :: %{catalog: McpServer.Catalog.t(), base: Conn.t(), bytes: non_neg_integer()}
+  @type origin :: %{
+          :catalog => McpServer.Catalog.t(),
+          :base => Conn.t(),
+          :bytes => non_neg_integer(),
+          optional(:events?) => boolean()
+        }
 
   @typedoc """
   What a message to the process means:
@@ -58,6 +63,9 @@ defmodule McpServer.Connection.Channel do
 
   @doc "Whether a lane has enough to send for now: whoever writes to it should wait for `:writable`."
   @callback congested?(channel :: struct(), lane()) :: boolean()
+
+  @doc "Whether a request to the client can get through at the lane, now or when it comes back."
+  @callback reachable?(channel :: struct(), lane()) :: boolean()
 
   @doc "What tells a request from all others in flight: its id, and the lane where lanes have different peers."
   @callback key(channel :: struct(), lane(), Request.id()) :: term()

@@ -64,7 +64,7 @@ defmodule McpServer.Connection.Inbox do
 
   defp execute({:open, reply, opening}, state, target) do
     state = %{state | session: Session.open(state.session, opening)}
-    Report.peer(state, [:session, :start], %{system_time: System.system_time()})
+    Report.session_started(state)
     Replies.reply(state, target, reply)
   end
 

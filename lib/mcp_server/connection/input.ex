@@ -29,9 +29,12 @@ defmodule McpServer.Connection.Input do
     end
   end
 
-  defp refusal(state, ref) do
+  defp refusal(%{channel: {module, channel}} = state, ref) do
+    call = Map.get(state.calls, ref)
+
     cond do
-      state.closing != nil or not is_map_key(state.calls, ref) -> :closed
+      state.closing != nil or call == nil -> :closed
+      not module.reachable?(channel, Replies.lane(state, call.target)) -> :closed
       state.awaiting_input >= state.options.max_awaiting_input -> :too_many
       true -> nil
     end

@@ -23,6 +23,10 @@ defmodule McpServer.Connection.Options do
 
   @type t :: %{atom() => term()}
 
+  @doc "The names of the options that this module knows."
+  @spec names() :: [atom()]
+  def names, do: Map.keys(@defaults)
+
   @doc "The options that this module knows, with their defaults; the rest is returned beside them."
   @spec split(keyword()) :: {t(), keyword()}
   def split(options) do

@@ -56,6 +56,10 @@ defmodule McpServer.Connection.Report do
     }
   end
 
+  @doc "The peer has opened a session."
+  @spec session_started(State.t()) :: :ok
+  def session_started(state), do: peer(state, [:session, :start], %{system_time: System.system_time()})
+
   @doc "An event about the peer."
   @spec peer(State.t(), [atom()], map(), map()) :: :ok
   def peer(%{channel: {channel, _}} = state, event, measurements, metadata \\ %{}) do

@@ -52,6 +52,9 @@ defmodule McpServer.Stdio.Channel do
   def congested?(_channel, _lane), do: false
 
   @impl true
+  def reachable?(_channel, _lane), do: true
+
+  @impl true
   def key(_channel, _lane, id), do: id
 
   @impl true

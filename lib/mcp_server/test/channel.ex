@@ -40,6 +40,9 @@ defmodule McpServer.Test.Channel do
   def congested?(_channel, _lane), do: false
 
   @impl true
+  def reachable?(_channel, _lane), do: true
+
+  @impl true
   def key(_channel, _lane, id), do: id
 
   @impl true

@@ -12,11 +12,13 @@
 //! | [`protocol`] | methods, admission of a message, result frames, sealed request state |
 //! | [`model`] | the MCP objects: wire shapes and serde structs |
 //! | [`schema`] | JSON Schema compiled under limits; problems a model can act on |
+//! | [`http`] | Streamable HTTP: heads, answers, server-sent events |
 //! | [`catalog`] | tools, prompts, resources: lists encoded once, paging, URI templates |
 //! | [`apps`] | the MCP Apps extension: Content-Security-Policy |
 
 pub mod apps;
 pub mod catalog;
+pub mod http;
 pub mod json;
 pub mod jsonrpc;
 pub mod model;

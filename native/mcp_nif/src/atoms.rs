@@ -105,6 +105,35 @@ rustler::atoms! {
     unsubscribe,
     listen,
 
+    // Heads of HTTP requests.
+    answer,
+    verb,
+    post,
+    get,
+    delete,
+    session_id,
+    last_event_id,
+    content_length,
+    stateless,
+    events,
+    json,
+
+    // What the owner of sessions and bounds answers.
+    session_not_found,
+    too_many_sessions,
+    stream_taken,
+    resume_gone,
+    resume_unknown,
+    too_many_requests,
+    overloaded,
+    payload_too_large,
+    head_too_large,
+    request_timeout,
+    shutting_down,
+    internal_error,
+    unauthorized,
+    forbidden,
+
     // What the server sends.
     tools_list_changed,
     prompts_list_changed,

@@ -14,16 +14,20 @@ fn server() -> Catalog<SerdeJson> {
     build(&definition()).expect("a catalogue")
 }
 
-fn session(revision: Revision) -> Facts {
+fn session(revision: Revision) -> Facts<'static> {
     Facts {
         session: Some(SessionFacts { revision }),
+        http: None,
     }
 }
 
-const NO_SESSION: Facts = Facts { session: None };
+const NO_SESSION: Facts<'static> = Facts {
+    session: None,
+    http: None,
+};
 
 /// The finished answer, as JSON; panics where there is none.
-fn answer(facts: Facts, message: impl AsRef<[u8]>) -> Value {
+fn answer(facts: Facts<'_>, message: impl AsRef<[u8]>) -> Value {
     let catalog = server();
     let bytes = match admit(&catalog, facts, message.as_ref(), &Limits::default()) {
         Admission::Answer(answer) => answer.body,
@@ -35,7 +39,7 @@ fn answer(facts: Facts, message: impl AsRef<[u8]>) -> Value {
     serde_json::from_slice(&bytes).expect("the answer is JSON")
 }
 
-fn status(facts: Facts, message: &Value) -> u16 {
+fn status(facts: Facts<'_>, message: &Value) -> u16 {
     let catalog = server();
     let text = message.to_string();
     match admit(&catalog, facts, text.as_bytes(), &Limits::default()) {
@@ -45,7 +49,7 @@ fn status(facts: Facts, message: &Value) -> u16 {
 }
 
 #[track_caller]
-fn refuses(facts: Facts, message: &Value, code: i32) -> Value {
+fn refuses(facts: Facts<'_>, message: &Value, code: i32) -> Value {
     let reply = answer(facts, message.to_string());
     assert_eq!(reply["error"]["code"], code, "{message} gave {reply}");
     reply
@@ -64,7 +68,7 @@ fn modern(method: &str, params: Value) -> Value {
     request(method, params)
 }
 
-fn work(facts: Facts, message: &Value) -> String {
+fn work(facts: Facts<'_>, message: &Value) -> String {
     let catalog = server();
     let text = message.to_string();
     match admit(&catalog, facts, text.as_bytes(), &Limits::default()) {
@@ -705,7 +709,7 @@ proptest::proptest! {
     }
 }
 
-fn server_once() -> &'static Catalog<SerdeJson> {
+pub(crate) fn server_once() -> &'static Catalog<SerdeJson> {
     static SERVER: std::sync::OnceLock<Catalog<SerdeJson>> = std::sync::OnceLock::new();
     SERVER.get_or_init(server)
 }

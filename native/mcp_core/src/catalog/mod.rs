@@ -5,6 +5,7 @@ mod cursor;
 mod definition;
 mod describe;
 mod extras;
+mod header_parameters;
 mod lists;
 mod targets;
 pub mod template;
@@ -17,6 +18,7 @@ use serde_json::Value;
 pub use definition::{CacheScope, Definition, ServerDefinition, ToolRule};
 pub use describe::Capabilities;
 pub use extras::Extras;
+pub use header_parameters::HeaderParameter;
 pub use lists::{Caching, ListKind};
 pub use targets::{PromptTarget, ReadTarget, TemplateTarget, ToolTarget};
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::CatalogError;
 use super::definition::Definition;
+use super::header_parameters::{self, HeaderParameter};
 use super::template::{Matcher, Template, TemplateLimits, is_valid_uri};
 use crate::model::{Prompt, Resource, ResourceTemplate, Tool};
 use crate::schema::{SchemaLimits, Validator, compile};
@@ -21,6 +22,8 @@ pub struct ToolTarget<J: Json> {
     pub output: Option<Validator<J>>,
     /// Client capabilities without which the tool is not called.
     pub requires: Vec<String>,
+    /// Arguments that headers repeat.
+    pub header_parameters: Vec<HeaderParameter>,
 }
 
 /// A prompt that can be got and completed.
@@ -90,9 +93,16 @@ pub(super) fn tools<J: Json>(
                         .map_err(|error| refused(member, error.to_string()))
                 })
             };
+            let input = schema("inputSchema")
+                .unwrap_or_else(|| Err(refused("inputSchema", "is missing".to_owned())))?;
+            // The schema has been compiled: it is no deeper than schemas may be.
+            let header_parameters = value
+                .get("inputSchema")
+                .map_or_else(|| Ok(Vec::new()), header_parameters::collect)
+                .map_err(|reason| refused("inputSchema", reason))?;
             Ok(ToolTarget {
-                input: schema("inputSchema")
-                    .unwrap_or_else(|| Err(refused("inputSchema", "is missing".to_owned())))?,
+                input,
+                header_parameters,
                 output: schema("outputSchema").transpose()?,
                 requires: rule.requires.clone(),
                 name: tool.name.clone(),

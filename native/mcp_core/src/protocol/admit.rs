@@ -1,10 +1,12 @@
 //! The one way in: bytes and what the transport knows become a finished answer, or work.
 //!
 //! The order of checks is the specification's: JSON, envelope, era, `_meta`, version, method,
-//! parameters, capabilities. Nothing is built for a message that fails one of them.
+//! parameters, capabilities. Over HTTP the head is compared with each of them in its turn. Nothing is
+//! built for a message that fails one of them.
 
 use jsonschema::json::Json;
 
+use super::agreement;
 use super::facts::{Facts, SessionFacts};
 use super::frame::result_head;
 use super::input::is_input_response;
@@ -63,16 +65,13 @@ pub enum Admission<'c, 'a> {
 #[must_use]
 pub fn admit<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
-    facts: Facts,
+    facts: Facts<'_>,
     bytes: &'a [u8],
     limits: &Limits,
 ) -> Admission<'c, 'a> {
     let document = match Document::scan(bytes, limits) {
         Ok(document) => document,
-        Err(error) => {
-            let revision = facts.fallback_revision();
-            return Admission::Answer(Refusal::parse_error(&error).answer(None, revision));
-        }
+        Err(error) => return refuse(facts, &Refusal::parse_error(&error)),
     };
     let root = document.root();
     if root.kind() == Kind::Array {
@@ -83,13 +82,10 @@ pub fn admit<'c, 'a, J: Json>(
 
 fn admit_batch<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
-    facts: Facts,
+    facts: Facts<'_>,
     root: View<'_, 'a>,
 ) -> Admission<'c, 'a> {
-    let refuse = |reason| {
-        let revision = facts.fallback_revision();
-        Admission::Answer(Refusal::invalid_request(reason).answer(None, revision))
-    };
+    let refuse = |reason| refuse(facts, &Refusal::invalid_request(reason));
     if facts.session.map(|session| session.revision) != Some(Revision::V2025_03_26) {
         return refuse("batches exist only in protocol revision 2025-03-26");
     }
@@ -104,14 +100,22 @@ fn admit_batch<'c, 'a, J: Json>(
     }
 }
 
+/// The answer to a message that has no id to answer to.
+fn refuse<'c, 'a>(facts: Facts<'_>, refusal: &Refusal) -> Admission<'c, 'a> {
+    Admission::Answer(refusal.answer(None, facts.fallback_revision()))
+}
+
 fn admit_message<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
-    facts: Facts,
+    facts: Facts<'_>,
     view: View<'_, 'a>,
 ) -> Admission<'c, 'a> {
     match jsonrpc::classify(view, view.has_duplicate()) {
-        // Nobody answers a notification, or an answer, however bad it is.
-        Err(invalid) if !invalid.answerable => Admission::Ignored,
+        Err(invalid) if !invalid.answerable => {
+            // Nobody answers a notification, or an answer, however bad it is.
+            let is_response = view.get("method").is_none();
+            admit_quietly(facts, is_response, Admission::Ignored)
+        }
         Err(invalid) => {
             let id = invalid.id.clone();
             let refusal = Refusal::from(invalid);
@@ -123,17 +127,43 @@ fn admit_message<'c, 'a, J: Json>(
                 .unwrap_or_else(|refusal| Admission::Answer(refusal.answer(Some(&id), revision)))
         }
         Ok(Message::Notification { method, params }) => {
-            Notice::read(&method, params).map_or(Admission::Ignored, Admission::Notice)
+            let notice = Notice::read(&method, params);
+            // What it is about went with the request before it.
+            let notice = notice.filter(|_| !facts.is_sessionless());
+            admit_quietly(
+                facts,
+                false,
+                notice.map_or(Admission::Ignored, Admission::Notice),
+            )
         }
-        Ok(Message::Response { id, outcome }) => Admission::Response {
-            id,
-            outcome: match outcome {
+        Ok(Message::Response { id, outcome }) => {
+            let outcome = match outcome {
                 Outcome::Result(result) if is_input_response(result) => Ok(result.raw()),
                 Outcome::Result(_) => Err(NO_ANSWER),
                 Outcome::Error(error) => Err(error.raw()),
-            },
-        },
+            };
+            admit_quietly(facts, true, Admission::Response { id, outcome })
+        }
     }
+}
+
+/// What wants no answer gets none, unless HTTP owes it one: a version that is not spoken here, or
+/// an answer to a server that can have asked nothing.
+fn admit_quietly<'c, 'a>(
+    facts: Facts<'_>,
+    is_response: bool,
+    admission: Admission<'c, 'a>,
+) -> Admission<'c, 'a> {
+    if let Err(refusal) = facts.check_session_version() {
+        return refuse(facts, &refusal);
+    }
+    if is_response && facts.is_sessionless() {
+        return refuse(
+            facts,
+            &Refusal::invalid_request("nothing was asked of this client"),
+        );
+    }
+    admission
 }
 
 type Admitted<'c, 'a> = Result<Admission<'c, 'a>, Refusal>;
@@ -141,46 +171,66 @@ type Admitted<'c, 'a> = Result<Admission<'c, 'a>, Refusal>;
 /// The admission, and the revision that a refusal is worded in.
 fn admit_request<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
-    facts: Facts,
+    facts: Facts<'_>,
     id: &Id,
     method: &str,
     params: Option<View<'_, 'a>>,
 ) -> (Revision, Admitted<'c, 'a>) {
-    let stateless = meta::claims_stateless(params)
+    let stateless = facts.is_stateless()
+        || meta::claims_stateless(params)
         || (facts.session.is_none() && Method::is_stateless_only(method));
     if stateless {
         return (
             Revision::NEWEST,
-            admit_stateless(catalog, id, method, params),
+            admit_stateless(catalog, facts, id, method, params),
         );
     }
-    match facts.session {
-        Some(session) => (
-            session.revision,
-            admit_in_session(catalog, session, id, method, params),
-        ),
-        None => (
-            Revision::NEWEST_SESSION,
-            admit_before_session(catalog, id, method, params),
-        ),
-    }
+    let revision = facts
+        .session
+        .map_or(Revision::NEWEST_SESSION, |session| session.revision);
+    let admitted = facts
+        .check_session_version()
+        .and_then(|()| match facts.session {
+            Some(session) => admit_in_session(catalog, session, id, method, params),
+            None => admit_before_session(catalog, facts, id, method, params),
+        });
+    (revision, admitted)
 }
 
 fn admit_stateless<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
+    facts: Facts<'_>,
     id: &Id,
-    method: &str,
+    method_name: &str,
     params: Option<View<'_, 'a>>,
 ) -> Admitted<'c, 'a> {
     let version = meta::version(params)?;
     let client = meta::client(params)?;
+    if let Some(head) = facts.http {
+        agreement::check_version(&head.claims, &version)?;
+    }
     let revision = meta::stateless_revision(&version)?;
-    let method = Method::find(method, revision).ok_or_else(Refusal::method_not_found)?;
+    if let Some(head) = facts.http {
+        agreement::check_target(&head.claims, method_name, params)?;
+    }
+    let method = Method::find(method_name, revision).ok_or_else(Refusal::method_not_found)?;
     let admission = admit_method(catalog, revision, id, method, params, Some(client))?;
     if let Admission::Request(request) = &admission {
+        if let Some(head) = facts.http {
+            agreement::check_parameters(&head.claims, catalog, &request.work, params)?;
+        }
         require_capabilities(catalog, &request.work, params)?;
+        require_stream(facts, &request.work)?;
     }
     Ok(admission)
+}
+
+/// A call that is answered by a stream needs a client that takes one.
+fn require_stream(facts: Facts<'_>, work: &Work<'_>) -> Result<(), Refusal> {
+    match (facts.http, work) {
+        (Some(head), Work::Listen { .. }) if !head.accepts_events => Err(Refusal::needs_stream()),
+        _ => Ok(()),
+    }
 }
 
 fn admit_in_session<'c, 'a, J: Json>(
@@ -201,6 +251,7 @@ fn admit_in_session<'c, 'a, J: Json>(
 
 fn admit_before_session<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
+    facts: Facts<'_>,
     id: &Id,
     method: &str,
     params: Option<View<'_, 'a>>,
@@ -210,6 +261,9 @@ fn admit_before_session<'c, 'a, J: Json>(
             open_session(catalog, id, params).map(|opening| Admission::Open(Box::new(opening)))
         }
         Some(Method::Ping) => Ok(kept(id, EMPTY_RESULT)),
+        _ if facts.http.is_some() => Err(Refusal::invalid_request(
+            "Mcp-Session-Id is missing; initialize first, or send _meta of 2026-07-28",
+        )),
         Some(_) => Err(Refusal::invalid_request(
             "initialize first, or send _meta of 2026-07-28",
         )),

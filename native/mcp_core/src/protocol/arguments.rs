@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::frame::open_result_head;
-use super::refusal::{Answer, Refusal};
+use super::refusal::{Answer, BEHIND_ADMISSION, Refusal};
 use crate::catalog::Extras;
 use crate::json::write_string;
 use crate::jsonrpc::Id;
@@ -34,7 +34,7 @@ pub fn refuse_arguments(
     }
     let refusal = Refusal {
         data: Some(json!({ "problems": problems.iter().map(to_value).collect::<Vec<_>>() })),
-        admitted: true,
+        status: BEHIND_ADMISSION,
         ..Refusal::invalid_params("the arguments do not fit the tool's input schema")
     };
     refusal.answer(Some(id), revision)

@@ -1,12 +1,16 @@
 //! What a transport knows about a message before it is read.
 
+use super::refusal::Refusal;
+use crate::http::{Claim, Screened};
 use crate::revision::Revision;
 
 /// What admission may know beside the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct Facts<'h> {
     /// The session this message belongs to, if there is one.
     pub session: Option<SessionFacts>,
+    /// The head it came with, where it came over HTTP.
+    pub http: Option<&'h Screened>,
 }
 
 /// An open session of the session era.
@@ -16,11 +20,37 @@ pub struct SessionFacts {
     pub revision: Revision,
 }
 
-impl Facts {
+impl Facts<'_> {
     /// The revision whose error shape a message without a readable one is answered in.
     #[must_use]
     pub fn fallback_revision(&self) -> Revision {
         self.session
             .map_or(Revision::NEWEST, |session| session.revision)
+    }
+
+    /// Whether the head alone puts the message into the stateless era.
+    pub(super) fn is_stateless(&self) -> bool {
+        self.http.is_some_and(|head| head.stateless)
+    }
+
+    /// Whether the message is on its own: nothing said over HTTP lasts without a session.
+    pub(super) fn is_sessionless(&self) -> bool {
+        self.http.is_some() && self.session.is_none()
+    }
+
+    /// The head of a message of the session era may name any version of that era: which one is in
+    /// force, `initialize` has decided.
+    pub(super) fn check_session_version(&self) -> Result<(), Refusal> {
+        let Some(head) = self.http.filter(|head| !head.stateless) else {
+            return Ok(());
+        };
+        match &head.claims.version {
+            Claim::Absent => Ok(()),
+            Claim::Says(name) if Revision::parse(name).is_some() => Ok(()),
+            Claim::Says(name) => Err(Refusal::unsupported_version(name)),
+            Claim::Unreadable => Err(Refusal::invalid_request(
+                "MCP-Protocol-Version must stand once and name a version",
+            )),
+        }
     }
 }

@@ -2,6 +2,8 @@
 //! message becomes: a finished answer, or work for the server's own code.
 
 mod admit;
+mod agreement;
+mod argument;
 mod arguments;
 mod facts;
 mod frame;

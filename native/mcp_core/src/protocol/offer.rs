@@ -7,7 +7,7 @@ use serde_json::json;
 use super::meta;
 use super::method::Method;
 use super::params;
-use super::refusal::Refusal;
+use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::Work;
 use crate::catalog::{Catalog, ListKind};
 use crate::json::View;
@@ -57,7 +57,7 @@ pub(super) fn list<'c, 'a, J: Json>(
     }
     let tail = catalog.list(kind, revision, cursor.as_deref());
     tail.map(Listing::Kept).ok_or_else(|| Refusal {
-        admitted: true,
+        status: BEHIND_ADMISSION,
         ..Refusal::invalid_params("cursor is not one of this list")
     })
 }

@@ -6,7 +6,7 @@ use jsonschema::json::Json;
 
 use super::input::is_input_response;
 use super::meta;
-use super::refusal::Refusal;
+use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::{Completing, Input, ListenFilter, Work};
 use crate::catalog::{Catalog, PromptTarget};
 use crate::json::{Kind, View};
@@ -71,7 +71,7 @@ fn required_arguments(
         missing.join(", ")
     );
     Err(Refusal {
-        admitted: true,
+        status: BEHIND_ADMISSION,
         ..Refusal::invalid_params(&reason)
     })
 }

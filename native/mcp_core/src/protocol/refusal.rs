@@ -6,6 +6,9 @@ use crate::json::JsonError;
 use crate::jsonrpc::{self, Id, InvalidMessage};
 use crate::revision::{Era, Revision};
 
+/// The status of errors that say: the message is sound, but what it names is not.
+pub(super) const BEHIND_ADMISSION: Option<u16> = Some(200);
+
 /// The longest tool name there is (SEP-986).
 const MAX_ECHOED_NAME: usize = 128;
 
@@ -18,8 +21,8 @@ pub struct Refusal {
     pub message: String,
     /// The error's `data`.
     pub data: Option<Value>,
-    /// Whether the message was sound and only what it names is not: such errors ride on HTTP 200.
-    pub admitted: bool,
+    /// The HTTP status where the code does not imply it.
+    pub status: Option<u16>,
 }
 
 /// A finished answer: the bytes of one JSON-RPC message and the HTTP status they travel under.
@@ -39,7 +42,7 @@ impl Refusal {
             code,
             message: message.into(),
             data: None,
-            admitted: false,
+            status: None,
         }
     }
 
@@ -71,7 +74,7 @@ impl Refusal {
             code: jsonrpc::MISSING_CAPABILITY,
             message: "Missing required client capability".to_owned(),
             data: Some(json!({ "requiredCapabilities": required })),
-            admitted: false,
+            status: None,
         }
     }
 
@@ -85,7 +88,25 @@ impl Refusal {
                 "supported": [Revision::NEWEST.as_str()],
                 "requested": requested,
             })),
-            admitted: false,
+            status: None,
+        }
+    }
+
+    /// A header is missing, or says something else than the body (2026-07-28).
+    #[must_use]
+    pub fn header_mismatch(reason: &str) -> Self {
+        Self::new(
+            jsonrpc::HEADER_MISMATCH,
+            format!("Header mismatch: {reason}"),
+        )
+    }
+
+    /// The answer is a stream, and the client does not take one.
+    #[must_use]
+    pub fn needs_stream() -> Self {
+        Self {
+            status: Some(406),
+            ..Self::invalid_request("the answer is a stream, Accept must allow text/event-stream")
         }
     }
 
@@ -100,7 +121,7 @@ impl Refusal {
             code,
             message: "Resource not found".to_owned(),
             data: Some(json!({ "uri": uri })),
-            admitted: true,
+            status: BEHIND_ADMISSION,
         }
     }
 
@@ -111,7 +132,7 @@ impl Refusal {
             code: jsonrpc::PARSE_ERROR,
             message: "Parse error".to_owned(),
             data: Some(json!({ "reason": error.kind.as_str(), "offset": error.offset })),
-            admitted: false,
+            status: None,
         }
     }
 
@@ -125,7 +146,7 @@ impl Refusal {
             format!("{what} not found")
         };
         Self {
-            admitted: true,
+            status: BEHIND_ADMISSION,
             ..Self::new(jsonrpc::INVALID_PARAMS, message)
         }
     }
@@ -145,14 +166,16 @@ impl Refusal {
         );
         Answer {
             body,
-            status: self.status(revision),
+            status: self.http_status(revision),
         }
     }
 
-    /// The HTTP status of the refusal, for a message that never reached a handler.
-    fn status(&self, revision: Revision) -> u16 {
+    /// The HTTP status of the answer.
+    fn http_status(&self, revision: Revision) -> u16 {
+        if let Some(status) = self.status {
+            return status;
+        }
         match (self.code, revision.era()) {
-            _ if self.admitted => 200,
             (jsonrpc::METHOD_NOT_FOUND, Era::Stateless) => 404,
             (jsonrpc::METHOD_NOT_FOUND, Era::Session) => 200,
             _ => 400,

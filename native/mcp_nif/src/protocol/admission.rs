@@ -3,7 +3,7 @@
 use mcp_core::catalog::{ListKind, ReadTarget};
 use mcp_core::json::{Limits, read};
 use mcp_core::protocol::{
-    Admission, Client, Completing, ListenFilter, Notice, Request, Work, refuse_arguments,
+    Admission, Answer, Client, Completing, ListenFilter, Notice, Request, Work, refuse_arguments,
 };
 use rustler::{Encoder, Env, Error, NifResult, ResourceArc, Term};
 
@@ -13,17 +13,32 @@ use crate::resources::binary_term;
 use crate::schema::check;
 use crate::terms::TermSink;
 
-pub(super) fn to_term<'a>(
+/// What a finished answer travels in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// A line, which has no status.
+    Line,
+    /// An HTTP response.
+    Http,
+}
+
+pub(crate) fn to_term<'a>(
     env: Env<'a>,
     catalog: &ResourceArc<CatalogResource>,
     admission: Admission<'_, 'a>,
+    over: Over,
 ) -> NifResult<Term<'a>> {
     Ok(match admission {
-        Admission::Answer(answer) => reply(env, binary_term(env, answer.body)),
+        Admission::Answer(answer) => finished(env, answer, over),
         Admission::Kept { head, tail } => {
             // The tail lives as long as the catalogue; the term refers to it and copies nothing.
             let tail = catalog.make_binary(env, |_| tail).to_term(env);
-            reply(env, vec![binary_term(env, head), tail].encode(env))
+            reply(
+                env,
+                200,
+                vec![binary_term(env, head), tail].encode(env),
+                over,
+            )
         }
         Admission::Ignored => atoms::ignore().encode(env),
         Admission::Open(opening) => {
@@ -40,7 +55,7 @@ pub(super) fn to_term<'a>(
             )
                 .encode(env)
         }
-        Admission::Request(request) => request_term(env, catalog, &request)?,
+        Admission::Request(request) => request_term(env, catalog, &request, over)?,
         Admission::Notice(notice) => {
             (atoms::notification(), notice_term(env, &notice)?).encode(env)
         }
@@ -54,15 +69,22 @@ pub(super) fn to_term<'a>(
         Admission::Batch(admissions) => {
             let outcomes: NifResult<Vec<Term<'a>>> = admissions
                 .into_iter()
-                .map(|admission| to_term(env, catalog, admission))
+                .map(|admission| to_term(env, catalog, admission, over))
                 .collect();
             (atoms::batch(), outcomes?).encode(env)
         }
     })
 }
 
-fn reply<'a>(env: Env<'a>, body: Term<'a>) -> Term<'a> {
-    (atoms::reply(), body).encode(env)
+fn finished(env: Env<'_>, answer: Answer, over: Over) -> Term<'_> {
+    reply(env, answer.status, binary_term(env, answer.body), over)
+}
+
+fn reply<'a>(env: Env<'a>, status: u16, body: Term<'a>, over: Over) -> Term<'a> {
+    match over {
+        Over::Line => (atoms::reply(), body).encode(env),
+        Over::Http => (atoms::reply(), status, body).encode(env),
+    }
 }
 
 /// A slice that admission has already checked, as a term.
@@ -94,10 +116,11 @@ fn request_term<'a>(
     env: Env<'a>,
     catalog: &ResourceArc<CatalogResource>,
     request: &Request<'a>,
+    over: Over,
 ) -> NifResult<Term<'a>> {
     let (kind, index, name, arguments) = asked(env, request)?;
-    if let Some(refusal) = refuse(env, catalog, request, arguments) {
-        return Ok(refusal);
+    if let Some(answer) = refuse(catalog, request, arguments) {
+        return Ok(finished(env, answer, over));
     }
     let fields = [
         id_term(env, &request.id),
@@ -230,20 +253,20 @@ fn list_atom(kind: ListKind) -> rustler::Atom {
 }
 
 /// The finished answer to a call whose arguments do not fit the tool's schema.
-fn refuse<'a>(
-    env: Env<'a>,
-    catalog: &ResourceArc<CatalogResource>,
-    request: &Request<'a>,
-    arguments: Term<'a>,
-) -> Option<Term<'a>> {
+fn refuse(catalog: &CatalogResource, request: &Request<'_>, arguments: Term<'_>) -> Option<Answer> {
     let Work::Tool { index, name, .. } = &request.work else {
         return None;
     };
     let tool = catalog.0.tool(*index)?;
     let problems = check(&tool.input, arguments).err()?;
     let extras = catalog.0.extras(request.revision);
-    let answer = refuse_arguments(name, &problems, &request.id, request.revision, &extras);
-    Some(reply(env, binary_term(env, answer.body)))
+    Some(refuse_arguments(
+        name,
+        &problems,
+        &request.id,
+        request.revision,
+        &extras,
+    ))
 }
 
 fn completing<'a>(env: Env<'a>, argument: &Completing<'a>) -> NifResult<Term<'a>> {

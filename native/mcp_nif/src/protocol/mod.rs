@@ -6,7 +6,7 @@
     reason = "rustler decodes arguments into values"
 )]
 
-mod admission;
+pub(crate) mod admission;
 mod apps;
 mod input;
 mod result;
@@ -23,6 +23,7 @@ use rustler::{Binary, Decoder, Encoder, Env, Error, NifResult, ResourceArc, Term
 use crate::atoms;
 use crate::resources::{DirtyPermit, on_large_stack, report_work};
 use crate::terms::TermJson;
+use admission::Over;
 
 /// A compiled server definition, shared by every process of the server.
 pub(crate) struct CatalogResource(pub(crate) Catalog<TermJson>);
@@ -45,10 +46,10 @@ fn catalog_new<'a>(env: Env<'a>, definition: Binary<'a>) -> Term<'a> {
 fn admit_inline<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
-    session: Option<&'a str>,
+    revision_name: Option<&'a str>,
     line: Binary<'a>,
 ) -> NifResult<Term<'a>> {
-    let admitted = admit_line(env, &catalog, session, line);
+    let admitted = admit_line(env, &catalog, revision_name, line);
     report_work(env, line.len());
     admitted
 }
@@ -57,11 +58,11 @@ fn admit_inline<'a>(
 fn admit_dirty<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
-    session: Option<&'a str>,
+    revision_name: Option<&'a str>,
     line: Binary<'a>,
 ) -> NifResult<Term<'a>> {
     match DirtyPermit::take() {
-        Some(_permit) => admit_line(env, &catalog, session, line),
+        Some(_permit) => admit_line(env, &catalog, revision_name, line),
         None => Ok(atoms::busy().to_term(env)),
     }
 }
@@ -69,18 +70,26 @@ fn admit_dirty<'a>(
 fn admit_line<'a>(
     env: Env<'a>,
     catalog: &ResourceArc<CatalogResource>,
-    session: Option<&str>,
+    revision_name: Option<&str>,
     line: Binary<'a>,
 ) -> NifResult<Term<'a>> {
-    let session = match session {
-        None => None,
-        Some(name) => Some(SessionFacts {
-            revision: revision(name)?,
-        }),
+    let facts = Facts {
+        session: session(revision_name)?,
+        http: None,
     };
-    let facts = Facts { session };
     let admission = admit(&catalog.0, facts, line.as_slice(), &Limits::default());
-    admission::to_term(env, catalog, admission)
+    admission::to_term(env, catalog, admission, Over::Line)
+}
+
+/// The session that a façade passes by its revision.
+pub(crate) fn session(revision_name: Option<&str>) -> NifResult<Option<SessionFacts>> {
+    revision_name
+        .map(|name| {
+            Ok(SessionFacts {
+                revision: revision(name)?,
+            })
+        })
+        .transpose()
 }
 
 /// The revision of that name, as the façade passes it.

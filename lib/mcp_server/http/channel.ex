@@ -1,0 +1,325 @@
+defmodule McpServer.Http.Channel do
+  @moduledoc false
+  # HTTP requests as a connection's channel: each is a lane, `:channel` is a session's own stream.
+  #
+  # Two kinds of connections have one. A session's (session era) belongs to one client, whose streams it
+  # keeps for resumption. A shared one serves requests of the stateless era, each for itself.
+
+  @behaviour McpServer.Connection.Channel
+
+  alias McpServer.{Catalog, Conn}
+  alias McpServer.Http.{Exchange, Ingress, Lane, Lanes, Listener, Mount, Sessions}
+  alias McpServer.Protocol.{HTTP, Outcome}
+
+  @enforce_keys [:mount, :lanes]
+  defstruct [:mount, :lanes, :session, :timer, :seen_at, :catalog]
+
+  @typedoc """
+  * `:session` – `nil` for a shared connection, else what is fixed for a session
+  * `:timer` – when something is due, and the timer for it
+  * `:seen_at` – when the client last asked for something (`Lane.now/0`)
+  """
+  @type t :: %__MODULE__{
+          mount: Mount.t(),
+          lanes: Lanes.t(),
+          session: %{id: String.t(), revision: String.t(), account: McpServer.Http.Replay.account()} | nil,
+          timer: {integer(), reference()} | nil,
+          seen_at: integer(),
+          catalog: Catalog.t() | nil
+        }
+
+  # Streams can be resumed by event id from 2025-03-26 on; from 2025-11-25 on they begin with one.
+  @primed_since "2025-11-25"
+
+  @impl true
+  def open(%{mount: mount, session: session}) do
+    now = Lane.now()
+    channel = %__MODULE__{mount: mount, lanes: Lanes.new(), session: session, seen_at: now}
+
+    if session do
+      Process.send_after(self(), :mcp_http_lifetime, mount.session_lifetime)
+      Process.send_after(self(), :mcp_http_idle, mount.idle_timeout)
+    end
+
+    {:ok, channel}
+  end
+
+  @impl true
+  def event(channel, {:mcp_http_request, exchange, outcome, origin}) do
+    with_exchange(channel, exchange, fn channel, exchange ->
+      {lane, channel} = add(channel, exchange, origin.events?)
+      {[{:admitted, lane, outcome, origin}], channel}
+    end)
+  end
+
+  def event(channel, {:mcp_http, ref, {:request, fields, facts}}) do
+    with_exchange(channel, Listener.exchange(ref), fn channel, exchange ->
+      {lane, channel} = add(channel, exchange, facts.events)
+      {[{:admitted, lane, Outcome.of({:request, fields}), origin(channel)}], channel}
+    end)
+  end
+
+  # What needs the user's code or a session is not done here: one slow request must not hold up the others.
+  def event(channel, {:mcp_http, ref, {:open, _reply, _fields} = opened}) do
+    mount = channel.mount
+    Ingress.start(fn -> Ingress.open(mount, Listener.exchange(ref), Outcome.of(opened)) end)
+    {[], channel}
+  end
+
+  def event(channel, {:mcp_http, ref, {:head, screened, facts, head}, body}) do
+    mount = channel.mount
+    Ingress.start(fn -> Ingress.serve_native(mount, Listener.exchange(ref), {screened, facts}, head, body) end)
+    {[], channel}
+  end
+
+  def event(channel, {:mcp_catalog, catalog}), do: {[], %{channel | catalog: catalog}}
+  def event(channel, {:mcp_http_listen, exchange, last_event}), do: listen(channel, exchange, last_event)
+
+  def event(channel, {:mcp_http_end, exchange}) do
+    with_exchange(channel, exchange, fn channel, exchange ->
+      end_session(channel)
+      Exchange.reply(exchange, 204, [], [])
+      {[:closed], channel}
+    end)
+  end
+
+  def event(channel, {:mcp_exchange, ref, {:sent, bytes}}) do
+    case Lanes.find(channel.lanes, ref) do
+      {:ok, lane} -> sent(channel, lane, bytes)
+      :error -> {[], channel}
+    end
+  end
+
+  def event(channel, {:mcp_exchange, ref, :closed}), do: closed_by_peer(channel, ref)
+  def event(channel, {{:mcp_exchange_down, ref}, _monitor, :process, _pid, _reason}), do: closed_by_peer(channel, ref)
+  def event(channel, {:mcp_http_gone, key}), do: {[{:gone, key}], %{channel | lanes: Lanes.drop(channel.lanes, key)}}
+  def event(channel, :mcp_http_tick), do: {[], tick(%{channel | timer: nil})}
+  def event(channel, :mcp_http_drain), do: {[:eof], channel}
+  def event(channel, :mcp_http_lifetime), do: {end_session(channel), channel}
+  def event(channel, :mcp_http_idle), do: idle(channel)
+  def event(_channel, _message), do: :unknown
+
+  defp with_exchange(channel, exchange, fun) do
+    case Exchange.own(exchange) do
+      {:ok, exchange} -> fun.(%{channel | seen_at: Lane.now()}, exchange)
+      :closed -> {[], channel}
+    end
+  end
+
+  # A listener admits with the catalogue it was given; while developing that can be older than the code.
+  defp origin(channel) do
+    catalog = channel.catalog || Catalog.fetch(channel.mount.router)
+    %{catalog: catalog, base: %Conn{assigns: channel.mount.assigns}, bytes: 0}
+  end
+
+  defp add(channel, exchange, events?) do
+    {number, lanes} = Lanes.number(channel.lanes)
+    lane = lane(channel, number, exchange, events?)
+    {number, arm(%{channel | lanes: Lanes.put(lanes, number, lane)}, Lane.due(lane, channel.mount))}
+  end
+
+  defp lane(channel, number, exchange, events?) do
+    lane = %Lane{number: number, exchange: exchange, events?: events?, since: Lane.now()}
+
+    if channel.session,
+      do: %{lane | replay: Lanes.replay(channel.mount, channel.session.account), primes?: primes?(channel)},
+      else: lane
+  end
+
+  defp primes?(channel), do: channel.session.revision >= @primed_since
+
+  # GET: the session's own stream, or the rest of one that was cut.
+  defp listen(channel, exchange, last_event) do
+    with_exchange(channel, exchange, fn channel, exchange ->
+      case attach(channel, exchange, last_event) do
+        {:ok, key, lane} -> {[], keep(channel, key, lane)}
+        {:error, reason} -> refuse(channel, exchange, reason)
+      end
+    end)
+  end
+
+  defp attach(channel, exchange, nil) do
+    case Lanes.fetch(channel.lanes, :channel) do
+      {:ok, %{exchange: attached}} when attached != nil -> {:error, :taken}
+      {:ok, lane} -> {:ok, :channel, Lane.open(%{lane | exchange: exchange, phase: :waiting})}
+      :error -> {:ok, :channel, Lane.open(lane(channel, 0, exchange, true))}
+    end
+  end
+
+  defp attach(_channel, _exchange, :invalid), do: {:error, :unknown}
+
+  defp attach(channel, exchange, {number, index}) do
+    key = if number == 0, do: :channel, else: number
+
+    with {:ok, lane} <- Lanes.fetch(channel.lanes, key),
+         {:ok, lane} <- Lane.resume(lane, exchange, index) do
+      {:ok, key, lane}
+    else
+      :error -> {:error, :unknown}
+      {:error, reason} -> {:error, reason}
+    end
+  end
+
+  @refusals %{taken: :stream_taken, gone: :resume_gone, unknown: :resume_unknown}
+
+  defp refuse(channel, exchange, reason) do
+    {status, headers, body} = HTTP.answer(Map.fetch!(@refusals, reason))
+    Exchange.reply(exchange, status, headers, body)
+    {[], channel}
+  end
+
+  defp sent(channel, {key, lane}, bytes) do
+    after_it = Lane.sent(lane, bytes)
+    writable? = Lane.congested?(lane) and not Lane.congested?(after_it)
+    {if(writable?, do: [{:writable, key}], else: []), keep(channel, key, after_it)}
+  end
+
+  # In the session era the request goes on and its client may come back; in the stateless era this is how a
+  # client cancels.
+  defp closed_by_peer(channel, ref) do
+    case Lanes.find(channel.lanes, ref) do
+      {:ok, {key, _lane}} when channel.session == nil ->
+        {[{:gone, key}], %{channel | lanes: Lanes.drop(channel.lanes, key)}}
+
+      {:ok, {key, lane}} ->
+        {[{:writable, key}], keep(channel, key, Lane.away(lane))}
+
+      :error ->
+        {[], channel}
+    end
+  end
+
+  defp keep(channel, key, lane) do
+    # Noticed while writing: what belongs to the lane ends as if the peer had said so.
+    if lane.phase == :away and channel.session == nil, do: send(self(), {:mcp_http_gone, key})
+    lanes = Lanes.put(channel.lanes, key, lane)
+    arm(%{channel | lanes: lanes}, Lane.due(lane, channel.mount))
+  end
+
+  # A session ends when its client has nothing open and asks for nothing.
+  defp idle(channel) do
+    left = channel.seen_at + channel.mount.idle_timeout - Lane.now()
+
+    cond do
+      Lanes.busy?(channel.lanes) -> rearm_idle(channel, channel.mount.idle_timeout)
+      left > 0 -> rearm_idle(channel, left)
+      true -> {end_session(channel), channel}
+    end
+  end
+
+  # Nobody finds it any more; who has found it already is told in `closed/2`.
+  defp end_session(channel) do
+    Sessions.forget(channel.session.id)
+    [:closed]
+  end
+
+  defp rearm_idle(channel, milliseconds) do
+    Process.send_after(self(), :mcp_http_idle, milliseconds)
+    {[], channel}
+  end
+
+  # One timer for all lanes.
+  defp arm(channel, nil), do: channel
+  defp arm(%{timer: {earlier, _timer}} = channel, due) when earlier <= due, do: channel
+
+  defp arm(channel, due) do
+    with {_later, timer} <- channel.timer, do: Process.cancel_timer(timer)
+    %{channel | timer: {due, Process.send_after(self(), :mcp_http_tick, max(due - Lane.now(), 0))}}
+  end
+
+  defp tick(channel) do
+    now = Lane.now()
+
+    {changed, due} = Lanes.tick(channel.lanes, channel.mount, now)
+    Enum.reduce(changed, arm(channel, due), fn {key, lane}, channel -> keep(channel, key, lane) end)
+  end
+
+  @impl true
+  def credit(_channel), do: :ok
+
+  @impl true
+  def write(channel, entries) do
+    {:ok, entries |> by_lane(channel) |> Enum.reduce(channel, &write_lane/2)}
+  end
+
+  defp by_lane([{lane, _kind, _message} = entry], channel), do: [{reroute(lane, entry, channel), [entry]}]
+
+  defp by_lane(entries, channel) do
+    entries
+    |> Enum.group_by(fn {lane, _kind, _message} = entry -> reroute(lane, entry, channel) end)
+    |> Enum.sort_by(fn {key, _entries} -> if key == :channel, do: 0, else: key end)
+  end
+
+  # A request to a client that took no stream for its own request goes by the session's stream.
+  defp reroute(lane, {lane, :request, _message}, channel) do
+    case Lanes.fetch(channel.lanes, lane) do
+      {:ok, %{events?: true}} -> lane
+      _no_stream -> :channel
+    end
+  end
+
+  defp reroute(lane, _entry, _channel), do: lane
+
+  defp write_lane({key, entries}, channel) do
+    with {:ok, lane} <- Lanes.fetch(channel.lanes, key) do
+      case Lane.write(lane, entries, channel.mount) do
+        {:ok, lane} -> keep(channel, key, lane)
+        :done -> %{channel | lanes: Lanes.drop(channel.lanes, key)}
+      end
+    else
+      # Nobody listens.
+      :error -> channel
+    end
+  end
+
+  @impl true
+  def congested?(channel, key) do
+    case Lanes.fetch(channel.lanes, key) do
+      {:ok, lane} -> Lane.congested?(lane)
+      :error -> false
+    end
+  end
+
+  @impl true
+  def reachable?(channel, key) do
+    Enum.any?([key, :channel], fn key ->
+      match?({:ok, %{events?: true}}, Lanes.fetch(channel.lanes, key))
+    end)
+  end
+
+  # In a shared connection the same id can come from any number of clients.
+  @impl true
+  def key(%{session: nil}, lane, id), do: {lane, id}
+  def key(_channel, _lane, id), do: id
+
+  @impl true
+  def idle?(%{session: nil}), do: false
+  def idle?(channel), do: not Lanes.waiting?(channel.lanes)
+
+  @impl true
+  def closed(channel, reason) do
+    ended? = channel.session != nil and reason == :closed
+    {status, headers, body} = HTTP.answer(if ended?, do: :session_not_found, else: :shutting_down)
+    Lanes.each(channel.lanes, &Lane.close(&1, headers, status, body))
+    refuse_late(status, headers, body)
+  end
+
+  # Requests that were on their way while the connection ended.
+  defp refuse_late(status, headers, body) do
+    receive do
+      {:mcp_http_request, exchange, _outcome, _origin} -> refuse_late(exchange, status, headers, body)
+      {:mcp_http_listen, exchange, _last_event} -> refuse_late(exchange, status, headers, body)
+      {:mcp_http_end, exchange} -> refuse_late(exchange, status, headers, body)
+    after
+      0 -> :ok
+    end
+  end
+
+  defp refuse_late(exchange, status, headers, body) do
+    Exchange.reply(exchange, status, headers, body)
+    refuse_late(status, headers, body)
+  end
+
+  @impl true
+  def transport, do: :http
+end

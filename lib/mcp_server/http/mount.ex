@@ -1,0 +1,189 @@
+defmodule McpServer.Http.Mount do
+  @moduledoc false
+  # One place where a router is served over HTTP: its options, checked, and what is made of them once.
+  # Both servers have the same options; `McpServer.HttpServer` documents them.
+
+  alias McpServer.Connection.Options
+  alias McpServer.JSON
+  alias McpServer.Protocol.HTTP
+
+  @enforce_keys [:id, :router, :policy, :options]
+  defstruct [
+    :id,
+    :router,
+    :policy,
+    :authorize,
+    :init,
+    :options,
+    assigns: %{},
+    max_body_bytes: 4 * 1024 * 1024,
+    max_sessions: 10_000,
+    max_sessions_per_principal: 100,
+    idle_timeout: 1_800_000,
+    session_lifetime: 86_400_000,
+    max_events: 256,
+    max_event_bytes: 1024 * 1024,
+    keep_alive: 15_000,
+    stream_after: 1_000,
+    stall_timeout: 30_000,
+    max_requests: 1_000,
+    max_listeners: 20_000
+  ]
+
+  @type t :: %__MODULE__{}
+
+  @counts [
+    :max_body_bytes,
+    :max_sessions,
+    :max_sessions_per_principal,
+    :idle_timeout,
+    :session_lifetime,
+    :max_events,
+    :max_event_bytes,
+    :keep_alive,
+    :stream_after,
+    :stall_timeout,
+    :max_requests,
+    :max_listeners
+  ]
+  @policy [:path, :allowed_hosts, :allowed_origins, :resource_metadata, :sessions]
+  @own @counts ++ @policy ++ [:router, :authorize, :init, :assigns]
+
+  @doc "Every option of a mount."
+  @spec names() :: [atom()]
+  def names, do: Enum.sort(@own ++ Options.names())
+
+  @doc """
+  Splits options into those of a mount, checked, and the rest.
+
+  Raises `ArgumentError` that says what was given and what is allowed. The result is plain data.
+  """
+  @spec options!(keyword()) :: {keyword(), rest :: keyword()}
+  def options!(options) do
+    Keyword.keyword?(options) || raise ArgumentError, "expected a keyword list, got: #{inspect(options)}"
+    {own, rest} = Keyword.split(options, @own)
+    Enum.each(own, &check!/1)
+    (is_atom(own[:router]) and own[:router] != nil) or raise ArgumentError, "router: names the module to serve"
+    {bounds, rest} = Keyword.split(rest, Options.names())
+    {_checked, []} = Options.split(bounds)
+    {own ++ bounds, rest}
+  end
+
+  defp check!({name, value}) when name in @counts do
+    (is_integer(value) and value > 0) ||
+      raise ArgumentError, "expected #{inspect(name)} to be a positive integer, got: #{inspect(value)}"
+  end
+
+  defp check!({name, value}) when name in [:allowed_hosts, :allowed_origins] do
+    (is_list(value) and Enum.all?(value, &is_binary/1)) ||
+      raise ArgumentError, "expected #{inspect(name)} to be a list of strings, got: #{inspect(value)}"
+  end
+
+  defp check!({name, value}) when name in [:authorize, :init] do
+    is_function(value, 1) or match?({module, function} when is_atom(module) and is_atom(function), value) ||
+      raise ArgumentError, "expected #{inspect(name)} to be a function of one argument, got: #{inspect(value)}"
+  end
+
+  defp check!({:assigns, value}) do
+    is_map(value) || raise ArgumentError, "expected :assigns to be a map, got: #{inspect(value)}"
+  end
+
+  defp check!({:resource_metadata, value}) do
+    (is_map(value) and is_binary(value[:resource] || value["resource"])) ||
+      raise ArgumentError,
+            "expected :resource_metadata to be a map with at least resource: \"https://…\", got: #{inspect(value)}"
+  end
+
+  defp check!(_other), do: :ok
+
+  @doc "The mount of options that `options!/1` has checked."
+  @spec new(id :: term(), keyword()) :: t()
+  def new(id, options) do
+    {bounds, own} = Keyword.split(options, Options.names())
+    {policy, own} = Keyword.split(own, @policy)
+    mount = struct!(%__MODULE__{id: id, router: own[:router], policy: nil, options: bounds}, own)
+    %{mount | policy: policy(Map.new(policy), mount)}
+  end
+
+  defp policy(options, mount) do
+    options = Map.put(options, :max_body_bytes, mount.max_body_bytes)
+
+    case options |> with_metadata() |> HTTP.policy() do
+      {:ok, policy} -> policy
+      {:error, text} -> raise ArgumentError, text
+    end
+  end
+
+  @doc """
+  The mount of a plug's options, served from the first time on that somebody asks for it.
+
+  A plug has no place in a supervision tree, so its workers have one here.
+  """
+  @spec ensure(keyword()) :: t()
+  def ensure(options) do
+    case fetch({:plug, options}) do
+      {:ok, mount} -> mount
+      :error -> start(new({:plug, options}, options))
+    end
+  end
+
+  defp start(mount) do
+    workers = Supervisor.child_spec({McpServer.Http.Workers, mount}, id: mount.id)
+
+    case DynamicSupervisor.start_child(McpServer.Http.MountSupervisor, workers) do
+      {:ok, _pid} -> publish(mount)
+      # Somebody else's first request was a little earlier.
+      {:error, {:already_started, _pid}} -> :ok
+    end
+
+    mount
+  end
+
+  @doc "Lets the mount be found by its id, from any process, without a copy."
+  @spec publish(t()) :: :ok
+  def publish(%__MODULE__{id: id} = mount), do: :persistent_term.put({__MODULE__, id}, mount)
+
+  @doc "Takes a mount back that is served no longer."
+  @spec withdraw(term()) :: :ok
+  def withdraw(id) do
+    :persistent_term.erase({__MODULE__, id})
+    :ok
+  end
+
+  @doc "The mount with the id."
+  @spec fetch(term()) :: {:ok, t()} | :error
+  def fetch(id) do
+    case :persistent_term.get({__MODULE__, id}, nil) do
+      nil -> :error
+      mount -> {:ok, mount}
+    end
+  end
+
+  defp with_metadata(%{resource_metadata: metadata} = options),
+    do: %{options | resource_metadata: JSON.encode!(metadata)}
+
+  defp with_metadata(options), do: options
+
+  @doc "How an answer stands in HTTP: status and headers of a JSON text."
+  @spec standing(t(), McpServer.Connection.Channel.standing()) :: {pos_integer(), [{String.t(), String.t()}]}
+  def standing(_mount, :ok), do: {200, json()}
+  def standing(_mount, {:status, status}) when status in [429, 503], do: {status, [{"retry-after", "1"} | json()]}
+  def standing(_mount, {:status, status}), do: {status, json()}
+  def standing(_mount, :forbidden), do: {403, json()}
+
+  def standing(mount, {:insufficient_scope, scopes}) do
+    {403, [{"www-authenticate", HTTP.challenge(challenge(mount, "insufficient_scope", scopes))} | json()]}
+  end
+
+  @doc "What a client is told about how to be let in."
+  @spec challenge(t(), String.t() | nil, [String.t()]) :: map()
+  def challenge(mount, error, scopes),
+    do: %{resource_metadata: HTTP.metadata_url(mount.policy), error: error, scope: scopes}
+
+  defp json, do: [{"content-type", "application/json"}]
+
+  @doc "Calls a hook of the user's."
+  @spec call_hook((term() -> term()) | {module(), atom()}, term()) :: term()
+  def call_hook({module, function}, argument), do: apply(module, function, [argument])
+  def call_hook(hook, argument), do: hook.(argument)
+end

@@ -1,0 +1,141 @@
+defmodule McpServer.Http.Sessions do
+  @moduledoc false
+  # The sessions of this node: who they belong to, how many there may be, and where to find them.
+  #
+  # Finding one is a look into a table. The table belongs to the supervisor above this process, so that
+  # neither an unknown id nor the end of this process costs a session anything.
+
+  use GenServer
+
+  alias McpServer.{Connection, Session}
+  alias McpServer.Http.{Mount, Node}
+
+  @table __MODULE__
+  # Bytes of stored events, over all sessions.
+  @max_stored_bytes 64 * 1024 * 1024
+
+  @type found ::
+          {:ok, pid(), revision :: String.t()} | {:remote, node()} | :unknown
+
+  @doc "Makes the table; the calling process owns it."
+  @spec create_table() :: :ok
+  def create_table do
+    :ets.new(@table, [:named_table, :public, read_concurrency: true])
+    :ets.insert(@table, {:stored, :atomics.new(1, [])})
+    :ok
+  end
+
+  @spec start_link(term()) :: GenServer.on_start()
+  def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
+
+  @doc "Opens a session of the mount for a principal, `nil` where nobody is authenticated."
+  @spec open(Mount.t(), McpServer.Protocol.opening(), principal :: term()) ::
+          {:ok, id :: String.t()} | {:error, :too_many}
+  def open(mount, opening, principal), do: GenServer.call(__MODULE__, {:open, mount, opening, principal})
+
+  @doc """
+  Finds a session by the id a client sent.
+
+  The session of another principal or of another router is as unknown as one that never was.
+  """
+  @spec find(String.t(), router :: module(), principal :: term()) :: found()
+  def find(id, router, principal) do
+    case :ets.lookup(@table, id) do
+      [{^id, pid, revision, ^router, ^principal, _mount, _own}] -> {:ok, pid, revision}
+      [_foreign] -> :unknown
+      [] -> Node.of_session(id)
+    end
+  end
+
+  @doc "From now on the session is unknown."
+  @spec forget(String.t()) :: :ok
+  def forget(id) do
+    :ets.delete(@table, id)
+    :ok
+  end
+
+  @doc "Where a session of this node is served."
+  @spec mount_of(String.t()) :: {:ok, term()} | :error
+  def mount_of(id) do
+    case :ets.lookup(@table, id) do
+      [{^id, _pid, _revision, _router, _principal, mount, _own}] -> {:ok, mount}
+      [] -> :error
+    end
+  end
+
+  @doc "Tells every session of the mount to come to its end."
+  @spec drain(mount_id :: term()) :: :ok
+  def drain(mount) do
+    for [pid] <- :ets.match(@table, {:_, :"$1", :_, :_, :_, mount, :_}), do: send(pid, :mcp_http_drain)
+    :ok
+  end
+
+  @doc "How many sessions there are."
+  @spec count() :: non_neg_integer()
+  def count, do: :ets.select_count(@table, [{{:_, :_, :_, :_, :_, :_, :_}, [], [true]}])
+
+  @impl true
+  def init(nil) do
+    # After a crash of this process the sessions are still there.
+    sessions = :ets.match(@table, {:"$1", :"$2", :_, :_, :"$3", :"$4", :"$5"})
+    {:ok, Enum.reduce(sessions, %{monitors: %{}, counts: %{}}, &watch(&2, List.to_tuple(&1)))}
+  end
+
+  @impl true
+  def handle_call({:open, mount, opening, principal}, _from, state) do
+    if room?(state, mount, principal) do
+      {id, pid, own} = start(mount, opening, principal)
+      {:reply, {:ok, id}, watch(state, {id, pid, principal, mount.id, own})}
+    else
+      {:reply, {:error, :too_many}, state}
+    end
+  end
+
+  defp room?(state, mount, principal) do
+    map_size(state.monitors) < mount.max_sessions and
+      (principal == nil or Map.get(state.counts, {mount.id, principal}, 0) < mount.max_sessions_per_principal)
+  end
+
+  defp start(mount, opening, principal) do
+    id = Node.session_id()
+    own = :atomics.new(1, [])
+    account = %{node: stored(), own: own, max_bytes: @max_stored_bytes}
+    channel = %{mount: mount, session: %{id: id, revision: opening.revision, account: account}}
+    session = id |> Session.new() |> Session.open(opening)
+    options = [router: mount.router, channel: {McpServer.Http.Channel, channel}, session: session]
+    bounds = Keyword.merge([max_awaiting_input: 64, overload: {:refuse, 429}], mount.options)
+    spec = Supervisor.child_spec({Connection, options ++ bounds}, restart: :temporary)
+    {:ok, pid} = DynamicSupervisor.start_child(McpServer.Http.SessionSupervisor, spec)
+    :ets.insert(@table, {id, pid, opening.revision, mount.router, principal, mount.id, own})
+    {id, pid, own}
+  end
+
+  defp stored, do: :ets.lookup_element(@table, :stored, 2)
+
+  defp watch(state, {id, pid, principal, mount, own}) do
+    count = Map.get(state.counts, {mount, principal}, 0) + 1
+    monitors = Map.put(state.monitors, Process.monitor(pid), {id, {mount, principal}, own})
+    %{state | monitors: monitors, counts: Map.put(state.counts, {mount, principal}, count)}
+  end
+
+  @impl true
+  def handle_info({:DOWN, ref, :process, _pid, _reason}, state) do
+    case Map.pop(state.monitors, ref) do
+      {nil, _monitors} -> {:noreply, state}
+      {session, monitors} -> {:noreply, release(%{state | monitors: monitors}, session)}
+    end
+  end
+
+  def handle_info(_message, state), do: {:noreply, state}
+
+  defp release(state, {id, owner, own}) do
+    :ets.delete(@table, id)
+    # What a session had stored when it was killed is no longer there.
+    :atomics.sub(stored(), 1, :atomics.get(own, 1))
+
+    case Map.fetch!(state.counts, owner) do
+      1 -> %{state | counts: Map.delete(state.counts, owner)}
+      count -> %{state | counts: Map.put(state.counts, owner, count - 1)}
+    end
+  end
+end

@@ -1,0 +1,254 @@
+defmodule McpServer.HttpServer do
+  @moduledoc """
+  Serves a router over Streamable HTTP, on a listener of its own: no web server and no further dependency.
+
+      children = [
+        MyApp.Repo,
+        {McpServer.HttpServer, router: MyApp.MCP, port: 4040}
+      ]
+
+  Clients connect to `http://127.0.0.1:4040/mcp`, with any revision of the protocol. In a Phoenix application, or
+  behind Bandit or Cowboy, use `McpServer.HttpPlug`: it obeys the same rules and takes the same options.
+
+  ## Who may connect
+
+  It listens on the loopback interface, and answers requests for a loopback host only, whatever their origin:
+  a web page that the user has open cannot reach it. To be reached by others it needs three things:
+
+      {McpServer.HttpServer,
+       router: MyApp.MCP,
+       ip: {0, 0, 0, 0},
+       port: 4040,
+       allowed_hosts: ["mcp.example.com"],
+       authorize: &MyApp.Auth.authorize/1}
+
+  `authorize:` is called with each request's head, before its body is read, and says who asks:
+
+  | it returns | the client gets |
+  |---|---|
+  | `{:ok, principal}` | its answer; handlers see the principal as `conn.principal`, and sessions, streams and sealed state are this principal's alone |
+  | `{:error, :unauthorized}` | 401 with a `WWW-Authenticate` challenge |
+  | `{:error, {:insufficient_scope, ["files:read"]}}` | 403 with a challenge that names the scopes |
+
+  With `resource_metadata:` the challenge names the protected resource metadata document (RFC 9728), which is served
+  at `/.well-known/oauth-protected-resource`:
+
+      resource_metadata: %{
+        resource: "https://mcp.example.com/mcp",
+        authorization_servers: ["https://auth.example.com"]
+      }
+
+  TLS is the work of a proxy in front of it.
+
+  ## Sessions
+
+  Clients of 2026-07-28 need none. Older ones open a session with `initialize`; it ends with `DELETE`, after
+  `:idle_timeout` without a request or an open stream, or after `:session_lifetime`. A client that loses a
+  stream comes back for the rest of it, see `:max_events`. In a cluster any node serves any session: what reaches
+  the wrong one is passed on.
+
+  ## Disconnects
+
+  A client of 2026-07-28 that closes its connection cancels the request. In a session the request goes on, and its
+  answer waits for the client to resume.
+
+  ## Options
+
+  | option | default | |
+  |---|---|---|
+  | `:router` | required | the router to serve |
+  | `:port` | `4040` | `0` takes a free one: `port/1` |
+  | `:ip` | `{127, 0, 0, 1}` | the address to listen on |
+  | `:path` | `"/mcp"` | where it is served |
+  | `:name` | none | a name to register |
+  | `:allowed_hosts` | `[]` | hosts beside loopback: `"mcp.example.com"`, or with a port |
+  | `:allowed_origins` | `[]` | origins beside loopback: `"https://app.example.com"` |
+  | `:authorize` | none | who asks: a function of one argument, or `{module, function}`; see above |
+  | `:init` | none | a function from the request's head to the `McpServer.Conn` that handlers get |
+  | `:assigns` | `%{}` | what every `McpServer.Conn` has under `assigns` |
+  | `:resource_metadata` | none | the document of RFC 9728, a map |
+  | `:drain` | `5_000` | how long calls may go on when the server stops, in milliseconds |
+  | `:max_body_bytes` | 4 MiB | the longest message; above 413 |
+  | `:max_connections` | `16_384` | connections at once; above 503 |
+  | `:max_requests` | `1_000` | calls without a session at once, for each scheduler; above 503 |
+  | `:max_listeners` | `20_000` | `subscriptions/listen` streams, for each scheduler; above 429 |
+  | `:max_calls` | `64` | calls of one session at once; above 429 |
+  | `:max_sessions` | `10_000` | sessions of this node; above 503 |
+  | `:max_sessions_per_principal` | `100` | the same for one principal |
+  | `:idle_timeout` | `1_800_000` | how long a session lives unused, in milliseconds |
+  | `:session_lifetime` | `86_400_000` | how long it lives at most, in milliseconds |
+  | `:stream_after` | `1_000` | a call that takes longer than this gets a stream, in milliseconds |
+  | `:keep_alive` | `15_000` | how often a quiet stream shows a sign of life, in milliseconds |
+  | `:stall_timeout` | `30_000` | how long a client may read nothing of what it was sent, in milliseconds |
+  | `:max_events`, `:max_event_bytes` | `256`, 1 MiB | events kept of each stream of a session, for resumption |
+  | `:head_timeout` | `10_000` | how long a request's head may take, in milliseconds |
+  | `:connection_timeout` | `60_000` | how long a connection may wait for its next request, in milliseconds |
+
+  And the bounds of calls, as in `McpServer.Stdio`: `:timeout`, `:input_timeout`, `:max_awaiting_input`,
+  `:max_subscriptions`, `:max_heap_words`, `:max_result_bytes`.
+  """
+
+  use GenServer
+
+  require Logger
+
+  alias McpServer.Catalog
+  alias McpServer.Http.{Listener, Mount, Sessions, Workers}
+
+  @native [max_connections: 16_384, head_timeout: 10_000, connection_timeout: 60_000]
+  @own [port: 4040, ip: {127, 0, 0, 1}, drain: 5_000]
+  # How often a router that was compiled again is looked for, and a worker that is being restarted.
+  @refresh_ms 1_000
+  @retry_ms 20
+
+  @type option :: {:router, module()} | {atom(), term()}
+
+  @doc false
+  @spec child_spec([option()]) :: Supervisor.child_spec()
+  def child_spec(options) do
+    %{
+      id: {__MODULE__, options[:name] || options[:port] || @own[:port]},
+      start: {__MODULE__, :start_link, [options]},
+      shutdown: Keyword.get(options, :drain, @own[:drain]) + 5_000
+    }
+  end
+
+  @doc """
+  Starts the server, linked to the calling process. Usually a supervisor does.
+
+  Returns `{:error, reason}` where it cannot listen: `:eaddrinuse`, `:eacces`, `:eaddrnotavail`. Raises
+  `ArgumentError` for options that are unknown or wrong.
+  """
+  @spec start_link([option()]) :: GenServer.on_start()
+  def start_link(options) do
+    {name, options} = Keyword.split(options, [:name])
+    {mount, rest} = Mount.options!(options)
+    settings = Map.new(Keyword.validate!(rest, @own ++ @native))
+    Enum.each(settings, &check!/1)
+    GenServer.start_link(__MODULE__, {Keyword.put_new(mount, :path, "/mcp"), settings}, name)
+  end
+
+  defp check!({:port, port}) do
+    port in 0..65_535 || raise ArgumentError, "expected :port to be between 0 and 65535, got: #{inspect(port)}"
+  end
+
+  defp check!({:ip, ip}) do
+    (is_tuple(ip) and is_list(:inet.ntoa(ip))) or
+      raise ArgumentError, "expected :ip to be an address such as {127, 0, 0, 1}, got: #{inspect(ip)}"
+  end
+
+  defp check!({name, value}) do
+    (is_integer(value) and value > 0) ||
+      raise ArgumentError, "expected #{inspect(name)} to be a positive integer, got: #{inspect(value)}"
+  end
+
+  @doc "The port that the server listens on."
+  @spec port(GenServer.server()) :: :inet.port_number()
+  def port(server), do: GenServer.call(server, :port)
+
+  @doc """
+  What the listener has counted since it started: `connections`, `requests`, `refused`, `streams` and others, by
+  name. For metrics and for a look at night.
+  """
+  @spec stats(GenServer.server()) :: %{atom() => non_neg_integer()}
+  def stats(server), do: GenServer.call(server, :stats)
+
+  @impl true
+  def init({options, settings}) do
+    Process.flag(:trap_exit, true)
+    mount = Mount.new({__MODULE__, make_ref()}, options)
+    Mount.publish(mount)
+    {:ok, _supervisor} = Workers.start_link(mount)
+    state = %{mount: mount, settings: settings, catalog: Catalog.fetch(mount.router), listener: nil, port: nil}
+
+    case listen(state) do
+      {:ok, listener, port} ->
+        warn_open(state)
+        Process.send_after(self(), :refresh, @refresh_ms)
+        {:ok, watch(%{state | listener: listener, port: port})}
+
+      {:error, reason} ->
+        Mount.withdraw(mount.id)
+        {:stop, reason}
+    end
+  end
+
+  defp listen(%{mount: mount, settings: settings} = state) do
+    native = settings |> Map.drop([:drain]) |> Map.put(:ip, to_string(:inet.ntoa(settings.ip)))
+    workers = List.to_tuple(Workers.all(mount.id))
+    Listener.listen(workers, state.catalog, mount.policy, mount.authorize != nil, Map.merge(native, limits(mount)))
+  end
+
+  defp limits(mount), do: %{max_body_bytes: mount.max_body_bytes, stall_timeout: mount.stall_timeout}
+
+  defp warn_open(%{mount: %{authorize: nil, router: router}, settings: %{ip: ip}}) do
+    if not loopback?(ip) do
+      Logger.warning(
+        "#{inspect(router)} is served on #{:inet.ntoa(ip)} without authorize: whoever reaches this address may call its tools"
+      )
+    end
+  end
+
+  defp warn_open(_state), do: :ok
+
+  defp loopback?({127, _, _, _}), do: true
+  defp loopback?({0, 0, 0, 0, 0, 0, 0, 1}), do: true
+  defp loopback?(_ip), do: false
+
+  # Tells the listener who answers, and the workers what it admits with.
+  defp watch(state) do
+    workers = Workers.all(state.mount.id)
+    for worker <- workers, do: send(worker, {:mcp_catalog, state.catalog})
+    for worker <- workers, do: Process.monitor(worker)
+    Listener.put_workers(state.listener, List.to_tuple(workers))
+    if length(workers) < Workers.count(), do: Process.send_after(self(), :workers, @retry_ms)
+    state
+  end
+
+  @impl true
+  def handle_call(:port, _from, state), do: {:reply, state.port, state}
+  def handle_call(:stats, _from, state), do: {:reply, Listener.stats(state.listener), state}
+
+  @impl true
+  def handle_info(:refresh, state) do
+    Process.send_after(self(), :refresh, @refresh_ms)
+    {:noreply, refresh(state, Catalog.fetch(state.mount.router))}
+  end
+
+  def handle_info(:workers, state), do: {:noreply, watch(state)}
+  def handle_info({:DOWN, _ref, :process, _worker, _reason}, state), do: {:noreply, rewatch(state)}
+  def handle_info({:EXIT, _pid, reason}, state), do: {:stop, reason, state}
+  def handle_info(_message, state), do: {:noreply, state}
+
+  # The same catalogue as long as nobody compiles the router.
+  defp refresh(%{catalog: catalog} = state, catalog), do: state
+
+  defp refresh(state, catalog) do
+    Listener.put_catalog(state.listener, catalog)
+    for worker <- Workers.all(state.mount.id), do: send(worker, {:mcp_catalog, catalog})
+    %{state | catalog: catalog}
+  end
+
+  # Its supervisor has it back in a moment.
+  defp rewatch(state) do
+    Process.send_after(self(), :workers, @retry_ms)
+    state
+  end
+
+  @impl true
+  def terminate(_reason, %{mount: mount, settings: %{drain: grace}} = state) do
+    Listener.drain(state.listener, grace)
+    for worker <- Workers.all(mount.id), do: send(worker, :mcp_http_drain)
+    Sessions.drain(mount.id)
+    wait(state.listener, System.monotonic_time(:millisecond) + grace)
+    Listener.stop(state.listener)
+    Mount.withdraw(mount.id)
+  end
+
+  defp wait(listener, deadline) do
+    if Listener.stats(listener).connections > 0 and System.monotonic_time(:millisecond) < deadline do
+      Process.sleep(@retry_ms)
+      wait(listener, deadline)
+    end
+  end
+end

@@ -1,0 +1,153 @@
+defmodule McpServer.Protocol.HTTP do
+  @moduledoc false
+  # The door to the core's rules of Streamable HTTP: heads and bodies in, outcomes out; answers that only
+  # the owner of sessions, streams and bounds can give; how events are framed.
+  # One of the façades over `McpServer.Native`. Knows no process and no socket.
+
+  alias McpServer.{Catalog, Native, Protocol}
+  alias McpServer.Protocol.Outcome
+
+  @typedoc "Checked options of an endpoint."
+  @opaque policy :: reference()
+
+  @typedoc "A head that was let through and waits for its body."
+  @opaque screened :: reference()
+
+  @type headers :: [{String.t(), String.t()}]
+
+  @typedoc """
+  A request's head: names in any case, values as sent. `:target` is the path with its query;
+  `:authority` that of an absolute target, or HTTP/2's.
+  """
+  @type head :: %{
+          required(:method) => String.t(),
+          required(:target) => String.t(),
+          required(:headers) => headers(),
+          optional(:authority) => String.t() | nil,
+          optional(atom()) => term()
+        }
+
+  @typedoc "A stream's number within its session, and an event's place on it."
+  @type event_id :: {stream :: non_neg_integer(), index :: non_neg_integer()}
+
+  @typedoc """
+  What a head says.
+
+    * `:session_id` – of the session era only; `""` stands for everything that no session can be called
+    * `:last_event_id` – of a GET; `:invalid` names no event of this library's
+    * `:content_length` – `nil` where it has to be counted
+    * `:stateless` – the message is of the stateless era whatever its body says
+    * `:events`, `:json` – what the client takes
+  """
+  @type facts :: %{
+          verb: :post | :get | :delete,
+          session_id: String.t() | nil,
+          last_event_id: event_id() | :invalid | nil,
+          content_length: non_neg_integer() | nil,
+          stateless: boolean(),
+          events: boolean(),
+          json: boolean()
+        }
+
+  @typedoc """
+  What a body becomes. A `{:reply, status, body}` is JSON; `:ignore`, `:notification` and `:response` are
+  answered with 202 and nothing; `:open` with 200 and the session's id. The items of a batch are the same,
+  and go out as one array under 200.
+  """
+  @type outcome ::
+          {:reply, status :: 200..599, Protocol.message()}
+          | :ignore
+          | {:open, Protocol.message(), Protocol.opening()}
+          | {:request, McpServer.Request.t()}
+          | {:notification, Protocol.notice()}
+          | {:response, McpServer.Request.id(), {:ok, map()} | {:error, map()}}
+          | {:batch, [outcome()]}
+
+  @typedoc "Where the metadata lies, what is wrong with the token that came, and the scopes that would be enough."
+  @type challenge :: %{
+          optional(:resource_metadata) => String.t() | nil,
+          optional(:error) => String.t() | nil,
+          optional(:scope) => [String.t()]
+        }
+
+  @type answer :: {status :: 200..599, headers(), body :: binary()}
+
+  # Bodies above this go to a dirty scheduler: reading them takes longer than a normal one may be held.
+  @inline_bytes 32 * 1024
+
+  @doc """
+  Checks the options of an endpoint; what is left out is as the core has it.
+
+    * `:path` – where it is served (`"/mcp"`); `nil` where something else has already routed
+    * `:allowed_hosts` – beside loopback: `"name"` for any port, or `"name:port"`
+    * `:allowed_origins` – beside loopback and the addressed host itself: `"scheme://name[:port]"`
+    * `:max_body_bytes` – 4 MiB
+    * `:sessions` – whether the session era is served (`true`)
+    * `:resource_metadata` – the protected resource metadata document (RFC 9728) as JSON text
+
+  The error text names the option at fault.
+  """
+  @spec policy(map()) :: {:ok, policy()} | {:error, String.t()}
+  def policy(options), do: Native.http_policy(options)
+
+  @doc "Judges a head before its body is read; an `:answer` is finished."
+  @spec screen(policy(), head()) :: {:ok, screened(), facts()} | {:answer, 200..599, headers(), binary()}
+  def screen(policy, %{method: method, target: target, headers: headers} = head),
+    do: Native.http_screen(policy, method, target, Map.get(head, :authority), headers)
+
+  @doc "Reads the body behind a head. `revision` is the session's, `nil` where there is none."
+  @spec admit(Catalog.t(), screened(), String.t() | nil, binary()) :: outcome()
+  def admit(%Catalog{ref: ref}, screened, revision, body) when byte_size(body) <= @inline_bytes,
+    do: Outcome.of(Native.http_admit(ref, screened, revision, body))
+
+  def admit(%Catalog{ref: ref}, screened, revision, body),
+    do: Outcome.of(Native.Dirty.call(fn -> Native.http_admit_dirty(ref, screened, revision, body) end))
+
+  @doc "Where a client finds the protected resource metadata of an endpoint; `nil` where there is none."
+  @spec metadata_url(policy()) :: String.t() | nil
+  def metadata_url(policy), do: Native.http_metadata_url(policy)
+
+  @doc """
+  An answer that the core cannot find by itself: its status, headers and body.
+
+  | kind | status | details |
+  |---|---|---|
+  | `:resume_gone` | 400 | |
+  | `:unauthorized` | 401 | a challenge |
+  | `:forbidden` | 403 | a challenge |
+  | `:session_not_found`, `:resume_unknown` | 404 | |
+  | `:request_timeout` | 408 | |
+  | `:stream_taken` | 409 | |
+  | `:payload_too_large` | 413 | the most bytes a body may have |
+  | `:too_many_requests` | 429 | seconds to wait |
+  | `:head_too_large` | 431 | |
+  | `:internal_error` | 500 | |
+  | `:too_many_sessions`, `:overloaded` | 503 | seconds to wait |
+  | `:shutting_down` | 503 | |
+  """
+  @spec answer(atom(), term()) :: answer()
+  def answer(kind, details \\ nil), do: Native.http_answer(kind, details)
+
+  @doc "The value of `WWW-Authenticate`."
+  @spec challenge(challenge()) :: String.t()
+  def challenge(challenge), do: Native.http_challenge(challenge)
+
+  @doc "The headers of an answer that is a stream of events."
+  @spec event_stream_headers() :: headers()
+  def event_stream_headers, do: Native.http_stream_headers()
+
+  @doc "A message, which is one line, as an event."
+  @spec event(event_id() | nil, Protocol.message()) :: iodata()
+  def event(id, message) do
+    {head, tail} = Native.http_event(id)
+    [head, message, tail]
+  end
+
+  @doc "The event without data that gives a client an id to come back with, and says how long to wait first."
+  @spec priming_event(event_id(), non_neg_integer() | nil) :: binary()
+  def priming_event(id, retry_ms \\ nil), do: Native.http_priming(id, retry_ms)
+
+  @doc "The comment that keeps a quiet stream open."
+  @spec keep_alive() :: binary()
+  def keep_alive, do: Native.http_keep_alive()
+end

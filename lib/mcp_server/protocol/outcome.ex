@@ -1,0 +1,39 @@
+defmodule McpServer.Protocol.Outcome do
+  @moduledoc false
+  # What a message becomes, as the core tells it and as the rest of the library reads it.
+
+  alias McpServer.Request
+
+  @doc "Names the fields of what is not finished."
+  @spec of(term()) :: term()
+  def of({:request, fields}), do: {:request, request(fields)}
+  def of({:open, reply, fields}), do: {:open, reply, opening(fields)}
+  def of({:batch, outcomes}), do: {:batch, Enum.map(outcomes, &of/1)}
+  def of(finished), do: finished
+
+  defp opening({id, revision, client_info, client_capabilities}) do
+    %{id: id, revision: revision, client_info: client_info, client_capabilities: client_capabilities}
+  end
+
+  defp request({id, method, revision, kind, index, name, arguments, meta, token, client, input}) do
+    {info, capabilities, log_level} = client || {nil, nil, nil}
+    {responses, state} = input
+
+    %Request{
+      id: id,
+      method: method,
+      revision: revision,
+      kind: kind,
+      index: index,
+      name: name,
+      arguments: arguments,
+      meta: meta,
+      progress_token: token,
+      client_info: info,
+      client_capabilities: capabilities,
+      log_level: log_level,
+      input_responses: responses,
+      request_state: state
+    }
+  end
+end

@@ -1,0 +1,170 @@
+//! Finished HTTP answers: refusals of a head, and what only the owner of sessions, streams and
+//! bounds can find. Each body is a JSON-RPC error without an id, in words fit for a peer.
+
+use crate::jsonrpc::{self, write_error};
+use crate::revision::Revision;
+
+/// A finished answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpAnswer {
+    /// The status.
+    pub status: u16,
+    /// The headers it needs, `content-type` included; lengths and dates are the transport's.
+    pub headers: Vec<(&'static str, String)>,
+    /// One JSON text.
+    pub body: Vec<u8>,
+}
+
+/// The headers of an answer that is a stream of events.
+pub const STREAM_HEADERS: [(&str, &str); 3] = [
+    ("content-type", "text/event-stream"),
+    ("cache-control", "no-cache, no-transform"),
+    // Proxies that would hold events back until a buffer is full are asked not to.
+    ("x-accel-buffering", "no"),
+];
+
+impl HttpAnswer {
+    fn refusal(status: u16, code: i32, message: &str) -> Self {
+        let mut body = Vec::with_capacity(128);
+        write_error(&mut body, None, Revision::NEWEST, code, message, None);
+        Self {
+            status,
+            headers: vec![
+                ("content-type", "application/json".to_owned()),
+                ("cache-control", "no-store".to_owned()),
+            ],
+            body,
+        }
+    }
+
+    /// A refusal that is the peer's doing.
+    pub(super) fn invalid(status: u16, message: &str) -> Self {
+        Self::refusal(status, jsonrpc::INVALID_REQUEST, message)
+    }
+
+    /// A refusal that is ours.
+    fn unable(status: u16, message: &str) -> Self {
+        Self::refusal(status, jsonrpc::INTERNAL_ERROR, message)
+    }
+
+    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    fn retry_after(self, seconds: u32) -> Self {
+        self.with("retry-after", seconds.to_string())
+    }
+}
+
+/// Whether a text may be sent as a header's value: no line end, no NUL, nothing beyond ASCII.
+///
+/// # Examples
+/// ```
+/// use mcp_core::http::is_header_value;
+/// assert!(is_header_value("POST, GET"));
+/// assert!(!is_header_value("a\r\nset-cookie: b"));
+/// ```
+#[must_use]
+pub fn is_header_value(text: &str) -> bool {
+    super::head::printable(text.as_bytes()).is_some()
+}
+
+pub(super) fn foreign(message: &str) -> HttpAnswer {
+    HttpAnswer::invalid(403, message)
+}
+
+pub(super) fn bad_request(message: &str) -> HttpAnswer {
+    HttpAnswer::invalid(400, message)
+}
+
+pub(super) fn no_such_path() -> HttpAnswer {
+    HttpAnswer::invalid(404, "Not found: no MCP endpoint has this path")
+}
+
+pub(super) fn method_not_allowed(allow: &str) -> HttpAnswer {
+    HttpAnswer::invalid(405, "Method not allowed").with("allow", allow)
+}
+
+pub(super) fn not_acceptable(message: &str) -> HttpAnswer {
+    HttpAnswer::invalid(406, message)
+}
+
+pub(super) fn unsupported_media_type(message: &str) -> HttpAnswer {
+    HttpAnswer::invalid(415, message)
+}
+
+/// 404: no live session of this principal has that id. One body for ids that are unknown, ended,
+/// malformed or somebody else's: which of them it is, is nobody's business.
+#[must_use]
+pub fn session_not_found() -> HttpAnswer {
+    HttpAnswer::invalid(404, "Session not found")
+}
+
+/// 503: there is no room for another session now.
+#[must_use]
+pub fn too_many_sessions(retry_after_seconds: u32) -> HttpAnswer {
+    HttpAnswer::unable(503, "Too many sessions").retry_after(retry_after_seconds)
+}
+
+/// 409: the session's stream is already open.
+#[must_use]
+pub fn stream_taken() -> HttpAnswer {
+    HttpAnswer::invalid(409, "Conflict: the session's stream is already open")
+}
+
+/// 400: the events behind `Last-Event-ID` are no longer kept.
+#[must_use]
+pub fn resume_gone() -> HttpAnswer {
+    HttpAnswer::invalid(400, "The events behind Last-Event-ID are gone")
+}
+
+/// 404: `Last-Event-ID` names no stream of this session; one body for malformed, unknown and other
+/// sessions' streams.
+#[must_use]
+pub fn resume_unknown() -> HttpAnswer {
+    HttpAnswer::invalid(404, "Last-Event-ID names no event of this session")
+}
+
+/// 429: the session has as many requests in flight as it may have.
+#[must_use]
+pub fn too_many_requests(retry_after_seconds: u32) -> HttpAnswer {
+    HttpAnswer::unable(429, "Too many requests in flight").retry_after(retry_after_seconds)
+}
+
+/// 503: the server has no room for another request now.
+#[must_use]
+pub fn overloaded(retry_after_seconds: u32) -> HttpAnswer {
+    HttpAnswer::unable(503, "The server is overloaded").retry_after(retry_after_seconds)
+}
+
+/// 503: the server ends.
+#[must_use]
+pub fn shutting_down() -> HttpAnswer {
+    HttpAnswer::unable(503, "The server is shutting down")
+}
+
+/// 413: the body is longer than the server reads.
+#[must_use]
+pub fn payload_too_large(max_bytes: u64) -> HttpAnswer {
+    let message = format!("The body is longer than {max_bytes} bytes");
+    HttpAnswer::invalid(413, &message)
+}
+
+/// 431: the head is longer than the server reads.
+#[must_use]
+pub fn head_too_large() -> HttpAnswer {
+    HttpAnswer::invalid(431, "The request's headers are too large")
+}
+
+/// 408: head or body did not arrive in time.
+#[must_use]
+pub fn request_timeout() -> HttpAnswer {
+    HttpAnswer::invalid(408, "The request did not arrive in time")
+}
+
+/// 500: the server failed.
+#[must_use]
+pub fn internal_error() -> HttpAnswer {
+    HttpAnswer::unable(500, "Internal error")
+}

@@ -1,0 +1,127 @@
+//! What a head says of its body (2026-07-28): version, method, name, and parameters of a tool.
+//! Intermediaries act on these without reading the body, so admission compares them with it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::head::{Field, Head, printable};
+use crate::revision::Revision;
+
+const PARAMETER_PREFIX: &str = "mcp-param-";
+
+const FIRST_STATELESS: Revision = Revision::V2026_07_28;
+
+/// No version is longer.
+const MAX_VERSION_BYTES: usize = 64;
+
+/// A header that repeats something of the body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// There is none.
+    #[default]
+    Absent,
+    /// What it says, decoded where it was encoded.
+    Says(String),
+    /// It stands twice, or holds what a header cannot.
+    Unreadable,
+}
+
+/// Every header that repeats something of the body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Claims {
+    pub(crate) version: Claim,
+    pub(crate) method: Claim,
+    pub(crate) name: Claim,
+    /// By the name behind `Mcp-Param-`, in lower case.
+    parameters: Vec<(String, Claim)>,
+}
+
+impl Claims {
+    pub(super) fn read(head: &Head<'_>) -> Self {
+        Self {
+            version: match plain(head.field("mcp-protocol-version")) {
+                Claim::Says(version) if version.len() > MAX_VERSION_BYTES => Claim::Unreadable,
+                claim => claim,
+            },
+            method: plain(head.field("mcp-method")),
+            name: encoded(head.field("mcp-name")),
+            parameters: parameters(head),
+        }
+    }
+
+    /// Whether the head alone puts the message into the stateless era.
+    pub(super) fn is_stateless(&self) -> bool {
+        self.method != Claim::Absent
+            || matches!(&self.version, Claim::Says(version) if is_stateless_version(version))
+    }
+
+    /// What `Mcp-Param-<name>` says; the name in lower case.
+    pub(crate) fn parameter(&self, name: &str) -> &Claim {
+        self.parameters
+            .iter()
+            .find(|(found, _)| found == name)
+            .map_or(&Claim::Absent, |(_, claim)| claim)
+    }
+}
+
+/// Revisions are dates, and dates in this form are ordered as texts are.
+fn is_stateless_version(version: &str) -> bool {
+    let shape = |(place, byte): (usize, u8)| match place {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    version.len() == 10
+        && version.bytes().enumerate().all(shape)
+        && version >= FIRST_STATELESS.as_str()
+}
+
+fn plain(field: Field<'_>) -> Claim {
+    match field {
+        Field::Absent => Claim::Absent,
+        Field::One(value) => {
+            printable(value).map_or(Claim::Unreadable, |text| Claim::Says(text.to_owned()))
+        }
+        Field::Repeated => Claim::Unreadable,
+    }
+}
+
+fn encoded(field: Field<'_>) -> Claim {
+    match field {
+        Field::Absent => Claim::Absent,
+        Field::One(value) => decode(value).map_or(Claim::Unreadable, Claim::Says),
+        Field::Repeated => Claim::Unreadable,
+    }
+}
+
+/// A value as it is, or decoded if it stands between `=?base64?` and `?=`.
+fn decode(value: &[u8]) -> Option<String> {
+    let text = printable(value)?;
+    let encoded = text
+        .strip_prefix("=?base64?")
+        .and_then(|rest| rest.strip_suffix("?="));
+    match encoded {
+        None => Some(text.to_owned()),
+        Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
+    }
+}
+
+fn parameters(head: &Head<'_>) -> Vec<(String, Claim)> {
+    let mut parameters: Vec<(String, Claim)> = Vec::new();
+    for (name, value) in head.headers {
+        let Some(name) = parameter_name(name) else {
+            continue;
+        };
+        match parameters.iter_mut().find(|(found, _)| *found == name) {
+            Some((_, claim)) => *claim = Claim::Unreadable,
+            None => parameters.push((name, encoded(Field::One(value.trim_ascii())))),
+        }
+    }
+    parameters
+}
+
+fn parameter_name(header: &str) -> Option<String> {
+    let (prefix, name) = header.split_at_checked(PARAMETER_PREFIX.len())?;
+    prefix
+        .eq_ignore_ascii_case(PARAMETER_PREFIX)
+        .then(|| name.to_ascii_lowercase())
+}

@@ -1,0 +1,54 @@
+//! Event ids: which stream, and which event of it.
+
+use std::fmt;
+
+/// `<stream>-<index>`, both decimal.
+///
+/// # Examples
+/// ```
+/// use mcp_core::http::EventId;
+/// let id = EventId { stream: 3, index: 0 };
+/// assert_eq!(id.to_string(), "3-0");
+/// assert_eq!(EventId::parse("3-0"), Some(id));
+/// assert_eq!(EventId::parse("03-0"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId {
+    /// The stream, by its number within a session.
+    pub stream: u64,
+    /// The event, by its place on the stream.
+    pub index: u64,
+}
+
+impl EventId {
+    /// Reads an id exactly as [`fmt::Display`] writes it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (stream, index) = text.split_once('-')?;
+        Some(Self {
+            stream: number(stream)?,
+            index: number(index)?,
+        })
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}-{}", self.stream, self.index)
+    }
+}
+
+/// `Last-Event-ID`: where a client wants to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastEventId {
+    /// Behind this event.
+    Event(EventId),
+    /// Behind something this library never wrote.
+    Malformed,
+}
+
+fn number(digits: &str) -> Option<u64> {
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let canonical = digits == "0" || !digits.starts_with('0');
+    (plain && canonical).then(|| digits.parse().ok()).flatten()
+}

@@ -1,0 +1,73 @@
+//! A request's head as a transport hands it over.
+
+/// Everything in front of a request's body.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'h> {
+    /// The method, as sent.
+    pub method: &'h str,
+    /// The request target: a path, or an absolute URI.
+    pub target: &'h str,
+    /// The authority of an absolute target, or HTTP/2's `:authority`.
+    pub authority: Option<&'h str>,
+    /// Names in any case, and values as sent.
+    pub headers: &'h [(&'h str, &'h [u8])],
+}
+
+/// A header that may stand once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field<'h> {
+    Absent,
+    One(&'h [u8]),
+    Repeated,
+}
+
+impl<'h> Head<'h> {
+    /// The values of a header, without the white space around them.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &'h [u8]> {
+        self.headers
+            .iter()
+            .filter(move |(found, _)| found.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim_ascii())
+    }
+
+    /// The value of a header that may stand once.
+    pub(super) fn field(&self, name: &str) -> Field<'h> {
+        let mut values = self.all(name);
+        match (values.next(), values.next()) {
+            (None, _) => Field::Absent,
+            (Some(value), None) => Field::One(value),
+            (Some(_), Some(_)) => Field::Repeated,
+        }
+    }
+
+    /// The target's path, without its query; `None` for a target that has none.
+    pub(super) fn path(&self) -> Option<&'h str> {
+        let target = match self.target.split_once("://") {
+            Some((scheme, rest)) if !scheme.contains(['/', '?']) => rest
+                .find(['/', '?'])
+                .map_or("/", |start| rest.get(start..).unwrap_or_default()),
+            _ => self.target,
+        };
+        let path = target.split(['?', '#']).next().unwrap_or_default();
+        path.starts_with('/').then_some(path)
+    }
+
+    /// The authority of a target that is an absolute URI.
+    pub(super) fn target_authority(&self) -> Option<&'h str> {
+        let (scheme, rest) = self.target.split_once("://")?;
+        if scheme.contains(['/', '?']) {
+            return None;
+        }
+        rest.split(['/', '?', '#']).next()
+    }
+}
+
+/// The text of a value that is made of visible ASCII characters, spaces and tabs.
+pub(super) fn printable(value: &[u8]) -> Option<&str> {
+    let sound = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t');
+    value
+        .iter()
+        .all(sound)
+        .then(|| std::str::from_utf8(value).ok())
+        .flatten()
+}

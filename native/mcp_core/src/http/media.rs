@@ -1,0 +1,75 @@
+//! `Content-Type`, `Content-Encoding`, `Content-Length`: what a body claims to be.
+
+use super::answer::{self, HttpAnswer};
+use super::head::{Field, Head, printable};
+
+/// A body must be JSON in UTF-8. Anything else is what a page may send without asking first.
+pub(super) fn check_content(head: &Head<'_>) -> Result<(), HttpAnswer> {
+    let is_json = match head.field("content-type") {
+        Field::One(value) => printable(value).is_some_and(is_json),
+        Field::Absent | Field::Repeated => false,
+    };
+    if !is_json {
+        return Err(answer::unsupported_media_type(
+            "Content-Type must be application/json in UTF-8",
+        ));
+    }
+    if head
+        .all("content-encoding")
+        .all(|value| value.eq_ignore_ascii_case(b"identity"))
+    {
+        return Ok(());
+    }
+    Err(answer::unsupported_media_type(
+        "Content-Encoding must not be used",
+    ))
+}
+
+fn is_json(value: &str) -> bool {
+    let mut parts = value.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default();
+    essence.eq_ignore_ascii_case("application/json")
+        && parts.all(|parameter| parameter.is_empty() || is_utf8(parameter))
+}
+
+fn is_utf8(parameter: &str) -> bool {
+    let Some((name, value)) = parameter.split_once('=') else {
+        return false;
+    };
+    let value = value
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+        .unwrap_or(value);
+    name.eq_ignore_ascii_case("charset") && value.eq_ignore_ascii_case("utf-8")
+}
+
+/// The declared length of the body; `None` where it has to be counted.
+pub(super) fn declared_length(head: &Head<'_>) -> Result<Option<u64>, HttpAnswer> {
+    let refuse = || answer::bad_request("Content-Length must be one number");
+    let mut declared = None;
+    for value in head.all("content-length") {
+        // One line may hold the same number several times, where something in between joined lines.
+        for part in value.split(|byte| *byte == b',') {
+            let length = number(part.trim_ascii()).ok_or_else(refuse)?;
+            if declared
+                .replace(length)
+                .is_some_and(|before| before != length)
+            {
+                return Err(refuse());
+            }
+        }
+    }
+    if declared.is_some() && head.all("transfer-encoding").next().is_some() {
+        return Err(answer::bad_request(
+            "Content-Length must not stand beside Transfer-Encoding",
+        ));
+    }
+    Ok(declared)
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}

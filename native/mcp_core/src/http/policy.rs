@@ -1,0 +1,168 @@
+//! What an endpoint lets in. Everything is checked when it is made, nothing when a request comes.
+
+use super::authority::Authority;
+use super::metadata::{is_metadata_path, metadata_url};
+use super::origin::Origin;
+use crate::json::{Document, Kind, Limits};
+
+/// What an endpoint's owner decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyOptions {
+    /// The path the endpoint is served at; `None` where something else has already routed.
+    pub path: Option<String>,
+    /// Hosts that requests may be addressed to, beside loopback: `name` for any port, or
+    /// `name:port`.
+    pub allowed_hosts: Vec<String>,
+    /// Origins that pages may send from, beside loopback and the addressed host itself:
+    /// `scheme://name[:port]`.
+    pub allowed_origins: Vec<String>,
+    /// The longest body that is read.
+    pub max_body_bytes: u64,
+    /// Whether the session era is served: `initialize`, GET and DELETE.
+    pub sessions: bool,
+    /// The protected resource metadata document (RFC 9728), as JSON text.
+    pub resource_metadata: Option<Vec<u8>>,
+}
+
+impl Default for PolicyOptions {
+    fn default() -> Self {
+        Self {
+            path: Some("/mcp".to_owned()),
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            max_body_bytes: 4 * 1024 * 1024,
+            sessions: true,
+            resource_metadata: None,
+        }
+    }
+}
+
+/// Why options are no policy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// Another path than an absolute one.
+    #[error("path {0:?} must begin with / and have no query, space or control character")]
+    Path(String),
+    /// A host that no `Host` header can be equal to.
+    #[error("allowed_hosts: {0:?} must be a host name or address, with or without a port")]
+    Host(String),
+    /// An origin that no `Origin` header can be equal to.
+    #[error("allowed_origins: {0:?} must be an origin such as https://app.example.com")]
+    Origin(String),
+    /// No body could ever be read.
+    #[error("max_body_bytes must be at least 1")]
+    Body,
+    /// A document that is no protected resource metadata.
+    #[error("resource_metadata must be a JSON object whose resource is an http or https URL")]
+    Metadata,
+}
+
+/// Checked options.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    path: Option<String>,
+    hosts: Vec<Authority>,
+    origins: Vec<Origin>,
+    max_body_bytes: u64,
+    sessions: bool,
+    metadata: Option<Metadata>,
+}
+
+#[derive(Clone, Debug)]
+struct Metadata {
+    document: Vec<u8>,
+    url: String,
+}
+
+impl Policy {
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// [`PolicyError`] naming the option that cannot be kept.
+    pub fn new(options: PolicyOptions) -> Result<Self, PolicyError> {
+        let path = options.path;
+        if let Some(path) = path.as_ref().filter(|path| !is_path(path)) {
+            return Err(PolicyError::Path(path.clone()));
+        }
+        if options.max_body_bytes == 0 {
+            return Err(PolicyError::Body);
+        }
+        Ok(Self {
+            path,
+            hosts: all(options.allowed_hosts, Authority::parse, PolicyError::Host)?,
+            origins: all(options.allowed_origins, Origin::parse, PolicyError::Origin)?,
+            max_body_bytes: options.max_body_bytes,
+            sessions: options.sessions,
+            metadata: options
+                .resource_metadata
+                .map(|document| Metadata::of(document).ok_or(PolicyError::Metadata))
+                .transpose()?,
+        })
+    }
+
+    /// The longest body that is read.
+    #[must_use]
+    pub const fn max_body_bytes(&self) -> u64 {
+        self.max_body_bytes
+    }
+
+    /// Whether the session era is served.
+    #[must_use]
+    pub const fn sessions(&self) -> bool {
+        self.sessions
+    }
+
+    /// Where a client finds the protected resource metadata.
+    #[must_use]
+    pub fn metadata_url(&self) -> Option<&str> {
+        self.metadata.as_ref().map(|metadata| metadata.url.as_str())
+    }
+
+    pub(super) fn serves(&self, path: Option<&str>) -> bool {
+        self.path.is_none() || self.path.as_deref() == path
+    }
+
+    /// The metadata document, if this is where it lies.
+    pub(super) fn metadata_at(&self, path: Option<&str>) -> Option<&[u8]> {
+        let metadata = self.metadata.as_ref()?;
+        is_metadata_path(path?, self.path.as_deref()).then_some(metadata.document.as_slice())
+    }
+
+    pub(super) fn allows_host(&self, host: &Authority) -> bool {
+        host.is_loopback() || self.hosts.iter().any(|allowed| allowed.covers(host))
+    }
+
+    pub(super) fn allows_origin(&self, origin: &Origin, host: &Authority) -> bool {
+        origin.is_loopback() || origin.is_same_site(host) || self.origins.contains(origin)
+    }
+}
+
+impl Metadata {
+    fn of(document: Vec<u8>) -> Option<Self> {
+        let read = Document::scan(&document, &Limits::default()).ok()?;
+        let root = read.root();
+        let resource = root.get("resource").and_then(|resource| resource.text())?;
+        let url = metadata_url(&resource)?;
+        (root.kind() == Kind::Object).then_some(())?;
+        Some(Self { document, url })
+    }
+}
+
+fn is_path(path: &str) -> bool {
+    path.starts_with('/')
+        && path
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'?' && byte != b'#')
+}
+
+fn all<T>(
+    texts: Vec<String>,
+    parse: impl Fn(&str) -> Option<T>,
+    refuse: impl Fn(String) -> PolicyError,
+) -> Result<Vec<T>, PolicyError> {
+    texts
+        .into_iter()
+        .map(|text| parse(&text).ok_or_else(|| refuse(text)))
+        .collect()
+}

@@ -1,0 +1,179 @@
+//! Judging a head before the body is read.
+
+use super::accept::Accepts;
+use super::answer::{self, HttpAnswer};
+use super::authority::Authority;
+use super::claims::Claims;
+use super::event_id::{EventId, LastEventId};
+use super::head::{Field, Head, printable};
+use super::media::{check_content, declared_length};
+use super::metadata;
+use super::origin::Origin;
+use super::policy::Policy;
+
+/// The longest session id there is.
+const MAX_SESSION_ID_BYTES: usize = 128;
+
+/// What a request wants of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Send a message.
+    Post,
+    /// Open the session's stream, or go on with one.
+    Get,
+    /// End the session.
+    Delete,
+}
+
+/// A head that was let through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Screened {
+    /// What is wanted.
+    pub verb: Verb,
+    /// `Mcp-Session-Id` of the session era. The empty text stands for everything that no session can
+    /// be called; it has to be looked up, and not found, like any other.
+    pub session_id: Option<String>,
+    /// `Last-Event-ID` of a GET.
+    pub last_event_id: Option<LastEventId>,
+    /// Whether the client takes `application/json`.
+    pub accepts_json: bool,
+    /// Whether the client takes `text/event-stream`.
+    pub accepts_events: bool,
+    /// The declared length of the body, within what the policy reads.
+    pub content_length: Option<u64>,
+    /// Whether the message is of the stateless era whatever its body says.
+    pub stateless: bool,
+    pub(crate) claims: Claims,
+}
+
+/// Judges a head: Host and Origin (403), path (404), method (405), content type (415), what is
+/// accepted (406), declared size (413), and then the session (400).
+///
+/// # Errors
+/// The finished answer: a refusal, or the protected resource metadata where that was asked for.
+pub fn screen(policy: &Policy, head: &Head<'_>) -> Result<Screened, HttpAnswer> {
+    check_site(policy, head)?;
+    let path = head.path();
+    if let Some(document) = policy.metadata_at(path) {
+        return Err(metadata::serve(document, head.method));
+    }
+    if !policy.serves(path) {
+        return Err(answer::no_such_path());
+    }
+    let claims = Claims::read(head);
+    let stateless = claims.is_stateless() || !policy.sessions();
+    let verb = verb(head.method, stateless, policy.sessions())?;
+    let accepts = Accepts::read(head);
+    if verb == Verb::Post {
+        check_content(head)?;
+    }
+    check_accepts(verb, accepts)?;
+    let content_length = check_length(policy, head)?;
+    // The stateless era has no sessions: the header means nothing there.
+    let session_id = if stateless { None } else { session_id(head)? };
+    if verb != Verb::Post && session_id.is_none() {
+        return Err(answer::bad_request("Mcp-Session-Id is missing"));
+    }
+    Ok(Screened {
+        verb,
+        session_id,
+        last_event_id: (verb == Verb::Get).then(|| last_event_id(head)).flatten(),
+        accepts_json: accepts.json,
+        accepts_events: accepts.events,
+        content_length,
+        stateless,
+        claims,
+    })
+}
+
+/// Host and Origin: who is addressed, and by which page.
+fn check_site(policy: &Policy, head: &Head<'_>) -> Result<(), HttpAnswer> {
+    let host = match (
+        head.field("host"),
+        head.authority.or(head.target_authority()),
+    ) {
+        (Field::Repeated, _) => return Err(answer::bad_request("Host must stand once")),
+        (Field::Absent, None) => return Err(answer::bad_request("Host is missing")),
+        (Field::Absent, Some(authority)) => allowed_host(policy, authority)?,
+        (Field::One(value), authority) => {
+            // Both are checked: nobody can tell which of them a proxy has looked at.
+            if let Some(authority) = authority {
+                allowed_host(policy, authority)?;
+            }
+            allowed_host(policy, printable(value).unwrap_or_default())?
+        }
+    };
+    let is_allowed = match head.field("origin") {
+        Field::Absent => true,
+        Field::One(value) => printable(value)
+            .and_then(Origin::parse)
+            .is_some_and(|origin| policy.allows_origin(&origin, &host)),
+        Field::Repeated => false,
+    };
+    if is_allowed {
+        Ok(())
+    } else {
+        Err(answer::foreign("Forbidden: the Origin is not allowed"))
+    }
+}
+
+fn allowed_host(policy: &Policy, text: &str) -> Result<Authority, HttpAnswer> {
+    Authority::parse(text)
+        .filter(|host| policy.allows_host(host))
+        .ok_or_else(|| answer::foreign("Forbidden: the Host is not allowed"))
+}
+
+fn verb(method: &str, stateless: bool, sessions: bool) -> Result<Verb, HttpAnswer> {
+    match method {
+        "POST" => Ok(Verb::Post),
+        "GET" if !stateless => Ok(Verb::Get),
+        "DELETE" if !stateless => Ok(Verb::Delete),
+        "GET" | "DELETE" => Err(answer::method_not_allowed("POST")),
+        _ if sessions => Err(answer::method_not_allowed("POST, GET, DELETE")),
+        _ => Err(answer::method_not_allowed("POST")),
+    }
+}
+
+/// What every answer to the verb may come to; a call that needs a stream is found in its body.
+fn check_accepts(verb: Verb, accepts: Accepts) -> Result<(), HttpAnswer> {
+    match verb {
+        Verb::Post if !accepts.json => {
+            Err(answer::not_acceptable("Accept must allow application/json"))
+        }
+        Verb::Get if !accepts.events => Err(answer::not_acceptable(
+            "Accept must allow text/event-stream",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn check_length(policy: &Policy, head: &Head<'_>) -> Result<Option<u64>, HttpAnswer> {
+    let length = declared_length(head)?;
+    let max_bytes = policy.max_body_bytes();
+    if length.is_some_and(|length| length > max_bytes) {
+        return Err(answer::payload_too_large(max_bytes));
+    }
+    Ok(length)
+}
+
+fn session_id(head: &Head<'_>) -> Result<Option<String>, HttpAnswer> {
+    match head.field("mcp-session-id") {
+        Field::Absent => Ok(None),
+        Field::One(value) => Ok(Some(sound_session_id(value).unwrap_or_default().to_owned())),
+        Field::Repeated => Err(answer::bad_request("Mcp-Session-Id must stand once")),
+    }
+}
+
+fn sound_session_id(value: &[u8]) -> Option<&str> {
+    let sound = value.len() <= MAX_SESSION_ID_BYTES && value.iter().all(u8::is_ascii_graphic);
+    sound.then(|| std::str::from_utf8(value).ok()).flatten()
+}
+
+fn last_event_id(head: &Head<'_>) -> Option<LastEventId> {
+    let id = match head.field("last-event-id") {
+        Field::Absent => return None,
+        Field::One(value) => printable(value).and_then(EventId::parse),
+        Field::Repeated => None,
+    };
+    Some(id.map_or(LastEventId::Malformed, LastEventId::Event))
+}

@@ -1,0 +1,87 @@
+//! Head and body of one HTTP message must say the same (2026-07-28): somebody on the way may have
+//! read only the one, and a handler acts on the other.
+
+use jsonschema::json::Json;
+
+use super::argument::Argument;
+use super::method::Method;
+use super::refusal::Refusal;
+use super::request::Work;
+use crate::catalog::Catalog;
+use crate::http::{Claim, Claims};
+use crate::json::View;
+use crate::revision::Revision;
+
+/// `MCP-Protocol-Version` and the version in `_meta`.
+pub(super) fn check_version(claims: &Claims, version: &str) -> Result<(), Refusal> {
+    says("MCP-Protocol-Version", &claims.version, version)
+}
+
+/// `Mcp-Method` and the method; `Mcp-Name` and what the request names.
+pub(super) fn check_target(
+    claims: &Claims,
+    method: &str,
+    params: Option<View<'_, '_>>,
+) -> Result<(), Refusal> {
+    says("Mcp-Method", &claims.method, method)?;
+    let member = match Method::find(method, Revision::NEWEST) {
+        Some(Method::CallTool | Method::GetPrompt) => "name",
+        Some(Method::ReadResource) => "uri",
+        _ => return Ok(()),
+    };
+    match params.and_then(|params| params.get(member)?.text()) {
+        Some(name) => says("Mcp-Name", &claims.name, &name),
+        // A body that names nothing is refused for that.
+        None => Ok(()),
+    }
+}
+
+/// `Mcp-Param-*` and the arguments they repeat.
+pub(super) fn check_parameters<J: Json>(
+    claims: &Claims,
+    catalog: &Catalog<J>,
+    work: &Work<'_>,
+    params: Option<View<'_, '_>>,
+) -> Result<(), Refusal> {
+    let Work::Tool { index, .. } = work else {
+        return Ok(());
+    };
+    let arguments = params.and_then(|params| params.get("arguments"));
+    let parameters = catalog
+        .tool(*index)
+        .map_or(&[][..], |tool| tool.header_parameters.as_slice());
+    for parameter in parameters {
+        let header = || format!("Mcp-Param-{}", parameter.header);
+        let argument = arguments.and_then(|view| Argument::find(view, &parameter.path));
+        match (claims.parameter(&parameter.key), argument) {
+            // What no header can repeat is left to the tool's schema.
+            (Claim::Absent, None | Some(Argument::Structure)) => {}
+            (Claim::Absent, Some(_)) => return Err(missing(&header())),
+            (Claim::Unreadable, _) => return Err(unreadable(&header())),
+            (Claim::Says(text), Some(argument)) if argument.is_repeated_by(text) => {}
+            (Claim::Says(_), _) => return Err(different(&header())),
+        }
+    }
+    Ok(())
+}
+
+fn says(header: &str, claim: &Claim, expected: &str) -> Result<(), Refusal> {
+    match claim {
+        Claim::Says(text) if text == expected => Ok(()),
+        Claim::Says(_) => Err(different(header)),
+        Claim::Absent => Err(missing(header)),
+        Claim::Unreadable => Err(unreadable(header)),
+    }
+}
+
+fn missing(header: &str) -> Refusal {
+    Refusal::header_mismatch(&format!("{header} is missing"))
+}
+
+fn different(header: &str) -> Refusal {
+    Refusal::header_mismatch(&format!("{header} does not match the body"))
+}
+
+fn unreadable(header: &str) -> Refusal {
+    Refusal::header_mismatch(&format!("{header} must stand once and be readable"))
+}

@@ -1,0 +1,123 @@
+//! Answers that the owner of sessions, streams and bounds gives, and how events are framed.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+
+use mcp_core::http::{self, Challenge, EventId, HttpAnswer, STREAM_HEADERS, sse};
+use rustler::{Atom, Encoder, Env, Error, MapIterator, NifResult, ResourceArc, Term};
+
+use super::rules::{PolicyResource, answer_terms};
+use crate::atoms;
+use crate::resources::binary_term;
+
+/// An answer of that kind as `{status, headers, body}`.
+#[rustler::nif]
+fn http_answer<'a>(env: Env<'a>, kind: Atom, details: Term<'a>) -> NifResult<Term<'a>> {
+    Ok(answer_terms(env, answer(kind, details)?).encode(env))
+}
+
+fn answer(kind: Atom, details: Term<'_>) -> NifResult<HttpAnswer> {
+    let plain = [
+        (
+            atoms::session_not_found(),
+            http::session_not_found as fn() -> HttpAnswer,
+        ),
+        (atoms::stream_taken(), http::stream_taken),
+        (atoms::resume_gone(), http::resume_gone),
+        (atoms::resume_unknown(), http::resume_unknown),
+        (atoms::head_too_large(), http::head_too_large),
+        (atoms::request_timeout(), http::request_timeout),
+        (atoms::shutting_down(), http::shutting_down),
+        (atoms::internal_error(), http::internal_error),
+    ];
+    let patient = [
+        (
+            atoms::too_many_sessions(),
+            http::too_many_sessions as fn(u32) -> HttpAnswer,
+        ),
+        (atoms::too_many_requests(), http::too_many_requests),
+        (atoms::overloaded(), http::overloaded),
+    ];
+    if let Some((_, answer)) = plain.into_iter().find(|(name, _)| *name == kind) {
+        return Ok(answer());
+    }
+    if let Some((_, answer)) = patient.into_iter().find(|(name, _)| *name == kind) {
+        return Ok(answer(details.decode()?));
+    }
+    if kind == atoms::payload_too_large() {
+        return Ok(http::payload_too_large(details.decode()?));
+    }
+    if kind == atoms::unauthorized() {
+        return challenged(details, http::unauthorized);
+    }
+    if kind == atoms::forbidden() {
+        return challenged(details, http::forbidden);
+    }
+    Err(Error::BadArg)
+}
+
+/// Hands on the challenge that the façade passes as a map; what it leaves out is empty.
+fn challenged<R>(given: Term<'_>, answer: impl FnOnce(&Challenge<'_>) -> R) -> NifResult<R> {
+    let mut challenge = Challenge::default();
+    let mut scope = Vec::new();
+    for (name, value) in MapIterator::new(given).ok_or(Error::BadArg)? {
+        match name.atom_to_string()?.as_str() {
+            "resource_metadata" => challenge.resource_metadata = value.decode()?,
+            "error" => challenge.error = value.decode()?,
+            "scope" => scope = value.decode()?,
+            _ => return Err(Error::BadArg),
+        }
+    }
+    challenge.scope = &scope;
+    Ok(answer(&challenge))
+}
+
+/// The value of `WWW-Authenticate`.
+#[rustler::nif]
+fn http_challenge(challenge: Term<'_>) -> NifResult<String> {
+    challenged(challenge, |challenge| format!("{challenge}"))
+}
+
+/// Where a client finds the metadata of an endpoint; `nil` where there is none.
+#[rustler::nif]
+fn http_metadata_url(policy: ResourceArc<PolicyResource>) -> Option<String> {
+    policy.0.metadata_url().map(str::to_owned)
+}
+
+/// The headers of an answer that is a stream of events.
+#[rustler::nif]
+fn http_stream_headers(env: Env<'_>) -> Term<'_> {
+    STREAM_HEADERS.to_vec().encode(env)
+}
+
+/// What stands in front of and behind an event's one line.
+#[rustler::nif]
+fn http_event(env: Env<'_>, id: Option<(u64, u64)>) -> Term<'_> {
+    let mut head = Vec::with_capacity(32);
+    sse::open_event(&mut head, id.map(event_id));
+    (
+        binary_term(env, head),
+        binary_term(env, sse::CLOSE_EVENT.to_vec()),
+    )
+        .encode(env)
+}
+
+/// The event that primes a client to come back.
+#[rustler::nif]
+fn http_priming(env: Env<'_>, id: (u64, u64), retry_ms: Option<u64>) -> Term<'_> {
+    let mut event = Vec::with_capacity(48);
+    sse::write_priming(&mut event, event_id(id), retry_ms);
+    binary_term(env, event)
+}
+
+/// The comment that keeps a quiet stream open.
+#[rustler::nif]
+fn http_keep_alive(env: Env<'_>) -> Term<'_> {
+    binary_term(env, sse::KEEP_ALIVE.to_vec())
+}
+
+const fn event_id((stream, index): (u64, u64)) -> EventId {
+    EventId { stream, index }
+}

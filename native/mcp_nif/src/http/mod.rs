@@ -1,0 +1,4 @@
+//! Streamable HTTP.
+
+mod answers;
+pub(crate) mod rules;

@@ -1,0 +1,184 @@
+//! Policies, heads and bodies: the core's rules for each, with terms around them.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+
+use mcp_core::http::{
+    EventId, Head, HttpAnswer, LastEventId, Policy, PolicyOptions, Screened, Verb, screen,
+};
+use mcp_core::json::Limits;
+use mcp_core::protocol::{Facts, admit};
+use rustler::{
+    Atom, Binary, Decoder, Encoder, Env, Error, MapIterator, NifResult, ResourceArc, Term,
+};
+
+use crate::atoms;
+use crate::protocol::admission::{Over, to_term};
+use crate::protocol::{CatalogResource, session};
+use crate::resources::{DirtyPermit, binary_term, report_work};
+
+/// Checked options of an endpoint.
+pub(crate) struct PolicyResource(pub(crate) Policy);
+
+#[rustler::resource_impl]
+impl rustler::Resource for PolicyResource {}
+
+/// A head that was let through and waits for its body.
+pub(crate) struct ScreenedResource(pub(crate) Screened);
+
+#[rustler::resource_impl]
+impl rustler::Resource for ScreenedResource {}
+
+#[rustler::nif]
+fn http_policy<'a>(env: Env<'a>, options: Term<'a>) -> Term<'a> {
+    let policy = policy_options(options)
+        .and_then(|options| Policy::new(options).map_err(|error| error.to_string()));
+    match policy {
+        Ok(policy) => (atoms::ok(), ResourceArc::new(PolicyResource(policy))).encode(env),
+        Err(error) => env.error_tuple(error),
+    }
+}
+
+/// A map of options; those it leaves out are the core's.
+fn policy_options(given: Term<'_>) -> Result<PolicyOptions, String> {
+    let mut options = PolicyOptions::default();
+    let pairs = MapIterator::new(given).ok_or("the options must be a map")?;
+    for (name, value) in pairs {
+        let name = name.atom_to_string().unwrap_or_default();
+        match name.as_str() {
+            "path" => options.path = option(&name, value)?,
+            "allowed_hosts" => options.allowed_hosts = option(&name, value)?,
+            "allowed_origins" => options.allowed_origins = option(&name, value)?,
+            "max_body_bytes" => options.max_body_bytes = option(&name, value)?,
+            "sessions" => options.sessions = option(&name, value)?,
+            "resource_metadata" => {
+                let text: Option<String> = option(&name, value)?;
+                options.resource_metadata = text.map(String::into_bytes);
+            }
+            _ => return Err(format!("there is no option {name:?}")),
+        }
+    }
+    Ok(options)
+}
+
+fn option<'a, T: Decoder<'a>>(name: &str, value: Term<'a>) -> Result<T, String> {
+    value
+        .decode()
+        .map_err(|_| format!("{name} has a value of another type than it takes"))
+}
+
+#[rustler::nif]
+fn http_screen<'a>(
+    env: Env<'a>,
+    policy: ResourceArc<PolicyResource>,
+    method: Binary<'a>,
+    target: Binary<'a>,
+    authority: Option<Binary<'a>>,
+    headers: Vec<(Binary<'a>, Binary<'a>)>,
+) -> NifResult<Term<'a>> {
+    // A name that is no text is none that any rule asks for.
+    let headers: Vec<(&str, &[u8])> = headers
+        .iter()
+        .filter_map(|(name, value)| Some((text(name)?, value.as_slice())))
+        .collect();
+    let head = Head {
+        method: text(&method).unwrap_or_default(),
+        target: text(&target).unwrap_or_default(),
+        authority: authority
+            .as_ref()
+            .map(|authority| text(authority).unwrap_or_default()),
+        headers: &headers,
+    };
+    match screen(&policy.0, &head) {
+        Ok(screened) => {
+            let facts = facts_term(env, &screened)?;
+            let screened = ResourceArc::new(ScreenedResource(screened));
+            Ok((atoms::ok(), screened, facts).encode(env))
+        }
+        Err(answer) => {
+            let (status, headers, body) = answer_terms(env, answer);
+            Ok((atoms::answer(), status, headers, body).encode(env))
+        }
+    }
+}
+
+fn text<'b>(binary: &'b Binary<'_>) -> Option<&'b str> {
+    std::str::from_utf8(binary.as_slice()).ok()
+}
+
+/// What Elixir has to know of a head.
+pub(crate) fn facts_term<'a>(env: Env<'a>, screened: &Screened) -> NifResult<Term<'a>> {
+    let verb = match screened.verb {
+        Verb::Post => atoms::post(),
+        Verb::Get => atoms::get(),
+        Verb::Delete => atoms::delete(),
+    };
+    let last_event_id = match screened.last_event_id {
+        None => atoms::nil().encode(env),
+        Some(LastEventId::Event(EventId { stream, index })) => (stream, index).encode(env),
+        Some(LastEventId::Malformed) => atoms::invalid().encode(env),
+    };
+    let facts: [(Atom, Term<'a>); 7] = [
+        (atoms::verb(), verb.encode(env)),
+        (atoms::session_id(), screened.session_id.encode(env)),
+        (atoms::last_event_id(), last_event_id),
+        (atoms::content_length(), screened.content_length.encode(env)),
+        (atoms::stateless(), screened.stateless.encode(env)),
+        (atoms::events(), screened.accepts_events.encode(env)),
+        (atoms::json(), screened.accepts_json.encode(env)),
+    ];
+    Term::map_from_pairs(env, &facts).map_err(|_| Error::BadArg)
+}
+
+/// Status, headers, body.
+pub(crate) fn answer_terms(env: Env<'_>, answer: HttpAnswer) -> (u16, Term<'_>, Term<'_>) {
+    (
+        answer.status,
+        answer.headers.encode(env),
+        binary_term(env, answer.body),
+    )
+}
+
+#[rustler::nif(name = "http_admit")]
+fn http_admit_inline<'a>(
+    env: Env<'a>,
+    catalog: ResourceArc<CatalogResource>,
+    screened: ResourceArc<ScreenedResource>,
+    revision_name: Option<&'a str>,
+    body: Binary<'a>,
+) -> NifResult<Term<'a>> {
+    let admitted = admit_body(env, &catalog, &screened.0, revision_name, body);
+    report_work(env, body.len());
+    admitted
+}
+
+#[rustler::nif(schedule = "DirtyCpu")]
+fn http_admit_dirty<'a>(
+    env: Env<'a>,
+    catalog: ResourceArc<CatalogResource>,
+    screened: ResourceArc<ScreenedResource>,
+    revision_name: Option<&'a str>,
+    body: Binary<'a>,
+) -> NifResult<Term<'a>> {
+    match DirtyPermit::take() {
+        Some(_permit) => admit_body(env, &catalog, &screened.0, revision_name, body),
+        None => Ok(atoms::busy().to_term(env)),
+    }
+}
+
+fn admit_body<'a>(
+    env: Env<'a>,
+    catalog: &ResourceArc<CatalogResource>,
+    screened: &Screened,
+    revision_name: Option<&str>,
+    body: Binary<'a>,
+) -> NifResult<Term<'a>> {
+    let facts = Facts {
+        session: session(revision_name)?,
+        http: Some(screened),
+    };
+    let admission = admit(&catalog.0, facts, body.as_slice(), &Limits::default());
+    to_term(env, catalog, admission, Over::Http)
+}
