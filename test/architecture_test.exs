@@ -32,10 +32,11 @@ defmodule McpServer.ArchitectureTest do
 
   defp below?(module, room), do: module == room or String.starts_with?(inspect(module), inspect(room) <> ".")
 
-  test "invariant 2: only the façades and the reader of stdin call the native library" do
+  test "invariant 2: only the façades and the private ends of transports call the native library" do
     callers = for {module, imports} <- calls(), {McpServer.Native, _function, _arity} <- imports, uniq: true, do: module
 
     assert Enum.sort(callers -- [McpServer.Native]) == [
+             McpServer.Http.Listener,
              McpServer.JSON,
              McpServer.Protocol,
              McpServer.Protocol.HTTP,
@@ -61,7 +62,16 @@ defmodule McpServer.ArchitectureTest do
   end
 
   test "arrows run downwards only" do
-    transports = [McpServer.Stdio, McpServer.Connection]
+    transports = [
+      McpServer.Stdio,
+      McpServer.Http,
+      McpServer.HttpServer,
+      McpServer.HttpPlug,
+      McpServer.HttpRequest,
+      McpServer.Connection
+    ]
+
+    objects = [McpServer.Tool, McpServer.Prompt, McpServer.Resource, McpServer.Router, McpServer.Dispatch]
     above_values = transports ++ [McpServer.Dispatch, McpServer.Call, McpServer.Session, McpServer.Catalog]
 
     # Room → the rooms above it, which it must not know.
@@ -78,7 +88,11 @@ defmodule McpServer.ArchitectureTest do
       McpServer.App => above_values,
       McpServer.Session => transports ++ [McpServer.Dispatch, McpServer.JSON],
       McpServer.Dispatch => transports,
-      McpServer.Stdio => [McpServer.Tool, McpServer.Prompt, McpServer.Resource, McpServer.Router, McpServer.Dispatch]
+      McpServer.Stdio => objects,
+      # Shared by both servers, and so below them. Of dispatch it knows how a failure is logged.
+      McpServer.Http => [McpServer.HttpServer, McpServer.HttpPlug, McpServer.Stdio | objects -- [McpServer.Dispatch]],
+      McpServer.HttpServer => [McpServer.HttpPlug, McpServer.Stdio | objects],
+      McpServer.HttpPlug => [McpServer.HttpServer, McpServer.Stdio, McpServer.Connection | objects]
     }
 
     upwards =
@@ -145,10 +159,19 @@ defmodule McpServer.ArchitectureTest do
     def event(channel, {:lines, lines}), do: {[{:lines, lines}], channel}
     def event(_channel, _message), do: :unknown
     @impl true
-    def write(channel, messages) do
-      for message <- messages, do: send(channel.owner, {:written, message})
-      :ok
+    def write(channel, entries) do
+      for message <- McpServer.Connection.Channel.messages(entries), do: send(channel.owner, {:written, message})
+      {:ok, channel}
     end
+
+    @impl true
+    def congested?(_channel, _lane), do: false
+    @impl true
+    def reachable?(_channel, _lane), do: true
+    @impl true
+    def key(_channel, _lane, id), do: id
+    @impl true
+    def idle?(_channel), do: false
 
     @impl true
     def closed(_channel, _reason), do: :ok

@@ -17,7 +17,7 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :request, :exception]` | `duration`, `monotonic_time` | call, `kind`, `error_id` |
   | `[:mcp_server, :request, :cancelled]` | `duration`, `monotonic_time` | call |
 
-  Call metadata: `router`, `transport` (`:stdio` or `:test`), `revision`, `method`, `kind`
+  Call metadata: `router`, `transport` (`:stdio`, `:http` or `:test`), `revision`, `method`, `kind`
   (`:tool`, `:prompt`, `:resource`, `:resource_template`, `:complete_prompt`, `:complete_resource`, or
   the list's) and `name`, the declared name of the tool, prompt or resource (`nil` for lists).
 
@@ -40,8 +40,9 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :input, :stop]` | `duration` | `router`, `transport`, `revision`, `outcome` |
   | `[:mcp_server, :discarded]` | `count` | `router`, `transport`, `what` |
 
-    * `[:mcp_server, :session, …]` – a channel's life; `revision` is `nil` while the channel has opened no
-      session; `reason` is `:eof`, `:closed` or `:shutdown`
+    * `[:mcp_server, :session, …]` – the life of a session over HTTP, or of a channel over stdio, where `revision` is
+      `nil` while it has opened no session; `reason` is `:eof` (it came to its end), `:closed` (the client ended it, or
+      its time was up) or `:shutdown`
     * `outcome` of input – `:ok`, `:timeout`, `:closed` or `:cancelled`
     * `what` was discarded – `:late_notification` (after its result), `:stale_progress` (not higher than
       the last), `:filtered_log` (below the client's level) or `:unknown_response` (an answer to
