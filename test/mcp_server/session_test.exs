@@ -84,7 +84,7 @@ defmodule McpServer.SessionTest do
     end
 
     test "streams" do
-      listen = fn session, id -> Session.listen(session, request(%{id: id, kind: :listen}), 2) end
+      listen = fn session, id -> Session.listen(session, id, {request(%{id: id, kind: :listen}), :channel}, 2) end
       {:ok, session} = listen.(session(), 1)
       {:ok, session} = listen.(session, 2)
       assert listen.(session, 3) == {:error, :too_many}

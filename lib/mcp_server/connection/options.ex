@@ -23,9 +23,9 @@ defmodule McpServer.Connection.Options do
 
   @type t :: %{atom() => term()}
 
-  @doc "The names of the options that this module knows."
+  @doc "The names of the bounds."
   @spec names() :: [atom()]
-  def names, do: Map.keys(@defaults)
+  def names, do: @bounds
 
   @doc "The options that this module knows, with their defaults; the rest is returned beside them."
   @spec split(keyword()) :: {t(), keyword()}

@@ -75,6 +75,8 @@ defmodule McpServer.Http.Channel do
   def event(channel, {:mcp_catalog, catalog}), do: {[], %{channel | catalog: catalog}}
   def event(channel, {:mcp_http_listen, exchange, last_event}), do: listen(channel, exchange, last_event)
 
+  def event(channel, :mcp_http_seen), do: {[], %{channel | seen_at: Lane.now()}}
+
   def event(channel, {:mcp_http_end, exchange}) do
     with_exchange(channel, exchange, fn channel, exchange ->
       end_session(channel)

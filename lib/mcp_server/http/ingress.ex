@@ -184,6 +184,7 @@ defmodule McpServer.Http.Ingress do
 
     case HTTP.admit(catalog, screened, revision, body) do
       {:reply, status, reply} ->
+        seen(session)
         answer(request.exchange, {status, [{"content-type", "application/json"}], reply}, state)
 
       :ignore ->
@@ -198,6 +199,10 @@ defmodule McpServer.Http.Ingress do
         deliver(request, session, outcome, origin, state)
     end
   end
+
+  # A client that is only answered from here uses its session all the same.
+  defp seen(nil), do: :ok
+  defp seen({pid, _revision}), do: send(pid, :mcp_http_seen)
 
   defp deliver(request, {pid, _revision}, outcome, origin, state),
     do: hand(request, pid, {:mcp_http_request, request.exchange, outcome, origin}, state)

@@ -4,16 +4,16 @@ defmodule McpServer.Connection.OutboxTest do
   alias McpServer.Connection.Outbox
 
   test "messages leave in the order they were put, and once" do
-    outbox = %Outbox{} |> Outbox.put("a") |> Outbox.put(["b", ?c])
+    outbox = %Outbox{} |> Outbox.put({1, :notification, "a"}) |> Outbox.put({2, :request, ["b", ?c]})
     refute Outbox.empty?(outbox)
-    assert {["a", ["b", ?c]], outbox} = Outbox.take(outbox)
+    assert {[{1, :notification, "a"}, {2, :request, ["b", ?c]}], outbox} = Outbox.take(outbox)
     assert Outbox.empty?(outbox)
     assert Outbox.take(outbox) == {[], %Outbox{}}
   end
 
   test "it is full at 64 KiB, not a byte earlier" do
-    outbox = Outbox.put(%Outbox{}, String.duplicate("x", 65_535))
+    outbox = Outbox.put(%Outbox{}, {:channel, :notification, String.duplicate("x", 65_535)})
     refute Outbox.full?(outbox)
-    assert Outbox.full?(Outbox.put(outbox, "x"))
+    assert Outbox.full?(Outbox.put(outbox, {:channel, {:answer, :ok}, "x"}))
   end
 end

@@ -144,7 +144,11 @@ defmodule McpServer.Protocol.HTTPTest do
       assert {200, %{"result" => %{"tools" => [%{"name" => "run"}]}}} =
                reply(HTTP.admit(catalog, screened, "2025-11-25", message("tools/list", %{})))
 
-      assert :ignore = HTTP.admit(catalog, screened, nil, ~s({"jsonrpc":"2.0","method":"notifications/initialized"}))
+      note = ~s({"jsonrpc":"2.0","method":"notifications/initialized"})
+      assert {:notification, :initialized} = HTTP.admit(catalog, screened, "2025-11-25", note)
+      assert :ignore = HTTP.admit(catalog, screened(policy, [{"mcp-method", "x"}]), nil, note)
+      assert {400, %{"error" => %{"code" => -32_600}} = refusal} = reply(HTTP.admit(catalog, screened, nil, note))
+      refute Map.has_key?(refusal, "id")
     end
 
     test "head and body must agree", %{policy: policy, catalog: catalog} do
@@ -204,7 +208,7 @@ defmodule McpServer.Protocol.HTTPTest do
             {:unauthorized, challenge, 401},
             {:forbidden, %{}, 403},
             {:session_not_found, nil, 404},
-            {:resume_unknown, nil, 404},
+            {:resume_unknown, nil, 400},
             {:request_timeout, nil, 408},
             {:stream_taken, nil, 409},
             {:payload_too_large, 4_194_304, 413},

@@ -162,6 +162,16 @@ defmodule McpServer.Router.VerifyTest do
       """)
     end
 
+    test "M21: a header parameter that clients would drop the tool for" do
+      assert_refused(
+        3,
+        ~s(tool "add": inputSchema: property "a": x-mcp-header needs the type string, integer or boolean),
+        """
+        tool "add", "Adds", McpServer.Handlers, :echo, input_schema: %{type: "object", properties: %{a: %{"type" => "number", "x-mcp-header" => "A"}}}
+        """
+      )
+    end
+
     test "S4-77: a URI that is none after all" do
       assert_refused(3, ~s(resource "a": uri: must be an absolute URI), """
       resource "a", "https://[::1/x" do
