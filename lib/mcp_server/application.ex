@@ -10,8 +10,12 @@ defmodule McpServer.Application do
     with :ok <- McpServer.Native.Library.ensure_loaded() do
       :ok = McpServer.Telemetry.load()
       :ok = McpServer.RequestState.load()
+      # The tables belong to this process, which lives as long as the application.
+      :ok = McpServer.Http.Sessions.create_table()
+      :ok = McpServer.Http.Workers.create_table()
       children = [McpServer.Changes, McpServer.Call.Reaper, McpServer.Http.Supervisor]
-      Supervisor.start_link(children, strategy: :one_for_one, name: McpServer.Supervisor)
+      restarts = [max_restarts: 1_000, max_seconds: 5]
+      Supervisor.start_link(children, [strategy: :one_for_one, name: McpServer.Supervisor] ++ restarts)
     end
   end
 end

@@ -156,7 +156,7 @@ defmodule McpServer.HttpServer do
   @impl true
   def init({options, settings}) do
     Process.flag(:trap_exit, true)
-    mount = Mount.new({__MODULE__, make_ref()}, options)
+    mount = Mount.new(id(options, settings), options)
     Mount.publish(mount)
     {:ok, _supervisor} = Workers.start_link(mount)
     state = %{mount: mount, settings: settings, catalog: Catalog.fetch(mount.router), listener: nil, port: nil}
@@ -168,10 +168,14 @@ defmodule McpServer.HttpServer do
         {:ok, watch(%{state | listener: listener, port: port})}
 
       {:error, reason} ->
-        Mount.withdraw(mount.id)
+        withdraw(mount)
         {:stop, reason}
     end
   end
+
+  # The same when it is started again.
+  defp id(options, %{port: 0}), do: {__MODULE__, options[:router], make_ref()}
+  defp id(options, %{ip: ip, port: port}), do: {__MODULE__, options[:router], {ip, port}}
 
   defp listen(%{mount: mount, settings: settings} = state) do
     native = settings |> Map.drop([:drain]) |> Map.put(:ip, to_string(:inet.ntoa(settings.ip)))
@@ -242,6 +246,11 @@ defmodule McpServer.HttpServer do
     Sessions.drain(mount.id)
     wait(state.listener, System.monotonic_time(:millisecond) + grace)
     Listener.stop(state.listener)
+    withdraw(mount)
+  end
+
+  defp withdraw(mount) do
+    Workers.leave(mount.id)
     Mount.withdraw(mount.id)
   end
 

@@ -1,6 +1,6 @@
 defmodule McpServer.Native do
   # The stubs of the native library. Only the façades call it: `McpServer.JSON`, `McpServer.Protocol`,
-  # `McpServer.Schema` and the reader of `McpServer.Stdio`.
+  # `McpServer.Protocol.HTTP`, `McpServer.Schema` and the reader of `McpServer.Stdio`.
   #
   # What a call is given and gives back is written where it is called; here is what they share:
   # a `_dirty` twin does the same on a dirty CPU scheduler and answers `:busy` while there are too many
@@ -65,6 +65,21 @@ defmodule McpServer.Native do
   def http_event(_id), do: unloaded()
   def http_priming(_id, _retry_ms), do: unloaded()
   def http_keep_alive, do: unloaded()
+
+  # The listener and its exchanges
+  def http_listen(_owner, _workers, _catalog, _policy, _raw?, _options), do: unloaded()
+  def http_set_catalog(_listener, _catalog), do: unloaded()
+  def http_set_workers(_listener, _workers), do: unloaded()
+  def http_drain(_listener, _grace_ms), do: unloaded()
+  def http_stop(_listener), do: unloaded()
+  def http_stats(_listener), do: unloaded()
+  def http_own(_exchange), do: unloaded()
+  def http_read_body(_exchange), do: unloaded()
+  def http_reply(_exchange, _status, _headers, _body), do: unloaded()
+  def http_stream(_exchange, _status, _headers, _first), do: unloaded()
+  def http_chunk(_exchange, _bytes), do: unloaded()
+  def http_finish(_exchange), do: unloaded()
+  def http_abort(_exchange), do: unloaded()
 
   defp unloaded, do: :erlang.nif_error(:nif_not_loaded)
 end

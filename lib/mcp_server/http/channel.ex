@@ -8,7 +8,7 @@ defmodule McpServer.Http.Channel do
   @behaviour McpServer.Connection.Channel
 
   alias McpServer.{Catalog, Conn}
-  alias McpServer.Http.{Exchange, Ingress, Lane, Lanes, Listener, Mount, Sessions}
+  alias McpServer.Http.{Exchange, Ingress, Lane, Lanes, Listener, Mount, Relay, Sessions, Workers}
   alias McpServer.Protocol.{HTTP, Outcome}
 
   @enforce_keys [:mount, :lanes]
@@ -32,30 +32,30 @@ defmodule McpServer.Http.Channel do
   @primed_since "2025-11-25"
 
   @impl true
+  def open(%{mount: mount, session: nil, number: number}) do
+    Workers.enter(mount.id, number)
+    {:ok, %__MODULE__{mount: mount, lanes: Lanes.new(), seen_at: Lane.now()}}
+  end
+
   def open(%{mount: mount, session: session}) do
-    now = Lane.now()
-    channel = %__MODULE__{mount: mount, lanes: Lanes.new(), session: session, seen_at: now}
-
-    if session do
-      Process.send_after(self(), :mcp_http_lifetime, mount.session_lifetime)
-      Process.send_after(self(), :mcp_http_idle, mount.idle_timeout)
-    end
-
-    {:ok, channel}
+    Process.send_after(self(), :mcp_http_lifetime, mount.session_lifetime)
+    Process.send_after(self(), :mcp_http_idle, mount.idle_timeout)
+    {:ok, %__MODULE__{mount: mount, lanes: Lanes.new(), session: session, seen_at: Lane.now()}}
   end
 
   @impl true
   def event(channel, {:mcp_http_request, exchange, outcome, origin}) do
     with_exchange(channel, exchange, fn channel, exchange ->
-      {lane, channel} = add(channel, exchange, origin.events?)
+      {lane, channel} = add(channel, exchange, outcome, origin.events?)
       {[{:admitted, lane, outcome, origin}], channel}
     end)
   end
 
   def event(channel, {:mcp_http, ref, {:request, fields, facts}}) do
     with_exchange(channel, Listener.exchange(ref), fn channel, exchange ->
-      {lane, channel} = add(channel, exchange, facts.events)
-      {[{:admitted, lane, Outcome.of({:request, fields}), origin(channel)}], channel}
+      outcome = Outcome.of({:request, fields})
+      {lane, channel} = add(channel, exchange, outcome, facts.events)
+      {[{:admitted, lane, outcome, origin(channel)}], channel}
     end)
   end
 
@@ -114,14 +114,20 @@ defmodule McpServer.Http.Channel do
     %{catalog: catalog, base: %Conn{assigns: channel.mount.assigns}, bytes: 0}
   end
 
-  defp add(channel, exchange, events?) do
+  defp add(channel, exchange, outcome, events?) do
     {number, lanes} = Lanes.number(channel.lanes)
-    lane = lane(channel, number, exchange, events?)
+    lane = lane(channel, number, exchange, events?, quiet_ms(channel, exchange, outcome))
     {number, arm(%{channel | lanes: Lanes.put(lanes, number, lane)}, Lane.due(lane, channel.mount))}
   end
 
-  defp lane(channel, number, exchange, events?) do
-    lane = %Lane{number: number, exchange: exchange, events?: events?, since: Lane.now()}
+  # A plug learns that its client has gone only from writing. Whose call ends with it asks more often.
+  defp quiet_ms(%{session: nil, mount: mount}, %{module: Relay}, {:request, %{kind: kind}}) when kind != :listen,
+    do: min(mount.disconnect_check, mount.keep_alive)
+
+  defp quiet_ms(channel, _exchange, _outcome), do: channel.mount.keep_alive
+
+  defp lane(channel, number, exchange, events?, quiet_ms) do
+    lane = %Lane{number: number, exchange: exchange, events?: events?, since: Lane.now(), quiet_ms: quiet_ms}
 
     if channel.session,
       do: %{lane | replay: Lanes.replay(channel.mount, channel.session.account), primes?: primes?(channel)},
@@ -144,7 +150,7 @@ defmodule McpServer.Http.Channel do
     case Lanes.fetch(channel.lanes, :channel) do
       {:ok, %{exchange: attached}} when attached != nil -> {:error, :taken}
       {:ok, lane} -> {:ok, :channel, Lane.open(%{lane | exchange: exchange, phase: :waiting})}
-      :error -> {:ok, :channel, Lane.open(lane(channel, 0, exchange, true))}
+      :error -> {:ok, :channel, Lane.open(lane(channel, 0, exchange, true, channel.mount.keep_alive))}
     end
   end
 

@@ -8,8 +8,19 @@ defmodule McpServer.Http.Lane do
   alias McpServer.Http.{Exchange, Mount, Replay}
   alias McpServer.Protocol.HTTP
 
-  @enforce_keys [:number, :exchange, :events?, :since]
-  defstruct [:number, :exchange, :events?, :since, :replay, phase: :waiting, primes?: false, queued: 0, moved_at: nil]
+  @enforce_keys [:number, :exchange, :events?, :since, :quiet_ms]
+  defstruct [
+    :number,
+    :exchange,
+    :events?,
+    :since,
+    :quiet_ms,
+    :replay,
+    phase: :waiting,
+    primes?: false,
+    queued: 0,
+    moved_at: nil
+  ]
 
   @typedoc """
   * `:number` – the stream's number in event ids
@@ -19,6 +30,7 @@ defmodule McpServer.Http.Lane do
   * `:phase` – `:ended` is a stream whose answer was sent or stored
   * `:primes?` – whether a stream begins with an event that says where to resume (2025-11-25)
   * `:since`, `:moved_at` – when it began, and when bytes last went out or were taken (`now/0`)
+  * `:quiet_ms` – how long an open stream may be quiet
   * `:queued` – bytes that were not reported as sent
   """
   @type t :: %__MODULE__{
@@ -30,6 +42,7 @@ defmodule McpServer.Http.Lane do
           primes?: boolean(),
           queued: non_neg_integer(),
           since: integer(),
+          quiet_ms: pos_integer(),
           moved_at: integer() | nil
         }
 
@@ -180,8 +193,8 @@ defmodule McpServer.Http.Lane do
     if now - lane.since >= mount.stream_after, do: open(lane), else: lane
   end
 
-  def tick(%{phase: :streaming, queued: 0} = lane, mount, now) do
-    if now - lane.moved_at >= mount.keep_alive, do: send_bytes(lane, HTTP.keep_alive()), else: lane
+  def tick(%{phase: :streaming, queued: 0} = lane, _mount, now) do
+    if now - lane.moved_at >= lane.quiet_ms, do: send_bytes(lane, HTTP.keep_alive()), else: lane
   end
 
   def tick(%{phase: :streaming} = lane, mount, now) do
@@ -198,7 +211,7 @@ defmodule McpServer.Http.Lane do
   @doc "When `tick/3` has something to do next."
   @spec due(t(), Mount.t()) :: integer() | nil
   def due(%{phase: :waiting, events?: true} = lane, mount), do: lane.since + mount.stream_after
-  def due(%{phase: :streaming, queued: 0} = lane, mount), do: lane.moved_at + mount.keep_alive
+  def due(%{phase: :streaming, queued: 0} = lane, _mount), do: lane.moved_at + lane.quiet_ms
   def due(%{phase: :streaming} = lane, mount), do: lane.moved_at + mount.stall_timeout
   def due(_lane, _mount), do: nil
 

@@ -26,6 +26,7 @@ defmodule McpServer.Http.Mount do
     keep_alive: 15_000,
     stream_after: 1_000,
     stall_timeout: 30_000,
+    disconnect_check: 1_000,
     max_requests: 1_000,
     max_listeners: 20_000
   ]
@@ -43,6 +44,7 @@ defmodule McpServer.Http.Mount do
     :keep_alive,
     :stream_after,
     :stall_timeout,
+    :disconnect_check,
     :max_requests,
     :max_listeners
   ]
@@ -112,31 +114,6 @@ defmodule McpServer.Http.Mount do
       {:ok, policy} -> policy
       {:error, text} -> raise ArgumentError, text
     end
-  end
-
-  @doc """
-  The mount of a plug's options, served from the first time on that somebody asks for it.
-
-  A plug has no place in a supervision tree, so its workers have one here.
-  """
-  @spec ensure(keyword()) :: t()
-  def ensure(options) do
-    case fetch({:plug, options}) do
-      {:ok, mount} -> mount
-      :error -> start(new({:plug, options}, options))
-    end
-  end
-
-  defp start(mount) do
-    workers = Supervisor.child_spec({McpServer.Http.Workers, mount}, id: mount.id)
-
-    case DynamicSupervisor.start_child(McpServer.Http.MountSupervisor, workers) do
-      {:ok, _pid} -> publish(mount)
-      # Somebody else's first request was a little earlier.
-      {:error, {:already_started, _pid}} -> :ok
-    end
-
-    mount
   end
 
   @doc "Lets the mount be found by its id, from any process, without a copy."

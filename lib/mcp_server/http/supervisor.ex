@@ -4,22 +4,23 @@ defmodule McpServer.Http.Supervisor do
 
   use Supervisor
 
-  alias McpServer.Http.Sessions
+  alias McpServer.Http.{Mounts, Sessions}
+
+  @restarts [max_restarts: 1_000, max_seconds: 5]
 
   @spec start_link(term()) :: Supervisor.on_start()
   def start_link(_options), do: Supervisor.start_link(__MODULE__, nil, name: __MODULE__)
 
   @impl true
   def init(nil) do
-    :ok = Sessions.create_table()
-
     children = [
-      {Registry, keys: :unique, name: McpServer.Http.Registry},
-      {DynamicSupervisor, name: McpServer.Http.SessionSupervisor, max_restarts: 1_000, max_seconds: 1},
+      {DynamicSupervisor, [name: McpServer.Http.SessionSupervisor] ++ @restarts},
       Sessions,
-      {DynamicSupervisor, name: McpServer.Http.MountSupervisor, max_restarts: 1_000, max_seconds: 1}
+      {DynamicSupervisor, [name: McpServer.Http.MountSupervisor] ++ @restarts},
+      Mounts
     ]
 
-    Supervisor.init(children, strategy: :one_for_one)
+    # None of them is much to start again, and each of them serves many.
+    Supervisor.init(children, [strategy: :one_for_one] ++ @restarts)
   end
 end

@@ -2,29 +2,37 @@ defmodule McpServer.Http.Workers do
   @moduledoc false
   # The connections of a mount that serve the stateless era, one for each scheduler. They hold calls and
   # streams, and run none: one slow call takes nothing from the others.
+  #
+  # They are found in a table that outlives them and everything above them.
 
   use Supervisor
 
   alias McpServer.{Connection, Session}
   alias McpServer.Http.{Channel, Mount}
 
-  @registry McpServer.Http.Registry
+  @table __MODULE__
+
+  @doc "Makes the table; the calling process owns it."
+  @spec create_table() :: :ok
+  def create_table do
+    :ets.new(@table, [:named_table, :public, read_concurrency: true])
+    :ok
+  end
 
   @spec start_link(Mount.t()) :: Supervisor.on_start()
-  def start_link(mount), do: Supervisor.start_link(__MODULE__, mount, name: name(mount.id, :workers))
+  def start_link(mount), do: Supervisor.start_link(__MODULE__, mount)
 
   @impl true
   def init(mount) do
     children = for number <- 1..count(), do: connection(mount, number)
     # Whatever ends a worker, requests of others go on.
-    Supervisor.init(children, strategy: :one_for_one, max_restarts: 1_000, max_seconds: 1)
+    Supervisor.init(children, strategy: :one_for_one, max_restarts: 1_000, max_seconds: 5)
   end
 
   defp connection(mount, number) do
     options = [
-      name: name(mount.id, number),
       router: mount.router,
-      channel: {Channel, %{mount: mount, session: nil}},
+      channel: {Channel, %{mount: mount, session: nil, number: number}},
       session: Session.new(nil),
       overload: {:refuse, 503},
       max_calls: mount.max_requests,
@@ -33,6 +41,20 @@ defmodule McpServer.Http.Workers do
 
     bounds = Keyword.drop(mount.options, [:max_calls, :max_streams])
     Supervisor.child_spec({Connection, options ++ bounds}, id: number, shutdown: 10_000)
+  end
+
+  @doc "The calling process is this worker of the mount from now on."
+  @spec enter(mount_id :: term(), pos_integer()) :: :ok
+  def enter(id, number) do
+    :ets.insert(@table, {{id, number}, self()})
+    :ok
+  end
+
+  @doc "Nobody looks for the mount's workers any more."
+  @spec leave(mount_id :: term()) :: :ok
+  def leave(id) do
+    for number <- 1..count(), do: :ets.delete(@table, {id, number})
+    :ok
   end
 
   @doc "The worker for the calling process, `nil` while it is being restarted."
@@ -48,11 +70,9 @@ defmodule McpServer.Http.Workers do
   def count, do: System.schedulers_online()
 
   defp whereis(id, number) do
-    case Registry.lookup(@registry, {id, number}) do
-      [{pid, _value}] -> pid
+    case :ets.lookup(@table, {id, number}) do
+      [{_key, pid}] -> if Process.alive?(pid), do: pid
       [] -> nil
     end
   end
-
-  defp name(id, key), do: {:via, Registry, {@registry, {id, key}}}
 end

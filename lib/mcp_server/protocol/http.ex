@@ -112,10 +112,10 @@ defmodule McpServer.Protocol.HTTP do
 
   | kind | status | details |
   |---|---|---|
-  | `:resume_gone` | 400 | |
+  | `:resume_gone`, `:resume_unknown` | 400 | |
   | `:unauthorized` | 401 | a challenge |
   | `:forbidden` | 403 | a challenge |
-  | `:session_not_found`, `:resume_unknown` | 404 | |
+  | `:session_not_found` | 404 | |
   | `:request_timeout` | 408 | |
   | `:stream_taken` | 409 | |
   | `:payload_too_large` | 413 | the most bytes a body may have |

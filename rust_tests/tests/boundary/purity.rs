@@ -72,6 +72,28 @@ fn the_core_is_pure() {
     }
 }
 
+/// A head is judged before anything is known of the server behind it.
+#[test]
+fn the_rules_of_http_know_no_method_and_no_catalogue() {
+    let files = sources(&core().join("src/http"));
+    assert!(files.len() > 10, "the sources were found");
+    for file in files {
+        let code = code(&file);
+        for room in [
+            "crate::protocol",
+            "crate::catalog",
+            "crate::model",
+            "crate::schema",
+        ] {
+            assert!(
+                !code.contains(room),
+                "{} knows {room}",
+                file.file_name().unwrap_or_default().to_string_lossy()
+            );
+        }
+    }
+}
+
 /// The arrows of the house: the core knows no BEAM, no socket and no file watcher, because its
 /// manifest names none.
 #[test]
@@ -87,7 +109,19 @@ fn the_core_depends_on_what_the_house_allows() {
         "simdutf8",
         "thiserror",
     ];
-    let manifest = fs::read_to_string(core().join("Cargo.toml")).expect("a manifest");
+    depends_only_on("mcp_core", &ALLOWED);
+}
+
+/// The listener knows no rule and no BEAM, because its manifest names neither.
+#[test]
+fn the_listener_depends_on_what_the_house_allows() {
+    const ALLOWED: [&str; 5] = ["bytes", "hyper", "memchr", "socket2", "tokio"];
+    depends_only_on("mcp_listener", &ALLOWED);
+}
+
+fn depends_only_on(name: &str, allowed: &[&str]) {
+    let manifest = core().join("..").join(name).join("Cargo.toml");
+    let manifest = fs::read_to_string(manifest).expect("a manifest");
     let section = manifest
         .split("[dependencies]")
         .nth(1)
@@ -99,7 +133,10 @@ fn the_core_depends_on_what_the_house_allows() {
         .filter(|name| !name.is_empty() && !name.starts_with('#'))
         .collect();
     assert!(!names.is_empty());
-    for name in names {
-        assert!(ALLOWED.contains(&name), "mcp_core depends on {name}");
+    for dependency in names {
+        assert!(
+            allowed.contains(&dependency),
+            "{name} depends on {dependency}"
+        );
     }
 }

@@ -119,11 +119,11 @@ pub fn resume_gone() -> HttpAnswer {
     HttpAnswer::invalid(400, "The events behind Last-Event-ID are gone")
 }
 
-/// 404: `Last-Event-ID` names no stream of this session; one body for malformed, unknown and other
-/// sessions' streams.
+/// 400: `Last-Event-ID` names no event of this session; one body for malformed and unknown ids and
+/// for those of other sessions. With 404 a client would take the session for ended.
 #[must_use]
 pub fn resume_unknown() -> HttpAnswer {
-    HttpAnswer::invalid(404, "Last-Event-ID names no event of this session")
+    HttpAnswer::invalid(400, "Last-Event-ID names no event of this session")
 }
 
 /// 429: the session has as many requests in flight as it may have.
@@ -161,6 +161,12 @@ pub fn head_too_large() -> HttpAnswer {
 #[must_use]
 pub fn request_timeout() -> HttpAnswer {
     HttpAnswer::invalid(408, "The request did not arrive in time")
+}
+
+/// 400: the length of the request is unclear, or its body is not what its head says.
+#[must_use]
+pub fn malformed() -> HttpAnswer {
+    HttpAnswer::invalid(400, "The request is malformed")
 }
 
 /// 500: the server failed.

@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::head::{Field, Head, printable};
+use super::head::{Field, Head, printable, trimmed};
 use crate::revision::Revision;
 
 const PARAMETER_PREFIX: &str = "mcp-param-";
@@ -49,10 +49,14 @@ impl Claims {
         }
     }
 
-    /// Whether the head alone puts the message into the stateless era.
+    /// Whether the head alone puts the message into the stateless era. `Mcp-Method` exists only there,
+    /// but clients that negotiate send it early: beside a version of the session era it says nothing.
     pub(super) fn is_stateless(&self) -> bool {
-        self.method != Claim::Absent
-            || matches!(&self.version, Claim::Says(version) if is_stateless_version(version))
+        match &self.version {
+            Claim::Says(version) if is_stateless_version(version) => true,
+            Claim::Says(version) if Revision::parse(version).is_some() => false,
+            _ => self.method != Claim::Absent,
+        }
     }
 
     /// What `Mcp-Param-<name>` says; the name in lower case.
@@ -113,7 +117,7 @@ fn parameters(head: &Head<'_>) -> Vec<(String, Claim)> {
         };
         match parameters.iter_mut().find(|(found, _)| *found == name) {
             Some((_, claim)) => *claim = Claim::Unreadable,
-            None => parameters.push((name, encoded(Field::One(value.trim_ascii())))),
+            None => parameters.push((name, encoded(Field::One(trimmed(value))))),
         }
     }
     parameters

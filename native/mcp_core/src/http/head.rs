@@ -27,7 +27,7 @@ impl<'h> Head<'h> {
         self.headers
             .iter()
             .filter(move |(found, _)| found.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value.trim_ascii())
+            .map(|(_, value)| trimmed(value))
     }
 
     /// The value of a header that may stand once.
@@ -60,6 +60,17 @@ impl<'h> Head<'h> {
         }
         rest.split(['/', '?', '#']).next()
     }
+}
+
+/// A value without the spaces and tabs around it, which are no part of it.
+pub(super) fn trimmed(value: &[u8]) -> &[u8] {
+    let is_text = |byte: &u8| !matches!(byte, b' ' | b'\t');
+    let start = value.iter().position(is_text).unwrap_or(value.len());
+    let end = value
+        .iter()
+        .rposition(is_text)
+        .map_or(start, |last| last.saturating_add(1));
+    value.get(start..end).unwrap_or_default()
 }
 
 /// The text of a value that is made of visible ASCII characters, spaces and tabs.

@@ -1,7 +1,7 @@
 //! `Content-Type`, `Content-Encoding`, `Content-Length`: what a body claims to be.
 
 use super::answer::{self, HttpAnswer};
-use super::head::{Field, Head, printable};
+use super::head::{Field, Head, printable, trimmed};
 
 /// A body must be JSON in UTF-8. Anything else is what a page may send without asking first.
 pub(super) fn check_content(head: &Head<'_>) -> Result<(), HttpAnswer> {
@@ -50,7 +50,7 @@ pub(super) fn declared_length(head: &Head<'_>) -> Result<Option<u64>, HttpAnswer
     for value in head.all("content-length") {
         // One line may hold the same number several times, where something in between joined lines.
         for part in value.split(|byte| *byte == b',') {
-            let length = number(part.trim_ascii()).ok_or_else(refuse)?;
+            let length = number(trimmed(part)).ok_or_else(refuse)?;
             if declared
                 .replace(length)
                 .is_some_and(|before| before != length)

@@ -6,15 +6,14 @@
 
 use jsonschema::json::Json;
 
-use super::agreement;
-use super::facts::{Facts, SessionFacts};
+use super::era::{admit_request, check_notification, check_response};
+use super::facts::Facts;
 use super::frame::result_head;
 use super::input::is_input_response;
 use super::meta::{self, Client};
 use super::method::Method;
 use super::notice::Notice;
-use super::offer::{Listing, is_offered, list, require_capabilities};
-use super::opening::open_session;
+use super::offer::{Listing, is_offered, list};
 use super::params;
 use super::refusal::{Answer, Refusal};
 use super::request::{Input, Opening, Request, Work};
@@ -113,8 +112,12 @@ fn admit_message<'c, 'a, J: Json>(
     match jsonrpc::classify(view, view.has_duplicate()) {
         Err(invalid) if !invalid.answerable => {
             // Nobody answers a notification, or an answer, however bad it is.
-            let is_response = view.get("method").is_none();
-            admit_quietly(facts, is_response, Admission::Ignored)
+            let unasked = if view.get("method").is_some() {
+                check_notification(facts, view.get("params"))
+            } else {
+                check_response(facts)
+            };
+            unasked.map_or_else(|refusal| refuse(facts, &refusal), |()| Admission::Ignored)
         }
         Err(invalid) => {
             let id = invalid.id.clone();
@@ -127,151 +130,31 @@ fn admit_message<'c, 'a, J: Json>(
                 .unwrap_or_else(|refusal| Admission::Answer(refusal.answer(Some(&id), revision)))
         }
         Ok(Message::Notification { method, params }) => {
-            let notice = Notice::read(&method, params);
-            // What it is about went with the request before it.
-            let notice = notice.filter(|_| !facts.is_sessionless());
-            admit_quietly(
-                facts,
-                false,
-                notice.map_or(Admission::Ignored, Admission::Notice),
-            )
+            if let Err(refusal) = check_notification(facts, params) {
+                return refuse(facts, &refusal);
+            }
+            // Without a session, what it is about went with the request before it.
+            Notice::read(&method, params)
+                .filter(|_| !facts.is_sessionless())
+                .map_or(Admission::Ignored, Admission::Notice)
         }
         Ok(Message::Response { id, outcome }) => {
+            if let Err(refusal) = check_response(facts) {
+                return refuse(facts, &refusal);
+            }
             let outcome = match outcome {
                 Outcome::Result(result) if is_input_response(result) => Ok(result.raw()),
                 Outcome::Result(_) => Err(NO_ANSWER),
                 Outcome::Error(error) => Err(error.raw()),
             };
-            admit_quietly(facts, true, Admission::Response { id, outcome })
+            Admission::Response { id, outcome }
         }
     }
 }
 
-/// What wants no answer gets none, unless HTTP owes it one: a version that is not spoken here, or
-/// an answer to a server that can have asked nothing.
-fn admit_quietly<'c, 'a>(
-    facts: Facts<'_>,
-    is_response: bool,
-    admission: Admission<'c, 'a>,
-) -> Admission<'c, 'a> {
-    if let Err(refusal) = facts.check_session_version() {
-        return refuse(facts, &refusal);
-    }
-    if is_response && facts.is_sessionless() {
-        return refuse(
-            facts,
-            &Refusal::invalid_request("nothing was asked of this client"),
-        );
-    }
-    admission
-}
+pub(super) type Admitted<'c, 'a> = Result<Admission<'c, 'a>, Refusal>;
 
-type Admitted<'c, 'a> = Result<Admission<'c, 'a>, Refusal>;
-
-/// The admission, and the revision that a refusal is worded in.
-fn admit_request<'c, 'a, J: Json>(
-    catalog: &'c Catalog<J>,
-    facts: Facts<'_>,
-    id: &Id,
-    method: &str,
-    params: Option<View<'_, 'a>>,
-) -> (Revision, Admitted<'c, 'a>) {
-    let stateless = facts.is_stateless()
-        || meta::claims_stateless(params)
-        || (facts.session.is_none() && Method::is_stateless_only(method));
-    if stateless {
-        return (
-            Revision::NEWEST,
-            admit_stateless(catalog, facts, id, method, params),
-        );
-    }
-    let revision = facts
-        .session
-        .map_or(Revision::NEWEST_SESSION, |session| session.revision);
-    let admitted = facts
-        .check_session_version()
-        .and_then(|()| match facts.session {
-            Some(session) => admit_in_session(catalog, session, id, method, params),
-            None => admit_before_session(catalog, facts, id, method, params),
-        });
-    (revision, admitted)
-}
-
-fn admit_stateless<'c, 'a, J: Json>(
-    catalog: &'c Catalog<J>,
-    facts: Facts<'_>,
-    id: &Id,
-    method_name: &str,
-    params: Option<View<'_, 'a>>,
-) -> Admitted<'c, 'a> {
-    let version = meta::version(params)?;
-    let client = meta::client(params)?;
-    if let Some(head) = facts.http {
-        agreement::check_version(&head.claims, &version)?;
-    }
-    let revision = meta::stateless_revision(&version)?;
-    if let Some(head) = facts.http {
-        agreement::check_target(&head.claims, method_name, params)?;
-    }
-    let method = Method::find(method_name, revision).ok_or_else(Refusal::method_not_found)?;
-    let admission = admit_method(catalog, revision, id, method, params, Some(client))?;
-    if let Admission::Request(request) = &admission {
-        if let Some(head) = facts.http {
-            agreement::check_parameters(&head.claims, catalog, &request.work, params)?;
-        }
-        require_capabilities(catalog, &request.work, params)?;
-        require_stream(facts, &request.work)?;
-    }
-    Ok(admission)
-}
-
-/// A call that is answered by a stream needs a client that takes one.
-fn require_stream(facts: Facts<'_>, work: &Work<'_>) -> Result<(), Refusal> {
-    match (facts.http, work) {
-        (Some(head), Work::Listen { .. }) if !head.accepts_events => Err(Refusal::needs_stream()),
-        _ => Ok(()),
-    }
-}
-
-fn admit_in_session<'c, 'a, J: Json>(
-    catalog: &'c Catalog<J>,
-    session: SessionFacts,
-    id: &Id,
-    method: &str,
-    params: Option<View<'_, 'a>>,
-) -> Admitted<'c, 'a> {
-    let method = Method::find(method, session.revision).ok_or_else(Refusal::method_not_found)?;
-    if method == Method::Initialize {
-        return Err(Refusal::invalid_request(
-            "the session is already initialized",
-        ));
-    }
-    admit_method(catalog, session.revision, id, method, params, None)
-}
-
-fn admit_before_session<'c, 'a, J: Json>(
-    catalog: &'c Catalog<J>,
-    facts: Facts<'_>,
-    id: &Id,
-    method: &str,
-    params: Option<View<'_, 'a>>,
-) -> Admitted<'c, 'a> {
-    match Method::find(method, Revision::NEWEST_SESSION) {
-        Some(Method::Initialize) => {
-            open_session(catalog, id, params).map(|opening| Admission::Open(Box::new(opening)))
-        }
-        Some(Method::Ping) => Ok(kept(id, EMPTY_RESULT)),
-        _ if facts.http.is_some() => Err(Refusal::invalid_request(
-            "Mcp-Session-Id is missing; initialize first, or send _meta of 2026-07-28",
-        )),
-        Some(_) => Err(Refusal::invalid_request(
-            "initialize first, or send _meta of 2026-07-28",
-        )),
-        None => Err(Refusal::method_not_found()),
-    }
-}
-
-fn admit_method<'c, 'a, J: Json>(
+pub(super) fn admit_method<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
     revision: Revision,
     id: &Id,
@@ -333,9 +216,9 @@ fn admit_method<'c, 'a, J: Json>(
 }
 
 /// `,"result":{}}`
-const EMPTY_RESULT: &[u8] = b",\"result\":{}}";
+pub(super) const EMPTY_RESULT: &[u8] = b",\"result\":{}}";
 
-fn kept<'c, 'a>(id: &Id, tail: &'c [u8]) -> Admission<'c, 'a> {
+pub(super) fn kept<'c, 'a>(id: &Id, tail: &'c [u8]) -> Admission<'c, 'a> {
     Admission::Kept {
         head: result_head(id),
         tail,

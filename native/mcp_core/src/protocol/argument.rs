@@ -4,6 +4,14 @@ use std::borrow::Cow;
 
 use crate::json::{Document, Kind, Limits, View};
 
+/// For what lies within a message that has met its limits already.
+const CHECKED: Limits = Limits {
+    max_bytes: usize::MAX,
+    max_depth: usize::MAX,
+    max_values: usize::MAX,
+    max_digits: usize::MAX,
+};
+
 /// An argument as the body has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Argument<'a> {
@@ -30,7 +38,7 @@ impl<'a> Argument<'a> {
             return None;
         }
         // Of a deep object the document remembers no members.
-        let deep = Document::scan(arguments.raw(), &Limits::default()).ok()?;
+        let deep = Document::scan(arguments.raw(), &CHECKED).ok()?;
         Self::find(deep.root().get(name)?, rest)
     }
 

@@ -5,6 +5,7 @@ mod admit;
 mod agreement;
 mod argument;
 mod arguments;
+mod era;
 mod facts;
 mod frame;
 mod input;

@@ -92,6 +92,14 @@ impl Refusal {
         }
     }
 
+    /// The message needs a session, and its head names none.
+    #[must_use]
+    pub fn session_missing() -> Self {
+        Self::invalid_request(
+            "Mcp-Session-Id is missing; initialize first, or send _meta of 2026-07-28",
+        )
+    }
+
     /// A header is missing, or says something else than the body (2026-07-28).
     #[must_use]
     pub fn header_mismatch(reason: &str) -> Self {

@@ -179,6 +179,11 @@ fn admit_body<'a>(
         session: session(revision_name)?,
         http: Some(screened),
     };
-    let admission = admit(&catalog.0, facts, body.as_slice(), &Limits::default());
+    // Whoever read the body has counted it.
+    let limits = Limits {
+        max_bytes: body.len(),
+        ..Limits::default()
+    };
+    let admission = admit(&catalog.0, facts, body.as_slice(), &limits);
     to_term(env, catalog, admission, Over::Http)
 }

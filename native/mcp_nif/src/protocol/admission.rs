@@ -1,9 +1,10 @@
 //! What a message becomes, as terms.
 
-use mcp_core::catalog::{ListKind, ReadTarget};
+use mcp_core::catalog::{Catalog, ListKind, ReadTarget};
 use mcp_core::json::{Limits, read};
 use mcp_core::protocol::{
-    Admission, Answer, Client, Completing, ListenFilter, Notice, Request, Work, refuse_arguments,
+    Admission, Answer, Client, Completing, ListenFilter, Notice, Opening, Request, Work,
+    refuse_arguments,
 };
 use rustler::{Encoder, Env, Error, NifResult, ResourceArc, Term};
 
@@ -11,7 +12,7 @@ use super::{CatalogResource, id_term};
 use crate::atoms;
 use crate::resources::binary_term;
 use crate::schema::check;
-use crate::terms::TermSink;
+use crate::terms::{TermJson, TermSink};
 
 /// What a finished answer travels in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,21 +42,11 @@ pub(crate) fn to_term<'a>(
             )
         }
         Admission::Ignored => atoms::ignore().encode(env),
-        Admission::Open(opening) => {
-            let session = (
-                id_term(env, &opening.id),
-                opening.revision.as_str(),
-                json(env, opening.client_info)?,
-                json(env, opening.capabilities)?,
-            );
-            (
-                atoms::open(),
-                binary_term(env, opening.answer.body),
-                session,
-            )
-                .encode(env)
-        }
-        Admission::Request(request) => request_term(env, catalog, &request, over)?,
+        Admission::Open(opening) => opening_term(env, &opening)?,
+        Admission::Request(request) => match request_fields(env, &catalog.0, &request)? {
+            Judged::Fields(fields) => (atoms::request(), fields).encode(env),
+            Judged::Refused(answer) => finished(env, answer, over),
+        },
         Admission::Notice(notice) => {
             (atoms::notification(), notice_term(env, &notice)?).encode(env)
         }
@@ -87,6 +78,18 @@ fn reply<'a>(env: Env<'a>, status: u16, body: Term<'a>, over: Over) -> Term<'a> 
     }
 }
 
+/// The reply that opens a session, and what is known of the client.
+pub(crate) fn opening_term<'a>(env: Env<'a>, opening: &Opening<'a>) -> NifResult<Term<'a>> {
+    let session = (
+        id_term(env, &opening.id),
+        opening.revision.as_str(),
+        json(env, opening.client_info)?,
+        json(env, opening.capabilities)?,
+    );
+    let reply = binary_term(env, opening.answer.body.clone());
+    Ok((atoms::open(), reply, session).encode(env))
+}
+
 /// A slice that admission has already checked, as a term.
 fn json<'a>(env: Env<'a>, bytes: &'a [u8]) -> NifResult<Term<'a>> {
     read(bytes, &Limits::default(), &mut TermSink::new(env)).map_err(|_| Error::BadArg)
@@ -112,15 +115,22 @@ fn notice_term<'a>(env: Env<'a>, notice: &Notice<'a>) -> NifResult<Term<'a>> {
 /// Kind, index, name, arguments.
 type Asked<'r, 'a> = (rustler::Atom, Option<usize>, Option<&'r str>, Term<'a>);
 
-fn request_term<'a>(
+/// A request whose arguments were looked at.
+pub(crate) enum Judged<'a> {
+    /// Sound: the fields of `McpServer.Request`, in order.
+    Fields(Term<'a>),
+    /// The answer to arguments that do not fit.
+    Refused(Answer),
+}
+
+pub(crate) fn request_fields<'a>(
     env: Env<'a>,
-    catalog: &ResourceArc<CatalogResource>,
+    catalog: &Catalog<TermJson>,
     request: &Request<'a>,
-    over: Over,
-) -> NifResult<Term<'a>> {
+) -> NifResult<Judged<'a>> {
     let (kind, index, name, arguments) = asked(env, request)?;
     if let Some(answer) = refuse(catalog, request, arguments) {
-        return Ok(finished(env, answer, over));
+        return Ok(Judged::Refused(answer));
     }
     let fields = [
         id_term(env, &request.id),
@@ -140,7 +150,7 @@ fn request_term<'a>(
         input_term(env, request)?,
     ];
     let fields = rustler::types::tuple::make_tuple(env, &fields);
-    Ok((atoms::request(), fields).encode(env))
+    Ok(Judged::Fields(fields))
 }
 
 fn asked<'r, 'a: 'r>(env: Env<'a>, request: &'r Request<'a>) -> NifResult<Asked<'r, 'a>> {
@@ -253,13 +263,17 @@ fn list_atom(kind: ListKind) -> rustler::Atom {
 }
 
 /// The finished answer to a call whose arguments do not fit the tool's schema.
-fn refuse(catalog: &CatalogResource, request: &Request<'_>, arguments: Term<'_>) -> Option<Answer> {
+fn refuse(
+    catalog: &Catalog<TermJson>,
+    request: &Request<'_>,
+    arguments: Term<'_>,
+) -> Option<Answer> {
     let Work::Tool { index, name, .. } = &request.work else {
         return None;
     };
-    let tool = catalog.0.tool(*index)?;
+    let tool = catalog.tool(*index)?;
     let problems = check(&tool.input, arguments).err()?;
-    let extras = catalog.0.extras(request.revision);
+    let extras = catalog.extras(request.revision);
     Some(refuse_arguments(
         name,
         &problems,

@@ -7,7 +7,7 @@ use mcp_core::revision::Revision;
 use mcp_core::schema::SerdeJson;
 use serde_json::{Value, json};
 
-use super::head::{TestHead, policy, post, stateless};
+use super::head::{TestHead, post, stateless};
 use crate::catalog::{build, definition};
 
 pub(super) fn request(method: &str, params: Value) -> String {
@@ -19,7 +19,7 @@ pub(super) fn with_meta(method: &str, params: Value) -> String {
     with_version(method, params, "2026-07-28")
 }
 
-fn with_version(method: &str, mut params: Value, version: &str) -> String {
+pub(super) fn with_version(method: &str, mut params: Value, version: &str) -> String {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": version,
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -43,7 +43,7 @@ pub(super) fn outcome_with(
     outcome(catalog, facts, body.as_bytes())
 }
 
-fn outcome(catalog: &Catalog<SerdeJson>, facts: Facts<'_>, body: &[u8]) -> String {
+pub(super) fn outcome(catalog: &Catalog<SerdeJson>, facts: Facts<'_>, body: &[u8]) -> String {
     match admit(catalog, facts, body, &Limits::default()) {
         Admission::Answer(answer) => {
             let reply: Value = serde_json::from_slice(&answer.body).expect("JSON");
@@ -60,12 +60,17 @@ fn outcome(catalog: &Catalog<SerdeJson>, facts: Facts<'_>, body: &[u8]) -> Strin
     }
 }
 
-fn server() -> Catalog<SerdeJson> {
+pub(super) fn server() -> Catalog<SerdeJson> {
     build(&definition()).expect("a catalogue")
 }
 
 #[track_caller]
-fn becomes(head: &TestHead, session: Option<Revision>, body: impl AsRef<str>, expected: &str) {
+pub(super) fn becomes(
+    head: &TestHead,
+    session: Option<Revision>,
+    body: impl AsRef<str>,
+    expected: &str,
+) {
     let body = body.as_ref();
     assert_eq!(
         outcome_with(&server(), head, session, body),
@@ -74,236 +79,13 @@ fn becomes(head: &TestHead, session: Option<Revision>, body: impl AsRef<str>, ex
     );
 }
 
-const SESSION: Option<Revision> = Some(Revision::V2025_11_25);
+pub(super) const SESSION: Option<Revision> = Some(Revision::V2025_11_25);
 
-fn initialize() -> String {
+pub(super) fn initialize() -> String {
     request(
         "initialize",
         json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}),
     )
-}
-
-fn tool_head(name: &str) -> TestHead {
-    stateless("tools/call").with("mcp-name", name)
-}
-
-#[test]
-fn m21_version_method_and_name_stand_in_the_head_as_in_the_body() {
-    let list = with_meta("tools/list", json!({}));
-    becomes(&stateless("tools/list"), None, &list, "200");
-    becomes(&stateless(" tools/list\t"), None, &list, "200");
-    becomes(&post(), None, &list, "400 -32020");
-    for (name, value) in [
-        ("mcp-protocol-version", "2025-11-25"),
-        ("mcp-protocol-version", "2026-07-29"),
-        ("mcp-protocol-version", ""),
-        ("mcp-method", "TOOLS/LIST"),
-        ("mcp-method", "tools/call"),
-        ("mcp-method", ""),
-        ("mcp-method", "=?base64?dG9vbHMvbGlzdA==?="),
-    ] {
-        becomes(
-            &stateless("tools/list").set(name, value),
-            None,
-            &list,
-            "400 -32020",
-        );
-    }
-    for name in ["mcp-protocol-version", "mcp-method"] {
-        becomes(
-            &stateless("tools/list").without(name),
-            None,
-            &list,
-            "400 -32020",
-        );
-    }
-    becomes(
-        &stateless("tools/list").with("mcp-method", "tools/list"),
-        None,
-        &list,
-        "400 -32020",
-    );
-    becomes(
-        &stateless("tools/list").with("mcp-protocol-version", "2026-07-28"),
-        None,
-        &list,
-        "400 -32020",
-    );
-    becomes(
-        &stateless("tools/list").with("mcp-name", "whatever"),
-        None,
-        &list,
-        "200",
-    );
-
-    let call = with_meta("tools/call", json!({"name": "add", "arguments": {"a": 1}}));
-    becomes(&tool_head("add"), None, &call, "work");
-    becomes(&tool_head("  add "), None, &call, "work");
-    becomes(&tool_head("=?base64?YWRk?="), None, &call, "work");
-    for name in ["ADD", "ask", "", "=?base64?YWR?=", "=?base64?YWRk?", "a dd"] {
-        becomes(&tool_head(name), None, &call, "400 -32020");
-    }
-    becomes(&stateless("tools/call"), None, &call, "400 -32020");
-    becomes(
-        &tool_head("add").with("mcp-name", "add"),
-        None,
-        &call,
-        "400 -32020",
-    );
-
-    let get = with_meta(
-        "prompts/get",
-        json!({"name": "greet", "arguments": {"who": "Ada"}}),
-    );
-    becomes(
-        &stateless("prompts/get").with("mcp-name", "greet"),
-        None,
-        &get,
-        "work",
-    );
-    becomes(&stateless("prompts/get"), None, &get, "400 -32020");
-    let read = with_meta("resources/read", json!({"uri": "file:///config.json"}));
-    becomes(
-        &stateless("resources/read").with("mcp-name", "file:///config.json"),
-        None,
-        &read,
-        "work",
-    );
-    becomes(
-        &stateless("resources/read").with("mcp-name", "config"),
-        None,
-        &read,
-        "400 -32020",
-    );
-}
-
-#[test]
-fn what_only_one_of_head_and_body_claims_is_an_error_of_the_stateless_era() {
-    // The head alone.
-    for head in [
-        post().with("mcp-protocol-version", "2026-07-28"),
-        post().with("mcp-protocol-version", "2027-01-01"),
-        post().with("mcp-method", "tools/list"),
-        post()
-            .with("mcp-method", "tools/list")
-            .with("mcp-protocol-version", "2025-11-25"),
-    ] {
-        becomes(&head, None, request("tools/list", json!({})), "400 -32602");
-        becomes(&head, None, initialize(), "400 -32602");
-    }
-    // The body alone, also on a session.
-    becomes(
-        &post(),
-        None,
-        with_meta("tools/list", json!({})),
-        "400 -32020",
-    );
-    becomes(
-        &post(),
-        SESSION,
-        with_meta("tools/list", json!({})),
-        "400 -32020",
-    );
-    // A method that only the stateless era has.
-    becomes(
-        &post(),
-        None,
-        request("server/discover", json!({})),
-        "400 -32602",
-    );
-    // An endpoint without sessions knows no other era.
-    let modern = policy(|options| options.sessions = false);
-    let screened = post().screen(&modern).expect("a head");
-    let facts = Facts {
-        session: None,
-        http: Some(&screened),
-    };
-    assert_eq!(
-        outcome(&server(), facts, initialize().as_bytes()),
-        "400 -32602"
-    );
-}
-
-#[test]
-fn the_checks_of_a_stateless_request_come_in_their_order() {
-    let bad_meta = request(
-        "no/such",
-        json!({"_meta": {"io.modelcontextprotocol/protocolVersion": 1}}),
-    );
-    let head = stateless("other").set("mcp-protocol-version", "2026-07-28");
-    becomes(&head, None, "{", "400 -32700");
-    becomes(&head, None, r#"{"id":1}"#, "400 -32600");
-    becomes(&head, None, &bad_meta, "400 -32602");
-    // Mismatch is judged before support.
-    becomes(
-        &head,
-        None,
-        with_version("no/such", json!({}), "v999.0.0"),
-        "400 -32020",
-    );
-    let unknown = stateless("other").set("mcp-protocol-version", "v999.0.0");
-    becomes(
-        &unknown,
-        None,
-        with_version("no/such", json!({}), "v999.0.0"),
-        "400 -32022",
-    );
-    becomes(&head, None, with_meta("no/such", json!({})), "400 -32020");
-    becomes(
-        &stateless("no/such"),
-        None,
-        with_meta("no/such", json!({})),
-        "404 -32601",
-    );
-    becomes(
-        &stateless("tools/call"),
-        None,
-        with_meta("tools/call", json!({})),
-        "400 -32602",
-    );
-    becomes(
-        &tool_head("none"),
-        None,
-        with_meta("tools/call", json!({"name": "none"})),
-        "200 -32602",
-    );
-    becomes(
-        &tool_head("ask"),
-        None,
-        with_meta("tools/call", json!({"name": "ask"})),
-        "400 -32021",
-    );
-}
-
-#[test]
-fn m10_m23_methods_that_are_not_there() {
-    for method in [
-        "initialize",
-        "ping",
-        "logging/setLevel",
-        "resources/subscribe",
-        "resources/unsubscribe",
-        "no/such",
-    ] {
-        becomes(
-            &stateless(method),
-            None,
-            with_meta(method, json!({})),
-            "404 -32601",
-        );
-    }
-    becomes(
-        &post(),
-        SESSION,
-        request("no/such", json!({})),
-        "200 -32601",
-    );
-    becomes(
-        &post(),
-        SESSION,
-        request("server/discover", json!({})),
-        "200 -32601",
-    );
 }
 
 #[test]
@@ -375,16 +157,33 @@ fn m20_a_session_takes_the_name_of_any_version_of_its_era() {
 }
 
 #[test]
-fn m11_notifications_are_never_answered_and_mean_nothing_without_a_session() {
+fn m11_notifications_belong_to_a_session_or_to_the_stateless_era() {
     for note in [
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/unknown"}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/unknown","params":[]}"#,
     ] {
-        becomes(&post(), None, note, "ignored");
+        becomes(&post(), None, note, "400 -32600");
         becomes(&stateless("notifications/x"), None, note, "ignored");
     }
+    becomes(
+        &post().with("mcp-protocol-version", "2025-11-25"),
+        None,
+        r#"{"jsonrpc":"2.0","method":"initialize"}"#,
+        "400 -32600",
+    );
+    let with_meta = json!({
+        "jsonrpc": "2.0", "method": "notifications/x",
+        "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}},
+    });
+    becomes(&post(), None, with_meta.to_string(), "ignored");
+    becomes(
+        &post(),
+        SESSION,
+        r#"{"jsonrpc":"2.0","method":"notifications/unknown","params":[]}"#,
+        "ignored",
+    );
     becomes(
         &post(),
         SESSION,
@@ -421,28 +220,6 @@ fn m9_batches_over_http() {
     becomes(&post(), SESSION, batch, "400 -32600");
     becomes(&post(), None, batch, "400 -32600");
     becomes(&stateless("ping"), None, batch, "400 -32600");
-}
-
-#[test]
-fn h3_a_call_that_is_answered_by_a_stream_needs_a_client_that_takes_one() {
-    let listen = with_meta(
-        "subscriptions/listen",
-        json!({"notifications": {"toolsListChanged": true}}),
-    );
-    let head = stateless("subscriptions/listen");
-    becomes(&head, None, &listen, "work");
-    becomes(
-        &head.clone().set("accept", "application/json"),
-        None,
-        &listen,
-        "406 -32600",
-    );
-    becomes(
-        &head.set("accept", "application/json"),
-        None,
-        with_meta("subscriptions/listen", json!({"notifications": 1})),
-        "400 -32602",
-    );
 }
 
 #[test]

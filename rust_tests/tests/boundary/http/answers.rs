@@ -13,7 +13,7 @@ fn each_has_its_status_and_a_json_rpc_error() {
         (http::unauthorized(&challenge), 401, -32600, None),
         (http::forbidden(&challenge), 403, -32600, None),
         (http::session_not_found(), 404, -32600, None),
-        (http::resume_unknown(), 404, -32600, None),
+        (http::resume_unknown(), 400, -32600, None),
         (http::request_timeout(), 408, -32600, None),
         (http::stream_taken(), 409, -32600, None),
         (http::payload_too_large(10), 413, -32600, None),

@@ -1,0 +1,140 @@
+//! A message's era, and the checks that each era begins with.
+
+use jsonschema::json::Json;
+
+use super::admit::{Admission, Admitted, EMPTY_RESULT, admit_method, kept};
+use super::agreement;
+use super::facts::{Facts, SessionFacts};
+use super::meta;
+use super::method::Method;
+use super::offer::require_capabilities;
+use super::opening::open_session;
+use super::refusal::Refusal;
+use super::request::Work;
+use crate::catalog::Catalog;
+use crate::json::View;
+use crate::jsonrpc::Id;
+use crate::revision::Revision;
+
+/// The admission, and the revision that a refusal is worded in.
+pub(super) fn admit_request<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    facts: Facts<'_>,
+    id: &Id,
+    method: &str,
+    params: Option<View<'_, 'a>>,
+) -> (Revision, Admitted<'c, 'a>) {
+    let stateless = facts.is_stateless()
+        || meta::claims_stateless(params)
+        || (facts.session.is_none() && Method::is_stateless_only(method));
+    if stateless {
+        return (
+            Revision::NEWEST,
+            admit_stateless(catalog, facts, id, method, params),
+        );
+    }
+    let revision = facts
+        .session
+        .map_or(Revision::NEWEST_SESSION, |session| session.revision);
+    let admitted = facts
+        .check_session_version()
+        .and_then(|()| match facts.session {
+            Some(session) => admit_in_session(catalog, session, id, method, params),
+            None => admit_before_session(catalog, facts, id, method, params),
+        });
+    (revision, admitted)
+}
+
+fn admit_stateless<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    facts: Facts<'_>,
+    id: &Id,
+    method_name: &str,
+    params: Option<View<'_, 'a>>,
+) -> Admitted<'c, 'a> {
+    let version = meta::version(params)?;
+    let client = meta::client(params)?;
+    if let Some(head) = facts.http {
+        agreement::check_version(&head.claims, &version)?;
+    }
+    let revision = meta::stateless_revision(&version)?;
+    if let Some(head) = facts.http {
+        agreement::check_target(&head.claims, method_name, params)?;
+    }
+    let method = Method::find(method_name, revision).ok_or_else(Refusal::method_not_found)?;
+    let admission = admit_method(catalog, revision, id, method, params, Some(client))?;
+    if let Admission::Request(request) = &admission {
+        if let Some(head) = facts.http {
+            agreement::check_parameters(&head.claims, catalog, &request.work, params)?;
+        }
+        require_capabilities(catalog, &request.work, params)?;
+        require_stream(facts, &request.work)?;
+    }
+    Ok(admission)
+}
+
+/// A call that is answered by a stream needs a client that takes one.
+fn require_stream(facts: Facts<'_>, work: &Work<'_>) -> Result<(), Refusal> {
+    match (facts.http, work) {
+        (Some(head), Work::Listen { .. }) if !head.accepts_events => Err(Refusal::needs_stream()),
+        _ => Ok(()),
+    }
+}
+
+fn admit_in_session<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    session: SessionFacts,
+    id: &Id,
+    method: &str,
+    params: Option<View<'_, 'a>>,
+) -> Admitted<'c, 'a> {
+    let method = Method::find(method, session.revision).ok_or_else(Refusal::method_not_found)?;
+    if method == Method::Initialize {
+        return Err(Refusal::invalid_request(
+            "the session is already initialized",
+        ));
+    }
+    admit_method(catalog, session.revision, id, method, params, None)
+}
+
+fn admit_before_session<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    facts: Facts<'_>,
+    id: &Id,
+    method: &str,
+    params: Option<View<'_, 'a>>,
+) -> Admitted<'c, 'a> {
+    match Method::find(method, Revision::NEWEST_SESSION) {
+        Some(Method::Initialize) => {
+            open_session(catalog, id, params).map(|opening| Admission::Open(Box::new(opening)))
+        }
+        Some(Method::Ping) => Ok(kept(id, EMPTY_RESULT)),
+        _ if facts.http.is_some() => Err(Refusal::session_missing()),
+        Some(_) => Err(Refusal::invalid_request(
+            "initialize first, or send _meta of 2026-07-28",
+        )),
+        None => Err(Refusal::method_not_found()),
+    }
+}
+
+/// A notification wants no answer, but over HTTP it must belong to a session or to the stateless
+/// era.
+pub(super) fn check_notification(
+    facts: Facts<'_>,
+    params: Option<View<'_, '_>>,
+) -> Result<(), Refusal> {
+    facts.check_session_version()?;
+    if facts.is_sessionless() && !facts.is_stateless() && !meta::claims_stateless(params) {
+        return Err(Refusal::session_missing());
+    }
+    Ok(())
+}
+
+/// Outside a session nobody can have been asked anything over HTTP.
+pub(super) fn check_response(facts: Facts<'_>) -> Result<(), Refusal> {
+    facts.check_session_version()?;
+    if facts.is_sessionless() {
+        return Err(Refusal::invalid_request("nothing was asked of this client"));
+    }
+    Ok(())
+}

@@ -1,0 +1,432 @@
+//! What stands between the listener and the processes: the core judges, and what is work goes to a
+//! process.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use mcp_core::http::{self, Head, HttpAnswer, Screened, Verb, screen};
+use mcp_core::json::Limits;
+use mcp_core::protocol::{self, Admission, Facts, Opening, Request, admit};
+use mcp_listener::header::{HeaderName, HeaderValue};
+use mcp_listener::{
+    Answer, Bytes, Call, Fault, HeaderMap, Payload, RequestHead, Service, StatusCode, Verdict,
+};
+use rustler::env::SavedTerm;
+use rustler::{Encoder, Env, LocalPid, NifResult, OwnedEnv, ResourceArc, Term};
+
+use super::exchange::{ExchangeResource, body_term};
+use super::mailbox::{send, with_env};
+use super::rules::{PolicyResource, ScreenedResource, facts_term};
+use crate::atoms;
+use crate::protocol::CatalogResource;
+use crate::protocol::admission::{Judged, opening_term, request_fields};
+
+/// Who is served, by which rules, and who does the work.
+pub(crate) struct Gate {
+    policy: ResourceArc<PolicyResource>,
+    /// Whether a hook has to see every request before its body is read.
+    raw: bool,
+    catalog: RwLock<Arc<Served>>,
+    workers: RwLock<Arc<[LocalPid]>>,
+    next: AtomicUsize,
+}
+
+/// A catalogue, and the tails of its lists as they are written.
+struct Served {
+    catalog: ResourceArc<CatalogResource>,
+    tails: Mutex<HashMap<(usize, usize), Bytes>>,
+}
+
+/// What is remembered of a head until its body is there.
+pub(crate) struct Waiting {
+    screened: Screened,
+    /// The head itself, where a process has to see it.
+    head: Option<OwnedHead>,
+}
+
+struct OwnedHead {
+    method: String,
+    target: String,
+    authority: Option<String>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    peer: SocketAddr,
+}
+
+/// What became of a request on its way to a worker.
+enum Posted {
+    Sent,
+    /// Its arguments do not fit.
+    Refused(Box<Answer>),
+    /// The worker is no more.
+    Gone,
+}
+
+/// Seconds after which a client that met no worker may come back.
+const RETRY_AFTER: u32 = 1;
+/// Tails up to here are copied: that costs less than a second piece.
+const COPIED_TAIL: usize = 1024;
+
+impl Gate {
+    pub(super) fn new(
+        policy: ResourceArc<PolicyResource>,
+        raw: bool,
+        catalog: ResourceArc<CatalogResource>,
+        workers: Vec<LocalPid>,
+    ) -> Self {
+        Self {
+            policy,
+            raw,
+            catalog: RwLock::new(Arc::new(Served::new(catalog))),
+            workers: RwLock::new(workers.into()),
+            next: AtomicUsize::new(0),
+        }
+    }
+
+    pub(super) fn set_catalog(&self, catalog: ResourceArc<CatalogResource>) {
+        let served = Arc::new(Served::new(catalog));
+        let mut current = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *current, served);
+        drop(current);
+        drop(before);
+    }
+
+    pub(super) fn set_workers(&self, workers: Vec<LocalPid>) {
+        *self.workers.write().unwrap_or_else(PoisonError::into_inner) = workers.into();
+    }
+
+    fn served(&self) -> Arc<Served> {
+        let served = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&served)
+    }
+
+    /// The workers, beginning with the one whose turn it is.
+    fn turn(&self) -> Turn {
+        let workers = self.workers.read().unwrap_or_else(PoisonError::into_inner);
+        Turn {
+            workers: Arc::clone(&workers),
+            next: self.next.fetch_add(1, Ordering::Relaxed),
+            left: workers.len(),
+        }
+    }
+
+    fn max_body(&self) -> usize {
+        usize::try_from(self.policy.0.max_body_bytes()).unwrap_or(usize::MAX)
+    }
+
+    /// Admits a body that belongs to no session.
+    fn admit(
+        &self,
+        screened: &Screened,
+        body: &[u8],
+        call: &mut Call,
+    ) -> NifResult<Option<Answer>> {
+        let served = self.served();
+        let facts = Facts {
+            session: None,
+            http: Some(screened),
+        };
+        // The listener has counted it.
+        let limits = Limits {
+            max_bytes: body.len(),
+            ..Limits::default()
+        };
+        match admit(&served.catalog.0, facts, body, &limits) {
+            Admission::Answer(answer) => Ok(Some(message(answer))),
+            Admission::Kept { head, tail } => {
+                let body = served.payload(head, tail);
+                Ok(Some(Answer::json(StatusCode::OK, body)))
+            }
+            Admission::Request(request) => self.work(&served, &request, screened, call),
+            Admission::Open(opening) => Ok(self.open(&opening, call)),
+            // It belongs to no session, so it concerns nobody.
+            Admission::Ignored
+            | Admission::Notice(_)
+            | Admission::Response { .. }
+            | Admission::Batch(_) => Ok(Some(Answer::empty(StatusCode::ACCEPTED))),
+        }
+    }
+
+    /// Hands a request to a worker.
+    fn work(
+        &self,
+        served: &Served,
+        request: &Request<'_>,
+        screened: &Screened,
+        call: &mut Call,
+    ) -> NifResult<Option<Answer>> {
+        let mut exchange = None;
+        for worker in self.turn() {
+            let posted = with_env(|env| match announcement(env, served, request, screened) {
+                Ok(Ok(announcement)) => {
+                    let exchange = exchange.get_or_insert_with(|| ExchangeResource::open(call));
+                    let sent = env.send_and_clear(&worker, |env| {
+                        (atoms::mcp_http(), &*exchange, announcement.load(env)).encode(env)
+                    });
+                    Ok(sent.map_or(Posted::Gone, |()| Posted::Sent))
+                }
+                Ok(Err(answer)) => {
+                    env.clear();
+                    Ok(Posted::Refused(Box::new(message(answer))))
+                }
+                Err(error) => {
+                    env.clear();
+                    Err(error)
+                }
+            });
+            match posted? {
+                Posted::Sent => return Ok(None),
+                Posted::Refused(answer) => return Ok(Some(*answer)),
+                Posted::Gone => {}
+            }
+        }
+        Ok(Some(nobody()))
+    }
+
+    /// Has a worker open a session.
+    fn open(&self, opening: &Opening<'_>, call: &mut Call) -> Option<Answer> {
+        let exchange = ExchangeResource::open(call);
+        let sent = self.turn().any(|worker| {
+            send(worker, |env| {
+                let opening = opening_term(env, opening);
+                opening.map_or_else(
+                    |_| atoms::nil().to_term(env),
+                    |opening| (atoms::mcp_http(), &exchange, opening).encode(env),
+                )
+            })
+        });
+        (!sent).then(nobody)
+    }
+
+    /// Has a worker look at the head.
+    fn hand(
+        &self,
+        waiting: Waiting,
+        head: &OwnedHead,
+        body: Option<&Bytes>,
+        call: &mut Call,
+    ) -> Option<Answer> {
+        let exchange = ExchangeResource::open(call);
+        let screened = ResourceArc::new(ScreenedResource(waiting.screened));
+        let sent = self.turn().any(|worker| {
+            send(worker, |env| {
+                let body =
+                    body.map_or_else(|| atoms::unread().to_term(env), |body| body_term(env, body));
+                let message = head.term(env, &screened);
+                (atoms::mcp_http(), &exchange, message, body).encode(env)
+            })
+        });
+        (!sent).then(nobody)
+    }
+}
+
+impl Service for Gate {
+    type Head = Waiting;
+
+    fn head(&self, head: &RequestHead<'_>) -> Verdict<Waiting> {
+        let headers: Vec<(&str, &[u8])> = head
+            .headers()
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_bytes()))
+            .collect();
+        let judged = Head {
+            method: head.method(),
+            target: head.target(),
+            authority: head.authority(),
+            headers: &headers,
+        };
+        let screened = match screen(&self.policy.0, &judged) {
+            Ok(screened) => screened,
+            Err(answer) => return Verdict::Answer(finished(answer)),
+        };
+        let native = !self.raw && screened.verb == Verb::Post && screened.session_id.is_none();
+        let waiting = Waiting {
+            screened,
+            head: (!native).then(|| OwnedHead::of(head)),
+        };
+        let max_bytes = self.max_body();
+        if self.raw {
+            return Verdict::Defer {
+                head: waiting,
+                max_bytes,
+            };
+        }
+        Verdict::Read {
+            head: waiting,
+            max_bytes,
+        }
+    }
+
+    fn call(&self, mut waiting: Waiting, body: Option<Bytes>, call: &mut Call) -> Option<Answer> {
+        if let Some(head) = waiting.head.take() {
+            return self.hand(waiting, &head, body.as_ref(), call);
+        }
+        let body = body.unwrap_or_default();
+        self.admit(&waiting.screened, &body, call)
+            .unwrap_or_else(|_| Some(finished(http::internal_error())))
+    }
+
+    fn refuse(&self, fault: Fault) -> Answer {
+        finished(match fault {
+            Fault::Malformed => http::malformed(),
+            Fault::Timeout => http::request_timeout(),
+            Fault::TooLarge => http::payload_too_large(self.policy.0.max_body_bytes()),
+            Fault::Internal => http::internal_error(),
+            Fault::Overloaded => http::overloaded(RETRY_AFTER),
+        })
+    }
+}
+
+/// `{:request, fields, facts}`, or the answer to arguments that do not fit.
+fn announcement(
+    env: &OwnedEnv,
+    served: &Served,
+    request: &Request<'_>,
+    screened: &Screened,
+) -> NifResult<Result<SavedTerm, protocol::Answer>> {
+    env.run(|terms| {
+        Ok(match request_fields(terms, &served.catalog.0, request)? {
+            Judged::Fields(fields) => {
+                let facts = facts_term(terms, screened)?;
+                Ok(env.save((atoms::request(), fields, facts)))
+            }
+            Judged::Refused(answer) => Err(answer),
+        })
+    })
+}
+
+/// The status that a fault is answered with.
+pub(super) fn status_of(fault: Fault) -> u16 {
+    match fault {
+        Fault::Malformed => 400,
+        Fault::Timeout => 408,
+        Fault::TooLarge => 413,
+        Fault::Internal => 500,
+        Fault::Overloaded => 503,
+    }
+}
+
+fn nobody() -> Answer {
+    finished(http::overloaded(RETRY_AFTER))
+}
+
+/// The core's answer to a message, as the listener writes it.
+fn message(answer: protocol::Answer) -> Answer {
+    Answer::json(status(answer.status), answer.body)
+}
+
+/// The core's answer to a head, as the listener writes it.
+fn finished(answer: HttpAnswer) -> Answer {
+    let mut headers = HeaderMap::with_capacity(answer.headers.len());
+    for (name, value) in answer.headers {
+        // The core's headers are sound.
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.append(HeaderName::from_static(name), value);
+        }
+    }
+    Answer {
+        status: status(answer.status),
+        headers,
+        body: answer.body.into(),
+    }
+}
+
+fn status(status: u16) -> StatusCode {
+    StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+impl Served {
+    fn new(catalog: ResourceArc<CatalogResource>) -> Self {
+        Self {
+            catalog,
+            tails: Mutex::default(),
+        }
+    }
+
+    /// Head and tail as one body. The tail is the catalogue's and stays where it is as long as the
+    /// catalogue lives, so its place names it; it is copied once.
+    fn payload(&self, mut head: Vec<u8>, tail: &[u8]) -> Payload {
+        if tail.len() <= COPIED_TAIL {
+            head.extend_from_slice(tail);
+            return head.into();
+        }
+        let place = (tail.as_ptr().addr(), tail.len());
+        let mut tails = self.tails.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = tails
+            .entry(place)
+            .or_insert_with(|| Bytes::copy_from_slice(tail));
+        Payload::pair(head.into(), kept.clone())
+    }
+}
+
+/// Each worker once.
+struct Turn {
+    workers: Arc<[LocalPid]>,
+    next: usize,
+    left: usize,
+}
+
+impl Iterator for Turn {
+    type Item = LocalPid;
+
+    fn next(&mut self) -> Option<LocalPid> {
+        self.left = self.left.checked_sub(1)?;
+        let place = self.next.checked_rem(self.workers.len())?;
+        self.next = self.next.wrapping_add(1);
+        self.workers.get(place).copied()
+    }
+}
+
+impl OwnedHead {
+    fn of(head: &RequestHead<'_>) -> Self {
+        Self {
+            method: head.method().to_owned(),
+            target: head.target().to_owned(),
+            authority: head.authority().map(str::to_owned),
+            headers: head
+                .headers()
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            peer: head.peer(),
+        }
+    }
+
+    /// `{:head, screened, facts, head}`
+    fn term<'a>(&self, env: Env<'a>, screened: &ResourceArc<ScreenedResource>) -> Term<'a> {
+        let headers: Vec<(&str, Term<'a>)> = self
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), body_term(env, value.as_bytes())))
+            .collect();
+        let members = [
+            (atoms::method(), self.method.encode(env)),
+            (atoms::target(), self.target.encode(env)),
+            (atoms::authority(), self.authority.encode(env)),
+            (atoms::headers(), headers.encode(env)),
+            (atoms::peer(), peer_term(env, self.peer)),
+        ];
+        let head = Term::map_from_pairs(env, &members);
+        let facts = facts_term(env, &screened.0);
+        match (facts, head) {
+            (Ok(facts), Ok(head)) => (atoms::head(), screened, facts, head).encode(env),
+            _ => atoms::nil().to_term(env),
+        }
+    }
+}
+
+/// `{address, port}` as `:inet` has it.
+fn peer_term(env: Env<'_>, peer: SocketAddr) -> Term<'_> {
+    let address = match peer.ip().to_canonical() {
+        IpAddr::V4(address) => {
+            let [a, b, c, d] = address.octets();
+            (a, b, c, d).encode(env)
+        }
+        IpAddr::V6(address) => {
+            let parts: Vec<Term<'_>> = address.segments().map(|part| part.encode(env)).to_vec();
+            rustler::types::tuple::make_tuple(env, &parts)
+        }
+    };
+    (address, peer.port()).encode(env)
+}

@@ -1,0 +1,171 @@
+//! Methods, sessions and where a stream goes on.
+
+use mcp_core::http::{EventId, LastEventId};
+
+use super::head::{TestHead, header, in_session, policy, post, stateless, status};
+
+#[test]
+fn h4_methods() {
+    let allowed = |head: &TestHead| {
+        let answer = head.screen(&policy(|_| {})).expect_err("a refusal");
+        assert_eq!(answer.status, 405);
+        header(&answer, "allow").unwrap_or_default().to_owned()
+    };
+    for method in [
+        "PUT", "PATCH", "HEAD", "OPTIONS", "TRACE", "post", "", "POST ",
+    ] {
+        let head = TestHead { method, ..post() };
+        assert_eq!(allowed(&head), "POST, GET, DELETE", "{method}");
+    }
+    for method in ["GET", "DELETE"] {
+        assert_eq!(
+            in_session(method).accepted().session_id.as_deref(),
+            Some("s1")
+        );
+        assert_eq!(status(&in_session(method).without("mcp-session-id")), 400);
+        // The stateless era has neither.
+        for (name, value) in [
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-protocol-version", "2030-01-01"),
+            ("mcp-method", "tools/list"),
+            ("mcp-method", ""),
+        ] {
+            assert_eq!(allowed(&in_session(method).with(name, value)), "POST");
+        }
+        for version in [
+            "2025-11-25",
+            "2026-07-27",
+            "v999.0.0",
+            "2026-7-28",
+            "2026-07-280",
+        ] {
+            let head = in_session(method).with("mcp-protocol-version", version);
+            assert!(!head.accepted().stateless, "{version}");
+        }
+        // Beside a version of the session era Mcp-Method says nothing.
+        for (version, expected) in [
+            ("2024-11-05", 0),
+            ("2025-11-25", 0),
+            ("2026-07-28", 405),
+            ("2025-11-26", 405),
+            ("v999.0.0", 405),
+            ("", 405),
+        ] {
+            let head = in_session(method)
+                .with("mcp-method", "tools/list")
+                .with("mcp-protocol-version", version);
+            assert_eq!(status(&head), expected, "{version}");
+        }
+    }
+}
+
+#[test]
+fn h4_an_endpoint_without_sessions_serves_post_alone() {
+    let modern = policy(|options| options.sessions = false);
+    for method in ["GET", "DELETE", "PUT"] {
+        let answer = in_session(method).screen(&modern).expect_err("a refusal");
+        assert_eq!(answer.status, 405);
+        assert_eq!(header(&answer, "allow"), Some("POST"));
+    }
+    let screened = post()
+        .with("mcp-session-id", "s1")
+        .screen(&modern)
+        .expect("a head");
+    assert!(screened.stateless);
+    assert_eq!(screened.session_id, None);
+}
+
+#[test]
+fn h10_session_ids() {
+    let id = |value: &[u8]| post().with("mcp-session-id", value).accepted().session_id;
+    let longest = "x".repeat(128);
+    for good in ["a", "!", "~", "6f1b-4C", longest.as_str()] {
+        assert_eq!(id(good.as_bytes()).as_deref(), Some(good));
+    }
+    assert_eq!(id(b"  padded\t").as_deref(), Some("padded"));
+    // What no session can be called is looked up as the empty id, and not found.
+    let too_long = "x".repeat(129);
+    for bad in [
+        &b""[..],
+        b" ",
+        b"a b",
+        b"a\x00b",
+        b"\x7f",
+        b"\xc3\xa9",
+        too_long.as_bytes(),
+    ] {
+        assert_eq!(id(bad).as_deref(), Some(""), "{bad:?}");
+    }
+    assert_eq!(
+        status(
+            &post()
+                .with("mcp-session-id", "a")
+                .with("mcp-session-id", "a")
+        ),
+        400
+    );
+    // The stateless era ignores it.
+    assert_eq!(
+        stateless("tools/list")
+            .with("mcp-session-id", "a")
+            .accepted()
+            .session_id,
+        None
+    );
+}
+
+#[test]
+fn h12_last_event_ids() {
+    let id = |value: &str| {
+        in_session("GET")
+            .with("last-event-id", value)
+            .accepted()
+            .last_event_id
+    };
+    let event = |stream, index| Some(LastEventId::Event(EventId { stream, index }));
+    assert_eq!(id("0-0"), event(0, 0));
+    assert_eq!(id(" 12-345 "), event(12, 345));
+    assert_eq!(
+        id("18446744073709551615-18446744073709551615"),
+        event(u64::MAX, u64::MAX)
+    );
+    for bad in [
+        "",
+        "-",
+        "1",
+        "1-",
+        "-1",
+        "01-1",
+        "1-01",
+        "+1-1",
+        "1--1",
+        "1-1-1",
+        "1 - 1",
+        "a-b",
+        "1-1\0",
+        "18446744073709551616-0",
+        "1.0-1",
+    ] {
+        assert_eq!(id(bad), Some(LastEventId::Malformed), "{bad:?}");
+    }
+    assert_eq!(in_session("GET").accepted().last_event_id, None);
+    assert_eq!(
+        in_session("GET")
+            .with("last-event-id", "1-1")
+            .with("last-event-id", "1-1")
+            .accepted()
+            .last_event_id,
+        Some(LastEventId::Malformed)
+    );
+    assert_eq!(
+        post().with("last-event-id", "1-1").accepted().last_event_id,
+        None
+    );
+    assert_eq!(
+        in_session("DELETE")
+            .with("last-event-id", "1-1")
+            .accepted()
+            .last_event_id,
+        None
+    );
+}
