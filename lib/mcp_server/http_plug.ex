@@ -1,0 +1,130 @@
+defmodule McpServer.HttpPlug do
+  @moduledoc """
+  Serves a router over Streamable HTTP as a plug: in Phoenix, or under Bandit or Cowboy alone.
+
+      # lib/my_app_web/router.ex
+      forward "/mcp", McpServer.HttpPlug, router: MyApp.MCP
+
+      # or, without Phoenix, in a supervision tree
+      {Bandit, plug: {McpServer.HttpPlug, router: MyApp.MCP}, ip: :loopback, port: 4000}
+
+  It obeys the very rules of `McpServer.HttpServer`: they are the same code. The [Phoenix guide](phoenix.html)
+  shows a whole setup.
+
+  ## Bodies
+
+  In a Phoenix endpoint `Plug.Parsers` comes before the router. Give it `McpServer.HttpPlug.BodyReader`, and it
+  leaves MCP's bodies alone. Without, MCP works with what the parsers have made of the body.
+
+  ## Hosts
+
+  Requests to a `Host` other than loopback are refused, and so are requests from pages of other sites: a web page
+  must not reach a server on its visitor's machine. A deployed server names its own with `allowed_hosts:`.
+
+  ## Who asks
+
+  `authorize:` is called with the `Plug.Conn` of every request, before its body is read, and answers
+  `{:ok, principal}`, `{:error, :unauthorized}` or `{:error, {:insufficient_scope, ["scope"]}}`. A session belongs to the principal
+  that opened it; to others it does not exist. Handlers find the principal in `conn.principal`, and in
+  `conn.assigns` what the plugs before have put into theirs.
+
+      forward "/mcp", McpServer.HttpPlug, router: MyApp.MCP, authorize: &MyAppWeb.Auth.mcp/1
+
+  With `init:` the application decides itself what handlers start from:
+
+      def mcp_conn(conn) do
+        %McpServer.Conn{assigns: %{user: conn.assigns.current_user}, private: %{my_app_locale: "en"}}
+      end
+
+  A Phoenix router keeps the options in its compiled form, so there both are given as `&Module.function/1` or
+  `{Module, :function}`. Where clients have to find out how to be authorized,
+  `McpServer.HttpPlug.ResourceMetadata` tells them.
+
+  ## Options
+
+  Beside the following, those of `McpServer.HttpServer` but for its `:ip`, `:port` and what concerns its sockets.
+
+  | option | default | |
+  |---|---|---|
+  | `:router` | required | the router to serve |
+  | `:path` | `nil` | the only path to serve, as the client sends it; `nil` where something before has routed already |
+  | `:authorize` | nobody is asked | `Plug.Conn` → `{:ok, principal}` or an error, see above |
+  | `:init` | `conn.assigns` | `Plug.Conn` → the `McpServer.Conn` that handlers start from |
+  | `:assigns` | `%{}` | what every `McpServer.Conn` has under `assigns`, unless `conn.assigns` has it too |
+  | `:allowed_hosts` | `[]` | hosts beside loopback: `"mcp.example.com"`, or with a port |
+  | `:allowed_origins` | `[]` | origins of pages beside loopback and the host itself: `"https://app.example.com"` |
+  | `:max_body_bytes` | 4 MiB | the longest body; a longer one is answered with 413 |
+  | `:keep_alive` | `15_000` | after how many quiet milliseconds a stream gets a comment, which also shows whether its client is still there |
+
+  ## Under which server
+
+  Streams stay open for as long as their clients do. Bandit needs no settings for that. Cowboy cuts a connection on
+  which the client sends nothing for a minute, unless it is told not to:
+
+      {Plug.Cowboy, scheme: :http, plug: {McpServer.HttpPlug, router: MyApp.MCP},
+       options: [port: 4000, protocol_options: [reset_idle_timeout_on_send: true]]}
+  """
+
+  @compile {:no_warn_undefined, Plug.Conn}
+
+  require Logger
+
+  alias McpServer.Http.{Ingress, Mount, Mounts, Relay}
+  alias McpServer.HttpPlug.{Answer, Body, Head}
+
+  @typedoc "One of the table above, or of `McpServer.HttpServer`."
+  @type option :: {:router, module()} | {atom(), term()}
+
+  @doc """
+  Checks the options.
+
+  Raises `ArgumentError` that says what was given and what is allowed.
+  """
+  @spec init([option()]) :: keyword()
+  def init(options) do
+    {options, rest} = Mount.options!(options)
+    refuse_others!(rest)
+    options = Keyword.put_new(options, :path, nil)
+    # What the core has to say of them is said now, and nothing of it kept: this may run in the compiler, or,
+    # as in a Phoenix router, before each request. It takes some microseconds.
+    _checked = Mount.new(:unserved, options)
+    options
+  end
+
+  defp refuse_others!([]), do: :ok
+
+  defp refuse_others!(others) do
+    raise ArgumentError,
+          "unknown options of #{inspect(__MODULE__)}: #{inspect(others)}; there are #{inspect(Mount.names())}"
+  end
+
+  @doc "Serves one request, and returns once its response is complete."
+  @spec call(conn, keyword()) :: conn when conn: Plug.Conn.t()
+  def call(conn, options) do
+    mount = Mounts.ensure(options)
+    exchange = Relay.new()
+    head = conn |> Head.of() |> Map.put(:plug, conn)
+    conn = Ingress.serve(mount, exchange, head, &read_body/2, conn)
+    exchange |> Relay.run(&Answer.execute/2, conn) |> Plug.Conn.halt()
+  end
+
+  defp read_body(max, conn) do
+    with {:error, :consumed, _conn} = consumed <- Body.read(conn, max) do
+      report_consumed()
+      consumed
+    end
+  end
+
+  # Once, because every request will meet the same plug.
+  defp report_consumed do
+    unless :persistent_term.get({__MODULE__, :consumed}, false) do
+      :persistent_term.put({__MODULE__, :consumed}, true)
+
+      Logger.error(
+        "The body of an MCP request was gone when it came to McpServer.HttpPlug: something before it has read it. " <>
+          "If that is Plug.Parsers, give it body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []}; " <>
+          "if it is a plug of your own, mount McpServer.HttpPlug before it. Logged once."
+      )
+    end
+  end
+end

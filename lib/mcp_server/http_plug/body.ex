@@ -1,0 +1,128 @@
+defmodule McpServer.HttpPlug.Body do
+  @moduledoc false
+  # The body of a request: read from the server, or what `Plug.Parsers` made of it, written as JSON again.
+
+  @compile {:no_warn_undefined, Plug.Conn}
+
+  alias McpServer.JSON
+
+  # Under this key of `conn.private`: `:unread` left where it is, `:partial` not read to its end, `:read`.
+  @state :mcp_server_body
+
+  # A body has to come at 1 KiB a second, after a while to begin with.
+  @slice 16 * 1024
+  @slice_ms 15_000
+  @start_ms 10_000
+
+  # What a server is left to read by itself once an answer is sent; more is not worth keeping the connection.
+  @drained_bytes 64 * 1024
+
+  @type conn :: map()
+  @type failure :: :too_large | :timeout | :closed | :consumed
+
+  @doc "Notes that the body is still to be read, whatever the parsers left in `conn.body_params`."
+  @spec leave_unread(conn) :: conn
+  def leave_unread(conn), do: put_state(conn, :unread)
+
+  @doc """
+  The whole body, of at most `max` bytes.
+
+  `:consumed` says that something read the body before and kept nothing of it that could be read here.
+  """
+  @spec read(conn, pos_integer()) :: {:ok, binary(), conn} | {:error, failure(), conn}
+  def read(%{private: %{@state => :unread}} = conn, max), do: receive_all(conn, max)
+  def read(%{body_params: %{__struct__: _unfetched}} = conn, max), do: receive_all(conn, max)
+  def read(%{body_params: parsed} = conn, max) when map_size(parsed) == 0, do: read_empty(conn, max)
+  def read(%{body_params: parsed} = conn, max), do: write_again(conn, parsed, max)
+
+  @doc "Whether more of the body is to come than is worth reading once the request has been answered."
+  @spec abandoned?(conn) :: boolean()
+  def abandoned?(%{private: %{@state => :read}}), do: false
+  def abandoned?(%{private: %{@state => :partial}}), do: true
+  def abandoned?(%{private: %{@state => :unread}} = conn), do: long?(declared(conn))
+  def abandoned?(%{body_params: %{__struct__: _unfetched}} = conn), do: long?(declared(conn))
+  def abandoned?(_parsed), do: false
+
+  defp long?(length), do: length == :unknown or length > @drained_bytes
+
+  defp receive_all(conn, max), do: receive_slices(conn, %{max: max, began: now(), bytes: 0, slices: []})
+
+  defp receive_slices(conn, progress) do
+    case receive_slice(conn) do
+      {:ok, slice, conn} -> conn |> put_state(:read) |> complete(add(progress, slice))
+      {:more, slice, conn} -> go_on(conn, add(progress, slice))
+      {:error, reason} -> fail(conn, reason)
+    end
+  end
+
+  defp add(progress, slice),
+    do: %{progress | bytes: progress.bytes + byte_size(slice), slices: [progress.slices | slice]}
+
+  defp complete(conn, %{bytes: bytes, max: max}) when bytes > max, do: {:error, :too_large, conn}
+  defp complete(conn, progress), do: {:ok, IO.iodata_to_binary(progress.slices), conn}
+
+  defp go_on(conn, %{bytes: bytes, max: max}) when bytes > max, do: fail(conn, :too_large)
+
+  defp go_on(conn, progress) do
+    if now() - progress.began > @start_ms + div(progress.bytes * 1000, 1024),
+      do: fail(conn, :timeout),
+      else: receive_slices(conn, progress)
+  end
+
+  defp fail(conn, reason), do: {:error, reason, put_state(conn, :partial)}
+
+  defp receive_slice(%{adapter: {adapter, _state}} = conn) do
+    options = [length: most(adapter), read_length: @slice, read_timeout: @slice_ms]
+
+    with {:error, reason} <- Plug.Conn.read_body(conn, options),
+         do: {:error, if(reason == :timeout, do: :timeout, else: :closed)}
+  rescue
+    # Bandit raises where the behaviour of adapters has an error for it.
+    error -> if timeout?(error), do: {:error, :timeout}, else: reraise(error, __STACKTRACE__)
+  end
+
+  # Cowboy's adapter returns once *more* than this has come, however slowly.
+  defp most(Plug.Cowboy.Conn), do: 0
+  defp most(_adapter), do: @slice
+
+  defp timeout?(error), do: Map.get(error, :plug_status) in [:request_timeout, 408]
+
+  # The parsers leave an empty map where there was `{}`, or nothing, or something that somebody else has read.
+  defp read_empty(conn, max) do
+    case {receive_all(conn, max), declared(conn)} do
+      {{:ok, "", conn}, length} when length in [0, 1] -> {:ok, "", conn}
+      {{:ok, "", conn}, 2} -> {:ok, "{}", conn}
+      {{:ok, "", conn}, _length} -> {:error, :consumed, conn}
+      {read_or_failed, _length} -> read_or_failed
+    end
+  end
+
+  defp write_again(conn, parsed, max) do
+    case JSON.encode(document(parsed)) do
+      {:ok, text} when byte_size(text) > max -> {:error, :too_large, conn}
+      {:ok, text} -> {:ok, text, conn}
+      # As deep as this it would not have been read either, and is refused as no JSON is.
+      {:error, %{kind: :too_deep}} -> {:ok, "", conn}
+      {:error, _not_json} -> {:error, :consumed, conn}
+    end
+  end
+
+  # Where `Plug.Parsers` puts a document that is no object.
+  defp document(%{"_json" => document} = parsed) when map_size(parsed) == 1, do: document
+  defp document(parsed), do: parsed
+
+  # What the head says of the body's length. Chunks do not say, nor does HTTP/2 have to.
+  defp declared(conn) do
+    with [text] <- Plug.Conn.get_req_header(conn, "content-length"),
+         {length, ""} <- Integer.parse(text) do
+      length
+    else
+      _none -> if chunked?(conn), do: :unknown, else: 0
+    end
+  end
+
+  defp chunked?(conn), do: Plug.Conn.get_req_header(conn, "transfer-encoding") != []
+
+  defp put_state(conn, state), do: Plug.Conn.put_private(conn, @state, state)
+  defp now, do: System.monotonic_time(:millisecond)
+end

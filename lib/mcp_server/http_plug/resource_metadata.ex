@@ -1,0 +1,65 @@
+defmodule McpServer.HttpPlug.ResourceMetadata do
+  @moduledoc """
+  Serves the protected resource metadata (RFC 9728) of an MCP endpoint: where clients that are refused with 401
+  learn who gives out tokens for it.
+
+  The document lies outside the path of the endpoint, at `/.well-known/oauth-protected-resource` followed by that path.
+  So this plug goes into the endpoint, before the router; requests for anything else pass it by.
+
+      # lib/my_app_web/endpoint.ex
+      plug McpServer.HttpPlug.ResourceMetadata,
+        allowed_hosts: ["mcp.example.com"],
+        resource_metadata: %{
+          resource: "https://mcp.example.com/mcp",
+          authorization_servers: ["https://login.example.com"],
+          scopes_supported: ["books:read", "books:order"]
+        }
+
+  Give `McpServer.HttpPlug` the same `resource_metadata:`, so that its 401 and 403 point to the document.
+
+  | option | |
+  |---|---|
+  | `:resource_metadata` | required: the document, with `resource` as clients know it |
+  | `:allowed_hosts`, `:allowed_origins` | as `McpServer.HttpPlug` has them |
+  """
+
+  @compile {:no_warn_undefined, Plug.Conn}
+
+  alias McpServer.HttpPlug.{Answer, Head}
+  alias McpServer.JSON
+  alias McpServer.Protocol.HTTP
+
+  @well_known [".well-known", "oauth-protected-resource"]
+  @options [:resource_metadata, :allowed_hosts, :allowed_origins]
+
+  @doc "Checks the options; raises `ArgumentError` that says what is wrong."
+  @spec init(keyword()) :: keyword()
+  def init(options) do
+    options = Keyword.validate!(options, @options)
+    is_map(options[:resource_metadata]) || raise ArgumentError, "resource_metadata: is the document to serve, a map"
+    options = Keyword.update!(options, :resource_metadata, &JSON.encode!/1)
+    _checked = policy!(options)
+    options
+  end
+
+  @doc "Answers requests for the document, and passes all others on."
+  @spec call(conn, keyword()) :: conn when conn: Plug.Conn.t()
+  def call(%{path_info: @well_known ++ _resource} = conn, options), do: serve(conn, policy!(options))
+  def call(conn, _options), do: conn
+
+  # A few microseconds, for a document that a client asks for once.
+  defp policy!(options) do
+    case HTTP.policy(options |> Map.new() |> Map.put(:path, nil)) do
+      {:ok, policy} -> policy
+      {:error, text} -> raise ArgumentError, text
+    end
+  end
+
+  # Within the well-known path every request is finished by its head.
+  defp serve(conn, policy) do
+    case HTTP.screen(policy, Head.of(conn)) do
+      {:answer, status, headers, body} -> conn |> Answer.send_whole(status, headers, body) |> Plug.Conn.halt()
+      {:ok, _screened, _facts} -> conn
+    end
+  end
+end

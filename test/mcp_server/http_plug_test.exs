@@ -1,0 +1,338 @@
+Code.require_file("../support/plug_server.exs", __DIR__)
+
+defmodule McpServer.HttpPlugTest do
+  # What only the plug has; the rules that it shares with the listener are in test/http.
+  use ExUnit.Case, async: true
+
+  import ExUnit.CaptureLog
+  import McpServer.HttpRequests
+
+  alias McpServer.{Conn, HttpClient, HttpPeer, HttpPlug, HttpResponse, HttpRouter, HttpScript, HttpServers, JSON}
+  alias McpServer.HttpPlug.{BodyReader, Head, ResourceMetadata}
+  alias McpServer.Test.PlugServer
+
+  defmodule Before do
+    # The plugs that an application has before ours.
+    def init({before, options}), do: {before, HttpPlug.init(options)}
+
+    def call(conn, {before, options}) do
+      case before.(conn) do
+        %{halted: true} = conn -> conn
+        conn -> HttpPlug.call(conn, options)
+      end
+    end
+  end
+
+  defp server(options \\ []), do: %HttpServers{kind: :plug, port: PlugServer.start(HttpRouter, options)}
+
+  defp behind(before, options \\ []) do
+    port = PlugServer.start_plug({Before, {before, [router: HttpRouter] ++ options}})
+    %HttpServers{kind: :plug, port: port}
+  end
+
+  defp response(server, request) do
+    {response, _messages} = HttpClient.exchange(server, request)
+    response
+  end
+
+  defp text(server, request) do
+    assert %{"result" => %{"content" => [%{"text" => text}]}} = HttpClient.answer(server, request)
+    text
+  end
+
+  # Reads a body to its end, as a parser does.
+  defp read_all(conn, reader \\ &Plug.Conn.read_body/2) do
+    case reader.(conn, []) do
+      {:ok, body, conn} -> {body, conn}
+      {:more, start, conn} -> with {rest, conn} <- read_all(conn, reader), do: {start <> rest, conn}
+    end
+  end
+
+  # As `Plug.Parsers` leaves a JSON body.
+  defp parse(conn) do
+    {body, conn} = read_all(conn)
+    parsed = JSON.decode!(body)
+    %{conn | body_params: if(is_map(parsed), do: parsed, else: %{"_json" => parsed})}
+  end
+
+  describe "options" do
+    test "are plain data that a compiler can keep" do
+      options = HttpPlug.init(router: HttpRouter, authorize: &__MODULE__.anybody/1, allowed_hosts: ["a.example"])
+      assert {^options, _bindings} = options |> Macro.escape() |> Code.eval_quoted()
+    end
+
+    for {wrong, message} <- [
+          {[], "router: names the module to serve"},
+          {[router: "text"], "router: names the module to serve"},
+          {[router: HttpRouter, max_body_bytes: 0], "expected :max_body_bytes to be a positive integer, got: 0"},
+          {[router: HttpRouter, keep_alive: :never], "expected :keep_alive to be a positive integer, got: :never"},
+          {[router: HttpRouter, allowed_hosts: "a.example"],
+           "expected :allowed_hosts to be a list of strings, got: \"a.example\""},
+          {[router: HttpRouter, allowed_hosts: ["http://a.example"]],
+           "allowed_hosts: \"http://a.example\" must be a host name or address, with or without a port"},
+          {[router: HttpRouter, allowed_origins: ["a.example"]],
+           "allowed_origins: \"a.example\" must be an origin such as https://app.example.com"},
+          {[router: HttpRouter, authorize: :anybody],
+           "expected :authorize to be a function of one argument, got: :anybody"}
+        ] do
+      test "#{inspect(wrong)} are refused" do
+        assert_raise ArgumentError, unquote(message), fn -> HttpPlug.init(unquote(wrong)) end
+      end
+    end
+
+    test "unknown ones are refused, and the known ones listed" do
+      error = assert_raise ArgumentError, fn -> HttpPlug.init(router: HttpRouter, port: 4040) end
+      assert error.message =~ "unknown options of McpServer.HttpPlug: [port: 4040]; there are ["
+      for name <- [:router, :authorize, :init, :keep_alive, :timeout], do: assert(error.message =~ inspect(name))
+    end
+  end
+
+  describe "bodies" do
+    test "that a parser has read are admitted as what it made of them" do
+      assert text(behind(&parse/1), modern_call("echo", %{"text" => "Grüße"})) == "Grüße"
+    end
+
+    test "that are no objects are told apart from those that are" do
+      response = response(behind(&parse/1), post("[1]"))
+      assert {400, -32_600} == {response.status, HttpResponse.json(response)["error"]["code"]}
+    end
+
+    test "may be as long after a parser as before it" do
+      request = modern_call("echo", %{"text" => "x"})
+      length = IO.iodata_length(request.body)
+      chunked = %{request | headers: request.headers ++ [{"transfer-encoding", "chunked"}]}
+      chunked = %{chunked | body: [Integer.to_string(length, 16), "\r\n", request.body, "\r\n0\r\n\r\n"]}
+
+      for start <- [&server/1, &behind(fn conn -> parse(conn) end, &1)], request <- [request, chunked] do
+        assert %{status: 200} = HttpPeer.request(connect(start.(max_body_bytes: length)), request)
+        assert %{status: 413} = HttpPeer.request(connect(start.(max_body_bytes: length - 1)), request)
+      end
+    end
+
+    test "that are empty or `{}` are no messages, whoever has read them" do
+      for start <- [&server/0, fn -> behind(&parse_or_empty/1) end], {body, code} <- [{"", -32_700}, {"{}", -32_600}] do
+        response = HttpPeer.request(connect(start.()), post(body))
+        assert {response.status, HttpResponse.json(response)["error"]["code"]} == {400, code}
+      end
+    end
+
+    test "that somebody else has read are missed, which the log explains once" do
+      :persistent_term.erase({HttpPlug, :consumed})
+      server = behind(fn conn -> %{elem(read_all(conn), 1) | body_params: %{}} end)
+
+      log =
+        capture_log(fn ->
+          for _ <- 1..2 do
+            response = response(server, modern("tools/list"))
+            assert {500, -32_603} == {response.status, HttpResponse.json(response)["error"]["code"]}
+          end
+        end)
+
+      assert [_before, _after] = String.split(log, "body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []}")
+    end
+
+    test "are left alone by the body reader at the paths of MCP only" do
+      parse = fn conn ->
+        {body, conn} = read_all(conn, &BodyReader.read_body(&1, &2, ["/mcp", "/deep/er/"]))
+        Plug.Conn.assign(%{conn | body_params: %{}}, :seen, body)
+      end
+
+      server = behind(parse)
+      request = modern_call("whoami")
+
+      for target <- ["/mcp", "/mcp/", "/mcp/more?a=b", "/deep/er"],
+          do: assert(text(server, %{request | target: target}) =~ ~s(seen: ""))
+
+      capture_log(fn ->
+        for target <- ["/mcpx", "/", "/deep"],
+            do: assert(%{status: 500} = response(server, %{request | target: target}))
+      end)
+    end
+
+    test "are judged as they were sent where the body reader has left them" do
+      server = behind(fn conn -> %{elem(read_all(conn, &BodyReader.read_body/2), 1) | body_params: %{}} end)
+      twice = ~s({"jsonrpc":"2.0","id":1,"id":1,"method":"ping"})
+
+      for {body, code} <- [{twice, -32_600}, {"{", -32_700}] do
+        response = HttpPeer.request(connect(server), post(body))
+        assert {response.status, HttpResponse.json(response)["error"]["code"]} == {400, code}
+      end
+    end
+
+    test "of refused requests are not waited for: a long one costs the connection" do
+      peer = connect(server())
+      foreign = with_headers(post(nil), [{"host", "evil.example"}, {"content-length", "65537"}])
+      response = HttpPeer.request(peer, foreign)
+      assert {403, "close"} == {response.status, HttpResponse.header(response, "connection")}
+      assert HttpPeer.closed?(peer)
+    end
+
+    test "of refused requests that are short leave the connection as it is" do
+      peer = connect(server())
+      response = HttpPeer.request(peer, with_headers(post("{}"), [{"host", "evil.example"}]))
+      assert {403, nil} == {response.status, HttpResponse.header(response, "connection")}
+      assert %{status: 200} = HttpPeer.request(peer, modern("tools/list"))
+    end
+  end
+
+  defp connect(server), do: HttpPeer.connect(server.port)
+
+  defp parse_or_empty(conn) do
+    {body, conn} = read_all(conn)
+    %{conn | body_params: if(body == "", do: %{}, else: JSON.decode!(body))}
+  end
+
+  describe "handlers" do
+    test "find the assigns of the plugs before, over those of the options" do
+      server = behind(&Plug.Conn.assign(&1, :user, "ada"), assigns: %{user: "nobody", place: "here"})
+      assert text(server, modern_call("whoami")) =~ ~s(%{place: "here", user: "ada"})
+    end
+
+    test "start from what init: makes of the request" do
+      init = fn conn -> %Conn{assigns: %{path: conn.request_path}} end
+      assert text(server(init: init), %{modern_call("whoami") | target: "/a/b?c"}) =~ ~s(%{path: "/a/b"})
+    end
+
+    test "know the principal that authorize: names" do
+      authorize = fn conn ->
+        case Plug.Conn.get_req_header(conn, "authorization") do
+          ["Bearer " <> name] -> {:ok, name}
+          [] -> {:error, :unauthorized}
+        end
+      end
+
+      server = server(authorize: authorize)
+      assert text(server, as(modern_call("whoami"), "ada")) =~ ~s({"ada", nil,)
+
+      response = response(server, modern_call("whoami"))
+      assert {401, "Bearer"} == {response.status, HttpResponse.header(response, "www-authenticate")}
+    end
+  end
+
+  describe "requests" do
+    test "HEAD is no GET, whatever a plug has made of it" do
+      server = behind(&%{&1 | method: "GET"})
+      assert %{status: 405, body: ""} = response(server, request("HEAD", [{"accept", "text/event-stream"}]))
+    end
+
+    test "messages of others stay in the mailbox" do
+      test = self()
+
+      before = fn conn ->
+        for n <- 1..3, do: send(self(), {:mine, n})
+        Plug.Conn.put_private(conn, :test, test)
+      end
+
+      # What is left there is told by whoever comes after our plug.
+      plug = {__MODULE__.Mailbox, {before, [router: HttpRouter]}}
+      server = %HttpServers{kind: :plug, port: PlugServer.start_plug(plug)}
+      assert text(server, modern_call("echo", %{"text" => "a"})) == "a"
+      assert_receive {:halted, true, [mine: 1, mine: 2, mine: 3]}
+    end
+
+    test "a client that goes away from its stream cancels the call" do
+      server = server(stream_after: 1, keep_alive: 10)
+      {peer, %{status: 200}} = HttpClient.open(server, modern_call("perform", HttpScript.arguments()))
+      {handler, _conn} = HttpScript.performing()
+      HttpPeer.cut(peer)
+      HttpScript.gone(handler)
+    end
+  end
+
+  defmodule Mailbox do
+    # Tells the test what is in its mailbox once our plug has returned.
+    def init({before, options}), do: {before, HttpPlug.init(options)}
+
+    def call(conn, {before, options}) do
+      conn = conn |> before.() |> HttpPlug.call(options)
+      send(conn.private.test, {:halted, conn.halted, take_mine()})
+      conn
+    end
+
+    defp take_mine do
+      receive do
+        {:mine, n} -> [{:mine, n} | take_mine()]
+      after
+        0 -> []
+      end
+    end
+  end
+
+  describe "the head" do
+    @conn %{
+      adapter: {:any, %{}},
+      method: "POST",
+      host: "mcp.example",
+      port: 443,
+      request_path: "/mcp",
+      query_string: "",
+      req_headers: []
+    }
+
+    for {name, changes, expected} <- [
+          {"HTTP/2 has its authority in the host", %{}, %{authority: "mcp.example:443"}},
+          {"an address of IPv6 stands in brackets", %{host: "::1", port: 80}, %{authority: "[::1]:80"}},
+          {"the host header names the host already", %{req_headers: [{"host", "MCP.example"}]}, %{authority: nil}},
+          {"with its port, too", %{req_headers: [{"host", "mcp.example:443"}]}, %{authority: nil}},
+          {"another host than the header's is screened as well", %{req_headers: [{"host", "mcp.example.org"}]},
+           %{authority: "mcp.example:443"}},
+          {"no host is none", %{host: ""}, %{authority: nil}},
+          {"the target has the query", %{query_string: "a=b"}, %{target: "/mcp?a=b"}},
+          {"the method is that of the client", %{adapter: {:any, %{method: "HEAD"}}, method: "GET"}, %{method: "HEAD"}}
+        ] do
+      test name do
+        head = Head.of(Map.merge(@conn, unquote(Macro.escape(changes))))
+        expected = unquote(Macro.escape(expected))
+        assert Map.take(head, Map.keys(expected)) == expected
+      end
+    end
+  end
+
+  describe "resource metadata" do
+    @document %{resource: "https://mcp.example/mcp", authorization_servers: ["https://login.example"]}
+
+    defp with_metadata do
+      metadata = ResourceMetadata.init(resource_metadata: @document)
+
+      behind(&ResourceMetadata.call(&1, metadata),
+        resource_metadata: @document,
+        authorize: fn _conn -> {:error, :unauthorized} end
+      )
+    end
+
+    test "is served beside the endpoint, whose challenge leads there" do
+      server = with_metadata()
+      refused = response(server, modern("tools/list"))
+      url = "https://mcp.example/.well-known/oauth-protected-resource/mcp"
+
+      assert {401, ~s(Bearer resource_metadata="#{url}")} ==
+               {refused.status, HttpResponse.header(refused, "www-authenticate")}
+
+      served =
+        HttpPeer.request(connect(server), %{request("GET") | target: "/.well-known/oauth-protected-resource/mcp"})
+
+      assert {200, "application/json"} == {served.status, HttpResponse.header(served, "content-type")}
+
+      assert HttpResponse.json(served) == %{
+               "resource" => "https://mcp.example/mcp",
+               "authorization_servers" => ["https://login.example"]
+             }
+    end
+
+    test "is not served to foreign hosts, nor changed" do
+      at = %{request("GET") | target: "/.well-known/oauth-protected-resource"}
+      assert %{status: 403} = response(with_metadata(), with_headers(at, [{"host", "evil.example"}]))
+      assert %{status: 405} = response(with_metadata(), %{at | method: "PUT"})
+    end
+
+    test "has to name the resource" do
+      assert_raise ArgumentError, "resource_metadata: is the document to serve, a map", fn ->
+        ResourceMetadata.init([])
+      end
+
+      assert_raise ArgumentError, fn -> ResourceMetadata.init(resource_metadata: %{resource: "mcp.example"}) end
+    end
+  end
+
+  def anybody(_conn), do: {:ok, :anybody}
+end

@@ -1,0 +1,46 @@
+defmodule McpServer.Test.PlugServer do
+  # The plug under a server, on a loopback port of its own: Bandit where it is there, else the stand-in.
+  #
+  # Where Plug and its servers were built by something else, `MCP_PLUG_PATH` names the folder with their applications
+  # (`plug/ebin`, `bandit/ebin` and so on). `MCP_PLUG_SERVER=cowboy` takes Cowboy in Bandit's place.
+
+  for ebin <- Path.wildcard(Path.join(System.get_env("MCP_PLUG_PATH", ""), "*/ebin")), do: Code.append_path(ebin)
+
+  @server (cond do
+             not Code.ensure_loaded?(Plug.Conn) -> :stand_in
+             System.get_env("MCP_PLUG_SERVER") == "cowboy" -> :cowboy
+             true -> :bandit
+           end)
+  if @server == :stand_in, do: Code.require_file("plug_stand_in.exs", __DIR__)
+
+  @doc "Which server is used."
+  def server, do: @server
+
+  @doc "Serves `router` with the options of `McpServer.HttpPlug`, and returns the port."
+  def start(router, options \\ []), do: start_plug({McpServer.HttpPlug, [router: router] ++ options})
+
+  @doc "Serves any plug. The server ends with the calling process."
+  def start_plug(plug), do: start_on(@server, plug)
+
+  # By name, because none of them need be there when this is compiled.
+  defp start_on(:stand_in, plug) do
+    {:ok, port} = apply(McpServer.Test.StandInServer, :start_link, [plug])
+    port
+  end
+
+  defp start_on(:bandit, plug) do
+    {:ok, _started} = Application.ensure_all_started(:bandit)
+    {:ok, server} = apply(Bandit, :start_link, [[plug: plug, ip: {127, 0, 0, 1}, port: 0, startup_log: false]])
+    {:ok, {_address, port}} = apply(ThousandIsland, :listener_info, [server])
+    port
+  end
+
+  defp start_on(:cowboy, plug) do
+    {:ok, _started} = Application.ensure_all_started(:plug_cowboy)
+    name = {__MODULE__, make_ref()}
+    settings = [ip: {127, 0, 0, 1}, port: 0, ref: name, protocol_options: [reset_idle_timeout_on_send: true]]
+    child = apply(Plug.Cowboy, :child_spec, [[scheme: :http, plug: plug, options: settings]])
+    {:ok, _supervisor} = Supervisor.start_link([child], strategy: :one_for_one)
+    apply(:ranch, :get_port, [name])
+  end
+end
