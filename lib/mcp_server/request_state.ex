@@ -53,7 +53,8 @@ defmodule McpServer.RequestState do
   defp secret do
     case Application.get_env(:mcp_server, :secret) do
       nil -> :persistent_term.get(__MODULE__)
-      secret when is_binary(secret) and byte_size(secret) >= @secret_bytes -> secret
+      # The seal wants a key of exactly its own length.
+      secret when is_binary(secret) and byte_size(secret) >= @secret_bytes -> :crypto.hash(:sha256, secret)
       _too_short -> raise ArgumentError, "config :mcp_server, :secret must be a string of at least 32 bytes"
     end
   end

@@ -28,6 +28,14 @@ defmodule McpServer.RequestStateTest do
     end
   end
 
+  # A secret longer than the key of the seal once made every seal fail.
+  test "a secret is as long as its owner likes, from 32 bytes on" do
+    for bytes <- [32, 33, 64, 1_000] do
+      Application.put_env(:mcp_server, :secret, String.duplicate("s", bytes))
+      assert RequestState.open(back(RequestState.seal(@request, nil, 1)), nil) == {:ok, 1}
+    end
+  end
+
   test "no state is none" do
     assert RequestState.seal(@request, nil, nil) == nil
     assert RequestState.open(@request, nil) == {:ok, nil}
