@@ -94,7 +94,7 @@ defmodule McpServer.Http.Channel do
 
   def event(channel, {:mcp_exchange, ref, :closed}), do: closed_by_peer(channel, ref)
   def event(channel, {{:mcp_exchange_down, ref}, _monitor, :process, _pid, _reason}), do: closed_by_peer(channel, ref)
-  def event(channel, {:mcp_http_gone, key}), do: {[{:gone, key}], %{channel | lanes: Lanes.drop(channel.lanes, key)}}
+  def event(channel, {:mcp_http_left, key}), do: left(channel, key)
   def event(channel, :mcp_http_tick), do: {[], tick(%{channel | timer: nil})}
   def event(channel, :mcp_http_drain), do: {[:eof], channel}
   def event(channel, :mcp_http_lifetime), do: {end_session(channel), channel}
@@ -184,25 +184,25 @@ defmodule McpServer.Http.Channel do
 
   # In the session era the request goes on and its client may come back; in the stateless era this is how a
   # client cancels.
+  defp left(%{session: nil} = channel, key), do: {[{:gone, key}], %{channel | lanes: Lanes.drop(channel.lanes, key)}}
+  defp left(channel, key), do: {[{:writable, key}], channel}
+
   defp closed_by_peer(channel, ref) do
     case Lanes.find(channel.lanes, ref) do
-      {:ok, {key, _lane}} when channel.session == nil ->
-        {[{:gone, key}], %{channel | lanes: Lanes.drop(channel.lanes, key)}}
-
-      {:ok, {key, lane}} ->
-        {[{:writable, key}], keep(channel, key, Lane.away(lane))}
-
-      :error ->
-        {[], channel}
+      {:ok, {key, lane}} -> {[], keep(channel, key, Lane.away(lane))}
+      :error -> {[], channel}
     end
   end
 
   defp keep(channel, key, lane) do
-    # Noticed while writing: what belongs to the lane ends as if the peer had said so.
-    if lane.phase == :away and channel.session == nil, do: send(self(), {:mcp_http_gone, key})
+    if left?(channel, key, lane), do: send(self(), {:mcp_http_left, key})
     lanes = Lanes.put(channel.lanes, key, lane)
     arm(%{channel | lanes: lanes}, Lane.due(lane, channel.mount))
   end
+
+  # The peer may have said so, or it was noticed while writing, or cut.
+  defp left?(channel, key, %{phase: :away}), do: match?({:ok, %{exchange: %{}}}, Lanes.fetch(channel.lanes, key))
+  defp left?(_channel, _key, _lane), do: false
 
   # A session ends when its client has nothing open and asks for nothing.
   defp idle(channel) do

@@ -32,38 +32,13 @@ defmodule Mix.Tasks.Mcp.Stdio do
 
   alias McpServer.Stdio
 
-  @switches [timeout: :integer, compile: :boolean, start: :boolean]
   @usage "usage: mix mcp.stdio ROUTER [--timeout MS] [--no-compile] [--no-start], for example mix mcp.stdio MyApp.MCP"
 
   @impl true
   def run(arguments) do
-    {name, options} = parse!(arguments)
+    {name, options} = Mix.McpServer.parse!(arguments, [], @usage)
     Stdio.take_over!()
-    Mix.Task.run("app.start", for(switch <- [:compile, :start], options[switch] == false, do: "--no-#{switch}"))
-    {:ok, _started} = Application.ensure_all_started(:mcp_server)
-    Stdio.serve([router: router!(name)] ++ Keyword.take(options, [:timeout]))
-  end
-
-  defp parse!(arguments) do
-    case OptionParser.parse(arguments, strict: @switches) do
-      {options, [name], []} -> {name, options}
-      _wrong -> Mix.raise(@usage)
-    end
-  end
-
-  # The name comes from whoever starts the server, not from a peer.
-  defp router!(name) do
-    router = Module.concat([name])
-
-    cond do
-      not Code.ensure_loaded?(router) ->
-        Mix.raise("there is no module #{name} in this project")
-
-      not function_exported?(router, :__mcp__, 1) ->
-        Mix.raise("#{name} is not a router: it does not `use McpServer.Router`")
-
-      true ->
-        router
-    end
+    :ok = Mix.McpServer.start_application(options)
+    Stdio.serve([router: Mix.McpServer.router!(name)] ++ Keyword.take(options, [:timeout]))
   end
 end
