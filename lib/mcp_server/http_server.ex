@@ -159,7 +159,16 @@ defmodule McpServer.HttpServer do
     mount = Mount.new(id(options, settings), options)
     Mount.publish(mount)
     {:ok, _supervisor} = Workers.start_link(mount)
-    state = %{mount: mount, settings: settings, catalog: Catalog.fetch(mount.router), listener: nil, port: nil}
+
+    state = %{
+      mount: mount,
+      settings: settings,
+      catalog: Catalog.fetch(mount.router),
+      listener: nil,
+      port: nil,
+      workers: %{},
+      watching?: false
+    }
 
     case listen(state) do
       {:ok, listener, port} ->
@@ -199,14 +208,22 @@ defmodule McpServer.HttpServer do
   defp loopback?({0, 0, 0, 0, 0, 0, 0, 1}), do: true
   defp loopback?(_ip), do: false
 
-  # Tells the listener who answers, and the workers what it admits with.
+  # Tells the listener who answers, and new workers what it admits with.
   defp watch(state) do
     workers = Workers.all(state.mount.id)
-    for worker <- workers, do: send(worker, {:mcp_catalog, state.catalog})
-    for worker <- workers, do: Process.monitor(worker)
     Listener.put_workers(state.listener, List.to_tuple(workers))
-    if length(workers) < Workers.count(), do: Process.send_after(self(), :workers, @retry_ms)
-    state
+    new = for worker <- workers, not is_map_key(state.workers, worker), do: {worker, Process.monitor(worker)}
+    for {worker, _monitor} <- new, do: send(worker, {:mcp_catalog, state.catalog})
+    state = %{state | workers: Map.merge(state.workers, Map.new(new))}
+    if length(workers) < Workers.count(), do: watch_again(state), else: state
+  end
+
+  # Its supervisor has a worker back in a moment.
+  defp watch_again(%{watching?: true} = state), do: state
+
+  defp watch_again(state) do
+    Process.send_after(self(), :workers, @retry_ms)
+    %{state | watching?: true}
   end
 
   @impl true
@@ -219,8 +236,11 @@ defmodule McpServer.HttpServer do
     {:noreply, refresh(state, Catalog.fetch(state.mount.router))}
   end
 
-  def handle_info(:workers, state), do: {:noreply, watch(state)}
-  def handle_info({:DOWN, _ref, :process, _worker, _reason}, state), do: {:noreply, rewatch(state)}
+  def handle_info(:workers, state), do: {:noreply, watch(%{state | watching?: false})}
+
+  def handle_info({:DOWN, _ref, :process, worker, _reason}, state),
+    do: {:noreply, watch_again(%{state | workers: Map.delete(state.workers, worker)})}
+
   def handle_info({:EXIT, _pid, reason}, state), do: {:stop, reason, state}
   def handle_info(_message, state), do: {:noreply, state}
 
@@ -231,12 +251,6 @@ defmodule McpServer.HttpServer do
     Listener.put_catalog(state.listener, catalog)
     for worker <- Workers.all(state.mount.id), do: send(worker, {:mcp_catalog, catalog})
     %{state | catalog: catalog}
-  end
-
-  # Its supervisor has it back in a moment.
-  defp rewatch(state) do
-    Process.send_after(self(), :workers, @retry_ms)
-    state
   end
 
   @impl true

@@ -41,7 +41,7 @@ defmodule McpServer.Session do
   * `:asked` – requests put to the client that it has not answered: id → call and key
   """
   @type t :: %__MODULE__{
-          id: String.t(),
+          id: String.t() | nil,
           revision: String.t() | nil,
           initialized?: boolean(),
           client_info: map() | nil,
@@ -53,8 +53,8 @@ defmodule McpServer.Session do
           asked: %{Request.id() => {reference(), String.t()}}
         }
 
-  @doc "A session nobody has opened yet."
-  @spec new(String.t()) :: t()
+  @doc "A session nobody has opened yet. Without an id it is nobody's, and never will be opened."
+  @spec new(String.t() | nil) :: t()
   def new(id), do: %__MODULE__{id: id}
 
   @doc "A random session id: 128 bits, URL-safe."

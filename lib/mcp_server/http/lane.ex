@@ -77,7 +77,7 @@ defmodule McpServer.Http.Lane do
   def write(%{phase: :waiting, events?: false} = lane, entries, mount) do
     case Enum.filter(entries, fn {_lane, kind, _message} -> ends?(kind) end) do
       [] -> {:ok, lane}
-      [{_lane, :dropped, []}] -> write(lane, [{nil, :accepted, []}], mount)
+      [{number, :dropped, []}] -> write(lane, [{number, :accepted, []}], mount)
       [answer] -> write(lane, [answer], mount)
     end
   end

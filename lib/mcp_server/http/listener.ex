@@ -6,6 +6,7 @@ defmodule McpServer.Http.Listener do
 
   alias McpServer.{Catalog, Native}
   alias McpServer.Http.Exchange
+  alias McpServer.Protocol.HTTP
 
   @doc "An exchange of the listener, by the reference it was announced with."
   @spec exchange(reference()) :: Exchange.t()
@@ -16,7 +17,7 @@ defmodule McpServer.Http.Listener do
 
   With `raw?` they see every request before its body is read.
   """
-  @spec listen(tuple(), Catalog.t(), policy :: reference(), boolean(), map()) ::
+  @spec listen(tuple(), Catalog.t(), HTTP.policy(), boolean(), map()) ::
           {:ok, reference(), :inet.port_number()} | {:error, atom()}
   def listen(workers, %Catalog{ref: catalog}, policy, raw?, options),
     do: Native.http_listen(self(), workers, catalog, policy, raw?, options)

@@ -56,7 +56,7 @@ defmodule McpServer.HttpPlug.Body do
   end
 
   defp add(progress, slice),
-    do: %{progress | bytes: progress.bytes + byte_size(slice), slices: [progress.slices | slice]}
+    do: %{progress | bytes: progress.bytes + byte_size(slice), slices: [progress.slices, slice]}
 
   defp complete(conn, %{bytes: bytes, max: max}) when bytes > max, do: {:error, :too_large, conn}
   defp complete(conn, progress), do: {:ok, IO.iodata_to_binary(progress.slices), conn}
