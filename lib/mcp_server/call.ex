@@ -8,59 +8,80 @@ defmodule McpServer.Call do
   # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
 
   alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, Session}
+  alias McpServer.Connection.Channel
 
-  @enforce_keys [:connection, :ref, :revision]
-  defstruct [:connection, :ref, :revision, :progress_token, :log_level]
+  @enforce_keys [:connection, :revision]
+  defstruct [:connection, :pid, :revision, :progress_token, :log_level]
 
   @typedoc """
-  `:ref` names the call to its connection. `:log_level` is the request's own; the session era leaves
-  it `nil` and the connection decides.
+  `:pid` names the call to its connection, whichever process speaks for it. `:log_level` is the request's own;
+  the session era leaves it `nil` and the connection decides.
   """
   @type t :: %__MODULE__{
           connection: pid(),
-          ref: reference(),
+          pid: pid() | nil,
           revision: String.t(),
           progress_token: Request.id() | nil,
           log_level: String.t() | nil
         }
 
+  @typedoc """
+  How a call ended: answered by the connection, or by itself straight to the client.
+  """
+  @type result :: {:mcp_done, Dispatch.outcome(), Protocol.message()} | {:mcp_answered, Dispatch.outcome()}
+
   # A small call fits into this without a garbage collection, which takes a quarter of its time.
   @heap_words 987
 
   @doc """
-  Starts the process of a call. What it answers arrives as `{:mcp_done, ref, outcome, reply}`, unless
-  the monitor `ref` fires first.
+  Starts the process of a call, monitored.
+
+  Its `t:result/0` arrives as the reason of the monitor's message, `{:shutdown, result}`, or, where something is
+  linked to the process, as `{:mcp_ended, pid, result}` before it. `shortcut` is the channel's way past the
+  connection, if it has one for this call.
   """
-  @spec start(Catalog.t(), Request.t(), Conn.t(), McpServer.Connection.Options.t()) :: {pid(), reference()}
-  def start(catalog, request, conn, options) do
+  @spec start(Catalog.t(), Request.t(), Conn.t(), McpServer.Connection.Options.t(), Channel.shortcut()) ::
+          {pid(), reference()}
+  def start(catalog, request, conn, options, shortcut) do
     heap = %{size: options.max_heap_words, kill: true, error_logger: false}
-    settings = [max_heap_size: heap, min_heap_size: @heap_words]
-    pid = :erlang.spawn_opt(__MODULE__, :init, [options.callers], settings)
-    # The reply goes through the monitor's alias: it ends the monitor, and once the monitor is
-    # gone (the call was cancelled) the runtime drops it.
-    ref = :erlang.monitor(:process, pid, alias: :reply_demonitor)
 
     call = %__MODULE__{
       connection: self(),
-      ref: ref,
       revision: request.revision,
       progress_token: request.progress_token,
       log_level: request.log_level
     }
 
-    send(pid, {:mcp_run, catalog, request, %{conn | call: call}, options.max_result_bytes})
-    {pid, ref}
+    arguments = [catalog, request, %{conn | call: call}, options.max_result_bytes, options.callers, shortcut]
+    :erlang.spawn_opt(__MODULE__, :run, arguments, [:monitor, max_heap_size: heap, min_heap_size: @heap_words])
   end
 
   @doc false
-  def init(callers) do
+  def run(catalog, request, %Conn{call: call} = conn, max_result_bytes, callers, shortcut) do
     # Lets what a test has allowed its process (a database sandbox, a mock) hold for the call.
     if callers != [], do: Process.put(:"$callers", callers)
+    {outcome, reply} = Dispatch.run(catalog, request, %{conn | call: %{call | pid: self()}}, max_result_bytes)
+    leave(call.connection, answer(shortcut, outcome, reply))
+  end
 
-    receive do
-      {:mcp_run, catalog, request, conn, max_result_bytes} ->
-        {outcome, reply} = Dispatch.run(catalog, request, conn, max_result_bytes)
-        send(conn.call.ref, {:mcp_done, conn.call.ref, outcome, reply})
+  defp answer(nil, outcome, reply), do: {:mcp_done, outcome, reply}
+  # What a client sees in a status as well is the connection's to say.
+  defp answer(_shortcut, {:refused, _standing} = outcome, reply), do: {:mcp_done, outcome, reply}
+
+  defp answer({module, way}, outcome, reply) do
+    case module.answer(way, reply) do
+      :ok -> {:mcp_answered, outcome}
+      # It has become a stream meanwhile, or the client has gone.
+      :closed -> {:mcp_done, outcome, reply}
+    end
+  end
+
+  # One signal does the work of two, but it would end whatever is linked.
+  @spec leave(pid(), result()) :: term()
+  defp leave(connection, result) do
+    case Process.info(self(), :links) do
+      {:links, []} -> exit({:shutdown, result})
+      _links -> send(connection, {:mcp_ended, self(), result})
     end
   end
 
@@ -96,7 +117,7 @@ defmodule McpServer.Call do
 
   defp send_notification(call, kind, fields, gate) do
     with {:ok, message} <- Protocol.notification(call.revision, kind, fields),
-         do: request(call, &{:mcp_notify, &1, call.ref, gate, message})
+         do: request(call, &{:mcp_notify, &1, call.pid, gate, message})
   end
 
   @doc """
@@ -106,7 +127,7 @@ defmodule McpServer.Call do
   """
   @spec pause(Conn.t(), pos_integer()) :: :ok | {:error, :closed}
   def pause(%Conn{call: nil}, _retry_ms), do: :ok
-  def pause(%Conn{call: call}, retry_ms), do: request(call, &{:mcp_pause, &1, call.ref, retry_ms})
+  def pause(%Conn{call: call}, retry_ms), do: request(call, &{:mcp_pause, &1, call.pid, retry_ms})
 
   @doc """
   Puts requests to the client (session era) and waits for its answers: results by key, errors by key.
@@ -114,7 +135,7 @@ defmodule McpServer.Call do
   @spec ask(t(), [{Request.id(), String.t(), Protocol.message()}]) ::
           {:ok, %{String.t() => map()}, %{String.t() => map()}}
           | {:error, :timeout | :closed | :too_many}
-  def ask(call, requests), do: request(call, &{:mcp_ask, &1, call.ref, requests})
+  def ask(call, requests), do: request(call, &{:mcp_ask, &1, call.pid, requests})
 
   # The connection answers through the monitor's alias, so a dead one is noticed and a late answer lost.
   defp request(call, message) do

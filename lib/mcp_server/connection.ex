@@ -76,19 +76,25 @@ defmodule McpServer.Connection do
   end
 
   @impl true
-  def handle_info({:mcp_done, ref, outcome, reply}, state), do: settle(Calls.done(state, ref, outcome, reply))
+  def handle_info({:DOWN, _monitor, :process, pid, {:shutdown, {:mcp_done, _outcome, _reply} = result}}, state),
+    do: settle(Calls.done(state, pid, result))
 
-  def handle_info({:mcp_notify, tag, ref, gate, message}, state),
-    do: settle(Notices.notify(state, tag, ref, gate, message))
+  def handle_info({:DOWN, _monitor, :process, pid, {:shutdown, {:mcp_answered, _outcome} = result}}, state),
+    do: settle(Calls.done(state, pid, result))
 
-  def handle_info({:mcp_pause, tag, ref, retry_ms}, state), do: settle(Notices.pause(state, tag, ref, retry_ms))
-  def handle_info({:mcp_ask, tag, ref, requests}, state), do: settle(Input.ask(state, tag, ref, requests))
+  def handle_info({:mcp_ended, pid, result}, state), do: settle(Calls.done(state, pid, result))
+
+  def handle_info({:mcp_notify, tag, pid, gate, message}, state),
+    do: settle(Notices.notify(state, tag, pid, gate, message))
+
+  def handle_info({:mcp_pause, tag, pid, retry_ms}, state), do: settle(Notices.pause(state, tag, pid, retry_ms))
+  def handle_info({:mcp_ask, tag, pid, requests}, state), do: settle(Input.ask(state, tag, pid, requests))
   def handle_info({:mcp_change, change}, state), do: settle(Streams.changed(state, change))
   def handle_info(:mcp_deadline, state), do: settle(Calls.sweep(state))
   # Nothing else is in the mailbox: what is ready goes out. With nothing ready, it was quiet for a while.
   def handle_info(:timeout, state), do: if(ready?(state), do: flush(state), else: {:noreply, state, :hibernate})
   def handle_info(:mcp_grace_over, state), do: settle(Calls.stop_all(%{state | backlog: []}))
-  def handle_info({:DOWN, ref, :process, _pid, reason}, state), do: settle(Calls.down(state, ref, reason))
+  def handle_info({:DOWN, _monitor, :process, pid, reason}, state), do: settle(Calls.down(state, pid, reason))
 
   def handle_info(message, %{channel: {module, channel}} = state) do
     case module.event(channel, message) do

@@ -58,8 +58,12 @@ defmodule McpServer.HttpPlug do
 
   ## Under which server
 
-  Streams stay open for as long as their clients do. Bandit needs no settings for that. Cowboy cuts a connection on
-  which the client sends nothing for a minute, unless it is told not to:
+  Streams stay open for as long as their clients do. Under Bandit that needs no settings over HTTP/1.1; over HTTP/2
+  it cuts a connection on which the client has sent nothing for a minute, and Cowboy does so in any case, unless they
+  are told not to:
+
+      {Bandit, plug: {McpServer.HttpPlug, router: MyApp.MCP},
+       thousand_island_options: [read_timeout: :timer.hours(1)]}
 
       {Plug.Cowboy, scheme: :http, plug: {McpServer.HttpPlug, router: MyApp.MCP},
        options: [port: 4000, protocol_options: [reset_idle_timeout_on_send: true]]}

@@ -189,9 +189,10 @@ defmodule McpServer.HttpServer do
   defp listen(%{mount: mount, settings: settings} = state) do
     native = settings |> Map.drop([:drain]) |> Map.put(:ip, to_string(:inet.ntoa(settings.ip)))
     workers = List.to_tuple(Workers.all(mount.id))
-    Listener.listen(workers, state.catalog, mount.policy, mount.authorize != nil, Map.merge(native, limits(mount)))
+    Listener.listen(workers, state.catalog, mount.policy, hooks?(mount), Map.merge(native, limits(mount)))
   end
 
+  defp hooks?(mount), do: mount.authorize != nil or mount.init != nil
   defp limits(mount), do: %{max_body_bytes: mount.max_body_bytes, stall_timeout: mount.stall_timeout}
 
   defp warn_open(%{mount: %{authorize: nil, router: router}, settings: %{ip: ip}}) do

@@ -32,7 +32,7 @@ defmodule McpServer.Session do
   @type stream :: {Request.t(), lane :: term()}
 
   @typedoc "Where a request stands that has not been answered."
-  @type place :: :waiting | {:running, reference()} | :stream
+  @type place :: :waiting | {:running, pid()} | :stream
 
   @typedoc """
   * `:revision` – what `initialize` agreed on, `nil` before it
@@ -50,7 +50,7 @@ defmodule McpServer.Session do
           subscriptions: MapSet.t(String.t()),
           streams: %{key() => stream()},
           in_flight: %{key() => place()},
-          asked: %{Request.id() => {reference(), String.t()}}
+          asked: %{Request.id() => {pid(), String.t()}}
         }
 
   @doc "A session nobody has opened yet. Without an id it is nobody's, and never will be opened."
@@ -118,14 +118,14 @@ defmodule McpServer.Session do
   def finish(session, key), do: %{session | in_flight: Map.delete(session.in_flight, key)}
 
   @doc "Requests that `call` puts to the client, each under a key of the handler's."
-  @spec ask(t(), reference(), [{Request.id(), String.t()}]) :: t()
+  @spec ask(t(), pid(), [{Request.id(), String.t()}]) :: t()
   def ask(session, call, requests) do
     asked = for {id, key} <- requests, into: session.asked, do: {id, {call, key}}
     %{session | asked: asked}
   end
 
   @doc "The client has answered; an answer to nothing that was asked is `:unknown`."
-  @spec answered(t(), Request.id()) :: {:ok, {reference(), String.t()}, t()} | :unknown
+  @spec answered(t(), Request.id()) :: {:ok, {pid(), String.t()}, t()} | :unknown
   def answered(session, id) do
     case Map.pop(session.asked, id) do
       {nil, _asked} -> :unknown
@@ -134,7 +134,7 @@ defmodule McpServer.Session do
   end
 
   @doc "A call wants its answers no longer: the ids of what it still waits for."
-  @spec withdraw(t(), reference()) :: {[Request.id()], t()}
+  @spec withdraw(t(), pid()) :: {[Request.id()], t()}
   def withdraw(%__MODULE__{asked: asked} = session, _call) when asked == %{}, do: {[], session}
 
   def withdraw(session, call) do

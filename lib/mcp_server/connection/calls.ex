@@ -9,7 +9,7 @@ defmodule McpServer.Connection.Calls do
 
   @typedoc "`:deadline` is in `State.now/0` time; a call that waits for the client has another one."
   @type call :: %{
-          pid: pid(),
+          monitor: reference(),
           key: Session.key(),
           request: Request.t(),
           target: Replies.target(),
@@ -87,11 +87,14 @@ defmodule McpServer.Connection.Calls do
 
   defp start(state, entry) do
     request = Session.complete(state.session, entry.request)
-    {pid, ref} = Call.start(state.catalog, request, conn(state, request, entry.base), state.options)
+
+    {pid, monitor} =
+      Call.start(state.catalog, request, conn(state, request, entry.base), state.options, shortcut(state, entry.target))
+
     timeout = Handler.timeout(state.catalog, request, state.options.timeout)
 
     call = %{
-      pid: pid,
+      monitor: monitor,
       key: entry.key,
       # Arguments can be large, and the call has its own copy.
       request: %{request | arguments: %{}, meta: %{}, input_responses: nil, request_state: nil},
@@ -104,9 +107,12 @@ defmodule McpServer.Connection.Calls do
     }
 
     Report.started(state, call, entry.since)
-    session = Session.place(state.session, entry.key, {:running, ref})
-    arm(%{state | session: session, calls: Map.put(state.calls, ref, call)}, call.deadline)
+    session = Session.place(state.session, entry.key, {:running, pid})
+    arm(%{state | session: session, calls: Map.put(state.calls, pid, call)}, call.deadline)
   end
+
+  defp shortcut(_state, {:batch, _batch}), do: nil
+  defp shortcut(%{channel: {module, channel}}, lane), do: module.shortcut(channel, lane)
 
   defp conn(state, request, base) do
     stateless? = Session.stateless?(request.revision)
@@ -125,24 +131,29 @@ defmodule McpServer.Connection.Calls do
     }
   end
 
-  @doc "A call has answered."
-  @spec done(State.t(), reference(), McpServer.Dispatch.outcome(), iodata()) :: State.t()
-  def done(state, ref, outcome, reply) do
-    case Map.pop(state.calls, ref) do
+  @doc "A call has come to its end, and maybe has answered."
+  @spec done(State.t(), pid(), Call.result()) :: State.t()
+  def done(state, pid, result) do
+    case Map.pop(state.calls, pid) do
       {nil, _calls} -> state
-      {call, calls} -> answer(leave(%{state | calls: calls}, call, outcome), call, outcome, reply)
+      {call, calls} -> answer(leave(%{state | calls: calls}, call, elem(result, 1)), call, result)
     end
   end
 
-  defp answer(state, call, {:refused, standing}, reply), do: Replies.reply(state, call.target, reply, standing)
-  defp answer(state, call, _outcome, reply), do: Replies.reply(state, call.target, reply)
+  defp answer(state, call, {:mcp_done, {:refused, standing}, reply}),
+    do: Replies.reply(state, call.target, reply, standing)
+
+  defp answer(state, call, {:mcp_done, _outcome, reply}), do: Replies.reply(state, call.target, reply)
+
+  defp answer(%{channel: {module, channel}} = state, call, {:mcp_answered, _outcome}),
+    do: %{state | channel: {module, module.answered(channel, call.target)}}
 
   @doc "A call's process has ended without an answer."
-  @spec down(State.t(), reference(), term()) :: State.t()
-  def down(state, ref, reason) do
-    case Map.pop(state.calls, ref) do
+  @spec down(State.t(), pid(), term()) :: State.t()
+  def down(state, pid, reason) do
+    case Map.pop(state.calls, pid) do
       {nil, _calls} -> state
-      {call, calls} -> fail(Input.abandon(%{state | calls: calls}, ref, call), call, Failure.killed(reason))
+      {call, calls} -> fail(Input.abandon(%{state | calls: calls}, pid, call), call, Failure.killed(reason))
     end
   end
 
@@ -150,14 +161,14 @@ defmodule McpServer.Connection.Calls do
   @spec cancel(State.t(), Session.key()) :: State.t()
   def cancel(state, key) do
     case Session.whereabouts(state.session, key) do
-      {:running, ref} -> cancel_running(state, ref)
+      {:running, pid} -> cancel_running(state, pid)
       :waiting -> cancel_waiting(state, key)
       _not_a_call -> state
     end
   end
 
-  defp cancel_running(state, ref) do
-    {call, state} = kill(state, ref)
+  defp cancel_running(state, pid) do
+    {call, state} = kill(state, pid)
     state |> leave(call, :cancelled) |> Replies.skip(call.target, :dropped)
   end
 
@@ -169,22 +180,22 @@ defmodule McpServer.Connection.Calls do
   @doc "Nobody waits at the lane any more: what runs or waits for it ends."
   @spec gone(State.t(), Channel.lane()) :: State.t()
   def gone(state, lane) do
-    keys = for {_ref, %{target: ^lane, key: key}} <- state.calls, do: key
+    keys = for {_pid, %{target: ^lane, key: key}} <- state.calls, do: key
     Enum.reduce(keys, %{state | held: Map.delete(state.held, lane)}, &cancel(&2, &1))
   end
 
   # The process is gone, its monitor with it, and whatever it sent before is dropped.
-  defp kill(state, ref) do
-    {call, calls} = Map.pop!(state.calls, ref)
-    Process.exit(call.pid, :kill)
-    Process.demonitor(ref, [:flush])
-    {call, Input.abandon(%{state | calls: calls}, ref, call)}
+  defp kill(state, pid) do
+    {call, calls} = Map.pop!(state.calls, pid)
+    Process.exit(pid, :kill)
+    Process.demonitor(call.monitor, [:flush])
+    {call, Input.abandon(%{state | calls: calls}, pid, call)}
   end
 
   @doc "Ends every call without an answer."
   @spec stop_all(State.t()) :: State.t()
   def stop_all(state) do
-    state = Enum.reduce(Map.keys(state.calls), state, fn ref, state -> elem(kill(state, ref), 1) end)
+    state = Enum.reduce(Map.keys(state.calls), state, fn pid, state -> elem(kill(state, pid), 1) end)
     %{state | waiting: %Waiting{}}
   end
 
@@ -192,7 +203,7 @@ defmodule McpServer.Connection.Calls do
   @spec sweep(State.t()) :: State.t()
   def sweep(state) do
     now = State.now()
-    due = for {ref, call} <- state.calls, call.deadline <= now, do: {ref, call}
+    due = for {pid, call} <- state.calls, call.deadline <= now, do: {pid, call}
     state = Enum.reduce(due, %{state | deadline_timer: nil}, &expire/2)
 
     case Enum.min_by(Map.values(state.calls), & &1.deadline, fn -> nil end) do
@@ -201,12 +212,12 @@ defmodule McpServer.Connection.Calls do
     end
   end
 
-  defp expire({ref, %{awaiting: nil} = call}, state) do
-    {_call, state} = kill(state, ref)
+  defp expire({pid, %{awaiting: nil} = call}, state) do
+    {_call, state} = kill(state, pid)
     fail(state, call, Failure.timeout(call.timeout))
   end
 
-  defp expire({ref, _call}, state), do: Input.expire(state, ref)
+  defp expire({pid, _call}, state), do: Input.expire(state, pid)
 
   # One timer for all calls, set to the earliest deadline: a timer per call would cost every call two
   # timer operations for a deadline that is hardly ever reached.

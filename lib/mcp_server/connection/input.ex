@@ -16,12 +16,12 @@ defmodule McpServer.Connection.Input do
           asked_at: integer()
         }
 
-  @doc "The call `ref` asks; it waits for its answer under `tag`."
-  @spec ask(State.t(), reference(), reference(), [{Request.id(), String.t(), iodata()}]) :: State.t()
-  def ask(state, tag, ref, requests) do
-    case refusal(state, ref) do
+  @doc "The call `pid` asks; it waits for its answer under `tag`."
+  @spec ask(State.t(), reference(), pid(), [{Request.id(), String.t(), iodata()}]) :: State.t()
+  def ask(state, tag, pid, requests) do
+    case refusal(state, pid) do
       nil ->
-        put(state, tag, ref, requests)
+        put(state, tag, pid, requests)
 
       reason ->
         Call.reply(tag, {:error, reason})
@@ -29,8 +29,8 @@ defmodule McpServer.Connection.Input do
     end
   end
 
-  defp refusal(%{channel: {module, channel}} = state, ref) do
-    call = Map.get(state.calls, ref)
+  defp refusal(%{channel: {module, channel}} = state, pid) do
+    call = Map.get(state.calls, pid)
 
     cond do
       state.closing != nil or call == nil -> :closed
@@ -40,8 +40,8 @@ defmodule McpServer.Connection.Input do
     end
   end
 
-  defp put(state, tag, ref, requests) do
-    call = Map.fetch!(state.calls, ref)
+  defp put(state, tag, pid, requests) do
+    call = Map.fetch!(state.calls, pid)
     now = State.now()
 
     awaiting = %{
@@ -54,7 +54,7 @@ defmodule McpServer.Connection.Input do
     }
 
     call = %{call | awaiting: awaiting, deadline: now + state.options.input_timeout}
-    session = Session.ask(state.session, ref, for({id, key, _message} <- requests, do: {id, key}))
+    session = Session.ask(state.session, pid, for({id, key, _message} <- requests, do: {id, key}))
     Report.peer(state, [:input, :start], %{count: length(requests)})
 
     lane = Replies.lane(state, call.target)
@@ -64,7 +64,7 @@ defmodule McpServer.Connection.Input do
     %{
       state
       | session: session,
-        calls: Map.put(state.calls, ref, call),
+        calls: Map.put(state.calls, pid, call),
         awaiting_input: state.awaiting_input + 1
     }
     |> Calls.arm(call.deadline)
@@ -74,8 +74,8 @@ defmodule McpServer.Connection.Input do
   @spec answered(State.t(), Request.id(), {:ok, map()} | {:error, map()}) :: State.t()
   def answered(state, id, answer) do
     case Session.answered(state.session, id) do
-      {:ok, {ref, key}, session} ->
-        gather(%{state | session: session}, ref, key, answer)
+      {:ok, {pid, key}, session} ->
+        gather(%{state | session: session}, pid, key, answer)
 
       :unknown ->
         Report.discarded(state, :unknown_response)
@@ -83,59 +83,59 @@ defmodule McpServer.Connection.Input do
     end
   end
 
-  defp gather(state, ref, key, answer) do
-    call = Map.fetch!(state.calls, ref)
+  defp gather(state, pid, key, answer) do
+    call = Map.fetch!(state.calls, pid)
     awaiting = answer |> keep(key, call.awaiting) |> Map.update!(:open, &(&1 - 1))
 
     if awaiting.open == 0,
-      do: resume(state, ref, call, {:ok, awaiting.responses, awaiting.errors}, :ok),
-      else: %{state | calls: Map.put(state.calls, ref, %{call | awaiting: awaiting})}
+      do: resume(state, pid, call, {:ok, awaiting.responses, awaiting.errors}, :ok),
+      else: %{state | calls: Map.put(state.calls, pid, %{call | awaiting: awaiting})}
   end
 
   defp keep({:ok, response}, key, awaiting), do: put_in(awaiting.responses[key], response)
   defp keep({:error, error}, key, awaiting), do: put_in(awaiting.errors[key], error)
 
-  defp resume(state, ref, call, answer, outcome) do
+  defp resume(state, pid, call, answer, outcome) do
     Call.reply(call.awaiting.tag, answer)
     report(state, call, outcome)
     deadline = State.now() + max(call.awaiting.remaining, 0)
     call = %{call | awaiting: nil, deadline: deadline}
 
     Calls.arm(
-      %{state | calls: Map.put(state.calls, ref, call), awaiting_input: state.awaiting_input - 1},
+      %{state | calls: Map.put(state.calls, pid, call), awaiting_input: state.awaiting_input - 1},
       deadline
     )
   end
 
   @doc "The client took too long."
-  @spec expire(State.t(), reference()) :: State.t()
-  def expire(state, ref) do
-    call = Map.fetch!(state.calls, ref)
-    state |> withdraw(ref, call, "Timed out") |> resume(ref, call, {:error, :timeout}, :timeout)
+  @spec expire(State.t(), pid()) :: State.t()
+  def expire(state, pid) do
+    call = Map.fetch!(state.calls, pid)
+    state |> withdraw(pid, call, "Timed out") |> resume(pid, call, {:error, :timeout}, :timeout)
   end
 
   @doc "The call has ended, and with it any interest in the answers."
-  @spec abandon(State.t(), reference(), Calls.call()) :: State.t()
+  @spec abandon(State.t(), pid(), Calls.call()) :: State.t()
   def abandon(state, _ref, %{awaiting: nil}), do: state
 
-  def abandon(state, ref, call) do
+  def abandon(state, pid, call) do
     report(state, call, :cancelled)
-    withdraw(%{state | awaiting_input: state.awaiting_input - 1}, ref, call, "The request has ended")
+    withdraw(%{state | awaiting_input: state.awaiting_input - 1}, pid, call, "The request has ended")
   end
 
   @doc "Nobody will answer any more: every call that waits goes on without."
   @spec close_all(State.t()) :: State.t()
   def close_all(state) do
-    for {ref, %{awaiting: %{}} = call} <- state.calls, reduce: state do
+    for {pid, %{awaiting: %{}} = call} <- state.calls, reduce: state do
       state ->
-        {_ids, session} = Session.withdraw(state.session, ref)
-        resume(%{state | session: session}, ref, call, {:error, :closed}, :closed)
+        {_ids, session} = Session.withdraw(state.session, pid)
+        resume(%{state | session: session}, pid, call, {:error, :closed}, :closed)
     end
   end
 
   # Tells the client that it need not answer: a dialog may be open in front of a user.
-  defp withdraw(state, ref, call, reason) do
-    {ids, session} = Session.withdraw(state.session, ref)
+  defp withdraw(state, pid, call, reason) do
+    {ids, session} = Session.withdraw(state.session, pid)
 
     for id <- ids, reduce: %{state | session: session} do
       state ->

@@ -8,13 +8,13 @@ defmodule McpServer.Connection.Notices do
 
   @type gate :: :always | {:progress, number()} | {:message, level :: String.t()}
 
-  @doc "Takes or discards a notification of the call `ref`, which waits under `tag`."
-  @spec notify(State.t(), reference(), reference(), gate(), iodata()) :: State.t()
-  def notify(state, tag, ref, gate, message) do
-    case pass(state, Map.get(state.calls, ref), gate) do
+  @doc "Takes or discards a notification of the call `pid`, which waits under `tag`."
+  @spec notify(State.t(), reference(), pid(), gate(), iodata()) :: State.t()
+  def notify(state, tag, pid, gate, message) do
+    case pass(state, Map.get(state.calls, pid), gate) do
       {:ok, call} ->
         lane = Replies.lane(state, call.target)
-        state = Replies.put(%{state | calls: Map.put(state.calls, ref, call)}, lane, :notification, message)
+        state = Replies.put(%{state | calls: Map.put(state.calls, pid, call)}, lane, :notification, message)
         release(state, lane, tag)
 
       {:discard, what} ->
@@ -42,11 +42,11 @@ defmodule McpServer.Connection.Notices do
   end
 
   @doc "Ends what the client reads of the call's lane for now; it comes back for the rest."
-  @spec pause(State.t(), reference(), reference(), pos_integer()) :: State.t()
-  def pause(state, tag, ref, retry_ms) do
+  @spec pause(State.t(), reference(), pid(), pos_integer()) :: State.t()
+  def pause(state, tag, pid, retry_ms) do
     Call.reply(tag, :ok)
 
-    case Map.fetch(state.calls, ref) do
+    case Map.fetch(state.calls, pid) do
       {:ok, call} -> Replies.put(state, Replies.lane(state, call.target), {:pause, retry_ms}, [])
       :error -> state
     end

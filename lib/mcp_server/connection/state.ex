@@ -34,7 +34,7 @@ defmodule McpServer.Connection.State do
   @typedoc """
   * `:channel` – the module and its struct
   * `:closing` – why no more lines will come, once that is so
-  * `:calls` – the running ones by reference; `:waiting` – admitted requests without a place yet
+  * `:calls` – the running ones by process; `:waiting` – admitted requests without a place yet
   * `:line_bytes`, `:base` – how long the message at hand is, and what its handler's conn starts from
   * `:held` – handlers that wait for a lane to take more
   * `:awaiting_input` – how many of the running ones wait for the client
@@ -53,7 +53,7 @@ defmodule McpServer.Connection.State do
           closing: nil | :eof | :closed,
           base: Conn.t(),
           held: %{Channel.lane() => [reference()]},
-          calls: %{reference() => Calls.call()},
+          calls: %{pid() => Calls.call()},
           waiting: Waiting.t(),
           line_bytes: non_neg_integer(),
           awaiting_input: non_neg_integer(),

@@ -149,7 +149,7 @@ defmodule McpServer.Http.Channel do
   defp attach(channel, exchange, nil) do
     case Lanes.fetch(channel.lanes, :channel) do
       {:ok, %{exchange: attached}} when attached != nil -> {:error, :taken}
-      {:ok, lane} -> {:ok, :channel, Lane.open(%{lane | exchange: exchange, phase: :waiting})}
+      {:ok, lane} -> {:ok, :channel, Lane.open_anew(lane, exchange)}
       :error -> {:ok, :channel, Lane.open(lane(channel, 0, exchange, true, channel.mount.keep_alive))}
     end
   end
@@ -294,6 +294,22 @@ defmodule McpServer.Http.Channel do
       match?({:ok, %{events?: true}}, Lanes.fetch(channel.lanes, key))
     end)
   end
+
+  # Only where the first thing to say is the answer, and a process of any node may say it.
+  @impl true
+  def shortcut(channel, key) do
+    case Lanes.fetch(channel.lanes, key) do
+      {:ok, %{phase: :waiting, exchange: %{module: Listener} = exchange}} -> {__MODULE__, exchange}
+      _other -> nil
+    end
+  end
+
+  @doc "Answers from the process of the call."
+  @spec answer(Exchange.t(), iodata()) :: :ok | :closed
+  def answer(exchange, reply), do: Exchange.reply(exchange, 200, Mount.json(), reply)
+
+  @impl true
+  def answered(channel, key), do: %{channel | lanes: Lanes.drop(channel.lanes, key)}
 
   # In a shared connection the same id can come from any number of clients.
   @impl true

@@ -8,7 +8,7 @@ defmodule McpServer.Http.Ingress do
 
   alias McpServer.{Catalog, Conn}
   alias McpServer.Dispatch.Failure
-  alias McpServer.Http.{Exchange, Listener, Mount, Proxy, Sessions, Workers}
+  alias McpServer.Http.{Exchange, Listener, Mount, Proxy, Relay, Sessions, Workers}
   alias McpServer.HttpRequest
   alias McpServer.Protocol.HTTP
 
@@ -218,6 +218,7 @@ defmodule McpServer.Http.Ingress do
   # Who is gone since it was found cannot say so itself.
   defp hand(request, pid, message, state) do
     if pid != nil and Process.alive?(pid) do
+      Relay.handed(request.exchange, pid)
       send(pid, message)
       state
     else

@@ -83,12 +83,13 @@ defmodule McpServer.Http.Lane do
   end
 
   def write(%{phase: phase} = lane, entries, _mount) do
+    opening = opening(lane)
     {bytes, lane} = Enum.map_reduce(entries, lane, &line/2)
     end? = Enum.any?(entries, fn {_lane, kind, _message} -> ends?(kind) end)
     pause? = Enum.any?(entries, &match?({_lane, {:pause, _ms}, _message}, &1))
 
     if phase == :waiting,
-      do: lane |> open(bytes) |> settle(end?, pause?),
+      do: lane |> start([opening, bytes]) |> settle(end?, pause?),
       else: lane |> send_bytes(bytes) |> settle(end?, pause?)
   end
 
@@ -125,9 +126,17 @@ defmodule McpServer.Http.Lane do
   end
 
   @doc "Opens the stream of a request that takes its time, or of a session."
-  @spec open(t(), iodata()) :: t()
-  def open(%{phase: :waiting} = lane, bytes \\ []) do
-    first = [opening(lane), bytes]
+  @spec open(t()) :: t()
+  def open(lane), do: start(lane, opening(lane))
+
+  @doc "The client opens a stream anew and wants nothing of what it missed."
+  @spec open_anew(t(), Exchange.t()) :: t()
+  def open_anew(lane, exchange) do
+    # It begins with an event of its own: no id is given out twice.
+    open(%{lane | exchange: exchange, phase: :waiting, replay: Replay.put(lane.replay, [])})
+  end
+
+  defp start(%{phase: :waiting} = lane, first) do
     streaming = %{lane | phase: :streaming, queued: IO.iodata_length(first), moved_at: now()}
 
     case Exchange.stream(lane.exchange, 200, HTTP.event_stream_headers(), first) do
@@ -137,7 +146,7 @@ defmodule McpServer.Http.Lane do
   end
 
   # A first event tells the client where to resume; without one, a comment shows that the stream is open.
-  defp opening(%{primes?: true, number: number}), do: HTTP.priming_event({number, 0})
+  defp opening(%{primes?: true} = lane), do: HTTP.priming_event({lane.number, lane.replay.next - 1})
   defp opening(_lane), do: HTTP.keep_alive()
 
   defp send_bytes(%{phase: :streaming, queued: queued} = lane, bytes) when queued < @max_queued_bytes do
@@ -180,9 +189,9 @@ defmodule McpServer.Http.Lane do
   def resume(%{replay: nil}, _exchange, _index), do: {:error, :unknown}
 
   def resume(lane, exchange, index) do
+    # Its events say themselves where to resume.
     with {:ok, events} <- Replay.since(lane.replay, index) do
-      back = open(%{lane | exchange: exchange, phase: :waiting, primes?: false, events?: true}, events)
-      back = %{back | primes?: lane.primes?}
+      back = start(%{lane | exchange: exchange, phase: :waiting}, [HTTP.keep_alive(), events])
       if lane.phase == :ended, do: settle(back, true, false), else: {:ok, back}
     end
   end

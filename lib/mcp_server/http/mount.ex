@@ -157,7 +157,9 @@ defmodule McpServer.Http.Mount do
   def challenge(mount, error, scopes),
     do: %{resource_metadata: HTTP.metadata_url(mount.policy), error: error, scope: scopes}
 
-  defp json, do: [{"content-type", "application/json"}]
+  @doc "The header of a JSON text."
+  @spec json() :: [{String.t(), String.t()}]
+  def json, do: [{"content-type", "application/json"}]
 
   @doc "Calls a hook of the user's."
   @spec call_hook((term() -> term()) | {module(), atom()}, term()) :: term()

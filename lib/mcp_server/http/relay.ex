@@ -28,66 +28,70 @@ defmodule McpServer.Http.Relay do
   @spec new() :: Exchange.t()
   def new, do: %Exchange{module: __MODULE__, ref: make_ref(), pid: self()}
 
+  @doc "The exchange was handed to `pid`, which may end before it knows."
+  @spec handed(Exchange.t(), pid()) :: :ok
+  def handed(%Exchange{module: __MODULE__} = exchange, pid), do: tell(exchange, {:handed, pid})
+  def handed(_exchange, _pid), do: :ok
+
   @doc "Executes the owner's commands on `sink` until the exchange is over; the sink's last state."
   @spec run(Exchange.t(), sink(state), state) :: state when state: term()
-  def run(%Exchange{ref: ref}, sink, state) do
-    receive do
-      {:mcp_relay, ^ref, {:own, owner}} ->
-        monitor = Process.monitor(owner)
-        state = loop(%{ref: ref, owner: owner, monitor: monitor, sink: sink}, state)
-        Process.demonitor(monitor, [:flush])
-        state
+  def run(%Exchange{ref: ref}, sink, state), do: await(%{ref: ref, owner: nil, monitor: nil, sink: sink}, state)
 
-      {:mcp_relay, ^ref, {:reply, _status, _headers, _body} = command} ->
-        execute(sink, command, state)
+  # Until somebody owns the exchange, or answers it as it is.
+  defp await(%{ref: ref, monitor: monitor} = relay, state) do
+    receive do
+      {:mcp_relay, ^ref, {:handed, pid}} -> relay |> watch(pid) |> await(state)
+      {:mcp_relay, ^ref, {:own, owner}} -> relay |> watch(owner) |> loop(state)
+      {:mcp_relay, ^ref, {:reply, _status, _headers, _body} = command} -> execute(relay, command, state)
+      {:DOWN, ^monitor, :process, _pid, _reason} -> execute(relay, {:fail, :owner_down}, state)
     after
-      @owner_ms -> execute(sink, {:fail, :no_owner}, state)
+      @owner_ms -> execute(relay, {:fail, :no_owner}, state)
     end
   end
 
-  defp execute(sink, command, state), do: elem(sink.(command, state), 1)
+  # The process may serve further requests, so nothing of this one stays.
+  defp execute(relay, command, state) do
+    unwatch(relay)
+    elem(relay.sink.(command, state), 1)
+  end
 
-  defp loop(%{ref: ref, monitor: monitor, sink: sink} = relay, state) do
+  defp watch(relay, pid) do
+    unwatch(relay)
+    %{relay | owner: pid, monitor: Process.monitor(pid)}
+  end
+
+  defp unwatch(%{monitor: nil}), do: true
+  defp unwatch(%{monitor: monitor}), do: Process.demonitor(monitor, [:flush])
+
+  defp loop(%{ref: ref, monitor: monitor} = relay, state) do
     receive do
-      {:mcp_relay, ^ref, {:own, owner}} ->
-        Process.demonitor(monitor, [:flush])
-        loop(%{relay | owner: owner, monitor: Process.monitor(owner)}, state)
-
-      {:mcp_relay, ^ref, {:reply, _, _, _} = command} ->
-        execute(sink, command, state)
-
-      {:mcp_relay, ^ref, :finish} ->
-        execute(sink, :finish, state)
-
-      {:mcp_relay, ^ref, {:stream, _status, _headers, bytes} = command} ->
-        put(relay, command, bytes, state)
-
-      {:mcp_relay, ^ref, {:chunk, bytes} = command} ->
-        put(relay, command, bytes, state)
-
-      {:DOWN, ^monitor, :process, _pid, _reason} ->
-        execute(sink, {:fail, :owner_down}, state)
-
+      {:mcp_relay, ^ref, {:own, owner}} -> relay |> watch(owner) |> loop(state)
+      {:mcp_relay, ^ref, {:reply, _status, _headers, _body} = command} -> execute(relay, command, state)
+      {:mcp_relay, ^ref, :finish} -> execute(relay, :finish, state)
+      {:mcp_relay, ^ref, {:stream, _status, _headers, bytes} = command} -> put(relay, command, bytes, state)
+      {:mcp_relay, ^ref, {:chunk, bytes} = command} -> put(relay, command, bytes, state)
+      {:DOWN, ^monitor, :process, _pid, _reason} -> execute(relay, {:fail, :owner_down}, state)
       # Of the listener's exchange behind this one, where a node answers for another.
-      {:mcp_exchange, _listener, {:sent, _bytes}} ->
-        loop(relay, state)
-
-      {:mcp_exchange, _listener, :closed} ->
-        send(relay.owner, {:mcp_exchange, ref, :closed})
-        state
+      {:mcp_exchange, _listener, {:sent, _bytes}} -> loop(relay, state)
+      {:mcp_exchange, _listener, :closed} -> closed(relay, state)
     end
   end
 
-  defp put(%{ref: ref, owner: owner} = relay, command, bytes, state) do
+  defp put(relay, command, bytes, state) do
     case relay.sink.(command, state) do
       {:ok, state} ->
-        send(owner, {:mcp_exchange, ref, {:sent, IO.iodata_length(bytes)}})
+        send(relay.owner, {:mcp_exchange, relay.ref, {:sent, IO.iodata_length(bytes)}})
         loop(relay, state)
 
       {:closed, state} ->
-        send(owner, {:mcp_exchange, ref, :closed})
-        state
+        closed(relay, state)
     end
+  end
+
+  defp closed(relay, state) do
+    unwatch(relay)
+    send(relay.owner, {:mcp_exchange, relay.ref, :closed})
+    state
   end
 
   @impl true

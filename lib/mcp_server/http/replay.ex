@@ -17,7 +17,7 @@ defmodule McpServer.Http.Replay do
           account: account(),
           max_events: pos_integer(),
           max_bytes: pos_integer(),
-          events: :queue.queue({iodata(), size :: pos_integer()}),
+          events: :queue.queue({iodata(), size :: non_neg_integer()}),
           next: pos_integer(),
           count: non_neg_integer(),
           bytes: non_neg_integer()

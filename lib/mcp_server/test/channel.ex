@@ -43,6 +43,12 @@ defmodule McpServer.Test.Channel do
   def reachable?(_channel, _lane), do: true
 
   @impl true
+  def shortcut(_channel, _lane), do: nil
+
+  @impl true
+  def answered(channel, _lane), do: channel
+
+  @impl true
   def key(_channel, _lane, id), do: id
 
   @impl true
