@@ -51,10 +51,10 @@ defmodule McpServer.Http.Channel do
     end)
   end
 
-  def event(channel, {:mcp_http, ref, {:request, fields, facts}}) do
+  def event(channel, {:mcp_http, ref, {:request, fields, events?}}) do
     with_exchange(channel, Listener.exchange(ref), fn channel, exchange ->
       outcome = Outcome.of({:request, fields})
-      {lane, channel} = add(channel, exchange, outcome, facts.events)
+      {lane, channel} = add(channel, exchange, outcome, events?)
       {[{:admitted, lane, outcome, origin(channel)}], channel}
     end)
   end
@@ -295,14 +295,17 @@ defmodule McpServer.Http.Channel do
     end)
   end
 
-  # Only where the first thing to say is the answer, and a process of any node may say it.
+  # Only where the first thing to say is the answer. A session has to know of an answer before its client does,
+  # who may use the id again.
   @impl true
-  def shortcut(channel, key) do
+  def shortcut(%{session: nil} = channel, key) do
     case Lanes.fetch(channel.lanes, key) do
       {:ok, %{phase: :waiting, exchange: %{module: Listener} = exchange}} -> {__MODULE__, exchange}
       _other -> nil
     end
   end
+
+  def shortcut(_channel, _key), do: nil
 
   @doc "Answers from the process of the call."
   @spec answer(Exchange.t(), iodata()) :: :ok | :closed

@@ -83,7 +83,7 @@ defmodule McpServer.Http.Lane do
   end
 
   def write(%{phase: phase} = lane, entries, _mount) do
-    opening = opening(lane)
+    opening = if phase == :waiting, do: opening(lane), else: []
     {bytes, lane} = Enum.map_reduce(entries, lane, &line/2)
     end? = Enum.any?(entries, fn {_lane, kind, _message} -> ends?(kind) end)
     pause? = Enum.any?(entries, &match?({_lane, {:pause, _ms}, _message}, &1))
@@ -97,7 +97,7 @@ defmodule McpServer.Http.Lane do
   defp ends?(kind), do: kind in [:dropped, :accepted]
 
   # What says how long to wait says once more where to resume.
-  defp line({_lane, {:pause, retry_ms}, []}, %{primes?: true} = lane),
+  defp line({_lane, {:pause, retry_ms}, []}, %{primes?: true, replay: %{}} = lane),
     do: {HTTP.priming_event({lane.number, lane.replay.next - 1}, retry_ms), lane}
 
   defp line({_lane, _kind, []}, lane), do: {[], lane}
