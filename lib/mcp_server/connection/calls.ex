@@ -4,7 +4,7 @@ defmodule McpServer.Connection.Calls do
   # that was admitted ends exactly once: answered, failed or cancelled.
 
   alias McpServer.{Call, Conn, Protocol, Request, Session}
-  alias McpServer.Connection.{Channel, Input, Replies, Report, State, Waiting}
+  alias McpServer.Connection.{Channel, Input, Replies, Report, State, Timer, Waiting}
   alias McpServer.Dispatch.{Answer, Failure, Handler}
 
   @typedoc "`:deadline` is in `State.now/0` time; a call that waits for the client has another one."
@@ -223,12 +223,8 @@ defmodule McpServer.Connection.Calls do
   # timer operations for a deadline that is hardly ever reached.
   @doc "Makes sure that `deadline` will be noticed."
   @spec arm(State.t(), integer()) :: State.t()
-  def arm(%{deadline_timer: {earlier, _timer}} = state, deadline) when earlier <= deadline, do: state
-
   def arm(state, deadline) do
-    with {_later, timer} <- state.deadline_timer, do: Process.cancel_timer(timer)
-    timer = Process.send_after(self(), :mcp_deadline, max(0, deadline - State.now()))
-    %{state | deadline_timer: {deadline, timer}}
+    %{state | deadline_timer: Timer.set(state.deadline_timer, deadline, :mcp_deadline, state.options.timers)}
   end
 
   defp fail(state, call, failure) do

@@ -16,10 +16,11 @@ defmodule McpServer.Connection.Options do
     max_result_bytes: 64 * 1024 * 1024,
     callers: [],
     assigns: %{},
-    overload: :wait
+    overload: :wait,
+    timers: :own
   }
 
-  @bounds @defaults |> Map.drop([:callers, :assigns, :overload]) |> Map.keys()
+  @bounds @defaults |> Map.drop([:callers, :assigns, :overload, :timers]) |> Map.keys()
 
   @type t :: %{atom() => term()}
 

@@ -4,7 +4,7 @@ defmodule McpServer.Connection.State do
   # process around them is `McpServer.Connection`.
 
   alias McpServer.{Catalog, Conn, Session}
-  alias McpServer.Connection.{Calls, Channel, Options, Outbox, Replies, Waiting}
+  alias McpServer.Connection.{Calls, Channel, Options, Outbox, Replies, Timer, Waiting}
 
   @enforce_keys [:router, :catalog, :channel, :session, :options, :opened_at]
   defstruct [
@@ -57,7 +57,7 @@ defmodule McpServer.Connection.State do
           waiting: Waiting.t(),
           line_bytes: non_neg_integer(),
           awaiting_input: non_neg_integer(),
-          deadline_timer: {integer(), reference()} | nil,
+          deadline_timer: Timer.t(),
           batches: %{reference() => Replies.batch()},
           outbox: Outbox.t(),
           changes: MapSet.t(McpServer.Changes.change()),

@@ -8,8 +8,28 @@ defmodule McpServer.Http.Supervisor do
 
   @restarts [max_restarts: 1_000, max_seconds: 5]
 
+  @names [McpServer.Http.SessionSupervisor, Sessions, McpServer.Http.MountSupervisor, Mounts]
+  # Milliseconds: supervisors among them end their own children first.
+  @parting 10_000
+
   @spec start_link(term()) :: Supervisor.on_start()
-  def start_link(_options), do: Supervisor.start_link(__MODULE__, nil, name: __MODULE__)
+  def start_link(_options) do
+    # Where this one was killed, its children may still be on their way out with their names.
+    Enum.each(@names, &await_free/1)
+    Supervisor.start_link(__MODULE__, nil, name: __MODULE__)
+  end
+
+  defp await_free(name) do
+    with pid when pid != nil <- Process.whereis(name) do
+      monitor = Process.monitor(pid)
+
+      receive do
+        {:DOWN, ^monitor, :process, _pid, _reason} -> :ok
+      after
+        @parting -> Process.demonitor(monitor, [:flush])
+      end
+    end
+  end
 
   @impl true
   def init(nil) do
