@@ -59,12 +59,11 @@ defmodule McpServer.Http.Channel do
     end)
   end
 
+  # The listener gives the exchange to whom it announces it.
   def event(channel, {:mcp_http, ref, {:request, fields, events?}}) do
-    with_exchange(channel, Listener.exchange(ref), fn channel, exchange ->
-      outcome = Outcome.of({:request, fields})
-      {lane, channel} = add(channel, exchange, outcome, events?)
-      {[{:admitted, lane, outcome, origin(channel)}], channel}
-    end)
+    outcome = Outcome.of({:request, fields})
+    {lane, channel} = add(channel, Listener.exchange(ref), outcome, events?)
+    {[{:admitted, lane, outcome, origin(channel)}], channel}
   end
 
   # What needs the user's code or a session is not done here: one slow request must not hold up the others.

@@ -175,6 +175,11 @@ impl Connection {
         lock(&self.head).clear();
     }
 
+    /// The same, and gives its memory back: a stream may be open for long.
+    pub(crate) fn free_head(&self) {
+        *lock(&self.head) = Vec::new();
+    }
+
     pub(crate) fn note_received(&self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.received.fetch_add(bytes, Ordering::Relaxed);

@@ -4,6 +4,7 @@
 //! written down here and wakes the connection, no more. The other end lives in the connection's task
 //! and is the only one that calls [`Events`].
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,12 +13,12 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 
 use crate::answer::Answer;
-use crate::connection::{Connection, Phase};
+use crate::connection::Connection;
 use crate::payload::Payload;
 use crate::service::Fault;
 
 /// Who is told what becomes of an exchange. All of it is called on threads of the listener.
-pub trait Events: Send + Sync + 'static {
+pub trait Events: Any + Send + Sync {
     /// So many bytes of the stream have left for the peer since the last time.
     fn sent(&self, bytes: usize);
 
@@ -81,6 +82,31 @@ pub(crate) enum News {
 }
 
 impl Shared {
+    /// What one that is not open has come to is over.
+    pub(crate) fn new(
+        open: bool,
+        events: Arc<dyn Events>,
+        connection: Weak<Connection>,
+        max_queued: usize,
+    ) -> Self {
+        Self {
+            state: Mutex::new(State {
+                stage: if open {
+                    Stage::Waiting
+                } else {
+                    Stage::Over(Ended::Closed)
+                },
+                wants_body: false,
+                pieces: VecDeque::new(),
+                queued: 0,
+                waker: None,
+            }),
+            events,
+            connection,
+            max_queued,
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,6 +121,11 @@ impl Shared {
             waker.wake();
         }
         changed
+    }
+
+    /// Whoever was to answer will not.
+    pub(crate) fn give_up(&self) {
+        self.fail(Fault::Internal);
     }
 
     /// Nobody will answer: the peer gets a fault, or a stream that breaks off.
@@ -186,7 +217,7 @@ impl Shared {
     }
 
     /// The connection's end goes: how the exchange has ended.
-    fn leave(&self) -> Ended {
+    pub(crate) fn leave(&self) -> Ended {
         let mut state = self.lock();
         let ended = match state.stage {
             Stage::Finished(ended) | Stage::Over(ended) if state.queued == 0 => ended,
@@ -212,6 +243,10 @@ fn remember(waker: &mut Option<Waker>, cx: &Context<'_>) {
 pub struct Exchange(Arc<Shared>);
 
 impl Exchange {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self(shared)
+    }
+
     /// Answers; `false` when that is no longer possible.
     pub fn reply(&self, answer: Answer) -> bool {
         self.0.change(|state| {
@@ -238,18 +273,17 @@ impl Exchange {
         })
     }
 
-    /// Adds to the stream; `false` when nobody reads it any more. A stream with too much waiting is
-    /// cut.
+    /// Adds to the stream; `false` when nobody reads it any more. A stream that has too much waiting
+    /// already is cut; a single piece may be as long as it likes.
     pub fn chunk(&self, bytes: Bytes) -> bool {
         let mut full = false;
         let taken = self.0.change(|state| {
             if !matches!(state.stage, Stage::Opened(_) | Stage::Streaming) {
                 return false;
             }
-            let queued = state.queued.saturating_add(bytes.len());
-            full = queued > self.0.max_queued;
+            full = state.queued > self.0.max_queued;
             if !full && !bytes.is_empty() {
-                state.queued = queued;
+                state.queued = state.queued.saturating_add(bytes.len());
                 state.pieces.push_back(bytes);
             }
             !full
@@ -298,7 +332,7 @@ impl Exchange {
 
     /// Nobody will answer this any more.
     pub fn fail(&self) {
-        self.0.fail(Fault::Internal);
+        self.0.give_up();
     }
 }
 
@@ -314,82 +348,43 @@ impl fmt::Debug for Exchange {
     }
 }
 
-/// One request, as the service that is called for it sees it.
-pub struct Call {
-    connection: Weak<Connection>,
-    max_queued: usize,
-    opened: Option<Arc<Shared>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Call {
-    pub(crate) fn new(connection: &Arc<Connection>, max_queued: usize) -> Self {
-        Self {
-            connection: Arc::downgrade(connection),
-            max_queued,
-            opened: None,
-        }
+    struct Nobody;
+
+    impl Events for Nobody {
+        fn sent(&self, _bytes: usize) {}
+        fn body(&self, _body: Result<Bytes, Fault>) {}
+        fn ended(&self, _how: Ended) {}
     }
 
-    /// The way to answer later. Once only: a second exchange is closed from the start.
-    pub fn open(&mut self, events: Arc<dyn Events>) -> Exchange {
-        let first = self.opened.is_none();
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State {
-                stage: if first {
-                    Stage::Waiting
-                } else {
-                    Stage::Over(Ended::Closed)
-                },
-                wants_body: false,
-                pieces: VecDeque::new(),
-                queued: 0,
-                waker: None,
-            }),
-            events,
-            connection: Weak::clone(&self.connection),
-            max_queued: self.max_queued,
-        });
-        if first {
-            self.opened = Some(Arc::clone(&shared));
-        }
-        Exchange(shared)
+    /// A stream that nobody takes anything of.
+    fn stalled(max_queued: usize) -> Exchange {
+        let shared = Shared::new(true, Arc::new(Nobody), Weak::new(), max_queued);
+        let exchange = Exchange::new(Arc::new(shared));
+        assert!(exchange.stream(Answer::default()));
+        exchange
     }
 
-    pub(crate) fn into_opened(self) -> Option<Arc<Shared>> {
-        self.opened
-    }
-}
-
-impl fmt::Debug for Call {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Call")
-    }
-}
-
-/// The connection's end. However it goes, the events hear of it.
-pub(crate) struct Held {
-    shared: Arc<Shared>,
-    connection: Arc<Connection>,
-}
-
-impl Held {
-    pub(crate) fn new(shared: Arc<Shared>, connection: &Arc<Connection>) -> Self {
-        connection.hold(&shared);
-        Self {
-            shared,
-            connection: Arc::clone(connection),
-        }
+    fn piece(length: usize) -> Bytes {
+        Bytes::from(vec![b'x'; length])
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
-        &self.shared
+    #[test]
+    fn a_stream_takes_pieces_until_more_than_the_limit_waits() {
+        let exchange = stalled(100);
+        assert!(exchange.chunk(piece(60)));
+        assert!(exchange.chunk(piece(40)));
+        assert!(exchange.chunk(piece(1)));
+        assert!(!exchange.chunk(piece(1)));
     }
-}
 
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.connection.release();
-        self.connection.enter(Phase::Idle);
-        self.shared.events.ended(self.shared.leave());
+    #[test]
+    fn one_piece_may_be_longer_than_what_may_wait() {
+        let exchange = stalled(100);
+        assert!(exchange.chunk(piece(5000)));
+        assert!(!exchange.chunk(piece(1)));
     }
 }

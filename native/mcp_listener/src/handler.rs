@@ -14,8 +14,9 @@ use hyper::{Request, Response};
 
 use crate::answer::Answer;
 use crate::body::Unread;
+use crate::call::{Call, Held};
 use crate::connection::{Connection, Phase};
-use crate::exchange::{Call, Held, News, Shared};
+use crate::exchange::{News, Shared};
 use crate::framing::is_unambiguous;
 use crate::hub::Hub;
 use crate::reply::ReplyBody;
@@ -50,8 +51,8 @@ pub(crate) async fn handle<S: Service>(
     if !body.is_at_end() {
         answer.close();
         connection.linger();
-    } else if parts.headers.contains_key(TRANSFER_ENCODING) {
-        // Whoever stands in front of us may see its end elsewhere.
+    } else if hub.is_draining() || parts.headers.contains_key(TRANSFER_ENCODING) {
+        // Whoever stands in front of us may see the end of chunks elsewhere.
         answer.close();
     }
     Ok(match outcome {
@@ -60,6 +61,7 @@ pub(crate) async fn handle<S: Service>(
             answer.with_body(ReplyBody::full)
         }
         Outcome::Stream(answer, held) => {
+            connection.free_head();
             let open = Counted::new(&hub.stats, |stats| &stats.streams);
             answer.with_body(|_| ReplyBody::stream(held, open))
         }

@@ -1,5 +1,6 @@
 //! What all parts of a listener share.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -117,6 +118,15 @@ impl<S: Service> Hub<S> {
         self.each(|connection| {
             if let Some(exchange) = connection.exchange() {
                 exchange.end();
+            }
+        });
+    }
+
+    /// Gives up every exchange whose events are of that kind.
+    pub(crate) fn fail_where(&self, concerns: impl Fn(&dyn Any) -> bool) {
+        self.each(|connection| {
+            if let Some(exchange) = connection.exchange().filter(|open| concerns(open.events())) {
+                exchange.give_up();
             }
         });
     }

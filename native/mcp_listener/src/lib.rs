@@ -1,8 +1,9 @@
 //! An HTTP/1.1 listener that knows bytes, connections and limits, and asks a [`Service`] what to answer.
 //!
-//! It runs hyper on a tokio runtime of its own. It knows no tool, no method and no rule: a service
-//! judges the head of a request, then its body, and either answers at once or opens an [`Exchange`],
-//! by which anybody on any thread answers later: with one reply, or with a stream that stays open.
+//! It runs hyper on threads of its own, each with a tokio runtime and the connections it was dealt.
+//! It knows no tool, no method and no rule: a service judges the head of a request, then its body, and
+//! either answers at once or opens an [`Exchange`], by which anybody on any thread answers later: with
+//! one reply, or with a stream that stays open.
 //!
 //! | module | owns |
 //! |---|---|
@@ -11,7 +12,7 @@
 //! | `connection`, `io`, `serve`, `watch` | one connection: its phase, its bytes, its life, its deadlines |
 //! | `handler`, `framing`, `body`, `budget` | one request: how long it really is, its body, what bodies may take |
 //! | `service`, `answer`, `payload` | what a listener asks, and what it is told |
-//! | `exchange`, `reply` | answers that come later |
+//! | `call`, `exchange`, `reply` | answers that come later |
 //!
 //! # Time
 //!
@@ -23,6 +24,7 @@ mod accept;
 mod answer;
 mod body;
 mod budget;
+mod call;
 mod connection;
 mod exchange;
 mod framing;
@@ -41,7 +43,8 @@ mod watch;
 
 pub use answer::Answer;
 pub use bytes::Bytes;
-pub use exchange::{Call, Ended, Events, Exchange};
+pub use call::Call;
+pub use exchange::{Ended, Events, Exchange};
 pub use hyper::header;
 pub use hyper::{HeaderMap, StatusCode};
 pub use listener::Listener;

@@ -1,12 +1,14 @@
 //! Starting, draining and stopping.
 
+use std::any::Any;
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::watch;
 
 use crate::accept::accept;
@@ -48,25 +50,31 @@ impl<S: Service> Listener<S> {
     pub fn start(address: SocketAddr, options: Options, service: S) -> io::Result<Self> {
         let socket = bind(address)?;
         let address = socket.local_addr()?;
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(options.threads.max(1))
-            .max_blocking_threads(options.threads.max(1))
-            .thread_name("mcp_http")
-            .enable_io()
-            .enable_time()
-            .build()?;
+        let first = runtime()?;
+        let mut threads = vec![first.handle().clone()];
+        let mut helpers = Vec::new();
+        // Dropped when the first thread has done, or is never started.
+        let (serving, served) = watch::channel(());
+        for _ in 1..options.threads {
+            let runtime = runtime()?;
+            threads.push(runtime.handle().clone());
+            helpers.push(helper(runtime, served.clone())?);
+        }
         let (orders, received) = watch::channel(Order::Run);
         let hub = Arc::new(Hub::new(service, options));
         let ended = Arc::new(Ended::default());
         let thread = Running {
-            runtime,
+            runtime: first,
+            threads,
+            helpers,
+            serving,
             socket,
             hub: Arc::clone(&hub),
             orders: received,
             ended: Arc::clone(&ended),
         };
         std::thread::Builder::new()
-            .name("mcp_listener".to_owned())
+            .name("mcp_http".to_owned())
             .spawn(move || thread.run())?;
         Ok(Self {
             address,
@@ -111,6 +119,12 @@ impl<S: Service> Listener<S> {
         self.ended.wait(timeout)
     }
 
+    /// Gives up every open exchange whose events, as they were given to
+    /// [`Call::open`](crate::Call::open), are of that kind: whoever was to answer is no more.
+    pub fn fail_where(&self, concerns: impl Fn(&dyn Any) -> bool) {
+        self.hub.fail_where(concerns);
+    }
+
     /// What was counted so far.
     #[must_use]
     pub fn stats(&self) -> Snapshot {
@@ -132,9 +146,23 @@ impl<S: Service> fmt::Debug for Listener<S> {
     }
 }
 
-/// What the listener's own thread works with.
+/// What one thread serves its connections with.
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread()
+        .max_blocking_threads(1)
+        .thread_name("mcp_large")
+        .enable_io()
+        .enable_time()
+        .build()
+}
+
+/// What the listener's first thread works with.
 struct Running<S: Service> {
     runtime: Runtime,
+    /// All threads, this one included.
+    threads: Vec<Handle>,
+    helpers: Vec<JoinHandle<()>>,
+    serving: watch::Sender<()>,
     socket: TcpListener,
     hub: Arc<Hub<S>>,
     orders: watch::Receiver<Order>,
@@ -142,29 +170,38 @@ struct Running<S: Service> {
 }
 
 impl<S: Service> Running<S> {
+    /// Accepts, watches and serves; the helpers only serve, until this thread has done.
     fn run(self) {
-        let Self {
-            runtime,
-            socket,
-            hub,
-            orders,
-            ended,
-        } = self;
+        let serving = serve(&self.hub, self.socket, self.threads, self.orders);
         // The runtime has its driver and the socket its descriptor: registering one with the other
         // fails only where nothing works any more.
-        let _ = runtime.block_on(serve(&hub, socket, orders));
-        runtime.shutdown_timeout(SHUTDOWN);
-        ended.set();
+        let _ = self.runtime.block_on(serving);
+        self.runtime.shutdown_timeout(SHUTDOWN);
+        drop(self.serving);
+        for helper in self.helpers {
+            let _ = helper.join();
+        }
+        self.ended.set();
     }
+}
+
+/// A thread that serves the connections it is given as long as the first one does.
+fn helper(runtime: Runtime, mut served: watch::Receiver<()>) -> io::Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name("mcp_http".to_owned());
+    thread.spawn(move || {
+        let _ = runtime.block_on(served.changed());
+        runtime.shutdown_timeout(SHUTDOWN);
+    })
 }
 
 async fn serve<S: Service>(
     hub: &Arc<Hub<S>>,
     socket: TcpListener,
+    threads: Vec<Handle>,
     mut orders: watch::Receiver<Order>,
 ) -> io::Result<()> {
     let socket = tokio::net::TcpListener::from_std(socket)?;
-    let accepting = tokio::spawn(accept(Arc::clone(hub), socket));
+    let accepting = tokio::spawn(accept(Arc::clone(hub), socket, threads));
     tokio::spawn(watch(Arc::clone(hub)));
     let order = orders.wait_for(|order| *order != Order::Run).await;
     let order = order.map_or(Order::Stop, |order| *order);

@@ -25,7 +25,7 @@ pub struct Options {
     pub idle_timeout: Duration,
     /// How long a peer may take nothing of what it was written.
     pub stall_timeout: Duration,
-    /// Bytes of a stream that may wait for the peer; above, the stream is cut.
+    /// Bytes of a stream that may wait for the peer; whoever adds to more than that has it cut.
     pub max_queued_bytes: usize,
     /// Bytes of all request bodies at hand; above 503.
     pub max_body_bytes_in_flight: usize,

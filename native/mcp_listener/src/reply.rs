@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use hyper::body::{Body, Frame, SizeHint};
 
-use crate::exchange::Held;
+use crate::call::Held;
 use crate::payload::Payload;
 use crate::stats::Counted;
 

@@ -40,7 +40,9 @@ async fn run<S: Service>(
     connection: &Arc<Connection>,
     read: OwnedReadHalf,
 ) -> bool {
-    let service = service_fn(|request| handle(Arc::clone(hub), Arc::clone(connection), request));
+    // Boxed, so that nothing of it is kept while a stream is open or the connection idles.
+    let service =
+        service_fn(|request| Box::pin(handle(Arc::clone(hub), Arc::clone(connection), request)));
     let io = Io::new(read, connection, hub.options.max_head_bytes);
     let mut http = pin!(hub.http().serve_connection(io, service));
     let mut draining = false;

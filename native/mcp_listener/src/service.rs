@@ -7,7 +7,7 @@ use hyper::HeaderMap;
 use hyper::http::request::Parts;
 
 use crate::answer::Answer;
-use crate::exchange::Call;
+use crate::call::Call;
 
 /// Whoever judges requests and answers them. Its methods are called on the threads of the listener
 /// and must not wait; a panic in one is answered like [`Fault::Internal`].

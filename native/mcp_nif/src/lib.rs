@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `terms` | terms into JSON, JSON into terms, terms as JSON for the schema validator |
 //! | `json`, `schema`, `protocol` | the calls of `McpServer.JSON`, `McpServer.Schema`, `McpServer.Protocol` |
-//! | `http` | the calls of `McpServer.Protocol.HTTP` |
+//! | `http` | the calls of `McpServer.Protocol.HTTP`; the listener, its exchanges and their messages |
 //! | `stdio` | the client's stdin, read on a thread of our own |
 //! | `resources` | what Elixir holds references to; which thread or scheduler work runs on |
 //! | `pretty` | JSON text spread over lines |

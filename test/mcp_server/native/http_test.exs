@@ -65,7 +65,7 @@ defmodule McpServer.Native.HttpTest do
   defp taken(server) do
     socket = connect(server)
     echo(socket)
-    assert_receive {:mcp_http, exchange, {:request, _fields, _facts}}, @receive_ms
+    assert_receive {:mcp_http, exchange, {:request, _fields, true}}, @receive_ms
     {socket, exchange}
   end
 
@@ -91,14 +91,13 @@ defmodule McpServer.Native.HttpTest do
   end
 
   describe "a worker" do
-    test "gets the fields and the facts of a request" do
+    test "gets the fields of a request, and whether its client takes events" do
       {_socket, _exchange} = taken(server = listen())
       socket = connect(server)
       echo(socket, "text")
-      assert_receive {:mcp_http, exchange, {:request, fields, facts}}, @receive_ms
+      assert_receive {:mcp_http, exchange, {:request, fields, true}}, @receive_ms
       assert is_reference(exchange)
       assert {1, "tools/call", "2026-07-28", :tool, _index, "echo", %{"text" => "text"}, _, nil, _, _} = fields
-      assert %{verb: :post, session_id: nil, stateless: true, events: true, json: true} = facts
     end
 
     test "hears nothing of what needs none" do
@@ -147,7 +146,7 @@ defmodule McpServer.Native.HttpTest do
         assert read(socket, "}") =~ "HTTP/1.1 503"
         :ok = Native.http_set_workers(server.listener, {self()})
         echo(socket)
-        assert_receive {:mcp_http, _exchange, {:request, _fields, _facts}}, @receive_ms
+        assert_receive {:mcp_http, _exchange, {:request, _fields, _events?}}, @receive_ms
       end
     end
   end
@@ -239,11 +238,35 @@ defmodule McpServer.Native.HttpTest do
       end
     end
 
+    test "is its worker's from the start, and fails with it" do
+      worker = actor()
+      server = listen(workers: {worker})
+      waiting = connect(server)
+      echo(waiting)
+      # It takes no message of this kind, and with it dies what waits in its mailbox.
+      eventually(fn -> Process.info(worker, :message_queue_len) == {:message_queue_len, 1} end)
+      Process.exit(worker, :kill)
+      assert read(waiting, "}") =~ "HTTP/1.1 500"
+
+      # So does what the worker knows, and nothing that others have.
+      worker = actor()
+      :ok = Native.http_set_workers(server.listener, {worker})
+      socket = connect(server)
+      echo(socket)
+      eventually(fn -> Process.info(worker, :message_queue_len) == {:message_queue_len, 1} end)
+      {:messages, [{:mcp_http, exchange, {:request, _fields, true}}]} = Process.info(worker, :messages)
+      assert Native.http_own(exchange) == :ok
+      monitor = Process.monitor(worker)
+      Process.exit(worker, :kill)
+      assert_receive {:DOWN, ^monitor, :process, ^worker, :killed}, @receive_ms
+      assert Native.http_reply(exchange, 200, [], "mine") == :ok
+      assert read(socket, "mine") =~ "HTTP/1.1 200"
+    end
+
     test "that nobody wants is answered 500" do
       worker = actor()
-      socket = connect(listen(workers: {worker}))
+      socket = connect(listen(raw?: true, workers: {worker}))
       echo(socket)
-      # It takes no message of this kind, and with it dies what waits in its mailbox.
       eventually(fn -> Process.info(worker, :message_queue_len) == {:message_queue_len, 1} end)
       Process.exit(worker, :kill)
       assert read(socket, "}") =~ "HTTP/1.1 500"

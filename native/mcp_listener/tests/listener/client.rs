@@ -65,7 +65,8 @@ impl Client {
         String::from_utf8_lossy(&self.unread).into_owned()
     }
 
-    fn take(&mut self, count: usize) -> String {
+    /// So many bytes.
+    pub(crate) fn take(&mut self, count: usize) -> String {
         while self.unread.len() < count {
             self.fill();
         }
@@ -126,6 +127,14 @@ impl Client {
             read.push_str(&self.chunk());
         }
         read
+    }
+
+    /// Everything that comes until the server closes.
+    pub(crate) fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        // What was reset was answered before, or not at all.
+        let _ = self.stream.read_to_end(&mut rest);
+        String::from_utf8_lossy(&rest).into_owned()
     }
 
     /// Whether the server has closed without another byte.

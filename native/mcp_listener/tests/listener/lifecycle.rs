@@ -79,7 +79,6 @@ fn draining_finishes_calls_and_closes_idle_connections() {
     assert_eq!(response.header("connection"), Some("close"));
     assert!(waiting.is_closed());
     assert!(server.listener.wait(PATIENCE));
-    assert!(std::net::TcpStream::connect(server.listener.address()).is_err());
 }
 
 #[test]

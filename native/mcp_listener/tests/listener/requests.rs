@@ -173,3 +173,28 @@ fn http_1_0_is_answered_and_closed() {
     assert_eq!(client.response().body, "hi");
     assert!(client.is_closed());
 }
+
+#[test]
+fn a_request_that_is_cut_or_changed_at_any_byte_harms_nobody() {
+    let server = Server::start(Options::default());
+    let request = b"POST /now HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n2\r\nhi\r\n0\r\n\r\n";
+    for place in 0..request.len() {
+        for change in [None, Some(0), Some(b'\n'), Some(0xff)] {
+            let mut bytes = request.to_vec();
+            match change {
+                Some(byte) => bytes[place] = byte,
+                None => bytes.truncate(place),
+            }
+            let mut client = server.connect();
+            client.send(&bytes);
+            client.close_sending();
+            let answer = client.rest();
+            assert!(
+                answer.is_empty() || answer.starts_with("HTTP/1.1 "),
+                "{answer}"
+            );
+        }
+    }
+    server.until(|stats| stats.connections == 0 && stats.body_bytes == 0);
+    assert_eq!(server.listener.stats().panics, 0);
+}

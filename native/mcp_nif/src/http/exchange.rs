@@ -47,12 +47,27 @@ impl ExchangeResource {
             told,
         })
     }
+
+    /// Makes a worker the owner. The listener watches its workers, so nobody watches this one.
+    pub(super) fn give(exchange: &ResourceArc<Self>, worker: LocalPid) {
+        let owner = Listener {
+            pid: worker,
+            exchange: exchange.clone(),
+        };
+        exchange.told.lock().owner = Some((owner, None));
+    }
+
+    /// Takes the exchange back from a worker that could not be told of it.
+    pub(super) fn take_back(exchange: &ResourceArc<Self>) {
+        let owner = exchange.told.lock().owner.take();
+        drop(owner);
+    }
 }
 
 /// Who is told of an exchange. While somebody is, the exchange is kept for its messages; before, the
 /// garbage collector decides how long it lives.
 #[derive(Default)]
-struct Told(Mutex<Listeners>);
+pub(super) struct Told(Mutex<Listeners>);
 
 #[derive(Default)]
 struct Listeners {
@@ -72,7 +87,7 @@ impl Told {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_owned_by(&self, pid: LocalPid) -> bool {
+    pub(super) fn is_owned_by(&self, pid: LocalPid) -> bool {
         let listeners = self.lock();
         let owner = listeners.owner.as_ref();
         owner.is_some_and(|(owner, _)| owner.pid == pid)
@@ -135,6 +150,9 @@ pub(super) fn body_term<'a>(env: Env<'a>, bytes: &[u8]) -> Term<'a> {
 #[rustler::nif]
 fn http_own(env: Env<'_>, exchange: ResourceArc<ExchangeResource>) -> Atom {
     let pid = env.pid();
+    if exchange.told.is_owned_by(pid) {
+        return atoms::ok();
+    }
     let monitor = env.monitor(&exchange, &pid);
     let owner = Listener {
         pid,
@@ -241,14 +259,22 @@ fn answer<'a>(
     let mut map = HeaderMap::with_capacity(headers.len());
     for (name, value) in headers {
         let name = HeaderName::from_bytes(name).map_err(|_| Error::BadArg)?;
-        let value = HeaderValue::from_bytes(value).map_err(|_| Error::BadArg)?;
-        map.append(name, value);
+        map.append(name, header_value(value)?);
     }
     Ok(Answer {
         status: StatusCode::from_u16(status).map_err(|_| Error::BadArg)?,
         headers: map,
         body: bytes(env, body)?.into(),
     })
+}
+
+fn header_value(value: &[u8]) -> NifResult<HeaderValue> {
+    // The one that nearly every answer has.
+    const JSON: &str = "application/json";
+    if value == JSON.as_bytes() {
+        return Ok(HeaderValue::from_static(JSON));
+    }
+    HeaderValue::from_bytes(value).map_err(|_| Error::BadArg)
 }
 
 /// The bytes of an iolist, copied once where it is a binary or a list of binaries.

@@ -1,24 +1,24 @@
 //! What stands between the listener and the processes: the core judges, and what is work goes to a
 //! process.
 
-use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use mcp_core::http::{self, Head, HttpAnswer, Screened, Verb, screen};
 use mcp_core::json::Limits;
 use mcp_core::protocol::{self, Admission, Facts, Opening, Request, admit};
 use mcp_listener::header::{HeaderName, HeaderValue};
 use mcp_listener::{
-    Answer, Bytes, Call, Fault, HeaderMap, Payload, RequestHead, Service, StatusCode, Verdict,
+    Answer, Bytes, Call, Fault, HeaderMap, RequestHead, Service, StatusCode, Verdict,
 };
 use rustler::env::SavedTerm;
-use rustler::{Encoder, Env, LocalPid, NifResult, OwnedEnv, ResourceArc, Term};
+use rustler::{Encoder, LocalPid, NifResult, OwnedEnv, ResourceArc};
 
 use super::exchange::{ExchangeResource, body_term};
+use super::head::OwnedHead;
 use super::mailbox::{send, with_env};
-use super::rules::{PolicyResource, ScreenedResource, facts_term};
+use super::rules::{PolicyResource, ScreenedResource};
+use super::served::Served;
 use crate::atoms;
 use crate::protocol::CatalogResource;
 use crate::protocol::admission::{Judged, opening_term, request_fields};
@@ -33,25 +33,11 @@ pub(crate) struct Gate {
     next: AtomicUsize,
 }
 
-/// A catalogue, and the tails of its lists as they are written.
-struct Served {
-    catalog: ResourceArc<CatalogResource>,
-    tails: Mutex<HashMap<(usize, usize), Bytes>>,
-}
-
 /// What is remembered of a head until its body is there.
 pub(crate) struct Waiting {
     screened: Screened,
     /// The head itself, where a process has to see it.
     head: Option<OwnedHead>,
-}
-
-struct OwnedHead {
-    method: String,
-    target: String,
-    authority: Option<String>,
-    headers: Vec<(HeaderName, HeaderValue)>,
-    peer: SocketAddr,
 }
 
 /// What became of a request on its way to a worker.
@@ -65,21 +51,18 @@ enum Posted {
 
 /// Seconds after which a client that met no worker may come back.
 const RETRY_AFTER: u32 = 1;
-/// Tails up to here are copied: that costs less than a second piece.
-const COPIED_TAIL: usize = 1024;
 
 impl Gate {
     pub(super) fn new(
         policy: ResourceArc<PolicyResource>,
         raw: bool,
         catalog: ResourceArc<CatalogResource>,
-        workers: Vec<LocalPid>,
     ) -> Self {
         Self {
             policy,
             raw,
             catalog: RwLock::new(Arc::new(Served::new(catalog))),
-            workers: RwLock::new(workers.into()),
+            workers: RwLock::new(Arc::new([])),
             next: AtomicUsize::new(0),
         }
     }
@@ -161,6 +144,7 @@ impl Gate {
             let posted = with_env(|env| match announcement(env, served, request, screened) {
                 Ok(Ok(announcement)) => {
                     let exchange = exchange.get_or_insert_with(|| ExchangeResource::open(call));
+                    ExchangeResource::give(exchange, worker);
                     let sent = env.send_and_clear(&worker, |env| {
                         (atoms::mcp_http(), &*exchange, announcement.load(env)).encode(env)
                     });
@@ -178,7 +162,7 @@ impl Gate {
             match posted? {
                 Posted::Sent => return Ok(None),
                 Posted::Refused(answer) => return Ok(Some(*answer)),
-                Posted::Gone => {}
+                Posted::Gone => exchange.iter().for_each(ExchangeResource::take_back),
             }
         }
         Ok(Some(nobody()))
@@ -278,7 +262,7 @@ impl Service for Gate {
     }
 }
 
-/// `{:request, fields, facts}`, or the answer to arguments that do not fit.
+/// `{:request, fields, whether it may be answered with events}`, or the answer to arguments that do not fit.
 fn announcement(
     env: &OwnedEnv,
     served: &Served,
@@ -288,8 +272,7 @@ fn announcement(
     env.run(|terms| {
         Ok(match request_fields(terms, &served.catalog.0, request)? {
             Judged::Fields(fields) => {
-                let facts = facts_term(terms, screened)?;
-                Ok(env.save((atoms::request(), fields, facts)))
+                Ok(env.save((atoms::request(), fields, screened.accepts_events)))
             }
             Judged::Refused(answer) => Err(answer),
         })
@@ -336,30 +319,6 @@ fn status(status: u16) -> StatusCode {
     StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-impl Served {
-    fn new(catalog: ResourceArc<CatalogResource>) -> Self {
-        Self {
-            catalog,
-            tails: Mutex::default(),
-        }
-    }
-
-    /// Head and tail as one body. The tail is the catalogue's and stays where it is as long as the
-    /// catalogue lives, so its place names it; it is copied once.
-    fn payload(&self, mut head: Vec<u8>, tail: &[u8]) -> Payload {
-        if tail.len() <= COPIED_TAIL {
-            head.extend_from_slice(tail);
-            return head.into();
-        }
-        let place = (tail.as_ptr().addr(), tail.len());
-        let mut tails = self.tails.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = tails
-            .entry(place)
-            .or_insert_with(|| Bytes::copy_from_slice(tail));
-        Payload::pair(head.into(), kept.clone())
-    }
-}
-
 /// Each worker once.
 struct Turn {
     workers: Arc<[LocalPid]>,
@@ -376,57 +335,4 @@ impl Iterator for Turn {
         self.next = self.next.wrapping_add(1);
         self.workers.get(place).copied()
     }
-}
-
-impl OwnedHead {
-    fn of(head: &RequestHead<'_>) -> Self {
-        Self {
-            method: head.method().to_owned(),
-            target: head.target().to_owned(),
-            authority: head.authority().map(str::to_owned),
-            headers: head
-                .headers()
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
-            peer: head.peer(),
-        }
-    }
-
-    /// `{:head, screened, facts, head}`
-    fn term<'a>(&self, env: Env<'a>, screened: &ResourceArc<ScreenedResource>) -> Term<'a> {
-        let headers: Vec<(&str, Term<'a>)> = self
-            .headers
-            .iter()
-            .map(|(name, value)| (name.as_str(), body_term(env, value.as_bytes())))
-            .collect();
-        let members = [
-            (atoms::method(), self.method.encode(env)),
-            (atoms::target(), self.target.encode(env)),
-            (atoms::authority(), self.authority.encode(env)),
-            (atoms::headers(), headers.encode(env)),
-            (atoms::peer(), peer_term(env, self.peer)),
-        ];
-        let head = Term::map_from_pairs(env, &members);
-        let facts = facts_term(env, &screened.0);
-        match (facts, head) {
-            (Ok(facts), Ok(head)) => (atoms::head(), screened, facts, head).encode(env),
-            _ => atoms::nil().to_term(env),
-        }
-    }
-}
-
-/// `{address, port}` as `:inet` has it.
-fn peer_term(env: Env<'_>, peer: SocketAddr) -> Term<'_> {
-    let address = match peer.ip().to_canonical() {
-        IpAddr::V4(address) => {
-            let [a, b, c, d] = address.octets();
-            (a, b, c, d).encode(env)
-        }
-        IpAddr::V6(address) => {
-            let parts: Vec<Term<'_>> = address.segments().map(|part| part.encode(env)).to_vec();
-            rustler::types::tuple::make_tuple(env, &parts)
-        }
-    };
-    (address, peer.port()).encode(env)
 }

@@ -7,6 +7,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mcp_listener::{Listener, Options};
@@ -16,20 +17,51 @@ use rustler::{
     ResourceArc, Term,
 };
 
+use super::exchange::Told;
 use super::gate::Gate;
 use super::rules::PolicyResource;
 use crate::atoms;
 use crate::protocol::CatalogResource;
 
 /// A running listener. When its owner dies it closes everything.
-pub(crate) struct ListenerResource(Listener<Gate>);
+pub(crate) struct ListenerResource {
+    listener: Listener<Gate>,
+    owner: LocalPid,
+    /// The workers that are watched.
+    watched: Mutex<Vec<LocalPid>>,
+}
 
 #[rustler::resource_impl]
 impl Resource for ListenerResource {
     const IMPLEMENTS_DOWN: bool = true;
 
-    fn down<'a>(&'a self, _env: Env<'a>, _pid: LocalPid, _monitor: Monitor) {
-        self.0.stop();
+    /// With a worker its exchanges end, with the owner everything.
+    fn down<'a>(&'a self, _env: Env<'a>, pid: LocalPid, _monitor: Monitor) {
+        if pid == self.owner {
+            self.listener.stop();
+            return;
+        }
+        self.watched().retain(|worker| *worker != pid);
+        self.listener.fail_where(|events| {
+            let told = events.downcast_ref::<Told>();
+            told.is_some_and(|told| told.is_owned_by(pid))
+        });
+    }
+}
+
+impl ListenerResource {
+    fn watched(&self) -> MutexGuard<'_, Vec<LocalPid>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Watches workers that are not watched yet; one that is dead already is passed over anyway.
+fn watch(env: Env<'_>, listener: &ResourceArc<ListenerResource>, workers: &[LocalPid]) {
+    for worker in workers {
+        let known = listener.watched().contains(worker);
+        if !known && *worker != listener.owner && env.monitor(listener, worker).is_some() {
+            listener.watched().push(*worker);
+        }
     }
 }
 
@@ -103,16 +135,24 @@ fn http_listen<'a>(
     raw: bool,
     settings: Settings,
 ) -> NifResult<Term<'a>> {
-    let gate = Gate::new(policy, raw, catalog, pids(workers)?);
+    let workers = pids(workers)?;
+    let gate = Gate::new(policy, raw, catalog);
     let listener = match Listener::start(settings.address, settings.options, gate) {
-        Ok(listener) => ResourceArc::new(ListenerResource(listener)),
+        Ok(listener) => listener,
         Err(error) => return Ok(env.error_tuple(reason(&error))),
     };
+    let listener = ResourceArc::new(ListenerResource {
+        listener,
+        owner,
+        watched: Mutex::default(),
+    });
     if env.monitor(&listener, &owner).is_none() {
-        listener.0.stop();
+        listener.listener.stop();
         return Ok(env.error_tuple(atoms::noproc()));
     }
-    let port = listener.0.address().port();
+    watch(env, &listener, &workers);
+    listener.listener.service().set_workers(workers);
+    let port = listener.listener.address().port();
     Ok((atoms::ok(), listener, port).encode(env))
 }
 
@@ -141,29 +181,35 @@ fn http_set_catalog(
     listener: ResourceArc<ListenerResource>,
     catalog: ResourceArc<CatalogResource>,
 ) -> Atom {
-    listener.0.service().set_catalog(catalog);
+    listener.listener.service().set_catalog(catalog);
     atoms::ok()
 }
 
 /// Hands work to these processes from now on.
 #[rustler::nif]
-fn http_set_workers(listener: ResourceArc<ListenerResource>, workers: Term<'_>) -> NifResult<Atom> {
-    listener.0.service().set_workers(pids(workers)?);
+fn http_set_workers<'a>(
+    env: Env<'a>,
+    listener: ResourceArc<ListenerResource>,
+    workers: Term<'a>,
+) -> NifResult<Atom> {
+    let workers = pids(workers)?;
+    watch(env, &listener, &workers);
+    listener.listener.service().set_workers(workers);
     Ok(atoms::ok())
 }
 
 /// Accepts nothing more; what is open has `grace_ms` to end.
 #[rustler::nif]
 fn http_drain(listener: ResourceArc<ListenerResource>, grace_ms: u64) -> Atom {
-    listener.0.drain(Duration::from_millis(grace_ms));
+    listener.listener.drain(Duration::from_millis(grace_ms));
     atoms::ok()
 }
 
 /// Closes everything, and returns when that is done.
 #[rustler::nif(schedule = "DirtyIo")]
 fn http_stop(listener: ResourceArc<ListenerResource>) -> Atom {
-    listener.0.stop();
-    if listener.0.wait(ENDING) {
+    listener.listener.stop();
+    if listener.listener.wait(ENDING) {
         atoms::ok()
     } else {
         atoms::busy()
@@ -173,7 +219,7 @@ fn http_stop(listener: ResourceArc<ListenerResource>) -> Atom {
 /// What the listener has counted.
 #[rustler::nif]
 fn http_stats(env: Env<'_>, listener: ResourceArc<ListenerResource>) -> NifResult<Term<'_>> {
-    let stats = listener.0.stats();
+    let stats = listener.listener.stats();
     let members = [
         (atoms::connections(), stats.connections),
         (atoms::accepted(), stats.accepted),

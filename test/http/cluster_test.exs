@@ -1,0 +1,132 @@
+# Two nodes that serve one router to the same clients: changes, sealed states, sessions of the other node.
+for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :plug] do
+  defmodule Module.concat(McpServer, name) do
+    use McpServer.HttpCase, async: false
+
+    import McpServer.HttpRequests
+
+    alias McpServer.{Changes, HttpRouter, HttpVm}
+
+    @moduletag :capture_log
+    @moduletag timeout: 120_000
+    @secret String.duplicate("cluster secret ", 3)
+
+    # Nodes find each other through epmd. Where it cannot be had, there is nothing to test.
+    epmd = System.find_executable("epmd")
+    if epmd == nil, do: IO.puts("The cluster is not tested: there is no epmd on this machine.")
+    @moduletag skip: epmd == nil
+
+    setup_all do
+      running? = match?({_names, 0}, System.cmd("epmd", ["-names"], stderr_to_stdout: true))
+      unless running?, do: {_none, 0} = System.cmd("epmd", ["-daemon", "-address", "127.0.0.1"])
+      unless running?, do: on_exit(&end_epmd/0)
+
+      [one, other] = for name <- ["one", "other"], do: vm(name)
+      join(one, other)
+      {:ok, one: one, other: other}
+    end
+
+    # It refuses to go while nodes are there: ours for a moment, somebody else's for good.
+    defp end_epmd(left \\ 20) do
+      {_said, status} = System.cmd("epmd", ["-kill"], stderr_to_stdout: true)
+      if status != 0 and left > 0, do: Process.sleep(50) && end_epmd(left - 1)
+    end
+
+    defp vm(name), do: HttpVm.start(kind: unquote(kind), name: name, secret: @secret)
+
+    defp join(one, other) do
+      HttpVm.connect(one, other)
+      eventually(fn -> other.node in HttpVm.call(one, Node, :list, []) end)
+    end
+
+    test "#{kind}: a change published on one reaches a listening client of the other", %{
+      one: one,
+      other: other
+    } do
+      filter = %{"notifications" => %{"toolsListChanged" => true, "resourceSubscriptions" => ["http-test://fixed"]}}
+      {peer, %{body: :stream}} = HttpClient.open(other.server, modern("subscriptions/listen", filter))
+      assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
+      stream = HttpSession.get(HttpSession.open(other.server))
+
+      # Who listens where is told to the other node by and by.
+      eventually(fn -> length(HttpVm.call(one, :pg, :get_members, [Changes, HttpRouter])) >= 2 end)
+
+      HttpVm.call(one, Changes, :tools_changed, [HttpRouter])
+      assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(peer)
+      assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(stream)
+      HttpVm.call(one, Changes, :resource_updated, [HttpRouter, "http-test://fixed"])
+      assert %{"method" => "notifications/resources/updated"} = HttpClient.message(peer)
+    end
+
+    test "#{kind}: a state sealed on one is opened on the other", %{one: one, other: other} do
+      capable = [capabilities: %{"elicitation" => %{}}]
+      asked = HttpClient.call(one.server, "ask", %{}, capable)
+      assert %{"result" => %{"resultType" => "input_required", "requestState" => state}} = asked
+      responses = %{"name" => %{"action" => "accept", "content" => %{"name" => "Ada"}}}
+      params = %{"name" => "ask", "arguments" => %{}, "inputResponses" => responses, "requestState" => state}
+      answer = HttpClient.answer(other.server, modern("tools/call", params, capable))
+      assert HttpClient.text(answer) == "Hello, Ada! :asked"
+    end
+
+    test "#{kind}: a request that reaches the wrong node is answered by the right one", %{
+      one: one,
+      other: other
+    } do
+      session = HttpSession.open(one.server, "2025-11-25", capabilities: %{"elicitation" => %{}})
+      wrong = %{session | server: other.server}
+
+      assert HttpSession.status(wrong, legacy("ping")) == 200
+      assert HttpClient.text(HttpSession.call(wrong, "whoami")) == HttpClient.text(HttpSession.call(session, "whoami"))
+      assert HttpSession.status(wrong, legacy("notifications/nothing", %{}, id: nil)) == 202
+      assert HttpSession.status(wrong, legacy("no/such")) == 200
+      assert HttpSession.status(wrong, in_session("{")) == 400
+
+      # Streams go through, both ways.
+      {peer, %{body: :stream}} = HttpSession.open_stream(wrong, legacy_call("ask"))
+      assert %{"method" => "elicitation/create", "id" => asked} = HttpClient.message(peer)
+      answer = %{"action" => "accept", "content" => %{"name" => "Ada"}}
+      reply = McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "result" => answer})
+      assert {%{status: 202}, []} = HttpSession.exchange(wrong, in_session(reply))
+      assert HttpClient.text(HttpClient.message(peer)) == "Hello, Ada! :asked"
+
+      stream = HttpSession.get(wrong)
+      assert HttpSession.status(session, get_stream()) == 409
+      HttpVm.call(one, Changes, :tools_changed, [HttpRouter])
+      assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(stream)
+
+      assert HttpSession.delete(wrong).status in [200, 204]
+      assert HttpSession.status(session, legacy("ping")) == 404
+      assert HttpSession.status(wrong, legacy("ping")) == 404
+    end
+
+    test "#{kind}: what is large goes through as well", %{one: one, other: other} do
+      session = HttpSession.open(one.server)
+      text = String.duplicate("x", 3_000_000)
+      assert HttpClient.text(HttpSession.call(%{session | server: other.server}, "echo", %{"text" => text})) == text
+    end
+
+    test "#{kind}: the node of a session that dies takes it along, and the client begins anew", %{other: other} do
+      mortal = vm("mortal")
+      join(mortal, other)
+      session = HttpSession.open(mortal.server)
+      wrong = %{session | server: other.server}
+      stream = HttpSession.get(wrong)
+      in_flight = HttpSession.start(wrong, legacy_call("sleep", %{"ms" => 30_000}))
+      # It runs once its id is taken.
+      eventually(fn -> HttpSession.status(wrong, legacy_call("echo", %{"text" => "x"})) == 400 end)
+      HttpVm.signal(mortal, "KILL")
+
+      assert HttpClient.message(stream) == :end
+      assert HttpPeer.response(in_flight).status in [404, 500, 503]
+      eventually(fn -> HttpSession.status(wrong, legacy("ping")) == 404 end)
+      assert HttpClient.text(HttpSession.call(HttpSession.open(other.server), "echo", %{"text" => "x"})) == "x"
+    end
+
+    test "#{kind}: a session of a node that is not of the cluster is unknown", %{other: other} do
+      stranger = vm("stranger")
+      session = HttpSession.open(stranger.server)
+      assert HttpSession.status(%{session | server: other.server}, legacy("ping")) == 404
+      assert HttpSession.status(session, legacy("ping")) == 200
+    end
+  end
+end

@@ -1,0 +1,255 @@
+defmodule McpServer.HttpIdentityTest do
+  # Who asks: the authorize hook, 401 and 403, the metadata document of RFC 9728, principals.
+  use McpServer.HttpCase, async: true
+
+  import McpServer.HttpRequests
+
+  @resource "https://mcp.example.com/mcp"
+  @metadata %{
+    "resource" => @resource,
+    "authorization_servers" => ["https://auth.example.com"],
+    "scopes_supported" => ["read", "write"]
+  }
+  @metadata_url "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
+  @options [authorize: &__MODULE__.who/1, resource_metadata: @metadata]
+
+  # A token is a name and scopes: `ada read write`.
+  @doc false
+  def who(request) do
+    case List.keyfind(request.req_headers, "authorization", 0) do
+      {_name, "Bearer expired"} -> {:error, :unauthorized}
+      {_name, "Bearer weak"} -> {:error, {:insufficient_scope, ["read"]}}
+      {_name, "Bearer crash"} -> raise "secret of the hook"
+      {_name, "Bearer garbage"} -> :garbage
+      {_name, "Bearer " <> token} -> {:ok, principal(String.split(token))}
+      _nobody -> {:error, :unauthorized}
+    end
+  end
+
+  defp principal([name | scopes]), do: %{name: name, scopes: scopes}
+
+  defp everywhere do
+    [
+      modern_call("whoami"),
+      modern("tools/list"),
+      modern("server/discover"),
+      initialize(),
+      legacy("ping") |> of_session("none"),
+      get_stream() |> of_session("none"),
+      delete() |> of_session("none"),
+      post("{"),
+      post("[]")
+    ]
+  end
+
+  describe "the authorize hook" do
+    both "H9: without a token: 401 on every route, before the body is read", @options, %{server: server} do
+      for request <- everywhere() do
+        {response, [message]} = HttpClient.exchange(server, request)
+        assert response.status == 401
+        assert HttpResponse.header(response, "www-authenticate") == ~s(Bearer resource_metadata="#{@metadata_url}")
+        assert %{"error" => %{"code" => -32600}} = message
+        refute is_map_key(message, "id")
+      end
+    end
+
+    both "H9: with a token that is refused: 401, and the error's name", @options, %{server: server} do
+      for request <- everywhere() do
+        {response, [_message]} = HttpClient.exchange(server, as(request, "expired"))
+        assert response.status == 401
+
+        assert HttpResponse.header(response, "www-authenticate") ==
+                 ~s(Bearer error="invalid_token", resource_metadata="#{@metadata_url}")
+      end
+    end
+
+    both "H9: with too small a scope: 403, and the scopes that are enough", @options, %{server: server} do
+      for request <- everywhere() do
+        {response, [_message]} = HttpClient.exchange(server, as(request, "weak"))
+        assert response.status == 403
+
+        assert HttpResponse.header(response, "www-authenticate") ==
+                 ~s(Bearer error="insufficient_scope", scope="read", resource_metadata="#{@metadata_url}")
+      end
+    end
+
+    both "without metadata names no document", [authorize: &__MODULE__.who/1], %{server: server} do
+      {response, [_message]} = HttpClient.exchange(server, modern_call("whoami"))
+      assert response.status == 401
+      assert HttpResponse.header(response, "www-authenticate") == "Bearer"
+    end
+
+    both "H1: comes after Host, Origin, method and content type", @options, %{server: server} do
+      for {request, status} <- [
+            {post("{", [{"origin", "https://evil.example"}]), 403},
+            {request("PUT"), 405},
+            {post("{", [{"content-type", "text/plain"}]), 415},
+            {post("{", [{"accept", "text/html"}]), 406},
+            {post("{", [{"content-length", "9999999"}]), 413}
+          ] do
+        {response, [_message]} = HttpClient.exchange(server, request)
+        assert {response.status, HttpResponse.header(response, "www-authenticate")} == {status, nil}
+      end
+    end
+
+    both "its principal reaches the handler in both eras", @options, %{server: server} do
+      answer = HttpClient.answer(server, as(modern_call("whoami"), "ada read"))
+      assert HttpClient.text(answer) =~ ~s(name: "ada")
+      session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer bob read"}])
+      assert HttpClient.text(HttpSession.call(session, "whoami")) =~ ~s(name: "bob")
+    end
+
+    @tag :capture_log
+    both "that fails lets nobody in, and nothing out", @options, %{server: server} do
+      ExUnit.CaptureLog.capture_log(fn ->
+        for token <- ["crash", "garbage"], request <- everywhere() do
+          {response, [message]} = HttpClient.exchange(server, as(request, token))
+          assert response.status == 500
+          assert %{"error" => %{"code" => -32603}} = message
+          refute response.body =~ "secret"
+        end
+      end)
+
+      assert HttpClient.text(HttpClient.answer(server, as(modern_call("whoami"), "ada"))) =~ "ada"
+    end
+  end
+
+  describe "a session and its principal" do
+    both "SEC-04: another principal finds no session, on any route", @options, %{server: server} do
+      session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer ada"}])
+      stream = HttpSession.get(session)
+      %{data: ""} = HttpPeer.event(stream)
+
+      for request <- [
+            legacy_call("whoami"),
+            legacy("notifications/cancelled", %{"requestId" => 1}, id: nil),
+            get_stream(),
+            delete()
+          ] do
+        {response, [message]} = HttpClient.exchange(server, request |> of_session(session.id) |> as("bob"))
+        assert response.status == 404
+        assert message["error"]["message"] == "Session not found"
+
+        # And without a token there is nothing but the challenge.
+        {response, _messages} = HttpClient.exchange(server, of_session(request, session.id))
+        assert response.status == 401
+      end
+
+      assert HttpPeer.silent?(stream)
+      assert HttpClient.text(HttpSession.call(session, "whoami")) =~ "ada"
+    end
+
+    both "M25, SEC-06: nobody else cancels its calls", @options, %{server: server} do
+      [ada, bob] =
+        for name <- ["ada", "bob"],
+            do: HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer #{name}"}])
+
+      peer = HttpSession.start(ada, legacy_call("perform", HttpScript.arguments(), id: 7))
+      {call, _conn} = HttpScript.performing()
+      cancel = legacy("notifications/cancelled", %{"requestId" => 7}, id: nil)
+      assert HttpSession.status(bob, cancel) == 202
+      assert HttpSession.status(%{bob | id: ada.id}, cancel) == 404
+      HttpScript.tell(call, {:answer, "unharmed"})
+      assert [answer] = HttpClient.messages(peer, HttpPeer.response(peer))
+      assert HttpClient.text(answer) == "unharmed"
+    end
+  end
+
+  describe "a tool's own authorize" do
+    both "H9: a scope that is missing: 403 that says which", @options, %{server: server} do
+      session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer ada read"}])
+
+      for {response, [message]} <- [
+            HttpClient.exchange(server, as(modern_call("guarded"), "ada read")),
+            HttpSession.exchange(session, legacy_call("guarded"))
+          ] do
+        assert response.status == 403
+
+        assert HttpResponse.header(response, "www-authenticate") ==
+                 ~s(Bearer error="insufficient_scope", scope="write read", resource_metadata="#{@metadata_url}")
+
+        assert %{"id" => 1, "error" => %{"code" => -32600, "data" => %{"requiredScopes" => ["write", "read"]}}} =
+                 message
+      end
+
+      answer = HttpClient.answer(server, as(modern_call("guarded"), "ada read write"))
+      assert HttpClient.text(answer) =~ "ada"
+    end
+
+    both "a tool for nobody: 403", @options, %{server: server} do
+      {response, [message]} = HttpClient.exchange(server, as(modern_call("forbidden"), "ada read write"))
+      assert response.status == 403
+      assert %{"id" => 1, "error" => %{"code" => -32600}} = message
+    end
+  end
+
+  describe "protected resource metadata" do
+    defp document(server, target, method \\ "GET", headers \\ []) do
+      peer = HttpPeer.connect(server.port)
+      HttpPeer.request(peer, %{method: method, target: target, headers: headers, body: nil})
+    end
+
+    test "is served to anybody, at both of its places" do
+      server = HttpServers.start(:listener, @options)
+
+      for target <- ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"] do
+        response = document(server, target)
+        assert response.status == 200
+        assert HttpResponse.header(response, "content-type") == "application/json"
+        assert HttpResponse.json(response) == @metadata
+      end
+
+      assert document(server, "/.well-known/oauth-protected-resource/other").status == 404
+      assert document(server, "/.well-known/oauth-protected-resource", "POST").status == 405
+    end
+
+    test "SEC-01: not to a page that has its name resolved to this machine" do
+      server = HttpServers.start(:listener, @options)
+      target = "/.well-known/oauth-protected-resource"
+      assert document(server, target, "GET", [{"host", "evil.example"}]).status == 403
+      assert document(server, target, "GET", [{"origin", "https://evil.example"}]).status == 403
+    end
+
+    test "is not there without being given" do
+      server = HttpServers.start(:listener)
+      assert document(server, "/.well-known/oauth-protected-resource").status == 404
+    end
+  end
+
+  describe "hosts and origins" do
+    @allowed [
+      allowed_hosts: ["mcp.example.com", "ports.example.com:8443"],
+      allowed_origins: ["https://app.example.com"]
+    ]
+
+    both "SEC-01: those that are allowed, and no others", @allowed, %{server: server} do
+      for {headers, status} <- [
+            {[{"host", "mcp.example.com"}], 200},
+            {[{"host", "MCP.example.com:9999"}], 200},
+            {[{"host", "ports.example.com:8443"}], 200},
+            {[{"host", "ports.example.com:8444"}], 403},
+            {[{"host", "ports.example.com"}], 403},
+            {[{"host", "sub.mcp.example.com"}], 403},
+            {[{"host", "mcp.example.com.evil.example"}], 403},
+            {[{"host", "localhost"}], 200},
+            {[{"origin", "https://app.example.com"}], 200},
+            {[{"origin", "https://app.example.com:443"}], 200},
+            {[{"origin", "http://app.example.com"}], 403},
+            {[{"origin", "https://app.example.com:8443"}], 403},
+            {[{"origin", "https://evil.app.example.com"}], 403},
+            {[{"host", "mcp.example.com"}, {"origin", "https://mcp.example.com"}], 200},
+            {[{"host", "mcp.example.com"}, {"origin", "https://ports.example.com"}], 403}
+          ] do
+        {response, _messages} = HttpClient.exchange(server, modern_call("echo", %{"text" => "x"}, headers: headers))
+        assert {headers, response.status} == {headers, status}
+      end
+    end
+  end
+
+  describe "assigns" do
+    both "reach every handler", [assigns: %{tenant: 7}], %{server: server} do
+      assert HttpClient.text(HttpClient.call(server, "whoami")) =~ "tenant: 7"
+      assert HttpClient.text(HttpSession.call(HttpSession.open(server), "whoami")) =~ "tenant: 7"
+    end
+  end
+end

@@ -1,0 +1,267 @@
+defmodule McpServer.HttpSessionsTest do
+  # Sessions of the session era over HTTP: how they begin, whom they belong to, how they end.
+  use McpServer.HttpCase, async: true
+
+  import McpServer.HttpRequests
+
+  describe "a session" do
+    both "is opened by initialize, under an id that nobody guesses", %{server: server} do
+      ids =
+        for _ <- 1..20 do
+          {response, [message]} = HttpClient.exchange(server, initialize())
+          assert %{"id" => 1, "result" => %{"serverInfo" => %{"name" => "http"}}} = message
+          HttpResponse.header(response, "mcp-session-id")
+        end
+
+      assert length(Enum.uniq(ids)) == 20
+      # 128 random bits in base64, visible ASCII only.
+      for id <- ids, do: assert(id =~ ~r/\A[!-~]{22,}\z/)
+    end
+
+    both "names itself in the handler's conn", %{server: server} do
+      session = HttpSession.open(server, "2025-06-18")
+      assert HttpClient.text(HttpSession.call(session, "whoami")) =~ inspect(session.id)
+      refute HttpClient.text(HttpClient.call(server, "whoami")) =~ inspect(session.id)
+    end
+
+    both "goes on over any number of connections, or one", %{server: server} do
+      session = HttpSession.open(server)
+      for _ <- 1..3, do: assert(HttpClient.text(HttpSession.call(session, "echo", %{"text" => "x"})) == "x")
+
+      peer = HttpPeer.connect(server.port)
+
+      for id <- 1..50 do
+        request = HttpSession.of(session, legacy_call("echo", %{"text" => "#{id}"}, id: id))
+        response = HttpPeer.request(peer, request)
+        assert %{"id" => ^id} = answer = HttpResponse.json(response)
+        assert HttpClient.text(answer) == "#{id}"
+      end
+    end
+
+    both "H15: ends with DELETE, and is unknown from then on", %{server: server} do
+      session = HttpSession.open(server)
+      response = HttpSession.delete(session)
+      assert response.status in [200, 204]
+      assert response.body == ""
+
+      for request <- [legacy("ping"), legacy("notifications/initialized", %{}, id: nil), get_stream(), delete()],
+          do: assert(HttpSession.status(session, request) == 404)
+
+      # The client starts anew, as it is told to.
+      assert HttpClient.text(HttpSession.call(HttpSession.open(server), "echo", %{"text" => "x"})) == "x"
+    end
+
+    both "H10: one that has ended, never was or is somebody else's: one answer",
+         [authorize: &__MODULE__.who/1],
+         context do
+      ada = HttpSession.open(context.server, "2025-11-25", headers: bearer("ada"))
+      bob = HttpSession.open(context.server, "2025-11-25", headers: bearer("bob"))
+      ended = HttpSession.open(context.server, "2025-11-25", headers: bearer("ada"))
+      HttpSession.delete(ended)
+
+      for request <- [legacy("ping"), get_stream(), delete()] do
+        answers =
+          for id <- [bob.id, ended.id, "AAAAAAAAAAAAAAAAAAAAAA", "x", ""] do
+            {response, _messages} = HttpClient.exchange(context.server, request |> of_session(id) |> as("ada"))
+            {response.status, response.headers |> List.keydelete("date", 0), response.body}
+          end
+
+        assert [{404, _headers, _body}] = Enum.uniq(answers)
+      end
+
+      assert HttpSession.status(bob, legacy("ping")) == 200
+      assert HttpSession.status(ada, legacy("ping")) == 200
+    end
+
+    both "ends when nobody has used it for its idle time", [idle_timeout: 1_500], %{server: server} do
+      session = HttpSession.open(server)
+
+      # What is used stays.
+      for _ <- 1..6 do
+        Process.sleep(400)
+        assert HttpSession.status(session, legacy("ping")) == 200
+      end
+
+      eventually(fn -> Process.sleep(2_000) == :ok and HttpSession.status(session, legacy("ping")) == 404 end)
+    end
+
+    both "does not end while a stream is open or a call runs", [idle_timeout: 1_000], %{server: server} do
+      session = HttpSession.open(server)
+      stream = HttpSession.get(session)
+      Process.sleep(1_500)
+      HttpPeer.close(stream)
+      assert HttpSession.status(session, legacy("ping")) == 200
+
+      peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments()))
+      {call, _conn} = HttpScript.performing()
+      Process.sleep(1_500)
+      HttpScript.tell(call, {:answer, "late"})
+      assert [%{"id" => 1} = answer] = HttpClient.messages(peer, HttpPeer.response(peer))
+      assert HttpClient.text(answer) == "late"
+    end
+
+    both "ends after its lifetime, used or not", [session_lifetime: 400], %{server: server} do
+      session = HttpSession.open(server)
+      stream = HttpSession.get(session)
+      eventually(fn -> HttpSession.status(session, legacy("ping")) == 404 end)
+      assert HttpClient.message(stream) == :end
+    end
+  end
+
+  @doc false
+  def who(request) do
+    case List.keyfind(request.req_headers, "authorization", 0) do
+      {_name, "Bearer " <> name} -> {:ok, name}
+      _nobody -> {:error, :unauthorized}
+    end
+  end
+
+  defp bearer(name), do: [{"authorization", "Bearer #{name}"}]
+
+  describe "bounds" do
+    both "no more requests in flight than a session may have", [max_calls: 2], %{server: server} do
+      session = HttpSession.open(server)
+
+      running = for id <- 1..2, do: HttpSession.start(session, legacy_call("perform", HttpScript.arguments(id), id: id))
+
+      calls = for id <- 1..2, {call, _conn} = HttpScript.performing(id), do: call
+      {response, [message]} = HttpSession.exchange(session, legacy_call("echo", %{"text" => "x"}, id: 3))
+      assert response.status == 429
+      assert %{"id" => 3, "error" => %{"code" => -32603}} = message
+
+      # What needs no place is served.
+      assert HttpSession.status(session, legacy("ping", %{}, id: 4)) == 200
+      for call <- calls, do: HttpScript.tell(call, {:answer, "done"})
+
+      for peer <- running,
+          do: assert([%{"result" => _}] = HttpClient.messages(peer, HttpPeer.response(peer)))
+
+      assert HttpClient.text(HttpSession.call(session, "echo", %{"text" => "x"})) == "x"
+    end
+  end
+
+  describe "a batch (2025-03-26)" do
+    both "M9: is answered whole, when its slowest call is done", [stream_after: 100], %{server: server} do
+      session = HttpSession.open(server, "2025-03-26")
+      call = fn id, name, arguments -> message("tools/call", %{"name" => name, "arguments" => arguments}, id: id) end
+
+      for slow <- [0, 300] do
+        batch = [call.(1, "echo", %{"text" => "x"}), call.(2, "sleep", %{"ms" => slow}), message("ping", %{}, id: 3)]
+        {response, messages} = HttpSession.exchange(session, in_session(McpServer.JSON.encode!(batch)))
+        assert response.status == 200
+        answers = List.flatten(messages)
+        assert Enum.sort(for(%{"id" => id, "result" => _} <- answers, do: id)) == [1, 2, 3]
+      end
+    end
+  end
+
+  describe "requests of a session" do
+    both "SEC-07, M7: an id in flight is not used twice; the first request is left alone", %{server: server} do
+      session = HttpSession.open(server)
+      peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: "a"))
+      {call, _conn} = HttpScript.performing()
+
+      {response, [message]} = HttpSession.exchange(session, legacy_call("echo", %{"text" => "x"}, id: "a"))
+      assert response.status == 400
+      assert %{"id" => "a", "error" => %{"code" => -32600}} = message
+
+      # Another id, and the same id in another session, are free.
+      assert %{"id" => 1} = HttpSession.call(session, "echo", %{"text" => "x"})
+
+      assert %{"id" => "a", "result" => _} =
+               HttpSession.call(HttpSession.open(server), "echo", %{"text" => "x"}, id: "a")
+
+      HttpScript.tell(call, {:answer, "first"})
+      assert [%{"id" => "a"} = answer] = HttpClient.messages(peer, HttpPeer.response(peer))
+      assert HttpClient.text(answer) == "first"
+      assert %{"id" => "a", "result" => _} = HttpSession.call(session, "echo", %{"text" => "x"}, id: "a")
+    end
+
+    both "M25: are cancelled by a notification", %{server: server} do
+      session = HttpSession.open(server)
+      peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
+      {call, _conn} = HttpScript.performing()
+      cancel = legacy("notifications/cancelled", %{"requestId" => 7}, id: nil)
+      assert HttpSession.status(session, cancel) == 202
+      HttpScript.gone(call)
+      # Nobody is told anything, and nobody is left waiting.
+      assert HttpClient.messages(peer, HttpPeer.response(peer)) == []
+    end
+
+    both "are not cancelled by the connection that goes", [keep_alive: 50, stream_after: 50], %{server: server} do
+      session = HttpSession.open(server)
+      peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
+      {call, _conn} = HttpScript.performing()
+      HttpPeer.cut(peer)
+      # The id stays taken as long as the call runs.
+      Process.sleep(100)
+      assert HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: 7)) == 400
+      HttpScript.tell(call, {:answer, "done"})
+      HttpScript.gone(call)
+      eventually(fn -> HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: 7)) == 200 end)
+    end
+
+    both "of a slow call become a stream, of a quick one do not", [stream_after: 100], %{server: server} do
+      session = HttpSession.open(server)
+      {quick, [_answer]} = HttpSession.exchange(session, legacy_call("echo", %{"text" => "x"}))
+      assert HttpResponse.header(quick, "content-type") == "application/json"
+
+      {slow, [answer]} = HttpSession.exchange(session, legacy_call("sleep", %{"ms" => 400}))
+      assert HttpResponse.header(slow, "content-type") == "text/event-stream"
+      assert HttpClient.text(answer) == "slept"
+
+      only_json = legacy_call("sleep", %{"ms" => 400}, headers: [{"accept", "application/json"}])
+      {patient, [answer]} = HttpSession.exchange(session, only_json)
+      assert HttpResponse.header(patient, "content-type") == "application/json"
+      assert HttpClient.text(answer) == "slept"
+    end
+
+    both "SEC-14: a second initialize changes nothing", %{server: server} do
+      session = HttpSession.open(server, "2025-06-18", info: %{"name" => "ada", "version" => "1"})
+      before = HttpClient.text(HttpSession.call(session, "whoami"))
+
+      params = %{
+        "protocolVersion" => "2025-03-26",
+        "capabilities" => %{},
+        "clientInfo" => %{"name" => "b", "version" => "2"}
+      }
+
+      assert HttpSession.status(session, legacy("initialize", params)) == 400
+      assert HttpClient.text(HttpSession.call(session, "whoami")) == before
+    end
+
+    both "the log level holds for the session", %{server: server} do
+      session = HttpSession.open(server)
+
+      {%{status: 200}, [%{"result" => %{}}]} =
+        HttpSession.exchange(session, legacy("logging/setLevel", %{"level" => "error"}))
+
+      peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments()))
+      {call, _conn} = HttpScript.performing()
+      for level <- ["info", "error"], do: HttpScript.tell(call, {:log, level, level})
+      HttpScript.tell(call, {:answer, "done"})
+
+      assert [%{"method" => "notifications/message", "params" => %{"level" => "error"}}, %{"id" => 1}] =
+               HttpClient.messages(peer, HttpPeer.response(peer))
+    end
+
+    both "progress travels on the request's own stream", %{server: server} do
+      session = HttpSession.open(server)
+      stream = HttpSession.get(session)
+      %{data: ""} = HttpPeer.event(stream)
+      params = %{"name" => "perform", "arguments" => HttpScript.arguments(), "_meta" => %{"progressToken" => "p"}}
+      peer = HttpSession.start(session, legacy("tools/call", params))
+      {call, _conn} = HttpScript.performing()
+      for n <- 1..3, do: HttpScript.tell(call, {:progress, n})
+      HttpScript.tell(call, {:answer, "done"})
+
+      assert [1, 2, 3, "done"] =
+               for(
+                 message <- HttpClient.messages(peer, HttpPeer.response(peer)),
+                 do: message["params"]["progress"] || HttpClient.text(message)
+               )
+
+      assert HttpPeer.silent?(stream)
+    end
+  end
+end

@@ -1,0 +1,170 @@
+defmodule McpServer.HttpVmTest do
+  # What happens to a whole VM: it is killed, starved of descriptors, stopped and continued, and every process
+  # in it dies in turn.
+  use McpServer.HttpCase, async: false
+
+  import McpServer.HttpRequests
+
+  alias McpServer.HttpVm
+
+  @moduletag :capture_log
+  @moduletag timeout: 600_000
+
+  # What a client of one request sees: its status, or that the connection ended without an answer.
+  defp attempt(server, request) do
+    case :gen_tcp.connect({127, 0, 0, 1}, server.port, [:binary, active: false], 5_000) do
+      {:ok, socket} ->
+        peer = %HttpPeer{socket: socket, port: server.port}
+        :gen_tcp.send(socket, HttpPeer.bytes(peer, with_headers(request, [{"connection", "close"}])))
+        outcome(received(socket, ""), socket)
+
+      {:error, _refused} ->
+        :closed
+    end
+  end
+
+  defp received(socket, bytes) do
+    case :gen_tcp.recv(socket, 0, 15_000) do
+      {:ok, more} -> received(socket, bytes <> more)
+      {:error, :closed} -> bytes
+      {:error, :timeout} -> :silence
+    end
+  end
+
+  defp outcome(:silence, _socket), do: :silence
+
+  defp outcome(bytes, socket) do
+    :gen_tcp.close(socket)
+
+    case Regex.run(~r/\AHTTP\/1\.1 (\d+) .*\r\n\r\n(.*)\z/s, bytes) do
+      [_, status, body] -> {String.to_integer(status), body}
+      nil -> :closed
+    end
+  end
+
+  defp echo(text \\ "x"), do: modern_call("echo", %{"text" => text})
+  defp serves?(server), do: match?({200, _body}, attempt(server, echo()))
+
+  # Some clients that go on asking until they are told to stop; every outcome they saw.
+  defp under_load(server, fun) do
+    clients =
+      for n <- 1..4 do
+        Task.async(fn ->
+          fn -> attempt(server, echo("client #{n}")) end
+          |> Stream.repeatedly()
+          |> Enum.reduce_while([], fn outcome, seen ->
+            receive do
+              :enough -> {:halt, [outcome | seen]}
+            after
+              0 -> {:cont, [outcome | seen]}
+            end
+          end)
+          |> Enum.map(&{n, &1})
+        end)
+      end
+
+    result = fun.()
+    for client <- clients, do: send(client.pid, :enough)
+    {result, clients |> Task.await_many(60_000) |> List.flatten()}
+  end
+
+  # An answer is right, or there is none.
+  defp assert_sound({n, {200, body}}), do: assert(body =~ "client #{n}")
+  # Where the plug itself is killed, it is its server that answers, and that says no more than 500.
+  defp assert_sound({_n, {status, body}}) when status in [500, 503], do: assert(body == "" or body =~ ~s("error"))
+  defp assert_sound({_n, :closed}), do: :ok
+  defp assert_sound({n, other}), do: flunk("client #{n} was told #{inspect(other)}")
+
+  test "Y1: killed under load and started again: sessions are gone, and clients begin anew" do
+    vm = HttpVm.start()
+    session = HttpSession.open(vm.server)
+    in_flight = HttpSession.start(session, legacy_call("sleep", %{"ms" => 30_000}))
+
+    {again, outcomes} =
+      under_load(vm.server, fn ->
+        Process.sleep(300)
+        HttpVm.signal(vm, "KILL")
+        eventually(fn -> attempt(vm.server, echo()) == :closed end)
+        again = HttpVm.start(serve: [port: vm.server.port])
+        eventually(fn -> serves?(again.server) end)
+        again
+      end)
+
+    Enum.each(outcomes, &assert_sound/1)
+    assert Enum.any?(outcomes, &match?({_n, :closed}, &1))
+    # The request in flight is never answered.
+    assert HttpPeer.until_closed(in_flight) == ""
+
+    assert HttpSession.status(session, legacy("ping")) == 404
+    assert HttpClient.text(HttpSession.call(HttpSession.open(again.server), "echo", %{"text" => "x"})) == "x"
+  end
+
+  for kind <- [:listener, :plug] do
+    test "#{kind}: Y2: whatever is killed, only its own requests fail (200 kills of 1,000)" do
+      vm = HttpVm.start(kind: unquote(kind))
+      :rand.seed(:exsss, {1, 2, 3})
+      assert serves?(vm.server)
+
+      {killed, outcomes} =
+        under_load(vm.server, fn ->
+          for _ <- 1..scaled(200) do
+            name = HttpVm.call(vm, HttpVm, :kill, [:rand.uniform(1_000_000)])
+            eventually(fn -> serves?(vm.server) end)
+            name
+          end
+        end)
+
+      assert length(Enum.uniq(killed)) > 3
+      Enum.each(outcomes, &assert_sound/1)
+      assert Enum.count(outcomes, &match?({_n, {200, _body}}, &1)) > 100
+
+      # And a session can still be opened and used.
+      assert HttpClient.text(HttpSession.call(HttpSession.open(vm.server), "echo", %{"text" => "x"})) == "x"
+    end
+  end
+
+  test "Y2: a session that is killed takes no other with it" do
+    vm = HttpVm.start()
+    sessions = for _ <- 1..10, do: HttpSession.open(vm.server)
+
+    for _ <- 1..10 do
+      alive = Enum.count(sessions, &(HttpSession.status(&1, legacy("ping")) == 200))
+      HttpVm.call(vm, HttpVm, :kill_a_session, [])
+      eventually(fn -> Enum.count(sessions, &(HttpSession.status(&1, legacy("ping")) == 200)) == alive - 1 end)
+    end
+
+    for session <- sessions, do: assert(HttpSession.status(session, legacy("ping")) == 404)
+  end
+
+  test "Y5: without descriptors it waits, works nothing, and is there again (256 descriptors)" do
+    vm = HttpVm.start(fds: 256)
+    peers = for _ <- 1..400, do: HttpPeer.connect(vm.server.port)
+    Process.sleep(500)
+    before = HttpVm.ticks(vm)
+    Process.sleep(2_000)
+    # A loop that fails to accept would take all of it: 200.
+    assert HttpVm.ticks(vm) - before < 100
+    for peer <- peers, do: HttpPeer.close(peer)
+    eventually(fn -> serves?(vm.server) end)
+    assert HttpClient.text(HttpSession.call(HttpSession.open(vm.server), "echo", %{"text" => "x"})) == "x"
+  end
+
+  test "Y9: stopped and continued, it makes up for nothing, and its sessions are there (3 s of 60)" do
+    vm = HttpVm.start(serve: [keep_alive: 100, idle_timeout: 60_000])
+    session = HttpSession.open(vm.server)
+    stream = HttpSession.get(session)
+    %{data: ""} = HttpPeer.event(stream)
+    %{comments: [_]} = HttpPeer.event(stream)
+
+    HttpVm.signal(vm, "STOP")
+    Process.sleep(3_000)
+    {:ok, before} = with {:error, :timeout} <- HttpPeer.raw(stream, 0, 0), do: {:ok, ""}
+    HttpVm.signal(vm, "CONT")
+    {:ok, first} = HttpPeer.raw(stream)
+    # Thirty signs of life were due meanwhile.
+    assert length(String.split(before <> first, ":\n\n")) < 10
+
+    assert HttpSession.status(session, legacy("ping")) == 200
+    assert HttpClient.text(HttpSession.call(session, "echo", %{"text" => "x"})) == "x"
+  end
+end

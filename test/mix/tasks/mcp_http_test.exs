@@ -1,0 +1,137 @@
+defmodule Mix.Tasks.Mcp.HttpTest do
+  # The task from outside: a project of its own, another VM, its stderr and exit status.
+  use ExUnit.Case, async: true
+
+  @moduletag :tmp_dir
+
+  test "mix mcp.http says where it listens, serves, and stops at SIGTERM", context do
+    task = start(project(context.tmp_dir), "Fresh.MCP --port 0")
+    ["Listening on http://127.0.0.1:" <> rest] = until(task, &(&1 =~ "Listening on")) |> Enum.take(-1)
+    {port, "/mcp"} = Integer.parse(rest)
+
+    assert %{"result" => %{"tools" => [%{"name" => "slow"}]}} = port |> connect("tools/list") |> answer()
+    slow = connect(port, "tools/call", %{"name" => "slow", "arguments" => %{}})
+    assert "slow has been called" in until(task, &(&1 =~ "slow"))
+
+    {:os_pid, pid} = Port.info(task, :os_pid)
+    {_output, 0} = System.cmd("kill", ["-TERM", "#{pid}"])
+    # What runs is finished, and what it needs is still there.
+    assert %{"result" => %{"content" => [%{"text" => "still here"}]}} = answer(slow)
+    assert [] = until_exit(task, 0)
+    assert {:error, :econnrefused} = :gen_tcp.connect({127, 0, 0, 1}, port, [])
+  end
+
+  test "mix mcp.http: a mistake is one sentence and status 1", context do
+    {:ok, taken} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
+    {:ok, port} = :inet.port(taken)
+    project = project(context.tmp_dir)
+
+    mistakes = [
+      {"Fresh.MCP --port #{port}", "port #{port} is taken: choose another one with --port, or 0 for a free one"},
+      {"Fresh.Missing", "there is no module Fresh.Missing in this project"},
+      {"Enum", "Enum is not a router: it does not `use McpServer.Router`"},
+      {"", "usage: mix mcp.http ROUTER"},
+      {"Fresh.MCP --port none", "usage: mix mcp.http ROUTER"}
+    ]
+
+    for {arguments, sentence} <- mistakes do
+      assert [line] = project |> start(arguments) |> until_exit(1) |> Enum.filter(&(&1 =~ "(Mix)"))
+      assert line =~ sentence
+    end
+  end
+
+  defp connect(port, method, params \\ %{}) do
+    meta = %{
+      "io.modelcontextprotocol/protocolVersion" => "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities" => %{}
+    }
+
+    message = %{"jsonrpc" => "2.0", "id" => 1, "method" => method, "params" => Map.put(params, "_meta", meta)}
+    body = McpServer.JSON.encode!(message)
+
+    head = [
+      "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:#{port}\r\nConnection: close\r\nContent-Type: application/json\r\n",
+      "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: #{method}\r\n",
+      for({"name", name} <- params, do: "Mcp-Name: #{name}\r\n"),
+      "Content-Length: #{byte_size(body)}\r\n\r\n"
+    ]
+
+    {:ok, socket} = :gen_tcp.connect({127, 0, 0, 1}, port, [:binary, active: false])
+    :ok = :gen_tcp.send(socket, [head, body])
+    socket
+  end
+
+  defp answer(socket) do
+    [_head, body] = socket |> read_all() |> String.split("\r\n\r\n", parts: 2)
+    McpServer.JSON.decode!(body)
+  end
+
+  defp read_all(socket) do
+    case :gen_tcp.recv(socket, 0, 10_000) do
+      {:ok, bytes} -> bytes <> read_all(socket)
+      {:error, :closed} -> ""
+    end
+  end
+
+  # Our compiled application is on the path, instead of a dependency that would be compiled once more.
+  defp start(project, arguments) do
+    libraries = Path.join(Mix.Project.app_path(), "..")
+    env = [{~c"ERL_LIBS", to_charlist(libraries)}, {~c"MIX_ENV", ~c"dev"}]
+    script = "exec mix mcp.http #{arguments} 2>&1 </dev/null"
+    options = [:binary, :exit_status, :hide, line: 4096, args: ["-c", script], cd: project, env: env]
+    Port.open({:spawn_executable, "/bin/sh"}, options)
+  end
+
+  # The lines up to the first that is wanted.
+  defp until(task, wanted?) do
+    receive do
+      {^task, {:data, {_end, line}}} -> if wanted?.(line), do: [line], else: [line | until(task, wanted?)]
+      {^task, {:exit_status, status}} -> flunk("the task ended with status #{status}")
+    after
+      60_000 -> flunk("the task says nothing")
+    end
+  end
+
+  defp until_exit(task, status) do
+    receive do
+      {^task, {:data, {_end, line}}} -> [line | until_exit(task, status)]
+      {^task, {:exit_status, ^status}} -> []
+    after
+      60_000 -> flunk("the task does not end with status #{status}")
+    end
+  end
+
+  defp project(folder) do
+    File.mkdir_p!(Path.join(folder, "lib"))
+
+    File.write!(Path.join(folder, "mix.exs"), """
+    defmodule Fresh.MixProject do
+      use Mix.Project
+      def project, do: [app: :fresh, version: "0.1.0"]
+      def application, do: [mod: {Fresh, []}, extra_applications: [:logger, :mcp_server]]
+    end
+    """)
+
+    File.write!(Path.join(folder, "lib/fresh.ex"), """
+    defmodule Fresh.MCP do
+      use McpServer.Router
+      tool "slow", "Takes half a second", Fresh, :slow
+    end
+
+    defmodule Fresh do
+      use Application
+      use McpServer.Controller
+
+      def start(_type, _arguments), do: Agent.start_link(fn -> "still here" end, name: Fresh.Agent)
+
+      def slow(_conn, _arguments) do
+        IO.puts("slow has been called")
+        Process.sleep(500)
+        {:ok, [text(Agent.get(Fresh.Agent, & &1))]}
+      end
+    end
+    """)
+
+    folder
+  end
+end

@@ -1,0 +1,71 @@
+defmodule McpServer.HttpCase do
+  # Tests that run against both servers. `both "name", [option: value], %{server: server} do … end`
+  # makes two tests, each with a server of its own started with the options.
+  @moduledoc false
+
+  use ExUnit.CaseTemplate
+
+  import ExUnit.Assertions
+
+  alias McpServer.HttpServers
+
+  using do
+    quote do
+      import McpServer.HttpCase
+      import McpServer.HttpRequests
+
+      alias McpServer.{HttpClient, HttpPeer, HttpResponse, HttpScript, HttpServers, HttpSession}
+    end
+  end
+
+  setup context do
+    if kind = context[:serve], do: {:ok, server: HttpServers.start(kind, context.server_options)}, else: :ok
+  end
+
+  @doc "A test of both servers."
+  defmacro both(name, options \\ [], context, do: block) do
+    for kind <- [:listener, :plug] do
+      quote do
+        @tag serve: unquote(kind), server_options: unquote(options)
+        test(unquote("#{kind}: #{name}"), unquote(context), do: unquote(block))
+      end
+    end
+  end
+
+  @doc "Asserts that a condition comes true; a busy machine has ten seconds."
+  def eventually(condition, left \\ 1_000) do
+    cond do
+      value = condition.() ->
+        value
+
+      left == 0 ->
+        flunk("it did not come true within ten seconds")
+
+      true ->
+        Process.sleep(10)
+        eventually(condition, left - 1)
+    end
+  end
+
+  @doc "Asserts that after `fun` as many processes, ports and tables are there as before it."
+  def assert_nothing_left(fun) do
+    settle()
+    before = counts()
+    result = fun.()
+    eventually(fn -> Enum.all?(Enum.zip(counts(), before), fn {now, then} -> now <= then end) end)
+    result
+  end
+
+  defp settle, do: for(pid <- Process.list(), do: :erlang.garbage_collect(pid))
+  defp counts, do: [length(Process.list()), length(Port.list()), length(:ets.all())]
+
+  @doc "A figure of a load test: `MCP_SCALE=20 mix test test/http/crowds_test.exs` runs with twenty times as many."
+  def scaled(figure), do: figure * String.to_integer(System.get_env("MCP_SCALE", "1"))
+
+  @doc "Runs `fun` once for each of the items, some at a time."
+  def in_parallel(items, fun, at_once \\ 16) do
+    items
+    |> Task.async_stream(fun, max_concurrency: at_once, timeout: :infinity, ordered: true)
+    |> Enum.map(fn {:ok, result} -> result end)
+  end
+end

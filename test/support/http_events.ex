@@ -1,0 +1,48 @@
+defmodule McpServer.HttpEvents do
+  # Server-sent events as a client reads them, whatever pieces they come in.
+  @moduledoc false
+
+  @type event :: %{
+          id: String.t() | nil,
+          retry: non_neg_integer() | nil,
+          event: String.t() | nil,
+          data: String.t() | nil,
+          comments: [String.t()]
+        }
+
+  @blank %{id: nil, retry: nil, event: nil, data: nil, comments: []}
+
+  @doc "Takes the first whole event off the front; `:more` while there is none."
+  @spec take(binary()) :: {event(), rest :: binary()} | :more
+  def take(bytes) do
+    case :binary.split(bytes, "\n\n") do
+      [block, rest] -> {parse(block), rest}
+      [_unfinished] -> :more
+    end
+  end
+
+  @doc "Every whole event, and what is left."
+  @spec take_all(binary()) :: {[event()], rest :: binary()}
+  def take_all(bytes) do
+    case take(bytes) do
+      :more ->
+        {[], bytes}
+
+      {event, rest} ->
+        {events, rest} = take_all(rest)
+        {[event | events], rest}
+    end
+  end
+
+  defp parse(block) do
+    block |> String.split("\n") |> Enum.reduce(@blank, &line/2) |> Map.update!(:comments, &Enum.reverse/1)
+  end
+
+  # Ours are written in one way only, and that is what the parser takes.
+  defp line(":" <> comment, event), do: %{event | comments: [String.trim_leading(comment) | event.comments]}
+  defp line("id: " <> id, %{id: nil} = event), do: %{event | id: id}
+  defp line("retry: " <> time, %{retry: nil} = event), do: %{event | retry: String.to_integer(time)}
+  defp line("event: " <> name, %{event: nil} = event), do: %{event | event: name}
+  defp line("data:" <> data, %{data: nil} = event), do: %{event | data: String.trim_leading(data, " ")}
+  defp line(other, event), do: raise("no line of an event stream: #{inspect(other)} after #{inspect(event)}")
+end

@@ -1,0 +1,38 @@
+defmodule McpServer.HttpServers do
+  # The two ways to serve a router over HTTP, started and asked alike.
+  @moduledoc false
+
+  import ExUnit.Callbacks, only: [start_supervised!: 2, stop_supervised!: 1]
+
+  alias McpServer.Test.PlugServer
+
+  # Loaded when it is needed: what it finds at that time decides which server carries the plug.
+  @compile {:no_warn_undefined, [McpServer.HttpServer, PlugServer]}
+
+  @enforce_keys [:kind, :port]
+  defstruct [:kind, :port, :pid, :id]
+
+  @type kind :: :listener | :plug
+  @type t :: %__MODULE__{kind: kind(), port: :inet.port_number(), pid: pid() | nil, id: term()}
+
+  @doc "Starts a server that ends with the calling test, or with the tests of the calling module."
+  @spec start(kind(), keyword()) :: t()
+  def start(kind, options \\ [])
+
+  def start(:listener, options) do
+    options = Keyword.merge([router: McpServer.HttpRouter, port: 0], options)
+    id = {__MODULE__, make_ref()}
+    pid = start_supervised!({McpServer.HttpServer, options}, id: id)
+    %__MODULE__{kind: :listener, port: McpServer.HttpServer.port(pid), pid: pid, id: id}
+  end
+
+  def start(:plug, options) do
+    Code.require_file("plug_server.exs", __DIR__)
+    {router, options} = Keyword.pop(options, :router, McpServer.HttpRouter)
+    %__MODULE__{kind: :plug, port: PlugServer.start(router, options)}
+  end
+
+  @doc "Stops a listener as its supervisor does."
+  @spec stop(t()) :: :ok
+  def stop(%__MODULE__{kind: :listener, id: id}), do: stop_supervised!(id)
+end

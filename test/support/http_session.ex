@@ -1,0 +1,91 @@
+defmodule McpServer.HttpSession do
+  # A session of the session era, from the client's side.
+  @moduledoc false
+
+  alias McpServer.{HttpClient, HttpPeer, HttpRequests, HttpResponse, HttpServers, HttpWire}
+
+  @enforce_keys [:server, :id, :revision]
+  defstruct [:server, :id, :revision, headers: []]
+
+  @type t :: %__MODULE__{
+          server: HttpServers.t(),
+          id: String.t(),
+          revision: String.t(),
+          headers: [{String.t(), String.t()}]
+        }
+
+  @doc "Opens a session; `:headers` go with every request of it, `:capabilities` and `:info` say who asks."
+  @spec open(HttpServers.t(), String.t(), keyword()) :: t()
+  def open(server, revision \\ "2025-11-25", options \\ []) do
+    headers = options[:headers] || []
+    {%{status: 200} = response, [message]} = HttpClient.exchange(server, HttpRequests.initialize(revision, options))
+    %{"result" => %{"protocolVersion" => ^revision}} = message
+    id = HttpResponse.header(response, "mcp-session-id")
+    HttpWire.keep(id, HttpWire.new(revision))
+    session = %__MODULE__{server: server, id: id, revision: revision, headers: headers}
+    {%{status: 202}, []} = exchange(session, HttpRequests.legacy("notifications/initialized", %{}, id: nil))
+    session
+  end
+
+  @doc "Sends a request of this session on a connection of its own."
+  @spec exchange(t(), HttpPeer.request()) :: {HttpResponse.t(), [HttpClient.message()]}
+  def exchange(session, request), do: HttpClient.exchange(session.server, of(session, request))
+
+  @doc "The answer to a request of this session."
+  @spec answer(t(), HttpPeer.request()) :: HttpClient.message()
+  def answer(session, request), do: HttpClient.answer(session.server, of(session, request))
+
+  @doc "The status of a request of this session."
+  @spec status(t(), HttpPeer.request()) :: pos_integer()
+  def status(session, request) do
+    {peer, response} = open_stream(session, request)
+    if response.body != :stream, do: HttpClient.messages(peer, response)
+    HttpPeer.close(peer)
+    response.status
+  end
+
+  @doc "Calls a tool."
+  @spec call(t(), String.t(), map(), keyword()) :: HttpClient.message()
+  def call(session, name, arguments \\ %{}, options \\ []),
+    do: answer(session, HttpRequests.legacy_call(name, arguments, options))
+
+  @doc "Sends a request of this session and leaves the connection open."
+  @spec open_stream(t(), HttpPeer.request()) :: {HttpPeer.t(), HttpResponse.t()}
+  def open_stream(session, request), do: HttpClient.open(session.server, of(session, request))
+
+  @doc "Sends a request of this session and waits for nothing."
+  @spec start(t(), HttpPeer.request()) :: HttpPeer.t()
+  def start(session, request), do: HttpClient.start(session.server, of(session, request))
+
+  @doc """
+  The session's own stream; `last` resumes behind that event.
+
+  A server may take a moment to notice that the connection before is gone, and a client that comes back asks again.
+  """
+  @spec get(t(), String.t() | nil) :: HttpPeer.t()
+  def get(session, last \\ nil, left \\ 500) do
+    headers = if last, do: [{"last-event-id", last}], else: []
+
+    case open_stream(session, HttpRequests.get_stream(headers)) do
+      {peer, %{status: 200, body: :stream}} ->
+        peer
+
+      {peer, %{status: 409}} when left > 0 ->
+        HttpPeer.close(peer)
+        Process.sleep(20)
+        get(session, last, left - 1)
+
+      {_peer, response} ->
+        raise "no stream: #{inspect(response)}"
+    end
+  end
+
+  @doc "Ends the session."
+  @spec delete(t()) :: HttpResponse.t()
+  def delete(session), do: session |> exchange(HttpRequests.delete()) |> elem(0)
+
+  @doc "The request as one of this session."
+  @spec of(t(), HttpPeer.request()) :: HttpPeer.request()
+  def of(session, request),
+    do: request |> HttpRequests.of_session(session.id) |> HttpRequests.with_headers(session.headers)
+end

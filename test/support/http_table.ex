@@ -1,0 +1,103 @@
+defmodule McpServer.HttpTable do
+  # One table of requests and what answers each of them, the same for both servers.
+  #
+  # A row is `%{name, session, request, status, headers, body, only}`. `session` is the revision of a session
+  # to open first; its id stands where the request says `:session`. `request` may be a function, for
+  # those too large to lie about. `headers` are exact values, `nil` for a header that must not be there.
+  # `body` is one of
+  #
+  #   :empty                     nothing at all
+  #   {:error, code}             a JSON-RPC error without the member `id`
+  #   {:error, code, id}         a JSON-RPC error with that id; `nil` is `null`
+  #   {:error, code, id, data}   the same, with exactly that data
+  #   {:result, id, members}     a result with at least these members
+  #   {:batch, [body]}           an array of them, in any order
+  @moduledoc false
+
+  import ExUnit.Assertions
+
+  alias McpServer.{HttpClient, HttpPeer, HttpRequests, HttpResponse, HttpSession}
+  alias McpServer.HttpTable.{Agreement, Bodies, Front, Limits, Sessions, Stateless}
+
+  @doc "All rows."
+  def rows do
+    Enum.concat([
+      Front.rows(),
+      Bodies.rows(),
+      Limits.rows(),
+      Stateless.rows(),
+      Agreement.rows(),
+      Sessions.rows()
+    ])
+  end
+
+  @doc "The row of that name."
+  def fetch(name), do: Enum.find(rows(), &(&1.name == name)) || raise("there is no row #{inspect(name)}")
+
+  @doc "One row."
+  def row(name, request, status, body, options \\ []) do
+    %{
+      name: name,
+      request: request,
+      status: status,
+      body: body,
+      session: options[:session],
+      headers: options[:headers] || [],
+      only: options[:only]
+    }
+  end
+
+  @doc "Sends the request of a row and compares what comes."
+  def check(server, row) do
+    session = row.session && HttpSession.open(server, row.session)
+    request = request(row, session)
+    {peer, response} = HttpClient.open(server, request)
+    messages = HttpClient.messages(peer, response)
+    HttpPeer.close(peer)
+
+    assert response.status == row.status, "status #{response.status}: #{inspect(response)}"
+    for {name, value} <- row.headers, do: assert({name, HttpResponse.header(response, name)} == {name, value})
+    check_head(response)
+    check_body(row.body, messages, response)
+    if session, do: HttpSession.delete(session)
+    response
+  end
+
+  defp request(%{request: request} = row, session) when is_function(request, 0),
+    do: request(%{row | request: request.()}, session)
+
+  defp request(%{request: request}, nil), do: request
+  defp request(%{request: request}, session), do: HttpRequests.of_session(request, session.id)
+
+  # What holds for each response.
+  defp check_head(response) do
+    names = for {name, _value} <- response.headers, do: name
+
+    # No web page is ever told that it may read this.
+    refute Enum.any?(names, &String.starts_with?(&1, "access-control-"))
+    if HttpResponse.events?(response), do: assert(HttpResponse.header(response, "x-accel-buffering") == "no")
+  end
+
+  defp check_body(:empty, messages, response), do: assert({messages, response.body} == {[], ""})
+
+  defp check_body({:batch, bodies}, [answers], _response) do
+    assert length(answers) == length(bodies)
+    for body <- bodies, do: assert(Enum.any?(answers, &fits?(body, &1)), "nothing fits #{inspect(body)}")
+  end
+
+  defp check_body(body, [message], _response), do: assert(fits?(body, message), "unexpected: #{inspect(message)}")
+  defp check_body(body, messages, _response), do: flunk("#{inspect(body)} does not fit #{inspect(messages)}")
+
+  defp fits?({:error, code}, message),
+    do: not is_map_key(message, "id") and match?(%{"error" => %{"code" => ^code}}, message)
+
+  defp fits?({:error, code, id}, message), do: match?(%{"id" => ^id, "error" => %{"code" => ^code}}, message)
+
+  defp fits?({:error, code, id, data}, message),
+    do: match?(%{"id" => ^id, "error" => %{"code" => ^code, "data" => ^data}}, message)
+
+  defp fits?({:result, id, members}, message) do
+    match?(%{"id" => ^id, "result" => %{}}, message) and
+      Enum.all?(members, fn {name, value} -> message["result"][name] == value end)
+  end
+end

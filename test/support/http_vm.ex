@@ -1,0 +1,185 @@
+defmodule McpServer.HttpVm do
+  # A server in a VM of its own, which a test may kill, stop and starve, or join to others.
+  #
+  # The VM is told what to do over its stdin and stdout, so this one needs no distribution. It ends with the
+  # test that started it.
+  @moduledoc false
+
+  import ExUnit.Callbacks, only: [on_exit: 1]
+
+  alias McpServer.HttpServers
+  alias McpServer.Test.PlugServer
+
+  @compile {:no_warn_undefined, [McpServer.HttpServer, PlugServer]}
+
+  @enforce_keys [:peer, :server, :os_pid, :node]
+  defstruct [:peer, :server, :os_pid, :node]
+
+  @type t :: %__MODULE__{peer: pid(), server: HttpServers.t(), os_pid: String.t(), node: node()}
+
+  @timeout 60_000
+
+  @doc """
+  Starts a VM with a server.
+
+  `:kind` is the listener or the plug, `:serve` are its options. `:name` makes it a node that others can be connected to, `:secret` is the
+  secret of its cluster, `:fds` the number of descriptors it may have.
+  """
+  @spec start(keyword()) :: t()
+  def start(options \\ []) do
+    vm = launch(options)
+    on_exit(fn -> stop(vm) end)
+    vm
+  end
+
+  @doc "The same outside of a test: it lives until `stop/1`, or as long as this VM."
+  @spec launch(keyword()) :: t()
+  def launch(options \\ []) do
+    # Not linked: the caller has to outlive a VM that is killed.
+    {:ok, peer, node} = :peer.start(peer_options(options))
+    vm = %__MODULE__{peer: peer, server: nil, os_pid: nil, node: node}
+    {:ok, _started} = call(vm, Application, :ensure_all_started, [:elixir])
+    if secret = options[:secret], do: call(vm, Application, :put_env, [:mcp_server, :secret, secret])
+    {:ok, _started} = call(vm, Application, :ensure_all_started, [:mcp_server])
+    call(vm, __MODULE__, :load, [])
+    call(vm, Logger, :configure, [[level: :none]])
+    kind = options[:kind] || :listener
+    port = call(vm, __MODULE__, :serve, [kind, options[:serve] || []])
+    os_pid = to_string(call(vm, :os, :getpid, []))
+    %{vm | server: %HttpServers{kind: kind, port: port}, os_pid: os_pid}
+  end
+
+  defp peer_options(options) do
+    otp = to_string(:code.lib_dir())
+    paths = for path <- :code.get_path(), not String.starts_with?(to_string(path), otp), do: path
+    arguments = [~c"-pa" | paths] ++ [~c"-connect_all", ~c"false", ~c"-kernel", ~c"logger_level", ~c"emergency"]
+    peer = %{connection: :standard_io, args: arguments, wait_boot: @timeout}
+    peer = if fds = options[:fds], do: Map.put(peer, :exec, starved(fds)), else: peer
+    name = options[:name] && :"#{options[:name]}-#{System.unique_integer([:positive])}-#{System.pid()}"
+    if name, do: Map.merge(peer, %{name: name, host: ~c"127.0.0.1", longnames: true}), else: peer
+  end
+
+  defp starved(fds), do: {~c"/bin/sh", [~c"-c", ~c"ulimit -n #{fds}; exec erl \"$@\"", ~c"sh"]}
+
+  @doc "Runs a function in the VM."
+  @spec call(t(), module(), atom(), [term()]) :: term()
+  def call(vm, module, function, arguments), do: :peer.call(vm.peer, module, function, arguments, @timeout)
+
+  # Runs in the VM. A release loads its code when it starts, too; a VM without descriptors cannot.
+  @doc false
+  def load do
+    {:ok, modules} = :application.get_key(:mcp_server, :modules)
+    :code.ensure_modules_loaded(modules)
+  end
+
+  # Runs in the VM. What is started has to outlive the call that starts it.
+  @doc false
+  def serve(kind, options) do
+    caller = self()
+
+    {pid, monitor} =
+      spawn_monitor(fn ->
+        send(caller, {:serving, self(), serve_here(kind, options)})
+        Process.sleep(:infinity)
+      end)
+
+    receive do
+      {:serving, ^pid, port} -> port
+      {:DOWN, ^monitor, :process, ^pid, reason} -> exit(reason)
+    end
+  end
+
+  defp serve_here(:listener, options) do
+    # The same after a restart.
+    options = Keyword.put_new_lazy(options, :port, &free_port/0)
+    children = [{McpServer.HttpServer, [router: McpServer.HttpRouter] ++ options}]
+    {:ok, _supervisor} = Supervisor.start_link(children, strategy: :one_for_one, max_restarts: 10_000, name: __MODULE__)
+    options[:port]
+  end
+
+  defp serve_here(:plug, options) do
+    Code.require_file("plug_server.exs", __DIR__)
+    PlugServer.start(McpServer.HttpRouter, options)
+  end
+
+  defp free_port do
+    {:ok, socket} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
+    {:ok, port} = :inet.port(socket)
+    :gen_tcp.close(socket)
+    port
+  end
+
+  @doc "Sends the VM a signal."
+  @spec signal(t(), String.t()) :: :ok
+  def signal(vm, name) do
+    {"", 0} = System.cmd("kill", ["-#{name}", vm.os_pid], stderr_to_stdout: true)
+    :ok
+  end
+
+  @doc "Processor time the VM has used, in hundredths of a second."
+  @spec ticks(t()) :: non_neg_integer()
+  def ticks(vm) do
+    [_name, rest] = "/proc/#{vm.os_pid}/stat" |> File.read!() |> String.split(") ")
+    fields = String.split(rest)
+    String.to_integer(Enum.at(fields, 11)) + String.to_integer(Enum.at(fields, 12))
+  end
+
+  @doc "Ends the VM."
+  @spec stop(t()) :: :ok
+  def stop(vm) do
+    :peer.stop(vm.peer)
+  catch
+    :exit, _gone -> :ok
+  end
+
+  @doc "Connects two nodes."
+  @spec connect(t(), t()) :: :ok
+  def connect(one, other) do
+    true = call(one, :net_kernel, :connect_node, [other.node])
+    :ok
+  end
+
+  # Runs in the VM: every process that a supervisor of ours would restart, by its place in the trees.
+  @doc false
+  def supervised do
+    # The plug has no supervisor but the library's own.
+    for root <- [McpServer.Supervisor, __MODULE__], pid = Process.whereis(root), entry <- below(pid), do: entry
+  end
+
+  defp below(supervisor) do
+    for {id, pid, type, _modules} <- Supervisor.which_children(supervisor), is_pid(pid) do
+      [{id, pid} | if(type == :supervisor, do: below(pid), else: [])]
+    end
+    |> List.flatten()
+  catch
+    # It has just ended.
+    :exit, _reason -> []
+  end
+
+  # Runs in the VM: ends one of them, chosen by a number.
+  @doc false
+  def kill(number) do
+    all = supervised()
+    {id, pid} = Enum.at(all, rem(number, length(all)))
+    Process.exit(pid, :kill)
+    inspect(id)
+  end
+
+  # Runs in the VM: ends one session.
+  @doc false
+  def kill_a_session do
+    [{_id, pid, _type, _modules} | _others] = DynamicSupervisor.which_children(McpServer.Http.SessionSupervisor)
+    Process.exit(pid, :kill)
+  end
+
+  @doc "Processes of the VM, and bytes of its memory without garbage."
+  @spec used(t()) :: %{processes: pos_integer(), memory: pos_integer()}
+  def used(vm) do
+    call(vm, __MODULE__, :collect_garbage, [])
+    %{processes: length(call(vm, :erlang, :processes, [])), memory: call(vm, :erlang, :memory, [:total])}
+  end
+
+  # Runs in the VM.
+  @doc false
+  def collect_garbage, do: Enum.each(Process.list(), &:erlang.garbage_collect/1)
+end

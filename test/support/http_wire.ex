@@ -1,0 +1,29 @@
+defmodule McpServer.HttpWire do
+  # Every message a server sends over HTTP, checked against the official schema of its revision, as
+  # `McpServer.WireSchema` does it for one channel. A session is a channel; a request without one is a
+  # channel of its own.
+  @moduledoc false
+
+  alias McpServer.WireSchema
+
+  @doc "What is known of a session before its first message, or of one that another process opened."
+  def new(revision \\ nil), do: %{WireSchema.new() | session: revision}
+
+  @doc "Keeps a channel under a name, for this process."
+  def keep(name, channel), do: Process.put({__MODULE__, name}, channel)
+
+  @doc "A request's body was sent."
+  def sent(name, body), do: see(name, {:in, IO.iodata_to_binary(body)})
+
+  @doc "A message was received."
+  def received(name, message), do: see(name, {:out, message})
+
+  defp see(name, event) do
+    if WireSchema.available?() do
+      channel = Process.get({__MODULE__, name}) || WireSchema.new()
+      Process.put({__MODULE__, name}, WireSchema.see(channel, event))
+    end
+
+    :ok
+  end
+end
