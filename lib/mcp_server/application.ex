@@ -11,6 +11,7 @@ defmodule McpServer.Application do
       :ok = McpServer.Telemetry.load()
       :ok = McpServer.RequestState.load()
       # The tables belong to this process, which lives as long as the application.
+      :ok = McpServer.Call.Reaper.create_table()
       :ok = McpServer.Http.Sessions.create_table()
       :ok = McpServer.Http.Workers.create_table()
       children = [McpServer.Changes, McpServer.Call.Reaper, McpServer.Http.Supervisor]

@@ -68,19 +68,6 @@ defmodule McpServer.Connection do
     end
   end
 
-  @doc "The state of a connection that has no process of its own, on an open channel."
-  @spec solo(module(), Catalog.t(), {module(), struct()}, Options.t()) :: State.t()
-  def solo(router, catalog, channel, bounds) do
-    %State{
-      router: router,
-      catalog: catalog,
-      channel: channel,
-      session: Session.new(nil),
-      options: bounds,
-      opened_at: 0
-    }
-  end
-
   # Sees every message in both directions; our own tests check them against the official schemas. Over HTTP
   # most messages never come here, and the tests look at the wire instead.
   defp observer(channel, router) do

@@ -73,7 +73,7 @@ defmodule McpServer.HttpPlug do
 
   require Logger
 
-  alias McpServer.Http.{Ingress, Mount, Mounts, Relay, Solo}
+  alias McpServer.Http.{Ingress, Mount, Mounts, Relay}
   alias McpServer.HttpPlug.{Answer, Body, Head}
 
   @typedoc "One of the table above, or of `McpServer.HttpServer`."
@@ -107,12 +107,9 @@ defmodule McpServer.HttpPlug do
   def call(conn, options) do
     mount = Mounts.ensure(options)
     exchange = Relay.new()
-    head = conn |> Head.of() |> Map.merge(%{plug: conn, solo?: Head.outlives_client?(conn)})
-
-    case Ingress.serve(mount, exchange, head, &read_body/2, conn) do
-      {:solo, work, conn} -> work |> Solo.run(&Answer.execute/2, conn) |> Plug.Conn.halt()
-      conn -> exchange |> Relay.run(&Answer.execute/2, conn) |> Plug.Conn.halt()
-    end
+    head = conn |> Head.of() |> Map.put(:plug, conn)
+    conn = Ingress.serve(mount, exchange, head, &read_body/2, conn)
+    exchange |> Relay.run(&Answer.execute/2, conn) |> Plug.Conn.halt()
   end
 
   defp read_body(max, conn) do

@@ -224,7 +224,7 @@ defmodule McpServer.Connection.Calls do
   @doc "Makes sure that `deadline` will be noticed."
   @spec arm(State.t(), integer()) :: State.t()
   def arm(state, deadline) do
-    %{state | deadline_timer: Timer.set(state.deadline_timer, deadline, :mcp_deadline, state.options.timers)}
+    %{state | deadline_timer: Timer.set(state.deadline_timer, deadline, :mcp_deadline)}
   end
 
   defp fail(state, call, failure) do

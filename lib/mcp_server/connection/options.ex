@@ -16,11 +16,10 @@ defmodule McpServer.Connection.Options do
     max_result_bytes: 64 * 1024 * 1024,
     callers: [],
     assigns: %{},
-    overload: :wait,
-    timers: :own
+    overload: :wait
   }
 
-  @bounds @defaults |> Map.drop([:callers, :assigns, :overload, :timers]) |> Map.keys()
+  @bounds @defaults |> Map.drop([:callers, :assigns, :overload]) |> Map.keys()
 
   @type t :: %{atom() => term()}
 

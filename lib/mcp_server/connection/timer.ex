@@ -4,25 +4,16 @@ defmodule McpServer.Connection.Timer do
   # call two timer operations for a deadline that is hardly ever reached.
 
   @typedoc "When something is due, in milliseconds of monotonic time, and the timer that says so."
-  @type t :: {due :: integer(), reference() | nil} | nil
-
-  @typedoc "Whether the connection is told by a message, or its caller waits until then itself."
-  @type whose :: :own | :caller
+  @type t :: {due :: integer(), reference()} | nil
 
   @doc "Makes sure that `due` will be noticed, by `message` to the calling process."
-  @spec set(t(), integer(), message :: atom(), whose()) :: t()
-  def set({earlier, _timer} = set, due, _message, _whose) when earlier <= due, do: set
-  def set(_later, due, _message, :caller), do: {due, nil}
+  @spec set(t(), integer(), message :: atom()) :: t()
+  def set({earlier, _timer} = set, due, _message) when earlier <= due, do: set
 
-  def set(later, due, message, :own) do
+  def set(later, due, message) do
+    # The process need not wait until a timer of another scheduler is gone: one message too many does no harm.
     with {_due, timer} <- later, do: Process.cancel_timer(timer, async: true, info: false)
-    {due, Process.send_after(self(), message, max(due - now(), 0))}
+    now = System.monotonic_time(:millisecond)
+    {due, Process.send_after(self(), message, max(due - now, 0))}
   end
-
-  @doc "Milliseconds until it is due."
-  @spec left(t()) :: timeout()
-  def left(nil), do: :infinity
-  def left({due, _timer}), do: max(due - now(), 0)
-
-  defp now, do: System.monotonic_time(:millisecond)
 end

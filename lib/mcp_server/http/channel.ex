@@ -9,11 +9,11 @@ defmodule McpServer.Http.Channel do
 
   alias McpServer.{Catalog, Conn}
   alias McpServer.Connection.Timer
-  alias McpServer.Http.{Exchange, Ingress, Lane, Lanes, Listener, Local, Mount, Relay, Sessions, Workers}
+  alias McpServer.Http.{Exchange, Ingress, Lane, Lanes, Listener, Mount, Relay, Sessions, Workers}
   alias McpServer.Protocol.{HTTP, Outcome}
 
   @enforce_keys [:mount, :lanes]
-  defstruct [:mount, :lanes, :session, :timer, :seen_at, :catalog, timers: :own]
+  defstruct [:mount, :lanes, :session, :timer, :seen_at, :catalog]
 
   @typedoc """
   * `:session` – `nil` for a shared connection, else what is fixed for a session
@@ -25,7 +25,6 @@ defmodule McpServer.Http.Channel do
           lanes: Lanes.t(),
           session: %{id: String.t(), revision: String.t(), account: McpServer.Http.Replay.account()} | nil,
           timer: Timer.t(),
-          timers: Timer.whose(),
           seen_at: integer(),
           catalog: Catalog.t() | nil
         }
@@ -33,16 +32,10 @@ defmodule McpServer.Http.Channel do
   # Streams can be resumed by event id from 2025-03-26 on; from 2025-11-25 on they begin with one.
   @primed_since "2025-11-25"
 
-  @doc "The channel of a connection that belongs to no session."
-  @spec shared(Mount.t(), Timer.whose()) :: {module(), t()}
-  def shared(mount, timers \\ :own),
-    do: {__MODULE__, %__MODULE__{mount: mount, lanes: Lanes.new(), seen_at: 0, timers: timers}}
-
   @impl true
   def open(%{mount: mount, session: nil, number: number}) do
     Workers.enter(mount.id, number)
-    {_module, channel} = shared(mount)
-    {:ok, channel}
+    {:ok, %__MODULE__{mount: mount, lanes: Lanes.new(), seen_at: 0}}
   end
 
   def open(%{mount: mount, session: session}) do
@@ -128,9 +121,8 @@ defmodule McpServer.Http.Channel do
   end
 
   # A plug learns that its client has gone only from writing. Whose call ends with it asks more often.
-  defp quiet_ms(%{session: nil, mount: mount}, %{module: module}, {:request, %{kind: kind}})
-       when module in [Relay, Local] and kind != :listen,
-       do: min(mount.disconnect_check, mount.keep_alive)
+  defp quiet_ms(%{session: nil, mount: mount}, %{module: Relay}, {:request, %{kind: kind}}) when kind != :listen,
+    do: min(mount.disconnect_check, mount.keep_alive)
 
   defp quiet_ms(channel, _exchange, _outcome), do: channel.mount.keep_alive
 
@@ -236,7 +228,7 @@ defmodule McpServer.Http.Channel do
 
   # One timer for all lanes.
   defp arm(channel, nil), do: channel
-  defp arm(channel, due), do: %{channel | timer: Timer.set(channel.timer, due, :mcp_http_tick, channel.timers)}
+  defp arm(channel, due), do: %{channel | timer: Timer.set(channel.timer, due, :mcp_http_tick)}
 
   defp tick(channel) do
     now = Lane.now()

@@ -8,7 +8,7 @@ defmodule McpServer.Http.Ingress do
 
   alias McpServer.{Catalog, Conn}
   alias McpServer.Dispatch.Failure
-  alias McpServer.Http.{Exchange, Listener, Mount, Proxy, Relay, Sessions, Solo, Workers}
+  alias McpServer.Http.{Exchange, Listener, Mount, Proxy, Relay, Sessions, Workers}
   alias McpServer.HttpRequest
   alias McpServer.Protocol.HTTP
 
@@ -22,8 +22,7 @@ defmodule McpServer.Http.Ingress do
           optional(:authority) => String.t() | nil,
           optional(:peer) => {:inet.ip_address(), :inet.port_number()} | nil,
           optional(:plug) => map(),
-          optional(:known) => Proxy.known(),
-          optional(:solo?) => boolean()
+          optional(:known) => Proxy.known()
         }
 
   @typedoc "Reads the body, of at most so many bytes."
@@ -68,11 +67,9 @@ defmodule McpServer.Http.Ingress do
   @doc """
   Serves a request in the calling process, up to where somebody else answers it.
 
-  `state` is what `read` works with; it is returned as the last reading left it. With `solo?: true` in its head
-  a request that needs nobody else comes back as work for `McpServer.Http.Solo`.
+  `state` is what `read` works with; it is returned as the last reading left it.
   """
-  @spec serve(Mount.t(), Exchange.t(), head(), reader(state), state) :: state | {:solo, Solo.work(), state}
-        when state: term()
+  @spec serve(Mount.t(), Exchange.t(), head(), reader(state), state) :: state when state: term()
   def serve(mount, exchange, head, read, state) do
     case HTTP.screen(mount.policy, head) do
       {:ok, screened, facts} -> admitted(mount, exchange, {screened, facts}, head, read, state)
@@ -209,11 +206,6 @@ defmodule McpServer.Http.Ingress do
 
   defp deliver(request, {pid, _revision}, outcome, origin, state),
     do: hand(request, pid, {:mcp_http_request, request.exchange, outcome, origin}, state)
-
-  # A stream that listens has to hear of changes, which the shared connections do.
-  defp deliver(%{head: %{solo?: true}} = request, nil, {:request, %{kind: kind}} = outcome, origin, state)
-       when kind != :listen,
-       do: {:solo, {request.mount, outcome, origin}, state}
 
   defp deliver(request, nil, {:request, _request} = outcome, origin, state) do
     worker = Workers.pick(request.mount.id)

@@ -80,10 +80,6 @@ defmodule McpServer.Http.Lanes do
     end
   end
 
-  @doc "Whether there are none."
-  @spec empty?(t()) :: boolean()
-  def empty?(%__MODULE__{lanes: lanes}), do: lanes == %{}
-
   @doc "Whether a client waits or listens."
   @spec busy?(t()) :: boolean()
   def busy?(%__MODULE__{lanes: lanes}), do: Enum.any?(lanes, fn {_key, lane} -> lane.exchange != nil end)

@@ -15,7 +15,6 @@ defmodule McpServer.Http.Mount do
     :authorize,
     :init,
     :options,
-    :bounds,
     assigns: %{},
     max_body_bytes: 4 * 1024 * 1024,
     max_sessions: 10_000,
@@ -105,8 +104,7 @@ defmodule McpServer.Http.Mount do
     {bounds, own} = Keyword.split(options, Options.names())
     {policy, own} = Keyword.split(own, @policy)
     mount = struct!(%__MODULE__{id: id, router: own[:router], policy: nil, options: bounds}, own)
-    {bounds, []} = Options.split(mount.options)
-    %{mount | policy: policy(Map.new(policy), mount), bounds: %{bounds | timers: :caller}}
+    %{mount | policy: policy(Map.new(policy), mount)}
   end
 
   defp policy(options, mount) do

@@ -2,8 +2,6 @@ defmodule McpServer.HttpPlug.Head do
   @moduledoc false
   # The head of a request, as the core screens it.
 
-  @compile {:no_warn_undefined, Plug.Conn}
-
   @type t :: %{
           method: String.t(),
           target: String.t(),
@@ -23,14 +21,6 @@ defmodule McpServer.HttpPlug.Head do
       peer: nil
     }
   end
-
-  @doc """
-  Whether the process of the request goes on when the client has gone. Cowboy kills it, and so do servers of
-  HTTP/2, where it belongs to a stream.
-  """
-  @spec outlives_client?(map()) :: boolean()
-  def outlives_client?(%{adapter: {Plug.Cowboy.Conn, _state}}), do: false
-  def outlives_client?(conn), do: Plug.Conn.get_http_protocol(conn) in [:"HTTP/1", :"HTTP/1.0", :"HTTP/1.1"]
 
   # `Plug.Head` and `Plug.MethodOverride` rewrite the method; a HEAD must not open a stream as a GET would.
   # The servers' adapters keep what was sent.

@@ -7,7 +7,7 @@ defmodule McpServer.Connection.OptionsTest do
     {options, []} = Options.split([])
     assert %{max_calls: 64, max_waiting: 1_000, timeout: 60_000, input_timeout: 300_000, grace: 5_000} = options
 
-    assert Enum.all?(Map.drop(options, [:callers, :assigns, :overload, :timers]), fn {_name, bound} ->
+    assert Enum.all?(Map.drop(options, [:callers, :assigns, :overload]), fn {_name, bound} ->
              is_integer(bound)
            end)
   end

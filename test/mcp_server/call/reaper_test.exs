@@ -1,0 +1,48 @@
+defmodule McpServer.Call.ReaperTest do
+  use ExUnit.Case, async: true
+
+  alias McpServer.Call.Reaper
+
+  # A process of a web server serves request after request. Each of them once cost it a monitor for good.
+  test "watching again adds nothing" do
+    test = self()
+
+    pid =
+      spawn_link(fn ->
+        for _ <- 1..100, do: Reaper.watch()
+        send(test, :watched)
+        receive do: (:stop -> :ok)
+      end)
+
+    assert_receive :watched
+    :sys.get_state(Reaper)
+    reaper = Process.whereis(Reaper)
+    assert {:monitored_by, watchers} = Process.info(pid, :monitored_by)
+    assert Enum.count(watchers, &(&1 == reaper)) == 1
+
+    send(pid, :stop)
+    reference = Process.monitor(pid)
+    assert_receive {:DOWN, ^reference, :process, ^pid, :normal}
+    :sys.get_state(Reaper)
+    assert :ets.lookup(Reaper, pid) == []
+  end
+
+  test "the calls of a connection that is killed end with it, and those of others do not" do
+    test = self()
+
+    connection =
+      spawn(fn ->
+        Reaper.watch()
+        send(test, {:call, spawn(fn -> Process.sleep(:infinity) end)})
+        Process.sleep(:infinity)
+      end)
+
+    other = spawn_link(fn -> Process.sleep(:infinity) end)
+    assert_receive {:call, call}
+    :sys.get_state(Reaper)
+    reference = Process.monitor(call)
+    Process.exit(connection, :kill)
+    assert_receive {:DOWN, ^reference, :process, ^call, :killed}
+    assert Process.alive?(other)
+  end
+end
