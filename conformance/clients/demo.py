@@ -1,6 +1,9 @@
-"""Starts the example server over stdio with the official Python client, and prints what it lists and answers.
+"""Connects the official Python client to the example server, and prints what it answers.
 
-    demo.py <command> [argument ...]
+    demo.py [--lists] <url>
+    demo.py [--lists] <command> [argument ...]
+
+With `--lists` it also prints what the server has.
 """
 
 import asyncio
@@ -82,11 +85,15 @@ async def show_reads(client) -> None:
         print(f"    {message.role}: {block(message.content)}")
 
 
-async def main(command: list[str]) -> int:
-    server = StdioServerParameters(command=command[0], args=command[1:])
+async def main(lists: bool, target: list[str]) -> int:
+    over_http = target[0].startswith("http:")
+    server = target[0] if over_http else StdioServerParameters(command=target[0], args=target[1:])
     async with Client(server, elicitation_callback=answer, read_timeout_seconds=30) as client:
-        print(f"Connected to {client.server_info.name} {client.server_info.version}, MCP {client.protocol_version}")
-        await show_lists(client)
+        info = client.server_info
+        over = f"Streamable HTTP at {target[0]}" if over_http else "stdio"
+        heading(f"Connected to {info.name} {info.version} over {over}, MCP {client.protocol_version}")
+        if lists:
+            await show_lists(client)
         succeeded = await show_calls(client)
         await show_reads(client)
     print("\nEvery call succeeded." if succeeded else "\nA call failed.")
@@ -94,4 +101,6 @@ async def main(command: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(sys.argv[1:])))
+    arguments = sys.argv[1:]
+    with_lists = arguments[0] == "--lists"
+    sys.exit(asyncio.run(main(with_lists, arguments[1:] if with_lists else arguments)))

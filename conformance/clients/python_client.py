@@ -1,5 +1,6 @@
-"""The example server, met by the official Python client over stdio.
+"""The example server, met by the official Python client: over Streamable HTTP, or over stdio.
 
+    python_client.py <legacy|modern> <url>
     python_client.py <legacy|modern> <command> [argument ...]
 
 `legacy` shakes hands with `initialize` (the session era), `modern` with `server/discover` (2026-07-28).
@@ -70,10 +71,13 @@ class User:
         return asked
 
 
-def client(user: User, era: str, command: list[str], log_level=None) -> Client:
-    server = StdioServerParameters(command=command[0], args=command[1:])
+def is_url(target: list[str]) -> bool:
+    return target[0].startswith("http:")
+
+
+def client(user: User, era: str, target: list[str], log_level=None) -> Client:
     return Client(
-        server,
+        target[0] if is_url(target) else StdioServerParameters(command=target[0], args=target[1:]),
         mode="legacy" if era == "legacy" else "auto",
         client_info=types.Implementation(name="conformance", version="1.0.0"),
         elicitation_callback=user.elicit,
@@ -170,10 +174,10 @@ async def logging(checks, era, session, user) -> None:
     checks.equal("result with logging", result, EXPECTED["logging"]["result"])
 
 
-async def silence(checks, era, command) -> None:
+async def silence(checks, era, target) -> None:
     """Without a level in the request nothing is logged to a modern client."""
     user = User()
-    async with client(user, era, command) as session:
+    async with client(user, era, target) as session:
         await session.call_tool("test_logging_tool", {})
         await asyncio.sleep(0.2)
     checks.equal("log messages without a level", user.logs, [])
@@ -232,10 +236,10 @@ async def events(subscription) -> list[str]:
             return seen
 
 
-async def main(era: str, command: list[str]) -> int:
-    checks = Checks(f"python {era}")
+async def main(era: str, target: list[str]) -> int:
+    checks = Checks(f"python {era} over {'HTTP' if is_url(target) else 'stdio'}")
     user = User()
-    async with client(user, era, command, log_level="debug") as session:
+    async with client(user, era, target, log_level="debug") as session:
         await greeting(checks, era, session)
         await lists(checks, era, session)
         await calls(checks, era, session)
@@ -248,11 +252,12 @@ async def main(era: str, command: list[str]) -> int:
         await logging(checks, era, session, user)
         await changes(checks, era, session, user)
         closing = time.monotonic()
-    # The client closes the server's stdin, waits two seconds and then kills.
-    checks.true("the server ends by itself at the end of its input", time.monotonic() - closing < 1.9)
-    checks.equal("lines that are not messages", user.stray, [])
+    if not is_url(target):
+        # The client closes the server's stdin, waits two seconds and then kills.
+        checks.true("the server ends by itself at the end of its input", time.monotonic() - closing < 1.9)
+    checks.equal("what is no message", user.stray, [])
     if era == "modern":
-        await silence(checks, era, command)
+        await silence(checks, era, target)
     return checks.finish()
 
 

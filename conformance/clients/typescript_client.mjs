@@ -1,5 +1,6 @@
-// The example server, met by the official TypeScript client over stdio.
+// The example server, met by the official TypeScript client: over Streamable HTTP, or over stdio.
 //
+//     typescript_client.mjs <legacy|modern> <url>
 //     typescript_client.mjs <legacy|modern> <command> [argument ...]
 //
 // `legacy` shakes hands with `initialize` (the session era), `modern` with `server/discover` (2026-07-28).
@@ -8,7 +9,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 import { Checks } from "./checks.mjs";
@@ -60,7 +61,14 @@ class User {
   }
 }
 
-async function connect(user, era, command) {
+const isUrl = (target) => target[0].startsWith("http:");
+
+function transport(target) {
+  if (isUrl(target)) return new StreamableHTTPClientTransport(new URL(target[0]));
+  return new StdioClientTransport({ command: target[0], args: target.slice(1) });
+}
+
+async function connect(user, era, target) {
   const client = new Client(
     { name: "conformance", version: "1.0.0" },
     {
@@ -69,7 +77,7 @@ async function connect(user, era, command) {
     },
   );
   user.attach(client);
-  await client.connect(new StdioClientTransport({ command: command[0], args: command.slice(1) }));
+  await client.connect(transport(target));
   return client;
 }
 
@@ -205,10 +213,23 @@ async function changesOnAStream(checks, client, user) {
   checks.equal("events after the end", user.notifications, []);
 }
 
-async function main(era, command) {
-  const checks = new Checks(`typescript ${era}`);
+// A session is ended by the client; a server that serves its standard input ends with that.
+async function close(checks, client, target) {
+  if (isUrl(target)) {
+    await client.transport.terminateSession();
+    await client.close();
+    return;
+  }
+  const closing = performance.now();
+  await client.close();
+  // The client closes the server's stdin, waits two seconds and then kills.
+  checks.true("the server ends by itself at the end of its input", performance.now() - closing < 1900);
+}
+
+async function main(era, target) {
+  const checks = new Checks(`typescript ${era} over ${isUrl(target) ? "HTTP" : "stdio"}`);
   const user = new User();
-  const client = await connect(user, era, command);
+  const client = await connect(user, era, target);
   greeting(checks, era, client);
   await lists(checks, client);
   await calls(checks, client);
@@ -221,13 +242,10 @@ async function main(era, command) {
   await logging(checks, era, client, user);
   await (era === "legacy" ? changesInASession : changesOnAStream)(checks, client, user);
 
-  const closing = performance.now();
-  await client.close();
-  // The client closes the server's stdin, waits two seconds and then kills.
-  checks.true("the server ends by itself at the end of its input", performance.now() - closing < 1900);
+  await close(checks, client, target);
   checks.equal("errors the client saw", user.errors, []);
   return checks.finish();
 }
 
-const [era, ...command] = process.argv.slice(2);
-process.exit(await main(era, command));
+const [era, ...target] = process.argv.slice(2);
+process.exit(await main(era, target));

@@ -3,6 +3,7 @@ defmodule Everything.MCP do
   The server: every kind of tool, prompt and resource there is, for clients to try.
 
       mix mcp.stdio Everything.MCP
+      mix mcp.http Everything.MCP --port 4040
   """
   use McpServer.Router,
     name: "everything",
@@ -41,7 +42,7 @@ defmodule Everything.MCP do
   tool "test_tool_with_logging", "Logs three messages", Report, :three_logs
   tool "test_logging_tool", "Logs one message", Report, :one_log
   tool "test_tool_with_progress", "Reports progress three times", Report, :three_steps
-  tool "test_reconnection", "Answers after a tenth of a second", Report, :late
+  tool "test_reconnection", "Hangs up, and answers a tenth of a second later", Report, :late
 
   # What a call can ask the client for.
 

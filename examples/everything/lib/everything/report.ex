@@ -29,7 +29,9 @@ defmodule Everything.Report do
     {:ok, [text("Reported progress three times.")]}
   end
 
-  def late(_conn, _args) do
+  # A client that came with a session fetches the answer with a request of its own; every other one waits for it here.
+  def late(conn, _args) do
+    close_stream(conn, retry: @pause_ms)
     Process.sleep(2 * @pause_ms)
     {:ok, [text("Here after all.")]}
   end

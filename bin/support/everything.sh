@@ -1,0 +1,24 @@
+# Sourced by commands that need the example server over HTTP.
+
+# start_everything PORT: starts it, sets `everything_url`, and sees to it that it ends with the shell. Fails when it is
+# not ready within a minute. What the server says goes to stderr.
+start_everything() {
+  local log tries
+  log=$(mktemp)
+  bin/everything --port "$1" 2> >(tee "$log" >&2) >&2 &
+  everything_pid=$!
+  trap stop_everything EXIT
+  for ((tries = 0; tries < 600; tries++)); do
+    everything_url=$(sed -n 's/^Listening on \(http:.*\)$/\1/p' "$log")
+    [ -z "$everything_url" ] && kill -0 "$everything_pid" 2>/dev/null || break
+    sleep 0.1
+  done
+  rm "$log"
+  [ -n "$everything_url" ] || fail "the example server did not start"
+}
+
+# A server that does not end well is a failure of whoever started it.
+stop_everything() {
+  kill -TERM "$everything_pid" 2>/dev/null || true
+  wait "$everything_pid" || fail "the example server ended with status $?"
+}
