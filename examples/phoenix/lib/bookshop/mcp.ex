@@ -1,0 +1,33 @@
+defmodule Bookshop.MCP do
+  @moduledoc "What the shop offers to MCP clients."
+  use McpServer.Router, name: "bookshop", version: "1.0.0", title: "Bookshop"
+
+  tool "search", "Searches the shop's books", Bookshop.MCP.Tools, :search, hints: [:read_only, :closed_world] do
+    input_field "words", "Part of a title or of an author's name", :string, required: true, minLength: 2
+
+    output_field "books", "What was found", :array, required: true do
+      items :object do
+        field "isbn", "Its ISBN", :string, required: true
+        field "title", "Its title", :string, required: true
+        field "author", "Who wrote it", :string, required: true
+        field "cents", "Its price", :integer, required: true
+      end
+    end
+  end
+
+  tool "order", "Orders a book for the signed-in customer", Bookshop.MCP.Tools, :order do
+    input_field "isbn", "The book's ISBN", :string, required: true
+  end
+
+  tool "stocktaking", "Counts every shelf, and tells how far it is", Bookshop.MCP.Tools, :stocktaking,
+    hints: [:read_only] do
+    input_field "shelves", "How many", :integer, required: true, minimum: 1, maximum: 100
+  end
+
+  resource "book", "book://{isbn}" do
+    description "A book of the shop"
+    mimeType "text/plain"
+    read Bookshop.MCP.Resources, :book
+    complete Bookshop.MCP.Resources, :complete
+  end
+end

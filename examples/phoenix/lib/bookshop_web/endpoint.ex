@@ -1,0 +1,20 @@
+defmodule BookshopWeb.Endpoint do
+  @moduledoc false
+  use Phoenix.Endpoint, otp_app: :bookshop
+
+  if code_reloading?, do: plug(Phoenix.CodeReloader)
+
+  plug Plug.RequestId
+  plug Plug.Telemetry, event_prefix: [:phoenix, :endpoint]
+
+  # Leaves the bodies of MCP requests to MCP.
+  plug Plug.Parsers,
+    parsers: [:urlencoded, :multipart, :json],
+    pass: ["*/*"],
+    body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []},
+    json_decoder: Phoenix.json_library()
+
+  plug Plug.MethodOverride
+  plug Plug.Head
+  plug BookshopWeb.Router
+end

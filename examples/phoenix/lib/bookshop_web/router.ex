@@ -1,0 +1,23 @@
+defmodule BookshopWeb.Router do
+  @moduledoc false
+  use Phoenix.Router
+
+  pipeline :browser do
+    plug :accepts, ["html"]
+    plug :put_secure_browser_headers
+  end
+
+  pipeline :mcp do
+    plug BookshopWeb.Customer
+  end
+
+  scope "/" do
+    pipe_through :browser
+    get "/", BookshopWeb.PageController, :home
+  end
+
+  scope "/mcp" do
+    pipe_through :mcp
+    forward "/", McpServer.HttpPlug, router: Bookshop.MCP, authorize: {BookshopWeb.Customer, :authorize}
+  end
+end

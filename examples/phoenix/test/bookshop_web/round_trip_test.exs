@@ -1,0 +1,64 @@
+defmodule BookshopWeb.RoundTripTest do
+  # Over a real connection, as clients come.
+  use BookshopWeb.ConnCase, async: true
+
+  setup_all do
+    {:ok, _started} = Application.ensure_all_started(:inets)
+    {:ok, {_ip, port}} = BookshopWeb.Endpoint.server_info(:http)
+    {:ok, url: ~c"http://127.0.0.1:#{port}/mcp"}
+  end
+
+  defp request(url, {headers, body}, more \\ []) do
+    headers = for {name, value} <- headers ++ more, name != "content-type", do: {to_charlist(name), to_charlist(value)}
+    request = {url, headers, ~c"application/json", body}
+    {:ok, {{_version, status, _reason}, headers, body}} = :httpc.request(:post, request, [], body_format: :binary)
+    {status, Map.new(headers, fn {name, value} -> {to_string(name), to_string(value)} end), body}
+  end
+
+  defp events(body), do: for("data: " <> data <- String.split(body, "\n"), data != "", do: Jason.decode!(data))
+
+  test "a list comes as JSON", %{url: url} do
+    assert {200, %{"content-type" => "application/json"}, body} = request(url, message("tools/list"))
+    names = for tool <- Jason.decode!(body)["result"]["tools"], do: tool["name"]
+    assert names == ["search", "order", "stocktaking"]
+  end
+
+  test "progress comes on a stream, and the result at its end", %{url: url} do
+    message = call("stocktaking", %{"shelves" => 3}, %{"_meta" => %{"progressToken" => "count"}})
+    assert {200, %{"content-type" => "text/event-stream", "x-accel-buffering" => "no"}, body} = request(url, message)
+    {progress, [answer]} = body |> events() |> Enum.split(-1)
+
+    assert [%{"progress" => 1, "progressToken" => "count", "total" => 3}, %{"progress" => 2}, %{"progress" => 3}] =
+             Enum.map(progress, & &1["params"])
+
+    assert %{"id" => 1, "result" => %{"content" => [%{"text" => "Counted 3 shelves"}]}} = answer
+  end
+
+  test "a session of revision 2025-11-25 belongs to who opened it", %{url: url} do
+    initialize = %{
+      "jsonrpc" => "2.0",
+      "id" => 1,
+      "method" => "initialize",
+      "params" => %{
+        "protocolVersion" => "2025-11-25",
+        "capabilities" => %{},
+        "clientInfo" => %{"name" => "test", "version" => "1"}
+      }
+    }
+
+    headers = [{"accept", "application/json, text/event-stream"}]
+    ada = [{"authorization", "Bearer secret-of-ada"}]
+    assert {200, %{"mcp-session-id" => id}, _body} = request(url, {headers, Jason.encode!(initialize)}, ada)
+
+    list = Jason.encode!(%{"jsonrpc" => "2.0", "id" => 2, "method" => "tools/list"})
+    in_session = {headers ++ [{"mcp-session-id", id}, {"mcp-protocol-version", "2025-11-25"}], list}
+    assert {200, _headers, _body} = request(url, in_session, ada)
+    assert {404, _headers, _body} = request(url, in_session)
+  end
+
+  test "a body that is no JSON is answered by MCP, not by the application's error page", %{url: url} do
+    headers = [{"accept", "application/json, text/event-stream"}]
+    assert {400, _headers, body} = request(url, {headers, "{"})
+    assert %{"error" => %{"code" => -32_700}} = Jason.decode!(body)
+  end
+end

@@ -1,0 +1,49 @@
+defmodule BookshopWeb.ConnCase do
+  @moduledoc false
+  use ExUnit.CaseTemplate
+
+  using do
+    quote do
+      import Plug.Conn
+      import Phoenix.ConnTest
+      import BookshopWeb.ConnCase
+
+      @endpoint BookshopWeb.Endpoint
+    end
+  end
+
+  # MCP lets in what is addressed to this machine; the host of a test's conn is www.example.com.
+  setup do
+    {:ok, conn: %{Phoenix.ConnTest.build_conn() | host: "localhost"}}
+  end
+
+  @stateless %{
+    "io.modelcontextprotocol/protocolVersion" => "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities" => %{}
+  }
+
+  @doc "A request of the revision 2026-07-28, and the headers that go with it."
+  def message(method, params \\ %{}) do
+    body = %{
+      "jsonrpc" => "2.0",
+      "id" => 1,
+      "method" => method,
+      "params" => Map.update(params, "_meta", @stateless, &Map.merge(@stateless, &1))
+    }
+
+    named = for key <- ["name", "uri"], value = params[key], do: {"mcp-name", value}
+
+    headers = [
+      {"content-type", "application/json"},
+      {"accept", "application/json, text/event-stream"},
+      {"mcp-protocol-version", "2026-07-28"},
+      {"mcp-method", method}
+    ]
+
+    {headers ++ named, Jason.encode!(body)}
+  end
+
+  @doc "A call of a tool."
+  def call(tool, arguments, params \\ %{}),
+    do: message("tools/call", Map.merge(params, %{"name" => tool, "arguments" => arguments}))
+end
