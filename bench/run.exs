@@ -7,7 +7,8 @@ benchmarks = [
   json: Bench.Json,
   schema: Bench.Schema,
   lists: Bench.Lists,
-  stdio: Bench.Stdio
+  stdio: Bench.Stdio,
+  http: Bench.Http
 ]
 
 names = Enum.map(benchmarks, fn {name, _module} -> to_string(name) end)

@@ -1,0 +1,117 @@
+for file <- ~w(request client server contenders wrk rounds streams), do: Code.require_file("http/#{file}.exs", __DIR__)
+
+defmodule Bench.Http do
+  @moduledoc """
+  The library over HTTP, against servers on the official SDKs: requests a second, how long they take, processor time
+  and memory, and what an idle stream costs.
+
+  wrk runs on the same machine and takes its share of the processors. `BENCH_ROUNDS` and `BENCH_SECONDS` change how
+  often and how long is measured, `BENCH_STREAMS` how many streams are opened.
+  """
+
+  alias Bench.Http.{Contenders, Request, Rounds, Server, Streams}
+  alias Bench.Measure
+
+  @measured [echo: 1, echo: 16, echo: 64, echo: 256, echo_in_session: 16, ping: 16, list: 16]
+
+  # At least so many times rmcp's requests a second, and at most so many times its p99.
+  @targets [
+    {"listener", :echo, 16, 1.9, 2.0},
+    {"listener", :echo, 64, 2.2, nil},
+    {"listener", :ping, 16, 4.0, 1.0},
+    {"listener", :list, 16, 1.8, 1.0},
+    {"plug", :echo, 16, 1.0, 2.0}
+  ]
+  @sessions 64
+  @stream_kib 16
+
+  def run do
+    case Contenders.build() do
+      {:ok, contenders} ->
+        speed(contenders) ++ streams(contenders)
+
+      {:error, reason} ->
+        IO.puts("HTTP is not measured: #{reason}")
+        []
+    end
+  end
+
+  defp requests do
+    [
+      echo: Request.echo(:stateless),
+      echo_in_session: Request.echo(:session),
+      ping: Request.ping(),
+      list: Request.list()
+    ]
+  end
+
+  defp speed(contenders) do
+    IO.puts("\nHTTP: medians of #{Rounds.rounds()} rounds of #{Rounds.seconds()} s, wrk on the same machine")
+    servers = for {name, command} <- contenders, do: Contenders.open_sessions(Server.start(name, command), @sessions)
+    for server <- servers, {_key, request} <- requests(), do: :ok = Contenders.check!(server, request)
+
+    results =
+      for {key, connections} <- @measured, into: %{} do
+        medians = Rounds.medians(servers, requests()[key], connections)
+        print(title(key, connections), servers, medians)
+        {{key, connections}, medians}
+      end
+
+    Enum.each(servers, &Server.stop/1)
+    for target <- @targets, line <- speed_targets(target, results), do: line
+  end
+
+  defp title(key, 1), do: "#{requests()[key].name}, 1 connection"
+  defp title(key, connections), do: "#{requests()[key].name}, #{connections} connections"
+
+  defp print(title, servers, %{"rmcp" => rmcp} = medians) do
+    rows = for server <- servers, do: row(server.name, medians[server.name], rmcp)
+    Measure.table(title, ["", "req/s", "of rmcp's", "p50 ms", "p99 ms", "CPU µs", "memory MiB"], rows)
+  end
+
+  defp row(name, figures, rmcp) do
+    ratio = "#{Float.round(figures.per_second / rmcp.per_second, 2)}×"
+    times = [ms(figures.p50), ms(figures.p99), Measure.us(figures.processor)]
+    [name, "#{round(figures.per_second)}", ratio] ++ times ++ ["#{div(figures.memory, 1024)}"]
+  end
+
+  defp ms(us), do: "#{Float.round(us / 1000, 2)}"
+
+  defp speed_targets({contender, key, connections, least, most}, results) do
+    case results[{key, connections}] do
+      %{^contender => ours, "rmcp" => rmcp} ->
+        what = "#{contender}, #{title(key, connections)}"
+        speed = ours.per_second / rmcp.per_second
+        speed_target = {"#{what}: #{Float.round(speed, 2)}× rmcp, at least #{least}×", speed >= least}
+        [speed_target | p99_target(what, ours.p99 / rmcp.p99, most)]
+
+      _not_measured ->
+        []
+    end
+  end
+
+  defp p99_target(_what, _reached, nil), do: []
+
+  defp p99_target(what, reached, most) do
+    [{"#{what}: p99 #{Float.round(reached, 2)}× rmcp's, at most #{most}×", reached <= most}]
+  end
+
+  defp streams(contenders) do
+    count = Streams.count(Rounds.setting("BENCH_STREAMS", 10_000))
+    each = for {name, command} <- contenders, do: {name, idle_stream(name, command, count)}
+    rows = for {name, kib} <- each, do: [name, "#{Float.round(kib, 1)}"]
+    Measure.table("#{Request.listen().name}, #{count} idle streams", ["", "KiB each"], rows)
+
+    for {"listener", kib} <- each do
+      {"listener, idle streams: #{Float.round(kib, 1)} KiB each, at most #{@stream_kib} KiB", kib <= @stream_kib}
+    end
+  end
+
+  # On a server that has done nothing before, whose memory has no room left over from other work.
+  defp idle_stream(name, command, count) do
+    server = Server.start(name, command)
+    kib = Streams.kib_each(server, count)
+    Server.stop(server)
+    kib
+  end
+end

@@ -1,0 +1,75 @@
+defmodule Bench.Http.Client do
+  @moduledoc "As much of an HTTP client as it takes to ask once, and to hold streams open."
+
+  alias Bench.Http.Request
+
+  @timeout 30_000
+
+  @type response :: %{status: pos_integer(), headers: %{String.t() => String.t()}, body: String.t()}
+
+  @doc "One request on a connection of its own."
+  @spec post(:inet.port_number(), Request.t(), String.t() | nil) :: response()
+  def post(port, request, session \\ nil) do
+    socket = send_request(port, request, session, [{"Connection", "close"}])
+    [head, body] = socket |> read_all([]) |> String.split("\r\n\r\n", parts: 2)
+    [status_line | lines] = String.split(head, "\r\n")
+    ["HTTP/1.1", status | _reason] = String.split(status_line, " ", parts: 3)
+    headers = Map.new(lines, &header/1)
+    body = if headers["transfer-encoding"] == "chunked", do: unchunked(body), else: body
+    %{status: String.to_integer(status), headers: headers, body: body}
+  end
+
+  @doc "Opens a stream, and returns its connection once the first event has come."
+  @spec open_stream(:inet.port_number(), Request.t()) :: :gen_tcp.socket()
+  def open_stream(port, request) do
+    socket = send_request(port, request, nil, [])
+    await_event(socket, "")
+    socket
+  end
+
+  @doc "Whether the server has not closed a stream."
+  @spec open?(:gen_tcp.socket()) :: boolean()
+  def open?(socket), do: :gen_tcp.recv(socket, 0, 0) != {:error, :closed}
+
+  defp send_request(port, request, session, headers) do
+    {:ok, socket} = :gen_tcp.connect({127, 0, 0, 1}, port, [:binary, active: false, nodelay: true], @timeout)
+    session = if session, do: [{"Mcp-Session-Id", session}], else: []
+    length = {"Content-Length", Integer.to_string(byte_size(request.body))}
+    headers = [{"Host", "127.0.0.1:#{port}"}, length | request.headers] ++ session ++ headers
+    lines = for {name, value} <- headers, do: [name, ": ", value, "\r\n"]
+    :ok = :gen_tcp.send(socket, ["POST /mcp HTTP/1.1\r\n", lines, "\r\n", request.body])
+    socket
+  end
+
+  defp read_all(socket, read) do
+    case :gen_tcp.recv(socket, 0, @timeout) do
+      {:ok, bytes} -> read_all(socket, [read | bytes])
+      {:error, :closed} -> IO.iodata_to_binary(read)
+    end
+  end
+
+  defp header(line) do
+    [name, value] = String.split(line, ":", parts: 2)
+    {String.downcase(name), String.trim(value)}
+  end
+
+  defp unchunked(body) do
+    [size, rest] = String.split(body, "\r\n", parts: 2)
+
+    case String.to_integer(size, 16) do
+      0 -> ""
+      size -> binary_part(rest, 0, size) <> unchunked(binary_part(rest, size + 2, byte_size(rest) - size - 2))
+    end
+  end
+
+  # An event ends with an empty line, and so does the head.
+  defp await_event(socket, read) do
+    {:ok, bytes} = :gen_tcp.recv(socket, 0, @timeout)
+    read = read <> bytes
+
+    case String.split(read, "\r\n\r\n", parts: 2) do
+      ["HTTP/1.1 200" <> _head, events] -> events =~ ~r/\r?\n\r?\n/ || await_event(socket, read)
+      [_half_a_head] -> await_event(socket, read)
+    end
+  end
+end

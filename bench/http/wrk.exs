@@ -1,0 +1,43 @@
+defmodule Bench.Http.Wrk do
+  @moduledoc "Runs wrk against one server."
+
+  alias Bench.Http.Request
+
+  @script Path.join(__DIR__, "wrk.lua")
+
+  @type figures :: %{requests: pos_integer(), per_second: float(), bytes: float(), p50: integer(), p99: integer()}
+
+  @doc """
+  Asks as fast as the answers come: requests, requests per second, bytes per answer, and the microseconds half of them
+  and 99 of 100 took at most. Raises when an answer was missing or had a status of 400 or more.
+  """
+  @spec run(:inet.port_number(), Request.t(), [String.t()], pos_integer(), number()) :: figures()
+  def run(port, request, sessions, connections, seconds) do
+    threads = min(connections, max(div(System.schedulers_online(), 2), 1))
+    url = "http://127.0.0.1:#{port}/mcp"
+    arguments = ["-t#{threads}", "-c#{connections}", "-d#{seconds}", "--timeout", "20", "-s", @script, url]
+
+    {output, 0} = System.cmd("wrk", arguments, env: environment(request, sessions), stderr_to_stdout: true)
+    figures(output)
+  end
+
+  defp environment(request, sessions) do
+    headers = for {name, value} <- request.headers, do: "#{name}: #{value}\n"
+    ids = Enum.join(sessions, "\n")
+    [{"BENCH_HEADERS", to_string(headers)}, {"BENCH_BODY", request.body}, {"BENCH_SESSIONS", ids}]
+  end
+
+  defp figures(output) do
+    [_all | figures] = Regex.run(~r/^figures (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m, output) || raise(output)
+    [requests, duration, bytes, p50, p99, errors] = Enum.map(figures, &String.to_integer/1)
+    if requests == 0 or errors > 0, do: raise("#{requests} answers and #{errors} errors:\n#{output}")
+
+    %{
+      requests: requests,
+      per_second: requests * 1_000_000 / duration,
+      bytes: bytes / requests,
+      p50: p50,
+      p99: p99
+    }
+  end
+end

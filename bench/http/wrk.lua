@@ -1,0 +1,34 @@
+-- Posts one message again and again. What is posted comes in the environment: BENCH_HEADERS, a header a line;
+-- BENCH_BODY; and for servers that want a session BENCH_SESSIONS, the ids of some, a line each.
+
+wrk.method = "POST"
+wrk.body = os.getenv("BENCH_BODY")
+
+for name, value in os.getenv("BENCH_HEADERS"):gmatch("([^:\n]+): ([^\n]+)") do
+  wrk.headers[name] = value
+end
+
+local sessions = {}
+for session in (os.getenv("BENCH_SESSIONS") or ""):gmatch("[^\n]+") do
+  table.insert(sessions, session)
+end
+
+-- Without this function wrk writes the request once and keeps the bytes. Within a session no two requests under way
+-- may have the same id.
+if #sessions > 0 then
+  local id = 0
+
+  function request()
+    id = id + 1
+    wrk.headers["Mcp-Session-Id"] = sessions[id % #sessions + 1]
+    return wrk.format(nil, nil, nil, (wrk.body:gsub('"id":1', '"id":' .. id, 1)))
+  end
+end
+
+-- One line for the program that started wrk; the figures of time are microseconds.
+function done(summary, latency)
+  local e = summary.errors
+  local errors = e.connect + e.read + e.write + e.status + e.timeout
+  local p50, p99 = latency:percentile(50), latency:percentile(99)
+  print(string.format("figures %d %d %d %d %d %d", summary.requests, summary.duration, summary.bytes, p50, p99, errors))
+end

@@ -1,0 +1,49 @@
+// The benchmark's server on the TypeScript SDK: stateless, answers in JSON, node:http without a framework in between.
+//
+// `node server.mjs TOOLS` prints its port and its process id, and ends at the end of its stdin.
+
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+
+import {
+  localhostHostValidation,
+  localhostOriginValidation,
+  NodeStreamableHTTPServerTransport,
+  toNodeHandler,
+} from "@modelcontextprotocol/node";
+import { createMcpHandler, Server } from "@modelcontextprotocol/server";
+
+const tools = JSON.parse(readFileSync(process.argv[2], "utf8"));
+
+// One a request is what the SDK asks for. The low-level class, so that a hundred tools need not be registered each time.
+function newServer() {
+  const capabilities = { tools: { listChanged: true } };
+  const server = new Server({ name: "bench", version: "1.0.0" }, { capabilities });
+  server.setRequestHandler("tools/list", () => ({ tools }));
+  server.setRequestHandler("tools/call", ({ params }) => ({
+    content: [{ type: "text", text: params.arguments.text }],
+  }));
+  return server;
+}
+
+// Answers in JSON by itself, unless a tool sends something before its result.
+const modern = toNodeHandler(createMcpHandler(newServer, { legacy: "reject", maxSubscriptions: 100_000 }));
+
+// The SDK's own way for older clients answers with an event stream, which costs more.
+async function legacy(request, response) {
+  const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableJsonResponse: true });
+  await newServer().connect(transport);
+  await transport.handleRequest(request, response);
+}
+
+const validHost = localhostHostValidation();
+const validOrigin = localhostOriginValidation();
+
+const http = createServer((request, response) => {
+  if (!validHost(request, response) || !validOrigin(request, response)) return;
+  const handle = request.headers["mcp-protocol-version"] === "2026-07-28" ? modern : legacy;
+  handle(request, response);
+});
+
+http.listen(0, "127.0.0.1", 4096, () => console.log(`${http.address().port} ${process.pid}`));
+process.stdin.on("end", () => process.exit(0)).resume();
