@@ -145,7 +145,7 @@ defmodule McpServer.ArchitectureTest do
 
   defmodule Sink do
     # A channel that tells a process what is written to it.
-    @behaviour McpServer.Connection.Channel
+    use McpServer.Connection.OneLane
 
     defstruct [:owner]
 
@@ -163,19 +163,6 @@ defmodule McpServer.ArchitectureTest do
       for message <- McpServer.Connection.Channel.messages(entries), do: send(channel.owner, {:written, message})
       {:ok, channel}
     end
-
-    @impl true
-    def congested?(_channel, _lane), do: false
-    @impl true
-    def reachable?(_channel, _lane), do: true
-    @impl true
-    def shortcut(_channel, _lane), do: nil
-    @impl true
-    def answered(channel, _lane), do: channel
-    @impl true
-    def key(_channel, _lane, id), do: id
-    @impl true
-    def idle?(_channel), do: false
 
     @impl true
     def closed(_channel, _reason), do: :ok

@@ -2,7 +2,7 @@ defmodule McpServer.Stdio.Channel do
   @moduledoc false
   # stdin and stdout as a connection's channel.
 
-  @behaviour McpServer.Connection.Channel
+  use McpServer.Connection.OneLane
 
   alias McpServer.Connection.Channel
   alias McpServer.Stdio.{Exit, Reader, Takeover}
@@ -46,25 +46,6 @@ defmodule McpServer.Stdio.Channel do
   rescue
     ArgumentError -> {:error, :closed}
   end
-
-  # The port blocks the connection while the client does not read, and with it everybody who writes.
-  @impl true
-  def congested?(_channel, _lane), do: false
-
-  @impl true
-  def reachable?(_channel, _lane), do: true
-
-  @impl true
-  def shortcut(_channel, _lane), do: nil
-
-  @impl true
-  def answered(channel, _lane), do: channel
-
-  @impl true
-  def key(_channel, _lane, id), do: id
-
-  @impl true
-  def idle?(_channel), do: false
 
   @impl true
   def closed(channel, reason) do

@@ -3,7 +3,7 @@ defmodule McpServer.Test.Channel do
   # A connection's channel whose other end is a test process. What the server sends arrives there as
   # `{:mcp_test, reference, message}`, decoded, notifications as `{:mcp_notification, method, params}`.
 
-  @behaviour McpServer.Connection.Channel
+  use McpServer.Connection.OneLane
 
   alias McpServer.Connection.Channel
   alias McpServer.JSON
@@ -35,24 +35,6 @@ defmodule McpServer.Test.Channel do
     do: {:mcp_notification, method, message["params"] || %{}}
 
   defp arrival(channel, message), do: {:mcp_test, channel.reference, message}
-
-  @impl true
-  def congested?(_channel, _lane), do: false
-
-  @impl true
-  def reachable?(_channel, _lane), do: true
-
-  @impl true
-  def shortcut(_channel, _lane), do: nil
-
-  @impl true
-  def answered(channel, _lane), do: channel
-
-  @impl true
-  def key(_channel, _lane, id), do: id
-
-  @impl true
-  def idle?(_channel), do: false
 
   @impl true
   def closed(channel, reason) do
