@@ -4,7 +4,8 @@
 #
 # A block whose first line is a comment with a path is that file. In the README the two JSON blocks that are JSON-RPC
 # are a request and the answer that must come back, byte for byte; those with "mcpServers" or "servers" are client
-# configurations, each of which must start a server that gives that answer.
+# configurations, each of which must start a server that gives that answer, and the child of a supervision tree that is
+# an HTTP server must give it too.
 
 defmodule Readme do
   @root File.cwd!()
@@ -22,6 +23,7 @@ defmodule Readme do
     {request, answer} = exchange(readme)
     check!("mix mcp.stdio Calculator.MCP", ask("mix", ~w(mcp.stdio Calculator.MCP), project, request), answer)
     for {command, arguments} <- commands(readme, project), do: check_client(command, arguments, request, answer)
+    check!("over HTTP", ask_http(readme, project, request), answer)
     mix!(project, ~w(test))
   end
 
@@ -80,6 +82,49 @@ defmodule Readme do
     options = [cd: folder, env: [{"REQUEST", request} | environment()]]
     {output, status} = System.cmd("sh", ["-c", script, "sh", command | arguments], options)
     status == 0 || raise "#{command} ended with status #{status}"
+    output
+  end
+
+  # On a port of its own: somebody may listen on the one that the README names.
+  @client ~S"""
+  {:ok, supervisor} = Supervisor.start_link([CHILD], strategy: :one_for_one)
+  [{_id, server, _type, _modules}] = Supervisor.which_children(supervisor)
+  {:ok, socket} = :gen_tcp.connect({127, 0, 0, 1}, McpServer.HttpServer.port(server), [:binary, active: false])
+  body = System.fetch_env!("REQUEST")
+
+  head = [
+    "POST /mcp HTTP/1.1",
+    "Host: 127.0.0.1",
+    "Content-Type: application/json",
+    "Accept: application/json, text/event-stream",
+    "MCP-Protocol-Version: 2026-07-28",
+    "Mcp-Method: tools/call",
+    "Mcp-Name: add",
+    "Content-Length: #{byte_size(body)}",
+    "Connection: close"
+  ]
+
+  :ok = :gen_tcp.send(socket, [Enum.map(head, &[&1, "\r\n"]), "\r\n", body])
+
+  read = fn read, bytes ->
+    case :gen_tcp.recv(socket, 0, 10_000) do
+      {:ok, more} -> read.(read, bytes <> more)
+      {:error, :closed} -> bytes
+    end
+  end
+
+  ["HTTP/1.1 200 OK" <> _head, answer] = String.split(read.(read, ""), "\r\n\r\n", parts: 2)
+  IO.puts(answer)
+  """
+
+  defp ask_http(readme, project, request) do
+    [child] = for {"elixir", "{McpServer.HttpServer," <> _rest = code} <- readme, do: String.trim(code)
+    script = String.replace(@client, "CHILD", String.replace(child, "port: 4040", "port: 0"))
+
+    {output, status} =
+      System.cmd("mix", ["run", "-e", script], cd: project, env: [{"REQUEST", request} | environment()])
+
+    status == 0 || raise "the HTTP client ended with status #{status}"
     output
   end
 
