@@ -58,6 +58,9 @@ defmodule McpServer.Telemetry do
 
   @compile {:no_warn_undefined, :telemetry}
 
+  # The package's own table.
+  @handlers :telemetry_handler_table
+
   @events [
     [:mcp_server, :request, :start],
     [:mcp_server, :request, :stop],
@@ -84,10 +87,11 @@ defmodule McpServer.Telemetry do
     :ok
   end
 
-  # Whether there is anybody to tell: asked before an event is put together.
+  # Whether there is anybody to tell: asked before an event is put together. Where the package is there but not
+  # started it would log a warning for each event.
   @doc false
   @spec enabled?() :: boolean()
-  def enabled?, do: :erlang.function_exported(:telemetry, :execute, 3)
+  def enabled?, do: :erlang.function_exported(:telemetry, :execute, 3) and :ets.whereis(@handlers) != :undefined
 
   @doc false
   @spec execute([atom()], map(), map()) :: :ok

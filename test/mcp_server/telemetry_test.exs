@@ -13,6 +13,8 @@ defmodule McpServer.TelemetryTest do
   setup do
     test = self()
     :persistent_term.put(__MODULE__, test)
+    # What the package has when it is started.
+    :ets.new(:telemetry_handler_table, [:named_table])
 
     {:module, :telemetry, _binary, _result} =
       Module.create(
@@ -41,6 +43,14 @@ defmodule McpServer.TelemetryTest do
     :code.purge(:telemetry)
     refute Telemetry.enabled?()
     assert Telemetry.execute([:discarded], %{count: 1}, %{}) == :ok
+    assert {:ok, _result} = run(fn _, _ -> {:ok, []} end)
+    refute_received {[:mcp_server | _], _, _}
+  end
+
+  # It would log a warning for each event, and did.
+  test "with the package on the code path but not started, nothing is emitted" do
+    :ets.delete(:telemetry_handler_table)
+    refute Telemetry.enabled?()
     assert {:ok, _result} = run(fn _, _ -> {:ok, []} end)
     refute_received {[:mcp_server | _], _, _}
   end
