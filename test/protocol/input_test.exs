@@ -265,10 +265,10 @@ defmodule McpServer.Protocol.InputTest do
     end
 
     test "the client's time is its own: the call's deadline waits, and the client has one too" do
-      client = open(&greet/2, revision: "2025-11-25", timeout: 100, input_timeout: 5_000)
+      client = open(&greet/2, revision: "2025-11-25", timeout: 1_000, input_timeout: 10_000)
       tool(client, 1)
       %{"id" => asked} = next(client)
-      Process.sleep(200)
+      Process.sleep(1_100)
 
       McpServer.Test.Client.push(client, %{
         "jsonrpc" => "2.0",
