@@ -109,6 +109,15 @@ defmodule McpServer.HttpVm do
     port
   end
 
+  # Runs in the VM: how many calls of handlers there are.
+  @doc false
+  def running_calls do
+    Enum.count(
+      Process.list(),
+      &match?({:initial_call, {McpServer.Call, :run, _arity}}, Process.info(&1, :initial_call))
+    )
+  end
+
   @doc "Sends the VM a signal."
   @spec signal(t(), String.t()) :: :ok
   def signal(vm, name) do
