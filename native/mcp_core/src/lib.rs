@@ -16,6 +16,8 @@
 //! | [`catalog`] | tools, prompts, resources: lists encoded once, paging, URI templates |
 //! | [`apps`] | the MCP Apps extension: Content-Security-Policy |
 
+#![forbid(unsafe_code)]
+
 pub mod apps;
 pub mod catalog;
 pub mod http;

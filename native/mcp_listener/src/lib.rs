@@ -20,6 +20,8 @@
 //! a few times a second: heads and bodies that come too slowly, connections that idle, peers that do
 //! not read, peers that are gone. Deadlines are kept to within that tick.
 
+#![forbid(unsafe_code)]
+
 mod accept;
 mod answer;
 mod body;

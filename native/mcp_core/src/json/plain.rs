@@ -16,7 +16,7 @@ pub(super) fn plain_run(bytes: &[u8]) -> usize {
         let Some((word, after)) = rest.split_first_chunk::<8>() else {
             return plain_tail(bytes, rest);
         };
-        let special = special_bytes(*word);
+        let special = special_bytes::<Checked>(*word);
         if special != 0 {
             return distance(bytes, rest).wrapping_add(first_byte(special));
         }
@@ -28,49 +28,113 @@ pub(super) fn plain_run(bytes: &[u8]) -> usize {
 /// The rest of [`plain_run`] for a run of more than four words; apart, to keep that one small.
 #[inline(never)]
 fn plain_long(bytes: &[u8], rest: &[u8]) -> usize {
-    plain_tail(bytes, skip_plain_blocks(rest, |_| ()))
+    plain_tail(bytes, skip_plain_blocks::<Checked>(rest, |_| ()))
+}
+
+/// What ends a run besides the special bytes.
+pub(super) trait Run {
+    /// Whether a byte beyond ASCII does.
+    const ASCII: bool;
+}
+
+/// A run of text that is known to be UTF-8.
+pub(super) struct Checked;
+
+impl Run for Checked {
+    const ASCII: bool = false;
+}
+
+/// A run of bytes that nothing is known of: it holds ASCII only, so what it is needs no other check.
+pub(super) struct Ascii;
+
+impl Run for Ascii {
+    const ASCII: bool = true;
 }
 
 /// Appends the plain bytes at the front of `bytes` to `out`; returns what follows them.
 ///
 /// Copied while they are looked at: a run is mostly too short to be worth a call of `memcpy`.
 #[inline]
-pub(super) fn copy_plain_run<'t>(bytes: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
+pub(super) fn copy_plain_run<'t, R: Run>(bytes: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
     let mut rest = bytes;
     for _ in 0..8 {
         let Some((word, after)) = rest.split_first_chunk::<8>() else {
-            return copy_plain_tail(rest, out);
+            return copy_plain_tail::<R>(rest, out);
         };
-        out.extend_from_slice(word);
-        let special = special_bytes(*word);
-        if special != 0 {
-            let plain = first_byte(special);
-            out.truncate(out.len().wrapping_add(plain).wrapping_sub(8));
+        let plain = copy_plain_word::<R>(*word, out);
+        if plain < 8 {
             return rest.get(plain..).unwrap_or_default();
         }
         rest = after;
     }
-    let rest = skip_plain_blocks(rest, |plain| out.extend_from_slice(plain));
-    copy_plain_tail(rest, out)
+    copy_plain_long::<R>(rest, out)
 }
 
-fn copy_plain_tail<'t>(rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
-    let (plain, after) = rest
-        .split_at_checked(plain_tail(rest, rest))
-        .unwrap_or((rest, &[]));
-    out.extend_from_slice(plain);
-    after
+/// The rest of [`copy_plain_run`] for a long run; apart, to keep that one small.
+#[inline(never)]
+fn copy_plain_long<'t, R: Run>(bytes: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
+    let mut rest = skip_plain_blocks::<R>(bytes, |plain| out.extend_from_slice(plain));
+    while let Some((word, after)) = rest.split_first_chunk::<8>() {
+        let plain = copy_plain_word::<R>(*word, out);
+        if plain < 8 {
+            return rest.get(plain..).unwrap_or_default();
+        }
+        rest = after;
+    }
+    copy_plain_tail::<R>(rest, out)
+}
+
+/// Appends the plain bytes at the front of a word; returns how many they are.
+#[inline]
+fn copy_plain_word<R: Run>(word: [u8; 8], out: &mut Vec<u8>) -> usize {
+    let end = out.len().wrapping_add(8);
+    out.extend_from_slice(&word);
+    let special = special_bytes::<R>(word);
+    if special == 0 {
+        return 8;
+    }
+    let plain = first_byte(special);
+    out.truncate(end.wrapping_add(plain).wrapping_sub(8));
+    plain
+}
+
+/// The end of [`copy_plain_run`]: fewer than eight bytes, as a word whose other bytes are 0, which is
+/// special.
+#[inline]
+fn copy_plain_tail<'t, R: Run>(rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
+    if rest.is_empty() {
+        return rest;
+    }
+    let plain = copy_plain_word::<R>(short_word(rest), out);
+    rest.get(plain..).unwrap_or_default()
+}
+
+/// Fewer than eight bytes, and zeros behind them. Made of loads that overlap: the length is looked at
+/// once and not for each byte.
+#[inline]
+fn short_word(bytes: &[u8]) -> [u8; 8] {
+    let word = if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>())
+    {
+        let shift = bytes.len().wrapping_sub(4).wrapping_mul(8);
+        u64::from(u32::from_le_bytes(*head)) | (u64::from(u32::from_le_bytes(*tail)) << shift)
+    } else if let (Some(head), Some(tail)) = (bytes.first_chunk::<2>(), bytes.last_chunk::<2>()) {
+        let shift = bytes.len().wrapping_sub(2).wrapping_mul(8);
+        u64::from(u16::from_le_bytes(*head)) | (u64::from(u16::from_le_bytes(*tail)) << shift)
+    } else {
+        bytes.first().copied().map_or(0, u64::from)
+    };
+    word.to_le_bytes()
 }
 
 /// Passes blocks of plain bytes to `take`; what it returns begins with less than one.
-fn skip_plain_blocks<'t>(bytes: &'t [u8], mut take: impl FnMut(&'t [u8])) -> &'t [u8] {
-    let rest = skip_while::<64>(bytes, 8, has_no_special, &mut take);
+fn skip_plain_blocks<'t, R: Run>(bytes: &'t [u8], mut take: impl FnMut(&'t [u8])) -> &'t [u8] {
+    let rest = skip_while::<64>(bytes, 8, has_no_special::<R>, &mut take);
     // Pages pay only for a run that has shown to be long.
     if distance(bytes, rest) < 8 * 64 {
         return rest;
     }
-    let rest = skip_while::<1024>(rest, usize::MAX, is_plain_page, &mut take);
-    skip_while::<64>(rest, usize::MAX, has_no_special, &mut take)
+    let rest = skip_while::<1024>(rest, usize::MAX, is_plain_page::<R>, &mut take);
+    skip_while::<64>(rest, usize::MAX, has_no_special::<R>, &mut take)
 }
 
 /// Passes at most `count` chunks that are plain to `take`, and returns what follows them.
@@ -96,7 +160,7 @@ fn skip_while<'t, const N: usize>(
 /// The last part of [`plain_run`]: `rest` is a tail of `bytes` and the run ends soon.
 fn plain_tail(bytes: &[u8], mut rest: &[u8]) -> usize {
     while let Some((word, after)) = rest.split_first_chunk::<8>() {
-        let special = special_bytes(*word);
+        let special = special_bytes::<Checked>(*word);
         if special != 0 {
             return distance(bytes, rest).wrapping_add(first_byte(special));
         }
@@ -118,30 +182,37 @@ const fn is_special(byte: u8) -> bool {
 }
 
 #[inline]
-fn has_no_special(block: &[u8; 64]) -> bool {
-    !block
-        .iter()
-        .fold(false, |found, byte| found | is_special(*byte))
+fn has_no_special<R: Run>(block: &[u8; 64]) -> bool {
+    !block.iter().fold(false, |found, byte| {
+        found | is_special(*byte) | (R::ASCII && !byte.is_ascii())
+    })
 }
 
 /// Two passes, because the search for two bytes has wider vectors to its avail than the compiler
 /// may assume.
 #[inline]
-fn is_plain_page(page: &[u8; 1024]) -> bool {
+fn is_plain_page<R: Run>(page: &[u8; 1024]) -> bool {
     page.iter().fold(u8::MAX, |least, byte| least.min(*byte)) >= 0x20
+        && !(R::ASCII && page.iter().fold(0, |all, byte| all | byte) >= 0x80)
         && memchr::memchr2(b'"', b'\\', page).is_none()
 }
 
 /// A mask whose lowest set bit lies in the first special byte of the word; zero if there is none.
 #[inline]
-const fn special_bytes(word: [u8; 8]) -> u64 {
+const fn special_bytes<R: Run>(word: [u8; 8]) -> u64 {
     let word = u64::from_le_bytes(word);
     let quote = (word ^ QUOTES).wrapping_sub(ONES);
     let backslash = (word ^ BACKSLASHES).wrapping_sub(ONES);
     let control = word.wrapping_sub(SPACES);
     // Below zero shows in a byte's highest bit, where the byte itself did not have it. A borrow can
+    // Below zero shows in a byte's highest bit, where the byte itself did not have it. A borrow can
     // only mark bytes above a true one, so the lowest mark is always true.
-    (quote | backslash | control) & !word & HIGHEST_BITS
+    let below_zero = quote | backslash | control;
+    if R::ASCII {
+        (below_zero | word) & HIGHEST_BITS
+    } else {
+        below_zero & !word & HIGHEST_BITS
+    }
 }
 
 #[inline]
@@ -151,15 +222,22 @@ const fn first_byte(mask: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{copy_plain_run, is_special, plain_run};
+    use super::{Ascii, Checked, Run, copy_plain_run, is_special, plain_run};
 
-    /// Both functions against a plain loop.
+    /// All functions against a plain loop.
     #[track_caller]
     fn agrees(bytes: &[u8]) {
         let expected = bytes.iter().take_while(|byte| !is_special(**byte)).count();
         assert_eq!(plain_run(bytes), expected, "of {}", bytes.len());
+        copies::<Checked>(bytes, expected);
+        let ascii = bytes.iter().take_while(|byte| byte.is_ascii()).count();
+        copies::<Ascii>(bytes, expected.min(ascii));
+    }
+
+    #[track_caller]
+    fn copies<R: Run>(bytes: &[u8], expected: usize) {
         let mut out = b"before".to_vec();
-        let rest = copy_plain_run(bytes, &mut out);
+        let rest = copy_plain_run::<R>(bytes, &mut out);
         let (plain, after) = bytes.split_at(expected);
         assert_eq!((&*out, rest), (&*[b"before", plain].concat(), after));
     }

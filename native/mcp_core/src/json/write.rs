@@ -1,8 +1,11 @@
 //! Writing JSON scalars.
 
-use serde_json::ser::{CompactFormatter, Formatter};
+use super::plain::{Ascii, Checked, copy_plain_run};
 
-use super::plain::copy_plain_run;
+/// Bytes that are not UTF-8, and so no text that JSON could hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not UTF-8")]
+pub struct NotUtf8;
 
 /// A float that JSON cannot spell: infinite, or not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,14 +24,60 @@ pub struct NotFinite;
 /// assert_eq!(out, "\"a \\\"b\\\"\\n\\u0001é\"".as_bytes());
 /// ```
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    let mut rest = text.as_bytes();
-    out.reserve(rest.len().saturating_add(2));
+    out.reserve(text.len().saturating_add(ROOM));
     out.push(b'"');
-    while let Some((byte, after)) = copy_plain_run(rest, out).split_first() {
+    write_checked(out, text.as_bytes());
+    out.push(b'"');
+}
+
+/// Appends `text` as [`write_string`] does, if it is UTF-8.
+///
+/// Text that is ASCII is gone through once: what is copied as plain is known to be UTF-8 by then.
+///
+/// # Errors
+/// [`NotUtf8`]; nothing is appended then.
+///
+/// # Examples
+/// ```
+/// use mcp_core::json::{NotUtf8, write_utf8};
+///
+/// let mut out = Vec::new();
+/// assert_eq!(write_utf8(&mut out, b"caf\xe9"), Err(NotUtf8));
+/// assert_eq!(write_utf8(&mut out, "café".as_bytes()), Ok(()));
+/// assert_eq!(out, "\"café\"".as_bytes());
+/// ```
+#[inline]
+pub fn write_utf8(out: &mut Vec<u8>, text: &[u8]) -> Result<(), NotUtf8> {
+    let start = out.len();
+    out.reserve(text.len().saturating_add(ROOM));
+    out.push(b'"');
+    let mut rest = copy_plain_run::<Ascii>(text, out);
+    while let Some((byte, after)) = rest.split_first() {
+        if !byte.is_ascii() {
+            // All before it was ASCII: a character begins here.
+            if simdutf8::basic::from_utf8(rest).is_err() {
+                out.truncate(start);
+                return Err(NotUtf8);
+            }
+            write_checked(out, rest);
+            break;
+        }
         write_escape(out, *byte);
-        rest = after;
+        rest = copy_plain_run::<Ascii>(after, out);
     }
     out.push(b'"');
+    Ok(())
+}
+
+/// For two quotes and the word of which the last bytes of a text are a part.
+const ROOM: usize = 10;
+
+fn write_checked(out: &mut Vec<u8>, text: &[u8]) {
+    let mut rest = copy_plain_run::<Checked>(text, out);
+    while let Some((byte, after)) = rest.split_first() {
+        write_escape(out, *byte);
+        rest = copy_plain_run::<Checked>(after, out);
+    }
 }
 
 fn write_escape(out: &mut Vec<u8>, byte: u8) {
@@ -71,20 +120,44 @@ pub fn write_float(out: &mut Vec<u8>, value: f64) -> Result<(), NotFinite> {
     if !value.is_finite() {
         return Err(NotFinite);
     }
-    // Writing to a Vec cannot fail.
-    CompactFormatter
-        .write_f64(out, value)
-        .map_err(|_| NotFinite)
+    append_short(out, zmij::Buffer::new().format_finite(value));
+    Ok(())
 }
 
 /// Appends an integer.
 pub fn write_integer(out: &mut Vec<u8>, value: i64) {
-    // Writing to a Vec cannot fail.
-    let _written = CompactFormatter.write_i64(out, value);
+    append_short(out, itoa::Buffer::new().format(value));
 }
 
 /// Appends an integer that may lie above `i64::MAX`.
 pub fn write_unsigned(out: &mut Vec<u8>, value: u64) {
-    // Writing to a Vec cannot fail.
-    let _written = CompactFormatter.write_u64(out, value);
+    append_short(out, itoa::Buffer::new().format(value));
+}
+
+/// Appends text as it is. Of up to 32 bytes: as two blocks that overlap, which needs no call.
+#[inline]
+pub fn append_short(out: &mut Vec<u8>, text: &str) {
+    let text = text.as_bytes();
+    match text.len() {
+        0..4 => {
+            for byte in text {
+                out.push(*byte);
+            }
+        }
+        4..8 => append_ends::<4>(out, text),
+        8..16 => append_ends::<8>(out, text),
+        16..=32 => append_ends::<16>(out, text),
+        _ => out.extend_from_slice(text),
+    }
+}
+
+/// Appends a text of `N` to twice `N` bytes.
+#[inline]
+fn append_ends<const N: usize>(out: &mut Vec<u8>, text: &[u8]) {
+    if let (Some(head), Some(tail)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) {
+        let tail_start = out.len().wrapping_add(text.len()).wrapping_sub(N);
+        out.extend_from_slice(head);
+        out.truncate(tail_start);
+        out.extend_from_slice(tail);
+    }
 }

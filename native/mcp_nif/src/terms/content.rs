@@ -4,19 +4,19 @@ use std::ptr;
 
 use mcp_core::model::{Kind, Shape};
 use mcp_core::revision::Revision;
-use rustler::Term;
 
 use super::error::EncodeError;
 use super::kinds::{Outcome, invalid, text};
 use super::members::Members;
+use super::raw::Raw;
 use super::shape::{Source, table_of};
 use super::tables::{self, StructKind};
 use super::write::{Extras, Writer};
 use crate::atoms;
 
 impl<'a> Writer<'_, 'a> {
-    pub(super) fn list_of(&mut self, item: Kind, term: Term<'a>) -> Outcome {
-        if !term.is_list() {
+    pub(super) fn list_of(&mut self, item: Kind, term: Raw<'a>) -> Outcome {
+        if !term.term(self.env).is_list() {
             return Err(invalid("expected a list"));
         }
         self.list(term, |writer, element| match item {
@@ -29,7 +29,7 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// Before 2025-11-25 a message has one block: one of several becomes several messages.
-    fn one_block_each(&mut self, shape: &'static Shape, term: Term<'a>) -> Outcome {
+    fn one_block_each(&mut self, shape: &'static Shape, term: Raw<'a>) -> Outcome {
         let table = table_of(shape)?;
         let many = table
             .rows
@@ -43,7 +43,7 @@ impl<'a> Writer<'_, 'a> {
         let mark = self.entries.len();
         let source = self.source(table, term)?;
         let mut blocks = match self.named(table, source, many.field.wire)? {
-            Some(blocks) if blocks.is_list() => blocks,
+            Some(blocks) if blocks.term(self.env).is_list() => blocks,
             _ => {
                 self.object(table, source, &Extras::default())?;
                 self.entries.truncate(mark);
@@ -51,7 +51,7 @@ impl<'a> Writer<'_, 'a> {
             }
         };
         let mut written = false;
-        while let Ok((block, rest)) = blocks.list_get_cell() {
+        while let Some((block, rest)) = blocks.cell(self.env) {
             if written {
                 self.out.push(b',');
             }
@@ -67,14 +67,14 @@ impl<'a> Writer<'_, 'a> {
         Ok(written)
     }
 
-    pub(super) fn blocks(&mut self, shapes: &'static [&'static Shape], term: Term<'a>) -> Outcome {
+    pub(super) fn blocks(&mut self, shapes: &'static [&'static Shape], term: Raw<'a>) -> Outcome {
         self.list(term, |writer, block| writer.one_of(shapes, block))?;
         Ok(true)
     }
 
     /// Content: a struct is of its own kind, everything else of the kind its `type` names.
-    pub(super) fn one_of(&mut self, shapes: &'static [&'static Shape], term: Term<'a>) -> Outcome {
-        if !term.is_map() {
+    pub(super) fn one_of(&mut self, shapes: &'static [&'static Shape], term: Raw<'a>) -> Outcome {
+        if !term.term(self.env).is_map() {
             return Err(unknown_kind(shapes));
         }
         let mark = self.entries.len();
@@ -84,7 +84,7 @@ impl<'a> Writer<'_, 'a> {
                     .between(start, end)
                     .iter()
                     .find(|entry| entry.key == b"type");
-                let kind = kind.and_then(|entry| text(entry.value));
+                let kind = kind.and_then(|entry| text(entry.value.term(self.env)));
                 (
                     kind.and_then(|kind| tagged(shapes, kind)),
                     Source::of_map(start, end),
@@ -97,7 +97,8 @@ impl<'a> Writer<'_, 'a> {
                         .find(|shape| ptr::eq(**shape, table.shape))
                         .copied(),
                     Some(StructKind::Message(_)) => {
-                        let kind = term.map_get(atoms::type_()).ok().and_then(text);
+                        let kind = term.get(self.env, atoms::type_());
+                        let kind = kind.and_then(|kind| text(kind.term(self.env)));
                         kind.and_then(|kind| tagged(shapes, kind))
                     }
                     _ => None,
@@ -111,8 +112,8 @@ impl<'a> Writer<'_, 'a> {
         Ok(true)
     }
 
-    pub(super) fn any_of(&mut self, shapes: &'static [&'static Shape], term: Term<'a>) -> Outcome {
-        if !term.is_map() {
+    pub(super) fn any_of(&mut self, shapes: &'static [&'static Shape], term: Raw<'a>) -> Outcome {
+        if !term.term(self.env).is_map() {
             return Err(invalid("expected a map"));
         }
         let mark = self.entries.len();

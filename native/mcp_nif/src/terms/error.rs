@@ -67,6 +67,7 @@ struct Inner {
 }
 
 impl EncodeError {
+    #[cold]
     pub(super) fn new(kind: EncodeErrorKind, detail: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Inner {
             kind,

@@ -1,21 +1,27 @@
-//! Keys that were written before: rows repeat theirs, as the very same terms. What was escaped once
-//! is copied from the output itself.
-
-use std::ops::Range;
+//! Keys that were written before: rows repeat theirs, as the very same terms, and what was escaped
+//! once is copied.
 
 /// Slots, one for each key word modulo their number.
-const SLOTS: usize = 256;
+const SLOTS: usize = 128;
 /// Keys that are written before there are slots: a term with fewer has hardly one twice.
 const FEW_KEYS: usize = 12;
+/// What is copied at once of a key: a block of fixed size needs no call. Longer keys are not kept.
+const BLOCK: usize = 32;
 
-/// Where in the output a key stands, with its quotes and colon.
-#[derive(Clone, Copy, Default)]
+/// A comma and the key with its quotes and colon.
+#[derive(Clone)]
 struct Slot {
     /// The key's word; 0 is no term's.
     word: usize,
-    start: usize,
-    end: usize,
+    length: usize,
+    text: [u8; BLOCK + 8],
 }
+
+const EMPTY: Slot = Slot {
+    word: 0,
+    length: 0,
+    text: [b','; BLOCK + 8],
+};
 
 /// The keys of one encoding.
 #[derive(Default)]
@@ -25,33 +31,42 @@ pub(super) struct KeyReplay {
 }
 
 impl KeyReplay {
+    /// Appends the key with that word if it was written before, with a comma unless it is the first
+    /// of its object.
     #[inline]
-    pub(super) fn find(&self, word: usize) -> Option<Range<usize>> {
-        let slot = self.slots.get(slot(word))?;
-        (slot.word == word).then_some(slot.start..slot.end)
+    pub(super) fn append(&self, word: usize, first: bool, out: &mut Vec<u8>) -> bool {
+        let Some(slot) = self.slots.get(slot(word)).filter(|slot| slot.word == word) else {
+            return false;
+        };
+        let skipped = usize::from(first);
+        let Some(block) = slot
+            .text
+            .get(skipped..)
+            .and_then(<[u8]>::first_chunk::<BLOCK>)
+        else {
+            return false;
+        };
+        let end = out.len().wrapping_add(slot.length).wrapping_sub(skipped);
+        out.extend_from_slice(block);
+        out.truncate(end);
+        true
     }
 
+    /// Remembers a key, as it was written: with its quotes and colon.
     #[inline]
-    pub(super) fn remember(&mut self, word: usize, place: Range<usize>) {
+    pub(super) fn remember(&mut self, word: usize, text: &[u8]) {
         if let Some(slot) = self.slots.get_mut(slot(word)) {
-            *slot = Slot {
-                word,
-                start: place.start,
-                end: place.end,
-            };
+            if let Some(place) = slot.text.get_mut(1..=text.len())
+                && text.len() < BLOCK
+            {
+                place.copy_from_slice(text);
+                slot.length = text.len().wrapping_add(1);
+                slot.word = word;
+            }
         } else if self.few < FEW_KEYS {
             self.few = self.few.saturating_add(1);
         } else {
-            self.slots = vec![Slot::default(); SLOTS];
-        }
-    }
-
-    /// Forgets what stood behind `length`, because the output was cut there.
-    pub(super) fn cut(&mut self, length: usize) {
-        for slot in &mut self.slots {
-            if slot.end > length {
-                *slot = Slot::default();
-            }
+            self.slots = vec![EMPTY; SLOTS];
         }
     }
 }
@@ -59,5 +74,5 @@ impl KeyReplay {
 /// Keys of one map lie close to each other, some words apart.
 #[inline]
 fn slot(word: usize) -> usize {
-    (word ^ (word >> 8)) / 8 % SLOTS
+    (word ^ (word >> 7)) / 8 % SLOTS
 }

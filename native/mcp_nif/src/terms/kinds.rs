@@ -5,13 +5,14 @@ use base64::engine::general_purpose::STANDARD;
 use mcp_core::json::write_string;
 use mcp_core::model::Kind;
 use mcp_core::revision::Revision;
-use rustler::{Binary, Term, TermType};
+use rustler::{Term, TermType};
 
+use super::atom_text;
 use super::error::{EncodeError, EncodeErrorKind};
+use super::raw::Raw;
 use super::schemas::is_object_schema;
 use super::shape::Source;
-use super::write::{Extras, Writer, text_of};
-use super::{atom_text, number};
+use super::write::{Extras, Writer, not_whole_bytes, text_of};
 use crate::atoms;
 
 /// Whether something was written.
@@ -22,7 +23,7 @@ impl<'a> Writer<'_, 'a> {
     pub(super) fn of_field(
         &mut self,
         kind: Kind,
-        value: Option<Term<'a>>,
+        value: Option<Raw<'a>>,
         source: Source<'a>,
         wire: &str,
         extras: &Extras<'_>,
@@ -37,10 +38,10 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    pub(super) fn of_kind(&mut self, kind: Kind, term: Term<'a>) -> Outcome {
+    pub(super) fn of_kind(&mut self, kind: Kind, term: Raw<'a>) -> Outcome {
         let newest = self.context.revision >= Revision::V2026_07_28;
         match kind {
-            Kind::Id if term.get_type() == TermType::Integer => self.number(term, false, ""),
+            Kind::Id if term.kind(self.env) == TermType::Integer => self.number(term, false, ""),
             Kind::Text | Kind::Id => self.text(term),
             Kind::Boolean => self.boolean(term),
             Kind::Integer => self.number(term, false, "expected an integer"),
@@ -48,9 +49,9 @@ impl<'a> Writer<'_, 'a> {
             Kind::Base64 => self.base64(term),
             Kind::Grant => self.grant(term),
             Kind::Enum(names) => self.name(names, term),
-            Kind::OutputSchema if !newest && !is_object_schema(term) => Ok(false),
+            Kind::OutputSchema if !newest && !is_object_schema(term.term(self.env)) => Ok(false),
             Kind::Schema | Kind::OutputSchema => self.schema(term, newest),
-            Kind::Structured if !newest && !term.is_map() => Ok(false),
+            Kind::Structured if !newest && !term.term(self.env).is_map() => Ok(false),
             Kind::Structured if newest => self.any(term),
             Kind::Any => self.any(term),
             Kind::Object | Kind::Meta | Kind::Structured => self.verbatim_object(term),
@@ -58,46 +59,55 @@ impl<'a> Writer<'_, 'a> {
             Kind::One(shape) => self
                 .object_of(shape, term, &Extras::default())
                 .map(|()| true),
-            Kind::OneOrMany(shapes) if term.is_list() => self.blocks(shapes, term),
+            Kind::OneOrMany(shapes) if term.term(self.env).is_list() => self.blocks(shapes, term),
             Kind::OneOf(shapes) | Kind::OneOrMany(shapes) => self.one_of(shapes, term),
             Kind::AnyOf(shapes) => self.any_of(shapes, term),
         }
     }
 
-    fn any(&mut self, term: Term<'a>) -> Outcome {
+    fn any(&mut self, term: Raw<'a>) -> Outcome {
         self.value(term).map(|()| true)
     }
 
-    fn text(&mut self, term: Term<'a>) -> Outcome {
-        match term.get_type() {
-            TermType::Binary => self.binary(term)?,
-            TermType::Atom if !is_literal(term) => write_string(self.out, atom_text::of(term)),
+    fn text(&mut self, term: Raw<'a>) -> Outcome {
+        if let Some(text) = term.bytes(self.env) {
+            self.utf8(text)?;
+            return Ok(true);
+        }
+        match term.kind(self.env) {
+            TermType::Binary => return Err(not_whole_bytes()),
+            TermType::Atom if !is_literal(term.term(self.env)) => {
+                write_string(self.out, atom_text::of(term.term(self.env)));
+            }
             _ => return Err(invalid("expected a string")),
         }
         Ok(true)
     }
 
-    fn boolean(&mut self, term: Term<'a>) -> Outcome {
-        match term.decode::<bool>() {
-            Ok(value) => self
-                .out
-                .extend_from_slice(if value { b"true" } else { b"false" }),
-            Err(_) => return Err(invalid("expected true or false")),
+    fn boolean(&mut self, term: Raw<'a>) -> Outcome {
+        if term.is(atoms::true_()) {
+            self.out.extend_from_slice(b"true");
+        } else if term.is(atoms::false_()) {
+            self.out.extend_from_slice(b"false");
+        } else {
+            return Err(invalid("expected true or false"));
         }
         Ok(true)
     }
 
-    fn number(&mut self, term: Term<'a>, float: bool, expected: &'static str) -> Outcome {
-        match term.get_type() {
-            TermType::Integer => number::write_integer_term(self.out, term)?,
-            TermType::Float if float => number::write_float_term(self.out, term)?,
+    fn number(&mut self, term: Raw<'a>, float: bool, expected: &'static str) -> Outcome {
+        match term.kind(self.env) {
+            TermType::Integer => self.integer(term)?,
+            TermType::Float if float => self.float(term)?,
             _ => return Err(invalid(expected)),
         }
         Ok(true)
     }
 
-    fn base64(&mut self, term: Term<'a>) -> Outcome {
-        let bytes = Binary::from_term(term).map_err(|_| invalid("expected a binary"))?;
+    fn base64(&mut self, term: Raw<'a>) -> Outcome {
+        let bytes = term
+            .bytes(self.env)
+            .ok_or_else(|| invalid("expected a binary"))?;
         self.spend(bytes.len())?;
         let length = base64::encoded_len(bytes.len(), true)
             .ok_or_else(|| invalid("expected a smaller binary"))?;
@@ -106,25 +116,25 @@ impl<'a> Writer<'_, 'a> {
         self.out.resize(start.saturating_add(length), 0);
         let room = self.out.get_mut(start..).unwrap_or_default();
         STANDARD
-            .encode_slice(bytes.as_slice(), room)
+            .encode_slice(bytes, room)
             .map_err(|_| invalid("expected a smaller binary"))?;
         self.out.push(b'"');
         Ok(true)
     }
 
-    fn grant(&mut self, term: Term<'a>) -> Outcome {
-        if atoms::false_() == term {
+    fn grant(&mut self, term: Raw<'a>) -> Outcome {
+        if term.is(atoms::false_()) {
             return Ok(false);
         }
-        if atoms::true_() == term || term.is_map() {
+        if term.is(atoms::true_()) || term.term(self.env).is_map() {
             self.out.extend_from_slice(b"{}");
             return Ok(true);
         }
         Err(invalid("expected true, false or a map"))
     }
 
-    fn name(&mut self, names: &[&str], term: Term<'a>) -> Outcome {
-        match text(term) {
+    fn name(&mut self, names: &[&str], term: Raw<'a>) -> Outcome {
+        match text(term.term(self.env)) {
             Some(name) if names.contains(&name) => {
                 write_string(self.out, name);
                 Ok(true)
@@ -134,9 +144,9 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// A map, or a struct that is written as an object.
-    pub(super) fn verbatim_object(&mut self, term: Term<'a>) -> Outcome {
+    pub(super) fn verbatim_object(&mut self, term: Raw<'a>) -> Outcome {
         let start = self.out.len();
-        if term.is_map() {
+        if term.term(self.env).is_map() {
             self.value(term)?;
         }
         match self.out.get(start) {
@@ -146,7 +156,7 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// `_meta`: the handler's members but for those the core has a say in, then the core's.
-    pub(super) fn meta(&mut self, value: Option<Term<'a>>, extras: &Extras<'_>) -> Outcome {
+    pub(super) fn meta(&mut self, value: Option<Raw<'a>>, extras: &Extras<'_>) -> Outcome {
         if extras.meta.is_empty() {
             return value.map_or(Ok(false), |value| self.verbatim_object(value));
         }
@@ -154,13 +164,13 @@ impl<'a> Writer<'_, 'a> {
         match value {
             None => self.out.extend_from_slice(b"{}"),
             Some(value) => {
-                let mut kept = value;
+                let mut kept = value.term(self.env);
                 for (name, _) in extras.meta {
                     kept = kept
                         .map_remove(*name)
                         .map_err(|_| invalid("expected a map"))?;
                 }
-                self.verbatim_object(kept)?;
+                self.verbatim_object(kept.into())?;
             }
         }
         self.out.pop();

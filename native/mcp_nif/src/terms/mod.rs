@@ -13,6 +13,7 @@ mod node;
 mod node_number;
 mod number;
 mod plain;
+mod raw;
 mod read;
 mod schemas;
 mod shape;

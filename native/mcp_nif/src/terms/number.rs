@@ -1,6 +1,6 @@
 //! Integers of any size and floats.
 
-use mcp_core::json::{write_float, write_integer, write_unsigned};
+use mcp_core::json::{write_integer, write_unsigned};
 use rustler::{BigInt, Term};
 
 use super::error::{EncodeError, EncodeErrorKind};
@@ -23,12 +23,4 @@ pub(super) fn write_integer_term(out: &mut Vec<u8>, term: Term<'_>) -> Result<()
 /// The digits of an integer beyond 64 bits.
 pub(super) fn big_integer_text(term: Term<'_>) -> Option<String> {
     term.decode::<BigInt>().ok().map(|value| value.to_string())
-}
-
-/// Writes a float term. The BEAM has no infinities and no NaN.
-pub(super) fn write_float_term(out: &mut Vec<u8>, term: Term<'_>) -> Result<(), EncodeError> {
-    term.decode::<f64>()
-        .ok()
-        .and_then(|value| write_float(out, value).ok())
-        .ok_or_else(|| EncodeError::new(EncodeErrorKind::Unsupported, "a float that is no number"))
 }

@@ -4,14 +4,15 @@ use rustler::Term;
 
 use super::kinds::{Outcome, text};
 use super::members::{Entry, Members};
+use super::raw::Raw;
 use super::shape::Source;
 use super::tables::{self, StructKind};
 use super::write::{Extras, Writer, Written};
 use crate::atoms;
 
 impl<'a> Writer<'_, 'a> {
-    pub(super) fn schema(&mut self, term: Term<'a>, newest: bool) -> Outcome {
-        if newest || !term.is_map() {
+    pub(super) fn schema(&mut self, term: Raw<'a>, newest: bool) -> Outcome {
+        if newest || !term.term(self.env).is_map() {
             return self.verbatim_object(term);
         }
         let mark = self.entries.len();
@@ -29,16 +30,13 @@ impl<'a> Writer<'_, 'a> {
                     let Some(entry) = writer.entries.get(index).copied() else {
                         break;
                     };
-                    if index > start {
-                        writer.out.push(b',');
-                    }
-                    if entry.key == b"properties" && entry.value.is_map() {
-                        writer.entry_key(entry)?;
+                    if entry.key == b"properties" && entry.value.term(writer.env).is_map() {
+                        writer.entry_key(entry, index == start)?;
                         writer
                             .properties(entry.value)
                             .map_err(|error| error.under_key(entry.key))?;
                     } else {
-                        writer.members(index, index.saturating_add(1), true)?;
+                        writer.members(index, index.saturating_add(1), index == start)?;
                     }
                 }
                 writer.out.push(b'}');
@@ -51,7 +49,7 @@ impl<'a> Writer<'_, 'a> {
 
     /// Before 2026-07-28 the schema of a property is an object: `true` and `false` have a spelling as
     /// one.
-    pub(super) fn properties(&mut self, term: Term<'a>) -> Outcome {
+    pub(super) fn properties(&mut self, term: Raw<'a>) -> Outcome {
         let Members::Plain { start, end } = self.collect(term)? else {
             return self.verbatim_object(term);
         };
@@ -61,13 +59,13 @@ impl<'a> Writer<'_, 'a> {
                 let Some(entry) = writer.entries.get(index).copied() else {
                     break;
                 };
-                if index > start {
-                    writer.out.push(b',');
-                }
-                match entry.value.decode::<bool>() {
-                    Ok(true) => writer.property(entry, b"{}")?,
-                    Ok(false) => writer.property(entry, b"{\"not\":{}}")?,
-                    Err(_) => writer.members(index, index.saturating_add(1), true)?,
+                let first = index == start;
+                if entry.value.is(atoms::true_()) {
+                    writer.property(entry, first, b"{}")?;
+                } else if entry.value.is(atoms::false_()) {
+                    writer.property(entry, first, b"{\"not\":{}}")?;
+                } else {
+                    writer.members(index, index.saturating_add(1), first)?;
                 }
             }
             writer.out.push(b'}');
@@ -77,8 +75,8 @@ impl<'a> Writer<'_, 'a> {
         Ok(true)
     }
 
-    fn property(&mut self, entry: Entry<'a>, schema: &[u8]) -> Written {
-        self.entry_key(entry)?;
+    fn property(&mut self, entry: Entry<'a>, first: bool, schema: &[u8]) -> Written {
+        self.entry_key(entry, first)?;
         self.out.extend_from_slice(schema);
         Ok(())
     }

@@ -6,10 +6,10 @@ use std::ptr;
 use mcp_core::json::write_string;
 use mcp_core::model::{Kind, Part, Presence, Shape};
 use mcp_core::revision::Revision;
-use rustler::Term;
 
 use super::error::{EncodeError, EncodeErrorKind};
-use super::members::{Entry, Members};
+use super::members::Entry;
+use super::raw::Raw;
 use super::tables::{self, Row, StructKind, Table};
 use super::write::{Extras, Writer, Written};
 use crate::atoms;
@@ -19,14 +19,14 @@ use crate::atoms;
 pub(super) struct Source<'a> {
     origin: Origin<'a>,
     /// A field (by JSON key) that has this value instead of its own.
-    replaced: Option<(&'static str, Term<'a>)>,
+    replaced: Option<(&'static str, Raw<'a>)>,
     /// Whether it is the root of a schema for a revision that has no boolean schemas.
     plain_schema: bool,
 }
 
 #[derive(Clone, Copy)]
 enum Origin<'a> {
-    Struct(Term<'a>),
+    Struct(Raw<'a>),
     /// These members of [`Writer::entries`].
     Map {
         start: usize,
@@ -35,7 +35,7 @@ enum Origin<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn of_struct(term: Term<'a>) -> Self {
+    pub(super) fn of_struct(term: Raw<'a>) -> Self {
         Self {
             origin: Origin::Struct(term),
             replaced: None,
@@ -51,7 +51,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    pub(super) fn replacing(self, wire: &'static str, value: Term<'a>) -> Self {
+    pub(super) fn replacing(self, wire: &'static str, value: Raw<'a>) -> Self {
         Self {
             replaced: Some((wire, value)),
             ..self
@@ -75,7 +75,7 @@ impl<'a> Writer<'_, 'a> {
     pub(super) fn object_of(
         &mut self,
         shape: &'static Shape,
-        term: Term<'a>,
+        term: Raw<'a>,
         extras: &Extras<'_>,
     ) -> Written {
         let table = table_of(shape)?;
@@ -89,7 +89,7 @@ impl<'a> Writer<'_, 'a> {
     pub(super) fn wire_struct(
         &mut self,
         table: &'static Table,
-        term: Term<'a>,
+        term: Raw<'a>,
         extras: &Extras<'_>,
     ) -> Written {
         self.object(table, Source::of_struct(term), extras)
@@ -99,20 +99,18 @@ impl<'a> Writer<'_, 'a> {
     pub(super) fn source(
         &mut self,
         table: &Table,
-        term: Term<'a>,
+        term: Raw<'a>,
     ) -> Result<Source<'a>, EncodeError> {
-        if term.is_map() {
-            match self.collect(term)? {
-                Members::Plain { start, end } => return Ok(Source::of_map(start, end)),
-                Members::Struct { module } => {
-                    if let Some(StructKind::Wire(other) | StructKind::Message(other)) =
-                        tables::of_module(module)
-                        && ptr::eq(table.shape, other.shape)
-                    {
-                        return Ok(Source::of_struct(term));
-                    }
-                }
+        if let Some(module) = self.module(term) {
+            if let Some(StructKind::Wire(other) | StructKind::Message(other)) =
+                tables::of_module(module)
+                && ptr::eq(table.shape, other.shape)
+            {
+                return Ok(Source::of_struct(term));
             }
+        } else if term.term(self.env).is_map() {
+            let (start, end) = self.collect_members(term)?;
+            return Ok(Source::of_map(start, end));
         }
         let expected = format!("expected a %McpServer.{}{{}} or a map", table.shape.name);
         Err(EncodeError::new(EncodeErrorKind::InvalidField, expected))
@@ -131,11 +129,7 @@ impl<'a> Writer<'_, 'a> {
         self.nested(|writer| {
             writer.out.push(b'{');
             let start = writer.out.len();
-            if let Some((key, text)) = shape.tag {
-                writer
-                    .out
-                    .extend_from_slice(format!("\"{key}\":\"{text}\"").as_bytes());
-            }
+            writer.out.extend_from_slice(table.tag.as_bytes());
             if !extras.fields.is_empty() {
                 writer.comma(start);
                 writer.out.extend_from_slice(extras.fields);
@@ -144,7 +138,7 @@ impl<'a> Writer<'_, 'a> {
             let context = writer.context;
             for row in table.rows.iter().filter(|row| context.knows(row.field)) {
                 let written = writer.row(table, row, source, extras, start)?;
-                if written && shape.one_of.contains(&row.field.wire) {
+                if written && row.in_one_of {
                     chosen = chosen.saturating_add(1);
                 }
             }
@@ -182,8 +176,7 @@ impl<'a> Writer<'_, 'a> {
             return Ok(false);
         }
         let before = self.out.len();
-        self.comma(start);
-        self.out.extend_from_slice(row.key.as_bytes());
+        row.append_key(before == start, self.out);
         let at = self.out.len();
         let written = self
             .of_field(row.field.kind, value, source, row.field.wire, extras)
@@ -192,7 +185,7 @@ impl<'a> Writer<'_, 'a> {
         if written && !empty {
             return Ok(true);
         }
-        self.take_back(at);
+        self.out.truncate(at);
         match presence {
             Presence::Required if value.is_none() => {
                 let missing =
@@ -220,7 +213,7 @@ impl<'a> Writer<'_, 'a> {
         table: &Table,
         source: Source<'a>,
         wire: &str,
-    ) -> Result<Option<Term<'a>>, EncodeError> {
+    ) -> Result<Option<Raw<'a>>, EncodeError> {
         table
             .row(wire)
             .map_or(Ok(None), |row| self.field(source, row))
@@ -232,14 +225,14 @@ impl<'a> Writer<'_, 'a> {
         clippy::inline_always,
         reason = "measured: out of line the term goes through memory"
     )]
-    fn field(&self, source: Source<'a>, row: &Row) -> Result<Option<Term<'a>>, EncodeError> {
+    fn field(&self, source: Source<'a>, row: &Row) -> Result<Option<Raw<'a>>, EncodeError> {
         if let Some((wire, value)) = source.replaced
             && wire == row.field.wire
         {
             return Ok(Some(value));
         }
         let value = match source.origin {
-            Origin::Struct(term) => term.map_get(row.atom).ok(),
+            Origin::Struct(term) => term.get(self.env, row.atom),
             Origin::Map { start, end } => {
                 let mut given = self
                     .between(start, end)
@@ -256,7 +249,7 @@ impl<'a> Writer<'_, 'a> {
                 value
             }
         };
-        Ok(value.filter(|value| atoms::nil() != *value))
+        Ok(value.filter(|value| !value.is(atoms::nil())))
     }
 
     pub(super) fn between(&self, start: usize, end: usize) -> &[Entry<'a>] {
@@ -291,6 +284,7 @@ impl<'a> Writer<'_, 'a> {
                 Part::Literal(literal) => text.push_str(literal),
                 Part::Member(wire) => {
                     let value = self.named(table, source, wire)?;
+                    let value = value.map(|value| value.term(self.env));
                     text.push_str(value.and_then(super::kinds::text).unwrap_or_default());
                 }
             }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ptr;
 use std::sync::OnceLock;
 
+use mcp_core::json::append_short;
 use mcp_core::model::{Field, SHAPES, Shape};
 use rustler::{Atom, Env, NifResult, Term};
 
@@ -18,14 +19,18 @@ pub(super) struct Row {
     pub(super) atom: Atom,
     /// What the key of a plain map may be.
     spellings: Vec<String>,
-    /// The JSON key with quotes and colon.
-    pub(super) key: String,
+    /// A comma and the JSON key with quotes and colon.
+    key: String,
+    /// Whether the shape has a say in how many such fields there are.
+    pub(super) in_one_of: bool,
 }
 
 /// A shape with its rows.
 pub(super) struct Table {
     pub(super) shape: &'static Shape,
     pub(super) rows: Vec<Row>,
+    /// The tag's key and text, as a member.
+    pub(super) tag: String,
 }
 
 /// What a struct is, by its module.
@@ -42,9 +47,14 @@ pub(super) enum StructKind {
 struct Tables {
     all: Vec<Table>,
     by_shape: HashMap<usize, usize, BuildWordHasher>,
-    calendars: Vec<(usize, Calendar)>,
-    decimal: usize,
-    by_module: HashMap<usize, usize, BuildWordHasher>,
+    by_module: HashMap<usize, Module, BuildWordHasher>,
+}
+
+/// What the structs of a module are, with the number of their table.
+enum Module {
+    Wire(usize),
+    Message(usize),
+    Other(StructKind),
 }
 
 static TABLES: OnceLock<Tables> = OnceLock::new();
@@ -68,25 +78,11 @@ pub(super) fn of_shape(shape: &'static Shape) -> Option<&'static Table> {
 /// What the structs of a module are; `None` for a module we know nothing of.
 pub(super) fn of_module(module: Term<'_>) -> Option<StructKind> {
     let tables = TABLES.get()?;
-    let word = word::of(module);
-    if let Some(table) = tables
-        .by_module
-        .get(&word)
-        .and_then(|index| tables.all.get(*index))
-    {
-        return Some(match table.shape.name {
-            "Prompt.MessageContent" => StructKind::Message(table),
-            _ => StructKind::Wire(table),
-        });
-    }
-    if word == tables.decimal {
-        return Some(StructKind::Decimal);
-    }
-    let calendar = tables
-        .calendars
-        .iter()
-        .find(|(module, _)| *module == word)?;
-    Some(StructKind::Calendar(calendar.1))
+    Some(match tables.by_module.get(&word::of(module))? {
+        Module::Wire(index) => StructKind::Wire(tables.all.get(*index)?),
+        Module::Message(index) => StructKind::Message(tables.all.get(*index)?),
+        Module::Other(kind) => *kind,
+    })
 }
 
 impl Tables {
@@ -102,21 +98,23 @@ impl Tables {
             .collect();
         let mut by_module = HashMap::default();
         for (index, table) in all.iter().enumerate() {
-            by_module.insert(
-                module(env, &format!("Elixir.McpServer.{}", table.shape.name))?,
-                index,
-            );
+            let name = table.shape.name;
+            let kind = match name {
+                "Prompt.MessageContent" => Module::Message(index),
+                _ => Module::Wire(index),
+            };
+            by_module.insert(module(env, &format!("Elixir.McpServer.{name}"))?, kind);
         }
-        let calendars = Calendar::MODULES
-            .iter()
-            .map(|(name, calendar)| Ok((module(env, name)?, *calendar)))
-            .collect::<NifResult<_>>()?;
+        for (name, calendar) in Calendar::MODULES {
+            let kind = Module::Other(StructKind::Calendar(calendar));
+            by_module.insert(module(env, name)?, kind);
+        }
+        let decimal = Module::Other(StructKind::Decimal);
+        by_module.insert(module(env, "Elixir.Decimal")?, decimal);
         Ok(Self {
             all,
             by_shape,
             by_module,
-            calendars,
-            decimal: module(env, "Elixir.Decimal")?,
         })
     }
 }
@@ -130,9 +128,14 @@ impl Table {
         let rows = shape
             .fields
             .iter()
-            .map(|field| Row::new(env, field))
+            .map(|field| Row::new(env, field, shape))
             .collect::<NifResult<_>>()?;
-        Ok(Self { shape, rows })
+        let tag = shape.tag.map(|(key, text)| format!("\"{key}\":\"{text}\""));
+        Ok(Self {
+            shape,
+            rows,
+            tag: tag.unwrap_or_default(),
+        })
     }
 
     /// The row with that JSON key.
@@ -151,7 +154,7 @@ impl Table {
 }
 
 impl Row {
-    fn new(env: Env<'_>, field: &'static Field) -> NifResult<Self> {
+    fn new(env: Env<'_>, field: &'static Field, shape: &Shape) -> NifResult<Self> {
         let mut spellings = vec![
             field.wire.to_owned(),
             field.name.to_owned(),
@@ -162,8 +165,16 @@ impl Row {
             field,
             atom: Atom::from_str(env, field.name)?,
             spellings,
-            key: format!("\"{}\":", field.wire),
+            key: format!(",\"{}\":", field.wire),
+            in_one_of: shape.one_of.contains(&field.wire),
         })
+    }
+
+    /// Appends the JSON key, with a comma unless it is the first of its object.
+    #[inline]
+    pub(super) fn append_key(&self, first: bool, out: &mut Vec<u8>) {
+        let skipped = usize::from(first);
+        append_short(out, self.key.get(skipped..).unwrap_or_default());
     }
 
     /// Whether that key of a plain map means this field.

@@ -3,11 +3,19 @@
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use rustler::Term;
+use rustler::sys::ErlNifTerm;
 
 /// The word itself. rustler shows it to hashers only.
+#[inline]
 pub(super) fn of(term: Term<'_>) -> usize {
+    of_raw(term.as_c_arg())
+}
+
+/// As [`of`].
+#[inline]
+pub(super) fn of_raw(term: ErlNifTerm) -> usize {
     let mut word = WordHasher::default();
-    term.as_c_arg().hash(&mut word);
+    term.hash(&mut word);
     word.0
 }
 

@@ -1,6 +1,6 @@
 //! Terms into JSON text: one pass, one buffer, nothing built in between.
 
-use mcp_core::json::write_string;
+use mcp_core::json::{write_float, write_integer, write_string, write_utf8};
 use mcp_core::model::{Field, Shape};
 use mcp_core::revision::Revision;
 use rustler::{Binary, Env, Term, TermType};
@@ -8,6 +8,7 @@ use rustler::{Binary, Env, Term, TermType};
 use super::error::{EncodeError, EncodeErrorKind};
 use super::key_replay::KeyReplay;
 use super::members::Entry;
+use super::raw::Raw;
 use super::tables::{self, StructKind};
 use super::{atom_text, dates, decimal, number};
 use crate::atoms;
@@ -66,7 +67,7 @@ pub(crate) struct Extras<'x> {
 /// Appends a term as JSON. Maps are verbatim with their keys sorted; structs of ours are written by
 /// their shape.
 pub(crate) fn write_value(out: &mut Vec<u8>, term: Term<'_>, context: &Context) -> Written {
-    Writer::new(out, term.get_env(), *context).value(term)
+    Writer::new(out, term.get_env(), *context).value(term.into())
 }
 
 /// Appends an MCP object: its struct, or a plain map with the fields in either spelling.
@@ -77,7 +78,7 @@ pub(crate) fn write_shape(
     context: &Context,
     extras: &Extras<'_>,
 ) -> Written {
-    Writer::new(out, term.get_env(), *context).object_of(shape, term, extras)
+    Writer::new(out, term.get_env(), *context).object_of(shape, term.into(), extras)
 }
 
 pub(super) struct Writer<'w, 'a> {
@@ -106,20 +107,42 @@ impl<'w, 'a> Writer<'w, 'a> {
         }
     }
 
-    pub(super) fn value(&mut self, term: Term<'a>) -> Written {
+    pub(super) fn value(&mut self, term: Raw<'a>) -> Written {
         self.spend(0)?;
-        match term.get_type() {
-            TermType::Binary => self.binary(term),
+        // Most values are binaries, and so few literals that they are asked for first.
+        if let Some(text) = term.bytes(self.env) {
+            return self.utf8(text);
+        }
+        match term.kind(self.env) {
             TermType::Atom => {
                 self.atom(term);
                 Ok(())
             }
-            TermType::Integer => number::write_integer_term(self.out, term),
-            TermType::Float => number::write_float_term(self.out, term),
+            TermType::Integer => self.integer(term),
+            TermType::Float => self.float(term),
             TermType::Map => self.map(term),
             TermType::List => self.list(term, |writer, item| writer.value(item).map(|()| true)),
             other => Err(EncodeError::new(EncodeErrorKind::Unsupported, noun(other))),
         }
+    }
+
+    pub(super) fn integer(&mut self, term: Raw<'a>) -> Written {
+        match term.integer(self.env) {
+            Some(value) => {
+                write_integer(self.out, value);
+                Ok(())
+            }
+            None => number::write_integer_term(self.out, term.term(self.env)),
+        }
+    }
+
+    /// The BEAM has no infinities and no NaN.
+    pub(super) fn float(&mut self, term: Raw<'a>) -> Written {
+        term.float(self.env)
+            .and_then(|value| write_float(self.out, value).ok())
+            .ok_or_else(|| {
+                EncodeError::new(EncodeErrorKind::Unsupported, "a float that is no number")
+            })
     }
 
     /// Refuses when `bytes` more would be over the budget.
@@ -131,14 +154,22 @@ impl<'w, 'a> Writer<'w, 'a> {
     }
 
     /// Refuses a list that is going to be over the budget, going by its first item.
-    fn expect(&self, list: Term<'a>, start: usize) -> Written {
+    fn expect(&self, rest: Raw<'a>, start: usize) -> Written {
         let item = self.out.len().saturating_sub(start);
         if self.context.budget == usize::MAX || item < 16 {
             return Ok(());
         }
-        // Half, because the first item may be the longest.
-        let expected = list.list_length().unwrap_or_default().saturating_mul(item) / 2;
-        self.spend(expected)
+        // Twice as many, because the first item may be the longest. They are counted no further.
+        let left = self.limit.saturating_sub(self.out.len());
+        let fitting = left.checked_div(item).unwrap_or_default();
+        let mut rest = rest;
+        for _ in 0..=fitting.saturating_mul(2) {
+            match rest.cell(self.env) {
+                Some((_, tail)) => rest = tail,
+                None => return Ok(()),
+            }
+        }
+        self.spend(usize::MAX)
     }
 
     /// Writes a container one level further in.
@@ -158,48 +189,50 @@ impl<'w, 'a> Writer<'w, 'a> {
         Ok(written)
     }
 
-    pub(super) fn binary(&mut self, term: Term<'a>) -> Written {
-        let text = text_of(term)?;
+    pub(super) fn utf8(&mut self, text: &[u8]) -> Written {
         self.spend(text.len())?;
-        write_string(self.out, text);
-        Ok(())
+        write_utf8(self.out, text).map_err(|_| not_utf8())
     }
 
-    fn atom(&mut self, term: Term<'a>) {
-        match atom_text::of(term) {
-            "nil" => self.out.extend_from_slice(b"null"),
-            literal @ ("true" | "false") => self.out.extend_from_slice(literal.as_bytes()),
-            text => write_string(self.out, text),
+    fn atom(&mut self, term: Raw<'a>) {
+        if term.is(atoms::nil()) {
+            self.out.extend_from_slice(b"null");
+        } else if term.is(atoms::true_()) {
+            self.out.extend_from_slice(b"true");
+        } else if term.is(atoms::false_()) {
+            self.out.extend_from_slice(b"false");
+        } else {
+            write_string(self.out, atom_text::of(term.term(self.env)));
         }
     }
 
     /// Writes a list; `write` says `false` for an item it left out.
     pub(super) fn list(
         &mut self,
-        list: Term<'a>,
-        mut write: impl FnMut(&mut Self, Term<'a>) -> Result<bool, EncodeError>,
+        list: Raw<'a>,
+        mut write: impl FnMut(&mut Self, Raw<'a>) -> Result<bool, EncodeError>,
     ) -> Written {
         self.nested(|writer| {
             writer.out.push(b'[');
             let (mut rest, mut index, mut first) = (list, 0_usize, true);
-            while let Ok((item, tail)) = rest.list_get_cell() {
+            while let Some((item, tail)) = rest.cell(writer.env) {
                 let before = writer.out.len();
                 if !first {
                     writer.out.push(b',');
                 }
                 if write(writer, item).map_err(|error| error.under_index(index))? {
                     if first {
-                        writer.expect(list, before)?;
+                        writer.expect(tail, before)?;
                     }
                     first = false;
                 } else {
-                    writer.take_back(before);
+                    writer.out.truncate(before);
                 }
                 rest = tail;
                 index = index.saturating_add(1);
             }
             writer.out.push(b']');
-            if rest.is_empty_list() {
+            if rest.term(writer.env).is_empty_list() {
                 Ok(())
             } else {
                 Err(EncodeError::new(
@@ -210,10 +243,11 @@ impl<'w, 'a> Writer<'w, 'a> {
         })
     }
 
-    pub(super) fn structure(&mut self, term: Term<'a>, module: Term<'a>) -> Written {
+    pub(super) fn structure(&mut self, map: Raw<'a>, module: Term<'a>) -> Written {
+        let term = map.term(self.env);
         match tables::of_module(module) {
             Some(StructKind::Wire(table) | StructKind::Message(table)) => {
-                self.wire_struct(table, term, &Extras::default())
+                self.wire_struct(table, map, &Extras::default())
             }
             Some(StructKind::Calendar(calendar)) => dates::write(self.out, calendar, term),
             Some(StructKind::Decimal) => decimal::write(self.out, term),
@@ -231,20 +265,25 @@ impl<'w, 'a> Writer<'w, 'a> {
         let fields = term
             .map_remove(atoms::struct_())
             .map_err(|_| EncodeError::new(EncodeErrorKind::Unsupported, "a struct"))?;
-        self.map(fields)
+        self.map(fields.into())
     }
 }
 
 /// The text of a binary.
 pub(super) fn text_of(term: Term<'_>) -> Result<&str, EncodeError> {
-    let binary = Binary::from_term(term).map_err(|_| {
-        EncodeError::new(
-            EncodeErrorKind::Unsupported,
-            "a bitstring that is not whole bytes",
-        )
-    })?;
-    simdutf8::basic::from_utf8(binary.as_slice())
-        .map_err(|_| EncodeError::new(EncodeErrorKind::InvalidUtf8, "a binary that is not UTF-8"))
+    let binary = Binary::from_term(term).map_err(|_| not_whole_bytes())?;
+    simdutf8::basic::from_utf8(binary.as_slice()).map_err(|_| not_utf8())
+}
+
+pub(super) fn not_whole_bytes() -> EncodeError {
+    EncodeError::new(
+        EncodeErrorKind::Unsupported,
+        "a bitstring that is not whole bytes",
+    )
+}
+
+fn not_utf8() -> EncodeError {
+    EncodeError::new(EncodeErrorKind::InvalidUtf8, "a binary that is not UTF-8")
 }
 
 /// What a term that has no JSON form is.

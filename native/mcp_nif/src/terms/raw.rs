@@ -1,0 +1,216 @@
+//! Terms without their environment, and a walk through a map's members that makes the VM's calls and
+//! nothing else.
+//!
+//! A [`Term`] is three words, and rustler's `MapIterator` two iterators, one for each end, of eleven
+//! words each: handed from call to call both go through memory. That was measured at a third of the
+//! time of writing rows.
+#![expect(
+    unsafe_code,
+    reason = "measured: with rustler's own types the writer misses its targets"
+)]
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::slice;
+
+use rustler::sys::{
+    ErlNifMapIterator, ErlNifMapIteratorEntry, ErlNifTerm, enif_get_double, enif_get_int64,
+    enif_get_list_cell, enif_get_map_size, enif_get_map_value, enif_inspect_binary,
+    enif_map_iterator_create, enif_map_iterator_destroy, enif_map_iterator_get_pair,
+    enif_map_iterator_next,
+};
+use rustler::{Atom, Env, Term, TermType};
+
+use super::word;
+
+/// A term of the environment that `'a` stands for: no two environments share a lifetime.
+#[derive(Clone, Copy)]
+pub(super) struct Raw<'a> {
+    term: ErlNifTerm,
+    /// Invariant in `'a`, as [`Env`] is.
+    env: PhantomData<Env<'a>>,
+}
+
+impl<'a> From<Term<'a>> for Raw<'a> {
+    #[inline]
+    fn from(term: Term<'a>) -> Self {
+        Self {
+            term: term.as_c_arg(),
+            env: PhantomData,
+        }
+    }
+}
+
+impl<'a> Raw<'a> {
+    /// The term in its environment.
+    #[inline]
+    pub(super) fn term(self, env: Env<'a>) -> Term<'a> {
+        // SAFETY: the word belongs to the environment of `'a`, which is `env`.
+        unsafe { Term::new(env, self.term) }
+    }
+
+    /// See [`word`].
+    #[inline]
+    pub(super) fn word(self) -> usize {
+        word::of_raw(self.term)
+    }
+
+    /// Atoms are the same word wherever they are.
+    #[inline]
+    pub(super) fn is(self, atom: Atom) -> bool {
+        self.term == atom.as_c_arg()
+    }
+
+    #[inline]
+    pub(super) fn kind(self, env: Env<'a>) -> TermType {
+        self.term(env).get_type()
+    }
+
+    /// Whether it is a binary.
+    #[inline]
+    pub(super) fn is_binary(self, env: Env<'a>) -> bool {
+        self.term(env).is_binary()
+    }
+
+    /// The bytes of a binary.
+    #[inline]
+    pub(super) fn bytes(self, env: Env<'a>) -> Option<&'a [u8]> {
+        let mut binary = MaybeUninit::uninit();
+        // SAFETY: the term is one of `env`, and the place is as large as what the call fills in.
+        let found = unsafe { enif_inspect_binary(env.as_c_arg(), self.term, binary.as_mut_ptr()) };
+        if found == 0 {
+            return None;
+        }
+        // SAFETY: the call filled it in, for it said so.
+        let binary = unsafe { binary.assume_init() };
+        // SAFETY: a binary's bytes neither change nor go as long as its environment lives, and the
+        // pointer is valid for its size, also for a size of 0.
+        Some(unsafe { slice::from_raw_parts(binary.data, binary.size) })
+    }
+
+    /// An integer of 64 bits with a sign.
+    #[inline]
+    pub(super) fn integer(self, env: Env<'a>) -> Option<i64> {
+        let mut value = 0;
+        // SAFETY: the term is one of `env`.
+        let found = unsafe { enif_get_int64(env.as_c_arg(), self.term, &raw mut value) };
+        (found != 0).then_some(value)
+    }
+
+    /// A float.
+    #[inline]
+    pub(super) fn float(self, env: Env<'a>) -> Option<f64> {
+        let mut value = 0.0;
+        // SAFETY: the term is one of `env`.
+        let found = unsafe { enif_get_double(env.as_c_arg(), self.term, &raw mut value) };
+        (found != 0).then_some(value)
+    }
+
+    /// The first element of a list, and the rest.
+    #[inline]
+    pub(super) fn cell(self, env: Env<'a>) -> Option<(Self, Self)> {
+        let (mut head, mut tail) = (self, self);
+        // SAFETY: the term is one of `env`, and so are those the call fills in.
+        let found = unsafe {
+            enif_get_list_cell(
+                env.as_c_arg(),
+                self.term,
+                &raw mut head.term,
+                &raw mut tail.term,
+            )
+        };
+        (found != 0).then_some((head, tail))
+    }
+
+    /// How many members a map has.
+    #[inline]
+    pub(super) fn size(self, env: Env<'a>) -> Option<usize> {
+        let mut size = 0;
+        // SAFETY: the term is one of `env`.
+        let found = unsafe { enif_get_map_size(env.as_c_arg(), self.term, &raw mut size) };
+        (found != 0).then_some(size)
+    }
+
+    /// The value of a map's key.
+    #[inline]
+    pub(super) fn get(self, env: Env<'a>, key: Atom) -> Option<Self> {
+        let mut value = self;
+        // SAFETY: the term is one of `env`, and so is what the call fills in; atoms are of every one.
+        let found = unsafe {
+            enif_get_map_value(
+                env.as_c_arg(),
+                self.term,
+                key.as_c_arg(),
+                &raw mut value.term,
+            )
+        };
+        (found != 0).then_some(value)
+    }
+}
+
+/// The members of a map, in the VM's order.
+pub(super) struct RawMembers<'a> {
+    env: Env<'a>,
+    iterator: ErlNifMapIterator,
+}
+
+impl<'a> RawMembers<'a> {
+    /// `None` of a term that is no map.
+    #[inline]
+    pub(super) fn of(map: Raw<'a>, env: Env<'a>) -> Option<Self> {
+        let mut iterator = MaybeUninit::uninit();
+        // SAFETY: `map` is a term of `env`, and the place is as large as an iterator.
+        let made = unsafe {
+            enif_map_iterator_create(
+                env.as_c_arg(),
+                map.term,
+                iterator.as_mut_ptr(),
+                ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD,
+            )
+        };
+        if made == 0 {
+            return None;
+        }
+        Some(Self {
+            env,
+            // SAFETY: the call filled it in, for it said so.
+            iterator: unsafe { iterator.assume_init() },
+        })
+    }
+}
+
+impl<'a> Iterator for RawMembers<'a> {
+    type Item = (Raw<'a>, Raw<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (mut key, mut value) = (ErlNifTerm::default(), ErlNifTerm::default());
+        // SAFETY: the iterator was made in this environment and is destroyed on drop only.
+        let found = unsafe {
+            enif_map_iterator_get_pair(
+                self.env.as_c_arg(),
+                &raw mut self.iterator,
+                &raw mut key,
+                &raw mut value,
+            )
+        };
+        if found == 0 {
+            return None;
+        }
+        // SAFETY: as above. Beyond the last member the iterator stands still.
+        unsafe { enif_map_iterator_next(self.env.as_c_arg(), &raw mut self.iterator) };
+        let raw = |term| Raw {
+            term,
+            env: PhantomData,
+        };
+        Some((raw(key), raw(value)))
+    }
+}
+
+impl Drop for RawMembers<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the iterator was made in this environment, and this is the only time.
+        unsafe { enif_map_iterator_destroy(self.env.as_c_arg(), &raw mut self.iterator) };
+    }
+}
