@@ -51,6 +51,52 @@ impl Run for Ascii {
     const ASCII: bool = true;
 }
 
+/// What [`write_short`] takes.
+pub(super) const SHORT: usize = 64;
+
+/// Appends a short text between quotes if all of it is plain ASCII, and says whether it did.
+///
+/// Looked at first and copied then: without a branch on what the text is, and in blocks whose place
+/// does not wait for the block before.
+#[inline]
+pub(super) fn write_short(out: &mut Vec<u8>, text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk::<8>() else {
+        return write_shorter(out, text);
+    };
+    let (words, _) = text.as_chunks::<8>();
+    let look = |marks, word: &[u8; 8]| marks | special_bytes::<Ascii>(*word);
+    if words.iter().fold(look(0, last), look) != 0 {
+        return false;
+    }
+    let end = out.len().wrapping_add(text.len()).wrapping_add(1);
+    out.reserve(SHORT + 10);
+    out.push(b'"');
+    for word in words {
+        out.extend_from_slice(word);
+    }
+    // The last word overlaps the one before it.
+    out.truncate(end.wrapping_sub(8));
+    out.extend_from_slice(last);
+    out.push(b'"');
+    true
+}
+
+/// [`write_short`] of fewer than eight bytes.
+#[inline]
+fn write_shorter(out: &mut Vec<u8>, text: &[u8]) -> bool {
+    let word = short_word(text);
+    if first_byte(special_bytes::<Ascii>(word)) < text.len() {
+        return false;
+    }
+    let end = out.len().wrapping_add(text.len()).wrapping_add(1);
+    out.reserve(10);
+    out.push(b'"');
+    out.extend_from_slice(&word);
+    out.truncate(end);
+    out.push(b'"');
+    true
+}
+
 /// Appends the plain bytes at the front of `bytes` to `out`; returns what follows them.
 ///
 /// Copied while they are looked at: a run is mostly too short to be worth a call of `memcpy`.
@@ -222,7 +268,26 @@ const fn first_byte(mask: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ascii, Checked, Run, copy_plain_run, is_special, plain_run};
+    use super::{Ascii, Checked, Run, SHORT, copy_plain_run, is_special, plain_run, write_short};
+
+    #[test]
+    fn a_short_text_is_written_whole_or_not_at_all() {
+        for length in 0..=SHORT {
+            let plain = vec![b'x'; length];
+            let mut out = b"before".to_vec();
+            assert!(write_short(&mut out, &plain));
+            assert_eq!(out, [b"before\"", &*plain, b"\""].concat());
+            for place in 0..length {
+                for special in [b'"', b'\\', 0x00, 0x1f, 0x80, 0xff] {
+                    let mut text = plain.clone();
+                    text.splice(place..=place, [special]);
+                    let mut out = b"before".to_vec();
+                    assert!(!write_short(&mut out, &text));
+                    assert_eq!(out, b"before");
+                }
+            }
+        }
+    }
 
     /// All functions against a plain loop.
     #[track_caller]

@@ -1,6 +1,6 @@
 //! Writing JSON scalars.
 
-use super::plain::{Ascii, Checked, copy_plain_run};
+use super::plain::{Ascii, Checked, SHORT, copy_plain_run, write_short};
 
 /// Bytes that are not UTF-8, and so no text that JSON could hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +48,13 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
 /// ```
 #[inline]
 pub fn write_utf8(out: &mut Vec<u8>, text: &[u8]) -> Result<(), NotUtf8> {
+    if text.len() <= SHORT && write_short(out, text) {
+        return Ok(());
+    }
+    write_bytes(out, text)
+}
+
+fn write_bytes(out: &mut Vec<u8>, text: &[u8]) -> Result<(), NotUtf8> {
     let start = out.len();
     out.reserve(text.len().saturating_add(ROOM));
     out.push(b'"');

@@ -42,10 +42,10 @@ impl<'a> Writer<'_, 'a> {
         };
         let mark = self.entries.len();
         let source = self.source(table, term)?;
-        let mut blocks = match self.named(table, source, many.field.wire)? {
+        let mut blocks = match self.named(table, &source, many.field.wire)? {
             Some(blocks) if blocks.term(self.env).is_list() => blocks,
             _ => {
-                self.object(table, source, &Extras::default())?;
+                self.object(table, &source, &Extras::default())?;
                 self.entries.truncate(mark);
                 return Ok(true);
             }
@@ -57,7 +57,7 @@ impl<'a> Writer<'_, 'a> {
             }
             self.object(
                 table,
-                source.replacing(many.field.wire, block),
+                &source.replacing(many.field.wire, block),
                 &Extras::default(),
             )?;
             written = true;
@@ -107,7 +107,7 @@ impl<'a> Writer<'_, 'a> {
             }
         };
         let shape = shape.ok_or_else(|| unknown_kind(shapes))?;
-        self.object(table_of(shape)?, source, &Extras::default())?;
+        self.object(table_of(shape)?, &source, &Extras::default())?;
         self.entries.truncate(mark);
         Ok(true)
     }

@@ -24,7 +24,7 @@ impl<'a> Writer<'_, 'a> {
         &mut self,
         kind: Kind,
         value: Option<Raw<'a>>,
-        source: Source<'a>,
+        source: &Source<'a>,
         wire: &str,
         extras: &Extras<'_>,
     ) -> Outcome {

@@ -4,7 +4,7 @@ use mcp_core::json::write_utf8;
 use rustler::{NewBinary, Term, TermType};
 
 use super::error::{EncodeError, EncodeErrorKind};
-use super::raw::{Raw, RawMembers};
+use super::raw::{Place, Raw, RawMembers};
 use super::write::{Writer, Written, noun};
 use super::{atom_text, number};
 use crate::atoms;
@@ -51,7 +51,8 @@ impl<'a> Writer<'_, 'a> {
     /// Binaries are the last in term order, and the order of binaries is the one wanted: if the first
     /// key of a small map is a binary, all of them are, no two are the same, and they are sorted.
     fn ordered(&mut self, map: Raw<'a>) -> Result<bool, EncodeError> {
-        let Some(members) = RawMembers::of(map, self.env) else {
+        let mut place = Place::uninit();
+        let Some(members) = RawMembers::of(map, self.env, &mut place) else {
             return Ok(false);
         };
         self.out.push(b'{');
@@ -139,12 +140,14 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// As [`Writer::collect`], of a map that is no struct; returns where they begin and end.
-    pub(super) fn collect_members(&mut self, map: Raw<'a>) -> Result<(usize, usize), EncodeError> {
+    fn collect_members(&mut self, map: Raw<'a>) -> Result<(usize, usize), EncodeError> {
         let size = map.size(self.env).unwrap_or_default();
         self.spend(size.saturating_mul(4))?;
         let start = self.entries.len();
         let mut sorted = true;
-        for (key, value) in RawMembers::of(map, self.env).into_iter().flatten() {
+        let mut place = Place::uninit();
+        let members = RawMembers::of(map, self.env, &mut place);
+        for (key, value) in members.into_iter().flatten() {
             let word = key.word();
             let key = self.key_text(key)?;
             let last = self.entries.get(start..).and_then(<[_]>::last);

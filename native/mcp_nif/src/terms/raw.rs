@@ -148,57 +148,53 @@ impl<'a> Raw<'a> {
     }
 }
 
+/// Where an iterator lies while it is used: moved, it would be read in other pieces than it was written
+/// in, for which the processor waits.
+pub(super) type Place = MaybeUninit<ErlNifMapIterator>;
+
 /// The members of a map, in the VM's order.
-pub(super) struct RawMembers<'a> {
+pub(super) struct RawMembers<'p, 'a> {
     env: Env<'a>,
-    iterator: ErlNifMapIterator,
+    iterator: &'p mut ErlNifMapIterator,
 }
 
-impl<'a> RawMembers<'a> {
+impl<'p, 'a> RawMembers<'p, 'a> {
     /// `None` of a term that is no map.
     #[inline]
-    pub(super) fn of(map: Raw<'a>, env: Env<'a>) -> Option<Self> {
-        let mut iterator = MaybeUninit::uninit();
+    pub(super) fn of(map: Raw<'a>, env: Env<'a>, place: &'p mut Place) -> Option<Self> {
         // SAFETY: `map` is a term of `env`, and the place is as large as an iterator.
         let made = unsafe {
             enif_map_iterator_create(
                 env.as_c_arg(),
                 map.term,
-                iterator.as_mut_ptr(),
+                place.as_mut_ptr(),
                 ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD,
             )
         };
         if made == 0 {
             return None;
         }
-        Some(Self {
-            env,
-            // SAFETY: the call filled it in, for it said so.
-            iterator: unsafe { iterator.assume_init() },
-        })
+        // SAFETY: the call filled it in, for it said so.
+        let iterator = unsafe { place.assume_init_mut() };
+        Some(Self { env, iterator })
     }
 }
 
-impl<'a> Iterator for RawMembers<'a> {
+impl<'a> Iterator for RawMembers<'_, 'a> {
     type Item = (Raw<'a>, Raw<'a>);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
+        let env = self.env.as_c_arg();
         let (mut key, mut value) = (ErlNifTerm::default(), ErlNifTerm::default());
         // SAFETY: the iterator was made in this environment and is destroyed on drop only.
-        let found = unsafe {
-            enif_map_iterator_get_pair(
-                self.env.as_c_arg(),
-                &raw mut self.iterator,
-                &raw mut key,
-                &raw mut value,
-            )
-        };
+        let found =
+            unsafe { enif_map_iterator_get_pair(env, self.iterator, &raw mut key, &raw mut value) };
         if found == 0 {
             return None;
         }
         // SAFETY: as above. Beyond the last member the iterator stands still.
-        unsafe { enif_map_iterator_next(self.env.as_c_arg(), &raw mut self.iterator) };
+        unsafe { enif_map_iterator_next(env, self.iterator) };
         let raw = |term| Raw {
             term,
             env: PhantomData,
@@ -207,10 +203,10 @@ impl<'a> Iterator for RawMembers<'a> {
     }
 }
 
-impl Drop for RawMembers<'_> {
+impl Drop for RawMembers<'_, '_> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the iterator was made in this environment, and this is the only time.
-        unsafe { enif_map_iterator_destroy(self.env.as_c_arg(), &raw mut self.iterator) };
+        unsafe { enif_map_iterator_destroy(self.env.as_c_arg(), self.iterator) };
     }
 }

@@ -20,7 +20,7 @@ impl<'a> Writer<'_, 'a> {
             Members::Struct { module } => match tables::of_module(module) {
                 Some(StructKind::Wire(table)) => {
                     let source = Source::of_struct(term).as_plain_schema();
-                    self.object(table, source, &Extras::default())?;
+                    self.object(table, &source, &Extras::default())?;
                 }
                 _ => return self.verbatim_object(term),
             },

@@ -4,11 +4,11 @@
 use std::ptr;
 
 use mcp_core::json::write_string;
-use mcp_core::model::{Kind, Part, Presence, Shape};
+use mcp_core::model::{Part, Presence, Shape};
 use mcp_core::revision::Revision;
 
 use super::error::{EncodeError, EncodeErrorKind};
-use super::members::Entry;
+use super::members::{Entry, Members};
 use super::raw::Raw;
 use super::tables::{self, Row, StructKind, Table};
 use super::write::{Extras, Writer, Written};
@@ -66,7 +66,7 @@ impl<'a> Source<'a> {
     }
 
     /// Whether the field with that JSON key holds the properties of such a schema.
-    pub(super) fn has_plain_properties(self, wire: &str) -> bool {
+    pub(super) fn has_plain_properties(&self, wire: &str) -> bool {
         self.plain_schema && wire == "properties"
     }
 }
@@ -78,10 +78,15 @@ impl<'a> Writer<'_, 'a> {
         term: Raw<'a>,
         extras: &Extras<'_>,
     ) -> Written {
+        if let Some(table) = self.table_of_struct(term)
+            && ptr::eq(table.shape, shape)
+        {
+            return self.wire_struct(table, term, extras);
+        }
         let table = table_of(shape)?;
         let mark = self.entries.len();
         let source = self.source(table, term)?;
-        self.object(table, source, extras)?;
+        self.object(table, &source, extras)?;
         self.entries.truncate(mark);
         Ok(())
     }
@@ -92,7 +97,15 @@ impl<'a> Writer<'_, 'a> {
         term: Raw<'a>,
         extras: &Extras<'_>,
     ) -> Written {
-        self.object(table, Source::of_struct(term), extras)
+        self.object(table, &Source::of_struct(term), extras)
+    }
+
+    /// The table of a struct of ours.
+    fn table_of_struct(&self, term: Raw<'a>) -> Option<&'static Table> {
+        match tables::of_module(self.module(term)?)? {
+            StructKind::Wire(table) | StructKind::Message(table) => Some(table),
+            _ => None,
+        }
     }
 
     /// The struct itself, or the members of a plain map, which the caller takes off again.
@@ -101,15 +114,13 @@ impl<'a> Writer<'_, 'a> {
         table: &Table,
         term: Raw<'a>,
     ) -> Result<Source<'a>, EncodeError> {
-        if let Some(module) = self.module(term) {
-            if let Some(StructKind::Wire(other) | StructKind::Message(other)) =
-                tables::of_module(module)
-                && ptr::eq(table.shape, other.shape)
-            {
+        if let Some(other) = self.table_of_struct(term) {
+            if ptr::eq(table.shape, other.shape) {
                 return Ok(Source::of_struct(term));
             }
-        } else if term.term(self.env).is_map() {
-            let (start, end) = self.collect_members(term)?;
+        } else if term.term(self.env).is_map()
+            && let Members::Plain { start, end } = self.collect(term)?
+        {
             return Ok(Source::of_map(start, end));
         }
         let expected = format!("expected a %McpServer.{}{{}} or a map", table.shape.name);
@@ -119,7 +130,7 @@ impl<'a> Writer<'_, 'a> {
     pub(super) fn object(
         &mut self,
         table: &'static Table,
-        source: Source<'a>,
+        source: &Source<'a>,
         extras: &Extras<'_>,
     ) -> Written {
         let (shape, revision) = (table.shape, self.context.revision);
@@ -137,7 +148,12 @@ impl<'a> Writer<'_, 'a> {
             let mut chosen = 0_usize;
             let context = writer.context;
             for row in table.rows.iter().filter(|row| context.knows(row.field)) {
-                let written = writer.row(table, row, source, extras, start)?;
+                let value = writer.field(source, row)?;
+                // Most fields of most structs.
+                if value.is_none() && row.may_be_absent(extras) {
+                    continue;
+                }
+                let written = writer.row(table, row, value, source, extras, start)?;
                 if written && row.in_one_of {
                     chosen = chosen.saturating_add(1);
                 }
@@ -160,21 +176,18 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    /// Writes one field; says whether it is there.
+    /// Writes one field that has a value, or must be seen to although it has none; says whether it is
+    /// there.
     fn row(
         &mut self,
         table: &Table,
         row: &Row,
-        source: Source<'a>,
+        value: Option<Raw<'a>>,
+        source: &Source<'a>,
         extras: &Extras<'_>,
         start: usize,
     ) -> Result<bool, EncodeError> {
-        let value = self.field(source, row)?;
         let presence = row.field.presence;
-        let added = matches!(row.field.kind, Kind::Meta) && !extras.meta.is_empty();
-        if value.is_none() && !added && matches!(presence, Presence::Optional | Presence::Filled) {
-            return Ok(false);
-        }
         let before = self.out.len();
         row.append_key(before == start, self.out);
         let at = self.out.len();
@@ -211,7 +224,7 @@ impl<'a> Writer<'_, 'a> {
     pub(super) fn named(
         &self,
         table: &Table,
-        source: Source<'a>,
+        source: &Source<'a>,
         wire: &str,
     ) -> Result<Option<Raw<'a>>, EncodeError> {
         table
@@ -225,7 +238,7 @@ impl<'a> Writer<'_, 'a> {
         clippy::inline_always,
         reason = "measured: out of line the term goes through memory"
     )]
-    fn field(&self, source: Source<'a>, row: &Row) -> Result<Option<Raw<'a>>, EncodeError> {
+    fn field(&self, source: &Source<'a>, row: &Row) -> Result<Option<Raw<'a>>, EncodeError> {
         if let Some((wire, value)) = source.replaced
             && wire == row.field.wire
         {
@@ -257,7 +270,7 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// Keys of a plain map that no table names are the user's own; older clients never see them.
-    fn unknown_members(&mut self, table: &Table, source: Source<'a>, object: usize) -> Written {
+    fn unknown_members(&mut self, table: &Table, source: &Source<'a>, object: usize) -> Written {
         let Origin::Map { start, end } = source.origin else {
             return Ok(());
         };
@@ -277,7 +290,7 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// Text for a peer that does not know the object.
-    fn fallback(&mut self, table: &'static Table, source: Source<'a>, parts: &[Part]) -> Written {
+    fn fallback(&mut self, table: &'static Table, source: &Source<'a>, parts: &[Part]) -> Written {
         let mut text = String::new();
         for part in parts {
             match part {
@@ -294,8 +307,10 @@ impl<'a> Writer<'_, 'a> {
             let start = writer.out.len();
             writer.out.extend_from_slice(b"\"type\":\"text\",\"text\":");
             write_string(writer.out, &text);
-            if let Some(row) = table.row("annotations") {
-                writer.row(table, row, source, &Extras::default(), start)?;
+            if let Some(row) = table.row("annotations")
+                && let Some(value) = writer.field(source, row)?
+            {
+                writer.row(table, row, Some(value), source, &Extras::default(), start)?;
             }
             writer.out.push(b'}');
             Ok(())

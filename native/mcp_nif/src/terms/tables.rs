@@ -6,11 +6,12 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use mcp_core::json::append_short;
-use mcp_core::model::{Field, SHAPES, Shape};
+use mcp_core::model::{Field, Kind, Presence, SHAPES, Shape};
 use rustler::{Atom, Env, NifResult, Term};
 
 use super::dates::Calendar;
 use super::word::{self, BuildWordHasher};
+use super::write::Extras;
 
 /// A field of a shape.
 pub(super) struct Row {
@@ -21,6 +22,8 @@ pub(super) struct Row {
     spellings: Vec<String>,
     /// A comma and the JSON key with quotes and colon.
     key: String,
+    /// Whether it is left out where it has no value.
+    is_optional: bool,
     /// Whether the shape has a say in how many such fields there are.
     pub(super) in_one_of: bool,
 }
@@ -166,8 +169,15 @@ impl Row {
             atom: Atom::from_str(env, field.name)?,
             spellings,
             key: format!(",\"{}\":", field.wire),
+            is_optional: matches!(field.presence, Presence::Optional | Presence::Filled),
             in_one_of: shape.one_of.contains(&field.wire),
         })
+    }
+
+    /// Whether nothing is written for it where it has no value.
+    #[inline]
+    pub(super) fn may_be_absent(&self, extras: &Extras<'_>) -> bool {
+        self.is_optional && (extras.meta.is_empty() || !matches!(self.field.kind, Kind::Meta))
     }
 
     /// Appends the JSON key, with a comma unless it is the first of its object.
