@@ -1,13 +1,13 @@
 //! `McpServer.JSON`'s half: a term into text, text into a term.
 
-use mcp_core::json::{JsonError, JsonErrorKind, Limits, read};
+use mcp_core::json::{JsonError, JsonErrorKind, Limits};
 use mcp_core::revision::Revision;
 use rustler::{Atom, Binary, Encoder, Env, NifResult, Term};
 
 use crate::atoms;
 use crate::pretty::pretty;
 use crate::resources::{DirtyPermit, binary_term, buffer, keep, report_work};
-use crate::terms::{Context, EncodeErrorKind, TermSink, write_value};
+use crate::terms::{Context, EncodeErrorKind, read_term, write_value};
 
 /// What is written on a normal scheduler before the call is made again on a dirty one: 0.1 to 0.3 ms.
 pub(crate) const INLINE_BYTES: usize = 96 * 1024;
@@ -92,7 +92,7 @@ fn decode<'a>(env: Env<'a>, text: Binary<'a>, limits: DecodeLimits) -> Term<'a> 
         max_values,
         max_digits,
     };
-    match read(text.as_slice(), &limits, &mut TermSink::of(env, text)) {
+    match read_term(env, text.as_slice(), Some(text), &limits) {
         Ok(term) => (atoms::ok(), term).encode(env),
         Err(JsonError { kind, offset }) => env.error_tuple((kind_atom(kind), offset)),
     }

@@ -4,7 +4,7 @@ use mcp_core::json::write_utf8;
 use rustler::{NewBinary, Term, TermType};
 
 use super::error::{EncodeError, EncodeErrorKind};
-use super::raw::{Place, Raw, RawMembers};
+use super::raw::{Raw, RawMembers};
 use super::write::{Writer, Written, noun};
 use super::{atom_text, number};
 use crate::atoms;
@@ -51,13 +51,9 @@ impl<'a> Writer<'_, 'a> {
     /// Binaries are the last in term order, and the order of binaries is the one wanted: if the first
     /// key of a small map is a binary, all of them are, no two are the same, and they are sorted.
     fn ordered(&mut self, map: Raw<'a>) -> Result<bool, EncodeError> {
-        let mut place = Place::uninit();
-        let Some(members) = RawMembers::of(map, self.env, &mut place) else {
-            return Ok(false);
-        };
         self.out.push(b'{');
         let mut first = true;
-        for (key, value) in members {
+        for (key, value) in RawMembers::of(map, self.env) {
             if first && !key.is_binary(self.env) {
                 self.out.pop();
                 return Ok(false);
@@ -145,9 +141,7 @@ impl<'a> Writer<'_, 'a> {
         self.spend(size.saturating_mul(4))?;
         let start = self.entries.len();
         let mut sorted = true;
-        let mut place = Place::uninit();
-        let members = RawMembers::of(map, self.env, &mut place);
-        for (key, value) in members.into_iter().flatten() {
+        for (key, value) in RawMembers::of(map, self.env) {
             let word = key.word();
             let key = self.key_text(key)?;
             let last = self.entries.get(start..).and_then(<[_]>::last);

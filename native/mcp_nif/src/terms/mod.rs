@@ -24,6 +24,6 @@ mod write;
 pub(crate) use error::{EncodeError, EncodeErrorKind};
 pub(crate) use node::{TermJson, TermNode};
 pub(crate) use plain::plain;
-pub(crate) use read::TermSink;
+pub(crate) use read::read_term;
 pub(crate) use tables::prepare;
 pub(crate) use write::{Context, Extras, write_shape, write_value};

@@ -7,11 +7,13 @@ use std::sync::OnceLock;
 
 use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, JsonNumber as _, Node, NodeIdentity, Object};
-use rustler::{Atom, Binary, MapIterator, NewBinary, Term, TermType};
+use rustler::{Atom, Env, NewBinary, Term, TermType};
 use serde_json::{Map, Value};
 
 use super::node_number::TermNumber;
+use super::raw::{Raw, RawMembers};
 use super::{atom_text, word};
+use crate::atoms;
 
 /// The representation: schemas compiled for it check terms.
 pub(crate) enum TermJson {}
@@ -65,8 +67,8 @@ impl<'a> TermNode<'a> {
         }
     }
 
-    fn atom(&self) -> Option<&'static str> {
-        self.of_type(TermType::Atom).map(atom_text::of)
+    fn is(&self, atom: Atom) -> bool {
+        matches!(self.0, Inner::Term(term) if Raw::from(term).is(atom))
     }
 }
 
@@ -76,7 +78,10 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
     type Number = TermNumber;
 
     fn as_object(&self) -> Option<TermObject<'a>> {
-        self.of_type(TermType::Map).map(TermObject)
+        match self.0 {
+            Inner::Term(term) if term.is_map() => Some(TermObject(term)),
+            _ => None,
+        }
     }
 
     fn as_array(&self) -> Option<TermArray<'a>> {
@@ -98,15 +103,15 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
     }
 
     fn as_boolean(&self) -> Option<bool> {
-        match self.atom()? {
-            "true" => Some(true),
-            "false" => Some(false),
-            _ => None,
+        if self.is(atoms::true_()) {
+            Some(true)
+        } else {
+            self.is(atoms::false_()).then_some(false)
         }
     }
 
     fn is_null(&self) -> bool {
-        self.atom() == Some("nil")
+        self.is(atoms::nil())
     }
 
     fn is_number(&self) -> bool {
@@ -154,10 +159,10 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
 }
 
 fn string(term: Term<'_>) -> Option<&str> {
+    if let Some(text) = Raw::from(term).bytes(term.get_env()) {
+        return simdutf8::basic::from_utf8(text).ok();
+    }
     match term.get_type() {
-        TermType::Binary => {
-            simdutf8::basic::from_utf8(Binary::from_term(term).ok()?.as_slice()).ok()
-        }
         TermType::Atom => match atom_text::of(term) {
             "nil" | "true" | "false" => None,
             text => Some(text),
@@ -228,24 +233,30 @@ impl<'a> Object<'a, TermJson> for TermObject<'a> {
     }
 
     fn members(&self) -> TermMembers<'a> {
-        TermMembers(MapIterator::new(self.0))
+        let env = self.0.get_env();
+        TermMembers {
+            env,
+            members: RawMembers::of(self.0.into(), env),
+        }
     }
 }
 
 /// A map's members.
-pub(crate) struct TermMembers<'a>(Option<MapIterator<'a>>);
+pub(crate) struct TermMembers<'a> {
+    env: Env<'a>,
+    members: RawMembers<'a>,
+}
 
 impl<'a> Iterator for TermMembers<'a> {
     type Item = (Cow<'a, str>, TermNode<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (key, value) = self.0.as_mut()?.next()?;
-        let name = if key.is_atom() {
-            atom_text::of(key)
-        } else {
-            string(key).unwrap_or_default()
+        let (key, value) = self.members.next()?;
+        let name = match key.bytes(self.env) {
+            Some(name) => simdutf8::basic::from_utf8(name).unwrap_or_default(),
+            None => atom_text::of(key.term(self.env)),
         };
-        Some((Cow::Borrowed(name), TermNode::new(value)))
+        Some((Cow::Borrowed(name), TermNode::new(value.term(self.env))))
     }
 }
 
@@ -272,8 +283,9 @@ impl<'a> Iterator for TermElements<'a> {
     type Item = TermNode<'a>;
 
     fn next(&mut self) -> Option<TermNode<'a>> {
-        let (element, rest) = self.0.list_get_cell().ok()?;
-        self.0 = rest;
-        Some(TermNode::new(element))
+        let env = self.0.get_env();
+        let (element, rest) = Raw::from(self.0).cell(env)?;
+        self.0 = rest.term(env);
+        Some(TermNode::new(element.term(env)))
     }
 }

@@ -7,6 +7,7 @@ use rustler::{Term, TermType};
 use serde_json::Number;
 
 use super::number;
+use super::raw::Raw;
 
 /// A number, as exact as the term.
 pub(crate) enum TermNumber {
@@ -19,16 +20,18 @@ pub(crate) enum TermNumber {
 
 impl TermNumber {
     pub(super) fn of(term: Term<'_>) -> Option<Self> {
-        match term.get_type() {
+        let (raw, env) = (Raw::from(term), term.get_env());
+        if let Some(value) = raw.integer(env) {
+            return Some(Self::Signed(value));
+        }
+        match raw.kind(env) {
             TermType::Integer => {
-                let signed = term.decode().map(Self::Signed);
-                let unsigned = || term.decode().map(Self::Unsigned);
-                signed
-                    .or_else(|_| unsigned())
+                let unsigned = term.decode().map(Self::Unsigned);
+                unsigned
                     .ok()
                     .or_else(|| number::big_integer_text(term).map(Self::Big))
             }
-            TermType::Float => term.decode().ok().map(Self::Float),
+            TermType::Float => raw.float(env).map(Self::Float),
             _ => None,
         }
     }

@@ -1,10 +1,11 @@
 //! Which terms the schema validator may look at as they are.
 
-use mcp_core::json::{Limits, read};
-use rustler::{Binary, Env, MapIterator, Term, TermType};
+use mcp_core::json::Limits;
+use rustler::{Env, Term, TermType};
 
 use super::error::{EncodeError, EncodeErrorKind};
-use super::read::TermSink;
+use super::raw::{Raw, RawMembers};
+use super::read::read_term;
 use super::write::{Context, MAX_DEPTH, write_value};
 use crate::atoms;
 
@@ -20,7 +21,11 @@ pub(crate) fn plain<'a>(
     term: Term<'a>,
     context: &Context,
 ) -> Result<Term<'a>, EncodeError> {
-    match look(term, context.budget) {
+    let mut look = Looking {
+        env,
+        left: context.budget,
+    };
+    match look.at(term.into(), 0) {
         Look::Plain => Ok(term),
         Look::Large => Err(EncodeError::new(EncodeErrorKind::OverBudget, "")),
         Look::Other => read_back(env, term, context),
@@ -36,76 +41,102 @@ fn read_back<'a>(env: Env<'a>, term: Term<'a>, context: &Context) -> Result<Term
         max_digits: usize::MAX,
         ..Limits::default()
     };
-    read(&json, &limits, &mut TermSink::new(env))
+    read_term(env, &json, None, &limits)
         .map_err(|error| EncodeError::new(EncodeErrorKind::Unsupported, error.to_string()))
 }
 
+#[derive(PartialEq)]
 enum Look {
     Plain,
     Other,
     Large,
 }
 
-/// Walks without recursion: nothing is known of the term yet, least of all its depth.
-fn look(root: Term<'_>, budget: usize) -> Look {
-    let mut open = Vec::with_capacity(32);
-    open.push((root, 0_usize));
-    let mut spent = 0_usize;
-    while let Some((term, depth)) = open.pop() {
-        let before = open.len();
-        let deeper = depth.saturating_add(1);
-        let fits = match term.get_type() {
-            TermType::Binary => utf8_length(term)
-                .inspect(|length| spent = spent.saturating_add(*length))
-                .is_some(),
-            TermType::Atom | TermType::Integer | TermType::Float => true,
-            TermType::List => depth < MAX_DEPTH && push_elements(&mut open, term, deeper),
-            TermType::Map => depth < MAX_DEPTH && push_members(&mut open, term, deeper),
-            _ => false,
-        };
-        if !fits {
-            return Look::Other;
+struct Looking<'a> {
+    env: Env<'a>,
+    /// What of the budget is left, in bytes of text.
+    left: usize,
+}
+
+impl<'a> Looking<'a> {
+    /// Looks at a value that lies so many levels deep.
+    fn at(&mut self, term: Raw<'a>, depth: usize) -> Look {
+        if let Some(text) = term.bytes(self.env) {
+            return if is_utf8(text) {
+                self.spend(text.len())
+            } else {
+                Look::Other
+            };
         }
-        // A value is worth about as much as eight bytes of text.
-        spent = spent.saturating_add(open.len().saturating_sub(before).saturating_mul(8));
-        if spent > budget {
-            return Look::Large;
+        match term.kind(self.env) {
+            TermType::Atom | TermType::Integer | TermType::Float => Look::Plain,
+            TermType::List if depth < MAX_DEPTH => self.at_elements(term, depth.saturating_add(1)),
+            TermType::Map if depth < MAX_DEPTH => self.at_members(term, depth.saturating_add(1)),
+            _ => Look::Other,
         }
     }
-    Look::Plain
-}
 
-fn utf8_length(term: Term<'_>) -> Option<usize> {
-    let binary = Binary::from_term(term).ok()?;
-    simdutf8::basic::from_utf8(binary.as_slice())
-        .ok()
-        .map(str::len)
-}
-
-fn push_elements<'a>(open: &mut Vec<(Term<'a>, usize)>, list: Term<'a>, depth: usize) -> bool {
-    let mut rest = list;
-    while let Ok((element, tail)) = rest.list_get_cell() {
-        open.push((element, depth));
-        rest = tail;
+    fn spend(&mut self, bytes: usize) -> Look {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                self.left = left;
+                Look::Plain
+            }
+            None => Look::Large,
+        }
     }
-    rest.is_empty_list()
-}
 
-/// Keys of both kinds could be the same text, and a struct has a form of its own.
-fn push_members<'a>(open: &mut Vec<(Term<'a>, usize)>, map: Term<'a>, depth: usize) -> bool {
-    let (mut atoms, mut binaries) = (false, false);
-    for (key, value) in MapIterator::new(map).into_iter().flatten() {
-        if key.is_atom() {
-            atoms = true;
-        } else if utf8_length(key).is_some() {
-            binaries = true;
+    /// A value is worth about as much as eight bytes of text.
+    fn inside(&mut self, term: Raw<'a>, depth: usize) -> Look {
+        match self.spend(8) {
+            Look::Plain => self.at(term, depth),
+            look => look,
+        }
+    }
+
+    fn at_elements(&mut self, list: Raw<'a>, depth: usize) -> Look {
+        let mut rest = list;
+        while let Some((element, tail)) = rest.cell(self.env) {
+            let look = self.inside(element, depth);
+            if look != Look::Plain {
+                return look;
+            }
+            rest = tail;
+        }
+        if rest.term(self.env).is_empty_list() {
+            Look::Plain
         } else {
-            return false;
+            Look::Other
         }
-        if atoms && (binaries || atoms::struct_() == key) {
-            return false;
-        }
-        open.push((value, depth));
     }
-    true
+
+    /// Keys of both kinds could be the same text, and a struct has a form of its own.
+    fn at_members(&mut self, map: Raw<'a>, depth: usize) -> Look {
+        let (mut atoms, mut binaries) = (false, false);
+        for (key, value) in RawMembers::of(map, self.env) {
+            if let Some(text) = key.bytes(self.env) {
+                if !is_utf8(text) {
+                    return Look::Other;
+                }
+                binaries = true;
+            } else if key.term(self.env).is_atom() {
+                atoms = true;
+            } else {
+                return Look::Other;
+            }
+            if atoms && (binaries || key.is(atoms::struct_())) {
+                return Look::Other;
+            }
+            let look = self.inside(value, depth);
+            if look != Look::Plain {
+                return look;
+            }
+        }
+        Look::Plain
+    }
+}
+
+#[inline]
+fn is_utf8(text: &[u8]) -> bool {
+    text.is_ascii() || simdutf8::basic::from_utf8(text).is_ok()
 }

@@ -16,8 +16,8 @@ use std::slice;
 use rustler::sys::{
     ErlNifMapIterator, ErlNifMapIteratorEntry, ErlNifTerm, enif_get_double, enif_get_int64,
     enif_get_list_cell, enif_get_map_size, enif_get_map_value, enif_inspect_binary,
-    enif_map_iterator_create, enif_map_iterator_destroy, enif_map_iterator_get_pair,
-    enif_map_iterator_next,
+    enif_make_list_from_array, enif_make_map_from_arrays, enif_map_iterator_create,
+    enif_map_iterator_destroy, enif_map_iterator_get_pair, enif_map_iterator_next,
 };
 use rustler::{Atom, Env, Term, TermType};
 
@@ -25,6 +25,7 @@ use super::word;
 
 /// A term of the environment that `'a` stands for: no two environments share a lifetime.
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub(super) struct Raw<'a> {
     term: ErlNifTerm,
     /// Invariant in `'a`, as [`Env`] is.
@@ -148,53 +149,64 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// Where an iterator lies while it is used: moved, it would be read in other pieces than it was written
-/// in, for which the processor waits.
-pub(super) type Place = MaybeUninit<ErlNifMapIterator>;
-
-/// The members of a map, in the VM's order.
-pub(super) struct RawMembers<'p, 'a> {
+/// The members of a map, in the VM's order; none of another term.
+///
+/// The VM's iterator is made with the first member: from then on it stays where it is. Moved, it would
+/// be read in other pieces than it was written in, for which the processor waits.
+pub(super) struct RawMembers<'a> {
     env: Env<'a>,
-    iterator: &'p mut ErlNifMapIterator,
+    map: Raw<'a>,
+    is_made: bool,
+    iterator: MaybeUninit<ErlNifMapIterator>,
 }
 
-impl<'p, 'a> RawMembers<'p, 'a> {
-    /// `None` of a term that is no map.
+impl<'a> RawMembers<'a> {
     #[inline]
-    pub(super) fn of(map: Raw<'a>, env: Env<'a>, place: &'p mut Place) -> Option<Self> {
-        // SAFETY: `map` is a term of `env`, and the place is as large as an iterator.
-        let made = unsafe {
-            enif_map_iterator_create(
-                env.as_c_arg(),
-                map.term,
-                place.as_mut_ptr(),
-                ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD,
-            )
-        };
-        if made == 0 {
-            return None;
+    pub(super) fn of(map: Raw<'a>, env: Env<'a>) -> Self {
+        Self {
+            env,
+            map,
+            is_made: false,
+            iterator: MaybeUninit::uninit(),
         }
-        // SAFETY: the call filled it in, for it said so.
-        let iterator = unsafe { place.assume_init_mut() };
-        Some(Self { env, iterator })
+    }
+
+    #[inline]
+    fn make(&mut self) -> bool {
+        if !self.is_made {
+            // SAFETY: the map is a term of `env`, and the place is as large as an iterator.
+            let made = unsafe {
+                enif_map_iterator_create(
+                    self.env.as_c_arg(),
+                    self.map.term,
+                    self.iterator.as_mut_ptr(),
+                    ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD,
+                )
+            };
+            self.is_made = made != 0;
+        }
+        self.is_made
     }
 }
 
-impl<'a> Iterator for RawMembers<'_, 'a> {
+impl<'a> Iterator for RawMembers<'a> {
     type Item = (Raw<'a>, Raw<'a>);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let env = self.env.as_c_arg();
+        if !self.make() {
+            return None;
+        }
+        let (env, iterator) = (self.env.as_c_arg(), self.iterator.as_mut_ptr());
         let (mut key, mut value) = (ErlNifTerm::default(), ErlNifTerm::default());
-        // SAFETY: the iterator was made in this environment and is destroyed on drop only.
+        // SAFETY: the iterator was made, in this environment, and is destroyed on drop only.
         let found =
-            unsafe { enif_map_iterator_get_pair(env, self.iterator, &raw mut key, &raw mut value) };
+            unsafe { enif_map_iterator_get_pair(env, iterator, &raw mut key, &raw mut value) };
         if found == 0 {
             return None;
         }
         // SAFETY: as above. Beyond the last member the iterator stands still.
-        unsafe { enif_map_iterator_next(env, self.iterator) };
+        unsafe { enif_map_iterator_next(env, iterator) };
         let raw = |term| Raw {
             term,
             env: PhantomData,
@@ -203,10 +215,50 @@ impl<'a> Iterator for RawMembers<'_, 'a> {
     }
 }
 
-impl Drop for RawMembers<'_, '_> {
+impl Drop for RawMembers<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the iterator was made in this environment, and this is the only time.
-        unsafe { enif_map_iterator_destroy(self.env.as_c_arg(), self.iterator) };
+        if self.is_made {
+            // SAFETY: the iterator was made, in this environment, and this is the only time.
+            unsafe {
+                enif_map_iterator_destroy(self.env.as_c_arg(), self.iterator.as_mut_ptr());
+            }
+        }
     }
+}
+
+/// A list of these elements.
+#[inline]
+pub(super) fn list<'a>(env: Env<'a>, elements: &[Raw<'a>]) -> Raw<'a> {
+    // The VM counts a list's elements in 32 bits, and a text of so many is refused long before.
+    let length = u32::try_from(elements.len()).unwrap_or(u32::MAX);
+    // SAFETY: a `Raw` is the VM's word and nothing else, and there are as many as is said, or more.
+    let list =
+        unsafe { enif_make_list_from_array(env.as_c_arg(), elements.as_ptr().cast(), length) };
+    Raw {
+        term: list,
+        env: PhantomData,
+    }
+}
+
+/// A map of these keys and values; `None` when the VM refuses it, as it does a small map with two
+/// equal keys.
+#[inline]
+pub(super) fn map<'a>(env: Env<'a>, keys: &[Raw<'a>], values: &[Raw<'a>]) -> Option<Raw<'a>> {
+    let size = keys.len().min(values.len());
+    let mut map = ErlNifTerm::default();
+    // SAFETY: a `Raw` is the VM's word and nothing else, and there are as many of both as is said.
+    let made = unsafe {
+        enif_make_map_from_arrays(
+            env.as_c_arg(),
+            keys.as_ptr().cast(),
+            values.as_ptr().cast(),
+            size,
+            &raw mut map,
+        )
+    };
+    (made != 0).then_some(Raw {
+        term: map,
+        env: PhantomData,
+    })
 }

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use mcp_core::json::{Duplicate, Sink, Text};
-use rustler::{BigInt, Binary, Encoder, Env, NewBinary, Term};
+use mcp_core::json::{Duplicate, JsonError, Limits, Sink, Text, read};
+use rustler::{Atom, BigInt, Binary, Encoder, Env, NewBinary, Term};
 
+use super::raw::{self, Raw};
 use crate::atoms;
 
 /// Strings below this length are always copied.
@@ -13,84 +14,101 @@ const VIEW_BYTES: usize = 4096;
 /// of the text alive.
 const VIEW_PART: usize = 4;
 
+/// The term of a JSON text.
+///
+/// # Errors
+/// As [`mcp_core::json::read`].
+pub(crate) fn read_term<'e>(
+    env: Env<'e>,
+    text: &[u8],
+    source: Option<Binary<'e>>,
+    limits: &Limits,
+) -> Result<Term<'e>, JsonError> {
+    let mut sink = TermSink {
+        env,
+        source,
+        keys: RecentKeys::new(),
+        literals: Literals {
+            null: atoms::nil(),
+            booleans: [atoms::false_(), atoms::true_()],
+        },
+    };
+    read(text, limits, &mut sink).map(|value| value.term(env))
+}
+
 /// Builds terms: maps with binary keys, lists, binaries, exact integers, floats, `true`, `false` and
 /// `nil`. No atom is made.
-pub(crate) struct TermSink<'e, 'a> {
+struct TermSink<'e, 'a> {
     env: Env<'e>,
     /// The term whose bytes are read, when large strings may be views into it.
     source: Option<Binary<'e>>,
     keys: RecentKeys<'e, 'a>,
+    literals: Literals,
 }
 
 impl<'e> TermSink<'e, '_> {
-    /// A sink that copies every string.
-    pub(crate) fn new(env: Env<'e>) -> Self {
-        Self {
-            env,
-            source: None,
-            keys: RecentKeys::new(),
+    #[inline]
+    fn raw(&self, value: impl Encoder) -> Raw<'e> {
+        value.encode(self.env).into()
+    }
+
+    fn copy(&self, text: &str) -> Raw<'e> {
+        let copy: Term<'e> = NewBinary::from_slice(self.env, text.as_bytes()).into();
+        copy.into()
+    }
+
+    fn view(&self, text: &str) -> Option<Raw<'e>> {
+        if text.len() < VIEW_BYTES {
+            return None;
         }
-    }
-
-    /// A sink for reading `source` itself.
-    pub(crate) fn of(env: Env<'e>, source: Binary<'e>) -> Self {
-        Self {
-            source: Some(source),
-            ..Self::new(env)
-        }
-    }
-
-    fn copy(&self, text: &str) -> Term<'e> {
-        NewBinary::from_slice(self.env, text.as_bytes()).into()
-    }
-
-    fn view(&self, text: &str) -> Option<Term<'e>> {
         let source = self.source?;
-        if text.len() < VIEW_BYTES || text.len() < source.len() / VIEW_PART {
+        if text.len() < source.len() / VIEW_PART {
             return None;
         }
         let offset = text.as_ptr().addr().checked_sub(source.as_ptr().addr())?;
         let view = source.make_subbinary(offset, text.len()).ok()?;
-        Some(view.to_term(self.env))
+        Some(view.to_term(self.env).into())
     }
 }
 
 impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
-    type Value = Term<'e>;
-    type Key = Term<'e>;
+    type Value = Raw<'e>;
+    type Key = Raw<'e>;
 
     #[inline]
-    fn null(&mut self) -> Term<'e> {
-        atoms::nil().to_term(self.env)
+    fn null(&mut self) -> Raw<'e> {
+        self.literals.null.to_term(self.env).into()
     }
 
     #[inline]
-    fn boolean(&mut self, value: bool) -> Term<'e> {
-        value.encode(self.env)
+    fn boolean(&mut self, value: bool) -> Raw<'e> {
+        let [no, yes] = self.literals.booleans;
+        let literal = if value { yes } else { no };
+        literal.to_term(self.env).into()
     }
 
     #[inline]
-    fn integer(&mut self, value: i64) -> Term<'e> {
-        value.encode(self.env)
+    fn integer(&mut self, value: i64) -> Raw<'e> {
+        self.raw(value)
     }
 
     #[inline]
-    fn unsigned(&mut self, value: u64) -> Term<'e> {
-        value.encode(self.env)
+    fn unsigned(&mut self, value: u64) -> Raw<'e> {
+        self.raw(value)
     }
 
-    fn big_integer(&mut self, text: &'a str) -> Term<'e> {
+    fn big_integer(&mut self, text: &'a str) -> Raw<'e> {
         // The reader hands over digits only, so the parse cannot fail.
-        text.parse::<BigInt>().unwrap_or_default().encode(self.env)
+        self.raw(text.parse::<BigInt>().unwrap_or_default())
     }
 
     #[inline]
-    fn float(&mut self, value: f64) -> Term<'e> {
-        value.encode(self.env)
+    fn float(&mut self, value: f64) -> Raw<'e> {
+        self.raw(value)
     }
 
     #[inline]
-    fn string(&mut self, text: Text<'a>) -> Term<'e> {
+    fn string(&mut self, text: Text<'a>) -> Raw<'e> {
         match text.into_cow() {
             Cow::Borrowed(text) => self.view(text).unwrap_or_else(|| self.copy(text)),
             Cow::Owned(text) => self.copy(&text),
@@ -98,7 +116,7 @@ impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
     }
 
     #[inline]
-    fn key(&mut self, text: Text<'a>) -> Term<'e> {
+    fn key(&mut self, text: Text<'a>) -> Raw<'e> {
         let text = match text.into_cow() {
             Cow::Borrowed(text) => text,
             Cow::Owned(text) => return self.copy(&text),
@@ -112,26 +130,29 @@ impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
     }
 
     #[inline]
-    fn array(&mut self, items: &[Term<'e>]) -> Term<'e> {
-        items.encode(self.env)
+    fn array(&mut self, items: &[Raw<'e>]) -> Raw<'e> {
+        raw::list(self.env, items)
     }
 
     #[inline]
-    fn object(&mut self, keys: &[Term<'e>], values: &[Term<'e>]) -> Result<Term<'e>, Duplicate> {
+    fn object(&mut self, keys: &[Raw<'e>], values: &[Raw<'e>]) -> Result<Raw<'e>, Duplicate> {
         // Of two equal keys the VM refuses a small map; of a large one it silently keeps one member.
-        let map = Term::map_from_term_arrays(self.env, keys, values).map_err(|_| Duplicate)?;
-        if map.map_size().ok() == Some(keys.len()) {
-            Ok(map)
-        } else {
-            Err(Duplicate)
-        }
+        raw::map(self.env, keys, values)
+            .filter(|map| map.size(self.env) == Some(keys.len()))
+            .ok_or(Duplicate)
     }
+}
+
+/// The atoms of JSON, at hand.
+struct Literals {
+    null: Atom,
+    booleans: [Atom; 2],
 }
 
 /// Keys met a moment ago: objects of one kind repeat theirs, and share the terms. One slot for each
 /// fingerprint and no chains, so that no choice of keys makes it slow.
 struct RecentKeys<'e, 'a> {
-    slots: Vec<Option<(&'a str, Term<'e>)>>,
+    slots: Vec<Option<(&'a str, Raw<'e>)>>,
     /// Keys met before there were slots.
     few: usize,
 }
@@ -149,13 +170,13 @@ impl<'e, 'a> RecentKeys<'e, 'a> {
     }
 
     #[inline]
-    fn get(&self, text: &str) -> Option<Term<'e>> {
+    fn get(&self, text: &str) -> Option<Raw<'e>> {
         let (known, key) = (*self.slots.get(slot(text))?)?;
-        (known == text).then_some(key)
+        same(known.as_bytes(), text.as_bytes()).then_some(key)
     }
 
     #[inline]
-    fn put(&mut self, text: &'a str, key: Term<'e>) {
+    fn put(&mut self, text: &'a str, key: Raw<'e>) {
         if let Some(slot) = self.slots.get_mut(slot(text)) {
             *slot = Some((text, key));
         } else if self.few < FEW_KEYS {
@@ -164,6 +185,26 @@ impl<'e, 'a> RecentKeys<'e, 'a> {
             self.slots = vec![None; KEY_SLOTS];
         }
     }
+}
+
+/// Whether two keys are equal: of up to 16 bytes without a call.
+#[inline]
+fn same(known: &[u8], key: &[u8]) -> bool {
+    if known.len() != key.len() {
+        return false;
+    }
+    match key.len() {
+        4..8 => same_ends::<4>(known, key),
+        8..=16 => same_ends::<8>(known, key),
+        _ => known == key,
+    }
+}
+
+/// Whether two texts of `N` to twice `N` bytes are equal.
+#[inline]
+fn same_ends<const N: usize>(known: &[u8], key: &[u8]) -> bool {
+    known.first_chunk::<N>() == key.first_chunk::<N>()
+        && known.last_chunk::<N>() == key.last_chunk::<N>()
 }
 
 /// From the length and both ends, where keys differ most.
