@@ -93,6 +93,95 @@ defmodule McpServer.JSON.PropertyTest do
       )
     end
 
+    # What is looked at in words and blocks: texts around their sizes, special bytes anywhere in them.
+    defp block_text do
+      piece = :proper_types.oneof([text(), :proper_types.range(0, 80), "\"", "\\", "\n", <<0>>, "é", "🙂"])
+      :proper_types.bind(:proper_types.list(piece), fn pieces -> Enum.map_join(pieces, &piece/1) end, false)
+    end
+
+    defp piece(length) when is_integer(length), do: String.duplicate("x", length)
+    defp piece(text), do: text
+
+    # Maps on both sides of the size up to which the VM keeps them in order, with keys of each kind.
+    defp map_of_any_size do
+      key = :proper_types.oneof([block_text(), :proper_types.integer(), :proper_types.oneof([:a, :b, :name, :日本])])
+      members = :proper_types.resize(60, :proper_types.list({key, :proper_types.oneof([scalar(), block_text()])}))
+      :proper_types.bind(members, &Map.new/1, false)
+    end
+
+    test "maps and texts are written byte for byte as a plain writer does" do
+      holds(forall(map_of_any_size(), fn map -> JSON.encode(map) |> same_as(plainly(map)) end), 1_000)
+      holds(forall(block_text(), fn text -> JSON.encode(text) == {:ok, string(text)} end), 2_000)
+    end
+
+    test "rows that share keys, and parts that are one term, are written like rows and parts of their own" do
+      type = {:proper_types.list(block_text()), map_of_any_size()}
+
+      holds(
+        forall(type, fn {keys, part} ->
+          rows = for i <- 1..40, do: keys |> Map.new(&{&1, i}) |> Map.put("part", part)
+          JSON.encode(rows) |> same_as(plainly(rows))
+        end),
+        200
+      )
+    end
+
+    test "a binary that is no text is refused wherever it lies, at any offset of its bits" do
+      type = {block_text(), :proper_types.range(128, 255), :proper_types.range(0, 7), block_text()}
+
+      holds(
+        forall(type, fn {before, byte, shift, rest} ->
+          fine = unaligned(before <> rest, shift)
+          broken = unaligned(before <> <<byte>> <> rest, shift)
+
+          JSON.encode([fine]) == {:ok, "[" <> string(before <> rest) <> "]"} and
+            String.valid?(broken) == match?({:ok, _text}, JSON.encode(broken)) and
+            String.valid?(broken) == match?({:ok, _text}, JSON.encode(%{broken => 1}))
+        end),
+        1_000
+      )
+    end
+
+    defp unaligned(bytes, shift) do
+      length = byte_size(bytes)
+      <<_::size(shift), same::binary-size(length), _::bitstring>> = <<0::size(shift), bytes::binary, 0::7>>
+      same
+    end
+
+    defp same_as({:ok, text}, {:ok, expected}), do: text == expected
+    defp same_as({:error, %EncodeError{kind: kind}}, {:error, expected}), do: kind == expected
+    defp same_as(_written, _expected), do: false
+
+    # The same in as few words as possible; scalars but for strings are the writer's own.
+    defp plainly(term) do
+      {:ok, plain(term)}
+    catch
+      kind -> {:error, kind}
+    end
+
+    defp plain(list) when is_list(list), do: "[" <> Enum.map_join(list, ",", &plain/1) <> "]"
+    defp plain(text) when is_binary(text), do: string(text)
+    defp plain(scalar) when not is_map(scalar), do: JSON.encode!(scalar)
+
+    defp plain(map) do
+      members = for {key, value} <- map, do: {to_string(key), value}
+      sorted = Enum.sort_by(members, &elem(&1, 0))
+      if length(Enum.uniq_by(sorted, &elem(&1, 0))) < length(sorted), do: throw(:key_collision)
+      "{" <> Enum.map_join(sorted, ",", fn {key, value} -> string(key) <> ":" <> plain(value) end) <> "}"
+    end
+
+    defp string(text), do: "\"" <> Enum.map_join(String.to_charlist(text), &character/1) <> "\""
+
+    defp character(?"), do: "\\\""
+    defp character(?\\), do: "\\\\"
+    defp character(?\b), do: "\\b"
+    defp character(?\t), do: "\\t"
+    defp character(?\n), do: "\\n"
+    defp character(?\f), do: "\\f"
+    defp character(?\r), do: "\\r"
+    defp character(code) when code < 32, do: "\\u00" <> String.downcase(Base.encode16(<<code>>))
+    defp character(code), do: <<code::utf8>>
+
     defp decoded?({:ok, _term}), do: true
     defp decoded?({:error, %DecodeError{}}), do: true
   end

@@ -60,13 +60,6 @@ impl<'a> TermNode<'a> {
         Self(Inner::Term(term))
     }
 
-    fn of_type(&self, wanted: TermType) -> Option<Term<'a>> {
-        match self.0 {
-            Inner::Term(term) if term.get_type() == wanted => Some(term),
-            _ => None,
-        }
-    }
-
     fn is(&self, atom: Atom) -> bool {
         matches!(self.0, Inner::Term(term) if Raw::from(term).is(atom))
     }
@@ -85,7 +78,10 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
     }
 
     fn as_array(&self) -> Option<TermArray<'a>> {
-        self.of_type(TermType::List).map(TermArray)
+        match self.0 {
+            Inner::Term(term) if term.is_list() => Some(TermArray(term)),
+            _ => None,
+        }
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
@@ -115,7 +111,14 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
     }
 
     fn is_number(&self) -> bool {
-        self.json_type() == JsonType::Number
+        matches!(self.0, Inner::Term(term) if term.is_number())
+    }
+
+    fn is_string(&self) -> bool {
+        match self.0 {
+            Inner::Term(term) if term.is_binary() => true,
+            _ => self.json_type() == JsonType::String,
+        }
     }
 
     fn json_type(&self) -> JsonType {
