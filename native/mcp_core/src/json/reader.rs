@@ -114,25 +114,6 @@ struct Frame {
     start: usize,
 }
 
-/// Strings with an escape, or a fault; apart, because most have neither.
-impl<'a, S: Sink<'a>> Builder<'a, '_, S> {
-    #[inline(never)]
-    fn escaped_string(&mut self, start: usize) -> Result<usize, JsonError> {
-        let (text, end) = string::read(self.text, start)?;
-        let value = self.sink.string(text);
-        self.values.push(value);
-        Ok(end)
-    }
-
-    #[inline(never)]
-    fn escaped_key(&mut self, start: usize) -> Result<usize, JsonError> {
-        let (text, end) = string::read(self.text, start)?;
-        let key = self.sink.key(text);
-        self.keys.push(key);
-        Ok(end)
-    }
-}
-
 impl<'a, S: Sink<'a>> Events<'a> for Builder<'a, '_, S> {
     #[inline]
     fn literal(&mut self, literal: Literal, _start: usize, _end: usize) {
@@ -163,9 +144,7 @@ impl<'a, S: Sink<'a>> Events<'a> for Builder<'a, '_, S> {
 
     #[inline]
     fn string(&mut self, start: usize) -> Result<usize, JsonError> {
-        let Some((text, end)) = string::read_plain(self.text, start) else {
-            return self.escaped_string(start);
-        };
+        let (text, end) = string::read(self.text, start)?;
         let value = self.sink.string(text);
         self.values.push(value);
         Ok(end)
@@ -173,9 +152,7 @@ impl<'a, S: Sink<'a>> Events<'a> for Builder<'a, '_, S> {
 
     #[inline]
     fn key(&mut self, start: usize) -> Result<usize, JsonError> {
-        let Some((text, end)) = string::read_plain(self.text, start) else {
-            return self.escaped_key(start);
-        };
+        let (text, end) = string::read(self.text, start)?;
         let key = self.sink.key(text);
         self.keys.push(key);
         Ok(end)

@@ -26,17 +26,10 @@ pub(super) fn skip(text: &str, quote: usize) -> Result<usize, JsonError> {
 /// Reads the string whose opening quote is at `quote`; returns its text and the offset behind it.
 #[inline]
 pub(super) fn read(text: &str, quote: usize) -> Result<(Text<'_>, usize), JsonError> {
-    match read_plain(text, quote) {
-        Some(read) => Ok(read),
+    match plain(text.as_bytes(), quote) {
+        Some((_, end)) => Ok((Text::borrowed(between_quotes(text, quote, end)), end)),
         None => read_escaped(text, quote),
     }
-}
-
-/// As [`read`], of a string that has neither escape nor fault.
-#[inline]
-pub(super) fn read_plain(text: &str, quote: usize) -> Option<(Text<'_>, usize)> {
-    let (_, end) = plain(text.as_bytes(), quote)?;
-    Some((Text::borrowed(between_quotes(text, quote, end)), end))
 }
 
 /// The text of a plain string whose opening quote is at `quote` and that ends before `end`.
