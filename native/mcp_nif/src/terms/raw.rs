@@ -2,8 +2,8 @@
 //! nothing else.
 //!
 //! A [`Term`] is three words, and rustler's `MapIterator` two iterators, one for each end, of eleven
-//! words each: handed from call to call both go through memory. That was measured at a third of the
-//! time of writing rows.
+//! words each: handed from call to call both go through memory. Without them rows are written, and
+//! read, 1.2 times as fast.
 #![expect(
     unsafe_code,
     reason = "measured: with rustler's own types the writer misses its targets"
