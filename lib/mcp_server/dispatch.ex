@@ -5,6 +5,9 @@ defmodule McpServer.Dispatch do
 
   alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
   alias McpServer.Dispatch.{Answer, Failure, Handler, Outcome}
+  alias McpServer.Tasks.Requests
+
+  import McpServer.Tasks.Requests, only: [about_tasks?: 1]
 
   @typedoc "A `:refused` call is answered with an error that HTTP clients see in the status as well."
   @type outcome ::
@@ -24,7 +27,7 @@ defmodule McpServer.Dispatch do
     with :ok <- authorized(catalog, request, conn),
          :ok <- Handler.permitted(catalog, request, conn),
          {:ok, state} <- RequestState.open(request, conn.principal) do
-      {outcome, reply} = enter(catalog, request, %{conn | state: state}, 1)
+      {outcome, reply} = work(catalog, request, %{conn | state: state}, max_bytes)
       limit(catalog, request, outcome, reply, max_bytes)
     else
       {:forbidden, refusal} -> Answer.forbidden(request, refusal)
@@ -39,6 +42,10 @@ defmodule McpServer.Dispatch do
   catch
     kind, reason -> {:failed, Failure.new(kind, reason, __STACKTRACE__)}
   end
+
+  defp work(catalog, request, conn, _max_bytes) when about_tasks?(request), do: Requests.run(catalog, request, conn)
+  defp work(catalog, %{task: nil} = request, conn, _max_bytes), do: enter(catalog, request, conn, 1)
+  defp work(catalog, request, conn, max_bytes), do: Requests.create(catalog, request, conn, max_bytes)
 
   defp enter(catalog, request, conn, round) do
     case Outcome.of(request, Handler.invoke(catalog, request, conn)) do

@@ -68,8 +68,8 @@ defmodule McpServer.Protocol do
 
   `term` is what the request's kind asks for: a `%McpServer.Tool.CallResult{}`,
   `%McpServer.Prompt.GetResult{}`, `%McpServer.Resource.ReadResult{}` or
-  `%McpServer.Completion{}`; a list of structs for a list; `:empty` where the protocol answers with
-  nothing; or `%McpServer.InputRequired{}` for a tool, prompt or resource.
+  `%McpServer.Completion{}`; a list of structs for a list; the map of a task; `:empty` where the protocol
+  answers with nothing; or `%McpServer.InputRequired{}` for a tool, prompt or resource.
 
   Errors:
 

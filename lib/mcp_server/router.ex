@@ -115,6 +115,7 @@ defmodule McpServer.Router do
   | `input_schema:`, `output_schema:` | JSON Schemas, in place of fields |
   | `additional_properties:` | `false` refuses arguments that no `input_field` declares |
   | `icons:` | list of `McpServer.Icon` or of their fields |
+  | `task_support:` | `:optional` or `:required`: calls may, or must, run as tasks: `McpServer.Tasks` (`:forbidden`) |
   | `execution:`, `meta:` | maps that go out as `execution` and `_meta` |
 
   The name is 1 to 128 characters of `A-Za-z0-9_./-`.

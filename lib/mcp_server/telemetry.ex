@@ -38,11 +38,14 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :subscription, :stop]` | `count` | `router`, `transport`, `revision` |
   | `[:mcp_server, :input, :start]` | `count` (requests put to the client) | `router`, `transport`, `revision` |
   | `[:mcp_server, :input, :stop]` | `duration` | `router`, `transport`, `revision`, `outcome` |
+  | `[:mcp_server, :task, :start]` | `count` | `router` |
+  | `[:mcp_server, :task, :stop]` | `count` | `router`, `outcome` |
   | `[:mcp_server, :discarded]` | `count` | `router`, `transport`, `what` |
 
     * `[:mcp_server, :session, …]` – the life of a session over HTTP, or of a channel over stdio, where `revision` is
       `nil` while it has opened no session; `reason` is `:eof` (it came to its end), `:closed` (the client ended it, or
       its time was up) or `:shutdown`
+    * `outcome` of a task – `:completed`, `:failed`, `:cancelled`, or `:expired` while it still ran
     * `outcome` of input – `:ok`, `:timeout`, `:closed` or `:cancelled`
     * `what` was discarded – `:late_notification` (after its result), `:stale_progress` (not higher than
       the last), `:filtered_log` (below the client's level) or `:unknown_response` (an answer to
@@ -72,6 +75,8 @@ defmodule McpServer.Telemetry do
     [:mcp_server, :subscription, :stop],
     [:mcp_server, :input, :start],
     [:mcp_server, :input, :stop],
+    [:mcp_server, :task, :start],
+    [:mcp_server, :task, :stop],
     [:mcp_server, :discarded]
   ]
 

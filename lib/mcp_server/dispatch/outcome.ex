@@ -2,14 +2,14 @@ defmodule McpServer.Dispatch.Outcome do
   @moduledoc false
   # What a handler returned, in one shape. Handlers may be brief; the encoder wants structs.
 
-  alias McpServer.{Completion, InputRequest, JSON, Request}
+  alias McpServer.{Completion, InputRequest, JSON, JsonRpc, Request}
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool.CallResult
 
   @type t ::
           {:ok, struct() | [struct() | map()]}
-          | {:error, String.t()}
+          | {:error, String.t() | JsonRpc.Error.t()}
           | {:error, :not_found}
           | {:input, %{String.t() => InputRequest.t()}, state :: term()}
           | {:invalid, term()}
@@ -27,6 +27,12 @@ defmodule McpServer.Dispatch.Outcome do
 
   def of(_request, {:error, text}) when is_binary(text) do
     if String.valid?(text), do: {:error, text}, else: {:invalid, {:error, text}}
+  end
+
+  # The schema of the protocol has messages that are no text, and codes that are no integer, refused.
+  def of(_request, {:error, %JsonRpc.Error{code: code, message: message} = error})
+      when is_integer(code) and code >= -0x80000000 and code <= 0x7FFFFFFF and is_binary(message) do
+    if String.valid?(message), do: {:error, error}, else: {:invalid, {:error, error}}
   end
 
   def of(%Request{kind: kind}, {:error, :not_found}) when kind in [:resource, :resource_template],

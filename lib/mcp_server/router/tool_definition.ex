@@ -23,6 +23,7 @@ defmodule McpServer.Router.ToolDefinition do
                additional_properties: :boolean,
                icons: {:list, {:struct, Icon}},
                execution: :map,
+               task_support: {:in, ~w(forbidden optional required)},
                meta: :map
              ],
              "option"
@@ -61,6 +62,10 @@ defmodule McpServer.Router.ToolDefinition do
 
   defp check_options!(%{hints: _hints, annotations: _annotations}, what, place) do
     Refusal.refuse!(place, "#{what} has both `hints:` and `annotations:`, which say the same: keep one")
+  end
+
+  defp check_options!(%{task_support: _support, execution: _execution}, what, place) do
+    Refusal.refuse!(place, "#{what} has both `task_support:` and `execution:`, which say the same: keep one")
   end
 
   defp check_options!(%{ui: ui}, what, place) do
@@ -137,10 +142,13 @@ defmodule McpServer.Router.ToolDefinition do
       annotations: annotations(options),
       title: options[:title],
       icons: options[:icons],
-      execution: options[:execution],
+      execution: execution(options),
       _meta: meta(options)
     }
   end
+
+  defp execution(%{task_support: support}), do: %{"taskSupport" => support}
+  defp execution(options), do: options[:execution]
 
   defp input(tool) do
     schema = Map.merge(%{"type" => "object", "properties" => %{}}, Field.object(tool.input))

@@ -9,6 +9,7 @@ use super::lists::{Caching, ListKind};
 use crate::apps::{EXTENSION, MIME_TYPE};
 use crate::json;
 use crate::model;
+use crate::protocol::TASKS_EXTENSION;
 use crate::revision::{Era, Revision};
 
 /// Where a stateless result says who answered.
@@ -29,6 +30,8 @@ pub struct Capabilities {
     pub resources: bool,
     /// `completion/complete` answers.
     pub completions: bool,
+    /// Calls may run as tasks.
+    pub tasks: bool,
     /// Extensions, by identifier.
     pub extensions: Map<String, Value>,
 }
@@ -48,6 +51,7 @@ impl Capabilities {
             resources: offers(ListKind::Resources) || offers(ListKind::ResourceTemplates),
             completions: definition.prompt_completes.contains(&true)
                 || definition.template_completes.contains(&true),
+            tasks: definition.tools.iter().any(may_be_task),
             extensions,
         }
     }
@@ -75,12 +79,27 @@ impl Capabilities {
             json!({}),
         );
         put(
+            "tasks",
+            self.tasks && revision == Revision::V2025_11_25,
+            json!({ "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } } }),
+        );
+        let mut extensions = self.extensions.clone();
+        if self.tasks && revision.era() == Era::Stateless {
+            extensions.insert(TASKS_EXTENSION.to_owned(), json!({}));
+        }
+        put(
             "extensions",
-            !self.extensions.is_empty() && revision >= Revision::V2025_06_18,
-            Value::Object(self.extensions.clone()),
+            !extensions.is_empty() && revision >= Revision::V2025_06_18,
+            Value::Object(extensions),
         );
         Value::Object(object)
     }
+}
+
+fn may_be_task(tool: &Value) -> bool {
+    tool.pointer("/execution/taskSupport")
+        .and_then(Value::as_str)
+        .is_some_and(|support| support != "forbidden")
 }
 
 fn is_app_view(resource: &Value) -> bool {

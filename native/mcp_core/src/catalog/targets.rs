@@ -9,7 +9,7 @@ use super::CatalogError;
 use super::definition::Definition;
 use super::header_parameters::{self, HeaderParameter};
 use super::template::{Matcher, Template, TemplateLimits, is_valid_uri};
-use crate::model::{Prompt, Resource, ResourceTemplate, Tool};
+use crate::model::{Prompt, Resource, ResourceTemplate, TaskSupport, Tool};
 use crate::schema::{SchemaLimits, Validator, compile};
 
 /// A tool that can be called.
@@ -22,6 +22,8 @@ pub struct ToolTarget<J: Json> {
     pub output: Option<Validator<J>>,
     /// Client capabilities without which the tool is not called.
     pub requires: Vec<String>,
+    /// Whether a call of it may run as a task.
+    pub task_support: TaskSupport,
     /// Arguments that headers repeat.
     pub header_parameters: Vec<HeaderParameter>,
 }
@@ -105,6 +107,11 @@ pub(super) fn tools<J: Json>(
                 header_parameters,
                 output: schema("outputSchema").transpose()?,
                 requires: rule.requires.clone(),
+                task_support: tool
+                    .execution
+                    .as_ref()
+                    .and_then(|execution| execution.task_support)
+                    .unwrap_or(TaskSupport::Forbidden),
                 name: tool.name.clone(),
             })
         })

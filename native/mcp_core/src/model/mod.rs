@@ -10,6 +10,7 @@
 //! | `declare`, `member` | the declaring macros; what each Rust type is on the wire |
 //! | `revise` | an object as an older revision knows it |
 //! | `tool`, `content`, `prompt`, `resource`, `completion`, `schema`, `app`, `json_rpc` | the objects |
+//! | `task` | tasks: calls that outlive their request |
 //! | `notification`, `input` | what a server tells and asks a client |
 //! | `common` | what several objects share |
 //!
@@ -43,6 +44,7 @@ mod resource;
 mod revise;
 mod schema;
 mod shape;
+mod task;
 mod tool;
 
 use serde::Serialize;
@@ -60,6 +62,7 @@ pub use prompt::*;
 pub use resource::*;
 pub use schema::*;
 pub use shape::{Field, Kind, Part, Presence, Shape};
+pub use task::*;
 pub use tool::*;
 
 use crate::revision::Revision;
@@ -114,6 +117,9 @@ pub const SHAPES: &[&Shape] = &[
     &MODEL_HINT,
     &TOOL_CHOICE,
     &ROOTS,
+    &TASK,
+    &CREATE_TASK_RESULT,
+    &TASK_LIST,
 ];
 
 /// The shape of that name.

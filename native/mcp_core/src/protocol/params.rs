@@ -8,6 +8,7 @@ use super::input::is_input_response;
 use super::meta;
 use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::{Completing, Input, ListenFilter, Work};
+use super::task;
 use crate::catalog::{Catalog, PromptTarget};
 use crate::json::{Kind, View};
 use crate::revision::Revision;
@@ -17,17 +18,19 @@ const MAX_URI_BYTES: usize = 8 * 1024;
 
 pub(super) fn call_tool<'a, J: Json>(
     catalog: &Catalog<J>,
+    revision: Revision,
     params: Option<View<'_, 'a>>,
 ) -> Result<Work<'a>, Refusal> {
     let name = text(params, "name")?;
     let arguments = object(params, "arguments")?;
-    let (index, _) = catalog
+    let (index, tool) = catalog
         .find_tool(&name)
         .ok_or_else(|| Refusal::unknown("Tool", &name))?;
     Ok(Work::Tool {
         name,
         index,
         arguments: arguments.map(|view| view.raw()),
+        task: task::wish(tool.task_support, revision, params)?,
     })
 }
 
@@ -226,6 +229,13 @@ pub(super) fn listen<'a, J: Json>(
     Ok(Work::Listen { filter })
 }
 
+/// Whether a `subscriptions/listen` filter asks for news of tasks. None is promised: clients poll.
+pub(super) fn names_tasks(params: Option<View<'_, '_>>) -> bool {
+    params
+        .and_then(|params| params.get("notifications"))
+        .is_some_and(|wanted| wanted.get("taskIds").is_some())
+}
+
 fn subscribed_uris(wanted: View<'_, '_>) -> Result<Vec<String>, Refusal> {
     const NAME: &str = "notifications.resourceSubscriptions";
     let Some(uris) = wanted.get("resourceSubscriptions") else {
@@ -265,7 +275,7 @@ pub(super) fn input<'a>(params: Option<View<'_, 'a>>) -> Result<Input<'a>, Refus
     })
 }
 
-fn text<'a>(params: Option<View<'_, 'a>>, name: &str) -> Result<Cow<'a, str>, Refusal> {
+pub(super) fn text<'a>(params: Option<View<'_, 'a>>, name: &str) -> Result<Cow<'a, str>, Refusal> {
     params
         .and_then(|params| params.get(name))
         .and_then(|view| view.text())
@@ -281,7 +291,7 @@ fn uri<'a>(params: Option<View<'_, 'a>>) -> Result<Cow<'a, str>, Refusal> {
     }
 }
 
-fn object<'d, 'a>(
+pub(super) fn object<'d, 'a>(
     params: Option<View<'d, 'a>>,
     name: &str,
 ) -> Result<Option<View<'d, 'a>>, Refusal> {
@@ -302,6 +312,6 @@ fn all_strings(object: View<'_, '_>, name: &str) -> Result<(), Refusal> {
     }
 }
 
-fn must_be(name: &str, expected: &str) -> Refusal {
+pub(super) fn must_be(name: &str, expected: &str) -> Refusal {
     Refusal::invalid_params(&format!("{name} must be {expected}"))
 }

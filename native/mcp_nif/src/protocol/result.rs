@@ -95,10 +95,16 @@ impl Reply<'_> {
             .collect();
         out.extend_from_slice(b",\"result\":");
         let added = Extras {
-            fields: &extras.fields,
+            fields: kind.opening(&extras),
             meta: &meta,
         };
-        write_shape(out, kind.shape(), term, &self.context, &added)?;
+        write_shape(
+            out,
+            kind.shape(self.context.revision),
+            term,
+            &self.context,
+            &added,
+        )?;
         out.push(b'}');
         Ok(())
     }
@@ -107,7 +113,7 @@ impl Reply<'_> {
         let extras = self.catalog.0.extras(self.context.revision);
         extras.open_result(out);
         out.extend_from_slice(b"\"completion\":");
-        let shape = ResultKind::Completion.shape();
+        let shape = ResultKind::Completion.shape(self.context.revision);
         write_shape(out, shape, term, &self.context, &Extras::default())?;
         extras.close_result(out);
         Ok(())
@@ -189,6 +195,10 @@ fn result_kind(kind: Atom) -> Option<ResultKind> {
         (atoms::resource_template(), ResultKind::Read),
         (atoms::complete_prompt(), ResultKind::Completion),
         (atoms::complete_resource(), ResultKind::Completion),
+        (atoms::create_task(), ResultKind::CreateTask),
+        (atoms::get_task(), ResultKind::Task),
+        (atoms::cancel_task(), ResultKind::Task),
+        (atoms::list_tasks(), ResultKind::TaskList),
     ];
     named(kind, &kinds)
 }
