@@ -232,6 +232,15 @@ defmodule McpServer.Controller do
   end
 
   @doc """
+  What a handler answers when the rest of its work is a task: a function of the conn that does it.
+
+  Of tools with `task_start: :handler` only; see `McpServer.Tasks`. Where the call cannot become a task the function
+  is called in its place.
+  """
+  @spec as_task((Conn.t() -> term)) :: {:task, (Conn.t() -> term)}
+  def as_task(fun) when is_function(fun, 1), do: {:task, fun}
+
+  @doc """
   Asks the user to fill in a form. `schema` is a JSON Schema of type `"object"` with plain properties.
 
       iex> McpServer.Controller.elicit("Your name?", %{"type" => "object", "properties" => %{}}).params["message"]

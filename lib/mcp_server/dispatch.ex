@@ -44,38 +44,47 @@ defmodule McpServer.Dispatch do
   end
 
   defp work(catalog, request, conn, _max_bytes) when about_tasks?(request), do: Requests.run(catalog, request, conn)
-  defp work(catalog, %{task: nil} = request, conn, _max_bytes), do: enter(catalog, request, conn, 1)
-  defp work(catalog, request, conn, max_bytes), do: Requests.create(catalog, request, conn, max_bytes)
 
-  defp enter(catalog, request, conn, round) do
-    case Outcome.of(request, Handler.invoke(catalog, request, conn)) do
-      {:input, inputs, state} -> require_input(catalog, request, conn, {inputs, state}, round)
+  defp work(catalog, request, conn, max_bytes) do
+    handler = &Handler.invoke(catalog, request, &1)
+    call = %{catalog: catalog, request: request, handler: handler, max_bytes: max_bytes}
+
+    if request.task != nil and Handler.starts_task?(catalog, request),
+      do: Requests.create(call, conn),
+      else: enter(call, conn, 1)
+  end
+
+  defp enter(%{catalog: catalog, request: request} = call, conn, round) do
+    case Outcome.of(request, call.handler.(conn)) do
+      {:input, inputs, state} -> require_input(call, conn, {inputs, state}, round)
+      {:task, fun} when request.task == nil -> enter(%{call | handler: fun}, conn, round)
+      {:task, fun} -> Requests.create(%{call | handler: fun}, conn)
       outcome -> Answer.encode(catalog, request, outcome)
     end
   catch
     kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
   end
 
-  defp require_input(catalog, request, conn, {inputs, state}, round) do
+  defp require_input(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
     if Session.stateless?(request.revision) do
       sealed = RequestState.seal(request, conn.principal, state)
       Answer.encode(catalog, request, {:ok, %InputRequired{requests: inputs, request_state: sealed}})
     else
-      ask(catalog, request, conn, {inputs, state}, round)
+      ask(call, conn, {inputs, state}, round)
     end
   end
 
   # The session era: the real requests go to the client, and the handler is entered again with what
   # came back.
-  defp ask(catalog, request, _conn, _required, round) when round > @max_input_rounds,
-    do: Answer.refusal(catalog, request, "The client was asked for input too often")
+  defp ask(call, _conn, _required, round) when round > @max_input_rounds,
+    do: Answer.refusal(call.catalog, call.request, "The client was asked for input too often")
 
-  defp ask(catalog, request, conn, {inputs, state}, round) do
+  defp ask(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
     with :ok <- supported(conn, inputs),
          {:ok, requests} <- encode_inputs(conn.call, inputs),
          {:ok, responses, errors} <- answers(conn.call, requests) do
       conn = %{conn | input_responses: responses, input_errors: errors, state: state}
-      enter(catalog, request, conn, round + 1)
+      enter(call, conn, round + 1)
     else
       {:error, %_{} = encode_error} -> Answer.failure(catalog, request, Failure.invalid(encode_error))
       {:error, text} when is_binary(text) -> Answer.refusal(catalog, request, text)

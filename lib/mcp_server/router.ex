@@ -116,6 +116,7 @@ defmodule McpServer.Router do
   | `additional_properties:` | `false` refuses arguments that no `input_field` declares |
   | `icons:` | list of `McpServer.Icon` or of their fields |
   | `task_support:` | `:optional` or `:required`: calls may, or must, run as tasks: `McpServer.Tasks` (`:forbidden`) |
+  | `task_start:` | `:handler`: a call becomes a task when its handler says so (`:call`: at once) |
   | `execution:`, `meta:` | maps that go out as `execution` and `_meta` |
 
   The name is 1 to 128 characters of `A-Za-z0-9_./-`.

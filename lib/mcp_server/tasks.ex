@@ -27,6 +27,18 @@ defmodule McpServer.Tasks do
   `McpServer.Controller.progress/4` is the task's `statusMessage`. A handler that answers
   `McpServer.Controller.input_required/2` is entered again when the client has brought what it needs.
 
+  A handler that wants something cleared before it begins, such as a question to the client, decides itself when its
+  call becomes a task. Its tool says `task_start: :handler`, and it returns `McpServer.Controller.as_task/1`:
+
+      def render(conn, %{"scene" => scene}) do
+        case accepted(conn, "sure") do
+          nil -> input_required(sure: elicit("This takes an hour. Go on?", @form))
+          _yes -> as_task(fn conn -> Films.render(conn, scene) end)
+        end
+      end
+
+  Where the call cannot become a task the function runs in its place.
+
   ## Whose tasks
 
   A task belongs to the principal that called the tool; where nobody is authenticated, to its session; and without a
@@ -51,7 +63,7 @@ defmodule McpServer.Tasks do
 
   use GenServer
 
-  alias McpServer.{Catalog, Conn, InputRequest, Request, Telemetry}
+  alias McpServer.{Catalog, Conn, InputRequest, Telemetry}
   alias McpServer.Http.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner}
 
@@ -95,13 +107,13 @@ defmodule McpServer.Tasks do
   def owner(catalog, %Conn{principal: nil, session_id: session_id}), do: {catalog.router, :session, session_id}
   def owner(catalog, %Conn{principal: principal}), do: {catalog.router, :principal, principal}
 
-  # Begins the task of a call; `max_bytes` is what its result may take.
+  # Begins the task of a call.
   @doc false
-  @spec create(Catalog.t(), Request.t(), Conn.t(), pos_integer()) :: {:ok, Entry.t()} | {:error, :too_many}
-  def create(catalog, request, conn, max_bytes) do
+  @spec create(Runner.call(), Conn.t()) :: {:ok, Entry.t()} | {:error, :too_many}
+  def create(call, conn) do
+    # What holds for the call's process holds for the task's.
     {:max_heap_size, heap} = Process.info(self(), :max_heap_size)
-    owner = owner(catalog, conn)
-    GenServer.call(__MODULE__, {:create, owner, request.task, {catalog, request, conn, max_bytes}, heap})
+    GenServer.call(__MODULE__, {:create, owner(call.catalog, conn), call, conn, heap})
   end
 
   @doc false
@@ -183,15 +195,14 @@ defmodule McpServer.Tasks do
   end
 
   @impl true
-  def handle_call({:create, owner, wish, work, heap}, _from, state) do
+  def handle_call({:create, owner, %{request: request} = call, conn, heap}, _from, state) do
     of_owner = Map.get(state.owners, owner, 0)
 
     if state.count >= state.options.max_tasks or of_owner >= state.options.max_tasks_per_owner do
       {:reply, {:error, :too_many}, state}
     else
-      entry = Entry.new(Home.session_id(), ttl(wish, state.options), state.options.poll_interval)
-      {_catalog, request, _conn, _max_bytes} = work
-      entry = %{entry | index: request.index, runner: Runner.start(entry.id, work, heap)}
+      entry = Entry.new(Home.session_id(), ttl(request.task, state.options), state.options.poll_interval)
+      entry = %{entry | index: request.index, runner: Runner.start(entry.id, call, conn, heap)}
       put(owner, entry)
       Process.send_after(self(), {:expire, entry.id}, entry.ttl)
       Telemetry.execute([:task, :start], %{count: 1}, %{router: elem(owner, 0)})

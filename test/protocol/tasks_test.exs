@@ -29,6 +29,7 @@ defmodule McpServer.Protocol.TasksTest do
 
     tool "plain", "Never a task", Handlers, :run
     tool "may", "May be a task", Handlers, :run, task_support: :optional, timeout: 50
+    tool "later", "Becomes a task later", Handlers, :run, task_support: :optional, task_start: :handler
     tool "must", "Must be a task", Handlers, :run, task_support: :required
 
     tool "sum", "May be a task, and declares what it returns", Handlers, :run, task_support: :optional do
@@ -95,7 +96,14 @@ defmodule McpServer.Protocol.TasksTest do
       assert capabilities["tasks"] == %{"list" => %{}, "cancel" => %{}, "requests" => %{"tools" => %{"call" => %{}}}}
       refute is_map_key(capabilities, "extensions")
       {:ok, %{"tools" => tools}} = Client.call(client, "tools/list", %{})
-      assert for(tool <- tools, do: tool["execution"]["taskSupport"]) == [nil, "optional", "required", "optional"]
+
+      assert for(tool <- tools, do: tool["execution"]["taskSupport"]) == [
+               nil,
+               "optional",
+               "optional",
+               "required",
+               "optional"
+             ]
     end
 
     test "2026-07-28: the extension, and nothing in the list" do
@@ -187,7 +195,8 @@ defmodule McpServer.Protocol.TasksTest do
 
       send(runner, {:ok, [text("done")]})
       assert %{"status" => "completed", "result" => result} = settled(client, id)
-      assert result == %{"content" => [%{"type" => "text", "text" => "done"}], "isError" => false}
+      content = [%{"type" => "text", "text" => "done"}]
+      assert result == %{"resultType" => "complete", "content" => content, "isError" => false}
     end
 
     test "2025-11-25: tasks/result waits for it, and says what the call would have" do
@@ -424,7 +433,10 @@ defmodule McpServer.Protocol.TasksTest do
       %{"taskId" => id} = create(client)
       assert {:error, %{"code" => -32602}} = tasks(client, "update", id)
       assert {:error, %{"code" => -32602}} = tasks(client, "update", id, %{"inputResponses" => []})
+      settled(client, id, ["input_required"])
       assert {:error, %{"code" => -32602}} = tasks(client, "update", id, %{"inputResponses" => %{"name" => 1}})
+      assert {:ok, _ack} = tasks(client, "update", id, %{"inputResponses" => %{"other" => 1}})
+      assert %{"status" => "input_required"} = get(client, id)
     end
 
     test "2025-11-25: is asked for on the way of tasks/result, with the task's name" do
@@ -457,6 +469,39 @@ defmodule McpServer.Protocol.TasksTest do
       %{"taskId" => id} = create(client)
       assert %{"result" => %{"isError" => true, "content" => [%{"text" => said}]}} = settled(client, id)
       assert said == "The client does not support elicitation, which this call needs"
+    end
+  end
+
+  describe "a handler that decides when its call becomes a task" do
+    defp greet_later(conn, _arguments) do
+      case accepted(conn, "name") do
+        %{"name" => name} -> as_task(fn _conn -> {:ok, [text("Hello, #{name}!")]} end)
+        nil -> input_required(name: elicit("Your name?", @form))
+      end
+    end
+
+    test "asks before it" do
+      answers = %{"elicitation/create" => @accept}
+
+      for revision <- @eras do
+        client = open(&greet_later/2, revision, answers: answers)
+        %{"taskId" => id} = task = create(client, "later")
+        refute is_map_key(task, "requestState")
+        settled(client, id)
+
+        result = if revision == @stateless, do: get(client, id)["result"], else: elem(tasks(client, "result", id), 1)
+
+        assert %{"content" => [%{"text" => "Hello, Ada!"}]} = result
+      end
+    end
+
+    test "is carried out in place for a client without tasks" do
+      answers = %{"elicitation/create" => @accept}
+      client = open(&greet_later/2, @session, answers: answers)
+      assert {:ok, %{"content" => [%{"text" => "Hello, Ada!"}]}} = call(client, "later", %{})
+
+      client = open(&greet_later/2, @stateless, answers: answers, client_capabilities: %{"elicitation" => %{}})
+      assert {:ok, %{"content" => [%{"text" => "Hello, Ada!"}]}} = call(client, "later", %{})
     end
   end
 

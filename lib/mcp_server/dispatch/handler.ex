@@ -36,6 +36,10 @@ defmodule McpServer.Dispatch.Handler do
     end
   end
 
+  @doc "Whether a call that is to run as a task begins as one, before its handler is entered."
+  @spec starts_task?(Catalog.t(), Request.t()) :: boolean()
+  def starts_task?(catalog, request), do: entry(catalog, request).task_start == :call
+
   @doc """
   Whether the principal may call the tool: what its `authorize:` function says.
 

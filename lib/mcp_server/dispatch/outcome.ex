@@ -11,6 +11,7 @@ defmodule McpServer.Dispatch.Outcome do
           {:ok, struct() | [struct() | map()]}
           | {:error, String.t() | JsonRpc.Error.t()}
           | {:error, :not_found}
+          | {:task, (McpServer.Conn.t() -> term())}
           | {:input, %{String.t() => InputRequest.t()}, state :: term()}
           | {:invalid, term()}
 
@@ -38,6 +39,7 @@ defmodule McpServer.Dispatch.Outcome do
   def of(%Request{kind: kind}, {:error, :not_found}) when kind in [:resource, :resource_template],
     do: {:error, :not_found}
 
+  def of(%Request{kind: :tool}, {:task, fun}) when is_function(fun, 1), do: {:task, fun}
   def of(%Request{kind: :tool}, returned), do: tool(returned)
   def of(%Request{kind: :prompt}, returned), do: prompt(returned)
 

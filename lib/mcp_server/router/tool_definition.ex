@@ -24,6 +24,7 @@ defmodule McpServer.Router.ToolDefinition do
                icons: {:list, {:struct, Icon}},
                execution: :map,
                task_support: {:in, ~w(forbidden optional required)},
+               task_start: {:in, ~w(call handler)},
                meta: :map
              ],
              "option"
@@ -203,7 +204,8 @@ defmodule McpServer.Router.ToolDefinition do
       handler: tool.handler,
       timeout: tool.options[:timeout],
       requires: Enum.map(tool.options[:requires] || [], &Map.fetch!(@capabilities, &1)),
-      authorize: tool.options[:authorize]
+      authorize: tool.options[:authorize],
+      task_start: if(tool.options[:task_start] == "handler", do: :handler, else: :call)
     }
   end
 end

@@ -161,7 +161,9 @@ defmodule McpServer.Tasks.Entry do
 
   defp status(entry, _revision), do: status(entry)
 
-  defp detailed(task, %__MODULE__{outcome: {:result, result}}, _revision), do: {:ok, Map.put(task, :result, result)}
+  defp detailed(task, %__MODULE__{outcome: {:result, result}}, _revision),
+    do: {:ok, Map.put(task, :result, Map.from_struct(result))}
+
   defp detailed(task, %__MODULE__{outcome: {:error, error}}, _revision), do: {:ok, Map.put(task, :error, error)}
   defp detailed(task, %__MODULE__{pending: pending}, _revision) when pending == %{}, do: {:ok, task}
 

@@ -4,7 +4,7 @@ defmodule McpServer.Tasks.Requests do
 
   alias McpServer.{Call, Catalog, Conn, Dispatch, Protocol, Request, Session, Tasks}
   alias McpServer.Dispatch.{Answer, Failure}
-  alias McpServer.Tasks.Entry
+  alias McpServer.Tasks.{Entry, Runner}
   alias McpServer.Tool.CallResult
 
   @kinds [:get_task, :task_result, :update_task, :cancel_task, :list_tasks]
@@ -15,9 +15,9 @@ defmodule McpServer.Tasks.Requests do
   defguard about_tasks?(request) when :erlang.map_get(:kind, request) in @kinds
 
   @doc "Makes a task of a call, and answers with it."
-  @spec create(Catalog.t(), Request.t(), Conn.t(), pos_integer()) :: Answer.t()
-  def create(catalog, request, conn, max_bytes) do
-    case Tasks.create(catalog, request, conn, max_bytes) do
+  @spec create(Runner.call(), Conn.t()) :: Answer.t()
+  def create(%{catalog: catalog, request: request} = call, conn) do
+    case Tasks.create(call, conn) do
       {:ok, entry} -> created(catalog, request, entry)
       {:error, :too_many} -> refuse(request, @internal_error, "Too many tasks")
     end
@@ -44,8 +44,17 @@ defmodule McpServer.Tasks.Requests do
   end
 
   def run(catalog, %Request{kind: :update_task} = request, conn) do
-    answered = Tasks.answer(owner(catalog, conn), request.name, request.input_responses)
-    with_task(request, answered, fn _entry -> empty(catalog, request) end)
+    owner = owner(catalog, conn)
+    unsound = request.arguments["unsound"]
+
+    with_task(request, Tasks.get(owner, request.name), fn entry ->
+      if Enum.any?(unsound, &is_map_key(entry.pending, &1)) do
+        refuse(request, @invalid_params, "Invalid params: inputResponses must answer what the task asked")
+      else
+        _answered = Tasks.answer(owner, request.name, Map.drop(request.input_responses, unsound))
+        empty(catalog, request)
+      end
+    end)
   end
 
   def run(catalog, %Request{kind: :cancel_task} = request, conn) do

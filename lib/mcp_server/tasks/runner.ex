@@ -7,43 +7,50 @@ defmodule McpServer.Tasks.Runner do
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
 
-  @typedoc "What a task is made of; the last is what its result may take, in bytes."
-  @type work :: {Catalog.t(), Request.t(), Conn.t(), pos_integer()}
+  @typedoc "A call to carry out: by which function of the conn, and what its result may take, in bytes."
+  @type call :: %{
+          catalog: Catalog.t(),
+          request: Request.t(),
+          handler: (Conn.t() -> term()),
+          max_bytes: pos_integer()
+        }
 
   @max_input_rounds 25
 
   @doc "Starts the process, linked to the caller."
-  @spec start(String.t(), work(), map()) :: pid()
-  def start(id, work, heap), do: :erlang.spawn_opt(__MODULE__, :run, [id, work], [:link, max_heap_size: heap])
+  @spec start(String.t(), call(), Conn.t(), map()) :: pid()
+  def start(id, call, conn, heap),
+    do: :erlang.spawn_opt(__MODULE__, :run, [id, call, conn], [:link, max_heap_size: heap])
 
   @doc false
-  @spec run(String.t(), work()) :: :ok
-  def run(id, {catalog, request, conn, max_bytes}) do
+  @spec run(String.t(), call(), Conn.t()) :: :ok
+  def run(id, %{catalog: catalog, request: request} = call, conn) do
     conn = %{conn | call: {:task, id}}
-    {outcome, bytes} = catalog |> work(request, conn, id) |> keep(catalog, request, max_bytes)
+    {outcome, bytes} = call |> work(conn, id) |> keep(catalog, request, call.max_bytes)
     Tasks.finish(id, outcome, bytes)
   end
 
-  defp work(catalog, request, conn, id) do
-    enter(catalog, request, conn, id, 1)
+  defp work(call, conn, id) do
+    enter(call, conn, id, 1)
   catch
     kind, reason -> {:failure, Failure.new(kind, reason, __STACKTRACE__)}
   end
 
-  defp enter(catalog, request, conn, id, round) do
-    case Outcome.of(request, Handler.invoke(catalog, request, conn)) do
+  defp enter(call, conn, id, round) do
+    case Outcome.of(call.request, call.handler.(conn)) do
       {:input, _inputs, _state} when round > @max_input_rounds -> {:error, "The client was asked for input too often"}
-      {:input, inputs, state} -> ask(catalog, request, conn, id, {inputs, state}, round)
+      {:input, inputs, state} -> ask(call, conn, id, {inputs, state}, round)
+      # It is one already.
+      {:task, fun} -> enter(%{call | handler: fun}, conn, id, round)
       outcome -> outcome
     end
   end
 
-  defp ask(catalog, request, conn, id, {inputs, state}, round) do
+  defp ask(call, conn, id, {inputs, state}, round) do
     case Enum.find(Map.values(inputs), &(not Protocol.supports?(conn.client_capabilities, &1))) do
       nil ->
         {:ok, responses, errors} = if inputs == %{}, do: {:ok, %{}, %{}}, else: Tasks.park(id, inputs)
-        conn = %{conn | input_responses: responses, input_errors: errors, state: state}
-        enter(catalog, request, conn, id, round + 1)
+        enter(call, %{conn | input_responses: responses, input_errors: errors, state: state}, id, round + 1)
 
       input ->
         {:error, Handler.lacks(Protocol.capability_of(input))}

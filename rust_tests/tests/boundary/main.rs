@@ -8,4 +8,5 @@ mod model;
 mod protocol;
 mod purity;
 mod schema;
+mod tasks;
 mod template;

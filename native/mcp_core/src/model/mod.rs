@@ -118,6 +118,7 @@ pub const SHAPES: &[&Shape] = &[
     &TOOL_CHOICE,
     &ROOTS,
     &TASK,
+    &TASK_RESULT,
     &CREATE_TASK_RESULT,
     &TASK_LIST,
 ];

@@ -3,9 +3,10 @@
 
 use serde_json::{Map, Value};
 
-use super::common::Meta;
+use super::common::{Meta, Structured};
+use super::content::Content;
 use super::json_rpc::RpcError;
-use super::tool::CallResult;
+use super::shape::Presence::Always;
 
 names! {
     /// How a task stands.
@@ -49,11 +50,27 @@ object! {
         input_requests: Option<Map<String, Value>> => "inputRequests" as "input_requests"
             since V2026_07_28,
         /// What the call gave back.
-        result: Option<CallResult> => "result" since V2026_07_28,
+        result: Option<TaskResult> => "result" since V2026_07_28,
         /// Why there is no result.
         error: Option<RpcError> => "error" since V2026_07_28,
         /// Further data.
         meta: Option<Meta> => "_meta",
+    }
+}
+
+object! {
+    /// What a call gave back, inside its task: all that the answer to the call would have had.
+    TaskResult / TASK_RESULT = "Task.Result" since V2026_07_28 {
+        /// Always `complete`.
+        result_type: String => "resultType" as "result_type" = Always("\"complete\""),
+        /// Content for the model.
+        content: Vec<Content> => "content",
+        /// The result as data.
+        structured_content: Option<Structured> => "structuredContent" as "structured_content",
+        /// Further data.
+        meta: Option<Meta> => "_meta",
+        /// Whether the tool failed.
+        is_error: bool => "isError" as "is_error" = Always("false"),
     }
 }
 

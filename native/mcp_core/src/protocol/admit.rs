@@ -205,7 +205,7 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
         Method::ListTasks => task::list(params)?,
     };
     let input = if revision.era() == Era::Stateless && method.brings_input() {
-        params::input(params)?
+        params::input(method, params)?
     } else {
         Input::default()
     };

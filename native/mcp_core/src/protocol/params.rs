@@ -6,6 +6,7 @@ use jsonschema::json::Json;
 
 use super::input::is_input_response;
 use super::meta;
+use super::method::Method;
 use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::{Completing, Input, ListenFilter, Work};
 use super::task;
@@ -247,14 +248,19 @@ fn subscribed_uris(wanted: View<'_, '_>) -> Result<Vec<String>, Refusal> {
     serde_json::from_slice(uris.raw()).map_err(|_| must_be(NAME, "an array of strings"))
 }
 
-/// What the client brings back to a request that needed input.
-pub(super) fn input<'a>(params: Option<View<'_, 'a>>) -> Result<Input<'a>, Refusal> {
+/// What the client brings back to a request that needed input. For a task it may bring anything under
+/// keys that nobody asked for.
+pub(super) fn input<'a>(
+    method: Method,
+    params: Option<View<'_, 'a>>,
+) -> Result<Input<'a>, Refusal> {
     let responses = object(params, "inputResponses")?;
-    let sound = responses.is_none_or(|responses| {
-        responses
-            .members()
-            .all(|(_, response)| is_input_response(response))
-    });
+    let sound = method == Method::UpdateTask
+        || responses.is_none_or(|responses| {
+            responses
+                .members()
+                .all(|(_, response)| is_input_response(response))
+        });
     if !sound {
         return Err(must_be(
             "inputResponses",

@@ -111,6 +111,9 @@ pub enum Work<'a> {
         verb: TaskVerb,
         /// The task's id as sent.
         id: Cow<'a, str>,
+        /// The keys of what it brings that is no answer to any question. Whether one was asked under
+        /// them only the task knows.
+        unsound: Vec<String>,
     },
     /// List the client's tasks.
     ListTasks,

@@ -3,10 +3,9 @@
 //! In 2025-11-25 the client asks for a task. From 2026-07-28 on the server decides, for clients that
 //! declare the extension.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value, json};
 
+use super::input::is_input_response;
 use super::meta;
 use super::params::{cursor, must_be, object, text};
 use super::refusal::{BEHIND_ADMISSION, Refusal};
@@ -59,15 +58,25 @@ fn ttl(task: View<'_, '_>) -> Result<Option<u64>, Refusal> {
 
 /// The task that a request names.
 pub(super) fn of<'a>(verb: TaskVerb, params: Option<View<'_, 'a>>) -> Result<Work<'a>, Refusal> {
-    let id: Cow<'a, str> = text(params, "taskId")?;
-    if verb == TaskVerb::Update && object(params, "inputResponses")?.is_none() {
-        return Err(must_be("inputResponses", "an object"));
+    let id = text(params, "taskId")?;
+    if id.len() > MAX_ID_BYTES {
+        return Err(Refusal::invalid_params("taskId is longer than 256 bytes"));
     }
-    if id.len() <= MAX_ID_BYTES {
-        Ok(Work::Task { verb, id })
-    } else {
-        Err(Refusal::invalid_params("taskId is longer than 256 bytes"))
-    }
+    let unsound = match verb {
+        TaskVerb::Update => unsound(params)?,
+        TaskVerb::Get | TaskVerb::Result | TaskVerb::Cancel => Vec::new(),
+    };
+    Ok(Work::Task { verb, id, unsound })
+}
+
+fn unsound(params: Option<View<'_, '_>>) -> Result<Vec<String>, Refusal> {
+    let responses =
+        object(params, "inputResponses")?.ok_or_else(|| must_be("inputResponses", "an object"))?;
+    Ok(responses
+        .members()
+        .filter(|(_, response)| !is_input_response(*response))
+        .map(|(key, _)| key.to_owned())
+        .collect())
 }
 
 /// A client's tasks come in one page, so no cursor is one of ours.

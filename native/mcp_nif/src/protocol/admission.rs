@@ -259,11 +259,11 @@ fn asked_of_server<'r, 'a: 'r>(env: Env<'a>, work: &'r Work<'a>) -> NifResult<As
             Term::map_new(env),
         ),
         Work::Listen { filter } => (atoms::listen(), None, None, filter_term(env, filter)?),
-        Work::Task { verb, id } => (
+        Work::Task { verb, id, unsound } => (
             verb_atom(*verb),
             None,
             Some(id.as_ref()),
-            Term::map_new(env),
+            map(env, &[("unsound", unsound.encode(env))])?,
         ),
         Work::ListTasks => (atoms::list_tasks(), None, None, Term::map_new(env)),
         _ => return Err(Error::BadArg),
