@@ -3,6 +3,7 @@ defmodule McpServer.Dispatch do
   # A call's work, in the call's own process: enter the router's function, put what it returns into
   # shape, and answer. Whatever goes wrong on the way becomes an answer as well.
 
+  alias McpServer.App.View
   alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
   alias McpServer.Dispatch.{Answer, Failure, Handler, Outcome}
 
@@ -43,7 +44,7 @@ defmodule McpServer.Dispatch do
   defp enter(catalog, request, conn, round) do
     case Outcome.of(request, Handler.invoke(catalog, request, conn)) do
       {:input, inputs, state} -> require_input(catalog, request, conn, {inputs, state}, round)
-      outcome -> Answer.encode(catalog, request, outcome)
+      outcome -> Answer.encode(catalog, request, View.complete(outcome, Handler.entry(catalog, request)))
     end
   catch
     kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
