@@ -256,6 +256,13 @@ defmodule McpServer.AppTest do
       end
     end
 
+    test "S4-43, RES-58: the domain goes out as it was written, whatever the host takes" do
+      {:ok, [%{"_meta" => %{"ui" => %{"domain" => domain}}} | _rest]} = McpServer.Test.list_resources(Server)
+      assert domain == "weather.example"
+      meta = App.UIResourceMeta.new(domain: "a904794854a047f6.claudemcpcontent.com")
+      assert McpServer.JSON.encode!(meta) == ~s({"domain":"a904794854a047f6.claudemcpcontent.com"})
+    end
+
     test "S4-43: what the handler says of its own stays, and so does what is no view" do
       assert [own, picture] = read("ui://weather/own", "2026-07-28")
       assert own["_meta"] == %{"ui" => %{"prefersBorder" => true}, "version" => 1}
