@@ -12,10 +12,7 @@ const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
 // Starts the weather server on a free port; `stop` waits for it to end and tells its exit status.
 export async function startWeather() {
-  const server = spawn("mix", ["mcp.http", "Weather.MCP", "--port", "0"], {
-    cwd: path("../../examples/weather"),
-    stdio: ["ignore", "inherit", "pipe"],
-  });
+  const server = spawn(path("../../bin/weather"), ["--port", "0"], { stdio: ["ignore", "inherit", "pipe"] });
   const ended = once(server, "exit");
   let url;
   for await (const line of createInterface({ input: server.stderr })) {
