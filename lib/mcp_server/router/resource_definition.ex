@@ -85,8 +85,12 @@ defmodule McpServer.Router.ResourceDefinition do
   end
 
   # An App's options are checked by the struct they end up in.
-  defp checked(_what, :csp, value), do: %{csp: App.UIResourceMeta.new(csp: value).csp}
-  defp checked(_what, :permissions, value), do: %{permissions: App.UIResourceMeta.new(permissions: value).permissions}
+  defp checked(what, :csp, value), do: %{csp: App.UIResourceMeta.csp!(value, "`csp` of #{what}")}
+
+  defp checked(what, :permissions, value) do
+    %{permissions: App.UIResourceMeta.permissions!(value, "`permissions` of #{what}")}
+  end
+
   defp checked(what, statement, value), do: Fields.gather!(what, @statements, [{statement, value}])
 
   # Hosts take nothing but this one media type from a ui:// resource, and what is declared of a view
@@ -106,7 +110,10 @@ defmodule McpServer.Router.ResourceDefinition do
         Refusal.refuse!(place, "#{resource.what} cannot be a view: its URI has another scheme than ui://")
 
       {false, statement} when statement in @view_only ->
-        Refusal.refuse!(place, "`#{statement}` of #{resource.what} is for views, whose URI has the scheme ui://")
+        Refusal.refuse!(
+          place,
+          "`#{statement}` of #{resource.what} is for views, whose URI has the scheme ui://; its URI is #{resource.uri}"
+        )
 
       _fine ->
         :ok
@@ -118,7 +125,7 @@ defmodule McpServer.Router.ResourceDefinition do
     with {:error, reason} <- App.CSP.validate(csp) do
       Refusal.refuse!(
         place,
-        "the csp of #{what} cannot be a policy: #{reason}. An origin is like https://*.example.com"
+        "`csp` of #{what} cannot be a policy: #{reason}. An origin is like https://*.example.com"
       )
     end
   end

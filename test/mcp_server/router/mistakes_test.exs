@@ -760,7 +760,7 @@ defmodule McpServer.Router.MistakesTest do
     test "S4-44: a kind of domain that does not exist" do
       assert_refused(
         4,
-        ":csp of McpServer.App.UIResourceMeta has no field conect_domains, did you mean connect_domains? " <>
+        ~s(`csp` of resource "a" has no field conect_domains, did you mean connect_domains? ) <>
           "Its fields are: connect_domains, resource_domains, frame_domains, base_uri_domains",
         """
         resource "a", "ui://a" do
@@ -774,7 +774,7 @@ defmodule McpServer.Router.MistakesTest do
     test "S4-46: a domain that is none" do
       assert_refused(
         4,
-        ~s(the csp of resource "a" cannot be a policy: connectDomains[1] has a character at byte 1 that no origin has. ) <>
+        ~s(`csp` of resource "a" cannot be a policy: connectDomains[1] has a character at byte 1 that no origin has. ) <>
           "An origin is like https://*.example.com",
         """
         resource "a", "ui://a" do
@@ -796,7 +796,7 @@ defmodule McpServer.Router.MistakesTest do
           ] do
         assert_refused(
           5,
-          ~s(the csp of resource "a" cannot be a policy: resourceDomains[0] #{reason}. ) <>
+          ~s(`csp` of resource "a" cannot be a policy: resourceDomains[0] #{reason}. ) <>
             "An origin is like https://*.example.com",
           """
           resource "a", "ui://a" do
@@ -843,7 +843,7 @@ defmodule McpServer.Router.MistakesTest do
           ] do
         assert_refused(
           5,
-          ~s(`#{statement}` of resource "a" is for views, whose URI has the scheme ui://),
+          ~s(`#{statement}` of resource "a" is for views, whose URI has the scheme ui://; its URI is file:///a),
           """
           resource "a", "file:///a" do
             read McpServer.Handlers, :read
@@ -855,7 +855,7 @@ defmodule McpServer.Router.MistakesTest do
     end
 
     test "S4-45: a permission that does not exist" do
-      assert_refused(4, ~r/\A:permissions of McpServer.App.UIResourceMeta has no field clipboard/, """
+      assert_refused(4, ~r/\A`permissions` of resource "a" has no field clipboard/, """
       resource "a", "ui://a" do
         permissions clipboard: true
         read McpServer.Handlers, :read
