@@ -3,6 +3,7 @@ defmodule McpServer.Dispatch do
   # A call's work, in the call's own process: enter the router's function, put what it returns into
   # shape, and answer. Whatever goes wrong on the way becomes an answer as well.
 
+  alias McpServer.App.View
   alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
   alias McpServer.Dispatch.{Answer, Failure, Handler, Outcome}
   alias McpServer.Tasks.Requests
@@ -59,7 +60,7 @@ defmodule McpServer.Dispatch do
       {:input, inputs, state} -> require_input(call, conn, {inputs, state}, round)
       {:task, fun} when request.task == nil -> enter(%{call | handler: fun}, conn, round)
       {:task, fun} -> Requests.create(%{call | handler: fun}, conn)
-      outcome -> Answer.encode(catalog, request, outcome)
+      outcome -> Answer.encode(catalog, request, View.complete(outcome, Handler.entry(catalog, request)))
     end
   catch
     kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))

@@ -51,7 +51,7 @@ defmodule McpServer.Native do
   def missing_capabilities(_capabilities, _inputs), do: unloaded()
   def seal_state(_secret, _nonce, _binding, _expires_at, _state), do: unloaded()
   def open_state(_secret, _binding, _now, _sealed), do: unloaded()
-  def content_security_policy(_csp), do: unloaded()
+  def content_security_policy(_csp, _sandbox?), do: unloaded()
 
   # The rules of HTTP
   def http_policy(_options), do: unloaded()

@@ -110,8 +110,8 @@ defmodule McpServer.Router do
   | `timeout:` | how long a call may take, in milliseconds |
   | `requires:` | list of `:sampling`, `:elicitation`, `:roots`: clients without are refused |
   | `authorize:` | `{module, function}`, called with the `McpServer.Conn` before the tool: `:ok`, `{:error, :forbidden}` or `{:error, {:insufficient_scope, ["scope"]}}` |
-  | `ui:` | URI of the `ui://` resource that renders the result |
-  | `visibility:` | list of `:model` and `:app`: who may call it (both) |
+  | `ui:` | URI of the `ui://` resource that renders the result (`McpServer.App`) |
+  | `visibility:` | list of `:model` and `:app`: for whom it is (both) |
   | `input_schema:`, `output_schema:` | JSON Schemas, in place of fields |
   | `additional_properties:` | `false` refuses arguments that no `input_field` declares |
   | `icons:` | list of `McpServer.Icon` or of their fields |

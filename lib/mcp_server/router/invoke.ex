@@ -4,6 +4,7 @@ defmodule McpServer.Router.Invoke do
   # the calling process. Requests of clients do not come this way (see `McpServer.Dispatch`), so
   # nothing here validates more than that required arguments are there.
 
+  alias McpServer.App.View
   alias McpServer.{Completion, JSON}
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
@@ -50,7 +51,7 @@ defmodule McpServer.Router.Invoke do
   @spec read_resource(module, McpServer.conn(), String.t(), McpServer.arguments()) :: McpServer.read_result()
   def read_resource(router, conn, name, variables) do
     with {:ok, entry} <- find_resource(router, name) do
-      entry.read |> enter([conn, variables]) |> read_result(name)
+      entry.read |> enter([conn, variables]) |> read_result(name) |> View.complete(entry)
     end
   end
 

@@ -69,10 +69,8 @@ defmodule McpServer.Router.ToolDefinition do
     Refusal.refuse!(place, "#{what} has both `task_support:` and `execution:`, which say the same: keep one")
   end
 
-  defp check_options!(%{ui: ui}, what, place) do
-    if not String.starts_with?(ui, "ui://") do
-      Refusal.refuse!(place, "the ui of #{what} is the URI of a resource with the scheme ui://, got: #{inspect(ui)}")
-    end
+  defp check_options!(%{visibility: []}, what, place) do
+    Refusal.refuse!(place, "the visibility of #{what} is :model, :app or both, got: [], with which nobody may call it")
   end
 
   defp check_options!(_options, _what, _place), do: :ok
@@ -108,7 +106,6 @@ defmodule McpServer.Router.ToolDefinition do
     Scope.declare(module, :tool, %{
       name: tool.name,
       place: tool.place,
-      ui: tool.options[:ui],
       struct: wire_struct(tool),
       entry: entry(tool),
       handlers: handlers(tool)

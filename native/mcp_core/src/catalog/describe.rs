@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::definition::{Definition, ServerDefinition};
 use super::extras::Extras;
 use super::lists::{Caching, ListKind};
+use crate::apps::views::is_view;
 use crate::apps::{EXTENSION, MIME_TYPE};
 use crate::json;
 use crate::model;
@@ -40,7 +41,7 @@ impl Capabilities {
     pub(super) fn of(definition: &Definition, dynamic: &[ListKind]) -> Self {
         let offers = |kind: ListKind| !definition.list(kind).is_empty() || dynamic.contains(&kind);
         let mut extensions = definition.server.extensions.clone();
-        if definition.resources.iter().any(is_app_view) {
+        if has_views(definition) {
             extensions
                 .entry(EXTENSION)
                 .or_insert_with(|| json!({ "mimeTypes": [MIME_TYPE] }));
@@ -102,11 +103,11 @@ fn may_be_task(tool: &Value) -> bool {
         .is_some_and(|support| support != "forbidden")
 }
 
-fn is_app_view(resource: &Value) -> bool {
-    resource
-        .get("uri")
-        .and_then(Value::as_str)
-        .is_some_and(|uri| uri.starts_with("ui://"))
+fn has_views(definition: &Definition) -> bool {
+    let uris = definition.resources.iter().map(|entry| entry.get("uri"));
+    let templates = definition.resource_templates.iter();
+    uris.chain(templates.map(|entry| entry.get("uriTemplate")))
+        .any(|uri| uri.and_then(Value::as_str).is_some_and(is_view))
 }
 
 /// The kept answers to `initialize` and `server/discover`, behind their ids.
