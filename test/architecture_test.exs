@@ -40,6 +40,7 @@ defmodule McpServer.ArchitectureTest do
              McpServer.JSON,
              McpServer.Protocol,
              McpServer.Protocol.HTTP,
+             McpServer.Results,
              McpServer.Schema.Validator,
              McpServer.Stdio.Reader
            ]

@@ -1,0 +1,1 @@
+//! The response envelope: every answer of a tool in one form.

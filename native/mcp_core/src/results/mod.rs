@@ -1,0 +1,7 @@
+//! The shapes of results: tables, and what a value of each shape has to be.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`envelope`] | the response envelope: codes, types, warnings, and the check of a whole envelope |
+
+pub mod envelope;

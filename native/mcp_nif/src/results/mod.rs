@@ -1,0 +1,1 @@
+//! The calls of `McpServer.Results`: the rules of result shapes, which are `mcp_core`'s.
