@@ -12,6 +12,7 @@ mod members;
 mod node;
 mod node_number;
 mod number;
+mod order;
 mod plain;
 mod read;
 mod schemas;
@@ -22,6 +23,7 @@ mod write;
 
 pub(crate) use error::{EncodeError, EncodeErrorKind};
 pub(crate) use node::{TermJson, TermNode};
+pub(crate) use order::write_in_order;
 pub(crate) use plain::plain;
 pub(crate) use read::TermSink;
 pub(crate) use tables::prepare;

@@ -93,7 +93,7 @@ pub(super) struct Writer<'w, 'a> {
 }
 
 impl<'w, 'a> Writer<'w, 'a> {
-    fn new(out: &'w mut Vec<u8>, env: Env<'a>, context: Context) -> Self {
+    pub(super) fn new(out: &'w mut Vec<u8>, env: Env<'a>, context: Context) -> Self {
         let limit = out.len().saturating_add(context.budget);
         Self {
             out,
