@@ -1,6 +1,6 @@
 defmodule McpServer.Native do
   # The stubs of the native library. Only the façades call it: `McpServer.JSON`, `McpServer.Protocol`,
-  # `McpServer.Protocol.HTTP`, `McpServer.Schema` and the reader of `McpServer.Stdio`.
+  # `McpServer.Protocol.HTTP`, `McpServer.Results`, `McpServer.Schema` and the reader of `McpServer.Stdio`.
   #
   # What a call is given and gives back is written where it is called; here is what they share:
   # a `_dirty` twin does the same on a dirty CPU scheduler and answers `:busy` while there are too many
@@ -52,6 +52,17 @@ defmodule McpServer.Native do
   def seal_state(_secret, _nonce, _binding, _expires_at, _state), do: unloaded()
   def open_state(_secret, _binding, _now, _sealed), do: unloaded()
   def content_security_policy(_csp), do: unloaded()
+
+  # The shapes of results
+  def envelope_findings(_envelope, _warnings?), do: unloaded()
+  def envelope_findings_dirty(_envelope, _warnings?), do: unloaded()
+  def envelope_error(_code, _type), do: unloaded()
+  def envelope_error_type(_type), do: unloaded()
+  def envelope_code_for(_situation), do: unloaded()
+  def envelope_severity(_code), do: unloaded()
+  def envelope_request_id(_id), do: unloaded()
+  def envelope_tables, do: unloaded()
+  def envelope_schema, do: unloaded()
 
   # The rules of HTTP
   def http_policy(_options), do: unloaded()

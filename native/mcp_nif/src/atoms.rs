@@ -163,6 +163,21 @@ rustler::atoms! {
     body_bytes,
     panics,
 
+    // Envelopes.
+    envelope = "Elixir.McpServer.Envelope",
+    success,
+    data,
+    meta,
+    level,
+    reason,
+    warning,
+    no,
+    maybe,
+    after_delay,
+    backoff,
+    invalid_code,
+    invalid_type,
+
     // What the server sends.
     tools_list_changed,
     prompts_list_changed,
@@ -171,6 +186,8 @@ rustler::atoms! {
     subscriptions_acknowledged,
     elicitation_complete,
     structured_content,
+    compact,
+    pretty,
     is_error,
     output_schema,
     missing_capability,

@@ -21,7 +21,21 @@ pub struct NotFinite;
 /// assert_eq!(out, "\"a \\\"b\\\"\\n\\u0001é\"".as_bytes());
 /// ```
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    let mut rest = text.as_bytes();
+    write_json_text(out, text.as_bytes());
+}
+
+/// Appends a JSON text as a JSON string, for JSON that travels inside of JSON.
+///
+/// Like [`write_string`], of a text that is UTF-8 because it was just written.
+///
+/// # Examples
+/// ```
+/// let mut out = Vec::new();
+/// mcp_core::json::write_json_text(&mut out, br#"{"a":"\n"}"#);
+/// assert_eq!(out, br#""{\"a\":\"\\n\"}""#);
+/// ```
+pub fn write_json_text(out: &mut Vec<u8>, text: &[u8]) {
+    let mut rest = text;
     out.reserve(rest.len().saturating_add(2));
     out.push(b'"');
     while let Some((byte, after)) = copy_plain_run(rest, out).split_first() {

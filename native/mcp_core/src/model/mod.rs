@@ -10,6 +10,7 @@
 //! | `declare`, `member` | the declaring macros; what each Rust type is on the wire |
 //! | `revise` | an object as an older revision knows it |
 //! | `tool`, `content`, `prompt`, `resource`, `completion`, `schema`, `app`, `json_rpc` | the objects |
+//! | `envelope` | an answer in the form `response-v2` |
 //! | `notification`, `input` | what a server tells and asks a client |
 //! | `common` | what several objects share |
 //!
@@ -34,6 +35,7 @@ mod app;
 mod common;
 mod completion;
 mod content;
+mod envelope;
 mod input;
 mod json_rpc;
 mod member;
@@ -52,6 +54,7 @@ pub use app::*;
 pub use common::*;
 pub use completion::*;
 pub use content::*;
+pub use envelope::*;
 pub use input::*;
 pub use json_rpc::*;
 pub use member::Base64;
@@ -79,6 +82,7 @@ pub const SHAPES: &[&Shape] = &[
     &RESOURCE_LINK,
     &TOOL_USE_CONTENT,
     &TOOL_RESULT_CONTENT,
+    &ENVELOPE,
     &ANNOTATIONS,
     &ICON,
     &IMPLEMENTATION,

@@ -1,1 +1,3 @@
 //! The calls of `McpServer.Results`: the rules of result shapes, which are `mcp_core`'s.
+
+pub(crate) mod envelope;

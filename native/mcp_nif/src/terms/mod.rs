@@ -5,6 +5,7 @@ mod atom_text;
 mod content;
 mod dates;
 mod decimal;
+mod echo;
 mod error;
 mod key_replay;
 mod kinds;
