@@ -178,6 +178,18 @@ rustler::atoms! {
     invalid_code,
     invalid_type,
 
+    // Presentations.
+    known,
+    unknown_kind,
+    not_found,
+    mismatch,
+    line,
+    cell,
+    code_span,
+    code_block,
+    block,
+    summary,
+
     // What the server sends.
     tools_list_changed,
     prompts_list_changed,

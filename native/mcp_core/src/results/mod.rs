@@ -3,5 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`envelope`] | the response envelope: codes, types, warnings, and the check of a whole envelope |
+//! | [`presentation`] | results for people and for programs: formats, kinds, markers, asking back, failures |
 
 pub mod envelope;
+pub mod presentation;
