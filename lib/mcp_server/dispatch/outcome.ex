@@ -2,7 +2,8 @@ defmodule McpServer.Dispatch.Outcome do
   @moduledoc false
   # What a handler returned, in one shape. Handlers may be brief; the encoder wants structs.
 
-  alias McpServer.{Completion, InputRequest, JSON, Request}
+  alias McpServer.{Completion, Envelope, InputRequest, Request}
+  alias McpServer.Content.Text
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool.CallResult
@@ -32,6 +33,9 @@ defmodule McpServer.Dispatch.Outcome do
   def of(%Request{kind: kind}, {:error, :not_found}) when kind in [:resource, :resource_template],
     do: {:error, :not_found}
 
+  def of(%Request{kind: :tool, id: id}, %Envelope{} = envelope), do: envelope(envelope, id)
+  def of(%Request{kind: :tool, id: id}, {:ok, %Envelope{} = envelope}), do: envelope(envelope, id)
+  def of(%Request{kind: :tool, id: id}, {:error, %Envelope{} = envelope}), do: envelope(envelope, id)
   def of(%Request{kind: :tool}, returned), do: tool(returned)
   def of(%Request{kind: :prompt}, returned), do: prompt(returned)
 
@@ -55,18 +59,16 @@ defmodule McpServer.Dispatch.Outcome do
   defp tool({:ok, %CallResult{} = result}), do: {:ok, result}
   defp tool({:ok, content}) when is_list(content), do: {:ok, %CallResult{content: content}}
   defp tool(content) when is_list(content), do: {:ok, %CallResult{content: content}}
-  defp tool({:ok, data} = returned) when is_map(data) and not is_struct(data), do: structured(data, returned)
+  defp tool({:ok, data}) when is_map(data) and not is_struct(data), do: {:ok, structured(data)}
   defp tool(returned), do: {:invalid, returned}
 
-  # Clients that know no structured content still get the data, as text.
-  defp structured(data, returned) do
-    case JSON.encode(data) do
-      {:ok, text} ->
-        {:ok, %CallResult{content: [McpServer.Tool.Content.text(text)], structured_content: data}}
+  # Clients that know no structured content still get the data, as text: the writer makes it.
+  defp structured(data),
+    do: %CallResult{content: [%Text{text: {:structured_content, :compact}}], structured_content: data}
 
-      {:error, _reason} ->
-        {:invalid, returned}
-    end
+  # The reason goes to the log: what is wrong with the envelope, not what is in it.
+  defp envelope(envelope, request_id) do
+    with {:error, reason} <- Envelope.to_call_result(envelope, request_id), do: {:invalid, reason}
   end
 
   defp prompt({:ok, returned}), do: prompt(returned)

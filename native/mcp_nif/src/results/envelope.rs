@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use mcp_core::results::envelope::{
     DEFAULT_CODE, ERROR_CODES, ERROR_TYPES, ErrorType, Finding, Level, Retry, Rules, WARNING_CODES,
-    code_for, error_type, is_error_code, is_request_id, schema, severity_of_code, type_of_code,
+    advice, code_for, error_type, is_error_code, is_request_id, schema, severity_of_code,
+    type_of_code,
 };
 use rustler::{Atom, Encoder, Env, Error, NifResult, OwnedEnv, Term};
 
@@ -59,18 +60,14 @@ fn findings<'a>(
         }
         Err(error) => return Ok(env.error_tuple(error)),
     };
-    if !warnings && rules.is_valid(TermNode::new(envelope)) {
-        return Ok(Term::list_new_empty(env));
-    }
-    // As in `schema::check`: the search holds on to the term for longer than a call can promise.
-    let found = OwnedEnv::new().run(|own| {
-        let node = TermNode::new(envelope.in_env(own));
-        if warnings {
-            rules.findings(node)
-        } else {
-            rules.errors(node)
-        }
-    });
+    let found = if !rules.is_valid(TermNode::new(envelope)) {
+        // As in `schema::check`: the search holds on to the term for longer than a call can promise.
+        OwnedEnv::new().run(|own| rules.errors(TermNode::new(envelope.in_env(own))))
+    } else if warnings {
+        advice::<TermJson>(&TermNode::new(envelope))
+    } else {
+        Vec::new()
+    };
     let found = found.iter().map(|finding| finding_term(env, finding));
     Ok(found.collect::<NifResult<Vec<_>>>()?.encode(env))
 }

@@ -1,12 +1,15 @@
-//! Structured content that its result also holds as text: `{:structured_content, :compact | :pretty}`
-//! in the place of a text block's text. The content is written once, and its bytes are placed twice.
+//! Structured content that its result also holds as text: in the place of a text block's text stands
+//! `{:structured_content, :compact | :pretty}`, with an order of keys as a third element or without.
+//! The content is written once, and its bytes are placed twice.
 
 use mcp_core::json::write_json_text;
-use rustler::{Atom, Term};
+use rustler::Term;
+use rustler::types::tuple::get_tuple;
 
 use super::error::{EncodeError, EncodeErrorKind};
 use super::kinds::invalid;
-use super::write::{Writer, Written, write_value};
+use super::order::write_in_order;
+use super::write::{Writer, Written};
 use crate::atoms;
 use crate::pretty::pretty;
 use crate::resources::{buffer, keep};
@@ -36,22 +39,39 @@ impl Drop for Echo<'_> {
     }
 }
 
+/// What a marker asks for.
+struct Marker<'a> {
+    is_pretty: bool,
+    /// The order of keys (`order`), for the block and for the content's own field.
+    order: Term<'a>,
+}
+
+impl<'a> Marker<'a> {
+    fn of(term: Term<'a>) -> Result<Self, EncodeError> {
+        let parts = get_tuple(term).unwrap_or_default();
+        let (name, form, order) = match parts.as_slice() {
+            [name, form] => (*name, *form, Term::list_new_empty(term.get_env())),
+            [name, form, order] => (*name, *form, *order),
+            _ => return Err(invalid("expected a string")),
+        };
+        let is_pretty = atoms::pretty() == form;
+        if atoms::structured_content() != name || !(is_pretty || atoms::compact() == form) {
+            return Err(invalid("expected a string"));
+        }
+        Ok(Self { is_pretty, order })
+    }
+}
+
 impl<'a> Writer<'_, 'a> {
     /// Writes a block's text that is the structured content.
     pub(super) fn echo(&mut self, marker: Term<'a>) -> Written {
-        let (name, form): (Atom, Atom) =
-            marker.decode().map_err(|_| invalid("expected a string"))?;
-        if name != atoms::structured_content()
-            || (form != atoms::compact() && form != atoms::pretty())
-        {
-            return Err(invalid("expected a string"));
-        }
+        let marker = Marker::of(marker)?;
         let text = match self.echo.text.take() {
             Some(text) => text,
-            None => self.echoed()?,
+            None => self.echoed(marker.order)?,
         };
         self.spend(text.len())?;
-        if form == atoms::pretty() {
+        if marker.is_pretty {
             let spread = pretty(&text);
             write_json_text(self.out, &spread);
             keep(spread);
@@ -62,7 +82,7 @@ impl<'a> Writer<'_, 'a> {
         Ok(())
     }
 
-    fn echoed(&self) -> Result<Vec<u8>, EncodeError> {
+    fn echoed(&self, order: Term<'a>) -> Result<Vec<u8>, EncodeError> {
         let content = self.echo.content.ok_or_else(|| {
             EncodeError::new(
                 EncodeErrorKind::MissingField,
@@ -70,7 +90,12 @@ impl<'a> Writer<'_, 'a> {
             )
         })?;
         let mut text = buffer();
-        match write_value(&mut text, content, &self.context.with_budget(self.left())) {
+        match write_in_order(
+            &mut text,
+            content,
+            order,
+            &self.context.with_budget(self.left()),
+        ) {
             Ok(()) => Ok(text),
             Err(error) => {
                 keep(text);

@@ -22,8 +22,20 @@ const OPTIONAL_KEYS: &[&str] = &[
     "content_archive_hashes",
 ];
 
-/// The warnings about an envelope that is valid.
-pub(super) fn of<J: Json>(envelope: &J::Node<'_>) -> Vec<Finding> {
+/// What a valid envelope still should not look like: nothing, or at most 20 findings.
+///
+/// # Examples
+/// ```
+/// use mcp_core::results::envelope::advice;
+/// use mcp_core::schema::SerdeJson;
+///
+/// let envelope = serde_json::json!({
+///     "success": true, "data": {"warnings": []}, "error": null, "meta": {"version": "response-v2"},
+/// });
+/// assert_eq!(advice::<SerdeJson>(&&envelope)[0].pointer, "/data/warnings");
+/// ```
+#[must_use]
+pub fn advice<J: Json>(envelope: &J::Node<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let data = member::<J>(envelope, "data");
     let meta = member::<J>(envelope, "meta");

@@ -20,6 +20,7 @@ mod rules;
 mod schema;
 mod warnings;
 
+pub use advice::advice;
 pub use errors::{
     DEFAULT_CODE, ERROR_CODES, ERROR_TYPES, ErrorType, Retry, SITUATIONS, code_for, error_type,
     is_error_code, type_of_code,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use jsonschema::json::Json;
 
-use super::{advice, schema};
+use super::schema;
 use crate::schema::{Problem, SchemaError, SchemaLimits, Validator, compile};
 
 /// How bad a [`Finding`] is.
@@ -106,21 +106,6 @@ impl<J: Json> Rules<J> {
         match self.validator.check(envelope) {
             Ok(()) => Vec::new(),
             Err(problems) => problems.into_iter().map(Finding::from).collect(),
-        }
-    }
-
-    /// Everything that should be otherwise: [`Rules::errors`], or at most 20 warnings where there are none.
-    #[must_use]
-    #[allow(
-        clippy::needless_pass_by_value,
-        reason = "a node is a handle on a value: it is passed like a reference"
-    )]
-    pub fn findings<'i>(&'i self, envelope: J::Node<'i>) -> Vec<Finding> {
-        let errors = self.errors(envelope.clone());
-        if errors.is_empty() {
-            advice::of::<J>(&envelope)
-        } else {
-            errors
         }
     }
 }
