@@ -7,5 +7,6 @@ mod jsonrpc;
 mod model;
 mod protocol;
 mod purity;
+mod results;
 mod schema;
 mod template;
