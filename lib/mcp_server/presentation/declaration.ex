@@ -62,7 +62,8 @@ defmodule McpServer.Presentation.Declaration do
   @doc "The value of a module that is a view. A schema compiles once for each version of the module."
   @spec fetch!(module) :: Presentation.t()
   def fetch!(module) do
-    unless Code.ensure_loaded?(module) and function_exported?(module, :__presentation__, 0) do
+    # The router that asks for its schemas may be compiled before it.
+    unless match?({:module, _module}, Code.ensure_compiled(module)) and function_exported?(module, :__presentation__, 0) do
       raise ArgumentError, "#{inspect(module)} does not `use McpServer.Presentation`"
     end
 

@@ -36,7 +36,7 @@ defmodule McpServer.Presentation.Output do
   defp limited(view, kind, payload, {_name, markdown?, json?} = format, options) do
     payload = payload |> put_kind(kind.name) |> without_nil(kind.name)
     markdown = if markdown?, do: Enum.flat_map([options[:markdown] | options[:extras]], &markdown/1), else: []
-    check(view, kind, payload, markdown, options)
+    check(view, kind, payload, markdown, if(markdown?, do: options[:cards]))
     json = if json?, do: [json(view, kind, payload)], else: []
 
     if fits?(view, markdown ++ json) do
@@ -102,11 +102,11 @@ defmodule McpServer.Presentation.Output do
   defp strip(list) when is_list(list), do: Enum.map(list, &strip/1)
   defp strip(value), do: value
 
-  defp check(%{on_mismatch: policy} = view, kind, payload, markdown, options) do
+  defp check(%{on_mismatch: policy} = view, kind, payload, markdown, cards) do
     policy = policy || Application.get_env(:mcp_server, :presentation_mismatch, :warn)
 
     unless policy == :ignore do
-      for problem <- [misfit(kind, payload), mismatch(view, markdown, options[:cards])], problem != nil do
+      for problem <- [misfit(kind, payload), mismatch(view, markdown, cards)], problem != nil do
         report(policy, kind.name, problem)
       end
     end
