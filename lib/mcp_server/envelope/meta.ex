@@ -87,16 +87,23 @@ defmodule McpServer.Envelope.Meta do
 
   # A severity that was not given is the one of the code.
   defp warning(warning) do
-    warning = warning |> object() |> with_text_keys()
-    code = if is_atom(warning["code"]), do: upcase(warning["code"]), else: warning["code"]
-    severity = if is_binary(code), do: Results.envelope_severity(code)
+    warning = warning |> object() |> with_text_keys() |> Map.reject(fn {_key, value} -> value == nil end)
 
-    %{"severity" => severity, "code" => code}
-    |> Map.reject(fn {_key, value} -> value == nil end)
-    |> Map.merge(Map.drop(warning, ["code"]))
+    case warning do
+      %{"code" => code} when is_atom(code) -> put_severity(%{warning | "code" => upcase(code)})
+      warning -> put_severity(warning)
+    end
   end
 
-  defp upcase(nil), do: nil
+  defp put_severity(%{"code" => code} = warning) when is_binary(code) and not is_map_key(warning, "severity") do
+    case Results.envelope_severity(code) do
+      nil -> warning
+      severity -> Map.put(warning, "severity", severity)
+    end
+  end
+
+  defp put_severity(warning), do: warning
+
   defp upcase(code), do: code |> Atom.to_string() |> String.upcase()
 
   # A keyword list stands for an object; maps are sent as they are.
