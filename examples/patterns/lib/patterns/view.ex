@@ -19,7 +19,7 @@ defmodule Patterns.View do
     required: ["source", "timestamp"]
   ]
 
-  kind("patternSearchResults:v1",
+  kind "patternSearchResults:v1",
     properties: [
       query: [
         type: "object",
@@ -69,9 +69,8 @@ defmodule Patterns.View do
       provenance: provenance
     ],
     required: ["query", "metadata", "patterns"]
-  )
 
-  kind("patternDetails:v1",
+  kind "patternDetails:v1",
     properties: [
       id: text,
       title: text,
@@ -96,7 +95,6 @@ defmodule Patterns.View do
       provenance: provenance
     ],
     required: ["id", "title", "category", "difficulty", "summary", "description"]
-  )
 
   @doc "The table of all matches."
   @spec index([map]) :: String.t()
