@@ -331,8 +331,8 @@ defmodule McpServer.Envelope do
   def warning_codes, do: Map.new(elem(Results.envelope_tables(), 2))
 
   @doc """
-  What was dropped from the data, each id with the archives that may still have it: their hashes, by their ids. An
-  id without archives is gone.
+  What was dropped from the data of an envelope, the struct or what a client decoded: each id with the archives that
+  may still have it, which are their hashes by their ids. An id without archives is gone.
 
   An archive of the same id is the only one listed for it. To serve what was dropped, keep it where clients can
   fetch it by the archive's id, such as in a `McpServer.DualResponse`.
@@ -341,8 +341,11 @@ defmodule McpServer.Envelope do
       iex> McpServer.Envelope.dropped_content(McpServer.Envelope.success(%{}, options))
       [{"f-3", %{"all" => "sha256:e3b0"}}]
   """
-  @spec dropped_content(t) :: [{id :: String.t(), archives :: %{String.t() => String.t()}}]
-  def dropped_content(%__MODULE__{meta: meta}) do
+  @spec dropped_content(t | map) :: [{id :: String.t(), archives :: %{String.t() => String.t()}}]
+  def dropped_content(%__MODULE__{meta: meta}), do: dropped(meta)
+  def dropped_content(%{"meta" => meta}), do: dropped(meta)
+
+  defp dropped(meta) do
     archives = Map.new(meta["content_archive_hashes"] || %{}, fn {id, hash} -> {to_text(id), hash} end)
 
     for id <- meta["dropped_content_ids"] || [] do

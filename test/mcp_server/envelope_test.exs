@@ -406,7 +406,9 @@ defmodule McpServer.EnvelopeTest do
     test "S2-34: what was dropped, with the archives that may have it" do
       of = fn archives ->
         options = [content_fidelity: :partial, dropped_content_ids: ["a", "b"], content_archive_hashes: archives]
-        Envelope.dropped_content(Envelope.success(%{}, options))
+        envelope = Envelope.success(%{}, options)
+        assert Envelope.dropped_content(wire(envelope)) == Envelope.dropped_content(envelope)
+        Envelope.dropped_content(envelope)
       end
 
       assert of.(%{}) == [{"a", %{}}, {"b", %{}}]
@@ -626,10 +628,25 @@ defmodule McpServer.EnvelopeTest do
     end
   end
 
-  test "the core is asked of situations that it knows" do
-    for situation <- ~w(bad_arguments missing_argument bad_format not_found expired unauthenticated forbidden failed
-                        store_down timeout throttled bug)a do
-      assert is_map_key(Envelope.error_codes(), McpServer.Results.envelope_code_for(situation))
+  test "error vocabulary map: every situation has one of the common codes" do
+    codes = %{
+      bad_arguments: "VALIDATION_ERROR",
+      missing_argument: "MISSING_REQUIRED",
+      bad_format: "INVALID_FORMAT",
+      not_found: "NOT_FOUND",
+      expired: "NOT_FOUND",
+      unauthenticated: "UNAUTHORIZED",
+      forbidden: "FORBIDDEN",
+      failed: "INTERNAL_ERROR",
+      store_down: "UNAVAILABLE",
+      timeout: "UNAVAILABLE",
+      throttled: "RATE_LIMIT_EXCEEDED",
+      bug: "INTERNAL_ERROR"
+    }
+
+    for {situation, code} <- codes do
+      assert McpServer.Results.envelope_code_for(situation) == code
+      assert is_map_key(Envelope.error_codes(), code)
     end
   end
 end

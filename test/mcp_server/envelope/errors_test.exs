@@ -41,7 +41,7 @@ defmodule McpServer.Envelope.ErrorsTest do
                {"UNAUTHORIZED", "Authentication required", "Provide valid authentication credentials.", %{}}
     end
 
-    test "forbidden/2" do
+    test "forbidden/2 (RES-40: an envelope may say so, a REST endpoint may not)" do
       assert parts(Errors.forbidden("specs:write")) ==
                {"FORBIDDEN", "Insufficient permissions", "Request the permission 'specs:write'.",
                 %{"required_permission" => "specs:write"}}
