@@ -81,7 +81,6 @@ defmodule McpServer.Envelope do
   """
 
   alias McpServer.{Fields, Results}
-  alias McpServer.Content.Text
   alias McpServer.Envelope.{Errors, Meta}
   alias McpServer.Tool.CallResult
 
@@ -365,18 +364,9 @@ defmodule McpServer.Envelope do
     envelope = %{envelope | meta: Meta.put_request_id(envelope.meta, request_id)}
 
     case problems(envelope, false) do
-      [] -> {:ok, call_result(envelope)}
+      [] -> {:ok, CallResult.structured(contract(envelope), not envelope.success)}
       problems -> {:error, invalid(problems)}
     end
-  end
-
-  # The writer makes the text of the structured content, which may be large, without writing it twice.
-  defp call_result(envelope) do
-    %CallResult{
-      content: [%Text{text: {:structured_content, :compact}}],
-      structured_content: contract(envelope),
-      is_error: not envelope.success
-    }
   end
 
   defp contract(envelope) do

@@ -89,7 +89,7 @@ defmodule McpServer.StructuredTextTest do
     assert {:error, %EncodeError{kind: :unsupported, path: path}} =
              result(marked(:compact, %{"a" => self()}), "2025-11-25")
 
-    assert path == ["content", 0, "text", "a"]
+    assert path == ["structuredContent", "a"]
     assert {:error, %EncodeError{kind: :missing_field}} = result(marked(:compact, nil), "2025-11-25")
     assert {:error, %EncodeError{kind: :too_deep}} = result(marked(:compact, deep(200)), "2025-11-25")
 

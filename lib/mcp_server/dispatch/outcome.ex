@@ -3,7 +3,6 @@ defmodule McpServer.Dispatch.Outcome do
   # What a handler returned, in one shape. Handlers may be brief; the encoder wants structs.
 
   alias McpServer.{Completion, Envelope, InputRequest, Request}
-  alias McpServer.Content.Text
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool.CallResult
@@ -59,12 +58,8 @@ defmodule McpServer.Dispatch.Outcome do
   defp tool({:ok, %CallResult{} = result}), do: {:ok, result}
   defp tool({:ok, content}) when is_list(content), do: {:ok, %CallResult{content: content}}
   defp tool(content) when is_list(content), do: {:ok, %CallResult{content: content}}
-  defp tool({:ok, data}) when is_map(data) and not is_struct(data), do: {:ok, structured(data)}
+  defp tool({:ok, data}) when is_map(data) and not is_struct(data), do: {:ok, CallResult.structured(data)}
   defp tool(returned), do: {:invalid, returned}
-
-  # Clients that know no structured content still get the data, as text: the writer makes it.
-  defp structured(data),
-    do: %CallResult{content: [%Text{text: {:structured_content, :compact}}], structured_content: data}
 
   # The reason goes to the log: what is wrong with the envelope, not what is in it.
   defp envelope(envelope, request_id) do

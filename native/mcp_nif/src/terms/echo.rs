@@ -99,7 +99,7 @@ impl<'a> Writer<'_, 'a> {
             Ok(()) => Ok(text),
             Err(error) => {
                 keep(text);
-                Err(error)
+                Err(error.rooted(b"structuredContent"))
             }
         }
     }
