@@ -73,21 +73,16 @@ defmodule McpServer.Presentation.Markdown do
   A card: a title, the marker, labels on a line, and sections with a blank line between them.
 
       iex> import McpServer.Presentation.Markdown
-      iex> card("Emma", "<!-- kind:book-card:v1 -->", [{"Author", "Jane Austen"}, {"Year", "1815"}],
+      iex> card = card("Emma", "<!-- kind:book-card:v1 -->", [{"Author", "Jane Austen"}, {"Year", "1815"}],
       ...>   [{"About", "A matchmaker."}, {"Topics", {:list, ["marriage", "society"]}}])
-      \"\"\"
-      # Emma
-
-      <!-- kind:book-card:v1 -->
-      **Author:** Jane Austen | **Year:** 1815
-
-      **About:** A matchmaker.
-
-      **Topics:**
-
-      - marriage
-      - society\\
-      \"\"\"
+      iex> String.split(card, "\\n\\n")
+      [
+        "# Emma",
+        "<!-- kind:book-card:v1 -->\\n**Author:** Jane Austen | **Year:** 1815",
+        "**About:** A matchmaker.",
+        "**Topics:**",
+        "- marriage\\n- society"
+      ]
   """
   @spec card(String.t(), String.t(), [{String.t(), String.t() | nil}], [{String.t(), section}]) :: String.t()
   def card(title, marker, labels, sections) do

@@ -25,7 +25,7 @@ defmodule McpServer.Presentation.ToolError do
   | anything else | `UNKNOWN_ERROR` | no |
   """
 
-  alias McpServer.{Presentation, Results}
+  alias McpServer.{Fields, Presentation, Results}
   alias McpServer.Presentation.Output
   alias McpServer.Tool.CallResult
 
@@ -47,6 +47,7 @@ defmodule McpServer.Presentation.ToolError do
     "UNKNOWN_ERROR" => "The tool failed."
   }
 
+  @options Fields.table([retryable: :boolean, details: :map, status: :count], "option")
   @retryable ["NETWORK_ERROR", "SERVER_ERROR"]
 
   @doc "The codes there are."
@@ -64,13 +65,13 @@ defmodule McpServer.Presentation.ToolError do
   """
   @spec new(code, String.t(), keyword) :: t
   def new(code, message, options \\ []) when is_binary(message) do
-    options = Keyword.validate!(options, [:retryable, :details, :status])
+    options = Fields.gather!(inspect(__MODULE__), @options, options)
     code = code!(code)
 
     %__MODULE__{
       code: code,
       message: message,
-      retryable: Keyword.get(options, :retryable, code in @retryable),
+      retryable: Map.get(options, :retryable, code in @retryable),
       details: details(options[:details], options[:status])
     }
   end
@@ -84,8 +85,8 @@ defmodule McpServer.Presentation.ToolError do
   end
 
   defp details(nil, nil), do: nil
-  defp details(details, nil) when is_map(details), do: details
-  defp details(details, status) when is_integer(status), do: Map.put(details || %{}, "statusCode", status)
+  defp details(details, nil), do: details
+  defp details(details, status), do: Map.put(details || %{}, "statusCode", status)
 
   @doc """
   The failure that a reason stands for:
