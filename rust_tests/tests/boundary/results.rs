@@ -1,6 +1,7 @@
 //! The shapes of results.
 
 mod envelope;
+mod presentation;
 
 use std::path::PathBuf;
 
