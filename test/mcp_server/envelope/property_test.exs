@@ -116,6 +116,15 @@ defmodule McpServer.Envelope.PropertyTest do
       end)
     end
 
+    test "structured content as text is what the encoder makes of it, compact and pretty" do
+      holds({data(), one_of([:compact, :pretty])}, fn {data, form} ->
+        content = [%McpServer.Content.Text{text: {:structured_content, form}}]
+        result = %McpServer.Tool.CallResult{content: content, structured_content: data}
+        %{"content" => [%{"text" => text}], "structuredContent" => sent} = result |> JSON.encode!() |> JSON.decode!()
+        sent == data and text == JSON.encode!(data, pretty: form == :pretty)
+      end)
+    end
+
     defp with_id(envelope), do: %{envelope | meta: Map.put_new(envelope.meta, "request_id", "req_1")}
   end
 end

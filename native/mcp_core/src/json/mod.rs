@@ -43,5 +43,6 @@ pub use reader::{Duplicate, Sink, read};
 pub use text::Text;
 pub use view::{Elements, Kind, Members, View};
 pub use write::{
-    NotFinite, write_float, write_integer, write_json_text, write_string, write_unsigned,
+    NotFinite, write_escaped, write_float, write_integer, write_json_text, write_string,
+    write_unsigned,
 };

@@ -35,14 +35,26 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
 /// assert_eq!(out, br#""{\"a\":\"\\n\"}""#);
 /// ```
 pub fn write_json_text(out: &mut Vec<u8>, text: &[u8]) {
-    let mut rest = text;
-    out.reserve(rest.len().saturating_add(2));
+    out.reserve(text.len().saturating_add(2));
     out.push(b'"');
+    write_escaped(out, text);
+    out.push(b'"');
+}
+
+/// Appends what stands between the quotes of [`write_json_text`].
+///
+/// # Examples
+/// ```
+/// let mut out = Vec::new();
+/// mcp_core::json::write_escaped(&mut out, br#""a""#);
+/// assert_eq!(out, br#"\"a\""#);
+/// ```
+pub fn write_escaped(out: &mut Vec<u8>, text: &[u8]) {
+    let mut rest = text;
     while let Some((byte, after)) = copy_plain_run(rest, out).split_first() {
         write_escape(out, *byte);
         rest = after;
     }
-    out.push(b'"');
 }
 
 fn write_escape(out: &mut Vec<u8>, byte: u8) {

@@ -11,7 +11,7 @@ use super::kinds::invalid;
 use super::order::write_in_order;
 use super::write::{Writer, Written};
 use crate::atoms;
-use crate::pretty::pretty;
+use crate::pretty::write_pretty_text;
 use crate::resources::{buffer, keep};
 
 /// The structured content of the result that is being written.
@@ -72,9 +72,7 @@ impl<'a> Writer<'_, 'a> {
         };
         self.spend(text.len())?;
         if marker.is_pretty {
-            let spread = pretty(&text);
-            write_json_text(self.out, &spread);
-            keep(spread);
+            write_pretty_text(self.out, &text);
         } else {
             write_json_text(self.out, &text);
         }
