@@ -1,11 +1,12 @@
 defmodule Bench.Results do
   @moduledoc """
   Answers of 10,000 rows of 5 fields in the shapes of results: from what the handler returns to the message that goes
-  out, with the structured content as text beside it. jiffy does the same, twice over ready maps.
+  out, with the structured content as text beside it. jiffy does the same, twice over ready maps. A presentation's
+  text is pretty, its keys are in declared order, and it is checked against its schema.
   """
 
   alias Bench.{Measure, Workloads}
-  alias McpServer.{Catalog, Envelope, JSON, Protocol, Request}
+  alias McpServer.{Catalog, Envelope, JSON, Presentation, Protocol, Request}
 
   @limits [max_bytes: 1_000_000_000, max_values: 10_000_000]
   @at_least 3
@@ -19,7 +20,7 @@ defmodule Bench.Results do
 
   def run do
     [{"W4", %{"structuredContent" => %{"rows" => rows}}, _plain}] = for {"W4", _, _} = w4 <- Workloads.all(), do: w4
-    results = for {name, ours, content} <- shapes(rows), do: {name, measure(name, ours, content)}
+    results = for {name, ours, content, form} <- shapes(rows), do: {name, measure(name, ours, content, form)}
     rows = for {name, times} <- results, do: row(name, times)
     Measure.table("Answer with 10,000 rows, µs", ["", "ours", "jiffy", "ratio"], rows)
     for {name, %{"jiffy" => jiffy, "ours" => ours}} <- results, do: target(name, jiffy / ours)
@@ -29,7 +30,19 @@ defmodule Bench.Results do
   defp shapes(rows) do
     envelope = fn -> Envelope.success(%{"rows" => rows}, pagination: [has_more: false, total_count: 10_000]) end
     map = %{"rows" => rows}
-    [{"map", fn -> {:ok, map} end, map}, {"envelope", envelope, sent(envelope.())}]
+
+    [
+      {"map", fn -> {:ok, map} end, map, []},
+      {"envelope", envelope, sent(envelope.()), []},
+      {"presentation", presentation(map, hd(rows)), Map.put(map, "kind", "rows:v1"), [:pretty]}
+    ]
+  end
+
+  defp presentation(map, row) do
+    fields = for {name, _value} <- Enum.reverse(row), do: {name, []}
+    rows = [type: "array", items: [type: "object", properties: fields]]
+    view = Presentation.new(kinds: [{"rows:v1", properties: [rows: rows]}], max_output_bytes: :infinity)
+    fn -> Presentation.present(view, "rows:v1", map, format: "json") end
   end
 
   defp sent(%Envelope{} = envelope) do
@@ -37,8 +50,8 @@ defmodule Bench.Results do
     %{"success" => true, "data" => envelope.data, "error" => nil, "meta" => Map.put(meta, "version", "response-v2")}
   end
 
-  defp measure(name, ours, content) do
-    contenders = [{"ours", fn -> answer(ours.()) end} | jiffy(content)]
+  defp measure(name, ours, content, form) do
+    contenders = [{"ours", fn -> answer(ours.()) end} | jiffy(content, form)]
     same!(name, for({_, run} <- contenders, do: meaning(run.())))
     Measure.medians(contenders)
   end
@@ -50,12 +63,12 @@ defmodule Bench.Results do
     reply
   end
 
-  defp jiffy(content) do
-    if Code.ensure_loaded?(:jiffy), do: [{"jiffy", fn -> jiffy_answer(content) end}], else: []
+  defp jiffy(content, form) do
+    if Code.ensure_loaded?(:jiffy), do: [{"jiffy", fn -> jiffy_answer(content, form) end}], else: []
   end
 
-  defp jiffy_answer(content) do
-    text = IO.iodata_to_binary(apply(:jiffy, :encode, [content, [:use_nil]]))
+  defp jiffy_answer(content, form) do
+    text = IO.iodata_to_binary(apply(:jiffy, :encode, [content, [:use_nil | form]]))
     result = %{"content" => [%{"type" => "text", "text" => text}], "structuredContent" => content, "isError" => false}
     apply(:jiffy, :encode, [%{"jsonrpc" => "2.0", "id" => 1, "result" => result}, [:use_nil]])
   end

@@ -253,6 +253,7 @@ defmodule McpServer.PresentationTest do
       assert_raise ArgumentError, ~r/that of an object/, fn -> Kind.new("a:v1", type: "array") end
       assert_raise ArgumentError, ~r/cannot be used/, fn -> Kind.new("a:v1", properties: [x: [type: "strin"]]) end
       assert Kind.new("a:v1", properties: []).schema["properties"] == %{"kind" => %{"const" => "a:v1"}}
+      assert Kind.new("a:v1", properties: [x: []]).schema["properties"]["x"] == %{}
     end
 
     test "a kind that is not declared is the developer's mistake" do

@@ -94,10 +94,16 @@ defmodule McpServer.Presentation.Kind do
 
   defp object(members) do
     Map.new(members, fn
-      {key, []} when key in [:properties, "properties"] -> {"properties", %{}}
+      {key, properties} when key in [:properties, "properties"] -> {"properties", properties(properties)}
       {key, value} -> {to_string(key), plain(value)}
     end)
   end
+
+  # Here an empty list is a keyword list: a property of any form.
+  defp properties(members), do: Map.new(members, fn {key, schema} -> {to_string(key), property(schema)} end)
+
+  defp property([]), do: %{}
+  defp property(schema), do: plain(schema)
 
   defp pairs?([_ | _] = list), do: Enum.all?(list, &match?({key, _value} when is_atom(key) or is_binary(key), &1))
   defp pairs?(_other), do: false
