@@ -160,7 +160,7 @@ defmodule McpServer.Presentation do
       iex> view = McpServer.Presentation.new(kinds: [{"book:v1", properties: [title: [type: "string"]]}])
       iex> {:ok, result} = McpServer.Presentation.present(view, "book:v1", %{"title" => "Emma"}, format: "json")
       iex> hd(result.content).text
-      ~s({\n  "kind": "book:v1",\n  "title": "Emma"\n})
+      ~s({\\n  "kind": "book:v1",\\n  "title": "Emma"\\n})
   """
   @spec new(keyword | map) :: t
   def new(options) do
