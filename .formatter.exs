@@ -19,6 +19,7 @@ locals_without_parens = [
   items: 1,
   items: 2,
   items: 3,
+  kind: 2,
   meta: 1,
   mimeType: 1,
   mime_type: 1,

@@ -7,6 +7,7 @@ benchmarks = [
   json: Bench.Json,
   schema: Bench.Schema,
   lists: Bench.Lists,
+  results: Bench.Results,
   stdio: Bench.Stdio,
   http: Bench.Http
 ]

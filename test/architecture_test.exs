@@ -40,6 +40,7 @@ defmodule McpServer.ArchitectureTest do
              McpServer.JSON,
              McpServer.Protocol,
              McpServer.Protocol.HTTP,
+             McpServer.Results,
              McpServer.Schema.Validator,
              McpServer.Stdio.Reader
            ]
@@ -86,6 +87,10 @@ defmodule McpServer.ArchitectureTest do
       McpServer.Completion => above_values,
       McpServer.Content => above_values,
       McpServer.App => above_values,
+      # Of dispatch they know how a failure is logged.
+      McpServer.Envelope => above_values -- [McpServer.Dispatch],
+      McpServer.Presentation => above_values -- [McpServer.Dispatch],
+      McpServer.Results => above_values ++ [McpServer.Protocol, McpServer.Router],
       McpServer.Session => transports ++ [McpServer.Dispatch, McpServer.JSON],
       McpServer.Dispatch => transports,
       McpServer.Stdio => objects,

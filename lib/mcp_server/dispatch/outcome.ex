@@ -2,7 +2,7 @@ defmodule McpServer.Dispatch.Outcome do
   @moduledoc false
   # What a handler returned, in one shape. Handlers may be brief; the encoder wants structs.
 
-  alias McpServer.{Completion, InputRequest, JSON, JsonRpc, Request}
+  alias McpServer.{Completion, Envelope, InputRequest, JsonRpc, Request}
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool.CallResult
@@ -40,6 +40,9 @@ defmodule McpServer.Dispatch.Outcome do
     do: {:error, :not_found}
 
   def of(%Request{kind: :tool}, {:task, fun}) when is_function(fun, 1), do: {:task, fun}
+  def of(%Request{kind: :tool, id: id}, %Envelope{} = envelope), do: envelope(envelope, id)
+  def of(%Request{kind: :tool, id: id}, {:ok, %Envelope{} = envelope}), do: envelope(envelope, id)
+  def of(%Request{kind: :tool, id: id}, {:error, %Envelope{} = envelope}), do: envelope(envelope, id)
   def of(%Request{kind: :tool}, returned), do: tool(returned)
   def of(%Request{kind: :prompt}, returned), do: prompt(returned)
 
@@ -63,18 +66,12 @@ defmodule McpServer.Dispatch.Outcome do
   defp tool({:ok, %CallResult{} = result}), do: {:ok, result}
   defp tool({:ok, content}) when is_list(content), do: {:ok, %CallResult{content: content}}
   defp tool(content) when is_list(content), do: {:ok, %CallResult{content: content}}
-  defp tool({:ok, data} = returned) when is_map(data) and not is_struct(data), do: structured(data, returned)
+  defp tool({:ok, data}) when is_map(data) and not is_struct(data), do: {:ok, CallResult.structured(data)}
   defp tool(returned), do: {:invalid, returned}
 
-  # Clients that know no structured content still get the data, as text.
-  defp structured(data, returned) do
-    case JSON.encode(data) do
-      {:ok, text} ->
-        {:ok, %CallResult{content: [McpServer.Tool.Content.text(text)], structured_content: data}}
-
-      {:error, _reason} ->
-        {:invalid, returned}
-    end
+  # The reason goes to the log: what is wrong with the envelope, not what is in it.
+  defp envelope(envelope, request_id) do
+    with {:error, reason} <- Envelope.to_call_result(envelope, request_id), do: {:invalid, reason}
   end
 
   defp prompt({:ok, returned}), do: prompt(returned)

@@ -170,6 +170,33 @@ rustler::atoms! {
     body_bytes,
     panics,
 
+    // Envelopes.
+    envelope = "Elixir.McpServer.Envelope",
+    success,
+    data,
+    meta,
+    level,
+    reason,
+    warning,
+    no,
+    maybe,
+    after_delay,
+    backoff,
+    invalid_code,
+    invalid_type,
+
+    // Presentations.
+    known,
+    unknown_kind,
+    not_found,
+    mismatch,
+    line,
+    cell,
+    code_span,
+    code_block,
+    block,
+    summary,
+
     // What the server sends.
     tools_list_changed,
     prompts_list_changed,
@@ -178,6 +205,8 @@ rustler::atoms! {
     subscriptions_acknowledged,
     elicitation_complete,
     structured_content,
+    compact,
+    pretty,
     is_error,
     output_schema,
     missing_capability,

@@ -7,6 +7,7 @@ mod jsonrpc;
 mod model;
 mod protocol;
 mod purity;
+mod results;
 mod schema;
 mod tasks;
 mod template;

@@ -42,4 +42,7 @@ pub use limits::Limits;
 pub use reader::{Duplicate, Sink, read};
 pub use text::Text;
 pub use view::{Elements, Kind, Members, View};
-pub use write::{NotFinite, write_float, write_integer, write_string, write_unsigned};
+pub use write::{
+    NotFinite, write_escaped, write_float, write_integer, write_json_text, write_string,
+    write_unsigned,
+};

@@ -21,14 +21,40 @@ pub struct NotFinite;
 /// assert_eq!(out, "\"a \\\"b\\\"\\n\\u0001é\"".as_bytes());
 /// ```
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    let mut rest = text.as_bytes();
-    out.reserve(rest.len().saturating_add(2));
+    write_json_text(out, text.as_bytes());
+}
+
+/// Appends a JSON text as a JSON string, for JSON that travels inside of JSON.
+///
+/// Like [`write_string`], of a text that is UTF-8 because it was just written.
+///
+/// # Examples
+/// ```
+/// let mut out = Vec::new();
+/// mcp_core::json::write_json_text(&mut out, br#"{"a":"\n"}"#);
+/// assert_eq!(out, br#""{\"a\":\"\\n\"}""#);
+/// ```
+pub fn write_json_text(out: &mut Vec<u8>, text: &[u8]) {
+    out.reserve(text.len().saturating_add(2));
     out.push(b'"');
+    write_escaped(out, text);
+    out.push(b'"');
+}
+
+/// Appends what stands between the quotes of [`write_json_text`].
+///
+/// # Examples
+/// ```
+/// let mut out = Vec::new();
+/// mcp_core::json::write_escaped(&mut out, br#""a""#);
+/// assert_eq!(out, br#"\"a\""#);
+/// ```
+pub fn write_escaped(out: &mut Vec<u8>, text: &[u8]) {
+    let mut rest = text;
     while let Some((byte, after)) = copy_plain_run(rest, out).split_first() {
         write_escape(out, *byte);
         rest = after;
     }
-    out.push(b'"');
 }
 
 fn write_escape(out: &mut Vec<u8>, byte: u8) {

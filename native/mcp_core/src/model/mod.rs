@@ -11,6 +11,7 @@
 //! | `revise` | an object as an older revision knows it |
 //! | `tool`, `content`, `prompt`, `resource`, `completion`, `schema`, `app`, `json_rpc` | the objects |
 //! | `task` | tasks: calls that outlive their request |
+//! | `envelope` | an answer in the form `response-v2` |
 //! | `notification`, `input` | what a server tells and asks a client |
 //! | `common` | what several objects share |
 //!
@@ -35,6 +36,7 @@ mod app;
 mod common;
 mod completion;
 mod content;
+mod envelope;
 mod input;
 mod json_rpc;
 mod member;
@@ -54,6 +56,7 @@ pub use app::*;
 pub use common::*;
 pub use completion::*;
 pub use content::*;
+pub use envelope::*;
 pub use input::*;
 pub use json_rpc::*;
 pub use member::Base64;
@@ -82,6 +85,7 @@ pub const SHAPES: &[&Shape] = &[
     &RESOURCE_LINK,
     &TOOL_USE_CONTENT,
     &TOOL_RESULT_CONTENT,
+    &ENVELOPE,
     &ANNOTATIONS,
     &ICON,
     &IMPLEMENTATION,

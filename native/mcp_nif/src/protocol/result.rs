@@ -9,6 +9,7 @@ use super::{CatalogResource, TermId, revision};
 use crate::atoms;
 use crate::json::INLINE_BYTES;
 use crate::resources::{DirtyPermit, binary_term, report_work};
+use crate::results::envelope::members;
 use crate::schema::{check, problem_terms};
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, Extras, plain, write_shape, write_value,
@@ -159,7 +160,7 @@ impl Reply<'_> {
             return None;
         }
         let content = result.map_get(atoms::structured_content()).ok()?;
-        let content = match plain(env, content, &self.context) {
+        let content = match plain(env, members(env, content), &self.context) {
             Ok(content) => content,
             Err(error) => return Some(outcome(env, Err(error), Vec::new())),
         };

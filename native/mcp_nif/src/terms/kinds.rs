@@ -51,6 +51,7 @@ impl<'a> Writer<'_, 'a> {
             Kind::OutputSchema if !newest && !is_object_schema(term) => Ok(false),
             Kind::Schema | Kind::OutputSchema => self.schema(term, newest),
             Kind::Structured if !newest && !term.is_map() => Ok(false),
+            Kind::Structured if self.place_echo() => Ok(true),
             Kind::Structured if newest => self.any(term),
             Kind::Any => self.any(term),
             Kind::Object | Kind::Meta | Kind::Structured => self.verbatim_object(term),
@@ -72,6 +73,7 @@ impl<'a> Writer<'_, 'a> {
         match term.get_type() {
             TermType::Binary => self.binary(term)?,
             TermType::Atom if !is_literal(term) => write_string(self.out, atom_text::of(term)),
+            TermType::Tuple => self.echo(term)?,
             _ => return Err(invalid("expected a string")),
         }
         Ok(true)

@@ -4,10 +4,11 @@
 use std::ptr;
 
 use mcp_core::json::write_string;
-use mcp_core::model::{Kind, Part, Presence, Shape};
+use mcp_core::model::{CALL_RESULT, Kind, Part, Presence, Shape};
 use mcp_core::revision::Revision;
 use rustler::Term;
 
+use super::echo::Echo;
 use super::error::{EncodeError, EncodeErrorKind};
 use super::members::{Entry, Members};
 use super::tables::{self, Row, StructKind, Table};
@@ -127,6 +128,9 @@ impl<'a> Writer<'_, 'a> {
         let (shape, revision) = (table.shape, self.context.revision);
         if let (false, Some(parts)) = (shape.known_at(revision), shape.fallback) {
             return self.fallback(table, source, parts);
+        }
+        if ptr::eq(shape, &raw const CALL_RESULT) {
+            self.echo = Echo::of(self.named(table, source, "structuredContent")?);
         }
         self.nested(|writer| {
             writer.out.push(b'{');
