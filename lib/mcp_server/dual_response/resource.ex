@@ -9,6 +9,9 @@ defmodule McpServer.DualResponse.Resource do
   | `name` | what it is called towards people and models |
   | `query` | `%{execute: …, count: …}`: functions or `{module, function, arguments}`; `nil` where the rows are kept |
   | `persist` | `:query` or `:rows` |
+  | `status` | `:ready`, or `:deleted` for what a server with tombstones remembers of a deleted resource |
+  | `sort_mode` | `:execute`: a sorted page runs the query again; `:memory`: it sorts the kept rows |
+  | `tie_break` | the column that decides between equal rows |
   | `columns` | the columns, as they were given |
   | `total_count` | how many rows there are |
   | `sample_data` | the first rows |
@@ -39,20 +42,26 @@ defmodule McpServer.DualResponse.Resource do
     :last_accessed_at,
     :tenant,
     :subject,
+    :tie_break,
     persist: :query,
+    sort_mode: :execute,
+    status: :ready,
     access_count: 0,
     metadata: %{},
     bytes: 0
   ]
 
   @typedoc "A function, or a reference to one that outlives the node: the options are its last argument."
-  @type reference :: (map -> term) | {module, atom, [term]}
+  @type function_or_reference :: (map -> term) | {module, atom, [term]}
 
   @type t :: %__MODULE__{
           id: String.t(),
           name: String.t(),
-          query: %{execute: reference, count: reference | (() -> term)} | nil,
+          query: %{execute: function_or_reference, count: function_or_reference | (() -> term)} | nil,
           persist: :query | :rows,
+          sort_mode: :execute | :memory,
+          status: :ready | :deleted,
+          tie_break: String.t() | nil,
           columns: [map],
           total_count: non_neg_integer,
           sample_data: [map],
