@@ -22,7 +22,7 @@ defmodule McpServer.MixProject do
   end
 
   def application do
-    [extra_applications: [:logger, :crypto], mod: {McpServer.Application, []}]
+    [extra_applications: [:logger, :crypto, :ssl], mod: {McpServer.Application, []}]
   end
 
   defp elixirc_paths(:test), do: ["lib", "test/support"]

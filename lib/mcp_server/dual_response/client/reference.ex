@@ -9,8 +9,11 @@ defmodule McpServer.DualResponse.Client.Reference do
   @doc "Whether a text can be a resource's URI: `scheme:rest`, as RFC 3986 spells it."
   @spec uri?(term()) :: boolean()
   def uri?(uri) when is_binary(uri) and byte_size(uri) <= @max_bytes do
-    case URI.new(uri) do
-      {:ok, %URI{scheme: scheme}} when is_binary(scheme) -> scheme not in @reserved
+    # What is no UTF-8 makes the parser of OTP raise.
+    with true <- String.valid?(uri),
+         {:ok, %URI{scheme: scheme}} when is_binary(scheme) <- URI.new(uri) do
+      scheme not in @reserved
+    else
       _no_uri -> false
     end
   end

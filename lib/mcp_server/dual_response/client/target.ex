@@ -31,7 +31,7 @@ defmodule McpServer.DualResponse.Client.Target do
       uri = %{uri | fragment: nil}
       {:ok, %__MODULE__{url: URI.to_string(uri), uri: uri, origin: origin, trusted?: trusted?, addresses: addresses}}
     else
-      {:error, why} -> {:error, %Error{code: :fetch_error, message: why}}
+      {:error, why} -> {:error, Error.new(:fetch_error, "The request was not sent: " <> why)}
     end
   end
 
@@ -55,18 +55,19 @@ defmodule McpServer.DualResponse.Client.Target do
   @doc "The URL that a redirect leads to."
   @spec redirect(t(), location :: String.t()) :: {:ok, String.t()} | {:error, Error.t()}
   def redirect(target, location) do
-    with true <- byte_size(location) <= @max_url_bytes,
+    with true <- byte_size(location) <= @max_url_bytes and String.valid?(location),
          resolved when is_binary(resolved) <- :uri_string.resolve(location, target.url) do
       {:ok, resolved}
     else
-      _no_url -> {:error, %Error{code: :fetch_error, message: "a redirect to no URL"}}
+      _no_url -> {:error, Error.new(:fetch_error, "The server redirects to what is no URL")}
     end
   end
 
   @doc "The parts of an absolute http URL, and its origin."
   @spec parse(String.t()) :: {:ok, URI.t(), origin()} | {:error, String.t()}
   def parse(url) when is_binary(url) and byte_size(url) <= @max_url_bytes do
-    case URI.new(url) do
+    # What is no UTF-8 makes the parser of OTP raise.
+    case String.valid?(url) && URI.new(url) do
       {:ok, %URI{scheme: scheme, host: host, userinfo: nil} = uri}
       when scheme in ["http", "https"] and is_binary(host) and host != "" ->
         uri = %{uri | host: String.downcase(host)}
