@@ -163,6 +163,23 @@ rustler::atoms! {
     body_bytes,
     panics,
 
+    // Requests for stored results.
+    mcp_rest,
+    metadata,
+    fetch,
+    pin,
+    page,
+    ndjson,
+    csv,
+    asc,
+    desc,
+    malformed,
+    not_found,
+    invalid_sort,
+    query_failed,
+    storage_unavailable,
+    timeout,
+
     // What the server sends.
     tools_list_changed,
     prompts_list_changed,

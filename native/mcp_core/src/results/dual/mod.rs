@@ -35,6 +35,7 @@
 //! ```
 
 mod answer;
+mod csv;
 mod endpoint;
 mod id;
 mod page;
@@ -47,6 +48,7 @@ mod sort;
 pub use answer::{
     CSV_HEADERS, HEADERS, JSON_HEADERS, Metadata, NDJSON_HEADERS, PINNED, write_metadata,
 };
+pub use csv::{write_csv_text, write_csv_value};
 pub use endpoint::{Endpoint, EndpointError, EndpointOptions};
 pub use page::Page;
 pub use refusal::{Refusal, refuse};

@@ -1,0 +1,4 @@
+//! The calls of `McpServer.Results`.
+
+pub(crate) mod dual;
+mod rows;
