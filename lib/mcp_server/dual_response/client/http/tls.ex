@@ -16,6 +16,8 @@ defmodule McpServer.DualResponse.Client.HTTP.TLS do
       checks = [
         verify: :verify_peer,
         versions: [:"tlsv1.3", :"tlsv1.2"],
+        # A handshake that fails is the caller's to hear of, and says why.
+        log_level: :error,
         customize_hostname_check: [match_fun: :public_key.pkix_verify_hostname_match_fun(:https)]
       ]
 
