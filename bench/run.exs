@@ -8,7 +8,8 @@ benchmarks = [
   schema: Bench.Schema,
   lists: Bench.Lists,
   stdio: Bench.Stdio,
-  http: Bench.Http
+  http: Bench.Http,
+  rest: Bench.Rest
 ]
 
 names = Enum.map(benchmarks, fn {name, _module} -> to_string(name) end)

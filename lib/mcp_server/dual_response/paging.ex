@@ -23,6 +23,13 @@ defmodule McpServer.DualResponse.Paging do
     end
   end
 
+  @doc "Counts an access to a page of so many rows that is at hand already."
+  @spec count_access(Options.t(), Resource.t(), non_neg_integer) :: :ok | {:error, Error.t()}
+  def count_access(server, resource, rows) do
+    with :ok <- touch(server, resource),
+         do: Events.emit(server, :fetched, %{rows: rows, duration: 0}, %{persist: resource.persist})
+  end
+
   defp resource(_server, %Resource{} = resource, _identity), do: {:ok, resource}
   defp resource(server, id, identity), do: Access.lookup(server, id, identity)
 

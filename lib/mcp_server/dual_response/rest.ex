@@ -59,6 +59,7 @@ defmodule McpServer.DualResponse.Rest do
   | `:default_limit`, `:max_limit` | `100`, `1_000` | rows of a page; more are cut to `:max_limit` |
   | `:max_body_bytes` | 64 KiB | the longest body; above 413 |
   | `:stream_batch` | `500` | rows that are read at once for a stream |
+  | `:max_page_bytes` | 16 MiB | bytes of pages of kept rows (`persist: :rows`) that are held ready to be sent again |
   | `:timeout` | `30_000` | how long a query may take, in milliseconds; above 504 |
   | `:max_requests` | `256` | requests at once; above 503 |
   | `:max_heap_words` | 8 Mi | the heap of a request's process, in words; above 500 |
@@ -82,6 +83,8 @@ defmodule McpServer.DualResponse.Rest do
     :authorize,
     :auth,
     :metadata_url,
+    :pages,
+    max_page_bytes: 16 * 1024 * 1024,
     max_body_bytes: 64 * 1024,
     stream_batch: 500,
     timeout: 30_000,

@@ -6,7 +6,7 @@ defmodule McpServer.Http.Desk do
   use GenServer
 
   alias McpServer.DualResponse.Rest
-  alias McpServer.DualResponse.Rest.{Options, Rows}
+  alias McpServer.DualResponse.Rest.{Options, Pages, Rows}
   alias McpServer.Http.{Exchange, Listener, RowStream, Workers}
   alias McpServer.HttpRequest
   alias McpServer.Results
@@ -52,6 +52,7 @@ defmodule McpServer.Http.Desk do
     Process.flag(:trap_exit, true)
     Workers.enter(id, :desk)
     Options.warn_open(rest)
+    rest = %{rest | pages: Pages.new(rest.max_page_bytes)}
     {:ok, %{rest: rest, entries: %{}, pids: %{}, ticking?: false}}
   end
 

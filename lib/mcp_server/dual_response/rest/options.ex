@@ -15,6 +15,7 @@ defmodule McpServer.DualResponse.Rest.Options do
     :max_body_bytes,
     :default_limit,
     :max_limit,
+    :max_page_bytes,
     :stream_batch,
     :timeout,
     :max_requests,

@@ -5,24 +5,29 @@ defmodule McpServer.DualResponse.Rest.Rows do
   require Logger
 
   alias McpServer.DualResponse
-  alias McpServer.DualResponse.{Error, Resource, Rest}
+  alias McpServer.DualResponse.{Error, Paging, Resource, Rest}
+  alias McpServer.DualResponse.Rest.Pages
   alias McpServer.JSON
   alias McpServer.Results
 
   @doc "The response that has the rows."
   @spec answer(Rest.t(), Results.form(), Resource.t(), Results.selection(), DualResponse.identity() | :any) ::
           Rest.response()
-  def answer(rest, :page, resource, {offset, limit, keys}, identity) do
-    # Whoever serves the request ends a query that takes too long.
-    query = %{offset: offset, limit: limit, sort: sort(keys), timeout: :infinity}
+  def answer(rest, :page, %{persist: :rows} = resource, {offset, limit, []} = selection, identity) do
+    key = {resource.id, offset, limit}
 
-    with {:ok, page} <- DualResponse.fetch(rest.server, resource, query, identity),
-         {:ok, body} <- Results.dual_page(page.data, offset, page.total_count) do
+    with {:ok, body, rows} <- Pages.fetch(rest.pages, key),
+         {:ok, server} <- DualResponse.settings(rest.server),
+         :ok <- Paging.count_access(server, resource, rows) do
       {200, Results.dual_headers(:page), body}
     else
+      :error -> page(rest, resource, selection, identity, &Pages.put(rest.pages, key, &1, &2))
       {:error, error} -> refuse(rest, error)
     end
   end
+
+  def answer(rest, :page, resource, selection, identity),
+    do: page(rest, resource, selection, identity, fn _body, _rows -> :ok end)
 
   def answer(rest, form, resource, {offset, limit, keys}, identity) do
     query = %{offset: offset, sort: sort(keys), batch: rest.stream_batch, timeout: :infinity}
@@ -32,6 +37,19 @@ defmodule McpServer.DualResponse.Rest.Rows do
          {:ok, first} <- begin(pages, lines) do
       headers = [{"x-total-count", Integer.to_string(total)} | Results.dual_headers(form)]
       {:stream, 200, headers, stream(first, lines)}
+    else
+      {:error, error} -> refuse(rest, error)
+    end
+  end
+
+  defp page(rest, resource, {offset, limit, keys}, identity, written) do
+    # Whoever serves the request ends a query that takes too long.
+    query = %{offset: offset, limit: limit, sort: sort(keys), timeout: :infinity}
+
+    with {:ok, page} <- DualResponse.fetch(rest.server, resource, query, identity),
+         {:ok, body} <- Results.dual_page(page.data, offset, page.total_count) do
+      written.(body, page.returned_count)
+      {200, Results.dual_headers(:page), body}
     else
       {:error, error} -> refuse(rest, error)
     end
