@@ -15,9 +15,16 @@ defmodule McpServer.PostgresRepo do
   def query(sql, parameters \\ [], options \\ []) do
     pool = options[:pool] || __MODULE__
     connection = GenServer.call(pool, :take, 30_000)
-    result = Connection.query(connection, sql, parameters)
-    GenServer.cast(pool, {:give, self(), connection})
-    result
+
+    case Connection.query(connection, sql, parameters) do
+      :closed ->
+        GenServer.cast(pool, {:give, self(), :closed})
+        {:error, %{code: "08006", message: "the connection was lost"}}
+
+      result ->
+        GenServer.cast(pool, {:give, self(), connection})
+        result
+    end
   end
 
   @impl true
@@ -31,17 +38,22 @@ defmodule McpServer.PostgresRepo do
 
   @impl true
   def handle_cast({:give, pid, connection}, state) do
-    {{monitor, ^connection}, taken} = Map.pop!(state.taken, pid)
+    {{monitor, taken}, others} = Map.pop!(state.taken, pid)
     Process.demonitor(monitor, [:flush])
-    {:noreply, serve(%{state | taken: taken, free: [connection | state.free]})}
+    free = if connection == taken, do: connection, else: reopen(taken, state)
+    {:noreply, serve(%{state | taken: others, free: [free | state.free]})}
   end
 
   # Whoever dies with a connection may have left it in the middle of an answer.
   @impl true
   def handle_info({:DOWN, _monitor, :process, pid, _reason}, state) do
-    {{_monitor, connection}, taken} = Map.pop!(state.taken, pid)
+    {{_monitor, taken}, others} = Map.pop!(state.taken, pid)
+    {:noreply, serve(%{state | taken: others, free: [reopen(taken, state) | state.free]})}
+  end
+
+  defp reopen(connection, state) do
     Connection.close(connection)
-    {:noreply, serve(%{state | taken: taken, free: [Connection.open(state.folder) | state.free]})}
+    Connection.open(state.folder)
   end
 
   defp serve(%{free: [connection | free]} = state) do

@@ -19,16 +19,20 @@ defmodule McpServer.PostgresRepo.Connection do
   def close(socket), do: :gen_tcp.close(socket)
 
   def query(socket, sql, parameters) do
-    :ok =
-      :gen_tcp.send(socket, [
-        message(?P, [0, sql, 0, <<0::16>>]),
-        message(?B, [0, 0, <<0::16, length(parameters)::16>>, Enum.map(parameters, &parameter/1), <<0::16>>]),
-        message(?D, [?P, 0]),
-        message(?E, [0, <<0::32>>]),
-        message(?S, [])
-      ])
+    messages = [
+      message(?P, [0, sql, 0, <<0::16>>]),
+      message(?B, [0, 0, <<0::16, length(parameters)::16>>, Enum.map(parameters, &parameter/1), <<0::16>>]),
+      message(?D, [?P, 0]),
+      message(?E, [0, <<0::32>>]),
+      message(?S, [])
+    ]
 
-    answer(socket, %{columns: nil, types: [], rows: nil, num_rows: 0, error: nil})
+    with :ok <- :gen_tcp.send(socket, messages),
+         answer when answer != :closed <- answer(socket, %{columns: nil, types: [], rows: nil, num_rows: 0, error: nil}) do
+      answer
+    else
+      _failure -> :closed
+    end
   end
 
   defp message(kind, body), do: [kind, <<IO.iodata_length(body) + 4::32>>, body]
@@ -38,25 +42,18 @@ defmodule McpServer.PostgresRepo.Connection do
   defp parameter(value) when is_integer(value), do: value |> Integer.to_string() |> parameter()
 
   defp answer(socket, result) do
-    {:ok, <<kind, length::32>>} = :gen_tcp.recv(socket, 5, @timeout)
-    body = if length > 4, do: recv!(socket, length - 4), else: ""
-
-    case {kind, result} do
-      {?Z, %{error: nil}} ->
-        {:ok, Map.take(%{result | rows: result.rows && Enum.reverse(result.rows)}, [:columns, :rows, :num_rows])}
-
-      {?Z, %{error: error}} ->
-        {:error, error}
-
-      _more ->
-        answer(socket, take(kind, body, result))
+    with {:ok, <<kind, length::32>>} <- :gen_tcp.recv(socket, 5, @timeout),
+         {:ok, body} <- if(length > 4, do: :gen_tcp.recv(socket, length - 4, @timeout), else: {:ok, ""}) do
+      if kind == ?Z, do: finished(result), else: answer(socket, take(kind, body, result))
+    else
+      {:error, _reason} -> :closed
     end
   end
 
-  defp recv!(socket, length) do
-    {:ok, body} = :gen_tcp.recv(socket, length, @timeout)
-    body
-  end
+  defp finished(%{error: nil, rows: rows} = result),
+    do: {:ok, %{columns: result.columns, rows: rows && Enum.reverse(rows), num_rows: result.num_rows}}
+
+  defp finished(%{error: error}), do: {:error, error}
 
   defp take(?T, <<_count::16, fields::binary>>, result) do
     {columns, types} = fields |> fields() |> Enum.unzip()

@@ -112,11 +112,19 @@ defmodule McpServer.DualResponse.Store.Ecto do
   # One statement, so that nobody sees a resource without its rows.
   @impl true
   def save(ref, resource, rows) do
-    with {:ok, values} <- Row.dump(resource),
-         {:ok, rows} <- rows(rows, ref.max_rows_bytes),
+    values = Row.dump!(resource)
+    rows = Term.dump!(rows || [])
+
+    with :ok <- bounded(rows, ref.max_rows_bytes),
          {:ok, _result} <- run(ref, insert(ref, length(values)), [resource.id, ref.server, rows | values]) do
       {:ok, resource.id}
     end
+  rescue
+    error in Term.Error -> {:error, error}
+  end
+
+  defp bounded(text, max) do
+    if byte_size(text) <= max, do: :ok, else: {:error, {:rows_too_large, byte_size(text), max}}
   end
 
   defp insert(ref, count) do
@@ -132,28 +140,22 @@ defmodule McpServer.DualResponse.Store.Ecto do
     """
   end
 
-  defp rows(nil, _max), do: {:ok, "[]"}
-
-  defp rows(rows, max) do
-    with {:ok, text} <- Term.dump(rows) do
-      if byte_size(text) <= max, do: {:ok, text}, else: {:error, {:rows_too_large, byte_size(text), max}}
-    end
-  end
-
   @impl true
-  def get(ref, {_tenant, id}) do
+  def get(ref, key) do
     sql = "SELECT #{Row.selection()} FROM #{ref.table} WHERE id = $1::text AND server = $2::text"
 
-    case run(ref, sql, [id, ref.server]) do
-      {:ok, %{rows: [values]}} -> Row.load(id, values)
+    case find(ref, key, sql, []) do
+      {:ok, %{rows: [values]}} -> {:ok, key |> elem(1) |> Row.load!(values)}
       {:ok, %{rows: []}} -> :not_found
       {:error, reason} -> {:error, reason}
     end
+  rescue
+    error in Term.Error -> {:error, error}
   end
 
   # A resource without rows there gives one row of NULL, no resource none at all.
   @impl true
-  def rows(ref, {_tenant, id}, offset, limit) do
+  def rows(ref, key, offset, limit) do
     sql = """
     SELECT page.row::text FROM #{ref.table} AS resource
     LEFT JOIN LATERAL (
@@ -161,46 +163,48 @@ defmodule McpServer.DualResponse.Store.Ecto do
       WHERE kept.resource_id = resource.id AND kept.position >= $3::bigint
       ORDER BY kept.position LIMIT $4::bigint
     ) AS page ON true
-    WHERE resource.id = $1::text AND resource.server = $2::text AND resource.persist = 'rows'
+    WHERE resource.id = $1::text AND resource.server = $2::text
     ORDER BY page.position
     """
 
-    case run(ref, sql, [id, ref.server, offset, if(limit != :all, do: limit)]) do
+    case find(ref, key, sql, [offset, if(limit != :all, do: limit)]) do
       {:ok, %{rows: []}} -> :not_found
       {:ok, %{rows: [[nil]]}} -> {:ok, []}
-      {:ok, %{rows: rows}} -> Term.load_all(rows)
+      {:ok, %{rows: rows}} -> {:ok, for([text] <- rows, do: Term.load!(text))}
       {:error, reason} -> {:error, reason}
     end
+  rescue
+    error in Term.Error -> {:error, error}
   end
 
   @impl true
-  def update(ref, {_tenant, id}, changes, now) do
-    with {:ok, names, values} <- Row.dump_changes(changes) do
-      sets = for {name, n} <- Enum.with_index(names, 4), do: "#{name} = #{Row.placeholder(name, n)}"
-      change(ref, id, sets, [now | values])
-    end
+  def update(ref, key, changes, now) do
+    {names, values} = Row.dump_changes!(changes)
+    sets = for {name, n} <- Enum.with_index(names, 4), do: "#{name} = #{Row.placeholder(name, n)}"
+    change(ref, key, sets, [now | values])
+  rescue
+    error in Term.Error -> {:error, error}
   end
 
   @impl true
-  def touch(ref, {_tenant, id}, changes, now) do
-    with {:ok, names, values} <- Row.dump_changes(Map.take(changes, [:last_accessed_at, :expires_at, :deadline])) do
-      sets = for {name, n} <- Enum.with_index(names, 4), do: "#{name} = #{touched(name, Row.placeholder(name, n))}"
-      change(ref, id, ["access_count = access_count + 1" | sets], [now | values])
-    end
+  def touch(ref, key, changes, now) do
+    {names, values} = changes |> Map.take([:last_accessed_at, :expires_at, :deadline]) |> Row.dump_changes!()
+    sets = for {name, n} <- Enum.with_index(names, 4), do: "#{name} = #{touched(name, Row.placeholder(name, n))}"
+    change(ref, key, ["access_count = access_count + 1, used_at = clock_timestamp()" | sets], [now | values])
   end
 
   defp touched("last_accessed_at", value), do: value
   defp touched(name, value), do: "CASE WHEN deadline IS NULL THEN #{name} ELSE #{value} END"
 
-  defp change(ref, id, sets, parameters) do
+  defp change(ref, key, sets, parameters) do
     sql = "UPDATE #{ref.table} SET #{Enum.join(sets, ", ")} WHERE id = $1::text AND server = $2::text AND #{@live}"
-    ref |> run(sql, [id, ref.server | parameters]) |> changed()
+    ref |> find(key, sql, parameters) |> changed()
   end
 
   @impl true
-  def delete(ref, {_tenant, id}) do
+  def delete(ref, key) do
     sql = "DELETE FROM #{ref.table} WHERE id = $1::text AND server = $2::text"
-    ref |> run(sql, [id, ref.server]) |> changed()
+    ref |> find(key, sql, []) |> changed()
   end
 
   defp changed({:ok, %{num_rows: 1}}), do: :ok
@@ -236,13 +240,13 @@ defmodule McpServer.DualResponse.Store.Ecto do
   def least_used(ref, limit) do
     sql = """
     SELECT tenant::text, id FROM #{ref.table} WHERE server = $1::text AND deadline IS NOT NULL
-    ORDER BY coalesce(last_accessed_at, created_at), id LIMIT $2::bigint
+    ORDER BY used_at, id LIMIT $2::bigint
     """
 
     ref |> run(sql, [ref.server, limit]) |> keys()
   end
 
-  defp keys({:ok, %{rows: rows}}), do: Row.load_keys(rows)
+  defp keys({:ok, %{rows: rows}}), do: {:ok, for([tenant, id] <- rows, do: {Term.load!(tenant), id})}
   defp keys({:error, reason}), do: {:error, reason}
 
   @impl true
@@ -258,6 +262,11 @@ defmodule McpServer.DualResponse.Store.Ecto do
   @doc "Nothing: the repository is the application's, and what is stored stays."
   @spec close(ref) :: :ok
   def close(_ref), do: :ok
+
+  # Clients may ask for an id of any bytes, and PostgreSQL refuses some: those are no resource's.
+  defp find(ref, {_tenant, id}, sql, parameters) do
+    if Term.text?(id), do: run(ref, sql, [id, ref.server | parameters]), else: {:ok, %{rows: [], num_rows: 0}}
+  end
 
   defp run(ref, sql, parameters), do: ref.repo.query(sql, parameters, ref.query)
 end

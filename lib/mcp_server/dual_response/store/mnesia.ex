@@ -57,6 +57,9 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   # Part of OTP, but of no release that does not ask for it.
   @compile {:no_warn_undefined, :mnesia}
 
+  # A node that is out of reach is waited for until the VM takes it for down (`net_ticktime`); a caller is not.
+  @timeout 15_000
+
   # Locks and commits of one transaction; more would keep others waiting.
   @batch 100
 
@@ -155,12 +158,24 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   def close(_server), do: :ok
 
   # Returns when every node has applied it, so that whoever hears of it may ask any node.
-  defp everywhere(change), do: result(:mnesia.sync_transaction(change))
+  defp everywhere(change), do: run(:sync_transaction, change)
 
-  defp transaction(change), do: result(:mnesia.transaction(change))
+  defp transaction(change), do: run(:transaction, change)
 
-  defp result({:atomic, result}), do: result
-  defp result({:aborted, reason}), do: {:error, reason}
+  # In a process of its own: a caller may be killed at any time, and a commit that ends half-way is half.
+  defp run(kind, change) do
+    {pid, monitor} = spawn_monitor(fn -> exit({:done, apply(:mnesia, kind, [change])}) end)
+
+    receive do
+      {:DOWN, ^monitor, :process, ^pid, {:done, {:atomic, result}}} -> result
+      {:DOWN, ^monitor, :process, ^pid, {:done, {:aborted, reason}}} -> {:error, reason}
+      {:DOWN, ^monitor, :process, ^pid, reason} -> {:error, reason}
+    after
+      @timeout ->
+        Process.demonitor(monitor, [:flush])
+        {:error, :timeout}
+    end
+  end
 
   # Dirty reads exit where Mnesia does not run, or has not loaded a table.
   defp local(read) do

@@ -65,6 +65,9 @@ defmodule McpServer.DualResponse.Store.Ecto.Migration do
         server text NOT NULL,
         name text NOT NULL,
         persist text NOT NULL,
+        status text NOT NULL,
+        sort_mode text NOT NULL,
+        tie_break text,
         query jsonb,
         columns jsonb NOT NULL,
         total_count bigint NOT NULL,
@@ -77,7 +80,8 @@ defmodule McpServer.DualResponse.Store.Ecto.Migration do
         metadata jsonb NOT NULL,
         tenant jsonb NOT NULL,
         subject jsonb NOT NULL,
-        bytes bigint NOT NULL
+        bytes bigint NOT NULL,
+        used_at timestamptz NOT NULL DEFAULT clock_timestamp()
       )
       """,
       """

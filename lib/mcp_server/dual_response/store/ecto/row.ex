@@ -8,7 +8,10 @@ defmodule McpServer.DualResponse.Store.Ecto.Row do
   # The order of the table. `id` and `server` are the key; they come first in every statement.
   @columns [
     name: :text,
-    persist: :persist,
+    persist: {:one_of, [:query, :rows]},
+    status: {:one_of, [:ready, :deleted]},
+    sort_mode: {:one_of, [:execute, :memory]},
+    tie_break: :text,
     query: :query,
     columns: :term,
     total_count: :integer,
@@ -47,7 +50,7 @@ defmodule McpServer.DualResponse.Store.Ecto.Row do
   defp parameter(type, n) when type in [:term, :query], do: "$#{n}::text::jsonb"
   defp parameter(:time, n), do: "to_timestamp($#{n}::bigint)"
   defp parameter(:integer, n), do: "$#{n}::bigint"
-  defp parameter(type, n) when type in [:text, :persist], do: "$#{n}::text"
+  defp parameter(_text, n), do: "$#{n}::text"
 
   @doc "The columns, as a `SELECT` names them for `load/2`."
   @spec selection() :: String.t()
@@ -58,68 +61,39 @@ defmodule McpServer.DualResponse.Store.Ecto.Row do
   defp selected(_type, field), do: Atom.to_string(field)
 
   @doc "The values of all columns."
-  @spec dump(Resource.t()) :: {:ok, [term]} | {:error, term}
-  def dump(resource), do: values(for {field, type} <- @columns, do: {type, Map.fetch!(resource, field)})
+  @spec dump!(Resource.t()) :: [term]
+  def dump!(resource), do: for({field, type} <- @columns, do: value(type, Map.fetch!(resource, field)))
 
-  @doc "The columns and values of some fields."
-  @spec dump_changes(map) :: {:ok, [String.t()], [term]} | {:error, term}
-  def dump_changes(changes) do
-    case Map.keys(changes) -- Keyword.keys(@columns) do
-      [] ->
-        changed = for {field, type} <- @columns, is_map_key(changes, field), do: {field, type}
+  @doc "The columns of some fields, and their values."
+  @spec dump_changes!(map) :: {[String.t()], [term]}
+  def dump_changes!(changes) do
+    changed = for {field, type} <- @columns, is_map_key(changes, field), do: {field, type}
 
-        with {:ok, values} <- values(for {field, type} <- changed, do: {type, changes[field]}) do
-          {:ok, for({field, _type} <- changed, do: Atom.to_string(field)), values}
-        end
+    length(changed) == map_size(changes) ||
+      raise ArgumentError, "a resource has other fields: #{inspect(Map.keys(changes))}"
 
-      unknown ->
-        {:error, {:unknown_fields, unknown}}
-    end
+    {for({field, _type} <- changed, do: Atom.to_string(field)),
+     for({field, type} <- changed, do: value(type, changes[field]))}
   end
 
-  defp values(typed) do
-    Enum.reduce_while(typed, {:ok, []}, fn {type, value}, {:ok, values} ->
-      case value(type, value) do
-        {:error, reason} -> {:halt, {:error, reason}}
-        {:ok, value} -> {:cont, {:ok, [value | values]}}
-      end
-    end)
-    |> then(&with {:ok, values} <- &1, do: {:ok, Enum.reverse(values)})
-  end
-
-  defp value(:term, term), do: Term.dump(term)
-  defp value(:query, nil), do: {:ok, nil}
-  defp value(:query, query), do: Term.dump_query(query)
-  defp value(:time, nil), do: {:ok, nil}
-  defp value(:time, time), do: {:ok, DateTime.to_unix(time)}
-  defp value(:persist, persist), do: {:ok, Atom.to_string(persist)}
-  defp value(_text_or_integer, value), do: {:ok, value}
+  defp value(:term, term), do: Term.dump!(term)
+  defp value(_type, nil), do: nil
+  defp value(:query, query), do: Term.dump_query!(query)
+  defp value(:time, time), do: DateTime.to_unix(time)
+  defp value({:one_of, _atoms}, atom), do: Atom.to_string(atom)
+  defp value(_text_or_integer, value), do: value
 
   @doc "The resource of a row."
-  @spec load(String.t(), [term]) :: {:ok, Resource.t()} | {:error, term}
-  def load(id, values) do
-    Enum.zip(@columns, values)
-    |> Enum.reduce_while({:ok, [id: id]}, fn {{field, type}, value}, {:ok, fields} ->
-      case loaded(type, value) do
-        {:ok, value} -> {:cont, {:ok, [{field, value} | fields]}}
-        {:error, reason} -> {:halt, {:error, {field, reason}}}
-      end
-    end)
-    |> then(&with {:ok, fields} <- &1, do: {:ok, struct!(Resource, fields)})
+  @spec load!(String.t(), [term]) :: Resource.t()
+  def load!(id, values) do
+    fields = for {{field, type}, value} <- Enum.zip(@columns, values), do: {field, loaded(type, value)}
+    struct!(Resource, [{:id, id} | fields])
   end
 
-  defp loaded(_type, nil), do: {:ok, nil}
-  defp loaded(:term, text), do: Term.load(text)
-  defp loaded(:query, text), do: Term.load_query(text)
-  defp loaded(:time, seconds), do: DateTime.from_unix(seconds)
-  defp loaded(:persist, "query"), do: {:ok, :query}
-  defp loaded(:persist, "rows"), do: {:ok, :rows}
-  defp loaded(_text_or_integer, value), do: {:ok, value}
-
-  @doc "The keys of rows that hold a tenant and an id."
-  @spec load_keys([[String.t()]]) :: {:ok, [{term, String.t()}]} | {:error, term}
-  def load_keys(rows) do
-    with {:ok, tenants} <- Term.load_all(rows),
-         do: {:ok, Enum.zip_with(tenants, rows, fn tenant, [_text, id] -> {tenant, id} end)}
-  end
+  defp loaded(_type, nil), do: nil
+  defp loaded(:term, text), do: Term.load!(text)
+  defp loaded(:query, text), do: Term.load_query!(text)
+  defp loaded(:time, seconds), do: DateTime.from_unix!(seconds)
+  defp loaded({:one_of, atoms}, text), do: Enum.find(atoms, &(Atom.to_string(&1) == text))
+  defp loaded(_text_or_integer, value), do: value
 end

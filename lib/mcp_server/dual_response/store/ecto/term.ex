@@ -5,7 +5,21 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
 
   alias McpServer.JSON
 
-  @type failure :: {:error, :function | :process | :unreadable | :unknown_atom | :unknown_module}
+  defmodule Error do
+    @moduledoc false
+    defexception [:reason]
+
+    @type t :: %__MODULE__{
+            reason: :function | :process | :unreadable | :unknown_atom | :unknown_module
+          }
+
+    @impl true
+    def message(%{reason: :function}), do: "a function cannot be kept in a database"
+    def message(%{reason: :process}), do: "a process, port or reference cannot be kept in a database"
+    def message(%{reason: :unreadable}), do: "a value in the database is not what was written there"
+    def message(%{reason: :unknown_atom}), do: "a value in the database names an atom that this node does not know"
+    def message(%{reason: :unknown_module}), do: "a query in the database names a module that this node does not have"
+  end
 
   # A marked map takes two levels of the 128 that JSON text may have.
   @max_depth 50
@@ -13,56 +27,40 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
   # Numbers of more digits are not read back as JSON.
   @max_integer Integer.pow(10, 1000)
 
-  @doc "The text of a term; functions and whatever names a process do not have one."
-  @spec dump(term) :: {:ok, String.t()} | failure
-  def dump(term) do
-    {:ok, term |> mark(0) |> JSON.encode!()}
-  catch
-    {:cannot_be_kept, what} -> {:error, what}
-  end
+  @doc "The text of a term. Raises `Error` for functions and whatever names a process."
+  @spec dump!(term) :: String.t()
+  def dump!(term), do: term |> mark(0) |> JSON.encode!()
 
-  @doc "The term of a text that `dump/1` made."
-  @spec load(String.t()) :: {:ok, term} | failure
-  def load(text) do
-    {:ok, read(text)}
-  catch
-    {:cannot_be_read, why} -> {:error, why}
-  end
+  @doc "The term of a text that `dump!/1` made. Raises `Error` where this node cannot have it."
+  @spec load!(String.t()) :: term
+  def load!(text), do: text |> decode() |> unmark()
 
-  @doc "The terms of the first column of rows."
-  @spec load_all([[String.t()]]) :: {:ok, [term]} | failure
-  def load_all(rows) do
-    {:ok, for([text | _more] <- rows, do: read(text))}
-  catch
-    {:cannot_be_read, why} -> {:error, why}
-  end
+  @doc "Whether PostgreSQL takes a binary for text: it has no zero byte."
+  @spec text?(binary) :: boolean
+  def text?(binary), do: String.valid?(binary) and :binary.match(binary, <<0>>) == :nomatch
 
   @doc "The text of a resource's query, whose references are `{module, function, arguments}`."
-  @spec dump_query(map) :: {:ok, String.t()} | failure
-  def dump_query(query) do
-    {:ok, JSON.encode!(%{"execute" => reference(query.execute), "count" => reference(query.count)})}
-  catch
-    {:cannot_be_kept, what} -> {:error, what}
+  @spec dump_query!(map) :: String.t()
+  def dump_query!(query) do
+    JSON.encode!(%{"execute" => reference(query.execute), "count" => reference(query.count)})
   end
 
   defp reference({module, function, arguments}) when is_atom(module) and is_atom(function) and is_list(arguments) do
     %{"module" => Atom.to_string(module), "function" => Atom.to_string(function), "arguments" => mark(arguments, 0)}
   end
 
-  defp reference(_closure), do: throw({:cannot_be_kept, :function})
+  defp reference(_closure), do: raise(Error, reason: :function)
 
-  @doc "The query of a text that `dump_query/1` made. Loads the modules: their atoms come with them."
-  @spec load_query(String.t()) :: {:ok, map} | failure
-  def load_query(text) do
+  @doc "The query of a text that `dump_query!/1` made. Loads the modules: their atoms come with them."
+  @spec load_query!(String.t()) :: map
+  def load_query!(text) do
     %{"execute" => execute, "count" => count} = decode(text)
-    {:ok, %{execute: loaded_reference(execute), count: loaded_reference(count)}}
-  catch
-    {:cannot_be_read, why} -> {:error, why}
+    %{execute: loaded_reference(execute), count: loaded_reference(count)}
   end
 
   defp loaded_reference(%{"module" => module, "function" => function, "arguments" => arguments}) do
     module = known_atom(module)
-    Code.ensure_loaded?(module) || throw({:cannot_be_read, :unknown_module})
+    Code.ensure_loaded?(module) || raise Error, reason: :unknown_module
     {module, known_atom(function), unmark(arguments)}
   end
 
@@ -102,9 +100,6 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
     end
   end
 
-  # `jsonb` has no zero byte.
-  defp text?(binary), do: String.valid?(binary) and :binary.match(binary, <<0>>) == :nomatch
-
   # PostgreSQL keeps numbers as decimals: a large float would come back as an integer, and minus zero as zero.
   defp exact?(float), do: (float != 0.0 and abs(float) < 1.0e15) or <<float::float>> == <<0.0::float>>
 
@@ -113,8 +108,8 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
     %{"$term" => term |> :erlang.term_to_binary() |> Base.encode64()}
   end
 
-  defp lasting!(term) when is_function(term), do: throw({:cannot_be_kept, :function})
-  defp lasting!(term) when is_pid(term) or is_port(term) or is_reference(term), do: throw({:cannot_be_kept, :process})
+  defp lasting!(term) when is_function(term), do: raise(Error, reason: :function)
+  defp lasting!(term) when is_pid(term) or is_port(term) or is_reference(term), do: raise(Error, reason: :process)
   defp lasting!([head | tail]), do: lasting!(head) && lasting!(tail)
   defp lasting!(term) when is_tuple(term), do: term |> Tuple.to_list() |> lasting!()
   defp lasting!(term) when is_map(term), do: term |> Map.to_list() |> Enum.all?(&lasting!/1)
@@ -122,15 +117,13 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
 
   # JSON to term
 
-  defp read(text), do: text |> decode() |> unmark()
-
   # Its size was bounded when it was written.
   defp decode(text) do
     size = byte_size(text) + 1
 
     case JSON.decode(text, max_bytes: size, max_values: size) do
       {:ok, json} -> json
-      {:error, _error} -> throw({:cannot_be_read, :unreadable})
+      {:error, _error} -> raise Error, reason: :unreadable
     end
   end
 
@@ -144,7 +137,7 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
   defp known_atom(name) do
     String.to_existing_atom(name)
   rescue
-    ArgumentError -> throw({:cannot_be_read, :unknown_atom})
+    ArgumentError -> reraise Error, [reason: :unknown_atom], __STACKTRACE__
   end
 
   # `:safe` refuses atoms that this node does not know.
@@ -153,8 +146,6 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
     lasting!(term)
     term
   rescue
-    ArgumentError -> throw({:cannot_be_read, :unreadable})
-  catch
-    {:cannot_be_kept, _what} -> throw({:cannot_be_read, :unreadable})
+    _error in [ArgumentError, Error] -> reraise Error, [reason: :unreadable], __STACKTRACE__
   end
 end

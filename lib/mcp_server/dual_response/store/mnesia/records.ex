@@ -2,8 +2,9 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   # What a resource is in the tables, and how that changes. Functions that change run in a transaction; those that read
   # for `get/2` and its kin are dirty reads of this node's copy.
   #
-  # What changes with each access is a record of its own, so that an access does not copy the sample to every node, and
-  # rows are kept in chunks, so that a page does not copy them all.
+  # What changes with each access is a record of its own, so that an access does not copy the sample to every node. The
+  # rows are in one record with their resource, so that nobody sees one without the other while a transaction is being
+  # applied; they are chunks, of which those that are wanted are picked inside the table.
   @moduledoc false
 
   require Record
@@ -16,15 +17,14 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @resources Tables.resources()
   @uses Tables.uses()
   @expiry Tables.expiry()
-  @rows Tables.rows()
   @deleted Tables.deleted()
 
-  Record.defrecordp(:kept, @resources, [:key, :resource, :chunks])
+  Record.defrecordp(:kept, @resources, [:key, :resource, :chunks, :rows])
 
   Record.defrecordp(
     :usage,
     @uses,
-    [:key, :tenant, :deadline, :expires_at, :access_count, :last_accessed_at, :created_at, :bytes]
+    [:key, :tenant, :deadline, :expires_at, :access_count, :last_accessed_at, :used, :bytes]
   )
 
   Record.defrecordp(:deletion, @deleted, [:key, :until])
@@ -48,14 +48,15 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @spec insert(server, Resource.t(), [map] | nil) :: id
   def insert(server, resource, rows) do
     key = {server, resource.id}
-    chunks = Enum.chunk_every(rows || [], @chunk)
-    for {chunk, n} <- Enum.with_index(chunks), do: :mnesia.write({@rows, {server, resource.id, n}, chunk})
-    :ok = :mnesia.write(kept(key: key, resource: resource, chunks: length(chunks)))
-    :ok = put_usage(nil, usage_of(key, resource))
+    chunks = (rows || []) |> Enum.chunk_every(@chunk) |> List.to_tuple()
+    :ok = :mnesia.write(kept(key: key, resource: resource, chunks: chunks, rows: length(rows || [])))
+    :ok = put_usage(nil, usage_of(key, resource, now()))
     resource.id
   end
 
-  defp usage_of(key, resource) do
+  defp now, do: System.system_time(:microsecond)
+
+  defp usage_of(key, resource, used) do
     usage(
       key: key,
       tenant: resource.tenant,
@@ -63,7 +64,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
       expires_at: resource.expires_at,
       access_count: resource.access_count,
       last_accessed_at: resource.last_accessed_at,
-      created_at: resource.created_at,
+      used: used,
       bytes: resource.bytes
     )
   end
@@ -83,13 +84,17 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @doc "The resource, as this node knows it."
   @spec read(server, id) :: {:ok, Resource.t()} | :not_found
   def read(server, id) do
-    # In this order: what is being deleted between the two is not found, rather than without its usage.
-    with [kept(resource: resource)] <- :mnesia.dirty_read(@resources, {server, id}),
+    with [resource] <- pick(server, id, [:"$1"]),
          [usage] <- :mnesia.dirty_read(@uses, {server, id}) do
       {:ok, with_usage(resource, usage)}
     else
       [] -> :not_found
     end
+  end
+
+  # Copies the part asked for out of the table, and nothing else.
+  defp pick(server, id, part) do
+    :mnesia.dirty_select(@resources, [{kept(key: {server, id}, resource: :"$1", chunks: :"$2", rows: :"$3"), [], part}])
   end
 
   defp with_usage(resource, usage(deadline: deadline, expires_at: expires_at) = usage) do
@@ -102,34 +107,24 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     }
   end
 
-  @doc "Kept rows, as this node knows them: all of what was asked for, or none."
+  @doc "Kept rows, as this node knows them."
   @spec rows(server, id, non_neg_integer, non_neg_integer | :all) :: {:ok, [map]} | :not_found
   def rows(server, id, offset, limit) do
-    with [kept(chunks: chunks, resource: %{persist: :rows})] <- :mnesia.dirty_read(@resources, {server, id}),
-         {:ok, read} <- chunks(server, id, wanted(chunks, offset, limit), []) do
-      {:ok, read |> Enum.drop(rem(offset, @chunk)) |> take(limit)}
+    with [count] <- pick(server, id, [:"$3"]),
+         limit = if(limit == :all, do: count, else: limit),
+         last = min(offset + limit, count),
+         [rows] <- between(server, id, offset, last) do
+      {:ok, rows |> Enum.concat() |> Enum.slice(rem(offset, @chunk), max(last - offset, 0))}
     else
-      _gone_or_without_rows -> :not_found
+      [] -> :not_found
     end
   end
 
-  defp take(rows, :all), do: rows
-  defp take(rows, limit), do: Enum.take(rows, limit)
+  defp between(_server, _id, offset, last) when offset >= last, do: [[]]
 
-  defp wanted(chunks, offset, limit) do
-    last = if limit == :all, do: chunks - 1, else: min(chunks - 1, div(offset + limit - 1, @chunk))
-    div(offset, @chunk)..last//1
-  end
-
-  defp chunks(server, id, numbers, read) do
-    Enum.reduce_while(numbers, {:ok, read}, fn n, {:ok, read} ->
-      case :mnesia.dirty_read(@rows, {server, id, n}) do
-        [{@rows, _key, rows}] -> {:cont, {:ok, [rows | read]}}
-        # It was deleted while it was read.
-        [] -> {:halt, :deleted}
-      end
-    end)
-    |> then(&with {:ok, read} <- &1, do: {:ok, read |> Enum.reverse() |> Enum.concat()})
+  defp between(server, id, offset, last) do
+    chunks = for n <- div(offset, @chunk)..div(last - 1, @chunk), do: {:element, n + 1, :"$2"}
+    pick(server, id, [chunks])
   end
 
   @doc "Changes a resource that has not expired."
@@ -138,7 +133,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     with [usage] <- live(server, id, now),
          [kept(resource: resource) = kept] <- :mnesia.wread({@resources, {server, id}}) do
       changed = resource |> with_usage(usage) |> change.()
-      :ok = put_usage(usage, usage_of({server, id}, changed))
+      :ok = put_usage(usage, usage_of({server, id}, changed, usage(usage, :used)))
       if Map.drop(changed, @used) != Map.drop(resource, @used), do: :ok = :mnesia.write(kept(kept, resource: changed))
       :ok
     else
@@ -157,7 +152,8 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
         counted =
           usage(usage,
             access_count: usage(usage, :access_count) + 1,
-            last_accessed_at: changes[:last_accessed_at]
+            last_accessed_at: changes[:last_accessed_at],
+            used: now()
           )
 
         put_usage(usage, extended(counted, changes))
@@ -198,11 +194,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     end
   end
 
-  defp remove(usage(key: {server, id} = key) = usage) do
-    for [kept(chunks: chunks)] <- [:mnesia.wread({@resources, key})], n <- 0..(chunks - 1)//1 do
-      :mnesia.delete({@rows, {server, id, n}})
-    end
-
+  defp remove(usage(key: key) = usage) do
     remove_deadline(usage)
     :mnesia.delete({@uses, key})
     :mnesia.delete({@resources, key})
@@ -244,14 +236,13 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @doc "The keys of what is not pinned, the longest unused first."
   @spec least_used(server, pos_integer) :: [{tenant :: term, id}]
   def least_used(server, limit) do
-    head =
-      usage(pattern(), key: {server, :"$1"}, tenant: :"$2", deadline: :"$3", last_accessed_at: :"$4", created_at: :"$5")
+    head = usage(pattern(), key: {server, :"$1"}, tenant: :"$2", deadline: :"$3", used: :"$4")
 
     @uses
-    |> :mnesia.dirty_select([{head, [{:"=/=", :"$3", nil}], [{{:"$1", :"$2", :"$4", :"$5"}}]}])
-    |> Enum.sort_by(fn {id, _tenant, last, created} -> {DateTime.to_unix(last || created, :microsecond), id} end)
+    |> :mnesia.dirty_select([{head, [{:"=/=", :"$3", nil}], [{{:"$4", :"$1", :"$2"}}]}])
+    |> Enum.sort()
     |> Enum.take(limit)
-    |> Enum.map(fn {id, tenant, _last, _created} -> {tenant, id} end)
+    |> Enum.map(fn {_used, id, tenant} -> {tenant, id} end)
   end
 
   defp pattern do
@@ -262,7 +253,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
       expires_at: :_,
       access_count: :_,
       last_accessed_at: :_,
-      created_at: :_,
+      used: :_,
       bytes: :_
     )
   end
@@ -274,20 +265,9 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @doc "The transactions that bring records of the other side of a split network into the tables."
   @spec merges([tuple]) :: [(() -> :ok)]
   def merges(records) do
-    rows =
-      for {@rows, {server, id, _n}, _rows} = record <- records, reduce: %{} do
-        all -> Map.update(all, {server, id}, [record], &[record | &1])
-      end
-
     usages = for usage(key: key) = usage <- records, into: %{}, do: {key, usage}
-
     deletions = for deletion() = deletion <- records, do: fn -> merge_deletion(deletion) end
-
-    resources =
-      for kept(key: key) = kept <- records, usage = usages[key] do
-        fn -> merge_resource(kept, usage, Map.get(rows, key, [])) end
-      end
-
+    resources = for kept(key: key) = kept <- records, usage = usages[key], do: fn -> merge_resource(kept, usage) end
     deletions ++ resources
   end
 
@@ -296,7 +276,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     :mnesia.write(deletion)
   end
 
-  defp merge_resource(kept, usage(key: key) = usage, rows) do
+  defp merge_resource(kept, usage(key: key) = usage) do
     case {:mnesia.read(@deleted, key), :mnesia.wread({@uses, key})} do
       {[_deletion], _none} ->
         :ok
@@ -305,7 +285,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
         put_usage(known, merged(known, usage))
 
       {[], []} ->
-        Enum.each([kept | rows], &:mnesia.write/1)
+        :ok = :mnesia.write(kept)
         put_usage(nil, usage)
     end
   end

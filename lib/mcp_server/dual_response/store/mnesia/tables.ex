@@ -8,15 +8,12 @@ defmodule McpServer.DualResponse.Store.Mnesia.Tables do
   @resources :mcp_dual_response
   @uses :mcp_dual_response_use
   @expiry :mcp_dual_response_expiry
-  @rows :mcp_dual_response_rows
   @deleted :mcp_dual_response_deleted
 
   @definitions [
-    {@resources, :set, [:key, :resource, :chunks]},
-    {@uses, :ordered_set,
-     [:key, :tenant, :deadline, :expires_at, :access_count, :last_accessed_at, :created_at, :bytes]},
+    {@resources, :set, [:key, :resource, :chunks, :rows]},
+    {@uses, :ordered_set, [:key, :tenant, :deadline, :expires_at, :access_count, :last_accessed_at, :used, :bytes]},
     {@expiry, :ordered_set, [:key, :tenant]},
-    {@rows, :set, [:key, :rows]},
     {@deleted, :set, [:key, :until]}
   ]
 
@@ -25,7 +22,6 @@ defmodule McpServer.DualResponse.Store.Mnesia.Tables do
   def resources, do: @resources
   def uses, do: @uses
   def expiry, do: @expiry
-  def rows, do: @rows
   def deleted, do: @deleted
 
   @doc "The names of all tables."
