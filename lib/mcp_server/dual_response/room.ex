@@ -20,6 +20,13 @@ defmodule McpServer.DualResponse.Room do
   @doc "Makes room for a resource that was saved; where there is none, it is deleted again."
   @spec make(Options.t(), Resource.t()) :: :ok | {:error, Error.t()}
   def make(options, resource) do
+    with {:error, error} <- fit(options, resource) do
+      _deleted = Storage.delete(options, Resource.key(resource))
+      {:error, error}
+    end
+  end
+
+  defp fit(options, resource) do
     with {:ok, size} <- Storage.size(options) do
       if within?(options, size), do: :ok, else: free(options, resource)
     end
@@ -37,7 +44,7 @@ defmodule McpServer.DualResponse.Room do
 
   defp expired(options, count, resource) do
     Events.emit(options, :expired, %{count: count}, %{})
-    make(options, resource)
+    fit(options, resource)
   end
 
   defp evict(options, resource) do
@@ -45,7 +52,7 @@ defmodule McpServer.DualResponse.Room do
 
     case Storage.least_used(options, 1) do
       {:ok, [{_tenant, id} = key]} when id != own -> evict(options, key, resource)
-      {:ok, _nothing_else} -> full(options, resource)
+      {:ok, _nothing_else} -> {:error, Error.new(:storage_error, "The store is full")}
       {:error, error} -> {:error, error}
     end
   end
@@ -57,11 +64,6 @@ defmodule McpServer.DualResponse.Room do
       _gone -> :ok
     end
 
-    make(options, resource)
-  end
-
-  defp full(options, resource) do
-    _deleted = Storage.delete(options, Resource.key(resource))
-    {:error, Error.new(:storage_error, "The store is full")}
+    fit(options, resource)
   end
 end
