@@ -47,13 +47,13 @@ defmodule McpServer.DualResponse.Room do
     fit(options, resource)
   end
 
+  # Two, for the resource itself may be the first of several that were used last at the same moment.
   defp evict(options, resource) do
-    own = resource.id
-
-    case Storage.least_used(options, 1) do
-      {:ok, [{_tenant, id} = key]} when id != own -> evict(options, key, resource)
-      {:ok, _nothing_else} -> {:error, Error.new(:storage_error, "The store is full")}
-      {:error, error} -> {:error, error}
+    with {:ok, keys} <- Storage.least_used(options, 2) do
+      case Enum.find(keys, fn {_tenant, id} -> id != resource.id end) do
+        nil -> {:error, Error.new(:storage_error, "The store is full")}
+        key -> evict(options, key, resource)
+      end
     end
   end
 
