@@ -22,7 +22,8 @@ defmodule McpServer.DualResponse.Store.ETS do
   alias McpServer.DualResponse.Store.ETS.{Keeper, Order}
 
   # A record has its resource's changing parts as elements, so that each can be changed without the others.
-  # `deadline` is `:never` where there is none, which is greater than every integer.
+  # `deadline` is `:never` where there is none, which is greater than every integer. The time of the last use is
+  # in native units, for many are used in a millisecond.
   # The last elements are the times under which the indexes have the record, how many rows are kept, its
   # size and its tenant.
   @deadline 3
@@ -53,7 +54,7 @@ defmodule McpServer.DualResponse.Store.ETS do
   def save(%{records: records} = tables, %Resource{id: id} = resource, rows) do
     rows = List.wrap(rows)
     chunks = rows |> Enum.chunk_every(@chunk) |> Enum.with_index()
-    record = record(resource, System.monotonic_time(:millisecond), length(rows))
+    record = record(resource, System.monotonic_time(), length(rows))
     count(tables, 1, resource.bytes)
     Order.insert(tables, record)
     :ets.insert(records, [record | for({chunk, number} <- chunks, do: {{id, number}, chunk})])
@@ -149,7 +150,7 @@ defmodule McpServer.DualResponse.Store.ETS do
   def touch(%{records: records} = tables, {_tenant, id}, changes, now) do
     if :ets.lookup_element(records, id, @deadline) > now do
       :ets.update_counter(records, id, {@accesses, 1})
-      used = System.monotonic_time(:millisecond)
+      used = System.monotonic_time()
       :ets.update_element(records, id, [{@last_access, changes.last_accessed_at}, {@used, used}])
       extend(tables, id, changes, now)
     else
