@@ -40,7 +40,7 @@ defmodule McpServer.DualResponse.Client do
   | `:timeout` | `30_000` | how long a request may take in all, redirects included, in milliseconds |
   | `:max_redirects` | `3` | redirects that one request follows |
   | `:max_body_bytes` | 16 MiB | the longest answer, and the longest line of one that is streamed |
-  | `:max_download_bytes` | 256 MiB | how much one stream (`mode: :ndjson`) reads in all |
+  | `:max_download_bytes` | 256 MiB | how much `fetch_all` or one stream downloads in all |
   | `:max_rows` | `1_000_000` | how many rows `fetch_all` and `fetch_stream` fetch at most |
   | `:batch_size` | `500` | how many rows they ask for at a time |
   | `:fetch` | OTP's sockets and TLS | a function that sends a request: see below |

@@ -3,7 +3,7 @@ defmodule McpServer.DualResponse.Client.Lines do
   # A resource's rows as one response of lines (NDJSON), read as they are used. The last line says how many there
   # were: a response without it was cut.
 
-  alias McpServer.DualResponse.Client.{Answer, Exchange, Headers, Parsed}
+  alias McpServer.DualResponse.Client.{Answer, Exchange, Headers, Parsed, Rows}
   alias McpServer.DualResponse.Error
   alias McpServer.JSON
 
@@ -101,7 +101,7 @@ defmodule McpServer.DualResponse.Client.Lines do
 
   defp split!(chunk, {line, bytes}, client) do
     bytes = bytes + byte_size(chunk)
-    bytes <= client.max_download_bytes || raise too_large(:max_download_bytes)
+    bytes <= client.max_download_bytes || raise Rows.too_large(:max_download_bytes)
 
     # The beginning of a line is known to hold no line end, and is not searched again.
     case :binary.split(chunk, "\n", [:global]) do
@@ -111,9 +111,8 @@ defmodule McpServer.DualResponse.Client.Lines do
   end
 
   defp bounded!(line, client) do
-    if byte_size(line) <= client.max_body_bytes, do: line, else: raise(too_large(:max_body_bytes))
+    if byte_size(line) <= client.max_body_bytes, do: line, else: raise(Rows.too_large(:max_body_bytes))
   end
 
   defp truncated, do: Error.new(:fetch_error, "The server's answer was cut: the line that ends it is missing")
-  defp too_large(limit), do: Error.new(:fetch_error, "The server sends more than #{limit}")
 end

@@ -113,11 +113,17 @@ defmodule McpServer.DualResponse.Client.Parsed do
   @spec fetch(t(), [fetch_option()]) :: {:ok, FetchResult.t()} | {:error, Error.t()}
   def fetch(%__MODULE__{client: client} = parsed, options \\ []) do
     options = options!(options, offset: 0, limit: 100, sort: nil, timeout: client.timeout)
-    question = JSON.encode!(%{"offset" => options.offset, "limit" => options.limit, "sort" => options.sort})
+    with {:ok, page, _bytes} <- page(parsed, options), do: {:ok, page}
+  end
 
-    with {:ok, response} <- ask(parsed, :post, question, options.timeout) do
-      Answer.page(response.body, options.offset, options.limit)
-    end
+  @doc false
+  @spec page(t(), map()) :: {:ok, FetchResult.t(), bytes :: non_neg_integer()} | {:error, Error.t()}
+  def page(parsed, %{offset: offset, limit: limit, sort: sort, timeout: timeout}) do
+    question = JSON.encode!(%{"offset" => offset, "limit" => limit, "sort" => sort})
+
+    with {:ok, response} <- ask(parsed, :post, question, timeout),
+         {:ok, page} <- Answer.page(response.body, offset, limit),
+         do: {:ok, page, byte_size(response.body)}
   end
 
   @doc """

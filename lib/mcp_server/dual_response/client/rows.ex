@@ -33,23 +33,29 @@ defmodule McpServer.DualResponse.Client.Rows do
   defp all(parsed, %{mode: :pages} = options), do: pages(parsed, options)
   defp all(parsed, %{mode: :ndjson} = options), do: Lines.batches(parsed, options)
 
+  # What was downloaded is counted, because rows may be of any size.
   defp pages(parsed, options) do
     Stream.resource(
-      fn -> 0 end,
+      fn -> {0, 0} end,
       fn
-        nil -> {:halt, nil}
-        offset -> page(parsed, offset, options)
+        {nil, bytes} -> {:halt, {nil, bytes}}
+        {offset, bytes} -> page(parsed, offset, bytes, options)
       end,
-      fn _offset -> :ok end
+      fn _state -> :ok end
     )
   end
 
-  defp page(parsed, offset, %{batch_size: size} = options) do
-    case Parsed.fetch(parsed, offset: offset, limit: size, sort: options.sort, timeout: options.timeout) do
-      {:ok, page} -> {[{page.data, page.total_count}], next(page)}
+  defp page(parsed, offset, bytes, %{batch_size: size, sort: sort, timeout: timeout}) do
+    case Parsed.page(parsed, %{offset: offset, limit: size, sort: sort, timeout: timeout}) do
+      {:ok, _page, more} when bytes + more > parsed.client.max_download_bytes -> raise too_large(:max_download_bytes)
+      {:ok, page, more} -> {[{page.data, page.total_count}], {next(page), bytes + more}}
       {:error, error} -> raise error
     end
   end
+
+  @doc "Why no more of an answer is read."
+  @spec too_large(:max_body_bytes | :max_download_bytes) :: Error.t()
+  def too_large(limit), do: Error.new(:fetch_error, "The server sends more than #{limit}")
 
   # The total may be older than the rows: where they have become fewer, the pages end before it says so (RES-21).
   defp next(%{has_next: false}), do: nil

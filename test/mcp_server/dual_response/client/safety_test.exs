@@ -26,7 +26,7 @@ defmodule McpServer.DualResponse.Client.SafetyTest do
   defp page(offset \\ 0) do
     %{
       "data" => [%{"id" => offset}],
-      "total_count" => 9,
+      "total_count" => 99,
       "returned_count" => 1,
       "offset" => offset,
       "has_next" => true,
@@ -165,10 +165,19 @@ defmodule McpServer.DualResponse.Client.SafetyTest do
     end
 
     test "Y11: an endless resource, every page of it honest, is left after max_rows" do
-      server = start(fn request -> json(page(JSON.decode!(request.body)["offset"])) end)
+      server = start(fn request -> json(%{page(JSON.decode!(request.body)["offset"]) | "total_count" => 9}) end)
       assert {:error, %Error{} = error} = Parsed.fetch_all(parsed(server, max_rows: 20), batch_size: 1)
       assert error.message =~ "max_rows"
       assert length(all_requested(server)) == 21
+    end
+
+    test "Y11: rows that are large and few come to max_download_bytes" do
+      row = %{"x" => String.duplicate("x", 10_000)}
+      server = start(fn request -> json(%{page(JSON.decode!(request.body)["offset"]) | "data" => [row]}) end)
+      parsed = parsed(server, max_download_bytes: 100_000)
+      assert {:error, %Error{} = error} = Parsed.fetch_all(parsed, batch_size: 1)
+      assert error.message =~ "max_download_bytes"
+      assert length(all_requested(server)) == 10
     end
 
     test "Y11: a gzip bomb is not unpacked, whatever it would become" do

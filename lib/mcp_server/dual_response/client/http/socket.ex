@@ -37,14 +37,22 @@ defmodule McpServer.DualResponse.Client.HTTP.Socket do
     end
   end
 
+  # The system's resolver keeps to a time of its own, so it is waited for and not longer than there is time.
   defp look_up(host, timeout) do
-    found =
-      for family <- [:inet, :inet6],
-          {:ok, addresses} <- [:inet.getaddrs(host, family, div(timeout, 2))],
-          address <- addresses,
-          do: address
+    lookup = Task.async(fn -> Enum.flat_map([:inet, :inet6], &addresses_of(host, &1)) end)
 
-    if found == [], do: {:error, :nxdomain}, else: {:ok, found}
+    case Task.yield(lookup, timeout) || Task.shutdown(lookup, :brutal_kill) do
+      {:ok, []} -> {:error, :nxdomain}
+      {:ok, addresses} -> {:ok, addresses}
+      nil -> {:error, :timeout}
+    end
+  end
+
+  defp addresses_of(host, family) do
+    case :inet.getaddrs(host, family) do
+      {:ok, addresses} -> addresses
+      {:error, _unknown} -> []
+    end
   end
 
   # All of them: who answers with a public and a private address hopes for the second attempt.
