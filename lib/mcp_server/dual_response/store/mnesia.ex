@@ -28,7 +28,8 @@ defmodule McpServer.DualResponse.Store.Mnesia do
 
   Creating, pinning and deleting are transactions that have reached every node when they return; counting an access is
   a transaction, and loses none. Reading is local. What is kept in `:ram_copies` lives as long as one node does; a node
-  that comes back copies it from the others. `:disc_copies` outlive all of them: start the node that went last first.
+  that comes back copies it from the others. `:disc_copies` outlive all of them: what was created, pinned or deleted is on
+  the disc of the node that did so, accesses follow within seconds. Start the node that went last first.
 
   Functions are refused, as another node may not have the code they are made of: queries are
   `{module, function, arguments}`.
@@ -157,14 +158,21 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   @spec close(ref) :: :ok
   def close(_server), do: :ok
 
-  # Returns when every node has applied it, so that whoever hears of it may ask any node.
-  defp everywhere(change), do: run(:sync_transaction, change)
+  # Returns when every node has applied it, so that whoever hears of it may ask any node, and when it is on this node's
+  # disc, if anything is.
+  defp everywhere(change) do
+    apart(fn ->
+      result = :mnesia.sync_transaction(change)
+      if Tables.on_disc?(), do: :mnesia.sync_log()
+      result
+    end)
+  end
 
-  defp transaction(change), do: run(:transaction, change)
+  defp transaction(change), do: apart(fn -> :mnesia.transaction(change) end)
 
   # In a process of its own: a caller may be killed at any time, and a commit that ends half-way is half.
-  defp run(kind, change) do
-    {pid, monitor} = spawn_monitor(fn -> exit({:done, apply(:mnesia, kind, [change])}) end)
+  defp apart(transaction) do
+    {pid, monitor} = spawn_monitor(fn -> exit({:done, transaction.()}) end)
 
     receive do
       {:DOWN, ^monitor, :process, ^pid, {:done, {:atomic, result}}} -> result

@@ -42,6 +42,10 @@ defmodule McpServer.DualResponse.Store.Mnesia.Tables do
   @spec known?() :: boolean
   def known?, do: running?() and @all -- :mnesia.system_info(:tables) == []
 
+  @doc "Whether this node's copies are on disc too."
+  @spec on_disc?() :: boolean
+  def on_disc?, do: :mnesia.table_info(@resources, :storage_type) == :disc_copies
+
   @doc "Whether Mnesia holds tables on this node that are not of this store."
   @spec others?() :: boolean
   def others?, do: :mnesia.system_info(:local_tables) -- [:schema | @all] != []
