@@ -202,7 +202,7 @@ defmodule McpServer.DualResponse.Client.ParseTest do
       end
     end
 
-    test "S1-62: schemes that belong to others are no resources" do
+    test "S1-62, Q3: schemes that belong to others are no resources" do
       for scheme <- ["file", "data", "javascript", "ui", "FILE"] do
         assert Client.parse_structured(@client, with_resource(%{"uri" => scheme <> "://a"})) == nil
       end
@@ -249,13 +249,13 @@ defmodule McpServer.DualResponse.Client.ParseTest do
     end
   end
 
-  describe "S1-70: from the URI to the URL" do
+  describe "S1-70, Q3: from the URI to the URL" do
     test "S1-70, RES-15: resource.url comes first, also with a query of its own" do
       signed = "https://api.example.com/resources/abc123?exp=1&sig=x"
       assert url(@client, %{"uri" => "resource://other", "url" => signed}) == signed
     end
 
-    test "S1-70, RES-15: without resource.url the URI's last segment, or its host, goes below base_url" do
+    test "S1-70, Q3, RES-15: without resource.url the URI's last segment, or its host, goes below base_url" do
       client = Client.new(base_url: "https://api.example.com/resources")
 
       for {uri, id} <- [
@@ -273,7 +273,7 @@ defmodule McpServer.DualResponse.Client.ParseTest do
       end
     end
 
-    test "S1-70: an id cannot lead out of base_url" do
+    test "S1-70, Q3: an id cannot lead out of base_url" do
       client = Client.new(base_url: "https://api.example.com/resources")
 
       for uri <- ["resource://q/..", "resource://q/%2e%2e", "resource://q/.", "resource://", "resource://q/%FF"] do
@@ -284,7 +284,7 @@ defmodule McpServer.DualResponse.Client.ParseTest do
                "https://api.example.com/resources/..%2F..%2Fadmin"
     end
 
-    test "S1-70: a URI that is a URL is one; any other needs base_url, and fetching says so" do
+    test "S1-70, Q3: a URI that is a URL is one; any other needs base_url, and fetching says so" do
       assert url(@client, %{"uri" => "https://api.example.com/r/abc123"}) == "https://api.example.com/r/abc123"
 
       parsed = Client.parse_structured(@client, with_resource(%{"uri" => "resource://abc123"}))
