@@ -52,7 +52,7 @@ defmodule McpServer.DualResponse do
   | `:bind` | the principal is the subject | a function from `McpServer.Conn` to `%{tenant: …, subject: …}` |
   | `:max_resources` | `10_000` | resources kept at a time |
   | `:max_bytes` | 256 MiB | what they take in all, in Erlang's external format |
-  | `:max_rows` | `100_000` | rows of one resource that keeps its rows |
+  | `:max_rows` | `100_000` | rows that are read of a query to be kept |
   | `:max_limit` | `1_000` | rows of a page, whatever a client asks for |
   | `:query_timeout` | `30_000` | how long `execute` or `count` may take, in milliseconds; `:infinity` runs them in the calling process |
   | `:max_heap_words` | 64 Mi | memory of the process that runs them, in machine words |

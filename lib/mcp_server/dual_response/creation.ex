@@ -125,9 +125,8 @@ defmodule McpServer.DualResponse.Creation do
   defp identify(given, _server), do: given
 
   # How many rows there are, the first of them, and all of them where they are kept.
-  defp gather(server, %{rows: rows} = given) do
-    total = length(rows)
-    if total <= server.max_rows, do: {:ok, total, Enum.take(rows, given.sample_size), rows}, else: too_many()
+  defp gather(_server, %{rows: rows} = given) do
+    {:ok, length(rows), Enum.take(rows, given.sample_size), rows}
   end
 
   defp gather(server, %{persist: :query} = given) do

@@ -4,6 +4,7 @@ defmodule McpServer.DualResponse.Paging do
 
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Access, Error, Events, Options, Page, Query, Resource, Sorting, Storage}
+  alias McpServer.Results
 
   @default_limit 100
 
@@ -55,17 +56,20 @@ defmodule McpServer.DualResponse.Paging do
 
   defp sort(nil, _columns), do: {:ok, nil}
   defp sort([], _columns), do: {:ok, nil}
-  defp sort(sort, columns), do: if(sortable?(sort, columns), do: {:ok, sort}, else: invalid_sort())
 
-  defp sortable?(keys, columns) when is_list(keys), do: Enum.all?(keys, &(is_map(&1) and sortable?(&1, columns)))
+  defp sort(sort, columns) do
+    keys = if is_list(sort), do: sort, else: [sort]
 
-  defp sortable?(%{field: field, order: order}, columns) when is_binary(field) and order in [:asc, :desc],
-    do: Enum.any?(columns, &(name(&1) == field and sortable(&1) != false))
+    with true <- Enum.all?(keys, &key?/1),
+         :ok <- Results.check_sort(Enum.map(keys, & &1.field), columns) do
+      {:ok, sort}
+    else
+      _refused -> invalid_sort()
+    end
+  end
 
-  defp sortable?(_other, _columns), do: false
-
-  defp name(column), do: to_string(Map.get(column, :name) || Map.get(column, "name"))
-  defp sortable(column), do: Map.get(column, :sortable, Map.get(column, "sortable"))
+  defp key?(%{field: field, order: order}), do: is_binary(field) and order in [:asc, :desc]
+  defp key?(_other), do: false
 
   defp invalid_sort, do: {:error, Error.new(:invalid_sort, "sort names no sortable column")}
 
