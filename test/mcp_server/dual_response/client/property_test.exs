@@ -2,10 +2,11 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
   # Properties checked with PropEr (Debian's `erlang-proper`), which is there or not.
   use ExUnit.Case, async: true
 
+  import McpServer.ScriptedResource, only: [page: 4, parsed: 1]
   import McpServer.ScriptedServer
 
-  alias McpServer.DualResponse.{Client, Error}
   alias McpServer.DualResponse.Client.Parsed
+  alias McpServer.DualResponse.Error
   alias McpServer.JSON
 
   with {:error, :bad_name} <- :code.lib_dir(:proper) do
@@ -19,15 +20,6 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
 
     defp holds(property, runs) do
       assert :proper.quickcheck(property, [:quiet, :noshrink, max_size: 30, numtests: runs]) == true
-    end
-
-    defp parsed(server) do
-      Client.new(base_url: server.url, timeout: 5_000)
-      |> Client.parse_structured(%{
-        "results" => [],
-        "resource" => %{"uri" => "resource://abc123"},
-        "metadata" => %{"total_count" => 0, "columns" => []}
-      })
     end
 
     # The server answers with what the property put there last.
@@ -102,14 +94,7 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
           ids = Enum.slice(1..total//1, offset, min(limit, most))
           next = offset + length(ids)
 
-          json(%{
-            "data" => Enum.map(ids, &%{"id" => &1}),
-            "total_count" => total,
-            "returned_count" => length(ids),
-            "offset" => offset,
-            "has_next" => next < total,
-            "next_offset" => if(next < total, do: next)
-          })
+          json(page(ids, offset, total, if(next < total, do: next)))
         end)
 
       range = :proper_types.range(1, 20)

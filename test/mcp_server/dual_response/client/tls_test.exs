@@ -2,11 +2,12 @@ defmodule McpServer.DualResponse.Client.TLSTest do
   # Q1: the default fetch function talks to a server that can prove who it is, or not at all.
   use ExUnit.Case, async: true
 
+  import McpServer.ScriptedResource
   import McpServer.ScriptedServer
 
-  alias McpServer.DualResponse.{Client, Error}
   alias McpServer.DualResponse.Client.HTTP.TLS
   alias McpServer.DualResponse.Client.Parsed
+  alias McpServer.DualResponse.Error
 
   @key {:namedCurve, :secp256r1}
 
@@ -25,19 +26,10 @@ defmodule McpServer.DualResponse.Client.TLSTest do
 
   defp serve(names, host) do
     {server, authority} = certificate(names)
-    page = %{"data" => [], "total_count" => 0, "returned_count" => 0, "offset" => 0, "has_next" => false}
-    {start(fn _request -> json(page) end, tls: server, host: host), authority}
+    {start(fn _request -> json(page([], 0, 0)) end, tls: server, host: host), authority}
   end
 
-  defp fetch(server, options) do
-    Client.new([base_url: server.url] ++ options)
-    |> Client.parse_structured(%{
-      "results" => [],
-      "resource" => %{"uri" => "resource://abc123"},
-      "metadata" => %{"total_count" => 0, "columns" => []}
-    })
-    |> Parsed.fetch()
-  end
+  defp fetch(server, options), do: server |> parsed(options) |> Parsed.fetch()
 
   test "Q1: a certificate for the host, from an authority that is trusted" do
     {server, authority} = serve([{:dNSName, ~c"localhost"}], "localhost")
