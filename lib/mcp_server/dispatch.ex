@@ -4,7 +4,7 @@ defmodule McpServer.Dispatch do
   # shape, and answer. Whatever goes wrong on the way becomes an answer as well.
 
   alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
-  alias McpServer.Dispatch.{Answer, Failure, Handler, Outcome}
+  alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome}
 
   @typedoc "A `:refused` call is answered with an error that HTTP clients see in the status as well."
   @type outcome ::
@@ -41,9 +41,11 @@ defmodule McpServer.Dispatch do
   end
 
   defp enter(catalog, request, conn, round) do
-    case Outcome.of(request, Handler.invoke(catalog, request, conn)) do
+    returned = Handler.invoke(catalog, request, conn)
+
+    case Outcome.of(request, returned) do
       {:input, inputs, state} -> require_input(catalog, request, conn, {inputs, state}, round)
-      outcome -> Answer.encode(catalog, request, outcome)
+      outcome -> catalog |> Answer.encode(request, outcome) |> Budget.fit(catalog, request, conn, returned, outcome)
     end
   catch
     kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))

@@ -209,6 +209,18 @@ defmodule McpServer.DualResponse do
     end
   end
 
+  @doc """
+  What MCP clients are told of a running server, as `experimental.dualResponse` of the capabilities: where its REST
+  endpoint is, and after how many seconds its resources expire. `nil` when the server does not run.
+  """
+  @spec capability(server) :: %{String.t() => term} | nil
+  def capability(server) do
+    case Storage.server(server) do
+      {:ok, server} -> Options.capability(server)
+      {:error, _not_running} -> nil
+    end
+  end
+
   @doc "Stops a server and closes its store. To stop one that does not run is no mistake."
   @spec shutdown(server) :: :ok
   def shutdown(server) do

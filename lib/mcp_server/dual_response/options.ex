@@ -199,6 +199,15 @@ defmodule McpServer.DualResponse.Options do
 
   def now(%__MODULE__{clock: clock}), do: clock.()
 
+  @doc "What clients are told of a server. What never expires has no time."
+  @spec capability(t) :: %{String.t() => term}
+  def capability(%__MODULE__{default_expiration: :infinity} = options),
+    do: %{"enabled" => true, "baseUrl" => options.base_url}
+
+  def capability(options) do
+    %{"enabled" => true, "baseUrl" => options.base_url, "defaultExpiration" => div(options.default_expiration, 1_000)}
+  end
+
   @doc "On whose behalf a call is made: what `bind:` makes of its conn, else its principal."
   @spec identity(t, term) :: McpServer.DualResponse.identity()
   def identity(%__MODULE__{bind: nil}, %{principal: principal}), do: %{tenant: nil, subject: principal}

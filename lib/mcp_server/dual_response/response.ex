@@ -104,6 +104,8 @@ defmodule McpServer.DualResponse.Response do
   def to_mcp_tool_result(%__MODULE__{} = response),
     do: %{"content" => to_mcp_content(response), "structuredContent" => to_structured_content(response)}
 
-  defp timestamp(nil), do: nil
-  defp timestamp(time), do: time |> DateTime.truncate(:second) |> DateTime.to_iso8601()
+  @doc false
+  @spec timestamp(DateTime.t() | nil) :: String.t() | nil
+  def timestamp(nil), do: nil
+  def timestamp(time), do: time |> DateTime.truncate(:second) |> DateTime.to_iso8601()
 end

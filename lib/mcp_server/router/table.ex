@@ -2,7 +2,7 @@ defmodule McpServer.Router.Table do
   @moduledoc false
   # The finished router as data: what `router.__mcp__/1` answers.
 
-  alias McpServer.Router.{Refusal, Scope, Uri}
+  alias McpServer.Router.{DualResponsesDefinition, Refusal, Scope, Uri}
 
   # Lists a router may compute itself, and the callback under its other name.
   @lists [
@@ -31,6 +31,8 @@ defmodule McpServer.Router.Table do
     {templates, resources} = Enum.split_with(all_resources, & &1.template?)
     dynamic = dynamic(module)
     check_ui!(tools, all_resources, dynamic)
+    dual_responses = DualResponsesDefinition.server(module)
+    check_budgets!(tools, dual_responses)
 
     data = %{
       server: server,
@@ -42,6 +44,7 @@ defmodule McpServer.Router.Table do
       prompt_handlers: entries(prompts),
       resource_handlers: entries(resources),
       template_handlers: entries(templates),
+      dual_responses: dual_responses,
       dynamic: dynamic
     }
 
@@ -97,6 +100,17 @@ defmodule McpServer.Router.Table do
 
     "the ui of tool #{inspect(tool.name)} is no resource of this router: #{tool.ui}#{stop} Its ui:// resources: #{declared}"
   end
+
+  defp check_budgets!(tools, nil) do
+    with %{name: name, place: place} <- Enum.find(tools, & &1.result_budget) do
+      Refusal.refuse!(
+        place,
+        "the result_budget of tool #{inspect(name)} needs a place for larger results: declare `dual_responses MyApp.Results`"
+      )
+    end
+  end
+
+  defp check_budgets!(_tools, _server), do: :ok
 
   defp structs(declarations), do: Enum.map(declarations, & &1.struct)
   defp entries(declarations), do: declarations |> Enum.map(& &1.entry) |> List.to_tuple()

@@ -31,6 +31,8 @@ pub struct Capabilities {
     pub completions: bool,
     /// Extensions, by identifier.
     pub extensions: Map<String, Value>,
+    /// Capabilities outside the specification, by name.
+    pub experimental: Map<String, Value>,
 }
 
 impl Capabilities {
@@ -49,6 +51,7 @@ impl Capabilities {
             completions: definition.prompt_completes.contains(&true)
                 || definition.template_completes.contains(&true),
             extensions,
+            experimental: definition.server.experimental.clone(),
         }
     }
 
@@ -78,6 +81,11 @@ impl Capabilities {
             "extensions",
             !self.extensions.is_empty() && revision >= Revision::V2025_06_18,
             Value::Object(self.extensions.clone()),
+        );
+        put(
+            "experimental",
+            !self.experimental.is_empty(),
+            Value::Object(self.experimental.clone()),
         );
         Value::Object(object)
     }
