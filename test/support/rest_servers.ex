@@ -22,6 +22,16 @@ defmodule McpServer.RestServers do
     def call(conn, _options), do: Plug.Conn.send_resp(conn, 404, "")
   end
 
+  @doc "A test of both servers: `rest \"name\", %{kind: kind} do … end`."
+  defmacro rest(name, context, do: block) do
+    for kind <- [:listener, :plug] do
+      quote do
+        @tag kind: unquote(kind)
+        test(unquote("#{kind}: #{name}"), unquote(context), do: unquote(block))
+      end
+    end
+  end
+
   @doc "Serves the results of a running server at `/resources`, until the test ends."
   @spec start(HttpServers.kind(), atom(), keyword()) :: HttpServers.t()
   def start(kind, results, options \\ [])
