@@ -27,13 +27,19 @@ defmodule Mix.Tasks.Mcp.Gen.DualResponseMigration do
   def run(arguments) do
     {options, rest} = OptionParser.parse!(arguments, strict: @switches)
     rest == [] || Mix.raise("expected options only, got: #{Enum.join(rest, " ")}")
-    repo = options[:repo] || configured_repo()
+    repo = check_repo(options[:repo] || configured_repo())
     names = Keyword.take(options, [:table, :prefix])
     check_names(names)
     folder = options[:path] || folder(repo)
     refuse_second(folder)
     file = Path.join(folder, "#{timestamp()}_#{@name}.exs")
     Mix.Generator.create_file(file, code(repo, names))
+  end
+
+  # It becomes code.
+  defp check_repo(repo) do
+    repo =~ ~r/\A[A-Z]\w*(\.[A-Z]\w*)*\z/ || Mix.raise("--repo expects a module such as MyApp.Repo, got: #{repo}")
+    repo
   end
 
   defp check_names(names) do
