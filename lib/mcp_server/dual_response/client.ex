@@ -61,7 +61,7 @@ defmodule McpServer.DualResponse.Client do
         |> Req.request()
       end
 
-  With Finch, for everything but `mode: :ndjson`:
+  With Finch, which then reads a stream as a whole:
 
       fetch = fn request ->
         Finch.build(request.method, request.url, request.headers, request.body)

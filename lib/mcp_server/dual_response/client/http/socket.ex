@@ -37,14 +37,19 @@ defmodule McpServer.DualResponse.Client.HTTP.Socket do
     end
   end
 
-  # The system's resolver keeps to a time of its own, so it is waited for and not longer than there is time.
+  # The system's resolver keeps to a time of its own, so it is waited for no longer than there is time. Not a task:
+  # a caller that traps exits would be told of its end.
   defp look_up(host, timeout) do
-    lookup = Task.async(fn -> Enum.flat_map([:inet, :inet6], &addresses_of(host, &1)) end)
+    {pid, monitor} = spawn_monitor(fn -> exit({:found, Enum.flat_map([:inet, :inet6], &addresses_of(host, &1))}) end)
 
-    case Task.yield(lookup, timeout) || Task.shutdown(lookup, :brutal_kill) do
-      {:ok, []} -> {:error, :nxdomain}
-      {:ok, addresses} -> {:ok, addresses}
-      nil -> {:error, :timeout}
+    receive do
+      {:DOWN, ^monitor, :process, ^pid, {:found, [_one | _others] = addresses}} -> {:ok, addresses}
+      {:DOWN, ^monitor, :process, ^pid, _nothing} -> {:error, :nxdomain}
+    after
+      timeout ->
+        Process.demonitor(monitor, [:flush])
+        Process.exit(pid, :kill)
+        {:error, :timeout}
     end
   end
 
