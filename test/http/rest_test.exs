@@ -164,20 +164,22 @@ defmodule McpServer.HttpRestTest do
                  ~s(,"'@x",,\r\n)
     end
 
-    rest "that fails half-way breaks off", %{kind: kind} do
+    rest "that fails half-way, or takes too long, breaks off", %{kind: kind} do
       results = server()
-      http = RestServers.start(kind, results, stream_batch: 5)
+      http = RestServers.start(kind, results, stream_batch: 5, timeout: 100)
 
-      execute = fn
-        %{offset: 0, limit: limit} -> for(n <- 1..limit, do: %{"n" => n})
-        _later -> raise "no more"
+      for failing <- [fn -> raise "no more" end, fn -> Process.sleep(:infinity) end] do
+        execute = fn
+          %{offset: 0, limit: limit} -> for(n <- 1..limit, do: %{"n" => n})
+          _later -> failing.()
+        end
+
+        created = create!(results, 20, execute: execute)
+        peer = HttpPeer.connect(http.port)
+        :ok = HttpPeer.send_request(peer, RestServers.request("POST", path(created), @csv))
+        # The last chunk of a body that is whole is an empty one.
+        refute String.ends_with?(HttpPeer.until_closed(peer), "0\r\n\r\n")
       end
-
-      created = create!(results, 20, execute: execute)
-      peer = HttpPeer.connect(http.port)
-      :ok = HttpPeer.send_request(peer, RestServers.request("POST", path(created), @csv))
-      # The last chunk of a body that is whole is an empty one.
-      refute String.ends_with?(HttpPeer.until_closed(peer), "0\r\n\r\n")
     end
   end
 

@@ -100,10 +100,14 @@ defmodule McpServer.DualResponse.Plug do
   defp caller(%{identify: nil, authorize: nil}, _conn), do: nil
   defp caller(_rest, conn), do: conn
 
-  # The connection is cut: a stream that just ended would pass for the whole.
-  defp execute({:fail, _reason}, %{state: :chunked}), do: Process.exit(self(), :kill)
+  # A stream that just ended would pass for the whole.
+  defp execute({:fail, _reason}, %{state: :chunked} = conn), do: cut(conn)
   defp execute({:fail, _reason}, conn), do: {:ok, send_whole(conn, Results.dual_refuse(:internal_error))}
   defp execute(command, conn), do: Answer.execute(command, conn)
+
+  # Cowboy ends the body of a process that was killed as if it were whole; the process of the connection is another one.
+  defp cut(%{adapter: {Plug.Cowboy.Conn, %{pid: pid, version: :"HTTP/1.1"}}}), do: Process.exit(pid, :kill)
+  defp cut(_conn), do: Process.exit(self(), :kill)
 
   defp send_whole(conn, {status, headers, body}),
     do: conn |> Answer.send_whole(status, headers, body) |> Plug.Conn.halt()

@@ -10,7 +10,7 @@ defmodule McpServer.DualResponse.Signature do
   @type settings :: %{secret: (() -> binary()), ttl: pos_integer(), actions: [Results.action()]}
 
   @actions [:metadata, :fetch, :pin, :delete]
-  @defaults [:secret, ttl: 900_000, actions: [:metadata, :fetch]]
+  @defaults %{secret: nil, ttl: 900_000, actions: [:metadata, :fetch]}
   @min_secret_bytes 32
 
   @doc """
@@ -23,8 +23,12 @@ defmodule McpServer.DualResponse.Signature do
 
   def options!(options) do
     Keyword.keyword?(options) || raise ArgumentError, "signed_urls: takes secret:, ttl: and actions:"
-    settings = options |> Keyword.validate!(@defaults) |> Map.new()
-    secret = settings[:secret]
+
+    # Only the keys are printed.
+    with [_ | _] = unknown <- Keyword.keys(options) -- Map.keys(@defaults),
+         do: raise(ArgumentError, "signed_urls: there are secret:, ttl: and actions:, no #{inspect(unknown)}")
+
+    %{secret: secret} = settings = Map.merge(@defaults, Map.new(options))
 
     (is_binary(secret) and byte_size(secret) >= @min_secret_bytes) ||
       raise ArgumentError, "signed_urls: needs a secret: of at least #{@min_secret_bytes} bytes"

@@ -144,12 +144,10 @@ defmodule McpServer.Http.Desk do
   defp conclude(%{phase: {:late, :answering}} = entry, _reason),
     do: reply(entry.exchange, Results.dual_refuse(:timeout))
 
-  defp conclude(%{phase: {:late, :streaming}, form: :ndjson, exchange: exchange}, _reason) do
+  defp conclude(%{phase: {:late, :streaming}, exchange: exchange}, _reason) do
     Exchange.chunk(exchange, Rows.error_line("TIMEOUT"))
     Exchange.finish(exchange)
   end
-
-  defp conclude(%{phase: {:late, :streaming}, exchange: exchange}, _reason), do: Exchange.abort(exchange)
 
   # A plug's process may go on to serve others.
   defp release(%Exchange{monitor: nil}), do: :ok
@@ -170,16 +168,24 @@ defmodule McpServer.Http.Desk do
     ticking(%{state | entries: entries})
   end
 
-  defp in_time(pid, %{since: since, phase: phase} = entry, deadline)
-       when is_integer(since) and since <= deadline and is_atom(phase) do
-    # What is left to say is said by this process, so the exchange must not end with the other.
+  defp in_time(pid, %{since: since} = entry, deadline) when is_integer(since) and since <= deadline,
+    do: late(pid, %{entry | since: nil})
+
+  defp in_time(_pid, entry, _deadline), do: entry
+
+  # There is nothing to say: the exchange is cut with its process.
+  defp late(pid, %{phase: :streaming, form: :csv} = entry) do
+    Process.exit(pid, :kill)
+    entry
+  end
+
+  # What is left to say is said by this process, so the exchange must not end with the other.
+  defp late(pid, %{phase: phase} = entry) do
     exchange = with {:ok, exchange} <- Exchange.own(entry.exchange), do: exchange, else: (:closed -> entry.exchange)
     release(entry.exchange)
     Process.exit(pid, :kill)
-    %{entry | exchange: exchange, phase: {:late, phase}, since: nil}
+    %{entry | exchange: exchange, phase: {:late, phase}}
   end
-
-  defp in_time(_pid, entry, _deadline), do: entry
 
   defp now, do: System.monotonic_time(:millisecond)
 end

@@ -8,7 +8,7 @@ defmodule McpServer.Http.RowStream do
   # What may be on its way while the next part is made.
   @window 64 * 1024
 
-  @doc "Carries the response out in the calling process; returns when it is sent, or the client has gone."
+  @doc "Carries the response out in the calling process; returns when it is sent, or the client has gone. Exits when it has to be cut."
   @spec run(pid(), Exchange.t(), pos_integer(), Exchange.headers(), Enumerable.t()) :: :ok
   def run(desk, exchange, status, headers, parts) do
     with {:ok, exchange} <- Exchange.own(exchange) do
@@ -25,10 +25,10 @@ defmodule McpServer.Http.RowStream do
       stream -> Exchange.finish(stream.exchange)
     end
   catch
-    # The reason is in the log already if the query failed, and else belongs there.
+    # With its owner the exchange is cut, so that what was sent does not pass for the whole.
     kind, reason ->
       Failure.log(Failure.new(kind, reason, __STACKTRACE__), "stream of a stored result")
-      Exchange.abort(stream.exchange)
+      exit(:cut)
   end
 
   defp send_part(part, stream) do
