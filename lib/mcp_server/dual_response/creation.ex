@@ -210,10 +210,11 @@ defmodule McpServer.DualResponse.Creation do
   defp query(%{execute: execute, count: count}), do: %{execute: execute, count: count}
 
   # A row is often a part of something larger that was read, and would keep all of it alive. What comes back
-  # from the external format shares nothing, and its size is known.
-  defp copy(resource, rows) do
-    bytes = :erlang.term_to_binary({resource, rows})
+  # from the external format shares nothing, and its size is known. Functions are left as they are: what they
+  # hold on to is shared on purpose.
+  defp copy(%{query: query} = resource, rows) do
+    bytes = :erlang.term_to_binary({%{resource | query: nil}, rows})
     {resource, rows} = :erlang.binary_to_term(bytes)
-    {%{resource | bytes: byte_size(bytes)}, rows}
+    {%{resource | query: query, bytes: byte_size(bytes) + :erlang.external_size(query)}, rows}
   end
 end
