@@ -8,8 +8,8 @@ defmodule McpServer.Postgres do
   @script Path.expand("../../bin/support/postgres", __DIR__)
   @start_timeout 60_000
 
-  @doc "The folder of the server's socket, or `nil` where there is no PostgreSQL; that is said once."
-  @spec folder() :: String.t() | nil
+  @doc "The folder of the server's socket. Starts the server for the first who asks."
+  @spec folder() :: String.t()
   def folder do
     started =
       case GenServer.start(__MODULE__, nil, name: __MODULE__) do
@@ -20,7 +20,7 @@ defmodule McpServer.Postgres do
     GenServer.call(started, :folder, @start_timeout)
   end
 
-  @doc "A tag for the tests of a module: `@moduletag McpServer.Postgres.skip()`."
+  @doc "A tag for the tests of a module, `@moduletag McpServer.Postgres.skip()`. Says so where they are skipped."
   @spec skip() :: [skip: boolean]
   def skip do
     installed? = System.find_executable("initdb") != nil or Path.wildcard("/usr/lib/postgresql/*/bin/initdb") != []

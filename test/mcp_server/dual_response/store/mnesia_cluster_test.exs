@@ -5,6 +5,7 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
   import McpServer.MnesiaCluster
 
   alias McpServer.{DualResponse, MnesiaCluster}
+  alias McpServer.DualResponse.Store.Mnesia.Member
   alias McpServer.DualResponse.StoreCase
 
   @moduletag MnesiaCluster.skip(true)
@@ -196,9 +197,12 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
       starts = for vm <- vms, do: call(vm, Process, :whereis, [:mnesia_sup])
       join(one, other)
 
-      # Both have looked at it when they answer after the time they leave each other.
-      Process.sleep(1_500)
-      for vm <- vms, do: call(vm, :sys, :get_state, [McpServer.DualResponse.Store.Mnesia.Member])
+      # Both have looked at it when they answer.
+      for vm <- vms do
+        call(vm, Kernel, :send, [Member, :reconcile])
+        call(vm, :sys, :get_state, [Member, 30_000])
+      end
+
       assert starts == for(vm <- vms, do: call(vm, Process, :whereis, [:mnesia_sup]))
       for vm <- vms, do: assert({:ok, _resource} = store(vm, :get, [key]))
     end
