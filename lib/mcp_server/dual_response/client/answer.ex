@@ -3,7 +3,7 @@ defmodule McpServer.DualResponse.Client.Answer do
   # What a response says: the page or the facts that were asked for, or why not. An answer that does not fit its
   # question is refused, since its rows would end up in the wrong place.
 
-  alias McpServer.DualResponse.Client.{Exchange, FetchResult, Metadata, Time}
+  alias McpServer.DualResponse.Client.{FetchResult, Metadata, Time}
   alias McpServer.DualResponse.Error
   alias McpServer.JSON
 
@@ -17,10 +17,7 @@ defmodule McpServer.DualResponse.Client.Answer do
   @spec check(McpServer.DualResponse.Client.response(), (() -> boolean())) :: :ok | {:error, Error.t()}
   def check(%{status: status}, _expired?) when status in 200..299, do: :ok
 
-  def check(response, expired?) do
-    Exchange.close(response)
-    {:error, refusal(response, expired?)}
-  end
+  def check(response, expired?), do: {:error, refusal(response, expired?)}
 
   defp refusal(%{status: 410} = response, _expired?), do: gone(:resource_expired, response)
 
@@ -36,14 +33,22 @@ defmodule McpServer.DualResponse.Client.Answer do
   defp gone(code, response),
     do: Error.new(code, "The server has no such resource", status: response.status, cause: cause(response))
 
-  defp cause(%{body: body}) when is_binary(body) and byte_size(body) <= @max_cause_bytes do
-    case JSON.decode(body) do
-      {:ok, document} -> document
-      {:error, _not_json} -> nil
+  defp cause(%{body: body}) do
+    with text when is_binary(text) <- short(body),
+         {:ok, document} <- JSON.decode(text) do
+      document
+    else
+      _too_long_or_not_json -> nil
     end
   end
 
-  defp cause(_response), do: nil
+  defp short(body) when is_binary(body), do: if(byte_size(body) <= @max_cause_bytes, do: body)
+
+  defp short(body) do
+    Enum.reduce_while(body, "", fn bytes, read ->
+      if byte_size(read) + byte_size(bytes) <= @max_cause_bytes, do: {:cont, read <> bytes}, else: {:halt, nil}
+    end)
+  end
 
   @doc "The page that answers `offset` and `limit`."
   @spec page(binary(), non_neg_integer(), pos_integer()) :: {:ok, FetchResult.t()} | {:error, Error.t()}

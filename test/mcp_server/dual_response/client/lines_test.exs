@@ -104,8 +104,15 @@ defmodule McpServer.DualResponse.Client.LinesTest do
       assert {:error, %Error{code: :fetch_error, message: message}} = Parsed.fetch_all(parsed(server), mode: :ndjson)
       assert message =~ "application/x-ndjson"
 
-      server = start_with([json(404, %{"error" => "not_found"})])
+      server = start_with([json(404, %{"error" => "not_found"}), json(400, %{"error" => "invalid_sort"})])
       assert {:error, %Error{code: :resource_not_found}} = Parsed.fetch_all(parsed(server), mode: :ndjson)
+
+      assert {:error, %Error{status: 400, cause: %{"error" => "invalid_sort"}}} =
+               Parsed.fetch_all(parsed(server), mode: :ndjson)
+
+      server = start_with([&(push(&1, head(500, [])) && flood(&1, String.duplicate("x", 4_096)))])
+      assert {:error, %Error{status: 500, cause: nil}} = Parsed.fetch_all(parsed(server), mode: :ndjson)
+      assert flooded(server) < 8_000_000
     end
 
     test "Q4: a fetch function may return the body in one piece or as an enumerable" do
