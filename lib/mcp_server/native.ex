@@ -58,6 +58,7 @@ defmodule McpServer.Native do
   def dual_screen(_endpoint, _method, _target, _authority, _headers), do: unloaded()
   def dual_select(_endpoint, _form, _body), do: unloaded()
   def dual_check_sort(_fields, _columns), do: unloaded()
+  def dual_check_scheme(_scheme), do: unloaded()
   def dual_refuse(_kind, _details), do: unloaded()
   def dual_metadata(_total_count, _columns, _created_at, _expires_at, _access_count), do: unloaded()
   def dual_page(_rows, _offset, _total_count), do: unloaded()

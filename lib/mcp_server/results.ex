@@ -56,6 +56,10 @@ defmodule McpServer.Results do
   def check_sort(fields, columns),
     do: Native.dual_check_sort(fields, for(column <- columns, do: {name(column), sortable?(column)}))
 
+  @doc "Whether the URIs of resources may have this scheme: it is one, and means nothing else to hosts."
+  @spec check_scheme(String.t()) :: :ok | {:error, :syntax | :reserved}
+  def check_scheme(scheme), do: Native.dual_check_scheme(scheme)
+
   @doc "The name of a column as text."
   @spec name(map()) :: String.t()
   def name(column), do: to_string(column[:name] || column["name"])

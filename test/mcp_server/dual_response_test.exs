@@ -38,6 +38,8 @@ defmodule McpServer.DualResponseTest do
             execute: "SELECT",
             count: 847,
             columns: [%{type: "string"}],
+            columns: [%{name: <<255>>}],
+            columns: [%{name: nil}],
             columns: nil,
             sample_size: -1,
             expiration: 0,

@@ -104,9 +104,11 @@ defmodule McpServer.DualResponse.Creation do
 
   defp check!(name, _value) when name in [:conn, :tenant, :subject], do: true
 
-  defp column?(%{name: name}), do: is_binary(name) or is_atom(name)
-  defp column?(%{"name" => name}), do: is_binary(name)
+  defp column?(%{name: name}), do: (is_atom(name) and name != nil) or text?(name)
+  defp column?(%{"name" => name}), do: text?(name)
   defp column?(_other), do: false
+
+  defp text?(name), do: is_binary(name) and String.valid?(name)
 
   defp reference?({module, function, arguments}, _name),
     do: is_atom(module) and is_atom(function) and is_list(arguments)
@@ -203,18 +205,17 @@ defmodule McpServer.DualResponse.Creation do
       subject: given.subject
     }
 
-    copy(resource, rows)
+    {copy(resource, :erlang.external_size({query(given), rows})), rows}
   end
 
   defp query(%{sort_mode: :memory}), do: nil
   defp query(%{execute: execute, count: count}), do: %{execute: execute, count: count}
 
   # A row is often a part of something larger that was read, and would keep all of it alive. What comes back
-  # from the external format shares nothing, and its size is known. Functions are left as they are: what they
-  # hold on to is shared on purpose.
-  defp copy(%{query: query} = resource, rows) do
-    bytes = :erlang.term_to_binary({%{resource | query: nil}, rows})
-    {resource, rows} = :erlang.binary_to_term(bytes)
-    {%{resource | query: query, bytes: byte_size(bytes) + :erlang.external_size(query)}, rows}
+  # from the external format shares nothing, and its size is known. Functions are left as they are, since what
+  # they hold on to is shared on purpose; kept rows are for the store to copy.
+  defp copy(%{query: query} = resource, more) do
+    bytes = :erlang.term_to_binary(%{resource | query: nil})
+    %{:erlang.binary_to_term(bytes) | query: query, bytes: byte_size(bytes) + more}
   end
 end

@@ -3,11 +3,8 @@ defmodule McpServer.DualResponse.Location do
   # Where a resource is found: its URI for MCP, its URL for the REST endpoint.
 
   alias McpServer.DualResponse.{Options, Resource, Signature}
+  alias McpServer.Results
 
-  # RFC 3986, section 3.1.
-  @scheme ~r/\A[A-Za-z][A-Za-z0-9+.-]*\z/
-  # Hosts act on these by themselves.
-  @reserved ~w(file data javascript ui)
   @sample_id String.duplicate("0", 32)
 
   @doc "An id nobody guesses: 128 random bits. In lower case, for there are hosts that lower a URI's authority."
@@ -55,15 +52,10 @@ defmodule McpServer.DualResponse.Location do
   end
 
   defp check_scheme(scheme, what) do
-    cond do
-      not (is_binary(scheme) and scheme =~ @scheme) ->
-        {:error, "expected #{what} to be a URI scheme, got: #{inspect(scheme)}"}
-
-      String.downcase(scheme) in @reserved ->
-        {:error, "#{what} is #{scheme}, which means something else to hosts: #{Enum.join(@reserved, ", ")} are refused"}
-
-      true ->
-        :ok
+    case is_binary(scheme) and String.valid?(scheme) and Results.check_scheme(scheme) do
+      :ok -> :ok
+      {:error, :reserved} -> {:error, "#{what} is #{scheme}, which means something else to hosts"}
+      _no_scheme -> {:error, "expected #{what} to be a URI scheme, got: #{inspect(scheme)}"}
     end
   end
 end

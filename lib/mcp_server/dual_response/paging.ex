@@ -68,7 +68,7 @@ defmodule McpServer.DualResponse.Paging do
     end
   end
 
-  defp key?(%{field: field, order: order}), do: is_binary(field) and order in [:asc, :desc]
+  defp key?(%{field: field, order: order}), do: is_binary(field) and String.valid?(field) and order in [:asc, :desc]
   defp key?(_other), do: false
 
   defp invalid_sort, do: {:error, Error.new(:invalid_sort, "sort names no sortable column")}

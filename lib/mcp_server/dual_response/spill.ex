@@ -4,7 +4,8 @@ defmodule McpServer.DualResponse.Spill do
   # of it goes out with the link.
   #
   # Where the structured content has one list of objects, those are the rows. Otherwise there is a row for each
-  # line of text and for each other block of content, and one for the structured content.
+  # line of text and for each other block of content, and one for the structured content. A text of very many
+  # lines has several of them in a row.
 
   alias McpServer.{Conn, DualResponse, JSON}
   alias McpServer.Content.Text
@@ -27,6 +28,8 @@ defmodule McpServer.DualResponse.Spill do
 
   # Of how many rows the columns are taken, and of how many a preview is made at most.
   @looked_at 100
+
+  @max_lines 100_000
 
   @doc "Keeps a result of so many bytes; content of up to `small` bytes need not go."
   @spec keep(atom, Conn.t(), String.t(), CallResult.t(), bytes :: pos_integer, small :: pos_integer) ::
@@ -85,13 +88,26 @@ defmodule McpServer.DualResponse.Spill do
   end
 
   defp block({%Text{text: text}, block}) do
-    for {line, number} <- Enum.with_index(String.split(text, "\n"), 1),
-        do: %{"block" => block, "line" => number, "text" => line}
+    breaks = :binary.matches(text, "\n")
+    lines = div(length(breaks), @max_lines) + 1
+    breaks = breaks |> Enum.drop(lines - 1) |> Enum.take_every(lines)
+
+    for {part, number} <- text |> cut(breaks) |> Enum.with_index(),
+        do: %{"block" => block, "line" => number * lines + 1, "text" => part}
   end
 
   defp block({content, block}) do
     {:ok, wire} = content |> JSON.encode!() |> JSON.decode()
     [Map.put(wire, "block", block)]
+  end
+
+  defp cut(text, breaks) do
+    {parts, _end} =
+      Enum.map_reduce(breaks ++ [{byte_size(text), 1}], 0, fn {at, 1}, from ->
+        {binary_part(text, from, at - from), at + 1}
+      end)
+
+    parts
   end
 
   defp columns(rows) do

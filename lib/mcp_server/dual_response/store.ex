@@ -45,6 +45,8 @@ defmodule McpServer.DualResponse.Store do
 
   @doc """
   Keeps a resource and, where it is one of `persist: :rows`, its rows (else `nil`): all of it, or nothing.
+
+  Rows may be parts of larger binaries; a store in the node's own memory copies them, so as not to keep those.
   """
   @callback save(ref, Resource.t(), rows :: [map] | nil) :: {:ok, id :: String.t()} | failure
 

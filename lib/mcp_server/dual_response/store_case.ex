@@ -370,6 +370,15 @@ defmodule McpServer.DualResponse.StoreCase do
           assert store.rows(ref, {nil, StoreCase.resource().id}, 0, 1) == :not_found
         end
 
+        test "R4: do not keep in memory what they were read from", %{store: store, ref: ref} do
+          large = :binary.copy("x", 1_000_000)
+          rows = for n <- 0..9, do: %{"text" => binary_part(large, n * 100, 100)}
+          {:ok, id} = store.save(ref, StoreCase.resource(persist: :rows, query: nil, total_count: 10), rows)
+          {:ok, kept} = store.rows(ref, {nil, id}, 0, :all)
+          assert kept == rows
+          for row <- kept, do: assert(:binary.referenced_byte_size(row["text"]) < 100_000)
+        end
+
         test "keep their values", %{store: store, ref: ref} do
           rows = [%{"a" => [nil, true, 1.5, %{"b" => "é"}], "c" => 123_456_789_012_345_678_901_234}]
           {:ok, id} = store.save(ref, StoreCase.resource(persist: :rows, query: nil, total_count: 1), rows)

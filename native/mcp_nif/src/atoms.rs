@@ -25,6 +25,7 @@ rustler::atoms! {
 
     // Why a text could not be read.
     syntax,
+    reserved,
     unexpected_end,
     trailing_bytes,
     control_character,

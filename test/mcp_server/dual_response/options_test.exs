@@ -88,7 +88,7 @@ defmodule McpServer.DualResponse.OptionsTest do
       assert response.resource_uri == "rows://acme/" <> response.resource_id
     end
 
-    for scheme <- ["", "1x", "a b", "a_b", "größe", "a:", nil, :resource] do
+    for scheme <- ["", "1x", "a b", "a_b", "größe", "a:", <<255>>, nil, :resource] do
       test "#{inspect(scheme)} is no scheme" do
         assert_raise ArgumentError, ~r/expected :uri_scheme to be a URI scheme/, fn ->
           Options.new!([uri_scheme: unquote(scheme)] ++ @base)

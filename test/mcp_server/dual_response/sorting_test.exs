@@ -58,6 +58,7 @@ defmodule McpServer.DualResponse.SortingTest do
           %{field: "hidden", order: :asc},
           %{field: "name; DROP TABLE", order: :asc},
           %{field: :name, order: :asc},
+          %{field: <<255>>, order: :asc},
           %{field: "name", order: "asc"},
           %{field: "name", order: :up},
           %{field: "name"},

@@ -177,6 +177,14 @@ defmodule McpServer.DualResponse.SpillTest do
              ]
     end
 
+    test "of very many lines becomes a row for several" do
+      text = Enum.join(1..250_000, "\n")
+      {result, _bytes} = answer({:ok, [Content.text(text)]})
+      rows = all(result)
+      assert Enum.map_join(rows, "\n", & &1["text"]) == text
+      assert [%{"line" => 1, "text" => "1\n2\n3"}, %{"line" => 4} | _] = rows
+    end
+
     test "one line that is larger than the budget is not shown, but kept" do
       {result, bytes} = answer({:ok, [Content.text(String.duplicate("x", 1_000_000))]})
       assert bytes <= @budget
@@ -300,14 +308,23 @@ defmodule McpServer.DualResponse.SpillTest do
 
   test "T5: a result of 100 MB is kept and linked; nothing else is harmed" do
     megabytes = DualResponses.scaled(100)
+    lines = megabytes * 10_000
     line = String.duplicate("x", 99)
-    returns = fn _conn -> {:ok, [Content.text(String.duplicate(line <> "\n", megabytes * 10_000))]} end
+    returns = fn _conn -> {:ok, [Content.text(String.duplicate(line <> "\n", lines - 1) <> line)]} end
     {result, bytes} = answer(returns, tool: "call", timeout: 60_000, receive_timeout: 60_000)
     assert bytes <= @budget
-    assert [%{"text" => text}, %{"uri" => "resource://" <> id}] = result["content"]
-    assert text =~ "The result has #{megabytes * 10_000 + 1} parts"
-    {:ok, page} = DualResponse.fetch(@server, id, %{offset: megabytes * 10_000 - 1, limit: 1})
-    assert page.data == [%{"block" => 1, "line" => megabytes * 10_000, "text" => line}]
+    assert [%{"text" => _text}, %{"uri" => "resource://" <> id}] = result["content"]
+    {:ok, _total, pages} = DualResponse.stream(@server, id)
+
+    # Of so many lines several are one row.
+    {count, last} =
+      Enum.reduce(pages, {0, nil}, fn rows, {count, _last} ->
+        for %{"text" => text} <- rows, do: assert(text |> String.split("\n") |> Enum.uniq() == [line])
+        {count + Enum.sum(for %{"text" => text} <- rows, do: div(byte_size(text) + 1, 100)), List.last(rows)}
+      end)
+
+    assert count == lines
+    assert last["line"] + div(byte_size(last["text"]) + 1, 100) - 1 == lines
     assert {%{"content" => [%{"text" => "still here"}]}, _bytes} = answer({:ok, [Content.text("still here")]})
   end
 

@@ -6,8 +6,8 @@ defmodule McpServer.DualResponse.Store.ETS do
   that do nothing but own them and are each other's heirs, so whatever else is killed, the server's own
   process included, loses nothing that was saved.
 
-  Everything a resource needs is copied when it is saved. Functions are kept as they are: what they hold on
-  to stays in memory for as long.
+  Rows are kept in Erlang's external format, a hundred at a time. Functions are kept as they are: what they hold
+  on to stays in memory for as long.
 
       iex> {:ok, store} = McpServer.DualResponse.Store.ETS.init(server: DocStore)
       iex> McpServer.DualResponse.Store.ETS.size(store)
@@ -33,7 +33,8 @@ defmodule McpServer.DualResponse.Store.ETS do
   @kept 10
   @bytes 11
 
-  # A page of a hundred rows is one object, or two.
+  # A page of a hundred rows is one object, or two. In the external format they share nothing with what they
+  # were read from, and are not copied when they are saved.
   @chunk 100
 
   @impl true
@@ -53,7 +54,7 @@ defmodule McpServer.DualResponse.Store.ETS do
   @impl true
   def save(%{records: records} = tables, %Resource{id: id} = resource, rows) do
     rows = List.wrap(rows)
-    chunks = rows |> Enum.chunk_every(@chunk) |> Enum.with_index()
+    chunks = rows |> Enum.chunk_every(@chunk) |> Enum.map(&:erlang.term_to_binary/1) |> Enum.with_index()
     record = record(resource, System.monotonic_time(), length(rows))
     count(tables, 1, resource.bytes)
     Order.insert(tables, record)
@@ -104,7 +105,7 @@ defmodule McpServer.DualResponse.Store.ETS do
     rows =
       for number <- div(offset, @chunk)..div(last - 1, @chunk),
           {_key, chunk} <- :ets.lookup(records, {id, number}),
-          row <- chunk,
+          row <- :erlang.binary_to_term(chunk),
           do: row
 
     # Chunks are deleted before their record, so rows may be missing that it still counts.

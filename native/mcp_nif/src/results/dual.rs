@@ -8,8 +8,8 @@
 use mcp_core::http::{Challenge, Head, HttpAnswer};
 use mcp_core::results::dual::{
     Action, CSV_HEADERS, Capability, Endpoint, EndpointOptions, Form, HEADERS, JSON_HEADERS,
-    Metadata, NDJSON_HEADERS, Order, PINNED, Refusal, Selection, Wanted, check_sort, refuse,
-    screen, select, signed_text, write_metadata,
+    Metadata, NDJSON_HEADERS, Order, PINNED, Refusal, SchemeError, Selection, Wanted, check_scheme,
+    check_sort, refuse, screen, select, signed_text, write_metadata,
 };
 use rustler::{
     Atom, Binary, Decoder, Encoder, Env, Error, MapIterator, NifResult, ResourceArc, Term,
@@ -171,6 +171,16 @@ fn dual_check_sort<'a>(
     match check_sort(fields, &columns) {
         Ok(()) => atoms::ok().encode(env),
         Err(answer) => refused(env, answer),
+    }
+}
+
+/// `:ok`, or `{:error, :syntax | :reserved}`.
+#[rustler::nif]
+fn dual_check_scheme<'a>(env: Env<'a>, scheme: &str) -> Term<'a> {
+    match check_scheme(scheme) {
+        Ok(()) => atoms::ok().encode(env),
+        Err(SchemeError::Reserved) => (atoms::error(), atoms::reserved()).encode(env),
+        Err(_) => (atoms::error(), atoms::syntax()).encode(env),
     }
 }
 
