@@ -15,7 +15,7 @@ defmodule McpServer.DualResponse.Client.Failure do
     no_authorities: "There are no certificates of authorities: install the system's, or give tls: [cacertfile: path]"
   }
 
-  @doc "The error that a fetch function's reason stands for. Reqs's, Finch's and Mint's exceptions have one inside."
+  @doc "The error that a fetch function's reason stands for. Req's, Finch's and Mint's exceptions have one inside."
   @spec error(term()) :: Error.t()
   def error(%Error{} = error), do: error
   def error(%{reason: reason}), do: error(reason)
