@@ -47,7 +47,8 @@ defmodule McpServer.DualResponse.Client do
   | `:tls` | `[]` | for the default `:fetch`: `:cacerts`, `:cacertfile`, `:versions`, and `:cert`, `:certfile`, `:certs_keys`, `:key`, `:keyfile`, `:password` of a client's certificate |
 
   The default `:fetch` opens a connection for each request, and sends nothing before the server's certificate is
-  verified. It reads at most 64 KiB of headers. No encoding such as gzip is asked for, and none is accepted.
+  verified. It reads at most 64 KiB of headers, and goes through no proxy. No encoding such as gzip is asked for, and
+  none is accepted.
 
   ## Another HTTP client
 

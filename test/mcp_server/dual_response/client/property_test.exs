@@ -5,8 +5,8 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
   import McpServer.ScriptedResource, only: [page: 4, parsed: 1]
   import McpServer.ScriptedServer
 
+  alias McpServer.DualResponse.{Client, Error}
   alias McpServer.DualResponse.Client.Parsed
-  alias McpServer.DualResponse.Error
   alias McpServer.JSON
 
   with {:error, :bad_name} <- :code.lib_dir(:proper) do
@@ -69,6 +69,48 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
     end
 
     @ndjson [{"content-type", "application/x-ndjson"}]
+
+    test "S1-61: whatever stands anywhere in a result, it is a dual response or none" do
+      client = Client.new()
+
+      result = %{
+        "isError" => false,
+        "structuredContent" => %{
+          "results" => [%{"id" => 1}],
+          "resource" => %{"uri" => "resource://abc123", "url" => "https://api.example.com/abc123", "name" => "x"},
+          "metadata" => %{
+            "total_count" => 1,
+            "columns" => [%{"name" => "id"}],
+            "executed_at" => "2025-01-15T10:30:00Z",
+            "expires_at" => nil
+          }
+        }
+      }
+
+      paths =
+        [[], ["isError"], ["structuredContent"]] ++
+          for(
+            {part, members} <- result["structuredContent"],
+            path <- [[part] | below(part, members)],
+            do: ["structuredContent" | path]
+          )
+
+      anything = :proper_types.oneof([:proper_types.any(), :proper_unicode.utf8(), {"uri", :proper_types.binary()}])
+
+      holds(
+        :proper.forall({:proper_types.oneof(paths), anything}, fn {path, term} ->
+          changed = if path == [], do: term, else: put_in(result, path, term)
+          parsed = Client.parse(client, changed)
+          parsed == nil or (is_struct(parsed, Parsed) and is_boolean(Parsed.expired?(parsed)))
+        end),
+        1_000
+      )
+
+      assert %Parsed{} = Client.parse(client, result)
+    end
+
+    defp below(part, members) when is_map(members), do: for({name, _member} <- members, do: [part, name])
+    defp below(_part, _members), do: []
 
     test "Q4: rows do not depend on where the lines, the chunks and the packets are cut" do
       with_server(fn parsed, answer ->
