@@ -72,7 +72,7 @@ defmodule McpServer.DualResponseTest do
       assert other.metadata == %{q: 1}
     end
 
-    test "S1-13, S1-16: execute is called for the sample with offset 0, the sample's size and no sort" do
+    test "S1-13, S1-16, RES-24: execute is called for the sample with offset 0, the sample's size and no sort" do
       test = self()
       execute = fn options -> send(test, options) && [] end
       create!(server(), 3, execute: execute)
@@ -453,7 +453,7 @@ defmodule McpServer.DualResponseTest do
     end
   end
 
-  test "S1-01, S1-02: it is of use without a router, and knows neither transports nor dispatch" do
+  test "S1-01, S1-02, RES-22: it is of use without a router, and knows neither transports nor dispatch" do
     {:ok, modules} = :application.get_key(:mcp_server, :modules)
     server_half = ~w(Access Creation Error Events Location Options Page Paging Query Resource Response Room Server
       Sorting Storage Store Store.ETS Store.ETS.Keeper Store.ETS.Order Trouble)

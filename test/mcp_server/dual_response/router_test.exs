@@ -134,6 +134,14 @@ defmodule McpServer.DualResponse.RouterTest do
       assert {:error, %{"code" => -32_602}} = read_resource(uri)
     end
 
+    test "RES-17, RES-18: one that is pinned is ready, and its expires_at is there and null" do
+      "resource://" <> id = uri = create!()["uri"]
+      assert DualResponse.pin_resource(@server, id)
+      assert {:ok, %{"contents" => [%{"text" => text}]}} = read_resource(uri)
+      assert text =~ ~s("expires_at":null)
+      assert text =~ ~s("status":"ready")
+    end
+
     test "whose query fails says so, and no more" do
       {:ok, %{"structuredContent" => content}} = call_tool("failing")
       assert {:error, %{"code" => -32_603, "message" => message}} = read_resource(content["resource"]["uri"])
