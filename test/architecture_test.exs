@@ -40,6 +40,7 @@ defmodule McpServer.ArchitectureTest do
              McpServer.JSON,
              McpServer.Protocol,
              McpServer.Protocol.HTTP,
+             McpServer.Results,
              McpServer.Schema.Validator,
              McpServer.Stdio.Reader
            ]
@@ -84,6 +85,9 @@ defmodule McpServer.ArchitectureTest do
       McpServer.Prompt => above_values,
       McpServer.Resource => above_values,
       McpServer.Completion => above_values,
+      McpServer.Results => above_values ++ [McpServer.Protocol, McpServer.Router],
+      # Without a server; what puts it under HTTP is beside it (`DualResponse.Plug`), or above (`Http.Desk`).
+      McpServer.DualResponse.Rest => transports ++ objects -- [McpServer.Dispatch],
       McpServer.Content => above_values,
       McpServer.App => above_values,
       McpServer.Session => transports ++ [McpServer.Dispatch, McpServer.JSON],

@@ -17,7 +17,7 @@ defmodule McpServer.DualResponse.Plug do
 
       body_reader: {McpServer.HttpPlug.BodyReader, :read_body, [["/mcp", "/resources"]]}
 
-  Without, it works with what the parsers have made of the body.
+  Without, it works with what the parsers have made of a body of JSON, and refuses one that they took for a form.
 
   ## Who asks
 
@@ -71,7 +71,7 @@ defmodule McpServer.DualResponse.Plug do
   end
 
   defp select(rest, {:fetch, _id, _form, _capability} = wanted, conn) do
-    case Body.read(conn, rest.max_body_bytes) do
+    case read(conn, rest) do
       {:ok, body, conn} -> with {:ok, selection} <- selected(rest, wanted, body, conn), do: {:ok, selection, conn}
       {:error, reason, conn} -> {:refused, refusal(reason, rest), conn}
     end
@@ -79,12 +79,24 @@ defmodule McpServer.DualResponse.Plug do
 
   defp select(_rest, _wanted, conn), do: {:ok, nil, conn}
 
+  defp read(conn, rest), do: if(form?(conn), do: {:error, :form, conn}, else: Body.read(conn, rest.max_body_bytes))
+
+  # What the parsers took for a form may have been anything: curl says of everything that it is one.
+  defp form?(%{body_params: %{__struct__: _unfetched}}), do: false
+
+  defp form?(conn) do
+    type = conn |> Plug.Conn.get_req_header("content-type") |> List.first("") |> String.downcase()
+    form? = String.starts_with?(type, ["application/x-www-form-urlencoded", "multipart/form-data"])
+    form? and map_size(conn.body_params) > 0
+  end
+
   defp selected(rest, wanted, body, conn) do
     with {:answer, status, headers, body} <- Rest.select(rest, wanted, body),
          do: {:refused, {status, headers, body}, conn}
   end
 
   defp refusal(:too_large, rest), do: Results.dual_refuse(:payload_too_large, rest.max_body_bytes)
+  defp refusal(:form, _rest), do: Results.dual_refuse(:malformed)
   defp refusal(:consumed, _rest), do: Results.dual_refuse(:internal_error)
   defp refusal(_timeout_or_closed, _rest), do: Results.dual_refuse(:request_timeout)
 

@@ -336,6 +336,27 @@ defmodule McpServer.DualResponse.RestTest do
     assert {404, _headers, @not_found} = serve(rest, "GET", id)
   end
 
+  test "R7: rows that hold a web page are data all the same" do
+    server = server()
+    page = "<html><script>alert(1)</script></html>"
+    id = create!(server, 1, execute: fn _options -> [%{"text/html" => page}] end).resource_id
+
+    for headers <- [[], [{"accept", "text/html, */*;q=0.1"}], [{"range", "bytes=0-"}, {"if-none-match", "x"}]] do
+      assert {200, answered, body} = serve(Rest.new(server: server), "POST", id, headers: headers)
+      assert [%{"text/html" => ^page}] = JSON.decode!(body)["data"]
+      assert {"content-type", "application/json"} in answered
+      assert {"x-content-type-options", "nosniff"} in answered
+      assert {"content-disposition", "attachment"} in answered
+    end
+  end
+
+  test "RES-15: the link of a tool's result is where the endpoint has it" do
+    server = server()
+    created = create!(server, 1)
+    "https://api.example.com/resources/" <> id = created.resource_url
+    assert {200, _headers, _body} = serve(Rest.new(server: server), "GET", id)
+  end
+
   test "hooks are given what stands under :caller, else the request" do
     server = server()
     test = self()
