@@ -7,6 +7,8 @@ locals_without_parens = [
   complete: 2,
   csp: 1,
   description: 1,
+  dual_responses: 1,
+  dual_responses: 2,
   field: 3,
   field: 4,
   field: 5,

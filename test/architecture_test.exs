@@ -85,6 +85,8 @@ defmodule McpServer.ArchitectureTest do
       McpServer.Prompt => above_values,
       McpServer.Resource => above_values,
       McpServer.Completion => above_values,
+      # Without a server; what puts it under HTTP is beside it (`DualResponse.Plug`), or above (`Http.Desk`).
+      McpServer.DualResponse.Rest => transports ++ (objects -- [McpServer.Dispatch]),
       McpServer.Content => above_values,
       McpServer.App => above_values,
       # Of dispatch they know how a failure is logged.

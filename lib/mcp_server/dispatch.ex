@@ -5,7 +5,7 @@ defmodule McpServer.Dispatch do
 
   alias McpServer.App.View
   alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
-  alias McpServer.Dispatch.{Answer, Failure, Handler, Outcome}
+  alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome}
   alias McpServer.Tasks.Requests
 
   import McpServer.Tasks.Requests, only: [about_tasks?: 1]
@@ -56,14 +56,22 @@ defmodule McpServer.Dispatch do
   end
 
   defp enter(%{catalog: catalog, request: request} = call, conn, round) do
-    case Outcome.of(request, call.handler.(conn)) do
+    returned = call.handler.(conn)
+
+    case Outcome.of(request, returned) do
       {:input, inputs, state} -> require_input(call, conn, {inputs, state}, round)
       {:task, fun} when request.task == nil -> enter(%{call | handler: fun}, conn, round)
       {:task, fun} -> Requests.create(%{call | handler: fun}, conn)
-      outcome -> Answer.encode(catalog, request, View.complete(outcome, Handler.entry(catalog, request)))
+      outcome -> answer(call, conn, returned, View.complete(outcome, Handler.entry(catalog, request)))
     end
   catch
     kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
+  end
+
+  defp answer(%{catalog: catalog, request: request}, conn, returned, outcome) do
+    encoded = Answer.encode(catalog, request, outcome)
+    {_outcome, answer} = Budget.fit({outcome, encoded}, catalog, request, conn, returned)
+    answer
   end
 
   defp require_input(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do

@@ -87,6 +87,22 @@ defmodule McpServer.Native do
   def presentation_is_private(_name, _value), do: unloaded()
   def presentation_not_found(_findings), do: unloaded()
 
+  # Dual responses
+  def dual_endpoint(_options), do: unloaded()
+  def dual_screen(_endpoint, _method, _target, _authority, _headers), do: unloaded()
+  def dual_select(_endpoint, _form, _body), do: unloaded()
+  def dual_check_sort(_fields, _columns), do: unloaded()
+  def dual_check_scheme(_scheme), do: unloaded()
+  def dual_refuse(_kind, _details), do: unloaded()
+  def dual_metadata(_total_count, _columns, _created_at, _expires_at, _access_count), do: unloaded()
+  def dual_page(_rows, _offset, _total_count), do: unloaded()
+  def dual_page_dirty(_rows, _offset, _total_count), do: unloaded()
+  def dual_lines(_rows, _columns), do: unloaded()
+  def dual_lines_dirty(_rows, _columns), do: unloaded()
+  def dual_headers(_form), do: unloaded()
+  def dual_pinned, do: unloaded()
+  def dual_signed_text(_id, _actions, _tenant, _expires_at), do: unloaded()
+
   # The rules of HTTP
   def http_policy(_options), do: unloaded()
   def http_screen(_policy, _method, _target, _authority, _headers), do: unloaded()
@@ -104,6 +120,7 @@ defmodule McpServer.Native do
   def http_listen(_owner, _workers, _catalog, _policy, _raw?, _options), do: unloaded()
   def http_set_catalog(_listener, _catalog), do: unloaded()
   def http_set_workers(_listener, _workers), do: unloaded()
+  def http_set_desk(_listener, _desk), do: unloaded()
   def http_drain(_listener, _grace_ms), do: unloaded()
   def http_stop(_listener), do: unloaded()
   def http_stats(_listener), do: unloaded()

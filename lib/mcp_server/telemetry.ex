@@ -51,6 +51,23 @@ defmodule McpServer.Telemetry do
       the last), `:filtered_log` (below the client's level) or `:unknown_response` (an answer to
       nothing that was asked)
 
+  ## Dual responses
+
+  | event | measurements | metadata |
+  |---|---|---|
+  | `[:mcp_server, :dual_response, :created]` | `rows` (in all), `bytes` (kept) | `server`, `store`, `persist` |
+  | `[:mcp_server, :dual_response, :fetched]` | `rows` (of the page), `duration` | `server`, `store`, `persist` |
+  | `[:mcp_server, :dual_response, :pinned]` | `count` | `server`, `store` |
+  | `[:mcp_server, :dual_response, :deleted]` | `count` | `server`, `store`, `reason` |
+  | `[:mcp_server, :dual_response, :expired]` | `count` | `server`, `store` |
+  | `[:mcp_server, :dual_response, :denied]` | `count` | `server`, `store` |
+
+    * `server` and `store` – the name of the `McpServer.DualResponse` and the module of its store
+    * `reason` for which a resource was deleted – `:requested`, or `:evicted` to make room for others
+    * `[:mcp_server, :dual_response, :denied]` – somebody asked for a resource that is another tenant's or subject's, and was
+      told that there is none
+    * `[:mcp_server, :dual_response, :expired]` – resources that were deleted because their time was up
+
   ## Example
 
       :telemetry.attach("slow-tools", [:mcp_server, :request, :stop], fn _event, measured, call, _config ->
@@ -77,7 +94,13 @@ defmodule McpServer.Telemetry do
     [:mcp_server, :input, :stop],
     [:mcp_server, :task, :start],
     [:mcp_server, :task, :stop],
-    [:mcp_server, :discarded]
+    [:mcp_server, :discarded],
+    [:mcp_server, :dual_response, :created],
+    [:mcp_server, :dual_response, :fetched],
+    [:mcp_server, :dual_response, :pinned],
+    [:mcp_server, :dual_response, :deleted],
+    [:mcp_server, :dual_response, :expired],
+    [:mcp_server, :dual_response, :denied]
   ]
 
   @doc "Every event there is, for `:telemetry.attach_many/4`."

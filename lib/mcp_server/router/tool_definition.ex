@@ -25,10 +25,14 @@ defmodule McpServer.Router.ToolDefinition do
                execution: :map,
                task_support: {:in, ~w(forbidden optional required)},
                task_start: {:in, ~w(call handler)},
-               meta: :map
+               meta: :map,
+               result_budget: :count
              ],
              "option"
            )
+
+  # Less holds no link.
+  @min_budget 2_048
 
   @doc "Begins a tool."
   @spec open!(module, term, term, term, term, keyword, Refusal.place()) :: :ok
@@ -38,6 +42,7 @@ defmodule McpServer.Router.ToolDefinition do
     Name.check_new!(module, :tool, name, place)
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
     check_options!(options, what, place)
+    check_budget!(options[:result_budget], what, place)
     check_authorize!(options[:authorize], what, place)
 
     Scope.open(module, %{
@@ -75,6 +80,12 @@ defmodule McpServer.Router.ToolDefinition do
 
   defp check_options!(_options, _what, _place), do: :ok
 
+  defp check_budget!(budget, what, place) when is_integer(budget) and budget < @min_budget do
+    Refusal.refuse!(place, "the result_budget of #{what} is at least #{@min_budget} bytes, got: #{budget}")
+  end
+
+  defp check_budget!(_budget, _what, _place), do: :ok
+
   defp check_authorize!(nil, _what, _place), do: :ok
 
   defp check_authorize!({module, function}, what, place),
@@ -106,6 +117,7 @@ defmodule McpServer.Router.ToolDefinition do
     Scope.declare(module, :tool, %{
       name: tool.name,
       place: tool.place,
+      result_budget: tool.options[:result_budget],
       struct: wire_struct(tool),
       entry: entry(tool),
       handlers: handlers(tool)
@@ -202,7 +214,9 @@ defmodule McpServer.Router.ToolDefinition do
       timeout: tool.options[:timeout],
       requires: Enum.map(tool.options[:requires] || [], &Map.fetch!(@capabilities, &1)),
       authorize: tool.options[:authorize],
-      task_start: if(tool.options[:task_start] == "handler", do: :handler, else: :call)
+      task_start: if(tool.options[:task_start] == "handler", do: :handler, else: :call),
+      result_budget: tool.options[:result_budget],
+      output?: tool.output_schema != nil or tool.output != []
     }
   end
 end

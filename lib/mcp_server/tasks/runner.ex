@@ -3,7 +3,7 @@ defmodule McpServer.Tasks.Runner do
   # The process of a task: the handler's work, entered again for as long as it asks for input.
 
   alias McpServer.{Catalog, Conn, Protocol, Request, Tasks}
-  alias McpServer.Dispatch.{Answer, Failure, Handler, Outcome}
+  alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome}
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
 
@@ -37,12 +37,23 @@ defmodule McpServer.Tasks.Runner do
   end
 
   defp enter(call, conn, id, round) do
-    case Outcome.of(call.request, call.handler.(conn)) do
+    returned = call.handler.(conn)
+
+    case Outcome.of(call.request, returned) do
       {:input, _inputs, _state} when round > @max_input_rounds -> {:error, "The client was asked for input too often"}
       {:input, inputs, state} -> ask(call, conn, id, {inputs, state}, round)
       # It is one already.
       {:task, fun} -> enter(%{call | handler: fun}, conn, id, round)
+      {:ok, %CallResult{}} = outcome -> within_budget(call, conn, returned, outcome)
       outcome -> outcome
+    end
+  end
+
+  # What is larger than the tool's budget is kept, and the task's result is the link to it.
+  defp within_budget(%{catalog: catalog, request: request}, conn, returned, {:ok, result} = outcome) do
+    case Protocol.result(catalog, request, result) do
+      {:ok, reply} -> {outcome, {:ok, reply}} |> Budget.fit(catalog, request, conn, returned) |> elem(0)
+      {:error, reason} -> {:failure, Failure.invalid(reason)}
     end
   end
 

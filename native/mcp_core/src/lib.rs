@@ -14,7 +14,7 @@
 //! | [`schema`] | JSON Schema compiled under limits; problems a model can act on |
 //! | [`http`] | Streamable HTTP: heads, answers, server-sent events |
 //! | [`catalog`] | tools, prompts, resources: lists encoded once, paging, URI templates |
-//! | [`results`] | the shapes of results: what a response envelope has to hold |
+//! | [`results`] | the shapes of results: envelopes, presentations, the endpoints of stored results |
 //! | [`apps`] | the MCP Apps extension: Content-Security-Policy |
 
 pub mod apps;

@@ -25,6 +25,7 @@ rustler::atoms! {
 
     // Why a text could not be read.
     syntax,
+    reserved,
     unexpected_end,
     trailing_bytes,
     control_character,
@@ -196,6 +197,21 @@ rustler::atoms! {
     code_block,
     block,
     summary,
+    // Requests for stored results.
+    mcp_rest,
+    metadata,
+    fetch,
+    pin,
+    page,
+    ndjson,
+    csv,
+    asc,
+    desc,
+    malformed,
+    invalid_sort,
+    query_failed,
+    storage_unavailable,
+    timeout,
 
     // What the server sends.
     tools_list_changed,

@@ -8,6 +8,7 @@
 //! | `json`, `schema`, `protocol` | the calls of `McpServer.JSON`, `McpServer.Schema`, `McpServer.Protocol` |
 //! | `results` | the calls of `McpServer.Results` |
 //! | `http` | the calls of `McpServer.Protocol.HTTP`; the listener, its exchanges and their messages |
+//! | `results` | the calls of `McpServer.Results` |
 //! | `stdio` | the client's stdin, read on a thread of our own |
 //! | `resources` | what Elixir holds references to; which thread or scheduler work runs on |
 //! | `pretty` | JSON text spread over lines |

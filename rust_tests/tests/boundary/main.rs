@@ -1,6 +1,7 @@
 //! `mcp_core` through its public door, against golden files, corpora and tables.
 
 mod catalog;
+mod dual;
 mod http;
 mod json;
 mod jsonrpc;

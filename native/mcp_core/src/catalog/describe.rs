@@ -35,6 +35,8 @@ pub struct Capabilities {
     pub tasks: bool,
     /// Extensions, by identifier.
     pub extensions: Map<String, Value>,
+    /// Capabilities outside the specification, by name.
+    pub experimental: Map<String, Value>,
 }
 
 impl Capabilities {
@@ -54,6 +56,7 @@ impl Capabilities {
                 || definition.template_completes.contains(&true),
             tasks: definition.tools.iter().any(may_be_task),
             extensions,
+            experimental: definition.server.experimental.clone(),
         }
     }
 
@@ -92,6 +95,11 @@ impl Capabilities {
             "extensions",
             !extensions.is_empty() && revision >= Revision::V2025_06_18,
             Value::Object(extensions),
+        );
+        put(
+            "experimental",
+            !self.experimental.is_empty(),
+            Value::Object(self.experimental.clone()),
         );
         Value::Object(object)
     }

@@ -2,8 +2,10 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`dual`] | the REST endpoints of results that are kept whole and shown in part |
 //! | [`envelope`] | the response envelope: codes, types, warnings, and the check of a whole envelope |
 //! | [`presentation`] | results for people and for programs: formats, kinds, markers, asking back, failures |
 
+pub mod dual;
 pub mod envelope;
 pub mod presentation;

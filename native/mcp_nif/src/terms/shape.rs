@@ -4,7 +4,7 @@
 use std::ptr;
 
 use mcp_core::json::write_string;
-use mcp_core::model::{CALL_RESULT, Kind, Part, Presence, Shape};
+use mcp_core::model::{CALL_RESULT, Kind, Part, Presence, Shape, TASK_RESULT};
 use mcp_core::revision::Revision;
 use rustler::Term;
 
@@ -129,7 +129,7 @@ impl<'a> Writer<'_, 'a> {
         if let (false, Some(parts)) = (shape.known_at(revision), shape.fallback) {
             return self.fallback(table, source, parts);
         }
-        if ptr::eq(shape, &raw const CALL_RESULT) {
+        if ptr::eq(shape, &raw const CALL_RESULT) || ptr::eq(shape, &raw const TASK_RESULT) {
             self.echo = Echo::of(self.named(table, source, "structuredContent")?);
         }
         self.nested(|writer| {
