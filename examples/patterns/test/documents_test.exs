@@ -65,8 +65,11 @@ defmodule Patterns.DocumentsTest do
     end)
   end
 
-  test "S3-06: example 4, an empty query" do
-    each_era("search_patterns", 4, "s3-04-response.json", fn result, expected -> assert result == expected end)
+  # Both documents print it.
+  test "S3-06, S0-64: example 4, an empty query" do
+    for name <- ["s3-04-response.json", "s0-04-elicit-empty-query.json"] do
+      each_era("search_patterns", 4, name, fn result, expected -> assert result == expected end)
+    end
 
     with {:ok, expected} <- fixture("s3-04-response.json") do
       assert answer("search_patterns", %{}, "2026-07-28") == expected
@@ -97,6 +100,14 @@ defmodule Patterns.DocumentsTest do
 
   test "S3-09: example 7, a pattern that there is not" do
     each_era("get_pattern", 7, "s3-07-response.json", fn result, expected -> assert result == expected end)
+  end
+
+  test "S0-34, S3-08, S3-09: the data of examples 4, 6 and 7 as printed by themselves" do
+    for {tool, number} <- [{"search_patterns", 4}, {"get_pattern", 6}, {"get_pattern", 7}] do
+      each_era(tool, number, "s3-0#{number}-structured.json", fn result, expected ->
+        assert result["structuredContent"] == expected
+      end)
+    end
   end
 
   test "every pattern can be got in each format, and fits the schema of the documents" do
