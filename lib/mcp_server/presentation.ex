@@ -219,7 +219,7 @@ defmodule McpServer.Presentation do
 
   `fun` is called with the format that the arguments ask for (`"format"`), once it is known to be one. It returns
 
-    * what the other functions here return, or any `{:ok, result}`, which is passed on
+    * what the other functions here return, or another `{:ok, %McpServer.Tool.CallResult{}}`, which is passed on
     * a `McpServer.Presentation.NeedsInput` or `McpServer.Presentation.ToolError`
     * `{:error, reason}`, which is classified: see `McpServer.Presentation.ToolError.from/1`
 
