@@ -55,7 +55,8 @@ defmodule McpServer.Presentation do
   A comment such as `#{"<!-- kind:book-card:v1 -->"}`, alone on its line, says that a card follows; one index and
   any number of cards may be in a text. Searches count them in what was rendered and say so in their metadata. If
   that is not what was meant to be rendered, or data does not fit its kind's schema, a warning is logged;
-  with `on_mismatch: :raise`, meant for tests, `McpServer.Presentation.MismatchError` is raised. Text of your users
+  with `on_mismatch: :raise`, meant for tests, `McpServer.Presentation.MismatchError` is raised. For a warning the
+  first 100 elements of each list of the payload are looked at; a tool's output schema checks all of them. Text of your users
   cannot add markers where it goes through `McpServer.Presentation.Markdown`.
 
   ## Options
@@ -219,7 +220,7 @@ defmodule McpServer.Presentation do
 
   `fun` is called with the format that the arguments ask for (`"format"`), once it is known to be one. It returns
 
-    * what the other functions here return, or any `{:ok, result}`, which is passed on
+    * what the other functions here return, or another `{:ok, %McpServer.Tool.CallResult{}}`, which is passed on
     * a `McpServer.Presentation.NeedsInput` or `McpServer.Presentation.ToolError`
     * `{:error, reason}`, which is classified: see `McpServer.Presentation.ToolError.from/1`
 

@@ -320,6 +320,23 @@ defmodule McpServer.PresentationTest do
       assert capture_log(fn -> Presentation.present(ignoring, "thing:v1", payload) end) == ""
     end
 
+    test "S0-32: of a long list the first 100 elements stand for all where it is a warning" do
+      bad = fn place -> for n <- 1..200, do: %{"title" => if(n == place, do: n, else: "T"), "type" => "example"} end
+      payload = fn place -> Map.put(@thing, "sections", bad.(place)) end
+      assert capture_log(fn -> present!(payload.(100)) end) =~ "/sections/99/title"
+      assert capture_log(fn -> present!(payload.(101)) end) == ""
+      raising = %{Presentation.view!(@view) | on_mismatch: :raise}
+
+      assert_raise MismatchError, ~r(/sections/100/title), fn ->
+        Presentation.present(raising, "thing:v1", payload.(101))
+      end
+
+      # What only the first 100 would break is not reported.
+      view = Presentation.new(kinds: [{"a:v1", properties: [x: [type: "array", minItems: 150]]}])
+      assert capture_log(fn -> Presentation.present(view, "a:v1", %{"x" => Enum.to_list(1..150)}) end) == ""
+      assert capture_log(fn -> Presentation.present(view, "a:v1", %{"x" => Enum.to_list(1..149)}) end) =~ "/x"
+    end
+
     test "S0-32, S0-74: raised inside of a handler's work it still is a result" do
       raising = %{Presentation.view!(@view) | on_mismatch: :raise}
 

@@ -38,7 +38,7 @@ defmodule Patterns.DocumentsTest do
   defp without_texts(result),
     do: Map.update!(result, "content", &Enum.map(&1, fn block -> Map.delete(block, "text") end))
 
-  test "S3-01, S3-02, S3-03: example 1, a search as Markdown" do
+  test "S3-01, S3-02, S3-03, RES-01, RES-64: example 1, a search as Markdown" do
     each_era("search_patterns", 1, "corrected-s3-01-response.json", fn result, expected -> assert result == expected end)
   end
 

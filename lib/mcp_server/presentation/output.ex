@@ -10,6 +10,9 @@ defmodule McpServer.Presentation.Output do
 
   @options [format: nil, markdown: nil, extras: [], mime_type: "text/markdown", cards: nil, is_error: false, meta: nil]
 
+  # Elements of a list that are checked before the whole is.
+  @sampled 100
+
   @typedoc "Its name, and whether it has Markdown and JSON."
   @type format :: {String.t(), boolean, boolean}
 
@@ -106,18 +109,30 @@ defmodule McpServer.Presentation.Output do
     policy = policy || Application.get_env(:mcp_server, :presentation_mismatch, :warn)
 
     unless policy == :ignore do
-      for problem <- [misfit(kind, payload), mismatch(view, markdown, cards)], problem != nil do
+      for problem <- [misfit(policy, kind, payload), mismatch(view, markdown, cards)], problem != nil do
         report(policy, kind.name, problem)
       end
     end
   end
 
-  defp misfit(kind, payload) do
-    case Kind.validate(kind, payload) do
+  # Rows come from the same code, so where nobody waits for a failure the first ones stand for all. What
+  # their number alone would break is no problem of the whole.
+  defp misfit(:warn, kind, payload) do
+    if Kind.validate(kind, sample(payload)) != :ok, do: misfit(:raise, kind, payload)
+  end
+
+  defp misfit(:raise, kind, payload) do
+    with {:error, error} <- Kind.validate(kind, payload) do
+      "it does not fit its schema: " <> (error |> Exception.message() |> String.replace("\n", "; "))
+    else
       :ok -> nil
-      {:error, error} -> "it does not fit its schema: " <> (error |> Exception.message() |> String.replace("\n", "; "))
     end
   end
+
+  defp sample(payload), do: Map.new(payload, fn {key, value} -> {key, first(value)} end)
+
+  defp first(list) when is_list(list), do: Enum.take(list, @sampled)
+  defp first(value), do: value
 
   defp mismatch(_view, _markdown, nil), do: nil
 

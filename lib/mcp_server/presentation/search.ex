@@ -39,12 +39,12 @@ defmodule McpServer.Presentation.Search do
   | `details_tool:` | none | the tool that the introduction points at |
   | `too_broad:` | 20 | how many matches are not yet too many, or `:infinity` |
   | `max_limit:` | 100 | the most the argument `limit` may be |
-  | `provenance:` | none | a map, or a function that gives one, put in when the argument `includeProvenancePanel` is `true` |
+  | `provenance:` | none | a map, or a function that gives one, put in, and shown in a block of its own, when the argument `includeProvenancePanel` is `true` |
   | `format:` | the argument `format` | |
   | `conn:` | none | asks by forms where the client can: see `McpServer.Presentation.NeedsInput` |
   """
 
-  alias McpServer.{Fields, Presentation, Results}
+  alias McpServer.{Fields, JSON, Presentation, Results}
   alias McpServer.Presentation.{Declaration, Markdown, NeedsInput, Output, Provenance, Question, ToolError}
 
   @options Fields.table(
@@ -188,14 +188,17 @@ defmodule McpServer.Presentation.Search do
     page = if format == "json", do: "", else: page(view, arguments, listed, rendered, total, options)
     markers = Output.contract_markers(view, page)
 
+    provenance = provenance(view, arguments, options.provenance)
+
     payload = %{
       "query" => echo(arguments, format, options),
       "metadata" => metadata(matches, total, rendered, markers, options),
       options.items => Enum.map(listed, summary(options.summary)),
-      "provenance" => provenance(view, arguments, options.provenance)
+      "provenance" => provenance
     }
 
-    Output.present(view, options.kind, payload, format: format, markdown: page, cards: cards)
+    blocks = [markdown: page, extras: panel(provenance), cards: cards]
+    Output.present(view, options.kind, payload, [format: format] ++ blocks)
   end
 
   defp echo(arguments, format, options) do
@@ -234,6 +237,12 @@ defmodule McpServer.Presentation.Search do
   end
 
   defp provenance(_view, _arguments, _provenance), do: nil
+
+  defp panel(nil), do: []
+  defp panel(provenance), do: [["## Provenance\n" | Enum.map(provenance, &panel_line/1)]]
+
+  defp panel_line({name, value}) when is_map(value) or is_list(value), do: panel_line({name, JSON.encode!(value)})
+  defp panel_line({name, value}), do: ["\n- ", Markdown.line(name), ": ", Markdown.line(to_string(value))]
 
   defp page(_view, arguments, [], _rendered, _total, options) do
     {_one, many} = options.nouns

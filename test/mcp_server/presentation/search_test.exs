@@ -33,6 +33,15 @@ defmodule McpServer.Presentation.SearchTest do
                %{"source" => "Shelf", "timestamp" => "2026-01-22T21:30:00.000Z", "version" => "v9"}
     end
 
+    test "S0-20, RES-67: asked for, provenance is a block of its own as well, before the JSON" do
+      options = options(things(1), provenance: %{"source" => "Shelf\n# x", "path" => "/srv/x", "counts" => [1, 2]})
+      result = search!(%{"q" => "x", "format" => "both", "includeProvenancePanel" => true}, options)
+      assert [_page, panel, json] = Enum.map(result.content, & &1.text)
+      assert panel == "## Provenance\n\n- counts: [1,2]\n- source: Shelf # x"
+      assert JSON.decode!(json)["provenance"] == %{"source" => "Shelf\n# x", "counts" => [1, 2]}
+      assert length(search!(%{"q" => "x", "format" => "both"}, options).content) == 2
+    end
+
     test "S0-21, S0-22, RES-02, RES-35, S3-10: what was asked for is echoed, and the format it resolved to" do
       options = options(things(2))
       assert data(%{"q" => "x"}, options)["query"] == %{"q" => "x", "format" => "markdown"}

@@ -73,7 +73,7 @@ fn a_marker_counts_alone_on_its_line_and_outside_of_code() {
     assert!(is_name("pattern-card") && is_name("v1.2_a"));
     assert!(!is_name("") && !is_name("a b") && !is_name("a-->") && !is_name("é"));
     for (text, expected) in [
-        (format!("{CARD}"), 1),
+        (CARD.to_owned(), 1),
         (format!("{CARD}\n{CARD}\r\n  {CARD}\t"), 3),
         (format!("    {CARD}"), 0),
         (format!("> {CARD}"), 0),
