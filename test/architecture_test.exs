@@ -87,7 +87,7 @@ defmodule McpServer.ArchitectureTest do
       McpServer.Completion => above_values,
       McpServer.Results => above_values ++ [McpServer.Protocol, McpServer.Router],
       # Without a server; what puts it under HTTP is beside it (`DualResponse.Plug`), or above (`Http.Desk`).
-      McpServer.DualResponse.Rest => transports ++ objects -- [McpServer.Dispatch],
+      McpServer.DualResponse.Rest => transports ++ (objects -- [McpServer.Dispatch]),
       McpServer.Content => above_values,
       McpServer.App => above_values,
       McpServer.Session => transports ++ [McpServer.Dispatch, McpServer.JSON],
