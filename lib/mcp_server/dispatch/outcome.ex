@@ -3,7 +3,6 @@ defmodule McpServer.Dispatch.Outcome do
   # What a handler returned, in one shape. Handlers may be brief; the encoder wants structs.
 
   alias McpServer.{Completion, InputRequest, JSON, Request}
-  alias McpServer.Content.{ResourceLink, Text}
   alias McpServer.DualResponse.Response
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
@@ -56,15 +55,16 @@ defmodule McpServer.Dispatch.Outcome do
 
   defp tool({:ok, %CallResult{} = result}), do: {:ok, result}
   defp tool({:ok, content}) when is_list(content), do: {:ok, %CallResult{content: content}}
-  defp tool({:ok, %Response{} = response}), do: tool({:ok, Response.to_mcp_tool_result(response)})
-
-  # What `Response.to_mcp_tool_result/1` gives. Data of a user's own has no content in it.
-  defp tool({:ok, %{"content" => [%module{} | _] = content, "structuredContent" => structured} = result})
-       when map_size(result) == 2 and module in [Text, ResourceLink],
-       do: {:ok, %CallResult{content: content, structured_content: structured}}
-
+  defp tool({:ok, %Response{} = response}), do: {:ok, Response.to_call_result(response)}
   defp tool(content) when is_list(content), do: {:ok, %CallResult{content: content}}
-  defp tool({:ok, data} = returned) when is_map(data) and not is_struct(data), do: structured(data, returned)
+
+  defp tool({:ok, data} = returned) when is_map(data) and not is_struct(data) do
+    case Response.to_call_result(data) do
+      nil -> structured(data, returned)
+      result -> {:ok, result}
+    end
+  end
+
   defp tool(returned), do: {:invalid, returned}
 
   # Clients that know no structured content still get the data, as text.
