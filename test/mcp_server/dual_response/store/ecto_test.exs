@@ -34,7 +34,7 @@ defmodule McpServer.DualResponse.Store.EctoTest do
     ref
   end
 
-  defp ask(sql, parameters \\ []) do
+  defp ask(sql, parameters) do
     {:ok, %{rows: rows}} = PostgresRepo.query(sql, parameters)
     rows
   end
@@ -194,6 +194,14 @@ defmodule McpServer.DualResponse.Store.EctoTest do
       end
 
       assert_raise ArgumentError, fn -> String.to_existing_atom(unknown) end
+    end
+
+    test "of a tenant that this node cannot read do not keep a resource from being deleted",
+         %{store: store, ref: ref, now: now} do
+      key = save(store, ref, StoreCase.expiring(now - 1))
+      tamper(key, "tenant", %{"$atom" => "never_seen_#{System.unique_integer([:positive])}"})
+      assert store.find_expired(ref, now, 10) == {:ok, [key]}
+      assert store.delete_expired(ref, now, 10) == {:ok, [key]}
     end
 
     defp tamper({_tenant, id}, column, value) do
