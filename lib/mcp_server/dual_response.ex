@@ -127,7 +127,8 @@ defmodule McpServer.DualResponse do
   | `:tenant`, `:subject` | whose it is |
   | `:conn` | a `McpServer.Conn` that says whose it is |
 
-  `execute` and `count` may be `{module, function, arguments}`, called with the options as last argument: what
+  What a function has captured is copied with each look at the resource, so it should be small: what the query
+  needs to know, not what it found. `execute` and `count` may be `{module, function, arguments}`, called with the options as last argument: what
   a store outside the node can keep. `sort` is `nil` for the sample; `context` is the identity that asks, so
   that a query can keep to its tenant.
 

@@ -23,12 +23,6 @@ defmodule McpServer.DualResponses do
     {fn -> :atomics.get(time, 1) end, fn milliseconds -> :atomics.add(time, 1, milliseconds) end}
   end
 
-  @doc "So many times the fraction that MCP_SCALE gives, a twentieth by default: `MCP_SCALE=1 mix test` runs in full."
-  def scaled(count) do
-    {scale, ""} = Float.parse(System.get_env("MCP_SCALE", "0.05"))
-    max(round(count * scale), 1)
-  end
-
   @doc "Rows numbered from 0."
   defdelegate rows(count), to: McpServer.DualResponse.StoreCase
 

@@ -41,7 +41,7 @@ defmodule McpServer.Dispatch.Budget do
   end
 
   defp shorten(spill, room, tool, {catalog, request}) do
-    outcome = {:ok, Spill.result(spill, room, tool.output?)}
+    outcome = {:ok, Spill.result(spill, room, tool.keeps_data?)}
     {_outcome, reply} = answer = Answer.encode(catalog, request, outcome)
 
     # Names can be long as well. What is left without any row is the link.

@@ -3,7 +3,6 @@ defmodule McpServer.Dispatch.Outcome do
   # What a handler returned, in one shape. Handlers may be brief; the encoder wants structs.
 
   alias McpServer.{Completion, Envelope, InputRequest, JsonRpc, Request}
-  alias McpServer.Content.{ResourceLink, Text}
   alias McpServer.DualResponse.Response
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
@@ -67,15 +66,12 @@ defmodule McpServer.Dispatch.Outcome do
 
   defp tool({:ok, %CallResult{} = result}), do: {:ok, result}
   defp tool({:ok, content}) when is_list(content), do: {:ok, %CallResult{content: content}}
-  defp tool({:ok, %Response{} = response}), do: tool({:ok, Response.to_mcp_tool_result(response)})
-
-  # What `Response.to_mcp_tool_result/1` gives. Data of a user's own has no content in it.
-  defp tool({:ok, %{"content" => [%module{} | _] = content, "structuredContent" => structured} = result})
-       when map_size(result) == 2 and module in [Text, ResourceLink],
-       do: {:ok, %CallResult{content: content, structured_content: structured}}
-
+  defp tool({:ok, %Response{} = response}), do: {:ok, Response.to_call_result(response)}
   defp tool(content) when is_list(content), do: {:ok, %CallResult{content: content}}
-  defp tool({:ok, data}) when is_map(data) and not is_struct(data), do: {:ok, CallResult.structured(data)}
+
+  defp tool({:ok, data}) when is_map(data) and not is_struct(data),
+    do: {:ok, Response.to_call_result(data) || CallResult.structured(data)}
+
   defp tool(returned), do: {:invalid, returned}
 
   # The reason goes to the log: what is wrong with the envelope, not what is in it.

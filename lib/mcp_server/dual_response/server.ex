@@ -21,7 +21,7 @@ defmodule McpServer.DualResponse.Server do
       {:ok, ref} ->
         options = %{options | ref: ref}
         Options.put(options)
-        {:ok, schedule(options, options.cleanup_interval)}
+        {:ok, schedule(%{options: options, timer: nil}, options.cleanup_interval)}
 
       {:error, reason} ->
         {:stop, Error.new(:storage_error, "The store cannot be opened", cause: reason)}
@@ -34,31 +34,32 @@ defmodule McpServer.DualResponse.Server do
     kind, reason -> {:error, {kind, reason}}
   end
 
-  defp schedule(options, time) do
-    _timer = Process.send_after(self(), :sweep, time)
-    options
+  # One timer, whoever else may have asked for a sweep.
+  defp schedule(%{timer: timer} = state, time) do
+    if timer, do: Process.cancel_timer(timer)
+    %{state | timer: Process.send_after(self(), :sweep, time)}
   end
 
   @impl true
-  def handle_info(:sweep, options) do
+  def handle_info(:sweep, %{options: options} = state) do
     case Storage.delete_expired(options, @batch) do
-      {:ok, 0} -> {:noreply, schedule(options, options.cleanup_interval)}
-      {:ok, count} -> {:noreply, swept(options, count)}
+      {:ok, 0} -> {:noreply, schedule(state, options.cleanup_interval)}
+      {:ok, count} -> {:noreply, swept(state, count)}
       # Logged where it failed; the store may be back next time.
-      {:error, _error} -> {:noreply, schedule(options, options.cleanup_interval)}
+      {:error, _error} -> {:noreply, schedule(state, options.cleanup_interval)}
     end
   end
 
-  def handle_info(_message, options), do: {:noreply, options}
+  def handle_info(_message, state), do: {:noreply, state}
 
-  defp swept(options, count) do
+  defp swept(%{options: options} = state, count) do
     Events.emit(options, :expired, %{count: count}, %{})
-    schedule(options, if(count == @batch, do: 0, else: options.cleanup_interval))
+    schedule(state, if(count == @batch, do: 0, else: options.cleanup_interval))
   end
 
   # A process that crashed or was killed leaves the store to the one that takes its place.
   @impl true
-  def terminate(reason, options) do
+  def terminate(reason, %{options: options}) do
     if shutdown?(reason) do
       Options.erase(options.name)
       options.store.close(options.ref)

@@ -130,17 +130,18 @@ defmodule McpServer.DualResponse.Spill do
 
   @doc """
   What goes out in place of the result, with at most `room` bytes of rows in the text and as many in the
-  structured content. A tool that declares an output schema keeps its structured content, which has to fit it.
+  structured content. A tool that declares an output schema keeps its structured content, which has to fit it, and
+  so does one with a view, which draws it.
   """
-  @spec result(t, room :: non_neg_integer, schema? :: boolean) :: CallResult.t()
-  def result(%Spill{} = spill, room, schema?) do
+  @spec result(t, room :: non_neg_integer, keeps_data? :: boolean) :: CallResult.t()
+  def result(%Spill{} = spill, room, keeps_data?) do
     shown = fitting(spill.rows, room)
     text = Enum.join([summary(spill, length(shown)) | Enum.map(shown, &line(spill, &1))], "\n")
 
     %CallResult{
       spill.result
       | content: spill.kept ++ [%Text{text: text}, Response.link(spill.response)],
-        structured_content: if(schema?, do: spill.result.structured_content, else: structured(spill, shown, room))
+        structured_content: if(keeps_data?, do: spill.result.structured_content, else: structured(spill, shown, room))
     }
   end
 

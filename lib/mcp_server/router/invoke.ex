@@ -6,6 +6,7 @@ defmodule McpServer.Router.Invoke do
 
   alias McpServer.App.View
   alias McpServer.{Completion, JSON}
+  alias McpServer.DualResponse.Response
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool
@@ -21,7 +22,11 @@ defmodule McpServer.Router.Invoke do
   end
 
   defp tool_result(content) when is_list(content), do: {:ok, content}
-  defp tool_result({:ok, data}) when is_map(data) and not is_struct(data), do: {:ok, structured(data)}
+  defp tool_result({:ok, %Response{} = response}), do: {:ok, Response.to_call_result(response)}
+
+  defp tool_result({:ok, data}) when is_map(data) and not is_struct(data),
+    do: {:ok, Response.to_call_result(data) || structured(data)}
+
   defp tool_result(result), do: result
 
   # Clients that know no structured content still get the data, as text.

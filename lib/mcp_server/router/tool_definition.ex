@@ -216,7 +216,8 @@ defmodule McpServer.Router.ToolDefinition do
       authorize: tool.options[:authorize],
       task_start: if(tool.options[:task_start] == "handler", do: :handler, else: :call),
       result_budget: tool.options[:result_budget],
-      output?: tool.output_schema != nil or tool.output != []
+      # What clients check the structured content with, or draw it with, stays.
+      keeps_data?: tool.output_schema != nil or tool.output != [] or tool.options[:ui] != nil
     }
   end
 end

@@ -90,6 +90,80 @@ defmodule McpServer.DualResponse.ExpiryTest do
     assert kept(name) == %{resources: 0, bytes: 0}
   end
 
+  with {:error, :bad_name} <- :code.lib_dir(:proper) do
+    IO.puts(:stderr, "#{inspect(__MODULE__)}: properties skipped, PropEr is not installed")
+  else
+    library -> Code.prepend_path(Path.join(library, "ebin"))
+  end
+
+  if Code.ensure_loaded?(:proper) do
+    @compile {:no_warn_undefined, [:proper, :proper_types]}
+
+    test "R2, S1-21, S1-22, S1-23: whatever happens in whatever order, a resource is there as long as its time says" do
+      which = :proper_types.choose(0, 5)
+
+      command =
+        :proper_types.frequency([
+          {3, {:create, :proper_types.choose(1, 40)}},
+          {4, {:pass, :proper_types.choose(1, 15)}},
+          {3, {:fetch, which}},
+          {1, {:pin, which}},
+          {1, {:delete, which}},
+          {1, {:sweep, 0}}
+        ])
+
+      type = {:proper_types.list(command), :proper_types.oneof([false, 20])}
+
+      property =
+        :proper.forall(type, fn {commands, extend} ->
+          {clock, pass} = clock()
+          name = server(clock: clock, extend_on_access: extend)
+          world = %{name: name, pass: pass, extend: extend, now: 0, deadlines: [], ids: []}
+          world = Enum.reduce(commands, world, &command/2)
+          found = for id <- world.ids, do: DualResponse.get_resource(name, id) != nil
+          DualResponse.shutdown(name)
+          found == Enum.map(world.deadlines, &(&1 > world.now))
+        end)
+
+      assert :proper.quickcheck(property, [:quiet, :noshrink, numtests: 200, max_size: 40]) == true
+    end
+
+    # A deadline is when, `:never` for what is pinned (later than every number), or 0 for what was deleted.
+    defp command({:create, time}, world) do
+      id = create!(world.name, 1, expiration: time).resource_id
+      %{world | ids: world.ids ++ [id], deadlines: world.deadlines ++ [world.now + time]}
+    end
+
+    defp command({:pass, time}, world) do
+      world.pass.(time)
+      %{world | now: world.now + time}
+    end
+
+    defp command({:sweep, _}, world) do
+      sweep(world.name)
+      world
+    end
+
+    defp command({_what, _which}, %{ids: []} = world), do: world
+
+    defp command({what, which}, %{now: now} = world) do
+      at = rem(which, length(world.ids))
+      deadline = Enum.at(world.deadlines, at)
+      assert act(what, world.name, Enum.at(world.ids, at)) == deadline > now
+      deadline = if deadline > now, do: afterwards(what, deadline, world), else: deadline
+      %{world | deadlines: List.replace_at(world.deadlines, at, deadline)}
+    end
+
+    defp act(:fetch, name, id), do: match?({:ok, _page}, DualResponse.fetch(name, id))
+    defp act(:pin, name, id), do: DualResponse.pin_resource(name, id)
+    defp act(:delete, name, id), do: DualResponse.delete_resource(name, id)
+
+    defp afterwards(:pin, _deadline, _world), do: :never
+    defp afterwards(:delete, _deadline, _world), do: 0
+    defp afterwards(:fetch, deadline, %{extend: false}), do: deadline
+    defp afterwards(:fetch, deadline, %{extend: extend, now: now}), do: max(deadline, now + extend)
+  end
+
   describe "S1-14: the cleanup" do
     test "deletes what has expired after one interval, without any access" do
       {clock, pass} = clock()
@@ -100,7 +174,14 @@ defmodule McpServer.DualResponse.ExpiryTest do
       until(fn -> kept(name) == %{resources: 0, bytes: 0} end)
     end
 
-    test "is done in parts, one timer at a time" do
+    test "R2: has one timer, whatever it is sent" do
+      name = server(cleanup_interval: 600_000)
+      timers = for _ <- 1..3, do: send(name, :sweep) && :sys.get_state(name).timer
+      assert [false, false, time] = Enum.map(timers, &Process.read_timer/1)
+      assert time in 500_000..600_000
+    end
+
+    test "is done in parts" do
       {clock, pass} = clock()
       name = server(clock: clock, cleanup_interval: 600_000)
       for _ <- 1..1_100, do: create!(name, 0)
@@ -128,7 +209,7 @@ defmodule McpServer.DualResponse.ExpiryTest do
     test "pays no heed to messages that are none of its own" do
       name = server()
       send(name, :anything)
-      assert %{name: ^name} = :sys.get_state(name)
+      assert %{options: %{name: ^name}} = :sys.get_state(name)
     end
   end
 

@@ -73,6 +73,13 @@ defmodule McpServer.DualResponse.RouterTest do
       end
     end
 
+    test "and callers of the router's own functions get the same" do
+      for tool <- ["search", "map"] do
+        assert {:ok, %McpServer.Tool.CallResult{content: [_text, _link], structured_content: %{"metadata" => _}}} =
+                 MCP.call_tool(%McpServer.Conn{}, tool, %{})
+      end
+    end
+
     test "and clients of revisions without links are told where it is" do
       assert {:ok, %{"content" => [_text, %{"type" => "text", "text" => "Numbers: resource://" <> _id}]}} =
                call_tool("search", %{}, revision: "2024-11-05")

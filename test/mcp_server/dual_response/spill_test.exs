@@ -23,6 +23,12 @@ defmodule McpServer.DualResponse.SpillTest do
     tool "run", "Answers", Handlers, :run, result_budget: 4_096
     tool "call", "Answers", Handlers, :call, result_budget: 4_096
     tool "free", "Answers", Handlers, :run
+    tool "drawn", "Answers", Handlers, :run, result_budget: 4_096, ui: "ui://rows"
+    tool "lasting", "Answers", Handlers, :run, result_budget: 4_096, task_support: :optional
+
+    resource "rows", "ui://rows" do
+      read Handlers, :run
+    end
 
     tool "typed", "Answers", Handlers, :run, result_budget: 4_096 do
       output_field "rows", "Rows", :array, required: true
@@ -235,6 +241,13 @@ defmodule McpServer.DualResponse.SpillTest do
       assert bytes > @budget
     end
 
+    test "is not needed for a view to get what it draws" do
+      rows = for n <- 1..1_000, do: %{"id" => n}
+      {result, _bytes} = answer({:ok, %{"rows" => rows}}, tool: "drawn")
+      assert [%{"text" => "The result has 1000 rows" <> _}, %{"type" => "resource_link"}] = result["content"]
+      assert result["structuredContent"] == %{"rows" => rows}
+    end
+
     test "is checked before anything is kept" do
       rows = for n <- 1..1_000, do: %{"id" => n}
 
@@ -243,6 +256,24 @@ defmodule McpServer.DualResponse.SpillTest do
       end)
 
       assert kept() == 0
+    end
+  end
+
+  test "the result of a task is kept as well" do
+    rows = for n <- 1..1_000, do: %{"id" => n}
+    tasks = %{"extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}
+    client = connect(assigns: %{returns: {:ok, %{"rows" => rows}}}, client_capabilities: tasks)
+    call = McpServer.Test.Client.call(client, "tools/call", %{"name" => "lasting", "arguments" => %{}})
+    assert {:ok, %{"resultType" => "task", "taskId" => id}} = call
+    result = settled(client, id)
+    assert result["structuredContent"]["metadata"]["total_count"] == 1_000
+    assert all(result) == rows
+  end
+
+  defp settled(client, id) do
+    case McpServer.Test.Client.call(client, "tasks/get", %{"taskId" => id}) do
+      {:ok, %{"status" => "working"}} -> settled(client, id)
+      {:ok, %{"status" => "completed", "result" => result}} -> result
     end
   end
 
@@ -306,8 +337,9 @@ defmodule McpServer.DualResponse.SpillTest do
     assert {:error, _error} = read_resource(uri, assigns: %{user: "eve"})
   end
 
-  test "T5: a result of 100 MB is kept and linked; nothing else is harmed" do
-    megabytes = DualResponses.scaled(100)
+  # A hundred with `MCP_SCALE=20`.
+  test "T5: a result of megabytes is kept and linked; nothing else is harmed" do
+    megabytes = McpServer.HttpCase.scaled(5)
     lines = megabytes * 10_000
     line = String.duplicate("x", 99)
     returns = fn _conn -> {:ok, [Content.text(String.duplicate(line <> "\n", lines - 1) <> line)]} end

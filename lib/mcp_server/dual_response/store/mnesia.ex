@@ -26,8 +26,8 @@ defmodule McpServer.DualResponse.Store.Mnesia do
 
   ## What is promised
 
-  Creating, pinning and deleting are transactions that have reached every node when they return; counting an access is
-  a transaction, and loses none. Reading is local. What is kept in `:ram_copies` lives as long as one node does; a node
+  Creating, pinning and deleting are transactions that have reached every node when they return. Counting an access is
+  a transaction too and loses none; other nodes see it a moment later. Reading is local. What is kept in `:ram_copies` lives as long as one node does; a node
   that comes back copies it from the others. `:disc_copies` outlive all of them: what was created, pinned or deleted is on
   the disc of the node that did so, accesses follow within seconds. Start the node that went last first.
 
@@ -95,9 +95,11 @@ defmodule McpServer.DualResponse.Store.Mnesia do
 
   @impl true
   def save(server, resource, rows) do
+    chunks = Records.chunks(rows)
+
     if closure?(resource.query),
       do: {:error, :function},
-      else: everywhere(fn -> {:ok, Records.insert(server, resource, rows)} end)
+      else: everywhere(fn -> {:ok, Records.insert(server, resource, chunks)} end)
   end
 
   defp closure?(nil), do: false
@@ -116,7 +118,7 @@ defmodule McpServer.DualResponse.Store.Mnesia do
 
   @impl true
   def touch(server, {_tenant, id}, changes, now) do
-    transaction(fn -> Records.use(server, id, now, changes) end)
+    transaction(fn -> Records.count_access(server, id, now, changes) end)
   end
 
   @impl true
@@ -129,23 +131,32 @@ defmodule McpServer.DualResponse.Store.Mnesia do
 
   @impl true
   def delete_expired(server, now, limit) do
+    forget_deletions(now)
+
     with {:ok, keys} <- find_expired(server, now, limit) do
-      forget_deletions(now)
-      delete_batches(server, now, Enum.chunk_every(keys, @batch), [])
+      # Another node may be first, or the resource be pinned meanwhile.
+      in_batches(keys, fn batch ->
+        {:ok, Enum.filter(batch, fn {_tenant, id} -> Records.delete_expired(server, id, now) end)}
+      end)
     end
   end
 
-  defp delete_batches(_server, _now, [], deleted), do: {:ok, deleted |> Enum.reverse() |> Enum.concat()}
-
-  defp delete_batches(server, now, [batch | batches], deleted) do
-    # Another node may have been first, or the resource pinned meanwhile.
-    case transaction(fn -> Enum.filter(batch, fn {_tenant, id} -> Records.delete_expired(server, id, now) end) end) do
-      {:error, reason} -> {:error, reason}
-      keys -> delete_batches(server, now, batches, [keys | deleted])
+  defp forget_deletions(now) do
+    with {:ok, keys} <- local(fn -> {:ok, Records.old_deletions(now)} end) do
+      in_batches(keys, fn batch -> {Records.forget_deletions(batch), batch} end)
     end
   end
 
-  defp forget_deletions(now), do: transaction(fn -> Records.forget_deletions(now, @batch) end)
+  defp in_batches(keys, change) do
+    keys
+    |> Enum.chunk_every(@batch)
+    |> Enum.reduce_while({:ok, []}, fn batch, {:ok, done} ->
+      case transaction(fn -> change.(batch) end) do
+        {:ok, keys} -> {:cont, {:ok, done ++ keys}}
+        {:error, reason} -> {:halt, {:error, reason}}
+      end
+    end)
+  end
 
   @impl true
   def size(server), do: local(fn -> {:ok, Records.size(server)} end)
@@ -162,13 +173,13 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   # disc, if anything is.
   defp everywhere(change) do
     apart(fn ->
-      result = :mnesia.sync_transaction(change)
+      result = :mnesia.sync_transaction(&Member.unless_moving/1, [change])
       if Tables.on_disc?(), do: :mnesia.sync_log()
       result
     end)
   end
 
-  defp transaction(change), do: apart(fn -> :mnesia.transaction(change) end)
+  defp transaction(change), do: apart(fn -> :mnesia.transaction(&Member.unless_moving/1, [change]) end)
 
   # In a process of its own: a caller may be killed at any time, and a commit that ends half-way is half.
   defp apart(transaction) do

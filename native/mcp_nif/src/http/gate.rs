@@ -240,7 +240,7 @@ impl Service for Gate {
                     head: Waiting::Result(asked),
                     max_bytes: rest.max_body(),
                 },
-                Err(answer) => Verdict::Answer(answer),
+                Err(answer) => Verdict::Answer(finished(answer)),
             };
         }
         let screened = match screen(&self.policy.0, &judged) {

@@ -2,7 +2,7 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use mcp_core::http::Head;
+use mcp_core::http::{Head, HttpAnswer};
 use mcp_core::results::dual::{Action, Refusal, Wanted, refuse, screen, select};
 use mcp_listener::{Answer, Call, Fault, RequestHead};
 use rustler::{Encoder, LocalPid, NifResult, ResourceArc, Term};
@@ -62,10 +62,9 @@ impl Rest {
         &self,
         judged: &Head<'_>,
         head: &RequestHead<'_>,
-    ) -> Result<Asked, Answer> {
-        let wanted = screen(&self.endpoint.0, judged).map_err(finished)?;
+    ) -> Result<Asked, HttpAnswer> {
         Ok(Asked {
-            wanted,
+            wanted: screen(&self.endpoint.0, judged)?,
             head: self.hooks.then(|| OwnedHead::of(head)),
         })
     }

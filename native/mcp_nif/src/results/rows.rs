@@ -150,11 +150,11 @@ fn write_cell(out: &mut Vec<u8>, json: &str) {
     }
 }
 
-fn written<'a>(
-    env: Env<'a>,
+fn written(
+    env: Env<'_>,
     budget: usize,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>,
-) -> Term<'a> {
+) -> Term<'_> {
     let mut out = buffer();
     if let Err(error) = write(&mut out) {
         keep(out);

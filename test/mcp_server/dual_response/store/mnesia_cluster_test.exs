@@ -221,13 +221,58 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
     assert call(other, DualResponse, :delete_resource, [MnesiaCluster, id])
   end
 
-  test "R8: copies on disc outlive all nodes" do
-    id = System.unique_integer([:positive])
+  defp on_disc(id) do
     parent = Path.join(System.tmp_dir!(), "mcp_mnesia_#{System.pid()}_#{id}")
     on_exit(fn -> File.rm_rf!(parent) end)
     File.mkdir_p!(parent)
-    options = fn n -> [storage: :disc_copies, dir: Path.join(parent, "#{n}")] end
+    fn n -> [storage: :disc_copies, dir: Path.join(parent, "#{n}")] end
+  end
 
+  test "R9: a network that was split comes together with copies on disc as well, and they outlive that" do
+    id = System.unique_integer([:positive])
+    options = on_disc(id)
+    one = start("split1-#{id}", options.(1))
+    other = start("split2-#{id}", [connect: [one]] ++ options.(2))
+    cut(one, other)
+    made = for vm <- [one, other], do: save(vm, StoreCase.resource(name: "#{vm.node}"), StoreCase.rows(3))
+    join(one, other)
+    eventually(fn -> whole?([one, other]) and match?({:ok, _all}, store(one, :get, [Enum.at(made, 1)])) end)
+    eventually(fn -> match?({:ok, _all}, store(other, :get, [Enum.at(made, 0)])) end)
+
+    for vm <- [one, other], do: kill(vm)
+    other = start("split2-#{id}", options.(2))
+    for key <- made, do: assert(store(other, :rows, [key, 0, :all]) == {:ok, StoreCase.rows(3)})
+  end
+
+  test "R9: what is confirmed while a node moves is not lost" do
+    [one, other] = cluster(2)
+    cut(one, other)
+    writer = Task.async(fn -> save_until(other, one.node, []) end)
+    join(one, other)
+    confirmed = Task.await(writer, 60_000)
+    assert confirmed != []
+    eventually(fn -> whole?([one, other]) end)
+
+    for key <- confirmed, vm <- [one, other] do
+      eventually(fn -> match?({:ok, _resource}, store(vm, :get, [key])) end)
+    end
+  end
+
+  # Saves until the node has joined the other; errors meanwhile are told to the caller, and so lose nothing.
+  defp save_until(vm, joined, confirmed) do
+    confirmed =
+      case store(vm, :save, [StoreCase.resource(), nil]) do
+        {:ok, id} -> [{nil, id} | confirmed]
+        {:error, _reason} -> confirmed
+      end
+
+    running = running(vm)
+    if is_list(running) and joined in running, do: confirmed, else: save_until(vm, joined, confirmed)
+  end
+
+  test "R8: copies on disc outlive all nodes" do
+    id = System.unique_integer([:positive])
+    options = on_disc(id)
     one = start("disc1-#{id}", options.(1))
     other = start("disc2-#{id}", [connect: [one]] ++ options.(2))
     key = save(one, StoreCase.resource(), StoreCase.rows(450))

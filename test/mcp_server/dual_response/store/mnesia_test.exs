@@ -129,6 +129,25 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     assert_raise ArgumentError, fn -> store.init(server: :x, storage: :ram_copies) end
   end
 
+  test "R8: the member that is killed under load takes nothing with it", %{store: store, ref: ref, now: now} do
+    key = save(store, ref, StoreCase.resource(persist: :rows, query: nil, total_count: 300), StoreCase.rows(300))
+
+    answers =
+      StoreCase.at_once(20, fn
+        1 ->
+          Process.exit(Process.whereis(Store.Mnesia.Member), :kill)
+          []
+
+        _writer ->
+          for _ <- 1..20, do: store.touch(ref, key, %{last_accessed_at: @now}, now)
+      end)
+
+    assert answers |> List.flatten() |> Enum.uniq() == [:ok]
+    assert {:ok, %{access_count: 380}} = store.get(ref, key)
+    assert store.rows(ref, key, 0, :all) == {:ok, StoreCase.rows(300)}
+    eventually(fn -> Process.whereis(Store.Mnesia.Member) != nil end)
+  end
+
   test "S1-44, R8: Mnesia that ends is a storage error, and comes back" do
     server = :mnesia_store_that_ends
     options = [name: server, base_url: "http://127.0.0.1/resources", store: Store.Mnesia]
@@ -137,6 +156,7 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     {:ok, %{resource_id: id}} = DualResponse.create_response(server, rows)
     assert {:ok, %{data: [%{"n" => 1}]}} = DualResponse.fetch(server, id, %{offset: 0})
 
+    eventually(fn -> Process.whereis(Store.Mnesia.Member) != nil end)
     [member, monitor] = [Process.whereis(Store.Mnesia.Member), Process.monitor(Store.Mnesia.Member)]
     :ok = :sys.suspend(member)
     :stopped = :mnesia.stop()

@@ -50,8 +50,21 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
       else: %{member?: false, running: []}
   end
 
+  @doc "Runs the body of a transaction, or aborts it: what is written while this node moves would be lost."
+  @spec unless_moving((() -> result)) :: result when result: term
+  def unless_moving(change) do
+    result = change.()
+    # Behind the change, which had to wait for the locks of `move/2`.
+    if moving?(), do: :mnesia.abort(:moving), else: result
+  end
+
+  # Whether this node's records have been taken out of the tables and are not yet back.
+  defp moving?, do: :persistent_term.get(__MODULE__, false)
+  defp moving(value), do: :persistent_term.put(__MODULE__, value)
+
   @impl true
   def init(options) do
+    moving(false)
     # A node that is not connected takes no part in the lock.
     Enum.each(options.nodes || [], &Node.connect/1)
 
@@ -143,7 +156,8 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
   # Until they are back in the tables the records are in this process only.
   defp move(state, nodes) do
     Logger.warning("The network was split: Mnesia on #{node()} joins #{inspect(nodes)}, with its dual responses.")
-    records = Records.all()
+    moving(true)
+    {:atomic, records} = :mnesia.transaction(&Records.all/0)
     Process.demonitor(state.mnesia, [:flush])
     :stopped = :mnesia.stop()
     forget(nodes, state.storage)
@@ -160,6 +174,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
     with :ok <- start_mnesia(),
          :ok <- join(state),
          :ok <- put_back(state.homeless) do
+      moving(false)
       {:noreply, watch(%{state | homeless: []})}
     else
       {:error, reason} ->
@@ -168,7 +183,6 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
     end
   end
 
-  # Any of them may be done twice.
   defp put_back(merges) do
     Enum.reduce_while(merges, :ok, fn merge, :ok ->
       case :mnesia.transaction(merge) do

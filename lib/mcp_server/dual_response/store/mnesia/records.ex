@@ -32,8 +32,8 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @type server :: atom
   @type id :: String.t()
 
-  # A page of the usual 100 rows copies one or two chunks.
-  @chunk 200
+  # A page of the usual 100 rows is in one chunk or two.
+  @chunk 100
 
   # Before every deadline.
   @before -0xFFFF_FFFF_FFFF_FFFF
@@ -44,12 +44,22 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   # Fields of the usage record. In the resource itself they stay what they were in the beginning.
   @used [:deadline, :expires_at, :access_count, :last_accessed_at]
 
+  @doc """
+  Rows as they are kept: binaries, each some rows in Erlang's external format. They are not copied when they are read
+  or handed to a process, and do not keep alive what the rows were parts of.
+  """
+  @spec chunks([map] | nil) :: {tuple, non_neg_integer}
+  def chunks(nil), do: {{}, 0}
+
+  def chunks(rows) do
+    {rows |> Enum.chunk_every(@chunk) |> Enum.map(&:erlang.term_to_binary/1) |> List.to_tuple(), length(rows)}
+  end
+
   @doc "Writes a resource with its rows; gives its id."
-  @spec insert(server, Resource.t(), [map] | nil) :: id
-  def insert(server, resource, rows) do
+  @spec insert(server, Resource.t(), {tuple, non_neg_integer}) :: id
+  def insert(server, resource, {chunks, rows}) do
     key = {server, resource.id}
-    chunks = (rows || []) |> Enum.chunk_every(@chunk) |> List.to_tuple()
-    :ok = :mnesia.write(kept(key: key, resource: resource, chunks: chunks, rows: length(rows || [])))
+    :ok = :mnesia.write(kept(key: key, resource: resource, chunks: chunks, rows: rows))
     :ok = put_usage(nil, usage_of(key, resource, now()))
     resource.id
   end
@@ -113,8 +123,9 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     with [count] <- pick(server, id, [:"$3"]),
          limit = if(limit == :all, do: count, else: limit),
          last = min(offset + limit, count),
-         [rows] <- between(server, id, offset, last) do
-      {:ok, rows |> Enum.concat() |> Enum.slice(rem(offset, @chunk), max(last - offset, 0))}
+         [chunks] <- between(server, id, offset, last) do
+      {:ok,
+       chunks |> Enum.flat_map(&:erlang.binary_to_term/1) |> Enum.slice(rem(offset, @chunk), max(last - offset, 0))}
     else
       [] -> :not_found
     end
@@ -142,8 +153,8 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   end
 
   @doc "Counts an access of a resource that has not expired."
-  @spec use(server, id, integer, map) :: :ok | :not_found
-  def use(server, id, now, changes) do
+  @spec count_access(server, id, integer, map) :: :ok | :not_found
+  def count_access(server, id, now, changes) do
     case live(server, id, now) do
       [] ->
         :not_found
@@ -201,13 +212,15 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     true
   end
 
-  @doc "Forgets deletions whose time is up."
-  @spec forget_deletions(integer, pos_integer) :: :ok
-  def forget_deletions(now, limit) do
-    pattern = [{deletion(key: :"$1", until: :"$2"), [{:"=<", :"$2", now}], [:"$1"]}]
-    for key <- @deleted |> :mnesia.dirty_select(pattern) |> Enum.take(limit), do: :mnesia.delete({@deleted, key})
-    :ok
+  @doc "Deletions that need not be remembered any longer."
+  @spec old_deletions(integer) :: [{server, id}]
+  def old_deletions(now) do
+    :mnesia.dirty_select(@deleted, [{deletion(key: :"$1", until: :"$2"), [{:"=<", :"$2", now}], [:"$1"]}])
   end
+
+  @doc "Forgets deletions."
+  @spec forget_deletions([{server, id}]) :: :ok
+  def forget_deletions(keys), do: Enum.each(keys, &:mnesia.delete({@deleted, &1}))
 
   @doc "The keys of what has expired, the longest ago first."
   @spec expired(server, integer, pos_integer) :: [{tenant :: term, id}]
@@ -258,11 +271,14 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     )
   end
 
-  @doc "Everything this node holds, to be given to `merge/1` elsewhere."
+  @doc "Everything this node holds. No transaction is under way meanwhile."
   @spec all() :: [tuple]
-  def all, do: for(table <- Tables.all(), record <- :ets.tab2list(table), do: record)
+  def all do
+    Enum.each(Tables.all(), &:mnesia.write_lock_table/1)
+    for table <- Tables.all(), record <- :ets.tab2list(table), do: record
+  end
 
-  @doc "The transactions that bring records of the other side of a split network into the tables."
+  @doc "The transactions that bring all of another side's records into the tables. Each may be done twice."
   @spec merges([tuple]) :: [(() -> :ok)]
   def merges(records) do
     usages = for usage(key: key) = usage <- records, into: %{}, do: {key, usage}

@@ -19,9 +19,20 @@ defmodule McpServer.DualResponse.Store.Mnesia.Tables do
 
   @all for {table, _type, _attributes} <- @definitions, do: table
 
+  @doc "What does not change: the resources and their rows."
+  @spec resources() :: atom
   def resources, do: @resources
+
+  @doc "What changes with each access."
+  @spec uses() :: atom
   def uses, do: @uses
+
+  @doc "The deadlines, in order."
+  @spec expiry() :: atom
   def expiry, do: @expiry
+
+  @doc "What was deleted, and until when that is remembered."
+  @spec deleted() :: atom
   def deleted, do: @deleted
 
   @doc "The names of all tables."
