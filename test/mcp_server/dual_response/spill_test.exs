@@ -5,7 +5,6 @@ defmodule McpServer.DualResponse.SpillTest do
   import ExUnit.CaptureLog
 
   alias McpServer.{DualResponse, JSON}
-  alias McpServer.DualResponses
   alias McpServer.Tool.{CallResult, Content}
 
   @server McpServer.DualResponse.SpillTest.Results
