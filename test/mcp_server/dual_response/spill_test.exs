@@ -176,6 +176,14 @@ defmodule McpServer.DualResponse.SpillTest do
              ]
     end
 
+    test "T5: an image of twelve megabytes is one row" do
+      image = :binary.copy(<<0>>, 12_000_000)
+      {result, bytes} = answer({:ok, [Content.image(image, "image/png")]}, timeout: 60_000, receive_timeout: 60_000)
+      assert bytes <= @budget
+      assert [%{"block" => 1, "type" => "image", "data" => data, "mimeType" => "image/png"}] = all(result)
+      assert Base.decode64!(data) == image
+    end
+
     test "of very many lines becomes a row for several" do
       text = Enum.join(1..250_000, "\n")
       {result, _bytes} = answer({:ok, [Content.text(text)]})
