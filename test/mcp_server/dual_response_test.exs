@@ -319,8 +319,13 @@ defmodule McpServer.DualResponseTest do
 
     test "and keeps no functions: a query that is one is refused before anything is saved" do
       name = server(store: FailingStore)
+      test = self()
+      asked = [execute: fn _ -> send(test, :asked) && [] end, count: fn -> send(test, :asked) && 0 end]
 
-      assert {:error, %Error{code: :storage_error, message: message}} = DualResponse.create_response(name, numbers(1))
+      assert {:error, %Error{code: :storage_error, message: message}} =
+               DualResponse.create_response(name, numbers(1, asked))
+
+      refute_received :asked
 
       assert message == "The store keeps no functions: the query has to be {module, function, arguments}"
       assert resources(name) == 0

@@ -12,9 +12,9 @@ defmodule McpServer.DualResponse.Creation do
   def create(server, options) do
     given = server |> read!(options) |> identify(server)
 
-    with {:ok, total, sample, rows} <- gather(server, given),
+    with :ok <- storable(server, query(given)),
+         {:ok, total, sample, rows} <- gather(server, given),
          {resource, rows} = resource(server, given, total, sample, rows),
-         :ok <- storable(server, resource),
          :ok <- Room.check(server, resource),
          :ok <- Storage.save(server, resource, rows),
          :ok <- Room.make(server, resource) do
@@ -172,7 +172,8 @@ defmodule McpServer.DualResponse.Creation do
 
   defp context(given), do: %{tenant: given.tenant, subject: given.subject}
 
-  defp storable(%{store: store}, %{query: query}) do
+  # Before anything is run for nothing.
+  defp storable(%{store: store}, query) do
     if store.persists_closures?() or not closures?(query) do
       :ok
     else

@@ -96,8 +96,10 @@ defmodule McpServer.DualResponse.Spill do
         do: %{"block" => block, "line" => number * lines + 1, "text" => part}
   end
 
+  # Its members as they would have been sent: text of our own, which needs no limits but its size.
   defp block({content, block}) do
-    {:ok, wire} = content |> JSON.encode!() |> JSON.decode()
+    text = JSON.encode!(content)
+    wire = JSON.decode!(text, max_bytes: byte_size(text), max_values: byte_size(text))
     [Map.put(wire, "block", block)]
   end
 

@@ -5,7 +5,6 @@ defmodule McpServer.DualResponse.SpillTest do
   import ExUnit.CaptureLog
 
   alias McpServer.{DualResponse, JSON}
-  alias McpServer.DualResponses
   alias McpServer.Tool.{CallResult, Content}
 
   @server McpServer.DualResponse.SpillTest.Results
@@ -181,6 +180,14 @@ defmodule McpServer.DualResponse.SpillTest do
                %{"block" => 3, "type" => "resource_link", "name" => "log", "uri" => "file:///log"},
                %{"block" => "structuredContent", "value" => structured}
              ]
+    end
+
+    test "T5: an image of twelve megabytes is one row" do
+      image = :binary.copy(<<0>>, 12_000_000)
+      {result, bytes} = answer({:ok, [Content.image(image, "image/png")]}, timeout: 60_000, receive_timeout: 60_000)
+      assert bytes <= @budget
+      assert [%{"block" => 1, "type" => "image", "data" => data, "mimeType" => "image/png"}] = all(result)
+      assert Base.decode64!(data) == image
     end
 
     test "of very many lines becomes a row for several" do

@@ -1,5 +1,5 @@
 defmodule BookshopWeb.ResultsTest do
-  # M-05: the MCP endpoint and the stored results in one router. A tool's result links to rows that are fetched from
+  # The MCP endpoint and the stored results in one router. A tool's result links to rows that are fetched from
   # the same application.
   use BookshopWeb.ConnCase, async: true
 
@@ -20,7 +20,7 @@ defmodule BookshopWeb.ResultsTest do
   defp fetch(conn, path, body, headers \\ [{"content-type", "application/json"}]),
     do: conn |> with_headers([@ada | headers]) |> post(path, body)
 
-  test "the model sees two books, the program fetches all", %{conn: conn} do
+  test "M-05, S1-24: the model sees two books, the program fetches all", %{conn: conn} do
     {content, path} = catalogue(conn)
     assert length(content["results"]) == 2
     assert content["metadata"]["total_count"] == 4
