@@ -60,6 +60,21 @@ defmodule McpServer.JSON.OrderTest do
     assert {:error, %{kind: :unsupported}} = JSON.encode(%{"a" => 1}, order: deep)
   end
 
+  test "pretty, as deep as it may be" do
+    for depth <- [1, 14, 15, 16, 17, 127] do
+      term = Enum.reduce(1..depth, "a \"b\" \n", fn _, inner -> [inner] end)
+      open = for level <- 0..(depth - 1), do: String.duplicate("  ", level) <> "["
+      close = for level <- (depth - 1)..0//-1, do: String.duplicate("  ", level) <> "]"
+      expected = Enum.join(open ++ [String.duplicate("  ", depth) <> ~S("a \"b\" \n")] ++ close, "\n")
+      assert JSON.encode!(term, pretty: true) == expected
+    end
+
+    scalars = %{"a" => [-1.5, 123_456_789_012_345_678_901_234_567_890_123_456_789, true, nil], "b" => %{}, "c" => [[]]}
+    text = JSON.encode!(scalars, pretty: true)
+    assert JSON.decode!(text) == scalars
+    assert text =~ "    123456789012345678901234567890123456789,\n    true,\n    null\n  ],\n  \"b\": {},"
+  end
+
   test "pretty, and large enough for another scheduler" do
     rows = for n <- 1..5_000, do: %{"a" => n, "b" => "text #{n}"}
     text = JSON.encode!(rows, order: ["b"], pretty: true)

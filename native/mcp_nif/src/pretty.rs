@@ -17,85 +17,130 @@ pub(crate) fn write_pretty_text(out: &mut Vec<u8>, compact: &[u8]) {
     out.push(b'"');
 }
 
+/// What is copied at once: most pieces are short, and a block of fixed size needs no call.
+const BLOCK: usize = 32;
+
 /// Where the text goes.
 trait Page {
-    /// A string, quotes included.
-    fn string(&mut self, string: &[u8]);
-    /// Bytes that need no escape.
-    fn bytes(&mut self, bytes: &[u8]);
-    fn new_line(&mut self, level: usize);
+    /// A line break and the most common indentation.
+    const LINE: [u8; BLOCK];
+    /// The bytes of the break alone.
+    const BREAK: usize;
+
+    fn out(&mut self) -> &mut Vec<u8>;
+
+    /// The string that `rest` begins with, quotes included; one without an escape in it is plain.
+    fn string(&mut self, rest: &[u8], length: usize, is_plain: bool);
+
+    #[inline]
+    fn bytes<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.out().extend_from_slice(&bytes);
+    }
+
+    /// The first bytes of `rest`, which need no escape.
+    #[inline]
+    fn copy(&mut self, rest: &[u8], length: usize) {
+        let out = self.out();
+        match rest.first_chunk::<BLOCK>() {
+            Some(block) if length <= BLOCK => {
+                let end = out.len().saturating_add(length);
+                out.extend_from_slice(block);
+                out.truncate(end);
+            }
+            _ => out.extend_from_slice(rest.get(..length).unwrap_or_default()),
+        }
+    }
+
+    #[inline]
+    fn new_line(&mut self, level: usize) {
+        let width = Self::BREAK.saturating_add(level.saturating_mul(2));
+        let out = self.out();
+        let end = out.len().saturating_add(width);
+        out.extend_from_slice(&Self::LINE);
+        if width <= BLOCK {
+            out.truncate(end);
+        } else {
+            out.resize(end, b' ');
+        }
+    }
 }
 
 fn spread(compact: &[u8], page: &mut impl Page) {
     let mut level = 0_usize;
     let mut rest = compact;
     while let Some((byte, after)) = rest.split_first() {
+        let mut length = 1_usize;
         match byte {
             b'"' => {
-                let length = string_end(after).saturating_add(1);
-                let (string, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
-                page.string(string);
-                rest = after;
-                continue;
+                let (inside, is_plain) = string_end(after);
+                length = inside.saturating_add(1);
+                page.string(rest, length, is_plain);
             }
             b'{' | b'[' => {
-                if let Some((close @ (b'}' | b']'), after)) = after.split_first() {
-                    page.bytes(&[*byte, *close]);
-                    rest = after;
-                    continue;
+                if let Some(close @ (b'}' | b']')) = after.first() {
+                    page.bytes([*byte, *close]);
+                    length = 2;
+                } else {
+                    page.bytes([*byte]);
+                    level = level.saturating_add(1);
+                    page.new_line(level);
                 }
-                page.bytes(&[*byte]);
-                level = level.saturating_add(1);
-                page.new_line(level);
             }
             b'}' | b']' => {
                 level = level.saturating_sub(1);
                 page.new_line(level);
-                page.bytes(&[*byte]);
+                page.bytes([*byte]);
             }
             b',' => {
-                page.bytes(b",");
+                page.bytes([b',']);
                 page.new_line(level);
             }
-            b':' => page.bytes(b": "),
-            byte => page.bytes(&[*byte]),
+            b':' => page.bytes([b':', b' ']),
+            _ => {
+                length = scalar_end(rest);
+                page.copy(rest, length);
+            }
         }
-        rest = after;
+        rest = rest.get(length..).unwrap_or_default();
     }
 }
 
-/// How long the rest of a string is, its closing quote included.
-fn string_end(rest: &[u8]) -> usize {
+/// How long a number, `true`, `false` or `null` is.
+fn scalar_end(rest: &[u8]) -> usize {
+    rest.iter()
+        .take_while(|byte| !matches!(byte, b',' | b'}' | b']'))
+        .count()
+}
+
+/// How long the rest of a string is, its closing quote included, and whether there is no escape in it.
+fn string_end(rest: &[u8]) -> (usize, bool) {
     let mut from = 0_usize;
     while let Some(found) = memchr::memchr2(b'"', b'\\', rest.get(from..).unwrap_or_default()) {
         let at = from.saturating_add(found);
         if rest.get(at) == Some(&b'"') {
-            return at.saturating_add(1);
+            return (at.saturating_add(1), from == 0);
         }
         // The backslash and what it escapes.
         from = at.saturating_add(2);
     }
-    rest.len()
+    (rest.len(), false)
 }
 
 /// The text itself.
 struct Plain<'o>(&'o mut Vec<u8>);
 
 impl Page for Plain<'_> {
+    const LINE: [u8; BLOCK] = *b"\n                               ";
+    const BREAK: usize = 1;
+
     #[inline]
-    fn string(&mut self, string: &[u8]) {
-        self.0.extend_from_slice(string);
+    fn out(&mut self) -> &mut Vec<u8> {
+        self.0
     }
 
     #[inline]
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-    }
-
-    #[inline]
-    fn new_line(&mut self, level: usize) {
-        self.0.push(b'\n');
-        indent(self.0, level);
+    fn string(&mut self, rest: &[u8], length: usize, _is_plain: bool) {
+        self.copy(rest, length);
     }
 }
 
@@ -103,29 +148,22 @@ impl Page for Plain<'_> {
 struct Quoted<'o>(&'o mut Vec<u8>);
 
 impl Page for Quoted<'_> {
+    const LINE: [u8; BLOCK] = *b"\\n                              ";
+    const BREAK: usize = 2;
+
     #[inline]
-    fn string(&mut self, string: &[u8]) {
-        write_escaped(self.0, string);
+    fn out(&mut self) -> &mut Vec<u8> {
+        self.0
     }
 
     #[inline]
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-    }
-
-    #[inline]
-    fn new_line(&mut self, level: usize) {
-        self.0.extend_from_slice(b"\\n");
-        indent(self.0, level);
-    }
-}
-
-#[inline]
-fn indent(out: &mut Vec<u8>, level: usize) {
-    const SPACES: [u8; 32] = [b' '; 32];
-    let width = level.saturating_mul(2);
-    match SPACES.get(..width) {
-        Some(spaces) => out.extend_from_slice(spaces),
-        None => out.resize(out.len().saturating_add(width), b' '),
+    fn string(&mut self, rest: &[u8], length: usize, is_plain: bool) {
+        if is_plain {
+            self.bytes(*b"\\\"");
+            self.copy(rest.get(1..).unwrap_or_default(), length.saturating_sub(2));
+            self.bytes(*b"\\\"");
+        } else {
+            write_escaped(self.0, rest.get(..length).unwrap_or_default());
+        }
     }
 }
