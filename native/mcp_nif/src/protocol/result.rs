@@ -8,7 +8,7 @@ use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
 use super::{CatalogResource, TermId, revision};
 use crate::atoms;
 use crate::json::INLINE_BYTES;
-use crate::resources::{DirtyPermit, binary_term, report_work};
+use crate::resources::{DirtyPermit, binary_term, buffer, report_work};
 use crate::results::envelope::members;
 use crate::schema::{check, problem_terms};
 use crate::terms::{
@@ -76,7 +76,12 @@ impl Reply<'_> {
         {
             return Ok(refused);
         }
-        let mut out = Vec::with_capacity(512);
+        // Large ones only: a buffer is shared, and a lock costs as much as a small answer.
+        let mut out = if self.context.budget == usize::MAX {
+            buffer()
+        } else {
+            Vec::with_capacity(512)
+        };
         open_result_head(&mut out, &self.id.0);
         let written = match result_kind(kind) {
             Some(ResultKind::Completion) => self.completion(&mut out, term),
