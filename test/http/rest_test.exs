@@ -166,7 +166,7 @@ defmodule McpServer.HttpRestTest do
 
     rest "that fails half-way, or takes too long, breaks off", %{kind: kind} do
       results = server()
-      http = RestServers.start(kind, results, stream_batch: 5, timeout: 100)
+      http = RestServers.start(kind, results, stream_batch: 5, timeout: 1_000)
 
       for failing <- [fn -> raise "no more" end, fn -> Process.sleep(:infinity) end] do
         execute = fn
@@ -219,7 +219,7 @@ defmodule McpServer.HttpRestTest do
 
     rest "a query that takes too long is 504, and is ended", %{kind: kind} do
       results = server()
-      http = RestServers.start(kind, results, timeout: 100)
+      http = RestServers.start(kind, results, timeout: 1_000)
       test = self()
 
       execute = fn
@@ -242,7 +242,7 @@ defmodule McpServer.HttpRestTest do
 
     rest "a stream whose next page takes too long ends with a line", %{kind: kind} do
       results = server()
-      http = RestServers.start(kind, results, timeout: 100, stream_batch: 5)
+      http = RestServers.start(kind, results, timeout: 1_000, stream_batch: 5)
 
       execute = fn
         %{offset: 0, limit: limit} -> for(n <- 1..limit, do: %{"n" => n})

@@ -87,7 +87,9 @@ defmodule McpServer.Http.Desk do
   defp take(%{rest: rest} = state, exchange, {action, _id, form, _capability} = wanted, selection, caller) do
     desk = self()
     heap = %{size: rest.max_heap_words, kill: true, error_logger: true}
-    serve = fn -> serve(desk, rest, exchange, wanted, selection, caller) end
+    # The monitor is this process's.
+    own = %{exchange | monitor: nil}
+    serve = fn -> serve(desk, rest, own, wanted, selection, caller) end
     pid = :erlang.spawn_opt(serve, [:link, max_heap_size: heap])
     entry = %{exchange: exchange, action: action, form: form, since: now(), phase: :answering}
 
