@@ -15,6 +15,8 @@ defmodule McpServer.MixProject do
       elixirc_paths: elixirc_paths(Mix.env()),
       consolidate_protocols: Mix.env() != :test,
       deps: deps(),
+      # Mnesia is started by those who use its store, and belongs into a release only then.
+      xref: [exclude: [:mnesia]],
       description: "Model Context Protocol servers in Elixir, with a Rust core that checks every message",
       package: package(),
       docs: docs()
@@ -22,7 +24,7 @@ defmodule McpServer.MixProject do
   end
 
   def application do
-    [extra_applications: [:logger, :crypto], mod: {McpServer.Application, []}]
+    [extra_applications: [:logger, :crypto, :ssl], mod: {McpServer.Application, []}]
   end
 
   defp elixirc_paths(:test), do: ["lib", "test/support"]

@@ -7,8 +7,10 @@ benchmarks = [
   json: Bench.Json,
   schema: Bench.Schema,
   lists: Bench.Lists,
+  results: Bench.Results,
   stdio: Bench.Stdio,
-  http: Bench.Http
+  http: Bench.Http,
+  rest: Bench.Rest
 ]
 
 names = Enum.map(benchmarks, fn {name, _module} -> to_string(name) end)

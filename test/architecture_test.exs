@@ -40,6 +40,7 @@ defmodule McpServer.ArchitectureTest do
              McpServer.JSON,
              McpServer.Protocol,
              McpServer.Protocol.HTTP,
+             McpServer.Results,
              McpServer.Schema.Validator,
              McpServer.Stdio.Reader
            ]
@@ -84,8 +85,14 @@ defmodule McpServer.ArchitectureTest do
       McpServer.Prompt => above_values,
       McpServer.Resource => above_values,
       McpServer.Completion => above_values,
+      # Without a server; what puts it under HTTP is beside it (`DualResponse.Plug`), or above (`Http.Desk`).
+      McpServer.DualResponse.Rest => transports ++ (objects -- [McpServer.Dispatch]),
       McpServer.Content => above_values,
       McpServer.App => above_values,
+      # Of dispatch they know how a failure is logged.
+      McpServer.Envelope => above_values -- [McpServer.Dispatch],
+      McpServer.Presentation => above_values -- [McpServer.Dispatch],
+      McpServer.Results => above_values ++ [McpServer.Protocol, McpServer.Router],
       McpServer.Session => transports ++ [McpServer.Dispatch, McpServer.JSON],
       McpServer.Dispatch => transports,
       McpServer.Stdio => objects,

@@ -1,10 +1,11 @@
--- Posts one message again and again. What is posted comes in the environment: BENCH_HEADERS, a header a line;
--- BENCH_BODY; and for servers that want a session BENCH_SESSIONS, the ids of some, a line each.
+-- Sends one message again and again. What is sent comes in the environment: BENCH_METHOD, else it is a POST;
+-- BENCH_HEADERS, a header a line; BENCH_BODY; and for servers that want a session BENCH_SESSIONS, the ids of some, a
+-- line each.
 
-wrk.method = "POST"
+wrk.method = os.getenv("BENCH_METHOD") or "POST"
 wrk.body = os.getenv("BENCH_BODY")
 
-for name, value in os.getenv("BENCH_HEADERS"):gmatch("([^:\n]+): ([^\n]+)") do
+for name, value in (os.getenv("BENCH_HEADERS") or ""):gmatch("([^:\n]+): ([^\n]+)") do
   wrk.headers[name] = value
 end
 

@@ -3,7 +3,7 @@
 const statuses = { SUCCESS: "passed", FAILURE: "failed", WARNING: "warnings", SKIPPED: "skipped" };
 
 // `suite.scenarios` says how many checks of each scenario have to succeed; `suite.beyond` names the scenarios of an
-// extension that the server does not have, which are run by the suite and reported here, but judged by nobody.
+// extension that the server does not have, or need not, which are run by the suite and reported here, but judged by nobody.
 export function judge(suite, checks) {
   const names = new Set([...Object.keys(suite.scenarios), ...checks.keys()]);
   const rows = [...names].map((name) => row(name, suite, checks.get(name)));

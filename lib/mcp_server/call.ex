@@ -7,7 +7,7 @@ defmodule McpServer.Call do
   # killed. It is not linked to anything, so nothing a handler does to its own links reaches others.
   # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
 
-  alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, Session}
+  alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, Session, Tasks}
   alias McpServer.Connection.Channel
 
   @enforce_keys [:connection, :revision]
@@ -96,6 +96,12 @@ defmodule McpServer.Call do
           :ok | {:error, McpServer.JSON.EncodeError.t() | :closed}
   def notify(%Conn{call: nil}, _kind, _fields), do: :ok
 
+  # Nobody waits at a task; it keeps what its handler last said.
+  def notify(%Conn{call: {:task, id}}, :progress, %{message: message}) when is_binary(message),
+    do: Tasks.put_message(id, message)
+
+  def notify(%Conn{call: {:task, _id}}, _kind, _fields), do: :ok
+
   def notify(%Conn{call: %__MODULE__{progress_token: nil}}, :progress, _fields), do: :ok
 
   def notify(%Conn{call: call}, :progress, %{progress: progress} = fields),
@@ -127,6 +133,7 @@ defmodule McpServer.Call do
   """
   @spec pause(Conn.t(), pos_integer()) :: :ok | {:error, :closed}
   def pause(%Conn{call: nil}, _retry_ms), do: :ok
+  def pause(%Conn{call: {:task, _id}}, _retry_ms), do: :ok
   def pause(%Conn{call: call}, retry_ms), do: request(call, &{:mcp_pause, &1, call.pid, retry_ms})
 
   @doc """

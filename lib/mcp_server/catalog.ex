@@ -3,9 +3,10 @@ defmodule McpServer.Catalog do
   # A router's definition, compiled by the core once and shared by every connection.
   #
   # It lives in `:persistent_term`: reading it copies nothing. It is written when a router is first
-  # served, and again only when the router's code has changed (a development reload).
+  # served, and again only when the router's code has changed (a development reload), or when the server that
+  # keeps its dual responses has been started or stopped.
 
-  alias McpServer.{JSON, Protocol}
+  alias McpServer.{DualResponse, JSON, Protocol}
 
   @enforce_keys [:ref, :router, :server, :tools, :prompts, :resources, :templates]
   defstruct [:ref, :router, :server, :tools, :prompts, :resources, :templates]
@@ -28,12 +29,17 @@ defmodule McpServer.Catalog do
   """
   @spec fetch(module()) :: t()
   def fetch(router) do
-    fingerprint = fingerprint(router)
+    fingerprint = {fingerprint(router), capability(router)}
 
     case :persistent_term.get({__MODULE__, router}, nil) do
       {^fingerprint, catalog} -> catalog
       _missing_or_outdated -> put(router, fingerprint)
     end
+  end
+
+  # Known when the server of its dual responses runs, which may be later than the router is first served.
+  defp capability(router) do
+    with server when server != nil <- router.__mcp__(:dual_responses), do: DualResponse.capability(server)
   end
 
   defp put(router, fingerprint) do
@@ -83,7 +89,7 @@ defmodule McpServer.Catalog do
   # What the core reads, see `native/mcp_core/src/catalog/definition.rs`.
   defp definition(router) do
     %{
-      "server" => server(router.__mcp__(:server)),
+      "server" => Map.put(server(router.__mcp__(:server)), "experimental", experimental(capability(router))),
       "tools" => router.__mcp__(:tools),
       "toolRules" => rules(router.__mcp__(:tool_handlers), &%{"requires" => &1.requires}),
       "prompts" => router.__mcp__(:prompts),
@@ -113,6 +119,9 @@ defmodule McpServer.Catalog do
       "pageSize" => server.page_size
     }
   end
+
+  defp experimental(nil), do: %{}
+  defp experimental(capability), do: %{"dualResponse" => capability}
 
   defp list_member(:list_tools), do: "tools"
   defp list_member(:list_prompts), do: "prompts"

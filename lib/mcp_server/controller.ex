@@ -21,7 +21,7 @@ defmodule McpServer.Controller do
 
   | declared by | called as | answers |
   |---|---|---|
-  | `tool` | `fun(conn, arguments)` | `{:ok, content}`, `{:ok, %McpServer.Tool.CallResult{}}`, `{:ok, map}` (structured content, and its JSON as text) or the bare list of content |
+  | `tool` | `fun(conn, arguments)` | `{:ok, content}`, `{:ok, %McpServer.Tool.CallResult{}}`, `{:ok, map}` (structured content, and its JSON as text), `{:ok, %McpServer.DualResponse.Response{}}`, the bare list of content, or a `McpServer.Envelope`, bare or in `{:ok, …}` or `{:error, …}` |
   | `prompt`, `get` | `fun(conn, arguments)` | a list of messages, `{:ok, messages}` or `{:ok, %McpServer.Prompt.GetResult{}}` |
   | `resource`, `read` | `fun(conn, variables)` | a `McpServer.Resource.Content`, a list of them, a `McpServer.Resource.ReadResult`, or any of these in `{:ok, …}`; `{:error, :not_found}` |
   | `complete` of both | `fun(conn, name, prefix)` | a `McpServer.Completion`, or that in `{:ok, …}` |
@@ -230,6 +230,15 @@ defmodule McpServer.Controller do
     requests = Map.new(requests, fn {key, %InputRequest{} = request} -> {to_string(key), request} end)
     {:input_required, requests, Keyword.get(options, :state)}
   end
+
+  @doc """
+  What a handler answers when the rest of its work is a task: a function of the conn that does it.
+
+  Of tools with `task_start: :handler` only; see `McpServer.Tasks`. Where the call cannot become a task the function
+  is called in its place.
+  """
+  @spec as_task((Conn.t() -> term)) :: {:task, (Conn.t() -> term)}
+  def as_task(fun) when is_function(fun, 1), do: {:task, fun}
 
   @doc """
   Asks the user to fill in a form. `schema` is a JSON Schema of type `"object"` with plain properties.

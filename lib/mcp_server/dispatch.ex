@@ -3,8 +3,12 @@ defmodule McpServer.Dispatch do
   # A call's work, in the call's own process: enter the router's function, put what it returns into
   # shape, and answer. Whatever goes wrong on the way becomes an answer as well.
 
+  alias McpServer.App.View
   alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
-  alias McpServer.Dispatch.{Answer, Failure, Handler, Outcome}
+  alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome}
+  alias McpServer.Tasks.Requests
+
+  import McpServer.Tasks.Requests, only: [about_tasks?: 1]
 
   @typedoc "A `:refused` call is answered with an error that HTTP clients see in the status as well."
   @type outcome ::
@@ -24,7 +28,7 @@ defmodule McpServer.Dispatch do
     with :ok <- authorized(catalog, request, conn),
          :ok <- Handler.permitted(catalog, request, conn),
          {:ok, state} <- RequestState.open(request, conn.principal) do
-      {outcome, reply} = enter(catalog, request, %{conn | state: state}, 1)
+      {outcome, reply} = work(catalog, request, %{conn | state: state}, max_bytes)
       limit(catalog, request, outcome, reply, max_bytes)
     else
       {:forbidden, refusal} -> Answer.forbidden(request, refusal)
@@ -40,35 +44,56 @@ defmodule McpServer.Dispatch do
     kind, reason -> {:failed, Failure.new(kind, reason, __STACKTRACE__)}
   end
 
-  defp enter(catalog, request, conn, round) do
-    case Outcome.of(request, Handler.invoke(catalog, request, conn)) do
-      {:input, inputs, state} -> require_input(catalog, request, conn, {inputs, state}, round)
-      outcome -> Answer.encode(catalog, request, outcome)
+  defp work(catalog, request, conn, _max_bytes) when about_tasks?(request), do: Requests.run(catalog, request, conn)
+
+  defp work(catalog, request, conn, max_bytes) do
+    handler = &Handler.invoke(catalog, request, &1)
+    call = %{catalog: catalog, request: request, handler: handler, max_bytes: max_bytes}
+
+    if request.task != nil and Handler.starts_task?(catalog, request),
+      do: Requests.create(call, conn),
+      else: enter(call, conn, 1)
+  end
+
+  defp enter(%{catalog: catalog, request: request} = call, conn, round) do
+    returned = call.handler.(conn)
+
+    case Outcome.of(request, returned) do
+      {:input, inputs, state} -> require_input(call, conn, {inputs, state}, round)
+      {:task, fun} when request.task == nil -> enter(%{call | handler: fun}, conn, round)
+      {:task, fun} -> Requests.create(%{call | handler: fun}, conn)
+      outcome -> answer(call, conn, returned, View.complete(outcome, Handler.entry(catalog, request)))
     end
   catch
     kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
   end
 
-  defp require_input(catalog, request, conn, {inputs, state}, round) do
+  defp answer(%{catalog: catalog, request: request}, conn, returned, outcome) do
+    encoded = Answer.encode(catalog, request, outcome)
+    {_outcome, answer} = Budget.fit({outcome, encoded}, catalog, request, conn, returned)
+    answer
+  end
+
+  defp require_input(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
     if Session.stateless?(request.revision) do
       sealed = RequestState.seal(request, conn.principal, state)
       Answer.encode(catalog, request, {:ok, %InputRequired{requests: inputs, request_state: sealed}})
     else
-      ask(catalog, request, conn, {inputs, state}, round)
+      ask(call, conn, {inputs, state}, round)
     end
   end
 
   # The session era: the real requests go to the client, and the handler is entered again with what
   # came back.
-  defp ask(catalog, request, _conn, _required, round) when round > @max_input_rounds,
-    do: Answer.refusal(catalog, request, "The client was asked for input too often")
+  defp ask(call, _conn, _required, round) when round > @max_input_rounds,
+    do: Answer.refusal(call.catalog, call.request, "The client was asked for input too often")
 
-  defp ask(catalog, request, conn, {inputs, state}, round) do
+  defp ask(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
     with :ok <- supported(conn, inputs),
          {:ok, requests} <- encode_inputs(conn.call, inputs),
          {:ok, responses, errors} <- answers(conn.call, requests) do
       conn = %{conn | input_responses: responses, input_errors: errors, state: state}
-      enter(catalog, request, conn, round + 1)
+      enter(call, conn, round + 1)
     else
       {:error, %_{} = encode_error} -> Answer.failure(catalog, request, Failure.invalid(encode_error))
       {:error, text} when is_binary(text) -> Answer.refusal(catalog, request, text)

@@ -52,6 +52,16 @@ defmodule McpServer.HttpServer do
   A client of 2026-07-28 that closes its connection cancels the request. In a session the request goes on, and its
   answer waits for the client to resume.
 
+  ## Stored results
+
+  With `resources:` the results that a `McpServer.DualResponse` keeps are served on the same port:
+
+      {McpServer.HttpServer, router: MyApp.MCP, resources: {"/resources", MyApp.Results}}
+
+  The same hosts and origins are let in. Where neither `identify:` nor `authorize:` is given for them, `authorize:` of
+  the server is asked, and its principal is the `subject` of `McpServer.DualResponse`. `McpServer.DualResponse.Rest` has
+  the requests, answers and options.
+
   ## Options
 
   | option | default | |
@@ -67,6 +77,7 @@ defmodule McpServer.HttpServer do
   | `:init` | none | a function from the request's head to the `McpServer.Conn` that handlers get |
   | `:assigns` | `%{}` | what every `McpServer.Conn` has under `assigns` |
   | `:resource_metadata` | none | the document of RFC 9728, a map |
+  | `:resources` | none | stored results to serve too: `{"/resources", MyApp.Results}`, or `[path: …, server: …]` with the options of `McpServer.DualResponse.Rest` |
   | `:drain` | `5_000` | how long calls may go on when the server stops, in milliseconds |
   | `:max_body_bytes` | 4 MiB | the longest message; above 413 |
   | `:max_connections` | `16_384` | connections at once; above 503 |
@@ -93,7 +104,7 @@ defmodule McpServer.HttpServer do
   require Logger
 
   alias McpServer.Catalog
-  alias McpServer.Http.{Listener, Mount, Sessions, Workers}
+  alias McpServer.Http.{Listener, Mount, Resources, Sessions, Workers}
 
   @native [max_connections: 16_384, head_timeout: 10_000, connection_timeout: 60_000]
   @own [port: 4040, ip: {127, 0, 0, 1}, drain: 5_000]
@@ -122,11 +133,17 @@ defmodule McpServer.HttpServer do
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
     {name, options} = Keyword.split(options, [:name])
+    {resources, options} = Keyword.pop(options, :resources)
     {mount, rest} = Mount.options!(options)
     settings = Map.new(Keyword.validate!(rest, @own ++ @native))
     Enum.each(settings, &check!/1)
-    GenServer.start_link(__MODULE__, {Keyword.put_new(mount, :path, "/mcp"), settings}, name)
+    mount = Keyword.put_new(mount, :path, "/mcp")
+    # What is wrong with it is said to the caller.
+    _checked = with_results(Mount.new(:unserved, mount), mount, resources)
+    GenServer.start_link(__MODULE__, {mount, settings, resources}, name)
   end
+
+  defp with_results(mount, options, resources), do: %{mount | rest: Resources.rest!(resources, mount, options)}
 
   defp check!({:port, port}) do
     port in 0..65_535 || raise ArgumentError, "expected :port to be between 0 and 65535, got: #{inspect(port)}"
@@ -154,9 +171,9 @@ defmodule McpServer.HttpServer do
   def stats(server), do: GenServer.call(server, :stats)
 
   @impl true
-  def init({options, settings}) do
+  def init({options, settings, resources}) do
     Process.flag(:trap_exit, true)
-    mount = Mount.new(id(options, settings), options)
+    mount = options |> id(settings) |> Mount.new(options) |> with_results(options, resources)
     Mount.publish(mount)
     {:ok, _supervisor} = Workers.start_link(mount)
 
@@ -167,6 +184,7 @@ defmodule McpServer.HttpServer do
       listener: nil,
       port: nil,
       workers: %{},
+      desk: nil,
       watching?: false
     }
 
@@ -189,8 +207,14 @@ defmodule McpServer.HttpServer do
   defp listen(%{mount: mount, settings: settings} = state) do
     native = settings |> Map.drop([:drain]) |> Map.put(:ip, to_string(:inet.ntoa(settings.ip)))
     workers = List.to_tuple(Workers.all(mount.id))
-    Listener.listen(workers, state.catalog, mount.policy, hooks?(mount), Map.merge(native, limits(mount)))
+    native = native |> Map.merge(limits(mount)) |> Map.merge(rest(mount))
+    Listener.listen(workers, state.catalog, mount.policy, hooks?(mount), native)
   end
+
+  defp rest(%{rest: nil}), do: %{}
+
+  defp rest(%{rest: rest, id: id}),
+    do: %{rest: {rest.endpoint, Resources.hooks?(rest), Workers.desk(id)}}
 
   defp hooks?(mount), do: mount.authorize != nil or mount.init != nil
   defp limits(mount), do: %{max_body_bytes: mount.max_body_bytes, stall_timeout: mount.stall_timeout}
@@ -215,8 +239,18 @@ defmodule McpServer.HttpServer do
     Listener.put_workers(state.listener, List.to_tuple(workers))
     new = for worker <- workers, not is_map_key(state.workers, worker), do: {worker, Process.monitor(worker)}
     for {worker, _monitor} <- new, do: send(worker, {:mcp_catalog, state.catalog})
-    state = %{state | workers: Map.merge(state.workers, Map.new(new))}
-    if length(workers) < Workers.count(), do: watch_again(state), else: state
+    state = watch_desk(%{state | workers: Map.merge(state.workers, Map.new(new))}, Workers.desk(state.mount.id))
+    missing? = length(workers) < Workers.count() or (state.mount.rest != nil and state.desk == nil)
+    if missing?, do: watch_again(state), else: state
+  end
+
+  defp watch_desk(%{desk: desk} = state, desk), do: state
+  defp watch_desk(state, nil), do: %{state | desk: nil}
+
+  defp watch_desk(state, desk) do
+    Process.monitor(desk)
+    Listener.put_desk(state.listener, desk)
+    %{state | desk: desk}
   end
 
   # Its supervisor has a worker back in a moment.

@@ -45,7 +45,10 @@ defmodule McpServer.JSON do
 
   @limits [max_bytes: 10 * 1024 * 1024, max_depth: 128, max_values: 200_000, max_digits: 1024]
 
-  @type encode_option :: {:pretty, boolean}
+  @typedoc "Keys in order, each alone or with the order of what is under it; a list hands it on to its elements."
+  @type order :: [String.t() | {String.t(), order}]
+
+  @type encode_option :: {:pretty, boolean} | {:order, order}
   @type decode_option ::
           {:max_bytes, pos_integer}
           | {:max_depth, pos_integer}
@@ -58,6 +61,7 @@ defmodule McpServer.JSON do
   | option | default | |
   |---|---|---|
   | `:pretty` | `false` | one member a line, two spaces a level |
+  | `:order` | `[]` | the keys that come first, at each level: `["q", {"rows", ["id", "title"]}]`; the others follow, sorted |
 
   The error's `:kind` is one of `:unsupported`, `:invalid_utf8`, `:improper_list`, `:invalid_key`,
   `:key_collision`, `:too_deep`, `:missing_field` and `:invalid_field`; its `:path` says where in the
@@ -66,10 +70,12 @@ defmodule McpServer.JSON do
       iex> {:error, error} = McpServer.JSON.encode(%{"rows" => [1, self()]})
       iex> {error.kind, error.path}
       {:unsupported, ["rows", 1]}
+      iex> McpServer.JSON.encode(%{"a" => 1, "q" => "x", "b" => [%{"t" => 2, "id" => 3}]}, order: ["q", {"b", ["t"]}])
+      {:ok, ~s({"q":"x","b":[{"t":2,"id":3}],"a":1})}
   """
   @spec encode(term, [encode_option]) :: {:ok, String.t()} | {:error, EncodeError.t()}
   def encode(term, options \\ []) do
-    options = {pretty?(options), nil}
+    options = encode_options(options)
 
     result =
       with :over_budget <- Native.json_encode(term, options) do
@@ -134,8 +140,12 @@ defmodule McpServer.JSON do
   @spec decode!(binary, [decode_option]) :: term
   def decode!(text, options \\ []), do: bang!(decode(text, options))
 
-  defp pretty?([]), do: false
-  defp pretty?(options), do: Keyword.validate!(options, pretty: false)[:pretty]
+  defp encode_options([]), do: {false, nil, []}
+
+  defp encode_options(options) do
+    options = Keyword.validate!(options, pretty: false, order: [])
+    {options[:pretty], nil, options[:order]}
+  end
 
   defp limits!([]), do: limits(@limits)
 

@@ -68,8 +68,8 @@ defmodule McpServer.Protocol do
 
   `term` is what the request's kind asks for: a `%McpServer.Tool.CallResult{}`,
   `%McpServer.Prompt.GetResult{}`, `%McpServer.Resource.ReadResult{}` or
-  `%McpServer.Completion{}`; a list of structs for a list; `:empty` where the protocol answers with
-  nothing; or `%McpServer.InputRequired{}` for a tool, prompt or resource.
+  `%McpServer.Completion{}`; a list of structs for a list; the map of a task; `:empty` where the protocol
+  answers with nothing; or `%McpServer.InputRequired{}` for a tool, prompt or resource.
 
   Errors:
 
@@ -192,9 +192,12 @@ defmodule McpServer.Protocol do
     {principal, request.method, request.name, digest}
   end
 
-  @doc "The Content-Security-Policy of a view that declares these domains; an error text names the entry at fault."
-  @spec content_security_policy(map() | nil) :: {:ok, String.t()} | {:error, String.t()}
-  def content_security_policy(csp), do: Native.content_security_policy(csp)
+  @doc """
+  The Content-Security-Policy of a view that declares these domains, with `sandbox?` as a sandbox
+  needs it; an error text names the entry at fault.
+  """
+  @spec content_security_policy(map() | nil, boolean()) :: {:ok, String.t()} | {:error, String.t()}
+  def content_security_policy(csp, sandbox?), do: Native.content_security_policy(csp, sandbox?)
 
   defp to_core(%InputRequest{} = input), do: InputRequest.to_core(input)
 

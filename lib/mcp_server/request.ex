@@ -19,12 +19,17 @@ defmodule McpServer.Request do
           | :subscribe
           | :unsubscribe
           | :listen
+          | :get_task
+          | :task_result
+          | :update_task
+          | :cancel_task
+          | :list_tasks
 
   @typedoc """
   * `:id` – what the answer must carry
   * `:method`, `:revision`, `:kind` – what is asked, and in which revision
   * `:index` – the place of the tool, prompt, resource or template in the router's handlers
-  * `:name` – the tool's or prompt's name, or the URI
+  * `:name` – the tool's or prompt's name, the URI, or the task's id
   * `:arguments` – string keys; a template's variables; `%{"name", "value", "context"}` when
     completing; `%{"level"}`; the filter of `subscriptions/listen`; `%{"cursor"}`
   * `:meta` – `params._meta` as sent
@@ -32,6 +37,8 @@ defmodule McpServer.Request do
     `nil` in the session era, where the session knows them
   * `:input_responses`, `:request_state` – what the client brings back to a request that needed
     input; the state is still sealed
+  * `:task` – how long the client wants the task of this call kept, in milliseconds; `nil` where the
+    call is to be no task
   """
   @type t :: %__MODULE__{
           id: id(),
@@ -47,7 +54,8 @@ defmodule McpServer.Request do
           client_info: map() | nil,
           client_capabilities: map() | nil,
           input_responses: map() | nil,
-          request_state: String.t() | nil
+          request_state: String.t() | nil,
+          task: nil | :default | non_neg_integer()
         }
 
   @enforce_keys [:id, :method, :revision, :kind]
@@ -64,6 +72,7 @@ defmodule McpServer.Request do
     :client_capabilities,
     :input_responses,
     :request_state,
+    :task,
     arguments: %{},
     meta: %{}
   ]

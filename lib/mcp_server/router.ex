@@ -72,15 +72,17 @@ defmodule McpServer.Router do
 
   `__mcp__/1` gives the table as data: `:server`, `:tools`, `:prompts`, `:resources`, `:resource_templates` (the
   structs in the order of declaration), `:tool_handlers`, `:prompt_handlers`, `:resource_handlers`,
-  `:template_handlers`, `:dynamic` (lists the router computes) and `:fingerprint`.
+  `:template_handlers`, `:dual_responses` (the server's name), `:dynamic` (lists the router computes) and `:fingerprint`.
   '''
 
-  alias McpServer.Router.{Handler, PromptDefinition, Refusal, ResourceDefinition, Server, Table, ToolDefinition, Verify}
+  alias McpServer.Router.{DualResponsesDefinition, Handler, PromptDefinition, Refusal, ResourceDefinition}
+  alias McpServer.Router.{Server, Table, ToolDefinition, Verify}
 
   @doc false
   defmacro __using__(options) do
     quote do
-      import McpServer.Router, only: [tool: 4, tool: 5, tool: 6, prompt: 3, prompt: 4, resource: 3]
+      import McpServer.Router,
+        only: [tool: 4, tool: 5, tool: 6, prompt: 3, prompt: 4, resource: 3, dual_responses: 1, dual_responses: 2]
 
       @behaviour McpServer
       @before_compile McpServer.Router
@@ -110,12 +112,15 @@ defmodule McpServer.Router do
   | `timeout:` | how long a call may take, in milliseconds |
   | `requires:` | list of `:sampling`, `:elicitation`, `:roots`: clients without are refused |
   | `authorize:` | `{module, function}`, called with the `McpServer.Conn` before the tool: `:ok`, `{:error, :forbidden}` or `{:error, {:insufficient_scope, ["scope"]}}` |
-  | `ui:` | URI of the `ui://` resource that renders the result |
-  | `visibility:` | list of `:model` and `:app`: who may call it (both) |
+  | `ui:` | URI of the `ui://` resource that renders the result (`McpServer.App`) |
+  | `visibility:` | list of `:model` and `:app`: for whom it is (both) |
   | `input_schema:`, `output_schema:` | JSON Schemas, in place of fields |
   | `additional_properties:` | `false` refuses arguments that no `input_field` declares |
   | `icons:` | list of `McpServer.Icon` or of their fields |
+  | `task_support:` | `:optional` or `:required`: calls may, or must, run as tasks: `McpServer.Tasks` (`:forbidden`) |
+  | `task_start:` | `:handler`: a call becomes a task when its handler says so (`:call`: at once) |
   | `execution:`, `meta:` | maps that go out as `execution` and `_meta` |
+  | `result_budget:` | bytes of an answer above which the result is kept by the router's `dual_responses/2`, and a part of it goes out with a link; at least 2,048 |
 
   The name is 1 to 128 characters of `A-Za-z0-9_./-`.
   '''
@@ -197,6 +202,33 @@ defmodule McpServer.Router do
       ResourceDefinition.open!(__MODULE__, unquote(name), unquote(uri), unquote(Refusal.place(__CALLER__)))
       unquote(within(McpServer.Router.ResourceBlock, block))
       ResourceDefinition.close!(__MODULE__)
+    end
+  end
+
+  @doc """
+  Names the `McpServer.DualResponse` that keeps results too large for one answer.
+
+      dual_responses MyApp.Results
+
+  Clients can then read the links of dual responses with `resources/read`: what the resource is, and its first 100
+  rows. Tools may have a `result_budget:`, and clients are told where the REST endpoint is, under
+  `experimental.dualResponse` of the server's capabilities.
+
+  | option | default | meaning |
+  |---|---|---|
+  | `uri:` | `"resource://{id}"` | the template of the server's URIs, of which `id` is the one variable |
+  | `name:`, `title:`, `description:` | `"dual_response"`, … | what clients are told of the template |
+
+  Who may read what is said by the server's `bind:`.
+  """
+  defmacro dual_responses(server, options \\ []) do
+    quote do
+      DualResponsesDefinition.declare!(
+        __MODULE__,
+        unquote(Handler.as_runtime(server, __CALLER__)),
+        unquote(options),
+        unquote(Refusal.place(__CALLER__))
+      )
     end
   end
 

@@ -38,15 +38,35 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :subscription, :stop]` | `count` | `router`, `transport`, `revision` |
   | `[:mcp_server, :input, :start]` | `count` (requests put to the client) | `router`, `transport`, `revision` |
   | `[:mcp_server, :input, :stop]` | `duration` | `router`, `transport`, `revision`, `outcome` |
+  | `[:mcp_server, :task, :start]` | `count` | `router` |
+  | `[:mcp_server, :task, :stop]` | `count` | `router`, `outcome` |
   | `[:mcp_server, :discarded]` | `count` | `router`, `transport`, `what` |
 
     * `[:mcp_server, :session, …]` – the life of a session over HTTP, or of a channel over stdio, where `revision` is
       `nil` while it has opened no session; `reason` is `:eof` (it came to its end), `:closed` (the client ended it, or
       its time was up) or `:shutdown`
+    * `outcome` of a task – `:completed`, `:failed`, `:cancelled`, or `:expired` while it still ran
     * `outcome` of input – `:ok`, `:timeout`, `:closed` or `:cancelled`
     * `what` was discarded – `:late_notification` (after its result), `:stale_progress` (not higher than
       the last), `:filtered_log` (below the client's level) or `:unknown_response` (an answer to
       nothing that was asked)
+
+  ## Dual responses
+
+  | event | measurements | metadata |
+  |---|---|---|
+  | `[:mcp_server, :dual_response, :created]` | `rows` (in all), `bytes` (kept) | `server`, `store`, `persist` |
+  | `[:mcp_server, :dual_response, :fetched]` | `rows` (of the page), `duration` | `server`, `store`, `persist` |
+  | `[:mcp_server, :dual_response, :pinned]` | `count` | `server`, `store` |
+  | `[:mcp_server, :dual_response, :deleted]` | `count` | `server`, `store`, `reason` |
+  | `[:mcp_server, :dual_response, :expired]` | `count` | `server`, `store` |
+  | `[:mcp_server, :dual_response, :denied]` | `count` | `server`, `store` |
+
+    * `server` and `store` – the name of the `McpServer.DualResponse` and the module of its store
+    * `reason` for which a resource was deleted – `:requested`, or `:evicted` to make room for others
+    * `[:mcp_server, :dual_response, :denied]` – somebody asked for a resource that is another tenant's or subject's, and was
+      told that there is none
+    * `[:mcp_server, :dual_response, :expired]` – resources that were deleted because their time was up
 
   ## Example
 
@@ -72,7 +92,15 @@ defmodule McpServer.Telemetry do
     [:mcp_server, :subscription, :stop],
     [:mcp_server, :input, :start],
     [:mcp_server, :input, :stop],
-    [:mcp_server, :discarded]
+    [:mcp_server, :task, :start],
+    [:mcp_server, :task, :stop],
+    [:mcp_server, :discarded],
+    [:mcp_server, :dual_response, :created],
+    [:mcp_server, :dual_response, :fetched],
+    [:mcp_server, :dual_response, :pinned],
+    [:mcp_server, :dual_response, :deleted],
+    [:mcp_server, :dual_response, :expired],
+    [:mcp_server, :dual_response, :denied]
   ]
 
   @doc "Every event there is, for `:telemetry.attach_many/4`."

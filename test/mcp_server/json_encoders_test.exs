@@ -55,6 +55,11 @@ defmodule McpServer.JSON.EncodersTest do
     end
   end
 
+  test "S2-01: an envelope" do
+    envelope = McpServer.Envelope.success(%{a: 1}, warnings: ["w"])
+    assert Jason.encode!(envelope) == JSON.encode!(envelope)
+  end
+
   test "S4-50: a connection cannot be encoded" do
     assert_raise Protocol.UndefinedError, fn -> Jason.encode!(%Conn{}) end
   end

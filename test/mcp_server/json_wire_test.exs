@@ -21,7 +21,7 @@ defmodule McpServer.JSON.WireTest do
 
   # There is no public door to one struct in one revision: `McpServer.Protocol` frames whole results.
   defp encode_at(revision, term) do
-    {:ok, text} = Native.json_encode(term, {false, revision})
+    {:ok, text} = Native.json_encode(term, {false, revision, []})
     text
   end
 
@@ -128,7 +128,7 @@ defmodule McpServer.JSON.WireTest do
           ] do
         result = %McpServer.Content.EmbeddedResource{resource: %{uri: "a:b", mime_type: "x/y", text: ""}}
         assert JSON.encode!(result) == ~s({"type":"resource","resource":{"uri":"a:b","mimeType":"x/y","text":""}})
-        assert {:ok, text} = Native.json_encode(%{tools: [tool]}, {false, nil})
+        assert {:ok, text} = Native.json_encode(%{tools: [tool]}, {false, nil, []})
         # A map in a map is the user's own, so only its place in a struct makes a tool of it.
         assert text =~ "tools"
       end

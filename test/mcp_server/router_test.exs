@@ -153,7 +153,20 @@ defmodule McpServer.RouterTest do
                 }}
 
       assert Kitchen.__mcp__(:resource_handlers) ==
-               {%{name: "stove", uri: "ui://kitchen/stove", read: {McpServer.Handlers, :read}}}
+               {%{
+                  name: "stove",
+                  uri: "ui://kitchen/stove",
+                  read: {McpServer.Handlers, :read},
+                  view: %{
+                    mime_type: "text/html;profile=mcp-app",
+                    meta: %App.UIResourceMeta{
+                      csp: %{connect_domains: ["api.kitchen.example"], frame_domains: []},
+                      permissions: %{camera: true, clipboard_write: %{}},
+                      domain: "a.kitchen.example",
+                      prefers_border: false
+                    }
+                  }
+                }}
 
       assert Kitchen.__mcp__(:template_handlers) ==
                {%{
@@ -565,24 +578,20 @@ defmodule McpServer.RouterTest do
       assert router.list_templates_resource(%Conn{}) == {:error, "Not now"}
       assert router.list_resources(%Conn{}) == {:ok, []}
     end
-
-    test "a view may then be among them" do
-      assert router!("""
-             tool "a", "A", McpServer.Handlers, :echo, ui: "ui://a"
-             def list_resources(_conn), do: {:ok, [%McpServer.Resource{name: "a", uri: "ui://a"}]}
-             """).__mcp__(:dynamic) == [:list_resources]
-    end
   end
 
-  test "a template may serve the views of tools" do
-    assert [%{_meta: %App.Meta{ui: %App.UI{resource_uri: "ui://app/one"}}}] =
-             router!("""
-             tool "a", "A", McpServer.Handlers, :echo, ui: "ui://app/one"
+  test "S4-40: a template may serve the views of tools, and is a view itself" do
+    router =
+      router!("""
+      tool "a", "A", McpServer.Handlers, :echo, ui: "ui://app/one"
 
-             resource "views", "ui://app/{view}" do
-               read McpServer.Handlers, :read
-             end
-             """).__mcp__(:tools)
+      resource "views", "ui://app/{view}" do
+        read McpServer.Handlers, :read
+      end
+      """)
+
+    assert [%{_meta: %App.Meta{ui: %App.UI{resource_uri: "ui://app/one"}}}] = router.__mcp__(:tools)
+    assert [%{mimeType: "text/html;profile=mcp-app", _meta: nil}] = router.__mcp__(:resource_templates)
   end
 
   test "the places where things were declared are relative" do

@@ -166,8 +166,64 @@ defmodule McpServer.TelemetryTest do
     assert_receive {[:mcp_server, :discarded], %{count: 1}, %{what: :unknown_response}}
   end
 
+  describe "dual responses" do
+    import McpServer.DualResponses, only: [server: 0, server: 1, create!: 2, create!: 3, clock: 0]
+
+    alias McpServer.DualResponse
+    alias McpServer.DualResponse.Store.ETS
+
+    test "created, fetched, pinned and deleted" do
+      name = server()
+      id = create!(name, 20).resource_id
+
+      assert_received {[:mcp_server, :dual_response, :created], %{rows: 20, bytes: bytes},
+                       %{server: ^name, store: ETS, persist: :query}}
+
+      assert bytes == DualResponse.get_resource(name, id).bytes
+      {:ok, _page} = DualResponse.fetch(name, id, %{limit: 5})
+
+      assert_received {[:mcp_server, :dual_response, :fetched], %{rows: 5, duration: duration},
+                       %{server: ^name, persist: :query}}
+
+      assert duration > 0
+      assert DualResponse.pin_resource(name, id)
+      assert_received {[:mcp_server, :dual_response, :pinned], %{count: 1}, %{server: ^name}}
+      assert DualResponse.delete_resource(name, id)
+      assert_received {[:mcp_server, :dual_response, :deleted], %{count: 1}, %{server: ^name, reason: :requested}}
+      refute DualResponse.delete_resource(name, id)
+      refute_received {[:mcp_server, :dual_response, _event], _measured, _metadata}
+    end
+
+    test "Q5: denied, which names neither the resource nor who asked" do
+      name = server()
+      id = create!(name, 1, tenant: "acme-secret", subject: "ada-secret").resource_id
+      assert DualResponse.get_resource(name, id, %{tenant: "acme-secret", subject: "eve-secret"}) == nil
+      assert_received {[:mcp_server, :dual_response, :denied], %{count: 1}, metadata}
+      assert metadata == %{server: name, store: ETS}
+      assert DualResponse.get_resource(name, "unknown") == nil
+      refute_received {[:mcp_server, :dual_response, :denied], _measured, _metadata}
+    end
+
+    test "expired, by the cleanup and to make room; evicted" do
+      {clock, pass} = clock()
+      name = server(clock: clock, max_resources: 3)
+      for _ <- 1..3, do: create!(name, 1)
+      pass.(900_000)
+      send(name, :sweep)
+      :sys.get_state(name)
+      assert_received {[:mcp_server, :dual_response, :expired], %{count: 3}, %{server: ^name}}
+      for _ <- 1..3, do: create!(name, 1)
+      pass.(900_000)
+      create!(name, 1)
+      assert_received {[:mcp_server, :dual_response, :expired], %{count: 3}, %{server: ^name}}
+      refute_received {[:mcp_server, :dual_response, :deleted], _measured, _metadata}
+      for _ <- 1..3, do: create!(name, 1)
+      assert_received {[:mcp_server, :dual_response, :deleted], %{count: 1}, %{server: ^name, reason: :evicted}}
+    end
+  end
+
   test "every event is in the list for attach_many" do
-    assert length(Telemetry.events()) == 11
+    assert length(Telemetry.events()) == 19
     assert Enum.all?(Telemetry.events(), &match?([:mcp_server | _], &1))
   end
 end

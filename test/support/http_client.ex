@@ -56,7 +56,7 @@ defmodule McpServer.HttpClient do
   def messages(_peer, %{body: ""}), do: []
 
   # What is refused before its session was looked at is answered in no session's words.
-  def messages(peer, %{body: ~s({"jsonrpc":"2.0","error") <> _rest = body, status: status}) when status >= 400,
+  def messages(_peer, %{body: ~s({"jsonrpc":"2.0","error") <> _rest = body, status: status}) when status >= 400,
     do: [received(make_ref(), body)]
 
   def messages(peer, %{body: body}), do: [received(Process.get({__MODULE__, peer}), body)]

@@ -28,7 +28,7 @@ defmodule McpServer.Wire do
   end
 
   @doc "The next message that is no notification."
-  def next(%{reference: reference}, timeout \\ 1_000) do
+  def next(%{reference: reference}, timeout \\ 10_000) do
     receive do
       {:mcp_test, ^reference, message} -> message
     after

@@ -34,7 +34,11 @@ defmodule McpServer.WireSchema do
     "resources/templates/list" => "ListResourceTemplatesResult",
     "resources/read" => "ReadResourceResult",
     "completion/complete" => "CompleteResult",
-    "subscriptions/listen" => "SubscriptionsListenResult"
+    "subscriptions/listen" => "SubscriptionsListenResult",
+    "tasks/get" => "GetTaskResult",
+    "tasks/result" => "CallToolResult",
+    "tasks/list" => "ListTasksResult",
+    "tasks/cancel" => "CancelTaskResult"
   }
 
   @sent %{
@@ -143,7 +147,7 @@ defmodule McpServer.WireSchema do
     {{method, revision}, channel} = answered(channel, id, message)
     revision = revision || "2025-11-25"
     check(revision, if(revision < "2025-11-25", do: "JSONRPCResponse", else: "JSONRPCResultResponse"), message)
-    check(revision, result_definition(method, result), result)
+    check(revision, result_definition(revision, method, result), result)
     if method == "initialize", do: %{channel | session: channel.session || result["protocolVersion"]}, else: channel
   end
 
@@ -198,8 +202,14 @@ defmodule McpServer.WireSchema do
   defp envelope(_revision, message),
     do: if(is_map_key(message, "id"), do: "JSONRPCRequest", else: "JSONRPCNotification")
 
-  defp result_definition(_method, %{"resultType" => "input_required"}), do: "InputRequiredResult"
-  defp result_definition(method, _result), do: Map.get(@results, method) || violation("no such result", method)
+  defp result_definition(_revision, _method, %{"resultType" => "input_required"}), do: "InputRequiredResult"
+  defp result_definition(_revision, "tools/call", %{"resultType" => "task"}), do: "Result"
+  defp result_definition(_revision, "tools/call", %{"task" => _task}), do: "CreateTaskResult"
+  # An extension's, and in no schema.
+  defp result_definition(@newest, "tasks/" <> _verb, _result), do: "Result"
+
+  defp result_definition(_revision, method, _result),
+    do: Map.get(@results, method) || violation("no such result", method)
 
   defp check(revision, definition, value) do
     case Validator.validate(validator(revision, definition), value) do

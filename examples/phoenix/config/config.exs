@@ -10,6 +10,9 @@ config :bookshop, BookshopWeb.Endpoint,
   # Development only: a deployment takes it from its environment, in config/runtime.exs.
   secret_key_base: String.duplicate("bookshop", 8)
 
+# Where clients find the application: results link to it.
+config :bookshop, :url, "http://localhost:4000"
+
 # Who may order, by the token that their client sends.
 config :bookshop, :tokens, %{"secret-of-ada" => "ada"}
 

@@ -56,9 +56,16 @@ defmodule McpServer.App.UIResourceMeta do
   @spec new(keyword | map) :: t
   def new(fields) do
     meta = Fields.build!(__MODULE__, @table, fields)
-    %{meta | csp: inner(meta.csp, @csp, ":csp"), permissions: inner(meta.permissions, @permissions, ":permissions")}
+    owner = &"#{&1} of #{inspect(__MODULE__)}"
+    %{meta | csp: csp!(meta.csp, owner.(":csp")), permissions: permissions!(meta.permissions, owner.(":permissions"))}
   end
 
-  defp inner(nil, _table, _field), do: nil
-  defp inner(given, table, field), do: Fields.gather!("#{field} of #{inspect(__MODULE__)}", table, given)
+  # A router says of which resource it speaks.
+  @doc false
+  @spec csp!(term, String.t()) :: csp | nil
+  def csp!(given, owner), do: given && Fields.gather!(owner, @csp, given)
+
+  @doc false
+  @spec permissions!(term, String.t()) :: permissions | nil
+  def permissions!(given, owner), do: given && Fields.gather!(owner, @permissions, given)
 end

@@ -3,7 +3,7 @@ defmodule McpServer.Dispatch.Answer do
   # The bytes a call is answered with, failures included: a tool that fails is a result that the
   # model reads, everything else that fails is a JSON-RPC error.
 
-  alias McpServer.{Catalog, Dispatch, Protocol, Request, Session}
+  alias McpServer.{Catalog, Dispatch, JsonRpc, Protocol, Request, Session}
   alias McpServer.Dispatch.{Failure, Handler, Outcome}
   alias McpServer.InputRequired
   alias McpServer.Tool.{CallResult, Content}
@@ -29,6 +29,9 @@ defmodule McpServer.Dispatch.Answer do
     code = if Session.stateless?(request.revision), do: @invalid_params, else: @resource_not_found
     {:error, Protocol.error(request.id, request.revision, code, "Resource not found", %{"uri" => request.name})}
   end
+
+  def encode(_catalog, request, {:error, %JsonRpc.Error{} = error}),
+    do: {:error, Protocol.error(request.id, request.revision, error.code, error.message, error.data)}
 
   def encode(catalog, request, {:error, text}), do: refusal(catalog, request, text)
   def encode(catalog, request, {:invalid, returned}), do: failure(catalog, request, Failure.invalid(returned))
@@ -70,9 +73,7 @@ defmodule McpServer.Dispatch.Answer do
   @doc "The answer to a call that failed, without the log line."
   @spec failure_reply(Catalog.t(), Request.t(), Failure.t()) :: Protocol.message()
   def failure_reply(catalog, %Request{kind: :tool} = request, failure) do
-    text = "Tool execution failed (error id #{failure.id})"
-    text = if detail = detail(failure), do: "#{text}: #{detail}", else: text
-    {:tool_error, reply} = refusal(catalog, request, text)
+    {:tool_error, reply} = refusal(catalog, request, failure_text(failure))
     reply
   end
 
@@ -80,6 +81,13 @@ defmodule McpServer.Dispatch.Answer do
     data = %{"errorId" => failure.id}
     data = if detail = detail(failure), do: Map.put(data, "detail", detail), else: data
     Protocol.error(request.id, request.revision, @internal_error, "Internal error", data)
+  end
+
+  @doc "What a model reads of a tool that failed."
+  @spec failure_text(Failure.t()) :: String.t()
+  def failure_text(failure) do
+    text = "Tool execution failed (error id #{failure.id})"
+    if detail = detail(failure), do: "#{text}: #{detail}", else: text
   end
 
   # An exception's text can hold anything, so it leaves the machine only while developing.

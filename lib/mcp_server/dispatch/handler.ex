@@ -2,7 +2,7 @@ defmodule McpServer.Dispatch.Handler do
   @moduledoc false
   # Which of the router's functions a request enters, and with what.
 
-  alias McpServer.{Catalog, Completion, Conn, Request}
+  alias McpServer.{Catalog, Completion, Conn, Request, Tasks}
 
   @doc "The router's entry for a request, `nil` for a list."
   @spec entry(Catalog.t(), Request.t()) :: map() | nil
@@ -26,12 +26,19 @@ defmodule McpServer.Dispatch.Handler do
 
   @doc "How long the call may run, in milliseconds: the tool's own time, or `default`."
   @spec timeout(Catalog.t(), Request.t(), timeout()) :: timeout()
+  # Whoever waits for a task waits until it ends: nothing lives longer than the longest task.
+  def timeout(_catalog, %Request{kind: :task_result}, _default), do: Tasks.max_ttl()
+
   def timeout(catalog, request, default) do
     case entry(catalog, request) do
       %{timeout: timeout} when timeout != nil -> timeout
       _entry -> default
     end
   end
+
+  @doc "Whether a call that is to run as a task begins as one, before its handler is entered."
+  @spec starts_task?(Catalog.t(), Request.t()) :: boolean()
+  def starts_task?(catalog, request), do: entry(catalog, request).task_start == :call
 
   @doc """
   Whether the principal may call the tool: what its `authorize:` function says.

@@ -2,15 +2,17 @@ defmodule McpServer.Dispatch.Outcome do
   @moduledoc false
   # What a handler returned, in one shape. Handlers may be brief; the encoder wants structs.
 
-  alias McpServer.{Completion, InputRequest, JSON, Request}
+  alias McpServer.{Completion, Envelope, InputRequest, JsonRpc, Request}
+  alias McpServer.DualResponse.Response
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool.CallResult
 
   @type t ::
           {:ok, struct() | [struct() | map()]}
-          | {:error, String.t()}
+          | {:error, String.t() | JsonRpc.Error.t()}
           | {:error, :not_found}
+          | {:task, (McpServer.Conn.t() -> term())}
           | {:input, %{String.t() => InputRequest.t()}, state :: term()}
           | {:invalid, term()}
 
@@ -29,9 +31,19 @@ defmodule McpServer.Dispatch.Outcome do
     if String.valid?(text), do: {:error, text}, else: {:invalid, {:error, text}}
   end
 
+  # The schema of the protocol has messages that are no text, and codes that are no integer, refused.
+  def of(_request, {:error, %JsonRpc.Error{code: code, message: message} = error})
+      when is_integer(code) and code >= -0x80000000 and code <= 0x7FFFFFFF and is_binary(message) do
+    if String.valid?(message), do: {:error, error}, else: {:invalid, {:error, error}}
+  end
+
   def of(%Request{kind: kind}, {:error, :not_found}) when kind in [:resource, :resource_template],
     do: {:error, :not_found}
 
+  def of(%Request{kind: :tool}, {:task, fun}) when is_function(fun, 1), do: {:task, fun}
+  def of(%Request{kind: :tool, id: id}, %Envelope{} = envelope), do: envelope(envelope, id)
+  def of(%Request{kind: :tool, id: id}, {:ok, %Envelope{} = envelope}), do: envelope(envelope, id)
+  def of(%Request{kind: :tool, id: id}, {:error, %Envelope{} = envelope}), do: envelope(envelope, id)
   def of(%Request{kind: :tool}, returned), do: tool(returned)
   def of(%Request{kind: :prompt}, returned), do: prompt(returned)
 
@@ -54,19 +66,17 @@ defmodule McpServer.Dispatch.Outcome do
 
   defp tool({:ok, %CallResult{} = result}), do: {:ok, result}
   defp tool({:ok, content}) when is_list(content), do: {:ok, %CallResult{content: content}}
+  defp tool({:ok, %Response{} = response}), do: {:ok, Response.to_call_result(response)}
   defp tool(content) when is_list(content), do: {:ok, %CallResult{content: content}}
-  defp tool({:ok, data} = returned) when is_map(data) and not is_struct(data), do: structured(data, returned)
+
+  defp tool({:ok, data}) when is_map(data) and not is_struct(data),
+    do: {:ok, Response.to_call_result(data) || CallResult.structured(data)}
+
   defp tool(returned), do: {:invalid, returned}
 
-  # Clients that know no structured content still get the data, as text.
-  defp structured(data, returned) do
-    case JSON.encode(data) do
-      {:ok, text} ->
-        {:ok, %CallResult{content: [McpServer.Tool.Content.text(text)], structured_content: data}}
-
-      {:error, _reason} ->
-        {:invalid, returned}
-    end
+  # The reason goes to the log: what is wrong with the envelope, not what is in it.
+  defp envelope(envelope, request_id) do
+    with {:error, reason} <- Envelope.to_call_result(envelope, request_id), do: {:invalid, reason}
   end
 
   defp prompt({:ok, returned}), do: prompt(returned)

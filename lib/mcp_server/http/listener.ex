@@ -30,6 +30,10 @@ defmodule McpServer.Http.Listener do
   @spec put_workers(reference(), tuple()) :: :ok
   def put_workers(listener, workers), do: Native.http_set_workers(listener, workers)
 
+  @doc "Announces requests for stored results to this process from now on."
+  @spec put_desk(reference(), pid()) :: :ok
+  def put_desk(listener, desk), do: Native.http_set_desk(listener, desk)
+
   @doc "Accepts nothing more, and ends what is open after at most `grace` milliseconds."
   @spec drain(reference(), non_neg_integer()) :: :ok
   def drain(listener, grace), do: Native.http_drain(listener, grace)

@@ -15,6 +15,7 @@ defmodule McpServer.Http.Mount do
     :authorize,
     :init,
     :options,
+    :rest,
     assigns: %{},
     max_body_bytes: 4 * 1024 * 1024,
     max_sessions: 10_000,

@@ -4,11 +4,11 @@ defmodule McpServer.Http.Supervisor do
 
   use Supervisor
 
-  alias McpServer.Http.{Mounts, Sessions}
+  alias McpServer.Http.{Desks, Mounts, Sessions}
 
   @restarts [max_restarts: 1_000, max_seconds: 5]
 
-  @names [McpServer.Http.SessionSupervisor, Sessions, McpServer.Http.MountSupervisor, Mounts]
+  @names [McpServer.Http.SessionSupervisor, Sessions, McpServer.Http.MountSupervisor, Mounts, Desks]
   # Milliseconds: supervisors among them end their own children first.
   @parting 10_000
 
@@ -37,7 +37,8 @@ defmodule McpServer.Http.Supervisor do
       {DynamicSupervisor, [name: McpServer.Http.SessionSupervisor] ++ @restarts},
       Sessions,
       {DynamicSupervisor, [name: McpServer.Http.MountSupervisor] ++ @restarts},
-      Mounts
+      Mounts,
+      Desks
     ]
 
     # None of them is much to start again, and each of them serves many.

@@ -8,7 +8,7 @@ defmodule McpServer.Http.Workers do
   use Supervisor
 
   alias McpServer.{Connection, Session}
-  alias McpServer.Http.{Channel, Mount}
+  alias McpServer.Http.{Channel, Desk, Mount}
 
   @table __MODULE__
 
@@ -24,7 +24,8 @@ defmodule McpServer.Http.Workers do
 
   @impl true
   def init(mount) do
-    children = for number <- 1..count(), do: connection(mount, number)
+    desks = if mount.rest, do: [{Desk, {mount.id, mount.rest}}], else: []
+    children = desks ++ for number <- 1..count(), do: connection(mount, number)
     # Whatever ends a worker, requests of others go on.
     Supervisor.init(children, strategy: :one_for_one, max_restarts: 1_000, max_seconds: 5)
   end
@@ -43,8 +44,8 @@ defmodule McpServer.Http.Workers do
     Supervisor.child_spec({Connection, options ++ bounds}, id: number, shutdown: 10_000)
   end
 
-  @doc "The calling process is this worker of the mount from now on."
-  @spec enter(mount_id :: term(), pos_integer()) :: :ok
+  @doc "The calling process is this worker of the mount from now on, or its desk."
+  @spec enter(mount_id :: term(), pos_integer() | :desk) :: :ok
   def enter(id, number) do
     :ets.insert(@table, {{id, number}, self()})
     :ok
@@ -53,13 +54,17 @@ defmodule McpServer.Http.Workers do
   @doc "Nobody looks for the mount's workers any more."
   @spec leave(mount_id :: term()) :: :ok
   def leave(id) do
-    for number <- 1..count(), do: :ets.delete(@table, {id, number})
+    for number <- [:desk | Enum.to_list(1..count())], do: :ets.delete(@table, {id, number})
     :ok
   end
 
   @doc "The worker for the calling process, `nil` while it is being restarted."
   @spec pick(mount_id :: term()) :: pid() | nil
   def pick(id), do: whereis(id, rem(:erlang.system_info(:scheduler_id), count()) + 1)
+
+  @doc "The desk of the mount, `nil` while it is being restarted or where there is none."
+  @spec desk(mount_id :: term()) :: pid() | nil
+  def desk(id), do: whereis(id, :desk)
 
   @doc "All workers that are there."
   @spec all(mount_id :: term()) :: [pid()]

@@ -12,6 +12,7 @@ structs = [
   McpServer.Content.Image,
   McpServer.Content.ResourceLink,
   McpServer.Content.Text,
+  McpServer.Envelope,
   McpServer.Icon,
   McpServer.JsonRpc.Error,
   McpServer.JsonRpc.Request,

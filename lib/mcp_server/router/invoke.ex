@@ -4,7 +4,9 @@ defmodule McpServer.Router.Invoke do
   # the calling process. Requests of clients do not come this way (see `McpServer.Dispatch`), so
   # nothing here validates more than that required arguments are there.
 
+  alias McpServer.App.View
   alias McpServer.{Completion, JSON}
+  alias McpServer.DualResponse.Response
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool
@@ -20,7 +22,11 @@ defmodule McpServer.Router.Invoke do
   end
 
   defp tool_result(content) when is_list(content), do: {:ok, content}
-  defp tool_result({:ok, data}) when is_map(data) and not is_struct(data), do: {:ok, structured(data)}
+  defp tool_result({:ok, %Response{} = response}), do: {:ok, Response.to_call_result(response)}
+
+  defp tool_result({:ok, data}) when is_map(data) and not is_struct(data),
+    do: {:ok, Response.to_call_result(data) || structured(data)}
+
   defp tool_result(result), do: result
 
   # Clients that know no structured content still get the data, as text.
@@ -50,7 +56,7 @@ defmodule McpServer.Router.Invoke do
   @spec read_resource(module, McpServer.conn(), String.t(), McpServer.arguments()) :: McpServer.read_result()
   def read_resource(router, conn, name, variables) do
     with {:ok, entry} <- find_resource(router, name) do
-      entry.read |> enter([conn, variables]) |> read_result(name)
+      entry.read |> enter([conn, variables]) |> read_result(name) |> View.complete(entry)
     end
   end
 

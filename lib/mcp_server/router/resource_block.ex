@@ -15,7 +15,10 @@ defmodule McpServer.Router.ResourceBlock do
   @doc "What it is."
   defmacro description(text), do: put(:description, text, __CALLER__)
 
-  @doc "The media type of its content."
+  @doc """
+  The media type of its content. That of a `ui://` resource is `text/html;profile=mcp-app`, also when nothing
+  is said.
+  """
   defmacro mimeType(mime_type), do: put(:mimeType, mime_type, __CALLER__)
 
   @doc "The same as `mimeType/1`."
@@ -38,7 +41,8 @@ defmodule McpServer.Router.ResourceBlock do
 
   @doc """
   The origins a `ui://` view may use: `connect_domains:`, `resource_domains:`, `frame_domains:`,
-  `base_uri_domains:`, each a list of strings.
+  `base_uri_domains:`, each a list of strings. `McpServer.App.CSP` says what an origin is and what
+  becomes of it.
   """
   defmacro csp(domains), do: put(:csp, domains, __CALLER__)
 

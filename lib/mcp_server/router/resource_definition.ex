@@ -4,6 +4,7 @@ defmodule McpServer.Router.ResourceDefinition do
   # requests are dispatched by. A URI with variables makes a template of it.
 
   alias McpServer.{Annotations, App, Fields, Icon, Resource, ResourceTemplate}
+  alias McpServer.App.View
   alias McpServer.Router.{Handler, Name, Refusal, Scope, Uri}
 
   @statements Fields.table(
@@ -23,6 +24,8 @@ defmodule McpServer.Router.ResourceDefinition do
                 "statement"
               )
   @arity %{read: 2, complete: 3}
+  @view App.mime_type()
+  @view_only [:csp, :permissions, :app_domain, :prefers_border]
 
   @doc "Begins a resource."
   @spec open!(module, term, term, Refusal.place()) :: :ok
@@ -77,18 +80,55 @@ defmodule McpServer.Router.ResourceDefinition do
     end
 
     given = Refusal.checked!(place, fn -> checked(resource.what, statement, value) end)
+    check_view!(resource, statement, given[statement], place)
     Scope.update(module, &%{&1 | statements: Map.merge(&1.statements, given)})
   end
 
-  # An App's options are checked by the struct they end up in, its origins by the policy made of them.
-  defp checked(_what, :csp, value) do
-    meta = App.UIResourceMeta.new(csp: value)
-    _policy = App.CSP.generate(meta)
-    %{csp: meta.csp}
+  # An App's options are checked by the struct they end up in.
+  defp checked(what, :csp, value), do: %{csp: App.UIResourceMeta.csp!(value, "`csp` of #{what}")}
+
+  defp checked(what, :permissions, value) do
+    %{permissions: App.UIResourceMeta.permissions!(value, "`permissions` of #{what}")}
   end
 
-  defp checked(_what, :permissions, value), do: %{permissions: App.UIResourceMeta.new(permissions: value).permissions}
   defp checked(what, statement, value), do: Fields.gather!(what, @statements, [{statement, value}])
+
+  # Hosts take nothing but this one media type from a ui:// resource, and what is declared of a view
+  # from nothing else.
+  defp check_view!(resource, statement, value, place) do
+    case {View.uri?(resource.uri), statement} do
+      {true, :mimeType} when value != @view ->
+        Refusal.refuse!(
+          place,
+          "the mimeType of #{resource.what} is #{@view}, as of every ui:// resource; got: #{value}"
+        )
+
+      {true, :csp} ->
+        check_csp!(resource.what, value, place)
+
+      {false, :mimeType} when value == @view ->
+        Refusal.refuse!(place, "#{resource.what} cannot be a view: its URI has another scheme than ui://")
+
+      {false, statement} when statement in @view_only ->
+        Refusal.refuse!(
+          place,
+          "`#{statement}` of #{resource.what} is for views, whose URI has the scheme ui://; its URI is #{resource.uri}"
+        )
+
+      _fine ->
+        :ok
+    end
+  end
+
+  # The origins are checked by the policy that hosts make of them.
+  defp check_csp!(what, csp, place) do
+    with {:error, reason} <- App.CSP.validate(csp) do
+      Refusal.refuse!(
+        place,
+        "`csp` of #{what} cannot be a policy: #{reason}. An origin is like https://*.example.com"
+      )
+    end
+  end
 
   @doc "Gives the innermost resource its `read` or `complete` function."
   @spec put_handler!(module, :read | :complete, term, term, Refusal.place()) :: :ok
@@ -128,6 +168,8 @@ defmodule McpServer.Router.ResourceDefinition do
       Refusal.refuse!(resource.place, "#{resource.what} needs a function that reads it: `read Module, :function`")
     end
 
+    resource = with_media_type(resource)
+
     Scope.declare(module, :resource, %{
       name: resource.name,
       uri: resource.uri,
@@ -137,6 +179,10 @@ defmodule McpServer.Router.ResourceDefinition do
       entry: entry(resource),
       handlers: Enum.reject([resource.read, resource.complete], &is_nil/1)
     })
+  end
+
+  defp with_media_type(resource) do
+    if View.uri?(resource.uri), do: put_in(resource.statements[:mimeType], @view), else: resource
   end
 
   defp wire_struct(%{variables: [], statements: statements} = resource) do
@@ -160,7 +206,7 @@ defmodule McpServer.Router.ResourceDefinition do
   end
 
   defp ui(statements) do
-    if Enum.any?([:csp, :permissions, :app_domain, :prefers_border], &is_map_key(statements, &1)) do
+    if Enum.any?(@view_only, &is_map_key(statements, &1)) do
       %App.UIResourceMeta{
         csp: statements[:csp],
         permissions: statements[:permissions],
@@ -170,11 +216,17 @@ defmodule McpServer.Router.ResourceDefinition do
     end
   end
 
-  defp entry(%{variables: []} = resource) do
+  defp entry(resource) do
+    if View.uri?(resource.uri),
+      do: Map.put(target(resource), :view, %{mime_type: @view, meta: ui(resource.statements)}),
+      else: target(resource)
+  end
+
+  defp target(%{variables: []} = resource) do
     %{name: resource.name, uri: resource.uri, read: resource.read.handler}
   end
 
-  defp entry(resource) do
+  defp target(resource) do
     %{
       name: resource.name,
       uri_template: resource.uri,

@@ -6,7 +6,7 @@ defmodule McpServer.Router.Scope do
   @open :__mcp_open__
   @declared :__mcp_declared__
 
-  @type kind :: :tool | :prompt | :resource
+  @type kind :: :tool | :prompt | :resource | :dual_responses
 
   @doc "Enters a block."
   @spec open(module, map) :: :ok

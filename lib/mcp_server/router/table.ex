@@ -2,7 +2,7 @@ defmodule McpServer.Router.Table do
   @moduledoc false
   # The finished router as data: what `router.__mcp__/1` answers.
 
-  alias McpServer.Router.{Refusal, Scope, Uri}
+  alias McpServer.Router.{DualResponsesDefinition, Refusal, Scope}
 
   # Lists a router may compute itself, and the callback under its other name.
   @lists [
@@ -29,8 +29,8 @@ defmodule McpServer.Router.Table do
     check_generated!(env)
     [tools, prompts, all_resources] = for kind <- [:tool, :prompt, :resource], do: Scope.declared(module, kind)
     {templates, resources} = Enum.split_with(all_resources, & &1.template?)
-    dynamic = dynamic(module)
-    check_ui!(tools, all_resources, dynamic)
+    dual_responses = DualResponsesDefinition.server(module)
+    check_budgets!(tools, dual_responses)
 
     data = %{
       server: server,
@@ -42,7 +42,8 @@ defmodule McpServer.Router.Table do
       prompt_handlers: entries(prompts),
       resource_handlers: entries(resources),
       template_handlers: entries(templates),
-      dynamic: dynamic
+      dual_responses: dual_responses,
+      dynamic: dynamic(module)
     }
 
     router = %{what: "router", place: place, handlers: []}
@@ -76,27 +77,16 @@ defmodule McpServer.Router.Table do
     )
   end
 
-  # A router that computes its resources may have the view among them.
-  defp check_ui!(tools, resources, dynamic) do
-    known? = :list_resources not in dynamic and :list_resource_templates not in dynamic
-
-    case Enum.find(tools, &(&1.ui != nil and not Enum.any?(resources, fn view -> serves?(view, &1.ui) end))) do
-      tool when tool != nil and known? -> Refusal.refuse!(tool.place, no_view(tool, resources))
-      _tool -> :ok
+  defp check_budgets!(tools, nil) do
+    with %{name: name, place: place} <- Enum.find(tools, & &1.result_budget) do
+      Refusal.refuse!(
+        place,
+        "the result_budget of tool #{inspect(name)} needs a place for larger results: declare `dual_responses MyApp.Results`"
+      )
     end
   end
 
-  defp serves?(%{template?: false, uri: uri}, ui), do: uri == ui
-  defp serves?(%{uri: uri}, ui), do: Uri.literal_prefix?(uri, ui)
-
-  defp no_view(tool, resources) do
-    views = for %{uri: "ui://" <> _rest = uri} <- resources, do: uri
-    declared = if views == [], do: "there is none", else: Enum.join(views, ", ")
-    hint = McpServer.Suggestion.did_you_mean(tool.ui, views)
-    stop = if hint == "", do: ".", else: hint
-
-    "the ui of tool #{inspect(tool.name)} is no resource of this router: #{tool.ui}#{stop} Its ui:// resources: #{declared}"
-  end
+  defp check_budgets!(_tools, _server), do: :ok
 
   defp structs(declarations), do: Enum.map(declarations, & &1.struct)
   defp entries(declarations), do: declarations |> Enum.map(& &1.entry) |> List.to_tuple()

@@ -23,10 +23,16 @@ defmodule McpServer.Router.ToolDefinition do
                additional_properties: :boolean,
                icons: {:list, {:struct, Icon}},
                execution: :map,
-               meta: :map
+               task_support: {:in, ~w(forbidden optional required)},
+               task_start: {:in, ~w(call handler)},
+               meta: :map,
+               result_budget: :count
              ],
              "option"
            )
+
+  # Less holds no link.
+  @min_budget 2_048
 
   @doc "Begins a tool."
   @spec open!(module, term, term, term, term, keyword, Refusal.place()) :: :ok
@@ -36,6 +42,7 @@ defmodule McpServer.Router.ToolDefinition do
     Name.check_new!(module, :tool, name, place)
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
     check_options!(options, what, place)
+    check_budget!(options[:result_budget], what, place)
     check_authorize!(options[:authorize], what, place)
 
     Scope.open(module, %{
@@ -63,13 +70,21 @@ defmodule McpServer.Router.ToolDefinition do
     Refusal.refuse!(place, "#{what} has both `hints:` and `annotations:`, which say the same: keep one")
   end
 
-  defp check_options!(%{ui: ui}, what, place) do
-    if not String.starts_with?(ui, "ui://") do
-      Refusal.refuse!(place, "the ui of #{what} is the URI of a resource with the scheme ui://, got: #{inspect(ui)}")
-    end
+  defp check_options!(%{task_support: _support, execution: _execution}, what, place) do
+    Refusal.refuse!(place, "#{what} has both `task_support:` and `execution:`, which say the same: keep one")
+  end
+
+  defp check_options!(%{visibility: []}, what, place) do
+    Refusal.refuse!(place, "the visibility of #{what} is :model, :app or both, got: [], with which nobody may call it")
   end
 
   defp check_options!(_options, _what, _place), do: :ok
+
+  defp check_budget!(budget, what, place) when is_integer(budget) and budget < @min_budget do
+    Refusal.refuse!(place, "the result_budget of #{what} is at least #{@min_budget} bytes, got: #{budget}")
+  end
+
+  defp check_budget!(_budget, _what, _place), do: :ok
 
   defp check_authorize!(nil, _what, _place), do: :ok
 
@@ -102,7 +117,7 @@ defmodule McpServer.Router.ToolDefinition do
     Scope.declare(module, :tool, %{
       name: tool.name,
       place: tool.place,
-      ui: tool.options[:ui],
+      result_budget: tool.options[:result_budget],
       struct: wire_struct(tool),
       entry: entry(tool),
       handlers: handlers(tool)
@@ -137,10 +152,13 @@ defmodule McpServer.Router.ToolDefinition do
       annotations: annotations(options),
       title: options[:title],
       icons: options[:icons],
-      execution: options[:execution],
+      execution: execution(options),
       _meta: meta(options)
     }
   end
+
+  defp execution(%{task_support: support}), do: %{"taskSupport" => support}
+  defp execution(options), do: options[:execution]
 
   defp input(tool) do
     schema = Map.merge(%{"type" => "object", "properties" => %{}}, Field.object(tool.input))
@@ -195,7 +213,11 @@ defmodule McpServer.Router.ToolDefinition do
       handler: tool.handler,
       timeout: tool.options[:timeout],
       requires: Enum.map(tool.options[:requires] || [], &Map.fetch!(@capabilities, &1)),
-      authorize: tool.options[:authorize]
+      authorize: tool.options[:authorize],
+      task_start: if(tool.options[:task_start] == "handler", do: :handler, else: :call),
+      result_budget: tool.options[:result_budget],
+      # What clients check the structured content with, or draw it with, stays.
+      keeps_data?: tool.output_schema != nil or tool.output != [] or tool.options[:ui] != nil
     }
   end
 end

@@ -52,8 +52,4 @@ defmodule McpServer.Router.Uri do
       [twice | _rest] -> {:error, "it has the variable #{twice} twice"}
     end
   end
-
-  @doc "Whether a URI begins as the template does, which is all that can be said before the core matches it."
-  @spec literal_prefix?(String.t(), String.t()) :: boolean
-  def literal_prefix?(template, uri), do: String.starts_with?(uri, hd(String.split(template, "{", parts: 2)))
 end

@@ -17,6 +17,7 @@ defmodule McpServer.Tool.CallResult do
   """
 
   alias McpServer.{Content, Fields}
+  alias McpServer.Content.Text
 
   @enforce_keys [:content]
   defstruct [:content, :structured_content, :_meta, is_error: false]
@@ -33,4 +34,16 @@ defmodule McpServer.Tool.CallResult do
   @doc "Builds a result; raises `ArgumentError` naming the field at fault."
   @spec new(keyword | map) :: t
   def new(fields), do: Fields.build!(__MODULE__, @table, fields)
+
+  @doc false
+  # Clients that know no structured content still get the data, as text. The marker in the place of the text
+  # tells the writer to make it, so that the data is written once.
+  @spec structured(term, boolean) :: t
+  def structured(data, is_error \\ false) do
+    %__MODULE__{
+      content: [%Text{text: {:structured_content, :compact}}],
+      structured_content: data,
+      is_error: is_error
+    }
+  end
 end

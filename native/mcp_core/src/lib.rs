@@ -14,6 +14,7 @@
 //! | [`schema`] | JSON Schema compiled under limits; problems a model can act on |
 //! | [`http`] | Streamable HTTP: heads, answers, server-sent events |
 //! | [`catalog`] | tools, prompts, resources: lists encoded once, paging, URI templates |
+//! | [`results`] | the shapes of results: envelopes, presentations, the endpoints of stored results |
 //! | [`apps`] | the MCP Apps extension: Content-Security-Policy |
 
 #![forbid(unsafe_code)]
@@ -25,5 +26,6 @@ pub mod json;
 pub mod jsonrpc;
 pub mod model;
 pub mod protocol;
+pub mod results;
 pub mod revision;
 pub mod schema;

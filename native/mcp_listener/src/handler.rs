@@ -88,7 +88,10 @@ impl<S: Service> Handling<'_, S> {
             }
             Verdict::Read { head, max_bytes } => {
                 let budget = &self.hub.budget;
-                let read = body.read(self.connection, max_bytes, budget).await?;
+                let read = match body.read(self.connection, max_bytes, budget).await {
+                    Ok(read) => read,
+                    Err(fault) => return Ok(Outcome::Answer(self.hub.refuse_body(&head, fault))),
+                };
                 let called = self.call(head, Some(read.bytes)).await?;
                 drop(read.reservation);
                 self.conclude(called, body, max_bytes).await

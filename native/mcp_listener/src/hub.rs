@@ -66,9 +66,18 @@ impl<S: Service> Hub<S> {
 
     /// The answer to a request that is given up.
     pub(crate) fn refuse(&self, fault: Fault) -> Answer {
+        self.refusal(|service| service.refuse(fault))
+    }
+
+    /// The answer to one whose head was let through.
+    pub(crate) fn refuse_body(&self, head: &S::Head, fault: Fault) -> Answer {
+        self.refusal(|service| service.refuse_body(head, fault))
+    }
+
+    fn refusal(&self, question: impl FnOnce(&S) -> Answer) -> Answer {
         self.stats.refused.add();
-        let answer = self.ask(|service| service.refuse(fault));
-        answer.unwrap_or_else(|_| Answer::empty(hyper::StatusCode::INTERNAL_SERVER_ERROR))
+        self.ask(question)
+            .unwrap_or_else(|_| Answer::empty(hyper::StatusCode::INTERNAL_SERVER_ERROR))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<usize, Arc<Connection>>> {

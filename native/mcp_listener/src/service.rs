@@ -25,6 +25,12 @@ pub trait Service: Send + Sync + 'static {
 
     /// The answer to a request that the listener itself gives up.
     fn refuse(&self, fault: Fault) -> Answer;
+
+    /// The same for a request whose head was let through, and whose body cannot be had.
+    fn refuse_body(&self, head: &Self::Head, fault: Fault) -> Answer {
+        let _ = head;
+        self.refuse(fault)
+    }
 }
 
 /// What is to be done with a request whose head was read.

@@ -7,13 +7,13 @@ use rustler::{Atom, Binary, Encoder, Env, NifResult, Term};
 use crate::atoms;
 use crate::pretty::pretty;
 use crate::resources::{DirtyPermit, binary_term, buffer, keep, report_work};
-use crate::terms::{Context, EncodeErrorKind, read_term, write_value};
+use crate::terms::{Context, EncodeErrorKind, read_term, write_in_order};
 
 /// What is written on a normal scheduler before the call is made again on a dirty one: 0.1 to 0.3 ms.
 pub(crate) const INLINE_BYTES: usize = 96 * 1024;
 
-/// Whether it is for people, and the revision it is for: without one, no field is left out.
-type EncodeOptions<'a> = (bool, Option<&'a str>);
+/// Whether it is for people; the revision it is for, without which no field is left out; the order of keys.
+type EncodeOptions<'a> = (bool, Option<&'a str>, Term<'a>);
 
 /// `max_bytes`, `max_depth`, `max_values`, `max_digits`.
 type DecodeLimits = (usize, usize, usize, usize);
@@ -42,16 +42,16 @@ fn json_encode_dirty<'a>(
 fn encode<'a>(
     env: Env<'a>,
     term: Term<'a>,
-    options: EncodeOptions<'_>,
+    options: EncodeOptions<'a>,
     budget: usize,
 ) -> NifResult<Term<'a>> {
-    let (is_pretty, revision) = options;
+    let (is_pretty, revision, order) = options;
     let context = match revision {
         None => Context::whole(budget),
         Some(name) => Context::of(Revision::parse(name).ok_or(rustler::Error::BadArg)?, budget),
     };
     let mut text = buffer();
-    if let Err(error) = write_value(&mut text, term, &context) {
+    if let Err(error) = write_in_order(&mut text, term, order, &context) {
         keep(text);
         let over = error.kind() == EncodeErrorKind::OverBudget;
         return Ok(if over {

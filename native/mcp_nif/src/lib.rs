@@ -6,7 +6,9 @@
 //! |---|---|
 //! | `terms` | terms into JSON, JSON into terms, terms as JSON for the schema validator |
 //! | `json`, `schema`, `protocol` | the calls of `McpServer.JSON`, `McpServer.Schema`, `McpServer.Protocol` |
+//! | `results` | the calls of `McpServer.Results` |
 //! | `http` | the calls of `McpServer.Protocol.HTTP`; the listener, its exchanges and their messages |
+//! | `results` | the calls of `McpServer.Results` |
 //! | `stdio` | the client's stdin, read on a thread of our own |
 //! | `resources` | what Elixir holds references to; which thread or scheduler work runs on |
 //! | `pretty` | JSON text spread over lines |
@@ -18,6 +20,7 @@ mod json;
 mod pretty;
 mod protocol;
 mod resources;
+mod results;
 mod schema;
 mod stdio;
 mod terms;

@@ -1,62 +1,169 @@
 //! JSON text for people: one member a line, two spaces a level.
 
+use mcp_core::json::write_escaped;
+
 /// Spreads compact JSON text over lines. The text is ours, so nothing in it is checked.
 pub(crate) fn pretty(compact: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(compact.len().saturating_mul(2));
+    spread(compact, &mut Plain(&mut out));
+    out
+}
+
+/// Appends the same as a JSON string, in one go.
+pub(crate) fn write_pretty_text(out: &mut Vec<u8>, compact: &[u8]) {
+    out.reserve(compact.len().saturating_mul(2));
+    out.push(b'"');
+    spread(compact, &mut Quoted(out));
+    out.push(b'"');
+}
+
+/// What is copied at once: most pieces are short, and a block of fixed size needs no call.
+const BLOCK: usize = 32;
+
+/// Where the text goes.
+trait Page {
+    /// A line break and the most common indentation.
+    const LINE: [u8; BLOCK];
+    /// The bytes of the break alone.
+    const BREAK: usize;
+
+    fn out(&mut self) -> &mut Vec<u8>;
+
+    /// The string that `rest` begins with, quotes included; one without an escape in it is plain.
+    fn string(&mut self, rest: &[u8], length: usize, is_plain: bool);
+
+    #[inline]
+    fn bytes<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.out().extend_from_slice(&bytes);
+    }
+
+    /// The first bytes of `rest`, which need no escape.
+    #[inline]
+    fn copy(&mut self, rest: &[u8], length: usize) {
+        let out = self.out();
+        match rest.first_chunk::<BLOCK>() {
+            Some(block) if length <= BLOCK => {
+                let end = out.len().saturating_add(length);
+                out.extend_from_slice(block);
+                out.truncate(end);
+            }
+            _ => out.extend_from_slice(rest.get(..length).unwrap_or_default()),
+        }
+    }
+
+    #[inline]
+    fn new_line(&mut self, level: usize) {
+        let width = Self::BREAK.saturating_add(level.saturating_mul(2));
+        let out = self.out();
+        let end = out.len().saturating_add(width);
+        out.extend_from_slice(&Self::LINE);
+        if width <= BLOCK {
+            out.truncate(end);
+        } else {
+            out.resize(end, b' ');
+        }
+    }
+}
+
+fn spread(compact: &[u8], page: &mut impl Page) {
     let mut level = 0_usize;
     let mut rest = compact;
     while let Some((byte, after)) = rest.split_first() {
-        rest = after;
+        let mut length = 1_usize;
         match byte {
             b'"' => {
-                let (string, after) = rest
-                    .split_at_checked(string_end(rest))
-                    .unwrap_or((rest, &[]));
-                out.push(b'"');
-                out.extend_from_slice(string);
-                rest = after;
+                let (inside, is_plain) = string_end(after);
+                length = inside.saturating_add(1);
+                page.string(rest, length, is_plain);
             }
             b'{' | b'[' => {
-                out.push(*byte);
-                if let Some((close @ (b'}' | b']'), after)) = rest.split_first() {
-                    out.push(*close);
-                    rest = after;
+                if let Some(close @ (b'}' | b']')) = after.first() {
+                    page.bytes([*byte, *close]);
+                    length = 2;
                 } else {
+                    page.bytes([*byte]);
                     level = level.saturating_add(1);
-                    new_line(&mut out, level);
+                    page.new_line(level);
                 }
             }
             b'}' | b']' => {
                 level = level.saturating_sub(1);
-                new_line(&mut out, level);
-                out.push(*byte);
+                page.new_line(level);
+                page.bytes([*byte]);
             }
             b',' => {
-                out.push(b',');
-                new_line(&mut out, level);
+                page.bytes([b',']);
+                page.new_line(level);
             }
-            b':' => out.extend_from_slice(b": "),
-            byte => out.push(*byte),
+            b':' => page.bytes([b':', b' ']),
+            _ => {
+                length = scalar_end(rest);
+                page.copy(rest, length);
+            }
         }
+        rest = rest.get(length..).unwrap_or_default();
     }
-    out
 }
 
-/// How long the rest of a string is, its closing quote included.
-fn string_end(rest: &[u8]) -> usize {
+/// How long a number, `true`, `false` or `null` is.
+fn scalar_end(rest: &[u8]) -> usize {
+    rest.iter()
+        .take_while(|byte| !matches!(byte, b',' | b'}' | b']'))
+        .count()
+}
+
+/// How long the rest of a string is, its closing quote included, and whether there is no escape in it.
+fn string_end(rest: &[u8]) -> (usize, bool) {
     let mut from = 0_usize;
     while let Some(found) = memchr::memchr2(b'"', b'\\', rest.get(from..).unwrap_or_default()) {
         let at = from.saturating_add(found);
         if rest.get(at) == Some(&b'"') {
-            return at.saturating_add(1);
+            return (at.saturating_add(1), from == 0);
         }
         // The backslash and what it escapes.
         from = at.saturating_add(2);
     }
-    rest.len()
+    (rest.len(), false)
 }
 
-fn new_line(out: &mut Vec<u8>, level: usize) {
-    out.push(b'\n');
-    out.resize(out.len().saturating_add(level.saturating_mul(2)), b' ');
+/// The text itself.
+struct Plain<'o>(&'o mut Vec<u8>);
+
+impl Page for Plain<'_> {
+    const LINE: [u8; BLOCK] = *b"\n                               ";
+    const BREAK: usize = 1;
+
+    #[inline]
+    fn out(&mut self) -> &mut Vec<u8> {
+        self.0
+    }
+
+    #[inline]
+    fn string(&mut self, rest: &[u8], length: usize, _is_plain: bool) {
+        self.copy(rest, length);
+    }
+}
+
+/// The text inside of a JSON string.
+struct Quoted<'o>(&'o mut Vec<u8>);
+
+impl Page for Quoted<'_> {
+    const LINE: [u8; BLOCK] = *b"\\n                              ";
+    const BREAK: usize = 2;
+
+    #[inline]
+    fn out(&mut self) -> &mut Vec<u8> {
+        self.0
+    }
+
+    #[inline]
+    fn string(&mut self, rest: &[u8], length: usize, is_plain: bool) {
+        if is_plain {
+            self.bytes(*b"\\\"");
+            self.copy(rest.get(1..).unwrap_or_default(), length.saturating_sub(2));
+            self.bytes(*b"\\\"");
+        } else {
+            write_escaped(self.0, rest.get(..length).unwrap_or_default());
+        }
+    }
 }

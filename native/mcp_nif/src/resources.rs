@@ -16,9 +16,9 @@ impl rustler::Resource for SchemaResource {}
 
 /// From this size on copying a text costs more than a resource.
 const COPIED_BYTES: usize = 64 * 1024;
-/// Buffers kept for the next text, and how large each may be: 8 MiB in all.
+/// Buffers kept for the next text, and how large each may be: 16 MiB in all.
 const KEPT_BUFFERS: usize = 4;
-const KEPT_BYTES: usize = 2 * 1024 * 1024;
+const KEPT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Buffers whose memory the system has already handed out: in a fresh one every page costs a fault,
 /// which for a megabyte is more than writing it.

@@ -214,6 +214,65 @@ fn s4_40_a_ui_resource_advertises_the_apps_extension() {
 }
 
 #[test]
+fn s4_40_a_template_of_views_advertises_it_too_and_nothing_else_does() {
+    let extensions = |definition: &Value| {
+        let catalog = build(definition).expect("a catalogue");
+        let capabilities = catalog.capabilities().to_value(Revision::NEWEST);
+        capabilities.get("extensions").cloned()
+    };
+    let mut definition = definition();
+    assert_eq!(extensions(&definition), None);
+    definition["tools"][0]["_meta"] = json!({"ui": {"visibility": ["app"]}});
+    assert_eq!(extensions(&definition), None, "nothing draws its result");
+    definition["resourceTemplates"][0]["uriTemplate"] = json!("ui://views/{id}");
+    assert_eq!(
+        extensions(&definition),
+        Some(json!({"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}))
+    );
+}
+
+#[test]
+fn s4_42_the_view_of_a_tool_is_one_that_can_be_read() {
+    let with_view = |view: &str, uris: &[&str]| {
+        let mut definition = definition();
+        definition["tools"][0]["_meta"] = json!({"ui": {"resourceUri": view}});
+        let resource = |uri: &&str| json!({"name": uri, "uri": uri});
+        definition["resources"] = uris.iter().map(resource).collect();
+        definition["resourceTemplates"][0]["uriTemplate"] = json!("ui://views/{id}");
+        build(&definition).err().map(|error| error.to_string())
+    };
+    assert_eq!(with_view("ui://weather", &["ui://weather"]), None);
+    assert_eq!(with_view("ui://views/7", &[]), None);
+    assert_eq!(
+        with_view("ui://wether", &["file:///a", "ui://weather"]).as_deref(),
+        Some(
+            "tool \"add\": its ui is no resource of this router: ui://wether, did you mean ui://weather? \
+            Its ui:// resources: ui://weather, ui://views/{id}"
+        )
+    );
+    assert_eq!(
+        with_view("ui://views/7/8", &["file:///a"]).as_deref(),
+        Some(
+            "tool \"add\": its ui is no resource of this router: ui://views/7/8, did you mean \
+            ui://views/{id}? Its ui:// resources: ui://views/{id}"
+        )
+    );
+    assert_eq!(
+        with_view("https://a.example", &[]).as_deref(),
+        Some(
+            "tool \"add\": its ui is the URI of a resource with the scheme ui://, got: https://a.example"
+        )
+    );
+    let many: Vec<String> = (0..25).map(|n| format!("ui://{n}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let message = with_view("ui://something/else", &many).expect("a refusal");
+    assert!(
+        message.ends_with("ui://18, ui://19 and 6 more"),
+        "{message}"
+    );
+}
+
+#[test]
 fn what_cannot_be_served_is_named() {
     assert_eq!(
         refused(|definition| definition["resources"][0]["uri"] = json!("not a uri")),

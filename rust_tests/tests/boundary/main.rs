@@ -1,11 +1,14 @@
 //! `mcp_core` through its public door, against golden files, corpora and tables.
 
 mod catalog;
+mod dual;
 mod http;
 mod json;
 mod jsonrpc;
 mod model;
 mod protocol;
 mod purity;
+mod results;
 mod schema;
+mod tasks;
 mod template;

@@ -8,7 +8,7 @@ defmodule McpServer.App.CSPTest do
   @strictest "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; " <>
                "img-src 'self' data:; media-src 'self' data:; connect-src 'none'"
 
-  test "S4-46: without a declaration the view reaches nothing" do
+  test "S4-46, RES-57: without a declaration the view reaches nothing" do
     assert CSP.generate(nil) == @strictest
     assert CSP.generate(%UIResourceMeta{}) == @strictest
   end
@@ -35,6 +35,31 @@ defmodule McpServer.App.CSPTest do
              "frame-src frame.example.com",
              "base-uri base.example.com"
            ]
+  end
+
+  test "S4-46: a sandbox leaves nothing to the browser" do
+    assert CSP.generate(nil, sandbox: true) == @strictest <> "; frame-src 'none'; base-uri 'self'; object-src 'none'"
+
+    assert CSP.generate(%{"frameDomains" => ["a.example"], "baseUriDomains" => []}, sandbox: true) ==
+             String.replace(@strictest, "; connect-src", "; font-src 'self'; connect-src") <>
+               "; frame-src a.example; base-uri 'none'; object-src 'none'"
+
+    assert_raise ArgumentError, fn -> CSP.generate(nil, sandboxed: true) end
+  end
+
+  test "S4-46: what is declared can be checked without an exception" do
+    assert CSP.validate(nil) == :ok
+    assert CSP.validate(UIResourceMeta.new(csp: [connect_domains: ["wss://*.example.com:8443"]])) == :ok
+
+    assert CSP.validate(%{resource_domains: ["a.example", "data:"]}) ==
+             {:error, "resourceDomains[1] is a scheme without a host"}
+
+    assert CSP.validate(%{connect_domains: List.duplicate("a.example", 100)}) == :ok
+
+    assert CSP.validate(%{connect_domains: List.duplicate("a.example", 101)}) ==
+             {:error, "connectDomains has more than 100 entries"}
+
+    assert {:error, _text} = CSP.validate(%{connect_domains: "a.example"})
   end
 
   test "S4-46: a domain cannot bring a directive of its own" do

@@ -199,7 +199,8 @@ defmodule McpServer.Router.MistakesTest do
       assert_refused(
         3,
         ~s(tool "add" has no option hint, did you mean hints? Its options are: title, hints, annotations, ui, visibility, ) <>
-          "timeout, requires, authorize, input_schema, output_schema, additional_properties, icons, execution, meta",
+          "timeout, requires, authorize, input_schema, output_schema, additional_properties, icons, execution, task_support, " <>
+          "task_start, meta, result_budget",
         ~s(tool "add", "Adds", McpServer.Handlers, :echo, hint: [:read_only])
       )
     end
@@ -261,18 +262,26 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: a view that is no ui:// resource" do
+    test "S4-42: a visibility for nobody" do
       assert_refused(
         3,
-        ~s(the ui of tool "add" is the URI of a resource with the scheme ui://, got: "https://example.com"),
+        ~s(the visibility of tool "add" is :model, :app or both, got: [], with which nobody may call it),
+        ~s(tool "add", "Adds", McpServer.Handlers, :echo, visibility: [])
+      )
+    end
+
+    test "S4-42, S4-81: a view that is no ui:// resource" do
+      assert_refused(
+        3,
+        ~s(tool "add": its ui is the URI of a resource with the scheme ui://, got: https://example.com),
         ~s(tool "add", "Adds", McpServer.Handlers, :echo, ui: "https://example.com")
       )
     end
 
-    test "S4-81: a view that the router does not declare" do
+    test "S4-42, S4-81: a view that the router does not declare" do
       assert_refused(
         7,
-        ~s(the ui of tool "add" is no resource of this router: ui://app/dashbord, did you mean ui://app/dashboard? ) <>
+        ~s(tool "add": its ui is no resource of this router: ui://app/dashbord, did you mean ui://app/dashboard? ) <>
           "Its ui:// resources: ui://app/dashboard",
         """
         resource "dashboard", "ui://app/dashboard" do
@@ -282,6 +291,56 @@ defmodule McpServer.Router.MistakesTest do
         tool "add", "Adds", McpServer.Handlers, :echo, ui: "ui://app/dashbord"
         """
       )
+    end
+
+    test "S4-42: a view that is like none of the router's, or in a router without" do
+      assert_refused(
+        8,
+        ~s(tool "add": its ui is no resource of this router: ui://other/thing. Its ui:// resources: ui://a/1, ui://b/{c}),
+        """
+        resource "a", "ui://a/1" do
+          read McpServer.Handlers, :read
+        end
+        resource "b", "ui://b/{c}" do
+          read McpServer.Handlers, :read
+        end; tool "add", "Adds", McpServer.Handlers, :echo, ui: "ui://other/thing"
+        """
+      )
+
+      assert_refused(
+        3,
+        ~s(tool "add": its ui is no resource of this router: ui://a. Its ui:// resources: there is none),
+        ~s(tool "add", "Adds", McpServer.Handlers, :echo, ui: "ui://a")
+      )
+    end
+
+    test "S4-42: a view that a template begins like, but does not match" do
+      assert_refused(
+        7,
+        ~r/\Atool "add": its ui is no resource of this router: ui:\/\/app\/a\/b[,.]/,
+        """
+        resource "views", "ui://app/{view}" do
+          read McpServer.Handlers, :read
+        end
+
+        tool "add", "Adds", McpServer.Handlers, :echo, ui: "ui://app/a/b"
+        """
+      )
+    end
+
+    # Until lists that a router computes were told from what can be read, such a tool went through
+    # and its view was never found.
+    test "S4-42: a view that is only in a list the router computes" do
+      assert_refused(3, ~r/\Atool "add": its ui is no resource of this router: ui:\/\/a\. /, """
+      tool "add", "Adds", McpServer.Handlers, :echo, ui: "ui://a"
+      def list_resources(_conn), do: {:ok, [%McpServer.Resource{name: "a", uri: "ui://a"}]}
+      """)
+    end
+
+    test "S4-42, RES-53: a view that is missing though the tool names it in its _meta" do
+      assert_refused(3, ~r/\Atool "add": its ui is no resource of this router: ui:\/\/a\. /, """
+      tool "add", "Adds", McpServer.Handlers, :echo, meta: %{"ui" => %{"resourceUri" => "ui://a"}}
+      """)
     end
 
     test "S4-81: fields and a schema for the same" do
@@ -702,7 +761,7 @@ defmodule McpServer.Router.MistakesTest do
     test "S4-44: a kind of domain that does not exist" do
       assert_refused(
         4,
-        ":csp of McpServer.App.UIResourceMeta has no field conect_domains, did you mean connect_domains? " <>
+        ~s(`csp` of resource "a" has no field conect_domains, did you mean connect_domains? ) <>
           "Its fields are: connect_domains, resource_domains, frame_domains, base_uri_domains",
         """
         resource "a", "ui://a" do
@@ -714,16 +773,90 @@ defmodule McpServer.Router.MistakesTest do
     end
 
     test "S4-46: a domain that is none" do
-      assert_refused(4, ~r/\Ano Content-Security-Policy can be made: connectDomains\[1\] has a character at byte 1/, """
-      resource "a", "ui://a" do
-        csp connect_domains: ["example.com", "a; script-src *"]
-        read McpServer.Handlers, :read
+      assert_refused(
+        4,
+        ~s(`csp` of resource "a" cannot be a policy: connectDomains[1] has a character at byte 1 that no origin has. ) <>
+          "An origin is like https://*.example.com",
+        """
+        resource "a", "ui://a" do
+          csp connect_domains: ["example.com", "a; script-src *"]
+          read McpServer.Handlers, :read
+        end
+        """
+      )
+    end
+
+    test "S4-46: further domains that are none" do
+      for {domain, reason} <- [
+            {"data:", "is a scheme without a host"},
+            {"https://example.com/lib", "has a path; an origin ends with its host or port"},
+            {"ftp://example.com", "has another scheme than https, http, wss or ws"},
+            {"*", "has a wildcard that is not *. in front of a domain of two labels or more"},
+            {"'unsafe-eval'", "has a character at byte 0 that no origin has"},
+            {"bücher.example", "has a character at byte 1 that no origin has"}
+          ] do
+        assert_refused(
+          5,
+          ~s(`csp` of resource "a" cannot be a policy: resourceDomains[0] #{reason}. ) <>
+            "An origin is like https://*.example.com",
+          """
+          resource "a", "ui://a" do
+            read McpServer.Handlers, :read
+            csp resource_domains: [#{inspect(domain)}]
+          end
+          """
+        )
       end
-      """)
+    end
+
+    test "S4-40: a view of another media type" do
+      assert_refused(
+        5,
+        ~s(the mimeType of resource "a" is text/html;profile=mcp-app, as of every ui:// resource; got: text/html),
+        """
+        resource "a", "ui://a" do
+          read McpServer.Handlers, :read
+          mimeType "text/html"
+        end
+        """
+      )
+    end
+
+    test "S4-40: the media type of views on what is none" do
+      assert_refused(
+        4,
+        ~s(resource "a" cannot be a view: its URI has another scheme than ui://),
+        """
+        resource "a", "https://example.com/a" do
+          mimeType "text/html;profile=mcp-app"
+          read McpServer.Handlers, :read
+        end
+        """
+      )
+    end
+
+    test "S4-43: what only views have, on what is none" do
+      for {statement, value} <- [
+            csp: ~s(connect_domains: ["example.com"]),
+            permissions: "camera: true",
+            app_domain: ~s("a.example"),
+            prefers_border: "true"
+          ] do
+        assert_refused(
+          5,
+          ~s(`#{statement}` of resource "a" is for views, whose URI has the scheme ui://; its URI is file:///a),
+          """
+          resource "a", "file:///a" do
+            read McpServer.Handlers, :read
+            #{statement} #{value}
+          end
+          """
+        )
+      end
     end
 
     test "S4-45: a permission that does not exist" do
-      assert_refused(4, ~r/\A:permissions of McpServer.App.UIResourceMeta has no field clipboard/, """
+      assert_refused(4, ~r/\A`permissions` of resource "a" has no field clipboard/, """
       resource "a", "ui://a" do
         permissions clipboard: true
         read McpServer.Handlers, :read

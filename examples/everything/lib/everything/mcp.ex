@@ -11,7 +11,7 @@ defmodule Everything.MCP do
     title: "Everything",
     instructions: "Every tool here exists to exercise a client; none has a side effect."
 
-  alias Everything.{Announce, Ask, Content, Guide, Library, Report}
+  alias Everything.{Announce, Ask, Content, Guide, Jobs, Library, Report}
 
   # What a call can return.
 
@@ -72,6 +72,30 @@ defmodule Everything.MCP do
   tool "test_trigger_tool_change", "Announces a change of the tools", Announce, :tools
   tool "test_trigger_prompt_change", "Announces a change of the prompts", Announce, :prompts
   tool "test_trigger_resource_update", "Announces a change of the watched resource", Announce, :watched_resource
+
+  # What takes its time.
+
+  tool "greet", "Greets at once", Jobs, :greet do
+    input_field "name", "Whom to greet", :string, required: true
+  end
+
+  tool "slow_compute", "Computes for as long as it is told to", Jobs, :compute, task_support: :optional do
+    input_field "seconds", "How long", :number, required: true, minimum: 0
+    input_field "label", "What to call it", :string
+  end
+
+  tool "failing_job", "Fails after a second", Jobs, :fail, task_support: :required
+  tool "protocol_error_job", "Ends with a JSON-RPC error", Jobs, :break, task_support: :optional
+
+  tool "confirm_delete", "Asks before it deletes", Jobs, :delete, task_support: :optional do
+    input_field "filename", "What to delete", :string, required: true
+  end
+
+  tool "multi_input", "Asks for two names at once", Jobs, :two_names, task_support: :optional
+
+  tool "test_tool_with_task", "Asks for a name, then works on", Jobs, :rename,
+    task_support: :required,
+    task_start: :handler
 
   prompt "test_simple_prompt", "A prompt without arguments" do
     get Guide, :simple

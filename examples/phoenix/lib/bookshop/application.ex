@@ -4,7 +4,10 @@ defmodule Bookshop.Application do
 
   @impl true
   def start(_type, _arguments) do
-    Supervisor.start_link([Bookshop.Orders, BookshopWeb.Endpoint], strategy: :one_for_one, name: Bookshop.Supervisor)
+    url = Application.fetch_env!(:bookshop, :url) <> "/resources"
+    results = {McpServer.DualResponse, name: Bookshop.Results, base_url: url}
+    children = [Bookshop.Orders, BookshopWeb.Endpoint, results]
+    Supervisor.start_link(children, strategy: :one_for_one, name: Bookshop.Supervisor)
   end
 
   @impl true

@@ -14,6 +14,15 @@ defmodule Bookshop.Books do
     Enum.filter(@books, &String.contains?(String.downcase("#{&1.title} #{&1.author}"), words))
   end
 
+  @doc "A part of the shelf, by title if that is asked for."
+  def page(%{offset: offset, limit: limit, sort: sort}), do: @books |> sort(sort) |> Enum.slice(offset, limit)
+
+  defp sort(books, nil), do: books
+  defp sort(books, %{field: "title", order: order}), do: Enum.sort_by(books, & &1.title, order)
+
+  @doc "How many books there are."
+  def count(_options), do: length(@books)
+
   @doc "The book with that ISBN, or `nil`."
   def find(isbn), do: Enum.find(@books, &(&1.isbn == isbn))
 

@@ -2,6 +2,8 @@ defmodule Bookshop.MCP do
   @moduledoc "What the shop offers to MCP clients."
   use McpServer.Router, name: "bookshop", version: "1.0.0", title: "Bookshop"
 
+  dual_responses Bookshop.Results
+
   tool "search", "Searches the shop's books", Bookshop.MCP.Tools, :search, hints: [:read_only, :closed_world] do
     input_field "words", "Part of a title or of an author's name", :string, required: true, minLength: 2
 
@@ -23,6 +25,9 @@ defmodule Bookshop.MCP do
     hints: [:read_only] do
     input_field "shelves", "How many", :integer, required: true, minimum: 1, maximum: 100
   end
+
+  tool "catalogue", "All books of the shop: a few of them, and a link to the rest", Bookshop.MCP.Tools, :catalogue,
+    hints: [:read_only, :closed_world]
 
   resource "book", "book://{isbn}" do
     description "A book of the shop"

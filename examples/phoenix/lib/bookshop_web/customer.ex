@@ -3,7 +3,8 @@ defmodule BookshopWeb.Customer do
   Who sends a request: the customer whose token it carries, or nobody in particular.
 
   As a plug it puts the customer's name into `conn.assigns`, where MCP handlers find it too. As the `authorize:`
-  hook of the MCP endpoint it says whose session, streams and state the request may reach.
+  hook of the MCP endpoint it says whose session, streams and state the request may reach, as the `identify:` hook of
+  the stored results whose results.
   """
   @behaviour Plug
 
@@ -25,6 +26,11 @@ defmodule BookshopWeb.Customer do
   def authorize(%{assigns: %{customer: nil}}), do: {:ok, @guest}
   def authorize(%{assigns: %{customer: :unknown}}), do: {:error, :unauthorized}
   def authorize(%{assigns: %{customer: customer}}), do: {:ok, {:customer, customer}}
+
+  @doc "Stored results are those of who asked for them: what `authorize/1` says is their subject."
+  def identity(conn) do
+    with {:ok, principal} <- authorize(conn), do: %{subject: principal}
+  end
 
   # Compared in constant time, so that nobody finds a token by how long a wrong one takes.
   defp customer(token) do

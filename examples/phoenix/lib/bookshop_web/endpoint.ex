@@ -7,11 +7,11 @@ defmodule BookshopWeb.Endpoint do
   plug Plug.RequestId
   plug Plug.Telemetry, event_prefix: [:phoenix, :endpoint]
 
-  # Leaves the bodies of MCP requests to MCP.
+  # Leaves the bodies of MCP requests to MCP, and those for stored results to their plug.
   plug Plug.Parsers,
     parsers: [:urlencoded, :multipart, :json],
     pass: ["*/*"],
-    body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []},
+    body_reader: {McpServer.HttpPlug.BodyReader, :read_body, [["/mcp", "/resources"]]},
     json_decoder: Phoenix.json_library()
 
   plug Plug.MethodOverride

@@ -20,4 +20,9 @@ defmodule BookshopWeb.Router do
     pipe_through :mcp
     forward "/", McpServer.HttpPlug, router: Bookshop.MCP, authorize: {BookshopWeb.Customer, :authorize}
   end
+
+  scope "/resources" do
+    pipe_through :mcp
+    forward "/", McpServer.DualResponse.Plug, server: Bookshop.Results, identify: {BookshopWeb.Customer, :identity}
+  end
 end

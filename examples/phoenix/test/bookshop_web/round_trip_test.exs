@@ -20,7 +20,7 @@ defmodule BookshopWeb.RoundTripTest do
   test "a list comes as JSON", %{url: url} do
     assert {200, %{"content-type" => "application/json"}, body} = request(url, message("tools/list"))
     names = for tool <- Jason.decode!(body)["result"]["tools"], do: tool["name"]
-    assert names == ["search", "order", "stocktaking"]
+    assert names == ["search", "order", "stocktaking", "catalogue"]
   end
 
   test "progress comes on a stream, and the result at its end", %{url: url} do

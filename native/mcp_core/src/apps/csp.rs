@@ -47,6 +47,38 @@ pub enum CspError {
 /// # Ok::<(), CspError>(())
 /// ```
 pub fn policy(declared: Option<&Csp>) -> Result<String, CspError> {
+    directives(declared).map(|directives| directives.join("; "))
+}
+
+/// The [`policy`] of a declaration, and what it leaves to the browser said as well: `frame-src
+/// 'none'` and `base-uri 'self'` where nothing is declared for them, and `object-src 'none'`.
+///
+/// `default-src 'none'` stands in for the first and the last, but not for `base-uri`: without one a
+/// document may give itself any base. The extension's specification asks sandboxes for all three.
+///
+/// # Errors
+/// As [`policy`].
+///
+/// # Examples
+/// ```
+/// use mcp_core::apps::csp::{CspError, sandbox_policy};
+/// assert!(sandbox_policy(None)?.ends_with("; frame-src 'none'; base-uri 'self'; object-src 'none'"));
+/// # Ok::<(), CspError>(())
+/// ```
+pub fn sandbox_policy(declared: Option<&Csp>) -> Result<String, CspError> {
+    let mut directives = directives(declared)?;
+    let csp = declared.cloned().unwrap_or_default();
+    if csp.frame_domains.is_none() {
+        directives.push("frame-src 'none'".to_owned());
+    }
+    if csp.base_uri_domains.is_none() {
+        directives.push("base-uri 'self'".to_owned());
+    }
+    directives.push("object-src 'none'".to_owned());
+    Ok(directives.join("; "))
+}
+
+fn directives(declared: Option<&Csp>) -> Result<Vec<String>, CspError> {
     let empty = Csp::default();
     let csp = declared.unwrap_or(&empty);
     let connect = origins("connectDomains", csp.connect_domains.as_deref())?;
@@ -71,7 +103,7 @@ pub fn policy(declared: Option<&Csp>) -> Result<String, CspError> {
     });
     directives.extend(frame.map(|origins| only("frame-src", &origins)));
     directives.extend(base_uri.map(|origins| only("base-uri", &origins)));
-    Ok(directives.join("; "))
+    Ok(directives)
 }
 
 fn origins(

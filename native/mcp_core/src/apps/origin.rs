@@ -32,6 +32,9 @@ pub enum OriginError {
     /// Another scheme than `https`, `http`, `wss` or `ws`.
     #[error("has another scheme than https, http, wss or ws")]
     Scheme,
+    /// A scheme and nothing else, such as `data:`, which would admit every source of that scheme.
+    #[error("is a scheme without a host")]
+    SchemeAlone,
     /// The host is no domain name or IPv4 address.
     #[error("has a host that is no domain name")]
     Host,
@@ -62,6 +65,7 @@ impl Origin {
         let authority = match text.split_once("://") {
             Some((scheme, _)) if !SCHEMES.contains(&scheme) => return Err(OriginError::Scheme),
             Some((_, authority)) => authority,
+            None if text.ends_with(':') => return Err(OriginError::SchemeAlone),
             None => &text,
         };
         if authority.contains('/') {

@@ -56,6 +56,9 @@ pub struct ServerDefinition {
     /// Extensions this server speaks, by identifier.
     #[serde(default)]
     pub extensions: serde_json::Map<String, Value>,
+    /// Capabilities outside the specification, by name.
+    #[serde(default)]
+    pub experimental: serde_json::Map<String, Value>,
 }
 
 /// Who may share a cached list.

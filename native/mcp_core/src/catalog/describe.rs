@@ -6,9 +6,11 @@ use serde_json::{Map, Value, json};
 use super::definition::{Definition, ServerDefinition};
 use super::extras::Extras;
 use super::lists::{Caching, ListKind};
+use crate::apps::views::is_view;
 use crate::apps::{EXTENSION, MIME_TYPE};
 use crate::json;
 use crate::model;
+use crate::protocol::TASKS_EXTENSION;
 use crate::revision::{Era, Revision};
 
 /// Where a stateless result says who answered.
@@ -29,15 +31,19 @@ pub struct Capabilities {
     pub resources: bool,
     /// `completion/complete` answers.
     pub completions: bool,
+    /// Calls may run as tasks.
+    pub tasks: bool,
     /// Extensions, by identifier.
     pub extensions: Map<String, Value>,
+    /// Capabilities outside the specification, by name.
+    pub experimental: Map<String, Value>,
 }
 
 impl Capabilities {
     pub(super) fn of(definition: &Definition, dynamic: &[ListKind]) -> Self {
         let offers = |kind: ListKind| !definition.list(kind).is_empty() || dynamic.contains(&kind);
         let mut extensions = definition.server.extensions.clone();
-        if definition.resources.iter().any(is_app_view) {
+        if has_views(definition) {
             extensions
                 .entry(EXTENSION)
                 .or_insert_with(|| json!({ "mimeTypes": [MIME_TYPE] }));
@@ -48,7 +54,9 @@ impl Capabilities {
             resources: offers(ListKind::Resources) || offers(ListKind::ResourceTemplates),
             completions: definition.prompt_completes.contains(&true)
                 || definition.template_completes.contains(&true),
+            tasks: definition.tools.iter().any(may_be_task),
             extensions,
+            experimental: definition.server.experimental.clone(),
         }
     }
 
@@ -75,19 +83,39 @@ impl Capabilities {
             json!({}),
         );
         put(
+            "tasks",
+            self.tasks && revision == Revision::V2025_11_25,
+            json!({ "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } } }),
+        );
+        let mut extensions = self.extensions.clone();
+        if self.tasks && revision.era() == Era::Stateless {
+            extensions.insert(TASKS_EXTENSION.to_owned(), json!({}));
+        }
+        put(
             "extensions",
-            !self.extensions.is_empty() && revision >= Revision::V2025_06_18,
-            Value::Object(self.extensions.clone()),
+            !extensions.is_empty() && revision >= Revision::V2025_06_18,
+            Value::Object(extensions),
+        );
+        put(
+            "experimental",
+            !self.experimental.is_empty(),
+            Value::Object(self.experimental.clone()),
         );
         Value::Object(object)
     }
 }
 
-fn is_app_view(resource: &Value) -> bool {
-    resource
-        .get("uri")
+fn may_be_task(tool: &Value) -> bool {
+    tool.pointer("/execution/taskSupport")
         .and_then(Value::as_str)
-        .is_some_and(|uri| uri.starts_with("ui://"))
+        .is_some_and(|support| support != "forbidden")
+}
+
+fn has_views(definition: &Definition) -> bool {
+    let uris = definition.resources.iter().map(|entry| entry.get("uri"));
+    let templates = definition.resource_templates.iter();
+    uris.chain(templates.map(|entry| entry.get("uriTemplate")))
+        .any(|uri| uri.and_then(Value::as_str).is_some_and(is_view))
 }
 
 /// The kept answers to `initialize` and `server/discover`, behind their ids.

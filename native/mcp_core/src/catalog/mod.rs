@@ -94,6 +94,7 @@ impl<J: Json> Catalog<J> {
         let prompts = targets::prompts(&definition)?;
         let resources = targets::resources(&definition)?;
         let templates = targets::templates(&definition)?;
+        targets::views(&definition, &resources, &templates)?;
         Ok(Self {
             descriptions: Descriptions::encode(server, &capabilities, caching),
             tool_names: names(tools.iter().map(|tool| tool.name.clone())),

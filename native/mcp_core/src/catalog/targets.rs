@@ -9,7 +9,8 @@ use super::CatalogError;
 use super::definition::Definition;
 use super::header_parameters::{self, HeaderParameter};
 use super::template::{Matcher, Template, TemplateLimits, is_valid_uri};
-use crate::model::{Prompt, Resource, ResourceTemplate, Tool};
+use crate::apps::views;
+use crate::model::{Prompt, Resource, ResourceTemplate, TaskSupport, Tool};
 use crate::schema::{SchemaLimits, Validator, compile};
 
 /// A tool that can be called.
@@ -22,6 +23,8 @@ pub struct ToolTarget<J: Json> {
     pub output: Option<Validator<J>>,
     /// Client capabilities without which the tool is not called.
     pub requires: Vec<String>,
+    /// Whether a call of it may run as a task.
+    pub task_support: TaskSupport,
     /// Arguments that headers repeat.
     pub header_parameters: Vec<HeaderParameter>,
 }
@@ -105,6 +108,11 @@ pub(super) fn tools<J: Json>(
                 header_parameters,
                 output: schema("outputSchema").transpose()?,
                 requires: rule.requires.clone(),
+                task_support: tool
+                    .execution
+                    .as_ref()
+                    .and_then(|execution| execution.task_support)
+                    .unwrap_or(TaskSupport::Forbidden),
                 name: tool.name.clone(),
             })
         })
@@ -193,17 +201,42 @@ pub(super) fn templates(definition: &Definition) -> Result<Vec<TemplateTarget>, 
         .collect()
 }
 
+/// Refuses a tool whose view no resource and no template reads. Lists that user code computes make
+/// nothing readable.
+pub(super) fn views(
+    definition: &Definition,
+    resources: &[String],
+    templates: &[TemplateTarget],
+) -> Result<(), CatalogError> {
+    let declared = || {
+        let texts = templates.iter().map(|template| template.text.as_str());
+        resources.iter().map(String::as_str).chain(texts)
+    };
+    let reads = |uri: &str| {
+        resources.iter().any(|known| known == uri)
+            || templates
+                .iter()
+                .any(|template| template.matcher.captures(uri).is_some())
+    };
+    let fault = |tool: &Value| {
+        let reason = views::fault(views::view_of(tool)?, declared(), reads)?;
+        Some(refused("tool", tool, reason))
+    };
+    definition.tools.iter().find_map(fault).map_or(Ok(()), Err)
+}
+
 fn entry<T: for<'de> Deserialize<'de>>(
     kind: &'static str,
     value: &Value,
 ) -> Result<T, CatalogError> {
-    T::deserialize(value).map_err(|error| CatalogError::Entry {
+    T::deserialize(value).map_err(|error| refused(kind, value, error.to_string()))
+}
+
+fn refused(kind: &'static str, value: &Value, reason: String) -> CatalogError {
+    let name = value.get("name").and_then(Value::as_str).unwrap_or("?");
+    CatalogError::Entry {
         kind,
-        name: value
-            .get("name")
-            .and_then(Value::as_str)
-            .unwrap_or("?")
-            .to_owned(),
-        reason: error.to_string(),
-    })
+        name: name.to_owned(),
+        reason,
+    }
 }

@@ -12,34 +12,32 @@ pub(super) struct Accepts {
 }
 
 impl Accepts {
-    /// Reads every `Accept` header. Without one, or with an empty one, anything is acceptable.
+    /// Reads every `Accept` header.
     pub(super) fn read(head: &Head<'_>) -> Self {
-        let mut named = false;
-        let mut json = Best::default();
-        let mut events = Best::default();
-        for value in head.all("accept") {
-            named |= !value.is_empty();
-            for range in ranges(printable(value).unwrap_or_default()) {
-                json.consider(range, "application", "json");
-                events.consider(range, "text", "event-stream");
-            }
-        }
+        let [json, events] = weigh(head, [("application", "json"), ("text", "event-stream")]);
         Self {
-            json: !named || json.acceptable,
-            events: !named || events.acceptable,
+            json: json.is_acceptable(),
+            events: events.is_acceptable(),
         }
     }
 }
 
-/// The most specific range that covers a type decides.
-#[derive(Clone, Copy, Debug, Default)]
-struct Best {
+/// How much a client wants a type: first the weight it gave, then how closely it named it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Weight {
+    /// In thousandths.
+    weight: u16,
     specificity: u8,
-    acceptable: bool,
 }
 
-impl Best {
-    fn consider(&mut self, range: Range<'_>, main: &str, sub: &str) {
+impl Weight {
+    /// Whether the client takes the type at all.
+    pub(crate) const fn is_acceptable(self) -> bool {
+        self.weight > 0
+    }
+
+    /// The most specific range that covers a type decides.
+    fn consider(&mut self, range: Range<'_>, (main, sub): (&str, &str)) {
         let specificity = match (range.main, range.sub) {
             ("*", "*") => 1,
             (found, "*") if found.eq_ignore_ascii_case(main) => 2,
@@ -48,54 +46,76 @@ impl Best {
             }
             _ => return,
         };
+        let weight = range.weight;
         if specificity > self.specificity {
             *self = Self {
+                weight,
                 specificity,
-                acceptable: range.acceptable,
             };
         } else if specificity == self.specificity {
-            self.acceptable |= range.acceptable;
+            self.weight = self.weight.max(weight);
         }
     }
+}
+
+/// What the client says of each of these types. Without an `Accept`, or with an empty one, all are alike.
+pub(crate) fn weigh<const N: usize>(head: &Head<'_>, types: [(&str, &str); N]) -> [Weight; N] {
+    let mut named = false;
+    let mut weights = [Weight::default(); N];
+    for value in head.all("accept") {
+        named |= !value.is_empty();
+        for range in ranges(printable(value).unwrap_or_default()) {
+            for (weight, media_type) in weights.iter_mut().zip(types) {
+                weight.consider(range, media_type);
+            }
+        }
+    }
+    if named {
+        return weights;
+    }
+    [Weight {
+        weight: WHOLE,
+        specificity: 0,
+    }; N]
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Range<'h> {
     main: &'h str,
     sub: &'h str,
-    /// Whether its weight is more than nothing.
-    acceptable: bool,
+    /// In thousandths.
+    weight: u16,
 }
+
+const WHOLE: u16 = 1000;
 
 /// The media ranges of a value; what is none is left out.
 fn ranges(value: &str) -> impl Iterator<Item = Range<'_>> {
     outside_quotes(value, ',').filter_map(|range| {
         let mut parts = outside_quotes(range, ';').map(str::trim);
         let (main, sub) = parts.next()?.split_once('/')?;
-        let mut acceptable = true;
+        let mut weight = WHOLE;
         for parameter in parts {
-            if let Some((name, weight)) = parameter.split_once('=')
+            if let Some((name, value)) = parameter.split_once('=')
                 && name.trim().eq_ignore_ascii_case("q")
             {
-                acceptable = is_positive(weight.trim())?;
+                weight = thousandths(value.trim())?;
             }
         }
-        Some(Range {
-            main,
-            sub,
-            acceptable,
-        })
+        Some(Range { main, sub, weight })
     })
 }
 
-/// Whether a weight is above zero; `None` for what is no weight.
-fn is_positive(weight: &str) -> Option<bool> {
+/// A weight from `0` to `1` with up to three digits behind the point; `None` for what is no weight.
+fn thousandths(weight: &str) -> Option<u16> {
     let (whole, fraction) = weight.split_once('.').unwrap_or((weight, ""));
-    let digits = fraction.len() <= 3 && fraction.bytes().all(|byte| byte.is_ascii_digit());
-    let zero = fraction.bytes().all(|byte| byte == b'0');
+    if fraction.len() > 3 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let fraction: u16 = format!("{fraction:0<3}").parse().ok()?;
     match whole {
-        "0" if digits => Some(!zero),
-        "1" if zero && digits => Some(true),
+        "0" => Some(fraction),
+        "1" if fraction == 0 => Some(WHOLE),
         _ => None,
     }
 }

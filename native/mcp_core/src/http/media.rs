@@ -43,26 +43,25 @@ fn is_utf8(parameter: &str) -> bool {
     name.eq_ignore_ascii_case("charset") && value.eq_ignore_ascii_case("utf-8")
 }
 
-/// The declared length of the body; `None` where it has to be counted.
-pub(super) fn declared_length(head: &Head<'_>) -> Result<Option<u64>, HttpAnswer> {
-    let refuse = || answer::bad_request("Content-Length must be one number");
+/// The declared length of the body, `None` where it has to be counted; or what is wrong with it, in
+/// words fit for a peer.
+pub(crate) fn declared_length(head: &Head<'_>) -> Result<Option<u64>, &'static str> {
+    const NO_NUMBER: &str = "Content-Length must be one number";
     let mut declared = None;
     for value in head.all("content-length") {
         // One line may hold the same number several times, where something in between joined lines.
         for part in value.split(|byte| *byte == b',') {
-            let length = number(trimmed(part)).ok_or_else(refuse)?;
+            let length = number(trimmed(part)).ok_or(NO_NUMBER)?;
             if declared
                 .replace(length)
                 .is_some_and(|before| before != length)
             {
-                return Err(refuse());
+                return Err(NO_NUMBER);
             }
         }
     }
     if declared.is_some() && head.all("transfer-encoding").next().is_some() {
-        return Err(answer::bad_request(
-            "Content-Length must not stand beside Transfer-Encoding",
-        ));
+        return Err("Content-Length must not stand beside Transfer-Encoding");
     }
     Ok(declared)
 }

@@ -34,6 +34,7 @@ mod metadata;
 mod origin;
 mod policy;
 mod screen;
+mod site;
 pub mod sse;
 
 pub use answer::{
@@ -48,4 +49,7 @@ pub use metadata::metadata_url;
 pub use policy::{Policy, PolicyError, PolicyOptions};
 pub use screen::{Screened, Verb, screen};
 
+pub(crate) use accept::weigh;
 pub(crate) use claims::{Claim, Claims};
+pub(crate) use media::declared_length;
+pub(crate) use site::{Foreign, check as check_site};

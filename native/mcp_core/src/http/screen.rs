@@ -2,14 +2,13 @@
 
 use super::accept::Accepts;
 use super::answer::{self, HttpAnswer};
-use super::authority::Authority;
 use super::claims::Claims;
 use super::event_id::{EventId, LastEventId};
 use super::head::{Field, Head, printable};
 use super::media::{check_content, declared_length};
 use super::metadata;
-use super::origin::Origin;
 use super::policy::Policy;
+use super::site::{self, Foreign};
 
 /// The longest session id there is.
 const MAX_SESSION_ID_BYTES: usize = 128;
@@ -52,7 +51,7 @@ pub struct Screened {
 /// # Errors
 /// The finished answer: a refusal, or the protected resource metadata where that was asked for.
 pub fn screen(policy: &Policy, head: &Head<'_>) -> Result<Screened, HttpAnswer> {
-    check_site(policy, head)?;
+    site::check(policy, head).map_err(foreign)?;
     let path = head.path();
     if let Some(document) = policy.metadata_at(path) {
         return Err(metadata::serve(document, head.method));
@@ -86,41 +85,11 @@ pub fn screen(policy: &Policy, head: &Head<'_>) -> Result<Screened, HttpAnswer> 
     })
 }
 
-/// Host and Origin: who is addressed, and by which page.
-fn check_site(policy: &Policy, head: &Head<'_>) -> Result<(), HttpAnswer> {
-    let host = match (
-        head.field("host"),
-        head.authority.or(head.target_authority()),
-    ) {
-        (Field::Repeated, _) => return Err(answer::bad_request("Host must stand once")),
-        (Field::Absent, None) => return Err(answer::bad_request("Host is missing")),
-        (Field::Absent, Some(authority)) => allowed_host(policy, authority)?,
-        (Field::One(value), authority) => {
-            // Both are checked: nobody can tell which of them a proxy has looked at.
-            if let Some(authority) = authority {
-                allowed_host(policy, authority)?;
-            }
-            allowed_host(policy, printable(value).unwrap_or_default())?
-        }
-    };
-    let is_allowed = match head.field("origin") {
-        Field::Absent => true,
-        Field::One(value) => printable(value)
-            .and_then(Origin::parse)
-            .is_some_and(|origin| policy.allows_origin(&origin, &host)),
-        Field::Repeated => false,
-    };
-    if is_allowed {
-        Ok(())
-    } else {
-        Err(answer::foreign("Forbidden: the Origin is not allowed"))
+fn foreign(why: Foreign) -> HttpAnswer {
+    match why {
+        Foreign::NoHost | Foreign::ManyHosts => answer::bad_request(why.text()),
+        Foreign::Host | Foreign::Origin => answer::foreign(why.text()),
     }
-}
-
-fn allowed_host(policy: &Policy, text: &str) -> Result<Authority, HttpAnswer> {
-    Authority::parse(text)
-        .filter(|host| policy.allows_host(host))
-        .ok_or_else(|| answer::foreign("Forbidden: the Host is not allowed"))
 }
 
 fn verb(method: &str, stateless: bool, sessions: bool) -> Result<Verb, HttpAnswer> {
@@ -148,7 +117,7 @@ fn check_accepts(verb: Verb, accepts: Accepts) -> Result<(), HttpAnswer> {
 }
 
 fn check_length(policy: &Policy, head: &Head<'_>) -> Result<Option<u64>, HttpAnswer> {
-    let length = declared_length(head)?;
+    let length = declared_length(head).map_err(answer::bad_request)?;
     let max_bytes = policy.max_body_bytes();
     if length.is_some_and(|length| length > max_bytes) {
         return Err(answer::payload_too_large(max_bytes));

@@ -43,6 +43,6 @@ pub use reader::{Duplicate, Sink, read};
 pub use text::Text;
 pub use view::{Elements, Kind, Members, View};
 pub use write::{
-    NotFinite, NotUtf8, append_short, write_float, write_integer, write_string, write_unsigned,
-    write_utf8,
+    NotFinite, NotUtf8, append_short, write_escaped, write_float, write_integer, write_json_text,
+    write_string, write_unsigned, write_utf8,
 };

@@ -24,10 +24,40 @@ pub struct NotFinite;
 /// assert_eq!(out, "\"a \\\"b\\\"\\n\\u0001é\"".as_bytes());
 /// ```
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
+    write_json_text(out, text.as_bytes());
+}
+
+/// Appends a JSON text as a JSON string, for JSON that travels inside of JSON.
+///
+/// Like [`write_string`], of a text that is UTF-8 because it was just written.
+///
+/// # Examples
+/// ```
+/// let mut out = Vec::new();
+/// mcp_core::json::write_json_text(&mut out, br#"{"a":"\n"}"#);
+/// assert_eq!(out, br#""{\"a\":\"\\n\"}""#);
+/// ```
+pub fn write_json_text(out: &mut Vec<u8>, text: &[u8]) {
     out.reserve(text.len().saturating_add(ROOM));
     out.push(b'"');
-    write_checked(out, text.as_bytes());
+    write_escaped(out, text);
     out.push(b'"');
+}
+
+/// Appends what stands between the quotes of [`write_json_text`].
+///
+/// # Examples
+/// ```
+/// let mut out = Vec::new();
+/// mcp_core::json::write_escaped(&mut out, br#""a""#);
+/// assert_eq!(out, br#"\"a\""#);
+/// ```
+pub fn write_escaped(out: &mut Vec<u8>, text: &[u8]) {
+    let mut rest = copy_plain_run::<Checked>(text, out);
+    while let Some((byte, after)) = rest.split_first() {
+        write_escape(out, *byte);
+        rest = copy_plain_run::<Checked>(after, out);
+    }
 }
 
 /// Appends `text` as [`write_string`] does, if it is UTF-8.
@@ -66,7 +96,7 @@ fn write_bytes(out: &mut Vec<u8>, text: &[u8]) -> Result<(), NotUtf8> {
                 out.truncate(start);
                 return Err(NotUtf8);
             }
-            write_checked(out, rest);
+            write_escaped(out, rest);
             break;
         }
         write_escape(out, *byte);
@@ -78,14 +108,6 @@ fn write_bytes(out: &mut Vec<u8>, text: &[u8]) -> Result<(), NotUtf8> {
 
 /// For two quotes and the word of which the last bytes of a text are a part.
 const ROOM: usize = 10;
-
-fn write_checked(out: &mut Vec<u8>, text: &[u8]) {
-    let mut rest = copy_plain_run::<Checked>(text, out);
-    while let Some((byte, after)) = rest.split_first() {
-        write_escape(out, *byte);
-        rest = copy_plain_run::<Checked>(after, out);
-    }
-}
 
 fn write_escape(out: &mut Vec<u8>, byte: u8) {
     let short = match byte {

@@ -34,6 +34,8 @@ object! {
         /// The id that `notifications/elicitation/complete` will name.
         elicitation_id: Option<String> => "elicitationId" as "elicitation_id"
             since V2025_11_25 until V2025_11_25,
+        /// Which task asks.
+        meta: Option<Meta> => "_meta" since V2025_11_25,
     }
 }
 
@@ -72,6 +74,8 @@ object! {
         tools: Option<Vec<Tool>> => "tools" since V2025_11_25,
         /// Whether it must.
         tool_choice: Option<ToolChoice> => "toolChoice" as "tool_choice" since V2025_11_25,
+        /// Which task asks.
+        meta: Option<Meta> => "_meta" since V2025_11_25,
     }
 }
 

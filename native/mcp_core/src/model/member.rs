@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::{DeserializeOwned, Error as _};
-use serde::ser::SerializeMap;
+use serde::ser::{Error as _, SerializeMap};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
@@ -101,10 +101,15 @@ where
     M: SerializeMap,
     T: Member + Serialize,
 {
-    if value.is_absent() || (presence == Presence::Filled && is_empty(value)) {
-        return Ok(());
+    match presence {
+        Presence::Always(text) if value.is_absent() => {
+            let value: Value = serde_json::from_str(text).map_err(M::Error::custom)?;
+            map.serialize_entry(wire, &value)
+        }
+        Presence::Filled if is_empty(value) => Ok(()),
+        _ if value.is_absent() => Ok(()),
+        _ => map.serialize_entry(wire, value),
     }
-    map.serialize_entry(wire, value)
 }
 
 fn is_empty<T: Serialize>(value: &T) -> bool {

@@ -10,6 +10,8 @@
 //! | `declare`, `member` | the declaring macros; what each Rust type is on the wire |
 //! | `revise` | an object as an older revision knows it |
 //! | `tool`, `content`, `prompt`, `resource`, `completion`, `schema`, `app`, `json_rpc` | the objects |
+//! | `task` | tasks: calls that outlive their request |
+//! | `envelope` | an answer in the form `response-v2` |
 //! | `notification`, `input` | what a server tells and asks a client |
 //! | `common` | what several objects share |
 //!
@@ -34,6 +36,7 @@ mod app;
 mod common;
 mod completion;
 mod content;
+mod envelope;
 mod input;
 mod json_rpc;
 mod member;
@@ -43,6 +46,7 @@ mod resource;
 mod revise;
 mod schema;
 mod shape;
+mod task;
 mod tool;
 
 use serde::Serialize;
@@ -52,6 +56,7 @@ pub use app::*;
 pub use common::*;
 pub use completion::*;
 pub use content::*;
+pub use envelope::*;
 pub use input::*;
 pub use json_rpc::*;
 pub use member::Base64;
@@ -60,6 +65,7 @@ pub use prompt::*;
 pub use resource::*;
 pub use schema::*;
 pub use shape::{Field, Kind, Part, Presence, Shape};
+pub use task::*;
 pub use tool::*;
 
 use crate::revision::Revision;
@@ -79,6 +85,7 @@ pub const SHAPES: &[&Shape] = &[
     &RESOURCE_LINK,
     &TOOL_USE_CONTENT,
     &TOOL_RESULT_CONTENT,
+    &ENVELOPE,
     &ANNOTATIONS,
     &ICON,
     &IMPLEMENTATION,
@@ -114,6 +121,10 @@ pub const SHAPES: &[&Shape] = &[
     &MODEL_HINT,
     &TOOL_CHOICE,
     &ROOTS,
+    &TASK,
+    &TASK_RESULT,
+    &CREATE_TASK_RESULT,
+    &TASK_LIST,
 ];
 
 /// The shape of that name.

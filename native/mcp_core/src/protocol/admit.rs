@@ -16,7 +16,8 @@ use super::notice::Notice;
 use super::offer::{Listing, is_offered, list};
 use super::params;
 use super::refusal::{Answer, Refusal};
-use super::request::{Input, Opening, Request, Work};
+use super::request::{Input, Opening, Request, TaskVerb, Work};
+use super::task;
 use crate::catalog::Catalog;
 use crate::json::{Document, Kind, Limits, View};
 use crate::jsonrpc::{self, Id, Message, Outcome};
@@ -182,7 +183,7 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
             Listing::Kept(tail) => return Ok(kept(id, tail)),
             Listing::Computed(work) => work,
         },
-        Method::CallTool => params::call_tool(catalog, params)?,
+        Method::CallTool => params::call_tool(catalog, revision, params)?,
         Method::GetPrompt => params::get_prompt(catalog, params)?,
         Method::ReadResource => params::read_resource(catalog, params, revision)?,
         Method::Complete => match params::complete(catalog, params)? {
@@ -197,9 +198,14 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
             uri: params::subscription_uri(catalog, params, revision)?,
         },
         Method::Listen => params::listen(catalog, params)?,
+        Method::GetTask => task::of(TaskVerb::Get, params)?,
+        Method::TaskResult => task::of(TaskVerb::Result, params)?,
+        Method::UpdateTask => task::of(TaskVerb::Update, params)?,
+        Method::CancelTask => task::of(TaskVerb::Cancel, params)?,
+        Method::ListTasks => task::list(params)?,
     };
-    let input = if revision.era() == Era::Stateless && method.may_require_input() {
-        params::input(params)?
+    let input = if revision.era() == Era::Stateless && method.brings_input() {
+        params::input(method, params)?
     } else {
         Input::default()
     };

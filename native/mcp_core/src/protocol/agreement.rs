@@ -27,6 +27,7 @@ pub(super) fn check_target(
     let member = match Method::find(method, Revision::NEWEST) {
         Some(Method::CallTool | Method::GetPrompt) => "name",
         Some(Method::ReadResource) => "uri",
+        Some(Method::GetTask | Method::UpdateTask | Method::CancelTask) => "taskId",
         _ => return Ok(()),
     };
     match params.and_then(|params| params.get(member)?.text()) {

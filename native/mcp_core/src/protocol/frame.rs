@@ -3,10 +3,11 @@
 //! Each frame is opened, filled by whoever owns the payload, and closed; the payload is written
 //! once, straight into the message.
 
+use crate::catalog::Extras;
 use crate::json::write_string;
 use crate::jsonrpc::Id;
 use crate::model::{self, Shape};
-use crate::revision::Revision;
+use crate::revision::{Era, Revision};
 
 /// What a result is, and so how its members are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,17 +20,35 @@ pub enum ResultKind {
     Read,
     /// `completion/complete`
     Completion,
+    /// `tools/call` that became a task
+    CreateTask,
+    /// `tasks/get`, and `tasks/cancel` of 2025-11-25
+    Task,
+    /// `tasks/list`
+    TaskList,
 }
 
 impl ResultKind {
-    /// The shape of the value that user code returns.
+    /// The shape of the result.
     #[must_use]
-    pub fn shape(self) -> &'static Shape {
+    pub fn shape(self, revision: Revision) -> &'static Shape {
         match self {
+            Self::CreateTask if revision.era() == Era::Session => &model::CREATE_TASK_RESULT,
+            Self::CreateTask | Self::Task => &model::TASK,
+            Self::TaskList => &model::TASK_LIST,
             Self::Tool => &model::CALL_RESULT,
             Self::Prompt => &model::GET_RESULT,
             Self::Read => &model::READ_RESULT,
             Self::Completion => &model::COMPLETION,
+        }
+    }
+
+    /// What a result of this kind begins with where others begin with `extras`.
+    #[must_use]
+    pub fn opening(self, extras: &Extras) -> &[u8] {
+        match self {
+            Self::CreateTask if !extras.fields.is_empty() => b"\"resultType\":\"task\"",
+            _ => &extras.fields,
         }
     }
 }

@@ -88,15 +88,19 @@ pub(super) fn client<'a>(params: Option<View<'_, 'a>>) -> Result<Client<'a>, Ref
     })
 }
 
+/// A capability as the client of a stateless request declared it.
+pub(super) fn capability<'d, 'a>(params: Option<View<'d, 'a>>, name: &str) -> Option<View<'d, 'a>> {
+    of(params)?.get(CLIENT_CAPABILITIES)?.get(name)
+}
+
 /// The names of the capabilities a client lacks.
 pub(super) fn missing_capabilities(
     params: Option<View<'_, '_>>,
     required: &[String],
 ) -> Vec<String> {
-    let declared = of(params).and_then(|meta| meta.get(CLIENT_CAPABILITIES));
     required
         .iter()
-        .filter(|name| declared.and_then(|declared| declared.get(name)).is_none())
+        .filter(|name| capability(params, name).is_none())
         .cloned()
         .collect()
 }

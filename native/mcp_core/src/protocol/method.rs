@@ -35,12 +35,22 @@ pub enum Method {
     SetLevel,
     /// `subscriptions/listen`
     Listen,
+    /// `tasks/get`
+    GetTask,
+    /// `tasks/result`
+    TaskResult,
+    /// `tasks/list`
+    ListTasks,
+    /// `tasks/update`
+    UpdateTask,
+    /// `tasks/cancel`
+    CancelTask,
 }
 
 use Revision::{V2024_11_05, V2025_11_25, V2026_07_28};
 
 /// Method, name, first revision, last revision.
-const METHODS: [(Method, &str, Revision, Revision); 15] = [
+const METHODS: [(Method, &str, Revision, Revision); 20] = [
     (Method::CallTool, "tools/call", V2024_11_05, V2026_07_28),
     (Method::ListTools, "tools/list", V2024_11_05, V2026_07_28),
     (
@@ -106,6 +116,11 @@ const METHODS: [(Method, &str, Revision, Revision); 15] = [
         V2026_07_28,
         V2026_07_28,
     ),
+    (Method::GetTask, "tasks/get", V2025_11_25, V2026_07_28),
+    (Method::TaskResult, "tasks/result", V2025_11_25, V2025_11_25),
+    (Method::ListTasks, "tasks/list", V2025_11_25, V2025_11_25),
+    (Method::UpdateTask, "tasks/update", V2026_07_28, V2026_07_28),
+    (Method::CancelTask, "tasks/cancel", V2025_11_25, V2026_07_28),
 ];
 
 impl Method {
@@ -144,10 +159,14 @@ impl Method {
         })
     }
 
-    /// Whether a result of this method may be `input_required` (2026-07-28, MRTR).
+    /// Whether a request of this method may bring input that was asked for (2026-07-28): retried, or
+    /// for a task.
     #[must_use]
-    pub const fn may_require_input(self) -> bool {
-        matches!(self, Self::CallTool | Self::GetPrompt | Self::ReadResource)
+    pub const fn brings_input(self) -> bool {
+        matches!(
+            self,
+            Self::CallTool | Self::GetPrompt | Self::ReadResource | Self::UpdateTask
+        )
     }
 }
 

@@ -18,6 +18,7 @@ mod params;
 mod refusal;
 mod request;
 mod state;
+mod task;
 
 pub use admit::{Admission, MAX_BATCH, admit};
 pub use arguments::refuse_arguments;
@@ -30,5 +31,6 @@ pub use meta::{Client, ProgressToken};
 pub use method::{LOG_LEVELS, Method};
 pub use notice::Notice;
 pub use refusal::{Answer, Refusal};
-pub use request::{Completing, Input, ListenFilter, Opening, Request, Work};
+pub use request::{Completing, Input, ListenFilter, Opening, Request, TaskVerb, TaskWish, Work};
 pub use state::{Binding, NONCE_BYTES, SECRET_BYTES, StateError, open, seal};
+pub use task::EXTENSION as TASKS_EXTENSION;

@@ -9,8 +9,10 @@ use super::method::Method;
 use super::params;
 use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::Work;
+use super::task;
 use crate::catalog::{Catalog, ListKind};
 use crate::json::View;
+use crate::model::TaskSupport;
 use crate::revision::Revision;
 
 /// A method of a capability that the server does not have does not exist.
@@ -25,6 +27,11 @@ pub(super) fn is_offered<J: Json>(catalog: &Catalog<J>, method: Method) -> bool 
         | Method::Subscribe
         | Method::Unsubscribe => offered.resources,
         Method::Complete => offered.completions,
+        Method::GetTask
+        | Method::TaskResult
+        | Method::ListTasks
+        | Method::UpdateTask
+        | Method::CancelTask => offered.tasks,
         Method::Initialize
         | Method::Ping
         | Method::Discover
@@ -62,18 +69,27 @@ pub(super) fn list<'c, 'a, J: Json>(
     })
 }
 
-/// A tool may need capabilities that the client did not declare (2026-07-28).
+/// A tool may need capabilities that the client did not declare, and a task the extension (2026-07-28).
 pub(super) fn require_capabilities<J: Json>(
     catalog: &Catalog<J>,
     work: &Work<'_>,
     params: Option<View<'_, '_>>,
 ) -> Result<(), Refusal> {
-    let Work::Tool { index, .. } = work else {
+    let (index, task) = match work {
+        Work::Tool { index, task, .. } => (*index, task),
+        Work::Task { .. } => return task::require_extension(params),
+        Work::Listen { .. } if params::names_tasks(params) => {
+            return task::require_extension(params);
+        }
+        _ => return Ok(()),
+    };
+    let Some(tool) = catalog.tool(index) else {
         return Ok(());
     };
-    let required = catalog
-        .tool(*index)
-        .map_or(&[][..], |tool| tool.requires.as_slice());
+    if task.is_none() && tool.task_support == TaskSupport::Required {
+        return task::require_extension(params);
+    }
+    let required = tool.requires.as_slice();
     let missing = meta::missing_capabilities(params, required);
     if missing.is_empty() {
         return Ok(());

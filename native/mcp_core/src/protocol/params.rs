@@ -6,8 +6,10 @@ use jsonschema::json::Json;
 
 use super::input::is_input_response;
 use super::meta;
+use super::method::Method;
 use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::{Completing, Input, ListenFilter, Work};
+use super::task;
 use crate::catalog::{Catalog, PromptTarget};
 use crate::json::{Kind, View};
 use crate::revision::Revision;
@@ -17,17 +19,19 @@ const MAX_URI_BYTES: usize = 8 * 1024;
 
 pub(super) fn call_tool<'a, J: Json>(
     catalog: &Catalog<J>,
+    revision: Revision,
     params: Option<View<'_, 'a>>,
 ) -> Result<Work<'a>, Refusal> {
     let name = text(params, "name")?;
     let arguments = object(params, "arguments")?;
-    let (index, _) = catalog
+    let (index, tool) = catalog
         .find_tool(&name)
         .ok_or_else(|| Refusal::unknown("Tool", &name))?;
     Ok(Work::Tool {
         name,
         index,
         arguments: arguments.map(|view| view.raw()),
+        task: task::wish(tool.task_support, revision, params)?,
     })
 }
 
@@ -226,6 +230,13 @@ pub(super) fn listen<'a, J: Json>(
     Ok(Work::Listen { filter })
 }
 
+/// Whether a `subscriptions/listen` filter asks for news of tasks. None is promised: clients poll.
+pub(super) fn names_tasks(params: Option<View<'_, '_>>) -> bool {
+    params
+        .and_then(|params| params.get("notifications"))
+        .is_some_and(|wanted| wanted.get("taskIds").is_some())
+}
+
 fn subscribed_uris(wanted: View<'_, '_>) -> Result<Vec<String>, Refusal> {
     const NAME: &str = "notifications.resourceSubscriptions";
     let Some(uris) = wanted.get("resourceSubscriptions") else {
@@ -237,14 +248,19 @@ fn subscribed_uris(wanted: View<'_, '_>) -> Result<Vec<String>, Refusal> {
     serde_json::from_slice(uris.raw()).map_err(|_| must_be(NAME, "an array of strings"))
 }
 
-/// What the client brings back to a request that needed input.
-pub(super) fn input<'a>(params: Option<View<'_, 'a>>) -> Result<Input<'a>, Refusal> {
+/// What the client brings back to a request that needed input. For a task it may bring anything under
+/// keys that nobody asked for.
+pub(super) fn input<'a>(
+    method: Method,
+    params: Option<View<'_, 'a>>,
+) -> Result<Input<'a>, Refusal> {
     let responses = object(params, "inputResponses")?;
-    let sound = responses.is_none_or(|responses| {
-        responses
-            .members()
-            .all(|(_, response)| is_input_response(response))
-    });
+    let sound = method == Method::UpdateTask
+        || responses.is_none_or(|responses| {
+            responses
+                .members()
+                .all(|(_, response)| is_input_response(response))
+        });
     if !sound {
         return Err(must_be(
             "inputResponses",
@@ -265,7 +281,7 @@ pub(super) fn input<'a>(params: Option<View<'_, 'a>>) -> Result<Input<'a>, Refus
     })
 }
 
-fn text<'a>(params: Option<View<'_, 'a>>, name: &str) -> Result<Cow<'a, str>, Refusal> {
+pub(super) fn text<'a>(params: Option<View<'_, 'a>>, name: &str) -> Result<Cow<'a, str>, Refusal> {
     params
         .and_then(|params| params.get(name))
         .and_then(|view| view.text())
@@ -281,7 +297,7 @@ fn uri<'a>(params: Option<View<'_, 'a>>) -> Result<Cow<'a, str>, Refusal> {
     }
 }
 
-fn object<'d, 'a>(
+pub(super) fn object<'d, 'a>(
     params: Option<View<'d, 'a>>,
     name: &str,
 ) -> Result<Option<View<'d, 'a>>, Refusal> {
@@ -302,6 +318,6 @@ fn all_strings(object: View<'_, '_>, name: &str) -> Result<(), Refusal> {
     }
 }
 
-fn must_be(name: &str, expected: &str) -> Refusal {
+pub(super) fn must_be(name: &str, expected: &str) -> Refusal {
     Refusal::invalid_params(&format!("{name} must be {expected}"))
 }

@@ -41,6 +41,8 @@ pub enum Work<'a> {
         index: usize,
         /// The arguments object; absent means empty.
         arguments: Option<&'a [u8]>,
+        /// Whether it is to run as a task.
+        task: Option<TaskWish>,
     },
     /// Get the prompt at `index`.
     Prompt {
@@ -103,6 +105,38 @@ pub enum Work<'a> {
         /// What the server agreed to send.
         filter: ListenFilter,
     },
+    /// Do something with a task.
+    Task {
+        /// What.
+        verb: TaskVerb,
+        /// The task's id as sent.
+        id: Cow<'a, str>,
+        /// The keys of what it brings that is no answer to any question. Whether one was asked under
+        /// them only the task knows.
+        unsound: Vec<String>,
+    },
+    /// List the client's tasks.
+    ListTasks,
+}
+
+/// A call that is to run as a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskWish {
+    /// How long the client wants the task kept, in milliseconds.
+    pub ttl: Option<u64>,
+}
+
+/// What a client does with a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskVerb {
+    /// Ask how it stands.
+    Get,
+    /// Wait for its result (2025-11-25).
+    Result,
+    /// Bring what it waits for (2026-07-28).
+    Update,
+    /// End it.
+    Cancel,
 }
 
 /// A half-typed argument.

@@ -28,6 +28,7 @@ mod words;
 pub use compile::{compile, compile_with_documents};
 pub use error::SchemaError;
 pub use limits::SchemaLimits;
+pub(crate) use nearest::nearest;
 pub use problem::Problem;
 pub use validator::Validator;
 

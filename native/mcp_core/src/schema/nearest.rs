@@ -8,7 +8,7 @@ const MAX_CANDIDATES: usize = 256;
 
 /// The candidate nearest to `name`, if one is near enough to be meant: a third of the characters may
 /// be different.
-pub(super) fn nearest<'c>(
+pub(crate) fn nearest<'c>(
     name: &str,
     candidates: impl Iterator<Item = &'c str>,
 ) -> Option<&'c str> {

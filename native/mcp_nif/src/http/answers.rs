@@ -50,16 +50,19 @@ fn answer(kind: Atom, details: Term<'_>) -> NifResult<HttpAnswer> {
         return Ok(http::payload_too_large(details.decode()?));
     }
     if kind == atoms::unauthorized() {
-        return challenged(details, http::unauthorized);
+        return challenge_of(details, http::unauthorized);
     }
     if kind == atoms::forbidden() {
-        return challenged(details, http::forbidden);
+        return challenge_of(details, http::forbidden);
     }
     Err(Error::BadArg)
 }
 
 /// Hands on the challenge that the façade passes as a map; what it leaves out is empty.
-fn challenged<R>(given: Term<'_>, answer: impl FnOnce(&Challenge<'_>) -> R) -> NifResult<R> {
+pub(crate) fn challenge_of<R>(
+    given: Term<'_>,
+    answer: impl FnOnce(&Challenge<'_>) -> R,
+) -> NifResult<R> {
     let mut challenge = Challenge::default();
     let mut scope = Vec::new();
     for (name, value) in MapIterator::new(given).ok_or(Error::BadArg)? {
@@ -77,7 +80,7 @@ fn challenged<R>(given: Term<'_>, answer: impl FnOnce(&Challenge<'_>) -> R) -> N
 /// The value of `WWW-Authenticate`.
 #[rustler::nif]
 fn http_challenge(challenge: Term<'_>) -> NifResult<String> {
-    challenged(challenge, |challenge| format!("{challenge}"))
+    challenge_of(challenge, |challenge| format!("{challenge}"))
 }
 
 /// Where a client finds the metadata of an endpoint; `nil` where there is none.

@@ -17,6 +17,7 @@ use rustler::{Encoder, LocalPid, NifResult, OwnedEnv, ResourceArc};
 use super::exchange::{ExchangeResource, body_term};
 use super::head::OwnedHead;
 use super::mailbox::{send, with_env};
+use super::rest::{Asked, Rest};
 use super::rules::{PolicyResource, ScreenedResource};
 use super::served::Served;
 use crate::atoms;
@@ -31,13 +32,20 @@ pub(crate) struct Gate {
     catalog: RwLock<Arc<Served>>,
     workers: RwLock<Arc<[LocalPid]>>,
     next: AtomicUsize,
+    /// Where stored results are served too.
+    rest: Option<Rest>,
 }
 
 /// What is remembered of a head until its body is there.
-pub(crate) struct Waiting {
-    screened: Screened,
-    /// The head itself, where a process has to see it.
-    head: Option<OwnedHead>,
+pub(crate) enum Waiting {
+    /// For a message.
+    Message {
+        screened: Screened,
+        /// The head itself, where a process has to see it.
+        head: Option<OwnedHead>,
+    },
+    /// For what is asked of a stored result.
+    Result(Asked),
 }
 
 /// What became of a request on its way to a worker.
@@ -57,6 +65,7 @@ impl Gate {
         policy: ResourceArc<PolicyResource>,
         raw: bool,
         catalog: ResourceArc<CatalogResource>,
+        rest: Option<Rest>,
     ) -> Self {
         Self {
             policy,
@@ -64,7 +73,12 @@ impl Gate {
             catalog: RwLock::new(Arc::new(Served::new(catalog))),
             workers: RwLock::new(Arc::new([])),
             next: AtomicUsize::new(0),
+            rest,
         }
+    }
+
+    pub(super) fn rest(&self) -> Option<&Rest> {
+        self.rest.as_ref()
     }
 
     pub(super) fn set_catalog(&self, catalog: ResourceArc<CatalogResource>) {
@@ -186,13 +200,13 @@ impl Gate {
     /// Has a worker look at the head.
     fn hand(
         &self,
-        waiting: Waiting,
+        screened: Screened,
         head: &OwnedHead,
         body: Option<&Bytes>,
         call: &mut Call,
     ) -> Option<Answer> {
         let exchange = ExchangeResource::open(call);
-        let screened = ResourceArc::new(ScreenedResource(waiting.screened));
+        let screened = ResourceArc::new(ScreenedResource(screened));
         let sent = self.turn().any(|worker| {
             send(worker, |env| {
                 let body =
@@ -220,12 +234,21 @@ impl Service for Gate {
             authority: head.authority(),
             headers: &headers,
         };
+        if let Some(rest) = self.rest.as_ref().filter(|rest| rest.covers(judged.target)) {
+            return match rest.screen(&judged, head) {
+                Ok(asked) => Verdict::Read {
+                    head: Waiting::Result(asked),
+                    max_bytes: rest.max_body(),
+                },
+                Err(answer) => Verdict::Answer(finished(answer)),
+            };
+        }
         let screened = match screen(&self.policy.0, &judged) {
             Ok(screened) => screened,
             Err(answer) => return Verdict::Answer(finished(answer)),
         };
         let native = !self.raw && screened.verb == Verb::Post && screened.session_id.is_none();
-        let waiting = Waiting {
+        let waiting = Waiting::Message {
             screened,
             head: (!native).then(|| OwnedHead::of(head)),
         };
@@ -242,13 +265,27 @@ impl Service for Gate {
         }
     }
 
-    fn call(&self, mut waiting: Waiting, body: Option<Bytes>, call: &mut Call) -> Option<Answer> {
-        if let Some(head) = waiting.head.take() {
-            return self.hand(waiting, &head, body.as_ref(), call);
+    fn call(&self, waiting: Waiting, body: Option<Bytes>, call: &mut Call) -> Option<Answer> {
+        let (screened, head) = match waiting {
+            Waiting::Message { screened, head } => (screened, head),
+            Waiting::Result(asked) => {
+                let body = body.unwrap_or_default();
+                return self.rest.as_ref()?.call(&asked, &body, call);
+            }
+        };
+        if let Some(head) = head {
+            return self.hand(screened, &head, body.as_ref(), call);
         }
         let body = body.unwrap_or_default();
-        self.admit(&waiting.screened, &body, call)
+        self.admit(&screened, &body, call)
             .unwrap_or_else(|_| Some(finished(http::internal_error())))
+    }
+
+    fn refuse_body(&self, waiting: &Waiting, fault: Fault) -> Answer {
+        match (waiting, &self.rest) {
+            (Waiting::Result(_), Some(rest)) => rest.refuse(fault),
+            _ => self.refuse(fault),
+        }
     }
 
     fn refuse(&self, fault: Fault) -> Answer {
@@ -300,7 +337,7 @@ fn message(answer: protocol::Answer) -> Answer {
 }
 
 /// The core's answer to a head, as the listener writes it.
-fn finished(answer: HttpAnswer) -> Answer {
+pub(super) fn finished(answer: HttpAnswer) -> Answer {
     let mut headers = HeaderMap::with_capacity(answer.headers.len());
     for (name, value) in answer.headers {
         // The core's headers are sound.

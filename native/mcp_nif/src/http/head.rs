@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use mcp_listener::RequestHead;
 use mcp_listener::header::{HeaderName, HeaderValue};
-use rustler::{Encoder, Env, ResourceArc, Term};
+use rustler::{Encoder, Env, NifResult, ResourceArc, Term};
 
 use super::exchange::body_term;
 use super::rules::{ScreenedResource, facts_term};
@@ -39,6 +39,14 @@ impl OwnedHead {
         env: Env<'a>,
         screened: &ResourceArc<ScreenedResource>,
     ) -> Term<'a> {
+        match (facts_term(env, &screened.0), self.fields(env)) {
+            (Ok(facts), Ok(head)) => (atoms::head(), screened, facts, head).encode(env),
+            _ => atoms::nil().to_term(env),
+        }
+    }
+
+    /// The head alone, a map.
+    pub(super) fn fields<'a>(&self, env: Env<'a>) -> NifResult<Term<'a>> {
         let headers: Vec<(&str, Term<'a>)> = self
             .headers
             .iter()
@@ -51,12 +59,7 @@ impl OwnedHead {
             (atoms::headers(), headers.encode(env)),
             (atoms::peer(), peer_term(env, self.peer)),
         ];
-        let head = Term::map_from_pairs(env, &members);
-        let facts = facts_term(env, &screened.0);
-        match (facts, head) {
-            (Ok(facts), Ok(head)) => (atoms::head(), screened, facts, head).encode(env),
-            _ => atoms::nil().to_term(env),
-        }
+        Term::map_from_pairs(env, &members)
     }
 }
 

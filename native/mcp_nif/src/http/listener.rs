@@ -19,6 +19,7 @@ use rustler::{
 
 use super::exchange::Told;
 use super::gate::Gate;
+use super::rest::Rest;
 use super::rules::PolicyResource;
 use crate::atoms;
 use crate::protocol::CatalogResource;
@@ -73,6 +74,7 @@ const ENDING: Duration = Duration::from_secs(2);
 struct Settings {
     address: SocketAddr,
     options: Options,
+    rest: Option<Rest>,
 }
 
 impl<'a> Decoder<'a> for Settings {
@@ -80,6 +82,7 @@ impl<'a> Decoder<'a> for Settings {
         let mut settings = Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             options: Options::default(),
+            rest: None,
         };
         for (name, value) in MapIterator::new(given).ok_or(Error::BadArg)? {
             settings.set(&name.atom_to_string()?, value)?;
@@ -106,6 +109,7 @@ impl Settings {
             "body_min_rate" => options.body_min_rate = value.decode()?,
             "connection_timeout" => options.idle_timeout = milliseconds(value)?,
             "stall_timeout" => options.stall_timeout = milliseconds(value)?,
+            "rest" => self.rest = Some(Rest::decode(value)?),
             // The policy's, which the listener asks.
             "max_body_bytes" => {}
             _ => return Err(Error::BadArg),
@@ -136,7 +140,8 @@ fn http_listen<'a>(
     settings: Settings,
 ) -> NifResult<Term<'a>> {
     let workers = pids(workers)?;
-    let gate = Gate::new(policy, raw, catalog);
+    let desk = settings.rest.as_ref().map(Rest::desk);
+    let gate = Gate::new(policy, raw, catalog, settings.rest);
     let listener = match Listener::start(settings.address, settings.options, gate) {
         Ok(listener) => listener,
         Err(error) => return Ok(env.error_tuple(reason(&error))),
@@ -150,6 +155,7 @@ fn http_listen<'a>(
         listener.listener.stop();
         return Ok(env.error_tuple(atoms::noproc()));
     }
+    watch(env, &listener, desk.as_slice());
     watch(env, &listener, &workers);
     listener.listener.service().set_workers(workers);
     let port = listener.listener.address().port();
@@ -196,6 +202,16 @@ fn http_set_workers<'a>(
     watch(env, &listener, &workers);
     listener.listener.service().set_workers(workers);
     Ok(atoms::ok())
+}
+
+/// Hands requests for stored results to this process from now on.
+#[rustler::nif]
+fn http_set_desk(env: Env<'_>, listener: ResourceArc<ListenerResource>, desk: LocalPid) -> Atom {
+    watch(env, &listener, &[desk]);
+    if let Some(rest) = listener.listener.service().rest() {
+        rest.set_desk(desk);
+    }
+    atoms::ok()
 }
 
 /// Accepts nothing more; what is open has `grace_ms` to end.

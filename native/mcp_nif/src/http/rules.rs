@@ -104,7 +104,7 @@ fn http_screen<'a>(
     }
 }
 
-fn text<'b>(binary: &'b Binary<'_>) -> Option<&'b str> {
+pub(crate) fn text<'b>(binary: &'b Binary<'_>) -> Option<&'b str> {
     std::str::from_utf8(binary.as_slice()).ok()
 }
 

@@ -3,7 +3,7 @@
 use mcp_core::catalog::{Catalog, ListKind, ReadTarget};
 use mcp_core::json::Limits;
 use mcp_core::protocol::{
-    Admission, Answer, Client, Completing, ListenFilter, Notice, Opening, Request, Work,
+    Admission, Answer, Client, Completing, ListenFilter, Notice, Opening, Request, TaskVerb, Work,
     refuse_arguments,
 };
 use rustler::{Encoder, Env, Error, NifResult, ResourceArc, Term};
@@ -148,6 +148,7 @@ pub(crate) fn request_fields<'a>(
             .encode(env),
         client_term(env, request.client.as_ref())?,
         input_term(env, request)?,
+        task_term(env, request),
     ];
     let fields = rustler::types::tuple::make_tuple(env, &fields);
     Ok(Judged::Fields(fields))
@@ -159,6 +160,7 @@ fn asked<'r, 'a: 'r>(env: Env<'a>, request: &'r Request<'a>) -> NifResult<Asked<
             name,
             index,
             arguments,
+            task: _,
         } => (
             atoms::tool(),
             Some(*index),
@@ -222,6 +224,13 @@ fn asked<'r, 'a: 'r>(env: Env<'a>, request: &'r Request<'a>) -> NifResult<Asked<
                 argument,
             )
         }
+        work => asked_of_server(env, work)?,
+    })
+}
+
+/// What is asked of the server itself.
+fn asked_of_server<'r, 'a: 'r>(env: Env<'a>, work: &'r Work<'a>) -> NifResult<Asked<'r, 'a>> {
+    Ok(match work {
         Work::List { kind, cursor } => {
             let cursor = cursor.as_deref();
             (
@@ -250,6 +259,14 @@ fn asked<'r, 'a: 'r>(env: Env<'a>, request: &'r Request<'a>) -> NifResult<Asked<
             Term::map_new(env),
         ),
         Work::Listen { filter } => (atoms::listen(), None, None, filter_term(env, filter)?),
+        Work::Task { verb, id, unsound } => (
+            verb_atom(*verb),
+            None,
+            Some(id.as_ref()),
+            map(env, &[("unsound", unsound.encode(env))])?,
+        ),
+        Work::ListTasks => (atoms::list_tasks(), None, None, Term::map_new(env)),
+        _ => return Err(Error::BadArg),
     })
 }
 
@@ -259,6 +276,27 @@ fn list_atom(kind: ListKind) -> rustler::Atom {
         ListKind::Prompts => atoms::list_prompts(),
         ListKind::Resources => atoms::list_resources(),
         ListKind::ResourceTemplates => atoms::list_resource_templates(),
+    }
+}
+
+fn verb_atom(verb: TaskVerb) -> rustler::Atom {
+    match verb {
+        TaskVerb::Get => atoms::get_task(),
+        TaskVerb::Result => atoms::task_result(),
+        TaskVerb::Update => atoms::update_task(),
+        TaskVerb::Cancel => atoms::cancel_task(),
+    }
+}
+
+/// `nil`, or the time a task is to be kept: milliseconds, or `default`.
+fn task_term<'a>(env: Env<'a>, request: &Request<'a>) -> Term<'a> {
+    match &request.work {
+        Work::Tool {
+            task: Some(wish), ..
+        } => wish
+            .ttl
+            .map_or_else(|| atoms::default().encode(env), |ttl| ttl.encode(env)),
+        _ => atoms::nil().encode(env),
     }
 }
 

@@ -8,11 +8,17 @@ use rustler::{Encoder, Env, Term};
 use crate::atoms;
 use crate::terms::{Context, Extras, write_shape};
 
-/// The Content-Security-Policy of a declared `csp`, which may be `nil`.
+/// The Content-Security-Policy of a declared `csp`, which may be `nil`; with `sandbox` as a sandbox
+/// needs it.
 #[rustler::nif]
-fn content_security_policy<'a>(env: Env<'a>, declared: Term<'a>) -> Term<'a> {
+fn content_security_policy<'a>(env: Env<'a>, declared: Term<'a>, sandbox: bool) -> Term<'a> {
+    let policy = if sandbox {
+        csp::sandbox_policy
+    } else {
+        csp::policy
+    };
     match declared_csp(declared)
-        .and_then(|csp| csp::policy(csp.as_ref()).map_err(|error| error.to_string()))
+        .and_then(|csp| policy(csp.as_ref()).map_err(|error| error.to_string()))
     {
         Ok(policy) => (atoms::ok(), policy).encode(env),
         Err(reason) => (atoms::error(), reason).encode(env),

@@ -8,7 +8,8 @@ use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
 use super::{CatalogResource, TermId, revision};
 use crate::atoms;
 use crate::json::INLINE_BYTES;
-use crate::resources::{DirtyPermit, binary_term, report_work};
+use crate::resources::{DirtyPermit, binary_term, buffer, report_work};
+use crate::results::envelope::members;
 use crate::schema::{check, problem_terms};
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, Extras, plain, write_shape, write_value,
@@ -75,7 +76,12 @@ impl Reply<'_> {
         {
             return Ok(refused);
         }
-        let mut out = Vec::with_capacity(512);
+        // Large ones only: a buffer is shared, and a lock costs as much as a small answer.
+        let mut out = if self.context.budget == usize::MAX {
+            buffer()
+        } else {
+            Vec::with_capacity(512)
+        };
         open_result_head(&mut out, &self.id.0);
         let written = match result_kind(kind) {
             Some(ResultKind::Completion) => self.completion(&mut out, term),
@@ -95,10 +101,16 @@ impl Reply<'_> {
             .collect();
         out.extend_from_slice(b",\"result\":");
         let added = Extras {
-            fields: &extras.fields,
+            fields: kind.opening(&extras),
             meta: &meta,
         };
-        write_shape(out, kind.shape(), term, &self.context, &added)?;
+        write_shape(
+            out,
+            kind.shape(self.context.revision),
+            term,
+            &self.context,
+            &added,
+        )?;
         out.push(b'}');
         Ok(())
     }
@@ -107,7 +119,7 @@ impl Reply<'_> {
         let extras = self.catalog.0.extras(self.context.revision);
         extras.open_result(out);
         out.extend_from_slice(b"\"completion\":");
-        let shape = ResultKind::Completion.shape();
+        let shape = ResultKind::Completion.shape(self.context.revision);
         write_shape(out, shape, term, &self.context, &Extras::default())?;
         extras.close_result(out);
         Ok(())
@@ -153,7 +165,7 @@ impl Reply<'_> {
             return None;
         }
         let content = result.map_get(atoms::structured_content()).ok()?;
-        let content = match plain(env, content, &self.context) {
+        let content = match plain(env, members(env, content), &self.context) {
             Ok(content) => content,
             Err(error) => return Some(outcome(env, Err(error), Vec::new())),
         };
@@ -189,6 +201,10 @@ fn result_kind(kind: Atom) -> Option<ResultKind> {
         (atoms::resource_template(), ResultKind::Read),
         (atoms::complete_prompt(), ResultKind::Completion),
         (atoms::complete_resource(), ResultKind::Completion),
+        (atoms::create_task(), ResultKind::CreateTask),
+        (atoms::get_task(), ResultKind::Task),
+        (atoms::cancel_task(), ResultKind::Task),
+        (atoms::list_tasks(), ResultKind::TaskList),
     ];
     named(kind, &kinds)
 }

@@ -63,6 +63,8 @@ struct Inner {
     kind: EncodeErrorKind,
     /// From the inside out: errors are rare, and the way back knows each step.
     steps: Vec<Step>,
+    /// Whether the first step is known, so that there are no more to come.
+    is_rooted: bool,
     detail: Cow<'static, str>,
 }
 
@@ -72,6 +74,7 @@ impl EncodeError {
         Self(Box::new(Inner {
             kind,
             steps: Vec::new(),
+            is_rooted: false,
             detail: detail.into(),
         }))
     }
@@ -80,15 +83,26 @@ impl EncodeError {
         self.0.kind
     }
 
-    pub(super) fn under_key(mut self, key: &[u8]) -> Self {
-        self.0
-            .steps
-            .push(Step::Key(String::from_utf8_lossy(key).into_owned()));
-        self
+    pub(super) fn under_key(self, key: &[u8]) -> Self {
+        let key = String::from_utf8_lossy(key).into_owned();
+        self.under(Step::Key(key))
     }
 
-    pub(super) fn under_index(mut self, index: usize) -> Self {
-        self.0.steps.push(Step::Index(index));
+    pub(super) fn under_index(self, index: usize) -> Self {
+        self.under(Step::Index(index))
+    }
+
+    /// Under that key of the outermost object, whichever way the writer came.
+    pub(super) fn rooted(self, key: &[u8]) -> Self {
+        let mut error = self.under_key(key);
+        error.0.is_rooted = true;
+        error
+    }
+
+    fn under(mut self, step: Step) -> Self {
+        if !self.0.is_rooted {
+            self.0.steps.push(step);
+        }
         self
     }
 }

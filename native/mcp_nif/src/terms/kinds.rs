@@ -52,6 +52,7 @@ impl<'a> Writer<'_, 'a> {
             Kind::OutputSchema if !newest && !is_object_schema(term.term(self.env)) => Ok(false),
             Kind::Schema | Kind::OutputSchema => self.schema(term, newest),
             Kind::Structured if !newest && !term.term(self.env).is_map() => Ok(false),
+            Kind::Structured if self.place_echo() => Ok(true),
             Kind::Structured if newest => self.any(term),
             Kind::Any => self.any(term),
             Kind::Object | Kind::Meta | Kind::Structured => self.verbatim_object(term),
@@ -79,6 +80,7 @@ impl<'a> Writer<'_, 'a> {
             TermType::Atom if !is_literal(term.term(self.env)) => {
                 write_string(self.out, atom_text::of(term.term(self.env)));
             }
+            TermType::Tuple => self.echo(term.term(self.env))?,
             _ => return Err(invalid("expected a string")),
         }
         Ok(true)

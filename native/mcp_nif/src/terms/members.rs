@@ -14,7 +14,7 @@ use crate::atoms;
 pub(super) struct Entry<'a> {
     pub(super) key: &'a [u8],
     /// The key term's word.
-    word: usize,
+    pub(super) word: usize,
     pub(super) value: Raw<'a>,
 }
 

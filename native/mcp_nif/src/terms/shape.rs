@@ -4,9 +4,10 @@
 use std::ptr;
 
 use mcp_core::json::write_string;
-use mcp_core::model::{Part, Presence, Shape};
+use mcp_core::model::{CALL_RESULT, Part, Presence, Shape, TASK_RESULT};
 use mcp_core::revision::Revision;
 
+use super::echo::Echo;
 use super::error::{EncodeError, EncodeErrorKind};
 use super::members::{Entry, Members};
 use super::raw::Raw;
@@ -136,6 +137,10 @@ impl<'a> Writer<'_, 'a> {
         let (shape, revision) = (table.shape, self.context.revision);
         if let (false, Some(parts)) = (shape.known_at(revision), shape.fallback) {
             return self.fallback(table, source, parts);
+        }
+        if ptr::eq(shape, &raw const CALL_RESULT) || ptr::eq(shape, &raw const TASK_RESULT) {
+            let content = self.named(table, source, "structuredContent")?;
+            self.echo = Echo::of(content.map(|content| content.term(self.env)));
         }
         self.nested(|writer| {
             writer.out.push(b'{');

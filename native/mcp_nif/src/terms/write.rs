@@ -5,6 +5,7 @@ use mcp_core::model::{Field, Shape};
 use mcp_core::revision::Revision;
 use rustler::{Binary, Env, Term, TermType};
 
+use super::echo::Echo;
 use super::error::{EncodeError, EncodeErrorKind};
 use super::key_replay::KeyReplay;
 use super::members::Entry;
@@ -49,6 +50,11 @@ impl Context {
         }
     }
 
+    /// The same with another budget.
+    pub(super) const fn with_budget(self, budget: usize) -> Self {
+        Self { budget, ..self }
+    }
+
     /// Whether the field is written.
     pub(super) fn knows(&self, field: &Field) -> bool {
         self.whole || field.known_at(self.revision)
@@ -88,13 +94,14 @@ pub(super) struct Writer<'w, 'a> {
     /// The members of all maps around the value being written.
     pub(super) entries: Vec<Entry<'a>>,
     pub(super) keys: KeyReplay,
+    pub(super) echo: Echo<'a>,
     depth: usize,
     /// The length of `out` at which the budget is used up.
     limit: usize,
 }
 
 impl<'w, 'a> Writer<'w, 'a> {
-    fn new(out: &'w mut Vec<u8>, env: Env<'a>, context: Context) -> Self {
+    pub(super) fn new(out: &'w mut Vec<u8>, env: Env<'a>, context: Context) -> Self {
         let limit = out.len().saturating_add(context.budget);
         Self {
             out,
@@ -102,6 +109,7 @@ impl<'w, 'a> Writer<'w, 'a> {
             context,
             entries: Vec::new(),
             keys: KeyReplay::default(),
+            echo: Echo::default(),
             depth: 0,
             limit,
         }
@@ -151,6 +159,11 @@ impl<'w, 'a> Writer<'w, 'a> {
             return Err(EncodeError::new(EncodeErrorKind::OverBudget, ""));
         }
         Ok(())
+    }
+
+    /// How many bytes may still be written within the budget.
+    pub(super) fn left(&self) -> usize {
+        self.limit.saturating_sub(self.out.len())
     }
 
     /// Refuses a list that is going to be over the budget, going by its first item.

@@ -3,6 +3,7 @@ defmodule Bookshop.MCP.Tools do
   use McpServer.Controller
 
   alias Bookshop.{Books, Orders}
+  alias McpServer.DualResponse
 
   def search(_conn, %{"words" => words}), do: {:ok, %{books: Books.search(words)}}
 
@@ -16,6 +17,26 @@ defmodule Bookshop.MCP.Tools do
 
       book ->
         {:ok, [text("#{book.title} is on its way to #{customer}. Orders so far: #{Orders.place(customer, isbn)}")]}
+    end
+  end
+
+  # A few books for the model, and a link to all of them for the customer's program.
+  def catalogue(conn, _arguments) do
+    with {:error, error} <-
+           DualResponse.create_response(Bookshop.Results,
+             name: "The shop's books",
+             execute: &Books.page/1,
+             count: &Books.count/1,
+             columns: [
+               %{name: "isbn", type: "string", sortable: false},
+               %{name: "title", type: "string"},
+               %{name: "author", type: "string", sortable: false},
+               %{name: "cents", type: "number", sortable: false}
+             ],
+             sample_size: 2,
+             conn: conn
+           ) do
+      {:error, Exception.message(error)}
     end
   end
 

@@ -1,0 +1,218 @@
+for file <- ~w(request wrk), do: Code.require_file("http/#{file}.exs", __DIR__)
+
+defmodule Bench.Rest do
+  @moduledoc """
+  A page of 100 rows from the ETS store, against the same bytes that are only sent: by a process that answers the
+  same request on the same listener with a binary it has, and by the listener from its own memory, which no process
+  hears of. A page of kept rows is written once and held ready; `sorted` and `of a function` are written each time.
+
+  wrk runs on the same machine and takes its share of the processors. `BENCH_ROUNDS` and `BENCH_SECONDS` change how
+  often and how long is measured. With Bandit in `ERL_LIBS` the plug takes part, against a plug that sends the bytes.
+  """
+
+  @compile {:no_warn_undefined, [Bandit, Plug.Conn, ThousandIsland]}
+
+  alias Bench.Http.Wrk
+  alias Bench.Measure
+  alias McpServer.DualResponse
+  alias McpServer.HttpServer
+
+  defmodule Router do
+    use McpServer.Router
+  end
+
+  defmodule Static do
+    @compile {:no_warn_undefined, Plug.Conn}
+    @moduledoc "Answers every request with the same bytes, where the library has its desk."
+    alias McpServer.Http.{Exchange, Listener}
+
+    @headers [
+      {"content-type", "application/json"},
+      {"cache-control", "private, no-store"},
+      {"content-disposition", "attachment"},
+      {"x-content-type-options", "nosniff"}
+    ]
+
+    def start(body) do
+      owner = self()
+
+      spawn_link(fn ->
+        desk = spawn_link(fn -> serve(body) end)
+        {:ok, policy} = McpServer.Protocol.HTTP.policy(%{})
+        {:ok, endpoint} = McpServer.Results.dual_endpoint(%{})
+        catalog = McpServer.Catalog.fetch(Bench.Rest.Router)
+        options = %{rest: {endpoint, false, desk}}
+        {:ok, listener, port} = Listener.listen({desk}, catalog, policy, false, options)
+        send(owner, {:static, port})
+        receive do: (:never -> listener)
+      end)
+
+      receive do: ({:static, port} -> port)
+    end
+
+    defp serve(body) do
+      receive do
+        {:mcp_rest, ref, _wanted, _selection, _head} -> Exchange.reply(Listener.exchange(ref), 200, @headers, body)
+      end
+
+      serve(body)
+    end
+
+    # As a plug.
+    def init(body), do: body
+
+    def call(conn, body) do
+      {:ok, _read, conn} = Plug.Conn.read_body(conn)
+      conn |> Plug.Conn.merge_resp_headers(@headers) |> Plug.Conn.send_resp(200, body)
+    end
+  end
+
+  @rows 10_000
+  @page 100
+  @connections 64
+  # Of the requests a second of a process that only sends.
+  @target 0.5
+
+  def run do
+    {:ok, _started} = Application.ensure_all_started(:inets)
+    {:ok, server} = DualResponse.start_link(name: __MODULE__.Results, base_url: "http://localhost/resources")
+    kept = create(:rows)
+    asked = create(:query)
+    contenders = listener(kept, asked) ++ plug(kept)
+    for {_name, port, path} <- contenders, path =~ "/resources", do: :ok = check!(port, path)
+
+    medians =
+      for(_round <- 1..setting("BENCH_ROUNDS", 5), {name, port, path} <- contenders, do: {name, measure(port, path)})
+      |> Enum.group_by(&elem(&1, 0), &elem(&1, 1))
+      |> Map.new(fn {name, runs} -> {name, Enum.at(Enum.sort_by(runs, & &1.per_second), div(length(runs), 2))} end)
+
+    print(contenders, medians)
+    GenServer.stop(server)
+    targets(medians)
+  end
+
+  defp create(persist) do
+    {:ok, response} =
+      DualResponse.create_response(__MODULE__.Results,
+        name: "Customers",
+        columns: for(name <- ~w(id name email balance active), do: %{name: name, type: "string"}),
+        persist: persist,
+        execute: {__MODULE__, :query, []},
+        count: {__MODULE__, :count, []}
+      )
+
+    response.resource_id
+  end
+
+  @doc false
+  def query(%{offset: offset, limit: limit}), do: for(i <- (offset + 1)..min(offset + limit, @rows)//1, do: row(i))
+
+  @doc false
+  def count(_options), do: @rows
+
+  defp row(i) do
+    %{
+      "id" => i,
+      "name" => "customer #{i}",
+      "email" => "customer#{i}@example.com",
+      "balance" => i * 1.25,
+      "active" => rem(i, 2) == 0
+    }
+  end
+
+  defp page do
+    {:ok, page} = McpServer.Results.dual_page(for(i <- 1..@page, do: row(i)), 0, @rows)
+    page
+  end
+
+  defp listener(kept, asked) do
+    # As many bytes as the page has, in a document that the listener serves by itself.
+    metadata = %{resource: "http://localhost/mcp", page: String.duplicate("x", byte_size(page()) - 45)}
+
+    {:ok, server} =
+      HttpServer.start_link(
+        router: Router,
+        port: 0,
+        resources: {"/resources", __MODULE__.Results},
+        resource_metadata: metadata
+      )
+
+    port = HttpServer.port(server)
+
+    [
+      {"listener, rows kept in ETS", port, "/resources/" <> kept},
+      {"listener, rows of a function", port, "/resources/" <> asked},
+      {"listener, bytes of a process", Static.start(page()), "/resources/static"},
+      {"listener, bytes of its own", port, "/.well-known/oauth-protected-resource"}
+    ]
+  end
+
+  defp plug(kept) do
+    if Code.ensure_loaded?(Bandit) and Code.ensure_loaded?(Plug.Conn) do
+      {:ok, _started} = Application.ensure_all_started(:bandit)
+
+      [
+        {"plug, rows kept in ETS", bandit({DualResponse.Plug, server: __MODULE__.Results}), "/" <> kept},
+        {"plug, bytes of a plug", bandit({Static, page()}), "/static"}
+      ]
+    else
+      []
+    end
+  end
+
+  defp bandit(plug) do
+    {:ok, server} = Bandit.start_link(plug: plug, ip: {127, 0, 0, 1}, port: 0, startup_log: false)
+    {:ok, {_address, port}} = ThousandIsland.listener_info(server)
+    port
+  end
+
+  defp check!(port, path) do
+    {:ok, {{_version, 200, _reason}, _headers, body}} =
+      :httpc.request(:post, {~c"http://127.0.0.1:#{port}#{path}", [], ~c"application/json", "{}"}, [],
+        body_format: :binary
+      )
+
+    ^body = page()
+    :ok
+  end
+
+  defp measure(port, path) do
+    request =
+      if path =~ "well-known",
+        do: %{method: "GET", headers: [], body: ""},
+        else: %{headers: [{"Content-Type", "application/json"}], body: "{}"}
+
+    Wrk.run(port, request, [], @connections, setting("BENCH_SECONDS", 3), path)
+  end
+
+  defp print(contenders, medians) do
+    rows =
+      for {name, _port, _path} <- contenders do
+        figures = medians[name]
+
+        [
+          name,
+          "#{round(figures.per_second)}",
+          "#{Float.round(figures.p50 / 1000, 2)}",
+          "#{Float.round(figures.p99 / 1000, 2)}"
+        ]
+      end
+
+    title = "A page of #{@page} rows, #{byte_size(page())} bytes, #{@connections} connections"
+    Measure.table(title, ["", "req/s", "p50 ms", "p99 ms"], rows)
+  end
+
+  defp targets(medians) do
+    for {what, yardstick} <- [
+          {"listener, rows kept in ETS", "listener, bytes of a process"},
+          {"listener, rows kept in ETS", "listener, bytes of its own"},
+          {"plug, rows kept in ETS", "plug, bytes of a plug"}
+        ],
+        %{^what => ours, ^yardstick => static} <- [medians] do
+      ratio = ours.per_second / static.per_second
+      {"#{what}: #{Float.round(ratio, 2)}× #{yardstick}, at least #{@target}×", ratio >= @target}
+    end
+  end
+
+  defp setting(name, default), do: String.to_integer(System.get_env(name, "#{default}"))
+end

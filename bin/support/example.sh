@@ -1,0 +1,33 @@
+# Sourced by the commands that start an example: `example FOLDER ROUTER --stdio`, or `example FOLDER ROUTER --port PORT`.
+# The latter prints one line with the URL to stderr when it is ready (port 0 takes a free one), and stops at Ctrl-C.
+
+example() {
+  local folder=$1 router=$2
+  shift 2
+  case "$*" in
+    --stdio) prepare "$folder" && exec mix mcp.stdio "$router" ;;
+    "--port "[0-9]*) prepare "$folder" && serve "$router" "$2" ;;
+    *) fail "usage: $(basename "$0") --stdio | --port PORT" ;;
+  esac
+}
+
+# mix finds its tasks only where the library is compiled, and stdout may belong to the client.
+prepare() {
+  cd "$root/examples/$1"
+  [ -d "$root/_build/${MIX_ENV:-dev}/lib/$1/ebin" ] || mix compile >&2 </dev/null
+}
+
+# Ctrl-C reaches the shell and the VM, which would ask what to do: so the VM ignores it, and is told by the shell.
+serve() {
+  local server status=0
+  export ELIXIR_ERL_OPTIONS="${ELIXIR_ERL_OPTIONS:-} +Bi"
+  mix mcp.http "$1" --port "$2" </dev/null &
+  server=$!
+  trap 'kill -TERM "$server" 2>/dev/null' INT TERM
+  # A signal ends a wait, and the server a later one.
+  while kill -0 "$server" 2>/dev/null; do
+    status=0
+    wait "$server" || status=$?
+  done
+  return "$status"
+}

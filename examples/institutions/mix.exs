@@ -1,0 +1,18 @@
+defmodule Institutions.MixProject do
+  use Mix.Project
+
+  def project do
+    [
+      app: :institutions,
+      version: "1.0.0",
+      elixir: "~> 1.14",
+      # Built beside the library, as in an umbrella, so that its native part is compiled once.
+      build_path: "../../_build",
+      # The tests choose a port before they start it.
+      aliases: [test: "test --no-start"],
+      deps: [{:mcp_server, path: "../.."}]
+    ]
+  end
+
+  def application, do: [extra_applications: [:logger], mod: {Institutions.Application, []}]
+end

@@ -1,0 +1,124 @@
+defmodule McpServer.DualResponse.Client.Exchange do
+  @moduledoc false
+  # One request and its response, redirects included, within one deadline. Each hop is judged as if it were the
+  # first: headers of the user's go only where they may, whoever has sent the client there.
+
+  alias McpServer.DualResponse.Client
+  alias McpServer.DualResponse.Client.{Failure, Headers, HTTP, Target}
+  alias McpServer.DualResponse.Error
+
+  @typedoc "What is asked for. `:stream` leaves the body to be read as it is enumerated."
+  @type ask :: %{
+          required(:method) => :get | :post | :put | :delete,
+          required(:body) => binary() | nil,
+          required(:accept) => String.t(),
+          required(:stream) => boolean(),
+          required(:timeout) => pos_integer()
+        }
+
+  @defaults [{"accept-encoding", "identity"}, {"user-agent", "mcp_server"}]
+
+  @doc "Sends it to a URL."
+  @spec run(Client.t(), String.t(), ask()) :: {:ok, Client.response()} | {:error, Error.t()}
+  def run(client, url, ask) do
+    deadline = System.monotonic_time(:millisecond) + ask.timeout
+    hop(client, url, ask, deadline, client.max_redirects)
+  end
+
+  defp hop(client, url, ask, deadline, redirects) do
+    with {:ok, target} <- Target.judge(client, url),
+         {:ok, response} <- send_to(client, target, ask, deadline) do
+      case redirected(response, ask) do
+        nil ->
+          accepted(response)
+
+        _location when redirects == 0 ->
+          close(response)
+          {:error, Error.new(:fetch_error, "More than #{client.max_redirects} redirects", status: response.status)}
+
+        location ->
+          close(response)
+          with {:ok, url} <- Target.redirect(target, location), do: hop(client, url, ask, deadline, redirects - 1)
+      end
+    end
+  end
+
+  # 303 turns a request into another one, which means something else here.
+  defp redirected(%{status: status, headers: headers}, ask) do
+    if status in [301, 302, 307, 308] or (status == 303 and ask.method == :get), do: Headers.get(headers, "location")
+  end
+
+  defp send_to(client, target, ask, deadline) do
+    case deadline - System.monotonic_time(:millisecond) do
+      left when left > 0 -> client |> request(target, ask, left) |> fetch(client)
+      _passed -> {:error, Failure.error(:timeout)}
+    end
+  end
+
+  defp request(client, target, ask, left) do
+    request = %{
+      method: ask.method,
+      url: target.url,
+      headers: [],
+      body: ask.body,
+      timeout: left,
+      max_body_bytes: client.max_body_bytes,
+      stream: ask.stream,
+      addresses: target.addresses
+    }
+
+    own = if(ask.body, do: [{"content-type", "application/json"}], else: []) ++ [{"accept", ask.accept} | @defaults]
+    %{request | headers: Headers.override(own, if(target.trusted?, do: headers(client, request), else: []))}
+  end
+
+  defp headers(%{headers: headers}, request) when is_function(headers, 1), do: Headers.normalize!(headers.(request))
+  defp headers(%{headers: headers}, _request), do: headers
+
+  defp fetch(request, client) do
+    case send_by(client, request) do
+      {:ok, %{status: status, headers: headers, body: body}} when status in 100..599 ->
+        with {:ok, headers} <- Headers.received(headers),
+             {:ok, body} <- body(body, request) do
+          {:ok, %{status: status, headers: headers, body: body}}
+        else
+          :error -> {:error, Error.new(:fetch_error, "The fetch function returned no response")}
+          {:error, reason} -> {:error, Failure.error(reason)}
+        end
+
+      {:error, reason} ->
+        {:error, Failure.error(reason)}
+
+      _no_response ->
+        {:error, Error.new(:fetch_error, "The fetch function returned no response")}
+    end
+  end
+
+  defp send_by(%{fetch: nil, tls: tls}, request), do: HTTP.fetch(request, tls)
+  defp send_by(%{fetch: fetch}, request), do: fetch.(request)
+
+  defp body(body, %{stream: true}) when is_binary(body), do: {:ok, [body]}
+  defp body(body, %{stream: true}), do: {:ok, body}
+  defp body(nil, _request), do: {:ok, ""}
+  defp body(body, request) when is_binary(body) and byte_size(body) <= request.max_body_bytes, do: {:ok, body}
+  defp body(body, _request) when is_binary(body), do: {:error, :body_too_large}
+  defp body(_body, _request), do: :error
+
+  # No encoding was asked for. What is small on the wire may be anything once it is unpacked.
+  defp accepted(response) do
+    if Headers.get(response.headers, "content-encoding") in [nil, "", "identity"] do
+      {:ok, response}
+    else
+      close(response)
+      {:error, Error.new(:fetch_error, "The server sends an encoding that was not asked for", status: response.status)}
+    end
+  end
+
+  @doc "Gives up a body that is not going to be read."
+  @spec close(Client.response()) :: :ok
+  def close(%{body: body}) when is_binary(body), do: :ok
+
+  def close(%{body: body}) do
+    _halted = Enumerable.reduce(body, {:halt, nil}, fn _bytes, nil -> {:halt, nil} end)
+    :ok
+  end
+end

@@ -1,0 +1,34 @@
+defmodule McpServer.DualResponse.Client.Failure do
+  @moduledoc false
+  # Why there was no response, in a sentence.
+
+  alias McpServer.DualResponse.Error
+
+  @sentences %{
+    body_too_large: "The server sends more than max_body_bytes",
+    head_too_large: "The server sends more than 64 KiB of headers",
+    malformed: "What the server sent is not HTTP",
+    closed: "The server closed the connection",
+    closed_early: "The server closed the connection before its response was complete",
+    econnrefused: "Nobody listens there",
+    nxdomain: "The host is not known",
+    no_authorities: "There are no certificates of authorities: install the system's, or give tls: [cacertfile: path]"
+  }
+
+  @doc "The error that a fetch function's reason stands for. Req's, Finch's and Mint's exceptions have one inside."
+  @spec error(term()) :: Error.t()
+  def error(%Error{} = error), do: error
+  def error(%{reason: reason}), do: error(reason)
+  def error(reason) when reason in [:timeout, :etimedout], do: Error.new(:timeout, "The server did not answer in time")
+
+  def error({:address, scope}),
+    do: Error.new(:fetch_error, "The host resolves to an address that is not #{scope}", cause: {:address, scope})
+
+  def error({:tls_alert, {alert, _text}} = reason) when is_atom(alert),
+    do: Error.new(:fetch_error, "TLS failed: #{alert}", cause: reason)
+
+  def error(reason) when is_map_key(@sentences, reason),
+    do: Error.new(:fetch_error, Map.fetch!(@sentences, reason), cause: reason)
+
+  def error(reason), do: Error.new(:fetch_error, "The request failed", cause: reason)
+end

@@ -1,0 +1,135 @@
+defmodule McpServer.DualResponse.Client.HTTP.Body do
+  @moduledoc false
+  # The body of a response, piece by piece: never more than one read of it is held here. Two framings at once are an
+  # attack on somebody in between, and refused.
+
+  alias McpServer.DualResponse.Client.HTTP.{Head, Socket}
+
+  @enforce_keys [:socket, :framing]
+  defstruct [:socket, :framing]
+
+  @typedoc "`{:chunk, n}`: n bytes of a chunk are to come; `:chunk_end`: the line end behind one."
+  @type framing :: {:length, non_neg_integer()} | :until_close | :chunk_size | {:chunk, pos_integer()} | :chunk_end
+  @type t :: %__MODULE__{socket: Socket.t(), framing: framing()}
+
+  # A chunk's size with its extensions, and what may follow the last chunk.
+  @max_line_bytes 4 * 1024
+
+  @doc "The body that a head announces; nothing of it is read yet."
+  @spec new(Head.t(), Socket.t()) :: {:ok, t()} | {:error, term()}
+  def new(%{bodiless?: true}, socket), do: {:ok, %__MODULE__{socket: socket, framing: {:length, 0}}}
+
+  def new(head, socket) do
+    case {values(head, "transfer-encoding"), Enum.uniq(values(head, "content-length"))} do
+      {[], []} -> {:ok, %__MODULE__{socket: socket, framing: :until_close}}
+      {[], [length]} -> with_length(length, socket)
+      {[encoding], []} -> with_encoding(String.downcase(encoding), socket)
+      _ambiguous -> {:error, :malformed}
+    end
+  end
+
+  defp values(head, name), do: for({^name, value} <- head.headers, do: value)
+
+  defp with_length(text, socket) do
+    if text =~ ~r/\A\d{1,18}\z/,
+      do: {:ok, %__MODULE__{socket: socket, framing: {:length, String.to_integer(text)}}},
+      else: {:error, :malformed}
+  end
+
+  defp with_encoding("chunked", socket), do: {:ok, %__MODULE__{socket: socket, framing: :chunk_size}}
+  defp with_encoding(_other, _socket), do: {:error, :malformed}
+
+  @doc "All of it, unless it is more than `max` bytes: then the rest is not read."
+  @spec whole(t(), max :: pos_integer()) :: {:ok, binary()} | {:error, term()}
+  def whole(%{framing: {:length, length}}, max) when length > max, do: {:error, :body_too_large}
+  def whole(body, max), do: whole(body, max, "")
+
+  defp whole(body, left, read) do
+    case next(body) do
+      {:ok, bytes, _body} when byte_size(bytes) > left -> {:error, :body_too_large}
+      # Appended at once: a list of pieces would be worth many times its bytes if they came one by one.
+      {:ok, bytes, body} -> whole(body, left - byte_size(bytes), read <> bytes)
+      {:done, _body} -> {:ok, read}
+      {:error, reason} -> {:error, reason}
+    end
+  end
+
+  @doc "The next bytes."
+  @spec next(t()) :: {:ok, binary(), t()} | {:done, t()} | {:error, term()}
+  def next(%{framing: {:length, 0}} = body), do: {:done, body}
+
+  def next(%{framing: {:length, left}} = body) do
+    with {:ok, bytes, body} <- take(body, left), do: {:ok, bytes, %{body | framing: {:length, left - byte_size(bytes)}}}
+  end
+
+  def next(%{framing: :until_close} = body) do
+    case take(body, :all) do
+      {:error, :closed_early} -> {:done, body}
+      outcome -> outcome
+    end
+  end
+
+  def next(%{framing: :chunk_size} = body) do
+    with {:ok, line, body} <- line(body),
+         {:ok, size} <- chunk_size(line) do
+      # What follows the last chunk is of no use here, and the connection is closed anyway.
+      if size == 0, do: {:done, body}, else: next(%{body | framing: {:chunk, size}})
+    end
+  end
+
+  def next(%{framing: {:chunk, left}} = body) do
+    with {:ok, bytes, body} <- take(body, left) do
+      framing = if byte_size(bytes) == left, do: :chunk_end, else: {:chunk, left - byte_size(bytes)}
+      {:ok, bytes, %{body | framing: framing}}
+    end
+  end
+
+  def next(%{framing: :chunk_end} = body) do
+    case line(body) do
+      {:ok, "", body} -> next(%{body | framing: :chunk_size})
+      {:ok, _bytes, _body} -> {:error, :malformed}
+      {:error, reason} -> {:error, reason}
+    end
+  end
+
+  defp chunk_size(line) do
+    case Regex.run(~r/\A([0-9a-fA-F]{1,12})[ \t]*(?:;.*)?\z/, line) do
+      [_all, size] -> {:ok, String.to_integer(size, 16)}
+      nil -> {:error, :malformed}
+    end
+  end
+
+  # At most `most` of the bytes that are there, or of the next ones to come.
+  defp take(%{socket: %{buffer: ""}} = body, most) do
+    with {:ok, body} <- read(body), do: take(body, most)
+  end
+
+  defp take(%{socket: %{buffer: buffer} = socket} = body, most) when most == :all or byte_size(buffer) <= most,
+    do: {:ok, buffer, %{body | socket: %{socket | buffer: ""}}}
+
+  defp take(%{socket: %{buffer: buffer} = socket} = body, most) do
+    <<bytes::binary-size(most), rest::binary>> = buffer
+    {:ok, bytes, %{body | socket: %{socket | buffer: rest}}}
+  end
+
+  defp line(%{socket: %{buffer: buffer} = socket} = body) do
+    case :binary.split(buffer, "\r\n") do
+      [line, rest] when byte_size(line) <= @max_line_bytes ->
+        {:ok, line, %{body | socket: %{socket | buffer: rest}}}
+
+      [unfinished] when byte_size(unfinished) <= @max_line_bytes ->
+        with {:ok, body} <- read(body), do: line(body)
+
+      _too_long ->
+        {:error, :malformed}
+    end
+  end
+
+  defp read(body) do
+    case Socket.read(body.socket) do
+      {:ok, socket} -> {:ok, %{body | socket: socket}}
+      {:error, :closed} -> {:error, :closed_early}
+      {:error, reason} -> {:error, reason}
+    end
+  end
+end

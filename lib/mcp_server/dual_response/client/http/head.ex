@@ -1,0 +1,92 @@
+defmodule McpServer.DualResponse.Client.HTTP.Head do
+  @moduledoc false
+  # The heads of a request and of its response. Status and headers together are bounded, so that a server that sends
+  # headers for ever is left after 64 KiB.
+
+  alias McpServer.DualResponse.Client.HTTP.Socket
+
+  @enforce_keys [:status, :headers, :bodiless?]
+  defstruct [:status, :headers, :bodiless?]
+
+  @type t :: %__MODULE__{status: 200..599, headers: [{String.t(), String.t()}], bodiless?: boolean()}
+
+  @max_bytes 64 * 1024
+
+  @doc "The bytes of a request."
+  @spec request(URI.t(), McpServer.DualResponse.Client.request()) :: iodata()
+  def request(uri, request) do
+    framing = if request.body, do: [{"content-length", Integer.to_string(byte_size(request.body))}], else: []
+    headers = [{"host", authority(uri)}, {"connection", "close"} | framing] ++ request.headers
+    method = request.method |> Atom.to_string() |> String.upcase()
+    lines = for {name, value} <- headers, do: [name, ": ", value, "\r\n"]
+    [method, " ", path(uri), " HTTP/1.1\r\n", lines, "\r\n", request.body || ""]
+  end
+
+  defp path(uri),
+    do: [if(uri.path in [nil, ""], do: "/", else: uri.path), if(uri.query, do: ["?", uri.query], else: [])]
+
+  defp authority(%{host: host, port: port, scheme: scheme}) do
+    host = if String.contains?(host, ":"), do: "[" <> host <> "]", else: host
+    if port == URI.default_port(scheme), do: host, else: "#{host}:#{port}"
+  end
+
+  @doc "Reads the head of the response; interim ones are passed over, within the same bound."
+  @spec read(Socket.t()) :: {:ok, t(), Socket.t()} | {:error, term()}
+  def read(socket), do: read(socket, @max_bytes)
+
+  defp read(socket, left) do
+    with {:ok, size, socket} <- complete(socket, left, 0),
+         <<bytes::binary-size(size), buffer::binary>> = socket.buffer,
+         {:ok, head} <- parse(bytes) do
+      socket = %{socket | buffer: buffer}
+      if head.status in 100..199, do: after_interim(head, socket, left - size), else: {:ok, head, socket}
+    end
+  end
+
+  # Nobody asked for another protocol.
+  defp after_interim(%{status: 101}, _socket, _left), do: {:error, :malformed}
+  defp after_interim(_head, socket, left), do: read(socket, left)
+
+  # Reads until the empty line is there; `seen` bytes are known not to hold it.
+  defp complete(%{buffer: buffer} = socket, left, seen) do
+    from = max(seen - 3, 0)
+
+    case :binary.match(buffer, "\r\n\r\n", scope: {from, byte_size(buffer) - from}) do
+      {position, 4} when position + 4 <= left -> {:ok, position + 4, socket}
+      :nomatch when byte_size(buffer) < left -> read_on(socket, left)
+      _too_long -> {:error, :head_too_large}
+    end
+  end
+
+  defp read_on(socket, left) do
+    case Socket.read(socket) do
+      {:ok, more} -> complete(more, left, byte_size(socket.buffer))
+      {:error, :closed} -> {:error, :closed_early}
+      {:error, reason} -> {:error, reason}
+    end
+  end
+
+  defp parse(bytes) do
+    with {:ok, {:http_response, {1, minor}, status, _reason}, rest} when minor in [0, 1] and status in 100..599 <-
+           :erlang.decode_packet(:http_bin, bytes, []),
+         {:ok, headers} <- headers(rest, []) do
+      {:ok, %__MODULE__{status: status, headers: headers, bodiless?: status in [204, 304]}}
+    else
+      _not_http -> {:error, :malformed}
+    end
+  end
+
+  # The parser gives names that it knows as atoms of its own, and makes none.
+  defp headers(bytes, read) do
+    case :erlang.decode_packet(:httph_bin, bytes, []) do
+      {:ok, {:http_header, _bit, name, _raw, value}, rest} ->
+        headers(rest, [{name |> to_string() |> String.downcase(), value} | read])
+
+      {:ok, :http_eoh, ""} ->
+        {:ok, Enum.reverse(read)}
+
+      _malformed ->
+        :error
+    end
+  end
+end

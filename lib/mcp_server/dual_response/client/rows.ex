@@ -1,0 +1,64 @@
+defmodule McpServer.DualResponse.Client.Rows do
+  @moduledoc false
+  # All rows of a resource, batch by batch, each with the total that the server says: page by page, or as lines of
+  # one response. Nothing is asked for before it is needed; what goes wrong is raised.
+
+  alias McpServer.DualResponse.Client.{Lines, Parsed}
+  alias McpServer.DualResponse.Error
+
+  @typedoc "The options of `Parsed.fetch_stream/2`, complete."
+  @type options :: %{
+          batch_size: pos_integer(),
+          sort: term(),
+          mode: :pages | :ndjson,
+          max_rows: pos_integer(),
+          timeout: pos_integer()
+        }
+
+  @doc "The batches, bounded by `max_rows`."
+  @spec batches(Parsed.t(), options()) :: Enumerable.t()
+  def batches(parsed, %{max_rows: max} = options) do
+    parsed
+    |> all(options)
+    |> Stream.transform(0, fn {rows, total}, before ->
+      count = before + length(rows)
+      if count > max, do: raise(too_many(max)), else: {[{rows, total}], count}
+    end)
+  end
+
+  @doc "Why no more rows are fetched."
+  @spec too_many(pos_integer()) :: Error.t()
+  def too_many(max), do: Error.new(:fetch_error, "The resource has more than #{max} rows: see max_rows")
+
+  defp all(parsed, %{mode: :pages} = options), do: pages(parsed, options)
+  defp all(parsed, %{mode: :ndjson} = options), do: Lines.batches(parsed, options)
+
+  # What was downloaded is counted, because rows may be of any size.
+  defp pages(parsed, options) do
+    Stream.resource(
+      fn -> {0, 0} end,
+      fn
+        {nil, bytes} -> {:halt, {nil, bytes}}
+        {offset, bytes} -> page(parsed, offset, bytes, options)
+      end,
+      fn _state -> :ok end
+    )
+  end
+
+  defp page(parsed, offset, bytes, %{batch_size: size, sort: sort, timeout: timeout}) do
+    case Parsed.page(parsed, %{offset: offset, limit: size, sort: sort, timeout: timeout}) do
+      {:ok, _page, more} when bytes + more > parsed.client.max_download_bytes -> raise too_large(:max_download_bytes)
+      {:ok, page, more} -> {[{page.data, page.total_count}], {next(page), bytes + more}}
+      {:error, error} -> raise error
+    end
+  end
+
+  @doc "Why no more of an answer is read."
+  @spec too_large(:max_body_bytes | :max_download_bytes) :: Error.t()
+  def too_large(limit), do: Error.new(:fetch_error, "The server sends more than #{limit}")
+
+  # The total may be older than the rows: where they have become fewer, the pages end before it says so (RES-21).
+  defp next(%{has_next: false}), do: nil
+  defp next(%{data: []}), do: nil
+  defp next(%{offset: offset, next_offset: next}), do: if(next > offset, do: next)
+end

@@ -1,0 +1,158 @@
+defmodule McpServer.DualResponse.Paging do
+  @moduledoc false
+  # The rows of a resource, a page at a time: kept ones, or those that its query gives now.
+
+  alias McpServer.DualResponse
+  alias McpServer.DualResponse.{Access, Error, Events, Options, Page, Query, Resource, Sorting, Storage}
+  alias McpServer.Results
+
+  @default_limit 100
+
+  @doc "One page. Counts the access."
+  @spec fetch(Options.t(), String.t() | Resource.t(), DualResponse.query(), Access.identity()) ::
+          {:ok, Page.t()} | {:error, Error.t()}
+  def fetch(server, resource, query, identity) do
+    started = System.monotonic_time()
+
+    with {:ok, resource} <- resource(server, resource, identity),
+         {:ok, query} <- read(server, resource, query, @default_limit),
+         {:ok, rows} <- rows(server, resource, query, Access.context(resource, identity)),
+         :ok <- touch(server, resource) do
+      measurements = %{rows: length(rows), duration: System.monotonic_time() - started}
+      Events.emit(server, :fetched, measurements, %{persist: resource.persist})
+      {:ok, Page.new(rows, query.offset, resource.total_count)}
+    end
+  end
+
+  @doc "Counts an access to a page of so many rows that is at hand already."
+  @spec count_access(Options.t(), Resource.t(), non_neg_integer) :: :ok | {:error, Error.t()}
+  def count_access(server, resource, rows) do
+    with :ok <- touch(server, resource),
+         do: Events.emit(server, :fetched, %{rows: rows, duration: 0}, %{persist: resource.persist})
+  end
+
+  defp resource(_server, %Resource{} = resource, _identity), do: {:ok, resource}
+  defp resource(server, id, identity), do: Access.lookup(server, id, identity)
+
+  # What is wanted, typed and bounded.
+  defp read(server, resource, query, default_limit) do
+    offset = Map.get(query, :offset) || 0
+    limit = Map.get(query, :limit) || default_limit
+
+    cond do
+      not (is_integer(offset) and offset >= 0) ->
+        {:error, Error.new(:invalid_request, "offset is a non-negative integer")}
+
+      not (is_integer(limit) and limit >= 1) ->
+        {:error, Error.new(:invalid_request, "limit is a positive integer")}
+
+      true ->
+        with {:ok, sort} <- sort(Map.get(query, :sort), resource.columns) do
+          timeout = Map.get(query, :timeout, server.query_timeout)
+          {:ok, %{offset: offset, limit: min(limit, server.max_limit), sort: sort, timeout: timeout}}
+        end
+    end
+  end
+
+  defp sort(nil, _columns), do: {:ok, nil}
+  defp sort([], _columns), do: {:ok, nil}
+
+  defp sort(sort, columns) do
+    keys = if is_list(sort), do: sort, else: [sort]
+
+    with true <- Enum.all?(keys, &key?/1),
+         :ok <- Results.check_sort(Enum.map(keys, & &1.field), columns) do
+      {:ok, sort}
+    else
+      _refused -> invalid_sort()
+    end
+  end
+
+  defp key?(%{field: field, order: order}), do: is_binary(field) and String.valid?(field) and order in [:asc, :desc]
+  defp key?(_other), do: false
+
+  defp invalid_sort, do: {:error, Error.new(:invalid_sort, "sort names no sortable column")}
+
+  defp rows(server, %{persist: :rows} = resource, %{sort: nil} = query, _context),
+    do: found(Storage.rows(server, Resource.key(resource), query.offset, query.limit))
+
+  defp rows(server, %{persist: :rows, sort_mode: :memory} = resource, query, _context) do
+    with {:ok, rows} <- sorted(server, resource, query.sort), do: {:ok, Enum.slice(rows, query.offset, query.limit)}
+  end
+
+  defp rows(server, resource, query, context) do
+    options = %{
+      offset: query.offset,
+      limit: query.limit,
+      sort: query.sort,
+      tie_break: resource.tie_break,
+      context: context
+    }
+
+    Query.execute(server, resource.query.execute, options, query.timeout)
+  end
+
+  defp sorted(server, resource, sort) do
+    with {:ok, rows} <- found(Storage.rows(server, Resource.key(resource), 0, :all)),
+         do: {:ok, Sorting.sort(rows, List.wrap(sort), resource.tie_break)}
+  end
+
+  # It was deleted, or has expired, since it was looked up.
+  defp found(:not_found), do: Access.not_found()
+  defp found(other), do: other
+
+  defp touch(server, resource) do
+    now = DateTime.utc_now()
+    changes = Map.merge(%{last_accessed_at: DateTime.truncate(now, :second)}, extension(server, resource, now))
+    Access.found(Storage.touch(server, Resource.key(resource), changes))
+  end
+
+  # An access never shortens the time that a resource has.
+  defp extension(%{extend_on_access: false}, _resource, _now), do: %{}
+  defp extension(_server, %{deadline: nil}, _now), do: %{}
+
+  defp extension(%{extend_on_access: time} = server, resource, now) do
+    deadline = Access.deadline(server, time)
+    if deadline > resource.deadline, do: %{deadline: deadline, expires_at: Access.expires_at(now, time)}, else: %{}
+  end
+
+  @doc "All rows from an offset on, read as they are asked for. Counts one access."
+  @spec stream(Options.t(), String.t() | Resource.t(), map, Access.identity()) ::
+          {:ok, non_neg_integer, Enumerable.t()} | {:error, Error.t()}
+  def stream(server, resource, query, identity) do
+    batch = Map.get(query, :batch) || server.stream_batch
+
+    with {:ok, resource} <- resource(server, resource, identity),
+         {:ok, query} <- read(server, resource, Map.put(query, :limit, batch), batch),
+         :ok <- touch(server, resource) do
+      {:ok, resource.total_count, pages(server, resource, query, Access.context(resource, identity))}
+    end
+  end
+
+  # Kept rows are sorted once, not for each page.
+  defp pages(server, %{persist: :rows, sort_mode: :memory} = resource, %{sort: sort} = query, _context)
+       when sort != nil do
+    Stream.resource(
+      fn -> server |> sorted(resource, sort) |> bang!() |> Enum.drop(query.offset) end,
+      fn
+        [] -> {:halt, []}
+        rows -> with {page, rest} <- Enum.split(rows, query.limit), do: {[page], rest}
+      end,
+      fn _rest -> :ok end
+    )
+  end
+
+  defp pages(server, resource, query, context) do
+    Stream.unfold(query.offset, fn
+      offset when offset >= resource.total_count -> nil
+      offset -> server |> rows(resource, %{query | offset: offset}, context) |> bang!() |> next(offset)
+    end)
+  end
+
+  # The data may have become fewer than they were counted to be.
+  defp next([], _offset), do: nil
+  defp next(rows, offset), do: {rows, offset + length(rows)}
+
+  defp bang!({:ok, rows}), do: rows
+  defp bang!({:error, error}), do: raise(error)
+end

@@ -1,0 +1,123 @@
+defmodule McpServer.DualResponse.Response do
+  @moduledoc """
+  A created dual response: a few rows for the model, and a link to all of them for the host.
+
+  A tool's handler returns `{:ok, response}`.
+
+  | field | meaning |
+  |---|---|
+  | `resource_id` | the id |
+  | `resource_uri` | `"resource://" <> id`, or what the server's `uri_scheme:` or `uri_builder:` make of it |
+  | `resource_url` | where the REST endpoint has it |
+  | `name` | the name it was given |
+  | `sample` | the first rows |
+  | `total_count` | how many there are |
+  | `columns` | the columns, as given |
+  | `expires_at` | `DateTime`, or `nil` if it is kept until it is deleted |
+  | `created_at` | `DateTime` |
+  """
+
+  @enforce_keys [:resource_id, :resource_uri, :resource_url, :name, :sample, :total_count, :columns, :created_at]
+  defstruct [
+    :resource_id,
+    :resource_uri,
+    :resource_url,
+    :name,
+    :sample,
+    :total_count,
+    :columns,
+    :expires_at,
+    :created_at
+  ]
+
+  @type t :: %__MODULE__{
+          resource_id: String.t(),
+          resource_uri: String.t(),
+          resource_url: String.t(),
+          name: String.t(),
+          sample: [map],
+          total_count: non_neg_integer,
+          columns: [map],
+          expires_at: DateTime.t() | nil,
+          created_at: DateTime.t()
+        }
+
+  alias McpServer.Content.ResourceLink
+  alias McpServer.Content.Text
+  alias McpServer.DualResponse.{Location, Options, Resource}
+  alias McpServer.Tool.CallResult
+
+  @mime_type "application/json"
+
+  @doc false
+  @spec new(Options.t(), Resource.t()) :: t
+  def new(options, %Resource{} = resource) do
+    %__MODULE__{
+      resource_id: resource.id,
+      resource_uri: Location.uri(options, resource.id),
+      resource_url: Location.url(options, resource),
+      name: resource.name,
+      sample: resource.sample_data,
+      total_count: resource.total_count,
+      columns: resource.columns,
+      expires_at: resource.expires_at,
+      created_at: resource.created_at
+    }
+  end
+
+  @doc "What the model reads: how many there are, and the link."
+  @spec to_mcp_content(t) :: [Text.t() | ResourceLink.t()]
+  def to_mcp_content(%__MODULE__{} = response) do
+    text = "Found #{response.total_count} results. Sample data and full dataset link included."
+    [%Text{text: text}, link(response)]
+  end
+
+  @doc false
+  @spec link(t) :: ResourceLink.t()
+  def link(%__MODULE__{} = response),
+    do: %ResourceLink{uri: response.resource_uri, name: response.name, mimeType: @mime_type}
+
+  @doc """
+  What the host's program reads: the sample, where all of it is, and what it is made of. The members are
+  those of the document; rows, columns and their keys are as they were given.
+  """
+  @spec to_structured_content(t) :: %{String.t() => term}
+  def to_structured_content(%__MODULE__{} = response) do
+    %{
+      "results" => response.sample,
+      "resource" => %{
+        "uri" => response.resource_uri,
+        "url" => response.resource_url,
+        "name" => response.name,
+        "mimeType" => @mime_type
+      },
+      "metadata" => %{
+        "total_count" => response.total_count,
+        "columns" => response.columns,
+        "executed_at" => timestamp(response.created_at),
+        "expires_at" => timestamp(response.expires_at)
+      }
+    }
+  end
+
+  @doc "Both, as the result of a tool. A handler may return it, as `{:ok, result}`, or the response itself."
+  @spec to_mcp_tool_result(t) :: %{String.t() => term}
+  def to_mcp_tool_result(%__MODULE__{} = response),
+    do: %{"content" => to_mcp_content(response), "structuredContent" => to_structured_content(response)}
+
+  @doc false
+  @spec to_call_result(t | map) :: CallResult.t() | nil
+  def to_call_result(%__MODULE__{} = response), do: response |> to_mcp_tool_result() |> to_call_result()
+
+  # Data of a user's own has no content structs in it.
+  def to_call_result(%{"content" => [%module{} | _] = content, "structuredContent" => structured} = result)
+      when map_size(result) == 2 and module in [Text, ResourceLink],
+      do: %CallResult{content: content, structured_content: structured}
+
+  def to_call_result(_data), do: nil
+
+  @doc false
+  @spec timestamp(DateTime.t() | nil) :: String.t() | nil
+  def timestamp(nil), do: nil
+  def timestamp(time), do: time |> DateTime.truncate(:second) |> DateTime.to_iso8601()
+end

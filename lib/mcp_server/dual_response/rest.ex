@@ -1,0 +1,198 @@
+defmodule McpServer.DualResponse.Rest do
+  @moduledoc """
+  The REST endpoints of stored results, without a web server: a request in, a response out.
+
+  `McpServer.DualResponse.Plug` and the `resources:` of `McpServer.HttpServer` put it under HTTP. It is public for
+  those who have another server.
+
+      rest = McpServer.DualResponse.Rest.new(server: MyApp.Results)
+
+      request = %{
+        method: "POST",
+        target: "/" <> id,
+        headers: [{"host", "localhost"}],
+        body: ~s({"offset": 0, "limit": 100})
+      }
+
+      {200, headers, body} = McpServer.DualResponse.Rest.serve(rest, request)
+
+  ## Requests
+
+  | request | answer |
+  |---|---|
+  | `GET /:id` | `{"status":"ready","total_count":…,"columns":…,"created_at":…,"expires_at":…,"access_count":…}` |
+  | `POST /:id` | `{"data":…,"total_count":…,"returned_count":…,"offset":…,"has_next":…,"next_offset":…}` |
+  | `PUT /:id` | `{"status":"pinned","expires_at":null}` |
+  | `DELETE /:id` | 204 |
+
+  The body of a `POST` is `{"offset": 0, "limit": 100, "sort": {"field": "name", "order": "desc"}}`; each member, and
+  the body itself, may be left out. `sort` may be a list. With `accept: application/x-ndjson` all rows from `offset` on
+  come one a line, read page by page as fast as the client takes them, with the count in `x-total-count`; the last
+  line is `{"$end":true,"returned_count":…}`, or `{"$error":{"code":…}}`. `accept: text/csv` gives
+  them as comma-separated values, where cells that a spreadsheet would run as formulas begin with an apostrophe; a
+  failure cuts the connection. `limit` is then the most rows to send.
+
+  ## Refusals
+
+  All are `{"error": code, "message": text}`.
+
+  | status | code | |
+  |---|---|---|
+  | 400 | `invalid_request`, `invalid_sort` | a body, offset, limit or sort that is none |
+  | 401, 403 | `unauthorized`, `forbidden` | as `authorize:` and `identify:` have it; 403 also for a foreign Host or Origin |
+  | 404 | `not_found` | unknown, expired, deleted, or somebody else's |
+  | 405, 406, 413 | `method_not_allowed`, `not_acceptable`, `payload_too_large` | |
+  | 500 | `query_failed`, `internal_error` | |
+  | 503 | `storage_unavailable`, `overloaded` | with `retry-after` |
+  | 504 | `timeout` | the query took longer than `timeout:` |
+
+  ## Options
+
+  | option | default | |
+  |---|---|---|
+  | `:server` | required | the name of a `McpServer.DualResponse` |
+  | `:identify` | nobody | `request → %{tenant: …, subject: …}`, or `{:error, :unauthorized}` |
+  | `:authorize` | everybody | `request, resource, action → :ok` or `{:error, :unauthorized \\| :forbidden \\| :not_found}` |
+  | `:auth` | `:required`, where Mix runs in another environment than `:prod` `:optional` | whether to warn when neither hook is given |
+  | `:allowed_hosts`, `:allowed_origins` | `[]` | as `McpServer.HttpServer` has them |
+  | `:resource_metadata` | none | the document of RFC 9728 that a 401 points to, a map |
+  | `:default_limit`, `:max_limit` | `100`, `1_000` | rows of a page; more are cut to `:max_limit` |
+  | `:max_body_bytes` | 64 KiB | the longest body; above 413 |
+  | `:stream_batch` | `500` | rows that are read at once for a stream |
+  | `:max_page_bytes` | 16 MiB | bytes of pages of kept rows (`persist: :rows`) that are held ready to be sent again |
+  | `:timeout` | `30_000` | how long a query may take, in milliseconds; above 504 |
+  | `:max_requests` | `256` | requests at once; above 503 |
+  | `:max_heap_words` | 8 Mi | the heap of a request's process, in words; above 500 |
+
+  Hooks are functions or `{module, function}`. `request` is the `Plug.Conn`, on our own listener a
+  `McpServer.HttpRequest`, and for `serve/2` what stands under `:caller`, else the request itself. `action` is
+  `:metadata`, `:fetch`, `:pin` or `:delete`. `authorize:` is also asked about ids that do not exist, with `nil` for the
+  resource, so that its 401 tells nobody which ids there are. A hook that raises lets nobody in.
+  """
+
+  alias McpServer.DualResponse
+  alias McpServer.DualResponse.{Error, Resource}
+  alias McpServer.DualResponse.Rest.{Access, Options, Rows}
+  alias McpServer.Results
+
+  @enforce_keys [:server, :endpoint]
+  defstruct [
+    :server,
+    :endpoint,
+    :identify,
+    :authorize,
+    :auth,
+    :metadata_url,
+    :pages,
+    max_page_bytes: 16 * 1024 * 1024,
+    max_body_bytes: 64 * 1024,
+    stream_batch: 500,
+    timeout: 30_000,
+    max_requests: 256,
+    max_heap_words: 8 * 1024 * 1024
+  ]
+
+  @typedoc "Checked options."
+  @type t :: %__MODULE__{}
+
+  @typedoc "A request. `:target` is what stands behind the path of the endpoint, with its query."
+  @type request :: %{
+          required(:method) => String.t(),
+          required(:target) => String.t(),
+          required(:headers) => [{String.t(), String.t()}],
+          required(:body) => binary(),
+          optional(:authority) => String.t() | nil,
+          optional(atom()) => term()
+        }
+
+  @typedoc """
+  A response. Each element of a stream is to be sent before the next one is asked for; raising, it says that the
+  connection has to be cut.
+  """
+  @type response ::
+          {status :: 200..599, headers(), iodata()} | {:stream, 200, headers(), Enumerable.t()}
+  @type headers :: [{String.t(), String.t()}]
+
+  @doc """
+  The endpoint of these options.
+
+  Raises `ArgumentError` that says what was given and what is allowed.
+  """
+  @spec new(keyword()) :: t()
+  def new(options), do: struct!(__MODULE__, Options.new!(options))
+
+  @doc "Serves one request in the calling process, without the bounds of time, memory and number."
+  @spec serve(t(), request()) :: response()
+  def serve(%__MODULE__{endpoint: endpoint} = rest, request) do
+    with {:ok, wanted} <- Results.dual_screen(endpoint, request),
+         {:ok, selection} <- select(rest, wanted, request.body) do
+      answer(rest, wanted, selection, Map.get(request, :caller, request))
+    else
+      {:answer, status, headers, body} -> {status, headers, body}
+    end
+  end
+
+  @doc false
+  @spec select(t(), Results.wanted(), binary()) :: {:ok, Results.selection() | nil} | Results.refused()
+  def select(%__MODULE__{endpoint: endpoint}, {:fetch, _id, form, _capability}, body),
+    do: Results.dual_select(endpoint, form, body)
+
+  def select(_rest, _wanted, _body), do: {:ok, nil}
+
+  @doc false
+  @spec answer(t(), Results.wanted(), Results.selection() | nil, Access.caller()) :: response()
+  def answer(rest, {action, _id, form, _capability} = wanted, selection, caller) do
+    case Access.admit(rest, wanted, caller) do
+      {:ok, resource, identity} -> act(rest, {action, form}, resource, selection, identity)
+      {:refused, answer} -> answer
+    end
+  end
+
+  defp act(_rest, {:metadata, _form}, resource, nil, _identity), do: metadata(resource)
+
+  defp act(rest, {:fetch, form}, resource, selection, identity) do
+    {_offset, _limit, keys} = selection
+
+    case Results.check_sort(for({field, _order} <- keys, do: field), resource.columns) do
+      :ok -> Rows.answer(rest, form, resource, selection, identity)
+      {:answer, status, headers, body} -> {status, headers, body}
+    end
+  end
+
+  defp act(rest, {:pin, _form}, resource, nil, identity) do
+    case DualResponse.pin(rest.server, resource.id, identity) do
+      :ok -> {200, Results.dual_headers(:page), Results.dual_pinned()}
+      {:error, error} -> refuse(error)
+    end
+  end
+
+  defp act(rest, {:delete, _form}, resource, nil, identity) do
+    case DualResponse.delete(rest.server, resource.id, identity) do
+      :ok -> {204, Results.dual_headers(:none), ""}
+      {:error, error} -> refuse(error)
+    end
+  end
+
+  defp metadata(%Resource{} = resource) do
+    columns = McpServer.JSON.encode!(resource.columns)
+    created_at = time(resource.created_at)
+    expires_at = time(resource.expires_at)
+    body = Results.dual_metadata(resource.total_count, columns, created_at, expires_at, resource.access_count)
+    {200, Results.dual_headers(:page), body}
+  end
+
+  defp time(nil), do: nil
+  defp time(time), do: time |> DateTime.truncate(:second) |> DateTime.to_iso8601()
+
+  @doc false
+  @spec refuse(Error.t()) :: Results.answer()
+  def refuse(%Error{code: code, message: message}) do
+    case code do
+      :query_execution_failed -> Results.dual_refuse(:query_failed, message)
+      :invalid_sort -> Results.dual_refuse(:invalid_sort, message)
+      :storage_error -> Results.dual_refuse(:storage_unavailable, 1)
+      code when code in [:resource_not_found, :resource_expired, :resource_gone] -> Results.dual_refuse(:not_found)
+      _other -> Results.dual_refuse(:internal_error)
+    end
+  end
+end

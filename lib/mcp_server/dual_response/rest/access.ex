@@ -1,0 +1,105 @@
+defmodule McpServer.DualResponse.Rest.Access do
+  @moduledoc false
+  # Who asks, and whether that is allowed: by what the hooks say, or by the signature of the URL. An id that is
+  # unknown, expired or somebody else's is answered alike, whatever the hooks would have said of it.
+
+  alias McpServer.Dispatch.Failure
+  alias McpServer.DualResponse
+  alias McpServer.DualResponse.{Error, Options, Resource, Rest, Signature}
+  alias McpServer.Results
+
+  @typedoc "What hooks are given: a `Plug.Conn`, or a `McpServer.HttpRequest`. `nil` where there are none."
+  @type caller :: term()
+
+  @doc "The resource, and on whose behalf it is asked for."
+  @spec admit(Rest.t(), Results.wanted(), caller()) ::
+          {:ok, Resource.t(), DualResponse.identity() | :any} | {:refused, Results.answer()}
+  def admit(rest, {action, id, _form, capability}, caller) do
+    case {Options.fetch(rest.server), capability} do
+      {nil, _capability} -> refused(:storage_unavailable, 1)
+      {%{signed_urls: nil}, _capability} -> ask(rest, action, id, caller)
+      {%{signed_urls: _settings}, nil} -> unsigned(rest, action, id, caller)
+      {%{signed_urls: _settings}, :malformed} -> refused(:not_found)
+      {%{signed_urls: settings}, signature} -> verify(rest, action, id, settings, signature)
+    end
+  end
+
+  # Where URLs are signed, an id alone is no permission.
+  defp unsigned(%{identify: nil, authorize: nil} = rest, _action, _id, _caller), do: unauthorized(rest)
+  defp unsigned(rest, action, id, caller), do: ask(rest, action, id, caller)
+
+  defp verify(rest, action, id, settings, signature) do
+    with {:ok, resource} <- DualResponse.lookup(rest.server, id, :any),
+         true <- Signature.valid?(resource, settings, action, signature, System.system_time(:second)) do
+      {:ok, resource, :any}
+    else
+      false -> refused(:not_found)
+      {:error, %Error{} = error} -> {:refused, Rest.refuse(error)}
+    end
+  end
+
+  defp ask(rest, action, id, caller) do
+    case identity(rest, caller) do
+      {:ok, identity} -> found(rest, action, DualResponse.lookup(rest.server, id, identity), identity, caller)
+      refused -> refused
+    end
+  end
+
+  defp identity(%{identify: nil}, _caller), do: {:ok, %{}}
+
+  defp identity(rest, caller) do
+    case call("identify:", rest.identify, [caller]) do
+      {:ok, %{} = identity} -> {:ok, Map.take(identity, [:tenant, :subject])}
+      {:ok, {:error, :unauthorized}} -> unauthorized(rest)
+      _other -> refused(:internal_error)
+    end
+  end
+
+  defp found(rest, action, {:ok, resource}, identity, caller) do
+    case authorize(rest, caller, resource, action) do
+      {:ok, :ok} -> {:ok, resource, identity}
+      {:ok, {:error, :unauthorized}} -> unauthorized(rest)
+      {:ok, {:error, :forbidden}} -> refused(:forbidden)
+      {:ok, {:error, :not_found}} -> refused(:not_found)
+      _other -> refused(:internal_error)
+    end
+  end
+
+  defp found(_rest, _action, {:error, %Error{code: :storage_error} = error}, _identity, _caller),
+    do: {:refused, Rest.refuse(error)}
+
+  # The hook is asked all the same: its 401 would tell which ids exist.
+  defp found(rest, action, {:error, _not_found}, _identity, caller) do
+    case authorize(rest, caller, nil, action) do
+      {:ok, {:error, :unauthorized}} -> unauthorized(rest)
+      _other -> refused(:not_found)
+    end
+  end
+
+  defp authorize(%{authorize: nil}, _caller, _resource, _action), do: {:ok, :ok}
+
+  defp authorize(rest, caller, nil, action), do: quietly(rest.authorize, [caller, nil, action])
+
+  defp authorize(rest, caller, resource, action), do: call("authorize:", rest.authorize, [caller, resource, action])
+
+  defp call(name, hook, arguments) do
+    {:ok, run(hook, arguments)}
+  catch
+    kind, reason ->
+      Failure.log(Failure.new(kind, reason, __STACKTRACE__), "#{name} of a request for a stored result")
+      :failed
+  end
+
+  # Many hooks match on a resource: what they do without one is no failure.
+  defp quietly(hook, arguments) do
+    {:ok, run(hook, arguments)}
+  catch
+    _kind, _reason -> :failed
+  end
+
+  defp run({module, function}, arguments), do: apply(module, function, arguments)
+  defp run(hook, arguments), do: apply(hook, arguments)
+
+  defp unauthorized(rest), do: refused(:unauthorized, %{resource_metadata: rest.metadata_url})
+  defp refused(kind, details \\ nil), do: {:refused, Results.dual_refuse(kind, details)}
+end

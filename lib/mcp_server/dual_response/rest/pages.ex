@@ -1,0 +1,44 @@
+defmodule McpServer.DualResponse.Rest.Pages do
+  @moduledoc false
+  # Pages of kept rows that were sent before, as they were sent: the rows of a resource never change, and writing them
+  # costs several times what sending them does. A page is looked for only after its resource was found and permitted.
+
+  @typedoc "A table, and how many bytes of pages it may have."
+  @type t :: {:ets.table(), max_bytes :: pos_integer()}
+
+  # A page that alone would displace many is written each time.
+  @max_share 16
+
+  @doc "A table for so many bytes; the calling process owns it."
+  @spec new(pos_integer()) :: t()
+  def new(max_bytes) do
+    table = :ets.new(__MODULE__, [:public, read_concurrency: true, write_concurrency: true])
+    :ets.insert(table, {:bytes, 0})
+    {table, max_bytes}
+  end
+
+  @doc "The page with its number of rows, as it was sent before."
+  @spec fetch(t() | nil, term()) :: {:ok, binary(), non_neg_integer()} | :error
+  def fetch(nil, _key), do: :error
+
+  def fetch({table, _max_bytes}, key) do
+    case :ets.lookup(table, key) do
+      [{_key, body, rows}] -> {:ok, body, rows}
+      [] -> :error
+    end
+  end
+
+  @doc "Keeps a page. When there is no room for it, all others go: who asks again has them written again."
+  @spec put(t() | nil, term(), binary(), non_neg_integer()) :: :ok
+  def put({table, max_bytes}, key, body, rows) when byte_size(body) <= div(max_bytes, @max_share) do
+    if :ets.update_counter(table, :bytes, byte_size(body)) > max_bytes do
+      :ets.delete_all_objects(table)
+      :ets.insert(table, {:bytes, byte_size(body)})
+    end
+
+    :ets.insert(table, {key, body, rows})
+    :ok
+  end
+
+  def put(_pages, _key, _body, _rows), do: :ok
+end

@@ -1,0 +1,76 @@
+defmodule McpServer.DualResponse.Signature do
+  @moduledoc false
+  # URLs that carry their own permission, for hosts that cannot send headers: an HMAC-SHA256 over the resource's
+  # id, the actions that are permitted, the tenant, and until when.
+
+  alias McpServer.DualResponse.Resource
+  alias McpServer.Results
+
+  @typedoc "`:ttl` is milliseconds. The secret is a function, so that it is in no printed term."
+  @type settings :: %{secret: (() -> binary()), ttl: pos_integer(), actions: [Results.action()]}
+
+  @actions [:metadata, :fetch, :pin, :delete]
+  @defaults %{secret: nil, ttl: 900_000, actions: [:metadata, :fetch]}
+  @min_secret_bytes 32
+
+  @doc """
+  The settings of `signed_urls:`, checked.
+
+  Raises `ArgumentError` that names what is wrong, without the secret.
+  """
+  @spec options!(keyword() | settings()) :: settings()
+  def options!(%{secret: secret} = settings) when is_function(secret, 0), do: settings
+
+  def options!(options) do
+    Keyword.keyword?(options) || raise ArgumentError, "signed_urls: takes secret:, ttl: and actions:"
+
+    # Only the keys are printed.
+    with [_ | _] = unknown <- Keyword.keys(options) -- Map.keys(@defaults),
+         do: raise(ArgumentError, "signed_urls: there are secret:, ttl: and actions:, no #{inspect(unknown)}")
+
+    %{secret: secret} = settings = Map.merge(@defaults, Map.new(options))
+
+    (is_binary(secret) and byte_size(secret) >= @min_secret_bytes) ||
+      raise ArgumentError, "signed_urls: needs a secret: of at least #{@min_secret_bytes} bytes"
+
+    # Whole seconds stand in the URL.
+    (is_integer(settings.ttl) and settings.ttl >= 1_000) ||
+      raise ArgumentError, "signed_urls: expected ttl: to be at least 1000 milliseconds, got: #{inspect(settings.ttl)}"
+
+    (is_list(settings.actions) and settings.actions != [] and settings.actions -- @actions == []) ||
+      raise ArgumentError,
+            "signed_urls: expected actions: to be some of #{inspect(@actions)}, got: #{inspect(settings.actions)}"
+
+    %{settings | secret: fn -> secret end}
+  end
+
+  @doc "What to append to the URL of a resource; valid for the time of `ttl:`, and never longer than the resource."
+  @spec query(Resource.t(), settings(), now :: integer()) :: String.t()
+  def query(resource, settings, now) do
+    expires_at = earlier(now + div(settings.ttl, 1_000), resource.expires_at)
+    "exp=#{expires_at}&sig=#{sign(resource, settings, expires_at)}"
+  end
+
+  defp earlier(time, nil), do: time
+  defp earlier(time, %DateTime{} = expires_at), do: min(time, DateTime.to_unix(expires_at))
+
+  @doc "Whether a signature permits the action on the resource at `now`, in seconds since 1970."
+  @spec valid?(Resource.t(), settings(), Results.action(), {non_neg_integer(), String.t()}, integer()) :: boolean()
+  def valid?(resource, settings, action, {expires_at, signature}, now) do
+    # Compared whatever else is wrong, so that no answer comes earlier than another.
+    genuine? = :crypto.hash_equals(digest(sign(resource, settings, expires_at)), digest(signature))
+    genuine? and now < expires_at and action in settings.actions
+  end
+
+  # Of one length, as `hash_equals` wants them.
+  defp digest(text), do: :crypto.hash(:sha256, text)
+
+  defp sign(resource, settings, expires_at) do
+    text = Results.dual_signed_text(resource.id, settings.actions, tenant(resource.tenant), expires_at)
+    Base.url_encode64(:crypto.mac(:hmac, :sha256, settings.secret.(), text), padding: false)
+  end
+
+  defp tenant(nil), do: nil
+  defp tenant(tenant) when is_binary(tenant), do: "text " <> tenant
+  defp tenant(tenant), do: "term " <> :erlang.term_to_binary(tenant, [:deterministic, minor_version: 2])
+end

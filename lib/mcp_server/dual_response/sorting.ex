@@ -1,0 +1,53 @@
+defmodule McpServer.DualResponse.Sorting do
+  @moduledoc false
+  # Sorts kept rows. Stable; what is `nil` or missing comes last in both orders; values of different kinds
+  # come numbers first, then strings, then booleans, then the rest.
+
+  alias McpServer.DualResponse
+
+  @doc "The rows in the order of these keys, the first of which counts most."
+  @spec sort([map], [DualResponse.sort()], tie_break :: String.t() | nil) :: [map]
+  def sort(rows, keys, tie_break) do
+    keys = keys ++ if(tie_break, do: [%{field: tie_break, order: :asc}], else: [])
+    fields = Enum.map(keys, &spellings(&1.field))
+    orders = Enum.map(keys, & &1.order)
+
+    rows
+    |> Enum.map(fn row -> {Enum.map(fields, &value(row, &1)), row} end)
+    |> Enum.sort(fn {a, _}, {b, _} -> before?(a, b, orders) end)
+    |> Enum.map(&elem(&1, 1))
+  end
+
+  # Rows have keys of either kind; no atom is made of a column's name.
+  defp spellings(field) do
+    {field, String.to_existing_atom(field)}
+  rescue
+    ArgumentError -> {field, field}
+  end
+
+  defp value(row, {text, atom}) do
+    case row do
+      %{^text => value} -> rank(value)
+      %{^atom => value} -> rank(value)
+      _row -> :missing
+    end
+  end
+
+  defp rank(nil), do: :missing
+  defp rank(value) when is_number(value), do: {0, value}
+  defp rank(value) when is_binary(value), do: {1, value}
+  defp rank(value) when is_boolean(value), do: {2, value}
+  defp rank(value) when is_atom(value), do: {1, Atom.to_string(value)}
+  # As they are sent: ISO 8601, whose text order is that of time.
+  defp rank(%module{} = value) when module in [Date, Time, NaiveDateTime, DateTime], do: {1, module.to_iso8601(value)}
+  defp rank(value), do: {3, value}
+
+  # Whether one row may stay in front of another: also when they are equal, which keeps the sort stable.
+  defp before?([], [], []), do: true
+  defp before?([same | as], [same | bs], [_order | orders]), do: before?(as, bs, orders)
+  defp before?([:missing | _as], [_b | _bs], _orders), do: false
+  defp before?([_a | _as], [:missing | _bs], _orders), do: true
+  defp before?([a | as], [b | bs], [_order | orders]) when a == b, do: before?(as, bs, orders)
+  defp before?([a | _as], [b | _bs], [:asc | _orders]), do: a < b
+  defp before?([a | _as], [b | _bs], [:desc | _orders]), do: a > b
+end

@@ -1,0 +1,177 @@
+defmodule McpServer.DualResponse.Spill do
+  @moduledoc false
+  # A tool's result that is too large for one answer, as a dual response: everything is kept as rows, and a part
+  # of it goes out with the link.
+  #
+  # Where the structured content has one list of objects, those are the rows. Otherwise there is a row for each
+  # line of text and for each other block of content, and one for the structured content. A text of very many
+  # lines has several of them in a row.
+
+  alias McpServer.{Conn, DualResponse, JSON}
+  alias McpServer.Content.Text
+  alias McpServer.DualResponse.{Error, Response, Spill}
+  alias McpServer.Tool.CallResult
+
+  @enforce_keys [:response, :result, :bytes, :kept, :rows, :members, :lines?]
+  defstruct [:response, :result, :bytes, :kept, :rows, :members, :lines?]
+
+  @typedoc "`kept` are content blocks that go out as they are, `members` what stood beside the list of rows."
+  @type t :: %Spill{
+          response: Response.t(),
+          result: CallResult.t(),
+          bytes: pos_integer,
+          kept: list,
+          rows: [map],
+          members: map,
+          lines?: boolean
+        }
+
+  # Of how many rows the columns are taken, and of how many a preview is made at most.
+  @looked_at 100
+
+  @max_lines 100_000
+
+  @doc "Keeps a result of so many bytes; content of up to `small` bytes need not go."
+  @spec keep(atom, Conn.t(), String.t(), CallResult.t(), bytes :: pos_integer, small :: pos_integer) ::
+          {:ok, t} | {:error, Error.t()}
+  def keep(server, conn, tool, result, bytes, small) do
+    {rows, members, kept, lines?} = table(result, small) || blocks(result)
+    options = [name: "Result of #{tool}", rows: rows, columns: columns(rows), conn: conn]
+
+    with {:ok, response} <- DualResponse.create_response(server, options) do
+      {:ok,
+       %Spill{
+         response: response,
+         result: result,
+         bytes: bytes,
+         kept: kept,
+         rows: Enum.take(rows, @looked_at),
+         members: members,
+         lines?: lines?
+       }}
+    end
+  end
+
+  # Nothing may be lost: what is no row has to be small enough to go out by itself.
+  defp table(%CallResult{structured_content: %{} = structured} = result, small) when not is_struct(structured) do
+    with [{name, rows}] <- Enum.filter(structured, fn {_name, value} -> rows?(value) end),
+         members = Map.delete(structured, name),
+         kept = Enum.reject(result.content, &repeats?(&1, structured)),
+         true <- size({members, nil}) + Enum.sum(Enum.map(kept, &size/1)) <= small do
+      {rows, members, kept, false}
+    else
+      _no_table -> nil
+    end
+  end
+
+  defp table(_result, _small), do: nil
+
+  defp rows?(value), do: is_list(value) and value != [] and Enum.all?(value, &is_map/1)
+
+  # Text that only says again what the structured content says.
+  defp repeats?(%Text{text: text}, _structured) when not is_binary(text), do: true
+  defp repeats?(%Text{text: "{" <> _ = text}, structured), do: JSON.encode(structured) == {:ok, text}
+  defp repeats?(_block, _structured), do: false
+
+  defp size({members, nil}) when members == %{}, do: 0
+  defp size({members, nil}), do: byte_size(JSON.encode!(members))
+  defp size(block), do: byte_size(JSON.encode!(block))
+
+  defp blocks(%CallResult{content: content, structured_content: structured}) do
+    content =
+      content
+      |> Enum.reject(&(structured && repeats?(&1, structured)))
+      |> Enum.with_index(1)
+      |> Enum.flat_map(&block/1)
+
+    {content ++ if(structured, do: [%{"block" => "structuredContent", "value" => structured}], else: []), %{}, [], true}
+  end
+
+  defp block({%Text{text: text}, block}) do
+    breaks = :binary.matches(text, "\n")
+    lines = div(length(breaks), @max_lines) + 1
+    breaks = breaks |> Enum.drop(lines - 1) |> Enum.take_every(lines)
+
+    for {part, number} <- text |> cut(breaks) |> Enum.with_index(),
+        do: %{"block" => block, "line" => number * lines + 1, "text" => part}
+  end
+
+  # Its members as they would have been sent: text of our own, which needs no limits but its size.
+  defp block({content, block}) do
+    text = JSON.encode!(content)
+    wire = JSON.decode!(text, max_bytes: byte_size(text), max_values: byte_size(text))
+    [Map.put(wire, "block", block)]
+  end
+
+  defp cut(text, breaks) do
+    {parts, _end} =
+      Enum.map_reduce(breaks ++ [{byte_size(text), 1}], 0, fn {at, 1}, from ->
+        {binary_part(text, from, at - from), at + 1}
+      end)
+
+    parts
+  end
+
+  defp columns(rows) do
+    looked_at = Enum.take(rows, @looked_at)
+    names = looked_at |> Enum.flat_map(&Map.keys(plain(&1))) |> Enum.uniq() |> Enum.sort_by(&to_string/1)
+    for name <- names, do: column(to_string(name), Enum.find_value(looked_at, &type(Map.get(&1, name))))
+  end
+
+  defp plain(%_{} = struct), do: Map.from_struct(struct)
+  defp plain(map), do: map
+
+  defp column(name, nil), do: %{"name" => name}
+  defp column(name, type), do: %{"name" => name, "type" => type}
+
+  defp type(value) when is_number(value), do: "number"
+  defp type(value) when is_boolean(value), do: "boolean"
+  defp type(value) when is_binary(value), do: "string"
+  defp type(%module{}) when module in [Date, DateTime, NaiveDateTime], do: "date"
+  defp type(_value), do: nil
+
+  @doc """
+  What goes out in place of the result, with at most `room` bytes of rows in the text and as many in the
+  structured content. A tool that declares an output schema keeps its structured content, which has to fit it, and
+  so does one with a view, which draws it.
+  """
+  @spec result(t, room :: non_neg_integer, keeps_data? :: boolean) :: CallResult.t()
+  def result(%Spill{} = spill, room, keeps_data?) do
+    shown = fitting(spill.rows, room)
+    text = Enum.join([summary(spill, length(shown)) | Enum.map(shown, &line(spill, &1))], "\n")
+
+    %CallResult{
+      spill.result
+      | content: spill.kept ++ [%Text{text: text}, Response.link(spill.response)],
+        structured_content: if(keeps_data?, do: spill.result.structured_content, else: structured(spill, shown, room))
+    }
+  end
+
+  # As many of the first rows as there is room for once they are written, as text inside text.
+  defp fitting(rows, room) do
+    {shown, _left} =
+      Enum.flat_map_reduce(rows, room, fn row, left ->
+        bytes = byte_size(JSON.encode!(JSON.encode!(row))) + 2
+        if bytes <= left, do: {[row], left - bytes}, else: {:halt, left}
+      end)
+
+    shown
+  end
+
+  defp summary(%{response: response} = spill, shown) do
+    what = if spill.lines?, do: "parts", else: "rows"
+    first = if shown == 0, do: "", else: " The first #{shown} follow."
+
+    "The result has #{response.total_count} #{what} and #{spill.bytes} bytes, which is more than is sent at once. " <>
+      "All of it is in #{response.resource_uri}.#{first}"
+  end
+
+  defp line(%{lines?: true}, %{"text" => text, "line" => _line}), do: text
+  defp line(_spill, row), do: JSON.encode!(row)
+
+  defp structured(spill, shown, room) do
+    columns = fitting(spill.response.columns, div(room, 2))
+    content = Response.to_structured_content(%{spill.response | sample: shown, columns: columns})
+    if spill.members == %{}, do: content, else: Map.put(content, "members", spill.members)
+  end
+end

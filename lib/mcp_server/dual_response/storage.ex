@@ -1,0 +1,104 @@
+defmodule McpServer.DualResponse.Storage do
+  @moduledoc false
+  # The only way to a store's callbacks: whatever a store does wrong becomes one error, and a line in the log.
+
+  alias McpServer.DualResponse.{Error, Options, Resource, Store, Trouble}
+
+  @unavailable "The store is not available"
+
+  @doc "The options of a running server."
+  @spec server(atom) :: {:ok, Options.t()} | {:error, Error.t()}
+  def server(name) do
+    case Options.fetch(name) do
+      nil -> {:error, Error.new(:storage_error, @unavailable, cause: :not_running)}
+      options -> {:ok, options}
+    end
+  end
+
+  @doc "Keeps a resource, and its rows if there are any."
+  @spec save(Options.t(), Resource.t(), [map] | nil) :: :ok | {:error, Error.t()}
+  def save(options, %Resource{id: id} = resource, rows) do
+    case call(options, :save, [resource, rows]) do
+      {:ok, ^id} -> :ok
+      other -> failed(options, :save, other)
+    end
+  end
+
+  @spec get(Options.t(), Store.key()) :: {:ok, Resource.t()} | :not_found | {:error, Error.t()}
+  def get(options, key) do
+    case call(options, :get, [key]) do
+      {:ok, %Resource{}} = found -> found
+      :not_found -> :not_found
+      other -> failed(options, :get, other)
+    end
+  end
+
+  @spec rows(Options.t(), Store.key(), non_neg_integer, non_neg_integer | :all) ::
+          {:ok, [map]} | :not_found | {:error, Error.t()}
+  def rows(options, key, offset, limit) do
+    case call(options, :rows, [key, offset, limit]) do
+      {:ok, rows} when is_list(rows) -> {:ok, rows}
+      :not_found -> :not_found
+      other -> failed(options, :rows, other)
+    end
+  end
+
+  @spec update(Options.t(), Store.key(), map) :: :ok | :not_found | {:error, Error.t()}
+  def update(options, key, changes), do: done(options, :update, [key, changes, Options.now(options)])
+
+  @spec touch(Options.t(), Store.key(), map) :: :ok | :not_found | {:error, Error.t()}
+  def touch(options, key, changes), do: done(options, :touch, [key, changes, Options.now(options)])
+
+  @spec delete(Options.t(), Store.key()) :: :ok | :not_found | {:error, Error.t()}
+  def delete(options, key), do: done(options, :delete, [key])
+
+  defp done(options, function, arguments) do
+    case call(options, function, arguments) do
+      done when done in [:ok, :not_found] -> done
+      other -> failed(options, function, other)
+    end
+  end
+
+  @spec size(Options.t()) ::
+          {:ok, %{resources: non_neg_integer, bytes: non_neg_integer}} | {:error, Error.t()}
+  def size(options) do
+    case call(options, :size, []) do
+      {:ok, %{resources: _, bytes: _}} = size -> size
+      other -> failed(options, :size, other)
+    end
+  end
+
+  @spec least_used(Options.t(), pos_integer) :: {:ok, [Store.key()]} | {:error, Error.t()}
+  def least_used(options, limit), do: keys(options, :least_used, [limit])
+
+  @doc "Deletes at most `limit` resources whose time is up, and says how many."
+  @spec delete_expired(Options.t(), pos_integer) :: {:ok, non_neg_integer} | {:error, Error.t()}
+  def delete_expired(%{store: store} = options, limit) do
+    now = Options.now(options)
+
+    if function_exported?(store, :delete_expired, 3) do
+      with {:ok, keys} <- keys(options, :delete_expired, [now, limit]), do: {:ok, length(keys)}
+    else
+      with {:ok, keys} <- keys(options, :find_expired, [now, limit]),
+           do: {:ok, Enum.count(keys, &(delete(options, &1) == :ok))}
+    end
+  end
+
+  defp keys(options, function, arguments) do
+    case call(options, function, arguments) do
+      {:ok, keys} when is_list(keys) -> {:ok, keys}
+      other -> failed(options, function, other)
+    end
+  end
+
+  defp call(%{store: store, ref: ref}, function, arguments) do
+    apply(store, function, [ref | arguments])
+  catch
+    kind, reason -> {:failed, kind, reason, __STACKTRACE__}
+  end
+
+  defp failed(%{store: store} = options, function, answer) do
+    Trouble.log(options.name, "#{inspect(store)}.#{function}", answer)
+    {:error, Error.new(:storage_error, "The store failed", cause: answer)}
+  end
+end

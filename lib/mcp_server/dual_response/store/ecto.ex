@@ -1,0 +1,282 @@
+defmodule McpServer.DualResponse.Store.Ecto do
+  @moduledoc """
+  A store in PostgreSQL, spoken to through an application's own `Ecto.Repo`.
+
+      children = [
+        MyApp.Repo,
+        {McpServer.DualResponse,
+         name: MyApp.Results,
+         base_url: "https://api.example.com/resources",
+         store: {McpServer.DualResponse.Store.Ecto, repo: MyApp.Repo}}
+      ]
+
+  What is kept survives restarts of every node, and all nodes that share the database serve it. The tables come from
+  a migration, see `McpServer.DualResponse.Store.Ecto.Migration`. The store only calls `c:Ecto.Repo.query/3`, with
+  bound parameters; `ecto_sql` and `postgrex` are the application's dependencies, not this library's.
+
+  | option | default | |
+  |---|---|---|
+  | `:repo` | required | the repository, started before the server |
+  | `:table` | `"mcp_dual_responses"` | lower-case letters, digits and `_`, at most 40 |
+  | `:prefix` | none | PostgreSQL's schema, lower-case letters, digits and `_`, at most 63 |
+  | `:timeout` | 15,000 | milliseconds a statement may take |
+  | `:max_rows_bytes` | 64 MiB | JSON text of the rows of one resource with `persist: :rows`; more is refused |
+  | `:log` | `false` | as of `c:Ecto.Repo.query/3`: the level to log statements at, with their parameters, which hold users' data |
+
+  Servers with different names see different resources in the same table.
+
+  ## What can be kept
+
+  Queries are `{module, function, arguments}`. Functions, processes, ports and references do not outlive a node, so a
+  resource with one of those anywhere in it is refused.
+
+  Columns, samples, rows and metadata are `jsonb`, readable in SQL. What JSON cannot tell is marked, and comes back as
+  it was: `{"$atoms": {…}}` is a map whose keys are atoms, `{"$atom": "…"}` an atom, `{"$term": "…"}` anything else in
+  Erlang's external format, such as a tuple, a `Date`, or a string with a zero byte. Reading makes no atom: those of a
+  query's module come with the module, which is loaded first, others have to be known to the node.
+
+  A query names a function that the node calls. Whoever may write to the table decides which: give nobody that right who
+  may not deploy code.
+
+  ## Several nodes
+
+  Every change is one statement, so nodes need nothing but the database between them. `expires_at` is judged by the
+  clock of the node that asks; the clocks of nodes have to agree as well as expiry shall be exact. Each expired
+  resource is deleted by one of them: rows that another has locked are skipped, not waited for.
+  """
+
+  @behaviour McpServer.DualResponse.Store
+
+  alias McpServer.DualResponse.Store.Ecto.{Row, Table, Term}
+
+  @enforce_keys [:repo, :server, :table, :rows, :max_rows_bytes, :query]
+  defstruct @enforce_keys
+
+  @typedoc "The repository, the two tables as SQL spells them, and the bounds."
+  @opaque ref :: %__MODULE__{
+            repo: module,
+            server: String.t(),
+            table: String.t(),
+            rows: String.t(),
+            max_rows_bytes: pos_integer,
+            query: keyword
+          }
+
+  @defaults [
+    :repo,
+    :server,
+    :prefix,
+    table: Table.default(),
+    timeout: 15_000,
+    max_rows_bytes: 64 * 1024 * 1024,
+    log: false
+  ]
+
+  @live "(deadline IS NULL OR deadline > $3::bigint)"
+
+  @impl true
+  @doc "Checks the options. Raises `ArgumentError` for those it does not know or that are not valid."
+  @spec init(keyword) :: {:ok, ref}
+  def init(options) do
+    options = Keyword.validate!(options, @defaults)
+    {table, rows} = Table.names!(options)
+
+    {:ok,
+     %__MODULE__{
+       repo: repo!(options[:repo]),
+       server: Atom.to_string(options[:server]),
+       table: table,
+       rows: rows,
+       max_rows_bytes: positive!(options, :max_rows_bytes),
+       query: [timeout: positive!(options, :timeout), log: options[:log]]
+     }}
+  end
+
+  defp repo!(repo) when is_atom(repo) and repo not in [nil, true, false], do: repo
+  defp repo!(other), do: raise(ArgumentError, "expected :repo to be an Ecto repository, got: #{inspect(other)}")
+
+  defp positive!(options, name) do
+    value = options[name]
+
+    (is_integer(value) and value > 0 && value) ||
+      raise ArgumentError, "expected #{inspect(name)} to be a positive integer, got: #{inspect(value)}"
+  end
+
+  @impl true
+  @doc "Deadlines are of the wall clock, which nodes share."
+  @spec clock() :: :wall
+  def clock, do: :wall
+
+  @impl true
+  @doc "Functions are not kept."
+  @spec persists_closures?() :: false
+  def persists_closures?, do: false
+
+  # One statement, so that nobody sees a resource without its rows.
+  @impl true
+  def save(ref, resource, rows) do
+    values = Row.dump!(resource)
+    rows = Term.dump!(rows || [])
+
+    with :ok <- bounded(rows, ref.max_rows_bytes),
+         {:ok, _result} <- run(ref, insert(ref, length(values)), [resource.id, ref.server, rows | values]) do
+      {:ok, resource.id}
+    end
+  rescue
+    error in Term.Error -> {:error, error}
+  end
+
+  defp bounded(text, max) do
+    if byte_size(text) <= max, do: :ok, else: {:error, {:rows_too_large, byte_size(text), max}}
+  end
+
+  defp insert(ref, count) do
+    """
+    WITH resource AS (
+      INSERT INTO #{ref.table} (id, server, #{Row.names()})
+      VALUES ($1::text, $2::text, #{Row.placeholders(4, count)})
+      RETURNING id
+    )
+    INSERT INTO #{ref.rows} (resource_id, position, row)
+    SELECT resource.id, element.position - 1, element.row
+    FROM resource, jsonb_array_elements($3::text::jsonb) WITH ORDINALITY AS element (row, position)
+    """
+  end
+
+  @impl true
+  def get(ref, key) do
+    sql = "SELECT #{Row.selection()} FROM #{ref.table} WHERE id = $1::text AND server = $2::text"
+
+    case find(ref, key, sql, []) do
+      {:ok, %{rows: [values]}} -> {:ok, key |> elem(1) |> Row.load!(values)}
+      {:ok, %{rows: []}} -> :not_found
+      {:error, reason} -> {:error, reason}
+    end
+  rescue
+    error in Term.Error -> {:error, error}
+  end
+
+  # A resource without rows there gives one row of NULL, no resource none at all.
+  @impl true
+  def rows(ref, key, offset, limit) do
+    sql = """
+    SELECT page.row::text FROM #{ref.table} AS resource
+    LEFT JOIN LATERAL (
+      SELECT kept.position, kept.row FROM #{ref.rows} AS kept
+      WHERE kept.resource_id = resource.id AND kept.position >= $3::bigint
+      ORDER BY kept.position LIMIT $4::bigint
+    ) AS page ON true
+    WHERE resource.id = $1::text AND resource.server = $2::text
+    ORDER BY page.position
+    """
+
+    case find(ref, key, sql, [offset, if(limit != :all, do: limit)]) do
+      {:ok, %{rows: []}} -> :not_found
+      {:ok, %{rows: [[nil]]}} -> {:ok, []}
+      {:ok, %{rows: rows}} -> {:ok, for([text] <- rows, do: Term.load!(text))}
+      {:error, reason} -> {:error, reason}
+    end
+  rescue
+    error in Term.Error -> {:error, error}
+  end
+
+  @impl true
+  def update(ref, key, changes, now) do
+    {names, values} = Row.dump_changes!(changes)
+    sets = for {name, n} <- Enum.with_index(names, 4), do: "#{name} = #{Row.placeholder(name, n)}"
+    change(ref, key, sets, [now | values])
+  rescue
+    error in Term.Error -> {:error, error}
+  end
+
+  @impl true
+  def touch(ref, key, changes, now) do
+    {names, values} = changes |> Map.take([:last_accessed_at, :expires_at, :deadline]) |> Row.dump_changes!()
+    sets = for {name, n} <- Enum.with_index(names, 4), do: "#{name} = #{touched(name, Row.placeholder(name, n))}"
+    change(ref, key, ["access_count = access_count + 1, used_at = clock_timestamp()" | sets], [now | values])
+  end
+
+  defp touched("last_accessed_at", value), do: value
+  defp touched(name, value), do: "CASE WHEN deadline IS NULL THEN #{name} ELSE #{value} END"
+
+  defp change(ref, key, sets, parameters) do
+    sql = "UPDATE #{ref.table} SET #{Enum.join(sets, ", ")} WHERE id = $1::text AND server = $2::text AND #{@live}"
+    ref |> find(key, sql, parameters) |> changed()
+  end
+
+  @impl true
+  def delete(ref, key) do
+    sql = "DELETE FROM #{ref.table} WHERE id = $1::text AND server = $2::text"
+    ref |> find(key, sql, []) |> changed()
+  end
+
+  defp changed({:ok, %{num_rows: 1}}), do: :ok
+  defp changed({:ok, %{num_rows: 0}}), do: :not_found
+  defp changed({:error, reason}), do: {:error, reason}
+
+  @impl true
+  def find_expired(ref, now, limit) do
+    sql = """
+    SELECT tenant::text, id FROM #{ref.table} WHERE server = $1::text AND deadline <= $2::bigint
+    ORDER BY deadline LIMIT $3::bigint
+    """
+
+    ref |> run(sql, [ref.server, now, limit]) |> keys()
+  end
+
+  # Materialized, because a plan that runs the inner query again for each row would delete more than `limit`.
+  @impl true
+  def delete_expired(ref, now, limit) do
+    sql = """
+    WITH expired AS MATERIALIZED (
+      SELECT id FROM #{ref.table} WHERE server = $1::text AND deadline <= $2::bigint
+      ORDER BY deadline LIMIT $3::bigint FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM #{ref.table} AS resource USING expired WHERE resource.id = expired.id
+    RETURNING resource.tenant::text, resource.id
+    """
+
+    ref |> run(sql, [ref.server, now, limit]) |> keys()
+  end
+
+  @impl true
+  def least_used(ref, limit) do
+    sql = """
+    SELECT tenant::text, id FROM #{ref.table} WHERE server = $1::text AND deadline IS NOT NULL
+    ORDER BY used_at, id LIMIT $2::bigint
+    """
+
+    ref |> run(sql, [ref.server, limit]) |> keys()
+  end
+
+  defp keys({:ok, %{rows: rows}}), do: {:ok, for([tenant, id] <- rows, do: {tenant(tenant), id})}
+  defp keys({:error, reason}), do: {:error, reason}
+
+  # Found by its id anyway; what this node cannot read must not keep it from being deleted.
+  defp tenant(text) do
+    Term.load!(text)
+  rescue
+    Term.Error -> nil
+  end
+
+  @impl true
+  def size(ref) do
+    sql = "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM #{ref.table} WHERE server = $1::text"
+
+    with {:ok, %{rows: [[resources, bytes]]}} <- run(ref, sql, [ref.server]) do
+      {:ok, %{resources: resources, bytes: bytes}}
+    end
+  end
+
+  @impl true
+  @doc "Nothing: the repository is the application's, and what is stored stays."
+  @spec close(ref) :: :ok
+  def close(_ref), do: :ok
+
+  # Clients may ask for an id of any bytes, and PostgreSQL refuses some: those are no resource's.
+  defp find(ref, {_tenant, id}, sql, parameters) do
+    if Term.text?(id), do: run(ref, sql, [id, ref.server | parameters]), else: {:ok, %{rows: [], num_rows: 0}}
+  end
+
+  defp run(ref, sql, parameters), do: ref.repo.query(sql, parameters, ref.query)
+end

@@ -1,0 +1,108 @@
+defmodule McpServer.DualResponse.Store.Ecto.Migration do
+  @moduledoc """
+  The tables of `McpServer.DualResponse.Store.Ecto`.
+
+  `mix mcp.gen.dual_response_migration` writes a migration, or write it yourself:
+
+      defmodule MyApp.Repo.Migrations.CreateMcpDualResponses do
+        use Ecto.Migration
+
+        def up, do: McpServer.DualResponse.Store.Ecto.Migration.up(version: 1)
+        def down, do: McpServer.DualResponse.Store.Ecto.Migration.down(version: 1)
+      end
+
+  A version is one step. Should a later release of this library change the tables, it adds a version, whose step goes
+  into a migration of its own; a step that was released never changes. `sql/1` gives the statements to those who keep
+  their schema by other means.
+
+  | option | default | |
+  |---|---|---|
+  | `:version` | #{1} | the step; 1 is the only one so far |
+  | `:table` | `"mcp_dual_responses"` | as of the store |
+  | `:prefix` | none | as of the store; the schema has to exist |
+
+  Other options, and values that are not valid, raise `ArgumentError`.
+  """
+
+  alias McpServer.DualResponse.Store.Ecto.Table
+
+  # Ecto is the application's dependency.
+  @compile {:no_warn_undefined, Ecto.Migration}
+
+  @type option :: {:version, 1} | {:table, String.t()} | {:prefix, String.t() | nil}
+
+  @doc "Creates what the version adds. Called from `c:Ecto.Migration.up/0`."
+  @spec up([option]) :: :ok
+  def up(options \\ []), do: execute([direction: :up] ++ options)
+
+  @doc "Removes what the version added, and all that is kept there. Called from `c:Ecto.Migration.down/0`."
+  @spec down([option]) :: :ok
+  def down(options \\ []), do: execute([direction: :down] ++ options)
+
+  defp execute(options), do: options |> sql() |> Enum.each(&Ecto.Migration.execute/1)
+
+  @doc """
+  The SQL statements of a version, to be run in their order and in one transaction.
+
+  Takes `:direction` too: `:up` (the default) or `:down`.
+
+      iex> McpServer.DualResponse.Store.Ecto.Migration.sql(direction: :down, prefix: "mcp")
+      [~s(DROP TABLE "mcp"."mcp_dual_responses_rows"), ~s(DROP TABLE "mcp"."mcp_dual_responses")]
+  """
+  @spec sql([option | {:direction, :up | :down}]) :: [String.t()]
+  def sql(options \\ []) do
+    options = Keyword.validate!(options, [:table, :prefix, direction: :up, version: 1])
+    options = if options[:table], do: options, else: Keyword.delete(options, :table)
+    step(options[:version], options[:direction], Table.names!(options), Table.table!(options))
+  end
+
+  # `deadline` is what expiry goes by, in milliseconds; `expires_at` and the other times are for people.
+  defp step(1, :up, {table, rows}, name) do
+    [
+      """
+      CREATE TABLE #{table} (
+        id text PRIMARY KEY,
+        server text NOT NULL,
+        name text NOT NULL,
+        persist text NOT NULL,
+        status text NOT NULL,
+        sort_mode text NOT NULL,
+        tie_break text,
+        query jsonb,
+        columns jsonb NOT NULL,
+        total_count bigint NOT NULL,
+        sample_data jsonb NOT NULL,
+        created_at timestamptz NOT NULL,
+        expires_at timestamptz,
+        deadline bigint,
+        access_count bigint NOT NULL,
+        last_accessed_at timestamptz,
+        metadata jsonb NOT NULL,
+        tenant jsonb NOT NULL,
+        subject jsonb NOT NULL,
+        bytes bigint NOT NULL,
+        used_at timestamptz NOT NULL DEFAULT clock_timestamp()
+      )
+      """,
+      """
+      CREATE TABLE #{rows} (
+        resource_id text NOT NULL REFERENCES #{table} (id) ON DELETE CASCADE,
+        position bigint NOT NULL,
+        row jsonb NOT NULL,
+        PRIMARY KEY (resource_id, position)
+      )
+      """,
+      # Pinned resources are in neither: what looks for those that expire never reads them.
+      ~s[CREATE INDEX "#{name}_deadline_index" ON #{table} (server, deadline) WHERE deadline IS NOT NULL],
+      ~s[CREATE INDEX "#{name}_server_index" ON #{table} (server) INCLUDE (bytes)]
+    ]
+  end
+
+  defp step(1, :down, {table, rows}, _name), do: ["DROP TABLE #{rows}", "DROP TABLE #{table}"]
+
+  defp step(version, direction, _tables, _name) do
+    raise ArgumentError,
+          "expected version: 1 and direction: :up or :down, got: version: #{inspect(version)}, " <>
+            "direction: #{inspect(direction)}"
+  end
+end

@@ -1,0 +1,208 @@
+defmodule McpServer.DualResponse.Store.ETS do
+  @moduledoc """
+  Keeps dual responses in the node's memory: the store a server has unless it is given another.
+
+  What is kept lives as long as the node, or until the server is shut down. It is in tables of processes
+  that do nothing but own them and are each other's heirs, so whatever else is killed, the server's own
+  process included, loses nothing that was saved.
+
+  Rows are kept in Erlang's external format, a hundred at a time. Functions are kept as they are: what they hold
+  on to stays in memory for as long.
+
+      iex> {:ok, store} = McpServer.DualResponse.Store.ETS.init(server: DocStore)
+      iex> McpServer.DualResponse.Store.ETS.size(store)
+      {:ok, %{resources: 0, bytes: 0}}
+      iex> McpServer.DualResponse.Store.ETS.close(store)
+      :ok
+  """
+
+  @behaviour McpServer.DualResponse.Store
+
+  alias McpServer.DualResponse.Resource
+  alias McpServer.DualResponse.Store.ETS.{Keeper, Order}
+
+  # A record has its resource's changing parts as elements, so that each can be changed without the others.
+  # `deadline` is `:never` where there is none, which is greater than every integer. The time of the last use is
+  # in native units, for many are used in a millisecond.
+  # The last elements are the times under which the indexes have the record, how many rows are kept, its
+  # size and its tenant.
+  @deadline 3
+  @accesses 5
+  @last_access 6
+  @used 7
+  @kept 10
+  @bytes 11
+
+  # A page of a hundred rows is one object, or two. In the external format they share nothing with what they
+  # were read from, and are not copied when they are saved.
+  @chunk 100
+
+  @impl true
+  def init(options), do: Keeper.open(Keyword.fetch!(options, :server))
+
+  @impl true
+  def clock, do: :monotonic
+
+  @impl true
+  def persists_closures?, do: true
+
+  @impl true
+  def close(%{server: server}), do: Keeper.close(server)
+
+  # The record and its rows become visible at once. The indexes come before it, for a resource must not be
+  # there without them, and again after it, for whoever met them alone meanwhile has removed them.
+  @impl true
+  def save(%{records: records} = tables, %Resource{id: id} = resource, rows) do
+    rows = List.wrap(rows)
+    chunks = rows |> Enum.chunk_every(@chunk) |> Enum.map(&:erlang.term_to_binary/1) |> Enum.with_index()
+    record = record(resource, System.monotonic_time(), length(rows))
+    count(tables, 1, resource.bytes)
+    Order.insert(tables, record)
+    :ets.insert(records, [record | for({chunk, number} <- chunks, do: {{id, number}, chunk})])
+    Order.insert(tables, record)
+    {:ok, id}
+  end
+
+  defp record(resource, now, kept) do
+    deadline = resource.deadline || :never
+
+    {resource.id, resource, deadline, resource.expires_at, resource.access_count, resource.last_accessed_at, now,
+     deadline, now, kept, resource.bytes, resource.tenant}
+  end
+
+  @impl true
+  def get(%{records: records}, {_tenant, id}) do
+    case :ets.lookup(records, id) do
+      [record] -> {:ok, resource(record)}
+      [] -> :not_found
+    end
+  end
+
+  defp resource(record) do
+    deadline = elem(record, 2)
+
+    %Resource{
+      elem(record, 1)
+      | deadline: if(deadline != :never, do: deadline),
+        expires_at: elem(record, 3),
+        access_count: elem(record, 4),
+        last_accessed_at: elem(record, 5)
+    }
+  end
+
+  @impl true
+  def rows(%{records: records}, {_tenant, id}, offset, limit) do
+    kept = :ets.lookup_element(records, id, @kept)
+    last = if limit == :all, do: kept, else: min(offset + limit, kept)
+    read(records, id, offset, last)
+  rescue
+    ArgumentError -> :not_found
+  end
+
+  defp read(_records, _id, offset, last) when offset >= last, do: {:ok, []}
+
+  defp read(records, id, offset, last) do
+    rows =
+      for number <- div(offset, @chunk)..div(last - 1, @chunk),
+          {_key, chunk} <- :ets.lookup(records, {id, number}),
+          row <- :erlang.binary_to_term(chunk),
+          do: row
+
+    # Chunks are deleted before their record, so rows may be missing that it still counts.
+    case Enum.slice(rows, rem(offset, @chunk), last - offset) do
+      rows when length(rows) == last - offset -> {:ok, rows}
+      _fewer -> :not_found
+    end
+  end
+
+  @impl true
+  def update(%{records: records} = tables, {_tenant, id} = key, changes, now) do
+    case :ets.lookup(records, id) do
+      [record] when elem(record, @deadline - 1) > now ->
+        if swap(records, record, change(resource(record), changes)), do: :ok, else: update(tables, key, changes, now)
+
+      _none_or_expired ->
+        :not_found
+    end
+  end
+
+  defp change(resource, changes), do: struct!(resource, changes)
+
+  # Takes the place of what was read only if that is still there; accesses may be counted meanwhile.
+  defp swap(records, record, resource) do
+    {id, before, old_deadline, _, accesses, last_access, _, _, _, _, _, _} = record
+    accesses = if resource.access_count == accesses, do: :"$3", else: resource.access_count
+    last_access = if resource.last_accessed_at == last_access, do: :"$4", else: {:const, resource.last_accessed_at}
+    guards = [{:"=:=", :"$1", {:const, before}}, {:"=:=", :"$2", old_deadline}]
+    deadline = resource.deadline || :never
+    body = [id, {:const, resource}, deadline, {:const, resource.expires_at}, accesses, last_access]
+    replace(records, id, guards, body)
+  end
+
+  # The elements of a record that a change leaves alone.
+  @rest [:"$5", :"$6", :"$7", :"$8", :"$9", :"$10"]
+
+  defp replace(records, id, guards, body) do
+    head = List.to_tuple([id, :"$1", :"$2", :_, :"$3", :"$4" | @rest])
+    :ets.select_replace(records, [{head, guards, [{List.to_tuple(body ++ @rest)}]}]) == 1
+  end
+
+  @impl true
+  def touch(%{records: records} = tables, {_tenant, id}, changes, now) do
+    if :ets.lookup_element(records, id, @deadline) > now do
+      :ets.update_counter(records, id, {@accesses, 1})
+      used = System.monotonic_time()
+      :ets.update_element(records, id, [{@last_access, changes.last_accessed_at}, {@used, used}])
+      extend(tables, id, changes, now)
+    else
+      :not_found
+    end
+  rescue
+    # There is no such record, or no longer.
+    ArgumentError -> :not_found
+  end
+
+  # In one step with the look at whether it is pinned or expired by now.
+  defp extend(%{records: records}, id, %{deadline: deadline, expires_at: expires_at}, now) do
+    guards = [{:is_integer, :"$2"}, {:>, :"$2", now}]
+    _extended? = replace(records, id, guards, [id, :"$1", deadline, {:const, expires_at}, :"$3", :"$4"])
+    :ok
+  end
+
+  defp extend(_tables, _id, _changes, _now), do: :ok
+
+  # Whoever takes the record has deleted the resource; the chunks go first, so that none is left behind by
+  # a process that is ended on the way.
+  @impl true
+  def delete(%{records: records} = tables, {_tenant, id}) do
+    kept = :ets.lookup_element(records, id, @kept)
+    for number <- 0..div(kept - 1, @chunk)//1, kept > 0, do: :ets.delete(records, {id, number})
+
+    case :ets.take(records, id) do
+      [record] ->
+        count(tables, -1, -elem(record, @bytes - 1))
+        Order.delete(tables, record)
+
+      [] ->
+        :not_found
+    end
+  rescue
+    ArgumentError -> :not_found
+  end
+
+  @impl true
+  def find_expired(tables, now, limit), do: {:ok, Order.expired(tables, now, limit)}
+
+  @impl true
+  def least_used(tables, limit), do: {:ok, Order.least_used(tables, limit)}
+
+  @impl true
+  def size(%{records: records}) do
+    [{:size, resources, bytes}] = :ets.lookup(records, :size)
+    {:ok, %{resources: resources, bytes: bytes}}
+  end
+
+  # A process that is ended between this and the change itself leaves the count too high, never too low.
+  defp count(%{records: records}, resources, bytes),
+    do: :ets.update_counter(records, :size, [{2, resources}, {3, bytes}])
+end

@@ -1,0 +1,88 @@
+defmodule McpServer.DualResponse.Store.ETS.Order do
+  @moduledoc false
+  # In which order records expire, and in which they were used: two ordered tables of `{time, id}`.
+  #
+  # An access changes both times, and would have to change both tables; it does not. A time that is found to
+  # be out of date is put right when it is met, and since times only grow, none is met too late.
+
+  # Elements of a record: the times that count, and those under which the indexes have them.
+  @deadline 3
+  @used 7
+  @indexed_deadline 8
+  @indexed_used 9
+  @tenant 12
+
+  @type tables :: McpServer.DualResponse.Store.ETS.Keeper.tables()
+
+  @doc "Adds a record to both. What never expires is in neither."
+  @spec insert(tables, tuple) :: true
+  def insert(_tables, record) when elem(record, @deadline - 1) == :never, do: true
+
+  def insert(tables, record) do
+    :ets.insert(tables.expiry, {{elem(record, @indexed_deadline - 1), elem(record, 0)}})
+    :ets.insert(tables.usage, {{elem(record, @indexed_used - 1), elem(record, 0)}})
+  end
+
+  @doc "Removes a record from both."
+  @spec delete(tables, tuple) :: :ok
+  def delete(tables, record) do
+    :ets.delete(tables.expiry, {elem(record, @indexed_deadline - 1), elem(record, 0)})
+    :ets.delete(tables.usage, {elem(record, @indexed_used - 1), elem(record, 0)})
+    :ok
+  end
+
+  @doc "At most `limit` records that have expired at `now`, in the order they did."
+  @spec expired(tables, integer, pos_integer) :: [McpServer.DualResponse.Store.key()]
+  def expired(tables, now, limit) do
+    walk({tables.records, tables.expiry, @deadline, @indexed_deadline}, :ets.first(tables.expiry), now, limit)
+  end
+
+  @doc "At most `limit` records that are not pinned, the one that was not used for longest first."
+  @spec least_used(tables, pos_integer) :: [McpServer.DualResponse.Store.key()]
+  def least_used(tables, limit) do
+    # Every time is before an atom.
+    walk({tables.records, tables.usage, @used, @indexed_used}, :ets.first(tables.usage), :end_of_time, limit)
+  end
+
+  defp walk(_index, :"$end_of_table", _until, _limit), do: []
+  defp walk(_index, {time, _id}, until, limit) when time > until or limit == 0, do: []
+
+  defp walk({records, table, element, _indexed} = index, {time, id} = entry, until, limit) do
+    case actual(records, id, element) do
+      ^time ->
+        [{tenant(records, id), id} | walk(index, :ets.next(table, entry), until, limit - 1)]
+
+      :never ->
+        :ets.delete(table, entry)
+        walk(index, :ets.next(table, entry), until, limit)
+
+      later ->
+        move(index, entry, later)
+        walk(index, :ets.next(table, entry), until, limit)
+    end
+  end
+
+  # `:never` as well for what is not there and what is pinned by now.
+  defp actual(records, id, element) do
+    case :ets.lookup_element(records, id, @deadline) do
+      :never -> :never
+      _deadline -> :ets.lookup_element(records, id, element)
+    end
+  rescue
+    ArgumentError -> :never
+  end
+
+  defp tenant(records, id) do
+    :ets.lookup_element(records, id, @tenant)
+  rescue
+    ArgumentError -> nil
+  end
+
+  # One of those that meet the entry moves it. A record that is deleted meanwhile knows the old place.
+  defp move({records, table, _element, indexed}, {_time, id} = entry, later) do
+    if :ets.take(table, entry) != [] do
+      :ets.insert(table, {{later, id}})
+      :ets.update_element(records, id, {indexed, later}) || :ets.delete(table, {later, id})
+    end
+  end
+end

@@ -1,0 +1,205 @@
+defmodule McpServer.DualResponse.Store.Mnesia do
+  @moduledoc """
+  A store in Mnesia, OTP's own distributed database: every node of a cluster holds a copy of everything, and a resource
+  made on one is served by all.
+
+      children = [
+        {McpServer.DualResponse.Store.Mnesia, storage: :ram_copies},
+        {McpServer.DualResponse,
+         name: MyApp.Results,
+         base_url: "https://api.example.com/resources",
+         store: McpServer.DualResponse.Store.Mnesia}
+      ]
+
+  The first child starts Mnesia and makes this node a member: it finds the other nodes that run it, takes copies of
+  their tables or creates them, and waits until they are loaded. Nodes have to be connected (libcluster, `Node.connect/1`,
+  `sync_nodes_optional`) and run the same release.
+
+  | option of the child | default | |
+  |---|---|---|
+  | `:storage` | `:ram_copies` | or `:disc_copies`: also on disc, in Mnesia's `:dir` (`config :mnesia, dir: ~c"/var/lib/my_app"`) |
+  | `:nodes` | every connected node that runs the store | the nodes to join |
+  | `:wait` | 15,000 | milliseconds to wait for another node, and for the tables; then the start fails |
+
+  The store itself takes no options. Mnesia has to be part of a release: `extra_applications: [:logger, :mnesia]`; on
+  Debian it is the package `erlang-mnesia`.
+
+  ## What is promised
+
+  Creating, pinning and deleting are transactions that have reached every node when they return. Counting an access is
+  a transaction too and loses none; other nodes see it a moment later. Reading is local. What is kept in `:ram_copies` lives as long as one node does; a node
+  that comes back copies it from the others. `:disc_copies` outlive all of them: what was created, pinned or deleted is on
+  the disc of the node that did so, accesses follow within seconds. Start the node that went last first.
+
+  Functions are refused, as another node may not have the code they are made of: queries are
+  `{module, function, arguments}`.
+
+  ## When the network splits
+
+  Both sides go on with what they have. A resource made on one side is unknown on the other (404), one that both have
+  is served by both. No side ever gives other data than was kept.
+
+  When the sides see each other again, the smaller side (of equal ones that without the first node by name) takes its
+  records out, restarts Mnesia as a member of the larger, and puts them back:
+
+    * what one side made, both have; rows are never mixed, because they never change
+    * what one side pinned is pinned; else the later expiry counts
+    * what one side deleted is gone, even if the other pinned it. Deletions are remembered for a day
+    * `access_count` is the larger of the two: accesses counted on both sides meanwhile are not added up
+
+  While a node does so, a moment as a rule, its store answers with errors (503). A node whose Mnesia holds other tables
+  is not restarted by the library: it logs that the operator has to, and goes on with its side.
+  """
+
+  @behaviour McpServer.DualResponse.Store
+
+  alias McpServer.DualResponse.Store.Mnesia.{Member, Records, Tables}
+
+  # Part of OTP, but of no release that does not ask for it.
+  @compile {:no_warn_undefined, :mnesia}
+
+  # A node that is out of reach is waited for until the VM takes it for down (`net_ticktime`); a caller is not.
+  @timeout 15_000
+
+  # Locks and commits of one transaction; more would keep others waiting.
+  @batch 100
+
+  @typedoc "The name of the server whose resources these are."
+  @opaque ref :: atom
+
+  @doc "The child of a supervision tree that makes this node a member. Goes before the servers."
+  @spec child_spec(keyword) :: Supervisor.child_spec()
+  def child_spec(options), do: %{id: __MODULE__, start: {__MODULE__, :start_link, [options]}}
+
+  @doc "Starts Mnesia and joins the other nodes, see the options above. Raises `ArgumentError` for other options."
+  @spec start_link(keyword) :: GenServer.on_start()
+  def start_link(options \\ []), do: Member.start_link(options)
+
+  @impl true
+  @doc "Fails where this node is no member."
+  @spec init(keyword) :: {:ok, ref} | {:error, {:not_started, module}}
+  def init(options) do
+    options = Keyword.validate!(options, [:server])
+    if Tables.loaded?(), do: {:ok, options[:server]}, else: {:error, {:not_started, __MODULE__}}
+  end
+
+  @impl true
+  @doc "Deadlines are of the wall clock, which nodes share."
+  @spec clock() :: :wall
+  def clock, do: :wall
+
+  @impl true
+  @doc "Functions are not kept."
+  @spec persists_closures?() :: false
+  def persists_closures?, do: false
+
+  @impl true
+  def save(server, resource, rows) do
+    chunks = Records.chunks(rows)
+
+    if closure?(resource.query),
+      do: {:error, :function},
+      else: everywhere(fn -> {:ok, Records.insert(server, resource, chunks)} end)
+  end
+
+  defp closure?(nil), do: false
+  defp closure?(query), do: is_function(query.execute) or is_function(query.count)
+
+  @impl true
+  def get(server, {_tenant, id}), do: local(fn -> Records.read(server, id) end)
+
+  @impl true
+  def rows(server, {_tenant, id}, offset, limit), do: local(fn -> Records.rows(server, id, offset, limit) end)
+
+  @impl true
+  def update(server, {_tenant, id}, changes, now) do
+    everywhere(fn -> Records.change(server, id, now, &Map.merge(&1, changes)) end)
+  end
+
+  @impl true
+  def touch(server, {_tenant, id}, changes, now) do
+    transaction(fn -> Records.count_access(server, id, now, changes) end)
+  end
+
+  @impl true
+  def delete(server, {_tenant, id}) do
+    everywhere(fn -> Records.delete(server, id, System.system_time(:millisecond)) end)
+  end
+
+  @impl true
+  def find_expired(server, now, limit), do: local(fn -> {:ok, Records.expired(server, now, limit)} end)
+
+  @impl true
+  def delete_expired(server, now, limit) do
+    forget_deletions(now)
+
+    with {:ok, keys} <- find_expired(server, now, limit) do
+      # Another node may be first, or the resource be pinned meanwhile.
+      in_batches(keys, fn batch ->
+        {:ok, Enum.filter(batch, fn {_tenant, id} -> Records.delete_expired(server, id, now) end)}
+      end)
+    end
+  end
+
+  defp forget_deletions(now) do
+    with {:ok, keys} <- local(fn -> {:ok, Records.old_deletions(now)} end) do
+      in_batches(keys, fn batch -> {Records.forget_deletions(batch), batch} end)
+    end
+  end
+
+  defp in_batches(keys, change) do
+    keys
+    |> Enum.chunk_every(@batch)
+    |> Enum.reduce_while({:ok, []}, fn batch, {:ok, done} ->
+      case transaction(fn -> change.(batch) end) do
+        {:ok, keys} -> {:cont, {:ok, done ++ keys}}
+        {:error, reason} -> {:halt, {:error, reason}}
+      end
+    end)
+  end
+
+  @impl true
+  def size(server), do: local(fn -> {:ok, Records.size(server)} end)
+
+  @impl true
+  def least_used(server, limit), do: local(fn -> {:ok, Records.least_used(server, limit)} end)
+
+  @impl true
+  @doc "Nothing: the tables are the cluster's."
+  @spec close(ref) :: :ok
+  def close(_server), do: :ok
+
+  # Returns when every node has applied it, so that whoever hears of it may ask any node, and when it is on this node's
+  # disc, if anything is.
+  defp everywhere(change) do
+    apart(fn ->
+      result = :mnesia.sync_transaction(&Member.unless_moving/1, [change])
+      if Tables.on_disc?(), do: :mnesia.sync_log()
+      result
+    end)
+  end
+
+  defp transaction(change), do: apart(fn -> :mnesia.transaction(&Member.unless_moving/1, [change]) end)
+
+  # In a process of its own: a caller may be killed at any time, and a commit that ends half-way is half.
+  defp apart(transaction) do
+    {pid, monitor} = spawn_monitor(fn -> exit({:done, transaction.()}) end)
+
+    receive do
+      {:DOWN, ^monitor, :process, ^pid, {:done, {:atomic, result}}} -> result
+      {:DOWN, ^monitor, :process, ^pid, {:done, {:aborted, reason}}} -> {:error, reason}
+      {:DOWN, ^monitor, :process, ^pid, reason} -> {:error, reason}
+    after
+      @timeout ->
+        Process.demonitor(monitor, [:flush])
+        {:error, :timeout}
+    end
+  end
+
+  # Dirty reads exit where Mnesia does not run, or has not loaded a table.
+  defp local(read) do
+    read.()
+  catch
+    :exit, {:aborted, reason} -> {:error, reason}
+  end
+end

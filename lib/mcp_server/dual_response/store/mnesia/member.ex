@@ -1,0 +1,194 @@
+defmodule McpServer.DualResponse.Store.Mnesia.Member do
+  # This node's membership: joins when it starts, and brings the sides of a split network together when they see each
+  # other again. Both happen under a lock of all connected nodes, one node at a time.
+  @moduledoc false
+
+  use GenServer
+
+  require Logger
+
+  alias McpServer.DualResponse.Store.Mnesia.{Records, Tables}
+
+  @compile {:no_warn_undefined, :mnesia}
+
+  @defaults [storage: :ram_copies, nodes: nil, wait: 15_000]
+
+  # What other nodes are asked for is known to them at once.
+  @ask_timeout 5_000
+
+  # A node that has just come up may be about to join by itself; and what failed is tried again.
+  @settle 500
+  @retry 5_000
+
+  @type facts :: %{member?: boolean, running: [node]}
+
+  @spec start_link(keyword) :: GenServer.on_start()
+  def start_link(options) do
+    options = Keyword.validate!(options, @defaults)
+    GenServer.start_link(__MODULE__, Map.new(check!(options)), name: __MODULE__)
+  end
+
+  defp check!(options) do
+    unless options[:storage] in [:ram_copies, :disc_copies],
+      do: invalid!(options, :storage, ":ram_copies or :disc_copies")
+
+    unless is_integer(options[:wait]) and options[:wait] > 0, do: invalid!(options, :wait, "a positive integer")
+    nodes = options[:nodes]
+    unless nodes == nil or (is_list(nodes) and Enum.all?(nodes, &is_atom/1)), do: invalid!(options, :nodes, "nodes")
+    options
+  end
+
+  defp invalid!(options, name, expected) do
+    raise ArgumentError, "expected #{inspect(name)} to be #{expected}, got: #{inspect(options[name])}"
+  end
+
+  @doc "What other nodes ask this one: whether it has the tables, and which nodes its Mnesia is connected to."
+  @spec facts() :: facts
+  def facts do
+    if Process.whereis(__MODULE__) && Tables.known?(),
+      do: %{member?: true, running: :mnesia.system_info(:running_db_nodes)},
+      else: %{member?: false, running: []}
+  end
+
+  @doc "Runs the body of a transaction, or aborts it: what is written while this node moves would be lost."
+  @spec unless_moving((() -> result)) :: result when result: term
+  def unless_moving(change) do
+    result = change.()
+    # Behind the change, which had to wait for the locks of `move/2`.
+    if moving?(), do: :mnesia.abort(:moving), else: result
+  end
+
+  # Whether this node's records have been taken out of the tables and are not yet back.
+  defp moving?, do: :persistent_term.get(__MODULE__, false)
+  defp moving(value), do: :persistent_term.put(__MODULE__, value)
+
+  @impl true
+  def init(options) do
+    moving(false)
+    # A node that is not connected takes no part in the lock.
+    Enum.each(options.nodes || [], &Node.connect/1)
+
+    with :ok <- start_mnesia(),
+         :ok <- locked(fn -> join(options) end) do
+      :ok = :net_kernel.monitor_nodes(true)
+      soon(@settle)
+      {:ok, options |> Map.put(:homeless, []) |> watch()}
+    else
+      {:error, reason} -> {:stop, reason}
+    end
+  end
+
+  defp watch(state) do
+    {:ok, _node} = :mnesia.subscribe(:system)
+    Map.put(state, :mnesia, Process.monitor(:mnesia_sup))
+  end
+
+  defp start_mnesia do
+    case Application.ensure_all_started(:mnesia) do
+      {:ok, _started} -> :ok
+      {:error, reason} -> {:error, {:mnesia, reason}}
+    end
+  end
+
+  # One at a time: two nodes that create the same table are two databases, which Mnesia does not join.
+  defp locked(function), do: :global.trans({__MODULE__, self()}, function, [node() | Node.list()])
+
+  defp join(options), do: Tables.join(for({node, _facts} <- members(options), do: node), options.storage, options.wait)
+
+  # The other nodes that have the tables, and what they know.
+  defp members(options) do
+    nodes = (options.nodes || Node.list()) -- [node()]
+
+    nodes
+    |> :erpc.multicall(__MODULE__, :facts, [], @ask_timeout)
+    |> Enum.zip(nodes)
+    |> Enum.flat_map(fn
+      {{:ok, %{member?: true} = facts}, node} -> [{node, facts}]
+      # Not a member, without this library, or out of reach.
+      {_other, _node} -> []
+    end)
+  end
+
+  # Mnesia has ended. A supervisor starts this process again, which starts Mnesia and joins.
+  @impl true
+  def handle_info({:DOWN, monitor, :process, _pid, _reason}, %{mnesia: monitor} = state),
+    do: {:stop, :mnesia_ended, state}
+
+  def handle_info({:mnesia_system_event, {:inconsistent_database, _context, _node}}, state), do: later(state, @settle)
+  def handle_info({:nodeup, _node}, state), do: later(state, @settle)
+  def handle_info(:reconcile, state), do: locked(fn -> reconcile(state) end)
+  def handle_info(_other_event, state), do: {:noreply, state}
+
+  defp later(state, delay) do
+    soon(delay)
+    {:noreply, state}
+  end
+
+  defp soon(delay), do: Process.send_after(self(), :reconcile, delay)
+
+  defp reconcile(%{homeless: []} = state) do
+    here = :mnesia.system_info(:running_db_nodes)
+    strangers = for {node, facts} <- members(state), node not in here, do: facts.running
+
+    cond do
+      Enum.all?(strangers, &stays?(here, &1)) -> {:noreply, state}
+      Tables.others?() -> leave_to_operator(state, Enum.concat(strangers))
+      true -> move(state, Enum.min_by(strangers, &rank/1))
+    end
+  end
+
+  # It moved, and did not get as far as to put everything back.
+  defp reconcile(state), do: settle(state)
+
+  # Both sides judge alike: the larger stays, of equal ones that with the first node.
+  defp stays?(here, there), do: rank(here) < rank(there)
+  defp rank(nodes), do: {-length(nodes), Enum.min(nodes)}
+
+  defp leave_to_operator(state, strangers) do
+    Logger.error(
+      "The network was split, and Mnesia on #{node()} goes on without #{inspect(strangers)}. It holds other tables " <>
+        "than those of dual responses, so it is not restarted here: see :mnesia.set_master_nodes/1."
+    )
+
+    {:noreply, state}
+  end
+
+  # Until they are back in the tables the records are in this process only.
+  defp move(state, nodes) do
+    Logger.warning("The network was split: Mnesia on #{node()} joins #{inspect(nodes)}, with its dual responses.")
+    moving(true)
+    {:atomic, records} = :mnesia.transaction(&Records.all/0)
+    Process.demonitor(state.mnesia, [:flush])
+    :stopped = :mnesia.stop()
+    forget(nodes, state.storage)
+    settle(%{state | homeless: Records.merges(records)})
+  end
+
+  # The others forget this node's copies and it forgets its schema, so that it comes back as a new one.
+  defp forget(nodes, storage) do
+    :erpc.multicall(nodes, :mnesia, :del_table_copy, [:schema, node()], @ask_timeout)
+    if storage == :disc_copies, do: :ok = :mnesia.delete_schema([node()])
+  end
+
+  defp settle(state) do
+    with :ok <- start_mnesia(),
+         :ok <- join(state),
+         :ok <- put_back(state.homeless) do
+      moving(false)
+      {:noreply, watch(%{state | homeless: []})}
+    else
+      {:error, reason} ->
+        Logger.error("Mnesia on #{node()} has not joined yet, and tries again: #{inspect(reason)}")
+        later(state, @retry)
+    end
+  end
+
+  defp put_back(merges) do
+    Enum.reduce_while(merges, :ok, fn merge, :ok ->
+      case :mnesia.transaction(merge) do
+        {:atomic, _written} -> {:cont, :ok}
+        {:aborted, reason} -> {:halt, {:error, reason}}
+      end
+    end)
+  end
+end

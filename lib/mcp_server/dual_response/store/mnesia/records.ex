@@ -1,0 +1,314 @@
+defmodule McpServer.DualResponse.Store.Mnesia.Records do
+  # What a resource is in the tables, and how that changes. Functions that change run in a transaction; those that read
+  # for `get/2` and its kin are dirty reads of this node's copy.
+  #
+  # What changes with each access is a record of its own, so that an access does not copy the sample to every node. The
+  # rows are in one record with their resource, so that nobody sees one without the other while a transaction is being
+  # applied; they are chunks, of which those that are wanted are picked inside the table.
+  @moduledoc false
+
+  require Record
+
+  alias McpServer.DualResponse.Resource
+  alias McpServer.DualResponse.Store.Mnesia.Tables
+
+  @compile {:no_warn_undefined, :mnesia}
+
+  @resources Tables.resources()
+  @uses Tables.uses()
+  @expiry Tables.expiry()
+  @deleted Tables.deleted()
+
+  Record.defrecordp(:kept, @resources, [:key, :resource, :chunks, :rows])
+
+  Record.defrecordp(
+    :usage,
+    @uses,
+    [:key, :tenant, :deadline, :expires_at, :access_count, :last_accessed_at, :used, :bytes]
+  )
+
+  Record.defrecordp(:deletion, @deleted, [:key, :until])
+
+  @type server :: atom
+  @type id :: String.t()
+
+  # A page of the usual 100 rows is in one chunk or two.
+  @chunk 100
+
+  # Before every deadline.
+  @before -0xFFFF_FFFF_FFFF_FFFF
+
+  # How long a network may be split without bringing back what was deleted.
+  @remembered :timer.hours(24)
+
+  # Fields of the usage record. In the resource itself they stay what they were in the beginning.
+  @used [:deadline, :expires_at, :access_count, :last_accessed_at]
+
+  @doc """
+  Rows as they are kept: binaries, each some rows in Erlang's external format. They are not copied when they are read
+  or handed to a process, and do not keep alive what the rows were parts of.
+  """
+  @spec chunks([map] | nil) :: {tuple, non_neg_integer}
+  def chunks(nil), do: {{}, 0}
+
+  def chunks(rows) do
+    {rows |> Enum.chunk_every(@chunk) |> Enum.map(&:erlang.term_to_binary/1) |> List.to_tuple(), length(rows)}
+  end
+
+  @doc "Writes a resource with its rows; gives its id."
+  @spec insert(server, Resource.t(), {tuple, non_neg_integer}) :: id
+  def insert(server, resource, {chunks, rows}) do
+    key = {server, resource.id}
+    :ok = :mnesia.write(kept(key: key, resource: resource, chunks: chunks, rows: rows))
+    :ok = put_usage(nil, usage_of(key, resource, now()))
+    resource.id
+  end
+
+  defp now, do: System.system_time(:microsecond)
+
+  defp usage_of(key, resource, used) do
+    usage(
+      key: key,
+      tenant: resource.tenant,
+      deadline: resource.deadline,
+      expires_at: resource.expires_at,
+      access_count: resource.access_count,
+      last_accessed_at: resource.last_accessed_at,
+      used: used,
+      bytes: resource.bytes
+    )
+  end
+
+  # Keeps the index of deadlines in step.
+  defp put_usage(before, usage(key: {server, id}, deadline: deadline, tenant: tenant) = now) do
+    unless before == nil or usage(before, :deadline) == deadline, do: remove_deadline(before)
+    if deadline, do: :ok = :mnesia.write({@expiry, {server, deadline, id}, tenant})
+    :mnesia.write(now)
+  end
+
+  defp remove_deadline(usage(deadline: nil)), do: :ok
+
+  defp remove_deadline(usage(key: {server, id}, deadline: deadline)),
+    do: :mnesia.delete({@expiry, {server, deadline, id}})
+
+  @doc "The resource, as this node knows it."
+  @spec read(server, id) :: {:ok, Resource.t()} | :not_found
+  def read(server, id) do
+    with [resource] <- pick(server, id, [:"$1"]),
+         [usage] <- :mnesia.dirty_read(@uses, {server, id}) do
+      {:ok, with_usage(resource, usage)}
+    else
+      [] -> :not_found
+    end
+  end
+
+  # Copies the part asked for out of the table, and nothing else.
+  defp pick(server, id, part) do
+    :mnesia.dirty_select(@resources, [{kept(key: {server, id}, resource: :"$1", chunks: :"$2", rows: :"$3"), [], part}])
+  end
+
+  defp with_usage(resource, usage(deadline: deadline, expires_at: expires_at) = usage) do
+    %{
+      resource
+      | deadline: deadline,
+        expires_at: expires_at,
+        access_count: usage(usage, :access_count),
+        last_accessed_at: usage(usage, :last_accessed_at)
+    }
+  end
+
+  @doc "Kept rows, as this node knows them."
+  @spec rows(server, id, non_neg_integer, non_neg_integer | :all) :: {:ok, [map]} | :not_found
+  def rows(server, id, offset, limit) do
+    with [count] <- pick(server, id, [:"$3"]),
+         limit = if(limit == :all, do: count, else: limit),
+         last = min(offset + limit, count),
+         [chunks] <- between(server, id, offset, last) do
+      {:ok,
+       chunks |> Enum.flat_map(&:erlang.binary_to_term/1) |> Enum.slice(rem(offset, @chunk), max(last - offset, 0))}
+    else
+      [] -> :not_found
+    end
+  end
+
+  defp between(_server, _id, offset, last) when offset >= last, do: [[]]
+
+  defp between(server, id, offset, last) do
+    chunks = for n <- div(offset, @chunk)..div(last - 1, @chunk), do: {:element, n + 1, :"$2"}
+    pick(server, id, [chunks])
+  end
+
+  @doc "Changes a resource that has not expired."
+  @spec change(server, id, integer, (Resource.t() -> Resource.t())) :: :ok | :not_found
+  def change(server, id, now, change) do
+    with [usage] <- live(server, id, now),
+         [kept(resource: resource) = kept] <- :mnesia.wread({@resources, {server, id}}) do
+      changed = resource |> with_usage(usage) |> change.()
+      :ok = put_usage(usage, usage_of({server, id}, changed, usage(usage, :used)))
+      if Map.drop(changed, @used) != Map.drop(resource, @used), do: :ok = :mnesia.write(kept(kept, resource: changed))
+      :ok
+    else
+      [] -> :not_found
+    end
+  end
+
+  @doc "Counts an access of a resource that has not expired."
+  @spec count_access(server, id, integer, map) :: :ok | :not_found
+  def count_access(server, id, now, changes) do
+    case live(server, id, now) do
+      [] ->
+        :not_found
+
+      [usage] ->
+        counted =
+          usage(usage,
+            access_count: usage(usage, :access_count) + 1,
+            last_accessed_at: changes[:last_accessed_at],
+            used: now()
+          )
+
+        put_usage(usage, extended(counted, changes))
+    end
+  end
+
+  defp extended(usage(deadline: deadline) = usage, %{deadline: later, expires_at: expires_at}) when deadline != nil,
+    do: usage(usage, deadline: later, expires_at: expires_at)
+
+  defp extended(usage, _changes), do: usage
+
+  defp live(server, id, now) do
+    case :mnesia.wread({@uses, {server, id}}) do
+      [usage(deadline: deadline)] when deadline != nil and deadline <= now -> []
+      found -> found
+    end
+  end
+
+  @doc "Deletes a resource, and remembers that for when a split network is whole again."
+  @spec delete(server, id, integer) :: :ok | :not_found
+  def delete(server, id, now) do
+    case :mnesia.wread({@uses, {server, id}}) do
+      [usage] ->
+        remove(usage)
+        :mnesia.write(deletion(key: {server, id}, until: now + @remembered))
+
+      [] ->
+        :not_found
+    end
+  end
+
+  @doc "Deletes a resource if it has expired, and says whether it did."
+  @spec delete_expired(server, id, integer) :: boolean
+  def delete_expired(server, id, now) do
+    case :mnesia.wread({@uses, {server, id}}) do
+      [usage(deadline: deadline) = usage] when deadline != nil and deadline <= now -> remove(usage)
+      _gone_or_extended -> false
+    end
+  end
+
+  defp remove(usage(key: key) = usage) do
+    remove_deadline(usage)
+    :mnesia.delete({@uses, key})
+    :mnesia.delete({@resources, key})
+    true
+  end
+
+  @doc "Deletions that need not be remembered any longer."
+  @spec old_deletions(integer) :: [{server, id}]
+  def old_deletions(now) do
+    :mnesia.dirty_select(@deleted, [{deletion(key: :"$1", until: :"$2"), [{:"=<", :"$2", now}], [:"$1"]}])
+  end
+
+  @doc "Forgets deletions."
+  @spec forget_deletions([{server, id}]) :: :ok
+  def forget_deletions(keys), do: Enum.each(keys, &:mnesia.delete({@deleted, &1}))
+
+  @doc "The keys of what has expired, the longest ago first."
+  @spec expired(server, integer, pos_integer) :: [{tenant :: term, id}]
+  def expired(server, now, limit), do: expired({server, @before, ""}, server, now, limit)
+
+  # Walks the index, which is sorted by server, deadline and id.
+  defp expired(_after, _server, _now, 0), do: []
+
+  defp expired(key, server, now, limit) do
+    case :mnesia.dirty_next(@expiry, key) do
+      {^server, deadline, id} = next when deadline <= now ->
+        for(read <- :mnesia.dirty_read(@expiry, next), do: {elem(read, 2), id}) ++ expired(next, server, now, limit - 1)
+
+      _later_or_none ->
+        []
+    end
+  end
+
+  @doc "How many resources a server has, and how many bytes they are said to take."
+  @spec size(server) :: %{resources: non_neg_integer, bytes: non_neg_integer}
+  def size(server) do
+    sizes = :mnesia.dirty_select(@uses, [{usage(pattern(), key: {server, :_}, bytes: :"$1"), [], [:"$1"]}])
+    %{resources: length(sizes), bytes: Enum.sum(sizes)}
+  end
+
+  @doc "The keys of what is not pinned, the longest unused first."
+  @spec least_used(server, pos_integer) :: [{tenant :: term, id}]
+  def least_used(server, limit) do
+    head = usage(pattern(), key: {server, :"$1"}, tenant: :"$2", deadline: :"$3", used: :"$4")
+
+    @uses
+    |> :mnesia.dirty_select([{head, [{:"=/=", :"$3", nil}], [{{:"$4", :"$1", :"$2"}}]}])
+    |> Enum.sort()
+    |> Enum.take(limit)
+    |> Enum.map(fn {_used, id, tenant} -> {tenant, id} end)
+  end
+
+  defp pattern do
+    usage(
+      key: :_,
+      tenant: :_,
+      deadline: :_,
+      expires_at: :_,
+      access_count: :_,
+      last_accessed_at: :_,
+      used: :_,
+      bytes: :_
+    )
+  end
+
+  @doc "Everything this node holds. No transaction is under way meanwhile."
+  @spec all() :: [tuple]
+  def all do
+    Enum.each(Tables.all(), &:mnesia.write_lock_table/1)
+    for table <- Tables.all(), record <- :ets.tab2list(table), do: record
+  end
+
+  @doc "The transactions that bring all of another side's records into the tables. Each may be done twice."
+  @spec merges([tuple]) :: [(() -> :ok)]
+  def merges(records) do
+    usages = for usage(key: key) = usage <- records, into: %{}, do: {key, usage}
+    deletions = for deletion() = deletion <- records, do: fn -> merge_deletion(deletion) end
+    resources = for kept(key: key) = kept <- records, usage = usages[key], do: fn -> merge_resource(kept, usage) end
+    deletions ++ resources
+  end
+
+  defp merge_deletion(deletion(key: key) = deletion) do
+    for usage <- :mnesia.wread({@uses, key}), do: remove(usage)
+    :mnesia.write(deletion)
+  end
+
+  defp merge_resource(kept, usage(key: key) = usage) do
+    case {:mnesia.read(@deleted, key), :mnesia.wread({@uses, key})} do
+      {[_deletion], _none} ->
+        :ok
+
+      {[], [known]} ->
+        put_usage(known, merged(known, usage))
+
+      {[], []} ->
+        :ok = :mnesia.write(kept)
+        put_usage(nil, usage)
+    end
+  end
+
+  defp merged(one, other) do
+    last = if usage(one, :access_count) >= usage(other, :access_count), do: one, else: other
+    longest = Enum.max_by([one, other], &usage(&1, :deadline))
+    usage(last, deadline: usage(longest, :deadline), expires_at: usage(longest, :expires_at))
+  end
+end

@@ -1,0 +1,80 @@
+defmodule McpServer.DualResponse.StoreCase.Contents do
+  @moduledoc false
+  # Rows, and how much there is of everything.
+
+  @spec kept_rows() :: Macro.t()
+  def kept_rows do
+    quote location: :keep do
+      describe "kept rows" do
+        test "pages are the whole, wherever they begin and end", %{store: store, ref: ref} do
+          for count <- [0, 1, 99, 100, 101, 250] do
+            rows = StoreCase.rows(count)
+            resource = StoreCase.resource(persist: :rows, query: nil, total_count: count)
+            {:ok, id} = store.save(ref, resource, rows)
+            assert store.rows(ref, {nil, id}, 0, :all) == {:ok, rows}
+            assert store.rows(ref, {nil, id}, 1, :all) == {:ok, Enum.drop(rows, 1)}
+            assert store.rows(ref, {nil, id}, 0, 0) == {:ok, []}
+
+            for limit <- [1, 7, 100, 249, 250, 251], offset <- [0, 1, 98, 99, 100, 101, 249, 250, 251] do
+              assert {count, offset, limit, store.rows(ref, {nil, id}, offset, limit)} ==
+                       {count, offset, limit, {:ok, Enum.slice(rows, offset, limit)}}
+            end
+          end
+        end
+
+        test "of what is not there are :not_found", %{store: store, ref: ref} do
+          assert store.rows(ref, {nil, StoreCase.resource().id}, 0, 1) == :not_found
+        end
+
+        test "R4: do not keep in memory what they were read from", %{store: store, ref: ref} do
+          large = :binary.copy("x", 1_000_000)
+          rows = for n <- 0..9, do: %{"text" => binary_part(large, n * 100, 100)}
+          {:ok, id} = store.save(ref, StoreCase.resource(persist: :rows, query: nil, total_count: 10), rows)
+          {:ok, kept} = store.rows(ref, {nil, id}, 0, :all)
+          assert kept == rows
+          for row <- kept, do: assert(:binary.referenced_byte_size(row["text"]) < 100_000)
+        end
+
+        test "keep their values", %{store: store, ref: ref} do
+          rows = [%{"a" => [nil, true, 1.5, %{"b" => "é"}], "c" => 123_456_789_012_345_678_901_234}]
+          {:ok, id} = store.save(ref, StoreCase.resource(persist: :rows, query: nil, total_count: 1), rows)
+          assert store.rows(ref, {nil, id}, 0, :all) == {:ok, rows}
+        end
+      end
+    end
+  end
+
+  @spec bounds() :: Macro.t()
+  def bounds do
+    quote location: :keep do
+      describe "R4: what a store holds" do
+        test "is counted", %{store: store, ref: ref} do
+          {:ok, before} = store.size(ref)
+          {:ok, id} = store.save(ref, StoreCase.resource(bytes: 1_000), StoreCase.rows(150))
+          {:ok, _id} = store.save(ref, StoreCase.resource(bytes: 20), nil)
+          {:ok, full} = store.size(ref)
+          assert {full.resources - before.resources, full.bytes - before.bytes} == {2, 1_020}
+          :ok = store.delete(ref, {nil, id})
+          {:ok, less} = store.size(ref)
+          assert {less.resources - before.resources, less.bytes - before.bytes} == {1, 20}
+        end
+
+        test "goes by its last use, and pinned resources stay", %{store: store, ref: ref, now: now} do
+          ids =
+            for _ <- 1..4 do
+              {:ok, id} = store.save(ref, StoreCase.expiring(now + 60_000), nil)
+              Process.sleep(3)
+              id
+            end
+
+          [first, second, third, fourth] = ids
+          :ok = store.touch(ref, {nil, first}, %{last_accessed_at: DateTime.utc_now()}, StoreCase.now(store))
+          :ok = store.update(ref, {nil, second}, %{expires_at: nil, deadline: nil}, now)
+          {:ok, keys} = store.least_used(ref, 10_000)
+          assert for({_tenant, id} <- keys, id in ids, do: id) == [third, fourth, first]
+          assert {:ok, [_one]} = store.least_used(ref, 1)
+        end
+      end
+    end
+  end
+end

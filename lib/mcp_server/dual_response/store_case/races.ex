@@ -1,0 +1,54 @@
+defmodule McpServer.DualResponse.StoreCase.Races do
+  @moduledoc false
+  # What several do at the same time.
+
+  @spec together() :: Macro.t()
+  def together do
+    quote location: :keep do
+      describe "at the same time" do
+        test "S1-23: of those that delete one is told so", %{store: store, ref: ref} do
+          for _ <- 1..10 do
+            {:ok, id} = store.save(ref, StoreCase.resource(), StoreCase.rows(10))
+            answers = StoreCase.at_once(@parallel, fn _n -> store.delete(ref, {nil, id}) end)
+            assert Enum.frequencies(answers) == %{ok: 1, not_found: @parallel - 1}
+          end
+        end
+
+        test "R5: who reads while it is deleted has all rows, or none", %{store: store, ref: ref} do
+          rows = StoreCase.rows(350)
+
+          for _ <- 1..5 do
+            {:ok, id} = store.save(ref, StoreCase.resource(total_count: 350, persist: :rows, query: nil), rows)
+
+            answers =
+              StoreCase.at_once(@parallel, fn
+                1 -> store.delete(ref, {nil, id})
+                _reader -> for _ <- 1..10, do: store.rows(ref, {nil, id}, 0, :all)
+              end)
+
+            for answer <- List.flatten([answers]), do: assert(answer in [:ok, :not_found, {:ok, rows}])
+          end
+        end
+
+        test "R3: what a killed process was saving is there whole, or not at all", %{store: store, ref: ref} do
+          rows = StoreCase.rows(2_000)
+
+          for pause <- 0..9 do
+            resource = StoreCase.resource(total_count: 2_000, persist: :rows, query: nil)
+
+            {pid, monitor} = spawn_monitor(fn -> store.save(ref, resource, rows) end)
+            # Anywhere between the first step and the last.
+            for _ <- 1..(pause * 20_000)//1, do: :ok
+            Process.exit(pid, :kill)
+            assert_receive {:DOWN, ^monitor, :process, ^pid, _reason}, 10_000
+
+            # A store that is a process of its own may finish what it was asked for after that.
+            found = store.get(ref, {nil, resource.id})
+            kept = store.rows(ref, {nil, resource.id}, 0, :all)
+            assert kept == {:ok, rows} or (kept == :not_found and found == :not_found)
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,377 @@
+defmodule McpServer.Envelope do
+  @moduledoc """
+  An answer in the form `response-v2`: what came of a call, what went wrong, and what there is to know about
+  the answer itself, always under the same four keys.
+
+      iex> envelope = McpServer.Envelope.success(%{"tasks" => []}, pagination: [has_more: false, total_count: 0])
+      iex> McpServer.JSON.encode!(envelope)
+      ~s({"success":true,"data":{"tasks":[]},"error":null,"meta":{"pagination":{"has_more":false,"total_count":0},"version":"response-v2"}})
+
+  A handler returns it as it is, or in `{:ok, envelope}` or `{:error, envelope}`:
+
+      def spec(_conn, %{"id" => id}) do
+        case Specs.fetch(id) do
+          {:ok, spec} -> Envelope.success(%{"spec" => spec})
+          :error -> Envelope.error("Spec '\#{id}' not found", error_code: "SPEC_NOT_FOUND")
+        end
+      end
+
+  The result of the tool is then the envelope as structured content, its JSON as text for clients that read no
+  structured content, and `isError` when it is not a success. A `request_id` that the envelope does not have is
+  the one of the call.
+
+  | field | |
+  |---|---|
+  | `success` | whether the call did what it was asked for |
+  | `data` | a map: what came of it, or more about the error; its keys are sent as they are |
+  | `error` | what went wrong, in words; `nil` exactly when `success` is true |
+  | `meta` | a map with text keys: `"version"`, which is always `"response-v2"`, and what the options below put there |
+
+  ## Options
+
+  Of `success/2` and `error/2`. What is `nil`, `[]` or `%{}` is left out.
+
+  | option | |
+  |---|---|
+  | `request_id:` | names the call in logs and traces; letters, digits, `_` and `-` |
+  | `conn:` | a `McpServer.Conn` to take the `request_id` from; not needed for what a handler returns |
+  | `rate_limit:` | `limit`, `remaining` (requests), `reset_at` (`DateTime` or ISO 8601), `period` (text), `retry_after` (seconds) |
+  | `telemetry:` | `duration_ms`, `downstream_calls`, `cache_hit` |
+  | `meta:` | further keys; one of these options wins over the same key in here |
+
+  Only of `success/2`:
+
+  | option | |
+  |---|---|
+  | `warnings:` | texts about what did not stop the call |
+  | `warning_details:` | the same for programs: `message`, `code`, `severity` (`info`, `warning`, `error`), `context` (a map) |
+  | `pagination:` | `cursor` (opaque text or `nil`), `has_more`, `total_count`, `page_size`, `page` |
+  | `content_fidelity:` | how complete the data is: `full`, `partial`, `summary` or `reference_only` |
+  | `dropped_content_ids:` | the ids of what was left out |
+  | `content_archive_hashes:` | where it can be had: the hash of each archive, by the archive's id |
+
+  `rate_limit:`, `telemetry:`, `pagination:` and each warning are maps or keyword lists, and may hold keys of
+  your own. What a key may hold is checked: a mistake raises `ArgumentError`. A warning's severity follows from
+  its code where that is one of `warning_codes/0`.
+
+  Only of `error/2`:
+
+  | option | |
+  |---|---|
+  | `error_code:` | `"SPEC_NOT_FOUND"`, or the atom `:spec_not_found`; see `error_codes/0` |
+  | `error_type:` | one of `error_types/0`; follows from the code where that is one of `error_codes/0` |
+  | `remediation:` | what to do about it |
+  | `details:` | a map about the error: the field, the constraint; `nil` in it is sent |
+  | `data:` | a map that is merged into `data` and wins |
+
+  Without a code or a type it is an `INTERNAL_ERROR`.
+
+  ## Schema
+
+  Declared as the output schema of a tool, `schema/1` tells clients what they get:
+
+      tool "spec", "Reads a spec", MyApp.Specs, :spec, output_schema: Envelope.schema(@spec_schema)
+
+  ## Configuration
+
+      config :mcp_server, response_contract_v2: false
+
+  sends `success`, `data` and `error` without `meta`, for clients that know no more than the first form of the
+  contract. Do that only as long as there are such clients: tools that declare `schema/1` cannot answer then.
+  """
+
+  alias McpServer.{Fields, Results}
+  alias McpServer.Envelope.{Errors, Meta}
+  alias McpServer.Tool.CallResult
+
+  defstruct success: true, data: %{}, error: nil, meta: %{"version" => Meta.version()}
+
+  @typedoc "`error` is `nil` exactly when `success` is true."
+  @type t :: %__MODULE__{success: boolean, data: map, error: String.t() | nil, meta: %{String.t() => term}}
+
+  @typedoc """
+  What is wrong with an envelope, or could be better: where (a JSON Pointer), why (the keyword of `schema/0` that
+  is not satisfied, or the name of the advice), and all of it in one line.
+  """
+  @type problem :: %{level: :error | :warning, pointer: String.t(), reason: String.t(), message: String.t()}
+
+  @type error_type :: atom | String.t()
+
+  @failure Fields.table([error_code: :any, error_type: :any, remediation: :string, details: :map, data: :map], "option")
+  @failure_options Keyword.keys(@failure.rules)
+
+  @doc """
+  The envelope of a call that succeeded. For what options there are, see above.
+
+  Raises `ArgumentError` when `data` is no map (`nil` is `%{}`), or an option is not what it may be.
+
+      iex> McpServer.Envelope.success()
+      %McpServer.Envelope{success: true, data: %{}, error: nil, meta: %{"version" => "response-v2"}}
+
+      iex> McpServer.Envelope.success(%{findings: []}, content_fidelity: :partial, dropped_content_ids: ["f-3"]).meta
+      %{
+        "version" => "response-v2",
+        "content_fidelity" => "partial",
+        "content_fidelity_schema_version" => "1.0",
+        "dropped_content_ids" => ["f-3"]
+      }
+  """
+  @spec success(map | nil, keyword) :: t
+  def success(data \\ nil, options \\ []) do
+    valid!(%__MODULE__{data: object!(data), meta: Meta.of_success(options)})
+  end
+
+  @doc """
+  The envelope of a call that failed; `message` says why, to a model or a person. For what options there are, see
+  above.
+
+  Raises `ArgumentError` when `message` says nothing, or an option is not what it may be.
+
+      iex> McpServer.Envelope.error("Out of stock", error_code: :out_of_stock, error_type: :conflict).data
+      %{
+        "error_code" => "OUT_OF_STOCK",
+        "error_type" => "conflict",
+        "remediation" => "Check the current state, then decide whether to call again."
+      }
+  """
+  @spec error(String.t(), keyword) :: t
+  def error(message, options \\ []) do
+    {failure, meta} = Keyword.split(options, @failure_options)
+    failure = Fields.gather!("error/2", @failure, failure)
+    data = Map.get(failure, :data, %{})
+
+    valid!(%__MODULE__{
+      success: false,
+      error: message,
+      data: fill(object!(data), failure),
+      meta: Meta.of_failure(meta)
+    })
+  end
+
+  # What the caller put into `data` is theirs, under keys of either kind.
+  defp fill(data, failure) do
+    given = for {key, _value} <- data, do: to_text(key)
+    Map.merge(Map.drop(error_fields(failure), given), data)
+  end
+
+  defp error_fields(failure) do
+    case Results.envelope_error(code(failure[:error_code]), to_text(failure[:error_type])) do
+      {:ok, {code, type, remediation}} ->
+        fields = %{"error_code" => code, "error_type" => type, "remediation" => failure[:remediation] || remediation}
+        if failure[:details] in [nil, %{}], do: fields, else: Map.put(fields, "details", failure.details)
+
+      {:error, :invalid_code} ->
+        raise ArgumentError,
+              "expected :error_code to be in capitals, such as \"NOT_FOUND\", got: #{inspect(failure.error_code)}"
+
+      {:error, :invalid_type} ->
+        raise ArgumentError,
+              "expected :error_type to be one of #{Enum.join(error_types(), ", ")}, got: #{inspect(failure.error_type)}"
+    end
+  end
+
+  defp code(code) when is_atom(code) and code != nil, do: code |> Atom.to_string() |> String.upcase()
+  defp code(code), do: to_text(code)
+
+  defp to_text(nil), do: nil
+  defp to_text(text) when is_binary(text), do: text
+  defp to_text(atom) when is_atom(atom), do: Atom.to_string(atom)
+  defp to_text(other), do: inspect(other)
+
+  defp object!(nil), do: %{}
+  defp object!(data) when is_map(data) and not is_struct(data), do: data
+
+  defp object!(data) do
+    raise ArgumentError, "expected the data of an envelope to be a map, got: #{inspect(data, limit: 5)}"
+  end
+
+  defp valid!(envelope) do
+    case problems(envelope, false) do
+      [] -> envelope
+      problems -> raise ArgumentError, invalid(problems)
+    end
+  end
+
+  defp invalid(problems), do: "no valid envelope: " <> Enum.map_join(problems, "; ", & &1.message)
+
+  @doc """
+  The envelope of an exception: a generic one. What the exception says goes to the log, together with the stack
+  trace, and to nobody else.
+
+  A `McpServer.Schema.Error` about a value is the exception to this: it is a `VALIDATION_ERROR`, and its problems
+  are the `details`, because they hold no values. The error codes of `McpServer.DualResponse.Error` become those of
+  an envelope. Everything else is an `INTERNAL_ERROR`.
+
+  | option | |
+  |---|---|
+  | `stacktrace:` | `__STACKTRACE__` of the `rescue` |
+  | further ones | as in `error/2`; `error_code:` wins over the exception's |
+
+      def report(conn, arguments) do
+        {:ok, Envelope.success(%{"report" => Reports.build(arguments)})}
+      rescue
+        exception -> {:error, Envelope.from_exception(exception, stacktrace: __STACKTRACE__, conn: conn)}
+      end
+  """
+  @spec from_exception(Exception.t(), keyword) :: t
+  def from_exception(exception, options \\ []) when is_exception(exception),
+    do: Errors.from_exception(exception, options)
+
+  @doc """
+  Whether a struct or a decoded map is a valid envelope: `{:ok, warnings}` with what a reader may stumble over, or
+  `{:error, problems}` with at most 20 of each. No value is part of a message.
+
+      iex> envelope = McpServer.Envelope.success(%{"pagination" => %{}})
+      iex> {:ok, [%{pointer: "/data/pagination", reason: "reserved_key"}]} = McpServer.Envelope.validate(envelope)
+      iex> {:error, [problem]} = McpServer.Envelope.validate(%{envelope | error: "Failed"})
+      iex> problem
+      %{level: :error, pointer: "/error", reason: "type", message: "/error: must be null (type)"}
+  """
+  @spec validate(t | map) :: {:ok, [problem]} | {:error, [problem, ...]}
+  def validate(envelope) do
+    case problems(envelope, true) do
+      [%{level: :error} | _] = problems -> {:error, problems}
+      warnings -> {:ok, warnings}
+    end
+  end
+
+  defp problems(envelope, warnings?) do
+    case Results.envelope_findings(members(envelope), warnings?) do
+      {:ok, problems} -> problems
+      {:error, error} -> [unwritable(error)]
+    end
+  end
+
+  defp members(%__MODULE__{success: success, data: data, error: error, meta: meta}),
+    do: %{"success" => success, "data" => data, "error" => error, "meta" => meta}
+
+  defp members(envelope), do: envelope
+
+  defp unwritable(error) do
+    pointer = Enum.map_join(error.path, &"/#{&1}")
+    %{level: :error, pointer: pointer, reason: Atom.to_string(error.kind), message: Exception.message(error)}
+  end
+
+  @doc """
+  The JSON Schema of an envelope, or with the schema of `data` (as it is when `success` is true) in it: a map, a
+  `McpServer.Schema` or a boolean.
+
+      iex> {:error, error} =
+      ...>   %{"properties" => %{"n" => %{"type" => "integer"}}}
+      ...>   |> McpServer.Envelope.schema()
+      ...>   |> McpServer.Schema.Validator.validate(McpServer.Envelope.success(%{"n" => "one"}))
+      iex> Exception.message(error)
+      "/data/n: must be an integer (type)"
+  """
+  @spec schema(McpServer.Schema.Validator.schema()) :: map
+  def schema(data \\ true) do
+    put_in(Results.envelope_schema(), ["then", "properties", "data"], data)
+  end
+
+  @doc """
+  The HTTP status that says the same as a type of errors, or as an envelope.
+
+  Raises `ArgumentError` for a type that is none of `error_types/0`.
+
+      iex> {McpServer.Envelope.http_status(:rate_limit), McpServer.Envelope.http_status(McpServer.Envelope.success())}
+      {429, 200}
+  """
+  @spec http_status(t | error_type) :: 100..599
+  def http_status(%__MODULE__{success: true}), do: 200
+  def http_status(%__MODULE__{} = failure), do: failure |> type() |> http_status()
+  def http_status(type), do: type |> type_facts!() |> elem(0)
+
+  @doc """
+  Whether a call that failed with a type of errors, or with an envelope, may be made again: `:no`, `:maybe` (look at
+  the state first), `:after_delay` (what the envelope says) or `:backoff` (with growing pauses).
+
+  Raises `ArgumentError` for a type that is none of `error_types/0`.
+
+      iex> McpServer.Envelope.retry("unavailable")
+      :backoff
+  """
+  @spec retry(t | error_type) :: :no | :maybe | :after_delay | :backoff
+  def retry(%__MODULE__{success: true}), do: :no
+  def retry(%__MODULE__{} = failure), do: failure |> type() |> retry()
+  def retry(type), do: type |> type_facts!() |> elem(1)
+
+  defp type(%__MODULE__{data: data}), do: data["error_type"] || data[:error_type] || "internal"
+
+  defp type_facts!(type) when is_atom(type) or is_binary(type) do
+    Results.envelope_error_type(to_string(type)) ||
+      raise ArgumentError, "expected one of #{Enum.join(error_types(), ", ")}, got: #{inspect(type)}"
+  end
+
+  @doc """
+  The common error codes, and the type of each.
+
+      iex> McpServer.Envelope.error_codes()["DUPLICATE_ENTRY"]
+      "conflict"
+  """
+  @spec error_codes() :: %{String.t() => String.t()}
+  def error_codes, do: Map.new(elem(Results.envelope_tables(), 0))
+
+  @doc """
+  The types of errors.
+
+      iex> McpServer.Envelope.error_types()
+      ~w(validation authentication authorization not_found conflict rate_limit feature_flag internal unavailable)
+  """
+  @spec error_types() :: [String.t()]
+  def error_types, do: elem(Results.envelope_tables(), 1)
+
+  @doc """
+  The standard codes of warnings, and the severity of each.
+
+      iex> McpServer.Envelope.warning_codes()["STALE_CACHE"]
+      "warning"
+  """
+  @spec warning_codes() :: %{String.t() => String.t()}
+  def warning_codes, do: Map.new(elem(Results.envelope_tables(), 2))
+
+  @doc """
+  What was dropped from the data of an envelope, the struct or what a client decoded: each id with the archives that
+  may still have it, which are their hashes by their ids. An id without archives is gone.
+
+  An archive of the same id is the only one listed for it. To serve what was dropped, keep it where clients can
+  fetch it by the archive's id, such as in a `McpServer.DualResponse`.
+
+      iex> options = [content_fidelity: :partial, dropped_content_ids: ["f-3"], content_archive_hashes: %{"all" => "sha256:e3b0"}]
+      iex> McpServer.Envelope.dropped_content(McpServer.Envelope.success(%{}, options))
+      [{"f-3", %{"all" => "sha256:e3b0"}}]
+  """
+  @spec dropped_content(t | map) :: [{id :: String.t(), archives :: %{String.t() => String.t()}}]
+  def dropped_content(%__MODULE__{meta: meta}), do: dropped(meta)
+  def dropped_content(%{"meta" => meta}), do: dropped(meta)
+
+  defp dropped(meta) do
+    archives = Map.new(meta["content_archive_hashes"] || %{}, fn {id, hash} -> {to_text(id), hash} end)
+
+    for id <- meta["dropped_content_ids"] || [] do
+      case archives do
+        %{^id => hash} -> {id, %{id => hash}}
+        _archives -> {id, archives}
+      end
+    end
+  end
+
+  @doc """
+  The result of a tool that answers with the envelope, or in words why it is none. An envelope without a
+  `request_id` gets the one of the call.
+  """
+  @spec to_call_result(t, String.t() | integer | nil) :: {:ok, CallResult.t()} | {:error, String.t()}
+  def to_call_result(%__MODULE__{} = envelope, request_id \\ nil) do
+    envelope = %{envelope | meta: Meta.put_request_id(envelope.meta, request_id)}
+
+    case problems(envelope, false) do
+      [] -> {:ok, CallResult.structured(contract(envelope), not envelope.success)}
+      problems -> {:error, invalid(problems)}
+    end
+  end
+
+  defp contract(envelope) do
+    if Application.get_env(:mcp_server, :response_contract_v2, true),
+      do: envelope,
+      else: envelope |> members() |> Map.delete("meta")
+  end
+end

@@ -1,0 +1,193 @@
+defmodule McpServer.Http.Desk do
+  @moduledoc false
+  # Where requests for stored results are taken: it starts a process for each, no more than so many at once, and
+  # ends those that take too long or whose client has gone. It answers for whoever cannot any more.
+
+  use GenServer
+
+  alias McpServer.DualResponse.Rest
+  alias McpServer.DualResponse.Rest.{Options, Pages, Rows}
+  alias McpServer.Http.{Exchange, Listener, RowStream, Workers}
+  alias McpServer.HttpRequest
+  alias McpServer.Results
+
+  # Deadlines are kept to within this.
+  @tick_ms 50
+  @retry_after 1
+
+  @typedoc """
+  A request that is being answered.
+
+    * `:since` – when its query began; `nil` while it waits for its client
+    * `:phase` – `:streaming` from when the head of a stream is out; `:late`, and what it was, once its time was up
+  """
+  @type entry :: %{
+          exchange: Exchange.t(),
+          action: Results.action(),
+          form: Results.form(),
+          since: integer() | nil,
+          phase: :answering | :streaming | {:late, :answering | :streaming}
+        }
+
+  @spec start_link({id :: term(), Rest.t()}) :: GenServer.on_start()
+  def start_link({id, rest}), do: GenServer.start_link(__MODULE__, {id, rest})
+
+  @doc "Has the desk answer a request that has been judged. The calling process carries the exchange out."
+  @spec answer(pid(), Exchange.t(), Results.wanted(), Results.selection() | nil, caller :: term()) :: :ok
+  def answer(desk, exchange, wanted, selection, caller) do
+    send(desk, {:mcp_rest_request, exchange, wanted, selection, caller})
+    :ok
+  end
+
+  @doc "A stream has begun, has sent a page and reads the next, or waits for its client."
+  @spec report(pid(), :streaming | :reading | :waiting) :: :ok
+  def report(desk, what) do
+    send(desk, {:mcp_rest_report, self(), what})
+    :ok
+  end
+
+  @impl true
+  def init({id, rest}) do
+    # The processes are linked to this one, so that none outlives it; how they end is told by their exits.
+    Process.flag(:trap_exit, true)
+    Workers.enter(id, :desk)
+    Options.warn_open(rest)
+    rest = %{rest | pages: Pages.new(rest.max_page_bytes)}
+    {:ok, %{rest: rest, entries: %{}, pids: %{}, ticking?: false}}
+  end
+
+  # The listener has made this process the owner of the exchange already.
+  @impl true
+  def handle_info({:mcp_rest, ref, wanted, selection, head}, state) do
+    caller = head && HttpRequest.new(head)
+    {:noreply, take(state, Listener.exchange(ref), wanted, selection, caller)}
+  end
+
+  def handle_info({:mcp_rest_request, exchange, wanted, selection, caller}, state) do
+    {:ok, exchange} = Exchange.own(exchange)
+    {:noreply, take(state, exchange, wanted, selection, caller)}
+  end
+
+  def handle_info({:mcp_rest_report, pid, what}, state), do: {:noreply, note(state, pid, what)}
+  def handle_info({:mcp_exchange, ref, :closed}, state), do: {:noreply, left(state, ref)}
+
+  def handle_info({{:mcp_exchange_down, ref}, _monitor, :process, _pid, _reason}, state),
+    do: {:noreply, left(state, ref)}
+
+  def handle_info({:EXIT, pid, reason}, state), do: {:noreply, ended(state, pid, reason)}
+  def handle_info(:tick, state), do: {:noreply, tick(%{state | ticking?: false})}
+  def handle_info(_message, state), do: {:noreply, state}
+
+  defp take(%{rest: rest, entries: entries} = state, exchange, _wanted, _selection, _caller)
+       when map_size(entries) >= rest.max_requests do
+    reply(exchange, Results.dual_refuse(:overloaded, @retry_after))
+    state
+  end
+
+  defp take(%{rest: rest} = state, exchange, {action, _id, form, _capability} = wanted, selection, caller) do
+    desk = self()
+    heap = %{size: rest.max_heap_words, kill: true, error_logger: true}
+    # The monitor is this process's.
+    own = %{exchange | monitor: nil}
+    serve = fn -> serve(desk, rest, own, wanted, selection, caller) end
+    pid = :erlang.spawn_opt(serve, [:link, max_heap_size: heap])
+    entry = %{exchange: exchange, action: action, form: form, since: now(), phase: :answering}
+
+    ticking(%{
+      state
+      | entries: Map.put(state.entries, pid, entry),
+        pids: Map.put(state.pids, exchange.ref, pid)
+    })
+  end
+
+  defp serve(desk, rest, exchange, wanted, selection, caller) do
+    case Rest.answer(rest, wanted, selection, caller) do
+      {:stream, status, headers, rows} -> RowStream.run(desk, exchange, status, headers, rows)
+      answer -> reply(exchange, answer)
+    end
+  end
+
+  defp reply(exchange, {status, headers, body}), do: Exchange.reply(exchange, status, headers, body)
+
+  defp note(state, pid, what) do
+    case state.entries do
+      %{^pid => entry} -> %{state | entries: %{state.entries | pid => noted(entry, what)}}
+      _ended -> state
+    end
+  end
+
+  defp noted(entry, :streaming), do: %{entry | phase: :streaming, since: now()}
+  defp noted(entry, :reading), do: %{entry | since: now()}
+  defp noted(entry, :waiting), do: %{entry | since: nil}
+
+  # Nobody is left to read the rows; what changes a resource is done to its end.
+  defp left(state, ref) do
+    with %{^ref => pid} <- state.pids, %{^pid => %{action: :fetch}} <- state.entries, do: Process.exit(pid, :kill)
+    state
+  end
+
+  defp ended(state, pid, reason) do
+    case Map.pop(state.entries, pid) do
+      {nil, _entries} ->
+        state
+
+      {entry, entries} ->
+        conclude(entry, reason)
+        release(entry.exchange)
+        %{state | entries: entries, pids: Map.delete(state.pids, entry.exchange.ref)}
+    end
+  end
+
+  defp conclude(_entry, :normal), do: :ok
+  defp conclude(%{phase: :answering} = entry, _reason), do: reply(entry.exchange, Results.dual_refuse(:internal_error))
+  # The exchange was its process's own, and is cut with it.
+  defp conclude(%{phase: :streaming}, _reason), do: :ok
+
+  defp conclude(%{phase: {:late, :answering}} = entry, _reason),
+    do: reply(entry.exchange, Results.dual_refuse(:timeout))
+
+  defp conclude(%{phase: {:late, :streaming}, exchange: exchange}, _reason) do
+    Exchange.chunk(exchange, Rows.error_line("TIMEOUT"))
+    Exchange.finish(exchange)
+  end
+
+  # A plug's process may go on to serve others.
+  defp release(%Exchange{monitor: nil}), do: :ok
+  defp release(%Exchange{monitor: monitor}), do: Process.demonitor(monitor, [:flush])
+
+  defp ticking(%{ticking?: true} = state), do: state
+
+  defp ticking(state) do
+    Process.send_after(self(), :tick, @tick_ms)
+    %{state | ticking?: true}
+  end
+
+  defp tick(%{entries: entries} = state) when map_size(entries) == 0, do: state
+
+  defp tick(%{rest: rest} = state) do
+    deadline = now() - rest.timeout
+    entries = for {pid, entry} <- state.entries, into: %{}, do: {pid, in_time(pid, entry, deadline)}
+    ticking(%{state | entries: entries})
+  end
+
+  defp in_time(pid, %{since: since} = entry, deadline) when is_integer(since) and since <= deadline,
+    do: late(pid, %{entry | since: nil})
+
+  defp in_time(_pid, entry, _deadline), do: entry
+
+  # There is nothing to say: the exchange is cut with its process.
+  defp late(pid, %{phase: :streaming, form: :csv} = entry) do
+    Process.exit(pid, :kill)
+    entry
+  end
+
+  # What is left to say is said by this process, so the exchange must not end with the other.
+  defp late(pid, %{phase: phase} = entry) do
+    exchange = with {:ok, exchange} <- Exchange.own(entry.exchange), do: exchange, else: (:closed -> entry.exchange)
+    release(entry.exchange)
+    Process.exit(pid, :kill)
+    %{entry | exchange: exchange, phase: {:late, phase}}
+  end
+
+  defp now, do: System.monotonic_time(:millisecond)
+end

@@ -1,0 +1,368 @@
+defmodule McpServer.Presentation do
+  @moduledoc """
+  Results for people and for programs at once: Markdown, and the same as data of a declared kind.
+
+  A module declares what kinds of data a server's tools give:
+
+      defmodule MyApp.Books.View do
+        use McpServer.Presentation, index: "book-index", card: "book-card"
+
+        kind "bookList:v1",
+          properties: [
+            genre: [type: "string"],
+            books: [type: "array", items: [type: "object", properties: [title: [type: "string"], author: [type: "string"]]]]
+          ],
+          required: ["books"]
+      end
+
+  and a handler presents data of such a kind:
+
+      def books(_conn, arguments) do
+        Presentation.respond(View, arguments, fn format ->
+          with {:ok, books} <- Shop.books(arguments["genre"]) do
+            payload = %{"genre" => arguments["genre"], "books" => books}
+            Presentation.present(View, "bookList:v1", payload, format: format, markdown: fn -> list(books) end)
+          end
+        end)
+      end
+
+  ## Formats
+
+  The tool's argument `format` says what the caller gets; the default is Markdown, and a name that is none of
+  these is refused:
+
+  | `format` | Markdown blocks | JSON block | `structuredContent` |
+  |---|---|---|---|
+  | `"markdown"` | yes | no | yes |
+  | `"json"` | no | yes | yes |
+  | `"both"` | yes, first | yes, last | yes |
+
+  The JSON block is the one to rely on: some clients drop `structuredContent`, or the `mimeType` of blocks.
+  Both hold the same data. Its keys come in the order in which the kind declares them, and what is `nil` is left
+  out. `extract_structured/2` reads such results, on the client's side.
+
+  ## Searching, asking back, failing
+
+  `search/3` is the whole of a search tool around your own search: it asks back when there is nothing to search
+  for or too much was found, lists the matches, and renders cards for the first of them. `needs_input/2` asks
+  back with suggestions instead of failing, as data or, where the client can, as a form.
+
+  `respond/3` runs a handler's work. What it raises, and any `{:error, reason}`, becomes a failure of one of six
+  codes (`McpServer.Presentation.ToolError`); what was raised is logged, and only an id of the log line goes out.
+
+  ## Markers
+
+  A comment such as `#{"<!-- kind:book-card:v1 -->"}`, alone on its line, says that a card follows; one index and
+  any number of cards may be in a text. Searches count them in what was rendered and say so in their metadata. If
+  that is not what was meant to be rendered, or data does not fit its kind's schema, a warning is logged;
+  with `on_mismatch: :raise`, meant for tests, `McpServer.Presentation.MismatchError` is raised. For a warning the
+  first 100 elements of each list of the payload are looked at; a tool's output schema checks all of them. Text of your users
+  cannot add markers where it goes through `McpServer.Presentation.Markdown`.
+
+  ## Options
+
+  Of `use McpServer.Presentation` and of `new/1`:
+
+  | option | default | |
+  |---|---|---|
+  | `kinds:` | `[]` | `new/1` only: pairs of name and schema |
+  | `index:`, `card:` | none | the names of the markers |
+  | `marker_version:` | `"v1"` | their version |
+  | `on_mismatch:` | `config :mcp_server, presentation_mismatch: :warn` | `:warn`, `:raise` or `:ignore`; the latter checks nothing |
+  | `max_output_bytes:` | 1 MiB | what the texts of a result may have together, or `:infinity`; a larger one is replaced by a failure |
+  | `mime_type:` | `:block` | where the media type of a block is written: `:block`, `:meta` (in its `_meta`) or `:none` |
+  | `error_mime_type:` | `"text/plain"` | of the text that says what failed |
+  | `secrets:` | `[]` | what may not be said in `provenance/2`: texts and regular expressions |
+
+  Results larger than 1 MiB are better written with `max_output_bytes: :infinity`, which writes the JSON block
+  from the data while the answer is encoded, without a text in between.
+  """
+
+  alias McpServer.{Fields, Results}
+  alias McpServer.Presentation.{Declaration, Extraction, ExtractionError, Guard, Kind, Lookup, NeedsInput}
+  alias McpServer.Presentation.{Output, Provenance, Search, ToolError}
+  alias McpServer.Tool.CallResult
+
+  defstruct kinds: %{},
+            index: nil,
+            card: nil,
+            marker_version: "v1",
+            on_mismatch: nil,
+            max_output_bytes: nil,
+            mime_type: :block,
+            error_mime_type: "text/plain",
+            secrets: []
+
+  @type t :: %__MODULE__{
+          kinds: %{String.t() => Kind.t()},
+          index: String.t() | nil,
+          card: String.t() | nil,
+          marker_version: String.t(),
+          on_mismatch: :warn | :raise | :ignore | nil,
+          max_output_bytes: pos_integer | :infinity,
+          mime_type: :block | :meta | :none,
+          error_mime_type: String.t(),
+          secrets: [String.t() | Regex.t()]
+        }
+
+  @typedoc "A module that uses this one, or what `new/1` gives."
+  @type view :: module | t
+
+  @typedoc "What a handler returns."
+  @type result :: {:ok, CallResult.t()} | McpServer.Controller.input_required()
+
+  @options Fields.table(
+             [
+               kinds: :container,
+               index: :string,
+               card: :string,
+               marker_version: :string,
+               on_mismatch: {:in, ~w(warn raise ignore)},
+               max_output_bytes: :any,
+               mime_type: {:in, ~w(block meta none)},
+               error_mime_type: :string,
+               secrets: :list
+             ],
+             "option"
+           )
+
+  @doc false
+  defmacro __using__(options) do
+    quote bind_quoted: [options: options] do
+      import McpServer.Presentation, only: [kind: 2]
+      @before_compile McpServer.Presentation
+      McpServer.Presentation.Declaration.open!(__MODULE__, options, __ENV__.file, __ENV__.line)
+    end
+  end
+
+  @doc false
+  defmacro __before_compile__(env) do
+    options = Declaration.close!(env.module)
+
+    quote do
+      @doc false
+      def __presentation__, do: unquote(Macro.escape(options))
+    end
+  end
+
+  @doc """
+  Declares a kind of data: a name and a version, and a JSON Schema of an object. See
+  `McpServer.Presentation.Kind`.
+  """
+  defmacro kind(name, schema) do
+    quote bind_quoted: [name: name, schema: schema] do
+      McpServer.Presentation.Declaration.put_kind!(__MODULE__, name, schema, __ENV__.file, __ENV__.line)
+    end
+  end
+
+  @doc """
+  What a module that uses this one declares, as a value. Raises `ArgumentError` naming what is wrong.
+
+      iex> view = McpServer.Presentation.new(kinds: [{"book:v1", properties: [title: [type: "string"]]}])
+      iex> {:ok, result} = McpServer.Presentation.present(view, "book:v1", %{"title" => "Emma"}, format: "json")
+      iex> hd(result.content).text
+      ~s({\\n  "kind": "book:v1",\\n  "title": "Emma"\\n})
+  """
+  @spec new(keyword | map) :: t
+  def new(options) do
+    options = Fields.gather!(inspect(__MODULE__), @options, options)
+    limits = Results.presentation_limits()
+    kinds = for {name, schema} <- Map.get(options, :kinds, []), into: %{}, do: {name, Kind.new(name, schema)}
+    builtin = Map.new(Declaration.builtin(), &{&1.name, &1})
+
+    %__MODULE__{
+      kinds: Map.merge(kinds, builtin),
+      index: options[:index],
+      card: options[:card],
+      marker_version: Map.get(options, :marker_version, "v1"),
+      on_mismatch: choice(options[:on_mismatch], [:warn, :raise, :ignore]),
+      max_output_bytes: bytes!(Map.get(options, :max_output_bytes, limits.max_output_bytes)),
+      mime_type: choice(options[:mime_type], [:block, :meta, :none]) || :block,
+      error_mime_type: Map.get(options, :error_mime_type, "text/plain"),
+      secrets: Enum.map(Map.get(options, :secrets, []), &secret!/1)
+    }
+    |> Declaration.check_markers!()
+  end
+
+  defp choice(nil, _known), do: nil
+  defp choice(text, known), do: Enum.find(known, &(Atom.to_string(&1) == text))
+
+  defp bytes!(bytes) when is_integer(bytes) and bytes > 0, do: bytes
+  defp bytes!(:infinity), do: :infinity
+
+  defp bytes!(other),
+    do: raise(ArgumentError, "max_output_bytes is a positive integer or :infinity, got: #{inspect(other)}")
+
+  defp secret!(secret) when is_binary(secret) or is_struct(secret, Regex), do: secret
+  defp secret!(other), do: raise(ArgumentError, "secrets are texts and regular expressions, got: #{inspect(other)}")
+
+  @doc """
+  Data of a kind as a tool's result.
+
+  | option | default | |
+  |---|---|---|
+  | `format:` | `"markdown"` | `"markdown"`, `"json"` or `"both"`; another one gives a result that says so |
+  | `markdown:` | none | the Markdown: iodata, or a function that gives it, called only where it is wanted |
+  | `extras:` | `[]` | further Markdown, a block each: iodata or functions |
+  | `cards:` | not checked | how many cards the Markdown is meant to have |
+  | `is_error:` | `false` | |
+  | `meta:` | none | the result's `_meta` |
+
+  The payload is a map with keys as they are to be sent. Its `kind` is put in; members that are `nil` are left
+  out, at any depth. Raises `ArgumentError` when the view does not declare the kind.
+  """
+  @spec present(view, String.t(), map, keyword) :: {:ok, CallResult.t()}
+  def present(view, kind, payload, options \\ []) when is_map(payload),
+    do: {:ok, Output.present(view!(view), kind, payload, options)}
+
+  @doc """
+  Runs a handler's work and makes a result of whatever comes of it.
+
+  `fun` is called with the format that the arguments ask for (`"format"`), once it is known to be one. It returns
+
+    * what the other functions here return, or another `{:ok, %McpServer.Tool.CallResult{}}`, which is passed on
+    * a `McpServer.Presentation.NeedsInput` or `McpServer.Presentation.ToolError`
+    * `{:error, reason}`, which is classified: see `McpServer.Presentation.ToolError.from/1`
+
+  What it raises, throws or exits with is logged and becomes an `UNKNOWN_ERROR`.
+  """
+  @spec respond(view, map, (String.t() -> term)) :: result
+  def respond(view, arguments, fun) when is_function(fun, 1), do: Guard.respond(view!(view), arguments, fun)
+
+  @doc """
+  A search tool around a function that searches. See `McpServer.Presentation.Search` for the options.
+  """
+  @spec search(view, map, keyword) :: result
+  def search(view, arguments, options), do: Search.run(view!(view), arguments, options)
+
+  @doc """
+  A tool that gives one thing by its id. See `McpServer.Presentation.Lookup` for the options.
+  """
+  @spec lookup(view, map, keyword) :: result
+  def lookup(view, arguments, options), do: Lookup.run(view!(view), arguments, options)
+
+  @doc """
+  Asks the caller for what is missing: a result of the kind `needsInput:v1`, which is no error.
+
+  Takes the fields of a `McpServer.Presentation.NeedsInput`, or one of them, and `format:`. With `conn:` a client
+  that can show forms is asked by one instead; see "Forms" there.
+  """
+  @spec needs_input(view, NeedsInput.t() | keyword, keyword) :: result
+  def needs_input(view, question, options \\ [])
+
+  def needs_input(view, %NeedsInput{} = question, options), do: NeedsInput.ask(question, view!(view), options)
+
+  def needs_input(view, fields, options) do
+    {own, fields} = Keyword.split(fields, [:format, :conn])
+    view |> needs_input(NeedsInput.new(fields), own ++ options)
+  end
+
+  @doc """
+  A failure as a result of the kind `toolError:v1`, with `isError: true`.
+
+  `failure` is a `McpServer.Presentation.ToolError` or anything `McpServer.Presentation.ToolError.from/1` takes.
+  The option `format:` is as in `present/4`.
+
+      iex> view = McpServer.Presentation.new([])
+      iex> {:ok, result} = McpServer.Presentation.tool_error(view, {:status, 503})
+      iex> {result.is_error, result.structured_content["code"], result.structured_content["retryable"]}
+      {true, "SERVER_ERROR", true}
+  """
+  @spec tool_error(view, ToolError.t() | term, keyword) :: {:ok, CallResult.t()}
+  def tool_error(view, failure, options \\ []),
+    do: {:ok, failure |> ToolError.from() |> ToolError.present(view!(view), options)}
+
+  @doc """
+  The data in a result, as a client has it: the last text block that is JSON of a known kind and fits its
+  schema, whatever the client dropped besides.
+
+  With a view, only its kinds are known; without one, any kind is, and only `needsInput:v1` and `toolError:v1`
+  are checked. `result` is decoded JSON, or the result a handler returns. The error says why: its `reason` is
+  `:unknown_kind`, `:mismatch` or `:not_found`.
+
+      iex> result = %{"content" => [%{"type" => "text", "text" => ~s({"kind":"book:v2"})}]}
+      iex> McpServer.Presentation.extract_structured(result)
+      {:ok, %{"kind" => "book:v2"}}
+      iex> view = McpServer.Presentation.new(kinds: [{"book:v1", %{}}])
+      iex> {:error, error} = McpServer.Presentation.extract_structured(result, view)
+      iex> {error.reason, error.kind, error.known}
+      {:unknown_kind, "book:v2", "book:v1"}
+  """
+  @spec extract_structured(map | CallResult.t(), view | nil) :: {:ok, map} | {:error, ExtractionError.t()}
+  def extract_structured(result, view \\ nil)
+  def extract_structured(result, nil), do: Extraction.run(result, nil)
+  def extract_structured(result, view), do: Extraction.run(result, view!(view))
+
+  @doc """
+  The output schema of a tool that gives data of these kinds: one of them, or a question, or a failure.
+
+      tool "books", "Lists books", MyApp.Books, :books,
+        output_schema: McpServer.Presentation.output_schema(MyApp.Books.View, ["bookList:v1"])
+  """
+  @spec output_schema(view, [String.t()] | :all) :: map
+  def output_schema(view, kinds \\ :all), do: Declaration.output_schema(view!(view), kinds)
+
+  @doc "The schema of the argument `format`, for an input schema that is written by hand."
+  @spec format_schema() :: map
+  def format_schema do
+    %{
+      "type" => "string",
+      "enum" => ["markdown", "json", "both"],
+      "default" => "markdown",
+      "description" => "markdown for people, json for programs, or both"
+    }
+  end
+
+  @doc """
+  The marker of an index or a card, as it stands on a line of its own.
+
+      iex> McpServer.Presentation.marker(McpServer.Presentation.new(card: "book-card"), :card)
+      "<!-- kind:book-card:v1 -->"
+  """
+  @spec marker(view, :index | :card) :: String.t()
+  def marker(view, which), do: Declaration.marker!(view!(view), which)
+
+  @doc """
+  How many index and card markers count in a text: alone on a line, and not in code.
+
+      iex> view = McpServer.Presentation.new(index: "book-index", card: "book-card")
+      iex> McpServer.Presentation.contract_markers(view, "# Emma\\n<!-- kind:book-card:v1 -->\\n")
+      %{"index" => 0, "cards" => 1, "version" => "v1"}
+  """
+  @spec contract_markers(view, iodata) :: %{String.t() => non_neg_integer | String.t()}
+  def contract_markers(view, markdown), do: Output.contract_markers(view!(view), IO.iodata_to_binary(markdown))
+
+  @doc """
+  A text of at most 200 characters, or its beginning and `...`, cut at a space where there is one late enough.
+
+      iex> McpServer.Presentation.summary("Short.")
+      "Short."
+  """
+  @spec summary(String.t()) :: String.t()
+  def summary(text), do: Results.text(:summary, text)
+
+  @doc """
+  A time as the payloads have it: UTC, with milliseconds. A `NaiveDateTime` counts as UTC.
+
+      iex> McpServer.Presentation.timestamp(~U[2026-01-22 21:30:00Z])
+      "2026-01-22T21:30:00.000Z"
+  """
+  @spec timestamp(DateTime.t() | NaiveDateTime.t()) :: String.t()
+  defdelegate timestamp(time), to: Provenance
+
+  @doc """
+  Where data is from, fit to be told: members whose value is a local path or a secret, or whose name is that of
+  a secret, are left out, and so are those that are `nil`; times are written as `timestamp/1` does.
+
+      iex> view = McpServer.Presentation.new(secrets: ["hunter2"])
+      iex> McpServer.Presentation.provenance(view, source: "Catalogue", path: "/srv/data.json", file: "data.json")
+      %{"source" => "Catalogue", "file" => "data.json"}
+  """
+  @spec provenance(view, keyword | map) :: map
+  def provenance(view, members), do: Provenance.public(members, view!(view).secrets)
+
+  @doc false
+  @spec view!(view) :: t
+  def view!(%__MODULE__{} = view), do: view
+  def view!(module) when is_atom(module), do: Declaration.fetch!(module)
+end

@@ -1,0 +1,155 @@
+defmodule McpServer.Presentation.Cache do
+  @moduledoc """
+  Results that are kept for a while, in a table of bounded size.
+
+      children = [{McpServer.Presentation.Cache, name: MyApp.Results}]
+
+      def search(conn, arguments) do
+        Cache.fetch(MyApp.Results, "search", arguments, :timer.minutes(5), fn -> MyApp.search(conn, arguments) end)
+      end
+
+  The key is the tool's name and all arguments, with the format they resolve to, so that a result is never given
+  in another format than it was made for. Whatever else a result depends on, such as the user, belongs into the
+  name: `{"search", user.id}`. Kept are results (`{:ok, result}`) that are neither failures nor questions.
+
+  | option | default | |
+  |---|---|---|
+  | `name:` | required | what the functions here call it |
+  | `max_entries:` | 500 | when there are more, those go first that expire first |
+  | `max_entry_bytes:` | 256 KiB | larger results are not kept; as `:erlang.external_size/1` has it |
+
+  Five minutes are a good time for searches, thirty for single things.
+  """
+
+  use GenServer
+
+  alias McpServer.{JSON, Results}
+  alias McpServer.Tool.CallResult
+
+  @options [max_entries: 500, max_entry_bytes: 256 * 1024]
+
+  @type name :: atom
+  @type result :: {:ok, CallResult.t()} | term
+
+  @doc "Starts a cache."
+  @spec start_link(keyword) :: GenServer.on_start()
+  def start_link(options) do
+    {name, options} = Keyword.pop!(options, :name)
+    options = Keyword.validate!(options, @options)
+
+    for {option, value} <- options, not (is_integer(value) and value > 0) do
+      raise ArgumentError, "expected #{option} to be a positive integer, got: #{inspect(value)}"
+    end
+
+    GenServer.start_link(__MODULE__, {name, Map.new(options)}, name: name)
+  end
+
+  @doc false
+  def child_spec(options), do: %{id: Keyword.fetch!(options, :name), start: {__MODULE__, :start_link, [options]}}
+
+  @doc """
+  The kept result, or what `fun` gives, which is then kept for `ttl` milliseconds.
+
+  Callers that come at the same time may each call `fun`. Without a running cache it is called every time.
+  """
+  @spec fetch(name, term, map, pos_integer, (() -> result)) :: result
+  def fetch(cache, tool, arguments, ttl, fun) do
+    key = cache_key(tool, arguments)
+
+    case key && lookup(cache, key) do
+      {:ok, result} -> {:ok, result}
+      _none -> keep(cache, key, ttl, fun.())
+    end
+  end
+
+  @doc """
+  The key of a result: equal for calls that ask for the same in the same format, whether it is said or left to
+  the default. `nil` when the format is none, or the arguments are no JSON.
+
+      iex> alias McpServer.Presentation.Cache
+      iex> Cache.cache_key("search", %{"q" => "a"}) == Cache.cache_key("search", %{"q" => "a", "format" => "markdown"})
+      true
+      iex> Cache.cache_key("search", %{"q" => "a"}) == Cache.cache_key("search", %{"q" => "a", "format" => "json"})
+      false
+  """
+  @spec cache_key(term, map) :: binary | nil
+  def cache_key(tool, arguments) do
+    with format when is_nil(format) or is_binary(format) <- arguments["format"],
+         {name, _markdown?, _json?} <- Results.format(format),
+         {:ok, text} <- arguments |> Map.delete("format") |> JSON.encode() do
+      :crypto.hash(:sha256, :erlang.term_to_binary({tool, name, text}))
+    else
+      _none -> nil
+    end
+  end
+
+  defp lookup(cache, key) do
+    case :ets.lookup(cache, key) do
+      [{^key, expires_at, result}] -> if expires_at > now(), do: {:ok, result}
+      [] -> nil
+    end
+  rescue
+    # The table is its owner's, who may be starting again.
+    ArgumentError -> nil
+  end
+
+  defp keep(cache, key, ttl, {:ok, %CallResult{is_error: false} = result} = answer) when key != nil do
+    unless question?(result), do: send_to(cache, {:keep, key, now() + ttl, result})
+    answer
+  end
+
+  defp keep(_cache, _key, _ttl, answer), do: answer
+
+  # Waits until it is kept, so that a flood of results waits at its senders.
+  defp send_to(cache, message) do
+    GenServer.call(cache, message)
+  catch
+    :exit, _gone_or_late -> :ok
+  end
+
+  defp question?(%CallResult{structured_content: %{"kind" => "needsInput:v1"}}), do: true
+  defp question?(_result), do: false
+
+  defp now, do: System.monotonic_time(:millisecond)
+
+  @impl true
+  def init({name, limits}) do
+    table = :ets.new(name, [:named_table, :protected, read_concurrency: true])
+    # What expires when, so that the first to go is found without looking at all.
+    {:ok, Map.merge(limits, %{table: table, expiries: :gb_sets.new()})}
+  end
+
+  @impl true
+  def handle_call({:keep, key, expires_at, result}, _from, state) do
+    if :erlang.external_size(result) <= state.max_entry_bytes,
+      do: {:reply, :ok, state |> forget(key) |> put(key, expires_at, result) |> make_room()},
+      else: {:reply, :ok, state}
+  end
+
+  defp put(state, key, expires_at, result) do
+    :ets.insert(state.table, {key, expires_at, result})
+    %{state | expiries: :gb_sets.add({expires_at, key}, state.expiries)}
+  end
+
+  defp forget(state, key) do
+    case :ets.lookup(state.table, key) do
+      [{^key, expires_at, _result}] -> delete(state, {expires_at, key})
+      [] -> state
+    end
+  end
+
+  defp make_room(state) do
+    {expires_at, _key} = first = :gb_sets.smallest(state.expiries)
+
+    if :gb_sets.size(state.expiries) > state.max_entries or expires_at <= now(),
+      do: state |> delete(first) |> room_or_empty(),
+      else: state
+  end
+
+  defp room_or_empty(state), do: if(:gb_sets.is_empty(state.expiries), do: state, else: make_room(state))
+
+  defp delete(state, {_expires_at, key} = entry) do
+    :ets.delete(state.table, key)
+    %{state | expiries: :gb_sets.del_element(entry, state.expiries)}
+  end
+end

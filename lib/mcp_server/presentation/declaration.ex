@@ -1,0 +1,135 @@
+defmodule McpServer.Presentation.Declaration do
+  @moduledoc false
+  # What a view declares: collected while its module compiles, and refused at its own line; made into a
+  # value once, when it is first used.
+
+  alias McpServer.{JSON, Presentation, Results}
+  alias McpServer.Presentation.Kind
+
+  @kinds :mcp_presentation_kinds
+  @options :mcp_presentation_options
+
+  # In the order in which the core's schemas declare them: text has an order, the maps read of it have none.
+  @builtin_order %{
+    "needsInput:v1" => [
+      "kind",
+      "type",
+      "message",
+      {"needsInput", ["fields", "reason", "suggestions"]},
+      {"options", ["label", "value", "description", "field"]}
+    ],
+    "toolError:v1" => ["kind", "code", "message", "retryable", "details"]
+  }
+
+  @doc "Begins a view."
+  @spec open!(module, keyword, String.t(), pos_integer) :: :ok
+  def open!(module, options, file, line) do
+    Module.put_attribute(module, @kinds, [])
+    Module.put_attribute(module, @options, options)
+    checked(file, line, fn -> Presentation.new(options) end)
+    :ok
+  end
+
+  @doc "Adds a kind to a view."
+  @spec put_kind!(module, term, term, String.t(), pos_integer) :: :ok
+  def put_kind!(module, name, schema, file, line) do
+    kinds = Module.get_attribute(module, @kinds)
+
+    cond do
+      List.keymember?(kinds, name, 0) -> refuse!(file, line, "kind #{inspect(name)} is already declared")
+      builtin?(name) -> refuse!(file, line, "kind #{inspect(name)} is one that every view has")
+      true -> checked(file, line, fn -> Kind.new(name, schema) end)
+    end
+
+    Module.put_attribute(module, @kinds, kinds ++ [{name, schema}])
+  end
+
+  @doc "Ends a view: the options of its value, with a digest that tells one version of the module from another."
+  @spec close!(module) :: {binary, keyword}
+  def close!(module) do
+    options = [kinds: Module.get_attribute(module, @kinds)] ++ Module.get_attribute(module, @options)
+    {:erlang.md5(:erlang.term_to_binary(options)), options}
+  end
+
+  defp checked(file, line, fun) do
+    fun.()
+  rescue
+    error in ArgumentError -> refuse!(file, line, error.message)
+  end
+
+  defp refuse!(file, line, description), do: raise(CompileError, file: file, line: line, description: description)
+
+  @doc "The value of a module that is a view. A schema compiles once for each version of the module."
+  @spec fetch!(module) :: Presentation.t()
+  def fetch!(module) do
+    # The router that asks for its schemas may be compiled before it.
+    unless match?({:module, _module}, Code.ensure_compiled(module)) and function_exported?(module, :__presentation__, 0) do
+      raise ArgumentError, "#{inspect(module)} does not `use McpServer.Presentation`"
+    end
+
+    {digest, options} = module.__presentation__()
+
+    case :persistent_term.get({__MODULE__, module}, nil) do
+      {^digest, view} ->
+        view
+
+      _none_or_older ->
+        view = Presentation.new(options)
+        :persistent_term.put({__MODULE__, module}, {digest, view})
+        view
+    end
+  end
+
+  @doc "The kinds that every view has."
+  @spec builtin() :: [Kind.t()]
+  def builtin do
+    with nil <- :persistent_term.get({__MODULE__, :builtin}, nil) do
+      kinds =
+        for {name, text} <- Results.presentation_schemas() do
+          %{Kind.new(name, JSON.decode!(text)) | order: Map.fetch!(@builtin_order, name)}
+        end
+
+      :persistent_term.put({__MODULE__, :builtin}, kinds)
+      kinds
+    end
+  end
+
+  defp builtin?(name), do: is_map_key(@builtin_order, name)
+
+  @doc "The view, if its markers can be written."
+  @spec check_markers!(Presentation.t()) :: Presentation.t()
+  def check_markers!(%Presentation{} = view) do
+    for {which, name} <- [index: view.index, card: view.card], name != nil, do: marker!(view, which)
+    view
+  end
+
+  @doc "A marker of the view."
+  @spec marker!(Presentation.t(), :index | :card) :: String.t()
+  def marker!(view, which) do
+    name = Map.fetch!(view, which)
+    name || raise ArgumentError, "the view has no #{which} marker: give it the option #{which}:"
+
+    Results.marker(name, view.marker_version) ||
+      raise ArgumentError, "a marker's name and version are letters, digits, '.', '_' and '-', got: #{inspect(name)}"
+  end
+
+  @doc "The output schema of a tool that gives data of these kinds."
+  @spec output_schema(Presentation.t(), [String.t()] | :all) :: map
+  def output_schema(view, :all), do: output_schema(view, Map.keys(view.kinds))
+
+  def output_schema(view, names) do
+    names = Enum.uniq(Enum.sort(names) -- Map.keys(@builtin_order)) ++ Enum.sort(Map.keys(@builtin_order))
+    %{"type" => "object", "required" => ["kind"], "oneOf" => Enum.map(names, &kind!(view, &1).schema)}
+  end
+
+  @doc "A kind of the view."
+  @spec kind!(Presentation.t(), String.t()) :: Kind.t()
+  def kind!(view, name) do
+    with :error <- Map.fetch(view.kinds, name) do
+      raise ArgumentError,
+            "the view declares no kind #{inspect(name)}, but #{view.kinds |> Map.keys() |> Enum.join(", ")}"
+    else
+      {:ok, kind} -> kind
+    end
+  end
+end

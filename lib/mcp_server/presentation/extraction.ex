@@ -1,0 +1,70 @@
+defmodule McpServer.Presentation.Extraction do
+  @moduledoc false
+  # The data in a result as a client has it: text blocks from the last to the first, read until one is of a
+  # known kind. See `McpServer.Presentation.extract_structured/2`.
+
+  alias McpServer.{Content, JSON, Presentation, Results}
+  alias McpServer.Presentation.{Declaration, ExtractionError, Kind}
+  alias McpServer.Tool.CallResult
+
+  # Blocks looked at. A result of this library has a handful.
+  @max_blocks 100
+
+  @spec run(term, Presentation.t() | nil) :: {:ok, map} | {:error, ExtractionError.t()}
+  def run(result, view) do
+    result |> blocks() |> Enum.reverse() |> Enum.take(@max_blocks) |> scan(view, [])
+  end
+
+  defp blocks(%CallResult{content: content, structured_content: data}), do: Enum.map(content, &with_text(&1, data))
+  defp blocks(%{"content" => content}) when is_list(content), do: content
+  defp blocks(_result), do: []
+
+  # A block that the encoder would write from the data.
+  defp with_text(%Content.Text{text: text}, data) when is_tuple(text), do: {:data, data}
+  defp with_text(block, _data), do: block
+
+  defp scan([block | rest], view, findings) do
+    case look(block, view) do
+      {:ok, data} -> {:ok, data}
+      finding -> scan(rest, view, [finding | findings])
+    end
+  end
+
+  defp scan([], view, findings) do
+    {reason, kind, message} = findings |> Enum.reverse() |> Results.not_found()
+    {:error, %ExtractionError{reason: reason, kind: kind, known: known(reason, kind, view), message: message}}
+  end
+
+  defp look({:data, data}, view), do: data |> JSON.encode!() |> read(view)
+  defp look(%Content.Text{text: text}, view) when is_binary(text), do: read(text, view)
+  defp look(%{"type" => "text", "text" => text}, view) when is_binary(text), do: read(text, view)
+  defp look(_block, _view), do: nil
+
+  # Most texts are no JSON, and say so with their first letter.
+  defp read(text, view) do
+    with "{" <> _rest <- String.trim_leading(text),
+         {:ok, %{"kind" => kind} = data} when is_binary(kind) <- JSON.decode(text),
+         {_name, _version} <- Results.kind(kind) do
+      judge(kind, data, view)
+    else
+      _no_data -> nil
+    end
+  end
+
+  defp judge(kind, data, view) do
+    case {known_kind(kind, view), view} do
+      {%Kind{} = known, _view} -> if Kind.validate(known, data) == :ok, do: {:ok, data}, else: {:mismatch, kind}
+      {nil, nil} -> {:ok, data}
+      {nil, _view} -> {:unknown_kind, kind}
+    end
+  end
+
+  defp known_kind(kind, nil), do: Enum.find(Declaration.builtin(), &(&1.name == kind))
+  defp known_kind(kind, view), do: Map.get(view.kinds, kind)
+
+  defp known(:unknown_kind, kind, view) do
+    with judged when is_atom(judged) <- Results.judge_kind(kind, Map.keys(view.kinds)), do: nil
+  end
+
+  defp known(_reason, _kind, _view), do: nil
+end

@@ -1,0 +1,110 @@
+defmodule McpServer.Presentation.Kind do
+  @moduledoc """
+  One kind of structured data: its discriminator, such as `"patternDetails:v1"`, its schema, and the order
+  in which its keys are written.
+
+  A schema is a JSON Schema as a map or as a keyword list. The keys of a `properties:` that is a keyword
+  list (or a list of pairs) are written in that order; those of a map are sorted.
+
+      iex> kind = McpServer.Presentation.Kind.new("book:v1", properties: [title: [type: "string"], author: [type: "string"]])
+      iex> kind.order
+      ["kind", "title", "author"]
+      iex> kind.schema["required"]
+      ["kind"]
+
+  `kind` itself need not be declared: it comes first, is required and has one value.
+  """
+
+  alias McpServer.{JSON, Results, Schema}
+  alias McpServer.Schema.Validator
+
+  @enforce_keys [:name, :schema, :order, :validator]
+  defstruct [:name, :schema, :order, :validator]
+
+  @type t :: %__MODULE__{name: String.t(), schema: map, order: JSON.order(), validator: Validator.t()}
+
+  @typedoc "A JSON Schema whose objects are maps, or keyword lists, whose order counts."
+  @type schema :: map | keyword | [{String.t(), term}]
+
+  @doc """
+  Builds a kind. Raises `ArgumentError` when the name is not one (`name:vN`), when the schema is not that of
+  an object, or when it cannot be used.
+  """
+  @spec new(String.t(), schema) :: t
+  def new(name, schema) do
+    unless is_binary(name) and Results.kind(name) do
+      raise ArgumentError, "a kind is a name and a version, such as \"patternDetails:v1\", got: #{inspect(name)}"
+    end
+
+    order = List.delete(order(schema), "kind")
+    schema = schema |> plain() |> discriminated(name)
+
+    case Validator.compile(schema) do
+      {:ok, validator} -> %__MODULE__{name: name, schema: schema, order: ["kind" | order], validator: validator}
+      {:error, error} -> raise ArgumentError, "the schema of #{name} cannot be used: #{Exception.message(error)}"
+    end
+  end
+
+  @doc "Checks a payload: what its `kind` says, and the schema."
+  @spec validate(t, map) :: :ok | {:error, Schema.Error.t()}
+  def validate(%__MODULE__{validator: validator}, payload), do: Validator.validate(validator, payload)
+
+  defp discriminated(%{} = schema, name) do
+    unless Map.get(schema, "type", "object") == "object" do
+      raise ArgumentError, "the schema of #{name} has to be that of an object"
+    end
+
+    properties = schema |> Map.get("properties", %{}) |> Map.put("kind", %{"const" => name})
+    required = Enum.uniq(["kind" | Map.get(schema, "required", [])])
+    Map.merge(schema, %{"type" => "object", "properties" => properties, "required" => required})
+  end
+
+  defp discriminated(_schema, name), do: raise(ArgumentError, "the schema of #{name} is a map or a keyword list")
+
+  # The order a schema declares: of its own properties, or of its elements' where it is a list's.
+  defp order(schema) do
+    items = member(schema, "items")
+    properties = member(schema, "properties")
+
+    cond do
+      pairs?(properties) -> Enum.map(properties, fn {key, inner} -> step(to_string(key), order(inner)) end)
+      is_map(properties) -> for {key, inner} <- properties, order(inner) != [], do: {to_string(key), order(inner)}
+      items != nil -> order(items)
+      true -> []
+    end
+  end
+
+  defp step(key, []), do: key
+  defp step(key, inner), do: {key, inner}
+
+  defp member(schema, name) when is_map(schema) or is_list(schema) do
+    Enum.find_value(schema, fn
+      {key, value} -> if to_string(key) == name, do: value
+      _element -> nil
+    end)
+  end
+
+  defp member(_schema, _name), do: nil
+
+  # The schema as JSON: keyword lists as maps.
+  defp plain(%_struct{} = schema), do: Schema.to_json(schema)
+  defp plain(map) when is_map(map), do: object(map)
+  defp plain(list) when is_list(list), do: if(pairs?(list), do: object(list), else: Enum.map(list, &plain/1))
+  defp plain(value), do: Schema.to_json(value)
+
+  defp object(members) do
+    Map.new(members, fn
+      {key, properties} when key in [:properties, "properties"] -> {"properties", properties(properties)}
+      {key, value} -> {to_string(key), plain(value)}
+    end)
+  end
+
+  # Here an empty list is a keyword list: a property of any form.
+  defp properties(members), do: Map.new(members, fn {key, schema} -> {to_string(key), property(schema)} end)
+
+  defp property([]), do: %{}
+  defp property(schema), do: plain(schema)
+
+  defp pairs?([_ | _] = list), do: Enum.all?(list, &match?({key, _value} when is_atom(key) or is_binary(key), &1))
+  defp pairs?(_other), do: false
+end

@@ -1,0 +1,85 @@
+defmodule McpServer.Presentation.Lookup do
+  @moduledoc """
+  A tool that gives one thing by its id, around a function that knows them: `McpServer.Presentation.lookup/3`.
+
+      Presentation.lookup(View, arguments,
+        kind: "patternDetails:v1",
+        nouns: {"pattern", "patterns"},
+        find: &Catalogue.fetch/1,
+        similar: &Catalogue.similar_ids/1,
+        markdown: &View.card/1
+      )
+
+  An id that there is not, and one that is empty, are asked for again, with up to five ids that may have been
+  meant, instead of being an error.
+
+  | option | default | |
+  |---|---|---|
+  | `kind:` | required | the kind of what is given |
+  | `find:` | required | a function of the id: `{:ok, thing}`; `:error`, `nil` or `{:error, :not_found}`; `{:error, reason}` for a failure. Not called for an empty id |
+  | `payload:` | the thing itself | a function of the thing that gives the data of the kind |
+  | `markdown:` | none | a function of the thing that gives its Markdown |
+  | `cards:` | not checked | how many cards that has |
+  | `similar:` | none | a function of the id that gives ids, the best first. Not called for an empty id |
+  | `nouns:` | `{"item", "items"}` | what the things are called: one and several |
+  | `id:` | `"id"` | the argument with the id |
+  | `format:` | the argument `format` | |
+  | `conn:` | none | asks by a form where the client can: see `McpServer.Presentation.NeedsInput` |
+  """
+
+  alias McpServer.{Fields, Presentation, Results}
+  alias McpServer.Presentation.{NeedsInput, Output, Question, ToolError}
+
+  @options Fields.table(
+             [
+               kind: {:required, :string},
+               find: {:required, :any},
+               payload: :any,
+               markdown: :any,
+               cards: :count,
+               similar: :any,
+               nouns: :any,
+               id: :string,
+               format: :string,
+               conn: :any
+             ],
+             "option"
+           )
+
+  @doc false
+  @spec run(Presentation.t(), map, keyword) :: Presentation.result()
+  def run(view, arguments, options) do
+    options = Map.merge(%{nouns: {"item", "items"}, id: "id"}, Fields.gather!("lookup/3", @options, options))
+    arguments = if options[:conn], do: NeedsInput.answers(options.conn, arguments), else: arguments
+
+    case Output.format(options[:format] || arguments["format"]) do
+      {:ok, {format, _markdown?, _json?}} -> find(view, arguments[options.id], format, options)
+      {:error, failure} -> {:ok, ToolError.present(failure, view, [])}
+    end
+  end
+
+  defp find(view, id, format, options) do
+    id = if is_binary(id), do: id, else: ""
+    found = if Results.empty_query?(id), do: :error, else: options.find.(id)
+
+    case found do
+      {:ok, thing} -> {:ok, present(view, thing, format, options)}
+      none when none in [:error, nil, {:error, :not_found}] -> ask(view, id, format, options)
+      {:error, reason} -> {:ok, reason |> ToolError.from() |> ToolError.present(view, format: format)}
+    end
+  end
+
+  defp present(view, thing, format, options) do
+    payload = if make = options[:payload], do: make.(thing), else: thing
+    markdown = if render = options[:markdown], do: fn -> render.(thing) end
+    Output.present(view, options.kind, payload, format: format, markdown: markdown, cards: options[:cards])
+  end
+
+  defp ask(view, id, format, options) do
+    similar = if options[:similar] && not Results.empty_query?(id), do: options.similar.(id), else: []
+
+    options.nouns
+    |> Question.unknown_id(options.id, id, similar)
+    |> NeedsInput.ask(view, format: format, conn: options[:conn])
+  end
+end

@@ -1,0 +1,117 @@
+defmodule McpServer.Presentation.Markdown do
+  @moduledoc """
+  Pieces of Markdown around text that somebody else wrote: it cannot end a cell, a line or a code block, and it
+  cannot add a marker.
+
+      iex> import McpServer.Presentation.Markdown
+      iex> table(["Name", "Note"], [["a|b", "one\\ntwo"]])
+      "| Name | Note |\\n| :--- | :--- |\\n| a\\\\|b | one two |"
+  """
+
+  alias McpServer.Results
+
+  @typedoc """
+  What stands under a label of a card: a text; names, as code; code in a language; or a list.
+
+  `nil`, `""` and `[]` leave the section out.
+  """
+  @type section ::
+          String.t()
+          | nil
+          | {:code, [String.t()] | nil}
+          | {:code_block, code :: String.t() | nil, language :: String.t() | nil}
+          | {:list, [String.t()] | nil}
+
+  @doc "A table: its heading and its rows, each a list of texts, which may hold Markdown of their own."
+  @spec table([String.t()], [[String.t()]]) :: String.t()
+  def table(heading, rows) do
+    rule = "|" <> String.duplicate(" :--- |", length(heading))
+    Enum.join([Results.table_row(heading), rule | Enum.map(rows, &Results.table_row/1)], "\n")
+  end
+
+  @doc """
+  A text as part of a line: line breaks become spaces.
+
+      iex> McpServer.Presentation.Markdown.line("one\\ntwo")
+      "one two"
+  """
+  @spec line(String.t()) :: String.t()
+  def line(text), do: Results.text(:line, text)
+
+  @doc """
+  A text as a cell of a table that is put together by hand; `table/2` does this itself.
+
+      iex> McpServer.Presentation.Markdown.cell("a|b")
+      "a\\\\|b"
+  """
+  @spec cell(String.t()) :: String.t()
+  def cell(text), do: Results.text(:cell, text)
+
+  @doc """
+  A text as code within a line.
+
+      iex> McpServer.Presentation.Markdown.code_span("Enum.map/2")
+      "`Enum.map/2`"
+  """
+  @spec code_span(String.t()) :: String.t()
+  def code_span(text), do: Results.text(:code_span, text)
+
+  @doc """
+  A code block, with a fence longer than any in it.
+
+      iex> McpServer.Presentation.Markdown.code_block("1 + 1", "elixir")
+      "```elixir\\n1 + 1\\n```"
+  """
+  @spec code_block(String.t(), String.t() | nil) :: String.t()
+  def code_block(code, language \\ nil), do: Results.text(:code_block, code, language || "")
+
+  @doc "Markdown that somebody else wrote, as a block: a code block that it leaves open is closed."
+  @spec block(String.t()) :: String.t()
+  def block(text), do: Results.text(:block, text)
+
+  @doc """
+  A card: a title, the marker, labels on a line, and sections with a blank line between them.
+
+      iex> import McpServer.Presentation.Markdown
+      iex> card = card("Emma", "<!-- kind:book-card:v1 -->", [{"Author", "Jane Austen"}, {"Year", "1815"}],
+      ...>   [{"About", "A matchmaker."}, {"Topics", {:list, ["marriage", "society"]}}])
+      iex> String.split(card, "\\n\\n")
+      [
+        "# Emma",
+        "<!-- kind:book-card:v1 -->\\n**Author:** Jane Austen | **Year:** 1815",
+        "**About:** A matchmaker.",
+        "**Topics:**",
+        "- marriage\\n- society"
+      ]
+  """
+  @spec card(String.t(), String.t(), [{String.t(), String.t() | nil}], [{String.t(), section}]) :: String.t()
+  def card(title, marker, labels, sections) do
+    labels = for {label, text} <- labels, text not in [nil, ""], do: labelled(label, line(text))
+    head = if labels == [], do: marker, else: marker <> "\n" <> Enum.join(labels, " | ")
+    bodies = Enum.flat_map(sections, &section/1)
+    Enum.join(["# " <> line(title), head | bodies], "\n\n")
+  end
+
+  defp section({_label, empty}) when empty in [nil, "", []], do: []
+  defp section({_label, {_form, empty}}) when empty in [nil, "", []], do: []
+  defp section({_label, {:code_block, empty, _language}}) when empty in [nil, ""], do: []
+  defp section({label, {:code, names}}), do: [labelled(label, Enum.map_join(names, ", ", &code_span/1))]
+  defp section({label, {:code_block, code, language}}), do: [labelled(label), code_block(code, language)]
+  defp section({label, {:list, items}}), do: [labelled(label), Enum.map_join(items, "\n", &("- " <> line(&1)))]
+  defp section({label, text}), do: [labelled(label, line(text))]
+
+  defp labelled(label), do: "**#{label}:**"
+  defp labelled(label, text), do: "**#{label}:** #{text}"
+
+  @doc """
+  A text as a sentence: with a full stop, unless it ends with a punctuation mark.
+
+      iex> McpServer.Presentation.Markdown.sentence("You need it")
+      "You need it."
+      iex> McpServer.Presentation.Markdown.sentence("You need it!")
+      "You need it!"
+  """
+  @spec sentence(String.t() | nil) :: String.t() | nil
+  def sentence(nil), do: nil
+  def sentence(text), do: if(text =~ ~r/[.!?…:]\s*\z/u, do: text, else: text <> ".")
+end

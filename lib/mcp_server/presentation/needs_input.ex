@@ -1,0 +1,194 @@
+defmodule McpServer.Presentation.NeedsInput do
+  @moduledoc """
+  A question back to the caller instead of a failure: `needsInput:v1`.
+
+  | field | |
+  |---|---|
+  | `message` | the question, to be read by a person |
+  | `fields` | the arguments that are missing, or one of them |
+  | `reason` | why they are needed |
+  | `suggestions` | values that would do, by field: `%{"q" => ["error handling"]}` |
+  | `options` | values to choose from: maps of `label`, `value`, `description` and `field`; grouped by field, in the order of `fields` |
+  | `markdown` | the question as Markdown; the message where there is none |
+
+      iex> question = McpServer.Presentation.NeedsInput.new(message: "Which one?", fields: :id, reason: "It is needed")
+      iex> McpServer.Presentation.NeedsInput.payload(question)
+      %{
+        "type" => "elicitation",
+        "message" => "Which one?",
+        "needsInput" => %{"fields" => ["id"], "reason" => "It is needed"}
+      }
+
+  ## Forms
+
+  A client that can show forms (capability `elicitation`) may be asked by one. A handler that gives `conn:` asks
+  so, and is entered again with the same arguments; `answers/2` puts what was filled in beside them:
+
+      def search(conn, arguments) do
+        arguments = NeedsInput.answers(conn, arguments)
+        …
+        Presentation.needs_input(View, message: "What for?", fields: "q", reason: "…", conn: conn)
+      end
+
+  A user who fills in nothing gets the data, as all clients do that cannot show forms. Without `conn:` everybody
+  does.
+  """
+
+  alias McpServer.{Conn, Controller, Fields, Presentation, Results}
+  alias McpServer.Presentation.Output
+
+  @enforce_keys [:message, :fields, :reason]
+  defstruct [:message, :fields, :reason, :suggestions, :options, :markdown]
+
+  @type option :: %{required(String.t()) => String.t()}
+
+  @type t :: %__MODULE__{
+          message: String.t(),
+          fields: [String.t()],
+          reason: String.t(),
+          suggestions: %{String.t() => [String.t()]} | nil,
+          options: [option] | nil,
+          markdown: iodata | nil
+        }
+
+  @table Fields.table(
+           message: {:required, :string},
+           fields: {:required, :any},
+           reason: {:required, :string},
+           suggestions: :any,
+           options: :list,
+           markdown: :any
+         )
+
+  @option Fields.table(label: :string, value: {:required, :string}, description: :string, field: :any)
+
+  @doc """
+  Builds a question. Raises `ArgumentError` naming the field at fault: suggestions are keyed by field, and an
+  option has a value.
+  """
+  @spec new(keyword | map) :: t
+  def new(given) do
+    question = Fields.build!(__MODULE__, @table, given)
+    fields = question.fields |> List.wrap() |> Enum.map(&to_string/1)
+
+    %{
+      question
+      | fields: fields,
+        suggestions: suggestions!(question.suggestions),
+        options: options(question.options, fields)
+    }
+  end
+
+  defp suggestions!(nil), do: nil
+
+  defp suggestions!(suggestions) do
+    unless is_map(suggestions) or Keyword.keyword?(suggestions) do
+      raise ArgumentError, "suggestions are keyed by field: %{\"q\" => [\"elixir\"]}"
+    end
+
+    Map.new(suggestions, fn {field, values} ->
+      unless is_list(values) and Enum.all?(values, &is_binary/1) do
+        raise ArgumentError, "the suggestions for #{field} are a list of texts"
+      end
+
+      {to_string(field), values}
+    end)
+  end
+
+  defp options(nil, _fields), do: nil
+
+  defp options(options, fields) do
+    options = options |> Enum.map(&option/1) |> List.to_tuple()
+    order = options |> Tuple.to_list() |> Enum.map(& &1["field"])
+    for place <- Results.grouped(fields, order), do: elem(options, place)
+  end
+
+  defp option(given) do
+    option = Fields.gather!("an option", @option, given)
+    option = Map.put_new(option, :label, option.value)
+    Map.new(option, fn {key, value} -> {Atom.to_string(key), to_string(value)} end)
+  end
+
+  @doc "The question as a map with the keys of `needsInput:v1`."
+  @spec payload(t) :: map
+  def payload(%__MODULE__{} = question) do
+    needed = put(%{"fields" => question.fields, "reason" => question.reason}, "suggestions", question.suggestions)
+
+    put(%{"type" => "elicitation", "message" => question.message, "needsInput" => needed}, "options", question.options)
+  end
+
+  defp put(map, _key, nil), do: map
+  defp put(map, _key, []), do: map
+  defp put(map, key, value), do: Map.put(map, key, value)
+
+  @doc """
+  The arguments with what the user filled in when asked by a form: before anything else where a handler gives
+  `conn:` to a question.
+  """
+  @spec answers(Conn.t(), map) :: map
+  def answers(%Conn{} = conn, arguments) do
+    {answers, _asked} = earlier(conn)
+    arguments |> Map.merge(answers) |> Map.merge(filled_in(conn))
+  end
+
+  @doc false
+  @spec ask(t, Presentation.t(), keyword) :: Presentation.result()
+  def ask(%__MODULE__{} = question, view, options) do
+    {conn, options} = Keyword.pop(options, :conn)
+    if form?(question, conn), do: form(question, conn), else: {:ok, present(question, view, options)}
+  end
+
+  defp present(question, view, options) do
+    options = [markdown: question.markdown || question.message] ++ options
+    Output.present(view, "needsInput:v1", payload(question), options)
+  end
+
+  defp form?(_question, nil), do: false
+
+  defp form?(question, conn) do
+    {_answers, asked} = earlier(conn)
+    Controller.supports?(conn, :elicitation) and key(question) not in asked
+  end
+
+  # Clients bring back the answers to the last question only, so earlier ones are kept in the state. A question
+  # is asked once: who fills in nothing gets the data.
+  defp form(question, conn) do
+    {answers, asked} = earlier(conn)
+    key = key(question)
+    state = {__MODULE__, Map.merge(answers, filled_in(conn)), [key | asked]}
+    Controller.input_required(%{key => Controller.elicit(question.message, form_schema(question))}, state: state)
+  end
+
+  defp key(question), do: Enum.join(question.fields, ",")
+
+  defp earlier(%Conn{state: {__MODULE__, answers, asked}}), do: {answers, asked}
+  defp earlier(_conn), do: {%{}, []}
+
+  defp filled_in(conn) do
+    {_answers, asked} = earlier(conn)
+
+    for key <- Enum.take(asked, 1),
+        {field, value} <- Controller.accepted(conn, key) || %{},
+        field in String.split(key, ","),
+        is_binary(value) and not Results.empty_query?(value),
+        into: %{},
+        do: {field, value}
+  end
+
+  defp form_schema(question) do
+    properties = Map.new(question.fields, &{&1, field_schema(question, &1)})
+    %{"type" => "object", "properties" => properties}
+  end
+
+  defp field_schema(question, field) do
+    case for(%{"field" => ^field, "value" => value} <- question.options || [], uniq: true, do: value) do
+      [] -> described(%{"type" => "string"}, question, Map.get(question.suggestions || %{}, field, []))
+      values -> %{"type" => "string", "enum" => values}
+    end
+  end
+
+  defp described(schema, question, []), do: Map.put(schema, "description", question.reason)
+
+  defp described(schema, _question, values),
+    do: Map.put(schema, "description", "For example: " <> Enum.join(values, ", "))
+end

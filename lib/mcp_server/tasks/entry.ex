@@ -1,0 +1,191 @@
+defmodule McpServer.Tasks.Entry do
+  @moduledoc false
+  # One task as a value: how it stands, what it waits for, what has come of it.
+
+  alias McpServer.{InputRequest, JSON, Protocol, Session}
+  alias McpServer.Tool.CallResult
+
+  @enforce_keys [:id, :created_at, :updated_at, :ttl, :poll_interval]
+  defstruct [
+    :id,
+    :index,
+    :runner,
+    :created_at,
+    :updated_at,
+    :ttl,
+    :poll_interval,
+    :message,
+    :outcome,
+    :parked,
+    pending: %{},
+    keys: %{},
+    responses: %{},
+    errors: %{},
+    round: 0
+  ]
+
+  @typedoc "What came of a task."
+  @type outcome ::
+          {:result, CallResult.t()}
+          | {:error, %{code: integer(), message: String.t(), data: term()}}
+          | :cancelled
+
+  @typedoc """
+  * `:index` – the tool's place in the catalogue
+  * `:parked` – the handler's process while it waits for the client
+  * `:pending` – what the client has to bring, each under a key that the task never uses again
+  * `:keys` – the handler's own keys for these
+  """
+  @type t :: %__MODULE__{
+          id: String.t(),
+          index: non_neg_integer() | nil,
+          runner: pid() | nil,
+          created_at: DateTime.t(),
+          updated_at: DateTime.t(),
+          ttl: pos_integer(),
+          poll_interval: pos_integer(),
+          message: String.t() | nil,
+          outcome: outcome() | nil,
+          parked: GenServer.from() | nil,
+          pending: %{String.t() => InputRequest.t()},
+          keys: %{String.t() => String.t()},
+          responses: %{String.t() => map()},
+          errors: %{String.t() => map()},
+          round: non_neg_integer()
+        }
+
+  @internal_error -32603
+  @related "io.modelcontextprotocol/related-task"
+  @max_message_bytes 1_024
+
+  @spec new(String.t(), pos_integer(), pos_integer()) :: t()
+  def new(id, ttl, poll_interval) do
+    now = now()
+    %__MODULE__{id: id, created_at: now, updated_at: now, ttl: ttl, poll_interval: poll_interval}
+  end
+
+  defp now, do: DateTime.truncate(DateTime.utc_now(), :millisecond)
+
+  @doc "The outcome of a task whose result is more than this node keeps."
+  @spec no_room() :: outcome()
+  def no_room, do: {:error, %{code: @internal_error, message: "There is no room for the result", data: nil}}
+
+  @spec finish(t(), outcome()) :: t()
+  def finish(entry, outcome) do
+    %{entry | outcome: outcome, updated_at: now(), message: closing(outcome), parked: nil, pending: %{}, keys: %{}}
+  end
+
+  defp closing({:error, %{message: message}}), do: message
+  defp closing(:cancelled), do: "The task was cancelled by request."
+  defp closing({:result, _result}), do: nil
+
+  @doc "What the handler says of its progress."
+  @spec put_message(t(), String.t()) :: t()
+  def put_message(entry, message) when byte_size(message) <= @max_message_bytes,
+    do: %{entry | message: message, updated_at: now()}
+
+  def put_message(entry, message), do: put_message(entry, String.slice(message, 0, div(@max_message_bytes, 4)))
+
+  @doc "The handler waits for `inputs`, and `from` for the answers."
+  @spec park(t(), %{String.t() => InputRequest.t()}, GenServer.from()) :: t()
+  def park(entry, inputs, from) do
+    round = entry.round + 1
+    keyed = Map.new(inputs, fn {key, input} -> {own_key(key, round), {key, input}} end)
+
+    %{
+      entry
+      | round: round,
+        parked: from,
+        pending: Map.new(keyed, fn {own, {_key, input}} -> {own, input} end),
+        keys: Map.new(keyed, fn {own, {key, _input}} -> {own, key} end),
+        responses: %{},
+        errors: %{},
+        updated_at: now()
+    }
+  end
+
+  # A client that has answered a key takes it for answered for as long as the task lives.
+  defp own_key(key, 1), do: key
+  defp own_key(key, round), do: "#{key}##{round}"
+
+  @doc "What the client brings; what nobody asked for is left out."
+  @spec answer(t(), %{String.t() => map()}, %{String.t() => map()}) :: t()
+  def answer(entry, responses, errors) do
+    responses = Map.take(responses, Map.keys(entry.pending))
+    errors = Map.take(errors, Map.keys(entry.pending))
+
+    %{
+      entry
+      | responses: Map.merge(entry.responses, responses),
+        errors: Map.merge(entry.errors, errors),
+        pending: Map.drop(entry.pending, Map.keys(responses) ++ Map.keys(errors))
+    }
+  end
+
+  @doc "Who waits for the answers, and these by the handler's own keys."
+  @spec resume(t()) :: {GenServer.from(), %{String.t() => map()}, %{String.t() => map()}, t()}
+  def resume(entry) do
+    own = fn answers -> Map.new(answers, fn {key, answer} -> {Map.fetch!(entry.keys, key), answer} end) end
+    resumed = %{entry | parked: nil, keys: %{}, responses: %{}, errors: %{}, updated_at: now()}
+    {entry.parked, own.(entry.responses), own.(entry.errors), resumed}
+  end
+
+  @spec status(t()) :: :working | :input_required | :completed | :failed | :cancelled
+  def status(%__MODULE__{outcome: nil, pending: pending}) when pending == %{}, do: :working
+  def status(%__MODULE__{outcome: nil}), do: :input_required
+  def status(%__MODULE__{outcome: {:result, _result}}), do: :completed
+  def status(%__MODULE__{outcome: {:error, _error}}), do: :failed
+  def status(%__MODULE__{outcome: :cancelled}), do: :cancelled
+
+  @doc "The task as a client of that revision sees it."
+  @spec to_wire(t(), String.t()) :: {:ok, map()} | {:error, JSON.EncodeError.t()}
+  def to_wire(entry, revision) do
+    task = %{
+      task_id: entry.id,
+      status: status(entry, revision),
+      status_message: entry.message,
+      created_at: DateTime.to_iso8601(entry.created_at),
+      last_updated_at: DateTime.to_iso8601(entry.updated_at),
+      ttl: entry.ttl,
+      ttl_ms: entry.ttl,
+      poll_interval: entry.poll_interval,
+      poll_interval_ms: entry.poll_interval
+    }
+
+    if Session.stateless?(revision), do: detailed(task, entry, revision), else: {:ok, task}
+  end
+
+  # 2025-11-25 calls a result that says the tool failed a failed task.
+  defp status(%__MODULE__{outcome: {:result, %CallResult{is_error: true}}} = entry, revision),
+    do: if(Session.stateless?(revision), do: status(entry), else: :failed)
+
+  defp status(entry, _revision), do: status(entry)
+
+  defp detailed(task, %__MODULE__{outcome: {:result, result}}, _revision),
+    do: {:ok, Map.put(task, :result, Map.from_struct(result))}
+
+  defp detailed(task, %__MODULE__{outcome: {:error, error}}, _revision), do: {:ok, Map.put(task, :error, error)}
+  defp detailed(task, %__MODULE__{pending: pending}, _revision) when pending == %{}, do: {:ok, task}
+
+  defp detailed(task, entry, revision) do
+    with {:ok, requests} <- requests(entry, revision), do: {:ok, Map.put(task, :input_requests, requests)}
+  end
+
+  # `{"method": …, "params": …}` by key, as the core spells them.
+  defp requests(entry, revision) do
+    Enum.reduce_while(entry.pending, {:ok, %{}}, fn {key, input}, {:ok, requests} ->
+      case Protocol.request(revision, key, input) do
+        {:ok, message} ->
+          request = message |> IO.iodata_to_binary() |> JSON.decode!() |> Map.take(["method", "params"])
+          {:cont, {:ok, Map.put(requests, key, request)}}
+
+        {:error, error} ->
+          {:halt, {:error, error}}
+      end
+    end)
+  end
+
+  @doc "What connects a message of 2025-11-25 with its task."
+  @spec related(t()) :: map()
+  def related(entry), do: %{@related => %{"taskId" => entry.id}}
+end

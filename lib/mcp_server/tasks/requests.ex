@@ -1,0 +1,151 @@
+defmodule McpServer.Tasks.Requests do
+  @moduledoc false
+  # What clients ask about tasks, answered in the process of the request.
+
+  alias McpServer.{Call, Catalog, Conn, Dispatch, Protocol, Request, Session, Tasks}
+  alias McpServer.Dispatch.{Answer, Failure}
+  alias McpServer.Tasks.{Entry, Runner}
+  alias McpServer.Tool.CallResult
+
+  @kinds [:get_task, :task_result, :update_task, :cancel_task, :list_tasks]
+
+  @invalid_params -32602
+  @internal_error -32603
+
+  defguard about_tasks?(request) when :erlang.map_get(:kind, request) in @kinds
+
+  @doc "Makes a task of a call, and answers with it."
+  @spec create(Runner.call(), Conn.t()) :: Answer.t()
+  def create(%{catalog: catalog, request: request} = call, conn) do
+    case Tasks.create(call, conn) do
+      {:ok, entry} -> created(catalog, request, entry)
+      {:error, :too_many} -> refuse(request, @internal_error, "Too many tasks")
+    end
+  end
+
+  # It has only just begun, so there is nothing yet that a task can carry.
+  defp created(catalog, request, entry) do
+    {:ok, task} = Entry.to_wire(%{entry | pending: %{}, outcome: nil}, request.revision)
+    result = if Session.stateless?(request.revision), do: task, else: %{task: task}
+    answer(catalog, %{request | kind: :create_task}, result)
+  end
+
+  @doc "Answers a request about tasks."
+  @spec run(Catalog.t(), Request.t(), Conn.t()) :: Answer.t()
+  def run(catalog, %Request{kind: :get_task} = request, conn) do
+    with_task(request, Tasks.get(owner(catalog, conn), request.name), &state(catalog, request, &1))
+  end
+
+  def run(catalog, %Request{kind: :list_tasks} = request, conn) do
+    tasks =
+      for entry <- Tasks.list(owner(catalog, conn)), {:ok, task} <- [Entry.to_wire(entry, request.revision)], do: task
+
+    answer(catalog, request, %{tasks: tasks})
+  end
+
+  def run(catalog, %Request{kind: :update_task} = request, conn) do
+    owner = owner(catalog, conn)
+    unsound = request.arguments["unsound"]
+
+    with_task(request, Tasks.get(owner, request.name), fn entry ->
+      if Enum.any?(unsound, &is_map_key(entry.pending, &1)) do
+        refuse(request, @invalid_params, "Invalid params: inputResponses must answer what the task asked")
+      else
+        _answered = Tasks.answer(owner, request.name, Map.drop(request.input_responses, unsound))
+        empty(catalog, request)
+      end
+    end)
+  end
+
+  def run(catalog, %Request{kind: :cancel_task} = request, conn) do
+    case Tasks.cancel(owner(catalog, conn), request.name) do
+      # 2026-07-28 wants to hear of an intention only.
+      {_done, entry} when is_struct(entry, Entry) and request.revision >= "2026-07-28" -> empty(catalog, request, entry)
+      {:ok, entry} -> state(catalog, request, entry)
+      {:finished, _entry} -> refuse(request, @invalid_params, "The task has ended already")
+      :not_found -> not_found(request)
+    end
+  end
+
+  def run(catalog, %Request{kind: :task_result} = request, conn) do
+    owner = owner(catalog, conn)
+
+    case Tasks.await(owner, request.name) do
+      {:ok, %Entry{outcome: nil} = entry} ->
+        ask(conn.call, owner, entry)
+        run(catalog, request, conn)
+
+      {:ok, entry} ->
+        result(catalog, request, entry)
+
+      :not_found ->
+        not_found(request)
+    end
+  end
+
+  defp owner(catalog, conn), do: Tasks.owner(catalog, conn)
+
+  # The task waits for the client, and this request is the way to it.
+  defp ask(call, owner, entry) do
+    {requests, errors} = encode(call, entry)
+
+    case if(requests == [], do: {:ok, %{}, %{}}, else: Call.ask(call, requests)) do
+      {:ok, responses, more} -> Tasks.answer(owner, entry.id, responses, Map.merge(errors, more))
+      {:error, reason} -> Tasks.answer(owner, entry.id, %{}, Map.new(entry.pending, &{elem(&1, 0), unanswered(reason)}))
+    end
+  end
+
+  defp encode(call, entry) do
+    Enum.reduce(Enum.sort_by(entry.pending, &elem(&1, 0)), {[], %{}}, fn {key, input}, {requests, errors} ->
+      id = Integer.to_string(System.unique_integer([:positive]))
+      input = %{input | params: Map.put(input.params, "_meta", Entry.related(entry))}
+
+      case Protocol.request(call.revision, id, input) do
+        {:ok, message} -> {requests ++ [{id, key, message}], errors}
+        {:error, _reason} -> {requests, Map.put(errors, key, unanswered(:unsupported))}
+      end
+    end)
+  end
+
+  defp unanswered(reason), do: %{"code" => @internal_error, "message" => "The client was not asked: #{reason}"}
+
+  # What the call itself would have been answered with.
+  defp result(catalog, request, %Entry{outcome: {:result, result}} = entry) do
+    meta = Map.merge(result._meta || %{}, Entry.related(entry))
+    answer(catalog, %{request | kind: :tool, index: entry.index}, %CallResult{result | _meta: meta})
+  end
+
+  defp result(_catalog, request, %Entry{outcome: {:error, error}}),
+    do: {:error, Protocol.error(request.id, request.revision, error.code, error.message, error.data)}
+
+  defp result(_catalog, request, %Entry{outcome: :cancelled}),
+    do: refuse(request, @internal_error, "The task was cancelled")
+
+  defp state(catalog, request, entry) do
+    case Entry.to_wire(entry, request.revision) do
+      {:ok, task} -> answer(catalog, request, task)
+      {:error, reason} -> Answer.failure(catalog, request, Failure.invalid(reason))
+    end
+  end
+
+  defp with_task(_request, {:ok, entry}, fun), do: fun.(entry)
+  defp with_task(request, :not_found, _fun), do: not_found(request)
+
+  defp answer(catalog, request, result) do
+    case Protocol.result(catalog, request, result) do
+      {:ok, reply} -> {:ok, reply}
+      {:error, reason} -> Answer.failure(catalog, request, Failure.invalid(reason))
+    end
+  end
+
+  defp empty(catalog, request, _entry \\ nil) do
+    {:ok, reply} = Protocol.result(catalog, request, :empty)
+    {:ok, reply}
+  end
+
+  # The same for a task of somebody else.
+  defp not_found(request), do: refuse(request, @invalid_params, "Task not found")
+
+  @spec refuse(Request.t(), integer(), String.t()) :: {Dispatch.outcome(), Protocol.message()}
+  defp refuse(request, code, text), do: {:error, Protocol.error(request.id, request.revision, code, text)}
+end

@@ -1,0 +1,64 @@
+//! Host and Origin: who is addressed, and by which page.
+
+use super::authority::Authority;
+use super::head::{Field, Head, printable};
+use super::origin::Origin;
+use super::policy::Policy;
+
+/// Why a head is not meant for this server, or comes from a page that may not send it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Foreign {
+    NoHost,
+    ManyHosts,
+    Host,
+    Origin,
+}
+
+impl Foreign {
+    /// The same in words fit for a peer.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Self::NoHost => "Host is missing",
+            Self::ManyHosts => "Host must stand once",
+            Self::Host => "Forbidden: the Host is not allowed",
+            Self::Origin => "Forbidden: the Origin is not allowed",
+        }
+    }
+}
+
+/// Judges Host and Origin by the policy's hosts and origins.
+pub(crate) fn check(policy: &Policy, head: &Head<'_>) -> Result<(), Foreign> {
+    let host = match (
+        head.field("host"),
+        head.authority.or(head.target_authority()),
+    ) {
+        (Field::Repeated, _) => return Err(Foreign::ManyHosts),
+        (Field::Absent, None) => return Err(Foreign::NoHost),
+        (Field::Absent, Some(authority)) => allowed_host(policy, authority)?,
+        (Field::One(value), authority) => {
+            // Both are checked: nobody can tell which of them a proxy has looked at.
+            if let Some(authority) = authority {
+                allowed_host(policy, authority)?;
+            }
+            allowed_host(policy, printable(value).unwrap_or_default())?
+        }
+    };
+    let is_allowed = match head.field("origin") {
+        Field::Absent => true,
+        Field::One(value) => printable(value)
+            .and_then(Origin::parse)
+            .is_some_and(|origin| policy.allows_origin(&origin, &host)),
+        Field::Repeated => false,
+    };
+    if is_allowed {
+        Ok(())
+    } else {
+        Err(Foreign::Origin)
+    }
+}
+
+fn allowed_host(policy: &Policy, text: &str) -> Result<Authority, Foreign> {
+    Authority::parse(text)
+        .filter(|host| policy.allows_host(host))
+        .ok_or(Foreign::Host)
+}

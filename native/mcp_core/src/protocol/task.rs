@@ -1,0 +1,108 @@
+//! Calls that run as tasks, and what a client may do with a task.
+//!
+//! In 2025-11-25 the client asks for a task. From 2026-07-28 on the server decides, for clients that
+//! declare the extension.
+
+use serde_json::{Map, Value, json};
+
+use super::input::is_input_response;
+use super::meta;
+use super::params::{cursor, must_be, object, text};
+use super::refusal::{BEHIND_ADMISSION, Refusal};
+use super::request::{TaskVerb, TaskWish, Work};
+use crate::json::View;
+use crate::model::TaskSupport;
+use crate::revision::{Era, Revision};
+
+/// The extension's key among the capabilities (2026-07-28).
+pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// The longest task id that is looked up.
+const MAX_ID_BYTES: usize = 256;
+
+/// Whether a call of a tool with this support is to run as a task.
+///
+/// # Errors
+/// −32601 for a task where the tool allows none, and for a plain call where it needs one
+/// (2025-11-25); −32602 for parameters of another form.
+pub(super) fn wish(
+    support: TaskSupport,
+    revision: Revision,
+    params: Option<View<'_, '_>>,
+) -> Result<Option<TaskWish>, Refusal> {
+    match revision.era() {
+        Era::Stateless => {
+            let runs = support != TaskSupport::Forbidden && declares_extension(params);
+            Ok(runs.then(TaskWish::default))
+        }
+        Era::Session if revision < Revision::V2025_11_25 => Ok(None),
+        Era::Session => match (object(params, "task")?, support) {
+            (Some(_), TaskSupport::Forbidden) | (None, TaskSupport::Required) => {
+                Err(Refusal::method_not_found())
+            }
+            (None, _) => Ok(None),
+            (Some(task), _) => Ok(Some(TaskWish { ttl: ttl(task)? })),
+        },
+    }
+}
+
+fn ttl(task: View<'_, '_>) -> Result<Option<u64>, Refusal> {
+    let Some(ttl) = task.get("ttl") else {
+        return Ok(None);
+    };
+    let milliseconds = ttl.integer().and_then(|ttl| u64::try_from(ttl).ok());
+    milliseconds
+        .map(Some)
+        .ok_or_else(|| must_be("task.ttl", "a number of milliseconds"))
+}
+
+/// The task that a request names.
+pub(super) fn of<'a>(verb: TaskVerb, params: Option<View<'_, 'a>>) -> Result<Work<'a>, Refusal> {
+    let id = text(params, "taskId")?;
+    if id.len() > MAX_ID_BYTES {
+        return Err(Refusal::invalid_params("taskId is longer than 256 bytes"));
+    }
+    let unsound = match verb {
+        TaskVerb::Update => unsound(params)?,
+        TaskVerb::Get | TaskVerb::Result | TaskVerb::Cancel => Vec::new(),
+    };
+    Ok(Work::Task { verb, id, unsound })
+}
+
+fn unsound(params: Option<View<'_, '_>>) -> Result<Vec<String>, Refusal> {
+    let responses =
+        object(params, "inputResponses")?.ok_or_else(|| must_be("inputResponses", "an object"))?;
+    Ok(responses
+        .members()
+        .filter(|(_, response)| !is_input_response(*response))
+        .map(|(key, _)| key.to_owned())
+        .collect())
+}
+
+/// A client's tasks come in one page, so no cursor is one of ours.
+pub(super) fn list<'a>(params: Option<View<'_, 'a>>) -> Result<Work<'a>, Refusal> {
+    match cursor(params)? {
+        None => Ok(Work::ListTasks),
+        Some(_) => Err(Refusal {
+            status: BEHIND_ADMISSION,
+            ..Refusal::invalid_params("cursor is not one of this list")
+        }),
+    }
+}
+
+/// A stateless client may only meet a task when it has said that it knows what one is.
+pub(super) fn require_extension(params: Option<View<'_, '_>>) -> Result<(), Refusal> {
+    if declares_extension(params) {
+        return Ok(());
+    }
+    let mut required = Map::new();
+    required.insert("extensions".to_owned(), json!({ EXTENSION: {} }));
+    Err(Refusal::missing_capabilities(&required))
+}
+
+fn declares_extension(params: Option<View<'_, '_>>) -> bool {
+    // Deeper than what is remembered of a message, so it is read again; it passed admission.
+    meta::capability(params, "extensions")
+        .and_then(|extensions| serde_json::from_slice::<Value>(extensions.raw()).ok())
+        .is_some_and(|extensions| extensions.get(EXTENSION).is_some())
+}

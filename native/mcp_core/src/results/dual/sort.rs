@@ -1,0 +1,110 @@
+//! In which order rows are asked for.
+
+use super::refusal::{Refusal, refuse};
+use crate::http::HttpAnswer;
+use crate::json::{Document, Kind, Limits, View};
+
+const MAX_KEYS: usize = 8;
+const MAX_FIELD_BYTES: usize = 256;
+
+/// A direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The smallest first.
+    Asc,
+    /// The largest first.
+    Desc,
+}
+
+/// One column to sort by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortKey {
+    /// The column's name.
+    pub field: String,
+    /// In which direction.
+    pub order: Order,
+}
+
+/// Whether every key names a column that may be sorted by.
+///
+/// # Errors
+/// The finished answer, 400 `invalid_sort`.
+///
+/// # Examples
+/// ```
+/// use mcp_core::results::dual::check_sort;
+/// let columns = [("id", true), ("notes", false)];
+/// assert!(check_sort(["id"], &columns).is_ok());
+/// assert_eq!(check_sort(["notes"], &columns).map_err(|answer| answer.status), Err(400));
+/// assert!(check_sort(["id; drop table"], &columns).is_err());
+/// ```
+pub fn check_sort<'s>(
+    fields: impl IntoIterator<Item = &'s str>,
+    columns: &[(&str, bool)],
+) -> Result<(), HttpAnswer> {
+    for field in fields {
+        let mut columns = columns.iter();
+        if !columns.any(|(name, sortable)| *sortable && *name == field) {
+            return Err(refuse(&Refusal::InvalidSort(
+                "sort.field must be a column that can be sorted by",
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The keys of a request: `null`, one object, or a list of objects.
+pub(super) fn keys(sort: View<'_, '_>) -> Result<Vec<SortKey>, HttpAnswer> {
+    match sort.kind() {
+        Kind::Null => Ok(Vec::new()),
+        Kind::Object => Ok(vec![key(sort)?]),
+        Kind::Array => {
+            // Only the elements of a root are remembered; it has been checked with the whole already.
+            let list = Document::scan(sort.raw(), &Limits::default()).map_err(|_| not_a_sort())?;
+            let keys: Vec<_> = list
+                .root()
+                .elements()
+                .take(MAX_KEYS.saturating_add(1))
+                .collect();
+            if keys.len() > MAX_KEYS {
+                return Err(refuse(&Refusal::InvalidSort("sort has more than 8 keys")));
+            }
+            keys.into_iter().map(key).collect()
+        }
+        _ => Err(not_a_sort()),
+    }
+}
+
+fn key(key: View<'_, '_>) -> Result<SortKey, HttpAnswer> {
+    let field = key.get("field").and_then(|field| field.text());
+    let field = field
+        .filter(|field| field.len() <= MAX_FIELD_BYTES)
+        .ok_or_else(not_a_sort)?;
+    let order = match key.get("order") {
+        None => Order::Asc,
+        Some(order) => order
+            .text()
+            .and_then(|order| parse_order(&order))
+            .ok_or_else(|| refuse(&Refusal::InvalidSort("sort.order must be asc or desc")))?,
+    };
+    Ok(SortKey {
+        field: field.into_owned(),
+        order,
+    })
+}
+
+fn parse_order(text: &str) -> Option<Order> {
+    if text.eq_ignore_ascii_case("asc") {
+        Some(Order::Asc)
+    } else if text.eq_ignore_ascii_case("desc") {
+        Some(Order::Desc)
+    } else {
+        None
+    }
+}
+
+fn not_a_sort() -> HttpAnswer {
+    refuse(&Refusal::InvalidSort(
+        "sort must be null, an object with field and order, or a list of such objects",
+    ))
+}

@@ -1,0 +1,158 @@
+//! Text that somebody else wrote, as a part of Markdown that it must not break.
+
+use super::fence::Fences;
+use super::markers;
+
+/// The text as a piece of a line: line breaks become spaces, markers become text.
+///
+/// # Examples
+/// ```
+/// use mcp_core::results::presentation::markdown::line;
+/// assert_eq!(line("one\n  two"), "one two");
+/// ```
+#[must_use]
+pub fn line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut pieces = text
+        .split(is_line_break)
+        .map(|piece| piece.trim_matches([' ', '\t']))
+        .filter(|piece| !piece.is_empty());
+    if text.contains(is_line_break) {
+        if let Some(first) = pieces.next() {
+            out.push_str(first);
+        }
+        for piece in pieces {
+            out.push(' ');
+            out.push_str(piece);
+        }
+    } else {
+        out.push_str(text);
+    }
+    markers::escape(&out)
+}
+
+const fn is_line_break(character: char) -> bool {
+    matches!(
+        character,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
+/// The text as a cell of a table: a [`line`] in which no `|` ends the cell.
+///
+/// # Examples
+/// ```
+/// use mcp_core::results::presentation::markdown::cell;
+/// assert_eq!(cell("a|b"), r"a\|b");
+/// // The backslash that is there already must not escape ours.
+/// assert_eq!(cell(r"a\|b"), r"a\\\|b");
+/// ```
+#[must_use]
+pub fn cell(text: &str) -> String {
+    let text = line(text);
+    let mut out = String::with_capacity(text.len());
+    let mut backslashes = 0_usize;
+    for character in text.chars() {
+        if character == '|' {
+            out.extend(std::iter::repeat_n('\\', backslashes.saturating_add(1)));
+        }
+        backslashes = if character == '\\' {
+            backslashes.saturating_add(1)
+        } else {
+            0
+        };
+        out.push(character);
+    }
+    // A backslash at the end would take the space behind the cell, and some readers the bar.
+    out.extend(std::iter::repeat_n('\\', backslashes));
+    out
+}
+
+/// A row of a table.
+///
+/// # Examples
+/// ```
+/// use mcp_core::results::presentation::markdown::row;
+/// assert_eq!(row(["a", "b|c"]), r"| a | b\|c |");
+/// ```
+#[must_use]
+pub fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
+    let mut out = String::from("|");
+    for text in cells {
+        out.push(' ');
+        out.push_str(&cell(text));
+        out.push_str(" |");
+    }
+    out
+}
+
+/// The text as code within a line.
+///
+/// # Examples
+/// ```
+/// use mcp_core::results::presentation::markdown::code_span;
+/// assert_eq!(code_span("Effect.match"), "`Effect.match`");
+/// assert_eq!(code_span("a`b"), "``a`b``");
+/// ```
+#[must_use]
+pub fn code_span(text: &str) -> String {
+    let text = line(text);
+    let marks = "`".repeat(longest_run(&text).saturating_add(1));
+    let touches = text.starts_with('`') || text.ends_with('`');
+    let space = if touches { " " } else { "" };
+    format!("{marks}{space}{text}{space}{marks}")
+}
+
+/// The text as a code block, between fences that nothing in it can close.
+///
+/// # Examples
+/// ```
+/// use mcp_core::results::presentation::markdown::code_block;
+/// assert_eq!(code_block("1 + 1\n", "elixir"), "```elixir\n1 + 1\n```");
+/// assert_eq!(code_block("```\n", ""), "````\n```\n````");
+/// ```
+#[must_use]
+pub fn code_block(code: &str, language: &str) -> String {
+    let fence = "`".repeat(longest_run(code).saturating_add(1).max(3));
+    let language: String = language
+        .chars()
+        .filter(|character| character.is_alphanumeric() || "+#._-".contains(*character))
+        .collect();
+    let code = code.strip_suffix('\n').unwrap_or(code);
+    format!("{fence}{language}\n{code}\n{fence}")
+}
+
+/// Markdown that somebody else wrote, as a block of its own: markers become text, and a code block that
+/// is still open at the end is closed.
+///
+/// # Examples
+/// ```
+/// use mcp_core::results::presentation::markdown::block;
+/// assert_eq!(block("See:\n```\n<!-- kind:x:v1 -->"), "See:\n```\n<!-- kind:x:v1 -->\n```");
+/// ```
+#[must_use]
+pub fn block(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut fences = Fences::default();
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        if fences.takes(line) {
+            out.push_str(line);
+        } else {
+            out.push_str(&markers::escape(line));
+        }
+    }
+    if let Some(end) = fences.missing_end() {
+        out.push('\n');
+        out.push_str(&end);
+    }
+    out
+}
+
+/// The most backticks in a row.
+fn longest_run(text: &str) -> usize {
+    let runs = text.split(|character| character != '`').map(str::len);
+    runs.max().unwrap_or_default()
+}

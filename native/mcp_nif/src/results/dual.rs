@@ -1,0 +1,281 @@
+//! The endpoints of dual responses: the core's verdicts, with terms around them.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+
+use mcp_core::http::{Challenge, Head, HttpAnswer};
+use mcp_core::results::dual::{
+    Action, CSV_HEADERS, Capability, Endpoint, EndpointOptions, Form, HEADERS, JSON_HEADERS,
+    Metadata, NDJSON_HEADERS, Order, PINNED, Refusal, SchemeError, Selection, Wanted, check_scheme,
+    check_sort, refuse, screen, select, signed_text, write_metadata,
+};
+use rustler::{
+    Atom, Binary, Decoder, Encoder, Env, Error, MapIterator, NifResult, ResourceArc, Term,
+};
+
+use crate::atoms;
+use crate::http::answers::challenge_of;
+use crate::http::rules::{answer_terms, text};
+use crate::resources::{binary_term, report_work};
+
+/// Checked options of an endpoint.
+pub(crate) struct EndpointResource(pub(crate) Endpoint);
+
+#[rustler::resource_impl]
+impl rustler::Resource for EndpointResource {}
+
+#[rustler::nif]
+fn dual_endpoint<'a>(env: Env<'a>, options: Term<'a>) -> Term<'a> {
+    let endpoint = endpoint_options(options)
+        .and_then(|options| Endpoint::new(options).map_err(|error| error.to_string()));
+    match endpoint {
+        Ok(endpoint) => (atoms::ok(), ResourceArc::new(EndpointResource(endpoint))).encode(env),
+        Err(error) => env.error_tuple(error),
+    }
+}
+
+/// A map of options; those it leaves out are the core's.
+fn endpoint_options(given: Term<'_>) -> Result<EndpointOptions, String> {
+    let mut options = EndpointOptions::default();
+    let pairs = MapIterator::new(given).ok_or("the options must be a map")?;
+    for (name, value) in pairs {
+        let name = name.atom_to_string().unwrap_or_default();
+        match name.as_str() {
+            "prefix" => options.prefix = option(&name, value)?,
+            "allowed_hosts" => options.allowed_hosts = option(&name, value)?,
+            "allowed_origins" => options.allowed_origins = option(&name, value)?,
+            "max_body_bytes" => options.max_body_bytes = option(&name, value)?,
+            "default_limit" => options.default_limit = option(&name, value)?,
+            "max_limit" => options.max_limit = option(&name, value)?,
+            _ => return Err(format!("there is no option {name:?}")),
+        }
+    }
+    Ok(options)
+}
+
+fn option<'a, T: Decoder<'a>>(name: &str, value: Term<'a>) -> Result<T, String> {
+    value
+        .decode()
+        .map_err(|_| format!("{name} has a value of another type than it takes"))
+}
+
+/// `{:ok, wanted}`, or `{:answer, status, headers, body}`.
+#[rustler::nif]
+fn dual_screen<'a>(
+    env: Env<'a>,
+    endpoint: ResourceArc<EndpointResource>,
+    method: Binary<'a>,
+    target: Binary<'a>,
+    authority: Option<Binary<'a>>,
+    headers: Vec<(Binary<'a>, Binary<'a>)>,
+) -> Term<'a> {
+    // A name that is no text is none that any rule asks for.
+    let headers: Vec<(&str, &[u8])> = headers
+        .iter()
+        .filter_map(|(name, value)| Some((text(name)?, value.as_slice())))
+        .collect();
+    let head = Head {
+        method: text(&method).unwrap_or_default(),
+        target: text(&target).unwrap_or_default(),
+        authority: authority
+            .as_ref()
+            .map(|authority| text(authority).unwrap_or_default()),
+        headers: &headers,
+    };
+    match screen(&endpoint.0, &head) {
+        Ok(wanted) => (atoms::ok(), wanted_term(env, &wanted)).encode(env),
+        Err(answer) => refused(env, answer),
+    }
+}
+
+/// `{:ok, selection}`, or `{:answer, status, headers, body}`.
+#[rustler::nif]
+fn dual_select<'a>(
+    env: Env<'a>,
+    endpoint: ResourceArc<EndpointResource>,
+    form: Atom,
+    body: Binary<'a>,
+) -> NifResult<Term<'a>> {
+    let forms = [Form::Page, Form::Ndjson, Form::Csv];
+    let form = forms.into_iter().find(|known| form_atom(*known) == form);
+    let selected = select(&endpoint.0, form.ok_or(Error::BadArg)?, body.as_slice());
+    report_work(env, body.len());
+    Ok(match selected {
+        Ok(selection) => (atoms::ok(), selection_term(env, &selection)).encode(env),
+        Err(answer) => refused(env, answer),
+    })
+}
+
+fn refused(env: Env<'_>, answer: HttpAnswer) -> Term<'_> {
+    let (status, headers, body) = answer_terms(env, answer);
+    (atoms::answer(), status, headers, body).encode(env)
+}
+
+/// `{action, id, form, capability}`
+pub(crate) fn wanted_term<'a>(env: Env<'a>, wanted: &Wanted) -> Term<'a> {
+    let capability = match &wanted.capability {
+        Capability::None => atoms::nil().encode(env),
+        Capability::Malformed => atoms::malformed().encode(env),
+        Capability::Signed {
+            expires_at,
+            signature,
+        } => (*expires_at, signature).encode(env),
+    };
+    let (action, form) = (action_atom(wanted.action), form_atom(wanted.form));
+    (action, &wanted.id, form, capability).encode(env)
+}
+
+/// `{offset, limit, [{field, order}]}`
+pub(crate) fn selection_term<'a>(env: Env<'a>, selection: &Selection) -> Term<'a> {
+    let keys: Vec<(&str, Atom)> = selection
+        .sort
+        .iter()
+        .map(|key| (key.field.as_str(), order_atom(key.order)))
+        .collect();
+    (selection.offset, selection.limit, keys).encode(env)
+}
+
+fn action_atom(action: Action) -> Atom {
+    match action {
+        Action::Metadata => atoms::metadata(),
+        Action::Fetch => atoms::fetch(),
+        Action::Pin => atoms::pin(),
+        Action::Delete => atoms::delete(),
+    }
+}
+
+fn form_atom(form: Form) -> Atom {
+    match form {
+        Form::Page => atoms::page(),
+        Form::Ndjson => atoms::ndjson(),
+        Form::Csv => atoms::csv(),
+    }
+}
+
+fn order_atom(order: Order) -> Atom {
+    match order {
+        Order::Asc => atoms::asc(),
+        Order::Desc => atoms::desc(),
+    }
+}
+
+/// `:ok`, or `{:answer, status, headers, body}`. Columns are names, and whether they can be sorted by.
+#[rustler::nif]
+fn dual_check_sort<'a>(
+    env: Env<'a>,
+    fields: Vec<&'a str>,
+    columns: Vec<(&'a str, bool)>,
+) -> Term<'a> {
+    match check_sort(fields, &columns) {
+        Ok(()) => atoms::ok().encode(env),
+        Err(answer) => refused(env, answer),
+    }
+}
+
+/// `:ok`, or `{:error, :syntax | :reserved}`.
+#[rustler::nif]
+fn dual_check_scheme<'a>(env: Env<'a>, scheme: &str) -> Term<'a> {
+    match check_scheme(scheme) {
+        Ok(()) => atoms::ok().encode(env),
+        Err(SchemeError::Reserved) => (atoms::error(), atoms::reserved()).encode(env),
+        Err(_) => (atoms::error(), atoms::syntax()).encode(env),
+    }
+}
+
+/// A refusal of that kind as `{status, headers, body}`.
+#[rustler::nif]
+fn dual_refuse<'a>(env: Env<'a>, kind: Atom, details: Term<'a>) -> NifResult<Term<'a>> {
+    let plain = [
+        (atoms::not_found(), Refusal::NotFound),
+        (atoms::forbidden(), Refusal::Forbidden),
+        (atoms::request_timeout(), Refusal::RequestTimeout),
+        (atoms::malformed(), Refusal::Malformed),
+        (atoms::internal_error(), Refusal::Internal),
+        (atoms::timeout(), Refusal::Timeout),
+    ];
+    if let Some((_, refusal)) = plain.iter().find(|(name, _)| *name == kind) {
+        return Ok(answer_terms(env, refuse(refusal)).encode(env));
+    }
+    let answer = if kind == atoms::unauthorized() {
+        challenge_of(details, |challenge: &Challenge<'_>| {
+            refuse(&Refusal::Unauthorized(*challenge))
+        })?
+    } else if kind == atoms::query_failed() {
+        refuse(&Refusal::QueryFailed(details.decode()?))
+    } else if kind == atoms::invalid_sort() {
+        refuse(&Refusal::InvalidSort(details.decode()?))
+    } else if kind == atoms::payload_too_large() {
+        refuse(&Refusal::PayloadTooLarge(details.decode()?))
+    } else if kind == atoms::storage_unavailable() {
+        refuse(&Refusal::StorageUnavailable(details.decode()?))
+    } else if kind == atoms::overloaded() {
+        refuse(&Refusal::Overloaded(details.decode()?))
+    } else {
+        return Err(Error::BadArg);
+    };
+    Ok(answer_terms(env, answer).encode(env))
+}
+
+/// The body of a `GET`. The columns are JSON text.
+#[rustler::nif]
+fn dual_metadata<'a>(
+    env: Env<'a>,
+    total_count: u64,
+    columns: Binary<'a>,
+    created_at: &'a str,
+    expires_at: Option<&'a str>,
+    access_count: u64,
+) -> Term<'a> {
+    let mut body = Vec::with_capacity(columns.len().saturating_add(160));
+    write_metadata(
+        &mut body,
+        &Metadata {
+            total_count,
+            columns: columns.as_slice(),
+            created_at,
+            expires_at,
+            access_count,
+        },
+    );
+    binary_term(env, body)
+}
+
+/// The headers of what is answered in a form, and of an answer that has no body.
+#[rustler::nif]
+fn dual_headers(env: Env<'_>, form: Atom) -> Term<'_> {
+    if form == atoms::page() {
+        JSON_HEADERS.to_vec().encode(env)
+    } else if form == atoms::ndjson() {
+        NDJSON_HEADERS.to_vec().encode(env)
+    } else if form == atoms::csv() {
+        CSV_HEADERS.to_vec().encode(env)
+    } else {
+        HEADERS.to_vec().encode(env)
+    }
+}
+
+/// The body of a `PUT`.
+#[rustler::nif]
+fn dual_pinned() -> &'static str {
+    PINNED
+}
+
+/// What a signature signs.
+#[rustler::nif]
+fn dual_signed_text<'a>(
+    env: Env<'a>,
+    id: &'a str,
+    actions: Vec<Atom>,
+    tenant: Option<Binary<'a>>,
+    expires_at: u64,
+) -> Term<'a> {
+    let all = [Action::Metadata, Action::Fetch, Action::Pin, Action::Delete];
+    let actions: Vec<Action> = all
+        .into_iter()
+        .filter(|action| actions.contains(&action_atom(*action)))
+        .collect();
+    let tenant = tenant.as_ref().map(Binary::as_slice);
+    binary_term(env, signed_text(id, &actions, tenant, expires_at))
+}

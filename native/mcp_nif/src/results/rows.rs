@@ -1,0 +1,170 @@
+//! Rows as they are sent: a page, lines of JSON, comma-separated values.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+
+use mcp_core::results::dual::{Page, write_csv_text, write_csv_value};
+use rustler::{Atom, Encoder, Env, Error, ListIterator, NifResult, Term};
+
+use crate::atoms;
+use crate::json::INLINE_BYTES;
+use crate::resources::{DirtyPermit, binary_term, buffer, keep, report_work};
+use crate::terms::{Context, EncodeError, EncodeErrorKind, write_value};
+
+/// The body of a page: `{:ok, text}`, `{:error, …}` as of `McpServer.JSON`, or `:over_budget`.
+#[rustler::nif]
+fn dual_page<'a>(env: Env<'a>, rows: Term<'a>, offset: u64, total: u64) -> NifResult<Term<'a>> {
+    page(env, rows, (offset, total), INLINE_BYTES)
+}
+
+#[rustler::nif(schedule = "DirtyCpu")]
+fn dual_page_dirty<'a>(
+    env: Env<'a>,
+    rows: Term<'a>,
+    offset: u64,
+    total: u64,
+) -> NifResult<Term<'a>> {
+    match DirtyPermit::take() {
+        Some(_permit) => page(env, rows, (offset, total), usize::MAX),
+        None => Ok(atoms::busy().to_term(env)),
+    }
+}
+
+fn page<'a>(
+    env: Env<'a>,
+    rows: Term<'a>,
+    (offset, total): (u64, u64),
+    budget: usize,
+) -> NifResult<Term<'a>> {
+    let returned = u64::try_from(rows.list_length()?).map_err(|_| Error::BadArg)?;
+    let page = Page {
+        offset,
+        returned,
+        total,
+    };
+    Ok(written(env, budget, |out| {
+        out.extend_from_slice(Page::OPEN.as_bytes());
+        write_value(out, rows, &Context::whole(budget))?;
+        page.write_tail(out);
+        Ok(())
+    }))
+}
+
+/// Rows as lines: a JSON text each, or comma-separated values in the order of the columns.
+#[rustler::nif]
+fn dual_lines<'a>(env: Env<'a>, rows: Term<'a>, columns: Term<'a>) -> NifResult<Term<'a>> {
+    lines(env, rows, columns, INLINE_BYTES)
+}
+
+#[rustler::nif(schedule = "DirtyCpu")]
+fn dual_lines_dirty<'a>(env: Env<'a>, rows: Term<'a>, columns: Term<'a>) -> NifResult<Term<'a>> {
+    match DirtyPermit::take() {
+        Some(_permit) => lines(env, rows, columns, usize::MAX),
+        None => Ok(atoms::busy().to_term(env)),
+    }
+}
+
+fn lines<'a>(
+    env: Env<'a>,
+    rows: Term<'a>,
+    columns: Term<'a>,
+    budget: usize,
+) -> NifResult<Term<'a>> {
+    let rows: ListIterator<'a> = rows.decode()?;
+    let Some(columns) = columns.decode::<Option<Vec<&str>>>()? else {
+        return Ok(written(env, budget, |out| {
+            for row in rows {
+                let left = budget.saturating_sub(out.len());
+                write_value(out, row, &Context::whole(left))?;
+                out.push(b'\n');
+            }
+            Ok(())
+        }));
+    };
+    let columns = columns
+        .into_iter()
+        .map(|name| Column::named(env, name))
+        .collect::<Vec<_>>();
+    Ok(written(env, budget, |out| {
+        for row in rows {
+            let left = budget.saturating_sub(out.len());
+            write_cells(out, row, &columns, &Context::whole(left))?;
+        }
+        Ok(())
+    }))
+}
+
+/// Where a row has the cell: under the name as text, or as an atom if there is such an atom.
+struct Column<'a> {
+    text: Term<'a>,
+    atom: Option<Term<'a>>,
+}
+
+impl<'a> Column<'a> {
+    fn named(env: Env<'a>, name: &str) -> Self {
+        let atom = Atom::existing_from_utf8_bytes(env, name.as_bytes()).ok();
+        Self {
+            text: name.encode(env),
+            atom: atom.map(|atom| atom.encode(env)),
+        }
+    }
+
+    fn of(&self, row: Term<'a>) -> Option<Term<'a>> {
+        let under_atom = || self.atom.and_then(|atom| row.map_get(atom).ok());
+        row.map_get(self.text).ok().or_else(under_atom)
+    }
+}
+
+fn write_cells<'a>(
+    out: &mut Vec<u8>,
+    row: Term<'a>,
+    columns: &[Column<'a>],
+    context: &Context,
+) -> Result<(), EncodeError> {
+    let mut json = Vec::new();
+    for (place, column) in columns.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        let Some(cell) = column.of(row) else {
+            continue;
+        };
+        json.clear();
+        write_value(&mut json, cell, context)?;
+        write_cell(out, &String::from_utf8_lossy(&json));
+    }
+    out.extend_from_slice(b"\r\n");
+    Ok(())
+}
+
+/// A cell of what the value is in JSON: a string without its quotes, `null` as nothing.
+fn write_cell(out: &mut Vec<u8>, json: &str) {
+    if json == "null" {
+        return;
+    }
+    match serde_json::from_str::<String>(json) {
+        Ok(text) => write_csv_text(out, &text),
+        Err(_) => write_csv_value(out, json),
+    }
+}
+
+fn written(
+    env: Env<'_>,
+    budget: usize,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>,
+) -> Term<'_> {
+    let mut out = buffer();
+    if let Err(error) = write(&mut out) {
+        keep(out);
+        if error.kind() == EncodeErrorKind::OverBudget {
+            return atoms::over_budget().to_term(env);
+        }
+        return env.error_tuple(error);
+    }
+    if budget != usize::MAX {
+        report_work(env, out.len());
+    }
+    (atoms::ok(), binary_term(env, out)).encode(env)
+}

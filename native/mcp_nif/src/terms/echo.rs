@@ -1,0 +1,114 @@
+//! Structured content that its result also holds as text: in the place of a text block's text stands
+//! `{:structured_content, :compact | :pretty}`, with an order of keys as a third element or without.
+//! The content is written once, and its bytes are placed twice.
+
+use mcp_core::json::write_json_text;
+use rustler::Term;
+use rustler::types::tuple::get_tuple;
+
+use super::error::{EncodeError, EncodeErrorKind};
+use super::kinds::invalid;
+use super::order::write_in_order;
+use super::write::{Writer, Written};
+use crate::atoms;
+use crate::pretty::write_pretty_text;
+use crate::resources::{buffer, keep};
+
+/// The structured content of the result that is being written.
+#[derive(Default)]
+pub(super) struct Echo<'a> {
+    content: Option<Term<'a>>,
+    /// Its text, from when a block asked for it until its own field is written.
+    text: Option<Vec<u8>>,
+}
+
+impl<'a> Echo<'a> {
+    pub(super) fn of(content: Option<Term<'a>>) -> Self {
+        Self {
+            content,
+            text: None,
+        }
+    }
+}
+
+impl Drop for Echo<'_> {
+    fn drop(&mut self) {
+        if let Some(text) = self.text.take() {
+            keep(text);
+        }
+    }
+}
+
+/// What a marker asks for.
+struct Marker<'a> {
+    is_pretty: bool,
+    /// The order of keys (`order`), for the block and for the content's own field.
+    order: Term<'a>,
+}
+
+impl<'a> Marker<'a> {
+    fn of(term: Term<'a>) -> Result<Self, EncodeError> {
+        let parts = get_tuple(term).unwrap_or_default();
+        let (name, form, order) = match parts.as_slice() {
+            [name, form] => (*name, *form, Term::list_new_empty(term.get_env())),
+            [name, form, order] => (*name, *form, *order),
+            _ => return Err(invalid("expected a string")),
+        };
+        let is_pretty = atoms::pretty() == form;
+        if atoms::structured_content() != name || !(is_pretty || atoms::compact() == form) {
+            return Err(invalid("expected a string"));
+        }
+        Ok(Self { is_pretty, order })
+    }
+}
+
+impl<'a> Writer<'_, 'a> {
+    /// Writes a block's text that is the structured content.
+    pub(super) fn echo(&mut self, marker: Term<'a>) -> Written {
+        let marker = Marker::of(marker)?;
+        let text = match self.echo.text.take() {
+            Some(text) => text,
+            None => self.echoed(marker.order)?,
+        };
+        self.spend(text.len())?;
+        if marker.is_pretty {
+            write_pretty_text(self.out, &text);
+        } else {
+            write_json_text(self.out, &text);
+        }
+        self.echo.text = Some(text);
+        Ok(())
+    }
+
+    fn echoed(&self, order: Term<'a>) -> Result<Vec<u8>, EncodeError> {
+        let content = self.echo.content.ok_or_else(|| {
+            EncodeError::new(
+                EncodeErrorKind::MissingField,
+                "there is no structured content",
+            )
+        })?;
+        let mut text = buffer();
+        match write_in_order(
+            &mut text,
+            content,
+            order,
+            &self.context.with_budget(self.left()),
+        ) {
+            Ok(()) => Ok(text),
+            Err(error) => {
+                keep(text);
+                Err(error.rooted(b"structuredContent"))
+            }
+        }
+    }
+
+    /// Writes the structured content where a block had it written before.
+    pub(super) fn place_echo(&mut self) -> bool {
+        let Some(text) = self.echo.text.take() else {
+            return false;
+        };
+        self.out.extend_from_slice(&text);
+        keep(text);
+        true
+    }
+}

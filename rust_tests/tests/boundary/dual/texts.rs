@@ -1,0 +1,135 @@
+//! What is answered: pages, cells, signatures.
+
+use mcp_core::results::dual::{
+    Action, HEADERS, JSON_HEADERS, Page, Refusal, refuse, signed_text, write_csv_text,
+    write_csv_value,
+};
+use proptest::prelude::*;
+
+fn tail(offset: u64, returned: u64, total: u64) -> String {
+    let mut out = Vec::new();
+    Page {
+        offset,
+        returned,
+        total,
+    }
+    .write_tail(&mut out);
+    String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn s1_53_a_page_knows_whether_another_follows() {
+    for (offset, returned, total, next) in [
+        (0, 100, 847, "true,\"next_offset\":100}"),
+        (800, 46, 847, "true,\"next_offset\":846}"),
+        (800, 47, 847, "false,\"next_offset\":null}"),
+        (847, 0, 847, "false,\"next_offset\":null}"),
+        (900, 0, 847, "false,\"next_offset\":null}"),
+        (0, 0, 0, "false,\"next_offset\":null}"),
+        (u64::MAX, u64::MAX, 5, "false,\"next_offset\":null}"),
+    ] {
+        let text = tail(offset, returned, total);
+        assert!(text.ends_with(next), "{text}");
+    }
+}
+
+#[test]
+fn r7_every_answer_is_data_that_nobody_keeps() {
+    assert_eq!(
+        HEADERS,
+        [
+            ("cache-control", "private, no-store"),
+            ("content-disposition", "attachment"),
+            ("x-content-type-options", "nosniff"),
+        ]
+    );
+    for refusal in [
+        Refusal::NotFound,
+        Refusal::Forbidden,
+        Refusal::Internal,
+        Refusal::Timeout,
+        Refusal::Overloaded(1),
+        Refusal::StorageUnavailable(1),
+        Refusal::QueryFailed("a \"text\""),
+    ] {
+        let answer = refuse(&refusal);
+        for (name, value) in JSON_HEADERS {
+            assert!(answer.headers.contains(&(name, value.to_owned())));
+        }
+        serde_json::from_slice::<serde_json::Value>(&answer.body).expect("JSON");
+    }
+}
+
+fn cell(text: &str) -> String {
+    let mut out = Vec::new();
+    write_csv_text(&mut out, text);
+    String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn q4_cells_are_quoted_and_no_formulas() {
+    for (text, written) in [
+        ("plain", "plain"),
+        ("", ""),
+        ("a,b", "\"a,b\""),
+        ("a\"b", "\"a\"\"b\""),
+        ("a\nb", "\"a\nb\""),
+        (" a", "\" a\""),
+        ("=1+1", "\"'=1+1\""),
+        ("+1", "\"'+1\""),
+        ("-1", "\"'-1\""),
+        ("@SUM(A1)", "\"'@SUM(A1)\""),
+        ("\t=1", "\"'\t=1\""),
+        ("\r=1", "\"'\r=1\""),
+        ("a=1", "a=1"),
+    ] {
+        assert_eq!(cell(text), written);
+    }
+    let mut out = Vec::new();
+    write_csv_value(&mut out, "-1.5");
+    assert_eq!(out, b"-1.5");
+}
+
+#[test]
+fn no_two_permissions_are_signed_alike() {
+    let all = [Action::Metadata, Action::Fetch, Action::Pin, Action::Delete];
+    let texts = [
+        signed_text("a", &all, None, 1),
+        signed_text("a", &all, None, 11),
+        signed_text("a", &all, Some(b""), 1),
+        signed_text("a", &all, Some(b"-"), 1),
+        signed_text("a", &all, Some(b"a\n1"), 1),
+        signed_text("a", &all[..2], None, 1),
+        signed_text("a", &[], None, 1),
+        signed_text("ab", &all, None, 1),
+    ];
+    for (place, text) in texts.iter().enumerate() {
+        assert!(!texts[..place].contains(text));
+    }
+    assert_eq!(
+        signed_text("a", &[Action::Fetch, Action::Metadata], None, 1),
+        signed_text("a", &[Action::Metadata, Action::Fetch], None, 1)
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_cell_never_begins_as_a_formula(text in any::<String>()) {
+        let written = cell(&text);
+        let shown = written.trim_start_matches('"');
+        prop_assert!(!shown.starts_with(['=', '+', '-', '@', '\t', '\r']) || text.starts_with('"'));
+    }
+
+    #[test]
+    fn pages_concatenate_to_the_whole(total in 0_u64..500, limit in 1_u64..60) {
+        let mut offset = Some(0);
+        let mut seen = 0;
+        while let Some(at) = offset {
+            let returned = limit.min(total - at);
+            prop_assert_eq!(at, seen);
+            seen += returned;
+            offset = Page { offset: at, returned, total }.next_offset();
+        }
+        prop_assert_eq!(seen, total);
+    }
+}

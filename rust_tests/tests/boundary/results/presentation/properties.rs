@@ -1,0 +1,99 @@
+//! What holds for any text.
+
+use mcp_core::results::presentation::markers::{count, escape};
+use mcp_core::results::presentation::summary::summarize;
+use mcp_core::results::presentation::{markdown, provenance};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+const CARD: &str = "<!-- kind:card:v1 -->";
+
+/// Text made of what could break a line, a cell or a count, among other characters.
+fn text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just(CARD.to_owned()),
+        Just("<!--\tkind:".to_owned()),
+        Just("```".to_owned()),
+        Just("~~~~".to_owned()),
+        Just("`".to_owned()),
+        Just("\n".to_owned()),
+        Just("\r\n".to_owned()),
+        Just("\u{2028}".to_owned()),
+        Just("|".to_owned()),
+        Just("\\".to_owned()),
+        Just("    ".to_owned()),
+        any::<String>(),
+    ];
+    vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+/// Bars that end a cell.
+fn bars(row: &str) -> usize {
+    let mut characters = row.chars();
+    let mut bars = 0;
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => drop(characters.next()),
+            '|' => bars += 1,
+            _ => {}
+        }
+    }
+    bars
+}
+
+fn lines(text: &str) -> usize {
+    text.split([
+        '\n', '\r', '\u{2028}', '\u{2029}', '\u{85}', '\u{b}', '\u{c}',
+    ])
+    .count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_row_has_its_cells_on_its_line(cells in vec(text(), 1..6)) {
+        let row = markdown::row(cells.iter().map(String::as_str));
+        prop_assert_eq!(bars(&row), cells.len() + 1, "{}", row);
+        prop_assert_eq!(lines(&row), 1);
+    }
+
+    #[test]
+    fn what_was_escaped_counts_nowhere(text in text()) {
+        prop_assert_eq!(count(&escape(&text), &[CARD]), vec![0]);
+        prop_assert_eq!(escape(&escape(&text)), escape(&text));
+        let in_a_line = format!("**A:** {}\n{CARD}", markdown::line(&text));
+        prop_assert_eq!(count(&in_a_line, &[CARD]), vec![1], "{}", in_a_line);
+    }
+
+    #[test]
+    fn blocks_add_no_marker_and_hide_none(text in text(), language in text()) {
+        let code = markdown::code_block(&text, &language);
+        let all = format!("{code}\n{CARD}\n\n{}\n{CARD}", markdown::block(&text));
+        prop_assert_eq!(count(&all, &[CARD]), vec![2], "{}", all);
+    }
+
+    #[test]
+    fn a_code_span_is_closed_by_its_own_marks_only(text in text()) {
+        let span = markdown::code_span(&text);
+        let marks = span.chars().take_while(|character| *character == '`').count();
+        prop_assume!(!text.trim_start().is_empty());
+        let inner = span.get(marks..span.len() - marks).unwrap_or_default();
+        let longest = inner.split(|character| character != '`').map(str::len).max();
+        prop_assert!(longest.unwrap_or_default() < marks, "{}", span);
+    }
+
+    #[test]
+    fn a_summary_is_short_and_begins_as_its_text(text in text()) {
+        let summary = summarize(&text.repeat(4));
+        prop_assert!(summary.chars().count() <= 203);
+        let begins = summary.strip_suffix("...").unwrap_or(&summary);
+        prop_assert!(text.repeat(4).starts_with(begins));
+    }
+
+    #[test]
+    fn an_absolute_path_is_found_among_any_words(before in "[a-z ]{0,9} ", path in "/[a-z]{1,9}", after in "( .{0,9})?") {
+        let text = format!("{before}{path}{after}");
+        prop_assert!(provenance::names_local_path(&text), "{}", text);
+    }
+}

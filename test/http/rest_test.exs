@@ -1,0 +1,664 @@
+defmodule McpServer.HttpRestTest do
+  # Stored results over both servers: what is no single request and answer. See `McpServer.RestTable` for those.
+  use McpServer.HttpCase, async: true
+
+  import ExUnit.CaptureLog
+  import McpServer.DualResponses, only: [create!: 2, create!: 3, server: 0, server: 1]
+  import McpServer.RestServers, only: [rest: 3]
+
+  alias McpServer.{DualResponse, HttpRouter, HttpServer, JSON, RestServers}
+  alias McpServer.DualResponse.Error
+
+  @moduletag :capture_log
+
+  @not_found ~s({"error":"not_found","message":"Resource not found or expired"})
+  @ndjson [headers: [{"accept", "application/x-ndjson"}]]
+  @csv [headers: [{"accept", "text/csv"}]]
+
+  defp path(response), do: "/resources/" <> response.resource_id
+
+  defp bearer(token), do: [{"authorization", "Bearer " <> token}]
+
+  defp token(request) do
+    headers = Map.fetch!(request, :req_headers)
+    with {"authorization", "Bearer " <> token} <- List.keyfind(headers, "authorization", 0), do: token
+  end
+
+  # What another client must not be able to tell apart; the date may be a second later.
+  defp told(response), do: {response.status, List.keydelete(response.headers, "date", 0), response.body}
+
+  describe "Q4: NDJSON" do
+    rest "all rows, a line each, then the end", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, stream_batch: 7)
+
+      for count <- [0, 1, 6, 7, 8, 14, 50] do
+        response = RestServers.ask(http, "POST", path(create!(results, count)), @ndjson)
+        assert {count, response.status} == {count, 200}
+        assert HttpResponse.header(response, "content-type") == "application/x-ndjson"
+        assert HttpResponse.header(response, "x-total-count") == "#{count}"
+        assert HttpResponse.header(response, "x-content-type-options") == "nosniff"
+        rows = for n <- 0..(count - 1)//1, do: %{"n" => n, "text" => "row #{n}"}
+        assert RestServers.lines(response.body) == rows ++ [%{"$end" => true, "returned_count" => count}]
+        assert String.ends_with?(response.body, ~s({"$end":true,"returned_count":#{count}}\n))
+      end
+    end
+
+    rest "from an offset, up to a limit, in an order", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, stream_batch: 4)
+      created = create!(results, 20, persist: :rows, sort_mode: :memory, sample_size: 2)
+      ask = &RestServers.lines(RestServers.ask(http, "POST", path(created), [body: &1] ++ @ndjson).body)
+      numbers = fn lines -> for %{"n" => n} <- lines, do: n end
+
+      assert numbers.(ask.(%{offset: 17})) == [17, 18, 19]
+      assert numbers.(ask.(%{offset: 20})) == []
+      assert numbers.(ask.(%{limit: 4})) == [0, 1, 2, 3]
+      assert numbers.(ask.(%{limit: 5, offset: 2})) == [2, 3, 4, 5, 6]
+      assert List.last(ask.(%{limit: 5})) == %{"$end" => true, "returned_count" => 5}
+      assert numbers.(ask.(%{limit: 3, sort: %{field: "n", order: "desc"}})) == [19, 18, 17]
+      # S1-43: a stream is one access, however many pages it has.
+      assert DualResponse.get_resource(results, created.resource_id).access_count == 6
+    end
+
+    rest "what fails first has a status, what fails later a line", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, stream_batch: 5)
+
+      for {fails_at, failing} <- [
+            {0, fn -> raise "secret" end},
+            {10, fn -> exit(:secret) end},
+            {10, fn -> [:no_map] end}
+          ] do
+        execute = fn %{offset: offset, limit: limit} ->
+          if offset >= fails_at and limit == 5, do: failing.(), else: for(n <- 1..limit, do: %{"n" => offset + n})
+        end
+
+        response = RestServers.ask(http, "POST", path(create!(results, 20, execute: execute)), @ndjson)
+        refute response.body =~ "secret"
+
+        if fails_at == 0 do
+          assert response.status == 500
+          assert %{"error" => "query_failed"} = JSON.decode!(response.body)
+        else
+          assert response.status == 200
+          lines = RestServers.lines(response.body)
+          assert length(lines) == 11
+          assert List.last(lines) == %{"$error" => %{"code" => "QUERY_EXECUTION_FAILED"}}
+        end
+      end
+    end
+
+    rest "rows that are no JSON are an error too", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, stream_batch: 5)
+
+      execute = fn
+        %{offset: 0, limit: limit} -> for(n <- 1..limit, do: %{"n" => n})
+        %{limit: limit} -> for(_ <- 1..limit, do: %{"n" => self()})
+      end
+
+      created = create!(results, 20, execute: execute)
+      lines = RestServers.lines(RestServers.ask(http, "POST", path(created), @ndjson).body)
+      assert List.last(lines) == %{"$error" => %{"code" => "QUERY_EXECUTION_FAILED"}}
+
+      assert %{status: 500} = response = RestServers.ask(http, "POST", path(created), body: %{offset: 5})
+      assert %{"error" => "query_failed", "message" => message} = JSON.decode!(response.body)
+      refute message =~ "#PID"
+    end
+
+    rest "is read as fast as the client takes it, and no longer than the client is there", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, stream_batch: 10)
+      asked = :counters.new(1, [])
+      wide = String.duplicate("x", 10_000)
+
+      execute = fn %{offset: offset, limit: limit} ->
+        :counters.add(asked, 1, 1)
+        for n <- 1..limit, do: %{"n" => offset + n, "text" => wide}
+      end
+
+      # 10,000 rows of 10 KB, of which nobody reads more than the beginning.
+      created = create!(results, 10_000, execute: execute)
+      peer = HttpPeer.connect(http.port, recbuf: 4_096)
+      :ok = HttpPeer.send_request(peer, RestServers.request("POST", path(created), @ndjson))
+      assert HttpPeer.head(peer).status == 200
+
+      # As much as fits between the two, and not a page of 100 KB more.
+      still = fn ->
+        with(before = :counters.get(asked, 1), :ok <- Process.sleep(300), do: :counters.get(asked, 1) == before)
+      end
+
+      eventually(still)
+      assert :counters.get(asked, 1) < 300
+
+      HttpPeer.cut(peer)
+      eventually(still)
+      assert :counters.get(asked, 1) < 400
+    end
+  end
+
+  describe "Q4: CSV" do
+    rest "a line of names, then the rows, without formulas", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results)
+      columns = for name <- [:id, "name", "when", "tags"], do: %{name: name, type: "string"}
+
+      rows = [
+        %{:id => 1, "name" => "plain", "when" => ~D[2025-01-15], "tags" => ["a", "b"]},
+        %{"id" => -2, "name" => "=HYPERLINK(\"http://evil\")", "when" => nil},
+        %{"id" => 3.5, "name" => "a,b\r\nc", "tags" => true, "more" => 1},
+        %{id: nil, name: "@x"}
+      ]
+
+      created = create!(results, 4, columns: columns, execute: fn %{offset: o, limit: l} -> Enum.slice(rows, o, l) end)
+      response = RestServers.ask(http, "POST", path(created), @csv)
+      assert HttpResponse.header(response, "content-type") == "text/csv; charset=utf-8; header=present"
+      assert HttpResponse.header(response, "x-total-count") == "4"
+
+      assert response.body ==
+               "id,name,when,tags\r\n" <>
+                 ~s(1,plain,2025-01-15,"[""a"",""b""]"\r\n) <>
+                 ~s(-2,"'=HYPERLINK\(""http://evil""\)",,\r\n) <>
+                 ~s(3.5,"a,b\r\nc",,true\r\n) <>
+                 ~s(,"'@x",,\r\n)
+    end
+
+    rest "that fails half-way, or takes too long, breaks off", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, stream_batch: 5, timeout: 1_000)
+
+      for failing <- [fn -> raise "no more" end, fn -> Process.sleep(:infinity) end] do
+        execute = fn
+          %{offset: 0, limit: limit} -> for(n <- 1..limit, do: %{"n" => n})
+          _later -> failing.()
+        end
+
+        created = create!(results, 20, execute: execute)
+        peer = HttpPeer.connect(http.port)
+        :ok = HttpPeer.send_request(peer, RestServers.request("POST", path(created), @csv))
+        # The last chunk of a body that is whole is an empty one.
+        refute String.ends_with?(HttpPeer.until_closed(peer), "0\r\n\r\n")
+      end
+    end
+  end
+
+  describe "bounds" do
+    rest "one request more than there may be at once is 503, and the next one is served", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, max_requests: 2)
+      test = self()
+
+      execute = fn
+        %{limit: 15} ->
+          []
+
+        _page ->
+          send(test, {:waiting, self()})
+          receive do: (:go -> [])
+      end
+
+      created = create!(results, 20, execute: execute)
+      request = RestServers.request("POST", path(created))
+
+      peers =
+        for _ <- 1..2 do
+          peer = HttpPeer.connect(http.port)
+          :ok = HttpPeer.send_request(peer, request)
+          peer
+        end
+
+      waiting = for _ <- 1..2, do: assert_receive({:waiting, pid}, 5_000) && pid
+      refused = RestServers.ask(http, "GET", path(created))
+      assert {refused.status, HttpResponse.header(refused, "retry-after")} == {503, "1"}
+      assert JSON.decode!(refused.body)["error"] == "overloaded"
+      for pid <- waiting, do: send(pid, :go)
+      for peer <- peers, do: assert(HttpPeer.response(peer).status == 200)
+      eventually(fn -> RestServers.ask(http, "GET", path(created)).status == 200 end)
+    end
+
+    rest "a query that takes too long is 504, and is ended", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, timeout: 1_000)
+      test = self()
+
+      execute = fn
+        %{limit: 15} ->
+          []
+
+        _page ->
+          send(test, {:running, self()})
+          Process.sleep(:infinity)
+      end
+
+      created = create!(results, 20, execute: execute)
+      response = RestServers.ask(http, "POST", path(created))
+      assert response.status == 504
+      assert response.body == ~s({"error":"timeout","message":"The query took too long"})
+      assert_receive {:running, pid}
+      eventually(fn -> not Process.alive?(pid) end)
+      assert RestServers.ask(http, "GET", path(created)).status == 200
+    end
+
+    rest "a stream whose next page takes too long ends with a line", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, timeout: 1_000, stream_batch: 5)
+
+      execute = fn
+        %{offset: 0, limit: limit} -> for(n <- 1..limit, do: %{"n" => n})
+        _later -> Process.sleep(:infinity)
+      end
+
+      created = create!(results, 20, execute: execute)
+      lines = RestServers.lines(RestServers.ask(http, "POST", path(created), @ndjson).body)
+      assert length(lines) == 6
+      assert List.last(lines) == %{"$error" => %{"code" => "TIMEOUT"}}
+    end
+
+    rest "a query that eats memory is 500, and takes nobody with it", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, max_heap_words: 200_000)
+
+      execute = fn
+        %{limit: 15} -> []
+        _page -> Enum.map(1..10_000_000, &%{"n" => &1})
+      end
+
+      created = create!(results, 20, execute: execute)
+      response = RestServers.ask(http, "POST", path(created))
+      assert {response.status, response.body} == {500, ~s({"error":"internal_error","message":"Internal error"})}
+      assert RestServers.ask(http, "GET", path(created)).status == 200
+    end
+
+    rest "a client that leaves takes its query with it", %{kind: kind} do
+      if kind == :listener do
+        results = server()
+        http = RestServers.start(kind, results)
+        test = self()
+
+        execute = fn
+          %{limit: 15} ->
+            []
+
+          _page ->
+            send(test, {:running, self()})
+            Process.sleep(:infinity)
+        end
+
+        peer = HttpPeer.connect(http.port)
+        created = create!(results, 20, execute: execute)
+        :ok = HttpPeer.send_request(peer, RestServers.request("POST", path(created)))
+        assert_receive {:running, pid}, 5_000
+        HttpPeer.cut(peer)
+        eventually(fn -> not Process.alive?(pid) end)
+      end
+    end
+
+    rest "R6: an id of 10 KiB is not found, where the web server lets it pass at all", %{kind: kind} do
+      http = RestServers.start(kind, server())
+      target = "/resources/" <> String.duplicate("a", 10 * 1024)
+      assert RestServers.ask(http, "GET", target).status in [404, 414]
+    end
+
+    rest "R5: readers of a resource that is pinned and deleted get all rows or 404", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results)
+      created = create!(results, 50, persist: :rows)
+      target = path(created)
+
+      answers =
+        in_parallel(1..scaled(200), fn n ->
+          case n do
+            50 -> RestServers.ask(http, "PUT", target).status
+            100 -> RestServers.ask(http, "DELETE", target).status
+            _n -> RestServers.ask(http, "POST", target)
+          end
+        end)
+
+      for %{} = answer <- answers do
+        case answer.status do
+          200 -> assert length(JSON.decode!(answer.body)["data"]) == 50
+          404 -> assert answer.body == @not_found
+        end
+      end
+
+      # Whatever was held ready of it is not sent any more.
+      assert RestServers.ask(http, "POST", target).body == @not_found
+    end
+  end
+
+  describe "errors" do
+    rest "S1-56: a query that fails is 500, in words that tell nothing", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results)
+
+      for failing <- [
+            fn -> raise "SELECT secret" end,
+            fn -> throw(:secret) end,
+            fn -> exit(:secret) end,
+            fn -> :secret end
+          ] do
+        execute = fn options -> if options.limit == 15, do: [], else: failing.() end
+        response = RestServers.ask(http, "POST", path(create!(results, 20, execute: execute)))
+        assert response.status == 500
+        assert %{"error" => "query_failed", "message" => message} = JSON.decode!(response.body)
+        refute message =~ "secret"
+      end
+    end
+
+    rest "a store that is down is 503", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results)
+      created = create!(results, 5)
+      DualResponse.shutdown(results)
+
+      for method <- ["GET", "POST", "PUT", "DELETE"] do
+        response = RestServers.ask(http, method, path(created))
+        assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+        assert JSON.decode!(response.body)["error"] == "storage_unavailable"
+      end
+    end
+
+    rest "RES-16: what has expired is not found", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results)
+      created = create!(results, 5, expiration: 1)
+      eventually(fn -> DualResponse.get_resource(results, created.resource_id) == nil end)
+
+      for method <- ["GET", "POST", "PUT", "DELETE"] do
+        assert {method, RestServers.ask(http, method, path(created)).body} == {method, @not_found}
+      end
+    end
+  end
+
+  describe "R1, SEC-06, Q5: whose results they are" do
+    rest "another's is answered as what is not there, on every method", %{kind: kind} do
+      results = server()
+      identify = fn request -> %{tenant: token(request)} end
+      http = RestServers.start(kind, results, identify: identify)
+      created = create!(results, 5, tenant: "acme", subject: nil)
+      unknown = "/resources/" <> String.duplicate("0", 32)
+
+      for method <- ["GET", "POST", "PUT", "DELETE"], headers <- [[], bearer("globex"), bearer("ACME")] do
+        theirs = RestServers.ask(http, method, path(created), headers: headers)
+        assert told(theirs) == told(RestServers.ask(http, method, unknown, headers: headers))
+        assert {theirs.status, theirs.body} == {404, @not_found}
+      end
+
+      for method <- ["GET", "POST", "PUT"] do
+        assert RestServers.ask(http, method, path(created), headers: bearer("acme")).status == 200
+      end
+
+      assert RestServers.ask(http, "DELETE", path(created), headers: bearer("acme")).status == 204
+    end
+
+    rest "the query is told who asks", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, identify: fn request -> %{tenant: "acme", subject: token(request)} end)
+      execute = fn %{context: context} -> [%{"tenant" => context.tenant, "subject" => context.subject}] end
+      created = create!(results, 1, tenant: "acme", subject: "ann", execute: execute)
+      response = RestServers.ask(http, "POST", path(created), headers: bearer("ann"))
+      assert JSON.decode!(response.body)["data"] == [%{"tenant" => "acme", "subject" => "ann"}]
+    end
+
+    rest "nobody knows who asks: 401 that says where to go, whatever the id", %{kind: kind} do
+      results = server()
+      metadata = %{resource: "https://api.example.com/resources"}
+
+      identify = fn request ->
+        with(nil <- token(request), do: {:error, :unauthorized}, else: (who -> %{tenant: who}))
+      end
+
+      http = RestServers.start(kind, results, identify: identify, resource_metadata: metadata)
+      created = create!(results, 5, tenant: "acme")
+
+      for method <- ["GET", "POST", "PUT", "DELETE"], target <- [path(created), "/resources/unknown"] do
+        response = RestServers.ask(http, method, target)
+        assert response.status == 401
+
+        assert HttpResponse.header(response, "www-authenticate") ==
+                 ~s(Bearer resource_metadata="https://api.example.com/.well-known/oauth-protected-resource/resources")
+      end
+
+      assert RestServers.ask(http, "GET", path(created), headers: bearer("acme")).status == 200
+    end
+  end
+
+  describe "Q1: authorize" do
+    rest "is asked about each action", %{kind: kind} do
+      results = server()
+      test = self()
+
+      authorize = fn request, resource, action ->
+        send(test, {:asked, resource && resource.name, action})
+
+        case token(request) do
+          nil -> {:error, :unauthorized}
+          "reader" when action in [:metadata, :fetch] -> :ok
+          "reader" -> {:error, :forbidden}
+          "hidden" -> {:error, :not_found}
+          "broken" -> raise "secret"
+          "wrong" -> true
+        end
+      end
+
+      http = RestServers.start(kind, results, authorize: authorize)
+      created = create!(results, 5)
+
+      ask = fn method, token ->
+        RestServers.ask(http, method, path(created), headers: (token && bearer(token)) || [])
+      end
+
+      for {method, action} <- [{"GET", :metadata}, {"POST", :fetch}] do
+        assert ask.(method, "reader").status == 200
+        assert_receive {:asked, "Numbers", ^action}
+      end
+
+      for {method, action} <- [{"PUT", :pin}, {"DELETE", :delete}] do
+        response = ask.(method, "reader")
+        assert {response.status, JSON.decode!(response.body)["error"]} == {403, "forbidden"}
+        assert_receive {:asked, "Numbers", ^action}
+      end
+
+      assert ask.("GET", nil).status == 401
+      assert ask.("GET", "hidden").body == @not_found
+      # A hook that is broken lets nobody in, and its reason stays here.
+      assert {ask.("GET", "broken").status, ask.("GET", "wrong").status} == {500, 500}
+      refute ask.("GET", "broken").body =~ "secret"
+    end
+
+    rest "R1: its 401 tells nobody which ids there are", %{kind: kind} do
+      results = server()
+
+      authorize = fn request, %DualResponse.Resource{}, _action ->
+        if token(request), do: :ok, else: {:error, :unauthorized}
+      end
+
+      careful = fn request, _resource, _action -> if token(request), do: :ok, else: {:error, :unauthorized} end
+      created = create!(results, 5)
+      http = RestServers.start(kind, results, authorize: careful)
+
+      for method <- ["GET", "POST", "PUT", "DELETE"] do
+        assert told(RestServers.ask(http, method, path(created))) ==
+                 told(RestServers.ask(http, method, "/resources/unknown"))
+
+        assert RestServers.ask(http, method, "/resources/unknown", headers: bearer("x")).status == 404
+      end
+
+      # A hook that only knows resources is asked for one all the same; nothing is logged of that.
+      assert capture_log(fn ->
+               http = RestServers.start(kind, results, authorize: authorize)
+               assert RestServers.ask(http, "GET", "/resources/unknown").status == 404
+             end) == ""
+    end
+
+    rest "hooks may be given as {module, function}", %{kind: kind} do
+      results = server()
+      hooks = [identify: {__MODULE__, :identify}, authorize: {__MODULE__, :authorize}]
+      http = RestServers.start(kind, results, hooks)
+      created = create!(results, 5, tenant: "acme")
+      assert RestServers.ask(http, "GET", path(created)).status == 200
+      assert RestServers.ask(http, "DELETE", path(created)).status == 403
+    end
+  end
+
+  def identify(_request), do: %{tenant: "acme"}
+  def authorize(_request, %{tenant: "acme"}, action), do: if(action == :delete, do: {:error, :forbidden}, else: :ok)
+
+  describe "Q1: signed URLs" do
+    @secret String.duplicate("s", 32)
+
+    defp signed(options \\ []), do: server(signed_urls: [secret: @secret] ++ options)
+
+    defp signed_path(response),
+      do: "/resources" <> String.replace_prefix(response.resource_url, "https://api.example.com/resources", "")
+
+    rest "let in who has one, to what it permits", %{kind: kind} do
+      results = signed()
+      http = RestServers.start(kind, results)
+      created = create!(results, 5, tenant: "acme", subject: "ann")
+      target = signed_path(created)
+      assert target =~ ~r"\A/resources/[0-9a-f]{32}\?exp=\d+&sig=[A-Za-z0-9_-]{43}\z"
+      assert RestServers.ask(http, "GET", target).status == 200
+      assert length(JSON.decode!(RestServers.ask(http, "POST", target).body)["data"]) == 5
+      for method <- ["PUT", "DELETE"], do: assert(RestServers.ask(http, method, target).body == @not_found)
+      # Without one, an id is no permission.
+      assert RestServers.ask(http, "GET", path(created)).status == 401
+      assert RestServers.ask(http, "GET", "/resources/unknown").status == 401
+    end
+
+    rest "that are forged, changed or another's are not found", %{kind: kind} do
+      results = signed()
+      http = RestServers.start(kind, results)
+      [one, two] = for _ <- 1..2, do: create!(results, 5)
+      [_, exp, sig] = Regex.run(~r/exp=(\d+)&sig=(.+)\z/, signed_path(one))
+      later = String.to_integer(exp) + 1
+      <<first, rest::binary>> = sig
+
+      for query <- [
+            "exp=#{later}&sig=#{sig}",
+            "exp=#{exp}&sig=#{<<if(first == ?A, do: ?B, else: ?A)>> <> rest}",
+            "exp=#{exp}&sig=#{String.slice(sig, 0, 42)}",
+            "exp=#{exp}&sig=#{sig}A",
+            "exp=#{exp}",
+            "sig=#{sig}",
+            "exp=#{exp}&sig=",
+            "exp=#{exp}&sig=#{sig}&sig=#{sig}"
+          ] do
+        response = RestServers.ask(http, "GET", path(one) <> "?" <> query)
+        assert {query, response.status, response.body} == {query, 404, @not_found}
+      end
+
+      assert RestServers.ask(http, "GET", path(two) <> "?exp=#{exp}&sig=#{sig}").body == @not_found
+      assert RestServers.ask(http, "GET", "/resources/unknown?exp=#{exp}&sig=#{sig}").body == @not_found
+    end
+
+    rest "may permit more, and hooks are for those who have none", %{kind: kind} do
+      results = signed(actions: [:pin, :delete])
+
+      identify = fn request ->
+        with(nil <- token(request), do: {:error, :unauthorized}, else: (who -> %{subject: who}))
+      end
+
+      http = RestServers.start(kind, results, identify: identify)
+      created = create!(results, 5, subject: "ann")
+      assert RestServers.ask(http, "GET", signed_path(created)).status == 404
+      assert RestServers.ask(http, "PUT", signed_path(created)).status == 200
+      assert RestServers.ask(http, "GET", path(created)).status == 401
+      assert RestServers.ask(http, "GET", path(created), headers: bearer("ann")).status == 200
+      assert RestServers.ask(http, "DELETE", signed_path(created)).status == 204
+    end
+  end
+
+  describe "S1-24: where it is served" do
+    test "the listener serves messages and results beside each other" do
+      results = server()
+      http = HttpServers.start(:listener, resources: {"/api/results", results})
+      created = create!(results, 5)
+      assert RestServers.ask(http, "GET", "/api/results/" <> created.resource_id).status == 200
+      assert HttpClient.text(HttpClient.call(http, "echo", %{"text" => "x"})) == "x"
+      # What is below neither path is nobody's.
+      assert RestServers.ask(http, "GET", path(created)).status == 404
+    end
+
+    test "a listener's authorize: asks for results too, and its principal is the subject" do
+      results = server()
+      authorize = fn request -> with(nil <- token(request), do: {:error, :unauthorized}, else: (who -> {:ok, who})) end
+      http = HttpServers.start(:listener, resources: {"/resources", results}, authorize: authorize)
+      created = create!(results, 5, subject: "ann")
+      ask = &RestServers.ask(http, "GET", path(created), headers: &1).status
+      assert {ask.([]), ask.(bearer("bob")), ask.(bearer("ann"))} == {401, 404, 200}
+    end
+
+    test "the desk of a listener is replaced, and clients hear little of it" do
+      results = server()
+      http = HttpServers.start(:listener, resources: {"/resources", results})
+      created = create!(results, 5)
+      %{mount: mount} = :sys.get_state(http.pid)
+      desk = McpServer.Http.Workers.desk(mount.id)
+      Process.exit(desk, :kill)
+      eventually(fn -> RestServers.ask(http, "GET", path(created)).status == 200 end)
+      refute McpServer.Http.Workers.desk(mount.id) == desk
+    end
+
+    test "wrong options are mistakes of the caller" do
+      for {resources, text} <- [
+            {"/resources", "{path, server}"},
+            {{"/mcp", R}, "a path of its own"},
+            {{"/mcp/resources", R}, "a path of its own"},
+            {{"", R}, "a path of its own"},
+            {{"resources", R}, "path"},
+            {{"/resources", nil}, "server"},
+            {[server: R, max_limit: 0], "max_limit"},
+            {[server: R, default_limit: 2_000], "default_limit"},
+            {[server: R, authorize: fn _ -> :ok end], "authorize"},
+            {[server: R, auth: :maybe], "auth"},
+            {[server: R, no_such_option: 1], "no_such_option"}
+          ] do
+        error =
+          assert_raise ArgumentError, fn -> HttpServer.start_link(router: HttpRouter, port: 0, resources: resources) end
+
+        assert {resources, Exception.message(error) =~ text} == {resources, true}
+      end
+    end
+
+    test "Q1: auth: :required without a hook is warned of, and with one is not" do
+      warned = fn results, options ->
+        capture_log(fn -> RestServers.start(:listener, results, options) end) =~ "without authorize:"
+      end
+
+      assert warned.(server(), auth: :required)
+      refute warned.(server(), auth: :optional)
+      refute warned.(server(), [])
+      refute warned.(server(), auth: :required, identify: fn _ -> %{} end)
+      refute warned.(server(), auth: :required, authorize: fn _, _, _ -> :ok end)
+      refute warned.(signed(), auth: :required)
+    end
+
+    test "nothing is left of a listener that has stopped" do
+      results = server()
+      created = create!(results, 5)
+
+      assert_nothing_left(fn ->
+        http = RestServers.start(:listener, results)
+        assert RestServers.ask(http, "GET", path(created)).status == 200
+        HttpServers.stop(http)
+      end)
+    end
+  end
+
+  test "every error of the library has a status" do
+    for {code, status} <- [
+          query_execution_failed: 500,
+          storage_error: 503,
+          resource_not_found: 404,
+          resource_expired: 404,
+          resource_gone: 404,
+          invalid_sort: 400,
+          count_execution_failed: 500
+        ] do
+      assert {^status, _headers, body} = DualResponse.Rest.refuse(Error.new(code, "Text"))
+      assert %{"error" => _, "message" => _} = JSON.decode!(body)
+    end
+  end
+end

@@ -1,0 +1,396 @@
+defmodule McpServer.DualResponse.RestTest do
+  # The REST endpoints without a server; what clients see of them is in test/http/rest_*.exs.
+  use ExUnit.Case, async: true
+
+  import McpServer.DualResponses
+
+  alias McpServer.DualResponse
+  alias McpServer.DualResponse.{Resource, Rest}
+  alias McpServer.DualResponse.Rest.Pages
+  alias McpServer.DualResponses.FailingStore
+  alias McpServer.{Fixtures, JSON}
+
+  @moduletag :capture_log
+
+  @not_found ~s({"error":"not_found","message":"Resource not found or expired"})
+
+  defp serve(rest, method, id, options \\ []) do
+    Rest.serve(rest, %{
+      method: method,
+      target: "/" <> id,
+      headers: [{"host", "localhost"} | Keyword.get(options, :headers, [])],
+      body: Keyword.get(options, :body, "")
+    })
+  end
+
+  # A resource as the document has it, saved past the clock.
+  defp documented(server, fields \\ []) do
+    {:ok, %{store: store, ref: ref}} = DualResponse.settings(server)
+
+    resource =
+      struct!(
+        %Resource{
+          id: "abc123",
+          name: "Institution Search Results",
+          columns: [%{"name" => "id", "type" => "number"}],
+          total_count: 847,
+          sample_data: [],
+          persist: :rows,
+          sort_mode: :memory,
+          created_at: ~U[2025-01-15 10:30:00Z],
+          expires_at: ~U[2025-01-15 10:45:00Z],
+          deadline: System.monotonic_time(:millisecond) + 60_000,
+          access_count: 3
+        },
+        fields
+      )
+
+    {:ok, "abc123"} = store.save(ref, resource, for(id <- 1..847, do: %{"id" => id, "enrollment" => id}))
+    :ok
+  end
+
+  # The text of a fixture as it is sent: keys in their order, no white space between them.
+  defp golden(name, change \\ & &1) do
+    with {:ok, text} <- Fixtures.read(name) do
+      {:ok, text |> String.replace(~r/\n\s*/, "") |> String.replace(~s(": ), ~s(":)) |> change.()}
+    end
+  end
+
+  defp assert_golden(body, golden), do: with({:ok, text} <- golden, do: assert(body == text))
+
+  describe "the documents' examples" do
+    test "S1-50: s1-05, what GET answers" do
+      server = server()
+      documented(server)
+      columns = &String.replace(&1, ~s([{"$elided":true}]), ~s([{"name":"id","type":"number"}]))
+      assert {200, headers, body} = serve(Rest.new(server: server), "GET", "abc123")
+      assert {"content-type", "application/json"} in headers
+      assert_golden(body, golden("s1-05-rest-get-200.json", columns))
+    end
+
+    test "RES-17, RES-18: derived-s1-rest-get-pinned, what GET answers of a pinned one" do
+      server = server()
+      documented(server, expires_at: nil, deadline: nil)
+      assert {200, _headers, body} = serve(Rest.new(server: server), "GET", "abc123")
+      assert_golden(body, golden("derived-s1-rest-get-pinned.json"))
+    end
+
+    test "RES-17: after PUT the status stays ready" do
+      server = server()
+      documented(server)
+      rest = Rest.new(server: server)
+      assert {200, _headers, _pinned} = serve(rest, "PUT", "abc123")
+      assert {200, _headers, body} = serve(rest, "GET", "abc123")
+      assert_golden(body, golden("derived-s1-rest-get-pinned.json"))
+    end
+
+    test "S1-51: s1-06, what is answered of what is not there" do
+      rest = Rest.new(server: server())
+
+      for method <- ["GET", "POST", "PUT", "DELETE"] do
+        assert {404, _headers, body} = serve(rest, method, "abc123")
+        assert_golden(body, golden("s1-06-rest-get-404.json"))
+      end
+    end
+
+    test "S1-52: s1-07 asks for what s1-08 answers" do
+      server = server()
+
+      documented(server,
+        columns: [%{"name" => "id", "type" => "number"}, %{"name" => "enrollment", "type" => "number"}]
+      )
+
+      request = with :missing <- Fixtures.read("s1-07-rest-post-request.json"), do: {:ok, "{}"}
+      {:ok, request} = request
+      assert {200, _headers, body} = serve(Rest.new(server: server), "POST", "abc123", body: request)
+      assert [%{"id" => 847} | _] = data = JSON.decode!(body)["data"]
+      assert length(data) == 100
+      rows = JSON.encode!(data)
+      assert_golden(body, golden("s1-08-rest-post-200.json", &String.replace(&1, ~s([{"$elided":true}]), rows)))
+    end
+
+    test "S1-53: derived-s1-rest-post-last-page" do
+      server = server()
+      documented(server)
+      assert {200, _headers, body} = serve(Rest.new(server: server), "POST", "abc123", body: ~s({"offset":800}))
+      data = JSON.decode!(body)["data"]
+      assert for(%{"id" => id} <- data, do: id) == Enum.to_list(801..847)
+      rows = JSON.encode!(data)
+      assert_golden(body, golden("derived-s1-rest-post-last-page.json", &String.replace(&1, ~s([{"id":801}]), rows)))
+    end
+
+    test "S1-54: s1-09, what PUT answers" do
+      server = server()
+      documented(server)
+      assert {200, _headers, body} = serve(Rest.new(server: server), "PUT", "abc123")
+      assert_golden(body, golden("s1-09-rest-put-200.json"))
+    end
+
+    test "S1-55: DELETE answers with nothing, once" do
+      server = server()
+      documented(server)
+      rest = Rest.new(server: server)
+      assert {204, _headers, ""} = serve(rest, "DELETE", "abc123")
+      assert {404, _headers, @not_found} = serve(rest, "DELETE", "abc123")
+    end
+
+    test "S1-34: times are in UTC, in whole seconds, with a Z" do
+      server = server()
+      rest = Rest.new(server: server)
+      {200, _headers, body} = serve(rest, "GET", create!(server, 1).resource_id)
+      %{"created_at" => created_at, "expires_at" => expires_at} = JSON.decode!(body)
+      for time <- [created_at, expires_at], do: assert(time =~ ~r/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\z/)
+    end
+  end
+
+  describe "paging" do
+    test "RES-21, S1-53: pages concatenate to the whole, whatever their size" do
+      server = server()
+      rest = Rest.new(server: server)
+
+      for total <- [0, 1, 2, 7, 30], persist <- [:rows, :query], limit <- 1..8 do
+        created = create!(server, total, persist: persist)
+
+        assert {total, limit, pages(rest, created.resource_id, limit)} ==
+                 {total, limit, Enum.to_list(0..(total - 1)//1)}
+      end
+    end
+
+    defp pages(rest, id, limit, offset \\ 0) do
+      {200, _headers, body} = serve(rest, "POST", id, body: JSON.encode!(%{offset: offset, limit: limit}))
+      page = JSON.decode!(body)
+      assert page["returned_count"] == length(page["data"])
+      assert page["has_next"] == (page["next_offset"] != nil)
+      rest_of = if page["has_next"], do: pages(rest, id, limit, page["next_offset"]), else: []
+      for(%{"n" => n} <- page["data"], do: n) ++ rest_of
+    end
+
+    test "RES-14: the keys and values of rows stay as they are" do
+      server = server()
+      rest = Rest.new(server: server)
+
+      row = %{
+        :is_open => true,
+        "createdAt" => ~U[2025-01-15 10:30:00Z],
+        "näme_x" => nil,
+        "n" => 12_345_678_901_234_567_890
+      }
+
+      created = create!(server, 1, execute: fn _ -> [row] end)
+      {200, _headers, body} = serve(rest, "POST", created.resource_id)
+
+      assert body =~
+               ~s({"data":[{"createdAt":"2025-01-15T10:30:00Z","is_open":true,"n":12345678901234567890,"näme_x":null}],)
+    end
+
+    test "S1-58, RES-20: a sort runs the query again" do
+      server = server()
+      test = self()
+      execute = fn options -> send(test, {:executed, Map.take(options, [:offset, :limit, :sort])}) && [] end
+      created = create!(server, 9, execute: execute)
+      assert_received {:executed, %{offset: 0, limit: 15, sort: nil}}
+      body = ~s({"offset":3,"limit":2,"sort":{"field":"text","order":"Desc"}})
+      {200, _headers, _body} = serve(Rest.new(server: server), "POST", created.resource_id, body: body)
+      assert_received {:executed, %{offset: 3, limit: 2, sort: %{field: "text", order: :desc}}}
+      body = ~s({"sort":[{"field":"text"},{"field":"n","order":"desc"}]})
+      {200, _headers, _body} = serve(Rest.new(server: server), "POST", created.resource_id, body: body)
+      keys = [%{field: "text", order: :asc}, %{field: "n", order: :desc}]
+      assert_received {:executed, %{offset: 0, limit: 100, sort: ^keys}}
+    end
+
+    test "a page of kept rows is held ready, counts, and is forgotten with its resource" do
+      server = server()
+      rest = %{Rest.new(server: server) | pages: Pages.new(1_000_000)}
+      created = create!(server, 3, persist: :rows)
+      {200, _headers, first} = serve(rest, "POST", created.resource_id)
+      assert {:ok, ^first, 3} = Pages.fetch(rest.pages, {created.resource_id, 0, 100})
+      assert {200, _headers, ^first} = serve(rest, "POST", created.resource_id)
+      assert DualResponse.get_resource(server, created.resource_id).access_count == 2
+      # In another order the rows are other ones.
+      {200, _headers, other} = serve(rest, "POST", created.resource_id, body: ~s({"limit":2}))
+      assert length(JSON.decode!(other)["data"]) == 2
+      {204, _headers, ""} = serve(rest, "DELETE", created.resource_id)
+      assert {404, _headers, @not_found} = serve(rest, "POST", created.resource_id)
+    end
+
+    test "pages that are held ready have a bound" do
+      pages = Pages.new(1_600)
+      body = String.duplicate("x", 100)
+      for n <- 1..16, do: Pages.put(pages, n, body, 1)
+      assert for(n <- 1..16, do: Pages.fetch(pages, n)) == List.duplicate({:ok, body, 1}, 16)
+      Pages.put(pages, 17, body, 1)
+      assert {:ok, ^body, 1} = Pages.fetch(pages, 17)
+      assert Pages.fetch(pages, 1) == :error
+      Pages.put(pages, :long, body <> "x", 1)
+      assert Pages.fetch(pages, :long) == :error
+      assert Pages.fetch(nil, 1) == :error
+    end
+  end
+
+  describe "Q4: streams" do
+    @ndjson [headers: [{"accept", "application/x-ndjson"}]]
+
+    test "one page is read for each part that is taken" do
+      server = server()
+      asked = :counters.new(1, [])
+
+      execute = fn %{offset: offset, limit: limit} ->
+        :counters.add(asked, 1, 1)
+        for n <- 1..limit, do: %{"n" => offset + n}
+      end
+
+      created = create!(server, 100, execute: execute)
+      :counters.put(asked, 1, 0)
+      rest = Rest.new(server: server, stream_batch: 10)
+
+      for taken <- [1, 2, 5] do
+        {:stream, 200, headers, parts} = serve(rest, "POST", created.resource_id, @ndjson)
+        assert {"x-total-count", "100"} in headers
+        assert length(Enum.take(parts, taken)) == taken
+        assert :counters.get(asked, 1) == taken
+        :counters.put(asked, 1, 0)
+      end
+
+      {:stream, 200, _headers, parts} = serve(rest, "POST", created.resource_id, @ndjson)
+      assert List.last(Enum.to_list(parts)) == ~s({"$end":true,"returned_count":100}\n)
+      assert :counters.get(asked, 1) == 10
+    end
+
+    test "500 rows are read at once, unless it is said otherwise" do
+      server = server()
+      test = self()
+
+      execute = fn %{limit: limit, offset: offset} ->
+        send(test, {:limit, limit}) && for(n <- 1..limit, do: %{n: offset + n})
+      end
+
+      created = create!(server, 600, execute: execute, sample_size: 1)
+      {:stream, 200, _headers, _parts} = serve(Rest.new(server: server), "POST", created.resource_id, @ndjson)
+      assert_received {:limit, 500}
+    end
+  end
+
+  describe "a store that fails" do
+    defp failing do
+      server = server(store: FailingStore)
+      {server, create!(server, 5, persist: :rows).resource_id, Rest.new(server: server)}
+    end
+
+    test "S1-44: is 503, and says nothing of why" do
+      for {callback, method, answer} <- [
+            {:get, "GET", {:error, "secret"}},
+            {:get, "PUT", {:error, "secret"}},
+            {:get, "DELETE", {:error, "secret"}},
+            {:rows, "POST", {:error, "secret"}},
+            {:touch, "POST", {:error, "secret"}},
+            {:update, "PUT", {:error, "secret"}},
+            {:delete, "DELETE", {:error, "secret"}}
+          ] do
+        {server, id, rest} = failing()
+        FailingStore.fail(server, callback, fn -> answer end)
+        assert {503, headers, body} = serve(rest, method, id)
+        assert {"retry-after", "1"} in headers
+        assert body == ~s({"error":"storage_unavailable","message":"The resource store is unavailable"})
+        FailingStore.heal(server, callback)
+      end
+    end
+
+    test "a server that never ran is 503 too" do
+      assert {503, _headers, _body} = serve(Rest.new(server: :nobody), "GET", "abc123")
+    end
+  end
+
+  describe "R2: expiry" do
+    test "a resource is there until its time, and then not found, on every method" do
+      for method <- ["GET", "POST", "PUT", "DELETE"] do
+        {clock, advance} = clock()
+        server = server(clock: clock)
+        rest = Rest.new(server: server)
+        id = create!(server, 5, expiration: 1_000).resource_id
+        advance.(999)
+        assert {status, _headers, _body} = serve(rest, method, id)
+        assert status in [200, 204]
+        id = create!(server, 5, expiration: 1_000).resource_id
+        advance.(1_000)
+        assert {404, _headers, @not_found} = serve(rest, method, id)
+      end
+    end
+
+    test "a pinned resource outlives its time" do
+      {clock, advance} = clock()
+      server = server(clock: clock)
+      rest = Rest.new(server: server)
+      id = create!(server, 5, expiration: 1_000).resource_id
+      assert {200, _headers, _body} = serve(rest, "PUT", id)
+      advance.(1_000_000)
+      assert {200, _headers, _body} = serve(rest, "PUT", id)
+      assert {200, _headers, _body} = serve(rest, "POST", id)
+    end
+  end
+
+  test "RES-16, RES-40: what was deleted on purpose is answered like what never was" do
+    server = server(tombstones: 60_000)
+    rest = Rest.new(server: server)
+    id = create!(server, 5).resource_id
+    assert {204, _headers, ""} = serve(rest, "DELETE", id)
+    assert {404, _headers, @not_found} = serve(rest, "GET", id)
+  end
+
+  test "R7: rows that hold a web page are data all the same" do
+    server = server()
+    page = "<html><script>alert(1)</script></html>"
+    id = create!(server, 1, execute: fn _options -> [%{"text/html" => page}] end).resource_id
+
+    for headers <- [[], [{"accept", "text/html, */*;q=0.1"}], [{"range", "bytes=0-"}, {"if-none-match", "x"}]] do
+      assert {200, answered, body} = serve(Rest.new(server: server), "POST", id, headers: headers)
+      assert [%{"text/html" => ^page}] = JSON.decode!(body)["data"]
+      assert {"content-type", "application/json"} in answered
+      assert {"x-content-type-options", "nosniff"} in answered
+      assert {"content-disposition", "attachment"} in answered
+    end
+  end
+
+  test "RES-15: the link of a tool's result is where the endpoint has it" do
+    server = server()
+    created = create!(server, 1)
+    "https://api.example.com/resources/" <> id = created.resource_url
+    assert {200, _headers, _body} = serve(Rest.new(server: server), "GET", id)
+  end
+
+  test "hooks are given what stands under :caller, else the request" do
+    server = server()
+    test = self()
+
+    rest =
+      Rest.new(server: server, authorize: fn request, _resource, _action -> send(test, {:request, request}) && :ok end)
+
+    id = create!(server, 1).resource_id
+    request = %{method: "GET", target: "/" <> id, headers: [{"host", "localhost"}], body: ""}
+    assert {200, _headers, _body} = Rest.serve(rest, request)
+    assert_received {:request, ^request}
+    assert {200, _headers, _body} = Rest.serve(rest, Map.put(request, :caller, :me))
+    assert_received {:request, :me}
+  end
+
+  test "options that are wrong are named" do
+    for {options, text} <- [
+          {[], "server:"},
+          {[server: "results"], "server:"},
+          {[server: R, timeout: 0], ":timeout"},
+          {[server: R, max_body_bytes: -1], ":max_body_bytes"},
+          {[server: R, default_limit: 1_001], "default_limit"},
+          {[server: R, identify: fn -> %{} end], ":identify"},
+          {[server: R, authorize: "yes"], ":authorize"},
+          {[server: R, resource_metadata: "https://api.example.com"], ":resource_metadata"},
+          {[server: R, resource_metadata: %{}], "resource_metadata"},
+          {[server: R, allowed_hosts: ["a b"]], "a b"},
+          {[server: R, allowed_hosts: "a"], "allowed_hosts"},
+          {[server: R, auth: true], ":auth"},
+          {[server: R, sever: 1], "sever"},
+          {:server, "keyword list"}
+        ] do
+      error = assert_raise ArgumentError, fn -> Rest.new(options) end
+      assert {options, Exception.message(error) =~ text} == {options, true}
+    end
+  end
+end

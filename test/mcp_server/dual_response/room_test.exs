@@ -1,0 +1,112 @@
+defmodule McpServer.DualResponse.RoomTest do
+  use ExUnit.Case, async: true
+
+  import ExUnit.CaptureLog
+  import McpServer.DualResponses
+
+  alias McpServer.DualResponse
+  alias McpServer.DualResponse.Error
+  alias McpServer.DualResponses.FailingStore
+
+  defp kept(name) do
+    {:ok, %{store: store, ref: ref}} = DualResponse.settings(name)
+    {:ok, size} = store.size(ref)
+    size
+  end
+
+  defp ids(name, count, options \\ []) do
+    for _ <- 1..count do
+      id = create!(name, 3, options).resource_id
+      # Which of two was used last is known to the millisecond.
+      Process.sleep(2)
+      id
+    end
+  end
+
+  defp there(name, ids), do: for(id <- ids, DualResponse.get_resource(name, id), do: id)
+
+  describe "R4: max_resources" do
+    test "is kept: what was not used for longest goes" do
+      name = server(max_resources: 3)
+      [first, second, third] = ids = ids(name, 3)
+      assert there(name, ids) == ids
+      {:ok, _page} = DualResponse.fetch(name, first)
+      [fourth] = ids(name, 1)
+      assert there(name, [second | ids] ++ [fourth]) == [first, third, fourth]
+      [fifth] = ids(name, 1)
+      assert there(name, [first, third, fourth, fifth]) == [first, fourth, fifth]
+      assert kept(name).resources == 3
+    end
+
+    test "is kept: what has expired goes before anything else" do
+      {clock, pass} = clock()
+      name = server(max_resources: 3, clock: clock)
+      [old] = ids(name, 1)
+      [short, other] = ids(name, 1, expiration: 10) ++ ids(name, 1)
+      pass.(10)
+      [new] = ids(name, 1)
+      assert there(name, [old, short, other, new]) == [old, other, new]
+      assert {:error, %Error{code: :resource_not_found}} = DualResponse.lookup(name, short)
+    end
+
+    test "is kept: what is pinned stays, and when there is nothing else, creating fails" do
+      name = server(max_resources: 2)
+      [first, second] = ids(name, 2)
+      assert DualResponse.pin_resource(name, first)
+      [third] = ids(name, 1)
+      assert there(name, [first, second, third]) == [first, third]
+      assert DualResponse.pin_resource(name, third)
+
+      assert {:error, %Error{code: :storage_error, message: "The store is full"}} =
+               DualResponse.create_response(name, numbers(3))
+
+      assert there(name, [first, third]) == [first, third]
+      assert kept(name).resources == 2
+      assert DualResponse.delete_resource(name, first)
+      assert create!(name, 3)
+    end
+
+    test "is kept by many that create at a time" do
+      name = server(max_resources: 50)
+      1..500 |> Task.async_stream(fn _ -> create!(name, 3, persist: :rows) end) |> Stream.run()
+      # Two may make room for the same one, but never none.
+      assert kept(name).resources in 40..50
+    end
+  end
+
+  describe "R4: max_bytes" do
+    test "is kept" do
+      name = server(max_bytes: 200_000)
+      [first, second, third] = for _ <- 1..3, do: create!(name, 2_000, persist: :rows).resource_id
+      size = DualResponse.get_resource(name, third).bytes
+      assert size in 60_000..90_000
+      assert there(name, [first, second, third]) == [second, third]
+      assert kept(name) == %{resources: 2, bytes: 2 * size}
+    end
+
+    test "refuses at once what is larger than all of it, and deletes nothing for it" do
+      name = server(max_bytes: 200_000)
+      [kept] = ids(name, 1)
+
+      assert {:error, %Error{code: :storage_error, message: "The result is too large to be kept"}} =
+               DualResponse.create_response(name, numbers(10_000, persist: :rows))
+
+      assert there(name, [kept]) == [kept]
+    end
+
+    test "S1-44: a store that fails meanwhile is a storage error" do
+      for callback <- [:find_expired, :least_used] do
+        name = server(max_resources: 1, store: FailingStore)
+        create!(name, 3, persist: :rows)
+        FailingStore.fail(name, callback, fn -> {:error, :down} end)
+
+        capture_log(fn ->
+          assert {:error, %Error{code: :storage_error}} = DualResponse.create_response(name, numbers(3, persist: :rows))
+        end)
+
+        FailingStore.heal(name, callback)
+        assert kept(name).resources == 1
+      end
+    end
+  end
+end

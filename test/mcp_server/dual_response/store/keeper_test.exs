@@ -1,0 +1,91 @@
+defmodule McpServer.DualResponse.Store.ETS.KeeperTest do
+  # Kills processes that all stores in memory share.
+  use ExUnit.Case, async: false
+
+  alias McpServer.DualResponse
+  alias McpServer.DualResponse.Store.ETS
+  alias McpServer.DualResponse.Store.ETS.Keeper
+  alias McpServer.DualResponse.StoreCase
+
+  @moduletag :capture_log
+
+  defp kill(name) do
+    old = Process.whereis(name)
+    monitor = Process.monitor(old)
+    Process.exit(old, :kill)
+    assert_receive {:DOWN, ^monitor, :process, ^old, :killed}
+    old
+  end
+
+  defp successor(name, old) do
+    case Process.whereis(name) do
+      pid when pid in [nil, old] ->
+        Process.sleep(1)
+        successor(name, old)
+
+      # Whoever answers has done what it does when it is started.
+      pid ->
+        :sys.get_state(pid)
+        pid
+    end
+  end
+
+  test "R8: the owner of the tables and its heir, killed in turn: nothing that was saved is lost" do
+    {:ok, ref} = ETS.init(server: KeptTables)
+    on_exit(fn -> ETS.close(ref) end)
+    ids = for _ <- 1..100, do: elem(ETS.save(ref, StoreCase.resource(), StoreCase.rows(3)), 1)
+
+    for name <- [Keeper, Keeper.Second, Keeper, Keeper, Keeper.Second, Keeper] do
+      old = kill(name)
+      for id <- ids, do: assert({:ok, _resource} = ETS.get(ref, {nil, id}))
+      successor(name, old)
+      :sys.get_state(Keeper)
+      {owner, heir} = {Process.whereis(Keeper), Process.whereis(Keeper.Second)}
+
+      for table <- [ref.records, ref.expiry, ref.usage] do
+        assert {:ets.info(table, :owner), :ets.info(table, :heir)} == {owner, heir}
+      end
+    end
+
+    for id <- ids, do: assert(ETS.rows(ref, {nil, id}, 0, :all) == {:ok, StoreCase.rows(3)})
+    assert ETS.init(server: KeptTables) == {:ok, ref}
+  end
+
+  test "R8: under load every kill leaves all that was created" do
+    start_supervised!({DualResponse, name: Loaded, base_url: "http://localhost/r"})
+    columns = [%{name: "n", type: "number"}]
+
+    creators =
+      for _ <- 1..4 do
+        Task.async(fn ->
+          for _ <- 1..300 do
+            {:ok, response} = DualResponse.create_response(Loaded, name: "x", rows: StoreCase.rows(2), columns: columns)
+            response.resource_id
+          end
+        end)
+      end
+
+    for name <- [Loaded, Keeper, Loaded, Keeper.Second, Loaded, Keeper], do: successor(name, kill(name))
+    ids = creators |> Task.await_many(60_000) |> Enum.concat()
+    assert length(ids) == 1_200
+    for id <- ids, do: assert({:ok, %{returned_count: 2}} = DualResponse.fetch(Loaded, id))
+    DualResponse.shutdown(Loaded)
+  end
+
+  test "R8: the tables of a server that nobody starts again are given up" do
+    {:ok, ref} = ETS.init(server: NobodyThere)
+    send(Keeper, {:abandoned, NobodyThere})
+    :sys.get_state(Keeper)
+    assert :ets.info(ref.records) == :undefined
+    assert ETS.close(ref) == :ok
+  end
+
+  test "those of one that runs are not" do
+    start_supervised!({DualResponse, name: SomebodyThere, base_url: "http://localhost/r"})
+    {:ok, %{ref: ref}} = DualResponse.settings(SomebodyThere)
+    send(Keeper, {:abandoned, SomebodyThere})
+    send(Keeper, :anything)
+    :sys.get_state(Keeper)
+    assert ETS.size(ref) == {:ok, %{resources: 0, bytes: 0}}
+  end
+end

@@ -1,0 +1,181 @@
+defmodule McpServer.DualResponse.Store.MnesiaTest do
+  # The store on one node; mnesia_cluster_test.exs has several.
+  use McpServer.DualResponse.StoreCase, store: McpServer.DualResponse.Store.Mnesia
+
+  alias McpServer.DualResponse
+  alias McpServer.DualResponse.{Error, Store}
+
+  @moduletag McpServer.MnesiaCluster.skip()
+  @moduletag :capture_log
+  @now ~U[2025-01-15 10:31:00Z]
+
+  setup_all do
+    start_supervised!(Store.Mnesia)
+    on_exit(fn -> ExUnit.CaptureLog.capture_log(fn -> Application.stop(:mnesia) end) end)
+  end
+
+  defp save(store, ref, resource, rows \\ nil) do
+    {:ok, id} = store.save(ref, resource, rows)
+    {nil, id}
+  end
+
+  test "S1-43: 64 writers lose no access", %{store: store, ref: ref, now: now} do
+    key = save(store, ref, StoreCase.resource())
+    StoreCase.at_once(64, fn _n -> for _ <- 1..25, do: :ok = store.touch(ref, key, %{last_accessed_at: @now}, now) end)
+    assert {:ok, %{access_count: 1_600}} = store.get(ref, key)
+  end
+
+  test "R5: readers have all rows of a resource that is pinned, deleted and expires, or none",
+       %{store: store, ref: ref, now: now} do
+    rows = StoreCase.rows(700)
+    key = save(store, ref, StoreCase.expiring(now + 5, persist: :rows, query: nil, total_count: 700), rows)
+
+    answers =
+      StoreCase.at_once(60, fn
+        1 -> store.update(ref, key, %{deadline: nil, expires_at: nil}, now)
+        2 -> store.delete_expired(ref, now + 5, 10)
+        3 -> store.delete(ref, key)
+        _reader -> store.rows(ref, key, 0, :all)
+      end)
+
+    for answer <- Enum.drop(answers, 3), do: assert(answer in [{:ok, rows}, :not_found])
+    assert store.get(ref, key) == :not_found
+  end
+
+  test "R2: what is pinned in time never expires, what is late never comes back", %{store: store, ref: ref, now: now} do
+    for _ <- 1..50 do
+      key = save(store, ref, StoreCase.expiring(now))
+
+      [pinned, deleted] =
+        StoreCase.at_once(2, fn
+          1 -> store.update(ref, key, %{deadline: nil, expires_at: nil}, now - 1)
+          2 -> store.delete_expired(ref, now, 10)
+        end)
+
+      case pinned do
+        :ok -> assert {{:ok, []}, {:ok, %{deadline: nil}}} = {deleted, store.get(ref, key)}
+        :not_found -> assert {{:ok, [^key]}, :not_found} = {deleted, store.get(ref, key)}
+      end
+    end
+  end
+
+  test "more than one batch of what has expired is deleted", %{store: store, ref: ref, now: now} do
+    ids = for n <- 1..250, do: ref |> store.save(StoreCase.expiring(now - n), StoreCase.rows(1)) |> elem(1)
+    assert {:ok, first} = store.delete_expired(ref, now, 120)
+    assert {:ok, rest} = store.delete_expired(ref, now, 1_000)
+    assert length(first) == 120
+    assert for({nil, id} <- first ++ rest, do: id) == Enum.reverse(ids)
+    assert store.size(ref) == {:ok, %{resources: 0, bytes: 0}}
+  end
+
+  test "the tables hold nothing of what is gone", %{store: store, ref: ref, now: now} do
+    before = records(ref)
+    keys = for n <- 1..20, do: save(store, ref, StoreCase.expiring(now + n), StoreCase.rows(250))
+
+    for key <- keys,
+        do: :ok = store.touch(ref, key, %{last_accessed_at: @now, deadline: now + 50, expires_at: @now}, now)
+
+    {:ok, _keys} = store.delete_expired(ref, now + 50, 100)
+    assert records(ref) == before
+  end
+
+  test "deletions are remembered for a day", %{store: store, ref: ref, now: now} do
+    key = save(store, ref, StoreCase.resource())
+    :ok = store.delete(ref, key)
+    assert [{_table, {^ref, _id}, _until}] = deletions(ref)
+    {:ok, []} = store.delete_expired(ref, now + :timer.hours(23), 1)
+    assert [_remembered] = deletions(ref)
+    {:ok, []} = store.delete_expired(ref, now + :timer.hours(25), 1)
+    assert deletions(ref) == []
+  end
+
+  defp deletions(ref), do: :ets.match_object(:mcp_dual_response_deleted, {:_, {ref, :_}, :_})
+
+  defp records(ref) do
+    for {table, key} <- [
+          {:mcp_dual_response, {ref, :_}},
+          {:mcp_dual_response_use, {ref, :_}},
+          {:mcp_dual_response_expiry, {ref, :_, :_}}
+        ] do
+      pattern = table |> :mnesia.table_info(:wild_pattern) |> put_elem(1, key)
+      {table, length(:ets.match_object(table, pattern))}
+    end
+  end
+
+  test "servers with other names see nothing of each other", %{store: store, ref: ref, now: now} do
+    key = save(store, ref, StoreCase.expiring(now - 1), StoreCase.rows(1))
+    {:ok, other} = store.init(server: :other_server_of_these_tables)
+    assert store.get(other, key) == :not_found
+    assert store.rows(other, key, 0, :all) == :not_found
+    assert store.delete(other, key) == :not_found
+    assert store.find_expired(other, now, 10) == {:ok, []}
+    assert store.delete_expired(other, now, 10) == {:ok, []}
+    assert store.least_used(other, 10) == {:ok, []}
+    assert store.size(other) == {:ok, %{resources: 0, bytes: 0}}
+    assert {:ok, _resource} = store.get(ref, key)
+  end
+
+  test "S1-44: a function is refused, by the store as well", %{store: store, ref: ref} do
+    resource = StoreCase.resource(query: %{execute: fn _options -> [] end, count: {Kernel, :length, [[]]}})
+    assert store.save(ref, resource, nil) == {:error, :function}
+    assert store.get(ref, {nil, resource.id}) == :not_found
+  end
+
+  test "options are checked", %{store: store} do
+    for options <- [[storage: :disc_only_copies], [wait: 0], [nodes: "a@b"], [table: :x]] do
+      assert_raise ArgumentError, fn -> Store.Mnesia.start_link(options) end
+    end
+
+    assert_raise ArgumentError, fn -> store.init(server: :x, storage: :ram_copies) end
+  end
+
+  test "R8: the member that is killed under load takes nothing with it", %{store: store, ref: ref, now: now} do
+    key = save(store, ref, StoreCase.resource(persist: :rows, query: nil, total_count: 300), StoreCase.rows(300))
+
+    answers =
+      StoreCase.at_once(20, fn
+        1 ->
+          Process.exit(Process.whereis(Store.Mnesia.Member), :kill)
+          []
+
+        _writer ->
+          for _ <- 1..20, do: store.touch(ref, key, %{last_accessed_at: @now}, now)
+      end)
+
+    assert answers |> List.flatten() |> Enum.uniq() == [:ok]
+    assert {:ok, %{access_count: 380}} = store.get(ref, key)
+    assert store.rows(ref, key, 0, :all) == {:ok, StoreCase.rows(300)}
+    eventually(fn -> Process.whereis(Store.Mnesia.Member) != nil end)
+  end
+
+  test "S1-44, R8: Mnesia that ends is a storage error, and comes back" do
+    server = :mnesia_store_that_ends
+    options = [name: server, base_url: "http://127.0.0.1/resources", store: Store.Mnesia]
+    start_supervised!({DualResponse, options})
+    rows = [name: "Rows", columns: [%{name: "n"}], rows: [%{"n" => 1}]]
+    {:ok, %{resource_id: id}} = DualResponse.create_response(server, rows)
+    assert {:ok, %{data: [%{"n" => 1}]}} = DualResponse.fetch(server, id, %{offset: 0})
+
+    eventually(fn -> Process.whereis(Store.Mnesia.Member) != nil end)
+    [member, monitor] = [Process.whereis(Store.Mnesia.Member), Process.monitor(Store.Mnesia.Member)]
+    :ok = :sys.suspend(member)
+    :stopped = :mnesia.stop()
+    assert {:error, %Error{code: :storage_error, message: "The store failed"}} = DualResponse.lookup(server, id)
+    assert {:error, %Error{code: :storage_error}} = DualResponse.create_response(server, rows)
+    assert {:error, %Error{code: :storage_error}} = DualResponse.fetch(server, id, %{offset: 0})
+    :ok = :sys.resume(member)
+
+    # The supervisor starts the member, the member starts Mnesia. There was no other node to have a copy.
+    assert_receive {:DOWN, ^monitor, :process, _pid, :mnesia_ended}, 5_000
+    eventually(fn -> match?({:ok, _response}, DualResponse.create_response(server, rows)) end)
+    assert DualResponse.get_resource(server, id) == nil
+  end
+
+  defp eventually(holds?, left \\ 200) do
+    unless holds?.() do
+      assert left > 0, "it did not come back"
+      Process.sleep(25)
+      eventually(holds?, left - 1)
+    end
+  end
+end

@@ -1,0 +1,106 @@
+defmodule McpServer.Presentation.CacheTest do
+  use ExUnit.Case, async: true
+  doctest McpServer.Presentation.Cache
+
+  alias McpServer.Presentation.Cache
+  alias McpServer.Tool.{CallResult, Content}
+
+  @long 60_000
+
+  setup context do
+    name = :"#{context.module}.#{context.line}"
+    start_supervised!({Cache, [name: name] ++ Map.get(context, :cache, [])})
+    %{cache: name}
+  end
+
+  # The number of a call that was made, in its result.
+  defp fetch(cache, arguments, options \\ []) do
+    parent = self()
+
+    {:ok, result} =
+      Cache.fetch(cache, Keyword.get(options, :tool, "search"), arguments, Keyword.get(options, :ttl, @long), fn ->
+        send(parent, {:called, arguments})
+        {:ok, %CallResult{content: [Content.text(inspect(arguments))]}}
+      end)
+
+    hd(result.content).text
+  end
+
+  defp called?(arguments) do
+    receive do
+      {:called, ^arguments} -> true
+    after
+      0 -> false
+    end
+  end
+
+  test "S0-78: a result is made once for each call and format", %{cache: cache} do
+    for format <- [nil, "json", "both"] do
+      arguments = %{"q" => "a", "format" => format}
+      assert fetch(cache, arguments) == inspect(arguments)
+      assert called?(arguments)
+      assert fetch(cache, arguments) == inspect(arguments)
+      refute called?(arguments)
+    end
+
+    # The default, said or not, is one format.
+    assert fetch(cache, %{"q" => "a", "format" => "markdown"}) == inspect(%{"q" => "a", "format" => nil})
+    fetch(cache, %{"q" => "b"})
+    assert called?(%{"q" => "b"})
+    fetch(cache, %{"q" => "b"}, tool: {"search", 7})
+    assert called?(%{"q" => "b"})
+  end
+
+  test "for a time", %{cache: cache} do
+    fetch(cache, %{"q" => "a"}, ttl: 1)
+    Process.sleep(5)
+    assert called?(%{"q" => "a"})
+    fetch(cache, %{"q" => "a"})
+    assert called?(%{"q" => "a"})
+  end
+
+  test "failures, questions and what is no result are not kept", %{cache: cache} do
+    question = %CallResult{content: [], structured_content: %{"kind" => "needsInput:v1"}}
+
+    for answer <- [
+          {:ok, %CallResult{content: [], is_error: true}},
+          {:ok, question},
+          {:error, "x"},
+          {:input_required, %{}, nil}
+        ] do
+      assert Cache.fetch(cache, "t", %{}, @long, fn -> answer end) == answer
+      assert Cache.fetch(cache, "t", %{}, @long, fn -> :again end) == :again
+    end
+  end
+
+  @tag cache: [max_entries: 3]
+  test "of more than there is room for, those go that expire first", %{cache: cache} do
+    for {q, ttl} <- [{"a", 3 * @long}, {"b", @long}, {"c", 2 * @long}, {"d", 4 * @long}],
+        do: fetch(cache, %{"q" => q}, ttl: ttl)
+
+    assert :ets.info(cache, :size) == 3
+    for q <- ["a", "b", "c", "d"], do: assert(called?(%{"q" => q}))
+    for q <- ["a", "c", "d"], do: fetch(cache, %{"q" => q})
+    refute called?(%{"q" => "a"}) or called?(%{"q" => "c"}) or called?(%{"q" => "d"})
+    for n <- 1..100, do: fetch(cache, %{"q" => n})
+    assert :ets.info(cache, :size) == 3
+  end
+
+  @tag cache: [max_entry_bytes: 1_000]
+  test "what is large is not kept", %{cache: cache} do
+    fetch(cache, %{"q" => String.duplicate("x", 500)})
+    assert :ets.info(cache, :size) == 1
+    fetch(cache, %{"q" => String.duplicate("x", 1_001)})
+    assert :ets.info(cache, :size) == 1
+  end
+
+  test "without a cache, and for what cannot be a key, the work is done each time", %{cache: cache} do
+    for _ <- 1..2, do: assert(fetch(:no_such_cache, %{"q" => "a"}) && called?(%{"q" => "a"}))
+
+    for arguments <- [%{"format" => "html"}, %{"x" => self()}],
+        _ <- 1..2,
+        do: assert(fetch(cache, arguments) && called?(arguments))
+
+    assert_raise ArgumentError, ~r/max_entries/, fn -> Cache.start_link(name: :x, max_entries: 0) end
+  end
+end

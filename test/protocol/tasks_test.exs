@@ -1,0 +1,573 @@
+defmodule McpServer.Protocol.TasksTest do
+  # Q6: calls as tasks. 2025-11-25 has them in its core, 2026-07-28 as an extension.
+  # Not async: the number of tasks is everybody's, and several tests read the log.
+  use ExUnit.Case, async: false
+
+  import ExUnit.CaptureLog
+  import McpServer.Controller
+  import McpServer.Wire, only: [ask: 4, tell: 3, next: 1, silent?: 1]
+
+  alias McpServer.Test.Client
+
+  @session "2025-11-25"
+  @stateless "2026-07-28"
+  @eras [@session, @stateless]
+  @extension "io.modelcontextprotocol/tasks"
+  @knows_tasks %{"elicitation" => %{}, "extensions" => %{@extension => %{}}}
+  @form %{"type" => "object", "properties" => %{"name" => %{"type" => "string"}}, "required" => ["name"]}
+  @accept %{"action" => "accept", "content" => %{"name" => "Ada"}}
+  @timestamp ~r/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+  defmodule Handlers do
+    @moduledoc false
+    def run(conn, arguments), do: conn.assigns.run.(conn, arguments)
+  end
+
+  defmodule Router do
+    @moduledoc false
+    use McpServer.Router, name: "tasks"
+
+    tool "plain", "Never a task", Handlers, :run
+    tool "may", "May be a task", Handlers, :run, task_support: :optional, timeout: 50
+    tool "later", "Becomes a task later", Handlers, :run, task_support: :optional, task_start: :handler
+    tool "must", "Must be a task", Handlers, :run, task_support: :required
+
+    tool "sum", "May be a task, and declares what it returns", Handlers, :run, task_support: :optional do
+      output_field "sum", "The sum", :integer, required: true
+    end
+  end
+
+  defp open(fun, revision, options \\ []) do
+    defaults = [revision: revision, assigns: %{run: fun}, client_capabilities: @knows_tasks]
+    Client.open(Router, Keyword.merge(defaults, options))
+  end
+
+  defp call(client, tool, more \\ %{"task" => %{}}),
+    do: Client.call(client, "tools/call", Map.merge(%{"name" => tool, "arguments" => %{}}, more))
+
+  defp create(client, tool \\ "may", more \\ %{"task" => %{}}) do
+    {:ok, result} = call(client, tool, more)
+    result["task"] || result
+  end
+
+  defp tasks(client, verb, id, more \\ %{}), do: Client.call(client, "tasks/" <> verb, Map.put(more, "taskId", id))
+
+  defp get(client, id) do
+    {:ok, task} = tasks(client, "get", id)
+    task
+  end
+
+  # The task once it is no longer at work.
+  defp settled(client, id, statuses \\ ~w(completed failed cancelled)) do
+    task = get(client, id)
+
+    if task["status"] in statuses do
+      task
+    else
+      Process.sleep(5)
+      settled(client, id, statuses)
+    end
+  end
+
+  defp gated do
+    test = self()
+
+    fn _conn, _arguments ->
+      send(test, {:entered, self()})
+
+      receive do
+        answer -> answer
+      end
+    end
+  end
+
+  describe "what the server says of itself" do
+    test "2025-11-25: the capability, and the tools' support" do
+      client = Client.open(Router, revision: @session, initialize: false)
+
+      params = %{
+        "protocolVersion" => @session,
+        "capabilities" => %{},
+        "clientInfo" => %{"name" => "c", "version" => "1"}
+      }
+
+      {:ok, %{"capabilities" => capabilities}} = Client.call(client, "initialize", params)
+
+      assert capabilities["tasks"] == %{"list" => %{}, "cancel" => %{}, "requests" => %{"tools" => %{"call" => %{}}}}
+      refute is_map_key(capabilities, "extensions")
+      {:ok, %{"tools" => tools}} = Client.call(client, "tools/list", %{})
+
+      assert for(tool <- tools, do: tool["execution"]["taskSupport"]) == [
+               nil,
+               "optional",
+               "optional",
+               "required",
+               "optional"
+             ]
+    end
+
+    test "2026-07-28: the extension, and nothing in the list" do
+      client = Client.open(Router, revision: @stateless)
+      {:ok, %{"capabilities" => capabilities}} = Client.call(client, "server/discover", %{})
+
+      assert capabilities["extensions"] == %{@extension => %{}}
+      refute is_map_key(capabilities, "tasks")
+      {:ok, %{"tools" => tools}} = Client.call(client, "tools/list", %{})
+      refute Enum.any?(tools, &is_map_key(&1, "execution"))
+    end
+
+    test "a router without such a tool has no tasks" do
+      client = Client.open(McpServer.RuntimeRouter, revision: @stateless, client_capabilities: @knows_tasks)
+      assert {:error, %{"code" => -32601}} = tasks(client, "get", "x")
+    end
+  end
+
+  describe "which calls become tasks" do
+    test "2025-11-25: those that ask, where the tool allows it" do
+      client = open(fn _, _ -> {:ok, [text("done")]} end, @session)
+
+      assert {:ok, %{"task" => %{"status" => "working"}}} = call(client, "may")
+      assert {:ok, %{"content" => [_]}} = call(client, "may", %{})
+      assert {:ok, %{"task" => _}} = call(client, "must")
+      assert {:error, %{"code" => -32601}} = call(client, "must", %{})
+      assert {:error, %{"code" => -32601}} = call(client, "plain")
+      assert {:ok, %{"content" => [_]}} = call(client, "plain", %{})
+    end
+
+    test "2025-11-25: the ttl is a number of milliseconds" do
+      client = open(fn _, _ -> {:ok, []} end, @session)
+
+      assert %{"ttl" => 60_000, "pollInterval" => 1_000} = create(client, "may", %{"task" => %{"ttl" => 60_000}})
+      assert %{"ttl" => 300_000} = create(client)
+      assert %{"ttl" => 3_600_000} = create(client, "may", %{"task" => %{"ttl" => 3_600_001}})
+
+      for wrong <- [%{"ttl" => -1}, %{"ttl" => 1.5}, %{"ttl" => "1"}, 1, nil] do
+        assert {:error, %{"code" => -32602}} = call(client, "may", %{"task" => wrong})
+      end
+    end
+
+    test "2026-07-28: all of a tool that may, for clients that declare the extension" do
+      client = open(fn _, _ -> {:ok, [text("done")]} end, @stateless)
+
+      assert {:ok, %{"resultType" => "task"} = task} = call(client, "may", %{})
+      assert %{"taskId" => id, "status" => "working", "ttlMs" => 300_000, "pollIntervalMs" => 1_000} = task
+      assert byte_size(id) >= 22
+      assert task["createdAt"] =~ @timestamp and task["lastUpdatedAt"] =~ @timestamp
+      for key <- ~w(task ttl pollInterval result error inputRequests requestState), do: refute(is_map_key(task, key))
+
+      assert {:ok, %{"resultType" => "complete", "content" => [_]}} = call(client, "plain")
+    end
+
+    test "2026-07-28: without the extension a call is a call, or refused" do
+      client = open(fn _, _ -> {:ok, [text("done")]} end, @stateless, client_capabilities: %{"extensions" => %{}})
+
+      assert {:ok, %{"resultType" => "complete", "content" => [_]}} = call(client, "may")
+      required = %{"requiredCapabilities" => %{"extensions" => %{@extension => %{}}}}
+      assert {:error, %{"code" => -32021, "data" => ^required}} = call(client, "must")
+
+      for verb <- ~w(get cancel), do: assert({:error, %{"code" => -32021}} = tasks(client, verb, "x"))
+      assert {:error, %{"code" => -32021}} = tasks(client, "update", "x", %{"inputResponses" => %{}})
+      listen = %{"notifications" => %{"taskIds" => ["x"]}}
+      assert {:error, %{"code" => -32021}} = Client.call(client, "subscriptions/listen", listen)
+    end
+
+    test "older revisions know no tasks" do
+      client = open(fn _, _ -> {:ok, [text("done")]} end, "2025-06-18")
+      assert {:ok, %{"content" => [_]}} = call(client, "may")
+      assert {:error, %{"code" => -32601}} = tasks(client, "get", "x")
+    end
+
+    test "each era has the other's methods not" do
+      stateless = open(fn _, _ -> {:ok, []} end, @stateless)
+      for verb <- ~w(result list), do: assert({:error, %{"code" => -32601}} = tasks(stateless, verb, "x"))
+      session = open(fn _, _ -> {:ok, []} end, @session)
+      assert {:error, %{"code" => -32601}} = tasks(session, "update", "x", %{"inputResponses" => %{}})
+    end
+  end
+
+  describe "a task that ends" do
+    test "2026-07-28: its result is in tasks/get" do
+      client = open(gated(), @stateless)
+      %{"taskId" => id} = create(client)
+      assert_receive {:entered, runner}
+      assert %{"status" => "working", "resultType" => "complete", "taskId" => ^id} = working = get(client, id)
+      refute is_map_key(working, "result")
+
+      send(runner, {:ok, [text("done")]})
+      assert %{"status" => "completed", "result" => result} = settled(client, id)
+      content = [%{"type" => "text", "text" => "done"}]
+      assert result == %{"resultType" => "complete", "content" => content, "isError" => false}
+    end
+
+    test "2025-11-25: tasks/result waits for it, and says what the call would have" do
+      client = open(gated(), @session)
+      %{"taskId" => id} = create(client)
+      assert_receive {:entered, runner}
+      ask(client, 1, "tasks/result", %{"taskId" => id})
+      ask(client, 2, "tasks/result", %{"taskId" => id})
+      assert silent?(client)
+      send(runner, {:ok, [text("done")]})
+
+      for _waiting <- 1..2 do
+        assert %{"result" => result} = next(client)
+        assert %{"content" => [%{"text" => "done"}], "isError" => false, "_meta" => meta} = result
+        assert meta == %{"io.modelcontextprotocol/related-task" => %{"taskId" => id}}
+      end
+
+      assert %{"status" => "completed"} = get(client, id)
+    end
+
+    test "with an error the model should read" do
+      for {revision, status} <- [{@session, "failed"}, {@stateless, "completed"}] do
+        client = open(fn _, _ -> {:error, "no such film"} end, revision)
+        %{"taskId" => id} = create(client)
+        assert %{"status" => ^status} = task = settled(client, id)
+
+        if revision == @stateless,
+          do: assert(%{"isError" => true, "content" => [%{"text" => "no such film"}]} = task["result"]),
+          else: assert({:ok, %{"isError" => true}} = tasks(client, "result", id))
+      end
+    end
+
+    test "with a JSON-RPC error" do
+      error = McpServer.JsonRpc.Error.new(code: -32000, message: "The studio is closed", data: %{"until" => 9})
+
+      for revision <- @eras do
+        client = open(fn _, _ -> {:error, error} end, revision)
+        %{"taskId" => id} = create(client)
+        wire = %{"code" => -32000, "message" => "The studio is closed", "data" => %{"until" => 9}}
+        assert %{"status" => "failed", "statusMessage" => "The studio is closed"} = task = settled(client, id)
+        refute is_map_key(task, "result")
+
+        if revision == @stateless,
+          do: assert(task["error"] == wire),
+          else: assert(tasks(client, "result", id) == {:error, wire})
+      end
+    end
+
+    test "by raising, being killed, or with what cannot be sent" do
+      heavy = fn _, _ -> {:ok, [text(inspect(Enum.to_list(1..5_000_000)))]} end
+
+      for run <- [
+            fn _, _ -> raise "secret" end,
+            fn _, _ -> Process.exit(self(), :kill) end,
+            fn _, _ -> {:ok, self()} end,
+            heavy
+          ] do
+        client = open(run, @stateless, max_heap_words: 1_000_000)
+
+        log =
+          capture_log(fn ->
+            %{"taskId" => id} = create(client)
+            assert %{"status" => "completed", "result" => %{"isError" => true} = result} = settled(client, id)
+            assert [%{"text" => "Tool execution failed (error id " <> _}] = result["content"]
+          end)
+
+        assert log =~ "error id"
+      end
+    end
+
+    test "with structured content that does not fit fails" do
+      client = open(fn _, _ -> {:ok, %{"sum" => "three"}} end, @stateless)
+
+      capture_log(fn ->
+        %{"taskId" => id} = create(client, "sum")
+        assert %{"result" => %{"isError" => true}} = settled(client, id)
+      end)
+
+      client = open(fn _, _ -> {:ok, %{"sum" => 3}} end, @stateless)
+      %{"taskId" => id} = create(client, "sum")
+      assert %{"result" => %{"structuredContent" => %{"sum" => 3}}} = settled(client, id)
+    end
+
+    test "its size is bounded, on both sides of the limit" do
+      for {size, failed?} <- [{2_000, false}, {3_000, true}] do
+        client = open(fn _, _ -> {:ok, [text(String.duplicate("x", size))]} end, @stateless, max_result_bytes: 3_000)
+
+        capture_log(fn ->
+          %{"taskId" => id} = create(client)
+          assert %{"result" => %{"isError" => ^failed?}} = settled(client, id)
+        end)
+      end
+    end
+  end
+
+  describe "while it runs" do
+    test "its time is its own, not the tool's" do
+      client = open(gated(), @stateless)
+      %{"taskId" => id} = create(client)
+      assert_receive {:entered, runner}
+      # The tool's timeout is 50 ms.
+      Process.sleep(80)
+      send(runner, {:ok, []})
+      assert %{"status" => "completed"} = settled(client, id)
+    end
+
+    test "progress is its status message" do
+      test = self()
+
+      run = fn conn, _arguments ->
+        :ok = progress(conn, 1, 2, "half of it")
+        :ok = log(conn, :info, "not sent")
+        send(test, {:entered, self()})
+
+        receive do
+          answer -> answer
+        end
+      end
+
+      for revision <- @eras do
+        client = open(run, revision)
+        %{"taskId" => id} = create(client)
+        assert_receive {:entered, runner}
+        assert %{"statusMessage" => "half of it"} = get(client, id)
+        send(runner, {:ok, []})
+        refute is_map_key(settled(client, id), "statusMessage")
+        refute_received {:mcp_notification, _, _}
+      end
+    end
+
+    test "it goes on when its client has gone" do
+      client = open(gated(), @stateless)
+      %{"taskId" => id} = create(client)
+      assert_receive {:entered, runner}
+      Client.close(client)
+      send(runner, {:ok, [text("done")]})
+      assert %{"status" => "completed"} = settled(open(gated(), @stateless), id)
+    end
+
+    test "2025-11-25: a wait that is cancelled leaves it alone" do
+      client = open(gated(), @session)
+      %{"taskId" => id} = create(client)
+      assert_receive {:entered, runner}
+      ask(client, 7, "tasks/result", %{"taskId" => id})
+      tell(client, "notifications/cancelled", %{"requestId" => 7})
+      assert %{"status" => "working"} = get(client, id)
+      send(runner, {:ok, []})
+      assert %{"status" => "completed"} = settled(client, id)
+    end
+  end
+
+  describe "cancelling" do
+    test "ends the handler, and stays" do
+      for revision <- @eras do
+        client = open(gated(), revision)
+        %{"taskId" => id} = create(client)
+        assert_receive {:entered, runner}
+        monitor = Process.monitor(runner)
+
+        {:ok, ack} = tasks(client, "cancel", id)
+
+        # 2026-07-28 acknowledges, and says no more.
+        if revision == @session,
+          do: assert(%{"status" => "cancelled", "taskId" => ^id} = ack),
+          else: assert(Map.delete(ack, "_meta") == %{"resultType" => "complete"})
+
+        assert_receive {:DOWN, ^monitor, :process, _pid, :killed}
+        assert %{"status" => "cancelled", "statusMessage" => "The task was cancelled by request."} = get(client, id)
+
+        case revision do
+          @session -> assert {:error, %{"code" => -32602}} = tasks(client, "cancel", id)
+          @stateless -> assert {:ok, %{"resultType" => "complete"}} = tasks(client, "cancel", id)
+        end
+      end
+    end
+
+    test "2025-11-25: whoever waits is told" do
+      client = open(gated(), @session)
+      %{"taskId" => id} = create(client)
+      assert_receive {:entered, _runner}
+      ask(client, 7, "tasks/result", %{"taskId" => id})
+      ask(client, 8, "tasks/cancel", %{"taskId" => id})
+      answers = Map.new([next(client), next(client)], &{&1["id"], &1})
+      assert %{"result" => %{"status" => "cancelled"}} = answers[8]
+      assert %{"error" => %{"code" => -32603, "message" => "The task was cancelled"}} = answers[7]
+    end
+  end
+
+  describe "input" do
+    defp greet(conn, _arguments) do
+      case accepted(conn, "name") do
+        %{"name" => name} -> {:ok, [text("Hello, #{name}! #{inspect(state(conn))}")]}
+        nil -> input_required([name: elicit("Your name?", @form)], state: 1)
+      end
+    end
+
+    test "2026-07-28: is asked for in tasks/get and brought by tasks/update" do
+      client = open(&greet/2, @stateless)
+      %{"taskId" => id} = create(client)
+      assert %{"inputRequests" => requests} = waiting = settled(client, id, ["input_required"])
+      refute is_map_key(waiting, "requestState")
+      assert %{"name" => %{"method" => "elicitation/create", "params" => %{"message" => "Your name?"}}} = requests
+
+      assert {:ok, ack} = tasks(client, "update", id, %{"inputResponses" => %{"name" => @accept, "other" => @accept}})
+      assert Map.delete(ack, "_meta") == %{"resultType" => "complete"}
+      assert %{"result" => %{"content" => [%{"text" => "Hello, Ada! 1"}]}} = settled(client, id)
+    end
+
+    test "2026-07-28: may come in parts, and a key is used once" do
+      run = fn conn, _arguments ->
+        case {accepted(conn, "a"), accepted(conn, "b")} do
+          {%{"name" => a}, %{"name" => b}} -> if state(conn) == 2, do: {:ok, [text(a <> b)]}, else: ask_both(2)
+          _nothing_yet -> ask_both(1)
+        end
+      end
+
+      client = open(run, @stateless)
+      %{"taskId" => id} = create(client)
+      assert %{"inputRequests" => %{"a" => _, "b" => _}} = settled(client, id, ["input_required"])
+      {:ok, _ack} = tasks(client, "update", id, %{"inputResponses" => %{"a" => @accept}})
+      assert %{"status" => "input_required", "inputRequests" => left} = get(client, id)
+      assert Map.keys(left) == ["b"]
+      {:ok, _ack} = tasks(client, "update", id, %{"inputResponses" => %{"a" => @accept, "b" => @accept}})
+      assert %{"inputRequests" => again} = settled(client, id, ["input_required"])
+      assert Map.keys(again) == ["a#2", "b#2"]
+      {:ok, _ack} = tasks(client, "update", id, %{"inputResponses" => %{"a#2" => @accept, "b#2" => @accept}})
+      assert %{"result" => %{"content" => [%{"text" => "AdaAda"}]}} = settled(client, id)
+    end
+
+    defp ask_both(round), do: input_required([a: elicit("A?", @form), b: elicit("B?", @form)], state: round)
+
+    test "2026-07-28: tasks/update without responses, or with other things, is refused" do
+      client = open(&greet/2, @stateless)
+      %{"taskId" => id} = create(client)
+      assert {:error, %{"code" => -32602}} = tasks(client, "update", id)
+      assert {:error, %{"code" => -32602}} = tasks(client, "update", id, %{"inputResponses" => []})
+      settled(client, id, ["input_required"])
+      assert {:error, %{"code" => -32602}} = tasks(client, "update", id, %{"inputResponses" => %{"name" => 1}})
+      assert {:ok, _ack} = tasks(client, "update", id, %{"inputResponses" => %{"other" => 1}})
+      assert %{"status" => "input_required"} = get(client, id)
+    end
+
+    test "2025-11-25: is asked for on the way of tasks/result, with the task's name" do
+      client = open(&greet/2, @session)
+      %{"taskId" => id} = create(client)
+      assert %{"status" => "input_required"} = settled(client, id, ["input_required"])
+      ask(client, 9, "tasks/result", %{"taskId" => id})
+      assert %{"method" => "elicitation/create", "id" => asked, "params" => params} = next(client)
+      assert params["_meta"] == %{"io.modelcontextprotocol/related-task" => %{"taskId" => id}}
+      Client.push(client, %{"jsonrpc" => "2.0", "id" => asked, "result" => @accept})
+      assert %{"id" => 9, "result" => %{"content" => [%{"text" => "Hello, Ada! 1"}]}} = next(client)
+    end
+
+    test "2025-11-25: one who waits is asked, and when it gives up the next" do
+      client = open(&greet/2, @session)
+      %{"taskId" => id} = create(client)
+      ask(client, 8, "tasks/result", %{"taskId" => id})
+      assert %{"method" => "elicitation/create"} = next(client)
+      ask(client, 9, "tasks/result", %{"taskId" => id})
+      assert silent?(client)
+      tell(client, "notifications/cancelled", %{"requestId" => 8})
+      assert_receive {:mcp_notification, "notifications/cancelled", _}
+      assert %{"method" => "elicitation/create", "id" => asked} = next(client)
+      Client.push(client, %{"jsonrpc" => "2.0", "id" => asked, "result" => @accept})
+      assert %{"id" => 9, "result" => %{"content" => [%{"text" => "Hello, Ada! 1"}]}} = next(client)
+    end
+
+    test "that the client cannot give ends the task in words" do
+      client = open(&greet/2, @stateless, client_capabilities: %{"extensions" => %{@extension => %{}}})
+      %{"taskId" => id} = create(client)
+      assert %{"result" => %{"isError" => true, "content" => [%{"text" => said}]}} = settled(client, id)
+      assert said == "The client does not support elicitation, which this call needs"
+    end
+  end
+
+  describe "a handler that decides when its call becomes a task" do
+    defp greet_later(conn, _arguments) do
+      case accepted(conn, "name") do
+        %{"name" => name} -> as_task(fn _conn -> {:ok, [text("Hello, #{name}!")]} end)
+        nil -> input_required(name: elicit("Your name?", @form))
+      end
+    end
+
+    test "asks before it" do
+      answers = %{"elicitation/create" => @accept}
+
+      for revision <- @eras do
+        client = open(&greet_later/2, revision, answers: answers)
+        %{"taskId" => id} = task = create(client, "later")
+        refute is_map_key(task, "requestState")
+        settled(client, id)
+
+        result = if revision == @stateless, do: get(client, id)["result"], else: elem(tasks(client, "result", id), 1)
+
+        assert %{"content" => [%{"text" => "Hello, Ada!"}]} = result
+      end
+    end
+
+    test "is carried out in place for a client without tasks" do
+      answers = %{"elicitation/create" => @accept}
+      client = open(&greet_later/2, @session, answers: answers)
+      assert {:ok, %{"content" => [%{"text" => "Hello, Ada!"}]}} = call(client, "later", %{})
+
+      client = open(&greet_later/2, @stateless, answers: answers, client_capabilities: %{"elicitation" => %{}})
+      assert {:ok, %{"content" => [%{"text" => "Hello, Ada!"}]}} = call(client, "later", %{})
+    end
+  end
+
+  describe "whose tasks" do
+    test "SEC-06: another session's do not exist" do
+      [one, other] = for _ <- 1..2, do: open(gated(), @session)
+      %{"taskId" => id} = create(one)
+      assert_receive {:entered, _runner}
+      unknown = tasks(other, "get", "unknown")
+      assert {:error, %{"code" => -32602, "message" => "Task not found"}} = unknown
+      for verb <- ~w(get result cancel), do: assert(tasks(other, verb, id) == unknown)
+      assert Client.call(other, "tasks/list", %{}) == {:ok, %{"tasks" => []}}
+      assert {:ok, %{"tasks" => [%{"taskId" => ^id}]}} = Client.call(one, "tasks/list", %{})
+      assert %{"status" => "working"} = get(one, id)
+    end
+
+    test "the list has the newest first, in one page" do
+      client = open(fn _, _ -> {:ok, []} end, @session)
+      ids = for _ <- 1..3, do: Map.fetch!(create(client), "taskId") |> tap(fn _ -> Process.sleep(2) end)
+      {:ok, %{"tasks" => listed} = list} = Client.call(client, "tasks/list", %{})
+      assert Enum.map(listed, & &1["taskId"]) == Enum.reverse(ids)
+      refute is_map_key(list, "nextCursor")
+      assert {:error, %{"code" => -32602}} = Client.call(client, "tasks/list", %{"cursor" => "x"})
+    end
+  end
+
+  describe "bounds" do
+    test "a task is gone when its time is over, and its handler with it" do
+      client = open(gated(), @session)
+      %{"taskId" => id} = create(client, "may", %{"task" => %{"ttl" => 30}})
+      assert_receive {:entered, runner}
+      monitor = Process.monitor(runner)
+      ask(client, 4, "tasks/result", %{"taskId" => id})
+      assert_receive {:DOWN, ^monitor, :process, _pid, :killed}
+      assert %{"id" => 4, "error" => %{"code" => -32602, "message" => "Task not found"}} = next(client)
+      assert {:error, %{"code" => -32602}} = tasks(client, "get", id)
+    end
+
+    test "an owner has at most 100" do
+      client = open(gated(), @session)
+      for _ <- 1..100, do: %{"taskId" => _} = create(client, "may", %{"task" => %{"ttl" => 2_000}})
+      assert {:error, %{"code" => -32603, "message" => "Too many tasks"}} = call(client, "may")
+    end
+
+    test "an id is at most 256 bytes" do
+      client = open(gated(), @stateless)
+      assert {:error, %{"message" => "Task not found"}} = tasks(client, "get", String.duplicate("x", 256))
+      assert {:error, %{"code" => -32602, "message" => message}} = tasks(client, "get", String.duplicate("x", 257))
+      assert message == "Invalid params: taskId is longer than 256 bytes"
+    end
+  end
+
+  test "the router refuses a support it does not know, and one that is said twice" do
+    for {options, said} <- [
+          {[task_support: :maybe], ~r/task_support/},
+          {[task_support: :optional, execution: %{}], ~r/both `task_support:` and `execution:`/}
+        ] do
+      source = """
+      defmodule Wrong#{System.unique_integer([:positive])} do
+        use McpServer.Router
+        tool "t", "T", McpServer.Handlers, :echo, #{inspect(options)}
+      end
+      """
+
+      assert %CompileError{line: 3} = error = catch_error(Code.compile_string(source, "router.ex"))
+      assert Exception.message(error) =~ said
+    end
+  end
+end

@@ -1,0 +1,162 @@
+defmodule McpServer.MnesiaCluster do
+  # Nodes that keep dual responses in Mnesia, each a VM of its own. They are told what to do over their stdin and
+  # stdout, so a test may cut and join the network between them as it likes: they never connect by themselves.
+  @moduledoc false
+
+  import ExUnit.Callbacks, only: [on_exit: 1]
+
+  alias McpServer.DualResponse.Store
+
+  @timeout 60_000
+
+  @enforce_keys [:peer, :node]
+  defstruct [:peer, :node]
+
+  @type t :: %__MODULE__{peer: pid, node: node}
+
+  @doc "A tag for the tests of a module: they are skipped where there is no Mnesia, or no epmd for several nodes."
+  @spec skip(boolean) :: [skip: boolean]
+  def skip(several? \\ false) do
+    missing = if several? and System.find_executable("epmd") == nil, do: "epmd"
+    missing = if Code.ensure_loaded?(:mnesia), do: missing, else: "Mnesia"
+
+    if missing,
+      do: IO.puts("The Mnesia store is not tested#{if several?, do: " on several nodes"}: there is no #{missing}.")
+
+    [skip: missing != nil]
+  end
+
+  @doc "Starts epmd where it does not run, and ends that one after the tests of the module."
+  @spec epmd() :: :ok
+  def epmd do
+    running? = match?({_names, 0}, System.cmd("epmd", ["-names"], stderr_to_stdout: true))
+
+    unless running? do
+      {_none, 0} = System.cmd("epmd", ["-daemon", "-address", "127.0.0.1"])
+      on_exit(&end_epmd/0)
+    end
+
+    :ok
+  end
+
+  # It refuses to go while nodes are there.
+  defp end_epmd(left \\ 20) do
+    {_said, status} = System.cmd("epmd", ["-kill"], stderr_to_stdout: true)
+    if status != 0 and left > 0, do: Process.sleep(50) && end_epmd(left - 1)
+  end
+
+  @doc """
+  Starts a VM, connects it to others and makes it a member.
+
+  `:name`, by which a VM that was killed can be started again; `:connect` are the others; `:dir` is where it keeps
+  `:disc_copies`; `:member` is `false` for one that is to become a member later.
+  """
+  @spec start(String.t(), keyword) :: t
+  def start(name, options \\ []) do
+    {:ok, peer, node} = :peer.start(peer_options(name, options))
+    on_exit(fn -> stop(%__MODULE__{peer: peer, node: node}) end)
+    vm = %__MODULE__{peer: peer, node: node}
+    if dir = options[:dir], do: call(vm, Application, :put_env, [:mnesia, :dir, String.to_charlist(dir)])
+    {:ok, _started} = call(vm, Application, :ensure_all_started, [:mcp_server])
+    call(vm, Logger, :configure, [[level: :none]])
+    for other <- options[:connect] || [], do: join(vm, other)
+    if Keyword.get(options, :member, true), do: member(vm, Keyword.take(options, [:storage, :nodes, :wait]))
+    vm
+  end
+
+  defp peer_options(name, _options) do
+    otp = to_string(:code.lib_dir())
+    paths = for path <- :code.get_path(), not String.starts_with?(to_string(path), otp), do: path
+    alone = [~c"-connect_all", ~c"false", ~c"-kernel", ~c"dist_auto_connect", ~c"never"]
+    quiet = [~c"-kernel", ~c"logger_level", ~c"emergency"]
+
+    %{
+      connection: :standard_io,
+      args: [~c"-pa" | paths] ++ alone ++ quiet,
+      wait_boot: @timeout,
+      name: :"#{name}-#{System.pid()}",
+      host: ~c"127.0.0.1",
+      longnames: true
+    }
+  end
+
+  @doc "Makes a VM a member, with a server that others of that name share."
+  @spec member(t, keyword) :: :ok
+  def member(vm, options \\ []), do: :ok = call(vm, __MODULE__, :member_here, [options])
+
+  # Runs in the VM. What is started has to outlive the call that starts it.
+  @doc false
+  def member_here(options) do
+    children = [
+      {Store.Mnesia, options},
+      {McpServer.DualResponse, name: __MODULE__, base_url: "http://127.0.0.1/resources", store: Store.Mnesia}
+    ]
+
+    {:ok, supervisor} = Supervisor.start_link(children, strategy: :one_for_one, max_restarts: 100)
+    Process.unlink(supervisor)
+    :ok
+  end
+
+  @doc "Calls a function of the store in a VM: `store(vm, :get, [key])`."
+  @spec store(t, atom, [term]) :: term
+  def store(vm, function, arguments), do: call(vm, Store.Mnesia, function, [__MODULE__ | arguments])
+
+  @doc "Runs a function in the VM."
+  @spec call(t, module, atom, [term]) :: term
+  def call(vm, module, function, arguments), do: :peer.call(vm.peer, module, function, arguments, @timeout)
+
+  @doc "Connects two nodes, both ways."
+  @spec join(t, t) :: :ok
+  def join(one, other) do
+    true = call(one, :net_kernel, :connect_node, [other.node])
+    eventually(fn -> one.node in call(other, Node, :list, []) end)
+  end
+
+  @doc "Cuts the network between two nodes. Both know of it when this returns."
+  @spec cut(t, t) :: :ok
+  def cut(one, other) do
+    call(one, :erlang, :disconnect_node, [other.node])
+    eventually(fn -> one.node not in call(other, Node, :list, []) end)
+    alone(one, other)
+    alone(other, one)
+  end
+
+  defp alone(vm, without), do: eventually(fn -> without.node not in running(vm) end)
+
+  @doc "The nodes that a VM's Mnesia is connected to."
+  @spec running(t) :: [node] | :no
+  def running(vm), do: call(vm, :mnesia, :system_info, [:running_db_nodes])
+
+  @doc "Kills a VM with no time to say goodbye."
+  @spec kill(t) :: :ok
+  def kill(vm) do
+    pid = to_string(call(vm, :os, :getpid, []))
+    {"", 0} = System.cmd("kill", ["-KILL", pid], stderr_to_stdout: true)
+    monitor = Process.monitor(vm.peer)
+    receive do: ({:DOWN, ^monitor, :process, _pid, _reason} -> :ok)
+  end
+
+  @doc "Ends a VM."
+  @spec stop(t) :: :ok
+  def stop(vm) do
+    :peer.stop(vm.peer)
+  catch
+    :exit, _gone -> :ok
+  end
+
+  @doc "Waits until something holds; what goes wrong meanwhile does not hold."
+  @spec eventually((() -> boolean), non_neg_integer) :: :ok
+  def eventually(holds?, left \\ 400) do
+    cond do
+      safely(holds?) -> :ok
+      left == 0 -> ExUnit.Assertions.flunk("it did not happen")
+      true -> Process.sleep(25) && eventually(holds?, left - 1)
+    end
+  end
+
+  defp safely(holds?) do
+    holds?.()
+  catch
+    :error, _reason -> false
+  end
+end

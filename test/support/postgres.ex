@@ -1,0 +1,60 @@
+defmodule McpServer.Postgres do
+  # Debian's PostgreSQL, started once for all tests that ask for it, in a temporary folder, and stopped after the suite.
+  # Where it is not installed those tests are skipped.
+  @moduledoc false
+
+  use GenServer
+
+  @script Path.expand("../../bin/support/postgres", __DIR__)
+  @start_timeout 60_000
+
+  @doc "The folder of the server's socket. Starts the server for the first who asks."
+  @spec folder() :: String.t()
+  def folder do
+    started =
+      case GenServer.start(__MODULE__, nil, name: __MODULE__) do
+        {:ok, server} -> server
+        {:error, {:already_started, server}} -> server
+      end
+
+    GenServer.call(started, :folder, @start_timeout)
+  end
+
+  @doc "A tag for the tests of a module, `@moduletag McpServer.Postgres.skip()`. Says so where they are skipped."
+  @spec skip() :: [skip: boolean]
+  def skip do
+    installed? = System.find_executable("initdb") != nil or Path.wildcard("/usr/lib/postgresql/*/bin/initdb") != []
+    unless installed?, do: IO.puts("The PostgreSQL store is not tested: there is no PostgreSQL on this machine.")
+    [skip: not installed?]
+  end
+
+  @impl true
+  def init(nil) do
+    # The script ends its server when its stdin does, so also when this VM is killed.
+    port = Port.open({:spawn_executable, @script}, [:binary, :exit_status, line: 4096])
+    ExUnit.after_suite(fn _results -> GenServer.stop(__MODULE__) end)
+
+    receive do
+      {^port, {:data, {:eol, folder}}} -> {:ok, {port, folder}}
+      {^port, {:exit_status, status}} -> {:stop, {:postgres, status}}
+    end
+  end
+
+  @impl true
+  def handle_call(:folder, _from, {port, folder}), do: {:reply, folder, {port, folder}}
+
+  @impl true
+  def handle_info({port, {:exit_status, status}}, {port, _folder} = state), do: {:stop, {:postgres, status}, state}
+  def handle_info({port, {:data, _line}}, {port, _folder} = state), do: {:noreply, state}
+
+  @impl true
+  def terminate(_reason, {port, folder}) do
+    if Port.info(port), do: Port.close(port)
+    wait_until_gone(folder, 100)
+  end
+
+  # Nothing is to be left when the suite is over.
+  defp wait_until_gone(folder, left) do
+    if left > 0 and File.exists?(folder), do: Process.sleep(50) && wait_until_gone(folder, left - 1)
+  end
+end

@@ -1,0 +1,71 @@
+defmodule McpServer.RestServers do
+  # The two ways to serve stored results over HTTP, started and asked alike.
+  @moduledoc false
+
+  alias McpServer.{HttpPeer, HttpServers}
+  alias McpServer.Test.PlugServer
+
+  # Loaded when it is needed, as `HttpServers` says.
+  @compile {:no_warn_undefined, PlugServer}
+
+  defmodule Forward do
+    # What `forward "/resources", …` of a router does.
+    @moduledoc false
+    @compile {:no_warn_undefined, Plug.Conn}
+
+    def init(options), do: McpServer.DualResponse.Plug.init(options)
+
+    def call(%{path_info: ["resources" | rest]} = conn, options) do
+      McpServer.DualResponse.Plug.call(%{conn | path_info: rest, script_name: ["resources"]}, options)
+    end
+
+    def call(conn, _options), do: Plug.Conn.send_resp(conn, 404, "")
+  end
+
+  @doc "A test of both servers: `rest \"name\", %{kind: kind} do … end`."
+  defmacro rest(name, context, do: block) do
+    for kind <- [:listener, :plug] do
+      quote do
+        @tag kind: unquote(kind)
+        test(unquote("#{kind}: #{name}"), unquote(context), do: unquote(block))
+      end
+    end
+  end
+
+  @doc "Serves the results of a running server at `/resources`, until the test ends."
+  @spec start(HttpServers.kind(), atom(), keyword()) :: HttpServers.t()
+  def start(kind, results, options \\ [])
+
+  def start(:listener, results, options) do
+    {listener, rest} = Keyword.split(options, [:resource_metadata, :stall_timeout, :drain])
+    HttpServers.start(:listener, [resources: [path: "/resources", server: results] ++ rest] ++ listener)
+  end
+
+  def start(:plug, results, options) do
+    Code.require_file("plug_server.exs", __DIR__)
+    {_listener, rest} = Keyword.split(options, [:stall_timeout, :drain])
+    %HttpServers{kind: :plug, port: PlugServer.start_plug({Forward, [server: results] ++ rest})}
+  end
+
+  @doc "One request on a connection of its own, and its whole response."
+  def ask(server, method, target, options \\ []) do
+    peer = HttpPeer.connect(server.port)
+    response = HttpPeer.request(peer, request(method, target, options))
+    HttpPeer.close(peer)
+    response
+  end
+
+  @doc "A request for a stored result; a body that is no text is written as JSON."
+  def request(method, target, options \\ []) do
+    body =
+      case options[:body] do
+        text when is_binary(text) or is_nil(text) -> text
+        term -> McpServer.JSON.encode!(term)
+      end
+
+    %{method: method, target: target, headers: options[:headers] || [], body: body}
+  end
+
+  @doc "The lines of a stream, each of them read."
+  def lines(text), do: for(line <- String.split(text, "\n", trim: true), do: McpServer.JSON.decode!(line))
+end
