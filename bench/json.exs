@@ -1,9 +1,6 @@
 defmodule Bench.Json do
   @moduledoc """
   Encoding and decoding, against jiffy, native sonic-rs and, where they are installed, Jason and Elixir's JSON.
-
-  What is encoded lies in `:persistent_term`: copied into the process that encodes it, and collected there with its
-  garbage, it would be most of what is measured of the largest.
   """
 
   alias Bench.{Measure, Workloads}
@@ -35,14 +32,10 @@ defmodule Bench.Json do
   end
 
   defp encode({name, ours, plain}) do
-    :persistent_term.put({__MODULE__, name}, {ours, plain})
-    contenders = [{"ours", fn -> Ours.encode_to_iodata!(ours(name)) end} | encoders(name)]
+    contenders = [{"ours", fn -> Ours.encode_to_iodata!(ours) end} | encoders(plain)]
     same!("encode", name, for({_, run} <- contenders, do: Ours.decode!(IO.iodata_to_binary(run.()), @limits)))
     Measure.medians(contenders)
   end
-
-  defp ours(name), do: elem(:persistent_term.get({__MODULE__, name}), 0)
-  defp plain(name), do: elem(:persistent_term.get({__MODULE__, name}), 1)
 
   defp decode({name, _ours, plain}) do
     bytes = IO.iodata_to_binary(Ours.encode_to_iodata!(plain))
@@ -51,11 +44,11 @@ defmodule Bench.Json do
     Measure.medians(contenders)
   end
 
-  defp encoders(name) do
+  defp encoders(plain) do
     installed([
-      {"jiffy", :jiffy, fn -> apply(:jiffy, :encode, [plain(name)]) end},
-      {"Jason", Jason, fn -> apply(Jason, :encode_to_iodata!, [plain(name)]) end},
-      {"JSON", JSON, fn -> apply(JSON, :encode_to_iodata!, [plain(name)]) end}
+      {"jiffy", :jiffy, fn -> apply(:jiffy, :encode, [plain]) end},
+      {"Jason", Jason, fn -> apply(Jason, :encode_to_iodata!, [plain]) end},
+      {"JSON", JSON, fn -> apply(JSON, :encode_to_iodata!, [plain]) end}
     ])
   end
 
@@ -96,7 +89,7 @@ defmodule Bench.Json do
 
   # sonic-rs is measured in a program of its own, which reads the workloads into structs first.
   defp native(encodes) do
-    case native_times(for {workload, _times} <- encodes, do: {workload, file!(workload)}) do
+    case native_times(for {workload, _ours, plain} <- Workloads.all(), do: {workload, file!(workload, plain)}) do
       {:ok, native} ->
         rows = for {workload, times} <- encodes, do: native_row(workload, times["ours"], native[workload])
         Measure.table("Encode, and sonic-rs from native structs, µs", ["", "ours", "native", "ratio"], rows)
@@ -117,9 +110,9 @@ defmodule Bench.Json do
     {"encode #{workload}: #{Float.round(reached, 2)}× native sonic-rs, at most #{most}×", reached <= most}
   end
 
-  defp file!(workload) do
+  defp file!(workload, plain) do
     file = Path.join(System.tmp_dir!(), "mcp_server_bench_#{System.pid()}_#{workload}.json")
-    File.write!(file, Ours.encode_to_iodata!(plain(workload)))
+    File.write!(file, Ours.encode_to_iodata!(plain))
     file
   end
 
