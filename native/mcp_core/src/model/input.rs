@@ -35,7 +35,7 @@ object! {
         elicitation_id: Option<String> => "elicitationId" as "elicitation_id"
             since V2025_11_25 until V2025_11_25,
         /// Which task asks.
-        meta: Option<Meta> => "_meta" since V2025_11_25,
+        meta: Option<Meta> => "_meta" since V2025_11_25 until V2025_11_25,
     }
 }
 
@@ -75,7 +75,7 @@ object! {
         /// Whether it must.
         tool_choice: Option<ToolChoice> => "toolChoice" as "tool_choice" since V2025_11_25,
         /// Which task asks.
-        meta: Option<Meta> => "_meta" since V2025_11_25,
+        meta: Option<Meta> => "_meta" since V2025_11_25 until V2025_11_25,
     }
 }
 

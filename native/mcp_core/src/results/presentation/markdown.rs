@@ -38,7 +38,7 @@ const fn is_line_break(character: char) -> bool {
     )
 }
 
-/// The text as a cell of a table: a [`line`] in which no `|` ends the cell.
+/// The text as a cell of a table: a [`line()`] in which no `|` ends the cell.
 ///
 /// # Examples
 /// ```

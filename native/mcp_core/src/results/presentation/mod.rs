@@ -2,7 +2,7 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`format`] | which of the two a caller wants |
+//! | [`mod@format`] | which of the two a caller wants |
 //! | [`kind`] | the discriminators, and what is not one of those declared |
 //! | [`markers`] | the comments that say what a text holds: written, counted, kept out of what users wrote |
 //! | [`markdown`] | text of users as a cell, a line, a code block |
