@@ -11,6 +11,9 @@ defmodule McpServer.Http.Desk do
   alias McpServer.HttpRequest
   alias McpServer.Results
 
+  # A resource with its sample fits into this, so that finding one costs no garbage collection.
+  @heap_words 4_181
+
   # Deadlines are kept to within this.
   @tick_ms 50
   @retry_after 1
@@ -90,7 +93,7 @@ defmodule McpServer.Http.Desk do
     # The monitor is this process's.
     own = %{exchange | monitor: nil}
     serve = fn -> serve(desk, rest, own, wanted, selection, caller) end
-    pid = :erlang.spawn_opt(serve, [:link, max_heap_size: heap])
+    pid = :erlang.spawn_opt(serve, [:link, max_heap_size: heap, min_heap_size: @heap_words])
     entry = %{exchange: exchange, action: action, form: form, since: now(), phase: :answering}
 
     ticking(%{
