@@ -373,6 +373,25 @@ defmodule McpServer.Protocol.TasksTest do
       end
     end
 
+    # The result of a handler that was killed while it reported may arrive after that: it made a cancelled task a
+    # completed one, and a task that was gone the end of all.
+    test "what a handler says after its task has ended means nothing" do
+      client = open(gated(), @stateless)
+      %{"taskId" => id} = create(client)
+      {:ok, _ack} = tasks(client, "cancel", id)
+      result = %McpServer.Tool.CallResult{content: [text("too late")]}
+      server = Process.whereis(McpServer.Tasks.Server)
+
+      for task <- [id, "gone"] do
+        assert McpServer.Tasks.finish(task, {:result, result}, 100) == :ok
+        assert McpServer.Tasks.put_message(task, "too late") == :ok
+        send(server, {:"$gen_call", {self(), make_ref()}, {:park, task, %{}}})
+      end
+
+      assert %{"status" => "cancelled", "statusMessage" => "The task was cancelled by request."} = get(client, id)
+      assert Process.whereis(McpServer.Tasks.Server) == server
+    end
+
     test "2025-11-25: whoever waits is told" do
       client = open(gated(), @session)
       %{"taskId" => id} = create(client)

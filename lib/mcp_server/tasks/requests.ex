@@ -58,12 +58,12 @@ defmodule McpServer.Tasks.Requests do
   end
 
   def run(catalog, %Request{kind: :cancel_task} = request, conn) do
-    case Tasks.cancel(owner(catalog, conn), request.name) do
-      # 2026-07-28 wants to hear of an intention only.
-      {_done, entry} when is_struct(entry, Entry) and request.revision >= "2026-07-28" -> empty(catalog, request, entry)
-      {:ok, entry} -> state(catalog, request, entry)
-      {:finished, _entry} -> refuse(request, @invalid_params, "The task has ended already")
-      :not_found -> not_found(request)
+    case {Tasks.cancel(owner(catalog, conn), request.name), Session.stateless?(request.revision)} do
+      {:not_found, _stateless?} -> not_found(request)
+      # It has heard of an intention, and says no more.
+      {_heard, true} -> empty(catalog, request)
+      {{:ok, entry}, false} -> state(catalog, request, entry)
+      {{:finished, _entry}, false} -> refuse(request, @invalid_params, "The task has ended already")
     end
   end
 
@@ -138,10 +138,7 @@ defmodule McpServer.Tasks.Requests do
     end
   end
 
-  defp empty(catalog, request, _entry \\ nil) do
-    {:ok, reply} = Protocol.result(catalog, request, :empty)
-    {:ok, reply}
-  end
+  defp empty(catalog, request), do: answer(catalog, request, :empty)
 
   # The same for a task of somebody else.
   defp not_found(request), do: refuse(request, @invalid_params, "Task not found")

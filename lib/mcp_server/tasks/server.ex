@@ -1,0 +1,256 @@
+defmodule McpServer.Tasks.Server do
+  @moduledoc false
+  # The tasks of a node: who owns them, how many there are, who waits for them, and when their time is over. Whoever only
+  # wants to know how a task stands reads the table.
+
+  use GenServer
+
+  alias McpServer.Http.Node, as: Home
+  alias McpServer.Tasks.{Entry, Runner}
+  alias McpServer.Telemetry
+
+  @options [
+    max_tasks: 1_000,
+    max_tasks_per_owner: 100,
+    ttl: 300_000,
+    max_ttl: 3_600_000,
+    poll_interval: 1_000,
+    max_bytes: 64 * 1024 * 1024
+  ]
+
+  @spec start_link(term()) :: GenServer.on_start()
+  def start_link(_options), do: GenServer.start_link(__MODULE__, options!(), name: __MODULE__)
+
+  defp options! do
+    options = Keyword.validate!(Application.get_env(:mcp_server, :tasks, []), @options)
+
+    for {name, value} <- options, not (is_integer(value) and value > 0) do
+      raise ArgumentError, "config :mcp_server, :tasks, expected #{inspect(name)} to be a positive integer"
+    end
+
+    Map.new(options)
+  end
+
+  @doc "How long a task can live, in milliseconds."
+  @spec max_ttl() :: pos_integer()
+  def max_ttl, do: Application.get_env(:mcp_server, :tasks, [])[:max_ttl] || @options[:max_ttl]
+
+  @impl true
+  def init(options) do
+    # A runner is linked, so that none outlives this process; their ends arrive as messages.
+    Process.flag(:trap_exit, true)
+    :ets.new(__MODULE__, [:named_table, :protected, read_concurrency: true])
+    {:ok, %{options: options, count: 0, bytes: 0, owners: %{}, runners: %{}, waiters: %{}, asking: %{}, sizes: %{}}}
+  end
+
+  @impl true
+  def handle_call({:create, owner, %{request: request} = call, conn, heap}, _from, state) do
+    of_owner = Map.get(state.owners, owner, 0)
+
+    if state.count >= state.options.max_tasks or of_owner >= state.options.max_tasks_per_owner do
+      {:reply, {:error, :too_many}, state}
+    else
+      entry = Entry.new(Home.session_id(), ttl(request.task, state.options), state.options.poll_interval)
+      entry = %{entry | index: request.index, runner: Runner.start(entry.id, call, conn, heap)}
+      put(owner, entry)
+      Process.send_after(self(), {:expire, entry.id}, entry.ttl)
+      Telemetry.execute([:task, :start], %{count: 1}, %{router: elem(owner, 0)})
+
+      state = %{
+        state
+        | count: state.count + 1,
+          owners: Map.put(state.owners, owner, of_owner + 1),
+          runners: Map.put(state.runners, entry.runner, entry.id)
+      }
+
+      {:reply, {:ok, entry}, state}
+    end
+  end
+
+  def handle_call({:get, owner, id}, _from, state), do: {:reply, find(owner, id), state}
+
+  def handle_call({:cancel, owner, id}, _from, state) do
+    case find(owner, id) do
+      {:ok, %Entry{outcome: nil} = entry} ->
+        state = stop(state, entry)
+        entry = Entry.finish(entry, :cancelled)
+        {:reply, {:ok, entry}, settle(state, owner, entry, 0)}
+
+      {:ok, entry} ->
+        {:reply, {:finished, entry}, state}
+
+      :not_found ->
+        {:reply, :not_found, state}
+    end
+  end
+
+  def handle_call({:answer, owner, id, responses, errors}, _from, state) do
+    case find(owner, id) do
+      {:ok, entry} ->
+        entry = Entry.answer(entry, responses, errors)
+        put(owner, entry)
+        {:reply, {:ok, entry}, resume(state, owner, entry)}
+
+      :not_found ->
+        {:reply, :not_found, state}
+    end
+  end
+
+  def handle_call({:await, owner, id}, from, state) do
+    case find(owner, id) do
+      {:ok, %Entry{outcome: nil}} -> {:noreply, state |> add_waiter(id, from) |> wake(id)}
+      found -> {:reply, found, state}
+    end
+  end
+
+  # What a runner said before it was killed may come after the end of its task, and means nothing any more.
+  def handle_call({:park, id, inputs}, from, state) do
+    with {:ok, owner, entry} <- running(id) do
+      put(owner, Entry.park(entry, inputs, from))
+      {:noreply, wake(state, id)}
+    else
+      :over -> {:noreply, state}
+    end
+  end
+
+  def handle_call({:finish, id, outcome, bytes}, _from, state) do
+    with {:ok, owner, entry} <- running(id) do
+      room? = state.bytes + bytes <= state.options.max_bytes
+      {outcome, bytes} = if room?, do: {outcome, bytes}, else: {Entry.no_room(), 0}
+      {:reply, :ok, settle(state, owner, Entry.finish(entry, outcome), bytes)}
+    else
+      :over -> {:reply, :ok, state}
+    end
+  end
+
+  @impl true
+  def handle_cast({:message, id, message}, state) do
+    with {:ok, owner, entry} <- running(id), do: put(owner, Entry.put_message(entry, message))
+    {:noreply, state}
+  end
+
+  @impl true
+  def handle_info({:expire, id}, state) do
+    [{^id, owner, entry}] = :ets.lookup(__MODULE__, id)
+    :ets.delete(__MODULE__, id)
+    {bytes, sizes} = Map.pop(state.sizes, id, 0)
+    state = reply_all(stop(state, entry), id, :not_found)
+    if entry.outcome == nil, do: report(owner, :expired)
+
+    {:noreply,
+     %{state | count: state.count - 1, bytes: state.bytes - bytes, sizes: sizes, owners: leave(state.owners, owner)}}
+  end
+
+  def handle_info({:EXIT, runner, reason}, state) do
+    case Map.pop(state.runners, runner) do
+      {nil, _runners} -> {:noreply, state}
+      {id, runners} -> {:noreply, ended(%{state | runners: runners}, id, reason)}
+    end
+  end
+
+  # Whoever waited has gone.
+  def handle_info({:DOWN, monitor, :process, _pid, _reason}, state) do
+    waiters = Map.new(state.waiters, fn {id, waiting} -> {id, List.keydelete(waiting, monitor, 0)} end)
+    state = %{state | waiters: Map.reject(waiters, fn {_id, waiting} -> waiting == [] end)}
+
+    case Enum.find(state.asking, fn {_id, asker} -> asker == monitor end) do
+      nil -> {:noreply, state}
+      {id, _asker} -> {:noreply, wake(%{state | asking: Map.delete(state.asking, id)}, id)}
+    end
+  end
+
+  def handle_info(_message, state), do: {:noreply, state}
+
+  # A runner reports its outcome before it ends; one that did not was killed.
+  defp ended(state, id, reason) do
+    case running(id) do
+      {:ok, owner, entry} -> settle(state, owner, Entry.finish(entry, Runner.killed(id, reason)), 0)
+      :over -> state
+    end
+  end
+
+  defp running(id) do
+    case :ets.lookup(__MODULE__, id) do
+      [{^id, owner, %Entry{outcome: nil} = entry}] -> {:ok, owner, entry}
+      _ended -> :over
+    end
+  end
+
+  defp find(owner, id) do
+    case :ets.lookup(__MODULE__, id) do
+      [{^id, ^owner, entry}] -> {:ok, entry}
+      _none -> :not_found
+    end
+  end
+
+  defp put(owner, entry), do: :ets.insert(__MODULE__, {entry.id, owner, entry})
+
+  defp ttl(:default, options), do: min(options.ttl, options.max_ttl)
+  defp ttl(wished, options), do: min(wished, options.max_ttl)
+
+  defp settle(state, owner, entry, bytes) do
+    put(owner, entry)
+    report(owner, Entry.status(entry))
+    state = %{state | bytes: state.bytes + bytes, sizes: Map.put(state.sizes, entry.id, bytes)}
+    reply_all(state, entry.id, {:ok, entry})
+  end
+
+  defp report(owner, outcome),
+    do: Telemetry.execute([:task, :stop], %{count: 1}, %{router: elem(owner, 0), outcome: outcome})
+
+  defp stop(state, entry) do
+    Process.unlink(entry.runner)
+    Process.exit(entry.runner, :kill)
+    %{state | runners: Map.delete(state.runners, entry.runner)}
+  end
+
+  # Everything that was asked for has come.
+  defp resume(state, owner, %Entry{parked: parked, pending: pending} = entry) when parked != nil and pending == %{} do
+    {from, responses, errors, entry} = Entry.resume(entry)
+    put(owner, entry)
+    GenServer.reply(from, {:ok, responses, errors})
+    {asker, asking} = Map.pop(state.asking, entry.id)
+    if asker, do: Process.demonitor(asker, [:flush])
+    %{state | asking: asking}
+  end
+
+  defp resume(state, _owner, _entry), do: state
+
+  defp add_waiter(state, id, {pid, _tag} = from) do
+    waiter = {Process.monitor(pid), from}
+    %{state | waiters: Map.update(state.waiters, id, [waiter], &(&1 ++ [waiter]))}
+  end
+
+  # One of those who wait is told to put the questions to the client; should it end, the next one is.
+  defp wake(state, id) do
+    with false <- is_map_key(state.asking, id),
+         [{^id, _owner, %Entry{pending: pending} = entry}] when pending != %{} <- :ets.lookup(__MODULE__, id),
+         {[{asker, from} | rest], waiters} <- Map.pop(state.waiters, id) do
+      GenServer.reply(from, {:ok, entry})
+      waiters = if rest == [], do: waiters, else: Map.put(waiters, id, rest)
+      %{state | waiters: waiters, asking: Map.put(state.asking, id, asker)}
+    else
+      _nobody_to_ask_or_nothing -> state
+    end
+  end
+
+  defp reply_all(state, id, answer) do
+    {waiting, waiters} = Map.pop(state.waiters, id, [])
+    {asker, asking} = Map.pop(state.asking, id)
+    if asker, do: Process.demonitor(asker, [:flush])
+
+    for {monitor, from} <- waiting do
+      Process.demonitor(monitor, [:flush])
+      GenServer.reply(from, answer)
+    end
+
+    %{state | waiters: waiters, asking: asking}
+  end
+
+  defp leave(owners, owner) do
+    case owners do
+      %{^owner => 1} -> Map.delete(owners, owner)
+      %{^owner => count} -> Map.put(owners, owner, count - 1)
+    end
+  end
+end
