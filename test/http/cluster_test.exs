@@ -68,6 +68,28 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
       assert HttpClient.text(answer) == "Hello, Ada! :asked"
     end
 
+    test "#{kind}: SEC-06: a task is found from the other node, by those whose it is", %{one: one, other: other} do
+      capable = [capabilities: %{"extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}]
+      call = %{"name" => "sleep", "arguments" => %{"ms" => 60_000}}
+      created = HttpClient.answer(one.server, modern("tools/call", call, capable))
+      assert %{"result" => %{"resultType" => "task", "taskId" => id}} = created
+      ask = fn vm, verb -> HttpClient.answer(vm.server, modern("tasks/" <> verb, %{"taskId" => id}, capable)) end
+
+      assert %{"result" => %{"status" => "working"}} = ask.(other, "get")
+      assert %{"result" => %{"resultType" => "complete"}} = ask.(other, "cancel")
+      assert %{"result" => %{"status" => "cancelled"}} = ask.(one, "get")
+
+      # Without a principal a session's tasks are its own, wherever it is served.
+      session = HttpSession.open(one.server)
+      {_reply, [created]} = HttpSession.exchange(session, legacy("tools/call", Map.put(call, "task", %{})))
+      assert %{"result" => %{"task" => %{"taskId" => id}}} = created
+      wrong = %{session | server: other.server}
+      get = legacy("tasks/get", %{"taskId" => id})
+      assert {_reply, [%{"result" => %{"status" => "working"}}]} = HttpSession.exchange(wrong, get)
+      stranger = HttpSession.open(other.server)
+      assert {_reply, [%{"error" => %{"code" => -32602}}]} = HttpSession.exchange(stranger, get)
+    end
+
     test "#{kind}: a request that reaches the wrong node is answered by the right one", %{
       one: one,
       other: other

@@ -28,7 +28,11 @@ defmodule McpServer.HttpRequests do
   def modern(method, params \\ %{}, options \\ []) do
     headers =
       [{"mcp-protocol-version", @newest}, {"mcp-method", method}] ++
-        for {key, of} <- [{"name", ~w(tools/call prompts/get)}, {"uri", ~w(resources/read)}],
+        for {key, of} <- [
+              {"name", ~w(tools/call prompts/get)},
+              {"uri", ~w(resources/read)},
+              {"taskId", ~w(tasks/get tasks/update tasks/cancel)}
+            ],
             method in of,
             value = params[key],
             do: {"mcp-name", value}

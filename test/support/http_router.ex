@@ -21,7 +21,7 @@ defmodule McpServer.HttpRouter do
   tool "guarded", "Only for writers", Handlers, :whoami, authorize: {Handlers, :may_write}
   tool "forbidden", "For nobody", Handlers, :whoami, authorize: {Handlers, :never}
 
-  tool "sleep", "Takes its time", Handlers, :sleep do
+  tool "sleep", "Takes its time", Handlers, :sleep, task_support: :optional do
     input_field "ms", "Milliseconds", :integer, required: true
   end
 
