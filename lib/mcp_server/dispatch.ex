@@ -44,9 +44,15 @@ defmodule McpServer.Dispatch do
     kind, reason -> {:failed, Failure.new(kind, reason, __STACKTRACE__)}
   end
 
-  defp work(catalog, request, conn, _max_bytes) when about_tasks?(request), do: Requests.run(catalog, request, conn)
-
   defp work(catalog, request, conn, max_bytes) do
+    if about_tasks?(request),
+      do: Requests.run(catalog, request, conn),
+      else: carry_out(catalog, request, conn, max_bytes)
+  catch
+    kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
+  end
+
+  defp carry_out(catalog, request, conn, max_bytes) do
     handler = &Handler.invoke(catalog, request, &1)
     call = %{catalog: catalog, request: request, handler: handler, max_bytes: max_bytes}
 

@@ -52,7 +52,7 @@ defmodule McpServer.Tasks do
   | option | default | |
   |---|---|---|
   | `:max_tasks` | `1_000` | tasks of this node, finished ones included; more calls are refused |
-  | `:max_tasks_per_owner` | `100` | the same for one owner |
+  | `:max_tasks_per_owner` | `100` | the same for one owner; clients without principal and session have `:max_tasks` together |
   | `:ttl` | `300_000` | how long a task is kept unless the client says so, in milliseconds since it began |
   | `:max_ttl` | `3_600_000` | the longest a client may ask for, in milliseconds |
   | `:poll_interval` | `1_000` | how often clients are told to ask, in milliseconds |
@@ -88,6 +88,7 @@ defmodule McpServer.Tasks do
   def create(call, conn) do
     # What holds for the call's process holds for the task's.
     {:max_heap_size, heap} = Process.info(self(), :max_heap_size)
+    call = Map.put(call, :callers, Process.get(:"$callers", []))
     GenServer.call(Server, {:create, owner(call.catalog, conn), call, conn, heap})
   end
 
@@ -116,7 +117,11 @@ defmodule McpServer.Tasks do
 
   @doc false
   @spec local(owner()) :: [Entry.t()]
-  def local(owner), do: for([entry] <- :ets.match(Server, {:_, owner, :"$1"}), do: entry)
+  def local(owner) do
+    # Compared as a constant: a map in a pattern matches every map that holds it.
+    mine = [{{:_, :"$1", :"$2"}, [{:"=:=", :"$1", {:const, owner}}], [:"$2"]}]
+    for entry <- :ets.select(Server, mine), do: Entry.brief(entry)
+  end
 
   @doc false
   @spec cancel(owner(), String.t()) :: {:ok, Entry.t()} | {:finished, Entry.t()} | :not_found
@@ -139,7 +144,7 @@ defmodule McpServer.Tasks do
 
   @doc false
   @spec put_message(String.t(), String.t()) :: :ok
-  def put_message(id, message), do: GenServer.cast(Server, {:message, id, message})
+  def put_message(id, message), do: GenServer.call(Server, {:message, id, Entry.clip(message)}, :infinity)
 
   @doc false
   @spec finish(String.t(), Entry.outcome(), non_neg_integer()) :: :ok
@@ -157,6 +162,7 @@ defmodule McpServer.Tasks do
       :unknown -> :not_found
     end
   catch
+    :exit, {:timeout, _call} = reason -> exit(reason)
     # The other node has gone, and its tasks with it.
     :exit, _reason -> :not_found
   end

@@ -81,4 +81,8 @@ defmodule McpServer.JSON.OrderTest do
     assert String.starts_with?(text, ~s([\n  {\n    "b": "text 1",\n    "a": 1\n  },\n))
     assert JSON.decode!(text) == rows
   end
+
+  test "a key that an order names twice is written once" do
+    assert McpServer.JSON.encode!(%{"a" => 1, "b" => 2}, order: ["b", "b", "a", "b"]) == ~s({"b":2,"a":1})
+  end
 end

@@ -245,6 +245,23 @@ defmodule McpServer.Protocol.TasksTest do
       end
     end
 
+    test "with an error whose data cannot be sent, without the data" do
+      error = McpServer.JsonRpc.Error.new(code: -32000, message: "closed", data: {:not, :json})
+      client = open(fn _, _ -> {:error, error} end, @stateless)
+      %{"taskId" => id} = create(client)
+      assert %{"status" => "failed", "error" => %{"code" => -32000, "message" => "closed"} = wire} = settled(client, id)
+      refute is_map_key(wire, "data")
+    end
+
+    test "with a question that cannot be sent" do
+      client = open(fn _, _ -> input_required(q: elicit(<<255>>, @form)) end, @stateless)
+
+      capture_log(fn ->
+        %{"taskId" => id} = create(client)
+        assert %{"status" => "completed", "result" => %{"isError" => true}} = settled(client, id)
+      end)
+    end
+
     test "by raising, being killed, or with what cannot be sent" do
       heavy = fn _, _ -> {:ok, [text(inspect(Enum.to_list(1..5_000_000)))]} end
 
@@ -281,8 +298,9 @@ defmodule McpServer.Protocol.TasksTest do
     end
 
     test "its size is bounded, on both sides of the limit" do
+      # What a task says of itself beside the result is at most 4 KiB.
       for {size, failed?} <- [{2_000, false}, {3_000, true}] do
-        client = open(fn _, _ -> {:ok, [text(String.duplicate("x", size))]} end, @stateless, max_result_bytes: 3_000)
+        client = open(fn _, _ -> {:ok, [text(String.duplicate("x", size))]} end, @stateless, max_result_bytes: 7_096)
 
         capture_log(fn ->
           %{"taskId" => id} = create(client)
@@ -325,6 +343,38 @@ defmodule McpServer.Protocol.TasksTest do
         refute is_map_key(settled(client, id), "statusMessage")
         refute_received {:mcp_notification, _, _}
       end
+    end
+
+    # A text of few characters and many bytes was cut for ever, and with it every other task waited.
+    test "of a long message the beginning, and of bytes that are no text nothing" do
+      test = self()
+
+      run = fn conn, _arguments ->
+        :ok = progress(conn, 1, 2, conn.assigns.message)
+        send(test, {:entered, self()})
+
+        receive do
+          answer -> answer
+        end
+      end
+
+      flags = String.duplicate("🇩🇪", 256)
+
+      for {message, kept} <- [{flags, binary_part(flags, 0, 1_024)}, {"é" <> <<255>> <> "x", "é"}] do
+        client = open(run, @session, assigns: %{run: run, message: message})
+        %{"taskId" => id} = create(client)
+        assert_receive {:entered, runner}
+        assert %{"statusMessage" => ^kept} = get(client, id)
+        assert {:ok, %{"tasks" => [%{"statusMessage" => ^kept}]}} = Client.call(client, "tasks/list", %{})
+        send(runner, {:ok, []})
+      end
+    end
+
+    test "its processes may use what the test allowed itself" do
+      test = self()
+      client = open(fn _, _ -> {:ok, [text(inspect(test in Process.get(:"$callers")))]} end, @stateless)
+      %{"taskId" => id} = create(client)
+      assert %{"result" => %{"content" => [%{"text" => "true"}]}} = settled(client, id)
     end
 
     test "it goes on when its client has gone" do
@@ -535,6 +585,26 @@ defmodule McpServer.Protocol.TasksTest do
       assert Client.call(other, "tasks/list", %{}) == {:ok, %{"tasks" => []}}
       assert {:ok, %{"tasks" => [%{"taskId" => ^id}]}} = Client.call(one, "tasks/list", %{})
       assert %{"status" => "working"} = get(one, id)
+    end
+
+    # An ETS pattern with a map in it matches every map that holds that one.
+    test "SEC-06: a principal that is a part of another has its own tasks only" do
+      owner = &McpServer.Tasks.owner(%{router: Router}, %McpServer.Conn{principal: &1})
+
+      call = %{
+        catalog: %{router: Router},
+        request: %{task: :default, index: 0},
+        handler: fn _conn -> Process.sleep(:infinity) end,
+        max_bytes: 0
+      }
+
+      conn = %McpServer.Conn{principal: %{"tenant" => 1, "sub" => "b"}}
+      {{:ok, %{id: id}}, _log} = with_log(fn -> McpServer.Tasks.create(call, conn) end)
+
+      assert [%{id: ^id}] = McpServer.Tasks.list(owner.(conn.principal))
+
+      for other <- [%{"tenant" => 1}, %{}, :_, %{"tenant" => 1, "sub" => :_}],
+          do: assert(McpServer.Tasks.list(owner.(other)) == [])
     end
 
     test "the list has the newest first, in one page" do

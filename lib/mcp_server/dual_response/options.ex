@@ -212,5 +212,15 @@ defmodule McpServer.DualResponse.Options do
   @spec identity(t, term) :: McpServer.DualResponse.identity()
   def identity(%__MODULE__{bind: nil}, %{principal: principal}), do: %{tenant: nil, subject: principal}
   def identity(%__MODULE__{bind: nil}, _conn), do: %{}
-  def identity(%__MODULE__{bind: bind}, conn), do: bind.(conn)
+
+  # An identity of another form would bind to nobody, and let anybody read.
+  def identity(%__MODULE__{bind: bind}, conn) do
+    case bind.(conn) do
+      %{} = identity when is_map_key(identity, :tenant) or is_map_key(identity, :subject) ->
+        identity
+
+      _other ->
+        raise ArgumentError, "bind: of dual responses has to answer a map with :tenant, :subject or both, as atoms"
+    end
+  end
 end

@@ -59,11 +59,16 @@ defmodule McpServer.DualResponse.Room do
 
   defp evict(options, key, resource) do
     case Storage.delete(options, key) do
-      :ok -> Events.emit(options, :deleted, %{count: 1}, %{reason: :evicted})
-      # Somebody else has made room with it, or will not be able to either.
-      _gone -> :ok
-    end
+      {:error, error} ->
+        {:error, error}
 
-    fit(options, resource)
+      # Somebody else has made room with it.
+      :not_found ->
+        fit(options, resource)
+
+      :ok ->
+        Events.emit(options, :deleted, %{count: 1}, %{reason: :evicted})
+        fit(options, resource)
+    end
   end
 end

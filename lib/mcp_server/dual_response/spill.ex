@@ -66,7 +66,11 @@ defmodule McpServer.DualResponse.Spill do
 
   defp table(_result, _small), do: nil
 
-  defp rows?(value), do: is_list(value) and value != [] and Enum.all?(value, &is_map/1)
+  defp rows?(value), do: is_list(value) and value != [] and Enum.all?(value, &row?/1)
+
+  # A date is a map, too, but no row.
+  defp row?(%module{}), do: module not in [Date, Time, DateTime, NaiveDateTime, Decimal]
+  defp row?(value), do: is_map(value)
 
   # Text that only says again what the structured content says.
   defp repeats?(%Text{text: text}, _structured) when not is_binary(text), do: true

@@ -29,7 +29,7 @@ defmodule McpServer.Http.Desk do
           action: Results.action(),
           form: Results.form(),
           since: integer() | nil,
-          phase: :answering | :streaming | {:late, :answering | :streaming}
+          phase: :answering | :streaming | {:late, :answering | :streaming | :begun}
         }
 
   @spec start_link({id :: term(), Rest.t()}) :: GenServer.on_start()
@@ -119,6 +119,9 @@ defmodule McpServer.Http.Desk do
     end
   end
 
+  # Its time was up while it said so. Whether its head is out is not known.
+  defp noted(%{phase: {:late, _phase}} = entry, :streaming), do: %{entry | phase: {:late, :begun}}
+  defp noted(%{phase: {:late, _phase}} = entry, _what), do: entry
   defp noted(entry, :streaming), do: %{entry | phase: :streaming, since: now()}
   defp noted(entry, :reading), do: %{entry | since: now()}
   defp noted(entry, :waiting), do: %{entry | since: nil}
@@ -145,6 +148,8 @@ defmodule McpServer.Http.Desk do
   defp conclude(%{phase: :answering} = entry, _reason), do: reply(entry.exchange, Results.dual_refuse(:internal_error))
   # The exchange was its process's own, and is cut with it.
   defp conclude(%{phase: :streaming}, _reason), do: :ok
+
+  defp conclude(%{phase: {:late, :begun}, exchange: exchange}, _reason), do: Exchange.abort(exchange)
 
   defp conclude(%{phase: {:late, :answering}} = entry, _reason),
     do: reply(entry.exchange, Results.dual_refuse(:timeout))

@@ -26,8 +26,14 @@ defmodule McpServer.Http.Resources do
     |> Keyword.merge(Keyword.take(options, [:allowed_hosts, :allowed_origins]))
     |> Keyword.merge(own)
     |> Keyword.put(:prefix, path)
+    |> own_metadata()
     |> identified(mount.authorize)
     |> Rest.new()
+  end
+
+  # What the endpoint says of itself goes before what the server says.
+  defp own_metadata(options) do
+    if options[:resource_metadata], do: Keyword.delete(options, :metadata_url), else: options
   end
 
   defp check_path!(path, mcp) do

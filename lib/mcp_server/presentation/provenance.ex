@@ -26,8 +26,8 @@ defmodule McpServer.Presentation.Provenance do
     for value <- list, (told = told(key, value, secrets)) != nil, do: told
   end
 
-  defp told(key, value, _secrets) when is_number(value) or is_boolean(value) do
-    unless Results.private?(key, ""), do: value
+  defp told(key, value, secrets) when is_number(value) or is_boolean(value) do
+    unless Results.private?(key, "") or secret?(to_string(value), secrets), do: value
   end
 
   defp told(key, value, secrets) when is_atom(value) and value != nil, do: told(key, Atom.to_string(value), secrets)

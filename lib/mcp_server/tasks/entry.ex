@@ -81,10 +81,26 @@ defmodule McpServer.Tasks.Entry do
 
   @doc "What the handler says of its progress."
   @spec put_message(t(), String.t()) :: t()
-  def put_message(entry, message) when byte_size(message) <= @max_message_bytes,
-    do: %{entry | message: message, updated_at: now()}
+  def put_message(entry, message), do: %{entry | message: message, updated_at: now()}
 
-  def put_message(entry, message), do: put_message(entry, String.slice(message, 0, div(@max_message_bytes, 4)))
+  @doc "A message as it is kept: whole characters, at most 1 KiB."
+  @spec clip(String.t()) :: String.t()
+  def clip(message) do
+    first = binary_part(message, 0, min(byte_size(message), @max_message_bytes))
+
+    case :unicode.characters_to_binary(first) do
+      whole when is_binary(whole) -> :binary.copy(whole)
+      {_incomplete_or_error, whole, _rest} -> :binary.copy(whole)
+    end
+  end
+
+  @doc "What a list says of the task, without what came of it."
+  @spec brief(t()) :: t()
+  def brief(%__MODULE__{outcome: {:result, result}} = entry),
+    do: %{entry | outcome: {:result, %CallResult{content: [], is_error: result.is_error}}}
+
+  def brief(%__MODULE__{outcome: {:error, error}} = entry), do: %{entry | outcome: {:error, %{error | data: nil}}}
+  def brief(entry), do: entry
 
   @doc "The handler waits for `inputs`, and `from` for the answers."
   @spec park(t(), %{String.t() => InputRequest.t()}, GenServer.from()) :: t()
@@ -105,7 +121,7 @@ defmodule McpServer.Tasks.Entry do
   end
 
   # A client that has answered a key takes it for answered for as long as the task lives.
-  defp own_key(key, 1), do: key
+  defp own_key(key, 1), do: if(key =~ ~r/#\d+\z/, do: key <> "#1", else: key)
   defp own_key(key, round), do: "#{key}##{round}"
 
   @doc "What the client brings; what nobody asked for is left out."

@@ -2,17 +2,18 @@ defmodule McpServer.Tasks.Runner do
   @moduledoc false
   # The process of a task: the handler's work, entered again for as long as it asks for input.
 
-  alias McpServer.{Catalog, Conn, Protocol, Request, Tasks}
+  alias McpServer.{Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
   alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome}
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
 
   @typedoc "A call to carry out: by which function of the conn, and what its result may take, in bytes."
   @type call :: %{
-          catalog: Catalog.t(),
-          request: Request.t(),
-          handler: (Conn.t() -> term()),
-          max_bytes: pos_integer()
+          required(:catalog) => Catalog.t(),
+          required(:request) => Request.t(),
+          required(:handler) => (Conn.t() -> term()),
+          required(:max_bytes) => pos_integer(),
+          optional(:callers) => [pid()]
         }
 
   @max_input_rounds 25
@@ -25,6 +26,8 @@ defmodule McpServer.Tasks.Runner do
   @doc false
   @spec run(String.t(), call(), Conn.t()) :: :ok
   def run(id, %{catalog: catalog, request: request} = call, conn) do
+    # As in the process of a call: what a test has allowed itself holds here too.
+    if call[:callers] not in [nil, []], do: Process.put(:"$callers", call.callers)
     conn = %{conn | call: {:task, id}}
     {outcome, bytes} = call |> work(conn, id) |> keep(catalog, request, call.max_bytes)
     Tasks.finish(id, outcome, bytes)
@@ -49,6 +52,8 @@ defmodule McpServer.Tasks.Runner do
     end
   end
 
+  defp within_budget(_call, _conn, _returned, {:ok, %CallResult{is_error: true}} = outcome), do: outcome
+
   # What is larger than the tool's budget is kept, and the task's result is the link to it.
   defp within_budget(%{catalog: catalog, request: request}, conn, returned, {:ok, result} = outcome) do
     case Protocol.result(catalog, request, result) do
@@ -59,13 +64,30 @@ defmodule McpServer.Tasks.Runner do
 
   defp ask(call, conn, id, {inputs, state}, round) do
     case Enum.find(Map.values(inputs), &(not Protocol.supports?(conn.client_capabilities, &1))) do
+      nil -> wait(call, conn, id, {inputs, state}, round)
+      input -> {:error, Handler.lacks(Protocol.capability_of(input))}
+    end
+  end
+
+  defp wait(call, conn, id, {inputs, state}, round) do
+    case unwritable(call.request, inputs) do
       nil ->
         {:ok, responses, errors} = if inputs == %{}, do: {:ok, %{}, %{}}, else: Tasks.park(id, inputs)
         enter(call, %{conn | input_responses: responses, input_errors: errors, state: state}, id, round + 1)
 
-      input ->
-        {:error, Handler.lacks(Protocol.capability_of(input))}
+      error ->
+        {:failure, Failure.invalid(error)}
     end
+  end
+
+  # A question that cannot be sent would be waited for until the end.
+  defp unwritable(request, inputs) do
+    Enum.find_value(inputs, fn {key, input} ->
+      case Protocol.request(request.revision, key, input) do
+        {:ok, _message} -> nil
+        {:error, error} -> error
+      end
+    end)
   end
 
   # Whether the result can be sent is found out once, here, where it can still become a failure.
@@ -76,8 +98,16 @@ defmodule McpServer.Tasks.Runner do
     end
   end
 
-  defp keep({:error, %McpServer.JsonRpc.Error{} = error}, _catalog, _request, _max_bytes),
-    do: {{:error, Map.take(error, [:code, :message, :data])}, 0}
+  # Data that cannot be written, or kept, must not cost the client the error.
+  defp keep({:error, %JsonRpc.Error{} = error}, _catalog, _request, max_bytes) do
+    {data, bytes} =
+      case JSON.encode(error.data) do
+        {:ok, text} when byte_size(text) <= max_bytes -> {error.data, byte_size(text)}
+        _unwritable_or_too_large -> {nil, 0}
+      end
+
+    {{:error, %{code: error.code, message: error.message, data: data}}, bytes + byte_size(error.message)}
+  end
 
   defp keep({:error, text}, _catalog, _request, _max_bytes) when is_binary(text),
     do: {{:result, failed(text)}, byte_size(text)}
@@ -90,10 +120,20 @@ defmodule McpServer.Tasks.Runner do
     {{:result, failed(Answer.failure_text(failure))}, 0}
   end
 
-  defp sized(result, bytes, _catalog, _request, max_bytes) when bytes <= max_bytes, do: {{:result, result}, bytes}
+  # What a task adds to it: which one it is, and how it stands.
+  @around 4_096
+
+  defp sized(result, bytes, _catalog, _request, max_bytes) when bytes + @around <= max_bytes,
+    do: {{:result, result}, bytes}
 
   defp sized(_result, _bytes, catalog, request, max_bytes),
-    do: keep({:failure, Failure.invalid("the result is larger than #{max_bytes} bytes")}, catalog, request, max_bytes)
+    do:
+      keep(
+        {:failure, Failure.invalid("the result is larger than #{max_bytes - @around} bytes")},
+        catalog,
+        request,
+        max_bytes
+      )
 
   defp failed(text), do: %CallResult{content: [Content.text(text)], is_error: true}
 

@@ -47,7 +47,7 @@ defmodule McpServer.Tasks.Server do
   def handle_call({:create, owner, %{request: request} = call, conn, heap}, _from, state) do
     of_owner = Map.get(state.owners, owner, 0)
 
-    if state.count >= state.options.max_tasks or of_owner >= state.options.max_tasks_per_owner do
+    if state.count >= state.options.max_tasks or full?(owner, of_owner, state.options) do
       {:reply, {:error, :too_many}, state}
     else
       entry = Entry.new(Home.session_id(), ttl(request.task, state.options), state.options.poll_interval)
@@ -123,10 +123,9 @@ defmodule McpServer.Tasks.Server do
     end
   end
 
-  @impl true
-  def handle_cast({:message, id, message}, state) do
+  def handle_call({:message, id, message}, _from, state) do
     with {:ok, owner, entry} <- running(id), do: put(owner, Entry.put_message(entry, message))
-    {:noreply, state}
+    {:reply, :ok, state}
   end
 
   @impl true
@@ -160,6 +159,10 @@ defmodule McpServer.Tasks.Server do
   end
 
   def handle_info(_message, state), do: {:noreply, state}
+
+  # Nobody in particular has no share.
+  defp full?({_router, :session, nil}, _count, _options), do: false
+  defp full?(_owner, count, options), do: count >= options.max_tasks_per_owner
 
   # A runner reports its outcome before it ends; one that did not was killed.
   defp ended(state, id, reason) do

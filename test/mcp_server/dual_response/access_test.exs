@@ -112,6 +112,14 @@ defmodule McpServer.DualResponse.AccessTest do
       id = create!(name, 1, conn: conn, tenant: "other").resource_id
       assert %{tenant: "other", subject: 7} = DualResponse.get_resource(name, id, %{tenant: "other", subject: 7})
     end
+
+    # It read as bound to nobody, and so anybody could read it.
+    test "refuses what the hook makes of it in another form" do
+      for wrong <- [nil, %{}, %{"tenant" => "acme"}, {:ok, "acme"}] do
+        name = server(bind: fn _conn -> wrong end)
+        assert_raise ArgumentError, ~r/bind:/, fn -> create!(name, 1, conn: %McpServer.Conn{}) end
+      end
+    end
   end
 
   test "two servers know nothing of each other's resources" do

@@ -336,6 +336,30 @@ defmodule McpServer.DualResponse.RestTest do
     assert {404, _headers, @not_found} = serve(rest, "GET", id)
   end
 
+  # The stone has no rows: a page was empty, and a stream ended as if all had come.
+  test "R5: what is deleted meanwhile leaves no page without its rows" do
+    for persisted <- [[persist: :rows], [persist: :rows, sort_mode: :memory]] do
+      server = server(tombstones: 60_000)
+      id = create!(server, 1_000, persisted).resource_id
+      {:ok, resource} = DualResponse.lookup(server, id)
+      {:ok, 1_000, pages} = DualResponse.stream(server, resource, %{batch: 100})
+      assert DualResponse.delete_resource(server, id)
+
+      query = %{offset: 0, limit: 10, sort: nil}
+      assert {:error, %{code: :resource_not_found}} = DualResponse.fetch(server, resource, query)
+      assert_raise DualResponse.Error, fn -> Enum.to_list(pages) end
+    end
+  end
+
+  test "Q4: a row whose only cell is empty is a row" do
+    server = server()
+    values = [1, nil, "", 2]
+    options = [columns: [%{name: "n"}], count: fn -> 4 end, execute: fn _ -> for(n <- values, do: %{"n" => n}) end]
+    id = create!(server, 4, options).resource_id
+    {:stream, 200, _headers, lines} = serve(Rest.new(server: server), "POST", id, headers: [{"accept", "text/csv"}])
+    assert IO.iodata_to_binary(Enum.to_list(lines)) == ~s(n\r\n1\r\n""\r\n""\r\n2\r\n)
+  end
+
   test "R7: rows that hold a web page are data all the same" do
     server = server()
     page = "<html><script>alert(1)</script></html>"

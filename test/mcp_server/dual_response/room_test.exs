@@ -108,5 +108,16 @@ defmodule McpServer.DualResponse.RoomTest do
         assert kept(name).resources == 1
       end
     end
+
+    # The same one was evicted for ever.
+    test "S1-44: a store that cannot delete is a storage error" do
+      name = server(max_resources: 1, store: FailingStore)
+      create!(name, 3)
+      FailingStore.fail(name, :delete, fn -> {:error, :readonly} end)
+
+      capture_log(fn ->
+        assert {:error, %Error{code: :storage_error}} = DualResponse.create_response(name, numbers(3))
+      end)
+    end
   end
 end

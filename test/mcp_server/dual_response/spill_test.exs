@@ -277,6 +277,23 @@ defmodule McpServer.DualResponse.SpillTest do
     assert all(result) == rows
   end
 
+  test "the result of a task that is an error is sent as it is" do
+    text = String.duplicate("x", 10_000)
+    tasks = %{"extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}
+    returns = {:ok, %CallResult{content: [Content.text(text)], is_error: true}}
+    client = connect(assigns: %{returns: returns}, client_capabilities: tasks)
+    call = McpServer.Test.Client.call(client, "tools/call", %{"name" => "lasting", "arguments" => %{}})
+    assert {:ok, %{"taskId" => id}} = call
+    assert %{"isError" => true, "content" => [%{"text" => ^text}]} = settled(client, id)
+    assert kept() == 0
+  end
+
+  test "dates are no rows" do
+    days = List.duplicate(~D[2026-01-01], 1_000)
+    {result, _bytes} = answer({:ok, %{"days" => days}})
+    assert [%{"block" => "structuredContent", "value" => %{"days" => ^days}}] = all(result)
+  end
+
   defp settled(client, id) do
     case McpServer.Test.Client.call(client, "tasks/get", %{"taskId" => id}) do
       {:ok, %{"status" => "working"}} -> settled(client, id)

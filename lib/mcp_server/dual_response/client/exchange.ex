@@ -16,6 +16,7 @@ defmodule McpServer.DualResponse.Client.Exchange do
           required(:timeout) => pos_integer()
         }
 
+  @credentials [:cert, :certfile, :certs_keys, :key, :keyfile, :password]
   @defaults [{"accept-encoding", "identity"}, {"user-agent", "mcp_server"}]
 
   @doc "Sends it to a URL."
@@ -92,6 +93,10 @@ defmodule McpServer.DualResponse.Client.Exchange do
         {:error, Error.new(:fetch_error, "The fetch function returned no response")}
     end
   end
+
+  # A certificate is a credential as headers are: it is for the origins that were named.
+  defp send_by(%{fetch: nil, tls: tls}, %{addresses: :public} = request),
+    do: HTTP.fetch(request, Keyword.drop(tls, @credentials))
 
   defp send_by(%{fetch: nil, tls: tls}, request), do: HTTP.fetch(request, tls)
   defp send_by(%{fetch: fetch}, request), do: fetch.(request)

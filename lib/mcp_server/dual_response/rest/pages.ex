@@ -31,7 +31,8 @@ defmodule McpServer.DualResponse.Rest.Pages do
   @doc "Keeps a page. When there is no room for it, all others go: who asks again has them written again."
   @spec put(t() | nil, term(), binary(), non_neg_integer()) :: :ok
   def put({table, max_bytes}, key, body, rows) when byte_size(body) <= div(max_bytes, @max_share) do
-    if :ets.update_counter(table, :bytes, byte_size(body)) > max_bytes do
+    # Another request may have emptied the table just now.
+    if :ets.update_counter(table, :bytes, byte_size(body), {:bytes, 0}) > max_bytes do
       :ets.delete_all_objects(table)
       :ets.insert(table, {:bytes, byte_size(body)})
     end

@@ -124,6 +124,7 @@ fn write_cells<'a>(
     context: &Context,
 ) -> Result<(), EncodeError> {
     let mut json = Vec::new();
+    let start = out.len();
     for (place, column) in columns.iter().enumerate() {
         if place > 0 {
             out.push(b',');
@@ -134,6 +135,10 @@ fn write_cells<'a>(
         json.clear();
         write_value(&mut json, cell, context)?;
         write_cell(out, &String::from_utf8_lossy(&json));
+    }
+    // A line with nothing on it is no row to most readers.
+    if out.len() == start {
+        out.extend_from_slice(b"\"\"");
     }
     out.extend_from_slice(b"\r\n");
     Ok(())

@@ -66,7 +66,10 @@ impl<'a> Order<'a> {
         self.keys.extend(keys());
         self.places.clear();
         for (index, step) in self.steps.iter().enumerate() {
-            if let Some(place) = members.iter().position(|member| member.key == step.key) {
+            // An order may name a key twice; an object has it once.
+            if let Some(place) = members.iter().position(|member| member.key == step.key)
+                && !self.places.iter().any(|(other, _)| *other == place)
+            {
                 self.places.push((place, Some(index)));
             }
         }
