@@ -112,11 +112,11 @@ defmodule McpServer.DualResponse.RoomTest do
     # The same one was evicted for ever.
     test "S1-44: a store that cannot delete is a storage error" do
       name = server(max_resources: 1, store: FailingStore)
-      create!(name, 3)
+      create!(name, 3, persist: :rows)
       FailingStore.fail(name, :delete, fn -> {:error, :readonly} end)
 
       capture_log(fn ->
-        assert {:error, %Error{code: :storage_error}} = DualResponse.create_response(name, numbers(3))
+        assert {:error, %Error{code: :storage_error}} = DualResponse.create_response(name, numbers(3, persist: :rows))
       end)
     end
   end
