@@ -5,7 +5,7 @@ defmodule McpServer.Dispatch do
 
   alias McpServer.App.View
   alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
-  alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome}
+  alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome, Questions}
   alias McpServer.Tasks.Requests
 
   import McpServer.Tasks.Requests, only: [about_tasks?: 1]
@@ -18,9 +18,6 @@ defmodule McpServer.Dispatch do
           | :input_required
           | {:refused, McpServer.Connection.Channel.standing()}
           | {:exception, Failure.kind(), id :: String.t()}
-
-  # A client that keeps declining must not keep a handler asking for ever.
-  @max_input_rounds 25
 
   @doc "Runs a call to its answer of at most `max_bytes`."
   @spec run(Catalog.t(), Request.t(), Conn.t(), pos_integer()) :: {outcome(), Protocol.message()}
@@ -70,8 +67,6 @@ defmodule McpServer.Dispatch do
       {:task, fun} -> Requests.create(%{call | handler: fun}, conn)
       outcome -> answer(call, conn, returned, View.complete(outcome, Handler.entry(catalog, request)))
     end
-  catch
-    kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
   end
 
   defp answer(%{catalog: catalog, request: request}, conn, returned, outcome) do
@@ -91,12 +86,10 @@ defmodule McpServer.Dispatch do
 
   # The session era: the real requests go to the client, and the handler is entered again with what
   # came back.
-  defp ask(call, _conn, _required, round) when round > @max_input_rounds,
-    do: Answer.refusal(call.catalog, call.request, "The client was asked for input too often")
-
   defp ask(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
-    with :ok <- supported(conn, inputs),
-         {:ok, requests} <- encode_inputs(conn.call, inputs),
+    with :ok <- Questions.allowed(round),
+         :ok <- Questions.supported(conn, inputs),
+         {:ok, requests} <- Questions.encode(conn.call.revision, inputs),
          {:ok, responses, errors} <- answers(conn.call, requests) do
       conn = %{conn | input_responses: responses, input_errors: errors, state: state}
       enter(call, conn, round + 1)
@@ -112,29 +105,6 @@ defmodule McpServer.Dispatch do
   # Only a state: there is nothing to wait for.
   defp answers(_call, []), do: {:ok, %{}, %{}}
   defp answers(call, requests), do: Call.ask(call, requests)
-
-  defp supported(conn, inputs) do
-    unsupported = for {_key, input} <- inputs, not Protocol.supports?(conn.client_capabilities, input), do: input
-
-    case unsupported do
-      [] -> :ok
-      [input | _] -> {:error, Handler.lacks(Protocol.capability_of(input))}
-    end
-  end
-
-  # In key order, so that the same handler always asks in the same order.
-  defp encode_inputs(call, inputs) do
-    inputs = Enum.sort_by(inputs, &elem(&1, 0))
-
-    Enum.reduce_while(inputs, {:ok, []}, fn {key, input}, {:ok, encoded} ->
-      id = Integer.to_string(System.unique_integer([:positive]))
-
-      case Protocol.request(call.revision, id, input) do
-        {:ok, message} -> {:cont, {:ok, encoded ++ [{id, key, message}]}}
-        {:error, error} -> {:halt, {:error, error}}
-      end
-    end)
-  end
 
   defp limit(catalog, request, outcome, reply, max_bytes) do
     if IO.iodata_length(reply) <= max_bytes,

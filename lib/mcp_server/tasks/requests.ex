@@ -3,7 +3,7 @@ defmodule McpServer.Tasks.Requests do
   # What clients ask about tasks, answered in the process of the request.
 
   alias McpServer.{Call, Catalog, Conn, Dispatch, Protocol, Request, Session, Tasks}
-  alias McpServer.Dispatch.{Answer, Failure}
+  alias McpServer.Dispatch.{Answer, Failure, Questions}
   alias McpServer.Tasks.{Entry, Runner}
   alias McpServer.Tool.CallResult
 
@@ -87,25 +87,19 @@ defmodule McpServer.Tasks.Requests do
 
   # The task waits for the client, and this request is the way to it.
   defp ask(call, owner, entry) do
-    {requests, errors} = encode(call, entry)
+    inputs = Map.new(entry.pending, fn {key, input} -> {key, related(input, entry)} end)
 
-    case if(requests == [], do: {:ok, %{}, %{}}, else: Call.ask(call, requests)) do
-      {:ok, responses, more} -> Tasks.answer(owner, entry.id, responses, Map.merge(errors, more))
-      {:error, reason} -> Tasks.answer(owner, entry.id, %{}, Map.new(entry.pending, &{elem(&1, 0), unanswered(reason)}))
+    with {:ok, requests} <- Questions.encode(call.revision, inputs),
+         {:ok, responses, errors} <- Call.ask(call, requests) do
+      Tasks.answer(owner, entry.id, responses, errors)
+    else
+      {:error, reason} ->
+        reason = if is_atom(reason), do: reason, else: :unsupported
+        Tasks.answer(owner, entry.id, %{}, Map.new(entry.pending, fn {key, _input} -> {key, unanswered(reason)} end))
     end
   end
 
-  defp encode(call, entry) do
-    Enum.reduce(Enum.sort_by(entry.pending, &elem(&1, 0)), {[], %{}}, fn {key, input}, {requests, errors} ->
-      id = Integer.to_string(System.unique_integer([:positive]))
-      input = %{input | params: Map.put(input.params, "_meta", Entry.related(entry))}
-
-      case Protocol.request(call.revision, id, input) do
-        {:ok, message} -> {requests ++ [{id, key, message}], errors}
-        {:error, _reason} -> {requests, Map.put(errors, key, unanswered(:unsupported))}
-      end
-    end)
-  end
+  defp related(input, entry), do: %{input | params: Map.put(input.params, "_meta", Entry.related(entry))}
 
   defp unanswered(reason), do: %{"code" => @internal_error, "message" => "The client was not asked: #{reason}"}
 

@@ -3,7 +3,7 @@ defmodule McpServer.Tasks.Runner do
   # The process of a task: the handler's work, entered again for as long as it asks for input.
 
   alias McpServer.{Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
-  alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome}
+  alias McpServer.Dispatch.{Answer, Budget, Failure, Outcome, Questions}
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
 
@@ -16,8 +16,6 @@ defmodule McpServer.Tasks.Runner do
           optional(:callers) => [pid()]
         }
 
-  @max_input_rounds 25
-
   @doc "Starts the process, linked to the caller."
   @spec start(String.t(), call(), Conn.t(), map()) :: pid()
   def start(id, call, conn, heap),
@@ -25,11 +23,11 @@ defmodule McpServer.Tasks.Runner do
 
   @doc false
   @spec run(String.t(), call(), Conn.t()) :: :ok
-  def run(id, %{catalog: catalog, request: request} = call, conn) do
+  def run(id, %{request: request} = call, conn) do
     # As in the process of a call: what a test has allowed itself holds here too.
     if call[:callers] not in [nil, []], do: Process.put(:"$callers", call.callers)
     conn = %{conn | call: {:task, id}}
-    {outcome, bytes} = call |> work(conn, id) |> keep(catalog, request, call.max_bytes)
+    {outcome, bytes} = call |> work(conn, id) |> keep(request, call.max_bytes)
     Tasks.finish(id, outcome, bytes)
   end
 
@@ -43,63 +41,55 @@ defmodule McpServer.Tasks.Runner do
     returned = call.handler.(conn)
 
     case Outcome.of(call.request, returned) do
-      {:input, _inputs, _state} when round > @max_input_rounds -> {:error, "The client was asked for input too often"}
       {:input, inputs, state} -> ask(call, conn, id, {inputs, state}, round)
       # It is one already.
       {:task, fun} -> enter(%{call | handler: fun}, conn, id, round)
-      {:ok, %CallResult{}} = outcome -> within_budget(call, conn, returned, outcome)
+      {:ok, %CallResult{}} = outcome -> fit(call, conn, returned, outcome)
       outcome -> outcome
     end
   end
 
-  defp within_budget(_call, _conn, _returned, {:ok, %CallResult{is_error: true}} = outcome), do: outcome
-
-  # What is larger than the tool's budget is kept, and the task's result is the link to it.
-  defp within_budget(%{catalog: catalog, request: request}, conn, returned, {:ok, result} = outcome) do
+  # Whether the result can be sent is found out once, here, where it can still become a failure. What is larger than the
+  # tool's budget is kept, and the task's result is the link to it.
+  defp fit(%{catalog: catalog, request: request} = call, conn, returned, {:ok, result} = outcome) do
     case Protocol.result(catalog, request, result) do
-      {:ok, reply} -> {outcome, {:ok, reply}} |> Budget.fit(catalog, request, conn, returned) |> elem(0)
-      {:error, reason} -> {:failure, Failure.invalid(reason)}
+      {:ok, reply} ->
+        answer = {if(result.is_error, do: :tool_error, else: :ok), reply}
+        {outcome, {_how, reply}} = Budget.fit({outcome, answer}, catalog, request, conn, returned)
+        sized(outcome, IO.iodata_length(reply), call.max_bytes)
+
+      {:error, reason} ->
+        {:failure, Failure.invalid(reason)}
     end
   end
+
+  # What a task adds to it: which one it is, and how it stands.
+  @around 4_096
+
+  defp sized({:ok, result}, bytes, max_bytes) when bytes + @around <= max_bytes, do: {:sized, result, bytes}
+
+  defp sized({:ok, _result}, _bytes, max_bytes),
+    do: {:failure, Failure.invalid("the result is larger than #{max_bytes - @around} bytes")}
+
+  defp sized({:error, text}, _bytes, _max_bytes), do: {:error, text}
 
   defp ask(call, conn, id, {inputs, state}, round) do
-    case Enum.find(Map.values(inputs), &(not Protocol.supports?(conn.client_capabilities, &1))) do
-      nil -> wait(call, conn, id, {inputs, state}, round)
-      input -> {:error, Handler.lacks(Protocol.capability_of(input))}
+    with :ok <- Questions.allowed(round),
+         :ok <- Questions.supported(conn, inputs),
+         # A question that cannot be sent would be waited for until the end.
+         {:ok, _messages} <- Questions.encode(call.request.revision, inputs) do
+      {:ok, responses, errors} = if inputs == %{}, do: {:ok, %{}, %{}}, else: Tasks.park(id, inputs)
+      enter(call, %{conn | input_responses: responses, input_errors: errors, state: state}, id, round + 1)
+    else
+      {:error, %_{} = encode_error} -> {:failure, Failure.invalid(encode_error)}
+      {:error, text} -> {:error, text}
     end
   end
 
-  defp wait(call, conn, id, {inputs, state}, round) do
-    case unwritable(call.request, inputs) do
-      nil ->
-        {:ok, responses, errors} = if inputs == %{}, do: {:ok, %{}, %{}}, else: Tasks.park(id, inputs)
-        enter(call, %{conn | input_responses: responses, input_errors: errors, state: state}, id, round + 1)
-
-      error ->
-        {:failure, Failure.invalid(error)}
-    end
-  end
-
-  # A question that cannot be sent would be waited for until the end.
-  defp unwritable(request, inputs) do
-    Enum.find_value(inputs, fn {key, input} ->
-      case Protocol.request(request.revision, key, input) do
-        {:ok, _message} -> nil
-        {:error, error} -> error
-      end
-    end)
-  end
-
-  # Whether the result can be sent is found out once, here, where it can still become a failure.
-  defp keep({:ok, %CallResult{} = result}, catalog, request, max_bytes) do
-    case Protocol.result(catalog, request, result) do
-      {:ok, reply} -> sized(result, IO.iodata_length(reply), catalog, request, max_bytes)
-      {:error, reason} -> keep({:failure, Failure.invalid(reason)}, catalog, request, max_bytes)
-    end
-  end
+  defp keep({:sized, result, bytes}, _request, _max_bytes), do: {{:result, result}, bytes}
 
   # Data that cannot be written, or kept, must not cost the client the error.
-  defp keep({:error, %JsonRpc.Error{} = error}, _catalog, _request, max_bytes) do
+  defp keep({:error, %JsonRpc.Error{} = error}, _request, max_bytes) do
     {data, bytes} =
       case JSON.encode(error.data) do
         {:ok, text} when byte_size(text) <= max_bytes -> {error.data, byte_size(text)}
@@ -109,31 +99,16 @@ defmodule McpServer.Tasks.Runner do
     {{:error, %{code: error.code, message: error.message, data: data}}, bytes + byte_size(error.message)}
   end
 
-  defp keep({:error, text}, _catalog, _request, _max_bytes) when is_binary(text),
+  defp keep({:error, text}, _request, _max_bytes) when is_binary(text),
     do: {{:result, failed(text)}, byte_size(text)}
 
-  defp keep({:invalid, returned}, catalog, request, max_bytes),
-    do: keep({:failure, Failure.invalid(returned)}, catalog, request, max_bytes)
+  defp keep({:invalid, returned}, request, max_bytes),
+    do: keep({:failure, Failure.invalid(returned)}, request, max_bytes)
 
-  defp keep({:failure, failure}, _catalog, request, _max_bytes) do
+  defp keep({:failure, failure}, request, _max_bytes) do
     Failure.log(failure, "task of #{inspect(request.name)}")
     {{:result, failed(Answer.failure_text(failure))}, 0}
   end
-
-  # What a task adds to it: which one it is, and how it stands.
-  @around 4_096
-
-  defp sized(result, bytes, _catalog, _request, max_bytes) when bytes + @around <= max_bytes,
-    do: {{:result, result}, bytes}
-
-  defp sized(_result, _bytes, catalog, request, max_bytes),
-    do:
-      keep(
-        {:failure, Failure.invalid("the result is larger than #{max_bytes - @around} bytes")},
-        catalog,
-        request,
-        max_bytes
-      )
 
   defp failed(text), do: %CallResult{content: [Content.text(text)], is_error: true}
 
