@@ -1,23 +1,12 @@
 defmodule McpServer.JSON.PropertyTest do
   # Properties checked with PropEr (Debian's `erlang-proper`), which is there or not.
   use ExUnit.Case, async: true
+  use McpServer.Properties
 
   alias McpServer.JSON
   alias McpServer.JSON.{DecodeError, EncodeError}
 
-  with {:error, :bad_name} <- :code.lib_dir(:proper) do
-    IO.puts(:stderr, "#{inspect(__MODULE__)}: skipped, PropEr is not installed")
-  else
-    library -> Code.prepend_path(Path.join(library, "ebin"))
-  end
-
-  if Code.ensure_loaded?(:proper) do
-    @compile {:no_warn_undefined, [:proper, :proper_types, :proper_unicode]}
-
-    defp holds(property, runs) do
-      assert :proper.quickcheck(property, [:quiet, :noshrink, max_size: 30, numtests: runs]) == true
-    end
-
+  if McpServer.Properties.available?(__MODULE__) do
     defp forall(type, fun), do: :proper.forall(type, fun)
 
     defp text, do: :proper_unicode.utf8(12)

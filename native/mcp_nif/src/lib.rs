@@ -17,6 +17,7 @@
 mod atoms;
 mod http;
 mod json;
+mod options;
 mod pretty;
 mod protocol;
 mod resources;

@@ -1,5 +1,6 @@
 defmodule McpServer.DualResponse.ExpiryTest do
   use ExUnit.Case, async: true
+  use McpServer.Properties
 
   import ExUnit.CaptureLog
   import McpServer.DualResponses
@@ -90,15 +91,7 @@ defmodule McpServer.DualResponse.ExpiryTest do
     assert kept(name) == %{resources: 0, bytes: 0}
   end
 
-  with {:error, :bad_name} <- :code.lib_dir(:proper) do
-    IO.puts(:stderr, "#{inspect(__MODULE__)}: properties skipped, PropEr is not installed")
-  else
-    library -> Code.prepend_path(Path.join(library, "ebin"))
-  end
-
-  if Code.ensure_loaded?(:proper) do
-    @compile {:no_warn_undefined, [:proper, :proper_types]}
-
+  if McpServer.Properties.available?(__MODULE__) do
     test "R2, S1-21, S1-22, S1-23: whatever happens in whatever order, a resource is there as long as its time says" do
       which = :proper_types.choose(0, 5)
 
@@ -125,7 +118,7 @@ defmodule McpServer.DualResponse.ExpiryTest do
           found == Enum.map(world.deadlines, &(&1 > world.now))
         end)
 
-      assert :proper.quickcheck(property, [:quiet, :noshrink, numtests: 200, max_size: 40]) == true
+      holds(property, 200, 40)
     end
 
     # A deadline is when, `:never` for what is pinned (later than every number), or 0 for what was deleted.

@@ -1,5 +1,6 @@
 defmodule McpServer.DualResponse.PagingTest do
   use ExUnit.Case, async: true
+  use McpServer.Properties
 
   import ExUnit.CaptureLog
   import McpServer.DualResponses
@@ -7,12 +8,6 @@ defmodule McpServer.DualResponse.PagingTest do
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Error, Page}
   alias McpServer.DualResponses.FailingStore
-
-  with {:error, :bad_name} <- :code.lib_dir(:proper) do
-    IO.puts(:stderr, "#{inspect(__MODULE__)}: properties skipped, PropEr is not installed")
-  else
-    library -> Code.prepend_path(Path.join(library, "ebin"))
-  end
 
   defp fetch!(name, id, query) do
     {:ok, page} = DualResponse.fetch(name, id, query)
@@ -79,9 +74,7 @@ defmodule McpServer.DualResponse.PagingTest do
     end
   end
 
-  if Code.ensure_loaded?(:proper) do
-    @compile {:no_warn_undefined, [:proper, :proper_types]}
-
+  if McpServer.Properties.available?(__MODULE__) do
     test "S1-53: pages concatenate to the whole, for any count, any limits and any persistence" do
       name = server(max_limit: 50)
 
@@ -107,7 +100,7 @@ defmodule McpServer.DualResponse.PagingTest do
           Enum.concat(pages) == rows(count) and DualResponse.delete_resource(name, id)
         end)
 
-      assert :proper.quickcheck(property, [:quiet, :noshrink, numtests: 150, max_size: 10]) == true
+      holds(property, 150, 10)
     end
   end
 

@@ -1,24 +1,16 @@
 defmodule McpServer.Envelope.PropertyTest do
   # Properties of every envelope, checked with PropEr (Debian's `erlang-proper`), which is there or not.
   use ExUnit.Case, async: true
+  use McpServer.Properties, only: [holds: 3]
 
   alias McpServer.{Envelope, JSON}
 
-  with {:error, :bad_name} <- :code.lib_dir(:proper) do
-    IO.puts(:stderr, "#{inspect(__MODULE__)}: skipped, PropEr is not installed")
-  else
-    library -> Code.prepend_path(Path.join(library, "ebin"))
-  end
-
-  if Code.ensure_loaded?(:proper) do
-    @compile {:no_warn_undefined, [:proper, :proper_types, :proper_unicode]}
-
+  if McpServer.Properties.available?(__MODULE__) do
     @meta_keys ~w(content_archive_hashes content_fidelity content_fidelity_schema_version dropped_content_ids pagination
                   rate_limit request_id telemetry version warning_details warnings)
 
     defp holds(type, fun) do
-      property = :proper.forall(type, fun)
-      assert :proper.quickcheck(property, [:quiet, :noshrink, max_size: 20, numtests: 200]) == true
+      holds(:proper.forall(type, fun), 200, 20)
     end
 
     defp text, do: :proper_unicode.utf8(8)

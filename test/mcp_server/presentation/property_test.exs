@@ -1,24 +1,13 @@
 defmodule McpServer.Presentation.PropertyTest do
   # Properties checked with PropEr (Debian's `erlang-proper`), which is there or not.
   use ExUnit.Case, async: true
+  use McpServer.Properties
 
   alias McpServer.{JSON, Presentation, PresentationView}
   alias McpServer.Presentation.Markdown
 
-  with {:error, :bad_name} <- :code.lib_dir(:proper) do
-    IO.puts(:stderr, "#{inspect(__MODULE__)}: skipped, PropEr is not installed")
-  else
-    library -> Code.prepend_path(Path.join(library, "ebin"))
-  end
-
-  if Code.ensure_loaded?(:proper) do
-    @compile {:no_warn_undefined, [:proper, :proper_types, :proper_unicode]}
-
+  if McpServer.Properties.available?(__MODULE__) do
     @view PresentationView
-
-    defp holds(property, runs) do
-      assert :proper.quickcheck(property, [:quiet, :noshrink, max_size: 30, numtests: runs]) == true
-    end
 
     defp forall(type, fun), do: :proper.forall(type, fun)
     defp oneof(values), do: :proper_types.oneof(values)

@@ -10,11 +10,10 @@ use mcp_core::http::{
 };
 use mcp_core::json::Limits;
 use mcp_core::protocol::{Facts, admit};
-use rustler::{
-    Atom, Binary, Decoder, Encoder, Env, Error, MapIterator, NifResult, ResourceArc, Term,
-};
+use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::atoms;
+use crate::options;
 use crate::protocol::admission::{Over, to_term};
 use crate::protocol::{CatalogResource, session};
 use crate::resources::{DirtyPermit, binary_term, report_work};
@@ -43,30 +42,23 @@ fn http_policy<'a>(env: Env<'a>, options: Term<'a>) -> Term<'a> {
 
 /// A map of options; those it leaves out are the core's.
 fn policy_options(given: Term<'_>) -> Result<PolicyOptions, String> {
-    let mut options = PolicyOptions::default();
-    let pairs = MapIterator::new(given).ok_or("the options must be a map")?;
-    for (name, value) in pairs {
-        let name = name.atom_to_string().unwrap_or_default();
-        match name.as_str() {
-            "path" => options.path = option(&name, value)?,
-            "allowed_hosts" => options.allowed_hosts = option(&name, value)?,
-            "allowed_origins" => options.allowed_origins = option(&name, value)?,
-            "max_body_bytes" => options.max_body_bytes = option(&name, value)?,
-            "sessions" => options.sessions = option(&name, value)?,
+    let mut read = PolicyOptions::default();
+    options::each(given, |name, value| {
+        match name {
+            "path" => read.path = options::value(name, value)?,
+            "allowed_hosts" => read.allowed_hosts = options::value(name, value)?,
+            "allowed_origins" => read.allowed_origins = options::value(name, value)?,
+            "max_body_bytes" => read.max_body_bytes = options::value(name, value)?,
+            "sessions" => read.sessions = options::value(name, value)?,
             "resource_metadata" => {
-                let text: Option<String> = option(&name, value)?;
-                options.resource_metadata = text.map(String::into_bytes);
+                let text: Option<String> = options::value(name, value)?;
+                read.resource_metadata = text.map(String::into_bytes);
             }
-            _ => return Err(format!("there is no option {name:?}")),
+            _ => return options::unknown(name),
         }
-    }
-    Ok(options)
-}
-
-fn option<'a, T: Decoder<'a>>(name: &str, value: Term<'a>) -> Result<T, String> {
-    value
-        .decode()
-        .map_err(|_| format!("{name} has a value of another type than it takes"))
+        Ok(())
+    })?;
+    Ok(read)
 }
 
 #[rustler::nif]

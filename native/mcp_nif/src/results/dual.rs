@@ -11,13 +11,12 @@ use mcp_core::results::dual::{
     Metadata, NDJSON_HEADERS, Order, PINNED, Refusal, SchemeError, Selection, Wanted, check_scheme,
     check_sort, refuse, screen, select, signed_text, write_metadata,
 };
-use rustler::{
-    Atom, Binary, Decoder, Encoder, Env, Error, MapIterator, NifResult, ResourceArc, Term,
-};
+use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::atoms;
 use crate::http::answers::challenge_of;
 use crate::http::rules::{answer_terms, text};
+use crate::options;
 use crate::resources::{binary_term, report_work};
 
 /// Checked options of an endpoint.
@@ -38,27 +37,20 @@ fn dual_endpoint<'a>(env: Env<'a>, options: Term<'a>) -> Term<'a> {
 
 /// A map of options; those it leaves out are the core's.
 fn endpoint_options(given: Term<'_>) -> Result<EndpointOptions, String> {
-    let mut options = EndpointOptions::default();
-    let pairs = MapIterator::new(given).ok_or("the options must be a map")?;
-    for (name, value) in pairs {
-        let name = name.atom_to_string().unwrap_or_default();
-        match name.as_str() {
-            "prefix" => options.prefix = option(&name, value)?,
-            "allowed_hosts" => options.allowed_hosts = option(&name, value)?,
-            "allowed_origins" => options.allowed_origins = option(&name, value)?,
-            "max_body_bytes" => options.max_body_bytes = option(&name, value)?,
-            "default_limit" => options.default_limit = option(&name, value)?,
-            "max_limit" => options.max_limit = option(&name, value)?,
-            _ => return Err(format!("there is no option {name:?}")),
+    let mut read = EndpointOptions::default();
+    options::each(given, |name, value| {
+        match name {
+            "prefix" => read.prefix = options::value(name, value)?,
+            "allowed_hosts" => read.allowed_hosts = options::value(name, value)?,
+            "allowed_origins" => read.allowed_origins = options::value(name, value)?,
+            "max_body_bytes" => read.max_body_bytes = options::value(name, value)?,
+            "default_limit" => read.default_limit = options::value(name, value)?,
+            "max_limit" => read.max_limit = options::value(name, value)?,
+            _ => return options::unknown(name),
         }
-    }
-    Ok(options)
-}
-
-fn option<'a, T: Decoder<'a>>(name: &str, value: Term<'a>) -> Result<T, String> {
-    value
-        .decode()
-        .map_err(|_| format!("{name} has a value of another type than it takes"))
+        Ok(())
+    })?;
+    Ok(read)
 }
 
 /// `{:ok, wanted}`, or `{:answer, status, headers, body}`.

@@ -1,6 +1,7 @@
 defmodule McpServer.DualResponse.Client.PropertyTest do
   # Properties checked with PropEr (Debian's `erlang-proper`), which is there or not.
   use ExUnit.Case, async: true
+  use McpServer.Properties
 
   import McpServer.ScriptedResource, only: [page: 4, parsed: 1]
   import McpServer.ScriptedServer
@@ -9,19 +10,7 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
   alias McpServer.DualResponse.Client.Parsed
   alias McpServer.JSON
 
-  with {:error, :bad_name} <- :code.lib_dir(:proper) do
-    IO.puts(:stderr, "#{inspect(__MODULE__)}: skipped, PropEr is not installed")
-  else
-    library -> Code.prepend_path(Path.join(library, "ebin"))
-  end
-
-  if Code.ensure_loaded?(:proper) do
-    @compile {:no_warn_undefined, [:proper, :proper_types, :proper_unicode]}
-
-    defp holds(property, runs) do
-      assert :proper.quickcheck(property, [:quiet, :noshrink, max_size: 30, numtests: runs]) == true
-    end
-
+  if McpServer.Properties.available?(__MODULE__) do
     # The server answers with what the property put there last.
     defp with_server(check) do
       {:ok, answer} = Agent.start_link(fn -> "" end)

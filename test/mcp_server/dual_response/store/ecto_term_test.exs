@@ -1,6 +1,7 @@
 defmodule McpServer.DualResponse.Store.EctoTermTest do
   # Terms that went through PostgreSQL's `jsonb` are the terms they were.
   use ExUnit.Case, async: false
+  use McpServer.Properties
 
   alias McpServer.{JSON, Postgres, PostgresRepo}
   alias McpServer.DualResponse.Store.Ecto.Term
@@ -72,19 +73,11 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
     end
   end
 
-  with {:error, :bad_name} <- :code.lib_dir(:proper) do
-    IO.puts(:stderr, "#{inspect(__MODULE__)}: properties are skipped, PropEr is not installed")
-  else
-    library -> Code.prepend_path(Path.join(library, "ebin"))
-  end
-
-  if Code.ensure_loaded?(:proper) do
-    @compile {:no_warn_undefined, [:proper, :proper_types, :proper_unicode]}
-
+  if McpServer.Properties.available?(__MODULE__) do
     test "S1-40: any term comes back as it was" do
       terms = :proper_types.list(term())
       property = :proper.forall(terms, fn terms -> through_postgres(terms) === terms end)
-      assert :proper.quickcheck(property, [:quiet, :noshrink, max_size: 14, numtests: 200]) == true
+      holds(property, 200, 14)
     end
 
     defp term, do: :proper_types.sized(&term/1)

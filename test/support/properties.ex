@@ -1,0 +1,38 @@
+defmodule McpServer.Properties do
+  # Properties checked with PropEr (Debian's `erlang-proper`), which is there or not.
+  #
+  #     use McpServer.Properties
+  #
+  #     if McpServer.Properties.available?(__MODULE__) do
+  #       test "…", do: holds(:proper.forall(type, fun), 200)
+  #     end
+  @moduledoc false
+
+  import ExUnit.Assertions
+
+  defmacro __using__(options) do
+    quote do
+      import McpServer.Properties, only: unquote(options[:only] || [holds: 2, holds: 3])
+      @compile {:no_warn_undefined, [:proper, :proper_types, :proper_unicode]}
+    end
+  end
+
+  @doc "Whether PropEr is there; where it is not, says whose properties are skipped."
+  def available?(module) do
+    case :code.lib_dir(:proper) do
+      {:error, :bad_name} ->
+        IO.puts(:stderr, "#{inspect(module)}: properties are skipped, PropEr is not installed")
+        false
+
+      library ->
+        Code.prepend_path(Path.join(library, "ebin"))
+        Code.ensure_loaded?(:proper)
+    end
+  end
+
+  @doc "Checks a property so many times."
+  def holds(property, runs, max_size \\ 30) do
+    # Not named as a call: PropEr is no dependency, and may not be there.
+    assert apply(:proper, :quickcheck, [property, [:quiet, :noshrink, max_size: max_size, numtests: runs]]) == true
+  end
+end
