@@ -30,6 +30,45 @@ defmodule McpServer.DualResponse.StoreCase.Races do
           end
         end
 
+        test "R5: who reads what is pinned, deleted and expires has all rows, or none",
+             %{store: store, ref: ref, now: now} do
+          rows = StoreCase.rows(700)
+          resource = StoreCase.expiring(now + 5, persist: :rows, query: nil, total_count: 700)
+          {:ok, id} = store.save(ref, resource, rows)
+
+          answers =
+            StoreCase.at_once(60, fn
+              1 -> store.update(ref, {nil, id}, %{deadline: nil, expires_at: nil}, now)
+              2 -> if function_exported?(store, :delete_expired, 3), do: store.delete_expired(ref, now + 5, 10)
+              3 -> store.delete(ref, {nil, id})
+              _reader -> store.rows(ref, {nil, id}, 0, :all)
+            end)
+
+          for answer <- Enum.drop(answers, 3), do: assert(answer in [{:ok, rows}, :not_found])
+          assert store.get(ref, {nil, id}) == :not_found
+        end
+
+        test "R2: what is pinned in time never expires, what is late never comes back",
+             %{store: store, ref: ref, now: now} do
+          if function_exported?(store, :delete_expired, 3) do
+            for _ <- 1..50 do
+              {:ok, id} = store.save(ref, StoreCase.expiring(now), StoreCase.rows(1))
+              key = {nil, id}
+
+              [pinned, deleted] =
+                StoreCase.at_once(2, fn
+                  1 -> store.update(ref, key, %{deadline: nil, expires_at: nil}, now - 1)
+                  2 -> store.delete_expired(ref, now, 10)
+                end)
+
+              case pinned do
+                :ok -> assert {{:ok, []}, {:ok, %{deadline: nil}}} = {deleted, store.get(ref, key)}
+                :not_found -> assert {{:ok, [^key]}, :not_found} = {deleted, store.get(ref, key)}
+              end
+            end
+          end
+        end
+
         test "R3: what a killed process was saving is there whole, or not at all", %{store: store, ref: ref} do
           rows = StoreCase.rows(2_000)
 

@@ -25,40 +25,6 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     assert {:ok, %{access_count: 1_600}} = store.get(ref, key)
   end
 
-  test "R5: readers have all rows of a resource that is pinned, deleted and expires, or none",
-       %{store: store, ref: ref, now: now} do
-    rows = StoreCase.rows(700)
-    key = save(store, ref, StoreCase.expiring(now + 5, persist: :rows, query: nil, total_count: 700), rows)
-
-    answers =
-      StoreCase.at_once(60, fn
-        1 -> store.update(ref, key, %{deadline: nil, expires_at: nil}, now)
-        2 -> store.delete_expired(ref, now + 5, 10)
-        3 -> store.delete(ref, key)
-        _reader -> store.rows(ref, key, 0, :all)
-      end)
-
-    for answer <- Enum.drop(answers, 3), do: assert(answer in [{:ok, rows}, :not_found])
-    assert store.get(ref, key) == :not_found
-  end
-
-  test "R2: what is pinned in time never expires, what is late never comes back", %{store: store, ref: ref, now: now} do
-    for _ <- 1..50 do
-      key = save(store, ref, StoreCase.expiring(now))
-
-      [pinned, deleted] =
-        StoreCase.at_once(2, fn
-          1 -> store.update(ref, key, %{deadline: nil, expires_at: nil}, now - 1)
-          2 -> store.delete_expired(ref, now, 10)
-        end)
-
-      case pinned do
-        :ok -> assert {{:ok, []}, {:ok, %{deadline: nil}}} = {deleted, store.get(ref, key)}
-        :not_found -> assert {{:ok, [^key]}, :not_found} = {deleted, store.get(ref, key)}
-      end
-    end
-  end
-
   test "more than one batch of what has expired is deleted", %{store: store, ref: ref, now: now} do
     ids = for n <- 1..250, do: ref |> store.save(StoreCase.expiring(now - n), StoreCase.rows(1)) |> elem(1)
     assert {:ok, first} = store.delete_expired(ref, now, 120)
