@@ -8,8 +8,6 @@ defmodule McpServer.Dispatch do
   alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome, Questions}
   alias McpServer.Tasks.Requests
 
-  import McpServer.Tasks.Requests, only: [about_tasks?: 1]
-
   @typedoc "A `:refused` call is answered with an error that HTTP clients see in the status as well."
   @type outcome ::
           :ok
@@ -42,7 +40,7 @@ defmodule McpServer.Dispatch do
   end
 
   defp work(catalog, request, conn, max_bytes) do
-    if about_tasks?(request),
+    if Requests.about_tasks?(request),
       do: Requests.run(catalog, request, conn),
       else: carry_out(catalog, request, conn, max_bytes)
   catch

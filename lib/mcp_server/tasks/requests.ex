@@ -12,7 +12,9 @@ defmodule McpServer.Tasks.Requests do
   @invalid_params -32602
   @internal_error -32603
 
-  defguard about_tasks?(request) when :erlang.map_get(:kind, request) in @kinds
+  @doc "Whether a request asks about tasks."
+  @spec about_tasks?(Request.t()) :: boolean()
+  def about_tasks?(%Request{kind: kind}), do: kind in @kinds
 
   @doc "Makes a task of a call, and answers with it."
   @spec create(Runner.call(), Conn.t()) :: Answer.t()
@@ -89,14 +91,22 @@ defmodule McpServer.Tasks.Requests do
   defp ask(call, owner, entry) do
     inputs = Map.new(entry.pending, fn {key, input} -> {key, related(input, entry)} end)
 
-    with {:ok, requests} <- Questions.encode(call.revision, inputs),
-         {:ok, responses, errors} <- Call.ask(call, requests) do
-      Tasks.answer(owner, entry.id, responses, errors)
-    else
-      {:error, reason} ->
-        reason = if is_atom(reason), do: reason, else: :unsupported
-        Tasks.answer(owner, entry.id, %{}, Map.new(entry.pending, fn {key, _input} -> {key, unanswered(reason)} end))
+    case Questions.encode(call.revision, inputs) do
+      {:ok, requests} -> put(call, owner, entry, requests)
+      {:error, _unwritable} -> give_up(owner, entry, :unsupported)
     end
+  end
+
+  defp put(call, owner, entry, requests) do
+    case Call.ask(call, requests) do
+      {:ok, responses, errors} -> Tasks.answer(owner, entry.id, responses, errors)
+      {:error, reason} -> give_up(owner, entry, reason)
+    end
+  end
+
+  defp give_up(owner, entry, reason) do
+    errors = Map.new(entry.pending, fn {key, _input} -> {key, unanswered(reason)} end)
+    Tasks.answer(owner, entry.id, %{}, errors)
   end
 
   defp related(input, entry), do: %{input | params: Map.put(input.params, "_meta", Entry.related(entry))}
