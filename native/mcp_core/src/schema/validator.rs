@@ -24,6 +24,7 @@ pub struct Validator<J: Json> {
     compiled: jsonschema::Validator<Counted<J>>,
     schema: Value,
     max_steps: u64,
+    max_problems: usize,
 }
 
 impl<J: Json> fmt::Debug for Validator<J> {
@@ -42,6 +43,7 @@ impl<J: Json> Validator<J> {
             compiled,
             schema,
             max_steps: limits.max_steps,
+            max_problems: limits.max_problems,
         }
     }
 
@@ -52,7 +54,7 @@ impl<J: Json> Validator<J> {
     /// it much longer, only the first problem is reported, or that there is one.
     ///
     /// # Errors
-    /// The problems, at least one and at most 20.
+    /// The problems, at least one and at most [`SchemaLimits::max_problems`].
     ///
     /// # Examples
     /// ```
@@ -114,7 +116,8 @@ impl<J: Json> Validator<J> {
             explainer.explain(error.as_slice())
         };
         let found = guarded(all).or_else(|_| guarded(first));
-        let found = found.unwrap_or_default();
+        let mut found = found.unwrap_or_default();
+        found.truncate(self.max_problems.max(1));
         if found.is_empty() {
             return vec![unexplained()];
         }
