@@ -38,9 +38,10 @@ defmodule McpServer.Native do
   def stdio_close(_reader), do: unloaded()
 
   # The protocol
-  def catalog_new(_definition), do: unloaded()
-  def admit(_catalog, _revision, _line), do: unloaded()
-  def admit_dirty(_catalog, _revision, _line), do: unloaded()
+  def catalog_new(_definition, _limits), do: unloaded()
+  def message_limits(_limits), do: unloaded()
+  def admit(_catalog, _limits, _revision, _line), do: unloaded()
+  def admit_dirty(_catalog, _limits, _revision, _line), do: unloaded()
   def encode_result(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
   def encode_result_dirty(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
   def encode_empty(_catalog, _id, _revision, _listen), do: unloaded()
@@ -106,8 +107,8 @@ defmodule McpServer.Native do
   # The rules of HTTP
   def http_policy(_options), do: unloaded()
   def http_screen(_policy, _method, _target, _authority, _headers), do: unloaded()
-  def http_admit(_catalog, _screened, _revision, _body), do: unloaded()
-  def http_admit_dirty(_catalog, _screened, _revision, _body), do: unloaded()
+  def http_admit(_catalog, _limits, _screened, _revision, _body), do: unloaded()
+  def http_admit_dirty(_catalog, _limits, _screened, _revision, _body), do: unloaded()
   def http_answer(_kind, _details), do: unloaded()
   def http_challenge(_challenge), do: unloaded()
   def http_metadata_url(_policy), do: unloaded()

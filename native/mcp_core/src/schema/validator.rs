@@ -25,6 +25,7 @@ pub struct Validator<J: Json> {
     compiled: jsonschema::Validator<Counted<J>>,
     schema: Value,
     max_steps: u64,
+    max_problems: usize,
 }
 
 impl<J: Json> fmt::Debug for Validator<J> {
@@ -43,6 +44,7 @@ impl<J: Json> Validator<J> {
             compiled,
             schema,
             max_steps: limits.max_steps,
+            max_problems: limits.max_problems,
         }
     }
 
@@ -53,7 +55,7 @@ impl<J: Json> Validator<J> {
     /// it much longer, only the first problem is reported, or that there is one.
     ///
     /// # Errors
-    /// The problems, at least one and at most 20.
+    /// The problems, at least one and at most [`SchemaLimits::max_problems`].
     ///
     /// # Examples
     /// ```
@@ -139,7 +141,9 @@ impl<J: Json> Validator<J> {
         guarded(|| {
             let counted = CountedNode::new(node.clone(), meter);
             let errors: Vec<_> = self.compiled.iter_errors(counted).collect();
-            Explainer::new(&self.schema, &names).explain(&errors)
+            let mut problems = Explainer::new(&self.schema, &names).explain(&errors);
+            problems.truncate(self.max_problems.max(1));
+            problems
         })
     }
 

@@ -1,7 +1,7 @@
 //! What a message becomes, as terms.
 
 use mcp_core::catalog::{Catalog, ListKind, ReadTarget};
-use mcp_core::json::Limits;
+use mcp_core::json::UNLIMITED;
 use mcp_core::protocol::{
     Admission, Answer, Client, Completing, ListenFilter, Notice, Opening, Request, TaskVerb, Work,
     refuse_arguments,
@@ -94,7 +94,7 @@ pub(crate) fn opening_term<'a>(env: Env<'a>, opening: &Opening<'a>) -> NifResult
 
 /// A slice that admission has already checked, as a term.
 fn json<'a>(env: Env<'a>, bytes: &'a [u8]) -> NifResult<Term<'a>> {
-    read_term(env, bytes, None, &Limits::default()).map_err(|_| Error::BadArg)
+    read_term(env, bytes, None, &UNLIMITED).map_err(|_| Error::BadArg)
 }
 
 fn json_or_empty<'a>(env: Env<'a>, bytes: Option<&'a [u8]>) -> NifResult<Term<'a>> {
