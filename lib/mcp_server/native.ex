@@ -9,6 +9,7 @@ defmodule McpServer.Native do
 
   # Compiled first, because loading this module runs it: also while the project that defines it compiles.
   require McpServer.Native.Library
+  alias McpServer.Native.Library
 
   @on_load :load
 
@@ -16,7 +17,9 @@ defmodule McpServer.Native do
   def load do
     # All but one of the dirty CPU schedulers may work for us.
     limit = :erlang.system_info(:dirty_cpu_schedulers_online) - 1
-    :erlang.load_nif(McpServer.Native.Library.path(), limit)
+
+    with {:error, {:upgrade, _text}} <- :erlang.load_nif(Library.path(), {Library.version(), limit}),
+         do: {:error, {:upgrade, Library.restart_needed()}}
   end
 
   # JSON
