@@ -33,12 +33,13 @@ defmodule McpServer.Native do
   def schema_validate(_schema, _term), do: unloaded()
   def schema_validate_dirty(_schema, _term), do: unloaded()
 
-  # stdin
+  # stdin and stdout
   def stdio_open, do: unloaded()
   def stdio_prepend(_reader, _bytes), do: unloaded()
   def stdio_read(_reader, _owner, _max_line_bytes), do: unloaded()
   def stdio_credit(_reader, _batches), do: unloaded()
   def stdio_close(_reader), do: unloaded()
+  def stdio_write_now(_reader, _text), do: unloaded()
 
   # The protocol
   def catalog_new(_definition, _limits), do: unloaded()
