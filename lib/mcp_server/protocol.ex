@@ -57,8 +57,13 @@ defmodule McpServer.Protocol do
 
   @doc "Reads one message of a peer."
   @spec admit(Catalog.t(), facts(), binary()) :: outcome()
-  def admit(%Catalog{ref: ref}, %{revision: revision}, line) when byte_size(line) <= @inline_bytes,
-    do: Outcome.of(Native.admit(ref, revision, line))
+  def admit(%Catalog{ref: ref}, %{revision: revision}, line) when byte_size(line) <= @inline_bytes do
+    # A schema may take long with a few arguments.
+    with :over_budget <- Native.admit(ref, revision, line) do
+      Native.Dirty.call(fn -> Native.admit_dirty(ref, revision, line) end)
+    end
+    |> Outcome.of()
+  end
 
   def admit(%Catalog{ref: ref}, %{revision: revision}, line),
     do: Outcome.of(Native.Dirty.call(fn -> Native.admit_dirty(ref, revision, line) end))

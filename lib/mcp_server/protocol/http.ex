@@ -97,8 +97,12 @@ defmodule McpServer.Protocol.HTTP do
 
   @doc "Reads the body behind a head. `revision` is the session's, `nil` where there is none."
   @spec admit(Catalog.t(), screened(), String.t() | nil, binary()) :: outcome()
-  def admit(%Catalog{ref: ref}, screened, revision, body) when byte_size(body) <= @inline_bytes,
-    do: Outcome.of(Native.http_admit(ref, screened, revision, body))
+  def admit(%Catalog{ref: ref}, screened, revision, body) when byte_size(body) <= @inline_bytes do
+    with :over_budget <- Native.http_admit(ref, screened, revision, body) do
+      Native.Dirty.call(fn -> Native.http_admit_dirty(ref, screened, revision, body) end)
+    end
+    |> Outcome.of()
+  end
 
   def admit(%Catalog{ref: ref}, screened, revision, body),
     do: Outcome.of(Native.Dirty.call(fn -> Native.http_admit_dirty(ref, screened, revision, body) end))

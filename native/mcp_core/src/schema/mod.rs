@@ -8,6 +8,9 @@
 //! Both are bounded whatever the schema says: [`SchemaLimits`] counts a schema before anything
 //! recurses over it, `survey` refuses references that multiply, and each check has a budget of
 //! steps and of stack.
+//!
+//! [`contains`] and [`satisfiable`] say what schemas mean to each other, as far as that can be found
+//! out.
 
 mod branches;
 mod compile;
@@ -21,6 +24,7 @@ mod meter;
 mod nearest;
 mod patterns;
 mod problem;
+mod relation;
 mod survey;
 mod validator;
 mod words;
@@ -30,6 +34,7 @@ pub use error::SchemaError;
 pub use limits::SchemaLimits;
 pub(crate) use nearest::nearest;
 pub use problem::Problem;
+pub use relation::{Answer, Containment, Contradiction, contains, contradictions, satisfiable};
 pub use validator::Validator;
 
 /// The representation of values as [`serde_json::Value`].

@@ -23,6 +23,7 @@ use super::served::Served;
 use crate::atoms;
 use crate::protocol::CatalogResource;
 use crate::protocol::admission::{Judged, opening_term, request_fields};
+use crate::schema::Effort;
 
 /// Who is served, by which rules, and who does the work.
 pub(crate) struct Gate {
@@ -307,7 +308,9 @@ fn announcement(
     screened: &Screened,
 ) -> NifResult<Result<SavedTerm, protocol::Answer>> {
     env.run(|terms| {
-        Ok(match request_fields(terms, &served.catalog.0, request)? {
+        // No scheduler waits for this thread.
+        let judged = request_fields(terms, &served.catalog.0, request, Effort::Whole)?;
+        Ok(match judged {
             Judged::Fields(fields) => {
                 Ok(env.save((atoms::request(), fields, screened.accepts_events)))
             }

@@ -17,6 +17,7 @@ use crate::options;
 use crate::protocol::admission::{Over, to_term};
 use crate::protocol::{CatalogResource, session};
 use crate::resources::{DirtyPermit, binary_term, report_work};
+use crate::schema::Effort;
 
 /// Checked options of an endpoint.
 pub(crate) struct PolicyResource(pub(crate) Policy);
@@ -141,7 +142,14 @@ fn http_admit_inline<'a>(
     revision_name: Option<&'a str>,
     body: Binary<'a>,
 ) -> NifResult<Term<'a>> {
-    let admitted = admit_body(env, &catalog, &screened.0, revision_name, body);
+    let admitted = admit_body(
+        env,
+        &catalog,
+        &screened.0,
+        revision_name,
+        body,
+        Effort::Inline,
+    );
     report_work(env, body.len());
     admitted
 }
@@ -155,7 +163,14 @@ fn http_admit_dirty<'a>(
     body: Binary<'a>,
 ) -> NifResult<Term<'a>> {
     match DirtyPermit::take() {
-        Some(_permit) => admit_body(env, &catalog, &screened.0, revision_name, body),
+        Some(_permit) => admit_body(
+            env,
+            &catalog,
+            &screened.0,
+            revision_name,
+            body,
+            Effort::Whole,
+        ),
         None => Ok(atoms::busy().to_term(env)),
     }
 }
@@ -166,6 +181,7 @@ fn admit_body<'a>(
     screened: &Screened,
     revision_name: Option<&str>,
     body: Binary<'a>,
+    effort: Effort,
 ) -> NifResult<Term<'a>> {
     let facts = Facts {
         session: session(revision_name)?,
@@ -177,5 +193,5 @@ fn admit_body<'a>(
         ..Limits::default()
     };
     let admission = admit(&catalog.0, facts, body.as_slice(), &limits);
-    to_term(env, catalog, admission, Over::Http)
+    to_term(env, catalog, admission, Over::Http, effort)
 }
