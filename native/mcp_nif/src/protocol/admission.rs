@@ -48,6 +48,7 @@ pub(crate) fn to_term<'a>(
         Admission::Request(request) => match request_fields(env, &catalog.0, &request, effort)? {
             Judged::Fields(fields) => (atoms::request(), fields).encode(env),
             Judged::Refused(answer) => finished(env, answer, over),
+            Judged::TooLong => return Err(Error::Atom("over_budget")),
         },
         Admission::Notice(notice) => {
             (atoms::notification(), notice_term(env, &notice)?).encode(env)
@@ -123,6 +124,8 @@ pub(crate) enum Judged<'a> {
     Fields(Term<'a>),
     /// The answer to arguments that do not fit.
     Refused(Answer),
+    /// Looking at the arguments takes more than the effort.
+    TooLong,
 }
 
 pub(crate) fn request_fields<'a>(
@@ -132,8 +135,10 @@ pub(crate) fn request_fields<'a>(
     effort: Effort,
 ) -> NifResult<Judged<'a>> {
     let (kind, index, name, arguments) = asked(env, request)?;
-    if let Some(answer) = refuse(catalog, request, arguments, effort)? {
-        return Ok(Judged::Refused(answer));
+    match refuse(catalog, request, arguments, effort) {
+        None => return Ok(Judged::TooLong),
+        Some(Some(answer)) => return Ok(Judged::Refused(answer)),
+        Some(None) => {}
     }
     let fields = [
         id_term(env, &request.id),
@@ -303,21 +308,22 @@ fn task_term<'a>(env: Env<'a>, request: &Request<'a>) -> Term<'a> {
     }
 }
 
-/// The finished answer to a call whose arguments do not fit the tool's schema.
+/// The finished answer to a call whose arguments do not fit the tool's schema; `None` where that takes more than the
+/// effort to say.
 fn refuse(
     catalog: &Catalog<TermJson>,
     request: &Request<'_>,
     arguments: Term<'_>,
     effort: Effort,
-) -> NifResult<Option<Answer>> {
+) -> Option<Option<Answer>> {
     let Work::Tool { index, name, .. } = &request.work else {
-        return Ok(None);
+        return Some(None);
     };
     let Some(tool) = catalog.tool(*index) else {
-        return Ok(None);
+        return Some(None);
     };
-    let checked = check(&tool.input, arguments, effort).ok_or(Error::Atom("over_budget"))?;
-    Ok(checked.err().map(|problems| {
+    let checked = check(&tool.input, arguments, effort)?;
+    Some(checked.err().map(|problems| {
         let extras = catalog.extras(request.revision);
         refuse_arguments(name, &problems, &request.id, request.revision, &extras)
     }))
