@@ -3,7 +3,7 @@ defmodule McpServer.Router.Server do
   # The options of `use McpServer.Router`: what the server says of itself.
 
   alias McpServer.{Fields, Icon}
-  alias McpServer.Router.Refusal
+  alias McpServer.Router.{Formats, Refusal}
 
   @options Fields.table(
              [
@@ -17,7 +17,9 @@ defmodule McpServer.Router.Server do
                ttl_ms: :count,
                cache_scope: {:in, ~w(private public)},
                page_size: :count,
-               system_role: {:in, ~w(user assistant passthrough error)}
+               system_role: {:in, ~w(user assistant passthrough error)},
+               formats: :any,
+               repair: :boolean
              ],
              "option"
            )
@@ -32,7 +34,9 @@ defmodule McpServer.Router.Server do
     ttl_ms: 0,
     cache_scope: "private",
     page_size: 1_000,
-    system_role: "user"
+    system_role: "user",
+    formats: Formats.default(),
+    repair: false
   }
 
   @scopes %{"private" => :private, "public" => :public}
@@ -44,6 +48,7 @@ defmodule McpServer.Router.Server do
     owner = "`use McpServer.Router`"
     given = Refusal.checked!(place, fn -> Fields.gather!(owner, @options, options) end)
     if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
+    Formats.check!(given, owner, place)
     server = @defaults |> Map.put(:name, inspect(router)) |> Map.merge(given)
 
     %{

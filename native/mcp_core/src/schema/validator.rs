@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::counted::{Counted, CountedNode};
 use super::explain::Explainer;
 use super::meter::{Meter, Stop, guarded};
+use super::sources::Sources;
 use super::{Problem, SchemaLimits};
 
 /// Steps that a search for problems may take in any case: a few milliseconds.
@@ -22,7 +23,8 @@ const MAX_NAMES: usize = 256;
 /// It is immutable and can be shared between threads.
 pub struct Validator<J: Json> {
     compiled: jsonschema::Validator<Counted<J>>,
-    schema: Value,
+    sources: Sources,
+    max_refs: usize,
     max_steps: u64,
 }
 
@@ -36,13 +38,25 @@ impl<J: Json> Validator<J> {
     pub(super) fn new(
         compiled: jsonschema::Validator<Counted<J>>,
         schema: Value,
+        documents: Vec<(String, Value)>,
         limits: &SchemaLimits,
     ) -> Self {
         Self {
             compiled,
-            schema,
+            sources: Sources::new(schema, documents),
+            max_refs: limits.max_refs_on_path,
             max_steps: limits.max_steps,
         }
+    }
+
+    /// The schema itself.
+    pub(super) fn schema(&self) -> &Value {
+        self.sources.schema()
+    }
+
+    /// References that one value may be handed through.
+    pub(super) fn max_refs(&self) -> usize {
+        self.max_refs
     }
 
     /// Checks a value and says what is wrong with it.
@@ -99,7 +113,7 @@ impl<J: Json> Validator<J> {
     /// wrong with it. The second need not go far in a value whose first error was found early.
     fn explain<'i>(&'i self, node: &J::Node<'i>, taken: u64) -> Vec<Problem> {
         let names = |place: &Location| received_names::<J>(node, place);
-        let explainer = Explainer::new(&self.schema, &names);
+        let explainer = Explainer::new(&self.sources, &names);
         let counted = |steps: u64| {
             let meter = Meter::new(steps.saturating_add(EXPLAIN_STEPS));
             CountedNode::new(node.clone(), &meter)

@@ -6,12 +6,12 @@ use mcp_core::protocol::{
     Admission, Answer, Client, Completing, ListenFilter, Notice, Opening, Request, TaskVerb, Work,
     refuse_arguments,
 };
-use rustler::{Encoder, Env, Error, NifResult, ResourceArc, Term};
+use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use super::{CatalogResource, id_term};
 use crate::atoms;
 use crate::resources::binary_term;
-use crate::schema::check;
+use crate::schema::{check, repair};
 use crate::terms::{TermJson, read_term};
 
 /// What a finished answer travels in.
@@ -113,7 +113,7 @@ fn notice_term<'a>(env: Env<'a>, notice: &Notice<'a>) -> NifResult<Term<'a>> {
 }
 
 /// Kind, index, name, arguments.
-type Asked<'r, 'a> = (rustler::Atom, Option<usize>, Option<&'r str>, Term<'a>);
+type Asked<'r, 'a> = (Atom, Option<usize>, Option<&'r str>, Term<'a>);
 
 /// A request whose arguments were looked at.
 pub(crate) enum Judged<'a> {
@@ -129,9 +129,10 @@ pub(crate) fn request_fields<'a>(
     request: &Request<'a>,
 ) -> NifResult<Judged<'a>> {
     let (kind, index, name, arguments) = asked(env, request)?;
-    if let Some(answer) = refuse(catalog, request, arguments) {
-        return Ok(Judged::Refused(answer));
-    }
+    let (arguments, repairs) = match fitting(env, catalog, request, arguments) {
+        Ok(fitting) => fitting,
+        Err(answer) => return Ok(Judged::Refused(answer)),
+    };
     let fields = [
         id_term(env, &request.id),
         request.method.name().encode(env),
@@ -149,6 +150,7 @@ pub(crate) fn request_fields<'a>(
         client_term(env, request.client.as_ref())?,
         input_term(env, request)?,
         task_term(env, request),
+        repairs.encode(env),
     ];
     let fields = rustler::types::tuple::make_tuple(env, &fields);
     Ok(Judged::Fields(fields))
@@ -270,7 +272,7 @@ fn asked_of_server<'r, 'a: 'r>(env: Env<'a>, work: &'r Work<'a>) -> NifResult<As
     })
 }
 
-fn list_atom(kind: ListKind) -> rustler::Atom {
+fn list_atom(kind: ListKind) -> Atom {
     match kind {
         ListKind::Tools => atoms::list_tools(),
         ListKind::Prompts => atoms::list_prompts(),
@@ -279,7 +281,7 @@ fn list_atom(kind: ListKind) -> rustler::Atom {
     }
 }
 
-fn verb_atom(verb: TaskVerb) -> rustler::Atom {
+fn verb_atom(verb: TaskVerb) -> Atom {
     match verb {
         TaskVerb::Get => atoms::get_task(),
         TaskVerb::Result => atoms::task_result(),
@@ -300,25 +302,33 @@ fn task_term<'a>(env: Env<'a>, request: &Request<'a>) -> Term<'a> {
     }
 }
 
-/// The finished answer to a call whose arguments do not fit the tool's schema.
-fn refuse(
+/// Arguments that fit the tool's schema, and the kinds of the changes by which they do; or the
+/// finished answer to a call whose arguments do not.
+fn fitting<'a>(
+    env: Env<'a>,
     catalog: &Catalog<TermJson>,
     request: &Request<'_>,
-    arguments: Term<'_>,
-) -> Option<Answer> {
+    arguments: Term<'a>,
+) -> Result<(Term<'a>, Vec<Atom>), Answer> {
+    let as_sent = (arguments, Vec::new());
     let Work::Tool { index, name, .. } = &request.work else {
-        return None;
+        return Ok(as_sent);
     };
-    let tool = catalog.tool(*index)?;
-    let problems = check(&tool.input, arguments).err()?;
-    let extras = catalog.extras(request.revision);
-    Some(refuse_arguments(
-        name,
-        &problems,
-        &request.id,
-        request.revision,
-        &extras,
-    ))
+    let Some(tool) = catalog.tool(*index) else {
+        return Ok(as_sent);
+    };
+    let Err(problems) = check(&tool.input, arguments) else {
+        return Ok(as_sent);
+    };
+    let repaired = if tool.repair {
+        repair(env, &tool.input, arguments)
+    } else {
+        None
+    };
+    repaired.ok_or_else(|| {
+        let extras = catalog.extras(request.revision);
+        refuse_arguments(name, &problems, &request.id, request.revision, &extras)
+    })
 }
 
 fn completing<'a>(env: Env<'a>, argument: &Completing<'a>) -> NifResult<Term<'a>> {
