@@ -47,9 +47,8 @@ defmodule McpServer.Schema.Validator do
       {:ok, %{"limit" => 42}, [:number]}
   """
 
-  alias McpServer.JSON
+  alias McpServer.{JSON, Limit, Native}
   alias McpServer.JSON.EncodeError
-  alias McpServer.Native
   alias McpServer.Schema.Error
 
   @enforce_keys [:ref]
@@ -58,7 +57,16 @@ defmodule McpServer.Schema.Validator do
   @opaque t :: %__MODULE__{ref: reference}
   @type schema :: map | boolean | McpServer.Schema.t()
 
-  @limits [:max_bytes, :max_depth, :max_subschemas, :max_regex_bytes, :max_refs_on_path, :max_steps]
+  # The most that each can be: what a thread of 64 MiB compiles, and what a check does in seconds.
+  @limits [
+    max_bytes: 16 * 1024 * 1024,
+    max_depth: 127,
+    max_subschemas: 100_000,
+    max_regex_bytes: 64 * 1024 * 1024,
+    max_refs_on_path: 1_000,
+    max_steps: 1_000_000_000,
+    max_problems: 20
+  ]
 
   @type limit ::
           {:max_bytes, pos_integer}
@@ -67,6 +75,7 @@ defmodule McpServer.Schema.Validator do
           | {:max_regex_bytes, pos_integer}
           | {:max_refs_on_path, pos_integer}
           | {:max_steps, pos_integer}
+          | {:max_problems, 1..20}
 
   @typedoc "`:assert` stands for every format of the schema's draft; a list for its own."
   @type formats :: :annotate | :assert | [String.t()]
@@ -92,6 +101,7 @@ defmodule McpServer.Schema.Validator do
   | `:max_regex_bytes` | 1 MiB | memory of one compiled regular expression, in bytes; all of them share sixteen times as much |
   | `:max_refs_on_path` | 64 | references in a row |
   | `:max_steps` | 10 million | looks at the value in one check, some nanoseconds each |
+  | `:max_problems` | 20 | problems that are reported for one value; 20 at most |
 
   Limits are for the schema and its documents together. A document that names no dialect is written in the schema's.
 
@@ -102,15 +112,13 @@ defmodule McpServer.Schema.Validator do
       iex> Exception.message(error)
       "/price: must be at least 0 (minimum)"
 
-  The error has `kind: :schema` and one problem. Raises `ArgumentError` for an unknown option, for documents that are not a
-  map with strings as keys, and for formats of another shape.
+  The error has `kind: :schema` and one problem. Raises `ArgumentError` for a limit that does not exist, or is none, for
+  documents that are not a map with strings as keys, and for formats of another shape.
   """
   @spec compile(schema, [option]) :: {:ok, t} | {:error, Error.t()}
   def compile(schema, options \\ []) do
-    {options, limits} =
-      options |> Keyword.validate!([:formats, :documents | @limits]) |> Keyword.split([:formats, :documents])
-
-    limits = for {name, value} <- limits, into: %{}, do: {Atom.to_string(name), value}
+    {options, limits} = Keyword.split(options, [:formats, :documents])
+    limits = limits |> Limit.check_all!(@limits) |> Map.new()
     formats = formats!(options[:formats])
 
     with {:ok, text} <- JSON.encode(schema),
@@ -151,6 +159,10 @@ defmodule McpServer.Schema.Validator do
       end
     end)
   end
+
+  @doc false
+  @spec limits() :: [{atom, pos_integer}]
+  def limits, do: @limits
 
   @doc """
   Checks a value: any term that `McpServer.JSON.encode/2` accepts. Maps may have atoms for keys, and

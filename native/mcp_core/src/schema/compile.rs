@@ -7,7 +7,7 @@ use jsonschema::json::Json;
 use jsonschema::{Draft, Registry, Retrieve, Uri, ValidationError};
 use serde_json::Value;
 
-use crate::json::{JsonErrorKind, Limits, check};
+use crate::json::{JsonErrorKind, Limits, big_integer, check};
 
 use super::counted::Counted;
 use super::dialect::dialect;
@@ -122,6 +122,9 @@ impl<'l> Tally<'l> {
             },
             _ => SchemaError::Json(error),
         })?;
+        if let Some(pointer) = big_integer(text) {
+            return Err(SchemaError::BigInteger { pointer });
+        }
         let schema = serde_json::from_slice(text).map_err(|_| SchemaError::Internal)?;
         self.subschemas = measure(&schema, self.subschemas, limits)?;
         Ok(schema)
@@ -164,10 +167,7 @@ fn build<J: Json>(
 }
 
 /// A document that names no dialect is written in the schema's.
-fn register(
-    documents: &[(String, Value)],
-    draft: Draft,
-) -> Result<Registry<'_>, SchemaError> {
+fn register(documents: &[(String, Value)], draft: Draft) -> Result<Registry<'_>, SchemaError> {
     let mut registry = Registry::new();
     for (uri, document) in documents {
         registry = registry

@@ -8,6 +8,9 @@
 //! Both are bounded whatever the schema says: [`SchemaLimits`] counts a schema before anything
 //! recurses over it, `survey` refuses references that multiply, and each check has a budget of
 //! steps and of stack.
+//!
+//! [`contains`] and [`satisfiable`] say what schemas mean to each other, as far as that can be found
+//! out.
 
 mod branches;
 mod compile;
@@ -24,6 +27,7 @@ mod nearest;
 mod options;
 mod patterns;
 mod problem;
+mod relation;
 mod repair;
 mod sentences;
 mod sources;
@@ -38,6 +42,7 @@ pub use limits::SchemaLimits;
 pub(crate) use nearest::nearest;
 pub use options::SchemaOptions;
 pub use problem::Problem;
+pub use relation::{Answer, Containment, Contradiction, contains, contradictions, satisfiable};
 pub use repair::{Change, Edit, Repaired, Step};
 pub use validator::Validator;
 

@@ -21,12 +21,7 @@ pub(crate) fn edited<'a>(
     }
 }
 
-fn members<'a>(
-    env: Env<'a>,
-    term: Term<'a>,
-    edits: &[Edit],
-    depth: usize,
-) -> Option<Term<'a>> {
+fn members<'a>(env: Env<'a>, term: Term<'a>, edits: &[Edit], depth: usize) -> Option<Term<'a>> {
     let mut term = term;
     for inside in by_step(edits, depth) {
         let Some(Step::Name(name)) = inside.first()?.path.get(depth) else {
@@ -39,12 +34,7 @@ fn members<'a>(
     Some(term)
 }
 
-fn elements<'a>(
-    env: Env<'a>,
-    term: Term<'a>,
-    edits: &[Edit],
-    depth: usize,
-) -> Option<Term<'a>> {
+fn elements<'a>(env: Env<'a>, term: Term<'a>, edits: &[Edit], depth: usize) -> Option<Term<'a>> {
     let mut elements: Vec<Term<'a>> = term.decode().ok()?;
     for inside in by_step(edits, depth) {
         let Some(Step::Index(index)) = inside.first()?.path.get(depth) else {
