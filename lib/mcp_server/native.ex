@@ -29,9 +29,10 @@ defmodule McpServer.Native do
   def json_decode_dirty(_text, _limits, _views?), do: unloaded()
 
   # Schemas
-  def schema_compile(_text, _limits), do: unloaded()
+  def schema_compile(_text, _limits, _formats, _documents), do: unloaded()
   def schema_validate(_schema, _term), do: unloaded()
   def schema_validate_dirty(_schema, _term), do: unloaded()
+  def schema_repair(_schema, _term), do: unloaded()
 
   # stdin and stdout
   def stdio_open, do: unloaded()

@@ -3,7 +3,7 @@ defmodule McpServer.Router.Server do
   # The options of `use McpServer.Router`: what the server says of itself.
 
   alias McpServer.{Fields, Icon, Limit}
-  alias McpServer.Router.Refusal
+  alias McpServer.Router.{Formats, Refusal}
   alias McpServer.Schema.Validator
 
   @options Fields.table(
@@ -20,7 +20,9 @@ defmodule McpServer.Router.Server do
                page_size: :count,
                schema_limits: :list,
                template_limits: :list,
-               system_role: {:in, ~w(user assistant passthrough error)}
+               system_role: {:in, ~w(user assistant passthrough error)},
+               formats: :any,
+               repair: :boolean
              ],
              "option"
            )
@@ -37,7 +39,9 @@ defmodule McpServer.Router.Server do
     page_size: 1_000,
     schema_limits: [],
     template_limits: [],
-    system_role: "user"
+    system_role: "user",
+    formats: Formats.default(),
+    repair: false
   }
 
   @scopes %{"private" => :private, "public" => :public}
@@ -52,6 +56,7 @@ defmodule McpServer.Router.Server do
     owner = "`use McpServer.Router`"
     given = Refusal.checked!(place, fn -> Fields.gather!(owner, @options, options) end)
     if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
+    Formats.check!(given, owner, place)
     server = @defaults |> Map.put(:name, inspect(router)) |> Map.merge(given)
 
     %{

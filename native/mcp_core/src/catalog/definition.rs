@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::schema::Formats;
+
 /// A server's whole declaration, as the Elixir router writes it. Keys are camelCase.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a server definition")]
@@ -90,6 +92,12 @@ pub struct ToolRule {
     /// Client capabilities without which the tool is not called.
     #[serde(default)]
     pub requires: Vec<String>,
+    /// Which formats its arguments have to have.
+    #[serde(default)]
+    pub formats: Formats,
+    /// Whether arguments that do not fit are repaired where that leaves no doubt.
+    #[serde(default)]
+    pub repair: bool,
 }
 
 const fn default_page_size() -> usize {
