@@ -43,6 +43,7 @@ defmodule McpServer.Router do
   | `ttl_ms:` | how long clients may keep a list, in milliseconds (2026-07-28) | `0` |
   | `cache_scope:` | who may share a kept list: `:private` or `:public` (2026-07-28) | `:private` |
   | `page_size:` | entries per page of a list | `1000` |
+  | `lint:` | `false`: no warnings of `McpServer.Lint` while the router compiles; `[ignore: [codes]]`: codes that it never looks for | |
   | `system_role:` | what becomes of messages of the role `"system"`, which MCP does not have: `:user`, `:assistant`, `:passthrough` or `:error` | `:user` |
 
   ## Mistakes
@@ -52,7 +53,8 @@ defmodule McpServer.Router do
   is none, a schema that cannot be compiled. That the named functions exist is checked once every module
   has been compiled, so a controller is no compile-time dependency of a router: changing one does not
   recompile the other, and yet a function that goes missing stops the build. Only a missing `complete` of a
-  resource is a warning, since the resource can be read without.
+  resource is a warning, since the resource can be read without. What can be served, and yet no client can use,
+  is a warning too: see `McpServer.Lint`.
 
   ## Generated functions
 
@@ -72,7 +74,7 @@ defmodule McpServer.Router do
 
   `__mcp__/1` gives the table as data: `:server`, `:tools`, `:prompts`, `:resources`, `:resource_templates` (the
   structs in the order of declaration), `:tool_handlers`, `:prompt_handlers`, `:resource_handlers`,
-  `:template_handlers`, `:dual_responses` (the server's name), `:dynamic` (lists the router computes) and `:fingerprint`.
+  `:template_handlers`, `:dual_responses` (the server's name), `:dynamic` (lists the router computes), `:lint` and `:fingerprint`.
   '''
 
   alias McpServer.Router.{DualResponsesDefinition, Handler, PromptDefinition, Refusal, ResourceDefinition}
@@ -120,6 +122,7 @@ defmodule McpServer.Router do
   | `task_support:` | `:optional` or `:required`: calls may, or must, run as tasks: `McpServer.Tasks` (`:forbidden`) |
   | `task_start:` | `:handler`: a call becomes a task when its handler says so (`:call`: at once) |
   | `execution:`, `meta:` | maps that go out as `execution` and `_meta` |
+  | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` that are not looked for in this tool |
   | `result_budget:` | bytes of an answer above which the result is kept by the router's `dual_responses/2`, and a part of it goes out with a link; at least 2,048 |
 
   The name is 1 to 128 characters of `A-Za-z0-9_./-`.

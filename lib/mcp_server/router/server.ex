@@ -3,7 +3,7 @@ defmodule McpServer.Router.Server do
   # The options of `use McpServer.Router`: what the server says of itself.
 
   alias McpServer.{Fields, Icon}
-  alias McpServer.Router.Refusal
+  alias McpServer.Router.{LintRules, Refusal}
 
   @options Fields.table(
              [
@@ -17,7 +17,8 @@ defmodule McpServer.Router.Server do
                ttl_ms: :count,
                cache_scope: {:in, ~w(private public)},
                page_size: :count,
-               system_role: {:in, ~w(user assistant passthrough error)}
+               system_role: {:in, ~w(user assistant passthrough error)},
+               lint: :any
              ],
              "option"
            )
@@ -38,12 +39,13 @@ defmodule McpServer.Router.Server do
   @scopes %{"private" => :private, "public" => :public}
   @roles %{"user" => :user, "assistant" => :assistant, "passthrough" => :passthrough, "error" => :error}
 
-  @doc "The checked options over their defaults."
+  @doc "The checked options over their defaults; `:lint` is told apart when the table is built."
   @spec new!(module, term, Refusal.place()) :: map
   def new!(router, options, place) do
     owner = "`use McpServer.Router`"
     given = Refusal.checked!(place, fn -> Fields.gather!(owner, @options, options) end)
     if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
+    given = Map.put(given, :lint, LintRules.new!(given[:lint], owner, place))
     server = @defaults |> Map.put(:name, inspect(router)) |> Map.merge(given)
 
     %{

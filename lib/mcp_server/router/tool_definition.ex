@@ -4,7 +4,7 @@ defmodule McpServer.Router.ToolDefinition do
   # are dispatched by.
 
   alias McpServer.{App, Fields, Icon, Tool}
-  alias McpServer.Router.{Field, Handler, Name, RawSchema, Refusal, Scope}
+  alias McpServer.Router.{Field, Handler, LintRules, Name, RawSchema, Refusal, Scope}
 
   @capabilities %{"sampling" => :sampling, "elicitation" => :elicitation, "roots" => :roots}
 
@@ -26,7 +26,8 @@ defmodule McpServer.Router.ToolDefinition do
                task_support: {:in, ~w(forbidden optional required)},
                task_start: {:in, ~w(call handler)},
                meta: :map,
-               result_budget: :count
+               result_budget: :count,
+               lint: :any
              ],
              "option"
            )
@@ -118,6 +119,7 @@ defmodule McpServer.Router.ToolDefinition do
       name: tool.name,
       place: tool.place,
       result_budget: tool.options[:result_budget],
+      ignored: LintRules.ignored!(tool.options[:lint], tool.what, tool.place),
       struct: wire_struct(tool),
       entry: entry(tool),
       handlers: handlers(tool)

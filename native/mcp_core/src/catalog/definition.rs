@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::CatalogError;
+
 /// A server's whole declaration, as the Elixir router writes it. Keys are camelCase.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a server definition")]
@@ -33,6 +35,16 @@ pub struct Definition {
     /// Lists that user code computes for each request.
     #[serde(default)]
     pub dynamic: Vec<String>,
+}
+
+impl Definition {
+    /// Reads a definition.
+    ///
+    /// # Errors
+    /// [`CatalogError::Definition`] when the text is none.
+    pub fn read(text: &[u8]) -> Result<Self, CatalogError> {
+        serde_json::from_slice(text).map_err(|error| CatalogError::Definition(error.to_string()))
+    }
 }
 
 /// The server's name, its texts and its defaults.

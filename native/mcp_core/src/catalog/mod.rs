@@ -73,8 +73,7 @@ impl<J: Json> Catalog<J> {
     /// [`CatalogError`] naming the entry that cannot be served.
     pub fn build(definition: &[u8], limits: &SchemaLimits) -> Result<Self, CatalogError> {
         let fingerprint = cursor::fingerprint(definition);
-        let definition: Definition = serde_json::from_slice(definition)
-            .map_err(|error| CatalogError::Definition(error.to_string()))?;
+        let definition = Definition::read(definition)?;
         let dynamic = dynamic_lists(&definition.dynamic)?;
         let capabilities = Capabilities::of(&definition, &dynamic);
         let server = &definition.server;
