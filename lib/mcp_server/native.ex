@@ -1,6 +1,7 @@
 defmodule McpServer.Native do
   # The stubs of the native library. Only the façades call it: `McpServer.JSON`, `McpServer.Protocol`,
-  # `McpServer.Protocol.HTTP`, `McpServer.Results`, `McpServer.Schema` and the reader of `McpServer.Stdio`.
+  # `McpServer.Protocol.HTTP`, `McpServer.Results`, `McpServer.Schema`, `McpServer.Lint`, `McpServer.Breaking` and the
+  # reader of `McpServer.Stdio`.
   #
   # What a call is given and gives back is written where it is called; here is what they share:
   # a `_dirty` twin does the same on a dirty CPU scheduler and answers `:busy` while there are too many
@@ -33,6 +34,14 @@ defmodule McpServer.Native do
   def schema_validate(_schema, _term), do: unloaded()
   def schema_validate_dirty(_schema, _term), do: unloaded()
   def schema_repair(_schema, _term), do: unloaded()
+
+  def schema_satisfiable(_text), do: unloaded()
+  def schema_contains(_outer, _inner), do: unloaded()
+
+  # Findings and changes
+  def lint_definition(_definition, _budgets), do: unloaded()
+  def catalog_snapshot(_definition), do: unloaded()
+  def catalog_compare(_old, _new), do: unloaded()
 
   # stdin and stdout
   def stdio_open, do: unloaded()

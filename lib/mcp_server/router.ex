@@ -45,6 +45,7 @@ defmodule McpServer.Router do
   | `page_size:` | entries per page of a list | `1000` |
   | `schema_limits:` | what a tool's schemas may cost, and a check against one: those of `McpServer.Schema.Validator.compile/2` | theirs |
   | `template_limits:` | `max_bytes:` of a URI template and of what is matched against it, `max_variables:` | `8_192`, `32` |
+  | `lint:` | `false`: no warnings of `McpServer.Lint` while the router compiles; `[ignore: [codes]]`: codes that it never looks for | |
   | `system_role:` | what becomes of messages of the role `"system"`, which MCP does not have: `:user`, `:assistant`, `:passthrough` or `:error` | `:user` |
   | `formats:` | which formats the strings in a tool's arguments have to have, see below | seven of them |
   | `repair:` | whether arguments that do not fit are repaired, see below | `false` |
@@ -77,7 +78,8 @@ defmodule McpServer.Router do
   is none, a schema that cannot be compiled. That the named functions exist is checked once every module
   has been compiled, so a controller is no compile-time dependency of a router: changing one does not
   recompile the other, and yet a function that goes missing stops the build. Only a missing `complete` of a
-  resource is a warning, since the resource can be read without.
+  resource is a warning, since the resource can be read without. What can be served, and yet no client can use,
+  is a warning too: see `McpServer.Lint`.
 
   ## Generated functions
 
@@ -97,7 +99,7 @@ defmodule McpServer.Router do
 
   `__mcp__/1` gives the table as data: `:server`, `:tools`, `:prompts`, `:resources`, `:resource_templates` (the
   structs in the order of declaration), `:tool_handlers`, `:prompt_handlers`, `:resource_handlers`,
-  `:template_handlers`, `:dual_responses` (the server's name), `:dynamic` (lists the router computes) and `:fingerprint`.
+  `:template_handlers`, `:dual_responses` (the server's name), `:dynamic` (lists the router computes), `:lint` and `:fingerprint`.
   '''
 
   alias McpServer.Router.{DualResponsesDefinition, Handler, PromptDefinition, Refusal, ResourceDefinition}
@@ -146,6 +148,7 @@ defmodule McpServer.Router do
   | `task_start:` | `:handler`: a call becomes a task when its handler says so (`:call`: at once) |
   | `formats:`, `repair:` | in place of the router's, see above |
   | `execution:`, `meta:` | maps that go out as `execution` and `_meta` |
+  | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` that are not looked for in this tool |
   | `result_budget:` | bytes of an answer above which the result is kept by the router's `dual_responses/2`, and a part of it goes out with a link; at least 2,048 |
 
   The name is 1 to 128 characters of `A-Za-z0-9_./-`.

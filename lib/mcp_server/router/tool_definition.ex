@@ -4,7 +4,7 @@ defmodule McpServer.Router.ToolDefinition do
   # are dispatched by.
 
   alias McpServer.{App, Fields, Icon, Tool}
-  alias McpServer.Router.{Field, Formats, Handler, Name, RawSchema, Refusal, Scope}
+  alias McpServer.Router.{Field, Formats, Handler, LintRules, Name, RawSchema, Refusal, Scope}
 
   @capabilities %{"sampling" => :sampling, "elicitation" => :elicitation, "roots" => :roots}
 
@@ -28,7 +28,8 @@ defmodule McpServer.Router.ToolDefinition do
                meta: :map,
                result_budget: :count,
                formats: :any,
-               repair: :boolean
+               repair: :boolean,
+               lint: :any
              ],
              "option"
            )
@@ -121,6 +122,7 @@ defmodule McpServer.Router.ToolDefinition do
       name: tool.name,
       place: tool.place,
       result_budget: tool.options[:result_budget],
+      ignored: LintRules.ignored!(tool.options[:lint], tool.what, tool.place),
       struct: wire_struct(tool),
       entry: entry(tool),
       handlers: handlers(tool)

@@ -190,6 +190,15 @@ rustler::atoms! {
     invalid_code,
     invalid_type,
 
+    // Findings and changes.
+    severity,
+    code,
+    kind,
+    name,
+    advice,
+    reasons,
+    example,
+
     // Presentations.
     known,
     unknown_kind,
