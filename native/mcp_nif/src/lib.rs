@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `terms` | terms into JSON, JSON into terms, terms as JSON for the schema validator |
 //! | `json`, `schema`, `protocol` | the calls of `McpServer.JSON`, `McpServer.Schema`, `McpServer.Protocol` |
+//! | `lint` | the calls of `McpServer.Lint`, `McpServer.Breaking` and `McpServer.Schema.Relation` |
 //! | `results` | the calls of `McpServer.Results` |
 //! | `http` | the calls of `McpServer.Protocol.HTTP`; the listener, its exchanges and their messages |
 //! | `results` | the calls of `McpServer.Results` |
@@ -17,6 +18,7 @@
 mod atoms;
 mod http;
 mod json;
+mod lint;
 mod options;
 mod pretty;
 mod protocol;
