@@ -67,12 +67,14 @@ defmodule McpServer.Catalog do
   """
   @spec build(module()) :: {:ok, t()} | {:error, String.t()}
   def build(router) do
-    with {:ok, definition} <- definition(router), {:ok, ref} <- Protocol.compile(definition) do
+    with {:ok, definition} <- definition(router),
+         server = router.__mcp__(:server),
+         {:ok, ref} <- Protocol.compile(definition, server.schema_limits, server.template_limits) do
       {:ok,
        %__MODULE__{
          ref: ref,
          router: router,
-         server: router.__mcp__(:server),
+         server: server,
          tools: router.__mcp__(:tool_handlers),
          prompts: router.__mcp__(:prompt_handlers),
          resources: router.__mcp__(:resource_handlers),

@@ -10,6 +10,7 @@ defmodule McpServer.Native do
 
   # Compiled first, because loading this module runs it: also while the project that defines it compiles.
   require McpServer.Native.Library
+  alias McpServer.Native.Library
 
   @on_load :load
 
@@ -17,7 +18,9 @@ defmodule McpServer.Native do
   def load do
     # All but one of the dirty CPU schedulers may work for us.
     limit = :erlang.system_info(:dirty_cpu_schedulers_online) - 1
-    :erlang.load_nif(McpServer.Native.Library.path(), limit)
+
+    with {:error, {:upgrade, _text}} <- :erlang.load_nif(Library.path(), {Library.version(), limit}),
+         do: {:error, {:upgrade, Library.restart_needed()}}
   end
 
   # JSON
@@ -39,17 +42,19 @@ defmodule McpServer.Native do
   def catalog_snapshot(_definition), do: unloaded()
   def catalog_compare(_old, _new), do: unloaded()
 
-  # stdin
+  # stdin and stdout
   def stdio_open, do: unloaded()
   def stdio_prepend(_reader, _bytes), do: unloaded()
   def stdio_read(_reader, _owner, _max_line_bytes), do: unloaded()
   def stdio_credit(_reader, _batches), do: unloaded()
   def stdio_close(_reader), do: unloaded()
+  def stdio_write_now(_reader, _text), do: unloaded()
 
   # The protocol
-  def catalog_new(_definition), do: unloaded()
-  def admit(_catalog, _revision, _line), do: unloaded()
-  def admit_dirty(_catalog, _revision, _line), do: unloaded()
+  def catalog_new(_definition, _limits), do: unloaded()
+  def message_limits(_limits), do: unloaded()
+  def admit(_catalog, _limits, _revision, _line), do: unloaded()
+  def admit_dirty(_catalog, _limits, _revision, _line), do: unloaded()
   def encode_result(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
   def encode_result_dirty(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
   def encode_empty(_catalog, _id, _revision, _listen), do: unloaded()
@@ -115,8 +120,8 @@ defmodule McpServer.Native do
   # The rules of HTTP
   def http_policy(_options), do: unloaded()
   def http_screen(_policy, _method, _target, _authority, _headers), do: unloaded()
-  def http_admit(_catalog, _screened, _revision, _body), do: unloaded()
-  def http_admit_dirty(_catalog, _screened, _revision, _body), do: unloaded()
+  def http_admit(_catalog, _limits, _screened, _revision, _body), do: unloaded()
+  def http_admit_dirty(_catalog, _limits, _screened, _revision, _body), do: unloaded()
   def http_answer(_kind, _details), do: unloaded()
   def http_challenge(_challenge), do: unloaded()
   def http_metadata_url(_policy), do: unloaded()

@@ -43,6 +43,8 @@ defmodule McpServer.Router do
   | `ttl_ms:` | how long clients may keep a list, in milliseconds (2026-07-28) | `0` |
   | `cache_scope:` | who may share a kept list: `:private` or `:public` (2026-07-28) | `:private` |
   | `page_size:` | entries per page of a list | `1000` |
+  | `schema_limits:` | what a tool's schemas may cost, and a check against one: those of `McpServer.Schema.Validator.compile/2` | theirs |
+  | `template_limits:` | `max_bytes:` of a URI template and of what is matched against it, `max_variables:` | `8_192`, `32` |
   | `lint:` | `false`: no warnings of `McpServer.Lint` while the router compiles; `[ignore: [codes]]`: codes that it never looks for | |
   | `system_role:` | what becomes of messages of the role `"system"`, which MCP does not have: `:user`, `:assistant`, `:passthrough` or `:error` | `:user` |
 

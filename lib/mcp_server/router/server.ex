@@ -2,8 +2,9 @@ defmodule McpServer.Router.Server do
   @moduledoc false
   # The options of `use McpServer.Router`: what the server says of itself.
 
-  alias McpServer.{Fields, Icon}
+  alias McpServer.{Fields, Icon, Limit}
   alias McpServer.Router.{LintRules, Refusal}
+  alias McpServer.Schema.Validator
 
   @options Fields.table(
              [
@@ -17,6 +18,8 @@ defmodule McpServer.Router.Server do
                ttl_ms: :count,
                cache_scope: {:in, ~w(private public)},
                page_size: :count,
+               schema_limits: :list,
+               template_limits: :list,
                system_role: {:in, ~w(user assistant passthrough error)},
                lint: :any
              ],
@@ -33,11 +36,16 @@ defmodule McpServer.Router.Server do
     ttl_ms: 0,
     cache_scope: "private",
     page_size: 1_000,
+    schema_limits: [],
+    template_limits: [],
     system_role: "user"
   }
 
   @scopes %{"private" => :private, "public" => :public}
   @roles %{"user" => :user, "assistant" => :assistant, "passthrough" => :passthrough, "error" => :error}
+
+  # As many as fit into a URI template of some length, and no more than a client would fill in.
+  @template_limits [max_bytes: 65_536, max_variables: 256]
 
   @doc "The checked options over their defaults; `:lint` is told apart when the table is built."
   @spec new!(module, term, Refusal.place()) :: map
@@ -51,7 +59,12 @@ defmodule McpServer.Router.Server do
     %{
       server
       | cache_scope: Map.fetch!(@scopes, server.cache_scope),
-        system_role: Map.fetch!(@roles, server.system_role)
+        system_role: Map.fetch!(@roles, server.system_role),
+        schema_limits: limits!(server.schema_limits, Validator.limits(), place),
+        template_limits: limits!(server.template_limits, @template_limits, place)
     }
   end
+
+  defp limits!(given, units, place),
+    do: Refusal.checked!(place, fn -> given |> Limit.check_all!(units) |> Map.new() end)
 end

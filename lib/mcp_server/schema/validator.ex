@@ -21,9 +21,8 @@ defmodule McpServer.Schema.Validator do
   A schema has limits, so that no schema costs more than its author meant it to; see `compile/2`.
   """
 
-  alias McpServer.JSON
+  alias McpServer.{JSON, Limit, Native}
   alias McpServer.JSON.EncodeError
-  alias McpServer.Native
   alias McpServer.Schema.Error
 
   @enforce_keys [:ref]
@@ -32,7 +31,16 @@ defmodule McpServer.Schema.Validator do
   @opaque t :: %__MODULE__{ref: reference}
   @type schema :: map | boolean | McpServer.Schema.t()
 
-  @limits [:max_bytes, :max_depth, :max_subschemas, :max_regex_bytes, :max_refs_on_path, :max_steps]
+  # The most that each can be: what a thread of 64 MiB compiles, and what a check does in seconds.
+  @limits [
+    max_bytes: 16 * 1024 * 1024,
+    max_depth: 127,
+    max_subschemas: 100_000,
+    max_regex_bytes: 64 * 1024 * 1024,
+    max_refs_on_path: 1_000,
+    max_steps: 1_000_000_000,
+    max_problems: 20
+  ]
 
   @type limit ::
           {:max_bytes, pos_integer}
@@ -41,6 +49,7 @@ defmodule McpServer.Schema.Validator do
           | {:max_regex_bytes, pos_integer}
           | {:max_refs_on_path, pos_integer}
           | {:max_steps, pos_integer}
+          | {:max_problems, 1..20}
 
   @doc """
   Compiles a schema: a map in either kind of keys, a `McpServer.Schema` or a boolean.
@@ -53,12 +62,13 @@ defmodule McpServer.Schema.Validator do
   | `:max_regex_bytes` | 1 MiB | memory of one compiled regular expression, in bytes |
   | `:max_refs_on_path` | 64 | references in a row |
   | `:max_steps` | 10 million | looks at the value in one check, some nanoseconds each |
+  | `:max_problems` | 20 | problems that are reported for one value; 20 at most |
 
-  The error has `kind: :schema` and one problem.
+  The error has `kind: :schema` and one problem. Raises `ArgumentError` for a limit that does not exist, or is none.
   """
   @spec compile(schema, [limit]) :: {:ok, t} | {:error, Error.t()}
   def compile(schema, limits \\ []) do
-    limits = for {name, value} <- Keyword.validate!(limits, @limits), into: %{}, do: {Atom.to_string(name), value}
+    limits = limits |> Limit.check_all!(@limits) |> Map.new()
 
     with {:ok, text} <- JSON.encode(schema), {:ok, ref} <- Native.schema_compile(text, limits) do
       {:ok, %__MODULE__{ref: ref}}
@@ -70,6 +80,10 @@ defmodule McpServer.Schema.Validator do
         {:error, Error.new(:schema, "", kind, detail)}
     end
   end
+
+  @doc false
+  @spec limits() :: [{atom, pos_integer}]
+  def limits, do: @limits
 
   @doc """
   Checks a value: any term that `McpServer.JSON.encode/2` accepts. Maps may have atoms for keys, and

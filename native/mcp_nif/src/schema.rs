@@ -1,14 +1,12 @@
 //! `McpServer.Schema.Validator`'s half: schemas compiled once, terms checked against them.
 
-use std::collections::BTreeMap;
-
 use mcp_core::revision::Revision;
 use mcp_core::schema::{Problem, SchemaLimits, Validator, compile};
-use rustler::serde::from_term;
 use rustler::{Binary, Encoder, Env, NifResult, OwnedEnv, ResourceArc, Term};
 
 use crate::atoms;
 use crate::json::INLINE_BYTES;
+use crate::options;
 use crate::resources::{DirtyPermit, SchemaResource, on_large_stack};
 use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, plain};
 
@@ -16,8 +14,9 @@ use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, plain};
 /// are the core's.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn schema_compile<'a>(env: Env<'a>, schema: Binary<'a>, limits: Term<'a>) -> Term<'a> {
-    let Some(limits) = schema_limits(limits) else {
-        return env.error_tuple(("limits", "a limit is a positive integer"));
+    let limits = match schema_limits(limits) {
+        Ok(limits) => limits,
+        Err(error) => return env.error_tuple(("limits", error)),
     };
     let text = schema.as_slice();
     match on_large_stack(|| compile::<TermJson>(text, &limits)) {
@@ -29,22 +28,27 @@ fn schema_compile<'a>(env: Env<'a>, schema: Binary<'a>, limits: Term<'a>) -> Ter
     }
 }
 
-/// The core's limits, but for those in a map of names and positive integers.
-fn schema_limits(given: Term<'_>) -> Option<SchemaLimits> {
+/// A map of limits; those it leaves out are the core's.
+pub(crate) fn schema_limits(given: Term<'_>) -> Result<SchemaLimits, String> {
     let mut limits = SchemaLimits::default();
-    for (name, value) in from_term::<BTreeMap<String, u64>>(given).ok()? {
-        let size = usize::try_from(value).ok().filter(|size| *size > 0)?;
-        match name.as_str() {
-            "max_bytes" => limits.max_bytes = size,
-            "max_depth" => limits.max_depth = size,
-            "max_subschemas" => limits.max_subschemas = size,
-            "max_regex_bytes" => limits.max_regex_bytes = size,
-            "max_refs_on_path" => limits.max_refs_on_path = size,
-            "max_steps" => limits.max_steps = value,
-            _ => return None,
-        }
-    }
-    Some(limits)
+    options::each(given, |name, value| {
+        let limit = match name {
+            "max_bytes" => &mut limits.max_bytes,
+            "max_depth" => &mut limits.max_depth,
+            "max_subschemas" => &mut limits.max_subschemas,
+            "max_regex_bytes" => &mut limits.max_regex_bytes,
+            "max_refs_on_path" => &mut limits.max_refs_on_path,
+            "max_problems" => &mut limits.max_problems,
+            "max_steps" => {
+                limits.max_steps = options::value(name, value)?;
+                return Ok(());
+            }
+            _ => return options::unknown(name),
+        };
+        *limit = options::value(name, value)?;
+        Ok(())
+    })?;
+    Ok(limits)
 }
 
 #[rustler::nif]
@@ -90,21 +94,60 @@ fn validate<'a>(
         }
         Err(error) => return Ok(env.error_tuple((atoms::unsupported(), error))),
     };
-    match check(&schema.0, term) {
-        Ok(()) => Ok(atoms::ok().to_term(env)),
-        Err(problems) => Ok(env.error_tuple(problem_terms(env, &problems)?)),
+    match check(&schema.0, term, Effort::within(budget)) {
+        Some(Ok(())) => Ok(atoms::ok().to_term(env)),
+        Some(Err(problems)) => Ok(env.error_tuple(problem_terms(env, &problems)?)),
+        None => Ok(atoms::over_budget().to_term(env)),
     }
 }
 
-/// What is wrong with a plain term.
+/// How much looking at a term may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// What a normal scheduler can be held for: the size of a term says little about the time that a
+    /// schema takes with it.
+    Inline,
+    /// As much as the schema's own limit allows.
+    Whole,
+}
+
+impl Effort {
+    /// That of a call which may write so many bytes.
+    pub(crate) fn within(budget: usize) -> Self {
+        if budget == usize::MAX {
+            Self::Whole
+        } else {
+            Self::Inline
+        }
+    }
+}
+
+/// Looks at a term while a normal scheduler waits: 0.2 to 0.4 ms for the verdict, and as much for the problems.
+const INLINE_STEPS: u64 = 20_000;
+
+/// What is wrong with a plain term; `None` where finding out takes more than the effort.
 ///
 /// The search for problems holds on to the term for as long as to the schema, which no term of a call
 /// can promise; so it gets a copy with a lifetime of its own. A valid term is not copied.
-pub(crate) fn check(validator: &Validator<TermJson>, term: Term<'_>) -> Result<(), Vec<Problem>> {
-    if validator.is_valid(TermNode::new(term)) {
-        return Ok(());
+pub(crate) fn check(
+    validator: &Validator<TermJson>,
+    term: Term<'_>,
+    effort: Effort,
+) -> Option<Result<(), Vec<Problem>>> {
+    let steps = match effort {
+        Effort::Inline => INLINE_STEPS,
+        Effort::Whole => u64::MAX,
+    };
+    if validator.verdict(TermNode::new(term), steps)? {
+        return Some(Ok(()));
     }
-    OwnedEnv::new().run(|env| validator.check(TermNode::new(term.in_env(env))))
+    OwnedEnv::new().run(|env| {
+        let node = TermNode::new(term.in_env(env));
+        match effort {
+            Effort::Inline => validator.check_within(node, steps),
+            Effort::Whole => Some(validator.check(node)),
+        }
+    })
 }
 
 /// Problems as maps.

@@ -4,6 +4,7 @@ mod budget;
 mod limits;
 mod problems;
 mod references;
+mod relation;
 mod suite;
 
 use mcp_core::schema::{Problem, SchemaError, SchemaLimits, SerdeJson, Validator};

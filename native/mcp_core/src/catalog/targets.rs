@@ -165,7 +165,10 @@ pub(super) fn resources(definition: &Definition) -> Result<Vec<String>, CatalogE
         .collect()
 }
 
-pub(super) fn templates(definition: &Definition) -> Result<Vec<TemplateTarget>, CatalogError> {
+pub(super) fn templates(
+    definition: &Definition,
+    limits: &TemplateLimits,
+) -> Result<Vec<TemplateTarget>, CatalogError> {
     let completes = definition
         .template_completes
         .iter()
@@ -182,7 +185,7 @@ pub(super) fn templates(definition: &Definition) -> Result<Vec<TemplateTarget>, 
                 name: declared.name.clone(),
                 reason: format!("uriTemplate: {reason}"),
             };
-            let template = Template::parse(&declared.uri_template, &TemplateLimits::default())
+            let template = Template::parse(&declared.uri_template, limits)
                 .map_err(|error| refused(error.to_string()))?;
             let matcher = template
                 .matcher()
@@ -232,7 +235,7 @@ fn entry<T: for<'de> Deserialize<'de>>(
     T::deserialize(value).map_err(|error| refused(kind, value, error.to_string()))
 }
 
-fn refused(kind: &'static str, value: &Value, reason: String) -> CatalogError {
+pub(super) fn refused(kind: &'static str, value: &Value, reason: String) -> CatalogError {
     let name = value.get("name").and_then(Value::as_str).unwrap_or("?");
     CatalogError::Entry {
         kind,

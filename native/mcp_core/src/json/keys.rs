@@ -2,6 +2,7 @@
 //! fixed seed an invitation.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use super::string;
 
@@ -39,10 +40,12 @@ pub fn has_duplicate<K: AsRef<str>>(keys: &[K]) -> bool {
 
 /// A key met in the text: where its opening quote is, and a fingerprint of what it says, which makes
 /// most comparisons one of two integers. Only where fingerprints agree is the text read again.
+///
+/// Eight bytes, because there can be one for every eight bytes of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
-    fingerprint: u64,
-    offset: usize,
+    fingerprint: u32,
+    offset: u32,
 }
 
 impl Key {
@@ -50,7 +53,8 @@ impl Key {
     pub(super) fn new(key: &[u8], offset: usize) -> Self {
         Self {
             fingerprint: fingerprint(key),
-            offset,
+            // No text that is read is longer.
+            offset: u32::try_from(offset).unwrap_or(u32::MAX),
         }
     }
 
@@ -64,52 +68,68 @@ impl Key {
         self.read(text) == other.read(text)
     }
 
+    /// Orders by what the keys say. Offsets make the order total, so that nothing hangs on the sort.
+    fn order(self, other: Self, text: &str) -> Ordering {
+        let by_text = || self.read(text).cmp(&other.read(text));
+        self.fingerprint
+            .cmp(&other.fingerprint)
+            .then_with(by_text)
+            .then(self.offset.cmp(&other.offset))
+    }
+
     fn read(self, text: &str) -> Cow<'_, str> {
         // It was read before without an error.
-        string::read(text, self.offset)
+        string::read(text, self.offset())
             .map(|(key, _)| key.into_cow())
             .unwrap_or_default()
     }
+
+    const fn offset(self) -> usize {
+        self.offset as usize
+    }
 }
 
-/// The offset of a key of an object in `text` that stood in the object before, if there is one.
+/// The offset of a key of an object in `text` that stood in the object before, if there is one. The
+/// keys may be in another order afterwards.
 #[inline]
-pub(super) fn repeated(keys: &[Key], text: &str) -> Option<usize> {
+pub(super) fn repeated(keys: &mut [Key], text: &str) -> Option<usize> {
     if keys.len() > FEW {
         return repeated_among_many(keys, text);
     }
-    let mut rest = keys;
+    let mut rest = &*keys;
     while let [key, others @ ..] = rest {
         if let Some(again) = others.iter().find(|other| key.equals(**other, text)) {
-            return Some(again.offset);
+            return Some(again.offset());
         }
         rest = others;
     }
     None
 }
 
-fn repeated_among_many(keys: &[Key], text: &str) -> Option<usize> {
-    let mut sorted: Vec<_> = keys
-        .iter()
-        .map(|key| (key.fingerprint, key.read(text), key.offset))
-        .collect();
-    // The offset makes the order total, so that the answer does not depend on the sort.
-    sorted.sort_unstable();
-    let pairs = sorted.windows(2).filter_map(|pair| match pair {
-        [a, b] if (a.0, &a.1) == (b.0, &b.1) => Some(b.2),
+/// Sorts where the keys are: copies of them could take more than the message does.
+fn repeated_among_many(keys: &mut [Key], text: &str) -> Option<usize> {
+    keys.sort_unstable_by(|a, b| a.order(*b, text));
+    let pairs = keys.windows(2).filter_map(|pair| match pair {
+        [a, b] if a.equals(*b, text) => Some(b.offset()),
         _ => None,
     });
     pairs.min()
 }
 
 /// Equal for equal keys, and cheap: the first and last eight bytes and the length.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the upper half has been mixed into the lower"
+)]
 #[inline]
-fn fingerprint(key: &[u8]) -> u64 {
+fn fingerprint(key: &[u8]) -> u32 {
     let (head, tail) = match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
         (Some(head), Some(tail)) => (u64::from_le_bytes(*head), u64::from_le_bytes(*tail)),
         _ => short_ends(key),
     };
-    head.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ tail.rotate_left(32) ^ (key.len() as u64)
+    let mixed =
+        head.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ tail.rotate_left(32) ^ (key.len() as u64);
+    (mixed ^ (mixed >> 32)) as u32
 }
 
 /// The ends of a key of fewer than eight bytes.

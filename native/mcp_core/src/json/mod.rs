@@ -22,8 +22,10 @@
 
 mod document;
 mod error;
+mod exact;
 mod index;
 mod keys;
+mod level;
 mod limits;
 mod machine;
 mod nesting;
@@ -37,12 +39,14 @@ mod write;
 
 pub use document::{Document, check};
 pub use error::{JsonError, JsonErrorKind};
+pub use exact::big_integer;
 pub use keys::has_duplicate;
-pub use limits::Limits;
+pub use level::{elements, member};
+pub use limits::{Limits, UNLIMITED};
 pub use reader::{Duplicate, Sink, read};
 pub use text::Text;
 pub use view::{Elements, Kind, Members, View};
 pub use write::{
     NotFinite, NotUtf8, append_short, write_escaped, write_float, write_integer, write_json_text,
-    write_string, write_unsigned, write_utf8,
+    write_plain, write_string, write_unsigned, write_utf8,
 };

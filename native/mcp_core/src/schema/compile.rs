@@ -7,7 +7,7 @@ use jsonschema::json::Json;
 use jsonschema::{Draft, Registry, Retrieve, Uri, ValidationError};
 use serde_json::Value;
 
-use crate::json::{JsonErrorKind, Limits, check};
+use crate::json::{JsonErrorKind, Limits, big_integer, check};
 
 use super::counted::Counted;
 use super::dialect::dialect;
@@ -104,6 +104,9 @@ fn read(text: &[u8], limits: &SchemaLimits) -> Result<Value, SchemaError> {
         },
         _ => SchemaError::Json(error),
     })?;
+    if let Some(pointer) = big_integer(text) {
+        return Err(SchemaError::BigInteger { pointer });
+    }
     let schema = serde_json::from_slice(text).map_err(|_| SchemaError::Internal)?;
     measure(&schema, limits)?;
     Ok(schema)

@@ -26,6 +26,13 @@ pub enum SchemaError {
     /// Not JSON.
     #[error("the schema is not JSON: {0}")]
     Json(JsonError),
+    /// An integer that a `Value` would round: `maximum` would allow what it forbids, and clients would
+    /// be sent another number.
+    #[error("the schema has an integer of more than 64 bits at \"{pointer}\"")]
+    BigInteger {
+        /// JSON Pointer to it.
+        pointer: String,
+    },
     /// More nesting than [`SchemaLimits::max_depth`](super::SchemaLimits::max_depth).
     #[error("the schema nests more than {limit} subschemas")]
     TooDeep {
@@ -76,6 +83,7 @@ impl SchemaError {
         match self {
             Self::TooLarge { .. } => "too_large",
             Self::Json(_) => "invalid_json",
+            Self::BigInteger { .. } => "big_integer",
             Self::TooDeep { .. } => "too_deep",
             Self::TooManySubschemas { .. } => "too_many_subschemas",
             Self::TooManyRefs { .. } => "too_many_refs",

@@ -22,6 +22,8 @@ pub struct SchemaLimits {
     pub max_refs_on_path: usize,
     /// Steps one check may take; a step is one look at the value, some nanoseconds each.
     pub max_steps: u64,
+    /// Problems reported for one value: at least one, and at most 20.
+    pub max_problems: usize,
 }
 
 impl Default for SchemaLimits {
@@ -33,6 +35,7 @@ impl Default for SchemaLimits {
             max_regex_bytes: 1024 * 1024,
             max_refs_on_path: 64,
             max_steps: 10_000_000,
+            max_problems: 20,
         }
     }
 }

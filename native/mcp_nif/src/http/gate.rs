@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use mcp_core::http::{self, Head, HttpAnswer, Screened, Verb, screen};
-use mcp_core::json::Limits;
 use mcp_core::protocol::{self, Admission, Facts, Opening, Request, admit};
 use mcp_listener::header::{HeaderName, HeaderValue};
 use mcp_listener::{
@@ -21,12 +20,14 @@ use super::rest::{Asked, Rest};
 use super::rules::{PolicyResource, ScreenedResource};
 use super::served::Served;
 use crate::atoms;
-use crate::protocol::CatalogResource;
 use crate::protocol::admission::{Judged, opening_term, request_fields};
+use crate::protocol::{CatalogResource, GivenLimits};
+use crate::schema::Effort;
 
 /// Who is served, by which rules, and who does the work.
 pub(crate) struct Gate {
     policy: ResourceArc<PolicyResource>,
+    limits: GivenLimits,
     /// Whether a hook has to see every request before its body is read.
     raw: bool,
     catalog: RwLock<Arc<Served>>,
@@ -63,12 +64,14 @@ const RETRY_AFTER: u32 = 1;
 impl Gate {
     pub(super) fn new(
         policy: ResourceArc<PolicyResource>,
+        limits: GivenLimits,
         raw: bool,
         catalog: ResourceArc<CatalogResource>,
         rest: Option<Rest>,
     ) -> Self {
         Self {
             policy,
+            limits,
             raw,
             catalog: RwLock::new(Arc::new(Served::new(catalog))),
             workers: RwLock::new(Arc::new([])),
@@ -125,10 +128,7 @@ impl Gate {
             http: Some(screened),
         };
         // The listener has counted it.
-        let limits = Limits {
-            max_bytes: body.len(),
-            ..Limits::default()
-        };
+        let limits = self.limits.get().with_max_bytes(body.len());
         match admit(&served.catalog.0, facts, body, &limits) {
             Admission::Answer(answer) => Ok(Some(message(answer))),
             Admission::Kept { head, tail } => {
@@ -307,7 +307,9 @@ fn announcement(
     screened: &Screened,
 ) -> NifResult<Result<SavedTerm, protocol::Answer>> {
     env.run(|terms| {
-        Ok(match request_fields(terms, &served.catalog.0, request)? {
+        // No scheduler waits for this thread.
+        let judged = request_fields(terms, &served.catalog.0, request, Effort::Whole)?;
+        Ok(match judged {
             Judged::Fields(fields) => {
                 Ok(env.save((atoms::request(), fields, screened.accepts_events)))
             }

@@ -1,7 +1,7 @@
 //! What a message becomes, as terms.
 
 use mcp_core::catalog::{Catalog, ListKind, ReadTarget};
-use mcp_core::json::Limits;
+use mcp_core::json::UNLIMITED;
 use mcp_core::protocol::{
     Admission, Answer, Client, Completing, ListenFilter, Notice, Opening, Request, TaskVerb, Work,
     refuse_arguments,
@@ -11,7 +11,7 @@ use rustler::{Encoder, Env, Error, NifResult, ResourceArc, Term};
 use super::{CatalogResource, id_term};
 use crate::atoms;
 use crate::resources::binary_term;
-use crate::schema::check;
+use crate::schema::{Effort, check};
 use crate::terms::{TermJson, read_term};
 
 /// What a finished answer travels in.
@@ -23,11 +23,13 @@ pub(crate) enum Over {
     Http,
 }
 
+/// The outcome, or the atom `over_budget` where arguments take more than the effort to look at.
 pub(crate) fn to_term<'a>(
     env: Env<'a>,
     catalog: &ResourceArc<CatalogResource>,
     admission: Admission<'_, 'a>,
     over: Over,
+    effort: Effort,
 ) -> NifResult<Term<'a>> {
     Ok(match admission {
         Admission::Answer(answer) => finished(env, answer, over),
@@ -43,7 +45,7 @@ pub(crate) fn to_term<'a>(
         }
         Admission::Ignored => atoms::ignore().encode(env),
         Admission::Open(opening) => opening_term(env, &opening)?,
-        Admission::Request(request) => match request_fields(env, &catalog.0, &request)? {
+        Admission::Request(request) => match request_fields(env, &catalog.0, &request, effort)? {
             Judged::Fields(fields) => (atoms::request(), fields).encode(env),
             Judged::Refused(answer) => finished(env, answer, over),
         },
@@ -60,7 +62,7 @@ pub(crate) fn to_term<'a>(
         Admission::Batch(admissions) => {
             let outcomes: NifResult<Vec<Term<'a>>> = admissions
                 .into_iter()
-                .map(|admission| to_term(env, catalog, admission, over))
+                .map(|admission| to_term(env, catalog, admission, over, effort))
                 .collect();
             (atoms::batch(), outcomes?).encode(env)
         }
@@ -92,7 +94,7 @@ pub(crate) fn opening_term<'a>(env: Env<'a>, opening: &Opening<'a>) -> NifResult
 
 /// A slice that admission has already checked, as a term.
 fn json<'a>(env: Env<'a>, bytes: &'a [u8]) -> NifResult<Term<'a>> {
-    read_term(env, bytes, None, &Limits::default()).map_err(|_| Error::BadArg)
+    read_term(env, bytes, None, &UNLIMITED).map_err(|_| Error::BadArg)
 }
 
 fn json_or_empty<'a>(env: Env<'a>, bytes: Option<&'a [u8]>) -> NifResult<Term<'a>> {
@@ -127,9 +129,10 @@ pub(crate) fn request_fields<'a>(
     env: Env<'a>,
     catalog: &Catalog<TermJson>,
     request: &Request<'a>,
+    effort: Effort,
 ) -> NifResult<Judged<'a>> {
     let (kind, index, name, arguments) = asked(env, request)?;
-    if let Some(answer) = refuse(catalog, request, arguments) {
+    if let Some(answer) = refuse(catalog, request, arguments, effort)? {
         return Ok(Judged::Refused(answer));
     }
     let fields = [
@@ -305,20 +308,19 @@ fn refuse(
     catalog: &Catalog<TermJson>,
     request: &Request<'_>,
     arguments: Term<'_>,
-) -> Option<Answer> {
+    effort: Effort,
+) -> NifResult<Option<Answer>> {
     let Work::Tool { index, name, .. } = &request.work else {
-        return None;
+        return Ok(None);
     };
-    let tool = catalog.tool(*index)?;
-    let problems = check(&tool.input, arguments).err()?;
-    let extras = catalog.extras(request.revision);
-    Some(refuse_arguments(
-        name,
-        &problems,
-        &request.id,
-        request.revision,
-        &extras,
-    ))
+    let Some(tool) = catalog.tool(*index) else {
+        return Ok(None);
+    };
+    let checked = check(&tool.input, arguments, effort).ok_or(Error::Atom("over_budget"))?;
+    Ok(checked.err().map(|problems| {
+        let extras = catalog.extras(request.revision);
+        refuse_arguments(name, &problems, &request.id, request.revision, &extras)
+    }))
 }
 
 fn completing<'a>(env: Env<'a>, argument: &Completing<'a>) -> NifResult<Term<'a>> {

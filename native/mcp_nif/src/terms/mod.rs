@@ -17,6 +17,7 @@ mod order;
 mod plain;
 mod raw;
 mod read;
+mod recent_keys;
 mod schemas;
 mod shape;
 mod tables;
