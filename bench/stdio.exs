@@ -1,79 +1,120 @@
-defmodule Bench.Stdio do
-  @moduledoc "The example server over stdio: calls sent all at once, and one after the other."
+for file <- ~w(http/request stdio/client), do: Code.require_file("#{file}.exs", __DIR__)
 
+defmodule Bench.Stdio do
+  @moduledoc """
+  The tool `echo` over stdio, against servers on the official SDKs: calls sent all at once, and one after the other.
+
+  One client for all writes the same bytes from a file; what it reaches with `cat` in the place of a server is shown
+  beside. `BENCH_ROUNDS` changes how often is measured.
+  """
+
+  alias Bench.Http.Request
   alias Bench.Measure
+  alias Bench.Stdio.Client
+  alias McpServer.JSON
+
+  @root Path.expand("..", __DIR__)
+  @folder "_build/yardsticks"
 
   @pipelined 50_000
   @sequential 5_000
+  @ours "mcp_server"
 
   def run do
-    port = open()
-    initialize(port)
-    pipelined(port, 2_000)
-    per_second = pipelined(port, @pipelined)
-    times = sequential(port, @sequential)
-    Port.close(port)
-
-    Measure.table("tools/call over stdio", ["", "value"], [
-      ["pipelined, calls/s", "#{round(per_second)}"],
-      ["round trip p50, µs", "#{percentile(times, 50)}"],
-      ["round trip p99, µs", "#{percentile(times, 99)}"]
-    ])
-
-    # The yardsticks, rmcp and the TypeScript SDK, are not measured here yet.
-    []
-  end
-
-  defp open do
-    command = Path.expand("../bin/everything", __DIR__)
-    Port.open({:spawn_executable, command}, [:binary, :exit_status, args: ["--stdio"]])
-  end
-
-  defp initialize(port) do
-    params = %{protocolVersion: "2025-11-25", capabilities: %{}, clientInfo: %{name: "bench", version: "1"}}
-    Port.command(port, line(%{jsonrpc: "2.0", id: 0, method: "initialize", params: params}))
-    await_lines(port, 1)
-    Port.command(port, line(%{jsonrpc: "2.0", method: "notifications/initialized"}))
-  end
-
-  defp pipelined(port, count) do
-    lines = for id <- 1..count, do: call(id)
-    start = System.monotonic_time(:microsecond)
-    # In a process of its own: the server stops reading while nobody reads its answers.
-    owner = self()
-    writer = Task.async(fn -> for chunk <- Enum.chunk_every(lines, 500), do: send(port, {owner, {:command, chunk}}) end)
-    await_lines(port, count)
-    Task.await(writer, :infinity)
-    count * 1_000_000 / (System.monotonic_time(:microsecond) - start)
-  end
-
-  defp sequential(port, count) do
-    for id <- 1..count do
-      start = System.monotonic_time(:microsecond)
-      Port.command(port, call(id))
-      await_lines(port, 1)
-      System.monotonic_time(:microsecond) - start
+    case System.cmd(Path.join(@root, "bench/yardsticks/build"), ["stdio"], cd: @root) do
+      {output, 0} -> measure(String.split(output, "\n", trim: true))
+      {_output, _status} -> IO.puts("stdio is not measured: the yardsticks could not be built, see above") && []
     end
   end
 
-  defp call(id) do
-    line(%{jsonrpc: "2.0", id: id, method: "tools/call", params: %{name: "test_simple_text", arguments: %{}}})
+  defp measure([node, rmcp, client]) do
+    tools = write("tools.json", JSON.encode!(Request.tools()))
+
+    contenders = [
+      {@ours, [System.find_executable("mix"), "run", "--no-compile", "bench/stdio/serve.exs"]},
+      {"rmcp", [rmcp, tools, "stdio"]},
+      {"rmcp, pipes", [rmcp, tools, "pipes"]},
+      {"typescript", [node, "bench/yardsticks/typescript/stdio.mjs", tools]},
+      {"cat", [System.find_executable("cat")]}
+    ]
+
+    IO.puts("\nstdio: #{Request.echo(:session).name}, medians of #{rounds()} rounds")
+    pipelined = medians(contenders, client, @pipelined, &Client.pipelined/1)
+    Measure.table("#{@pipelined} calls at once", ["", "calls/s", "CPU µs"], rows(pipelined, &pipelined_row/1))
+    sequential = medians(contenders, client, @sequential, &Client.sequential/1)
+    header = ["", "p50 µs", "p99 µs", "CPU µs"]
+    Measure.table("#{@sequential} calls, one after the other", header, rows(sequential, &sequential_row/1))
+    targets(Map.new(pipelined), Map.new(sequential))
   end
 
-  defp line(message), do: [McpServer.JSON.encode!(message), ?\n]
+  defp medians(contenders, client, count, measure) do
+    lines = write("lines_#{count}", for(id <- 1..count, do: [call(id), ?\n]))
+    opening = write("opening", [Request.initialize().body, ?\n, Request.initialized().body, ?\n])
+    clients = for {name, command} <- contenders, do: Client.start(name, command, client, opening, lines)
+    Enum.each(clients, &check!/1)
+    # Warms the servers up.
+    Enum.each(clients, measure)
 
-  defp await_lines(_port, 0), do: :ok
+    runs = for _round <- 1..rounds(), client <- clients, do: {client.name, measure.(client)}
+    Enum.each(clients, &Client.stop/1)
+    for {name, _command} <- contenders, do: {name, median(for {^name, figures} <- runs, do: figures)}
+  end
 
-  defp await_lines(port, count) do
-    receive do
-      {^port, {:data, bytes}} -> await_lines(port, count - length(:binary.matches(bytes, "\n")))
-      {^port, {:exit_status, status}} -> raise "the server ended with exit status #{status}"
-    after
-      60_000 -> raise "the server has not answered for a minute"
+  defp median([first | _] = runs) do
+    Map.new(first, fn {key, _value} -> {key, Enum.at(Enum.sort(Enum.map(runs, & &1[key])), div(length(runs), 2))} end)
+  end
+
+  defp call(id), do: String.replace_prefix(Request.echo(:session).body, ~s({"id":1,), ~s({"id":#{id},))
+
+  # Speed says nothing before the answers agree.
+  defp check!(%{name: "cat"}), do: :ok
+
+  defp check!(client) do
+    answer = client |> Client.ask() |> JSON.decode!()
+
+    with %{"id" => 1, "jsonrpc" => "2.0", "result" => result} <- answer,
+         true <- plain(result) == Request.echo(:session).answer do
+      :ok
+    else
+      _other -> raise "#{client.name} does not give the expected answer: #{inspect(answer)}"
     end
   end
 
-  defp percentile(times, percent) do
-    Enum.at(Enum.sort(times), div(length(times) * percent, 100))
+  # What says nothing by being there.
+  defp plain(%{"isError" => false} = result), do: Map.delete(result, "isError")
+  defp plain(result), do: result
+
+  defp write(name, text) do
+    path = Path.join([@root, @folder, name])
+    File.write!(path, text)
+    path
+  end
+
+  defp rounds, do: String.to_integer(System.get_env("BENCH_ROUNDS", "5"))
+
+  defp rows(medians, row), do: for({name, figures} <- medians, do: [name | row.(figures)])
+
+  defp pipelined_row(figures), do: ["#{round(per_second(figures))}", Measure.us(figures.processor / @pipelined)]
+
+  defp sequential_row(figures),
+    do: [Measure.us(figures.p50 / 1000), Measure.us(figures.p99 / 1000), Measure.us(figures.processor / @sequential)]
+
+  defp per_second(%{elapsed: elapsed}), do: @pipelined * 1_000_000 / elapsed
+
+  defp targets(pipelined, sequential) do
+    rmcp = Enum.max_by(["rmcp", "rmcp, pipes"], &per_second(pipelined[&1]))
+    quickest = Enum.min_by(["rmcp", "rmcp, pipes"], &sequential[&1].p50)
+    ours = sequential[@ours].p50 / sequential[quickest].p50
+
+    [
+      at_least(pipelined, rmcp, 5),
+      at_least(pipelined, "typescript", 3),
+      {"stdio, round trip: #{Float.round(ours, 2)}× the time of #{quickest}, at most 1×", ours <= 1}
+    ]
+  end
+
+  defp at_least(medians, other, least) do
+    ratio = per_second(medians[@ours]) / per_second(medians[other])
+    {"stdio, pipelined: #{Float.round(ratio, 2)}× #{other}, at least #{least}×", ratio >= least}
   end
 end

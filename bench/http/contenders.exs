@@ -18,7 +18,7 @@ defmodule Bench.Http.Contenders do
   @spec build() :: {:ok, [t()]} | {:error, String.t()}
   def build do
     # What cargo and npm have to say goes to stderr and is shown as it comes.
-    case System.cmd(Path.join(@root, "bench/yardsticks/build"), [], cd: @root) do
+    case System.cmd(Path.join(@root, "bench/yardsticks/build"), ["http"], cd: @root) do
       {output, 0} -> {:ok, ours() ++ yardsticks(String.split(output, "\n", trim: true))}
       {_output, _status} -> {:error, "the yardsticks could not be built, see above"}
     end
@@ -30,7 +30,7 @@ defmodule Bench.Http.Contenders do
     for kind <- kinds, do: {kind, [mix, "run", "--no-compile", "bench/http/serve.exs", kind]}
   end
 
-  defp yardsticks([node, python, rmcp]) do
+  defp yardsticks([node, rmcp, python]) do
     tools = Path.join(@root, @tools)
     File.write!(tools, McpServer.JSON.encode!(Request.tools()))
 

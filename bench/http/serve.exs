@@ -1,26 +1,7 @@
 # A server of the benchmark on this library: `mix run bench/http/serve.exs listener`, or `plug` for Bandit. Prints its
 # port and its process id, and ends at the end of its stdin.
 
-for file <- ~w(../support/workloads request), do: Code.require_file("#{file}.exs", __DIR__)
-
-defmodule Bench.Http.Tools do
-  @moduledoc "What the tools do."
-  use McpServer.Controller
-
-  def echo(_conn, %{"text" => text}), do: {:ok, [text(text)]}
-  def search(_conn, _arguments), do: {:ok, []}
-end
-
-defmodule Bench.Http.Router do
-  @moduledoc "The tool that is called, and those that are only listed."
-  use McpServer.Router, name: "bench", version: "1.0.0"
-
-  for %{"name" => name, "description" => description, "inputSchema" => schema} = tool <- Bench.Http.Request.tools() do
-    options = for annotations <- List.wrap(tool["annotations"]), do: {:annotations, annotations}
-    function = if name == "echo", do: :echo, else: :search
-    tool name, description, Bench.Http.Tools, function, [{:input_schema, schema} | options]
-  end
-end
+for file <- ~w(../support/workloads request router), do: Code.require_file("#{file}.exs", __DIR__)
 
 defmodule Bench.Http.Serve do
   @moduledoc "Starts one of the two servers."

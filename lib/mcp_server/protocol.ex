@@ -79,8 +79,13 @@ defmodule McpServer.Protocol do
   @spec admit(Catalog.t(), facts(), binary(), limits()) :: outcome()
   def admit(catalog, facts, line, limits \\ nil)
 
-  def admit(%Catalog{ref: ref}, %{revision: revision}, line, limits) when byte_size(line) <= @inline_bytes,
-    do: Outcome.of(Native.admit(ref, limits, revision, line))
+  def admit(%Catalog{ref: ref}, %{revision: revision}, line, limits) when byte_size(line) <= @inline_bytes do
+    # A schema may take long with a few arguments.
+    with :over_budget <- Native.admit(ref, limits, revision, line) do
+      Native.Dirty.call(fn -> Native.admit_dirty(ref, limits, revision, line) end)
+    end
+    |> Outcome.of()
+  end
 
   def admit(%Catalog{ref: ref}, %{revision: revision}, line, limits),
     do: Outcome.of(Native.Dirty.call(fn -> Native.admit_dirty(ref, limits, revision, line) end))

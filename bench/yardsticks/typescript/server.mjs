@@ -11,20 +11,14 @@ import {
   NodeStreamableHTTPServerTransport,
   toNodeHandler,
 } from "@modelcontextprotocol/node";
-import { createMcpHandler, Server } from "@modelcontextprotocol/server";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+
+import { echoServer } from "./echo.mjs";
 
 const tools = JSON.parse(readFileSync(process.argv[2], "utf8"));
 
-// One a request is what the SDK asks for. The low-level class, so that a hundred tools need not be registered each time.
-function newServer() {
-  const capabilities = { tools: { listChanged: true } };
-  const server = new Server({ name: "bench", version: "1.0.0" }, { capabilities });
-  server.setRequestHandler("tools/list", () => ({ tools }));
-  server.setRequestHandler("tools/call", ({ params }) => ({
-    content: [{ type: "text", text: params.arguments.text }],
-  }));
-  return server;
-}
+// One a request is what the SDK asks for.
+const newServer = () => echoServer(tools);
 
 // Answers in JSON by itself, unless a tool sends something before its result.
 const modern = toNodeHandler(createMcpHandler(newServer, { legacy: "reject", maxSubscriptions: 100_000 }));

@@ -99,8 +99,12 @@ defmodule McpServer.Protocol.HTTP do
   @spec admit(Catalog.t(), screened(), String.t() | nil, binary(), Protocol.limits()) :: outcome()
   def admit(catalog, screened, revision, body, limits \\ nil)
 
-  def admit(%Catalog{ref: ref}, screened, revision, body, limits) when byte_size(body) <= @inline_bytes,
-    do: Outcome.of(Native.http_admit(ref, limits, screened, revision, body))
+  def admit(%Catalog{ref: ref}, screened, revision, body, limits) when byte_size(body) <= @inline_bytes do
+    with :over_budget <- Native.http_admit(ref, limits, screened, revision, body) do
+      Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, screened, revision, body) end)
+    end
+    |> Outcome.of()
+  end
 
   def admit(%Catalog{ref: ref}, screened, revision, body, limits),
     do: Outcome.of(Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, screened, revision, body) end))

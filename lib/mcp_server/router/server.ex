@@ -3,7 +3,7 @@ defmodule McpServer.Router.Server do
   # The options of `use McpServer.Router`: what the server says of itself.
 
   alias McpServer.{Fields, Icon, Limit}
-  alias McpServer.Router.Refusal
+  alias McpServer.Router.{Formats, LintRules, Refusal}
   alias McpServer.Schema.Validator
 
   @options Fields.table(
@@ -20,7 +20,10 @@ defmodule McpServer.Router.Server do
                page_size: :count,
                schema_limits: :list,
                template_limits: :list,
-               system_role: {:in, ~w(user assistant passthrough error)}
+               system_role: {:in, ~w(user assistant passthrough error)},
+               formats: :any,
+               repair: :boolean,
+               lint: :any
              ],
              "option"
            )
@@ -37,7 +40,9 @@ defmodule McpServer.Router.Server do
     page_size: 1_000,
     schema_limits: [],
     template_limits: [],
-    system_role: "user"
+    system_role: "user",
+    formats: Formats.default(),
+    repair: false
   }
 
   @scopes %{"private" => :private, "public" => :public}
@@ -46,12 +51,14 @@ defmodule McpServer.Router.Server do
   # As many as fit into a URI template of some length, and no more than a client would fill in.
   @template_limits [max_bytes: 65_536, max_variables: 256]
 
-  @doc "The checked options over their defaults."
+  @doc "The checked options over their defaults; `:lint` is told apart when the table is built."
   @spec new!(module, term, Refusal.place()) :: map
   def new!(router, options, place) do
     owner = "`use McpServer.Router`"
     given = Refusal.checked!(place, fn -> Fields.gather!(owner, @options, options) end)
     if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
+    Formats.check!(given, owner, place)
+    given = Map.put(given, :lint, LintRules.new!(given[:lint], owner, place))
     server = @defaults |> Map.put(:name, inspect(router)) |> Map.merge(given)
 
     %{

@@ -70,12 +70,7 @@ fn encode<'a>(
 }
 
 #[rustler::nif]
-fn json_decode<'a>(
-    env: Env<'a>,
-    text: Binary<'a>,
-    limits: DecodeLimits,
-    views: bool,
-) -> Term<'a> {
+fn json_decode<'a>(env: Env<'a>, text: Binary<'a>, limits: DecodeLimits, views: bool) -> Term<'a> {
     let decoded = decode(env, text, limits, views);
     report_work(env, text.len());
     decoded

@@ -1,28 +1,23 @@
-//! The benchmark's server on rmcp: stateless, answers in JSON, hyper without a framework in between.
+//! The benchmark's server on rmcp. It ends at the end of its stdin.
 //!
-//! `rmcp_yardstick TOOLS` prints its port and its process id, and ends at the end of its stdin.
+//! - `rmcp_yardstick TOOLS` serves HTTP and prints its port and its process id
+//! - `rmcp_yardstick TOOLS stdio` serves its stdin and stdout in the way that the SDK's examples show, and
+//!   `rmcp_yardstick TOOLS pipes` in the way that the SDK has for pipes
 
-use std::convert::Infallible;
+mod http;
+
 use std::error::Error;
-use std::io::Read;
 use std::sync::Arc;
 
-use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
-use rmcp::ErrorData;
-use rmcp::RoleServer;
-use rmcp::ServerHandler;
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::RequestContext;
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::{TcpListener, TcpStream};
+use rmcp::transport::{IntoTransport, stdio, stdio_pipes};
 
-type Http = StreamableHttpService<Bench, NeverSessionManager>;
+type Outcome = Result<(), Box<dyn Error>>;
 
 #[derive(Clone)]
 struct Bench {
@@ -67,43 +62,27 @@ impl ServerHandler for Bench {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).ok_or("usage: rmcp_yardstick TOOLS")?;
+fn main() -> Outcome {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().ok_or("usage: rmcp_yardstick TOOLS [stdio | pipes]")?;
     let tools: Vec<Tool> = serde_json::from_slice(&std::fs::read(path)?)?;
     let server = Bench { tools: Arc::new(tools) };
-    let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(false)
-        .with_json_response(true)
-        .enforce_origin_validation();
-    let http = Http::new(move || Ok(server.clone()), Arc::default(), config);
-
-    end_with_stdin();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(serve(http))
+    runtime.block_on(async {
+        match arguments.next().as_deref() {
+            None => http::serve(server).await,
+            Some("stdio") => serve(server, stdio()).await,
+            Some("pipes") => serve(server, stdio_pipes()).await,
+            Some(other) => Err(format!("there is no {other:?}").into()),
+        }
+    })
 }
 
-/// Whoever started the server holds the other end of its stdin, and lets go of it at the latest by ending.
-fn end_with_stdin() {
-    std::thread::spawn(|| {
-        let _end = std::io::stdin().read_to_end(&mut Vec::new());
-        std::process::exit(0);
-    });
-}
-
-async fn serve(http: Http) -> Result<(), Box<dyn Error>> {
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    println!("{} {}", listener.local_addr()?.port(), std::process::id());
-    loop {
-        let (stream, _peer) = listener.accept().await?;
-        stream.set_nodelay(true)?;
-        tokio::spawn(connection(stream, http.clone()));
-    }
-}
-
-async fn connection(stream: TcpStream, http: Http) -> Result<(), Infallible> {
-    // A connection that breaks is the client's affair.
-    let _closed = http1::Builder::new()
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(http))
-        .await;
+async fn serve<T, E, A>(server: Bench, transport: T) -> Outcome
+where
+    T: IntoTransport<RoleServer, E, A>,
+    E: Error + Send + Sync + 'static,
+{
+    server.serve(transport).await?.waiting().await?;
     Ok(())
 }

@@ -48,5 +48,5 @@ pub use text::Text;
 pub use view::{Elements, Kind, Members, View};
 pub use write::{
     NotFinite, NotUtf8, append_short, write_escaped, write_float, write_integer, write_json_text,
-    write_string, write_unsigned, write_utf8,
+    write_plain, write_string, write_unsigned, write_utf8,
 };

@@ -106,6 +106,31 @@ fn write_bytes(out: &mut Vec<u8>, text: &[u8]) -> Result<(), NotUtf8> {
     Ok(())
 }
 
+/// Appends `text` as [`write_utf8`] does, if all of it is ASCII without a byte to escape; says whether it did.
+///
+/// That is the text that is written fastest, by far: who has little time can ask for it only.
+///
+/// # Examples
+/// ```
+/// use mcp_core::json::write_plain;
+///
+/// let mut out = Vec::new();
+/// assert!(!write_plain(&mut out, b"two\nlines"));
+/// assert!(write_plain(&mut out, b"one line"));
+/// assert_eq!(out, br#""one line""#);
+/// ```
+pub fn write_plain(out: &mut Vec<u8>, text: &[u8]) -> bool {
+    let start = out.len();
+    out.reserve(text.len().saturating_add(ROOM));
+    out.push(b'"');
+    if !copy_plain_run::<Ascii>(text, out).is_empty() {
+        out.truncate(start);
+        return false;
+    }
+    out.push(b'"');
+    true
+}
+
 /// For two quotes and the word of which the last bytes of a text are a part.
 const ROOM: usize = 10;
 

@@ -18,6 +18,9 @@ const MAX_STACK: usize = 160 * 1024;
 /// microsecond to build and holds some hundred bytes.
 const MAX_ERRORS: u32 = 5_000;
 
+/// The same where nobody may be kept for long.
+const FEW_ERRORS: u32 = 200;
+
 /// Why a check was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -40,10 +43,19 @@ pub(super) struct Meter {
 impl Meter {
     /// A meter for a check that starts in the caller's stack frame.
     pub(super) fn new(steps: u64) -> Rc<Self> {
+        Self::with_errors(steps, MAX_ERRORS)
+    }
+
+    /// A meter for a check that may find few errors only.
+    pub(super) fn brief(steps: u64) -> Rc<Self> {
+        Self::with_errors(steps, FEW_ERRORS)
+    }
+
+    fn with_errors(steps: u64, errors: u32) -> Rc<Self> {
         let here = 0_u8;
         Rc::new(Self {
             steps: Cell::new(steps),
-            errors: Cell::new(MAX_ERRORS),
+            errors: Cell::new(errors),
             base: std::ptr::from_ref(&here).addr(),
         })
     }

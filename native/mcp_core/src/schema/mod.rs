@@ -8,28 +8,42 @@
 //! Both are bounded whatever the schema says: [`SchemaLimits`] counts a schema before anything
 //! recurses over it, `survey` refuses references that multiply, and each check has a budget of
 //! steps and of stack.
+//!
+//! [`contains`] and [`satisfiable`] say what schemas mean to each other, as far as that can be found
+//! out.
 
 mod branches;
 mod compile;
 mod counted;
+mod describe;
 mod dialect;
 mod error;
 mod explain;
+mod formats;
 mod keywords;
 mod limits;
 mod meter;
 mod nearest;
+mod options;
 mod patterns;
 mod problem;
+mod relation;
+mod repair;
+mod sentences;
+mod sources;
 mod survey;
 mod validator;
 mod words;
 
-pub use compile::{compile, compile_with_documents};
+pub use compile::{compile, compile_with};
 pub use error::SchemaError;
+pub use formats::Formats;
 pub use limits::SchemaLimits;
 pub(crate) use nearest::nearest;
+pub use options::SchemaOptions;
 pub use problem::Problem;
+pub use relation::{Answer, Containment, Contradiction, contains, contradictions, satisfiable};
+pub use repair::{Change, Edit, Repaired, Step};
 pub use validator::Validator;
 
 /// The representation of values as [`serde_json::Value`].

@@ -1,6 +1,7 @@
 //! Checking values.
 
 use std::fmt;
+use std::rc::Rc;
 
 use jsonschema::json::{Array, Json, Node, Object};
 use jsonschema::paths::Location;
@@ -9,6 +10,7 @@ use serde_json::Value;
 use super::counted::{Counted, CountedNode};
 use super::explain::Explainer;
 use super::meter::{Meter, Stop, guarded};
+use super::sources::Sources;
 use super::{Problem, SchemaLimits};
 
 /// Steps that a search for problems may take in any case: a few milliseconds.
@@ -22,7 +24,8 @@ const MAX_NAMES: usize = 256;
 /// It is immutable and can be shared between threads.
 pub struct Validator<J: Json> {
     compiled: jsonschema::Validator<Counted<J>>,
-    schema: Value,
+    sources: Sources,
+    max_refs: usize,
     max_steps: u64,
     max_problems: usize,
 }
@@ -37,14 +40,26 @@ impl<J: Json> Validator<J> {
     pub(super) fn new(
         compiled: jsonschema::Validator<Counted<J>>,
         schema: Value,
+        documents: Vec<(String, Value)>,
         limits: &SchemaLimits,
     ) -> Self {
         Self {
             compiled,
-            schema,
+            sources: Sources::new(schema, documents),
+            max_refs: limits.max_refs_on_path,
             max_steps: limits.max_steps,
             max_problems: limits.max_problems,
         }
+    }
+
+    /// The schema itself.
+    pub(super) fn schema(&self) -> &Value {
+        self.sources.schema()
+    }
+
+    /// References that one value may be handed through.
+    pub(super) fn max_refs(&self) -> usize {
+        self.max_refs
     }
 
     /// Checks a value and says what is wrong with it.
@@ -89,9 +104,61 @@ impl<J: Json> Validator<J> {
     /// Whether the value satisfies the schema.
     #[must_use]
     pub fn is_valid(&self, node: J::Node<'_>) -> bool {
-        let meter = Meter::new(self.max_steps);
+        self.verdict(node, u64::MAX).unwrap_or(false)
+    }
+
+    /// Whether the value satisfies the schema, if that takes no more than `steps` looks at it.
+    ///
+    /// For callers that must not be kept for long: `None` asks them to come back where they may be.
+    #[must_use]
+    pub fn verdict(&self, node: J::Node<'_>, steps: u64) -> Option<bool> {
+        let meter = Meter::new(steps.min(self.max_steps));
         let counted = CountedNode::new(node, &meter);
-        guarded(|| self.compiled.is_valid(counted)).unwrap_or(false)
+        match guarded(|| self.compiled.is_valid(counted)) {
+            Ok(valid) => Some(valid),
+            Err(_) if steps < self.max_steps => None,
+            Err(_) => Some(false),
+        }
+    }
+
+    /// As [`Validator::check`], if the value and its problems can be looked through in `steps` each; else `None`.
+    ///
+    /// # Examples
+    /// ```
+    /// use mcp_core::schema::{SchemaLimits, SerdeJson, compile};
+    ///
+    /// let validator = compile::<SerdeJson>(br#"{"items": {"type": "string"}}"#, &SchemaLimits::default())?;
+    /// let value = serde_json::json!(["a", 1]);
+    /// assert_eq!(validator.check_within(&value, 1_000), Some(validator.check(&value)));
+    /// assert_eq!(validator.check_within(&value, 1), None);
+    /// # Ok::<(), mcp_core::schema::SchemaError>(())
+    /// ```
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "a node is a handle on a value: it is passed like a reference"
+    )]
+    pub fn check_within<'i>(
+        &'i self,
+        node: J::Node<'i>,
+        steps: u64,
+    ) -> Option<Result<(), Vec<Problem>>> {
+        if self.verdict(node.clone(), steps)? {
+            return Some(Ok(()));
+        }
+        let problems = self.problems(&node, &Meter::brief(steps)).ok()?;
+        Some(Err(or_unexplained(problems)))
+    }
+
+    /// Every problem, as far as the meter allows.
+    fn problems<'i>(&'i self, node: &J::Node<'i>, meter: &Rc<Meter>) -> Result<Vec<Problem>, Stop> {
+        let names = |place: &Location| received_names::<J>(node, place);
+        guarded(|| {
+            let counted = CountedNode::new(node.clone(), meter);
+            let errors: Vec<_> = self.compiled.iter_errors(counted).collect();
+            let mut problems = Explainer::new(&self.sources, &names).explain(&errors);
+            problems.truncate(self.max_problems.max(1));
+            problems
+        })
     }
 
     /// Looks for every problem, then for the first one, then gives up.
@@ -100,29 +167,31 @@ impl<J: Json> Validator<J> {
     /// again: where alternatives nest, the validator asks each of them again before it says what is
     /// wrong with it. The second need not go far in a value whose first error was found early.
     fn explain<'i>(&'i self, node: &J::Node<'i>, taken: u64) -> Vec<Problem> {
-        let names = |place: &Location| received_names::<J>(node, place);
-        let explainer = Explainer::new(&self.schema, &names);
-        let counted = |steps: u64| {
-            let meter = Meter::new(steps.saturating_add(EXPLAIN_STEPS));
-            CountedNode::new(node.clone(), &meter)
-        };
-        let all = || {
-            let errors: Vec<_> = self.compiled.iter_errors(counted(taken)).collect();
-            explainer.explain(&errors)
-        };
-        let first = || {
-            let steps = taken.min(EXPLAIN_STEPS);
-            let error = self.compiled.validate(counted(steps)).err();
-            explainer.explain(error.as_slice())
-        };
-        let found = guarded(all).or_else(|_| guarded(first));
-        let mut found = found.unwrap_or_default();
-        found.truncate(self.max_problems.max(1));
-        if found.is_empty() {
-            return vec![unexplained()];
-        }
-        found
+        let meter = |steps: u64| Meter::new(steps.saturating_add(EXPLAIN_STEPS));
+        let first = |_stop| self.first_problem(node, &meter(taken.min(EXPLAIN_STEPS)));
+        let found = self.problems(node, &meter(taken)).or_else(first);
+        or_unexplained(found.unwrap_or_default())
     }
+
+    fn first_problem<'i>(
+        &'i self,
+        node: &J::Node<'i>,
+        meter: &Rc<Meter>,
+    ) -> Result<Vec<Problem>, Stop> {
+        let names = |place: &Location| received_names::<J>(node, place);
+        guarded(|| {
+            let counted = CountedNode::new(node.clone(), meter);
+            let error = self.compiled.validate(counted).err();
+            Explainer::new(&self.sources, &names).explain(error.as_slice())
+        })
+    }
+}
+
+fn or_unexplained(problems: Vec<Problem>) -> Vec<Problem> {
+    if problems.is_empty() {
+        return vec![unexplained()];
+    }
+    problems
 }
 
 fn unexplained() -> Problem {

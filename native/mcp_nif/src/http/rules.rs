@@ -16,6 +16,7 @@ use crate::options;
 use crate::protocol::admission::{Over, to_term};
 use crate::protocol::{CatalogResource, GivenLimits, session};
 use crate::resources::{DirtyPermit, binary_term, report_work};
+use crate::schema::Effort;
 
 /// Checked options of an endpoint.
 pub(crate) struct PolicyResource(pub(crate) Policy);
@@ -141,7 +142,15 @@ fn http_admit_inline<'a>(
     revision_name: Option<&'a str>,
     body: Binary<'a>,
 ) -> NifResult<Term<'a>> {
-    let admitted = admit_body(env, &catalog, &limits, &screened.0, revision_name, body);
+    let admitted = admit_body(
+        env,
+        &catalog,
+        &limits,
+        &screened.0,
+        revision_name,
+        body,
+        Effort::Inline,
+    );
     report_work(env, body.len());
     admitted
 }
@@ -156,7 +165,15 @@ fn http_admit_dirty<'a>(
     body: Binary<'a>,
 ) -> NifResult<Term<'a>> {
     match DirtyPermit::take() {
-        Some(_permit) => admit_body(env, &catalog, &limits, &screened.0, revision_name, body),
+        Some(_permit) => admit_body(
+            env,
+            &catalog,
+            &limits,
+            &screened.0,
+            revision_name,
+            body,
+            Effort::Whole,
+        ),
         None => Ok(atoms::busy().to_term(env)),
     }
 }
@@ -168,6 +185,7 @@ fn admit_body<'a>(
     screened: &Screened,
     revision_name: Option<&str>,
     body: Binary<'a>,
+    effort: Effort,
 ) -> NifResult<Term<'a>> {
     let facts = Facts {
         session: session(revision_name)?,
@@ -176,5 +194,5 @@ fn admit_body<'a>(
     // Whoever read the body has counted it.
     let limits = limits.get().with_max_bytes(body.len());
     let admission = admit(&catalog.0, facts, body.as_slice(), &limits);
-    to_term(env, catalog, admission, Over::Http)
+    to_term(env, catalog, admission, Over::Http, effort)
 }

@@ -21,6 +21,7 @@ use rustler::{Binary, Decoder, Encoder, Env, Error, NifResult, ResourceArc, Term
 
 use crate::atoms;
 use crate::resources::{DirtyPermit, on_large_stack, report_work};
+use crate::schema::Effort;
 use crate::terms::TermJson;
 use admission::Over;
 pub(crate) use limits::GivenLimits;
@@ -54,7 +55,7 @@ fn admit_inline<'a>(
     revision_name: Option<&'a str>,
     line: Binary<'a>,
 ) -> NifResult<Term<'a>> {
-    let admitted = admit_line(env, &catalog, &limits, revision_name, line);
+    let admitted = admit_line(env, &catalog, &limits, revision_name, line, Effort::Inline);
     report_work(env, line.len());
     admitted
 }
@@ -68,7 +69,7 @@ fn admit_dirty<'a>(
     line: Binary<'a>,
 ) -> NifResult<Term<'a>> {
     match DirtyPermit::take() {
-        Some(_permit) => admit_line(env, &catalog, &limits, revision_name, line),
+        Some(_permit) => admit_line(env, &catalog, &limits, revision_name, line, Effort::Whole),
         None => Ok(atoms::busy().to_term(env)),
     }
 }
@@ -79,13 +80,14 @@ fn admit_line<'a>(
     limits: &GivenLimits,
     revision_name: Option<&str>,
     line: Binary<'a>,
+    effort: Effort,
 ) -> NifResult<Term<'a>> {
     let facts = Facts {
         session: session(revision_name)?,
         http: None,
     };
     let admission = admit(&catalog.0, facts, line.as_slice(), limits.get());
-    admission::to_term(env, catalog, admission, Over::Line)
+    admission::to_term(env, catalog, admission, Over::Line, effort)
 }
 
 /// The session that a façade passes by its revision.

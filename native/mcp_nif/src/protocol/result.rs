@@ -10,7 +10,7 @@ use crate::atoms;
 use crate::json::INLINE_BYTES;
 use crate::resources::{DirtyPermit, binary_term, buffer, report_work};
 use crate::results::envelope::members;
-use crate::schema::{check, problem_terms};
+use crate::schema::{Effort, check, problem_terms};
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, Extras, plain, write_shape, write_value,
 };
@@ -169,9 +169,13 @@ impl Reply<'_> {
             Ok(content) => content,
             Err(error) => return Some(outcome(env, Err(error), Vec::new())),
         };
-        let problems = check(output, content).err()?;
-        let problems = problem_terms(env, &problems).ok()?;
-        Some(env.error_tuple((atoms::output_schema(), problems)))
+        match check(output, content, Effort::within(self.context.budget)) {
+            Some(checked) => {
+                let problems = problem_terms(env, &checked.err()?).ok()?;
+                Some(env.error_tuple((atoms::output_schema(), problems)))
+            }
+            None => Some(atoms::over_budget().to_term(env)),
+        }
     }
 }
 

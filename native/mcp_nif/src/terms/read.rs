@@ -6,6 +6,7 @@ use mcp_core::json::{Duplicate, JsonError, Limits, Sink, Text, read};
 use rustler::{Atom, BigInt, Binary, Encoder, Env, NewBinary, Term};
 
 use super::raw::{self, Raw};
+use super::recent_keys::RecentKeys;
 use crate::atoms;
 
 /// Strings below this length are always copied.
@@ -130,6 +131,11 @@ impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
     }
 
     #[inline]
+    fn expected_key(&mut self, rest: &[u8]) -> Option<(Raw<'e>, usize)> {
+        self.keys.expected(rest)
+    }
+
+    #[inline]
     fn array(&mut self, items: &[Raw<'e>]) -> Raw<'e> {
         raw::list(self.env, items)
     }
@@ -147,79 +153,4 @@ impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
 struct Literals {
     null: Atom,
     booleans: [Atom; 2],
-}
-
-/// Keys met a moment ago: objects of one kind repeat theirs, and share the terms. One slot for each
-/// fingerprint and no chains, so that no choice of keys makes it slow.
-struct RecentKeys<'e, 'a> {
-    slots: Vec<Option<(&'a str, Raw<'e>)>>,
-    /// Keys met before there were slots.
-    few: usize,
-}
-
-const KEY_SLOTS: usize = 256;
-/// A text with fewer keys has hardly one twice.
-const FEW_KEYS: usize = 12;
-
-impl<'e, 'a> RecentKeys<'e, 'a> {
-    const fn new() -> Self {
-        Self {
-            slots: Vec::new(),
-            few: 0,
-        }
-    }
-
-    #[inline]
-    fn get(&self, text: &str) -> Option<Raw<'e>> {
-        let (known, key) = (*self.slots.get(slot(text))?)?;
-        same(known.as_bytes(), text.as_bytes()).then_some(key)
-    }
-
-    #[inline]
-    fn put(&mut self, text: &'a str, key: Raw<'e>) {
-        if let Some(slot) = self.slots.get_mut(slot(text)) {
-            *slot = Some((text, key));
-        } else if self.few < FEW_KEYS {
-            self.few = self.few.saturating_add(1);
-        } else {
-            self.slots = vec![None; KEY_SLOTS];
-        }
-    }
-}
-
-/// Whether two keys are equal: of up to 16 bytes without a call.
-#[inline]
-fn same(known: &[u8], key: &[u8]) -> bool {
-    if known.len() != key.len() {
-        return false;
-    }
-    match key.len() {
-        4..8 => same_ends::<4>(known, key),
-        8..=16 => same_ends::<8>(known, key),
-        _ => known == key,
-    }
-}
-
-/// Whether two texts of `N` to twice `N` bytes are equal.
-#[inline]
-fn same_ends<const N: usize>(known: &[u8], key: &[u8]) -> bool {
-    known.first_chunk::<N>() == key.first_chunk::<N>()
-        && known.last_chunk::<N>() == key.last_chunk::<N>()
-}
-
-/// From the length and both ends, where keys differ most.
-#[inline]
-fn slot(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let (head, tail) = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        (Some(head), Some(tail)) => (u32::from_le_bytes(*head), u32::from_le_bytes(*tail)),
-        _ => (
-            bytes
-                .iter()
-                .fold(0, |word, byte| (word << 8) | u32::from(*byte)),
-            0,
-        ),
-    };
-    let word = u64::from(head) ^ (u64::from(tail) << 32) ^ ((bytes.len() as u64) << 20);
-    (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
 }

@@ -1,0 +1,154 @@
+//! HTTP requests to the endpoint: what the head rules let through is meant for this machine, and every answer is one.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use mcp_core::http::{HttpAnswer, Policy, PolicyOptions, Screened, Verb, is_header_value, screen};
+use mcp_core::protocol::{Admission, Facts, SessionFacts};
+use mcp_core::revision::{Era, Revision};
+use mcp_fuzz::answers::Sent;
+use mcp_fuzz::budget::within;
+use mcp_fuzz::http::Message;
+use mcp_fuzz::server::{self, admit};
+use serde_json::Value;
+
+/// A name that one of the policies serves beside loopback.
+const ALLOWED_HOST: &str = "mcp.example.com";
+
+static POLICIES: LazyLock<[(Policy, &[&str]); 3]> = LazyLock::new(|| {
+    let policy = |options| Policy::new(options).expect("a policy");
+    let hosts = PolicyOptions {
+        allowed_hosts: vec![ALLOWED_HOST.to_owned()],
+        allowed_origins: vec!["https://app.example.com".to_owned()],
+        max_body_bytes: 1_000,
+        ..PolicyOptions::default()
+    };
+    let stateless = PolicyOptions {
+        path: None,
+        sessions: false,
+        resource_metadata: Some(br#"{"resource":"https://mcp.example.com/mcp"}"#.to_vec()),
+        ..PolicyOptions::default()
+    };
+    [
+        (policy(PolicyOptions::default()), &[]),
+        (policy(hosts), &[ALLOWED_HOST]),
+        (policy(stateless), &[]),
+    ]
+});
+
+fuzz_target!(|bytes: &[u8]| {
+    server::start();
+    within(|| {
+        let message = Message::parse(bytes);
+        for (policy, hosts) in POLICIES.iter() {
+            match screen(policy, &message.head()) {
+                Ok(screened) => {
+                    assert!(message.addresses_this_machine(hosts));
+                    assert!(
+                        message.comes_from_this_site(&[*hosts, &["app.example.com"][..]].concat())
+                    );
+                    is_sound(policy, &message, &screened);
+                    body(&message, &screened);
+                }
+                Err(answer) => is_answer(&answer),
+            }
+        }
+    });
+});
+
+fn is_sound(policy: &Policy, message: &Message<'_>, screened: &Screened) {
+    let verbs = [
+        ("POST", Verb::Post),
+        ("GET", Verb::Get),
+        ("DELETE", Verb::Delete),
+    ];
+    assert!(verbs.contains(&(message.method, screened.verb)));
+    assert!(
+        screened
+            .content_length
+            .is_none_or(|length| length <= policy.max_body_bytes())
+    );
+    if let Some(id) = &screened.session_id {
+        assert!(!screened.stateless, "the stateless era has no sessions");
+        assert!(id.len() <= 128 && id.bytes().all(|byte| byte.is_ascii_graphic()));
+    }
+    assert!(policy.sessions() || screened.stateless);
+    if screened.verb == Verb::Post {
+        let is_json = |value: &[u8]| {
+            value
+                .trim_ascii()
+                .to_ascii_lowercase()
+                .starts_with(b"application/json")
+        };
+        assert!(message.values("content-type").any(is_json));
+    } else {
+        assert!(screened.session_id.is_some());
+    }
+    assert!(screened.last_event_id.is_none() || screened.verb == Verb::Get);
+}
+
+fn body(message: &Message<'_>, screened: &Screened) {
+    if screened.verb != Verb::Post {
+        return;
+    }
+    let sent = Sent::read(message.body);
+    for session in [
+        None,
+        Some(Revision::V2025_03_26),
+        Some(Revision::V2025_11_25),
+    ] {
+        let session = session
+            .filter(|_| !screened.stateless)
+            .map(|revision| SessionFacts { revision });
+        let facts = Facts {
+            session,
+            http: Some(screened),
+        };
+        let admission = admit(facts, message.body);
+        sent.became(&admission);
+        if let Admission::Request(request) = &admission {
+            let era = if session.is_some() {
+                Era::Session
+            } else {
+                Era::Stateless
+            };
+            assert!(request.revision.era() == era || request.revision.era() == Era::Stateless);
+            if request.revision.era() == Era::Stateless {
+                let says = |name, text: &str| {
+                    message.values(name).collect::<Vec<_>>() == [text.as_bytes()]
+                };
+                assert!(
+                    says("mcp-method", request.method.name()),
+                    "head and body say the same"
+                );
+                assert!(says("mcp-protocol-version", request.revision.as_str()));
+            }
+        }
+    }
+}
+
+fn is_answer(answer: &HttpAnswer) {
+    assert!(
+        answer
+            .headers
+            .iter()
+            .all(|(_, value)| is_header_value(value))
+    );
+    let body: Value = serde_json::from_slice(&answer.body).expect("JSON");
+    if answer.status == 200 {
+        assert_eq!(body["resource"], "https://mcp.example.com/mcp");
+        return;
+    }
+    assert!(
+        (400..500).contains(&answer.status),
+        "status {}",
+        answer.status
+    );
+    assert_eq!(body["jsonrpc"], "2.0");
+    assert!(body.get("id").is_none() && body["error"]["code"].is_i64());
+    assert_eq!(
+        answer.headers.iter().any(|(name, _)| *name == "allow"),
+        answer.status == 405
+    );
+}

@@ -1,0 +1,115 @@
+//! A schema, a NUL, and a value: compiled and checked on the stacks that the library has, and judged as the
+//! `jsonschema` crate judges without our counting.
+#![no_main]
+
+use std::sync::{Arc, LazyLock};
+
+use libfuzzer_sys::fuzz_target;
+use mcp_core::schema::{Problem, SchemaLimits};
+use mcp_fuzz::budget::within;
+use mcp_fuzz::schema::{COMPILER_STACK, Validator, compile, judge, judge_uncounted};
+use mcp_fuzz::worker::Worker;
+use serde_json::Value;
+
+/// The stack of a dirty scheduler thread of the BEAM.
+const CHECKER_STACK: usize = 320 * 1024;
+
+/// As many steps as take about 100 ms in the instrumented build, which is slower than the library's.
+const LIMITS: SchemaLimits = SchemaLimits {
+    max_bytes: 256 * 1024,
+    max_depth: 64,
+    max_subschemas: 2_000,
+    max_regex_bytes: 1024 * 1024,
+    max_refs_on_path: 64,
+    max_steps: 500_000,
+};
+
+static COMPILER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(COMPILER_STACK));
+static CHECKER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(CHECKER_STACK));
+
+fuzz_target!(|bytes: &[u8]| {
+    let place = bytes
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(bytes.len());
+    let (schema, value) = bytes.split_at(place);
+    let value =
+        serde_json::from_slice::<Value>(value.get(1..).unwrap_or_default()).unwrap_or_default();
+    let value = Arc::new(value);
+    let Some(validator) = compiled(schema) else {
+        return;
+    };
+    let verdict = within(|| checked(&validator, &value));
+    if let Some(verdict) = verdict {
+        agrees(schema, &value, verdict);
+    }
+});
+
+fn compiled(schema: &[u8]) -> Option<Arc<Validator>> {
+    let text = schema.to_vec();
+    let compiled = within(|| {
+        let text = text.clone();
+        COMPILER.run(move || compile(&text, &LIMITS))
+    });
+    match compiled {
+        Ok(validator) => Some(Arc::new(validator)),
+        Err(error) => {
+            let text = error.to_string();
+            assert!(
+                text.len() <= 2048,
+                "{} bytes of {}",
+                text.len(),
+                error.kind()
+            );
+            assert_ne!(error.kind(), "internal", "third-party code panicked");
+            None
+        }
+    }
+}
+
+/// Whether the value is valid; `None` when finding out would have been too much.
+fn checked(validator: &Arc<Validator>, value: &Arc<Value>) -> Option<bool> {
+    let (validator, value) = (Arc::clone(validator), Arc::clone(value));
+    CHECKER.run(move || {
+        let (is_valid, problems) = judge(&validator, &value);
+        match problems {
+            Ok(()) => {
+                assert!(is_valid);
+                Some(true)
+            }
+            Err(problems) => {
+                assert!(!is_valid);
+                assert!(
+                    (1..=20).contains(&problems.len()),
+                    "{} problems",
+                    problems.len()
+                );
+                problems.iter().for_each(is_fit_for_a_model);
+                let is_judged = !problems
+                    .iter()
+                    .any(|problem| problem.expected.starts_with("a value simple enough"));
+                assert!(
+                    !problems
+                        .iter()
+                        .any(|problem| problem.expected.starts_with("a value that can be checked"))
+                );
+                is_judged.then_some(false)
+            }
+        }
+    })
+}
+
+fn is_fit_for_a_model(problem: &Problem) {
+    let text = problem.to_string();
+    assert!(text.len() <= 1024, "{} bytes", text.len());
+    assert!(!text.chars().any(char::is_control), "{text:?}");
+}
+
+fn agrees(schema: &[u8], value: &Arc<Value>, verdict: bool) {
+    let (schema, value) = (schema.to_vec(), Arc::clone(value));
+    let theirs = COMPILER.run(move || judge_uncounted(&schema, &value));
+    assert!(
+        theirs.is_none_or(|theirs| theirs == verdict),
+        "{theirs:?} without counting, {verdict} with it"
+    );
+}

@@ -1,0 +1,154 @@
+//! A URI template, a URI, and values, with NULs between: parsed, matched, expanded, and matched again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcp_core::catalog::template::{
+    Matcher, Template, TemplateError, TemplateLimits, VarValue, is_valid_uri,
+};
+use mcp_fuzz::budget::within;
+
+fuzz_target!(|text: &str| within(|| {
+    let mut parts = text.split('\0');
+    let (source, uri) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
+    let values: Vec<&str> = parts.collect();
+    let limits = TemplateLimits::default();
+    let template = match Template::parse(source, &limits) {
+        Ok(template) => template,
+        Err(error) => return is_placed(&error, source),
+    };
+    assert!(source.len() <= limits.max_bytes && template.variables().len() <= limits.max_variables);
+    expands(&template, &values);
+    let Ok(matcher) = template.matcher() else {
+        return;
+    };
+    captures(&template, &matcher, uri);
+    if uri.len() <= limits.max_bytes {
+        is_found_again(source, &template, &matcher, &values);
+    } else {
+        assert_eq!(matcher.captures(uri), None);
+    }
+}));
+
+fn is_placed(error: &TemplateError, source: &str) {
+    if let TemplateError::Brace { at }
+    | TemplateError::Literal { at }
+    | TemplateError::Expression { at } = error
+    {
+        assert!(
+            source.is_char_boundary(*at) && *at < source.len(),
+            "{error}"
+        );
+    }
+}
+
+/// Whatever the values are, only what a URI may hold comes out.
+fn expands(template: &Template, values: &[&str]) {
+    let place = |name: &str| {
+        template
+            .variables()
+            .iter()
+            .position(|variable| variable == name)
+    };
+    let shape = values.len() % 3;
+    let owned = || values.iter().map(|value| (*value).to_owned());
+    let value = |name: &str| {
+        let at = place(name).expect("a variable of the template");
+        Some(match (at + shape) % 3 {
+            0 => VarValue::Text((*values.get(at)?).to_owned()),
+            1 => VarValue::List(owned().skip(at).collect()),
+            _ => VarValue::Pairs(owned().skip(at).zip(owned().rev()).collect()),
+        })
+    };
+    match template.expand(&value) {
+        Ok(uri) => assert!(is_uri_text(&uri), "{uri}"),
+        Err(error) => assert!(
+            matches!(error, TemplateError::PrefixOfComposite { .. }),
+            "{error}"
+        ),
+    }
+}
+
+fn is_uri_text(uri: &str) -> bool {
+    let mut rest = uri.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        rest = match (byte, after) {
+            (b'%', [high, low, behind @ ..])
+                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
+                behind
+            }
+            (b'%', _) => return false,
+            (byte, _)
+                if byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(byte) =>
+            {
+                after
+            }
+            _ => return false,
+        };
+    }
+    true
+}
+
+/// Nothing that could lead a handler astray is found in a URI.
+fn captures(template: &Template, matcher: &Matcher, uri: &str) {
+    let Some(found) = matcher.captures(uri) else {
+        return;
+    };
+    assert_eq!(matcher.captures(uri), Some(found.clone()));
+    let mut names: Vec<&String> = found.iter().map(|(name, _)| name).collect();
+    names.sort();
+    assert!(
+        names.windows(2).all(|pair| pair[0] != pair[1]),
+        "each variable once"
+    );
+    for (name, value) in &found {
+        assert!(template.variables().contains(name), "{name}");
+        assert!(!value.contains(['\0', '\\']), "{value:?}");
+        assert!(
+            !value.split('/').any(|segment| segment == ".."),
+            "{value:?}"
+        );
+        assert!(value.len() <= uri.len());
+    }
+    let _ = is_valid_uri(uri);
+}
+
+/// Values without any character of the template's own are found again.
+fn is_found_again(source: &str, template: &Template, matcher: &Matcher, values: &[&str]) {
+    let is_plain = |value: &str| {
+        let is_own = |character: char| source.contains(character);
+        !value.is_empty()
+            && value
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric() && !is_own(character))
+    };
+    let given: Vec<(String, String)> = template
+        .variables()
+        .iter()
+        .cloned()
+        .zip(values.iter().map(|v| (*v).to_owned()))
+        .collect();
+    if given.len() < template.variables().len() || !given.iter().all(|(_, value)| is_plain(value)) {
+        return;
+    }
+    let value = |name: &str| {
+        given
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| VarValue::Text(value.clone()))
+    };
+    let uri = template.expand(&value).expect("texts only");
+    if uri.len() > TemplateLimits::default().max_bytes {
+        return;
+    }
+    let mut found = matcher
+        .captures(&uri)
+        .unwrap_or_else(|| panic!("{uri} is not found in {source}"));
+    let mut expected = given.clone();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected, "{source}: {uri}");
+}

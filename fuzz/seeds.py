@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Writes the first inputs of every fuzz target: `seeds.py FOLDER [CORPORA]`, a folder for each target.
+
+Without the corpora there are fewer, and the targets run all the same.
+"""
+import base64
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+# Larger files cost more time than they find.
+MAX_BYTES = 16 * 1024
+
+VERSION = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+META = {VERSION: "2026-07-28", CAPABILITIES: {"sampling": {}}}
+PLAIN = {"host": "localhost:4040", "content-type": "application/json", "accept": "application/json, text/event-stream"}
+
+
+def main(folder, corpora):
+    texts = list(json_texts(corpora))
+    messages = list(vectors(corpora)) + [json.dumps(message).encode() for message in calls()]
+    seeds = {
+        "decode": texts + messages,
+        "round_trip": texts + list(strings(corpora)),
+        "differential": texts,
+        "envelope": messages,
+        "schema": list(schemas(corpora)),
+        "template": list(templates(corpora)),
+        "sse_headers": list(headers(corpora)),
+        "http_head": list(requests(messages)),
+        "rest": list(rest_requests()),
+        "cursors": [b"", b"a!B", b"\x00\x05AAAA", b"AAAAAAAAAAAAAAAAAA"],
+        "origins": list(origins()),
+        "sealed_state": [bytes(range(256)), b"\x00" * 300, b"tools/call" * 40],
+    }
+    for target, inputs in seeds.items():
+        place = Path(folder, target)
+        place.mkdir(parents=True, exist_ok=True)
+        for data in inputs:
+            if len(data) <= MAX_BYTES:
+                (place / hashlib.sha1(data).hexdigest()).write_bytes(data)
+
+
+def load(corpora, path):
+    file = corpora / path
+    return json.loads(file.read_bytes()) if file.exists() else None
+
+
+def json_texts(corpora):
+    folders = ["JSONTestSuite/test_parsing", "JSONTestSuite/test_transform", "jiffy-cases/test/cases"]
+    for folder in folders + ["jason-formatter-suite/formatter_test_suite"]:
+        for file in sorted((corpora / folder).glob("*")):
+            if file.is_file():
+                yield file.read_bytes()
+    for string in strings(corpora):
+        yield b'"' + string + b'"'
+        yield json.dumps({string.decode(errors="replace"): [string.decode(errors="replace")]}).encode()
+    for text in ["-0", "-0.0", "1e400", "5e-324", "18446744073709551616", "-9223372036854775809", '{"a":1,"\\u0061":2}']:
+        yield text.encode()
+
+
+def strings(corpora):
+    for string in load(corpora, "naughty-strings/blns.json") or []:
+        yield string.encode()
+    for case in (load(corpora, "utf8tests/utf8tests.json") or {"cases": []})["cases"]:
+        yield bytes.fromhex(case["hex"])
+
+
+def vectors(corpora):
+    for case in (load(corpora, "jsonrpc-vectors/envelope.json") or {"cases": []})["cases"]:
+        yield base64.b64decode(case["raw_base64"])
+    for example in (load(corpora, "jsonrpc-vectors/spec-examples.json") or {"examples": []})["examples"]:
+        yield example["request"].encode()
+
+
+def call(method, params, number=1):
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def calls():
+    """One message of every method, in both eras, and of every other kind."""
+    client = {"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": {"name": "c", "version": "1"}}
+    yield call("initialize", client)
+    reference = {"type": "ref/prompt", "name": "greet"}
+    template = {"type": "ref/resource", "uri": "users://{id}/profile"}
+    params = {
+        "ping": {},
+        "server/discover": {},
+        "tools/list": {"cursor": "AAAAAAAAAAAAAAAAAA"},
+        "tools/call": {"name": "add", "arguments": {"a": 1, "region": "eu"}, "task": {"ttl": 60000}},
+        "prompts/list": {},
+        "prompts/get": {"name": "greet", "arguments": {"who": "Ada"}},
+        "resources/list": {},
+        "resources/templates/list": {},
+        "resources/read": {"uri": "users://ada/profile"},
+        "resources/subscribe": {"uri": "file:///config.json"},
+        "resources/unsubscribe": {"uri": "file:///config.json"},
+        "completion/complete": {"ref": reference, "argument": {"name": "who", "value": "A"}, "context": {"arguments": {}}},
+        "logging/setLevel": {"level": "warning"},
+        "subscriptions/listen": {"notifications": {"toolsListChanged": True, "resourceSubscriptions": ["docs://readme"]}},
+        "tasks/get": {"taskId": "t1"},
+        "tasks/result": {"taskId": "t1"},
+        "tasks/cancel": {"taskId": "t1"},
+        "tasks/update": {"taskId": "t1", "inputResponses": {"a": {"action": "accept", "content": {}}}},
+        "tasks/list": {},
+        "no/such": {},
+    }
+    for method, values in params.items():
+        yield call(method, values, "s-1")
+        yield call(method, {**values, "_meta": {**META, "progressToken": 7}}, 2**63)
+    yield call("completion/complete", {"ref": template, "argument": {"name": "id", "value": ""}})
+    answers = {"k": {"action": "accept", "content": {"x": 1}}}
+    yield call("tools/call", {"name": "add", "arguments": {}, "requestState": "abc", "inputResponses": answers, "_meta": META})
+    yield {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    yield {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1, "reason": "no"}}
+    yield {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 0.5}}
+    yield {"jsonrpc": "2.0", "id": 3, "result": {"roots": [{"uri": "file:///"}]}}
+    yield {"jsonrpc": "2.0", "id": 4, "error": {"code": -1, "message": "no"}}
+    yield [call("ping", {}), {"jsonrpc": "2.0", "method": "x"}, call("tools/list", {}, 2)]
+
+
+def schemas(corpora):
+    """Of each group of the official suite the schema with its first valid and its first invalid value."""
+    for draft in ["draft2020-12", "draft2019-09", "draft7", "draft6", "draft4"]:
+        for file in sorted((corpora / "JSON-Schema-Test-Suite/tests" / draft).glob("*.json")):
+            for group in json.loads(file.read_bytes()):
+                schema = json.dumps(group["schema"]).encode()
+                for valid in [True, False]:
+                    tests = [test for test in group["tests"] if test["valid"] == valid]
+                    if tests:
+                        yield schema + b"\0" + json.dumps(tests[0]["data"]).encode()
+    lattice = {"$defs": {"0": {"type": "integer"}}, "$ref": "#/$defs/9"}
+    for level in range(1, 10):
+        to = {"$ref": f"#/$defs/{level - 1}"}
+        lattice["$defs"][str(level)] = {"anyOf": [to, to]}
+    yield json.dumps(lattice).encode() + b'\0"x"'
+    yield b'{"pattern":"(a{1000}){1000}"}\0"aaaa"'
+    yield b'{"items":{"$ref":"#"}}\0' + b"[" * 100 + b"]" * 100
+
+
+def templates(corpora):
+    values = ["value", "Hello World!", "/foo/bar", "", "..", "x%00"]
+    sources = {"docs://{section}/{+path}{?page}": "docs://a/b/c?page=2", "x{/id*}": "x/1/2", "{a}{b}": "ab", "{+a}-{+b}": "a-b"}
+    for source, uri in sources.items():
+        yield "\0".join([source, uri, *values]).encode()
+    for name in ["spec-examples", "spec-examples-by-section", "extended-tests", "negative-tests"]:
+        for group in (load(corpora, f"uritemplate-test/{name}.json") or {}).values():
+            for source, expected in group["testcases"]:
+                uri = expected if isinstance(expected, str) else (expected or [""])[0]
+                yield "\0".join([source, uri, *values]).encode()
+
+
+def headers(corpora):
+    def sentinel(text):
+        return b"=?base64?" + base64.b64encode(text.encode()) + b"?="
+
+    for name in ["add", "größe", "a b", "=?base64?YWRk?=", "line\r\nend", ""]:
+        for header in [name.encode(), sentinel(name), b"  " + sentinel(name) + b"\t"]:
+            yield header + b"\0" + name.encode()
+    for header in [b"=?base64?YWR=?=", b"=?base64?YWRl", b"=?BASE64?YWRk?=", b"=?base64??=", b"3-14"]:
+        yield header + b"\0add"
+    for case in (load(corpora, "sse-vectors/sse.json") or {"cases": []})["cases"]:
+        yield b"x\0" + b"".join(base64.b64decode(chunk) for chunk in case["chunks_base64"])
+
+
+def request(line, fields, body=b""):
+    lines = [line] + [f"{name}: {value}" for name, value in fields.items()]
+    return "\n".join(lines).encode() + b"\n\n" + body
+
+
+def requests(messages):
+    for message in messages:
+        yield request("POST /mcp", PLAIN, message)
+        try:
+            read = json.loads(message)
+            method, params = read["method"], read["params"]
+            name = params.get("name") or params.get("uri") or params.get("taskId") or ""
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        fields = {"mcp-protocol-version": "2026-07-28", "mcp-method": method, "mcp-name": name, "mcp-param-region": "eu"}
+        yield request("POST /mcp", {**PLAIN, **fields}, message)
+    session = {"mcp-session-id": "0123456789abcdef", "mcp-protocol-version": "2025-11-25", "last-event-id": "3-14"}
+    for line in ["GET /mcp", "DELETE /mcp", "PUT /mcp", "GET /.well-known/oauth-protected-resource", "OPTIONS *"]:
+        yield request(line, {**PLAIN, **session})
+    for host in ["127.0.0.1", "[::1]:80", "localhost.evil.com", "127.0.0.1.evil.com", "LOCALHOST.", "mcp.example.com:443"]:
+        for origin in ["http://localhost:3000", "null", "https://app.example.com", f"http://{host}"]:
+            yield request("POST /mcp", {**PLAIN, "host": host, "origin": origin, "content-length": "2"}, b"{}")
+    yield request("POST http://localhost/mcp?x=1", {**PLAIN, "accept": 'text/*;q="0.5", */*;q=0.1'}, b"{}")
+
+
+def rest_requests():
+    bodies = ['{"offset":100,"limit":5000}', '{"sort":[{"field":"a","order":"desc"}]}', '{"sort":{"field":"a"}}', "", "[]", "=1+1", 'a,"b"']
+    accepts = ["application/json", "application/x-ndjson", "text/csv;q=0.9, application/json;q=0.1", "text/html"]
+    for method in ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"]:
+        for body, accept in zip(bodies, accepts * 2):
+            target = "/resources/abc123?exp=1736938800&sig=AbC-_9"
+            yield request(f"{method} {target}", {"host": "localhost", "accept": accept}, body.encode())
+    for target in ["/resources/../x", "/resources/%2e%2e", "/resources/a/b", "/resources/", "/resources/a?exp=1&exp=2&sig=x"]:
+        yield request(f"GET {target}", {"host": "localhost"})
+
+
+def origins():
+    yield b"https://*.example.com:8443\napi.example.com\nwss://x.y"
+    yield b"a.com; script-src *\nhttps://a b\ndata:\n*.com\n*\nhttps://*\nhttps://a.com/path\nhttps://a:0\n'self'\n//a"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2] if len(sys.argv) > 2 else "absent"))

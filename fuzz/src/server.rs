@@ -1,0 +1,82 @@
+//! A server with one of everything, built once.
+
+use std::sync::OnceLock;
+
+use mcp_core::catalog::{Catalog, ListKind};
+use mcp_core::json::Limits;
+use mcp_core::protocol::{Admission, Facts};
+use mcp_core::revision::Revision;
+use mcp_core::schema::SchemaLimits;
+use serde_json::json;
+
+use crate::schema::{COMPILER_STACK, Json};
+use crate::worker::Worker;
+
+/// Builds the server, so that the first input does not pay for it.
+pub fn start() {
+    catalog();
+}
+
+/// What the server makes of a message.
+pub fn admit<'a>(facts: Facts<'_>, bytes: &'a [u8]) -> Admission<'static, 'a> {
+    mcp_core::protocol::admit(catalog(), facts, bytes, &Limits::default())
+}
+
+/// A page of a list, behind its id.
+pub fn page(kind: ListKind, revision: Revision, cursor: Option<&str>) -> Option<&'static [u8]> {
+    catalog().list(kind, revision, cursor)
+}
+
+/// Its lists have pages of one entry, so that there are cursors.
+fn catalog() -> &'static Catalog<Json> {
+    static CATALOG: OnceLock<Catalog<Json>> = OnceLock::new();
+    CATALOG.get_or_init(|| {
+        let text = definition().to_string();
+        let build = move || Catalog::build(text.as_bytes(), &SchemaLimits::default());
+        Worker::with_stack(COMPILER_STACK)
+            .run(build)
+            .expect("a catalogue")
+    })
+}
+
+fn definition() -> serde_json::Value {
+    json!({
+        "server": {
+            "info": {"name": "calc", "version": "1.2.3", "title": "Calculator"},
+            "instructions": "Prefer add.",
+            "ttlMs": 60_000,
+            "cacheScope": "public",
+            "pageSize": 1,
+        },
+        "tools": [
+            {
+                "name": "add",
+                "description": "Adds",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {
+                        "a": {"type": "integer"},
+                        "region": {"type": "string", "x-mcp-header": "Region"},
+                    },
+                    "required": ["a"],
+                },
+            },
+            {"name": "ask", "inputSchema": {"type": "object"}},
+        ],
+        "toolRules": [{}, {"requires": ["sampling"]}],
+        "prompts": [
+            {"name": "greet", "arguments": [{"name": "who", "required": true}]},
+            {"name": "part"},
+        ],
+        "promptCompletes": [true, false],
+        "resources": [
+            {"name": "config", "uri": "file:///config.json"},
+            {"name": "readme", "uri": "docs://readme"},
+        ],
+        "resourceTemplates": [
+            {"name": "user", "uriTemplate": "users://{id}/profile"},
+            {"name": "file", "uriTemplate": "tree://{+path}{?page}"},
+        ],
+        "templateCompletes": [true, false],
+    })
+}

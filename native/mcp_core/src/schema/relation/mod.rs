@@ -1,0 +1,156 @@
+//! What two schemas say of each other: whether any value satisfies one, whether one takes every
+//! value of another.
+//!
+//! Both questions have no general answer that is found in reasonable time, so each is answered yes,
+//! no or unknown. *No* to containment comes with a value that was checked against both schemas,
+//! or from the canonical-schema algebra of the `jsonschema` crate; *yes* comes from the algebra,
+//! asked about a whole schema or about the properties of plain objects one by one. What the algebra
+//! would take seconds for is not put to it (`caps`).
+
+mod algebra;
+mod caps;
+mod hints;
+mod parts;
+mod samples;
+
+pub use algebra::Contradiction;
+
+use serde_json::Value;
+
+use super::compile::compile;
+use super::meter::guarded;
+use super::{SchemaError, SchemaLimits, SerdeJson, Validator};
+
+/// The answer to a question about schemas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is so.
+    Yes,
+    /// It is not so.
+    No,
+    /// Neither was found out.
+    Unknown,
+}
+
+impl Answer {
+    /// The answer's name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Whether one schema takes every value that another takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Containment {
+    /// The answer.
+    pub answer: Answer,
+    /// A value that the inner schema takes and the outer one refuses, where one was found.
+    pub witness: Option<Value>,
+}
+
+/// Whether any value satisfies `schema`.
+///
+/// Like compiling, this wants a thread with 64 MiB of stack.
+///
+/// # Errors
+/// [`SchemaError`] when it is not a schema within the limits.
+///
+/// # Examples
+/// ```
+/// use mcp_core::schema::{Answer, SchemaLimits, satisfiable};
+/// use serde_json::json;
+///
+/// let limits = SchemaLimits::default();
+/// let empty = json!({"type": "integer", "minimum": 2, "maximum": 1});
+/// assert_eq!(satisfiable(&empty, &limits)?, Answer::No);
+/// assert_eq!(satisfiable(&json!({"type": "integer"}), &limits)?, Answer::Yes);
+/// # Ok::<(), mcp_core::schema::SchemaError>(())
+/// ```
+pub fn satisfiable(schema: &Value, limits: &SchemaLimits) -> Result<Answer, SchemaError> {
+    let validator = validator(schema, limits)?;
+    let hints = hints::Hints::of([schema]);
+    let found = samples::samples(schema, &hints);
+    if found.iter().any(|value| validator.is_valid(value)) {
+        return Ok(Answer::Yes);
+    }
+    Ok(guarded(|| algebra::satisfiable(schema)).unwrap_or(Answer::Unknown))
+}
+
+/// Whether `outer` takes every value that `inner` takes.
+///
+/// Like compiling, this wants a thread with 64 MiB of stack.
+///
+/// # Errors
+/// [`SchemaError`] when one of them is not a schema within the limits.
+///
+/// # Examples
+/// ```
+/// use mcp_core::schema::{Answer, SchemaLimits, contains};
+/// use serde_json::json;
+///
+/// let limits = SchemaLimits::default();
+/// let [wide, narrow] = [10, 5].map(|most| json!({"type": "integer", "maximum": most}));
+/// assert_eq!(contains(&wide, &narrow, &limits)?.answer, Answer::Yes);
+///
+/// let lost = contains(&narrow, &wide, &limits)?;
+/// assert_eq!(lost.answer, Answer::No);
+/// assert_eq!(lost.witness, Some(json!(10)));
+/// # Ok::<(), mcp_core::schema::SchemaError>(())
+/// ```
+pub fn contains(
+    outer: &Value,
+    inner: &Value,
+    limits: &SchemaLimits,
+) -> Result<Containment, SchemaError> {
+    let takes = validator(outer, limits)?;
+    let took = validator(inner, limits)?;
+    let hints = hints::Hints::of([inner, outer]);
+    let lost = |value: &Value| took.is_valid(value) && !takes.is_valid(value);
+    let mut found = samples::samples(inner, &hints);
+    found.extend(samples::samples(outer, &hints));
+    if let Some(witness) = found.into_iter().find(lost) {
+        return Ok(Containment {
+            answer: Answer::No,
+            witness: Some(witness),
+        });
+    }
+    Ok(Containment {
+        answer: guarded(|| parts::covers(outer, inner)).unwrap_or(Answer::Unknown),
+        witness: None,
+    })
+}
+
+/// The places of a schema that no value satisfies, each with the keywords that contradict each
+/// other; those written as `false` or `{"not": {}}` are meant and not among them.
+///
+/// A place that is not named may be unsatisfiable all the same: not everything can be found out.
+///
+/// # Errors
+/// [`SchemaError`] when it is not a schema within the limits.
+///
+/// # Examples
+/// ```
+/// use mcp_core::schema::{SchemaLimits, contradictions};
+///
+/// let schema = serde_json::json!({"properties": {"n": {"minimum": 2, "maximum": 1, "type": "integer"}}});
+/// let found = contradictions(&schema, &SchemaLimits::default())?;
+/// assert_eq!(found[0].pointer, "/properties/n");
+/// assert_eq!(found[0].keywords, ["maximum", "minimum"]);
+/// # Ok::<(), mcp_core::schema::SchemaError>(())
+/// ```
+pub fn contradictions(
+    schema: &Value,
+    limits: &SchemaLimits,
+) -> Result<Vec<Contradiction>, SchemaError> {
+    drop(validator(schema, limits)?);
+    Ok(guarded(|| algebra::contradictions(schema)).unwrap_or_default())
+}
+
+fn validator(schema: &Value, limits: &SchemaLimits) -> Result<Validator<SerdeJson>, SchemaError> {
+    compile(schema.to_string().as_bytes(), limits)
+}
