@@ -98,7 +98,8 @@ fn corpus_event_streams_are_read_as_the_vectors_say_and_written_so() {
         let events = Reader::read(&written).events;
         assert_eq!(events.len(), case["events"].as_array().unwrap().len());
         for (event, given) in events.iter().zip(case["events"].as_array().unwrap()) {
-            let expected = json!({"event": "message", "data": given["data"], "id": format!("7-{index}")});
+            let expected =
+                json!({"event": "message", "data": given["data"], "id": format!("7-{index}")});
             assert_eq!(event, &expected, "{name}");
         }
     }
