@@ -68,4 +68,9 @@ defmodule Corpora.Strings.Router do
   prompt "fixed", "There is one prompt" do
     get Handlers, :echo
   end
+
+  resource "fixed", "corpora://fixed" do
+    description "There is one resource"
+    read Handlers, :echo
+  end
 end
