@@ -10,7 +10,7 @@ use rustler::{Binary, Encoder, Env, NifResult, OwnedEnv, ResourceArc, Term};
 use crate::atoms;
 use crate::json::INLINE_BYTES;
 use crate::resources::{DirtyPermit, SchemaResource, on_large_stack};
-use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, plain};
+use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, Values, plain};
 
 /// Compiles a schema: `{:ok, reference}` or `{:error, {kind, detail}}`. Limits that are not given
 /// are the core's.
@@ -82,6 +82,9 @@ fn validate<'a>(
     term: Term<'a>,
     budget: usize,
 ) -> NifResult<Term<'a>> {
+    if fits(&schema.0, term, budget) {
+        return Ok(atoms::ok().to_term(env));
+    }
     let context = Context::of(Revision::NEWEST, budget);
     let term = match plain(env, term, &context) {
         Ok(term) => term,
@@ -95,6 +98,17 @@ fn validate<'a>(
         Some(Err(problems)) => Ok(env.error_tuple(problem_terms(env, &problems)?)),
         None => Ok(atoms::over_budget().to_term(env)),
     }
+}
+
+/// Whether a term satisfies the schema, found out in the quickest way; where it does not, or is not one that
+/// can be looked at so, [`plain`] and [`check`] say what is to be said about it.
+pub(crate) fn fits(validator: &Validator<TermJson>, term: Term<'_>, budget: usize) -> bool {
+    let steps = Effort::within(budget).steps();
+    let Some(values) = Values::of(term, budget) else {
+        return false;
+    };
+    let verdict = TermNode::of(&values).and_then(|root| validator.verdict(root, steps));
+    verdict == Some(true)
 }
 
 /// How much looking at a term may take.
@@ -116,6 +130,13 @@ impl Effort {
             Self::Inline
         }
     }
+
+    const fn steps(self) -> u64 {
+        match self {
+            Self::Inline => INLINE_STEPS,
+            Self::Whole => u64::MAX,
+        }
+    }
 }
 
 /// Looks at a term while a normal scheduler waits: 0.2 to 0.4 ms for the verdict, and as much for the problems.
@@ -130,10 +151,7 @@ pub(crate) fn check(
     term: Term<'_>,
     effort: Effort,
 ) -> Option<Result<(), Vec<Problem>>> {
-    let steps = match effort {
-        Effort::Inline => INLINE_STEPS,
-        Effort::Whole => u64::MAX,
-    };
+    let steps = effort.steps();
     if validator.verdict(TermNode::new(term), steps)? {
         return Some(Ok(()));
     }
