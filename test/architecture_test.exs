@@ -36,11 +36,14 @@ defmodule McpServer.ArchitectureTest do
     callers = for {module, imports} <- calls(), {McpServer.Native, _function, _arity} <- imports, uniq: true, do: module
 
     assert Enum.sort(callers -- [McpServer.Native]) == [
+             McpServer.Breaking,
              McpServer.Http.Listener,
              McpServer.JSON,
+             McpServer.Lint,
              McpServer.Protocol,
              McpServer.Protocol.HTTP,
              McpServer.Results,
+             McpServer.Schema.Relation,
              McpServer.Schema.Validator,
              McpServer.Stdio.Reader
            ]

@@ -67,13 +67,14 @@ defmodule McpServer.Catalog do
   """
   @spec build(module()) :: {:ok, t()} | {:error, String.t()}
   def build(router) do
-    with {:ok, definition} <- encode(definition(router)),
-         {:ok, ref} <- Protocol.compile(definition) do
+    with {:ok, definition} <- definition(router),
+         server = router.__mcp__(:server),
+         {:ok, ref} <- Protocol.compile(definition, server.schema_limits, server.template_limits) do
       {:ok,
        %__MODULE__{
          ref: ref,
          router: router,
-         server: router.__mcp__(:server),
+         server: server,
          tools: router.__mcp__(:tool_handlers),
          prompts: router.__mcp__(:prompt_handlers),
          resources: router.__mcp__(:resource_handlers),
@@ -82,16 +83,23 @@ defmodule McpServer.Catalog do
     end
   end
 
-  defp encode(definition) do
-    with {:error, error} <- JSON.encode(definition), do: {:error, Exception.message(error)}
+  @doc """
+  A router's definition, as the core reads it.
+
+  Raises `ArgumentError` when the module is no router.
+  """
+  @spec definition(module()) :: {:ok, String.t()} | {:error, String.t()}
+  def definition(router) do
+    _fingerprint = fingerprint(router)
+    with {:error, error} <- JSON.encode(declared(router)), do: {:error, Exception.message(error)}
   end
 
-  # What the core reads, see `native/mcp_core/src/catalog/definition.rs`.
-  defp definition(router) do
+  # See `native/mcp_core/src/catalog/definition.rs`.
+  defp declared(router) do
     %{
       "server" => Map.put(server(router.__mcp__(:server)), "experimental", experimental(capability(router))),
       "tools" => router.__mcp__(:tools),
-      "toolRules" => rules(router.__mcp__(:tool_handlers), &%{"requires" => &1.requires}),
+      "toolRules" => rules(router.__mcp__(:tool_handlers), &tool_rule(&1, router.__mcp__(:server))),
       "prompts" => router.__mcp__(:prompts),
       "promptCompletes" => rules(router.__mcp__(:prompt_handlers), &(&1.complete != nil)),
       "resources" => router.__mcp__(:resources),
@@ -102,6 +110,17 @@ defmodule McpServer.Catalog do
   end
 
   defp rules(handlers, fun), do: handlers |> Tuple.to_list() |> Enum.map(fun)
+
+  defp tool_rule(tool, server) do
+    %{
+      "requires" => tool.requires,
+      "formats" => or_else(tool.formats, server.formats),
+      "repair" => or_else(tool.repair, server.repair)
+    }
+  end
+
+  defp or_else(nil, default), do: default
+  defp or_else(own, _default), do: own
 
   defp server(server) do
     %{

@@ -56,6 +56,7 @@ defmodule McpServer.Connection do
           base: %Conn{assigns: bounds.assigns},
           options: bounds,
           opened_at: System.monotonic_time(),
+          limits: limits(module, bounds),
           observer: observer(module, router)
         }
 
@@ -67,6 +68,9 @@ defmodule McpServer.Connection do
         {:stop, reason}
     end
   end
+
+  # Over HTTP a message has been admitted before it comes here.
+  defp limits(module, bounds), do: if(module.transport() != :http, do: Options.message_limits(bounds))
 
   # Sees every message in both directions; our own tests check them against the official schemas. Over HTTP
   # most messages never come here, and the tests look at the wire instead.

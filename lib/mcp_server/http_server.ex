@@ -92,22 +92,48 @@ defmodule McpServer.HttpServer do
   | `:keep_alive` | `15_000` | how often a quiet stream shows a sign of life, in milliseconds |
   | `:stall_timeout` | `30_000` | how long a client may read nothing of what it was sent, in milliseconds |
   | `:max_events`, `:max_event_bytes` | `256`, 1 MiB | events kept of each stream of a session, for resumption |
+  | `:max_queued_bytes` | 1 MiB | what a stream may hold for a client that does not read; more cuts it |
+  | `:max_head_bytes`, `:max_headers` | 64 KiB, `100` | a request's line and headers; above 431 |
+  | `:max_body_bytes_in_flight` | 256 MiB | all bodies that are being read or judged; above 503 |
   | `:head_timeout` | `10_000` | how long a request's head may take, in milliseconds |
+  | `:body_timeout` | `60_000` | how long a body may take in all, in milliseconds |
+  | `:body_min_rate`, `:body_grace` | `1_024`, `5_000` | bytes a second that a body has to make, and after how many milliseconds |
   | `:connection_timeout` | `60_000` | how long a connection may wait for its next request, in milliseconds |
 
-  And the bounds of calls, as in `McpServer.Stdio`: `:timeout`, `:input_timeout`, `:max_awaiting_input`,
-  `:max_subscriptions`, `:max_heap_words`, `:max_result_bytes`.
+  And the bounds of calls and of messages, as in `McpServer.Stdio`: `:timeout`, `:input_timeout`, `:max_awaiting_input`,
+  `:max_subscriptions`, `:max_heap_words`, `:max_result_bytes`; `:max_depth`, `:max_values`, `:max_digits`, `:max_id_bytes`,
+  `:max_method_bytes`, `:max_name_bytes`, `:max_uri_bytes`, `:max_batch`.
+
+  None can be infinite. What a client gets beyond each, and how large each may be made, is told in
+  [Limits](limits.html).
   """
 
   use GenServer
 
   require Logger
 
-  alias McpServer.Catalog
+  alias McpServer.{Catalog, Limit}
   alias McpServer.Http.{Listener, Mount, Resources, Sessions, Workers}
 
-  @native [max_connections: 16_384, head_timeout: 10_000, connection_timeout: 60_000]
+  @native [
+    max_connections: 16_384,
+    max_head_bytes: 64 * 1024,
+    max_headers: 100,
+    max_body_bytes_in_flight: 256 * 1024 * 1024,
+    head_timeout: 10_000,
+    body_timeout: 60_000,
+    body_grace: 5_000,
+    body_min_rate: 1024,
+    connection_timeout: 60_000
+  ]
   @own [port: 4040, ip: {127, 0, 0, 1}, drain: 5_000]
+  @units %{
+    max_connections: :count,
+    max_head_bytes: 1024 * 1024,
+    max_headers: 1_000,
+    max_body_bytes_in_flight: 64 * 1024 * 1024 * 1024,
+    body_min_rate: :bytes
+  }
   # How often a router that was compiled again is looked for, and a worker that is being restarted.
   @refresh_ms 1_000
   @retry_ms 20
@@ -154,10 +180,7 @@ defmodule McpServer.HttpServer do
       raise ArgumentError, "expected :ip to be an address such as {127, 0, 0, 1}, got: #{inspect(ip)}"
   end
 
-  defp check!({name, value}) do
-    (is_integer(value) and value > 0) ||
-      raise ArgumentError, "expected #{inspect(name)} to be a positive integer, got: #{inspect(value)}"
-  end
+  defp check!({name, value}), do: Limit.check!(name, value, Map.get(@units, name, :milliseconds))
 
   @doc "The port that the server listens on."
   @spec port(GenServer.server()) :: :inet.port_number()
@@ -217,7 +240,12 @@ defmodule McpServer.HttpServer do
     do: %{rest: {rest.endpoint, Resources.hooks?(rest), Workers.desk(id)}}
 
   defp hooks?(mount), do: mount.authorize != nil or mount.init != nil
-  defp limits(mount), do: %{max_body_bytes: mount.max_body_bytes, stall_timeout: mount.stall_timeout}
+
+  defp limits(mount) do
+    mount
+    |> Map.take([:max_body_bytes, :max_queued_bytes, :stall_timeout])
+    |> Map.put(:message_limits, mount.limits)
+  end
 
   defp warn_open(%{mount: %{authorize: nil, router: router}, settings: %{ip: ip}}) do
     if not loopback?(ip) do

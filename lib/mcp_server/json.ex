@@ -39,14 +39,19 @@ defmodule McpServer.JSON do
   """
 
   alias McpServer.JSON.{DecodeError, EncodeError}
-  alias McpServer.Native
+  alias McpServer.{Limit, Native}
 
   # Reading this much takes about 0.4 ms; a normal scheduler should not be held for longer than 1 ms. The
   # way to a dirty one and back is 25 µs of processor time, a tenth of what reading 71 KiB takes.
   @inline_bytes 96 * 1024
   @inline_values 8_000
 
+  # Below this no string is long enough to be a view.
+  @view_bytes 4 * 1024
+
   @limits [max_bytes: 10 * 1024 * 1024, max_depth: 128, max_values: 200_000, max_digits: 1024]
+  # The most they can be: an integer's digits take time by their square.
+  @most [max_bytes: :bytes, max_depth: 100_000, max_values: 100_000_000, max_digits: 100_000]
 
   @typedoc "Keys in order, each alone or with the order of what is under it; a list hands it on to its elements."
   @type order :: [String.t() | {String.t(), order}]
@@ -123,11 +128,14 @@ defmodule McpServer.JSON do
       {:syntax, 3}
 
   Strings are copied out of the text, so that keeping one does not keep all of the text. Only one of at
-  least 4 KiB that is a quarter of the text or more is a part of the text itself.
+  least 4 KiB that is a quarter of the text or more is a part of the text itself; and none is where the text
+  is itself a part of a larger binary.
+
+  Raises `ArgumentError` for an option that does not exist, or is no limit: `max_bytes: :infinity`.
   """
   @spec decode(binary, [decode_option]) :: {:ok, term} | {:error, DecodeError.t()}
   def decode(text, options \\ []) when is_binary(text) do
-    with {:error, {kind, offset}} <- read(text, limits!(options)) do
+    with {:error, {kind, offset}} <- read(text, limits!(options), views?(text)) do
       {:error, %DecodeError{kind: kind, offset: offset}}
     end
   end
@@ -136,16 +144,22 @@ defmodule McpServer.JSON do
   @spec decode!(binary, [decode_option]) :: term
   def decode!(text, options \\ []), do: bang!(decode(text, options))
 
-  defp read(text, {max_bytes, max_depth, max_values, max_digits} = limits) when byte_size(text) <= @inline_bytes do
-    case Native.json_decode(text, {max_bytes, max_depth, min(max_values, @inline_values), max_digits}) do
-      {:error, {:too_many_values, _offset}} when max_values > @inline_values -> read_dirty(text, limits)
+  defp read(text, {max_bytes, max_depth, max_values, max_digits} = limits, views?)
+       when byte_size(text) <= @inline_bytes do
+    case Native.json_decode(text, {max_bytes, max_depth, min(max_values, @inline_values), max_digits}, views?) do
+      {:error, {:too_many_values, _offset}} when max_values > @inline_values -> read_dirty(text, limits, views?)
       result -> result
     end
   end
 
-  defp read(text, limits), do: read_dirty(text, limits)
+  defp read(text, limits, views?), do: read_dirty(text, limits, views?)
 
-  defp read_dirty(text, limits), do: Native.Dirty.call(fn -> Native.json_decode_dirty(text, limits) end)
+  defp read_dirty(text, limits, views?) do
+    Native.Dirty.call(fn -> Native.json_decode_dirty(text, limits, views?) end)
+  end
+
+  # A view into a part of a binary keeps all of that binary.
+  defp views?(text), do: byte_size(text) >= @view_bytes and :binary.referenced_byte_size(text) <= byte_size(text)
 
   defp encode_options([]), do: {false, nil, []}
 
@@ -157,13 +171,7 @@ defmodule McpServer.JSON do
   defp limits!([]), do: limits(@limits)
 
   defp limits!(options) do
-    given = Keyword.validate!(options, @limits)
-
-    for {name, value} <- given, not (is_integer(value) and value > 0) do
-      raise ArgumentError, "expected #{inspect(name)} to be a positive integer, got: #{inspect(value)}"
-    end
-
-    limits(given)
+    @limits |> Keyword.merge(Limit.check_all!(options, @most)) |> limits()
   end
 
   defp limits(given), do: {given[:max_bytes], given[:max_depth], given[:max_values], given[:max_digits]}

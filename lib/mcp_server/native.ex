@@ -1,6 +1,7 @@
 defmodule McpServer.Native do
   # The stubs of the native library. Only the façades call it: `McpServer.JSON`, `McpServer.Protocol`,
-  # `McpServer.Protocol.HTTP`, `McpServer.Results`, `McpServer.Schema` and the reader of `McpServer.Stdio`.
+  # `McpServer.Protocol.HTTP`, `McpServer.Results`, `McpServer.Schema`, `McpServer.Lint`, `McpServer.Breaking` and the
+  # reader of `McpServer.Stdio`.
   #
   # What a call is given and gives back is written where it is called; here is what they share:
   # a `_dirty` twin does the same on a dirty CPU scheduler and answers `:busy` while there are too many
@@ -9,6 +10,7 @@ defmodule McpServer.Native do
 
   # Compiled first, because loading this module runs it: also while the project that defines it compiles.
   require McpServer.Native.Library
+  alias McpServer.Native.Library
 
   @on_load :load
 
@@ -16,31 +18,44 @@ defmodule McpServer.Native do
   def load do
     # All but one of the dirty CPU schedulers may work for us.
     limit = :erlang.system_info(:dirty_cpu_schedulers_online) - 1
-    :erlang.load_nif(McpServer.Native.Library.path(), limit)
+
+    with {:error, {:upgrade, _text}} <- :erlang.load_nif(Library.path(), {Library.version(), limit}),
+         do: {:error, {:upgrade, Library.restart_needed()}}
   end
 
   # JSON
   def json_encode(_term, _options), do: unloaded()
   def json_encode_dirty(_term, _options), do: unloaded()
-  def json_decode(_text, _limits), do: unloaded()
-  def json_decode_dirty(_text, _limits), do: unloaded()
+  def json_decode(_text, _limits, _views?), do: unloaded()
+  def json_decode_dirty(_text, _limits, _views?), do: unloaded()
 
   # Schemas
-  def schema_compile(_text, _limits), do: unloaded()
+  def schema_compile(_text, _limits, _formats, _documents), do: unloaded()
   def schema_validate(_schema, _term), do: unloaded()
   def schema_validate_dirty(_schema, _term), do: unloaded()
+  def schema_repair(_schema, _term), do: unloaded()
 
-  # stdin
+  def schema_satisfiable(_text), do: unloaded()
+  def schema_contains(_outer, _inner), do: unloaded()
+
+  # Findings and changes
+  def lint_definition(_definition, _budgets), do: unloaded()
+  def catalog_snapshot(_definition), do: unloaded()
+  def catalog_compare(_old, _new), do: unloaded()
+
+  # stdin and stdout
   def stdio_open, do: unloaded()
   def stdio_prepend(_reader, _bytes), do: unloaded()
   def stdio_read(_reader, _owner, _max_line_bytes), do: unloaded()
   def stdio_credit(_reader, _batches), do: unloaded()
   def stdio_close(_reader), do: unloaded()
+  def stdio_write_now(_reader, _text), do: unloaded()
 
   # The protocol
-  def catalog_new(_definition), do: unloaded()
-  def admit(_catalog, _revision, _line), do: unloaded()
-  def admit_dirty(_catalog, _revision, _line), do: unloaded()
+  def catalog_new(_definition, _limits), do: unloaded()
+  def message_limits(_limits), do: unloaded()
+  def admit(_catalog, _limits, _revision, _line), do: unloaded()
+  def admit_dirty(_catalog, _limits, _revision, _line), do: unloaded()
   def encode_result(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
   def encode_result_dirty(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
   def encode_empty(_catalog, _id, _revision, _listen), do: unloaded()
@@ -106,8 +121,8 @@ defmodule McpServer.Native do
   # The rules of HTTP
   def http_policy(_options), do: unloaded()
   def http_screen(_policy, _method, _target, _authority, _headers), do: unloaded()
-  def http_admit(_catalog, _screened, _revision, _body), do: unloaded()
-  def http_admit_dirty(_catalog, _screened, _revision, _body), do: unloaded()
+  def http_admit(_catalog, _limits, _screened, _revision, _body), do: unloaded()
+  def http_admit_dirty(_catalog, _limits, _screened, _revision, _body), do: unloaded()
   def http_answer(_kind, _details), do: unloaded()
   def http_challenge(_challenge), do: unloaded()
   def http_metadata_url(_policy), do: unloaded()

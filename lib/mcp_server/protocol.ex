@@ -12,6 +12,9 @@ defmodule McpServer.Protocol do
   @typedoc "`:revision` is the session's, `nil` while there is none."
   @type facts :: %{optional(atom()) => term(), revision: String.t() | nil}
 
+  @typedoc "What a message may hold; `nil` stands for the core's defaults."
+  @type limits :: reference() | nil
+
   @typedoc "One JSON text without a line end."
   @type message :: iodata()
 
@@ -51,22 +54,41 @@ defmodule McpServer.Protocol do
   # Lines above this go to a dirty scheduler: reading them takes longer than a normal one may be held.
   @inline_bytes 32 * 1024
 
-  @doc "Compiles a server definition (JSON text) into what `admit/3` and `result/3` work with."
-  @spec compile(String.t()) :: {:ok, reference()} | {:error, String.t()}
-  def compile(definition), do: Native.catalog_new(definition)
+  @doc """
+  Compiles a server definition (JSON text) into what `admit/4` and `result/3` work with.
+
+  The limits are those of `McpServer.Schema.Validator.compile/2` and of URI templates; what they leave out is the core's.
+  """
+  @spec compile(String.t(), schema_limits :: map(), template_limits :: map()) ::
+          {:ok, reference()} | {:error, String.t()}
+  def compile(definition, schema_limits \\ %{}, template_limits \\ %{}),
+    do: Native.catalog_new(definition, {schema_limits, template_limits})
+
+  @doc """
+  Limits of messages, made once and passed with each: `:max_bytes`, `:max_depth`, `:max_values`, `:max_digits`,
+  `:max_id_bytes`, `:max_method_bytes`, `:max_name_bytes`, `:max_uri_bytes` and `:max_batch`. What is left out is the
+  core's.
+  """
+  @spec limits(%{atom() => pos_integer()}) :: reference()
+  def limits(limits) do
+    {:ok, ref} = Native.message_limits(limits)
+    ref
+  end
 
   @doc "Reads one message of a peer."
-  @spec admit(Catalog.t(), facts(), binary()) :: outcome()
-  def admit(%Catalog{ref: ref}, %{revision: revision}, line) when byte_size(line) <= @inline_bytes do
+  @spec admit(Catalog.t(), facts(), binary(), limits()) :: outcome()
+  def admit(catalog, facts, line, limits \\ nil)
+
+  def admit(%Catalog{ref: ref}, %{revision: revision}, line, limits) when byte_size(line) <= @inline_bytes do
     # A schema may take long with a few arguments.
-    with :over_budget <- Native.admit(ref, revision, line) do
-      Native.Dirty.call(fn -> Native.admit_dirty(ref, revision, line) end)
+    with :over_budget <- Native.admit(ref, limits, revision, line) do
+      Native.Dirty.call(fn -> Native.admit_dirty(ref, limits, revision, line) end)
     end
     |> Outcome.of()
   end
 
-  def admit(%Catalog{ref: ref}, %{revision: revision}, line),
-    do: Outcome.of(Native.Dirty.call(fn -> Native.admit_dirty(ref, revision, line) end))
+  def admit(%Catalog{ref: ref}, %{revision: revision}, line, limits),
+    do: Outcome.of(Native.Dirty.call(fn -> Native.admit_dirty(ref, limits, revision, line) end))
 
   @doc """
   The answer to a request.

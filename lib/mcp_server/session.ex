@@ -65,7 +65,7 @@ defmodule McpServer.Session do
   @spec stateless?(String.t()) :: boolean()
   def stateless?(revision), do: revision >= @stateless
 
-  @doc "What `McpServer.Protocol.admit/3` needs to know of the session."
+  @doc "What `McpServer.Protocol.admit/4` needs to know of the session."
   @spec facts(t()) :: Protocol.facts()
   def facts(%__MODULE__{} = session), do: %{revision: session.revision}
 

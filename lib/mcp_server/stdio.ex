@@ -67,10 +67,21 @@ defmodule McpServer.Stdio do
   | `:max_line_bytes` | 10 MiB | the longest message; a longer one is skipped and answered with `-32700` |
   | `:max_heap_words` | 64 Mi | memory of one call, in machine words; more ends the call |
   | `:max_result_bytes` | 64 MiB | the longest answer; a longer one fails |
+  | `:max_depth` | `128` | arrays and objects inside each other in a message; at most 128, as deep as answers can be |
+  | `:max_values` | `200_000` | values of a message |
+  | `:max_digits` | `1_024` | digits of a number |
+  | `:max_id_bytes` | `256` | a request's id, or a progress token, that is a string |
+  | `:max_method_bytes` | `256` | a method |
+  | `:max_name_bytes` | `128` | the name of a tool or prompt |
+  | `:max_uri_bytes` | `8_192` | a URI |
+  | `:max_batch` | `50` | messages of a batch (2025-03-26) |
   | `:assigns` | `%{}` | what every `McpServer.Conn` has under `assigns` |
+
+  None can be infinite. What a client gets beyond each, and how large each may be made, is told in
+  [Limits](limits.html).
   """
 
-  alias McpServer.Connection
+  alias McpServer.{Connection, Limit}
   alias McpServer.Stdio.{Channel, Takeover}
 
   @max_line_bytes 10 * 1024 * 1024
@@ -92,18 +103,23 @@ defmodule McpServer.Stdio do
   Starts the transport, linked to the calling process. Usually a supervisor does.
 
   Returns `{:error, {:already_started, pid}}` where one runs already, and `{:error, reason}` where stdin and
-  stdout cannot be taken over (`:ebadf`: they are closed).
+  stdout cannot be taken over (`:ebadf`: they are closed). Raises `ArgumentError` for options that are unknown or wrong.
   """
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
-    {own, options} = Keyword.split(options, [:on_eof, :max_line_bytes])
+    {on_eof, options} = Keyword.pop(options, :on_eof, :stop)
+    {longest, options} = Keyword.pop(options, :max_line_bytes, @max_line_bytes)
+    check_on_eof!(on_eof)
+    Limit.check!(:max_line_bytes, longest, :bytes)
 
-    channel = %{
-      on_eof: Keyword.get(own, :on_eof, :stop),
-      max_line_bytes: Keyword.get(own, :max_line_bytes, @max_line_bytes)
-    }
+    channel = {Channel, %{on_eof: on_eof, max_line_bytes: longest}}
+    Connection.start_link([name: __MODULE__, channel: channel, max_message_bytes: longest] ++ options)
+  end
 
-    Connection.start_link([name: __MODULE__, channel: {Channel, channel}] ++ options)
+  defp check_on_eof!(on_eof) do
+    on_eof in [:stop, :ignore] or is_function(on_eof, 0) ||
+      raise ArgumentError,
+            "expected :on_eof to be :stop, :ignore or a function of no arguments, got: #{inspect(on_eof)}"
   end
 
   @doc """

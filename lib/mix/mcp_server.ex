@@ -1,5 +1,5 @@
 defmodule Mix.McpServer do
-  # What the tasks that serve a router have in common.
+  # What the tasks about routers have in common.
   @moduledoc false
 
   @switches [timeout: :integer, compile: :boolean, start: :boolean]
@@ -21,6 +21,49 @@ defmodule Mix.McpServer do
     :ok
   end
 
+  @doc """
+  Compiles the project and loads its configuration, and the library, without starting the application. With
+  `quiet: true` what the compiler prints to stdout is kept from there.
+  """
+  @spec compile(keyword()) :: :ok
+  def compile(options) do
+    shell = Mix.shell()
+    if options[:quiet], do: Mix.shell(Mix.Shell.Quiet)
+
+    try do
+      Mix.Task.run("app.config", for(switch <- [:compile], options[switch] == false, do: "--no-#{switch}"))
+    after
+      Mix.shell(shell)
+    end
+
+    :ok
+  end
+
+  @doc "The routers with these names; without names every router of the project, of each application in an umbrella."
+  @spec routers!([String.t()]) :: [module()]
+  def routers!([]) do
+    case Enum.sort(Enum.flat_map(applications(), &routers/1)) do
+      [] -> Mix.raise("there is no router in this project: no module says `use McpServer.Router`")
+      routers -> routers
+    end
+  end
+
+  def routers!(names), do: Enum.map(names, &router!/1)
+
+  defp applications do
+    case Mix.Project.apps_paths() do
+      nil -> [Mix.Project.config()[:app]]
+      paths -> Map.keys(paths)
+    end
+  end
+
+  defp routers(application) do
+    _loaded = Application.load(application)
+    for module <- Application.spec(application, :modules) || [], router?(module), do: module
+  end
+
+  defp router?(module), do: Code.ensure_loaded?(module) and function_exported?(module, :__mcp__, 1)
+
   # The name comes from whoever starts the server, not from a peer.
   @doc "The router with that name."
   @spec router!(String.t()) :: module()
@@ -31,7 +74,7 @@ defmodule Mix.McpServer do
       not Code.ensure_loaded?(router) ->
         Mix.raise("there is no module #{name} in this project")
 
-      not function_exported?(router, :__mcp__, 1) ->
+      not router?(router) ->
         Mix.raise("#{name} is not a router: it does not `use McpServer.Router`")
 
       true ->

@@ -199,12 +199,15 @@ defmodule McpServer.Schema.ValidatorTest do
       deep = fn levels -> Enum.reduce(2..levels, %{}, fn _level, inner -> %{"items" => inner} end) end
       assert {:ok, _validator} = Validator.compile(deep.(8), max_depth: 8)
       assert {:error, %Error{kind: :schema}} = Validator.compile(deep.(9), max_depth: 8)
-      assert_raise ArgumentError, fn -> Validator.compile(%{}, max_dept: 8) end
+      assert_raise ArgumentError, ~r/\Athere is no limit :max_dept;/, fn -> Validator.compile(%{}, max_dept: 8) end
 
-      for limit <- [:infinity, -1, 1.5, "8"] do
-        assert {:error, %Error{kind: :schema, problems: [%{keyword: "limits"}]}} =
-                 Validator.compile(%{}, max_depth: limit)
+      for limit <- [nil, 0, :infinity, -1, 1.5, "8"] do
+        message = "expected :max_depth to be a positive integer, got: #{inspect(limit)}"
+        assert_raise ArgumentError, message, fn -> Validator.compile(%{}, max_depth: limit) end
       end
+
+      message = "expected :max_problems to be at most 20, got: 21"
+      assert_raise ArgumentError, message, fn -> Validator.compile(%{}, max_problems: 21) end
     end
 
     test "a compiled schema outlives its maker and is shared" do

@@ -159,6 +159,13 @@ defmodule McpServer.Protocol.StdioTest do
       assert text(read(peer)) == text
     end
 
+    test "answers keep their order when the client reads late", context do
+      pings = ~S[perl -e 'print qq({"jsonrpc":"2.0","id":$_,"method":"ping"}\n) for 1..5000']
+      ordered = ~S[(sleep 1; perl -ne '$ordered += /"id":$.,/; END { print "$ordered of $.\n" }')]
+      peer = start(vm(), input: pings, output: ordered, tmp_dir: context.tmp_dir)
+      assert line(peer, 60_000) == "5000 of 5000"
+    end
+
     test "S4: a client that stops reading ends the VM, without a crash dump", context do
       peer =
         start(vm(),

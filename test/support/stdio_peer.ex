@@ -12,9 +12,9 @@ defmodule McpServer.StdioPeer do
 
   @serve "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server)"
 
-  @doc "The command that serves a router in a VM without a shell, as `elixir`, a release or mix start one."
-  def vm(expression \\ @serve) do
-    "elixir -pa #{quoted(ebin())} -e #{quoted(expression)}"
+  @doc "The command that serves a router in a VM without a shell, as `elixir`, a release or mix start one; `flags` are `elixir`'s."
+  def vm(expression \\ @serve, flags \\ "") do
+    "elixir #{flags} -pa #{quoted(ebin())} -e #{quoted(expression)}"
   end
 
   @doc "Where our own compiled modules are."

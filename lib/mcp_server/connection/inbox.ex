@@ -37,7 +37,7 @@ defmodule McpServer.Connection.Inbox do
 
   defp admit(state, line) do
     observe(state, line)
-    execute(Protocol.admit(state.catalog, Session.facts(state.session), line), state, :channel)
+    execute(Protocol.admit(state.catalog, Session.facts(state.session), line, state.limits), state, :channel)
   end
 
   @doc "A message that was admitted before it came here."

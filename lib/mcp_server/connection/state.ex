@@ -14,6 +14,7 @@ defmodule McpServer.Connection.State do
     :session,
     :options,
     :opened_at,
+    :limits,
     :observer,
     :closing,
     base: %Conn{},
@@ -33,6 +34,7 @@ defmodule McpServer.Connection.State do
 
   @typedoc """
   * `:channel` – the module and its struct
+  * `:limits` – of messages that are admitted here
   * `:closing` – why no more lines will come, once that is so
   * `:calls` – the running ones by process; `:waiting` – admitted requests without a place yet
   * `:line_bytes`, `:base` – how long the message at hand is, and what its handler's conn starts from
@@ -49,6 +51,7 @@ defmodule McpServer.Connection.State do
           session: Session.t(),
           options: Options.t(),
           opened_at: integer(),
+          limits: McpServer.Protocol.limits(),
           observer: (term() -> term()) | nil,
           closing: nil | :eof | :closed,
           base: Conn.t(),

@@ -127,7 +127,14 @@ defmodule McpServer.Http.Channel do
   defp quiet_ms(channel, _exchange, _outcome), do: channel.mount.keep_alive
 
   defp lane(channel, number, exchange, events?, quiet_ms) do
-    lane = %Lane{number: number, exchange: exchange, events?: events?, since: Lane.now(), quiet_ms: quiet_ms}
+    lane = %Lane{
+      number: number,
+      exchange: exchange,
+      events?: events?,
+      since: Lane.now(),
+      quiet_ms: quiet_ms,
+      max_queued: channel.mount.max_queued_bytes
+    }
 
     if channel.session,
       do: %{lane | replay: Lanes.replay(channel.mount, channel.session.account), primes?: primes?(channel)},

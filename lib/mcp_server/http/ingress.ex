@@ -182,7 +182,7 @@ defmodule McpServer.Http.Ingress do
     {screened, facts} = request.screened
     revision = with {_pid, revision} <- session, do: revision
 
-    case HTTP.admit(catalog, screened, revision, body) do
+    case HTTP.admit(catalog, screened, revision, body, request.mount.limits) do
       {:reply, status, reply} ->
         seen(session)
         answer(request.exchange, {status, [{"content-type", "application/json"}], reply}, state)

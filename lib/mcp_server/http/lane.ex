@@ -19,6 +19,7 @@ defmodule McpServer.Http.Lane do
     phase: :waiting,
     primes?: false,
     queued: 0,
+    max_queued: 1024 * 1024,
     moved_at: nil
   ]
 
@@ -31,7 +32,7 @@ defmodule McpServer.Http.Lane do
   * `:primes?` – whether a stream begins with an event that says where to resume (2025-11-25)
   * `:since`, `:moved_at` – when it began, and when bytes last went out or were taken (`now/0`)
   * `:quiet_ms` – how long an open stream may be quiet
-  * `:queued` – bytes that were not reported as sent
+  * `:queued` – bytes that were not reported as sent; `:max_queued` – how many they may be
   """
   @type t :: %__MODULE__{
           number: non_neg_integer(),
@@ -41,6 +42,7 @@ defmodule McpServer.Http.Lane do
           phase: :waiting | :streaming | :away | :ended,
           primes?: boolean(),
           queued: non_neg_integer(),
+          max_queued: pos_integer(),
           since: integer(),
           quiet_ms: pos_integer(),
           moved_at: integer() | nil
@@ -49,9 +51,8 @@ defmodule McpServer.Http.Lane do
   @typedoc "What is left of a lane: it goes on, or nothing more will be sent or kept."
   @type rest :: {:ok, t()} | :done
 
-  # A handler waits when this much is not sent, and a client that leaves this much lying is cut off.
+  # A handler waits when this much is not sent.
   @congested_bytes 64 * 1024
-  @max_queued_bytes 1024 * 1024
 
   @doc "Milliseconds that only go forward."
   @spec now() :: integer()
@@ -149,13 +150,14 @@ defmodule McpServer.Http.Lane do
   defp opening(%{primes?: true} = lane), do: HTTP.priming_event({lane.number, lane.replay.next - 1})
   defp opening(_lane), do: HTTP.keep_alive()
 
-  defp send_bytes(%{phase: :streaming, queued: queued} = lane, bytes) when queued < @max_queued_bytes do
+  defp send_bytes(%{phase: :streaming, queued: queued, max_queued: most} = lane, bytes) when queued < most do
     case Exchange.chunk(lane.exchange, bytes) do
       :ok -> count(lane, IO.iodata_length(bytes))
       :closed -> leave(lane)
     end
   end
 
+  # A client that leaves that much lying is cut off.
   defp send_bytes(%{phase: :streaming} = lane, _bytes), do: cut(lane)
 
   # Stored for a client that comes back.

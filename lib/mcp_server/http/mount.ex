@@ -4,7 +4,7 @@ defmodule McpServer.Http.Mount do
   # Both servers have the same options; `McpServer.HttpServer` documents them.
 
   alias McpServer.Connection.Options
-  alias McpServer.JSON
+  alias McpServer.{JSON, Limit}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:id, :router, :policy, :options]
@@ -15,6 +15,7 @@ defmodule McpServer.Http.Mount do
     :authorize,
     :init,
     :options,
+    :limits,
     :rest,
     assigns: %{},
     max_body_bytes: 4 * 1024 * 1024,
@@ -24,6 +25,7 @@ defmodule McpServer.Http.Mount do
     session_lifetime: 86_400_000,
     max_events: 256,
     max_event_bytes: 1024 * 1024,
+    max_queued_bytes: 1024 * 1024,
     keep_alive: 15_000,
     stream_after: 1_000,
     stall_timeout: 30_000,
@@ -34,21 +36,24 @@ defmodule McpServer.Http.Mount do
 
   @type t :: %__MODULE__{}
 
-  @counts [
-    :max_body_bytes,
-    :max_sessions,
-    :max_sessions_per_principal,
-    :idle_timeout,
-    :session_lifetime,
-    :max_events,
-    :max_event_bytes,
-    :keep_alive,
-    :stream_after,
-    :stall_timeout,
-    :disconnect_check,
-    :max_requests,
-    :max_listeners
-  ]
+  # What is counted, or the most that it can be.
+  @units %{
+    max_body_bytes: :bytes,
+    max_sessions: :count,
+    max_sessions_per_principal: :count,
+    idle_timeout: :milliseconds,
+    session_lifetime: :milliseconds,
+    max_events: 100_000,
+    max_event_bytes: :bytes,
+    max_queued_bytes: :bytes,
+    keep_alive: :milliseconds,
+    stream_after: :milliseconds,
+    stall_timeout: :milliseconds,
+    disconnect_check: :milliseconds,
+    max_requests: :count,
+    max_listeners: :count
+  }
+  @counts Map.keys(@units)
   @policy [:path, :allowed_hosts, :allowed_origins, :resource_metadata, :sessions]
   @own @counts ++ @policy ++ [:router, :authorize, :init, :assigns]
 
@@ -72,10 +77,7 @@ defmodule McpServer.Http.Mount do
     {own ++ bounds, rest}
   end
 
-  defp check!({name, value}) when name in @counts do
-    (is_integer(value) and value > 0) ||
-      raise ArgumentError, "expected #{inspect(name)} to be a positive integer, got: #{inspect(value)}"
-  end
+  defp check!({name, value}) when name in @counts, do: Limit.check!(name, value, @units[name])
 
   defp check!({name, value}) when name in [:allowed_hosts, :allowed_origins] do
     (is_list(value) and Enum.all?(value, &is_binary/1)) ||
@@ -105,7 +107,7 @@ defmodule McpServer.Http.Mount do
     {bounds, own} = Keyword.split(options, Options.names())
     {policy, own} = Keyword.split(own, @policy)
     mount = struct!(%__MODULE__{id: id, router: own[:router], policy: nil, options: bounds}, own)
-    %{mount | policy: policy(Map.new(policy), mount)}
+    %{mount | policy: policy(Map.new(policy), mount), limits: Options.message_limits(bounds)}
   end
 
   defp policy(options, mount) do

@@ -2,9 +2,21 @@ defmodule McpServer.Native.Library do
   # Where the native library is, and what to say when it does not load.
   @moduledoc false
 
+  @version Mix.Project.config()[:version]
+
   @doc "Its path without the extension, as the VM wants it."
   @spec path() :: charlist
   def path, do: :mcp_server |> :code.priv_dir() |> to_string() |> Path.join("native/mcp_nif") |> to_charlist()
+
+  @doc "The version that the library has to be of."
+  @spec version() :: String.t()
+  def version, do: @version
+
+  @doc "What the log says where a new version of the code is loaded while this VM runs: the old one goes on."
+  @spec restart_needed() :: charlist
+  def restart_needed do
+    ~c"the native library of mcp_server is not replaced while the VM runs: the old one goes on; restart for the new one"
+  end
 
   @doc "Loads it, so that a library that is missing or wrong stops the application and not the first call."
   @spec ensure_loaded() :: :ok | {:error, String.t()}

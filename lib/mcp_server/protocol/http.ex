@@ -96,16 +96,18 @@ defmodule McpServer.Protocol.HTTP do
     do: Native.http_screen(policy, method, target, Map.get(head, :authority), headers)
 
   @doc "Reads the body behind a head. `revision` is the session's, `nil` where there is none."
-  @spec admit(Catalog.t(), screened(), String.t() | nil, binary()) :: outcome()
-  def admit(%Catalog{ref: ref}, screened, revision, body) when byte_size(body) <= @inline_bytes do
-    with :over_budget <- Native.http_admit(ref, screened, revision, body) do
-      Native.Dirty.call(fn -> Native.http_admit_dirty(ref, screened, revision, body) end)
+  @spec admit(Catalog.t(), screened(), String.t() | nil, binary(), Protocol.limits()) :: outcome()
+  def admit(catalog, screened, revision, body, limits \\ nil)
+
+  def admit(%Catalog{ref: ref}, screened, revision, body, limits) when byte_size(body) <= @inline_bytes do
+    with :over_budget <- Native.http_admit(ref, limits, screened, revision, body) do
+      Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, screened, revision, body) end)
     end
     |> Outcome.of()
   end
 
-  def admit(%Catalog{ref: ref}, screened, revision, body),
-    do: Outcome.of(Native.Dirty.call(fn -> Native.http_admit_dirty(ref, screened, revision, body) end))
+  def admit(%Catalog{ref: ref}, screened, revision, body, limits),
+    do: Outcome.of(Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, screened, revision, body) end))
 
   @doc "Where a client finds the protected resource metadata of an endpoint; `nil` where there is none."
   @spec metadata_url(policy()) :: String.t() | nil

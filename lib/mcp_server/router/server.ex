@@ -2,8 +2,9 @@ defmodule McpServer.Router.Server do
   @moduledoc false
   # The options of `use McpServer.Router`: what the server says of itself.
 
-  alias McpServer.{Fields, Icon}
-  alias McpServer.Router.Refusal
+  alias McpServer.{Fields, Icon, Limit}
+  alias McpServer.Router.{Formats, LintRules, Refusal}
+  alias McpServer.Schema.Validator
 
   @options Fields.table(
              [
@@ -17,7 +18,12 @@ defmodule McpServer.Router.Server do
                ttl_ms: :count,
                cache_scope: {:in, ~w(private public)},
                page_size: :count,
-               system_role: {:in, ~w(user assistant passthrough error)}
+               schema_limits: :list,
+               template_limits: :list,
+               system_role: {:in, ~w(user assistant passthrough error)},
+               formats: :any,
+               repair: :boolean,
+               lint: :any
              ],
              "option"
            )
@@ -32,24 +38,38 @@ defmodule McpServer.Router.Server do
     ttl_ms: 0,
     cache_scope: "private",
     page_size: 1_000,
-    system_role: "user"
+    schema_limits: [],
+    template_limits: [],
+    system_role: "user",
+    formats: Formats.default(),
+    repair: false
   }
 
   @scopes %{"private" => :private, "public" => :public}
   @roles %{"user" => :user, "assistant" => :assistant, "passthrough" => :passthrough, "error" => :error}
 
-  @doc "The checked options over their defaults."
+  # As many as fit into a URI template of some length, and no more than a client would fill in.
+  @template_limits [max_bytes: 65_536, max_variables: 256]
+
+  @doc "The checked options over their defaults; `:lint` is told apart when the table is built."
   @spec new!(module, term, Refusal.place()) :: map
   def new!(router, options, place) do
     owner = "`use McpServer.Router`"
     given = Refusal.checked!(place, fn -> Fields.gather!(owner, @options, options) end)
     if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
+    Formats.check!(given, owner, place)
+    given = Map.put(given, :lint, LintRules.new!(given[:lint], owner, place))
     server = @defaults |> Map.put(:name, inspect(router)) |> Map.merge(given)
 
     %{
       server
       | cache_scope: Map.fetch!(@scopes, server.cache_scope),
-        system_role: Map.fetch!(@roles, server.system_role)
+        system_role: Map.fetch!(@roles, server.system_role),
+        schema_limits: limits!(server.schema_limits, Validator.limits(), place),
+        template_limits: limits!(server.template_limits, @template_limits, place)
     }
   end
+
+  defp limits!(given, units, place),
+    do: Refusal.checked!(place, fn -> given |> Limit.check_all!(units) |> Map.new() end)
 end

@@ -31,6 +31,10 @@ defmodule McpServer.Router.Table do
     {templates, resources} = Enum.split_with(all_resources, & &1.template?)
     dual_responses = DualResponsesDefinition.server(module)
     check_budgets!(tools, dual_responses)
+    {lint, server} = Map.pop!(server, :lint)
+
+    lint =
+      Map.put(lint, :tools, for(%{ignored: [_code | _codes]} = tool <- tools, into: %{}, do: {tool.name, tool.ignored}))
 
     data = %{
       server: server,
@@ -47,7 +51,8 @@ defmodule McpServer.Router.Table do
     }
 
     router = %{what: "router", place: place, handlers: []}
-    Map.merge(data, %{fingerprint: fingerprint(data), places: [router | places(tools, prompts, resources, templates)]})
+    places = [router | places(tools, prompts, resources, templates)]
+    Map.merge(data, %{fingerprint: fingerprint(data), places: places, lint: lint})
   end
 
   @doc "The list callbacks and under which names each goes."

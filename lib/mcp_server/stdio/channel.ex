@@ -5,25 +5,22 @@ defmodule McpServer.Stdio.Channel do
   use McpServer.Connection.OneLane
 
   alias McpServer.Connection.Channel
-  alias McpServer.Stdio.{Exit, Reader, Takeover}
+  alias McpServer.Stdio.{Exit, Reader, Takeover, Writer}
 
-  @enforce_keys [:reader, :port, :on_eof]
-  defstruct [:reader, :port, :on_eof]
+  @enforce_keys [:reader, :writer, :on_eof]
+  defstruct [:reader, :writer, :on_eof]
 
   @impl true
   def open(options) do
     with {:ok, reader, output} <- Takeover.ensure(),
          :ok <- Reader.start(reader, options.max_line_bytes) do
-      # Not through `:user`: this port writes what it is given in one piece, blocks its owner while the
-      # client does not read, and says so when the client is gone. Closing it leaves the descriptor open.
-      port = Port.open({:fd, output, output}, [:out, :binary])
-      {:ok, %__MODULE__{reader: reader, port: port, on_eof: options.on_eof}}
+      {:ok, %__MODULE__{reader: reader, writer: Writer.open(reader, output), on_eof: options.on_eof}}
     end
   end
 
   @impl true
   def event(%{reader: reader} = channel, {:mcp_stdin, reader, event}), do: {events(event), channel}
-  def event(%{port: port} = channel, {:EXIT, port, _reason}), do: {[:closed], channel}
+  def event(%{writer: %{port: port}} = channel, {:EXIT, port, _reason}), do: {[:closed], channel}
   def event(_channel, _message), do: :unknown
 
   defp events({:lines, _lines} = lines), do: [lines]
@@ -38,13 +35,13 @@ defmodule McpServer.Stdio.Channel do
   @impl true
   def write(channel, entries) do
     case Channel.messages(entries) do
-      [] -> :ok
-      messages -> Port.command(channel.port, Enum.map(messages, &[&1, ?\n]))
+      [] -> {:ok, channel}
+      messages -> put(channel, Enum.map(messages, &[&1, ?\n]))
     end
+  end
 
-    {:ok, channel}
-  rescue
-    ArgumentError -> {:error, :closed}
+  defp put(channel, text) do
+    with {:ok, writer} <- Writer.write(channel.writer, text), do: {:ok, %{channel | writer: writer}}
   end
 
   @impl true

@@ -29,6 +29,10 @@ defmodule McpServer.Stdio.Reader do
   @spec credit(t()) :: :ok
   def credit(reader), do: Native.stdio_credit(reader, 1)
 
+  @doc "Writes as much of a short text as the client has room for now: how many bytes, or that it is gone."
+  @spec write_now(t(), binary()) :: non_neg_integer() | :closed
+  def write_now(reader, text), do: Native.stdio_write_now(reader, text)
+
   @doc "Ends the reader."
   @spec close(t()) :: :ok
   def close(reader), do: Native.stdio_close(reader)

@@ -56,6 +56,10 @@ rustler::atoms! {
     exp,
 
     // Schemas.
+    assert,
+    number,
+    boolean,
+    list,
     internal,
     pointer,
     keyword,
@@ -185,6 +189,15 @@ rustler::atoms! {
     backoff,
     invalid_code,
     invalid_type,
+
+    // Findings and changes.
+    severity,
+    code,
+    kind,
+    name,
+    advice,
+    reasons,
+    example,
 
     // Presentations.
     known,

@@ -70,21 +70,27 @@ fn encode<'a>(
 }
 
 #[rustler::nif]
-fn json_decode<'a>(env: Env<'a>, text: Binary<'a>, limits: DecodeLimits) -> Term<'a> {
-    let decoded = decode(env, text, limits);
+fn json_decode<'a>(env: Env<'a>, text: Binary<'a>, limits: DecodeLimits, views: bool) -> Term<'a> {
+    let decoded = decode(env, text, limits, views);
     report_work(env, text.len());
     decoded
 }
 
 #[rustler::nif(schedule = "DirtyCpu")]
-fn json_decode_dirty<'a>(env: Env<'a>, text: Binary<'a>, limits: DecodeLimits) -> Term<'a> {
+fn json_decode_dirty<'a>(
+    env: Env<'a>,
+    text: Binary<'a>,
+    limits: DecodeLimits,
+    views: bool,
+) -> Term<'a> {
     match DirtyPermit::take() {
-        Some(_permit) => decode(env, text, limits),
+        Some(_permit) => decode(env, text, limits, views),
         None => atoms::busy().to_term(env),
     }
 }
 
-fn decode<'a>(env: Env<'a>, text: Binary<'a>, limits: DecodeLimits) -> Term<'a> {
+/// `views` says whether large strings may be parts of the text itself.
+fn decode<'a>(env: Env<'a>, text: Binary<'a>, limits: DecodeLimits, views: bool) -> Term<'a> {
     let (max_bytes, max_depth, max_values, max_digits) = limits;
     let limits = Limits {
         max_bytes,
@@ -92,7 +98,7 @@ fn decode<'a>(env: Env<'a>, text: Binary<'a>, limits: DecodeLimits) -> Term<'a> 
         max_values,
         max_digits,
     };
-    match read_term(env, text.as_slice(), Some(text), &limits) {
+    match read_term(env, text.as_slice(), views.then_some(text), &limits) {
         Ok(term) => (atoms::ok(), term).encode(env),
         Err(JsonError { kind, offset }) => env.error_tuple((kind_atom(kind), offset)),
     }

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `terms` | terms into JSON, JSON into terms, terms as JSON for the schema validator |
 //! | `json`, `schema`, `protocol` | the calls of `McpServer.JSON`, `McpServer.Schema`, `McpServer.Protocol` |
+//! | `lint` | the calls of `McpServer.Lint`, `McpServer.Breaking` and `McpServer.Schema.Relation` |
 //! | `results` | the calls of `McpServer.Results` |
 //! | `http` | the calls of `McpServer.Protocol.HTTP`; the listener, its exchanges and their messages |
 //! | `results` | the calls of `McpServer.Results` |
@@ -17,6 +18,7 @@
 mod atoms;
 mod http;
 mod json;
+mod lint;
 mod options;
 mod pretty;
 mod protocol;
@@ -28,12 +30,14 @@ mod terms;
 
 use rustler::{Env, Term};
 
-/// The load argument is the number of dirty CPU schedulers our calls may occupy.
-fn load(env: Env<'_>, dirty_limit: Term<'_>) -> bool {
-    if let Ok(limit) = dirty_limit.decode() {
-        resources::limit_dirty_calls(limit);
-    }
-    terms::prepare(env).is_ok()
+/// The load argument is the version of `mcp_server` that asks, and the number of dirty CPU schedulers our calls may
+/// occupy. A library of another version may lack functions, or mean something else by them: it is refused.
+fn load(env: Env<'_>, argument: Term<'_>) -> bool {
+    let Ok((version, dirty_limit)) = argument.decode::<(&str, usize)>() else {
+        return false;
+    };
+    resources::limit_dirty_calls(dirty_limit);
+    version == env!("CARGO_PKG_VERSION") && terms::prepare(env).is_ok()
 }
 
 rustler::init!("Elixir.McpServer.Native", load = load);

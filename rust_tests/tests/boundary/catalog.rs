@@ -1,8 +1,8 @@
 //! The catalogue: lists encoded once, pages, lookups, and what is refused at build time.
 
-use mcp_core::catalog::{Catalog, CatalogError, ListKind, ReadTarget};
+use mcp_core::catalog::{Catalog, CatalogError, CatalogLimits, ListKind, ReadTarget};
 use mcp_core::revision::Revision;
-use mcp_core::schema::{SchemaLimits, SerdeJson};
+use mcp_core::schema::SerdeJson;
 use serde_json::{Value, json};
 
 /// A server with one of everything; tests change what they are about.
@@ -39,7 +39,7 @@ pub(crate) fn build(definition: &Value) -> Result<Catalog<SerdeJson>, CatalogErr
     let text = definition.to_string();
     std::thread::Builder::new()
         .stack_size(64 * 1024 * 1024)
-        .spawn(move || Catalog::build(text.as_bytes(), &SchemaLimits::default()))
+        .spawn(move || Catalog::build(text.as_bytes(), &CatalogLimits::default()))
         .expect("a thread")
         .join()
         .expect("no panic")

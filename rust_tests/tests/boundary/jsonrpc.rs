@@ -4,7 +4,7 @@ mod rules;
 mod vectors;
 
 use mcp_core::json::{Document, Limits};
-use mcp_core::jsonrpc::{Id, Message, Outcome, PARSE_ERROR, classify};
+use mcp_core::jsonrpc::{EnvelopeLimits, Id, Message, Outcome, PARSE_ERROR, classify};
 
 /// A message as a value that can be compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,10 +47,20 @@ fn sort(bytes: &[u8]) -> Vec<Sorted> {
     };
     let root = document.root();
     if root.elements().next().is_none() {
-        return vec![sorted(classify(root, root.has_duplicate()))];
+        return vec![sorted(classify(
+            root,
+            root.has_duplicate(),
+            &EnvelopeLimits::default(),
+        ))];
     }
     root.elements()
-        .map(|view| sorted(classify(view, view.has_duplicate())))
+        .map(|view| {
+            sorted(classify(
+                view,
+                view.has_duplicate(),
+                &EnvelopeLimits::default(),
+            ))
+        })
         .collect()
 }
 

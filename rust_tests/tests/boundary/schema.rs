@@ -1,9 +1,14 @@
 //! JSON Schema through `mcp_core::schema`.
 
 mod budget;
+mod documents;
+mod formats;
 mod limits;
 mod problems;
 mod references;
+mod repair;
+mod secrets;
+mod sentences;
 mod suite;
 
 use mcp_core::schema::{Problem, SchemaError, SchemaLimits, SerdeJson, Validator};

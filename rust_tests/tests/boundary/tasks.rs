@@ -1,8 +1,9 @@
 //! Q6: which calls become tasks, and what a client may do with a task.
 
 use mcp_core::catalog::Catalog;
-use mcp_core::json::Limits;
-use mcp_core::protocol::{Admission, Facts, SessionFacts, TaskVerb, TaskWish, Work, admit};
+use mcp_core::protocol::{
+    Admission, Facts, MessageLimits, SessionFacts, TaskVerb, TaskWish, Work, admit,
+};
 use mcp_core::revision::Revision;
 use mcp_core::schema::SerdeJson;
 use serde_json::{Value, json};
@@ -45,7 +46,7 @@ fn outcome(
         http: None,
     };
     let text = message.to_string();
-    match admit(server, facts, text.as_bytes(), &Limits::default()) {
+    match admit(server, facts, text.as_bytes(), &MessageLimits::default()) {
         Admission::Request(request) => Ok(match request.work {
             Work::Tool { task, .. } => format!("{task:?}"),
             other => format!("{other:?}"),

@@ -196,4 +196,41 @@ defmodule McpServer.Native.StdioTest do
     input = String.duplicate("a", 300) <> "\n" <> String.duplicate("b", 200) <> "\n"
     assert vm(script, input: input) == ["{300, 200, 501}"]
   end
+
+  describe "what is written at once" do
+    # Full lines of a pipe's own size, until none is taken any more.
+    @fill ~S"""
+    chunk = String.duplicate("x", 4095) <> "\n"
+    fill = fn fill, count ->
+      case Native.stdio_write_now(reader, chunk) do
+        4096 -> fill.(fill, count + 1)
+        refused -> {count, refused}
+      end
+    end
+    """
+
+    test "goes to a pipe while there is room, and then not at all" do
+      script = @fill <> ~S|{count, 0} = fill.(fill, 0); IO.puts(:stderr, "written #{count}")|
+      feed = "(COMMAND < /dev/null 2> INPUT; cat INPUT) | (sleep 1; cat)"
+      {["written " <> count], chunks} = script |> vm(feed: feed) |> Enum.split_with(&(&1 =~ "written"))
+      assert length(chunks) == String.to_integer(count) and chunks != []
+      assert Enum.all?(chunks, &(byte_size(&1) == 4095))
+    end
+
+    test "goes nowhere when nobody reads" do
+      script = @fill <> ~S|IO.puts(:stderr, inspect(elem(fill.(fill, 0), 1)))|
+      assert vm(script, feed: "(COMMAND < /dev/null | true) 2>&1") == [":closed"]
+    end
+
+    test "is nothing to a file, which does not say whether it is ready" do
+      script = ~S|IO.puts(:stderr, inspect(Native.stdio_write_now(reader, "a\n")))|
+      assert vm(script, feed: "COMMAND < /dev/null 2>&1 > INPUT") == ["0"]
+    end
+
+    test "is a pipe's piece of what is longer" do
+      script = ~S|say.(Native.stdio_write_now(reader, String.duplicate("x", 5000))); say.(:done)|
+      assert [_x_and_count, ":done"] = answer = vm(script, [])
+      assert hd(answer) == String.duplicate("x", 4096) <> "4096"
+    end
+  end
 end

@@ -46,6 +46,17 @@ impl ListKind {
         }
     }
 
+    /// What an entry is called in messages.
+    #[must_use]
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Tools => "tool",
+            Self::Prompts => "prompt",
+            Self::Resources => "resource",
+            Self::ResourceTemplates => "resource template",
+        }
+    }
+
     /// The shape of an entry.
     #[must_use]
     pub fn shape(self) -> &'static Shape {

@@ -6,6 +6,7 @@ mod definition;
 mod describe;
 mod extras;
 mod header_parameters;
+mod limits;
 mod lists;
 mod targets;
 pub mod template;
@@ -19,11 +20,11 @@ pub use definition::{CacheScope, Definition, ServerDefinition, ToolRule};
 pub use describe::Capabilities;
 pub use extras::Extras;
 pub use header_parameters::HeaderParameter;
+pub use limits::CatalogLimits;
 pub use lists::{Caching, ListKind};
 pub use targets::{PromptTarget, ReadTarget, TemplateTarget, ToolTarget};
 
 use crate::revision::{Era, Revision};
-use crate::schema::SchemaLimits;
 use describe::Descriptions;
 use lists::{PageContext, Pages};
 
@@ -71,10 +72,9 @@ impl<J: Json> Catalog<J> {
     ///
     /// # Errors
     /// [`CatalogError`] naming the entry that cannot be served.
-    pub fn build(definition: &[u8], limits: &SchemaLimits) -> Result<Self, CatalogError> {
+    pub fn build(definition: &[u8], limits: &CatalogLimits) -> Result<Self, CatalogError> {
         let fingerprint = cursor::fingerprint(definition);
-        let definition: Definition = serde_json::from_slice(definition)
-            .map_err(|error| CatalogError::Definition(error.to_string()))?;
+        let definition = Definition::read(definition)?;
         let dynamic = dynamic_lists(&definition.dynamic)?;
         let capabilities = Capabilities::of(&definition, &dynamic);
         let server = &definition.server;
@@ -90,10 +90,10 @@ impl<J: Json> Catalog<J> {
             extras: &extras,
         };
         let lists = ListKind::ALL.map(|kind| Pages::encode(kind, definition.list(kind), &context));
-        let tools = targets::tools(&definition, limits)?;
+        let tools = targets::tools(&definition, &limits.schema)?;
         let prompts = targets::prompts(&definition)?;
         let resources = targets::resources(&definition)?;
-        let templates = targets::templates(&definition)?;
+        let templates = targets::templates(&definition, &limits.template)?;
         targets::views(&definition, &resources, &templates)?;
         Ok(Self {
             descriptions: Descriptions::encode(server, &capabilities, caching),
@@ -217,6 +217,27 @@ impl Definition {
             ListKind::Resources => &self.resources,
             ListKind::ResourceTemplates => &self.resource_templates,
         }
+    }
+
+    /// What is said of an integer of more than 64 bits at that place: what is kept of a definition would
+    /// tell clients another number.
+    fn inexact(&self, pointer: &str) -> CatalogError {
+        let mut steps = pointer.splitn(5, '/').skip(1);
+        let member = steps.next().unwrap_or_default();
+        let index = steps.next().and_then(|index| index.parse::<usize>().ok());
+        let list = ListKind::ALL
+            .into_iter()
+            .find(|kind| kind.member() == member);
+        let entry = list.and_then(|kind| Some((kind, self.list(kind).get(index?)?)));
+        let Some((kind, entry)) = entry else {
+            let reason = format!("it has an integer of more than 64 bits at \"{pointer}\"");
+            return CatalogError::Definition(reason);
+        };
+        let field = steps.next().unwrap_or_default();
+        let place = steps.next().map(|rest| format!("/{rest}"));
+        let place = place.unwrap_or_default();
+        let reason = format!("{field}: it has an integer of more than 64 bits at \"{place}\"");
+        targets::refused(kind.noun(), entry, reason)
     }
 }
 

@@ -12,6 +12,10 @@ use super::{JsonError, JsonErrorKind, Kind, Limits, View, machine};
 /// `params._meta`, `params._meta.x`), and the elements of a root array, each with its members to
 /// the same depth. Nothing is copied but keys written with escapes.
 ///
+/// What is remembered is bounded: 4,096 values in all, and 1,024 inside a member of a member of the
+/// root, such as `params.arguments`. What grows beyond that is forgotten as a whole, see
+/// [`View::is_crowded`].
+///
 /// A duplicate key is no error here: JSON-RPC answers it with another code than bad JSON, and with
 /// the message's id. See [`Document::duplicate`].
 ///
@@ -43,6 +47,8 @@ pub(super) struct Node<'a> {
     pub(super) kind: Kind,
     /// Whether a duplicate key lies inside.
     pub(super) duplicate: bool,
+    /// Whether the values inside are too many to be remembered.
+    pub(super) crowded: bool,
     pub(super) start: usize,
     pub(super) end: usize,
     /// How many of the following nodes lie inside this one.
@@ -55,6 +61,7 @@ impl<'a> Node<'a> {
             key,
             kind,
             duplicate: false,
+            crowded: false,
             start,
             end,
             descendants: 0,

@@ -12,6 +12,16 @@ use super::{JsonError, JsonErrorKind, Kind, string};
 /// How deep objects may lie for their members to be remembered; the root lies at depth 0.
 const INDEXED_DEPTH: u8 = 3;
 
+/// The most values that are remembered: a node takes more than the shortest values do.
+const MAX_NODES: usize = 4_096;
+/// The most values that are remembered of what lies inside a member of `params`. So whatever a call's
+/// arguments hold, there is room for what stands beside them.
+const MAX_NODES_INSIDE: usize = 1_024;
+/// The levels that are remembered below the members of such a member.
+const LEVELS_INSIDE: u8 = 1;
+/// An object with this many keys is looked through for equal ones before room is made for more.
+const MANY_KEYS: usize = 4_096;
+
 /// The nodes of the shallow values, and the keys of every open object.
 #[derive(Debug)]
 pub(super) struct Index<'a> {
@@ -21,6 +31,8 @@ pub(super) struct Index<'a> {
     pub(super) duplicate: Option<usize>,
     keys: Vec<Key>,
     frames: Vec<Frame>,
+    /// The number of nodes at which some are forgotten.
+    bound: usize,
     /// The key of the member that comes next, where members are remembered.
     name: Cow<'a, str>,
 }
@@ -54,6 +66,7 @@ impl<'a> Index<'a> {
             duplicate: None,
             keys: Vec::with_capacity(16),
             frames: Vec::with_capacity(4),
+            bound: MAX_NODES,
             name: Cow::Borrowed(""),
         }
     }
@@ -66,10 +79,63 @@ impl<'a> Index<'a> {
             return Some(Slot::Root);
         };
         frame.levels?;
+        if self.nodes.len() >= self.bound {
+            return self.crowd();
+        }
         let key = std::mem::take(&mut self.name);
         let slot = Slot::At(self.nodes.len());
         self.nodes.push(Node::new(key, kind, start, end));
         Some(slot)
+    }
+
+    /// Forgets what lies in the object or array that has grown too large to be remembered: the argument
+    /// of a call that it is, or lies in, else the innermost.
+    #[cold]
+    fn crowd(&mut self) -> Option<Slot> {
+        let inside = |frame: &Frame| frame.levels == Some(LEVELS_INSIDE);
+        let outermost = self.frames.iter().position(inside);
+        let crowded = outermost.unwrap_or(self.frames.len().saturating_sub(1));
+        let (_, frames) = self.frames.split_at_mut_checked(crowded)?;
+        let slot = frames.first()?.slot;
+        for (place, frame) in frames.iter_mut().enumerate() {
+            frame.levels = None;
+            frame.slot = slot;
+            frame.own_slot &= place == 0;
+        }
+        self.bound = MAX_NODES;
+        self.name = Cow::Borrowed("");
+        self.nodes.truncate(match slot {
+            Slot::Root => 0,
+            Slot::At(index) => index.saturating_add(1),
+        });
+        self.node(slot)?.crowded = true;
+        None
+    }
+
+    /// Makes room for more keys. An object that repeats one is refused whatever its other keys are, so
+    /// they are not kept.
+    #[cold]
+    fn make_room(&mut self) {
+        let Some(frame) = self.frames.last().copied() else {
+            return;
+        };
+        let keys = self.keys.get_mut(frame.keys..).unwrap_or_default();
+        if keys.len() >= MANY_KEYS
+            && let Some(offset) = keys::repeated(keys, self.text)
+        {
+            self.mark_duplicate(frame.slot, offset);
+            self.keys.truncate(frame.keys);
+        } else {
+            self.keys.reserve(1);
+        }
+    }
+
+    #[inline]
+    fn add_key(&mut self, key: &[u8], start: usize) {
+        if self.keys.len() == self.keys.capacity() {
+            self.make_room();
+        }
+        self.keys.push(Key::new(key, start));
     }
 
     fn node(&mut self, slot: Slot) -> Option<&mut Node<'a>> {
@@ -97,7 +163,7 @@ impl<'a> Index<'a> {
 
     fn escaped_key(&mut self, start: usize) -> Result<usize, JsonError> {
         let (key, end) = string::read(self.text, start)?;
-        self.keys.push(Key::new(key.as_str().as_bytes(), start));
+        self.add_key(key.as_str().as_bytes(), start);
         if self.remembers_members() {
             self.name = key.into_cow();
         }
@@ -170,7 +236,7 @@ impl<'a> Events<'a> for Index<'a> {
         let Some((key, end)) = string::plain(self.text.as_bytes(), start) else {
             return self.escaped_key(start);
         };
-        self.keys.push(Key::new(key, start));
+        self.add_key(key, start);
         if self.remembers_members() {
             self.name = Cow::Borrowed(string::between_quotes(self.text, start, end));
         }
@@ -186,6 +252,14 @@ impl<'a> Events<'a> for Index<'a> {
         };
         let own = self.remember(kind, start, start);
         let around = self.frames.last().map_or(Slot::Root, |outer| outer.slot);
+        let levels = levels.filter(|_| own.is_some());
+        if levels == Some(LEVELS_INSIDE) {
+            self.bound = self
+                .nodes
+                .len()
+                .saturating_add(MAX_NODES_INSIDE)
+                .min(MAX_NODES);
+        }
         self.frames.push(Frame {
             keys: self.keys.len(),
             slot: own.unwrap_or(around),
@@ -200,11 +274,14 @@ impl<'a> Events<'a> for Index<'a> {
             return Err(JsonError::new(JsonErrorKind::Syntax, end));
         };
         if container == Container::Object {
-            let keys = self.keys.get(frame.keys..).unwrap_or_default();
+            let keys = self.keys.get_mut(frame.keys..).unwrap_or_default();
             if let Some(offset) = keys::repeated(keys, self.text) {
                 self.mark_duplicate(frame.slot, offset);
             }
             self.keys.truncate(frame.keys);
+        }
+        if frame.levels == Some(LEVELS_INSIDE) {
+            self.bound = MAX_NODES;
         }
         if frame.own_slot {
             self.finish(frame.slot, end);

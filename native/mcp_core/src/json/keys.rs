@@ -39,10 +39,12 @@ pub fn has_duplicate<K: AsRef<str>>(keys: &[K]) -> bool {
 
 /// A key met in the text: where its opening quote is, and a fingerprint of what it says, which makes
 /// most comparisons one of two integers. Only where fingerprints agree is the text read again.
+///
+/// Eight bytes, because there can be one for every eight bytes of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
-    fingerprint: u64,
-    offset: usize,
+    fingerprint: u32,
+    offset: u32,
 }
 
 impl Key {
@@ -50,7 +52,8 @@ impl Key {
     pub(super) fn new(key: &[u8], offset: usize) -> Self {
         Self {
             fingerprint: fingerprint(key),
-            offset,
+            // No text that is read is longer.
+            offset: u32::try_from(offset).unwrap_or(u32::MAX),
         }
     }
 
@@ -64,52 +67,107 @@ impl Key {
         self.read(text) == other.read(text)
     }
 
+    /// Orders by the fingerprint, and makes the order total.
+    const fn rank(self) -> u64 {
+        ((self.fingerprint as u64) << 32) | self.offset as u64
+    }
+
     fn read(self, text: &str) -> Cow<'_, str> {
         // It was read before without an error.
-        string::read(text, self.offset)
+        string::read(text, self.offset())
             .map(|(key, _)| key.into_cow())
             .unwrap_or_default()
     }
+
+    const fn offset(self) -> usize {
+        self.offset as usize
+    }
 }
 
-/// The offset of a key of an object in `text` that stood in the object before, if there is one.
+/// The offset of a key of an object in `text` that stood in the object before, if there is one. The
+/// keys may be in another order afterwards.
 #[inline]
-pub(super) fn repeated(keys: &[Key], text: &str) -> Option<usize> {
+pub(super) fn repeated(keys: &mut [Key], text: &str) -> Option<usize> {
     if keys.len() > FEW {
         return repeated_among_many(keys, text);
     }
-    let mut rest = keys;
+    let mut rest = &*keys;
     while let [key, others @ ..] = rest {
         if let Some(again) = others.iter().find(|other| key.equals(**other, text)) {
-            return Some(again.offset);
+            return Some(again.offset());
         }
         rest = others;
     }
     None
 }
 
-fn repeated_among_many(keys: &[Key], text: &str) -> Option<usize> {
-    let mut sorted: Vec<_> = keys
-        .iter()
-        .map(|key| (key.fingerprint, key.read(text), key.offset))
-        .collect();
-    // The offset makes the order total, so that the answer does not depend on the sort.
-    sorted.sort_unstable();
-    let pairs = sorted.windows(2).filter_map(|pair| match pair {
-        [a, b] if (a.0, &a.1) == (b.0, &b.1) => Some(b.2),
+/// Sorts where the keys are: copies of them could take more than the message does.
+fn repeated_among_many(keys: &mut [Key], text: &str) -> Option<usize> {
+    let alike = alike(keys);
+    alike
+        .filter_map(|keys| repeated_among_alike(keys, text))
+        .min()
+}
+
+/// Keys that the cheap fingerprint does not tell apart, which takes ill will where they are many, are
+/// looked at as a whole.
+#[cold]
+fn repeated_among_alike(keys: &mut [Key], text: &str) -> Option<usize> {
+    if keys.len() <= FEW {
+        return repeated_by_text(keys, text);
+    }
+    for key in &mut *keys {
+        key.fingerprint = thorough(key.read(text).as_bytes());
+    }
+    let alike = alike(keys);
+    alike.filter_map(|keys| repeated_by_text(keys, text)).min()
+}
+
+fn repeated_by_text(keys: &mut [Key], text: &str) -> Option<usize> {
+    keys.sort_unstable_by(|a, b| {
+        let by_text = a.read(text).cmp(&b.read(text));
+        by_text.then(a.offset.cmp(&b.offset))
+    });
+    let pairs = keys.windows(2).filter_map(|pair| match pair {
+        [a, b] if a.equals(*b, text) => Some(b.offset()),
         _ => None,
     });
     pairs.min()
 }
 
+/// The keys in groups of two and more of one fingerprint.
+fn alike(keys: &mut [Key]) -> impl Iterator<Item = &mut [Key]> {
+    keys.sort_unstable_by_key(|key| key.rank());
+    let groups = keys.chunk_by_mut(|a, b| a.fingerprint == b.fingerprint);
+    groups.filter(|group| group.len() > 1)
+}
+
+/// From every byte of a key.
+fn thorough(key: &[u8]) -> u32 {
+    let mixed = key.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    folded(mixed)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the upper half is mixed into the lower"
+)]
+const fn folded(mixed: u64) -> u32 {
+    (mixed ^ (mixed >> 32)) as u32
+}
+
 /// Equal for equal keys, and cheap: the first and last eight bytes and the length.
 #[inline]
-fn fingerprint(key: &[u8]) -> u64 {
+fn fingerprint(key: &[u8]) -> u32 {
     let (head, tail) = match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
         (Some(head), Some(tail)) => (u64::from_le_bytes(*head), u64::from_le_bytes(*tail)),
         _ => short_ends(key),
     };
-    head.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ tail.rotate_left(32) ^ (key.len() as u64)
+    let mixed =
+        head.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ tail.rotate_left(32) ^ (key.len() as u64);
+    folded(mixed)
 }
 
 /// The ends of a key of fewer than eight bytes.

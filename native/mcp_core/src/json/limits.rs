@@ -32,3 +32,11 @@ impl Default for Limits {
         }
     }
 }
+
+/// For what lies within a text that has met its limits already.
+pub const UNLIMITED: Limits = Limits {
+    max_bytes: usize::MAX,
+    max_depth: usize::MAX,
+    max_values: usize::MAX,
+    max_digits: usize::MAX,
+};

@@ -39,10 +39,14 @@ pub(super) enum Literal {
     False,
 }
 
+/// The longest text that is read whatever the limits say: places in it are kept in 32 bits.
+const LONGEST: usize = u32::MAX as usize - 1;
+
 /// The text of `bytes`, if they are few enough and UTF-8.
 pub(super) fn checked_text<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, JsonError> {
-    if bytes.len() > limits.max_bytes {
-        return Err(JsonError::new(JsonErrorKind::TooLarge, limits.max_bytes));
+    let most = limits.max_bytes.min(LONGEST);
+    if bytes.len() > most {
+        return Err(JsonError::new(JsonErrorKind::TooLarge, most));
     }
     simdutf8::basic::from_utf8(bytes).map_err(|_| {
         // The fast check does not say where.

@@ -22,8 +22,10 @@
 
 mod document;
 mod error;
+mod exact;
 mod index;
 mod keys;
+mod level;
 mod limits;
 mod machine;
 mod nesting;
@@ -37,8 +39,10 @@ mod write;
 
 pub use document::{Document, check};
 pub use error::{JsonError, JsonErrorKind};
+pub use exact::big_integer;
 pub use keys::has_duplicate;
-pub use limits::Limits;
+pub use level::{elements, member};
+pub use limits::{Limits, UNLIMITED};
 pub use reader::{Duplicate, Sink, read};
 pub use text::Text;
 pub use view::{Elements, Kind, Members, View};

@@ -46,7 +46,8 @@ impl<'d, 'a> View<'d, 'a> {
         self.node.kind
     }
 
-    /// The first member of that name; names are compared exactly, after unescaping.
+    /// The first member of that name; names are compared exactly, after unescaping. None of a
+    /// [crowded](View::is_crowded) object.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<View<'d, 'a>> {
         self.members()
@@ -129,6 +130,13 @@ impl<'d, 'a> View<'d, 'a> {
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.node.start
+    }
+
+    /// Whether the value has members or elements that are not seen here because they, or those around
+    /// it, are too many. [`member`](super::member) and [`elements`](super::elements) find them.
+    #[must_use]
+    pub const fn is_crowded(&self) -> bool {
+        self.node.crowded
     }
 
     /// Whether an object with a duplicate key is this value or lies anywhere inside it.

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::id::MAX_TEXT;
-use super::{INVALID_PARAMS, INVALID_REQUEST, Id};
+use super::{EnvelopeLimits, INVALID_PARAMS, INVALID_REQUEST, Id};
 use crate::json::{Kind, View};
 
 /// A well-formed message.
@@ -13,14 +12,14 @@ pub enum Message<'d, 'a> {
     Request {
         /// To be echoed in the answer.
         id: Id,
-        /// At most 256 bytes.
+        /// No longer than the limits allow.
         method: Cow<'a, str>,
         /// An object, if there is one.
         params: Option<View<'d, 'a>>,
     },
     /// Must not be answered.
     Notification {
-        /// At most 256 bytes.
+        /// No longer than the limits allow.
         method: Cow<'a, str>,
         /// An object, if there is one.
         params: Option<View<'d, 'a>>,
@@ -50,7 +49,7 @@ pub struct InvalidMessage {
     /// The code to answer: −32600 or −32602.
     pub code: i32,
     /// The code's standard text and what is wrong; it holds nothing of the message.
-    pub message: &'static str,
+    pub message: Cow<'static, str>,
     /// The id to answer to, if the message has one that is valid and not ambiguous.
     pub id: Option<Id>,
     /// Whether an answer is allowed: not if the message has the form of a notification, or of an
@@ -59,10 +58,10 @@ pub struct InvalidMessage {
 }
 
 impl InvalidMessage {
-    const fn request(message: &'static str, id: Option<Id>) -> Self {
+    fn request(message: impl Into<Cow<'static, str>>, id: Option<Id>) -> Self {
         Self {
             code: INVALID_REQUEST,
-            message,
+            message: message.into(),
             id,
             answerable: true,
         }
@@ -80,53 +79,72 @@ impl InvalidMessage {
 /// # Examples
 /// ```
 /// use mcp_core::json::{Document, Limits};
-/// use mcp_core::jsonrpc::{Id, Message, classify};
+/// use mcp_core::jsonrpc::{EnvelopeLimits, Id, Message, classify};
 ///
 /// let text = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 /// let document = Document::scan(text, &Limits::default())?;
-/// let message = classify(document.root(), false).unwrap();
+/// let message = classify(document.root(), false, &EnvelopeLimits::default()).unwrap();
 /// assert!(matches!(message, Message::Request { id: Id::Number(1), .. }));
 /// # Ok::<(), mcp_core::json::JsonError>(())
 /// ```
 pub fn classify<'d, 'a>(
     view: View<'d, 'a>,
     duplicate: bool,
+    limits: &EnvelopeLimits,
 ) -> Result<Message<'d, 'a>, InvalidMessage> {
     if view.kind() != Kind::Object {
         return Err(InvalidMessage::request(NOT_AN_OBJECT, None));
     }
+    if view.is_crowded() {
+        return Err(InvalidMessage::request(TOO_MANY_MEMBERS, None));
+    }
     let members = Members::of(view);
-    let id = members.id.and_then(Id::parse);
+    let id = members.id.and_then(|id| Id::parse(id, limits.max_id_bytes));
     if duplicate || members.repeated {
         let id = if members.id_repeated { None } else { id };
         return Err(InvalidMessage::request(DUPLICATE_MEMBER, id));
     }
     if members.id.is_some() && id.is_none() && !members.is_error_without_id() {
-        return Err(InvalidMessage::request(INVALID_ID, None));
+        return Err(InvalidMessage::request(invalid_id(limits), None));
     }
     if !members.jsonrpc.is_some_and(is_version_2) {
         return Err(InvalidMessage::request(INVALID_VERSION, id));
     }
     match members.method {
-        Some(method) => members.call(method, id),
+        Some(method) => members.call(method, id, limits),
         None => members.response(id),
     }
 }
 
 const NOT_AN_OBJECT: &str = "Invalid request: a message must be an object";
+const TOO_MANY_MEMBERS: &str = "Invalid request: a message has too many members";
 const DUPLICATE_MEMBER: &str = "Invalid request: an object has two members of the same name";
-const INVALID_ID: &str = "Invalid request: id must be an integer of at most 64 bits or a string of \
-                          at most 256 bytes";
 const INVALID_VERSION: &str = "Invalid request: jsonrpc must be \"2.0\"";
 const METHOD_NOT_TEXT: &str = "Invalid request: method must be a string";
-const METHOD_TOO_LONG: &str = "Invalid request: method must have at most 256 bytes";
 const METHOD_AND_OUTCOME: &str = "Invalid request: method stands beside result or error";
 const NO_METHOD: &str = "Invalid request: method is missing";
 const PARAMS_NOT_STRUCTURED: &str = "Invalid request: params must be an object";
+const PARAMS_CROWDED: &str = "Invalid params: params has too many members";
 const PARAMS_ARRAY: &str = "Invalid params: params must be an object";
 const TWO_OUTCOMES: &str = "Invalid request: result stands beside error";
 const OUTCOME_NOT_AN_OBJECT: &str = "Invalid request: result and error must be objects";
 const RESPONSE_WITHOUT_ID: &str = "Invalid request: a response must have an id";
+
+#[cold]
+fn invalid_id(limits: &EnvelopeLimits) -> String {
+    format!(
+        "Invalid request: id must be an integer of at most 64 bits or a string of at most {} bytes",
+        limits.max_id_bytes
+    )
+}
+
+#[cold]
+fn method_too_long(limits: &EnvelopeLimits) -> String {
+    format!(
+        "Invalid request: method must have at most {} bytes",
+        limits.max_method_bytes
+    )
+}
 
 fn is_version_2(view: View<'_, '_>) -> bool {
     view.text().is_some_and(|text| text == "2.0")
@@ -171,6 +189,7 @@ impl<'d, 'a> Members<'d, 'a> {
         &self,
         method: View<'d, 'a>,
         id: Option<Id>,
+        limits: &EnvelopeLimits,
     ) -> Result<Message<'d, 'a>, InvalidMessage> {
         let Some(method) = method.text() else {
             return Err(InvalidMessage::request(METHOD_NOT_TEXT, id));
@@ -178,7 +197,7 @@ impl<'d, 'a> Members<'d, 'a> {
         if self.result.is_some() || self.error.is_some() {
             return Err(InvalidMessage::request(METHOD_AND_OUTCOME, id));
         }
-        if let Some((code, message)) = self.call_fault(&method) {
+        if let Some((code, message)) = self.call_fault(&method, limits) {
             // A notification is never answered, not even a bad one.
             let answerable = id.is_some();
             return Err(InvalidMessage {
@@ -196,15 +215,21 @@ impl<'d, 'a> Members<'d, 'a> {
     }
 
     /// What is wrong with a message that has the form of a request or notification.
-    fn call_fault(&self, method: &str) -> Option<(i32, &'static str)> {
-        if method.len() > MAX_TEXT {
-            return Some((INVALID_REQUEST, METHOD_TOO_LONG));
+    fn call_fault(
+        &self,
+        method: &str,
+        limits: &EnvelopeLimits,
+    ) -> Option<(i32, Cow<'static, str>)> {
+        if method.len() > limits.max_method_bytes {
+            return Some((INVALID_REQUEST, method_too_long(limits).into()));
         }
-        match self.params?.kind() {
+        let params = self.params?;
+        match params.kind() {
+            Kind::Object if params.is_crowded() => Some((INVALID_PARAMS, PARAMS_CROWDED.into())),
             Kind::Object => None,
             // Positional parameters are good JSON-RPC; no method of MCP takes them.
-            Kind::Array => Some((INVALID_PARAMS, PARAMS_ARRAY)),
-            _ => Some((INVALID_REQUEST, PARAMS_NOT_STRUCTURED)),
+            Kind::Array => Some((INVALID_PARAMS, PARAMS_ARRAY.into())),
+            _ => Some((INVALID_REQUEST, PARAMS_NOT_STRUCTURED.into())),
         }
     }
 

@@ -4,28 +4,25 @@ use std::fmt;
 
 use crate::json::{Kind, View, write_string};
 
-/// The most bytes of a string id, and of a method name.
-pub(super) const MAX_TEXT: usize = 256;
-
 /// What a request is called by, echoed exactly in its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Id {
     /// An integer from −2⁶³ to 2⁶⁴−1.
     Number(i128),
-    /// A string of at most 256 bytes.
+    /// A string.
     Text(String),
 }
 
 impl Id {
     /// The id a value spells, if ids may be spelled so: no fraction, no exponent, 64 bits at most;
-    /// or a string of at most 256 bytes.
+    /// or a string of at most `max_bytes`.
     #[must_use]
-    pub fn parse(value: View<'_, '_>) -> Option<Self> {
+    pub fn parse(value: View<'_, '_>, max_bytes: usize) -> Option<Self> {
         match value.kind() {
             Kind::Integer => value.integer().map(Self::Number),
             Kind::String => {
                 let text = value.text()?;
-                (text.len() <= MAX_TEXT).then(|| Self::Text(text.into_owned()))
+                (text.len() <= max_bytes).then(|| Self::Text(text.into_owned()))
             }
             _ => None,
         }

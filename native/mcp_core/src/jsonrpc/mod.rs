@@ -7,6 +7,7 @@ mod code;
 mod envelope;
 mod error;
 mod id;
+mod limits;
 
 pub use code::{
     HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
@@ -16,3 +17,4 @@ pub use code::{
 pub use envelope::{InvalidMessage, Message, Outcome, classify};
 pub use error::write_error;
 pub use id::Id;
+pub use limits::EnvelopeLimits;

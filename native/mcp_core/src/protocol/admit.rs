@@ -10,6 +10,7 @@ use super::era::{admit_request, check_notification, check_response};
 use super::facts::Facts;
 use super::frame::result_head;
 use super::input::is_input_response;
+use super::limits::MessageLimits;
 use super::meta::{self, Client};
 use super::method::Method;
 use super::notice::Notice;
@@ -19,12 +20,9 @@ use super::refusal::{Answer, Refusal};
 use super::request::{Input, Opening, Request, TaskVerb, Work};
 use super::task;
 use crate::catalog::Catalog;
-use crate::json::{Document, Kind, Limits, View};
+use crate::json::{Document, Kind, UNLIMITED, View, elements};
 use crate::jsonrpc::{self, Id, Message, Outcome};
 use crate::revision::{Era, Revision};
-
-/// The most messages a batch may hold (2025-03-26, the only revision with batches).
-pub const MAX_BATCH: usize = 50;
 
 /// What a handler sees instead of a result that answers none of the requests a server may send.
 const NO_ANSWER: &[u8] =
@@ -67,37 +65,42 @@ pub fn admit<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
     facts: Facts<'_>,
     bytes: &'a [u8],
-    limits: &Limits,
+    limits: &MessageLimits,
 ) -> Admission<'c, 'a> {
-    let document = match Document::scan(bytes, limits) {
+    let document = match Document::scan(bytes, &limits.json) {
         Ok(document) => document,
         Err(error) => return refuse(facts, &Refusal::parse_error(&error)),
     };
     let root = document.root();
     if root.kind() == Kind::Array {
-        return admit_batch(catalog, facts, root);
+        return admit_batch(catalog, facts, root.raw(), limits);
     }
-    admit_message(catalog, facts, root)
+    admit_message(catalog, facts, root, limits)
 }
 
 fn admit_batch<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
     facts: Facts<'_>,
-    root: View<'_, 'a>,
+    batch: &'a [u8],
+    limits: &MessageLimits,
 ) -> Admission<'c, 'a> {
-    let refuse = |reason| refuse(facts, &Refusal::invalid_request(reason));
+    let refuse = |reason: &str| refuse(facts, &Refusal::invalid_request(reason));
     if facts.session.map(|session| session.revision) != Some(Revision::V2025_03_26) {
         return refuse("batches exist only in protocol revision 2025-03-26");
     }
-    match root.elements().count() {
-        0 => refuse("a batch must not be empty"),
-        1..=MAX_BATCH => Admission::Batch(
-            root.elements()
-                .map(|view| admit_message(catalog, facts, view))
-                .collect(),
-        ),
-        _ => refuse("a batch holds at most 50 messages"),
+    let most = limits.max_batch;
+    let messages = elements(batch, most.saturating_add(1));
+    if messages.is_empty() {
+        return refuse("a batch must not be empty");
     }
+    if messages.len() > most {
+        return refuse(&format!("a batch holds at most {most} messages"));
+    }
+    let admit_one = |message| match Document::scan(message, &UNLIMITED) {
+        Ok(document) => admit_message(catalog, facts, document.root(), limits),
+        Err(error) => self::refuse(facts, &Refusal::parse_error(&error)),
+    };
+    Admission::Batch(messages.into_iter().map(admit_one).collect())
 }
 
 /// The answer to a message that has no id to answer to.
@@ -109,8 +112,9 @@ fn admit_message<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
     facts: Facts<'_>,
     view: View<'_, 'a>,
+    limits: &MessageLimits,
 ) -> Admission<'c, 'a> {
-    match jsonrpc::classify(view, view.has_duplicate()) {
+    match jsonrpc::classify(view, view.has_duplicate(), &limits.envelope) {
         Err(invalid) if !invalid.answerable => {
             // Nobody answers a notification, or an answer, however bad it is.
             let unasked = if view.get("method").is_some() {
@@ -126,7 +130,7 @@ fn admit_message<'c, 'a, J: Json>(
             Admission::Answer(refusal.answer(id.as_ref(), facts.fallback_revision()))
         }
         Ok(Message::Request { id, method, params }) => {
-            let (revision, admitted) = admit_request(catalog, facts, &id, &method, params);
+            let (revision, admitted) = admit_request(catalog, facts, &id, &method, params, limits);
             admitted
                 .unwrap_or_else(|refusal| Admission::Answer(refusal.answer(Some(&id), revision)))
         }
@@ -162,15 +166,14 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
     method: Method,
     params: Option<View<'_, 'a>>,
     client: Option<Client<'a>>,
+    limits: &MessageLimits,
 ) -> Admitted<'c, 'a> {
     if !is_offered(catalog, method) {
         return Err(Refusal::method_not_found());
     }
     let params_meta = meta::of(params);
-    if params_meta.is_some_and(|meta| meta.kind() != Kind::Object) {
-        return Err(Refusal::invalid_params("_meta must be an object"));
-    }
-    let progress_token = meta::progress_token(params_meta)?;
+    meta::check_form(params_meta)?;
+    let progress_token = meta::progress_token(params_meta, limits)?;
     let work = match method {
         Method::Ping => return Ok(kept(id, EMPTY_RESULT)),
         Method::Discover => return Ok(kept(id, catalog.discover_tail())),
@@ -183,21 +186,21 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
             Listing::Kept(tail) => return Ok(kept(id, tail)),
             Listing::Computed(work) => work,
         },
-        Method::CallTool => params::call_tool(catalog, revision, params)?,
-        Method::GetPrompt => params::get_prompt(catalog, params)?,
-        Method::ReadResource => params::read_resource(catalog, params, revision)?,
-        Method::Complete => match params::complete(catalog, params)? {
+        Method::CallTool => params::call_tool(catalog, revision, params, limits)?,
+        Method::GetPrompt => params::get_prompt(catalog, params, limits)?,
+        Method::ReadResource => params::read_resource(catalog, params, revision, limits)?,
+        Method::Complete => match params::complete(catalog, params, limits)? {
             Some(work) => work,
             None => return Ok(no_completion(catalog, revision, id)),
         },
         Method::SetLevel => params::set_level(params)?,
         Method::Subscribe => Work::Subscribe {
-            uri: params::subscription_uri(catalog, params, revision)?,
+            uri: params::subscription_uri(catalog, params, revision, limits)?,
         },
         Method::Unsubscribe => Work::Unsubscribe {
-            uri: params::subscription_uri(catalog, params, revision)?,
+            uri: params::subscription_uri(catalog, params, revision, limits)?,
         },
-        Method::Listen => params::listen(catalog, params)?,
+        Method::Listen => params::listen(catalog, params, limits)?,
         Method::GetTask => task::of(TaskVerb::Get, params)?,
         Method::TaskResult => task::of(TaskVerb::Result, params)?,
         Method::UpdateTask => task::of(TaskVerb::Update, params)?,

@@ -2,15 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Document, Kind, Limits, View};
-
-/// For what lies within a message that has met its limits already.
-const CHECKED: Limits = Limits {
-    max_bytes: usize::MAX,
-    max_depth: usize::MAX,
-    max_values: usize::MAX,
-    max_digits: usize::MAX,
-};
+use crate::json::{Document, Kind, UNLIMITED, View, member};
 
 /// An argument as the body has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,9 +29,9 @@ impl<'a> Argument<'a> {
         if arguments.kind() != Kind::Object || arguments.members().next().is_some() {
             return None;
         }
-        // Of a deep object the document remembers no members.
-        let deep = Document::scan(arguments.raw(), &CHECKED).ok()?;
-        Self::find(deep.root().get(name)?, rest)
+        // Of a deep or large object the document remembers no members.
+        let deep = Document::scan(member(arguments.raw(), name)?, &UNLIMITED).ok()?;
+        Self::find(deep.root(), rest)
     }
 
     fn of(view: View<'_, 'a>) -> Option<Self> {

@@ -5,6 +5,7 @@ use jsonschema::json::Json;
 use super::admit::{Admission, Admitted, EMPTY_RESULT, admit_method, kept};
 use super::agreement;
 use super::facts::{Facts, SessionFacts};
+use super::limits::MessageLimits;
 use super::meta;
 use super::method::Method;
 use super::offer::require_capabilities;
@@ -23,6 +24,7 @@ pub(super) fn admit_request<'c, 'a, J: Json>(
     id: &Id,
     method: &str,
     params: Option<View<'_, 'a>>,
+    limits: &MessageLimits,
 ) -> (Revision, Admitted<'c, 'a>) {
     let stateless = facts.is_stateless()
         || meta::claims_stateless(params)
@@ -30,7 +32,7 @@ pub(super) fn admit_request<'c, 'a, J: Json>(
     if stateless {
         return (
             Revision::NEWEST,
-            admit_stateless(catalog, facts, id, method, params),
+            admit_stateless(catalog, facts, id, method, params, limits),
         );
     }
     let revision = facts
@@ -39,7 +41,7 @@ pub(super) fn admit_request<'c, 'a, J: Json>(
     let admitted = facts
         .check_session_version()
         .and_then(|()| match facts.session {
-            Some(session) => admit_in_session(catalog, session, id, method, params),
+            Some(session) => admit_in_session(catalog, session, id, method, params, limits),
             None => admit_before_session(catalog, facts, id, method, params),
         });
     (revision, admitted)
@@ -51,6 +53,7 @@ fn admit_stateless<'c, 'a, J: Json>(
     id: &Id,
     method_name: &str,
     params: Option<View<'_, 'a>>,
+    limits: &MessageLimits,
 ) -> Admitted<'c, 'a> {
     let version = meta::version(params)?;
     let client = meta::client(params)?;
@@ -62,7 +65,7 @@ fn admit_stateless<'c, 'a, J: Json>(
         agreement::check_target(&head.claims, method_name, params)?;
     }
     let method = Method::find(method_name, revision).ok_or_else(Refusal::method_not_found)?;
-    let admission = admit_method(catalog, revision, id, method, params, Some(client))?;
+    let admission = admit_method(catalog, revision, id, method, params, Some(client), limits)?;
     if let Admission::Request(request) = &admission {
         if let Some(head) = facts.http {
             agreement::check_parameters(&head.claims, catalog, &request.work, params)?;
@@ -87,6 +90,7 @@ fn admit_in_session<'c, 'a, J: Json>(
     id: &Id,
     method: &str,
     params: Option<View<'_, 'a>>,
+    limits: &MessageLimits,
 ) -> Admitted<'c, 'a> {
     let method = Method::find(method, session.revision).ok_or_else(Refusal::method_not_found)?;
     if method == Method::Initialize {
@@ -94,7 +98,7 @@ fn admit_in_session<'c, 'a, J: Json>(
             "the session is already initialized",
         ));
     }
-    admit_method(catalog, session.revision, id, method, params, None)
+    admit_method(catalog, session.revision, id, method, params, None, limits)
 }
 
 fn admit_before_session<'c, 'a, J: Json>(

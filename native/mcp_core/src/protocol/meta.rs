@@ -1,5 +1,6 @@
 //! `params._meta`: progress tokens, and in the stateless era everything a session used to know.
 
+use super::limits::MessageLimits;
 use super::method::LOG_LEVELS;
 use super::refusal::Refusal;
 use crate::json::{Kind, View};
@@ -35,18 +36,35 @@ pub(super) fn claims_stateless(params: Option<View<'_, '_>>) -> bool {
     of(params).is_some_and(|meta| meta.get(PROTOCOL_VERSION).is_some())
 }
 
-/// The progress token, if there is one.
-pub(super) fn progress_token(meta: Option<View<'_, '_>>) -> Result<Option<ProgressToken>, Refusal> {
+/// Refuses a `_meta` that is no object, or whose members are too many to be looked at.
+pub(super) fn check_form(meta: Option<View<'_, '_>>) -> Result<(), Refusal> {
+    match meta {
+        Some(meta) if meta.kind() != Kind::Object => {
+            Err(Refusal::invalid_params("_meta must be an object"))
+        }
+        Some(meta) if meta.is_crowded() => {
+            Err(Refusal::invalid_params("_meta has too many members"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The progress token, if there is one. It is repeated with every notification.
+pub(super) fn progress_token(
+    meta: Option<View<'_, '_>>,
+    limits: &MessageLimits,
+) -> Result<Option<ProgressToken>, Refusal> {
     let Some(token) = meta.and_then(|meta| meta.get("progressToken")) else {
         return Ok(None);
     };
-    let token = match token.kind() {
-        Kind::String => token.text().map(|text| Id::Text(text.into_owned())),
-        _ => token.integer().map(Id::Number),
-    };
-    token.map(Some).ok_or_else(|| {
-        Refusal::invalid_params("_meta.progressToken must be a string or an integer")
-    })
+    let most = limits.envelope.max_id_bytes;
+    if let Some(parsed) = Id::parse(token, most) {
+        return Ok(Some(parsed));
+    }
+    Err(Refusal::invalid_params(&match token.kind() {
+        Kind::String => format!("_meta.progressToken is longer than {most} bytes"),
+        _ => "_meta.progressToken must be a string or an integer".to_owned(),
+    }))
 }
 
 /// The version a stateless request names.

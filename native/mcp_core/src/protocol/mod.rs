@@ -9,6 +9,7 @@ mod era;
 mod facts;
 mod frame;
 mod input;
+mod limits;
 mod meta;
 mod method;
 mod notice;
@@ -20,13 +21,14 @@ mod request;
 mod state;
 mod task;
 
-pub use admit::{Admission, MAX_BATCH, admit};
+pub use admit::{Admission, admit};
 pub use arguments::refuse_arguments;
 pub use facts::{Facts, SessionFacts};
 pub use frame::{
     NotificationKind, ResultKind, close_message, open_notification, open_request, open_result_head,
 };
 pub use input::{InputKind, is_input_response};
+pub use limits::MessageLimits;
 pub use meta::{Client, ProgressToken};
 pub use method::{LOG_LEVELS, Method};
 pub use notice::Notice;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use jsonschema::json::Json;
 
 use super::input::is_input_response;
+use super::limits::MessageLimits;
 use super::meta;
 use super::method::Method;
 use super::refusal::{BEHIND_ADMISSION, Refusal};
@@ -14,16 +15,15 @@ use crate::catalog::{Catalog, PromptTarget};
 use crate::json::{Kind, View};
 use crate::revision::Revision;
 
-/// The longest URI that is looked up.
-const MAX_URI_BYTES: usize = 8 * 1024;
-
 pub(super) fn call_tool<'a, J: Json>(
     catalog: &Catalog<J>,
     revision: Revision,
     params: Option<View<'_, 'a>>,
+    limits: &MessageLimits,
 ) -> Result<Work<'a>, Refusal> {
-    let name = text(params, "name")?;
-    let arguments = object(params, "arguments")?;
+    let name = name(params, limits)?;
+    // However many they are: the tool's schema says what they may be.
+    let arguments = structure(params, "arguments")?;
     let (index, tool) = catalog
         .find_tool(&name)
         .ok_or_else(|| Refusal::unknown("Tool", &name))?;
@@ -38,8 +38,9 @@ pub(super) fn call_tool<'a, J: Json>(
 pub(super) fn get_prompt<'a, J: Json>(
     catalog: &Catalog<J>,
     params: Option<View<'_, 'a>>,
+    limits: &MessageLimits,
 ) -> Result<Work<'a>, Refusal> {
-    let name = text(params, "name")?;
+    let name = name(params, limits)?;
     let arguments = object(params, "arguments")?;
     if let Some(arguments) = arguments {
         all_strings(arguments, "arguments")?;
@@ -84,8 +85,9 @@ pub(super) fn read_resource<'a, J: Json>(
     catalog: &Catalog<J>,
     params: Option<View<'_, 'a>>,
     revision: Revision,
+    limits: &MessageLimits,
 ) -> Result<Work<'a>, Refusal> {
-    let uri = uri(params)?;
+    let uri = uri(params, limits)?;
     match catalog.find_resource(&uri) {
         Some(target) => Ok(Work::Read { uri, target }),
         None => Err(Refusal::resource_not_found(&uri, revision)),
@@ -97,8 +99,9 @@ pub(super) fn subscription_uri<'a, J: Json>(
     catalog: &Catalog<J>,
     params: Option<View<'_, 'a>>,
     revision: Revision,
+    limits: &MessageLimits,
 ) -> Result<Cow<'a, str>, Refusal> {
-    let uri = uri(params)?;
+    let uri = uri(params, limits)?;
     if catalog.find_resource(&uri).is_some() {
         Ok(uri)
     } else {
@@ -110,6 +113,7 @@ pub(super) fn subscription_uri<'a, J: Json>(
 pub(super) fn complete<'a, J: Json>(
     catalog: &Catalog<J>,
     params: Option<View<'_, 'a>>,
+    limits: &MessageLimits,
 ) -> Result<Option<Work<'a>>, Refusal> {
     let reference = object(params, "ref")?.ok_or_else(|| must_be("ref", "an object"))?;
     let argument = object(params, "argument")?.ok_or_else(|| must_be("argument", "an object"))?;
@@ -119,8 +123,8 @@ pub(super) fn complete<'a, J: Json>(
         context: context_arguments(params)?,
     };
     match text(Some(reference), "type")?.as_ref() {
-        "ref/prompt" => complete_prompt(catalog, text(Some(reference), "name")?, completing),
-        "ref/resource" => complete_template(catalog, uri(Some(reference))?, completing),
+        "ref/prompt" => complete_prompt(catalog, name(Some(reference), limits)?, completing),
+        "ref/resource" => complete_template(catalog, uri(Some(reference), limits)?, completing),
         _ => Err(must_be("ref.type", "\"ref/prompt\" or \"ref/resource\"")),
     }
 }
@@ -208,6 +212,7 @@ pub(super) fn set_level<'a>(params: Option<View<'_, 'a>>) -> Result<Work<'a>, Re
 pub(super) fn listen<'a, J: Json>(
     catalog: &Catalog<J>,
     params: Option<View<'_, 'a>>,
+    limits: &MessageLimits,
 ) -> Result<Work<'a>, Refusal> {
     let wanted =
         object(params, "notifications")?.ok_or_else(|| must_be("notifications", "an object"))?;
@@ -224,7 +229,7 @@ pub(super) fn listen<'a, J: Json>(
         resources: flag("resourcesListChanged")? && offered.resources,
         uris: subscribed_uris(wanted)?
             .into_iter()
-            .filter(|uri| catalog.find_resource(uri).is_some())
+            .filter(|uri| uri.len() <= limits.max_uri_bytes && catalog.find_resource(uri).is_some())
             .collect(),
     };
     Ok(Work::Listen { filter })
@@ -288,16 +293,43 @@ pub(super) fn text<'a>(params: Option<View<'_, 'a>>, name: &str) -> Result<Cow<'
         .ok_or_else(|| must_be(name, "a string"))
 }
 
-fn uri<'a>(params: Option<View<'_, 'a>>) -> Result<Cow<'a, str>, Refusal> {
-    let uri = text(params, "uri")?;
-    if uri.len() <= MAX_URI_BYTES {
-        Ok(uri)
-    } else {
-        Err(Refusal::invalid_params("uri is longer than 8192 bytes"))
+/// The name of a tool or prompt.
+fn name<'a>(params: Option<View<'_, 'a>>, limits: &MessageLimits) -> Result<Cow<'a, str>, Refusal> {
+    no_longer_than(limits.max_name_bytes, "name", text(params, "name")?)
+}
+
+fn uri<'a>(params: Option<View<'_, 'a>>, limits: &MessageLimits) -> Result<Cow<'a, str>, Refusal> {
+    no_longer_than(limits.max_uri_bytes, "uri", text(params, "uri")?)
+}
+
+pub(super) fn no_longer_than<'a>(
+    most: usize,
+    what: &str,
+    text: Cow<'a, str>,
+) -> Result<Cow<'a, str>, Refusal> {
+    if text.len() <= most {
+        return Ok(text);
+    }
+    let reason = format!("{what} is longer than {most} bytes");
+    Err(Refusal::invalid_params(&reason))
+}
+
+/// An object whose members are looked at.
+pub(super) fn object<'d, 'a>(
+    params: Option<View<'d, 'a>>,
+    name: &str,
+) -> Result<Option<View<'d, 'a>>, Refusal> {
+    match structure(params, name)? {
+        Some(view) if view.is_crowded() => {
+            let reason = format!("{name} has too many members");
+            Err(Refusal::invalid_params(&reason))
+        }
+        view => Ok(view),
     }
 }
 
-pub(super) fn object<'d, 'a>(
+/// An object of any size.
+fn structure<'d, 'a>(
     params: Option<View<'d, 'a>>,
     name: &str,
 ) -> Result<Option<View<'d, 'a>>, Refusal> {

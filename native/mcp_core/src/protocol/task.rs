@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::input::is_input_response;
 use super::meta;
-use super::params::{cursor, must_be, object, text};
+use super::params::{cursor, must_be, no_longer_than, object, text};
 use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::{TaskVerb, TaskWish, Work};
 use crate::json::View;
@@ -58,10 +58,7 @@ fn ttl(task: View<'_, '_>) -> Result<Option<u64>, Refusal> {
 
 /// The task that a request names.
 pub(super) fn of<'a>(verb: TaskVerb, params: Option<View<'_, 'a>>) -> Result<Work<'a>, Refusal> {
-    let id = text(params, "taskId")?;
-    if id.len() > MAX_ID_BYTES {
-        return Err(Refusal::invalid_params("taskId is longer than 256 bytes"));
-    }
+    let id = no_longer_than(MAX_ID_BYTES, "taskId", text(params, "taskId")?)?;
     let unsound = match verb {
         TaskVerb::Update => unsound(params)?,
         TaskVerb::Get | TaskVerb::Result | TaskVerb::Cancel => Vec::new(),

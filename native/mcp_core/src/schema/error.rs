@@ -3,8 +3,8 @@
 use jsonschema::ReferencingError;
 use referencing::UriError;
 
-use super::Problem;
 use super::problem::cut;
+use super::{Formats, Problem};
 use crate::json::JsonError;
 
 /// Bytes of an echoed reference or dialect.
@@ -17,7 +17,8 @@ const ECHO: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// More bytes than [`SchemaLimits::max_bytes`](super::SchemaLimits::max_bytes).
+    /// More bytes, with its documents, than
+    /// [`SchemaLimits::max_bytes`](super::SchemaLimits::max_bytes).
     #[error("the schema has more than {limit} bytes")]
     TooLarge {
         /// The limit.
@@ -26,13 +27,21 @@ pub enum SchemaError {
     /// Not JSON.
     #[error("the schema is not JSON: {0}")]
     Json(JsonError),
+    /// An integer that a `Value` would round: `maximum` would allow what it forbids, and clients would
+    /// be sent another number.
+    #[error("the schema has an integer of more than 64 bits at \"{pointer}\"")]
+    BigInteger {
+        /// JSON Pointer to it.
+        pointer: String,
+    },
     /// More nesting than [`SchemaLimits::max_depth`](super::SchemaLimits::max_depth).
     #[error("the schema nests more than {limit} subschemas")]
     TooDeep {
         /// The limit.
         limit: usize,
     },
-    /// More subschemas than [`SchemaLimits::max_subschemas`](super::SchemaLimits::max_subschemas).
+    /// More subschemas, with its documents, than
+    /// [`SchemaLimits::max_subschemas`](super::SchemaLimits::max_subschemas).
     #[error("the schema has more than {limit} subschemas")]
     TooManySubschemas {
         /// The limit.
@@ -55,6 +64,12 @@ pub enum SchemaError {
         /// The `$schema`, cut to 256 bytes.
         uri: String,
     },
+    /// A format is to be asserted that is not known.
+    #[error("unknown format \"{name}\"; known are {}", known_formats())]
+    UnknownFormat {
+        /// The format, cut to 256 bytes.
+        name: String,
+    },
     /// A reference to something that is not in the schema: nothing is ever fetched.
     #[error("the reference \"{reference}\" leads nowhere in the schema")]
     Reference {
@@ -76,11 +91,13 @@ impl SchemaError {
         match self {
             Self::TooLarge { .. } => "too_large",
             Self::Json(_) => "invalid_json",
+            Self::BigInteger { .. } => "big_integer",
             Self::TooDeep { .. } => "too_deep",
             Self::TooManySubschemas { .. } => "too_many_subschemas",
             Self::TooManyRefs { .. } => "too_many_refs",
             Self::TooComplex => "too_complex",
             Self::UnknownDialect { .. } => "unknown_dialect",
+            Self::UnknownFormat { .. } => "unknown_format",
             Self::Reference { .. } => "unknown_reference",
             Self::Invalid(_) => "invalid_schema",
             Self::Internal => "internal",
@@ -90,6 +107,12 @@ impl SchemaError {
     pub(super) fn unknown_dialect(uri: &str) -> Self {
         Self::UnknownDialect {
             uri: cut(uri, ECHO),
+        }
+    }
+
+    pub(super) fn unknown_format(name: &str) -> Self {
+        Self::UnknownFormat {
+            name: cut(name, ECHO),
         }
     }
 
@@ -114,4 +137,8 @@ impl SchemaError {
             reference: cut(reference, ECHO),
         }
     }
+}
+
+fn known_formats() -> String {
+    Formats::known().collect::<Vec<_>>().join(", ")
 }

@@ -10,11 +10,11 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchemaLimits {
-    /// Bytes of JSON text.
+    /// Bytes of JSON text, of the schema and the documents it may refer to together.
     pub max_bytes: usize,
     /// Subschemas nested in one another, the root included.
     pub max_depth: usize,
-    /// Subschemas in all, the root included.
+    /// Subschemas in all, the root included and those of the documents.
     pub max_subschemas: usize,
     /// Bytes one compiled regular expression may take.
     pub max_regex_bytes: usize,
@@ -22,6 +22,8 @@ pub struct SchemaLimits {
     pub max_refs_on_path: usize,
     /// Steps one check may take; a step is one look at the value, some nanoseconds each.
     pub max_steps: u64,
+    /// Problems reported for one value: at least one, and at most 20.
+    pub max_problems: usize,
 }
 
 impl Default for SchemaLimits {
@@ -33,6 +35,7 @@ impl Default for SchemaLimits {
             max_regex_bytes: 1024 * 1024,
             max_refs_on_path: 64,
             max_steps: 10_000_000,
+            max_problems: 20,
         }
     }
 }

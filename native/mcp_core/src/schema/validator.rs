@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::counted::{Counted, CountedNode};
 use super::explain::Explainer;
 use super::meter::{Meter, Stop, guarded};
+use super::sources::Sources;
 use super::{Problem, SchemaLimits};
 
 /// Steps that a search for problems may take in any case: a few milliseconds.
@@ -23,8 +24,10 @@ const MAX_NAMES: usize = 256;
 /// It is immutable and can be shared between threads.
 pub struct Validator<J: Json> {
     compiled: jsonschema::Validator<Counted<J>>,
-    schema: Value,
+    sources: Sources,
+    max_refs: usize,
     max_steps: u64,
+    max_problems: usize,
 }
 
 impl<J: Json> fmt::Debug for Validator<J> {
@@ -37,13 +40,26 @@ impl<J: Json> Validator<J> {
     pub(super) fn new(
         compiled: jsonschema::Validator<Counted<J>>,
         schema: Value,
+        documents: Vec<(String, Value)>,
         limits: &SchemaLimits,
     ) -> Self {
         Self {
             compiled,
-            schema,
+            sources: Sources::new(schema, documents),
+            max_refs: limits.max_refs_on_path,
             max_steps: limits.max_steps,
+            max_problems: limits.max_problems,
         }
+    }
+
+    /// The schema itself.
+    pub(super) fn schema(&self) -> &Value {
+        self.sources.schema()
+    }
+
+    /// References that one value may be handed through.
+    pub(super) fn max_refs(&self) -> usize {
+        self.max_refs
     }
 
     /// Checks a value and says what is wrong with it.
@@ -53,7 +69,7 @@ impl<J: Json> Validator<J> {
     /// it much longer, only the first problem is reported, or that there is one.
     ///
     /// # Errors
-    /// The problems, at least one and at most 20.
+    /// The problems, at least one and at most [`SchemaLimits::max_problems`].
     ///
     /// # Examples
     /// ```
@@ -105,6 +121,31 @@ impl<J: Json> Validator<J> {
         }
     }
 
+    /// What [`Validator::verdict_by`] may spend: `steps` looks at the value, or fewer where the schema's limit is lower.
+    #[must_use]
+    pub fn meter(&self, steps: u64) -> Meter {
+        Meter::of(steps.min(self.max_steps))
+    }
+
+    /// As [`Validator::verdict`], with a meter of the caller's, who has the value for as long: that takes less time.
+    /// `None` when it did not suffice.
+    ///
+    /// # Examples
+    /// ```
+    /// use mcp_core::schema::{SchemaLimits, SerdeJson, compile};
+    ///
+    /// let validator = compile::<SerdeJson>(br#"{"items": {"type": "string"}}"#, &SchemaLimits::default())?;
+    /// let value = serde_json::json!(["a", 1]);
+    /// assert_eq!(validator.verdict_by(&value, &validator.meter(1_000)), Some(false));
+    /// assert_eq!(validator.verdict_by(&value, &validator.meter(1)), None);
+    /// # Ok::<(), mcp_core::schema::SchemaError>(())
+    /// ```
+    #[must_use]
+    pub fn verdict_by<'n>(&self, node: J::Node<'n>, meter: &'n Meter) -> Option<bool> {
+        let counted = CountedNode::lent(node, meter);
+        guarded(|| self.compiled.is_valid(counted)).ok()
+    }
+
     /// As [`Validator::check`], if the value and its problems can be looked through in `steps` each; else `None`.
     ///
     /// # Examples
@@ -139,7 +180,9 @@ impl<J: Json> Validator<J> {
         guarded(|| {
             let counted = CountedNode::new(node.clone(), meter);
             let errors: Vec<_> = self.compiled.iter_errors(counted).collect();
-            Explainer::new(&self.schema, &names).explain(&errors)
+            let mut problems = Explainer::new(&self.sources, &names).explain(&errors);
+            problems.truncate(self.max_problems.max(1));
+            problems
         })
     }
 
@@ -164,7 +207,7 @@ impl<J: Json> Validator<J> {
         guarded(|| {
             let counted = CountedNode::new(node.clone(), meter);
             let error = self.compiled.validate(counted).err();
-            Explainer::new(&self.schema, &names).explain(error.as_slice())
+            Explainer::new(&self.sources, &names).explain(error.as_slice())
         })
     }
 }

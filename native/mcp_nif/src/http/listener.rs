@@ -22,7 +22,7 @@ use super::gate::Gate;
 use super::rest::Rest;
 use super::rules::PolicyResource;
 use crate::atoms;
-use crate::protocol::CatalogResource;
+use crate::protocol::{CatalogResource, GivenLimits};
 
 /// A running listener. When its owner dies it closes everything.
 pub(crate) struct ListenerResource {
@@ -74,6 +74,7 @@ const ENDING: Duration = Duration::from_secs(2);
 struct Settings {
     address: SocketAddr,
     options: Options,
+    limits: GivenLimits,
     rest: Option<Rest>,
 }
 
@@ -82,6 +83,7 @@ impl<'a> Decoder<'a> for Settings {
         let mut settings = Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             options: Options::default(),
+            limits: GivenLimits::default(),
             rest: None,
         };
         for (name, value) in MapIterator::new(given).ok_or(Error::BadArg)? {
@@ -109,6 +111,7 @@ impl Settings {
             "body_min_rate" => options.body_min_rate = value.decode()?,
             "connection_timeout" => options.idle_timeout = milliseconds(value)?,
             "stall_timeout" => options.stall_timeout = milliseconds(value)?,
+            "message_limits" => self.limits = value.decode()?,
             "rest" => self.rest = Some(Rest::decode(value)?),
             // The policy's, which the listener asks.
             "max_body_bytes" => {}
@@ -141,7 +144,7 @@ fn http_listen<'a>(
 ) -> NifResult<Term<'a>> {
     let workers = pids(workers)?;
     let desk = settings.rest.as_ref().map(Rest::desk);
-    let gate = Gate::new(policy, raw, catalog, settings.rest);
+    let gate = Gate::new(policy, settings.limits, raw, catalog, settings.rest);
     let listener = match Listener::start(settings.address, settings.options, gate) {
         Ok(listener) => listener,
         Err(error) => return Ok(env.error_tuple(reason(&error))),

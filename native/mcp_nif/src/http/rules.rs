@@ -8,14 +8,13 @@
 use mcp_core::http::{
     EventId, Head, HttpAnswer, LastEventId, Policy, PolicyOptions, Screened, Verb, screen,
 };
-use mcp_core::json::Limits;
 use mcp_core::protocol::{Facts, admit};
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::atoms;
 use crate::options;
 use crate::protocol::admission::{Over, to_term};
-use crate::protocol::{CatalogResource, session};
+use crate::protocol::{CatalogResource, GivenLimits, session};
 use crate::resources::{DirtyPermit, binary_term, report_work};
 use crate::schema::Effort;
 
@@ -138,6 +137,7 @@ pub(crate) fn answer_terms(env: Env<'_>, answer: HttpAnswer) -> (u16, Term<'_>, 
 fn http_admit_inline<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
+    limits: GivenLimits,
     screened: ResourceArc<ScreenedResource>,
     revision_name: Option<&'a str>,
     body: Binary<'a>,
@@ -145,6 +145,7 @@ fn http_admit_inline<'a>(
     let admitted = admit_body(
         env,
         &catalog,
+        &limits,
         &screened.0,
         revision_name,
         body,
@@ -158,6 +159,7 @@ fn http_admit_inline<'a>(
 fn http_admit_dirty<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
+    limits: GivenLimits,
     screened: ResourceArc<ScreenedResource>,
     revision_name: Option<&'a str>,
     body: Binary<'a>,
@@ -166,6 +168,7 @@ fn http_admit_dirty<'a>(
         Some(_permit) => admit_body(
             env,
             &catalog,
+            &limits,
             &screened.0,
             revision_name,
             body,
@@ -178,6 +181,7 @@ fn http_admit_dirty<'a>(
 fn admit_body<'a>(
     env: Env<'a>,
     catalog: &ResourceArc<CatalogResource>,
+    limits: &GivenLimits,
     screened: &Screened,
     revision_name: Option<&str>,
     body: Binary<'a>,
@@ -188,10 +192,7 @@ fn admit_body<'a>(
         http: Some(screened),
     };
     // Whoever read the body has counted it.
-    let limits = Limits {
-        max_bytes: body.len(),
-        ..Limits::default()
-    };
+    let limits = limits.get().with_max_bytes(body.len());
     let admission = admit(&catalog.0, facts, body.as_slice(), &limits);
     to_term(env, catalog, admission, Over::Http, effort)
 }

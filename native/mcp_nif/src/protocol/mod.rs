@@ -9,15 +9,14 @@
 pub(crate) mod admission;
 mod apps;
 mod input;
+mod limits;
 mod result;
 mod state;
 
 use mcp_core::catalog::Catalog;
-use mcp_core::json::Limits;
 use mcp_core::jsonrpc::Id;
 use mcp_core::protocol::{Facts, SessionFacts, admit};
 use mcp_core::revision::Revision;
-use mcp_core::schema::SchemaLimits;
 use rustler::{Binary, Decoder, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::atoms;
@@ -25,6 +24,7 @@ use crate::resources::{DirtyPermit, on_large_stack, report_work};
 use crate::schema::Effort;
 use crate::terms::TermJson;
 use admission::Over;
+pub(crate) use limits::GivenLimits;
 
 /// A compiled server definition, shared by every process of the server.
 pub(crate) struct CatalogResource(pub(crate) Catalog<TermJson>);
@@ -34,9 +34,13 @@ impl rustler::Resource for CatalogResource {}
 
 /// Compiles a definition. Schemas recurse, so it happens on a thread with a stack of its own.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn catalog_new<'a>(env: Env<'a>, definition: Binary<'a>) -> Term<'a> {
+fn catalog_new<'a>(env: Env<'a>, definition: Binary<'a>, limits: Term<'a>) -> Term<'a> {
+    let limits = match limits::catalog(limits) {
+        Ok(limits) => limits,
+        Err(error) => return env.error_tuple(error),
+    };
     let text = definition.as_slice();
-    match on_large_stack(|| Catalog::build(text, &SchemaLimits::default())) {
+    match on_large_stack(|| Catalog::build(text, &limits)) {
         Some(Ok(catalog)) => (atoms::ok(), ResourceArc::new(CatalogResource(catalog))).encode(env),
         Some(Err(error)) => env.error_tuple(error.to_string()),
         None => env.error_tuple("the definition cannot be compiled"),
@@ -47,10 +51,11 @@ fn catalog_new<'a>(env: Env<'a>, definition: Binary<'a>) -> Term<'a> {
 fn admit_inline<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
+    limits: GivenLimits,
     revision_name: Option<&'a str>,
     line: Binary<'a>,
 ) -> NifResult<Term<'a>> {
-    let admitted = admit_line(env, &catalog, revision_name, line, Effort::Inline);
+    let admitted = admit_line(env, &catalog, &limits, revision_name, line, Effort::Inline);
     report_work(env, line.len());
     admitted
 }
@@ -59,11 +64,12 @@ fn admit_inline<'a>(
 fn admit_dirty<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
+    limits: GivenLimits,
     revision_name: Option<&'a str>,
     line: Binary<'a>,
 ) -> NifResult<Term<'a>> {
     match DirtyPermit::take() {
-        Some(_permit) => admit_line(env, &catalog, revision_name, line, Effort::Whole),
+        Some(_permit) => admit_line(env, &catalog, &limits, revision_name, line, Effort::Whole),
         None => Ok(atoms::busy().to_term(env)),
     }
 }
@@ -71,6 +77,7 @@ fn admit_dirty<'a>(
 fn admit_line<'a>(
     env: Env<'a>,
     catalog: &ResourceArc<CatalogResource>,
+    limits: &GivenLimits,
     revision_name: Option<&str>,
     line: Binary<'a>,
     effort: Effort,
@@ -79,7 +86,7 @@ fn admit_line<'a>(
         session: session(revision_name)?,
         http: None,
     };
-    let admission = admit(&catalog.0, facts, line.as_slice(), &Limits::default());
+    let admission = admit(&catalog.0, facts, line.as_slice(), limits.get());
     admission::to_term(env, catalog, admission, Over::Line, effort)
 }
 

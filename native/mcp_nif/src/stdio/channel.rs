@@ -1,18 +1,21 @@
 //! The protocol's own descriptors: stdin and stdout as the client opened them, moved out of the way
 //! of everybody who reads descriptor 0 or writes to descriptor 1.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::lines::LineBuffer;
+use super::writer::is_predictable;
 
 /// The two descriptors, and what was read from the first but not handed on.
 pub(super) struct Channel {
     input: OwnedFd,
     output: OwnedFd,
+    /// Whether few bytes can be written to it without a thread that waits.
+    pub(super) predictable: bool,
     /// Taken by the one reader that is running; put back when it ends, so that the next one, started
     /// by a restarted owner, misses nothing.
     pending: Mutex<Option<LineBuffer>>,
@@ -42,9 +45,11 @@ impl Channel {
         let output = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
         rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
         rustix::stdio::dup2_stdin(&null)?;
+        let predictable = is_predictable(output.as_fd());
         Ok(Self {
             input,
             output,
+            predictable,
             pending: Mutex::new(Some(LineBuffer::default())),
             returned: Condvar::new(),
         })
@@ -54,8 +59,8 @@ impl Channel {
         self.input.as_fd()
     }
 
-    pub(super) fn output(&self) -> RawFd {
-        self.output.as_raw_fd()
+    pub(super) fn output(&self) -> BorrowedFd<'_> {
+        self.output.as_fd()
     }
 
     /// Puts bytes before those that are pending; `false` while a reader is running.

@@ -1,9 +1,12 @@
-//! stdin for the stdio transport. Writing is the BEAM's work: the owner opens a port on the
-//! descriptor that [`stdio_open`] returns.
+//! stdin for the stdio transport, and the short way to stdout. What has to wait for the client is written
+//! by the BEAM: the owner opens a port on the descriptor that [`stdio_open`] returns.
 
 mod channel;
 mod lines;
 mod reader;
+mod writer;
+
+use std::os::fd::AsRawFd;
 
 use rustler::{Binary, Encoder, Env, LocalPid, ResourceArc, Term};
 
@@ -16,7 +19,7 @@ fn stdio_open(env: Env<'_>) -> Term<'_> {
     let opened = channel::open().and_then(Reader::new);
     match opened {
         Ok(reader) => {
-            let output = reader.channel.output();
+            let output = reader.channel.output().as_raw_fd();
             (atoms::ok(), ResourceArc::new(reader), output).encode(env)
         }
         Err(error) => env.error_tuple(reader::reason(error)),
@@ -80,4 +83,21 @@ fn stdio_credit(reader: ResourceArc<Reader>, batches: usize) -> rustler::Atom {
 fn stdio_close(reader: ResourceArc<Reader>) -> rustler::Atom {
     reader.stop();
     atoms::ok()
+}
+
+/// Writes the first bytes of `text` to stdout if the client has room for them: how many, or `closed`
+/// when it is gone. Never waits.
+#[rustler::nif]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+fn stdio_write_now<'a>(env: Env<'a>, reader: ResourceArc<Reader>, text: Binary<'a>) -> Term<'a> {
+    if !reader.channel.predictable {
+        return 0.encode(env);
+    }
+    match writer::write_now(reader.channel.output(), &text) {
+        Ok(written) => written.encode(env),
+        Err(_) => atoms::closed().to_term(env),
+    }
 }

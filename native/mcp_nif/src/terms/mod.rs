@@ -6,6 +6,7 @@ mod content;
 mod dates;
 mod decimal;
 mod echo;
+mod edits;
 mod error;
 mod key_replay;
 mod kinds;
@@ -26,6 +27,7 @@ mod values;
 mod word;
 mod write;
 
+pub(crate) use edits::edited;
 pub(crate) use error::{EncodeError, EncodeErrorKind};
 pub(crate) use node::{TermJson, TermNode};
 pub(crate) use order::write_in_order;

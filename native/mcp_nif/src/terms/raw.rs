@@ -26,7 +26,7 @@ use super::word;
 /// A term of the environment that `'a` stands for: no two environments share a lifetime.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(super) struct Raw<'a> {
+pub(crate) struct Raw<'a> {
     term: ErlNifTerm,
     /// Invariant in `'a`, as [`Env`] is.
     env: PhantomData<Env<'a>>,

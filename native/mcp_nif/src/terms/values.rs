@@ -54,11 +54,14 @@ impl<'a> Values<'a> {
         let mut building = Building {
             env: term.get_env(),
             scratch: Scratch::take(),
-            containers: Vec::new(),
+            containers: emptied(KEPT_CONTAINERS.take()),
             left: budget,
         };
         building.push("", term.into())?;
         building.expand(0, 0)?;
+        if building.containers.capacity() <= KEPT_ENTRIES {
+            KEPT_CONTAINERS.set(emptied(building.containers));
+        }
         Some(Self(building.scratch))
     }
 
@@ -73,6 +76,9 @@ struct Scratch<'a> {
     entries: Vec<Entry<'a>>,
 }
 
+/// The entry of a container, and its term.
+type Container<'a> = (usize, Raw<'a>);
+
 /// Entries that a thread keeps memory for, 40 KiB.
 const KEPT_ENTRIES: usize = 1024;
 /// Where one has more, the system's memory is asked for page by page, which takes a quarter of the time of
@@ -82,13 +88,14 @@ const KEPT_LARGE: usize = 2;
 
 thread_local! {
     static KEPT: Cell<Vec<Entry<'static>>> = const { Cell::new(Vec::new()) };
+    static KEPT_CONTAINERS: Cell<Vec<Container<'static>>> = const { Cell::new(Vec::new()) };
 }
 
 static LARGE: Mutex<Vec<Vec<Entry<'static>>>> = Mutex::new(Vec::new());
 
 impl Scratch<'_> {
     fn take() -> Self {
-        let mut entries = KEPT.take();
+        let mut entries = emptied(KEPT.take());
         if entries.capacity() == 0 {
             entries.reserve(64);
         }
@@ -121,10 +128,10 @@ impl Drop for Scratch<'_> {
     }
 }
 
-/// The same memory for entries of another lifetime: what collects in place makes no other vector.
-fn emptied<'b>(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'b>> {
-    entries.clear();
-    entries.into_iter().filter_map(|_| None).collect()
+/// The same memory for another lifetime: what collects in place makes no other vector.
+fn emptied<T, U>(mut kept: Vec<T>) -> Vec<U> {
+    kept.clear();
+    kept.into_iter().filter_map(|_| None).collect()
 }
 
 impl Span {
@@ -148,8 +155,8 @@ pub(super) fn member<'v, 'a>(members: &'v [Entry<'a>], name: &str) -> Option<&'v
 struct Building<'a> {
     env: Env<'a>,
     scratch: Scratch<'a>,
-    /// Containers that were met and not gone into yet: the entry of each, and its term.
-    containers: Vec<(usize, Raw<'a>)>,
+    /// Containers that were met and not gone into yet.
+    containers: Vec<Container<'a>>,
     /// What of the budget is left, in bytes of text.
     left: usize,
 }

@@ -1,8 +1,7 @@
 //! Bodies behind heads: era, agreement, and the status of every answer.
 
 use mcp_core::catalog::Catalog;
-use mcp_core::json::Limits;
-use mcp_core::protocol::{Admission, Facts, SessionFacts, admit};
+use mcp_core::protocol::{Admission, Facts, MessageLimits, SessionFacts, admit};
 use mcp_core::revision::Revision;
 use mcp_core::schema::SerdeJson;
 use serde_json::{Value, json};
@@ -44,7 +43,7 @@ pub(super) fn outcome_with(
 }
 
 pub(super) fn outcome(catalog: &Catalog<SerdeJson>, facts: Facts<'_>, body: &[u8]) -> String {
-    match admit(catalog, facts, body, &Limits::default()) {
+    match admit(catalog, facts, body, &MessageLimits::default()) {
         Admission::Answer(answer) => {
             let reply: Value = serde_json::from_slice(&answer.body).expect("JSON");
             let code = &reply["error"]["code"];
@@ -230,7 +229,8 @@ fn errors_before_the_handler_carry_the_requests_id() {
         http: Some(&screened),
     };
     let body = with_meta("tools/list", json!({}));
-    let Admission::Answer(answer) = admit(&server(), facts, body.as_bytes(), &Limits::default())
+    let Admission::Answer(answer) =
+        admit(&server(), facts, body.as_bytes(), &MessageLimits::default())
     else {
         panic!("an answer");
     };

@@ -1,8 +1,7 @@
 //! No head and no body makes a rule panic, and every answer has a status that says whose fault it is.
 
 use mcp_core::http::{Head, Policy, PolicyOptions, screen};
-use mcp_core::json::Limits;
-use mcp_core::protocol::{Admission, Facts, SessionFacts, admit};
+use mcp_core::protocol::{Admission, Facts, MessageLimits, SessionFacts, admit};
 use mcp_core::revision::Revision;
 use proptest::prelude::*;
 
@@ -112,7 +111,7 @@ fn check(method: &str, target: &str, headers: &[(&'static str, Vec<u8>)], body: 
                         session: session.map(|revision| SessionFacts { revision }),
                         http: Some(&screened),
                     };
-                    let admission = admit(server_once(), facts, body, &Limits::default());
+                    let admission = admit(server_once(), facts, body, &MessageLimits::default());
                     if let Admission::Answer(answer) = admission {
                         assert!(answer.status == 200 || (400..500).contains(&answer.status));
                     }

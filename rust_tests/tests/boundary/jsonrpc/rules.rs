@@ -2,8 +2,8 @@
 
 use mcp_core::json::{Document, Limits};
 use mcp_core::jsonrpc::{
-    HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Id, METHOD_NOT_FOUND,
-    MISSING_CAPABILITY, PARSE_ERROR, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION,
+    EnvelopeLimits, HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Id,
+    METHOD_NOT_FOUND, MISSING_CAPABILITY, PARSE_ERROR, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION,
     URL_ELICITATION_REQUIRED, classify, standard_message, write_error,
 };
 use mcp_core::revision::Revision;
@@ -161,7 +161,7 @@ fn m13_duplicates_anywhere_are_refused_and_the_id_echoed_if_unambiguous() {
 fn m13_repeated_envelope_members_are_seen_even_if_the_caller_does_not_say_so() {
     let text = br#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#;
     let document = Document::scan(text, &Limits::default()).unwrap();
-    let invalid = classify(document.root(), false).unwrap_err();
+    let invalid = classify(document.root(), false, &EnvelopeLimits::default()).unwrap_err();
     assert_eq!((invalid.code, invalid.id), (INVALID_REQUEST, None));
 }
 
@@ -246,9 +246,13 @@ fn an_error_without_an_id_is_not_answered_with_an_error() {
 fn an_invalid_message_says_what_is_wrong_and_nothing_of_the_message() {
     let message = |text: &str| {
         let document = Document::scan(text.as_bytes(), &Limits::default()).unwrap();
-        classify(document.root(), document.duplicate().is_some())
-            .unwrap_err()
-            .message
+        classify(
+            document.root(),
+            document.duplicate().is_some(),
+            &EnvelopeLimits::default(),
+        )
+        .unwrap_err()
+        .message
     };
     assert_eq!(
         message("[]"),

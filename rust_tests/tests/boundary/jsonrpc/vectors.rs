@@ -2,7 +2,9 @@
 
 use base64::Engine;
 use mcp_core::json::{Document, Limits};
-use mcp_core::jsonrpc::{INVALID_PARAMS, INVALID_REQUEST, Id, PARSE_ERROR, classify};
+use mcp_core::jsonrpc::{
+    EnvelopeLimits, INVALID_PARAMS, INVALID_REQUEST, Id, PARSE_ERROR, classify,
+};
 use serde_json::Value;
 
 use super::{Sorted, refused, sort, sort_one};
@@ -11,7 +13,11 @@ use crate::json::corpora;
 /// The whole text as one message, as the revisions without batches see it.
 fn sort_unbatched(bytes: &[u8]) -> Sorted {
     match Document::scan(bytes, &Limits::default()) {
-        Ok(document) => super::sorted(classify(document.root(), document.duplicate().is_some())),
+        Ok(document) => super::sorted(classify(
+            document.root(),
+            document.duplicate().is_some(),
+            &EnvelopeLimits::default(),
+        )),
         Err(_) => refused(PARSE_ERROR, None),
     }
 }

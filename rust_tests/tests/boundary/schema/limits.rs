@@ -124,6 +124,7 @@ fn limits_are_configurable() {
         max_regex_bytes: 4_096,
         max_refs_on_path: 1,
         max_steps: 1_000,
+        max_problems: 20,
     };
     let kind = |schema: Value| {
         compile_text(schema.to_string().as_bytes(), &limits)

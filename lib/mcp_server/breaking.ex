@@ -1,0 +1,52 @@
+defmodule McpServer.Breaking do
+  @moduledoc """
+  What clients that know a router as it was can no longer count on. `mix mcp.breaking` compares a router with a
+  snapshot under version control; here the two halves are functions, for a test:
+
+      test "no client breaks" do
+        {:ok, changes} = McpServer.Breaking.compare(File.read!("priv/mcp/MyApp.MCP.json"), MyApp.MCP)
+        assert Enum.filter(changes, &(&1.level == :breaking)) == []
+      end
+
+  A tool may accept more than it did and return less than it could, not the other way round. Whether a schema still
+  takes what it took is asked of `McpServer.Schema.Relation`, whose answer may be that it does not know; then the
+  change is `:unknown`, never `:compatible`.
+
+  Descriptions and titles are in the snapshot, to be read when it changes, and are not compared. Lists that a router
+  computes itself (`list_tools/1` and its like) are not in it: only what is declared is data.
+  """
+
+  alias McpServer.{Catalog, Native}
+  alias McpServer.Breaking.Change
+
+  @doc """
+  What clients can rely on of a router, as JSON with sorted keys, a line for each member.
+
+  Raises `ArgumentError` when the module is no router.
+  """
+  @spec snapshot(module) :: String.t()
+  def snapshot(router) do
+    with {:ok, definition} <- Catalog.definition(router), {:ok, text} <- Native.catalog_snapshot(definition) do
+      text
+    else
+      {:error, message} -> raise ArgumentError, "#{inspect(router)} has no snapshot: #{message}"
+    end
+  end
+
+  @doc """
+  How a router differs from a snapshot: tools, prompts, resources, templates, each by name; what is new comes last
+  of its kind.
+
+  The error says why the text is no snapshot. Raises `ArgumentError` when the module is no router.
+  """
+  @spec compare(String.t(), module) :: {:ok, [Change.t()]} | {:error, String.t()}
+  def compare(snapshot, router) when is_binary(snapshot) do
+    with {:ok, changes} <- Native.catalog_compare(snapshot, snapshot(router)) do
+      {:ok, Enum.map(changes, &struct!(Change, %{&1 | level: level(&1.level)}))}
+    end
+  end
+
+  defp level("breaking"), do: :breaking
+  defp level("unknown"), do: :unknown
+  defp level("compatible"), do: :compatible
+end

@@ -1,0 +1,116 @@
+defmodule McpServer.Lint do
+  @moduledoc """
+  What is wrong with a router although it can be served: contradictions that nobody can satisfy, shapes that known
+  clients refuse, texts that are missing or too long. `mix mcp.lint` prints it; here it is data, for a test:
+
+      test "clients take every tool" do
+        assert McpServer.Lint.run(MyApp.MCP, ignore: [:format]) == []
+      end
+
+  Errors are warned of while the router compiles, too. `guides/lint.md` says of each code what it finds, why, and
+  which clients it is about.
+
+  ## In a router
+
+      use McpServer.Router, lint: false                        # no warnings while it compiles
+      use McpServer.Router, lint: [ignore: [:format]]          # a code that is not looked for in this router
+
+      tool "search", "Searches", MyApp.Search, :run, lint: [ignore: [:root_combinator]] do
+
+  ## What is not looked at
+
+  Lists that a router computes itself (`list_tools/1` and its like): only what it declares is data.
+
+  ## Tokens
+
+  Tokens are estimated: four bytes of UTF-8 to a token, rounded up. That is near what tokenizers make of JSON in
+  English; other languages take more, and no two models count alike.
+  """
+
+  alias McpServer.{Catalog, Native}
+  alias McpServer.Lint.Finding
+
+  @errors ~w(unsatisfiable required_undeclared invalid_default invalid_example invalid_enum array_items root_combinator
+             property_name same_template)a
+  @warnings ~w(tool_name alike_names type_union missing_type format enum_type reference combinator boolean_schema
+               output_root missing_description missing_annotations description_budget instructions_budget
+               catalogue_budget tool_count template_overlap template_shadowed)a
+  @codes @errors ++ @warnings
+  @by_name Map.new(@codes, &{Atom.to_string(&1), &1})
+
+  @budgets [:description_tokens, :instructions_tokens, :catalogue_tokens, :max_tools]
+
+  @typedoc "A rule's name. The names are stable; `codes/0` lists them."
+  @type code :: atom
+
+  @type option ::
+          {:only, [code]}
+          | {:ignore, [code]}
+          | {:description_tokens, pos_integer}
+          | {:instructions_tokens, pos_integer}
+          | {:catalogue_tokens, pos_integer}
+          | {:max_tools, pos_integer}
+
+  @doc """
+  Every code, errors first.
+
+      iex> :array_items in McpServer.Lint.codes()
+      true
+  """
+  @spec codes() :: [code]
+  def codes, do: @codes
+
+  @doc false
+  @spec fetch_code(String.t()) :: {:ok, code} | :error
+  def fetch_code(name), do: Map.fetch(@by_name, name)
+
+  @doc """
+  What is wrong with a router, in the order of its declarations.
+
+  | option | default | |
+  |---|---|---|
+  | `:only` | all | codes that are looked for |
+  | `:ignore` | none | codes that are not, beside those the router ignores itself |
+  | `:description_tokens` | 256 | tokens of a tool's description: 1,024 bytes |
+  | `:instructions_tokens` | 512 | tokens of the server's instructions: 2,048 bytes |
+  | `:catalogue_tokens` | 20,000 | tokens of the names, descriptions and input schemas of all tools |
+  | `:max_tools` | 128 | tools, in number |
+
+  Raises `ArgumentError` when the module is no router, when it cannot be served, and for an option, a code or a
+  budget that there is not.
+  """
+  @spec run(module, [option]) :: [Finding.t()]
+  def run(router, options \\ []) do
+    options = Keyword.validate!(options, [:only, :ignore | @budgets])
+    Enum.each(Keyword.get(options, :only, []) ++ Keyword.get(options, :ignore, []), &check_code!/1)
+    budgets = for {name, value} <- Keyword.take(options, @budgets), into: %{}, do: {Atom.to_string(name), value}
+
+    with {:ok, definition} <- Catalog.definition(router),
+         {:ok, found} <- Native.lint_definition(definition, budgets) do
+      found |> Enum.map(&finding(&1, router)) |> Enum.filter(&wanted?(&1, router.__mcp__(:lint), options))
+    else
+      {:error, message} -> raise ArgumentError, "#{inspect(router)} cannot be linted: #{message}"
+    end
+  end
+
+  defp check_code!(code) when code in @codes, do: :ok
+  defp check_code!(other), do: raise(ArgumentError, "there is no code #{inspect(other)}; see McpServer.Lint.codes/0")
+
+  defp finding(found, router) do
+    {file, line} = place(router.__mcp__(:places), "#{found.kind} #{inspect(found.name)}")
+    severity = if found.severity == "error", do: :error, else: :warning
+    code = Map.fetch!(@by_name, found.code)
+    struct!(Finding, Map.merge(found, %{severity: severity, code: code, router: router, file: file, line: line}))
+  end
+
+  # The router as a whole comes first in the list.
+  defp place(places, what), do: Enum.find(places, hd(places), &(&1.what == what)).place
+
+  defp wanted?(finding, rules, options) do
+    ignored = rules.ignore ++ Map.get(rules.tools, tool(finding), []) ++ Keyword.get(options, :ignore, [])
+    finding.code in Keyword.get(options, :only, @codes) and finding.code not in ignored
+  end
+
+  defp tool(%{kind: "tool", name: name}), do: name
+  defp tool(_finding), do: nil
+end

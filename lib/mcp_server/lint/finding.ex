@@ -1,0 +1,50 @@
+defmodule McpServer.Lint.Finding do
+  @moduledoc """
+  Something that `McpServer.Lint` found.
+
+  | field | |
+  |---|---|
+  | `:severity` | `:error` or `:warning` |
+  | `:code` | which rule found it, one of `McpServer.Lint.codes/0` |
+  | `:router` | the router it was found in |
+  | `:kind` | `"tool"`, `"prompt"`, `"resource"`, `"resource template"` or `"server"` |
+  | `:name` | the name of that |
+  | `:pointer` | where: a JSON Pointer from the object as it stands on the wire; `""` is the whole |
+  | `:message` | what is wrong |
+  | `:advice` | what to do |
+  | `:file`, `:line` | the declaration |
+  """
+
+  @enforce_keys [:severity, :code, :router, :kind, :name, :pointer, :message, :advice, :file, :line]
+  defstruct @enforce_keys
+
+  @type t :: %__MODULE__{
+          severity: :error | :warning,
+          code: McpServer.Lint.code(),
+          router: module,
+          kind: String.t(),
+          name: String.t(),
+          pointer: String.t(),
+          message: String.t(),
+          advice: String.t(),
+          file: String.t(),
+          line: non_neg_integer
+        }
+
+  @doc """
+  The finding in one line, without its advice.
+
+      lib/shop/mcp.ex:12: error: tool "tag" /inputSchema/properties/tags: the array has no `items` [array_items]
+  """
+  @spec format(t) :: String.t()
+  def format(%__MODULE__{} = finding), do: "#{finding.file}:#{finding.line}: #{finding.severity}: #{sentence(finding)}"
+
+  @doc false
+  @spec sentence(t) :: String.t()
+  def sentence(finding), do: "#{subject(finding)}#{at(finding.pointer)}: #{finding.message} [#{finding.code}]"
+
+  defp subject(%{kind: kind, name: name}), do: "#{kind} #{inspect(name)}"
+
+  defp at(""), do: ""
+  defp at(pointer), do: " " <> pointer
+end

@@ -1,0 +1,135 @@
+//! Prompts, resources and templates.
+
+use serde_json::{Map, Value};
+
+use super::change::{Changes, Level};
+
+pub(super) fn compare_prompts(old: &Value, new: &Value, changes: &mut Changes) {
+    let (old, new) = (members(old, "prompts"), members(new, "prompts"));
+    for (name, was) in &old {
+        changes.about("prompt", name);
+        match new.get(name) {
+            Some(is) => compare_arguments(was, is, changes),
+            None => changes.add(Level::Breaking, "prompt_removed", "the prompt is gone"),
+        }
+    }
+    for name in new.keys().filter(|name| !old.contains_key(*name)) {
+        changes.about("prompt", name);
+        changes.add(Level::Compatible, "prompt_added", "the prompt is new");
+    }
+}
+
+fn compare_arguments(was: &Value, is: &Value, changes: &mut Changes) {
+    let (old, new) = (arguments(was), arguments(is));
+    for (name, was_required) in &old {
+        match new.iter().find(|(known, _)| known == name) {
+            None => changes.add(
+                Level::Breaking,
+                "argument_removed",
+                format!("the argument {name:?} is gone"),
+            ),
+            Some((_, true)) if !was_required => changes.add(
+                Level::Breaking,
+                "argument_required",
+                format!("the argument {name:?} is now required"),
+            ),
+            Some((_, false)) if *was_required => changes.add(
+                Level::Compatible,
+                "argument_optional",
+                format!("the argument {name:?} is no longer required"),
+            ),
+            Some(_) => {}
+        }
+    }
+    for (name, is_required) in new
+        .iter()
+        .filter(|(name, _)| !old.iter().any(|(known, _)| known == name))
+    {
+        if *is_required {
+            let message = format!("the new argument {name:?} is required");
+            changes.add(Level::Breaking, "argument_required", message);
+        } else {
+            let message = format!("the argument {name:?} is new");
+            changes.add(Level::Compatible, "argument_added", message);
+        }
+    }
+}
+
+/// The names of a prompt's arguments, and whether each is required.
+fn arguments(prompt: &Value) -> Vec<(&str, bool)> {
+    let arguments = prompt.get("arguments").and_then(Value::as_array);
+    let arguments = arguments.into_iter().flatten().map(|argument| {
+        let required = argument.get("required").and_then(Value::as_bool);
+        (text(argument, "name"), required.unwrap_or(false))
+    });
+    arguments.collect()
+}
+
+pub(super) fn compare_resources(old: &Value, new: &Value, changes: &mut Changes) {
+    let (old, new) = (members(old, "resources"), members(new, "resources"));
+    for (uri, was) in &old {
+        changes.about("resource", uri);
+        match new.get(uri) {
+            Some(is) => compare_media_types(was, is, changes),
+            None => changes.add(Level::Breaking, "resource_removed", moved(was, &old, &new)),
+        }
+    }
+    for uri in new.keys().filter(|uri| !old.contains_key(*uri)) {
+        changes.about("resource", uri);
+        changes.add(Level::Compatible, "resource_added", "the resource is new");
+    }
+}
+
+pub(super) fn compare_templates(old: &Value, new: &Value, changes: &mut Changes) {
+    let (old, new) = (
+        members(old, "resourceTemplates"),
+        members(new, "resourceTemplates"),
+    );
+    for (template, was) in &old {
+        changes.about("resource template", template);
+        match new.get(template) {
+            Some(is) => compare_media_types(was, is, changes),
+            None => changes.add(Level::Breaking, "template_removed", moved(was, &old, &new)),
+        }
+    }
+    for template in new.keys().filter(|template| !old.contains_key(*template)) {
+        changes.about("resource template", template);
+        changes.add(Level::Compatible, "template_added", "the template is new");
+    }
+}
+
+fn compare_media_types(was: &Value, is: &Value, changes: &mut Changes) {
+    let (was, is) = (text(was, "mimeType"), text(is, "mimeType"));
+    if was != is && !was.is_empty() {
+        let is = if is.is_empty() { "not told" } else { is };
+        changes.add(
+            Level::Breaking,
+            "media_type_changed",
+            format!("the media type was {was} and is {is}"),
+        );
+    }
+}
+
+/// What became of one that is gone: another of its name, where there is one.
+fn moved(was: &Value, old: &Map<String, Value>, new: &Map<String, Value>) -> String {
+    let mut added = new.iter().filter(|(uri, _)| !old.contains_key(*uri));
+    let namesake = added.find(|(_, is)| text(is, "name") == text(was, "name"));
+    match namesake {
+        Some((uri, _)) => format!("it is gone; {:?} is now {uri}", text(was, "name")),
+        None => "it is gone".to_owned(),
+    }
+}
+
+/// The objects of a snapshot's member, by name.
+pub(super) fn members(snapshot: &Value, member: &str) -> Map<String, Value> {
+    let members = snapshot.get(member).and_then(Value::as_object);
+    members.cloned().unwrap_or_default()
+}
+
+/// A member that is a text, or none.
+pub(super) fn text<'v>(object: &'v Value, member: &str) -> &'v str {
+    object
+        .get(member)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}

@@ -1,0 +1,138 @@
+//! What clients can rely on, as a text that is kept under version control.
+
+use serde_json::{Map, Value, json};
+
+use crate::catalog::{CatalogError, Definition};
+
+/// The form of snapshots that is written and read.
+const FORM: u64 = 1;
+
+/// Bytes of a snapshot that is read.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// Members of a tool that are kept.
+const TOOL: &[&str] = &[
+    "annotations",
+    "description",
+    "inputSchema",
+    "outputSchema",
+    "title",
+];
+
+/// Members of resources and templates that are kept.
+const RESOURCE: &[&str] = &["description", "mimeType", "name", "title"];
+
+/// Why a text is no snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// Not a JSON object, or too large.
+    #[error("it is not a snapshot: {0}")]
+    Json(String),
+    /// A form of snapshot that is not known.
+    #[error("it is not a snapshot of the form {FORM}, which \"mcpSnapshot\" names")]
+    Form,
+}
+
+/// The snapshot of a definition: JSON with sorted keys, a line for each member.
+///
+/// # Errors
+/// [`CatalogError`] when the text is no definition.
+///
+/// # Examples
+/// ```
+/// use mcp_core::breaking::snapshot;
+/// let definition = br#"{"server": {"info": {"name": "s"}}, "tools": [{"name": "b"}, {"name": "a"}]}"#;
+/// let text = snapshot(definition)?;
+/// assert!(text.find("\"a\"") < text.find("\"b\""));
+/// assert!(text.ends_with("}\n"));
+/// # Ok::<(), mcp_core::catalog::CatalogError>(())
+/// ```
+pub fn snapshot(definition: &[u8]) -> Result<String, CatalogError> {
+    let definition = Definition::read(definition)?;
+    let rules = definition
+        .tool_rules
+        .iter()
+        .map(|rule| rule.requires.as_slice());
+    let rules = rules.chain(std::iter::repeat(&[][..]));
+    let tools = definition.tools.iter().zip(rules).map(|(tool, requires)| {
+        let mut kept = keep(tool, TOOL);
+        kept.insert("requires".to_owned(), json!(requires));
+        if let Some(support) = tool.pointer("/execution/taskSupport") {
+            kept.insert("taskSupport".to_owned(), support.clone());
+        }
+        (text(tool, "name"), kept)
+    });
+    let prompts = definition.prompts.iter().map(|prompt| {
+        let kept = keep(prompt, &["arguments", "description", "title"]);
+        (text(prompt, "name"), kept)
+    });
+    let resources = definition.resources.iter();
+    let resources = resources.map(|resource| (text(resource, "uri"), keep(resource, RESOURCE)));
+    let templates = definition.resource_templates.iter();
+    let templates =
+        templates.map(|template| (text(template, "uriTemplate"), keep(template, RESOURCE)));
+    let snapshot = json!({
+        "mcpSnapshot": FORM,
+        "prompts": by_name(prompts),
+        "resourceTemplates": by_name(templates),
+        "resources": by_name(resources),
+        "tools": by_name(tools),
+    });
+    // Values that were read as JSON can be written as JSON.
+    let mut text = serde_json::to_string_pretty(&sorted(snapshot)).unwrap_or_default();
+    text.push('\n');
+    Ok(text)
+}
+
+fn keep(object: &Value, members: &[&str]) -> Map<String, Value> {
+    let kept = members.iter().filter_map(|name| {
+        let value = object.get(*name).filter(|value| !value.is_null())?;
+        Some(((*name).to_owned(), value.clone()))
+    });
+    kept.collect()
+}
+
+fn by_name(entries: impl Iterator<Item = (String, Map<String, Value>)>) -> Value {
+    Value::Object(
+        entries
+            .map(|(name, kept)| (name, Value::Object(kept)))
+            .collect(),
+    )
+}
+
+fn text(object: &Value, member: &str) -> String {
+    let text = object.get(member).and_then(Value::as_str);
+    text.unwrap_or_default().to_owned()
+}
+
+/// The value with the keys of every object in order.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<(String, Value)> = members.into_iter().collect();
+            members.sort_by(|(one, _), (other, _)| one.cmp(other));
+            let members = members
+                .into_iter()
+                .map(|(name, value)| (name, sorted(value)));
+            Value::Object(members.collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        plain => plain,
+    }
+}
+
+/// Reads a snapshot.
+pub(super) fn read(text: &[u8]) -> Result<Value, SnapshotError> {
+    if text.len() > MAX_BYTES {
+        return Err(SnapshotError::Json(format!(
+            "it has more than {MAX_BYTES} bytes"
+        )));
+    }
+    let snapshot: Value =
+        serde_json::from_slice(text).map_err(|error| SnapshotError::Json(error.to_string()))?;
+    match snapshot.get("mcpSnapshot").and_then(Value::as_u64) {
+        Some(FORM) => Ok(snapshot),
+        _ => Err(SnapshotError::Form),
+    }
+}

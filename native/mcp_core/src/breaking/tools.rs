@@ -1,0 +1,113 @@
+//! Tools: arguments, results, hints, what they ask of a client.
+
+use serde_json::{Map, Value};
+
+use super::change::{Changes, Level};
+use super::others::{members, text};
+use super::schemas;
+use crate::schema::SchemaLimits;
+
+/// Hints, and what a client may do with the value it no longer has.
+const HINTS: &[(&str, bool, &str)] = &[
+    ("readOnlyHint", true, "no longer says that it only reads"),
+    (
+        "destructiveHint",
+        false,
+        "no longer says that it destroys nothing",
+    ),
+    (
+        "idempotentHint",
+        true,
+        "no longer says that a repeated call changes nothing more",
+    ),
+    (
+        "openWorldHint",
+        false,
+        "no longer says that it stays inside a closed world",
+    ),
+];
+
+pub(super) fn compare(old: &Value, new: &Value, limits: &SchemaLimits, changes: &mut Changes) {
+    let (old, new) = (members(old, "tools"), members(new, "tools"));
+    for (name, was) in &old {
+        changes.about("tool", name);
+        match new.get(name) {
+            Some(is) => compare_tool(was, is, limits, changes),
+            None => changes.add(Level::Breaking, "tool_removed", removed(was, &old, &new)),
+        }
+    }
+    for name in new.keys().filter(|name| !old.contains_key(*name)) {
+        changes.about("tool", name);
+        changes.add(Level::Compatible, "tool_added", "the tool is new");
+    }
+}
+
+/// Two tools with the same schemas need not be the same tool: more than that they are is not said.
+fn removed(was: &Value, old: &Map<String, Value>, new: &Map<String, Value>) -> String {
+    let is_alike = |is: &Value| {
+        ["inputSchema", "outputSchema"]
+            .iter()
+            .all(|member| was.get(*member) == is.get(*member))
+    };
+    let added = new.iter().filter(|(name, _)| !old.contains_key(*name));
+    let mut alike = added.filter(|(_, is)| is_alike(is)).map(|(name, _)| name);
+    match (alike.next(), alike.next()) {
+        (Some(name), None) => {
+            format!(
+                "the tool is gone; the new tool {name:?} has the same schemas and may be what became of it"
+            )
+        }
+        _ => "the tool is gone".to_owned(),
+    }
+}
+
+fn compare_tool(was: &Value, is: &Value, limits: &SchemaLimits, changes: &mut Changes) {
+    schemas::compare_input(
+        was.get("inputSchema"),
+        is.get("inputSchema"),
+        limits,
+        changes,
+    );
+    schemas::compare_output(
+        was.get("outputSchema"),
+        is.get("outputSchema"),
+        limits,
+        changes,
+    );
+    compare_hints(was, is, changes);
+    let requires = |tool: &Value| -> Vec<String> {
+        let names = tool.get("requires").and_then(Value::as_array);
+        let names = names.into_iter().flatten().filter_map(Value::as_str);
+        names.map(str::to_owned).collect()
+    };
+    let known = requires(was);
+    for capability in requires(is).iter().filter(|name| !known.contains(name)) {
+        changes.add(
+            Level::Breaking,
+            "capability_required",
+            format!("clients without the capability {capability:?} are now refused"),
+        );
+    }
+    if text(is, "taskSupport") == "required" && text(was, "taskSupport") != "required" {
+        changes.add(
+            Level::Breaking,
+            "task_required",
+            "calls now have to run as tasks",
+        );
+    }
+}
+
+fn compare_hints(was: &Value, is: &Value, changes: &mut Changes) {
+    let hint = |tool: &Value, name: &str| tool.get("annotations")?.get(name)?.as_bool();
+    for (name, trusted, message) in HINTS {
+        if hint(was, name) == Some(*trusted) && hint(is, name) != Some(*trusted) {
+            changes.add(
+                Level::Breaking,
+                "hint_withdrawn",
+                format!(
+                    "the tool {message} (`{name}`), by which clients may have let it run unasked"
+                ),
+            );
+        }
+    }
+}

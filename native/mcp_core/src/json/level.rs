@@ -1,0 +1,120 @@
+//! One level of a value, without remembering it: for objects and arrays of any size.
+
+use super::machine::{self, Events, Literal};
+use super::nesting::Container;
+use super::number::Number;
+use super::{JsonError, JsonErrorKind, Text, UNLIMITED, string};
+
+/// The first member of that name of the object that `text` is, as its bytes.
+///
+/// # Examples
+/// ```
+/// use mcp_core::json::member;
+///
+/// let object = br#"{"a":[1,{"b":2}],"b":{"c":3}}"#;
+/// assert_eq!(member(object, "b"), Some(br#"{"c":3}"#.as_slice()));
+/// assert_eq!(member(object, "c"), None);
+/// assert_eq!(member(br#"["b"]"#, "b"), None);
+/// ```
+#[must_use]
+pub fn member<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let mut found = None;
+    each(text, |key, value| {
+        if found.is_none() && key.is_some_and(|key| key.as_str() == name) {
+            found = Some(value);
+        }
+    });
+    found
+}
+
+/// The first `most` elements of the array that `text` is, as their bytes.
+///
+/// # Examples
+/// ```
+/// use mcp_core::json::elements;
+///
+/// assert_eq!(elements(b"[1, [2], 3]", 2), [b"1".as_slice(), b"[2]"]);
+/// assert!(elements(b"{\"a\":1}", 2).is_empty());
+/// ```
+#[must_use]
+pub fn elements(text: &[u8], most: usize) -> Vec<&[u8]> {
+    let mut found = Vec::new();
+    each(text, |key, value| {
+        if key.is_none() && found.len() < most {
+            found.push(value);
+        }
+    });
+    found
+}
+
+/// Hands on each member and element of the value that `text` is, until one is no JSON.
+fn each<'a>(text: &'a [u8], found: impl FnMut(Option<&Text<'a>>, &'a [u8])) {
+    if let Ok(text) = machine::checked_text(text, &UNLIMITED) {
+        let mut level = Level {
+            text,
+            depth: 0,
+            start: 0,
+            key: None,
+            found,
+        };
+        // What was found before an error was found.
+        let _ = machine::walk(text, &UNLIMITED, &mut level);
+    }
+}
+
+struct Level<'a, F> {
+    text: &'a str,
+    depth: usize,
+    /// Where the container directly inside begins.
+    start: usize,
+    key: Option<Text<'a>>,
+    found: F,
+}
+
+impl<'a, F: FnMut(Option<&Text<'a>>, &'a [u8])> Level<'a, F> {
+    fn value(&mut self, start: usize, end: usize) {
+        if self.depth == 1 {
+            let value = self.text.as_bytes().get(start..end).unwrap_or_default();
+            (self.found)(self.key.as_ref(), value);
+        }
+    }
+}
+
+impl<'a, F: FnMut(Option<&Text<'a>>, &'a [u8])> Events<'a> for Level<'a, F> {
+    fn literal(&mut self, _literal: Literal, start: usize, end: usize) {
+        self.value(start, end);
+    }
+
+    fn number(&mut self, _: Number<'a>, start: usize, end: usize) -> Result<(), JsonErrorKind> {
+        self.value(start, end);
+        Ok(())
+    }
+
+    fn string(&mut self, start: usize) -> Result<usize, JsonError> {
+        let end = string::skip(self.text, start)?;
+        self.value(start, end);
+        Ok(end)
+    }
+
+    fn key(&mut self, start: usize) -> Result<usize, JsonError> {
+        if self.depth > 1 {
+            return string::skip(self.text, start);
+        }
+        let (key, end) = string::read(self.text, start)?;
+        self.key = Some(key);
+        Ok(end)
+    }
+
+    fn open(&mut self, _container: Container, start: usize) {
+        if self.depth == 1 {
+            self.start = start;
+        }
+        self.depth = self.depth.saturating_add(1);
+    }
+
+    fn close(&mut self, _container: Container, end: usize) -> Result<(), JsonError> {
+        self.depth = self.depth.saturating_sub(1);
+        self.value(self.start, end);
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! What clients refuse of a schema, or make something else of. Who does is told in `guides/lint.md`,
+//! with the reports it was learnt from.
+
+use serde_json::{Map, Value};
+
+use super::finding::{Code, Findings};
+use super::places::{Place, Role, escaped, places};
+
+/// What may not stand at the root of an input schema.
+const ROOT: &[&str] = &["anyOf", "oneOf", "allOf", "not", "enum"];
+
+/// What some clients do not know, below the root.
+const NESTED: &[&str] = &["oneOf", "allOf", "not", "if"];
+
+const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// With one of these a property has a type, or none can be told.
+const TYPED: &[&str] = &[
+    "type",
+    "enum",
+    "const",
+    "$ref",
+    "$dynamicRef",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+];
+
+/// The longest name of a property.
+const MAX_NAME: usize = 64;
+
+pub(super) fn check_input(schema: &Value, found: &mut Findings) {
+    check_root(schema, found);
+    let mut is_told_of_reference = false;
+    for place in places(schema) {
+        let at = format!("/inputSchema{}", place.pointer);
+        let Some(object) = place.schema.as_object() else {
+            check_boolean(&place, &at, found);
+            continue;
+        };
+        check_type(object, &place, &at, found);
+        check_array(object, &at, found);
+        check_format(object, &at, found);
+        check_enum(object, &at, found);
+        if place.role != Role::Root {
+            check_nested(object, &at, found);
+        }
+        if !is_told_of_reference {
+            is_told_of_reference = check_reference(object, &at, found);
+        }
+    }
+}
+
+/// Before 2026-07-28 an output schema has to be that of an object.
+pub(super) fn check_output(schema: &Value, found: &mut Findings) {
+    if schema.get("type").and_then(Value::as_str) != Some("object") {
+        found.add(
+            Code::OutputRoot,
+            "/outputSchema",
+            "the output schema does not say `\"type\": \"object\"`: clients of revisions before 2026-07-28 do not get it"
+                .to_owned(),
+            "Return an object that holds the value, or accept that older clients know no output schema.",
+        );
+    }
+}
+
+fn check_root(schema: &Value, found: &mut Findings) {
+    for keyword in ROOT {
+        if schema.get(*keyword).is_some() {
+            found.add(
+                Code::RootCombinator,
+                &format!("/inputSchema/{keyword}"),
+                format!("`{keyword}` stands at the root of the input schema"),
+                "Declare all properties at the root, say in their descriptions which go together, and check it in the handler.",
+            );
+        }
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for name in properties
+        .into_iter()
+        .flat_map(Map::keys)
+        .filter(|name| !is_plain(name))
+    {
+        found.add(
+            Code::PropertyName,
+            &format!("/inputSchema/properties/{}", escaped(name)),
+            format!("the argument {name:?} is not named by 1 to {MAX_NAME} characters of A-Z a-z 0-9 _ . -"),
+            "Rename it, and map the name in the handler.",
+        );
+    }
+}
+
+fn is_plain(name: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_allowed)
+}
+
+fn check_boolean(place: &Place<'_>, at: &str, found: &mut Findings) {
+    if matches!(place.role, Role::Property | Role::Items) {
+        found.add(
+            Code::BooleanSchema,
+            at,
+            format!("the schema is `{}`, which is no object", place.schema),
+            "Write what the value is, or `{}` where it may be anything.",
+        );
+    }
+}
+
+fn check_type(object: &Map<String, Value>, place: &Place<'_>, at: &str, found: &mut Findings) {
+    if let Some(Value::Array(types)) = object.get("type") {
+        let types: Vec<&str> = types.iter().filter_map(Value::as_str).collect();
+        found.add(
+            Code::TypeUnion,
+            at,
+            format!("the type is a list: {}", types.join(", ")),
+            "Choose one type; what may be null can be left out of `required` instead.",
+        );
+    }
+    if place.role == Role::Property && !TYPED.iter().any(|keyword| object.contains_key(*keyword)) {
+        found.add(
+            Code::MissingType,
+            at,
+            "the property has no `type`".to_owned(),
+            "Say which type it has.",
+        );
+    }
+}
+
+fn check_array(object: &Map<String, Value>, at: &str, found: &mut Findings) {
+    let is_array = match object.get("type") {
+        Some(Value::String(kind)) => kind == "array",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "array"),
+        _ => false,
+    };
+    if is_array && !object.contains_key("items") {
+        found.add(
+            Code::ArrayItems,
+            at,
+            "the array has no `items`".to_owned(),
+            "Say what its elements are.",
+        );
+    }
+}
+
+fn check_format(object: &Map<String, Value>, at: &str, found: &mut Findings) {
+    let format = object.get("format").and_then(Value::as_str);
+    if let Some(format) = format.filter(|format| *format != "date-time") {
+        found.add(
+            Code::Format,
+            at,
+            format!("the format {format:?} is one that some clients refuse"),
+            "Describe the form in words, or with a `pattern`.",
+        );
+    }
+}
+
+fn check_enum(object: &Map<String, Value>, at: &str, found: &mut Findings) {
+    let Some(members) = object.get("enum").and_then(Value::as_array) else {
+        return;
+    };
+    if members.iter().any(|member| !member.is_string()) {
+        found.add(
+            Code::EnumType,
+            at,
+            "the enum has members that are no strings".to_owned(),
+            "Use strings, or describe the allowed values with `minimum` and `maximum` or in words.",
+        );
+    } else if !object.contains_key("type") {
+        found.add(
+            Code::EnumType,
+            at,
+            "the enum has no `type` beside it".to_owned(),
+            "Add `\"type\": \"string\"`.",
+        );
+    }
+}
+
+fn check_nested(object: &Map<String, Value>, at: &str, found: &mut Findings) {
+    for keyword in NESTED
+        .iter()
+        .filter(|keyword| object.contains_key(**keyword))
+    {
+        found.add(
+            Code::Combinator,
+            &format!("{at}/{keyword}"),
+            format!("`{keyword}` is not known to every client"),
+            "Use `anyOf`, or one plain schema and a description.",
+        );
+    }
+}
+
+fn check_reference(object: &Map<String, Value>, at: &str, found: &mut Findings) -> bool {
+    let keyword = REFERENCES
+        .iter()
+        .find(|keyword| object.contains_key(**keyword));
+    if let Some(keyword) = keyword {
+        found.add(
+            Code::Reference,
+            &format!("{at}/{keyword}"),
+            format!("`{keyword}` is not followed by every client"),
+            "Write the schema where it is used.",
+        );
+    }
+    keyword.is_some()
+}

@@ -1,0 +1,103 @@
+//! What is wrong with a catalogue although it can be served: contradictions nobody can satisfy,
+//! shapes that known clients refuse, texts that are missing or too long.
+//!
+//! | module | finds |
+//! |---|---|
+//! | `contradictions` | schemas that no value satisfies |
+//! | `values` | defaults, examples and enum members that their own schema refuses |
+//! | `clients` | what clients refuse of a schema, or make something else of |
+//! | `names` | names that clients refuse, or that models take for each other |
+//! | `texts` | descriptions and annotations that are missing |
+//! | `budgets` | what costs more tokens than it should |
+//! | `templates` | URIs that more than one resource answers |
+
+mod budgets;
+mod clients;
+mod contradictions;
+mod finding;
+mod names;
+mod places;
+mod templates;
+mod texts;
+mod values;
+
+pub use budgets::Budgets;
+pub use finding::{Code, Finding, Kind, Severity};
+
+use serde_json::Value;
+
+use crate::catalog::{CatalogError, Definition};
+use crate::schema::SchemaLimits;
+use finding::Findings;
+
+/// Says what is wrong with a definition, in the order of its declarations.
+///
+/// The definition is the text a [`Catalog`](crate::catalog::Catalog) is built from, and one that it
+/// can be built from. Schemas are compiled, so this wants a thread with 64 MiB of stack.
+///
+/// # Errors
+/// [`CatalogError`] when the text is no definition.
+///
+/// # Examples
+/// ```
+/// use mcp_core::lint::{Budgets, Code, lint};
+/// use mcp_core::schema::SchemaLimits;
+///
+/// let definition = br#"{"server": {"info": {"name": "s", "version": "1"}}, "tools": [{
+///   "name": "tag", "description": "Tags a page", "annotations": {"readOnlyHint": false, "destructiveHint": false},
+///   "inputSchema": {"type": "object", "properties": {"tags": {"type": "array", "description": "The tags"}}}
+/// }]}"#;
+/// let found = lint(definition, &Budgets::default(), &SchemaLimits::default())?;
+/// assert_eq!(found.len(), 1);
+/// assert_eq!(found[0].code, Code::ArrayItems);
+/// assert_eq!(found[0].pointer, "/inputSchema/properties/tags");
+/// # Ok::<(), mcp_core::catalog::CatalogError>(())
+/// ```
+pub fn lint(
+    definition: &[u8],
+    budgets: &Budgets,
+    limits: &SchemaLimits,
+) -> Result<Vec<Finding>, CatalogError> {
+    let definition = Definition::read(definition)?;
+    let mut found = Findings::default();
+    budgets::check_server(&definition, budgets, &mut found);
+    for tool in &definition.tools {
+        found.about(Kind::Tool, tool);
+        check_tool(tool, budgets, limits, &mut found);
+    }
+    names::check_alike(Kind::Tool, &definition.tools, &mut found);
+    for prompt in &definition.prompts {
+        found.about(Kind::Prompt, prompt);
+        texts::check_prompt(prompt, &mut found);
+    }
+    names::check_alike(Kind::Prompt, &definition.prompts, &mut found);
+    for (kind, entries) in [
+        (Kind::Resource, &definition.resources),
+        (Kind::ResourceTemplate, &definition.resource_templates),
+    ] {
+        for entry in entries {
+            found.about(kind, entry);
+            texts::check_description(entry, "", &mut found);
+        }
+    }
+    templates::check(&definition, &mut found);
+    Ok(found.into_sorted(&definition))
+}
+
+fn check_tool(tool: &Value, budgets: &Budgets, limits: &SchemaLimits, found: &mut Findings) {
+    names::check_tool(tool, found);
+    texts::check_tool(tool, found);
+    budgets::check_tool(tool, budgets, found);
+    if let Some(schema) = tool.get("inputSchema") {
+        clients::check_input(schema, found);
+    }
+    if let Some(schema) = tool.get("outputSchema") {
+        clients::check_output(schema, found);
+    }
+    for member in ["inputSchema", "outputSchema"] {
+        if let Some(schema) = tool.get(member) {
+            contradictions::check(member, schema, limits, found);
+            values::check(member, schema, limits, found);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! URIs that more than one resource answers.
+//!
+//! A static resource comes before every template, and of templates the first that matches. That two
+//! match one URI is shown by such a URI; where none of those tried is, there may still be one.
+
+use serde_json::Value;
+
+use super::finding::{Code, Findings, Kind, name};
+use crate::catalog::Definition;
+use crate::catalog::template::{Matcher, Template, TemplateLimits, VarValue};
+
+/// Values tried for each variable, and URIs tried for each pair of templates.
+const MAX_VALUES: usize = 8;
+const MAX_TRIED: usize = 512;
+
+struct Known<'d> {
+    entry: &'d Value,
+    name: &'d str,
+    text: &'d str,
+    template: Template,
+    matcher: Matcher,
+}
+
+pub(super) fn check(definition: &Definition, found: &mut Findings) {
+    let known: Vec<Known<'_>> = definition
+        .resource_templates
+        .iter()
+        .filter_map(known)
+        .collect();
+    for resource in &definition.resources {
+        check_resource(resource, &known, found);
+    }
+    for (index, later) in known.iter().enumerate() {
+        for earlier in known.iter().take(index) {
+            check_pair(earlier, later, found);
+        }
+    }
+}
+
+fn known(entry: &Value) -> Option<Known<'_>> {
+    let text = entry.get("uriTemplate")?.as_str()?;
+    let template = Template::parse(text, &TemplateLimits::default()).ok()?;
+    let matcher = template.matcher().ok()?;
+    Some(Known {
+        entry,
+        name: name(entry),
+        text,
+        template,
+        matcher,
+    })
+}
+
+fn check_resource(resource: &Value, known: &[Known<'_>], found: &mut Findings) {
+    let Some(uri) = resource.get("uri").and_then(Value::as_str) else {
+        return;
+    };
+    if let Some(template) = known
+        .iter()
+        .find(|known| known.matcher.captures(uri).is_some())
+    {
+        found.about(Kind::Resource, resource);
+        found.add(
+            Code::TemplateShadowed,
+            "/uri",
+            format!(
+                "the template {:?} ({}) matches {uri} too; this resource answers it",
+                template.name, template.text
+            ),
+            "Nothing, if that is meant; otherwise give one of them another URI.",
+        );
+    }
+}
+
+fn check_pair(earlier: &Known<'_>, later: &Known<'_>, found: &mut Findings) {
+    found.about(Kind::ResourceTemplate, later.entry);
+    if without_names(earlier.text) == without_names(later.text) {
+        found.add(
+            Code::SameTemplate,
+            "/uriTemplate",
+            format!(
+                "{} matches what {:?} ({}) matches, and never answers",
+                later.text, earlier.name, earlier.text
+            ),
+            "Remove one of the two.",
+        );
+    } else if let Some(uri) = shared(earlier, later).or_else(|| shared(later, earlier)) {
+        found.add(
+            Code::TemplateOverlap,
+            "/uriTemplate",
+            format!(
+                "{:?} ({}) matches {uri} too; it was declared first and answers it",
+                earlier.name, earlier.text
+            ),
+            "Declare the more special template first, or give one of them another URI.",
+        );
+    }
+}
+
+/// The template with every variable named alike: `a://{}/{+}{?,}`.
+fn without_names(text: &str) -> String {
+    let mut shape = String::new();
+    let mut is_inside = false;
+    for character in text.chars() {
+        is_inside = (is_inside || character == '{') && character != '}';
+        let is_name = character.is_alphanumeric() || matches!(character, '_' | '.' | '%');
+        // `{.name}` begins with the operator, which is no part of the name.
+        if !is_inside || !is_name || (character == '.' && shape.ends_with('{')) {
+            shape.push(character);
+        }
+    }
+    shape
+}
+
+/// A URI of `template` that `other` matches too, made of pieces of the other's text.
+fn shared(template: &Known<'_>, other: &Known<'_>) -> Option<String> {
+    if !begin_alike(template.text, other.text) {
+        return None;
+    }
+    let values = values(other.text);
+    let variables = template.template.variables();
+    for attempt in 0..MAX_TRIED {
+        let chosen = chosen(attempt, variables.len(), &values)?;
+        let value = |name: &str| {
+            let index = variables.iter().position(|known| known == name)?;
+            chosen
+                .get(index)
+                .map(|text| VarValue::Text((*text).to_owned()))
+        };
+        let uri = template.template.expand(&value).ok()?;
+        let is_matched = |known: &Known<'_>| known.matcher.captures(&uri).is_some();
+        if is_matched(template) && is_matched(other) {
+            return Some(uri);
+        }
+    }
+    None
+}
+
+/// Whether what stands before the first variable of the one may begin a URI of the other.
+fn begin_alike(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|text| text.split('{').next().unwrap_or_default());
+    one.starts_with(other) || other.starts_with(one)
+}
+
+/// The values of the variables in the attempt of that number: its digits, to the base of as many as
+/// there are values. `None` when all have been tried.
+fn chosen(attempt: usize, variables: usize, values: &[String]) -> Option<Vec<&String>> {
+    let mut rest = attempt;
+    let mut chosen = Vec::with_capacity(variables);
+    for _ in 0..variables {
+        chosen.push(values.get(rest.checked_rem(values.len())?)?);
+        rest = rest.checked_div(values.len())?;
+    }
+    (rest == 0).then_some(chosen)
+}
+
+/// What a variable may stand for: anything, or a piece of the other template's literal text.
+fn values(text: &str) -> Vec<String> {
+    let mut values = vec!["x".to_owned()];
+    let literals = text.split('{').filter_map(|piece| piece.rsplit('}').next());
+    let pieces = literals.flat_map(|literal| literal.split(['/', '?', '&', '=', '.', ':', ',']));
+    for piece in pieces.filter(|piece| !piece.is_empty()) {
+        if !values.iter().any(|known| known == piece) {
+            values.push(piece.to_owned());
+        }
+    }
+    values.push("x/x".to_owned());
+    // The last pieces of a URI are more often what a variable stands for than its first.
+    if let Some(surplus) = values.len().checked_sub(MAX_VALUES) {
+        values.drain(1..surplus.saturating_add(1));
+    }
+    values
+}

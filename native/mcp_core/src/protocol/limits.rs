@@ -1,0 +1,48 @@
+//! What one message may hold.
+
+use crate::json::Limits;
+use crate::jsonrpc::EnvelopeLimits;
+
+/// What one message may hold.
+///
+/// # Examples
+/// ```
+/// use mcp_core::protocol::MessageLimits;
+///
+/// let limits = MessageLimits { max_batch: 10, ..MessageLimits::default() };
+/// assert_eq!(limits.max_uri_bytes, 8_192);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageLimits {
+    /// The text.
+    pub json: Limits,
+    /// The envelope; progress tokens are no longer than ids.
+    pub envelope: EnvelopeLimits,
+    /// Bytes of the name of a tool or prompt. Default: 128.
+    pub max_name_bytes: usize,
+    /// Bytes of a URI. Default: 8 KiB.
+    pub max_uri_bytes: usize,
+    /// Messages of a batch (2025-03-26, the only revision with batches). Default: 50.
+    pub max_batch: usize,
+}
+
+impl Default for MessageLimits {
+    fn default() -> Self {
+        Self {
+            json: Limits::default(),
+            envelope: EnvelopeLimits::default(),
+            max_name_bytes: 128,
+            max_uri_bytes: 8 * 1024,
+            max_batch: 50,
+        }
+    }
+}
+
+impl MessageLimits {
+    /// The same for a text of at most `bytes`.
+    #[must_use]
+    pub const fn with_max_bytes(mut self, bytes: usize) -> Self {
+        self.json.max_bytes = bytes;
+        self
+    }
+}

@@ -1,0 +1,149 @@
+//! The calls of `McpServer.Lint`, `McpServer.Breaking` and `McpServer.Schema.Relation`. Each compiles
+//! schemas: on a dirty scheduler, which waits for a thread with a large stack.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+
+use std::collections::BTreeMap;
+
+use mcp_core::breaking::{Change, compare, snapshot};
+use mcp_core::lint::{Budgets, Finding, lint};
+use mcp_core::schema::{Containment, SchemaError, SchemaLimits, contains, satisfiable};
+use rustler::serde::from_term;
+use rustler::{Binary, Encoder, Env, NifResult, Term};
+
+use crate::atoms;
+use crate::resources::on_large_stack;
+
+/// What is wrong with a definition: `{:ok, findings}` or `{:error, message}`. Budgets that are not
+/// given are the core's.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn lint_definition<'a>(
+    env: Env<'a>,
+    definition: Binary<'a>,
+    given: Term<'a>,
+) -> NifResult<Term<'a>> {
+    let Some(budgets) = budgets(given) else {
+        return Ok(env.error_tuple("a budget is a positive integer"));
+    };
+    let text = definition.as_slice();
+    let limits = SchemaLimits::default();
+    match on_large_stack(|| lint(text, &budgets, &limits)) {
+        Some(Ok(found)) => {
+            let found: NifResult<Vec<Term<'a>>> =
+                found.iter().map(|found| finding(env, found)).collect();
+            Ok((atoms::ok(), found?).encode(env))
+        }
+        Some(Err(error)) => Ok(env.error_tuple(error.to_string())),
+        None => Ok(env.error_tuple("the definition cannot be read")),
+    }
+}
+
+fn budgets(given: Term<'_>) -> Option<Budgets> {
+    let mut budgets = Budgets::default();
+    for (name, value) in from_term::<BTreeMap<String, u64>>(given).ok()? {
+        let value = usize::try_from(value).ok().filter(|value| *value > 0)?;
+        match name.as_str() {
+            "description_tokens" => budgets.description = value,
+            "instructions_tokens" => budgets.instructions = value,
+            "catalogue_tokens" => budgets.catalogue = value,
+            "max_tools" => budgets.tools = value,
+            _ => return None,
+        }
+    }
+    Some(budgets)
+}
+
+fn finding<'a>(env: Env<'a>, finding: &Finding) -> NifResult<Term<'a>> {
+    Term::map_from_pairs(
+        env,
+        &[
+            (
+                atoms::severity(),
+                finding.code.severity().as_str().encode(env),
+            ),
+            (atoms::code(), finding.code.as_str().encode(env)),
+            (atoms::kind(), finding.kind.as_str().encode(env)),
+            (atoms::name(), finding.name.encode(env)),
+            (atoms::pointer(), finding.pointer.encode(env)),
+            (atoms::message(), finding.message.encode(env)),
+            (atoms::advice(), finding.advice.encode(env)),
+        ],
+    )
+}
+
+/// The snapshot of a definition: `{:ok, text}` or `{:error, message}`.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn catalog_snapshot<'a>(env: Env<'a>, definition: Binary<'a>) -> Term<'a> {
+    match snapshot(definition.as_slice()) {
+        Ok(text) => (atoms::ok(), text).encode(env),
+        Err(error) => env.error_tuple(error.to_string()),
+    }
+}
+
+/// How the second snapshot differs from the first: `{:ok, changes}` or `{:error, message}`.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn catalog_compare<'a>(env: Env<'a>, old: Binary<'a>, new: Binary<'a>) -> NifResult<Term<'a>> {
+    let (old, new) = (old.as_slice(), new.as_slice());
+    match on_large_stack(|| compare(old, new, &SchemaLimits::default())) {
+        Some(Ok(changes)) => {
+            let changes: NifResult<Vec<Term<'a>>> =
+                changes.iter().map(|found| change(env, found)).collect();
+            Ok((atoms::ok(), changes?).encode(env))
+        }
+        Some(Err(error)) => Ok(env.error_tuple(error.to_string())),
+        None => Ok(env.error_tuple("the snapshots cannot be compared")),
+    }
+}
+
+fn change<'a>(env: Env<'a>, change: &Change) -> NifResult<Term<'a>> {
+    Term::map_from_pairs(
+        env,
+        &[
+            (atoms::level(), change.level.as_str().encode(env)),
+            (atoms::code(), change.code.encode(env)),
+            (atoms::kind(), change.kind.encode(env)),
+            (atoms::name(), change.name.encode(env)),
+            (atoms::message(), change.message.encode(env)),
+            (atoms::reasons(), change.reasons.encode(env)),
+            (atoms::example(), change.example.encode(env)),
+        ],
+    )
+}
+
+/// Whether any value satisfies a schema: `{:ok, "yes" | "no" | "unknown"}` or `{:error, {kind, detail}}`.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn schema_satisfiable<'a>(env: Env<'a>, schema: Binary<'a>) -> Term<'a> {
+    let text = schema.as_slice();
+    let limits = SchemaLimits::default();
+    match on_large_stack(|| satisfiable(&read(text)?, &limits)) {
+        Some(Ok(answer)) => (atoms::ok(), answer.as_str()).encode(env),
+        Some(Err(error)) => env.error_tuple((error.kind(), error.to_string())),
+        None => env.error_tuple(("internal", "the schema could not be read")),
+    }
+}
+
+/// Whether the first schema takes every value of the second: `{:ok, {answer, witness}}`, the witness
+/// as JSON or `nil`, or `{:error, {kind, detail}}`.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn schema_contains<'a>(env: Env<'a>, outer: Binary<'a>, inner: Binary<'a>) -> Term<'a> {
+    let (outer, inner) = (outer.as_slice(), inner.as_slice());
+    let limits = SchemaLimits::default();
+    match on_large_stack(|| contains(&read(outer)?, &read(inner)?, &limits)) {
+        Some(Ok(Containment { answer, witness })) => {
+            let witness = witness.map(|value| value.to_string());
+            (atoms::ok(), (answer.as_str(), witness)).encode(env)
+        }
+        Some(Err(error)) => env.error_tuple((error.kind(), error.to_string())),
+        None => env.error_tuple(("internal", "the schemas could not be read")),
+    }
+}
+
+/// The text was written by this library: what is no JSON to `serde_json` is nested too deeply for it.
+fn read(text: &[u8]) -> Result<serde_json::Value, SchemaError> {
+    serde_json::from_slice(text).map_err(|_| SchemaError::TooDeep {
+        limit: SchemaLimits::default().max_depth,
+    })
+}

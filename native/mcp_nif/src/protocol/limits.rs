@@ -1,0 +1,85 @@
+//! What a message may hold, as the server that reads it was told: read once, and passed on as a
+//! reference with each message. And what the parts of a definition may cost.
+
+use mcp_core::catalog::CatalogLimits;
+use mcp_core::catalog::template::TemplateLimits;
+use mcp_core::protocol::MessageLimits;
+use rustler::{Decoder, Encoder, Env, NifResult, ResourceArc, Term};
+
+use crate::schema::schema_limits;
+use crate::{atoms, options};
+
+/// The limits of a server.
+pub(crate) struct LimitsResource(MessageLimits);
+
+#[rustler::resource_impl]
+impl rustler::Resource for LimitsResource {}
+
+/// The limits that a call is given: a server's, or for `nil` the core's.
+#[derive(Default)]
+pub(crate) struct GivenLimits(Option<ResourceArc<LimitsResource>>);
+
+impl<'a> Decoder<'a> for GivenLimits {
+    fn decode(term: Term<'a>) -> NifResult<Self> {
+        term.decode().map(Self)
+    }
+}
+
+static DEFAULT: std::sync::LazyLock<MessageLimits> =
+    std::sync::LazyLock::new(MessageLimits::default);
+
+impl GivenLimits {
+    pub(crate) fn get(&self) -> &MessageLimits {
+        self.0.as_ref().map_or(&*DEFAULT, |limits| &limits.0)
+    }
+}
+
+/// A map of limits; those it leaves out are the core's.
+#[rustler::nif]
+fn message_limits<'a>(env: Env<'a>, given: Term<'a>) -> Term<'a> {
+    match read(given) {
+        Ok(limits) => (atoms::ok(), ResourceArc::new(LimitsResource(limits))).encode(env),
+        Err(error) => env.error_tuple(error),
+    }
+}
+
+fn read(given: Term<'_>) -> Result<MessageLimits, String> {
+    let mut limits = MessageLimits::default();
+    options::each(given, |name, value| {
+        let limit = match name {
+            "max_bytes" => &mut limits.json.max_bytes,
+            "max_depth" => &mut limits.json.max_depth,
+            "max_values" => &mut limits.json.max_values,
+            "max_digits" => &mut limits.json.max_digits,
+            "max_id_bytes" => &mut limits.envelope.max_id_bytes,
+            "max_method_bytes" => &mut limits.envelope.max_method_bytes,
+            "max_name_bytes" => &mut limits.max_name_bytes,
+            "max_uri_bytes" => &mut limits.max_uri_bytes,
+            "max_batch" => &mut limits.max_batch,
+            _ => return options::unknown(name),
+        };
+        *limit = options::value(name, value)?;
+        Ok(())
+    })?;
+    Ok(limits)
+}
+
+/// `{schema_limits, template_limits}`, two maps; what they leave out is the core's.
+pub(super) fn catalog(given: Term<'_>) -> Result<CatalogLimits, String> {
+    let (schema, template): (Term<'_>, Term<'_>) = options::value("limits", given)?;
+    let schema = schema_limits(schema)?;
+    let mut limits = TemplateLimits::default();
+    options::each(template, |name, value| {
+        let limit = match name {
+            "max_bytes" => &mut limits.max_bytes,
+            "max_variables" => &mut limits.max_variables,
+            _ => return options::unknown(name),
+        };
+        *limit = options::value(name, value)?;
+        Ok(())
+    })?;
+    Ok(CatalogLimits {
+        schema,
+        template: limits,
+    })
+}

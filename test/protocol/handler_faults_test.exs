@@ -1,0 +1,203 @@
+defmodule McpServer.Protocol.HandlerFaultsTest do
+  # Handlers that go wrong, over both transports: what the client is told, what the log says, that the VM is as it
+  # was before, and that the next call is answered.
+  use ExUnit.Case, async: true
+
+  alias McpServer.FaultServer
+
+  @moduletag :tmp_dir
+  @moduletag timeout: 300_000
+
+  @failed ~r/\ATool execution failed \(error id ([0-9a-f]{16})\)\z/
+  @most_logged 8_192
+
+  # A VM that serves, and around what happens the assertion that nothing is left of it. The first time, code is loaded
+  # and caches are filled: that is before.
+  defp kept(transport, context, options \\ [], fun) do
+    {first, options} = Keyword.pop(options, :first, fun)
+    server = FaultServer.start(transport, context.tmp_dir, options)
+    first.(server)
+    FaultServer.assert_kept(server, fn -> fun.(server) end)
+    assert echoes?(server)
+    refute Enum.any?(FaultServer.log(server), &(&1 =~ "nif_panicked"))
+    assert FaultServer.stop(server) == 0
+  end
+
+  defp echoes?(server),
+    do: FaultServer.text(FaultServer.call(server, "echo", %{"text" => "next"})) == ~s({"text":"next"})
+
+  # A tool's failure is a result with an id, and the log has one entry of that id, of a bounded size.
+  defp assert_failed(server, answer) do
+    assert %{"result" => %{"isError" => true, "content" => [%{"text" => text}]}} = answer
+    assert [_, id] = Regex.run(@failed, text)
+    refute inspect(answer) =~ "secret"
+    assert [entry] = eventually_logged(server, id, 100)
+    assert byte_size(entry) <= @most_logged
+    entry
+  end
+
+  defp eventually_logged(server, id, left) do
+    case Enum.filter(FaultServer.log(server), &(&1 =~ "error id #{id}")) do
+      [] when left > 0 ->
+        Process.sleep(20)
+        eventually_logged(server, id, left - 1)
+
+      entries ->
+        entries
+    end
+  end
+
+  for transport <- FaultServer.transports() do
+    describe "#{transport}:" do
+      @transport transport
+
+      test "T1: raise, throw, exit, an error of 10 MB", context do
+        kept(@transport, context, fn server ->
+          for how <- ["raise", "throw", "exit", "error of 10 MB"] do
+            assert assert_failed(server, FaultServer.call(server, "fail", %{"how" => how})) =~
+                     "tools/call \"fail\" failed"
+          end
+        end)
+      end
+
+      test "T2: it kills itself and what it is linked to, while another request goes on", context do
+        kept(@transport, context, fn server ->
+          server = FaultServer.begin(server, 1_000_001, "sleep", %{"ms" => 1_500})
+
+          for how <- ["kill", "shutdown", "kill a linked process", "kill what it is linked to"] do
+            assert_failed(server, FaultServer.call(server, "fail", %{"how" => how}))
+          end
+
+          assert FaultServer.text(FaultServer.await(server, 1_000_001)) == "slept"
+        end)
+      end
+
+      test "T2: it kills the process that started it: the session is lost, the server is not", context do
+        kept(@transport, context, fn server ->
+          assert echoes?(server)
+          server = FaultServer.begin(server, 1, "fail", %{"how" => "kill its parent"})
+          # Over stdio what was read before is lost with the connection.
+          if @transport == :http,
+            do: assert(%{"error" => %{"code" => -32603}} = FaultServer.await(server, 1)),
+            else: Process.sleep(500)
+
+          assert echoes?(server)
+        end)
+      end
+
+      test "T2: 1,000 times of 10,000: no supervisor gives up", context do
+        kill = fn server, times ->
+          for _ <- 1..times do
+            assert %{"result" => %{"isError" => true}} = FaultServer.call(server, "fail", %{"how" => "kill"})
+          end
+        end
+
+        kept(@transport, context, [first: &kill.(&1, 10)], &kill.(&1, scaled(1_000)))
+      end
+
+      test "T3: it hangs or works for ever: ended at its time, and its place is free", context do
+        kept(@transport, context, [max_calls: 1], fn server ->
+          for tool <- ["hang", "spin", "hang", "spin"] do
+            assert assert_failed(server, FaultServer.call(server, tool)) =~ "timed out after 100 ms"
+          end
+
+          assert echoes?(server)
+        end)
+      end
+
+      test "T4: it returns garbage", context do
+        kept(@transport, context, fn server ->
+          for how <- [
+                "nil",
+                "pid",
+                "improper list",
+                "not UTF-8",
+                "not UTF-8, structured",
+                "not a number",
+                "struct",
+                "{:ok}",
+                "five elements",
+                "a function",
+                "1,000,000 deep",
+                "maps 1,000,000 deep"
+              ] do
+            entry = assert_failed(server, FaultServer.call(server, "garbage", %{"how" => how}))
+            assert {how, entry =~ "invalid handler result"} == {how, true}
+          end
+        end)
+      end
+
+      test "T5: 100 MB: over the limit of a result; a heap over its limit ends that call alone", context do
+        kept(@transport, context, [max_heap_words: 8_000_000], fn server ->
+          assert assert_failed(server, FaultServer.call(server, "large", %{"bytes" => 100_000_000})) =~
+                   "the result is larger than"
+
+          assert_failed(server, FaultServer.call(server, "greedy"))
+          text = FaultServer.text(FaultServer.call(server, "large", %{"bytes" => 10_000_000}))
+          assert byte_size(text) == 10_000_000
+        end)
+      end
+
+      test "T6: progress without end (20,000 of 1,000,000), from another process, and after the result", context do
+        report = fn server, count ->
+          meta = [meta: %{"progressToken" => "p"}]
+
+          for from <- ["itself", "another process"] do
+            answer = FaultServer.call(server, "progress", %{"from" => from, "count" => count}, meta)
+            assert FaultServer.text(answer) == "#{count}"
+          end
+
+          answer = FaultServer.call(server, "progress", %{"from" => "the past", "count" => 1_000}, meta)
+          assert FaultServer.text(answer) == "0"
+        end
+
+        kept(@transport, context, [first: &report.(&1, 100)], &report.(&1, scaled(20_000)))
+      end
+
+      test "T8: it floods its connection's mailbox", context do
+        kept(@transport, context, fn server ->
+          assert FaultServer.text(FaultServer.call(server, "flood", %{"count" => 100_000})) == "flooded"
+        end)
+      end
+
+      test "T9: it traps exits and leaves 10,000 processes: they are its own, and nobody is harmed", context do
+        kept(@transport, context, fn server ->
+          before = FaultServer.figures(server)["processes"]
+          assert FaultServer.text(FaultServer.call(server, "spawn", %{"count" => 10_000})) == "10000"
+          assert FaultServer.figures(server)["processes"] >= before + 10_000
+          assert echoes?(server)
+          # None of them was ended with the call.
+          assert FaultServer.text(FaultServer.call(server, "reap")) == "10000"
+        end)
+      end
+
+      test "T10: what it prints is no part of an answer", context do
+        server = FaultServer.start(@transport, context.tmp_dir)
+        assert FaultServer.text(FaultServer.call(server, "puts")) == "printed"
+        assert echoes?(server)
+
+        if @transport == :stdio do
+          for what <- ~w(puts binwrite format display),
+              do: assert(FaultServer.log(server) |> Enum.join() =~ "stray: #{what}")
+
+          assert FaultServer.stop(server) == 0
+        end
+      end
+
+      test "T11: its flags, group leader and name are its own", context do
+        kept(@transport, context, fn server ->
+          for _ <- 1..3, do: assert(FaultServer.text(FaultServer.call(server, "twist")) == "twisted")
+        end)
+      end
+
+      test "T11: halt ends the VM with the status it names (documented)", context do
+        server = FaultServer.start(@transport, context.tmp_dir)
+        FaultServer.begin(server, 1, "halt")
+        # stdio: that of the pipe, whose last command is the VM.
+        assert FaultServer.ended(server) == 3
+      end
+    end
+  end
+
+  defp scaled(figure), do: figure * String.to_integer(System.get_env("MCP_SCALE", "1"))
+end

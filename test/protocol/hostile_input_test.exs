@@ -1,0 +1,116 @@
+defmodule McpServer.Protocol.HostileInputTest do
+  # What kills a native boundary that was not made for it, over both transports: the VM lives, the answer is the one
+  # that is documented, the next call is answered, and nothing is left of it.
+  use ExUnit.Case, async: true
+
+  alias McpServer.FaultServer
+
+  @moduletag :tmp_dir
+  @moduletag timeout: 300_000
+
+  @parse_error -32700
+
+  defp kept(transport, context, fun) do
+    server = FaultServer.start(transport, context.tmp_dir)
+    fun.(server)
+    FaultServer.assert_kept(server, fn -> fun.(server) end)
+    assert FaultServer.text(FaultServer.call(server, "echo", %{"a" => 1})) == ~s({"a":1})
+    assert FaultServer.log(server) == []
+    assert FaultServer.stop(server) == 0
+  end
+
+  # A call whose arguments are JSON text that no encoder would write.
+  defp with_arguments(text, tool) do
+    meta =
+      ~s("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})
+
+    [~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{#{meta},"name":"#{tool}","arguments":), text, "}}"]
+  end
+
+  defp call_with(server, text, tool \\ "echo") do
+    headers = [{"mcp-protocol-version", "2026-07-28"}, {"mcp-method", "tools/call"}, {"mcp-name", tool}]
+    FaultServer.send_bytes(server, with_arguments(text, tool), headers)
+  end
+
+  # The arguments are refused: the model is told why, shortly, and sees no value of its own.
+  defp assert_refused(answer) do
+    assert %{"result" => %{"isError" => true, "content" => [%{"text" => text}]}} = answer
+    assert byte_size(text) <= 1_024
+    refute text =~ "hostile"
+    text
+  end
+
+  for transport <- FaultServer.transports() do
+    describe "#{transport}:" do
+      @transport transport
+
+      test "M2: 100,000 levels, as the message and as arguments", context do
+        kept(@transport, context, fn server ->
+          for levels <- [129, 5_000, 100_000], {open, close} <- [{"[", "]"}, {~s({"a":), "}"}] do
+            nested = [String.duplicate(open, levels), "0", String.duplicate(close, levels)]
+            assert_unread(FaultServer.send_bytes(server, nested))
+            assert_unread(call_with(server, [~s({"a":), nested, "}"]))
+          end
+        end)
+      end
+
+      test "M2: 10,000,000 brackets", context do
+        kept(@transport, context, fn server ->
+          assert_too_much(@transport, FaultServer.send_bytes(server, String.duplicate("[", 10_000_000)))
+
+          assert %{"error" => %{"code" => @parse_error}} =
+                   FaultServer.send_bytes(server, String.duplicate("[", 4_000_000))
+        end)
+      end
+
+      test "M16: an instance of 199,000 wrong items: one short answer; one of 1,000,000: too many values", context do
+        items = fn count -> [~s({"items":[), List.duplicate("0,", count - 1), "0]}"] end
+
+        kept(@transport, context, fn server ->
+          assert_refused(call_with(server, items.(199_000), "texts"))
+          assert_unread(call_with(server, items.(1_000_000), "texts"))
+        end)
+      end
+
+      test "Y3: a $ref lattice and an instance that makes it walk every way", context do
+        kept(@transport, context, fn server ->
+          for value <- ["hostile", %{"a" => "hostile"}, [["hostile"]]] do
+            assert_refused(FaultServer.call(server, "lattice", %{"value" => value}))
+          end
+
+          assert FaultServer.text(FaultServer.call(server, "lattice", %{"value" => 1})) == ~s({"value":1})
+        end)
+      end
+
+      test "Y3: patterns that make others backtrack", context do
+        kept(@transport, context, fn server ->
+          for name <- ~w(nested alternatives classes), length <- [50, 100_000] do
+            text = String.duplicate("a", length) <> "!"
+            assert_refused(FaultServer.call(server, "patterns", %{name => text}))
+          end
+
+          for name <- ~w(nested alternatives) do
+            assert %{"result" => %{"isError" => false}} = FaultServer.call(server, "patterns", %{name => "aaa"})
+          end
+        end)
+      end
+
+      test "Y3: 60,000 different objects", context do
+        items = Enum.map_intersperse(1..60_000, ",", &~s({"n":#{&1}}))
+
+        kept(@transport, context, fn server ->
+          answer = call_with(server, [~s({"items":[), items, "]}"], "unique")
+          assert %{"id" => 1, "result" => %{"isError" => false}} = answer
+        end)
+      end
+    end
+  end
+
+  defp assert_unread(answer), do: assert(%{"error" => %{"code" => @parse_error}} = answer)
+
+  # A body of HTTP may have 4 MiB, a line 10 MiB.
+  defp assert_too_much(:http, answer),
+    do: assert(%{"error" => %{"message" => "The body is longer than 4194304 bytes"}} = answer)
+
+  defp assert_too_much(:stdio, answer), do: assert_unread(answer)
+end

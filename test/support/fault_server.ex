@@ -1,0 +1,177 @@
+defmodule McpServer.FaultServer do
+  # A router served in a VM of its own, over stdio or HTTP, and asked alike. What the VM logs lies in a file.
+  @moduledoc false
+
+  alias McpServer.{HttpPeer, HttpRequests, HttpResponse, HttpServers, Invariant, JSON, StdioPeer}
+
+  # An answer may be as long as a tool may make it.
+  @most_bytes 128 * 1024 * 1024
+
+  @enforce_keys [:transport, :peer]
+  defstruct [:transport, :peer, :http]
+
+  @type t :: %__MODULE__{transport: :stdio | :http, peer: %StdioPeer{}, http: HttpServers.t() | nil}
+
+  @doc "The transports."
+  @spec transports() :: [:stdio | :http]
+  def transports, do: [:stdio, :http]
+
+  @doc """
+  Starts a VM. `options` are those of `McpServer.Stdio` or `McpServer.HttpServer`, `:router` is one of them; beside them
+  `:logger`, the level that is logged, `:flags` of `elixir`, and `:limit`, shell commands before it.
+  """
+  @spec start(:stdio | :http, Path.t(), keyword()) :: t()
+  def start(transport, tmp_dir, options \\ []) do
+    {router, options} = Keyword.pop(options, :router, McpServer.FaultRouter)
+    {logger, options} = Keyword.pop(options, :logger, :debug)
+    {flags, options} = Keyword.pop(options, :flags, "")
+    {limit, options} = Keyword.pop(options, :limit)
+    level = "Logger.configure(level: #{inspect(logger)}); "
+    vm = StdioPeer.vm(level <> expression(transport, router, options), flags)
+    command = if limit, do: "{ #{limit}; #{vm}; }", else: vm
+    opened(transport, StdioPeer.start(command, tmp_dir: tmp_dir))
+  end
+
+  # The whole library, and what it uses seldom, is loaded before the figures of the VM are taken.
+  @load "{:ok, modules} = :application.get_key(:mcp_server, :modules); :code.ensure_modules_loaded([:rand | modules]); "
+
+  defp expression(:stdio, router, options) do
+    "Application.load(:mcp_server); " <>
+      @load <> "McpServer.Stdio.run(#{inspect(router)}, #{inspect([app: :mcp_server] ++ options)})"
+  end
+
+  # Its port is the first and only line of its stdout.
+  defp expression(:http, router, options) do
+    "Logger.configure_backend(:console, device: :standard_error); " <>
+      "{:ok, _} = Application.ensure_all_started(:mcp_server); " <>
+      @load <>
+      "{:ok, server} = McpServer.HttpServer.start_link(#{inspect([router: router, port: 0] ++ options)}); " <>
+      "IO.puts(McpServer.HttpServer.port(server)); IO.read(:line); System.halt(0)"
+  end
+
+  defp opened(:stdio, peer), do: %__MODULE__{transport: :stdio, peer: peer}
+
+  defp opened(:http, peer) do
+    port = peer |> StdioPeer.line(60_000) |> String.to_integer()
+    %__MODULE__{transport: :http, peer: peer, http: %HttpServers{kind: :listener, port: port}}
+  end
+
+  @doc "The answer to a tool call."
+  @spec call(t(), String.t(), map(), keyword()) :: map()
+  def call(server, name, arguments \\ %{}, options \\ []) do
+    id = System.unique_integer([:positive])
+    server |> begin(id, name, arguments, options) |> await(id)
+  end
+
+  @doc "Sends a tool call and waits for nothing; `await/2` reads its answer."
+  @spec begin(t(), integer(), String.t(), map(), keyword()) :: t()
+  def begin(server, id, name, arguments \\ %{}, options \\ []) do
+    request = HttpRequests.modern_call(name, arguments, [id: id] ++ options)
+    write(server, id, request.body, request)
+  end
+
+  @doc "The answer to any request of 2026-07-28; `options` are those of `McpServer.HttpRequests.modern/3`."
+  @spec ask(t(), String.t(), map(), keyword()) :: map()
+  def ask(server, method, params, options \\ []) do
+    id = System.unique_integer([:positive])
+    request = HttpRequests.modern(method, params, [id: id] ++ options)
+    server |> write(id, request.body, request) |> await(id)
+  end
+
+  @doc "The answer to any bytes; over HTTP `{:status, status}` where it has no message."
+  @spec send_bytes(t(), iodata(), [{String.t(), String.t()}]) :: map() | {:status, pos_integer()}
+  def send_bytes(server, bytes, headers \\ []),
+    do: server |> write(:bytes, bytes, HttpRequests.post(bytes, headers)) |> await(:bytes)
+
+  defp write(%{transport: :stdio, peer: peer} = server, _id, bytes, _request) do
+    StdioPeer.write_raw(peer, [bytes, ?\n])
+    server
+  end
+
+  defp write(%{transport: :http, http: http} = server, id, _bytes, request) do
+    peer = HttpPeer.connect(http.port)
+    # A server that refuses a body need not read it.
+    _sent_or_refused = HttpPeer.send_request(peer, request)
+    Process.put({__MODULE__, id}, peer)
+    server
+  end
+
+  @doc "The answer to the request with that id; notifications before it are dropped, other answers kept."
+  @spec await(t(), term()) :: map() | {:status, pos_integer()}
+  def await(%{transport: :stdio, peer: peer} = server, id) do
+    with nil <- Process.delete({__MODULE__, peer, id}) do
+      message = StdioPeer.message(peer, 120_000)
+
+      cond do
+        # What could not be read has no id that its answer could carry.
+        id == :bytes or message["id"] == id -> message
+        is_map_key(message, "method") -> await(server, id)
+        true -> keep(server, message, id)
+      end
+    end
+  end
+
+  def await(%{transport: :http}, id) do
+    peer = Process.delete({__MODULE__, id})
+    response = HttpPeer.response(peer)
+    message = message(peer, response)
+    HttpPeer.close(peer)
+    message
+  end
+
+  defp keep(%{peer: peer} = server, message, id) do
+    Process.put({__MODULE__, peer, message["id"]}, message)
+    await(server, id)
+  end
+
+  defp message(peer, %{body: :stream}) do
+    events =
+      for %{data: data} <- HttpPeer.events(peer), data not in [nil, ""], do: JSON.decode!(data, max_bytes: @most_bytes)
+
+    List.last(events) || {:status, 200}
+  end
+
+  defp message(_peer, %{body: ""} = response), do: {:status, response.status}
+  defp message(_peer, response), do: HttpResponse.json(response)
+
+  @doc "The figures of the VM, see `McpServer.Invariant`."
+  @spec figures(t()) :: map()
+  def figures(server), do: server |> call("figures") |> text() |> JSON.decode!()
+
+  @doc "The text a tool answered with."
+  @spec text(map()) :: String.t()
+  def text(%{"result" => %{"content" => [%{"text" => text}]}}), do: text
+
+  @doc "Asserts Invariant I of the VM around `fun`, and that it goes on answering."
+  @spec assert_kept(t(), (() -> result)) :: result when result: term()
+  def assert_kept(server, fun) do
+    # What is loaded, opened and cached by the first calls is there before.
+    for _ <- 1..3, do: figures(server)
+    Invariant.assert_kept(fn -> figures(server) end, fun)
+  end
+
+  @doc "What the VM has logged, entry by entry."
+  @spec log(t()) :: [String.t()]
+  def log(server) do
+    ~r/^(?=\d\d:\d\d:\d\d\.\d{3} )/m |> Regex.split(StdioPeer.errors(server.peer), trim: true)
+  end
+
+  @doc "Ends the VM as its client would, and returns its exit status."
+  @spec stop(t()) :: non_neg_integer()
+  def stop(%{peer: peer}) do
+    StdioPeer.eof(peer)
+    StdioPeer.exit_status(peer, 60_000)
+  end
+
+  @doc "Waits for a VM that ends by itself: the pipe in front of it notices when it is written to."
+  @spec ended(t()) :: non_neg_integer()
+  def ended(%{peer: %{port: port} = peer} = server) do
+    StdioPeer.write_raw(peer, "\n")
+
+    receive do
+      {^port, {:exit_status, status}} -> status
+    after
+      100 -> ended(server)
+    end
+  end
+end
