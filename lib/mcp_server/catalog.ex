@@ -99,7 +99,7 @@ defmodule McpServer.Catalog do
     %{
       "server" => Map.put(server(router.__mcp__(:server)), "experimental", experimental(capability(router))),
       "tools" => router.__mcp__(:tools),
-      "toolRules" => rules(router.__mcp__(:tool_handlers), &%{"requires" => &1.requires}),
+      "toolRules" => rules(router.__mcp__(:tool_handlers), &tool_rule(&1, router.__mcp__(:server))),
       "prompts" => router.__mcp__(:prompts),
       "promptCompletes" => rules(router.__mcp__(:prompt_handlers), &(&1.complete != nil)),
       "resources" => router.__mcp__(:resources),
@@ -110,6 +110,17 @@ defmodule McpServer.Catalog do
   end
 
   defp rules(handlers, fun), do: handlers |> Tuple.to_list() |> Enum.map(fun)
+
+  defp tool_rule(tool, server) do
+    %{
+      "requires" => tool.requires,
+      "formats" => or_else(tool.formats, server.formats),
+      "repair" => or_else(tool.repair, server.repair)
+    }
+  end
+
+  defp or_else(nil, default), do: default
+  defp or_else(own, _default), do: own
 
   defp server(server) do
     %{

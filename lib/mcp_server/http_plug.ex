@@ -75,6 +75,10 @@ defmodule McpServer.HttpPlug do
 
   alias McpServer.Http.{Ingress, Mount, Mounts, Relay}
   alias McpServer.HttpPlug.{Answer, Body, Head}
+  alias McpServer.Protocol.HTTP
+
+  # Binaries that a process may keep while it waits for an answer.
+  @held_bytes 256 * 1024
 
   @typedoc "One of the table above, or of `McpServer.HttpServer`."
   @type option :: {:router, module()} | {atom(), term()}
@@ -105,11 +109,29 @@ defmodule McpServer.HttpPlug do
   @doc "Serves one request, and returns once its response is complete."
   @spec call(conn, keyword()) :: conn when conn: Plug.Conn.t()
   def call(conn, options) do
-    mount = Mounts.ensure(options)
+    case Mounts.ensure(options) do
+      {:ok, mount} -> serve(mount, conn)
+      :restarting -> answer(conn, HTTP.answer(:overloaded, 1))
+    end
+  end
+
+  defp answer(conn, {status, headers, body}),
+    do: conn |> Answer.send_whole(status, headers, body) |> Plug.Conn.halt()
+
+  defp serve(mount, conn) do
     exchange = Relay.new()
     head = conn |> Head.of() |> Map.put(:plug, conn)
     conn = Ingress.serve(mount, exchange, head, &read_body/2, conn)
+    # The body has become what somebody else works with, and this process waits for the answer.
+    forget_body()
     exchange |> Relay.run(&Answer.execute/2, conn) |> Plug.Conn.halt()
+  end
+
+  # A small body goes with the next collection; a large one would be here for as long as the call takes.
+  defp forget_body do
+    {:binary, binaries} = Process.info(self(), :binary)
+    held = Enum.reduce(binaries, 0, fn {_id, bytes, _references}, held -> held + bytes end)
+    if held > @held_bytes, do: :erlang.garbage_collect(), else: true
   end
 
   defp read_body(max, conn) do

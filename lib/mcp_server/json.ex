@@ -28,8 +28,8 @@ defmodule McpServer.JSON do
   The same term always gives the same text. Terms may be nested 128 deep.
 
   Reading gives maps with binary keys, lists, binaries, integers, floats, `true`, `false` and `nil`. It
-  never makes an atom, and it refuses what could be understood in two ways: equal keys in one object,
-  lone surrogates, numbers beyond the range of floats.
+  never makes an atom, and it refuses what could be understood in two ways: equal keys in one object
+  (unless told which of them counts), lone surrogates, numbers beyond the range of floats.
 
   ## Schedulers
 
@@ -38,12 +38,17 @@ defmodule McpServer.JSON do
   """
 
   alias McpServer.JSON.{DecodeError, EncodeError}
-  alias McpServer.Native
+  alias McpServer.{Limit, Native}
 
   # Reading this much takes about 0.3 ms; a normal scheduler should not be held for longer than 1 ms.
   @inline_bytes 32 * 1024
 
+  # Below this no string is long enough to be a view.
+  @view_bytes 4 * 1024
+
   @limits [max_bytes: 10 * 1024 * 1024, max_depth: 128, max_values: 200_000, max_digits: 1024]
+  # The most they can be: an integer's digits take time by their square.
+  @most [max_bytes: :bytes, max_depth: 100_000, max_values: 100_000_000, max_digits: 100_000]
 
   @typedoc "Keys in order, each alone or with the order of what is under it; a list hands it on to its elements."
   @type order :: [String.t() | {String.t(), order}]
@@ -54,6 +59,7 @@ defmodule McpServer.JSON do
           | {:max_depth, pos_integer}
           | {:max_values, pos_integer}
           | {:max_digits, pos_integer}
+          | {:duplicate_keys, :refuse | :last}
 
   @doc """
   The JSON text of a term.
@@ -103,12 +109,13 @@ defmodule McpServer.JSON do
   @doc """
   The term of a JSON text.
 
-  | option | default | what it limits |
+  | option | default | what it limits or means |
   |---|---|---|
   | `:max_bytes` | 10 MiB | bytes of text |
   | `:max_depth` | 128 | arrays and objects inside each other |
   | `:max_values` | 200,000 | values in all: scalars, arrays and objects, not keys |
   | `:max_digits` | 1,024 | digits of one number |
+  | `:duplicate_keys` | `:refuse` | `:last` takes the last of equal keys, as most readers do; messages of MCP are never read so |
 
   The error's `:kind` is one of `:syntax`, `:unexpected_end`, `:trailing_bytes`, `:invalid_utf8`,
   `:control_character`, `:invalid_escape`, `:lone_surrogate`, `:invalid_number`,
@@ -118,19 +125,25 @@ defmodule McpServer.JSON do
       iex> {:error, error} = McpServer.JSON.decode("[1,]")
       iex> {error.kind, error.offset}
       {:syntax, 3}
+      iex> McpServer.JSON.decode(~s({"a": 1, "a": 2}), duplicate_keys: :last)
+      {:ok, %{"a" => 2}}
 
   Strings are copied out of the text, so that keeping one does not keep all of the text. Only one of at
-  least 4 KiB that is a quarter of the text or more is a part of the text itself.
+  least 4 KiB that is a quarter of the text or more is a part of the text itself; and none is where the text
+  is itself a part of a larger binary.
+
+  Raises `ArgumentError` for an option that does not exist, or is no limit: `max_bytes: :infinity`.
   """
   @spec decode(binary, [decode_option]) :: {:ok, term} | {:error, DecodeError.t()}
   def decode(text, options \\ []) when is_binary(text) do
-    limits = limits!(options)
+    options = decode_options(options)
+    views? = views?(text)
 
     result =
       if byte_size(text) <= @inline_bytes do
-        Native.json_decode(text, limits)
+        Native.json_decode(text, options, views?)
       else
-        Native.Dirty.call(fn -> Native.json_decode_dirty(text, limits) end)
+        Native.Dirty.call(fn -> Native.json_decode_dirty(text, options, views?) end)
       end
 
     with {:error, {kind, offset}} <- result, do: {:error, %DecodeError{kind: kind, offset: offset}}
@@ -140,6 +153,9 @@ defmodule McpServer.JSON do
   @spec decode!(binary, [decode_option]) :: term
   def decode!(text, options \\ []), do: bang!(decode(text, options))
 
+  # A view into a part of a binary keeps all of that binary.
+  defp views?(text), do: byte_size(text) >= @view_bytes and :binary.referenced_byte_size(text) <= byte_size(text)
+
   defp encode_options([]), do: {false, nil, []}
 
   defp encode_options(options) do
@@ -147,19 +163,19 @@ defmodule McpServer.JSON do
     {options[:pretty], nil, options[:order]}
   end
 
-  defp limits!([]), do: limits(@limits)
+  defp decode_options([]), do: decode_options(@limits, false)
 
-  defp limits!(options) do
-    given = Keyword.validate!(options, @limits)
+  defp decode_options(options) do
+    {keys, limits} = Keyword.pop(options, :duplicate_keys, :refuse)
 
-    for {name, value} <- given, not (is_integer(value) and value > 0) do
-      raise ArgumentError, "expected #{inspect(name)} to be a positive integer, got: #{inspect(value)}"
-    end
+    keys in [:refuse, :last] ||
+      raise ArgumentError, "expected :duplicate_keys to be :refuse or :last, got: #{inspect(keys)}"
 
-    limits(given)
+    @limits |> Keyword.merge(Limit.check_all!(limits, @most)) |> decode_options(keys == :last)
   end
 
-  defp limits(given), do: {given[:max_bytes], given[:max_depth], given[:max_values], given[:max_digits]}
+  defp decode_options(limits, last?),
+    do: {limits[:max_bytes], limits[:max_depth], limits[:max_values], limits[:max_digits], last?}
 
   defp bang!({:ok, value}), do: value
   defp bang!({:error, error}), do: raise(error)

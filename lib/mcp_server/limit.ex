@@ -22,24 +22,28 @@ defmodule McpServer.Limit do
       :ok
       iex> McpServer.Limit.check!(:timeout, :infinity, :milliseconds)
       ** (ArgumentError) expected :timeout to be a positive integer, got: :infinity
+
       iex> McpServer.Limit.check!(:max_depth, 129, 128)
       ** (ArgumentError) expected :max_depth to be at most 128, got: 129
   """
-  @spec check!(name :: term(), value :: term(), unit()) :: :ok
+  @spec check!(name :: atom() | String.t(), value :: term(), unit()) :: :ok
   def check!(name, value, unit) do
     most = most(unit)
 
     cond do
       not is_integer(value) or value < 1 ->
-        raise ArgumentError, "expected #{inspect(name)} to be a positive integer, got: #{inspect(value)}"
+        raise ArgumentError, "expected #{label(name)} to be a positive integer, got: #{inspect(value)}"
 
       value > most ->
-        raise ArgumentError, "expected #{inspect(name)} to be at most #{most}, got: #{inspect(value)}"
+        raise ArgumentError, "expected #{label(name)} to be at most #{most}, got: #{inspect(value)}"
 
       true ->
         :ok
     end
   end
+
+  defp label(name) when is_binary(name), do: name
+  defp label(name), do: inspect(name)
 
   @doc """
   Checks each limit of a keyword list, and returns it. `units` are those there are.

@@ -26,13 +26,14 @@ defmodule McpServer.Native do
   # JSON
   def json_encode(_term, _options), do: unloaded()
   def json_encode_dirty(_term, _options), do: unloaded()
-  def json_decode(_text, _limits), do: unloaded()
-  def json_decode_dirty(_text, _limits), do: unloaded()
+  def json_decode(_text, _options, _views?), do: unloaded()
+  def json_decode_dirty(_text, _options, _views?), do: unloaded()
 
   # Schemas
-  def schema_compile(_text, _limits), do: unloaded()
+  def schema_compile(_text, _limits, _formats, _documents), do: unloaded()
   def schema_validate(_schema, _term), do: unloaded()
   def schema_validate_dirty(_schema, _term), do: unloaded()
+  def schema_repair(_schema, _term), do: unloaded()
 
   def schema_satisfiable(_text), do: unloaded()
   def schema_contains(_outer, _inner), do: unloaded()

@@ -37,6 +37,7 @@ defmodule McpServer.Request do
     `nil` in the session era, where the session knows them
   * `:input_responses`, `:request_state` – what the client brings back to a request that needed
     input; the state is still sealed
+  * `:repairs` – the kinds of the changes that were made to the arguments so that they fit
   * `:task` – how long the client wants the task of this call kept, in milliseconds; `nil` where the
     call is to be no task
   """
@@ -55,7 +56,8 @@ defmodule McpServer.Request do
           client_capabilities: map() | nil,
           input_responses: map() | nil,
           request_state: String.t() | nil,
-          task: nil | :default | non_neg_integer()
+          task: nil | :default | non_neg_integer(),
+          repairs: [McpServer.Schema.Validator.repair()]
         }
 
   @enforce_keys [:id, :method, :revision, :kind]
@@ -74,6 +76,7 @@ defmodule McpServer.Request do
     :request_state,
     :task,
     arguments: %{},
-    meta: %{}
+    meta: %{},
+    repairs: []
   ]
 end

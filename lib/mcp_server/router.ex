@@ -47,6 +47,29 @@ defmodule McpServer.Router do
   | `template_limits:` | `max_bytes:` of a URI template and of what is matched against it, `max_variables:` | `8_192`, `32` |
   | `lint:` | `false`: no warnings of `McpServer.Lint` while the router compiles; `[ignore: [codes]]`: codes that it never looks for | |
   | `system_role:` | what becomes of messages of the role `"system"`, which MCP does not have: `:user`, `:assistant`, `:passthrough` or `:error` | `:user` |
+  | `formats:` | which formats the strings in a tool's arguments have to have, see below | seven of them |
+  | `repair:` | whether arguments that do not fit are repaired, see below | `false` |
+
+  ## Formats of arguments
+
+  A tool that declares `format: "date"` gets a date: arguments with another string are refused before its function is
+  called, and the model is told `/on: must be a date such as 2026-01-31 (format)`. Asserted are `date`, `date-time`,
+  `email`, `ipv4`, `ipv6`, `uri` and `uuid`: they have one spelling, the one that `Date.from_iso8601/1` and the like take.
+  Other formats say nothing about validity, for a model that is refused what the author would have taken can do nothing
+  about it: `"09:30"` is a `time` to most people, but not to RFC 3339, which wants an offset.
+
+  `formats: :assert` asserts every format that the schema's draft knows (`McpServer.Schema.Validator` lists them),
+  `formats: :annotate` none, and a list those it names. A tool's own `formats:` takes the place of the router's. What a
+  tool returns is never refused for a format.
+
+  ## Repair
+
+  With `repair: true`, for all tools or for one, arguments that do not fit are repaired where the schema leaves no doubt
+  what was meant: `"42"` for an integer or number, `"true"` for a boolean, an array or object as a string of JSON, one
+  value for a list of them. The function is called with the repaired arguments; each such call is counted
+  (`[:mcp_server, :arguments, :repaired]` of `McpServer.Telemetry`). Arguments that fit are never changed, and where
+  anything stays wrong, the model is told what was wrong with the arguments as it sent them. What counts as no doubt is
+  told in `McpServer.Schema.Validator.repair/2`.
 
   ## Mistakes
 
@@ -123,6 +146,7 @@ defmodule McpServer.Router do
   | `icons:` | list of `McpServer.Icon` or of their fields |
   | `task_support:` | `:optional` or `:required`: calls may, or must, run as tasks: `McpServer.Tasks` (`:forbidden`) |
   | `task_start:` | `:handler`: a call becomes a task when its handler says so (`:call`: at once) |
+  | `formats:`, `repair:` | in place of the router's, see above |
   | `execution:`, `meta:` | maps that go out as `execution` and `_meta` |
   | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` that are not looked for in this tool |
   | `result_budget:` | bytes of an answer above which the result is kept by the router's `dual_responses/2`, and a part of it goes out with a link; at least 2,048 |

@@ -16,6 +16,7 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :request, :stop]` | `duration`, `monotonic_time` | call, `outcome` |
   | `[:mcp_server, :request, :exception]` | `duration`, `monotonic_time` | call, `kind`, `error_id` |
   | `[:mcp_server, :request, :cancelled]` | `duration`, `monotonic_time` | call |
+  | `[:mcp_server, :arguments, :repaired]` | `count` (changes) | call, `kinds` |
 
   Call metadata: `router`, `transport` (`:stdio`, `:http` or `:test`), `revision`, `method`, `kind`
   (`:tool`, `:prompt`, `:resource`, `:resource_template`, `:complete_prompt`, `:complete_resource`, or
@@ -26,6 +27,9 @@ defmodule McpServer.Telemetry do
       `:input_required`
     * `kind` of an exception – `:error`, `:throw`, `:exit`, `:killed`, `:timeout` or `:invalid_result`;
       it takes the place of the call's kind, which is then under `request_kind`
+    * `kinds` – what was changed in the arguments of a tool with `repair: true`, each once: `:number` and `:boolean` (out of
+      a string), `:json` (an array or object out of a string), `:list` (a value became the list of it). The event follows
+      the call's `:start`; a call whose arguments fit as they were has none
     * `error_id` – the id that the log line and the answer carry
 
   ## Peers
@@ -86,6 +90,7 @@ defmodule McpServer.Telemetry do
     [:mcp_server, :request, :stop],
     [:mcp_server, :request, :exception],
     [:mcp_server, :request, :cancelled],
+    [:mcp_server, :arguments, :repaired],
     [:mcp_server, :session, :start],
     [:mcp_server, :session, :stop],
     [:mcp_server, :subscription, :start],

@@ -16,12 +16,19 @@ defmodule McpServer.FaultServer do
   @spec transports() :: [:stdio | :http]
   def transports, do: [:stdio, :http]
 
-  @doc "Starts a VM. `options` are those of `McpServer.Stdio` or `McpServer.HttpServer`; `:router` is one of them."
+  @doc """
+  Starts a VM. `options` are those of `McpServer.Stdio` or `McpServer.HttpServer`, `:router` is one of them; beside them
+  `:logger`, the level that is logged, `:flags` of `elixir`, and `:limit`, shell commands before it.
+  """
   @spec start(:stdio | :http, Path.t(), keyword()) :: t()
   def start(transport, tmp_dir, options \\ []) do
     {router, options} = Keyword.pop(options, :router, McpServer.FaultRouter)
-    {vm, options} = Keyword.pop(options, :vm, "")
-    command = StdioPeer.vm(expression(transport, router, options), vm)
+    {logger, options} = Keyword.pop(options, :logger, :debug)
+    {flags, options} = Keyword.pop(options, :flags, "")
+    {limit, options} = Keyword.pop(options, :limit)
+    level = "Logger.configure(level: #{inspect(logger)}); "
+    vm = StdioPeer.vm(level <> expression(transport, router, options), flags)
+    command = if limit, do: "{ #{limit}; #{vm}; }", else: vm
     opened(transport, StdioPeer.start(command, tmp_dir: tmp_dir))
   end
 
@@ -61,6 +68,14 @@ defmodule McpServer.FaultServer do
   def begin(server, id, name, arguments \\ %{}, options \\ []) do
     request = HttpRequests.modern_call(name, arguments, [id: id] ++ options)
     write(server, id, request.body, request)
+  end
+
+  @doc "The answer to any request of 2026-07-28; `options` are those of `McpServer.HttpRequests.modern/3`."
+  @spec ask(t(), String.t(), map(), keyword()) :: map()
+  def ask(server, method, params, options \\ []) do
+    id = System.unique_integer([:positive])
+    request = HttpRequests.modern(method, params, [id: id] ++ options)
+    server |> write(id, request.body, request) |> await(id)
   end
 
   @doc "The answer to any bytes; over HTTP `{:status, status}` where it has no message."

@@ -18,11 +18,18 @@ defmodule McpServer.Connection.Report do
         queue_time: call.started_at - since
       }
 
-      Telemetry.execute([:request, :start], measurements, about(state, call))
+      about = about(state, call)
+      Telemetry.execute([:request, :start], measurements, about)
+      repaired(call.request.repairs, about)
     else
       :ok
     end
   end
+
+  defp repaired([], _about), do: :ok
+
+  defp repaired(kinds, about),
+    do: Telemetry.execute([:arguments, :repaired], %{count: length(kinds)}, Map.put(about, :kinds, Enum.uniq(kinds)))
 
   @doc "A call has ended."
   @spec ended(State.t(), Calls.call(), Dispatch.outcome() | :cancelled) :: :ok

@@ -4,6 +4,7 @@ defmodule McpServer.DualResponse.Options do
   # creating and fetching need no other process, and copy nothing.
 
   alias McpServer.DualResponse.{Location, Store}
+  alias McpServer.Limit
 
   @enforce_keys [:name, :base_url]
   defstruct [
@@ -60,7 +61,17 @@ defmodule McpServer.DualResponse.Options do
           stream_batch: pos_integer
         }
 
-  @counts [:cleanup_interval, :max_resources, :max_bytes, :max_rows, :max_limit, :max_heap_words, :stream_batch]
+  # What is counted, or the most that it can be.
+  @units %{
+    cleanup_interval: :milliseconds,
+    max_resources: :count,
+    max_bytes: 1024 * 1024 * 1024 * 1024,
+    max_rows: :count,
+    max_limit: :count,
+    max_heap_words: :words,
+    stream_batch: 100_000
+  }
+  @counts Map.keys(@units)
   @names [
     :base_url,
     :bind,
@@ -126,14 +137,16 @@ defmodule McpServer.DualResponse.Options do
     end
   end
 
-  defp check!(name, value) when name in @counts,
-    do: (is_integer(value) and value > 0) || wrong!(name, "a positive integer", value)
+  defp check!(name, value) when name in @counts, do: Limit.check!(name, value, @units[name])
 
   defp check!(:default_sample_size, value),
     do: (is_integer(value) and value >= 0) || wrong!(:default_sample_size, "a non-negative integer", value)
 
-  defp check!(name, value) when name in [:default_expiration, :query_timeout],
-    do: duration?(value) || wrong!(name, "a positive integer (milliseconds) or :infinity", value)
+  defp check!(name, :infinity) when name in [:default_expiration, :query_timeout], do: :ok
+  defp check!(:query_timeout, value), do: Limit.check!(:query_timeout, value, :milliseconds)
+
+  defp check!(:default_expiration, value),
+    do: duration?(value) || wrong!(:default_expiration, "a positive integer (milliseconds) or :infinity", value)
 
   defp check!(name, value) when name in [:extend_on_access, :tombstones],
     do:

@@ -59,6 +59,7 @@ defmodule McpServer.DualResponse.Rest do
   | `:default_limit`, `:max_limit` | `100`, `1_000` | rows of a page; more are cut to `:max_limit` |
   | `:max_body_bytes` | 64 KiB | the longest body; above 413 |
   | `:stream_batch` | `500` | rows that are read at once for a stream |
+  | `:stream_min_rate`, `:stream_grace` | 8 KiB, `30_000` | bytes a second that a client has to take of a stream, counted while the stream waits for it, and how many milliseconds it has beyond that; a slower one is cut off |
   | `:max_page_bytes` | 16 MiB | bytes of pages of kept rows (`persist: :rows`) that are held ready to be sent again |
   | `:timeout` | `30_000` | how long a query may take, in milliseconds; above 504 |
   | `:max_requests` | `256` | requests at once; above 503 |
@@ -87,6 +88,8 @@ defmodule McpServer.DualResponse.Rest do
     max_page_bytes: 16 * 1024 * 1024,
     max_body_bytes: 64 * 1024,
     stream_batch: 500,
+    stream_min_rate: 8 * 1024,
+    stream_grace: 30_000,
     timeout: 30_000,
     max_requests: 256,
     max_heap_words: 8 * 1024 * 1024

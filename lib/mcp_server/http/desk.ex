@@ -105,7 +105,7 @@ defmodule McpServer.Http.Desk do
 
   defp serve(desk, rest, exchange, wanted, selection, caller) do
     case Rest.answer(rest, wanted, selection, caller) do
-      {:stream, status, headers, rows} -> RowStream.run(desk, exchange, status, headers, rows)
+      {:stream, status, headers, rows} -> RowStream.run(desk, rest, exchange, {status, headers}, rows)
       answer -> reply(exchange, answer)
     end
   end

@@ -21,8 +21,14 @@ defmodule McpServer.Http.Desks do
     with %Rest{} = rest <- :persistent_term.get(id, nil), desk when desk != nil <- Workers.desk(id) do
       {rest, desk}
     else
-      _not_served -> GenServer.call(__MODULE__, {:ensure, id, options})
+      _not_served -> call(id, options)
     end
+  end
+
+  defp call(id, options) do
+    GenServer.call(__MODULE__, {:ensure, id, options})
+  catch
+    :exit, _not_there -> {Rest.new(options), nil}
   end
 
   @impl true

@@ -12,16 +12,22 @@ defmodule McpServer.Http.Mounts do
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
-  @doc "The mount of a plug's options, which `Mount.options!/1` has checked."
-  @spec ensure(keyword()) :: Mount.t()
+  @doc "The mount of a plug's options, which `Mount.options!/1` has checked; `:restarting` for a moment after a crash."
+  @spec ensure(keyword()) :: {:ok, Mount.t()} | :restarting
   def ensure(options) do
     id = {:plug, options}
 
     with {:ok, mount} <- Mount.fetch(id), pid when pid != nil <- Workers.pick(id) do
-      mount
+      {:ok, mount}
     else
-      _not_served -> GenServer.call(__MODULE__, {:ensure, id, options})
+      _not_served -> call({:ensure, id, options})
     end
+  end
+
+  defp call(request) do
+    {:ok, GenServer.call(__MODULE__, request)}
+  catch
+    :exit, _not_there -> :restarting
   end
 
   @impl true

@@ -1,34 +1,44 @@
 defmodule McpServer.Http.RowStream do
   @moduledoc false
   # Sends a stream as fast as its client takes it: the next part is made once nearly all of the last one has left.
+  #
+  # A client that takes too little is cut off: it has one of the desk's places. What counts is the time that the
+  # stream waits for it, so nobody is cut off for a slow query.
 
   alias McpServer.Dispatch.Failure
+  alias McpServer.DualResponse.Rest
   alias McpServer.Http.{Desk, Exchange}
+  alias McpServer.Limit
 
   # What may be on its way while the next part is made.
   @window 64 * 1024
 
   @doc "Carries the response out in the calling process; returns when it is sent, or the client has gone. Exits when it has to be cut."
-  @spec run(pid(), Exchange.t(), pos_integer(), Exchange.headers(), Enumerable.t()) :: :ok
-  def run(desk, exchange, status, headers, parts) do
+  @spec run(pid(), Rest.t(), Exchange.t(), {pos_integer(), Exchange.headers()}, Enumerable.t()) :: :ok
+  def run(desk, rest, exchange, head, parts) do
     with {:ok, exchange} <- Exchange.own(exchange) do
       Desk.report(desk, :streaming)
-      send_all(%{desk: desk, exchange: exchange, waiting: 0, head: {status, headers}}, parts)
+      send_all(%{desk: desk, rest: rest, exchange: exchange, waiting: 0, taken: 0, waited: 0, head: head}, parts)
     end
 
     :ok
   end
 
   defp send_all(stream, parts) do
-    case Enum.reduce_while(parts, stream, &send_part/2) do
+    case reduce(stream, parts) do
       :closed -> :ok
+      # With its owner the exchange is cut, so that what was sent does not pass for the whole.
+      :cut -> exit(:cut)
       stream -> Exchange.finish(stream.exchange)
     end
+  end
+
+  defp reduce(stream, parts) do
+    Enum.reduce_while(parts, stream, &send_part/2)
   catch
-    # With its owner the exchange is cut, so that what was sent does not pass for the whole.
     kind, reason ->
       Failure.log(Failure.new(kind, reason, __STACKTRACE__), "stream of a stored result")
-      exit(:cut)
+      :cut
   end
 
   defp send_part(part, stream) do
@@ -37,7 +47,7 @@ defmodule McpServer.Http.RowStream do
          {:ok, stream} <- drain(stream) do
       {:cont, stream}
     else
-      :closed -> {:halt, :closed}
+      ended -> {:halt, ended}
     end
   end
 
@@ -51,16 +61,30 @@ defmodule McpServer.Http.RowStream do
 
   defp drain(stream) do
     Desk.report(stream.desk, :waiting)
-    await(stream)
+    await(stream, now())
   end
 
-  defp await(%{waiting: waiting} = stream) when waiting <= @window, do: drain(stream)
+  defp await(%{waiting: waiting} = stream, since) when waiting <= @window,
+    do: drain(%{stream | waited: stream.waited + now() - since})
 
-  defp await(%{exchange: %{ref: ref}} = stream) do
+  defp await(%{exchange: %{ref: ref}} = stream, since) do
     receive do
-      {:mcp_exchange, ^ref, {:sent, bytes}} -> await(%{stream | waiting: stream.waiting - bytes})
-      {:mcp_exchange, ^ref, :closed} -> :closed
-      {{:mcp_exchange_down, ^ref}, _monitor, :process, _pid, _reason} -> :closed
+      {:mcp_exchange, ^ref, {:sent, bytes}} ->
+        await(%{stream | waiting: stream.waiting - bytes, taken: stream.taken + bytes}, since)
+
+      {:mcp_exchange, ^ref, :closed} ->
+        :closed
+
+      {{:mcp_exchange_down, ^ref}, _monitor, :process, _pid, _reason} ->
+        :closed
+    after
+      (patience(stream) - (now() - since)) |> max(0) |> min(Limit.most(:milliseconds)) -> :cut
     end
   end
+
+  # How much longer the stream may wait for its client, in milliseconds.
+  defp patience(%{rest: rest} = stream),
+    do: rest.stream_grace + div(stream.taken * 1_000, rest.stream_min_rate) - stream.waited
+
+  defp now, do: System.monotonic_time(:millisecond)
 end

@@ -23,7 +23,7 @@ defmodule McpServer.Presentation.Cache do
 
   use GenServer
 
-  alias McpServer.{JSON, Results}
+  alias McpServer.{JSON, Limit, Results}
   alias McpServer.Tool.CallResult
 
   @options [max_entries: 500, max_entry_bytes: 256 * 1024]
@@ -37,9 +37,8 @@ defmodule McpServer.Presentation.Cache do
     {name, options} = Keyword.pop!(options, :name)
     options = Keyword.validate!(options, @options)
 
-    for {option, value} <- options, not (is_integer(value) and value > 0) do
-      raise ArgumentError, "expected #{option} to be a positive integer, got: #{inspect(value)}"
-    end
+    Limit.check!(:max_entries, options[:max_entries], :count)
+    Limit.check!(:max_entry_bytes, options[:max_entry_bytes], :bytes)
 
     GenServer.start_link(__MODULE__, {name, Map.new(options)}, name: name)
   end

@@ -15,7 +15,7 @@ defmodule McpServer.Protocol.Outcome do
     %{id: id, revision: revision, client_info: client_info, client_capabilities: client_capabilities}
   end
 
-  defp request({id, method, revision, kind, index, name, arguments, meta, token, client, input, task}) do
+  defp request({id, method, revision, kind, index, name, arguments, meta, token, client, input, task, repairs}) do
     {info, capabilities, log_level} = client || {nil, nil, nil}
     {responses, state} = input
 
@@ -34,7 +34,8 @@ defmodule McpServer.Protocol.Outcome do
       log_level: log_level,
       input_responses: responses,
       request_state: state,
-      task: task
+      task: task,
+      repairs: repairs
     }
   end
 end

@@ -3,7 +3,7 @@ defmodule McpServer.Router.Server do
   # The options of `use McpServer.Router`: what the server says of itself.
 
   alias McpServer.{Fields, Icon, Limit}
-  alias McpServer.Router.{LintRules, Refusal}
+  alias McpServer.Router.{Formats, LintRules, Refusal}
   alias McpServer.Schema.Validator
 
   @options Fields.table(
@@ -21,6 +21,8 @@ defmodule McpServer.Router.Server do
                schema_limits: :list,
                template_limits: :list,
                system_role: {:in, ~w(user assistant passthrough error)},
+               formats: :any,
+               repair: :boolean,
                lint: :any
              ],
              "option"
@@ -38,7 +40,9 @@ defmodule McpServer.Router.Server do
     page_size: 1_000,
     schema_limits: [],
     template_limits: [],
-    system_role: "user"
+    system_role: "user",
+    formats: Formats.default(),
+    repair: false
   }
 
   @scopes %{"private" => :private, "public" => :public}
@@ -53,6 +57,7 @@ defmodule McpServer.Router.Server do
     owner = "`use McpServer.Router`"
     given = Refusal.checked!(place, fn -> Fields.gather!(owner, @options, options) end)
     if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
+    Formats.check!(given, owner, place)
     given = Map.put(given, :lint, LintRules.new!(given[:lint], owner, place))
     server = @defaults |> Map.put(:name, inspect(router)) |> Map.merge(given)
 

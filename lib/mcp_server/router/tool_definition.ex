@@ -4,7 +4,7 @@ defmodule McpServer.Router.ToolDefinition do
   # are dispatched by.
 
   alias McpServer.{App, Fields, Icon, Tool}
-  alias McpServer.Router.{Field, Handler, LintRules, Name, RawSchema, Refusal, Scope}
+  alias McpServer.Router.{Field, Formats, Handler, LintRules, Name, RawSchema, Refusal, Scope}
 
   @capabilities %{"sampling" => :sampling, "elicitation" => :elicitation, "roots" => :roots}
 
@@ -27,6 +27,8 @@ defmodule McpServer.Router.ToolDefinition do
                task_start: {:in, ~w(call handler)},
                meta: :map,
                result_budget: :count,
+               formats: :any,
+               repair: :boolean,
                lint: :any
              ],
              "option"
@@ -45,6 +47,7 @@ defmodule McpServer.Router.ToolDefinition do
     check_options!(options, what, place)
     check_budget!(options[:result_budget], what, place)
     check_authorize!(options[:authorize], what, place)
+    Formats.check!(options, what, place)
 
     Scope.open(module, %{
       what: what,
@@ -218,6 +221,8 @@ defmodule McpServer.Router.ToolDefinition do
       authorize: tool.options[:authorize],
       task_start: if(tool.options[:task_start] == "handler", do: :handler, else: :call),
       result_budget: tool.options[:result_budget],
+      formats: tool.options[:formats],
+      repair: tool.options[:repair],
       # What clients check the structured content with, or draw it with, stays.
       keeps_data?: tool.output_schema != nil or tool.output != [] or tool.options[:ui] != nil
     }

@@ -16,9 +16,35 @@ defmodule McpServer.Schema.Validator do
 
   The dialect is JSON Schema 2020-12 unless `$schema` names draft 4, 6, 7 or 2019-09. Regular expressions
   are matched in linear time, so look-around and back-references are refused. Nothing is ever fetched: a
-  `$ref` that leaves the schema is refused.
+  `$ref` that leads neither into the schema nor into one of the documents given with it is refused.
 
   A schema has limits, so that no schema costs more than its author meant it to; see `compile/2`.
+
+  ## Formats
+
+  `format` says nothing about validity unless that is asked for: 2019-09 and 2020-12 have it so, and the older
+  drafts leave it open. With `formats: :assert`, or a list of names, a string has to have the format.
+
+  | from | formats |
+  |---|---|
+  | draft 4 | `date`, `date-time`, `email`, `hostname`, `ipv4`, `ipv6`, `regex`, `time`, `uri` |
+  | draft 6 | `json-pointer`, `uri-reference`, `uri-template` |
+  | draft 7 | `iri`, `iri-reference`, `relative-json-pointer` |
+  | 2019-09 | `duration`, `uuid` |
+
+  In an earlier draft, and with any other name, a format stays an annotation. So do `idn-email` and `idn-hostname`:
+  which names they allow depends on tables of Unicode that this library does not carry. `date-time` and `time` want an
+  offset (`Z`, `+01:00`), as RFC 3339 does.
+
+  ## Repair
+
+  `repair/2` is for what models send: `"42"` for an integer, an array or object as a string of JSON, one value for a
+  list of them. Of a value that is not valid it changes only what has not the one type that its place allows, and gives
+  the result only if that is valid; nothing is added, nothing left out, and where a string may stand it stays.
+
+      iex> {:ok, validator} = McpServer.Schema.Validator.compile(%{properties: %{limit: %{type: "integer"}}})
+      iex> McpServer.Schema.Validator.repair(validator, %{"limit" => "42"})
+      {:ok, %{"limit" => 42}, [:number]}
   """
 
   alias McpServer.{JSON, Limit, Native}
@@ -51,26 +77,53 @@ defmodule McpServer.Schema.Validator do
           | {:max_steps, pos_integer}
           | {:max_problems, 1..20}
 
+  @typedoc "`:assert` stands for every format of the schema's draft; a list for its own."
+  @type formats :: :annotate | :assert | [String.t()]
+
+  @type option :: limit | {:formats, formats} | {:documents, %{String.t() => schema}}
+
+  @typedoc """
+  What one change was: a number or a boolean out of a string, an array or object out of a string of JSON, or a value
+  that became the list of it.
+  """
+  @type repair :: :number | :boolean | :json | :list
+
   @doc """
   Compiles a schema: a map in either kind of keys, a `McpServer.Schema` or a boolean.
 
-  | limit | default | what it limits |
+  | option | default | meaning |
   |---|---|---|
-  | `:max_bytes` | 256 KiB | the schema's JSON text, in bytes |
+  | `:formats` | `:annotate` | which formats strings have to have: `:annotate` (none), `:assert` (all that are known) or a list of names |
+  | `:documents` | `%{}` | schemas that this one may refer to, by their absolute URIs |
+  | `:max_bytes` | 256 KiB | JSON text, in bytes |
   | `:max_depth` | 64 | subschemas inside each other |
   | `:max_subschemas` | 2,000 | subschemas in all |
-  | `:max_regex_bytes` | 1 MiB | memory of one compiled regular expression, in bytes |
+  | `:max_regex_bytes` | 1 MiB | memory of one compiled regular expression, in bytes; all of them share sixteen times as much |
   | `:max_refs_on_path` | 64 | references in a row |
   | `:max_steps` | 10 million | looks at the value in one check, some nanoseconds each |
   | `:max_problems` | 20 | problems that are reported for one value; 20 at most |
 
-  The error has `kind: :schema` and one problem. Raises `ArgumentError` for a limit that does not exist, or is none.
-  """
-  @spec compile(schema, [limit]) :: {:ok, t} | {:error, Error.t()}
-  def compile(schema, limits \\ []) do
-    limits = limits |> Limit.check_all!(@limits) |> Map.new()
+  Limits are for the schema and its documents together. A document that names no dialect is written in the schema's.
 
-    with {:ok, text} <- JSON.encode(schema), {:ok, ref} <- Native.schema_compile(text, limits) do
+      iex> documents = %{"https://example.com/amount" => %{"type" => "number", "minimum" => 0}}
+      iex> schema = %{"properties" => %{"price" => %{"$ref" => "https://example.com/amount"}}}
+      iex> {:ok, validator} = McpServer.Schema.Validator.compile(schema, documents: documents)
+      iex> {:error, error} = McpServer.Schema.Validator.validate(validator, %{"price" => -1})
+      iex> Exception.message(error)
+      "/price: must be at least 0 (minimum)"
+
+  The error has `kind: :schema` and one problem. Raises `ArgumentError` for a limit that does not exist, or is none, for
+  documents that are not a map with strings as keys, and for formats of another shape.
+  """
+  @spec compile(schema, [option]) :: {:ok, t} | {:error, Error.t()}
+  def compile(schema, options \\ []) do
+    {options, limits} = Keyword.split(options, [:formats, :documents])
+    limits = limits |> Limit.check_all!(@limits) |> Map.new()
+    formats = formats!(options[:formats])
+
+    with {:ok, text} <- JSON.encode(schema),
+         {:ok, documents} <- texts(documents!(options[:documents])),
+         {:ok, ref} <- Native.Dirty.call(fn -> Native.schema_compile(text, limits, formats, documents) end) do
       {:ok, %__MODULE__{ref: ref}}
     else
       {:error, %EncodeError{} = error} ->
@@ -79,6 +132,32 @@ defmodule McpServer.Schema.Validator do
       {:error, {kind, detail}} ->
         {:error, Error.new(:schema, "", kind, detail)}
     end
+  end
+
+  defp formats!(nil), do: :annotate
+  defp formats!(formats) when formats in [:annotate, :assert], do: formats
+
+  defp formats!(formats) do
+    if is_list(formats) and Enum.all?(formats, &is_binary/1),
+      do: formats,
+      else: raise(ArgumentError, "formats are :annotate, :assert or a list of names, got: #{inspect(formats)}")
+  end
+
+  defp documents!(nil), do: []
+
+  defp documents!(documents) do
+    if is_map(documents) and Enum.all?(documents, &is_binary(elem(&1, 0))),
+      do: Enum.sort_by(documents, &elem(&1, 0)),
+      else: raise(ArgumentError, "documents are a map of URIs and schemas, got: #{inspect(documents, limit: 5)}")
+  end
+
+  defp texts(documents) do
+    Enum.reduce_while(documents, {:ok, []}, fn {uri, schema}, {:ok, texts} ->
+      case JSON.encode(schema) do
+        {:ok, text} -> {:cont, {:ok, [{uri, text} | texts]}}
+        {:error, error} -> {:halt, {:error, %{error | path: [uri | error.path]}}}
+      end
+    end)
   end
 
   @doc false
@@ -104,6 +183,29 @@ defmodule McpServer.Schema.Validator do
 
   def validate(schema, value) do
     with {:ok, validator} <- compile(schema), do: validate(validator, value)
+  end
+
+  @doc """
+  Checks a value as `validate/2` does, and repairs one that is not valid where the schema leaves no doubt what was meant.
+
+  The changes are listed in the order in which they were made; a valid value comes back as it is, with none. At most 256
+  changes are made, and at most 256 KiB of JSON in strings are read. No doubt means that the subschema of the place
+  names one type, that neither it nor any on the way to it has `anyOf`, `oneOf`, `allOf`, `not` or `if`, and that references
+  lead to it inside the schema. The error is `validate/2`'s.
+
+      iex> {:ok, validator} = McpServer.Schema.Validator.compile(%{type: "array", items: %{type: "integer"}})
+      iex> McpServer.Schema.Validator.repair(validator, "[1, 2]")
+      {:ok, [1, 2], [:json]}
+      iex> McpServer.Schema.Validator.repair(validator, "7")
+      {:ok, [7], [:list, :number]}
+      iex> {:error, error} = McpServer.Schema.Validator.repair(validator, "seven")
+      iex> Exception.message(error)
+      "(root): must be an array (type)"
+  """
+  @spec repair(t, term) :: {:ok, term, [repair]} | {:error, Error.t()}
+  def repair(%__MODULE__{ref: ref}, value) do
+    with {:error, problems} <- Native.Dirty.call(fn -> Native.schema_repair(ref, value) end),
+         do: {:error, error(problems)}
   end
 
   defp error(problems) when is_list(problems), do: %Error{kind: :value, problems: problems}

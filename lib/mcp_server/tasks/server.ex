@@ -7,7 +7,7 @@ defmodule McpServer.Tasks.Server do
 
   alias McpServer.Http.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner}
-  alias McpServer.Telemetry
+  alias McpServer.{Limit, Telemetry}
 
   @options [
     max_tasks: 1_000,
@@ -18,15 +18,23 @@ defmodule McpServer.Tasks.Server do
     max_bytes: 64 * 1024 * 1024
   ]
 
+  @units [
+    max_tasks: :count,
+    max_tasks_per_owner: :count,
+    ttl: :milliseconds,
+    max_ttl: :milliseconds,
+    poll_interval: :milliseconds,
+    max_bytes: :bytes
+  ]
+
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, options!(), name: __MODULE__)
 
   defp options! do
     options = Keyword.validate!(Application.get_env(:mcp_server, :tasks, []), @options)
 
-    for {name, value} <- options, not (is_integer(value) and value > 0) do
-      raise ArgumentError, "config :mcp_server, :tasks, expected #{inspect(name)} to be a positive integer"
-    end
+    for {name, value} <- options,
+        do: Limit.check!("#{inspect(name)} of config :mcp_server, :tasks", value, @units[name])
 
     Map.new(options)
   end

@@ -56,6 +56,10 @@ rustler::atoms! {
     exp,
 
     // Schemas.
+    assert,
+    number,
+    boolean,
+    list,
     internal,
     pointer,
     keyword,

@@ -16,6 +16,8 @@ impl rustler::Resource for SchemaResource {}
 
 /// From this size on copying a text costs more than a resource.
 const COPIED_BYTES: usize = 64 * 1024;
+/// A text that is a smaller part of its buffer than one in so many is copied too.
+const BUFFER_PART: usize = 4;
 /// Buffers kept for the next text, and how large each may be: 16 MiB in all.
 const KEPT_BUFFERS: usize = 4;
 const KEPT_BYTES: usize = 4 * 1024 * 1024;
@@ -56,9 +58,10 @@ impl Drop for Output {
     }
 }
 
-/// A finished text as a binary.
+/// A finished text as a binary. One that fills only a small part of its buffer is copied: the buffer
+/// would stay for as long as somebody keeps the text.
 pub(crate) fn binary_term(env: Env<'_>, text: Vec<u8>) -> Term<'_> {
-    if text.len() < COPIED_BYTES {
+    if text.len() < COPIED_BYTES || text.capacity() / BUFFER_PART > text.len() {
         let binary = NewBinary::from_slice(env, &text).into();
         keep(text);
         return binary;

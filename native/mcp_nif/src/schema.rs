@@ -1,31 +1,70 @@
 //! `McpServer.Schema.Validator`'s half: schemas compiled once, terms checked against them.
 
 use mcp_core::revision::Revision;
-use mcp_core::schema::{Problem, SchemaLimits, Validator, compile};
-use rustler::{Binary, Encoder, Env, NifResult, OwnedEnv, ResourceArc, Term};
+use mcp_core::schema::{
+    Edit, Formats, Problem, Repaired, SchemaLimits, SchemaOptions, Validator, compile_with,
+};
+use rustler::{Atom, Binary, Encoder, Env, NifResult, OwnedEnv, ResourceArc, Term};
 
 use crate::atoms;
 use crate::json::INLINE_BYTES;
 use crate::options;
 use crate::resources::{DirtyPermit, SchemaResource, on_large_stack};
-use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, plain};
+use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, edited, plain};
 
 /// Compiles a schema: `{:ok, reference}` or `{:error, {kind, detail}}`. Limits that are not given
-/// are the core's.
+/// are the core's; formats are `annotate`, `assert` or names; documents are pairs of URI and text.
+/// Those who compile at once wait for each other like those who check.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn schema_compile<'a>(env: Env<'a>, schema: Binary<'a>, limits: Term<'a>) -> Term<'a> {
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+fn schema_compile<'a>(
+    env: Env<'a>,
+    schema: Binary<'a>,
+    limits: Term<'a>,
+    formats: Term<'a>,
+    documents: Vec<(&'a str, Binary<'a>)>,
+) -> NifResult<Term<'a>> {
+    let Some(_permit) = DirtyPermit::take() else {
+        return Ok(atoms::busy().to_term(env));
+    };
     let limits = match schema_limits(limits) {
         Ok(limits) => limits,
-        Err(error) => return env.error_tuple(("limits", error)),
+        Err(error) => return Ok(env.error_tuple(("limits", error))),
     };
     let text = schema.as_slice();
-    match on_large_stack(|| compile::<TermJson>(text, &limits)) {
-        Some(Ok(validator)) => {
-            (atoms::ok(), ResourceArc::new(SchemaResource(validator))).encode(env)
-        }
-        Some(Err(error)) => env.error_tuple((error.kind(), error.to_string())),
-        None => env.error_tuple(("internal", "the schema could not be compiled")),
+    let formats = schema_formats(formats)?;
+    let documents: Vec<(&str, &[u8])> = documents
+        .iter()
+        .map(|(uri, text)| (*uri, text.as_slice()))
+        .collect();
+    let options = SchemaOptions {
+        limits,
+        formats,
+        documents: &documents,
+    };
+    Ok(
+        match on_large_stack(|| compile_with::<TermJson>(text, &options)) {
+            Some(Ok(validator)) => {
+                (atoms::ok(), ResourceArc::new(SchemaResource(validator))).encode(env)
+            }
+            Some(Err(error)) => env.error_tuple((error.kind(), error.to_string())),
+            None => env.error_tuple(("internal", "the schema could not be compiled")),
+        },
+    )
+}
+
+fn schema_formats(given: Term<'_>) -> NifResult<Formats> {
+    if given.is_list() {
+        return Ok(Formats::Only(given.decode()?));
     }
+    Ok(if atoms::assert().eq(&given) {
+        Formats::Assert
+    } else {
+        Formats::Annotate
+    })
 }
 
 /// A map of limits; those it leaves out are the core's.
@@ -86,18 +125,74 @@ fn validate<'a>(
     term: Term<'a>,
     budget: usize,
 ) -> NifResult<Term<'a>> {
-    let context = Context::of(Revision::NEWEST, budget);
-    let term = match plain(env, term, &context) {
+    let term = match plain_term(env, term, budget) {
         Ok(term) => term,
-        Err(error) if error.kind() == EncodeErrorKind::OverBudget => {
-            return Ok(atoms::over_budget().to_term(env));
-        }
-        Err(error) => return Ok(env.error_tuple((atoms::unsupported(), error))),
+        Err(refusal) => return Ok(refusal),
     };
     match check(&schema.0, term, Effort::within(budget)) {
         Some(Ok(())) => Ok(atoms::ok().to_term(env)),
         Some(Err(problems)) => Ok(env.error_tuple(problem_terms(env, &problems)?)),
         None => Ok(atoms::over_budget().to_term(env)),
+    }
+}
+
+/// `{:ok, term, kinds}`: a term that fits as it is has no kinds.
+#[rustler::nif(schedule = "DirtyCpu")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+fn schema_repair<'a>(
+    env: Env<'a>,
+    schema: ResourceArc<SchemaResource>,
+    term: Term<'a>,
+) -> NifResult<Term<'a>> {
+    let Some(_permit) = DirtyPermit::take() else {
+        return Ok(atoms::busy().to_term(env));
+    };
+    let plain = match plain_term(env, term, usize::MAX) {
+        Ok(plain) => plain,
+        Err(refusal) => return Ok(refusal),
+    };
+    let Some(Err(problems)) = check(&schema.0, plain, Effort::Whole) else {
+        return Ok((atoms::ok(), term, Vec::<Atom>::new()).encode(env));
+    };
+    match repair(env, &schema.0, plain) {
+        Some((repaired, kinds)) => Ok((atoms::ok(), repaired, kinds).encode(env)),
+        None => Ok(env.error_tuple(problem_terms(env, &problems)?)),
+    }
+}
+
+/// A term as JSON would have it, or what to answer instead.
+fn plain_term<'a>(env: Env<'a>, term: Term<'a>, budget: usize) -> Result<Term<'a>, Term<'a>> {
+    let context = Context::of(Revision::NEWEST, budget);
+    plain(env, term, &context).map_err(|error| match error.kind() {
+        EncodeErrorKind::OverBudget => atoms::over_budget().to_term(env),
+        _ => env.error_tuple((atoms::unsupported(), error)),
+    })
+}
+
+/// A term that does not fit as it was meant to be, and the kinds of the changes.
+pub(crate) fn repair<'a>(
+    env: Env<'a>,
+    validator: &Validator<TermJson>,
+    term: Term<'a>,
+) -> Option<(Term<'a>, Vec<Atom>)> {
+    let mut repaired = term;
+    let apply = |_: &TermNode<'a>, edits: &[Edit]| {
+        repaired = edited(env, repaired, edits, 0)?;
+        Some(TermNode::new(repaired))
+    };
+    let Repaired { kinds, .. } = validator.repair(TermNode::new(term), apply)?;
+    Some((repaired, kinds.into_iter().map(kind_atom).collect()))
+}
+
+fn kind_atom(kind: &str) -> Atom {
+    match kind {
+        "number" => atoms::number(),
+        "boolean" => atoms::boolean(),
+        "json" => atoms::json(),
+        _ => atoms::list(),
     }
 }
 

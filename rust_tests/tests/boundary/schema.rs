@@ -1,10 +1,15 @@
 //! JSON Schema through `mcp_core::schema`.
 
 mod budget;
+mod documents;
+mod formats;
 mod limits;
 mod problems;
 mod references;
 mod relation;
+mod repair;
+mod secrets;
+mod sentences;
 mod suite;
 
 use mcp_core::schema::{Problem, SchemaError, SchemaLimits, SerdeJson, Validator};

@@ -1,5 +1,6 @@
 defmodule McpServer.Call.ReaperTest do
-  use ExUnit.Case, async: true
+  # Not async: others kill the reaper, and the next one watches again whoever was watched.
+  use ExUnit.Case, async: false
 
   alias McpServer.Call.Reaper
 

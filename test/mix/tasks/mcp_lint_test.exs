@@ -32,7 +32,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
   lib/faulty.ex:10: error: tool "range" /inputSchema/properties/size: no value satisfies this schema: `maximum` and `minimum` contradict each other; no arguments are valid [unsatisfiable]
     Change one of the keywords, or remove it.
   lib/faulty.ex:14: error: tool "closed" /inputSchema/properties/filter: the property "value" is required, but not one of `properties`, and `additionalProperties` is false [required_undeclared]
-    Declare value, or do not require it.
+    Declare "value", or do not require it.
   lib/faulty.ex:29: error: tool "values" /inputSchema/properties/colour/examples/1: the example "blue" is refused by its own schema, which wants a string of at most 3 characters (maxLength) [invalid_example]
     Change the example or the schema.
   lib/faulty.ex:29: error: tool "values" /inputSchema/properties/count/default: the default "ten" is refused by its own schema, which wants an integer (type) [invalid_default]

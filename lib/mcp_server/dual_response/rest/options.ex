@@ -4,23 +4,27 @@ defmodule McpServer.DualResponse.Rest.Options do
 
   require Logger
 
-  alias McpServer.JSON
+  alias McpServer.{JSON, Limit}
   alias McpServer.Protocol.HTTP
   alias McpServer.Results
 
   @compile {:no_warn_undefined, Mix}
 
   @endpoint [:prefix, :allowed_hosts, :allowed_origins, :max_body_bytes, :default_limit, :max_limit]
-  @counts [
-    :max_body_bytes,
-    :default_limit,
-    :max_limit,
-    :max_page_bytes,
-    :stream_batch,
-    :timeout,
-    :max_requests,
-    :max_heap_words
-  ]
+  # What is counted, or the most that it can be.
+  @units %{
+    max_body_bytes: :bytes,
+    default_limit: :count,
+    max_limit: :count,
+    max_page_bytes: :bytes,
+    stream_batch: 100_000,
+    stream_min_rate: :bytes,
+    stream_grace: :milliseconds,
+    timeout: :milliseconds,
+    max_requests: :count,
+    max_heap_words: :words
+  }
+  @counts Map.keys(@units)
   @names @endpoint ++ @counts ++ [:server, :identify, :authorize, :auth, :resource_metadata, :metadata_url]
 
   @doc "The fields of an endpoint."
@@ -56,10 +60,7 @@ defmodule McpServer.DualResponse.Rest.Options do
   @spec names() :: [atom()]
   def names, do: @names |> Enum.uniq() |> Enum.sort()
 
-  defp check_option!({name, value}) when name in @counts do
-    (is_integer(value) and value > 0) ||
-      raise ArgumentError, "expected #{inspect(name)} to be a positive integer, got: #{inspect(value)}"
-  end
+  defp check_option!({name, value}) when name in @counts, do: Limit.check!(name, value, @units[name])
 
   defp check_option!({:identify, hook}), do: check_hook!(:identify, hook, 1)
   defp check_option!({:authorize, hook}), do: check_hook!(:authorize, hook, 3)

@@ -4,6 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::CatalogError;
+use crate::json::big_integer;
+use crate::schema::Formats;
 
 /// A server's whole declaration, as the Elixir router writes it. Keys are camelCase.
 #[derive(Debug, Deserialize)]
@@ -41,9 +43,14 @@ impl Definition {
     /// Reads a definition.
     ///
     /// # Errors
-    /// [`CatalogError::Definition`] when the text is none.
+    /// [`CatalogError::Definition`] when the text is none; an entry with an integer beyond 64 bits is named.
     pub fn read(text: &[u8]) -> Result<Self, CatalogError> {
-        serde_json::from_slice(text).map_err(|error| CatalogError::Definition(error.to_string()))
+        let definition: Self = serde_json::from_slice(text)
+            .map_err(|error| CatalogError::Definition(error.to_string()))?;
+        match big_integer(text) {
+            Some(pointer) => Err(definition.inexact(&pointer)),
+            None => Ok(definition),
+        }
     }
 }
 
@@ -102,6 +109,12 @@ pub struct ToolRule {
     /// Client capabilities without which the tool is not called.
     #[serde(default)]
     pub requires: Vec<String>,
+    /// Which formats its arguments have to have.
+    #[serde(default)]
+    pub formats: Formats,
+    /// Whether arguments that do not fit are repaired where that leaves no doubt.
+    #[serde(default)]
+    pub repair: bool,
 }
 
 const fn default_page_size() -> usize {

@@ -24,7 +24,6 @@ pub use limits::CatalogLimits;
 pub use lists::{Caching, ListKind};
 pub use targets::{PromptTarget, ReadTarget, TemplateTarget, ToolTarget};
 
-use crate::json;
 use crate::revision::{Era, Revision};
 use describe::Descriptions;
 use lists::{PageContext, Pages};
@@ -75,11 +74,7 @@ impl<J: Json> Catalog<J> {
     /// [`CatalogError`] naming the entry that cannot be served.
     pub fn build(definition: &[u8], limits: &CatalogLimits) -> Result<Self, CatalogError> {
         let fingerprint = cursor::fingerprint(definition);
-        let big_integer = json::big_integer(definition);
         let definition = Definition::read(definition)?;
-        if let Some(pointer) = big_integer {
-            return Err(definition.inexact(&pointer));
-        }
         let dynamic = dynamic_lists(&definition.dynamic)?;
         let capabilities = Capabilities::of(&definition, &dynamic);
         let server = &definition.server;

@@ -11,7 +11,7 @@ use super::header_parameters::{self, HeaderParameter};
 use super::template::{Matcher, Template, TemplateLimits, is_valid_uri};
 use crate::apps::views;
 use crate::model::{Prompt, Resource, ResourceTemplate, TaskSupport, Tool};
-use crate::schema::{SchemaLimits, Validator, compile};
+use crate::schema::{Formats, SchemaLimits, SchemaOptions, Validator, compile_with};
 
 /// A tool that can be called.
 pub struct ToolTarget<J: Json> {
@@ -19,6 +19,8 @@ pub struct ToolTarget<J: Json> {
     pub name: String,
     /// Checks the arguments.
     pub input: Validator<J>,
+    /// Whether arguments that do not fit are repaired where that leaves no doubt.
+    pub repair: bool,
     /// Checks the structured content, where the tool declares what it returns.
     pub output: Option<Validator<J>>,
     /// Client capabilities without which the tool is not called.
@@ -90,13 +92,19 @@ pub(super) fn tools<J: Json>(
                 name: tool.name.clone(),
                 reason: format!("{member}: {reason}"),
             };
-            let schema = |member: &str| {
+            // What a tool returns is its own matter: only what others send has to have a format.
+            let schema = |member: &str, formats: Formats| {
+                let options = SchemaOptions {
+                    limits: *limits,
+                    formats,
+                    documents: &[],
+                };
                 value.get(member).map(|schema| {
-                    compile(schema.to_string().as_bytes(), limits)
+                    compile_with(schema.to_string().as_bytes(), &options)
                         .map_err(|error| refused(member, error.to_string()))
                 })
             };
-            let input = schema("inputSchema")
+            let input = schema("inputSchema", rule.formats.clone())
                 .unwrap_or_else(|| Err(refused("inputSchema", "is missing".to_owned())))?;
             // The schema has been compiled: it is no deeper than schemas may be.
             let header_parameters = value
@@ -106,7 +114,8 @@ pub(super) fn tools<J: Json>(
             Ok(ToolTarget {
                 input,
                 header_parameters,
-                output: schema("outputSchema").transpose()?,
+                output: schema("outputSchema", Formats::Annotate).transpose()?,
+                repair: rule.repair,
                 requires: rule.requires.clone(),
                 task_support: tool
                     .execution

@@ -2,7 +2,6 @@
 //! fixed seed an invitation.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
 use super::string;
 
@@ -68,13 +67,9 @@ impl Key {
         self.read(text) == other.read(text)
     }
 
-    /// Orders by what the keys say. Offsets make the order total, so that nothing hangs on the sort.
-    fn order(self, other: Self, text: &str) -> Ordering {
-        let by_text = || self.read(text).cmp(&other.read(text));
-        self.fingerprint
-            .cmp(&other.fingerprint)
-            .then_with(by_text)
-            .then(self.offset.cmp(&other.offset))
+    /// Orders by the fingerprint, and makes the order total.
+    const fn rank(self) -> u64 {
+        ((self.fingerprint as u64) << 32) | self.offset as u64
     }
 
     fn read(self, text: &str) -> Cow<'_, str> {
@@ -108,7 +103,31 @@ pub(super) fn repeated(keys: &mut [Key], text: &str) -> Option<usize> {
 
 /// Sorts where the keys are: copies of them could take more than the message does.
 fn repeated_among_many(keys: &mut [Key], text: &str) -> Option<usize> {
-    keys.sort_unstable_by(|a, b| a.order(*b, text));
+    let alike = alike(keys);
+    alike
+        .filter_map(|keys| repeated_among_alike(keys, text))
+        .min()
+}
+
+/// Keys that the cheap fingerprint does not tell apart, which takes ill will where they are many, are
+/// looked at as a whole.
+#[cold]
+fn repeated_among_alike(keys: &mut [Key], text: &str) -> Option<usize> {
+    if keys.len() <= FEW {
+        return repeated_by_text(keys, text);
+    }
+    for key in &mut *keys {
+        key.fingerprint = thorough(key.read(text).as_bytes());
+    }
+    let alike = alike(keys);
+    alike.filter_map(|keys| repeated_by_text(keys, text)).min()
+}
+
+fn repeated_by_text(keys: &mut [Key], text: &str) -> Option<usize> {
+    keys.sort_unstable_by(|a, b| {
+        let by_text = a.read(text).cmp(&b.read(text));
+        by_text.then(a.offset.cmp(&b.offset))
+    });
     let pairs = keys.windows(2).filter_map(|pair| match pair {
         [a, b] if a.equals(*b, text) => Some(b.offset()),
         _ => None,
@@ -116,11 +135,30 @@ fn repeated_among_many(keys: &mut [Key], text: &str) -> Option<usize> {
     pairs.min()
 }
 
-/// Equal for equal keys, and cheap: the first and last eight bytes and the length.
+/// The keys in groups of two and more of one fingerprint.
+fn alike(keys: &mut [Key]) -> impl Iterator<Item = &mut [Key]> {
+    keys.sort_unstable_by_key(|key| key.rank());
+    let groups = keys.chunk_by_mut(|a, b| a.fingerprint == b.fingerprint);
+    groups.filter(|group| group.len() > 1)
+}
+
+/// From every byte of a key.
+fn thorough(key: &[u8]) -> u32 {
+    let mixed = key.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    folded(mixed)
+}
+
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "the upper half has been mixed into the lower"
+    reason = "the upper half is mixed into the lower"
 )]
+const fn folded(mixed: u64) -> u32 {
+    (mixed ^ (mixed >> 32)) as u32
+}
+
+/// Equal for equal keys, and cheap: the first and last eight bytes and the length.
 #[inline]
 fn fingerprint(key: &[u8]) -> u32 {
     let (head, tail) = match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
@@ -129,7 +167,7 @@ fn fingerprint(key: &[u8]) -> u32 {
     };
     let mixed =
         head.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ tail.rotate_left(32) ^ (key.len() as u64);
-    (mixed ^ (mixed >> 32)) as u32
+    folded(mixed)
 }
 
 /// The ends of a key of fewer than eight bytes.

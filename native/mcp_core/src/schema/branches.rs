@@ -8,6 +8,7 @@ use jsonschema::paths::Location;
 use serde_json::Value;
 
 use super::Problem;
+use super::describe::quoted;
 use super::words::{NULL, one_of, type_names, types};
 
 /// The errors of one alternative.
@@ -22,6 +23,9 @@ pub(super) fn common(keyword: &str, alternatives: &[Alternative]) -> Option<Prob
     if alternatives.len() > MAX_ALTERNATIVES {
         return None;
     }
+    if let Some(problem) = missing(keyword, alternatives) {
+        return Some(problem);
+    }
     let first = alternatives.first()?;
     let mut places = first.iter().filter(|error| names_values(error)).map(place);
     let place = places.find(|&place| {
@@ -34,6 +38,27 @@ pub(super) fn common(keyword: &str, alternatives: &[Alternative]) -> Option<Prob
         .flatten()
         .filter(|error| is_at(error, place));
     Some(union(place, keyword, at_place))
+}
+
+/// The one problem of an object that lacks something in every alternative, and has no other fault.
+fn missing(keyword: &str, alternatives: &[Alternative]) -> Option<Problem> {
+    let place = alternatives.first()?.first()?.instance_path();
+    let mut sets: Vec<String> = Vec::new();
+    for errors in alternatives {
+        let names: Option<Vec<&str>> = errors
+            .iter()
+            .map(|error| match error.kind() {
+                Kind::Required { property } if error.instance_path() == place => property.as_str(),
+                _ => None,
+            })
+            .collect();
+        let set = quoted(&names.filter(|names| !names.is_empty())?, "and");
+        if !sets.contains(&set) {
+            sets.push(set);
+        }
+    }
+    let words = format!("an object with the property {}", sets.join(", or with "));
+    Some(Problem::new(place.as_str(), keyword, &words))
 }
 
 fn union<'e>(

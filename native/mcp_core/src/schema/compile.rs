@@ -16,7 +16,7 @@ use super::meter::guarded;
 use super::patterns::patterns;
 use super::survey::{measure, survey};
 use super::validator::Validator;
-use super::{SchemaError, SchemaLimits};
+use super::{Formats, SchemaError, SchemaLimits, SchemaOptions};
 
 /// Depth at which `serde_json` refuses JSON.
 const MAX_JSON_DEPTH: usize = 127;
@@ -30,7 +30,7 @@ const UNNAMED: &str = "json-schema:///";
 /// anywhere inside the schema and to the dialects' own schemas; nothing is ever fetched. Patterns
 /// run on an engine that is linear in the length of the string, which is why look-around and
 /// backreferences are refused. `format` and the content keywords are annotations, as the newer
-/// drafts have it by default.
+/// drafts have it by default; [`compile_with`] asserts formats.
 ///
 /// Compiling recurses as deeply as the limits allow: call it on a thread with 64 MiB of stack.
 ///
@@ -50,71 +50,91 @@ const UNNAMED: &str = "json-schema:///";
 /// # Ok::<(), mcp_core::schema::SchemaError>(())
 /// ```
 pub fn compile<J: Json>(schema: &[u8], limits: &SchemaLimits) -> Result<Validator<J>, SchemaError> {
-    compile_with_documents(schema, &[], limits)
+    let options = SchemaOptions {
+        limits: *limits,
+        ..SchemaOptions::default()
+    };
+    compile_with(schema, &options)
 }
 
-/// Compiles a schema that may also refer to `documents`, each given with its URI.
+/// Compiles a schema that may refer to other documents, and whose formats may be asserted.
 ///
 /// # Errors
-/// Those of [`compile`], for the schema and for each document.
-///
-/// # Examples
-/// ```
-/// use mcp_core::schema::{SchemaLimits, SerdeJson, compile_with_documents};
-///
-/// let documents = [("https://example.com/name", br#"{"type": "string"}"#.as_slice())];
-/// let schema = br#"{"$ref": "https://example.com/name"}"#;
-/// let validator = compile_with_documents::<SerdeJson>(schema, &documents, &SchemaLimits::default())?;
-/// assert!(!validator.is_valid(&serde_json::json!(1)));
-/// # Ok::<(), mcp_core::schema::SchemaError>(())
-/// ```
-pub fn compile_with_documents<J: Json>(
+/// Those of [`compile`], for the schema and for each document; and for a format to be asserted that
+/// is not known.
+pub fn compile_with<J: Json>(
     schema: &[u8],
-    documents: &[(&str, &[u8])],
-    limits: &SchemaLimits,
+    options: &SchemaOptions<'_>,
 ) -> Result<Validator<J>, SchemaError> {
-    let schema = read(schema, limits)?;
+    let SchemaOptions {
+        limits,
+        formats,
+        documents,
+    } = options;
+    formats.verify()?;
+    let mut tally = Tally::new(limits);
+    let schema = tally.read(schema)?;
     let mut others = Vec::with_capacity(documents.len());
-    for (uri, text) in documents {
-        others.push((*uri, read(text, limits)?));
+    for (uri, text) in *documents {
+        others.push(((*uri).to_owned(), tally.read(text)?));
     }
-    let compiled = guarded(|| build(&schema, &others, limits));
+    let compiled = guarded(|| build(&schema, &others, formats, limits));
     let compiled = compiled.unwrap_or(Err(SchemaError::Internal))?;
-    Ok(Validator::new(compiled, schema, limits))
+    Ok(Validator::new(compiled, schema, others, limits))
 }
 
-/// Reads a schema's text; depth and number are counted before anything recurses over it.
-fn read(text: &[u8], limits: &SchemaLimits) -> Result<Value, SchemaError> {
-    if text.len() > limits.max_bytes {
-        return Err(SchemaError::TooLarge {
-            limit: limits.max_bytes,
-        });
+/// What the texts read so far come to.
+struct Tally<'l> {
+    limits: &'l SchemaLimits,
+    bytes: usize,
+    subschemas: usize,
+}
+
+impl<'l> Tally<'l> {
+    fn new(limits: &'l SchemaLimits) -> Self {
+        Self {
+            limits,
+            bytes: 0,
+            subschemas: 0,
+        }
     }
-    // `properties` takes two levels of JSON for one level of schema.
-    let depth = limits.max_depth.saturating_mul(2).min(MAX_JSON_DEPTH);
-    let json = Limits {
-        max_bytes: limits.max_bytes,
-        max_depth: depth,
-        max_values: limits.max_bytes,
-        ..Limits::default()
-    };
-    check(text, &json).map_err(|error| match error.kind {
-        JsonErrorKind::TooDeep => SchemaError::TooDeep {
-            limit: limits.max_depth,
-        },
-        _ => SchemaError::Json(error),
-    })?;
-    if let Some(pointer) = big_integer(text) {
-        return Err(SchemaError::BigInteger { pointer });
+
+    /// Reads a text; depth and number are counted before anything recurses over it.
+    fn read(&mut self, text: &[u8]) -> Result<Value, SchemaError> {
+        let limits = self.limits;
+        self.bytes = self.bytes.saturating_add(text.len());
+        if self.bytes > limits.max_bytes {
+            return Err(SchemaError::TooLarge {
+                limit: limits.max_bytes,
+            });
+        }
+        // `properties` takes two levels of JSON for one level of schema.
+        let depth = limits.max_depth.saturating_mul(2).min(MAX_JSON_DEPTH);
+        let json = Limits {
+            max_bytes: limits.max_bytes,
+            max_depth: depth,
+            max_values: limits.max_bytes,
+            ..Limits::default()
+        };
+        check(text, &json).map_err(|error| match error.kind {
+            JsonErrorKind::TooDeep => SchemaError::TooDeep {
+                limit: limits.max_depth,
+            },
+            _ => SchemaError::Json(error),
+        })?;
+        if let Some(pointer) = big_integer(text) {
+            return Err(SchemaError::BigInteger { pointer });
+        }
+        let schema = serde_json::from_slice(text).map_err(|_| SchemaError::Internal)?;
+        self.subschemas = measure(&schema, self.subschemas, limits)?;
+        Ok(schema)
     }
-    let schema = serde_json::from_slice(text).map_err(|_| SchemaError::Internal)?;
-    measure(&schema, limits)?;
-    Ok(schema)
 }
 
 fn build<J: Json>(
     schema: &Value,
-    documents: &[(&str, Value)],
+    documents: &[(String, Value)],
+    formats: &Formats,
     limits: &SchemaLimits,
 ) -> Result<jsonschema::Validator<Counted<J>>, SchemaError> {
     let draft = dialect(schema, documents)?;
@@ -134,17 +154,20 @@ fn build<J: Json>(
         jsonschema::uri::from_str(&base).map_err(|error| SchemaError::from_resolver(&error))?;
     survey(schema, root, draft, &all, limits)?;
 
-    jsonschema::options_for::<Counted<J>>()
+    let own_dialect = Draft::default().detect(schema) == Draft::Unknown;
+    let texts = std::iter::once(schema).chain(documents.iter().map(|(_, document)| document));
+    let options = jsonschema::options_for::<Counted<J>>()
         .with_registry(&others)
         .with_retriever(Refuse)
-        .with_pattern_options(patterns(schema, limits))
-        .should_validate_formats(false)
+        .with_pattern_options(patterns(texts, limits));
+    formats
+        .apply(options, own_dialect)
         .build(schema)
         .map_err(|error| build_error(&error))
 }
 
 /// A document that names no dialect is written in the schema's.
-fn register<'d>(documents: &'d [(&str, Value)], draft: Draft) -> Result<Registry<'d>, SchemaError> {
+fn register(documents: &[(String, Value)], draft: Draft) -> Result<Registry<'_>, SchemaError> {
     let mut registry = Registry::new();
     for (uri, document) in documents {
         registry = registry

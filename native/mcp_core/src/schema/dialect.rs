@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::SchemaError;
 
 /// The draft the schema is written for.
-pub(super) fn dialect(schema: &Value, documents: &[(&str, Value)]) -> Result<Draft, SchemaError> {
+pub(super) fn dialect(schema: &Value, documents: &[(String, Value)]) -> Result<Draft, SchemaError> {
     let mut schema = schema;
     // A document may define a dialect and be written in another one itself, but not in a circle.
     for _ in 0..=documents.len() {

@@ -3,8 +3,8 @@
 use jsonschema::ReferencingError;
 use referencing::UriError;
 
-use super::Problem;
 use super::problem::cut;
+use super::{Formats, Problem};
 use crate::json::JsonError;
 
 /// Bytes of an echoed reference or dialect.
@@ -17,7 +17,8 @@ const ECHO: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// More bytes than [`SchemaLimits::max_bytes`](super::SchemaLimits::max_bytes).
+    /// More bytes, with its documents, than
+    /// [`SchemaLimits::max_bytes`](super::SchemaLimits::max_bytes).
     #[error("the schema has more than {limit} bytes")]
     TooLarge {
         /// The limit.
@@ -39,7 +40,8 @@ pub enum SchemaError {
         /// The limit.
         limit: usize,
     },
-    /// More subschemas than [`SchemaLimits::max_subschemas`](super::SchemaLimits::max_subschemas).
+    /// More subschemas, with its documents, than
+    /// [`SchemaLimits::max_subschemas`](super::SchemaLimits::max_subschemas).
     #[error("the schema has more than {limit} subschemas")]
     TooManySubschemas {
         /// The limit.
@@ -61,6 +63,12 @@ pub enum SchemaError {
     UnknownDialect {
         /// The `$schema`, cut to 256 bytes.
         uri: String,
+    },
+    /// A format is to be asserted that is not known.
+    #[error("unknown format \"{name}\"; known are {}", known_formats())]
+    UnknownFormat {
+        /// The format, cut to 256 bytes.
+        name: String,
     },
     /// A reference to something that is not in the schema: nothing is ever fetched.
     #[error("the reference \"{reference}\" leads nowhere in the schema")]
@@ -89,6 +97,7 @@ impl SchemaError {
             Self::TooManyRefs { .. } => "too_many_refs",
             Self::TooComplex => "too_complex",
             Self::UnknownDialect { .. } => "unknown_dialect",
+            Self::UnknownFormat { .. } => "unknown_format",
             Self::Reference { .. } => "unknown_reference",
             Self::Invalid(_) => "invalid_schema",
             Self::Internal => "internal",
@@ -98,6 +107,12 @@ impl SchemaError {
     pub(super) fn unknown_dialect(uri: &str) -> Self {
         Self::UnknownDialect {
             uri: cut(uri, ECHO),
+        }
+    }
+
+    pub(super) fn unknown_format(name: &str) -> Self {
+        Self::UnknownFormat {
+            name: cut(name, ECHO),
         }
     }
 
@@ -122,4 +137,8 @@ impl SchemaError {
             reference: cut(reference, ECHO),
         }
     }
+}
+
+fn known_formats() -> String {
+    Formats::known().collect::<Vec<_>>().join(", ")
 }

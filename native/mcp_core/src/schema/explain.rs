@@ -7,9 +7,12 @@ use serde_json::{Map, Value};
 
 use super::Problem;
 use super::branches;
+use super::describe::quoted;
 use super::keywords::{Target, children};
 use super::nearest::nearest;
 use super::problem::{MAX_NAME, cut, is_presentable};
+use super::sentences::{explained, last_segment};
+use super::sources::Sources;
 use super::words::expected;
 
 /// Problems reported for one value.
@@ -23,14 +26,17 @@ const MAX_DECLARING: usize = 4;
 
 /// What is known while errors are explained.
 pub(super) struct Explainer<'e> {
-    schema: &'e Value,
+    sources: &'e Sources,
     /// The names of the properties received at a place.
     received: &'e dyn Fn(&Location) -> Vec<String>,
 }
 
 impl<'e> Explainer<'e> {
-    pub(super) fn new(schema: &'e Value, received: &'e dyn Fn(&Location) -> Vec<String>) -> Self {
-        Self { schema, received }
+    pub(super) fn new(
+        sources: &'e Sources,
+        received: &'e dyn Fn(&Location) -> Vec<String>,
+    ) -> Self {
+        Self { sources, received }
     }
 
     /// The problems behind `errors`, each once.
@@ -61,7 +67,31 @@ impl<'e> Explainer<'e> {
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
                 self.add_closest(error, context, level, problems);
             }
-            kind => push(problems, plain(error, kind)),
+            Kind::FalseSchema if is_closed_object(error) => self.add_unexpected(error, problems),
+            _ => push(problems, self.plain(error)),
+        }
+    }
+
+    /// The problems of an object of which no further property is allowed.
+    fn add_unexpected(&self, error: &ValidationError<'_>, problems: &mut Vec<Problem>) {
+        let declared = self.declared(error);
+        let received = (self.received)(error.instance_path());
+        let unexpected = received
+            .iter()
+            .filter(|name| !declared.contains(&name.as_str()));
+        for name in unexpected.take(MAX_PROBLEMS) {
+            let mut problem = self.unexpected(error, name);
+            "additionalProperties".clone_into(&mut problem.keyword);
+            push(problems, problem);
+        }
+    }
+
+    fn plain(&self, error: &ValidationError<'_>) -> Problem {
+        match explained(error, self.sources) {
+            Some((keyword, words)) => {
+                Problem::new(error.instance_path().as_str(), &keyword, &words)
+            }
+            None => plain(error, error.kind()),
         }
     }
 
@@ -80,7 +110,7 @@ impl<'e> Explainer<'e> {
             Some(errors) if level < MAX_LEVELS => {
                 self.add_all(errors, level.saturating_add(1), problems);
             }
-            _ => push(problems, plain(error, error.kind())),
+            _ => push(problems, self.plain(error)),
         }
     }
 
@@ -96,6 +126,7 @@ impl<'e> Explainer<'e> {
         let mut problem = plain(error, error.kind());
         let declared = self.declared(error);
         let received = (self.received)(error.instance_path());
+        self.add_reason(error, property, &received, &mut problem);
         let undeclared = received.iter().map(String::as_str);
         let undeclared = undeclared.filter(|name| is_presentable(name) && !declared.contains(name));
         let name = property.as_str().unwrap_or_default();
@@ -103,12 +134,33 @@ impl<'e> Explainer<'e> {
         problem
     }
 
+    /// Why a property is missing that only another one asks for.
+    fn add_reason(
+        &self,
+        error: &ValidationError<'_>,
+        property: &Value,
+        received: &[String],
+        problem: &mut Problem,
+    ) {
+        let keyword = last_segment(error.schema_path().as_str());
+        if !matches!(keyword, "dependentRequired" | "dependencies") {
+            return;
+        }
+        let asking = self.sources.keyword(error).and_then(Value::as_object);
+        let mut asking = asking.into_iter().flatten().filter(|(name, needed)| {
+            let needed = needed.as_array();
+            received.contains(*name) && needed.is_some_and(|needed| needed.contains(property))
+        });
+        if let Some((name, _)) = asking.next() {
+            let words = format!("{}, as it has {}", problem.expected, quoted(&[name], "and"));
+            *problem = Problem::new(error.instance_path().as_str(), keyword, &words);
+        }
+    }
+
     /// The property names declared beside the keyword at fault.
     fn declared(&self, error: &ValidationError<'_>) -> Vec<&'e str> {
-        let keyword = error.schema_path().as_str();
-        let parent = keyword.rsplit_once('/').map_or("", |(parent, _)| parent);
         let mut names = Vec::new();
-        if let Some(schema) = self.schema.pointer(parent).and_then(Value::as_object) {
+        if let Some(schema) = self.sources.holder(error) {
             collect_declared(schema, MAX_DECLARING, &mut names);
         }
         names
@@ -139,6 +191,11 @@ fn push(problems: &mut Vec<Problem>, problem: Problem) {
     }
 }
 
+/// Whether the error is that of an object, not of the properties it may not have.
+fn is_closed_object(error: &ValidationError<'_>) -> bool {
+    last_segment(error.schema_path().as_str()) == "additionalProperties"
+}
+
 fn plain(error: &ValidationError<'_>, kind: &Kind) -> Problem {
     let (text, allowed) = expected(kind);
     let mut problem = Problem::new(error.instance_path().as_str(), kind.keyword(), &text);
@@ -157,7 +214,8 @@ pub(super) fn explain_schema_error(error: &ValidationError<'_>) -> Problem {
         ),
         _ => {
             let nothing = |_: &Location| Vec::new();
-            let explainer = Explainer::new(&Value::Null, &nothing);
+            let sources = Sources::new(Value::Null, Vec::new());
+            let explainer = Explainer::new(&sources, &nothing);
             let problems = explainer.explain(std::slice::from_ref(error));
             let fallback = || Problem::new(place, error.kind().keyword(), "a valid schema");
             problems.into_iter().next().unwrap_or_else(fallback)

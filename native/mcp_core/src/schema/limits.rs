@@ -10,11 +10,11 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchemaLimits {
-    /// Bytes of JSON text.
+    /// Bytes of JSON text, of the schema and the documents it may refer to together.
     pub max_bytes: usize,
     /// Subschemas nested in one another, the root included.
     pub max_depth: usize,
-    /// Subschemas in all, the root included.
+    /// Subschemas in all, the root included and those of the documents.
     pub max_subschemas: usize,
     /// Bytes one compiled regular expression may take.
     pub max_regex_bytes: usize,

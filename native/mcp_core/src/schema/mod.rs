@@ -15,26 +15,35 @@
 mod branches;
 mod compile;
 mod counted;
+mod describe;
 mod dialect;
 mod error;
 mod explain;
+mod formats;
 mod keywords;
 mod limits;
 mod meter;
 mod nearest;
+mod options;
 mod patterns;
 mod problem;
 mod relation;
+mod repair;
+mod sentences;
+mod sources;
 mod survey;
 mod validator;
 mod words;
 
-pub use compile::{compile, compile_with_documents};
+pub use compile::{compile, compile_with};
 pub use error::SchemaError;
+pub use formats::Formats;
 pub use limits::SchemaLimits;
 pub(crate) use nearest::nearest;
+pub use options::SchemaOptions;
 pub use problem::Problem;
 pub use relation::{Answer, Containment, Contradiction, contains, contradictions, satisfiable};
+pub use repair::{Change, Edit, Repaired, Step};
 pub use validator::Validator;
 
 /// The representation of values as [`serde_json::Value`].

@@ -8,10 +8,14 @@ use super::SchemaLimits;
 /// Bytes all regular expressions of one schema may take together, in multiples of what one may.
 const SHARE: usize = 16;
 
-/// The regular expressions share [`SHARE`] times the limit of one.
-pub(super) fn patterns(schema: &Value, limits: &SchemaLimits) -> PatternOptions<Regex> {
+/// The regular expressions of a schema and its documents share [`SHARE`] times the limit of one.
+pub(super) fn patterns<'v>(
+    schemas: impl Iterator<Item = &'v Value>,
+    limits: &SchemaLimits,
+) -> PatternOptions<Regex> {
     let share = limits.max_regex_bytes.saturating_mul(SHARE);
-    let each = share.checked_div(count_patterns(schema)).unwrap_or(share);
+    let count = count_patterns(schemas.collect());
+    let each = share.checked_div(count).unwrap_or(share);
     let size = each.min(limits.max_regex_bytes);
     PatternOptions::regex()
         .size_limit(size)
@@ -19,9 +23,8 @@ pub(super) fn patterns(schema: &Value, limits: &SchemaLimits) -> PatternOptions<
 }
 
 /// How many patterns there are at most: every `pattern` and every name in a `patternProperties`.
-fn count_patterns(schema: &Value) -> usize {
+fn count_patterns(mut open: Vec<&Value>) -> usize {
     let mut count = 0_usize;
-    let mut open = vec![schema];
     while let Some(value) = open.pop() {
         match value {
             Value::Object(members) => {

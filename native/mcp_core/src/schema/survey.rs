@@ -30,9 +30,14 @@ const MAX_STATES: usize = 10_000;
 /// Subschemas visited inside each other, some kilobytes of stack each.
 const MAX_OPEN: usize = 4_000;
 
-/// Refuses a schema that nests too deeply or has too many subschemas, without recursion.
-pub(super) fn measure(schema: &Value, limits: &SchemaLimits) -> Result<(), SchemaError> {
-    let mut count = 0_usize;
+/// Refuses a schema that nests too deeply or has too many subschemas, without recursion; those of
+/// `counted` are of the texts before it. The number of them all.
+pub(super) fn measure(
+    schema: &Value,
+    counted: usize,
+    limits: &SchemaLimits,
+) -> Result<usize, SchemaError> {
+    let mut count = counted;
     let mut open = vec![(1_usize, schema)];
     while let Some((depth, schema)) = open.pop() {
         count = count.saturating_add(1);
@@ -52,7 +57,7 @@ pub(super) fn measure(schema: &Value, limits: &SchemaLimits) -> Result<(), Schem
                 .map(|(_, child)| (depth.saturating_add(1), child)),
         );
     }
-    Ok(())
+    Ok(count)
 }
 
 /// Refuses a schema whose references make it too costly, or lead nowhere.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::counted::{Counted, CountedNode};
 use super::explain::Explainer;
 use super::meter::{Meter, Stop, guarded};
+use super::sources::Sources;
 use super::{Problem, SchemaLimits};
 
 /// Steps that a search for problems may take in any case: a few milliseconds.
@@ -23,7 +24,8 @@ const MAX_NAMES: usize = 256;
 /// It is immutable and can be shared between threads.
 pub struct Validator<J: Json> {
     compiled: jsonschema::Validator<Counted<J>>,
-    schema: Value,
+    sources: Sources,
+    max_refs: usize,
     max_steps: u64,
     max_problems: usize,
 }
@@ -38,14 +40,26 @@ impl<J: Json> Validator<J> {
     pub(super) fn new(
         compiled: jsonschema::Validator<Counted<J>>,
         schema: Value,
+        documents: Vec<(String, Value)>,
         limits: &SchemaLimits,
     ) -> Self {
         Self {
             compiled,
-            schema,
+            sources: Sources::new(schema, documents),
+            max_refs: limits.max_refs_on_path,
             max_steps: limits.max_steps,
             max_problems: limits.max_problems,
         }
+    }
+
+    /// The schema itself.
+    pub(super) fn schema(&self) -> &Value {
+        self.sources.schema()
+    }
+
+    /// References that one value may be handed through.
+    pub(super) fn max_refs(&self) -> usize {
+        self.max_refs
     }
 
     /// Checks a value and says what is wrong with it.
@@ -141,7 +155,7 @@ impl<J: Json> Validator<J> {
         guarded(|| {
             let counted = CountedNode::new(node.clone(), meter);
             let errors: Vec<_> = self.compiled.iter_errors(counted).collect();
-            let mut problems = Explainer::new(&self.schema, &names).explain(&errors);
+            let mut problems = Explainer::new(&self.sources, &names).explain(&errors);
             problems.truncate(self.max_problems.max(1));
             problems
         })
@@ -168,7 +182,7 @@ impl<J: Json> Validator<J> {
         guarded(|| {
             let counted = CountedNode::new(node.clone(), meter);
             let error = self.compiled.validate(counted).err();
-            Explainer::new(&self.schema, &names).explain(error.as_slice())
+            Explainer::new(&self.sources, &names).explain(error.as_slice())
         })
     }
 }

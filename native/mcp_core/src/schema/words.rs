@@ -43,10 +43,10 @@ fn described(kind: &Kind) -> String {
         Kind::MaxProperties { limit } => format!("an object with at most {}", properties(*limit)),
         Kind::AdditionalItems { limit } => format!("an array of at most {limit} items"),
         Kind::Pattern { pattern } => format!("a string that matches the pattern {pattern}"),
-        Kind::Format { format } => format!("a string of the format {format}"),
+        Kind::Format { format } => super::formats::described(format),
         Kind::PropertyNames { error } => {
             format!(
-                "an object whose property names are {}",
+                "an object whose every property name is {}",
                 expected(error.kind()).0
             )
         }
@@ -56,13 +56,10 @@ fn described(kind: &Kind) -> String {
 
 fn fixed(kind: &Kind) -> &'static str {
     match kind {
-        Kind::FalseSchema => "absent",
         Kind::UniqueItems => "an array without duplicates",
-        Kind::Contains => "an array that contains what the schema asks for, as often as it asks",
         Kind::UnevaluatedItems { .. } => "an array without further items",
         Kind::Not { .. } => "something else than the schema rules out",
         Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => "valid under one of the alternatives",
-        Kind::OneOfMultipleValid { .. } => "valid under one of the alternatives only",
         Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
             "a string the pattern can be matched against"
         }
@@ -78,6 +75,20 @@ pub(super) fn type_names(kind: &TypeKind) -> Vec<&'static str> {
     };
     names.sort_by_key(|name| *name == NULL);
     names
+}
+
+/// A type by the name that schemas give it.
+pub(super) fn named_type(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "array" => "an array",
+        "boolean" => "a boolean",
+        "integer" => "an integer",
+        "null" => NULL,
+        "number" => "a number",
+        "object" => "an object",
+        "string" => "a string",
+        _ => return None,
+    })
 }
 
 const fn type_name(kind: JsonType) -> &'static str {
@@ -125,7 +136,8 @@ pub(super) fn one_of<'v>(values: impl Iterator<Item = &'v Value>) -> (String, Ve
     (text, allowed)
 }
 
-fn some(count: u64, what: &str) -> String {
+/// `1 item`, `2 items`.
+pub(super) fn some(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }

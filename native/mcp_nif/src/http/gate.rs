@@ -54,8 +54,20 @@ enum Posted {
     Sent,
     /// Its arguments do not fit.
     Refused(Box<Answer>),
+    /// Looking at its arguments takes longer than a thread that serves other connections can be kept.
+    TooLong,
     /// The worker is no more.
     Gone,
+}
+
+/// What became of a body.
+enum Admitted {
+    /// It has its answer.
+    Answered(Answer),
+    /// A worker will answer it.
+    Passed,
+    /// A process has to look at it.
+    TooLong,
 }
 
 /// Seconds after which a client that met no worker may come back.
@@ -116,12 +128,7 @@ impl Gate {
     }
 
     /// Admits a body that belongs to no session.
-    fn admit(
-        &self,
-        screened: &Screened,
-        body: &[u8],
-        call: &mut Call,
-    ) -> NifResult<Option<Answer>> {
+    fn admit(&self, screened: &Screened, body: &[u8], call: &mut Call) -> NifResult<Admitted> {
         let served = self.served();
         let facts = Facts {
             session: None,
@@ -130,18 +137,21 @@ impl Gate {
         // The listener has counted it.
         let limits = self.limits.get().with_max_bytes(body.len());
         match admit(&served.catalog.0, facts, body, &limits) {
-            Admission::Answer(answer) => Ok(Some(message(answer))),
+            Admission::Answer(answer) => Ok(Admitted::Answered(message(answer))),
             Admission::Kept { head, tail } => {
                 let body = served.payload(head, tail);
-                Ok(Some(Answer::json(StatusCode::OK, body)))
+                Ok(Admitted::Answered(Answer::json(StatusCode::OK, body)))
             }
             Admission::Request(request) => self.work(&served, &request, screened, call),
-            Admission::Open(opening) => Ok(self.open(&opening, call)),
+            Admission::Open(opening) => {
+                let refused = self.open(&opening, call);
+                Ok(refused.map_or(Admitted::Passed, Admitted::Answered))
+            }
             // It belongs to no session, so it concerns nobody.
             Admission::Ignored
             | Admission::Notice(_)
             | Admission::Response { .. }
-            | Admission::Batch(_) => Ok(Some(Answer::empty(StatusCode::ACCEPTED))),
+            | Admission::Batch(_) => Ok(Admitted::Answered(Answer::empty(StatusCode::ACCEPTED))),
         }
     }
 
@@ -152,7 +162,7 @@ impl Gate {
         request: &Request<'_>,
         screened: &Screened,
         call: &mut Call,
-    ) -> NifResult<Option<Answer>> {
+    ) -> NifResult<Admitted> {
         let mut exchange = None;
         for worker in self.turn() {
             let posted = with_env(|env| match announcement(env, served, request, screened) {
@@ -164,9 +174,9 @@ impl Gate {
                     });
                     Ok(sent.map_or(Posted::Gone, |()| Posted::Sent))
                 }
-                Ok(Err(answer)) => {
+                Ok(Err(unsent)) => {
                     env.clear();
-                    Ok(Posted::Refused(Box::new(message(answer))))
+                    Ok(unsent)
                 }
                 Err(error) => {
                     env.clear();
@@ -174,12 +184,13 @@ impl Gate {
                 }
             });
             match posted? {
-                Posted::Sent => return Ok(None),
-                Posted::Refused(answer) => return Ok(Some(*answer)),
+                Posted::Sent => return Ok(Admitted::Passed),
+                Posted::Refused(answer) => return Ok(Admitted::Answered(*answer)),
+                Posted::TooLong => return Ok(Admitted::TooLong),
                 Posted::Gone => exchange.iter().for_each(ExchangeResource::take_back),
             }
         }
-        Ok(Some(nobody()))
+        Ok(Admitted::Answered(nobody()))
     }
 
     /// Has a worker open a session.
@@ -277,8 +288,13 @@ impl Service for Gate {
             return self.hand(screened, &head, body.as_ref(), call);
         }
         let body = body.unwrap_or_default();
-        self.admit(&screened, &body, call)
-            .unwrap_or_else(|_| Some(finished(http::internal_error())))
+        match self.admit(&screened, &body, call) {
+            Ok(Admitted::Answered(answer)) => Some(answer),
+            Ok(Admitted::Passed) => None,
+            // Where there is no hook, nobody asks for the head.
+            Ok(Admitted::TooLong) => self.hand(screened, &OwnedHead::unseen(), Some(&body), call),
+            Err(_) => Some(finished(http::internal_error())),
+        }
     }
 
     fn refuse_body(&self, waiting: &Waiting, fault: Fault) -> Answer {
@@ -299,21 +315,22 @@ impl Service for Gate {
     }
 }
 
-/// `{:request, fields, whether it may be answered with events}`, or the answer to arguments that do not fit.
+/// `{:request, fields, whether it may be answered with events}`, or why there is nothing to send.
 fn announcement(
     env: &OwnedEnv,
     served: &Served,
     request: &Request<'_>,
     screened: &Screened,
-) -> NifResult<Result<SavedTerm, protocol::Answer>> {
+) -> NifResult<Result<SavedTerm, Posted>> {
     env.run(|terms| {
-        // No scheduler waits for this thread.
-        let judged = request_fields(terms, &served.catalog.0, request, Effort::Whole)?;
+        // No scheduler waits for this thread, but other connections do.
+        let judged = request_fields(terms, &served.catalog.0, request, Effort::Inline)?;
         Ok(match judged {
             Judged::Fields(fields) => {
                 Ok(env.save((atoms::request(), fields, screened.accepts_events)))
             }
-            Judged::Refused(answer) => Err(answer),
+            Judged::Refused(answer) => Err(Posted::Refused(Box::new(message(answer)))),
+            Judged::TooLong => Err(Posted::TooLong),
         })
     })
 }

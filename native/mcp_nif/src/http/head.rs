@@ -33,6 +33,17 @@ impl OwnedHead {
         }
     }
 
+    /// Stands for a head that no hook will look at.
+    pub(super) fn unseen() -> Self {
+        Self {
+            method: "POST".to_owned(),
+            target: String::new(),
+            authority: None,
+            headers: Vec::new(),
+            peer: SocketAddr::from(([0, 0, 0, 0], 0)),
+        }
+    }
+
     /// `{:head, screened, facts, head}`
     pub(super) fn term<'a>(
         &self,

@@ -6,12 +6,12 @@ use mcp_core::protocol::{
     Admission, Answer, Client, Completing, ListenFilter, Notice, Opening, Request, TaskVerb, Work,
     refuse_arguments,
 };
-use rustler::{Encoder, Env, Error, NifResult, ResourceArc, Term};
+use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use super::{CatalogResource, id_term};
 use crate::atoms;
 use crate::resources::binary_term;
-use crate::schema::{Effort, check};
+use crate::schema::{Effort, check, repair};
 use crate::terms::{TermJson, read_term};
 
 /// What a finished answer travels in.
@@ -48,6 +48,7 @@ pub(crate) fn to_term<'a>(
         Admission::Request(request) => match request_fields(env, &catalog.0, &request, effort)? {
             Judged::Fields(fields) => (atoms::request(), fields).encode(env),
             Judged::Refused(answer) => finished(env, answer, over),
+            Judged::TooLong => return Err(Error::Atom("over_budget")),
         },
         Admission::Notice(notice) => {
             (atoms::notification(), notice_term(env, &notice)?).encode(env)
@@ -115,7 +116,7 @@ fn notice_term<'a>(env: Env<'a>, notice: &Notice<'a>) -> NifResult<Term<'a>> {
 }
 
 /// Kind, index, name, arguments.
-type Asked<'r, 'a> = (rustler::Atom, Option<usize>, Option<&'r str>, Term<'a>);
+type Asked<'r, 'a> = (Atom, Option<usize>, Option<&'r str>, Term<'a>);
 
 /// A request whose arguments were looked at.
 pub(crate) enum Judged<'a> {
@@ -123,6 +124,8 @@ pub(crate) enum Judged<'a> {
     Fields(Term<'a>),
     /// The answer to arguments that do not fit.
     Refused(Answer),
+    /// Looking at the arguments takes more than the effort.
+    TooLong,
 }
 
 pub(crate) fn request_fields<'a>(
@@ -132,9 +135,11 @@ pub(crate) fn request_fields<'a>(
     effort: Effort,
 ) -> NifResult<Judged<'a>> {
     let (kind, index, name, arguments) = asked(env, request)?;
-    if let Some(answer) = refuse(catalog, request, arguments, effort)? {
-        return Ok(Judged::Refused(answer));
-    }
+    let (arguments, repairs) = match fitting(env, catalog, request, arguments, effort) {
+        None => return Ok(Judged::TooLong),
+        Some(Err(answer)) => return Ok(Judged::Refused(answer)),
+        Some(Ok(fitting)) => fitting,
+    };
     let fields = [
         id_term(env, &request.id),
         request.method.name().encode(env),
@@ -152,6 +157,7 @@ pub(crate) fn request_fields<'a>(
         client_term(env, request.client.as_ref())?,
         input_term(env, request)?,
         task_term(env, request),
+        repairs.encode(env),
     ];
     let fields = rustler::types::tuple::make_tuple(env, &fields);
     Ok(Judged::Fields(fields))
@@ -273,7 +279,7 @@ fn asked_of_server<'r, 'a: 'r>(env: Env<'a>, work: &'r Work<'a>) -> NifResult<As
     })
 }
 
-fn list_atom(kind: ListKind) -> rustler::Atom {
+fn list_atom(kind: ListKind) -> Atom {
     match kind {
         ListKind::Tools => atoms::list_tools(),
         ListKind::Prompts => atoms::list_prompts(),
@@ -282,7 +288,7 @@ fn list_atom(kind: ListKind) -> rustler::Atom {
     }
 }
 
-fn verb_atom(verb: TaskVerb) -> rustler::Atom {
+fn verb_atom(verb: TaskVerb) -> Atom {
     match verb {
         TaskVerb::Get => atoms::get_task(),
         TaskVerb::Result => atoms::task_result(),
@@ -303,21 +309,35 @@ fn task_term<'a>(env: Env<'a>, request: &Request<'a>) -> Term<'a> {
     }
 }
 
-/// The finished answer to a call whose arguments do not fit the tool's schema.
-fn refuse(
+/// Arguments, and the kinds of the changes by which they fit.
+type Fitting<'a> = (Term<'a>, Vec<Atom>);
+
+/// Arguments that fit the tool's schema, and the kinds of the changes by which they do; or the
+/// finished answer to a call whose arguments do not. `None` where that takes more than the effort to say.
+fn fitting<'a>(
+    env: Env<'a>,
     catalog: &Catalog<TermJson>,
     request: &Request<'_>,
-    arguments: Term<'_>,
+    arguments: Term<'a>,
     effort: Effort,
-) -> NifResult<Option<Answer>> {
+) -> Option<Result<Fitting<'a>, Answer>> {
+    let as_sent = Ok((arguments, Vec::new()));
     let Work::Tool { index, name, .. } = &request.work else {
-        return Ok(None);
+        return Some(as_sent);
     };
     let Some(tool) = catalog.tool(*index) else {
-        return Ok(None);
+        return Some(as_sent);
     };
-    let checked = check(&tool.input, arguments, effort).ok_or(Error::Atom("over_budget"))?;
-    Ok(checked.err().map(|problems| {
+    let Err(problems) = check(&tool.input, arguments, effort)? else {
+        return Some(as_sent);
+    };
+    let repaired = match (tool.repair, effort) {
+        (false, _) => None,
+        // It checks the arguments again, some times.
+        (true, Effort::Inline) => return None,
+        (true, Effort::Whole) => repair(env, &tool.input, arguments),
+    };
+    Some(repaired.ok_or_else(|| {
         let extras = catalog.extras(request.revision);
         refuse_arguments(name, &problems, &request.id, request.revision, &extras)
     }))

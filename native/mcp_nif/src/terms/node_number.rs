@@ -37,6 +37,16 @@ impl TermNumber {
     }
 }
 
+/// The nearest float may be the least integer of 64 bits, which a number of more bits is below.
+fn beyond_64_bits(value: f64) -> f64 {
+    const LEAST: f64 = -9_223_372_036_854_775_808.0;
+    if value.to_bits() == LEAST.to_bits() {
+        LEAST.next_down()
+    } else {
+        value
+    }
+}
+
 impl JsonNumber for TermNumber {
     fn as_u64(&self) -> Option<u64> {
         match self {
@@ -63,7 +73,7 @@ impl JsonNumber for TermNumber {
             Self::Signed(value) => Some(*value as f64),
             Self::Unsigned(value) => Some(*value as f64),
             // Digits always parse; beyond the floats to an infinity, which is as large as they say.
-            Self::Big(digits) => digits.parse().ok(),
+            Self::Big(digits) => digits.parse().ok().map(beyond_64_bits),
             Self::Float(value) => Some(*value),
         }
     }

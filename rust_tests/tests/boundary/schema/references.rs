@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use mcp_core::schema::{SchemaError, SchemaLimits, SerdeJson, compile_with_documents};
+use mcp_core::schema::{SchemaError, SchemaOptions, SerdeJson, compile_with};
 use serde_json::{Value, json};
 
 use super::{compile, on_stack};
@@ -111,11 +111,11 @@ fn given_documents_are_found_by_their_uri() {
     let compile = |schema: &Value, documents: &[(&str, &[u8])]| {
         let text = schema.to_string();
         on_stack(64 << 20, || {
-            compile_with_documents::<SerdeJson>(
-                text.as_bytes(),
+            let options = SchemaOptions {
                 documents,
-                &SchemaLimits::default(),
-            )
+                ..SchemaOptions::default()
+            };
+            compile_with::<SerdeJson>(text.as_bytes(), &options)
         })
     };
     let documents: &[(&str, &[u8])] = &[

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcp_core::schema::{SchemaError, SchemaLimits, SerdeJson, Validator, compile_with_documents};
+use mcp_core::schema::{SchemaError, SchemaOptions, SerdeJson, Validator, compile_with};
 use serde_json::{Value, json};
 
 use super::on_stack;
@@ -131,13 +131,12 @@ fn run_group(
         object.entry("$schema").or_insert(json!(dialect));
     }
     let text = schema.to_string();
-    let needed = if text.contains("localhost:1234") {
-        documents
-    } else {
-        &[]
+    let options = SchemaOptions {
+        documents,
+        ..SchemaOptions::default()
     };
     let validator: Result<Validator<SerdeJson>, SchemaError> =
-        compile_with_documents(text.as_bytes(), needed, &SchemaLimits::default());
+        compile_with(text.as_bytes(), &options);
     let tests = group["tests"].as_array().unwrap();
     for test in tests {
         let name = format!("{file}: {}: {}", group["description"], test["description"]);

@@ -1,0 +1,185 @@
+//! Which formats a string has to have, and how to say so.
+
+use jsonschema::json::Json;
+use jsonschema::{Draft, ValidationOptions};
+use serde::Deserialize;
+
+use super::SchemaError;
+
+/// What becomes of the keyword `format`.
+///
+/// Formats that are not known are annotations whatever is asked for: a schema may have its own.
+///
+/// # Examples
+/// ```
+/// use mcp_core::schema::{Formats, SchemaOptions, SerdeJson, compile_with};
+///
+/// let options = SchemaOptions { formats: Formats::Assert, ..SchemaOptions::default() };
+/// let validator = compile_with::<SerdeJson>(br#"{"format": "date"}"#, &options)?;
+/// let problems = validator.check(&serde_json::json!("31.1.2026")).unwrap_err();
+/// assert_eq!(problems[0].to_string(), "(root): must be a date such as 2026-01-31 (format)");
+/// # Ok::<(), mcp_core::schema::SchemaError>(())
+/// ```
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(
+    rename_all = "lowercase",
+    expecting = "\"annotate\", \"assert\" or a list of formats"
+)]
+pub enum Formats {
+    /// It is an annotation, as 2019-09 and 2020-12 have it, unless a dialect among the documents
+    /// says otherwise.
+    #[default]
+    Annotate,
+    /// Every known format is asserted.
+    Assert,
+    /// These are asserted, the others are annotations.
+    #[serde(untagged)]
+    Only(Vec<String>),
+}
+
+/// Name, the draft from which on it is known, and an example in words that follow "must be".
+///
+/// The internationalised names (`idn-email`, `idn-hostname`) are not known: what they allow depends
+/// on tables of Unicode that are larger than the rest of this library.
+const KNOWN: [(&str, Draft, &str); 17] = [
+    ("date", Draft::Draft4, "a date such as 2026-01-31"),
+    (
+        "date-time",
+        Draft::Draft4,
+        "a date and time with an offset such as 2026-01-31T09:30:00Z",
+    ),
+    ("duration", Draft::Draft201909, "a duration such as PT1H30M"),
+    (
+        "email",
+        Draft::Draft4,
+        "an e-mail address such as name@example.com",
+    ),
+    ("hostname", Draft::Draft4, "a host name such as example.com"),
+    ("ipv4", Draft::Draft4, "an IPv4 address such as 192.0.2.1"),
+    ("ipv6", Draft::Draft4, "an IPv6 address such as 2001:db8::1"),
+    (
+        "iri",
+        Draft::Draft7,
+        "an absolute IRI such as https://example.com/path",
+    ),
+    (
+        "iri-reference",
+        Draft::Draft7,
+        "an IRI or a relative reference such as ../path",
+    ),
+    (
+        "json-pointer",
+        Draft::Draft6,
+        "a JSON Pointer such as /items/0",
+    ),
+    ("regex", Draft::Draft4, "a regular expression of ECMA-262"),
+    (
+        "relative-json-pointer",
+        Draft::Draft7,
+        "a relative JSON Pointer such as 1/items",
+    ),
+    (
+        "time",
+        Draft::Draft4,
+        "a time with an offset such as 09:30:00Z",
+    ),
+    (
+        "uri",
+        Draft::Draft4,
+        "an absolute URI such as https://example.com/path",
+    ),
+    (
+        "uri-reference",
+        Draft::Draft6,
+        "a URI or a relative reference such as ../path",
+    ),
+    (
+        "uri-template",
+        Draft::Draft6,
+        "a URI template such as /users/{id}",
+    ),
+    (
+        "uuid",
+        Draft::Draft201909,
+        "a UUID such as 123e4567-e89b-12d3-a456-426614174000",
+    ),
+];
+
+impl Formats {
+    /// The names of all formats that can be asserted.
+    ///
+    /// # Examples
+    /// ```
+    /// use mcp_core::schema::Formats;
+    /// assert!(Formats::known().any(|name| name == "date-time"));
+    /// ```
+    pub fn known() -> impl Iterator<Item = &'static str> {
+        KNOWN.iter().map(|(name, ..)| *name)
+    }
+
+    /// Refuses a name that is no format.
+    pub(super) fn verify(&self) -> Result<(), SchemaError> {
+        let Self::Only(names) = self else {
+            return Ok(());
+        };
+        let unknown = names
+            .iter()
+            .find(|name| !Self::known().any(|known| known == *name));
+        unknown.map_or(Ok(()), |name| Err(SchemaError::unknown_format(name)))
+    }
+
+    /// Tells the compiler. A dialect that is not a draft's own decides by its vocabularies.
+    pub(super) fn apply<'i, R, J: Json>(
+        &self,
+        options: ValidationOptions<'i, R, J>,
+        own_dialect: bool,
+    ) -> ValidationOptions<'i, R, J> {
+        match self {
+            Self::Annotate if own_dialect => options,
+            Self::Annotate => options.should_validate_formats(false),
+            Self::Assert => options.should_validate_formats(true),
+            Self::Only(names) => {
+                let others = Self::known().filter(|known| !names.iter().any(|name| name == known));
+                others
+                    .fold(options, |options, other| {
+                        options.with_format(other, |_| true)
+                    })
+                    .should_validate_formats(true)
+            }
+        }
+    }
+}
+
+/// `a date such as 2026-01-31`.
+pub(super) fn described(format: &str) -> String {
+    KNOWN.iter().find(|(name, ..)| *name == format).map_or_else(
+        || format!("a string of the format {format}"),
+        |(.., words)| (*words).to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KNOWN;
+    use jsonschema::Draft;
+
+    /// The table says of each draft what the compiler knows.
+    #[test]
+    fn the_table_of_formats_is_the_compilers() {
+        let options = jsonschema::options();
+        for draft in [
+            Draft::Draft4,
+            Draft::Draft6,
+            Draft::Draft7,
+            Draft::Draft201909,
+            Draft::Draft202012,
+        ] {
+            for (name, since, _) in KNOWN {
+                let known = options.is_known_format(draft, name);
+                assert_eq!(known, draft >= since, "{name} in {draft:?}");
+            }
+            assert!(!options.is_known_format(draft, "idn-email"));
+            assert!(!options.is_known_format(draft, "idn-hostname"));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Which subschema a place of the value has, where there is but one.
+
+use serde_json::{Map, Value};
+
+/// Keywords with which several subschemas may speak about one value.
+const AMBIGUOUS: [&str; 11] = [
+    "$dynamicRef",
+    "$recursiveRef",
+    "allOf",
+    "anyOf",
+    "dependencies",
+    "dependentSchemas",
+    "else",
+    "if",
+    "not",
+    "oneOf",
+    "then",
+];
+
+/// Keywords that may stand beside a `$ref` without saying more about the value.
+const BESIDE_REF: [&str; 12] = [
+    "$comment",
+    "$defs",
+    "$ref",
+    "$schema",
+    "default",
+    "definitions",
+    "deprecated",
+    "description",
+    "examples",
+    "readOnly",
+    "title",
+    "writeOnly",
+];
+
+/// A schema, asked for the subschemas of places.
+pub(super) struct Places<'s> {
+    root: &'s Value,
+    max_refs: usize,
+}
+
+impl<'s> Places<'s> {
+    pub(super) fn new(root: &'s Value, max_refs: usize) -> Self {
+        Self { root, max_refs }
+    }
+
+    /// The subschema of the whole value.
+    pub(super) fn root(&self) -> &'s Value {
+        self.root
+    }
+
+    /// The one subschema that speaks about a value, behind its references; none where there may be
+    /// others.
+    pub(super) fn resolve(&self, schema: &'s Value) -> Option<&'s Map<String, Value>> {
+        let mut schema = schema;
+        for _ in 0..=self.max_refs {
+            let members = self.own(schema)?;
+            let Some(reference) = members.get("$ref") else {
+                let is_plain = !members.keys().any(|key| AMBIGUOUS.contains(&key.as_str()));
+                return is_plain.then_some(members);
+            };
+            let alone = members.keys().all(|key| BESIDE_REF.contains(&key.as_str()));
+            schema = self.target(reference.as_str().filter(|_| alone)?)?;
+        }
+        None
+    }
+
+    /// The members of a subschema of the root's own resource.
+    fn own(&self, schema: &'s Value) -> Option<&'s Map<String, Value>> {
+        let members = schema.as_object()?;
+        let is_resource = ["$id", "id"]
+            .iter()
+            .any(|id| members.get(*id).is_some_and(Value::is_string));
+        (!is_resource || std::ptr::eq(schema, self.root)).then_some(members)
+    }
+
+    /// What a reference inside the root's resource leads to.
+    fn target(&self, reference: &str) -> Option<&'s Value> {
+        let pointer = reference.strip_prefix('#')?;
+        if pointer.contains('%') || !(pointer.is_empty() || pointer.starts_with('/')) {
+            return None;
+        }
+        let mut target = self.root;
+        for segment in pointer.split('/').skip(1) {
+            let name = segment.replace("~1", "/").replace("~0", "~");
+            target = match target {
+                Value::Object(_) => self.own(target)?.get(&name)?,
+                Value::Array(items) => items.get(name.parse::<usize>().ok()?)?,
+                _ => return None,
+            };
+        }
+        Some(target)
+    }
+}
+
+/// The one type a subschema allows.
+pub(super) fn only_type(members: &Map<String, Value>) -> Option<&str> {
+    let names = match members.get("type")? {
+        Value::Array(names) => names.as_slice(),
+        name => std::slice::from_ref(name),
+    };
+    match names {
+        [name] => name.as_str(),
+        _ => None,
+    }
+}
+
+/// The subschema of a property.
+pub(super) fn property<'s>(members: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
+    let declared = members
+        .get("properties")
+        .and_then(|properties| properties.get(name));
+    declared.or_else(|| members.get("additionalProperties"))
+}
+
+/// The subschema of an item.
+pub(super) fn item(members: &Map<String, Value>, index: usize) -> Option<&Value> {
+    let list = |keyword: &str| members.get(keyword).and_then(Value::as_array);
+    match (list("prefixItems"), list("items")) {
+        (Some(first), _) => first.get(index).or_else(|| members.get("items")),
+        (None, Some(first)) => first.get(index).or_else(|| members.get("additionalItems")),
+        (None, None) => members.get("items"),
+    }
+}

@@ -1,0 +1,123 @@
+//! A walk through the places of a value whose subschemas leave no doubt.
+
+use std::rc::Rc;
+
+use jsonschema::json::{Array, Json, Node, Object};
+use serde_json::{Map, Value};
+
+use super::change::{Allowance, change};
+use super::places::{Places, item, only_type, property};
+use super::{Change, Edit, Step};
+
+/// Places that are looked at.
+const MAX_PLACES: usize = 20_000;
+
+/// The last step of a way, and the steps before it.
+struct Way {
+    step: Step,
+    before: Option<Rc<Way>>,
+}
+
+/// A value, the subschema of its place, and the way to it.
+struct Place<'s, N> {
+    node: N,
+    schema: &'s Value,
+    way: Option<Rc<Way>>,
+    depth: usize,
+}
+
+/// The changes that could make the value valid, in order of their paths; `None` when they, or the
+/// places to look at, are too many.
+pub(super) fn edits<J: Json>(
+    places: &Places<'_>,
+    node: &J::Node<'_>,
+    allowance: &mut Allowance,
+) -> Option<Vec<Edit>> {
+    let mut edits = Vec::new();
+    let mut seen = 0_usize;
+    let mut open = vec![Place {
+        node: node.clone(),
+        schema: places.root(),
+        way: None,
+        depth: 0,
+    }];
+    while let Some(place) = open.pop() {
+        seen = seen.saturating_add(1);
+        if seen > MAX_PLACES {
+            return None;
+        }
+        let Some(members) = places.resolve(place.schema) else {
+            continue;
+        };
+        let change = only_type(members)
+            .and_then(|wanted| change::<J>(wanted, &place.node, place.depth, allowance))
+            .filter(|change| *change != Change::List || !holds_lists(places, members));
+        if let Some(change) = change {
+            allowance.take()?;
+            edits.push(Edit {
+                path: path(place.way.as_ref()),
+                change,
+            });
+        } else {
+            open_inside::<J>(&place, members, &mut open);
+        }
+        if open.len() > MAX_PLACES {
+            return None;
+        }
+    }
+    edits.sort_by(|one, other| one.path.cmp(&other.path));
+    Some(edits)
+}
+
+/// Whether the items are arrays themselves: then one scalar is not the list that was meant.
+fn holds_lists<'s>(places: &Places<'s>, members: &'s Map<String, Value>) -> bool {
+    let item = item(members, 0).and_then(|schema| places.resolve(schema));
+    item.and_then(only_type) == Some("array")
+}
+
+/// Adds the places inside one.
+fn open_inside<'s, 'i, J: Json>(
+    place: &Place<'s, J::Node<'i>>,
+    members: &'s Map<String, Value>,
+    open: &mut Vec<Place<'s, J::Node<'i>>>,
+) {
+    let mut add = |node, schema, step| {
+        open.push(Place {
+            node,
+            schema,
+            way: Some(Rc::new(Way {
+                step,
+                before: place.way.clone(),
+            })),
+            depth: place.depth.saturating_add(1),
+        });
+    };
+    if let Some(object) = place.node.as_object() {
+        // A name may match a pattern as well as be declared.
+        if members.contains_key("patternProperties") {
+            return;
+        }
+        for (name, node) in object.members() {
+            if let Some(schema) = property(members, name.as_ref()) {
+                add(node, schema, Step::Name(name.as_ref().to_owned()));
+            }
+        }
+    } else if let Some(array) = place.node.as_array() {
+        for (index, node) in array.elements().enumerate().take(MAX_PLACES) {
+            if let Some(schema) = item(members, index) {
+                add(node, schema, Step::Index(index));
+            }
+        }
+    }
+}
+
+fn path(way: Option<&Rc<Way>>) -> Vec<Step> {
+    let mut path = Vec::new();
+    let mut way = way;
+    while let Some(last) = way {
+        path.push(last.step.clone());
+        way = last.before.as_ref();
+    }
+    path.reverse();
+    path
+}

@@ -1,0 +1,87 @@
+defmodule Stress.Calls do
+  @moduledoc """
+  M27 and Invariant I: a million calls of every kind, half of them over HTTP and half over stdio, each to a VM of its
+  own, with ten names or more in each that nobody has heard of. Afterwards no atom is new, and processes, ports, tables
+  and memory are where they were after the first ten thousand.
+  """
+
+  alias McpServer.{FaultServer, JSON, StdioPeer}
+  alias Stress.{Report, Traffic}
+
+  @clients 16
+  # The binaries of an idle server are some kilobytes, as large as what a reader has in hand.
+  @buffers 64 * 1024
+
+  def run(short?) do
+    calls = if short?, do: 4_000, else: 500_000
+    first = if short?, do: 2_000, else: 10_000
+    Enum.flat_map(FaultServer.transports(), &over(&1, first, calls))
+  end
+
+  defp over(transport, first, calls) do
+    tmp_dir = Path.join(System.tmp_dir!(), "stress-#{System.unique_integer([:positive])}")
+    File.mkdir_p!(tmp_dir)
+    # What a failing tool logs is not what is measured.
+    server = FaultServer.start(transport, tmp_dir, logger: :none)
+    FaultServer.figures(server)
+    send_all(server, 1..first)
+    before = settled(server)
+    {microseconds, :ok} = :timer.tc(fn -> send_all(server, (first + 1)..(first + calls)) end)
+    now = settled(server)
+    Report.line("over #{transport}", ["#{calls} calls", "#{div(calls * 1_000_000, microseconds)}/s"])
+    Report.figures(before, now)
+    status = FaultServer.stop(server)
+    File.rm_rf!(tmp_dir)
+    findings(transport, calls, before, now, status)
+  end
+
+  defp findings(transport, calls, before, now, status) do
+    text = "#{calls} calls over #{transport}:"
+    within = fn name, slack -> now[name] <= div(before[name] * 105, 100) + slack end
+
+    [
+      {"M27: #{text} no atom is new (#{now["atoms"] - before["atoms"]})", now["atoms"] == before["atoms"]},
+      {"I: #{text} processes, ports and tables are as before",
+       Enum.all?(~w(processes ports tables), &(now[&1] <= before[&1]))},
+      {"I: #{text} memory is within 5 %, and so are binaries, but for the buffers of those who ask",
+       within.("memory", 0) and within.("binary", @buffers)},
+      {"I: #{text} the VM ends with status 0", status == 0}
+    ]
+  end
+
+  # Connections that were closed and calls that were answered take a moment to be gone.
+  defp settled(server) do
+    Process.sleep(2_000)
+    FaultServer.figures(server)
+  end
+
+  defp send_all(%{transport: :http, http: http}, numbers) do
+    for client <- 1..@clients do
+      own = Stream.filter(numbers, &(rem(&1, @clients) == client - 1))
+      Task.async(fn -> Traffic.over_http(http.port, own) end)
+    end
+    |> Task.await_many(:infinity)
+
+    :ok
+  end
+
+  defp send_all(%{transport: :stdio, peer: peer}, numbers) do
+    numbers |> Stream.chunk_every(500) |> Enum.each(&exchange(peer, &1))
+  end
+
+  # Some hundred lines at once, then their answers: a client that never read would be held back.
+  defp exchange(peer, numbers) do
+    requests = Enum.map(numbers, &Traffic.request/1)
+    StdioPeer.write_raw(peer, for({request, _answered?} <- requests, do: [request.body, ?\n]))
+    answers(peer, Enum.count(requests, fn {_request, answered?} -> answered? end))
+  end
+
+  defp answers(_peer, 0), do: :ok
+
+  defp answers(peer, left) do
+    case JSON.decode!(StdioPeer.line(peer, 120_000)) do
+      %{"method" => "notifications/" <> _progress} -> answers(peer, left)
+      _answer -> answers(peer, left - 1)
+    end
+  end
+end

@@ -1,0 +1,58 @@
+defmodule Stress.Report do
+  @moduledoc "Prints what the stress scripts measure, and whether it is as it must be."
+
+  @doc "The machine the figures belong to."
+  @spec machine() :: String.t()
+  def machine do
+    "#{:erlang.system_info(:system_architecture)}, #{System.schedulers_online()} schedulers, " <>
+      "OTP #{System.otp_release()}, Elixir #{System.version()}, #{Date.utc_today()}"
+  end
+
+  @doc "A line of a table."
+  @spec line(String.t(), [String.t()]) :: :ok
+  def line(name, cells) do
+    IO.puts("  " <> String.pad_trailing(name, 22) <> Enum.map_join(cells, "  ", &String.pad_leading(&1, 12)))
+  end
+
+  @doc "A line of milliseconds: how many, percentiles, the most. Returns p99.9 and the most, in microseconds."
+  @spec percentiles(String.t(), [integer()]) :: {integer(), integer()}
+  def percentiles(name, microseconds) do
+    sorted = microseconds |> Enum.sort() |> List.to_tuple()
+    [p50, p99, p999, most] = for share <- [0.5, 0.99, 0.999, 1.0], do: at(sorted, share)
+    line(name, ["#{tuple_size(sorted)}" | for(value <- [p50, p99, p999, most], do: ms(value))])
+    {p999, most}
+  end
+
+  @doc "The heading of such lines."
+  @spec percentiles_heading() :: :ok
+  def percentiles_heading, do: line("lateness, ms", ~w(ticks p50 p99 p99.9 most))
+
+  defp at(sorted, share), do: elem(sorted, min(tuple_size(sorted) - 1, trunc(tuple_size(sorted) * share)))
+  defp ms(microseconds), do: :erlang.float_to_binary(microseconds / 1_000, decimals: 2)
+
+  @doc "A line for each figure of a VM, see `McpServer.Invariant`: before and now."
+  @spec figures(map(), map()) :: :ok
+  def figures(before, now) do
+    line("", ~w(before now))
+    for name <- Enum.sort(Map.keys(before)), do: line(name, ["#{before[name]}", "#{now[name]}"])
+    :ok
+  end
+
+  @doc "Prints the findings and says whether all of them held that are judged."
+  @spec held?([{String.t(), boolean()} | {String.t(), boolean(), :timed}], boolean()) :: boolean()
+  def held?(findings, short?) do
+    IO.puts("")
+    judged = for finding <- findings, not (short? and tuple_size(finding) == 3), do: elem(finding, 1)
+
+    for finding <- findings do
+      unjudged = short? and tuple_size(finding) == 3
+
+      IO.puts(
+        "  #{if elem(finding, 1), do: "held  ", else: "MISSED"}  #{elem(finding, 0)}#{if unjudged, do: " (not judged)"}"
+      )
+    end
+
+    IO.puts("\n#{Enum.count(judged, & &1)} of #{length(judged)} held")
+    Enum.all?(judged)
+  end
+end

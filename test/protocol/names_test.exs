@@ -1,0 +1,73 @@
+defmodule McpServer.Protocol.NamesTest do
+  # M26, over both transports: names that mean something to somebody's runtime, and the strings that others stumble
+  # over, are data: they come back as they went, wherever they stand, and no atom is made of them.
+  use ExUnit.Case, async: true
+
+  alias McpServer.{FaultServer, JSON}
+
+  @moduletag :tmp_dir
+  @moduletag timeout: 300_000
+
+  @corpus Path.expand("../../../shared/corpora/naughty-strings/blns.json", __DIR__)
+
+  @names ~w(__proto__ __struct__ constructor prototype Elixir.File Elixir.System nil true false :os.cmd $ref __mcp__ _meta)
+
+  defp echoed(server, arguments),
+    do: server |> FaultServer.call("echo", arguments) |> FaultServer.text() |> JSON.decode!()
+
+  # What a header cannot hold travels in Base64.
+  defp named(name), do: [{"mcp-name", "=?base64?#{Base.encode64(name)}?="}]
+
+  defp read(server, string) do
+    uri = "faults://rows/" <> URI.encode(string, &URI.char_unreserved?/1)
+    FaultServer.ask(server, "resources/read", %{"uri" => uri}, headers: named(uri))
+  end
+
+  for transport <- FaultServer.transports() do
+    @transport transport
+
+    test "#{transport}: M26: names of runtimes, as keys, values and names of tools", context do
+      server = FaultServer.start(@transport, context.tmp_dir)
+
+      FaultServer.assert_kept(server, fn ->
+        for name <- @names, arguments <- [%{name => 1}, %{"a" => %{name => name}}, %{"a" => [%{name => %{}}]}] do
+          assert echoed(server, arguments) == arguments
+          assert %{"error" => %{"code" => -32602}} = FaultServer.call(server, name, arguments)
+        end
+
+        all = Map.new(@names, &{&1, &1})
+        assert echoed(server, all) == all
+      end)
+
+      assert FaultServer.stop(server) == 0
+    end
+
+    if File.regular?(@corpus) do
+      test "#{transport}: M26: 515 naughty strings, as keys, values, names and URIs", context do
+        strings = @corpus |> File.read!() |> JSON.decode!()
+        assert length(strings) == 515
+        server = FaultServer.start(@transport, context.tmp_dir)
+
+        FaultServer.assert_kept(server, fn ->
+          for string <- strings do
+            arguments = %{"value" => string, "keys" => %{string => [string]}}
+            assert echoed(server, arguments) == arguments
+          end
+
+          for string <- strings do
+            assert %{"error" => %{"code" => -32602}} = FaultServer.call(server, string, %{}, headers: named(string))
+          end
+
+          # A variable is one segment: not empty, without slashes, backslashes and NUL, and none that goes up.
+          read =
+            for string <- strings, answer = read(server, string), is_map_key(answer, "result"), do: {string, answer}
+
+          for {string, answer} <- read, do: assert([%{"text" => ^string}] = answer["result"]["contents"])
+          assert length(read) == 331
+        end)
+
+        assert FaultServer.stop(server) == 0
+      end
+    end
+  end
+end

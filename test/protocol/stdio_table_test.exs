@@ -1,0 +1,72 @@
+defmodule McpServer.Protocol.StdioTableTest do
+  # Messages and their answers, row by row, over stdio; see `McpServer.StdioTable`. And what a table has no row for.
+  use ExUnit.Case, async: true
+
+  import McpServer.StdioPeer, only: [initialize: 2, message: 1, read: 1, request: 3, vm: 1, write: 2]
+
+  alias McpServer.{HttpTable, JSON, StdioPeer, StdioTable}
+
+  setup_all do
+    tmp_dir = Path.join(System.tmp_dir!(), "mcp_stdio_table_#{System.unique_integer([:positive])}")
+    File.mkdir_p!(tmp_dir)
+    on_exit(fn -> File.rm_rf!(tmp_dir) end)
+
+    revisions = StdioTable.rows() |> Enum.map(& &1.session) |> Enum.uniq()
+    {:ok, channels: Map.new(revisions, &{&1, start_supervised!({StdioTable, {&1, tmp_dir}})})}
+  end
+
+  for %{name: name, session: session} <- StdioTable.rows() do
+    test "stdio: #{name}", %{channels: channels} do
+      StdioTable.check(channels[unquote(session)], StdioTable.fetch(unquote(name)))
+    end
+  end
+
+  test "every row of the messages is run over stdio, but for what is said in headers" do
+    rows = for row <- HttpTable.rows(), row.name =~ ~r/\bM\d/, do: row.name
+    ids = fn names -> names |> Enum.flat_map(&Regex.scan(~r/\bM\d+/, &1)) |> List.flatten() |> Enum.uniq() end
+    assert ids.(rows) -- ids.(for row <- StdioTable.rows(), do: row.name) == ["M21"]
+  end
+
+  describe "stdio: a session" do
+    @describetag :tmp_dir
+
+    defp session(context) do
+      peer =
+        StdioPeer.start(vm("McpServer.Stdio.run(McpServer.FaultRouter, app: :mcp_server)"), tmp_dir: context.tmp_dir)
+
+      write(peer, initialize("open", "2025-11-25"))
+      assert %{"id" => "open"} = read(peer)
+      peer
+    end
+
+    defp sleep(id, ms), do: request(id, "tools/call", %{"name" => "sleep", "arguments" => %{"ms" => ms}})
+    defp note(method, params), do: JSON.encode!(%{"jsonrpc" => "2.0", "method" => method, "params" => params})
+
+    test "M7: the same id twice in flight: the second is refused, the first is unharmed", context do
+      peer = session(context)
+      write(peer, [sleep(7, 700), sleep(7, 0)])
+      assert %{"id" => 7, "error" => %{"code" => -32600}} = message(peer)
+      assert %{"id" => 7, "result" => %{"isError" => false}} = message(peer)
+    end
+
+    test "M8: the same id again and again: each request has its own answer", context do
+      peer = session(context)
+
+      for n <- 1..500 do
+        write(peer, request(1, "tools/call", %{"name" => "echo", "arguments" => %{"n" => n}}))
+        assert StdioPeer.text(message(peer)) == ~s({"n":#{n}})
+      end
+    end
+
+    test "M25: cancelling what is unknown harms nobody; a cancelled request has no answer", context do
+      peer = session(context)
+      write(peer, [sleep(1, 60_000), sleep(2, 500)])
+      for id <- [3, "1", -1, nil, %{}], do: write(peer, note("notifications/cancelled", %{"requestId" => id}))
+      write(peer, note("notifications/progress", %{"progressToken" => "unknown", "progress" => 1}))
+      write(peer, note("notifications/cancelled", %{"requestId" => 1}))
+      assert %{"id" => 2, "result" => %{"isError" => false}} = message(peer)
+      write(peer, request(4, "ping", %{}))
+      assert %{"id" => 4} = message(peer)
+    end
+  end
+end

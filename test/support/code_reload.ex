@@ -1,0 +1,44 @@
+defmodule McpServer.CodeReload do
+  # What an upgrade of the running system does to the code, done inside the VM that serves.
+  @moduledoc false
+
+  @doc "Loads the native module's code anew, softly purges what is old, purges it: the results that were seen."
+  @spec native(pos_integer()) :: [{term(), boolean(), boolean()}]
+  def native(times), do: native(McpServer.Native, times)
+
+  defp native(module, times) do
+    for _ <- 1..times, uniq: true, do: {:code.load_file(module), :code.soft_purge(module), :code.purge(module)}
+  end
+
+  @doc "Loads every other module of the library anew, unless somebody runs its old code; how often each happened."
+  @spec modules(pos_integer()) :: %{loaded: non_neg_integer(), held: non_neg_integer()}
+  def modules(times) do
+    {:ok, modules} = :application.get_key(:mcp_server, :modules)
+    library = for module <- modules -- [McpServer.Native, __MODULE__], from_library?(module), do: module
+    outcomes = for _ <- 1..times, module <- library, do: reload(module)
+    %{loaded: Enum.count(outcomes, &(&1 == :loaded)), held: Enum.count(outcomes, &(&1 == :held))}
+  end
+
+  defp from_library?(module), do: to_string(module.module_info(:compile)[:source]) =~ ~r"/lib/mcp_server"
+
+  defp reload(module) do
+    if :code.soft_purge(module) do
+      {:module, ^module} = :code.load_file(module)
+      :loaded
+    else
+      :held
+    end
+  end
+
+  @doc "Deletes the native module and purges it, so that the next call loads the library as for the first time."
+  @spec unload_native(pos_integer()) :: :ok
+  def unload_native(times) do
+    for _ <- 1..times do
+      :code.delete(McpServer.Native)
+      :code.purge(McpServer.Native)
+      {:ok, [1]} = McpServer.JSON.decode("[1]")
+    end
+
+    :ok
+  end
+end

@@ -1,0 +1,38 @@
+defmodule McpServer.LimitsRouter do
+  # What the tests of limits serve, over stdio in a VM of its own too: a tool that gives back what it got, and one that
+  # keeps it.
+  @moduledoc false
+  use McpServer.Router, name: "limits"
+
+  alias McpServer.LimitsRouter.Handlers
+
+  tool "back", "Gives its arguments back", Handlers, :back, input_schema: %{"type" => "object"}
+  tool "keep", "Keeps a string of its arguments, and says how many bytes it keeps alive", Handlers, :keep
+
+  tool "bounded", "Takes numbers up to a bound", Handlers, :back,
+    input_schema: %{
+      "type" => "object",
+      "properties" => %{
+        "v" => %{"type" => "integer", "maximum" => 18_446_744_073_709_551_615, "minimum" => -9_223_372_036_854_775_808}
+      }
+    }
+
+  resource "any", "x://{id}" do
+    read Handlers, :read
+  end
+end
+
+defmodule McpServer.LimitsRouter.Handlers do
+  @moduledoc false
+  use McpServer.Controller
+
+  def back(_conn, arguments), do: {:ok, arguments}
+
+  # In `:persistent_term` it is a copy of its own; the process dictionary has the term itself.
+  def keep(_conn, %{"text" => text}) do
+    :erlang.garbage_collect()
+    {:ok, %{"bytes" => byte_size(text), "kept" => :binary.referenced_byte_size(text)}}
+  end
+
+  def read(_conn, %{"id" => id}), do: content("any", "x://" <> id, text: id)
+end

@@ -1,0 +1,101 @@
+defmodule McpServer.StdioTable do
+  # The rows of `McpServer.HttpTable` that are about messages, over stdio: the same bytes, the same answers, no status.
+  #
+  # A row of a session runs on a channel that has opened one of its revision, any other on a channel that has opened
+  # none. The channel is shared by the rows, so each message is followed by a request whose answer ends the wait.
+  @moduledoc false
+
+  use GenServer
+
+  alias McpServer.{HttpRequests, HttpTable, JSON, StdioPeer}
+
+  # What only headers say, and what is no line.
+  @of_http [
+    ~r/M21/,
+    ~r/M1: (empty|white space)/,
+    ~r/M20: a session with the header/,
+    ~r/M18: neither era, an older version in the header/,
+    ~r/M22: (the version header|Mcp-Method|all headers) without _meta/,
+    ~r/M23: initialize with the header/
+  ]
+
+  # Where a line is answered otherwise than a body. Without the headers these claim no era at all; a response is never
+  # answered; and who has opened no session may be told that there is no such method.
+  @otherwise %{
+    "M22: _meta empty" => {:error, -32600, 1},
+    "M22: _meta a list" => {:error, -32600, 1},
+    "M22: no version" => {:error, -32600, 1},
+    "M24: a posted response" => :empty,
+    "M24: a posted error" => :empty,
+    "M24: a posted response of neither era" => :empty,
+    "M18: an unknown method without a session" => {:error, -32601, 1}
+  }
+
+  @doc "The rows, with what is expected over stdio."
+  def rows do
+    for row <- HttpTable.rows(), row.name =~ ~r/\bM\d/, row.only == nil, not Enum.any?(@of_http, &(row.name =~ &1)) do
+      %{row | body: Map.get(@otherwise, row.name, row.body)}
+    end
+  end
+
+  @doc "The row of that name."
+  def fetch(name), do: Enum.find(rows(), &(&1.name == name)) || raise("there is no row #{inspect(name)}")
+
+  @doc "Starts a VM with a channel, and opens a session of that revision unless it is `nil`."
+  def start_link({revision, tmp_dir}), do: GenServer.start_link(__MODULE__, {revision, tmp_dir})
+
+  def child_spec({revision, _tmp_dir} = argument),
+    do: %{id: {__MODULE__, revision}, start: {__MODULE__, :start_link, [argument]}}
+
+  @doc "Sends the message of a row and compares what comes."
+  def check(channel, row) do
+    request = if is_function(row.request, 0), do: row.request.(), else: row.request
+    expected = if row.body == :empty, do: 0, else: 1
+    HttpTable.check_messages(row.body, exchange(channel, request.body, expected))
+  end
+
+  @doc "What is answered to a line; at least so many messages are waited for."
+  def exchange(channel, line, expected \\ 1), do: GenServer.call(channel, {:exchange, line, expected}, 60_000)
+
+  @impl true
+  def init({revision, tmp_dir}) do
+    peer = StdioPeer.start(StdioPeer.vm(serve()), tmp_dir: tmp_dir)
+    if revision, do: open(peer, revision)
+    {:ok, peer}
+  end
+
+  defp serve, do: "McpServer.Stdio.run(McpServer.HttpRouter, app: :mcp_server)"
+
+  defp open(peer, revision) do
+    StdioPeer.write(peer, StdioPeer.initialize("open", revision))
+    %{"id" => "open", "result" => %{"protocolVersion" => ^revision}} = StdioPeer.read(peer, 60_000)
+  end
+
+  @impl true
+  def handle_call({:exchange, line, expected}, _from, peer) do
+    fence = "fence-#{System.unique_integer([:positive])}"
+    StdioPeer.write_raw(peer, [line, ?\n, HttpRequests.modern("server/discover", %{}, id: fence).body, ?\n])
+    {:reply, until(peer, fence, expected), peer}
+  end
+
+  defp until(peer, fence, expected, messages \\ [], fenced? \\ false)
+  defp until(_peer, _fence, expected, messages, true) when length(messages) >= expected, do: Enum.reverse(messages)
+
+  defp until(peer, fence, expected, messages, fenced?) do
+    case next(peer) do
+      nil -> Enum.reverse(messages)
+      %{"id" => ^fence} -> until(peer, fence, expected, messages, true)
+      message -> until(peer, fence, expected, [message | messages], fenced?)
+    end
+  end
+
+  # What is missing is the row's failure, and not that of the rows after it.
+  defp next(%{port: port} = peer) do
+    receive do
+      {^port, {:data, {:eol, line}}} -> JSON.decode!(line)
+      {^port, {:exit_status, status}} -> raise "the server has exited with #{status}: #{StdioPeer.errors(peer)}"
+    after
+      5_000 -> nil
+    end
+  end
+end
