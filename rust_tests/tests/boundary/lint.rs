@@ -125,6 +125,22 @@ fn property_names_have_64_characters_at_most() {
     assert_eq!(named(65).len(), 1);
 }
 
+#[test]
+fn a_read_only_tool_need_not_say_what_it_destroys() {
+    let hinted = |hints: Value| {
+        let mut definition = tool(&json!({"type": "object"}));
+        definition["tools"][0]["annotations"] = hints;
+        codes(&definition)
+    };
+    let missing = [("missing_annotations", "/annotations".to_owned())];
+    assert_eq!(hinted(json!({"readOnlyHint": true})), []);
+    assert_eq!(hinted(json!({"readOnlyHint": false, "destructiveHint": true})), []);
+    assert_eq!(hinted(json!({"readOnlyHint": false})), missing);
+    assert_eq!(hinted(json!({"destructiveHint": false})), missing);
+    assert_eq!(hinted(json!({})), missing);
+    assert_eq!(hinted(json!(null)), missing);
+}
+
 fn templates(texts: &[&str]) -> Vec<(&'static str, String)> {
     let entry = |(index, text): (usize, &&str)| json!({"name": format!("t{index}"), "uriTemplate": text, "description": "T"});
     let entries: Vec<Value> = texts.iter().enumerate().map(entry).collect();
