@@ -3,8 +3,7 @@
 use std::sync::OnceLock;
 
 use mcp_core::catalog::{Catalog, ListKind};
-use mcp_core::json::Limits;
-use mcp_core::protocol::{Admission, Facts};
+use mcp_core::protocol::{Admission, Facts, MessageLimits};
 use mcp_core::revision::Revision;
 use mcp_core::schema::SchemaLimits;
 use serde_json::json;
@@ -19,7 +18,7 @@ pub fn start() {
 
 /// What the server makes of a message.
 pub fn admit<'a>(facts: Facts<'_>, bytes: &'a [u8]) -> Admission<'static, 'a> {
-    mcp_core::protocol::admit(catalog(), facts, bytes, &Limits::default())
+    mcp_core::protocol::admit(catalog(), facts, bytes, &MessageLimits::default())
 }
 
 /// A page of a list, behind its id.
