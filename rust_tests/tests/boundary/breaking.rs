@@ -116,6 +116,52 @@ fn hints_may_be_added_and_not_withdrawn() {
 }
 
 #[test]
+fn formats_may_be_let_go_and_not_asserted() {
+    let formatted = |formats: Value, format: &str| {
+        let schema =
+            json!({"type": "object", "properties": {"a": {"type": "string", "format": format}}});
+        tool(json!({"formats": formats, "inputSchema": schema}))
+    };
+    let change = |old: (Value, &str), new: (Value, &str)| {
+        changes(&formatted(old.0, old.1), &formatted(new.0, new.1))
+    };
+    let asserted = [(Level::Breaking, "format_asserted")];
+    assert_eq!(
+        change((json!([]), "date"), (json!("assert"), "date")),
+        asserted
+    );
+    assert_eq!(
+        change((json!(["date"]), "date"), (json!(["date", "time"]), "time")),
+        asserted
+    );
+    assert_eq!(
+        change((json!("assert"), "date"), (json!("assert"), "time")),
+        asserted
+    );
+    assert_eq!(
+        change((json!("assert"), "date"), (json!(["date"]), "date")),
+        []
+    );
+    assert_eq!(change((json!("assert"), "date"), (json!([]), "date")), []);
+    assert_eq!(change((json!([]), "date"), (json!([]), "time")), []);
+    // A format that is not known is never asserted.
+    assert_eq!(
+        change((json!([]), "colour"), (json!("assert"), "colour")),
+        []
+    );
+}
+
+#[test]
+fn arguments_may_be_repaired_and_not_let_go() {
+    let [plain, repaired] = [tool(json!({})), tool(json!({"repair": true}))];
+    assert_eq!(
+        changes(&repaired, &plain),
+        [(Level::Breaking, "repair_withdrawn")]
+    );
+    assert_eq!(changes(&plain, &repaired), []);
+}
+
+#[test]
 fn a_snapshot_of_another_form_is_refused() {
     let refused = |text: &str| {
         let new = br#"{"mcpSnapshot": 1}"#;

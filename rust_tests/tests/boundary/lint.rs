@@ -134,7 +134,10 @@ fn a_read_only_tool_need_not_say_what_it_destroys() {
     };
     let missing = [("missing_annotations", "/annotations".to_owned())];
     assert_eq!(hinted(json!({"readOnlyHint": true})), []);
-    assert_eq!(hinted(json!({"readOnlyHint": false, "destructiveHint": true})), []);
+    assert_eq!(
+        hinted(json!({"readOnlyHint": false, "destructiveHint": true})),
+        []
+    );
     assert_eq!(hinted(json!({"readOnlyHint": false})), missing);
     assert_eq!(hinted(json!({"destructiveHint": false})), missing);
     assert_eq!(hinted(json!({})), missing);

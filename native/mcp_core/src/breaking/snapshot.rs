@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::{CatalogError, Definition};
+use crate::catalog::{CatalogError, Definition, ToolRule};
+use crate::schema::Formats;
 
 /// The form of snapshots that is written and read.
 const FORM: u64 = 1;
@@ -50,14 +51,20 @@ pub enum SnapshotError {
 /// ```
 pub fn snapshot(definition: &[u8]) -> Result<String, CatalogError> {
     let definition = Definition::read(definition)?;
-    let rules = definition
-        .tool_rules
-        .iter()
-        .map(|rule| rule.requires.as_slice());
-    let rules = rules.chain(std::iter::repeat(&[][..]));
-    let tools = definition.tools.iter().zip(rules).map(|(tool, requires)| {
+    let unruled = ToolRule::default();
+    let rules = definition.tool_rules.iter();
+    let rules = rules.chain(std::iter::repeat(&unruled));
+    let tools = definition.tools.iter().zip(rules).map(|(tool, rule)| {
         let mut kept = keep(tool, TOOL);
-        kept.insert("requires".to_owned(), json!(requires));
+        kept.insert("requires".to_owned(), json!(rule.requires));
+        match &rule.formats {
+            Formats::Annotate => {}
+            Formats::Assert => drop(kept.insert("formats".to_owned(), json!("assert"))),
+            Formats::Only(names) => drop(kept.insert("formats".to_owned(), json!(names))),
+        }
+        if rule.repair {
+            kept.insert("repair".to_owned(), json!(true));
+        }
         if let Some(support) = tool.pointer("/execution/taskSupport") {
             kept.insert("taskSupport".to_owned(), support.clone());
         }

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::change::{Changes, Level};
 use super::others::{members, text};
 use super::schemas;
-use crate::schema::SchemaLimits;
+use crate::lint::places::places;
+use crate::schema::{Formats, SchemaLimits};
 
 /// Hints, and what a client may do with the value it no longer has.
 const HINTS: &[(&str, bool, &str)] = &[
@@ -74,6 +75,7 @@ fn compare_tool(was: &Value, is: &Value, limits: &SchemaLimits, changes: &mut Ch
         limits,
         changes,
     );
+    compare_formats(was, is, changes);
     compare_hints(was, is, changes);
     let requires = |tool: &Value| -> Vec<String> {
         let names = tool.get("requires").and_then(Value::as_array);
@@ -95,6 +97,41 @@ fn compare_tool(was: &Value, is: &Value, limits: &SchemaLimits, changes: &mut Ch
             "calls now have to run as tasks",
         );
     }
+    let repairs = |tool: &Value| tool.get("repair") == Some(&Value::Bool(true));
+    if repairs(was) && !repairs(is) {
+        changes.add(
+            Level::Breaking,
+            "repair_withdrawn",
+            "arguments that do not fit are no longer repaired",
+        );
+    }
+}
+
+/// Schemas are compared with formats as annotations, so those that are asserted are compared here.
+fn compare_formats(was: &Value, is: &Value, changes: &mut Changes) {
+    let known = asserted(was);
+    for (at, format) in asserted(is).iter().filter(|place| !known.contains(place)) {
+        changes.add(
+            Level::Breaking,
+            "format_asserted",
+            format!("a string at {at} now has to be of the format {format:?}"),
+        );
+    }
+}
+
+/// Where the arguments of a tool have to be of a format.
+fn asserted(tool: &Value) -> Vec<(String, &str)> {
+    let is_asserted = |format: &str| match tool.get("formats") {
+        Some(Value::Array(names)) => names.iter().any(|name| name == format),
+        Some(rule) if rule == "assert" => Formats::known().any(|known| known == format),
+        _ => false,
+    };
+    let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
+    let formats = places(schema).into_iter().filter_map(|place| {
+        let format = place.schema.get("format")?.as_str()?;
+        Some((format!("/inputSchema{}", place.pointer), format))
+    });
+    formats.filter(|(_, format)| is_asserted(format)).collect()
 }
 
 fn compare_hints(was: &Value, is: &Value, changes: &mut Changes) {

@@ -16,7 +16,7 @@ mod clients;
 mod contradictions;
 mod finding;
 mod names;
-mod places;
+pub(crate) mod places;
 mod templates;
 mod texts;
 mod values;

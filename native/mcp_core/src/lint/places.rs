@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// What a subschema is to the one that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// The schema itself.
     Root,
     /// That of a named property.
@@ -16,11 +16,11 @@ pub(super) enum Role {
 }
 
 /// A subschema.
-pub(super) struct Place<'s> {
+pub(crate) struct Place<'s> {
     /// JSON Pointer from the schema.
-    pub(super) pointer: String,
-    pub(super) role: Role,
-    pub(super) schema: &'s Value,
+    pub(crate) pointer: String,
+    pub(crate) role: Role,
+    pub(crate) schema: &'s Value,
 }
 
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ const APPLICATORS: &[(&str, Holds, Role)] = &[
 ];
 
 /// Every subschema, a schema before those it holds, in the order they are written.
-pub(super) fn places(schema: &Value) -> Vec<Place<'_>> {
+pub(crate) fn places(schema: &Value) -> Vec<Place<'_>> {
     let mut places = Vec::new();
     let mut open = vec![Place {
         pointer: String::new(),
@@ -107,6 +107,6 @@ fn held<'s>(pointer: &str, schema: &'s Map<String, Value>) -> Vec<Place<'s>> {
 }
 
 /// A name as a segment of a JSON Pointer.
-pub(super) fn escaped(name: &str) -> String {
+pub(crate) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

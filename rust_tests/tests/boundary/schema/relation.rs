@@ -188,7 +188,9 @@ fn whether_any_value_satisfies() {
     // A value is found that satisfies a pattern, but not by the algebra alone where it is not asked.
     let digits = json!({"type": "string", "pattern": "^[0-9]{17}$"});
     assert_eq!(satisfied(digits.clone()), Answer::Yes);
-    let others: Vec<Value> = (0..5).map(|index| json!({"not": {"const": index}})).collect();
+    let others: Vec<Value> = (0..5)
+        .map(|index| json!({"not": {"const": index}}))
+        .collect();
     let mut with_others = digits;
     with_others["allOf"] = json!(others);
     assert_eq!(satisfied(with_others), Answer::Unknown);
