@@ -57,7 +57,7 @@ defmodule McpServer.Router.ArgumentsTest do
   @eras ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
 
   defp said(router, tool, arguments, options \\ []) do
-    case Test.call_tool(router, tool, arguments, options) do
+    case Test.call_tool(router, tool, arguments, [receive_timeout: 60_000] ++ options) do
       {:ok, %{"content" => [%{"text" => text}]}} -> text
       {:error, %{"code" => -32602, "data" => %{"problems" => problems}}} -> Enum.map(problems, & &1["message"])
     end
