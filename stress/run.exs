@@ -3,7 +3,14 @@
 
 for file <- ~w(report ticker inputs traffic), do: Code.require_file("support/#{file}.exs", __DIR__)
 
-scripts = [ticker: Stress.Ticking, calls: Stress.Calls, ceiling: Stress.Ceiling, upgrade: Stress.Upgrade]
+scripts = [
+  ticker: Stress.Ticking,
+  calls: Stress.Calls,
+  stdio: Stress.Stdio,
+  ceiling: Stress.Ceiling,
+  upgrade: Stress.Upgrade
+]
+
 {options, names} = OptionParser.parse!(System.argv(), strict: [short: :boolean])
 known = Enum.map(scripts, fn {name, _module} -> to_string(name) end)
 unknown = names -- known

@@ -64,8 +64,26 @@ defmodule Stress.Ticking do
     lattice = HttpRequests.modern_call("lattice", %{"value" => "hostile"})
     work = for request <- [lattice | Enum.intersperse(requests, lattice)], do: fn -> ask(port, request) end
     together = measured("16 clients over HTTP", work, seconds)
+    pings = Task.async(fn -> pings(port, now() + seconds * 1_000) end)
+    measured("16 lattices over HTTP", [fn -> ask(port, lattice) end], seconds)
+    Report.percentiles("a ping beside them", Task.await(pings, :infinity))
     GenServer.stop(server)
     findings("16 clients over HTTP", together)
+  end
+
+  # What another client waits for its answer: the listener's threads are everybody's.
+  defp pings(port, stop_at) do
+    peer = HttpPeer.connect(port)
+    times = until(stop_at, fn -> :timer.tc(fn -> ping(peer) end) |> elem(0) end)
+    HttpPeer.close(peer)
+    times
+  end
+
+  defp ping(peer), do: %{status: 200} = HttpPeer.request(peer, HttpRequests.modern("server/discover"))
+
+  defp until(stop_at, fun) do
+    Process.sleep(1)
+    if now() < stop_at, do: [fun.() | until(stop_at, fun)], else: []
   end
 
   defp ask(port, request) do

@@ -65,6 +65,33 @@ defmodule McpServer.ArchitectureTest do
     assert makers -- [Mix.McpServer] == []
   end
 
+  # M27: what comes back from a client, or from a store that others write to, makes none either.
+  test "invariant 3: terms of other makers are read without atoms or functions of theirs" do
+    read = [{:erlang, :binary_to_term, 1}]
+    readers = for {module, imports} <- calls(), lib?(module), call <- imports, call in read, do: module
+
+    # These read what the same node has written, and nobody else can write.
+    assert Enum.sort(readers) == [McpServer.DualResponse.Creation, McpServer.DualResponse.Store.ETS]
+  end
+
+  # Invariant 7. Where a documented option may be `:infinity`, who sets it has written so.
+  test "invariant 7: no option is without end by default" do
+    {:ok, modules} = :application.get_key(:mcp_server, :modules)
+
+    endless =
+      for module <- modules,
+          lib?(module),
+          function_exported?(module, :__struct__, 0),
+          {field, :infinity} <- Map.from_struct(module.__struct__()),
+          do: {module, field}
+
+    assert endless == []
+
+    attribute = ~r/^\s*@(?!spec|type|doc|moduledoc|callback)\w+ .*:infinity|^\s+\w+: :infinity,?$/m
+    said = for file <- Path.wildcard("lib/**/*.ex"), File.read!(file) =~ attribute, do: file
+    assert said == []
+  end
+
   test "arrows run downwards only" do
     transports = [
       McpServer.Stdio,

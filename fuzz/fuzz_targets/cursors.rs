@@ -10,7 +10,7 @@ use mcp_core::catalog::ListKind;
 use mcp_core::json::{Document, Limits};
 use mcp_core::revision::Revision;
 use mcp_fuzz::budget::within;
-use mcp_fuzz::server::catalog;
+use mcp_fuzz::server::page;
 
 fuzz_target!(|text: &str| {
     let given = given();
@@ -23,7 +23,7 @@ fuzz_target!(|text: &str| {
                     .iter()
                     .any(|(of, cursor)| *of == kind && cursor == text);
                 for revision in Revision::ALL {
-                    let page = catalog().list(kind, revision, Some(text));
+                    let page = page(kind, revision, Some(text));
                     assert_eq!(page.is_some(), is_given, "{text:?}");
                 }
             }
@@ -60,9 +60,7 @@ fn given() -> &'static [(ListKind, String)] {
 }
 
 fn next(kind: ListKind, cursor: Option<&str>) -> Option<String> {
-    let tail = catalog()
-        .list(kind, Revision::NEWEST, cursor)
-        .expect("a page");
+    let tail = page(kind, Revision::NEWEST, cursor).expect("a page");
     let text = [b"{\"id\":1", tail].concat();
     let document = Document::scan(&text, &Limits::default()).expect("JSON");
     let next = document.root().get("result")?.get("nextCursor")?.text()?;

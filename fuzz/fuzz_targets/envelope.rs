@@ -4,14 +4,14 @@
 use libfuzzer_sys::fuzz_target;
 use mcp_core::json::{Document, Limits};
 use mcp_core::jsonrpc::{INVALID_PARAMS, INVALID_REQUEST, Message, classify};
-use mcp_core::protocol::{Facts, SessionFacts, admit};
+use mcp_core::protocol::{Facts, SessionFacts};
 use mcp_core::revision::{Era, Revision};
 use mcp_fuzz::answers::Sent;
 use mcp_fuzz::budget::within;
-use mcp_fuzz::server::catalog;
+use mcp_fuzz::server::{self, admit};
 
 fuzz_target!(|bytes: &[u8]| {
-    let catalog = catalog();
+    server::start();
     within(|| {
         sorted(bytes);
         let sent = Sent::read(bytes);
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
                 session,
                 http: None,
             };
-            sent.became(&admit(catalog, facts, bytes, &Limits::default()));
+            sent.became(&admit(facts, bytes));
         }
     });
 });

@@ -5,13 +5,12 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use mcp_core::http::{HttpAnswer, Policy, PolicyOptions, Screened, Verb, is_header_value, screen};
-use mcp_core::json::Limits;
-use mcp_core::protocol::{Admission, Facts, SessionFacts, admit};
+use mcp_core::protocol::{Admission, Facts, SessionFacts};
 use mcp_core::revision::{Era, Revision};
 use mcp_fuzz::answers::Sent;
 use mcp_fuzz::budget::within;
 use mcp_fuzz::http::Message;
-use mcp_fuzz::server::catalog;
+use mcp_fuzz::server::{self, admit};
 use serde_json::Value;
 
 /// A name that one of the policies serves beside loopback.
@@ -39,7 +38,7 @@ static POLICIES: LazyLock<[(Policy, &[&str]); 3]> = LazyLock::new(|| {
 });
 
 fuzz_target!(|bytes: &[u8]| {
-    catalog();
+    server::start();
     within(|| {
         let message = Message::parse(bytes);
         for (policy, hosts) in POLICIES.iter() {
@@ -106,7 +105,7 @@ fn body(message: &Message<'_>, screened: &Screened) {
             session,
             http: Some(screened),
         };
-        let admission = admit(catalog(), facts, message.body, &Limits::default());
+        let admission = admit(facts, message.body);
         sent.became(&admission);
         if let Admission::Request(request) = &admission {
             let era = if session.is_some() {

@@ -4,11 +4,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use jsonschema::PatternOptions;
 use libfuzzer_sys::fuzz_target;
-use mcp_core::schema::{Problem, SchemaLimits, SerdeJson, Validator, compile};
+use mcp_core::schema::{Problem, SchemaLimits};
 use mcp_fuzz::budget::within;
-use mcp_fuzz::server::COMPILER_STACK;
+use mcp_fuzz::schema::{COMPILER_STACK, Validator, compile, judge, judge_uncounted};
 use mcp_fuzz::worker::Worker;
 use serde_json::Value;
 
@@ -46,11 +45,11 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-fn compiled(schema: &[u8]) -> Option<Arc<Validator<SerdeJson>>> {
+fn compiled(schema: &[u8]) -> Option<Arc<Validator>> {
     let text = schema.to_vec();
     let compiled = within(|| {
         let text = text.clone();
-        COMPILER.run(move || compile::<SerdeJson>(&text, &LIMITS))
+        COMPILER.run(move || compile(&text, &LIMITS))
     });
     match compiled {
         Ok(validator) => Some(Arc::new(validator)),
@@ -69,11 +68,11 @@ fn compiled(schema: &[u8]) -> Option<Arc<Validator<SerdeJson>>> {
 }
 
 /// Whether the value is valid; `None` when finding out would have been too much.
-fn checked(validator: &Arc<Validator<SerdeJson>>, value: &Arc<Value>) -> Option<bool> {
+fn checked(validator: &Arc<Validator>, value: &Arc<Value>) -> Option<bool> {
     let (validator, value) = (Arc::clone(validator), Arc::clone(value));
     CHECKER.run(move || {
-        let is_valid = validator.is_valid(&value);
-        match validator.check(&value) {
+        let (is_valid, problems) = judge(&validator, &value);
+        match problems {
             Ok(()) => {
                 assert!(is_valid);
                 Some(true)
@@ -108,16 +107,7 @@ fn is_fit_for_a_model(problem: &Problem) {
 
 fn agrees(schema: &[u8], value: &Arc<Value>, verdict: bool) {
     let (schema, value) = (schema.to_vec(), Arc::clone(value));
-    let theirs = COMPILER.run(move || {
-        let schema: Value = serde_json::from_slice(&schema).expect("compiled before");
-        let options = jsonschema::options()
-            .with_pattern_options(PatternOptions::regex())
-            .should_validate_formats(false);
-        options
-            .build(&schema)
-            .ok()
-            .map(|validator| validator.is_valid(&value))
-    });
+    let theirs = COMPILER.run(move || judge_uncounted(&schema, &value));
     assert!(
         theirs.is_none_or(|theirs| theirs == verdict),
         "{theirs:?} without counting, {verdict} with it"

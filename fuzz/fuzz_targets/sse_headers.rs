@@ -6,16 +6,16 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use libfuzzer_sys::fuzz_target;
 use mcp_core::http::{EventId, Head, Policy, PolicyOptions, screen, sse};
-use mcp_core::json::{Limits, write_string};
+use mcp_core::json::write_string;
 use mcp_core::jsonrpc::HEADER_MISMATCH;
-use mcp_core::protocol::{Admission, Facts, admit};
+use mcp_core::protocol::{Admission, Facts};
 use mcp_fuzz::answers::Sent;
 use mcp_fuzz::budget::within;
 use mcp_fuzz::events::{self, Event, Stream};
-use mcp_fuzz::server::catalog;
+use mcp_fuzz::server::{self, admit};
 
 fuzz_target!(|bytes: &[u8]| {
-    let catalog = catalog();
+    server::start();
     let policy = Policy::new(PolicyOptions::default()).expect("a policy");
     within(|| {
         let place = bytes
@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
         comment(text);
         event_ids(header);
         if let Ok(name) = std::str::from_utf8(text) {
-            let says = |message: &[u8]| claim(catalog, &policy, header, message);
+            let says = |message: &[u8]| claim(&policy, header, message);
             named(header, name, says);
         }
     });
@@ -113,12 +113,7 @@ fn named(header: &[u8], name: &str, says: impl Fn(&[u8]) -> bool) {
     );
 }
 
-fn claim(
-    catalog: &mcp_core::catalog::Catalog<mcp_core::schema::SerdeJson>,
-    policy: &Policy,
-    header: &[u8],
-    message: &[u8],
-) -> bool {
+fn claim(policy: &Policy, header: &[u8], message: &[u8]) -> bool {
     let headers: [(&str, &[u8]); 5] = [
         ("host", b"localhost"),
         ("content-type", b"application/json"),
@@ -137,7 +132,7 @@ fn claim(
         session: None,
         http: Some(&screened),
     };
-    let admission = admit(catalog, facts, message, &Limits::default());
+    let admission = admit(facts, message);
     Sent::read(message).became(&admission);
     let mismatch = format!("\"code\":{HEADER_MISMATCH},");
     let is_refused = |body: &[u8]| String::from_utf8_lossy(body).contains(&mismatch);

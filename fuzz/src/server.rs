@@ -2,18 +2,34 @@
 
 use std::sync::OnceLock;
 
-use mcp_core::catalog::Catalog;
-use mcp_core::schema::{SchemaLimits, SerdeJson};
+use mcp_core::catalog::{Catalog, ListKind};
+use mcp_core::json::Limits;
+use mcp_core::protocol::{Admission, Facts};
+use mcp_core::revision::Revision;
+use mcp_core::schema::SchemaLimits;
 use serde_json::json;
 
+use crate::schema::{COMPILER_STACK, Json};
 use crate::worker::Worker;
 
-/// The stack of the thread that schemas are compiled on.
-pub const COMPILER_STACK: usize = 64 * 1024 * 1024;
+/// Builds the server, so that the first input does not pay for it.
+pub fn start() {
+    catalog();
+}
 
-/// The server. Its lists have pages of one entry, so that there are cursors.
-pub fn catalog() -> &'static Catalog<SerdeJson> {
-    static CATALOG: OnceLock<Catalog<SerdeJson>> = OnceLock::new();
+/// What the server makes of a message.
+pub fn admit<'a>(facts: Facts<'_>, bytes: &'a [u8]) -> Admission<'static, 'a> {
+    mcp_core::protocol::admit(catalog(), facts, bytes, &Limits::default())
+}
+
+/// A page of a list, behind its id.
+pub fn page(kind: ListKind, revision: Revision, cursor: Option<&str>) -> Option<&'static [u8]> {
+    catalog().list(kind, revision, cursor)
+}
+
+/// Its lists have pages of one entry, so that there are cursors.
+fn catalog() -> &'static Catalog<Json> {
+    static CATALOG: OnceLock<Catalog<Json>> = OnceLock::new();
     CATALOG.get_or_init(|| {
         let text = definition().to_string();
         let build = move || Catalog::build(text.as_bytes(), &SchemaLimits::default());

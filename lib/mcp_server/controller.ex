@@ -243,6 +243,10 @@ defmodule McpServer.Controller do
   @doc """
   Asks the user to fill in a form. `schema` is a JSON Schema of type `"object"` with plain properties.
 
+  Clients are to check what is entered against it, formats (`email`, `uri`, `date`, `date-time`) included, but a server can
+  only take their word for it. A handler that relies on a property checks the answer itself, with the same schema and
+  `McpServer.Schema.Validator.compile(schema, formats: :assert)`.
+
       iex> McpServer.Controller.elicit("Your name?", %{"type" => "object", "properties" => %{}}).params["message"]
       "Your name?"
   """

@@ -182,6 +182,11 @@ defmodule McpServer.HttpServer do
 
   defp check!({name, value}), do: Limit.check!(name, value, Map.get(@units, name, :milliseconds))
 
+  # What its sockets are limited to, by name and default.
+  @doc false
+  @spec limits() :: [{atom(), pos_integer()}]
+  def limits, do: @native ++ Keyword.take(@own, [:drain])
+
   @doc "The port that the server listens on."
   @spec port(GenServer.server()) :: :inet.port_number()
   def port(server), do: GenServer.call(server, :port)

@@ -28,8 +28,8 @@ defmodule McpServer.JSON do
   The same term always gives the same text. Terms may be nested 128 deep.
 
   Reading gives maps with binary keys, lists, binaries, integers, floats, `true`, `false` and `nil`. It
-  never makes an atom, and it refuses what could be understood in two ways: equal keys in one object,
-  lone surrogates, numbers beyond the range of floats.
+  never makes an atom, and it refuses what could be understood in two ways: equal keys in one object
+  (unless told which of them counts), lone surrogates, numbers beyond the range of floats.
 
   ## Schedulers
 
@@ -50,6 +50,9 @@ defmodule McpServer.JSON do
   @view_bytes 4 * 1024
 
   @limits [max_bytes: 10 * 1024 * 1024, max_depth: 128, max_values: 200_000, max_digits: 1024]
+  # What the core reads, with the place of `max_values` in it.
+  @default_options {@limits[:max_bytes], @limits[:max_depth], @limits[:max_values], @limits[:max_digits], false}
+  @max_values 2
   # The most they can be: an integer's digits take time by their square.
   @most [max_bytes: :bytes, max_depth: 100_000, max_values: 100_000_000, max_digits: 100_000]
 
@@ -62,6 +65,7 @@ defmodule McpServer.JSON do
           | {:max_depth, pos_integer}
           | {:max_values, pos_integer}
           | {:max_digits, pos_integer}
+          | {:duplicate_keys, :refuse | :last}
 
   @doc """
   The JSON text of a term.
@@ -111,12 +115,13 @@ defmodule McpServer.JSON do
   @doc """
   The term of a JSON text.
 
-  | option | default | what it limits |
+  | option | default | what it limits or means |
   |---|---|---|
   | `:max_bytes` | 10 MiB | bytes of text |
   | `:max_depth` | 128 | arrays and objects inside each other |
   | `:max_values` | 200,000 | values in all: scalars, arrays and objects, not keys |
   | `:max_digits` | 1,024 | digits of one number |
+  | `:duplicate_keys` | `:refuse` | `:last` takes the last of equal keys, as most readers do; messages of MCP are never read so |
 
   The error's `:kind` is one of `:syntax`, `:unexpected_end`, `:trailing_bytes`, `:invalid_utf8`,
   `:control_character`, `:invalid_escape`, `:lone_surrogate`, `:invalid_number`,
@@ -126,6 +131,8 @@ defmodule McpServer.JSON do
       iex> {:error, error} = McpServer.JSON.decode("[1,]")
       iex> {error.kind, error.offset}
       {:syntax, 3}
+      iex> McpServer.JSON.decode(~s({"a": 1, "a": 2}), duplicate_keys: :last)
+      {:ok, %{"a" => 2}}
 
   Strings are copied out of the text, so that keeping one does not keep all of the text. Only one of at
   least 4 KiB that is a quarter of the text or more is a part of the text itself; and none is where the text
@@ -135,7 +142,7 @@ defmodule McpServer.JSON do
   """
   @spec decode(binary, [decode_option]) :: {:ok, term} | {:error, DecodeError.t()}
   def decode(text, options \\ []) when is_binary(text) do
-    with {:error, {kind, offset}} <- read(text, limits!(options), views?(text)) do
+    with {:error, {kind, offset}} <- read(text, decode_options(options), views?(text)) do
       {:error, %DecodeError{kind: kind, offset: offset}}
     end
   end
@@ -144,18 +151,19 @@ defmodule McpServer.JSON do
   @spec decode!(binary, [decode_option]) :: term
   def decode!(text, options \\ []), do: bang!(decode(text, options))
 
-  defp read(text, {max_bytes, max_depth, max_values, max_digits} = limits, views?)
-       when byte_size(text) <= @inline_bytes do
-    case Native.json_decode(text, {max_bytes, max_depth, min(max_values, @inline_values), max_digits}, views?) do
-      {:error, {:too_many_values, _offset}} when max_values > @inline_values -> read_dirty(text, limits, views?)
+  defp read(text, options, views?) when byte_size(text) <= @inline_bytes do
+    max_values = elem(options, @max_values)
+
+    case Native.json_decode(text, put_elem(options, @max_values, min(max_values, @inline_values)), views?) do
+      {:error, {:too_many_values, _offset}} when max_values > @inline_values -> read_dirty(text, options, views?)
       result -> result
     end
   end
 
-  defp read(text, limits, views?), do: read_dirty(text, limits, views?)
+  defp read(text, options, views?), do: read_dirty(text, options, views?)
 
-  defp read_dirty(text, limits, views?) do
-    Native.Dirty.call(fn -> Native.json_decode_dirty(text, limits, views?) end)
+  defp read_dirty(text, options, views?) do
+    Native.Dirty.call(fn -> Native.json_decode_dirty(text, options, views?) end)
   end
 
   # A view into a part of a binary keeps all of that binary.
@@ -168,13 +176,17 @@ defmodule McpServer.JSON do
     {options[:pretty], nil, options[:order]}
   end
 
-  defp limits!([]), do: limits(@limits)
+  defp decode_options([]), do: @default_options
 
-  defp limits!(options) do
-    @limits |> Keyword.merge(Limit.check_all!(options, @most)) |> limits()
+  defp decode_options(options) do
+    {keys, limits} = Keyword.pop(options, :duplicate_keys, :refuse)
+
+    keys in [:refuse, :last] ||
+      raise ArgumentError, "expected :duplicate_keys to be :refuse or :last, got: #{inspect(keys)}"
+
+    limits = Keyword.merge(@limits, Limit.check_all!(limits, @most))
+    {limits[:max_bytes], limits[:max_depth], limits[:max_values], limits[:max_digits], keys == :last}
   end
-
-  defp limits(given), do: {given[:max_bytes], given[:max_depth], given[:max_values], given[:max_digits]}
 
   defp bang!({:ok, value}), do: value
   defp bang!({:error, error}), do: raise(error)

@@ -22,6 +22,7 @@ defmodule McpServer.Limit do
       :ok
       iex> McpServer.Limit.check!(:timeout, :infinity, :milliseconds)
       ** (ArgumentError) expected :timeout to be a positive integer, got: :infinity
+
       iex> McpServer.Limit.check!(:max_depth, 129, 128)
       ** (ArgumentError) expected :max_depth to be at most 128, got: 129
   """

@@ -26,8 +26,8 @@ defmodule McpServer.Native do
   # JSON
   def json_encode(_term, _options), do: unloaded()
   def json_encode_dirty(_term, _options), do: unloaded()
-  def json_decode(_text, _limits, _views?), do: unloaded()
-  def json_decode_dirty(_text, _limits, _views?), do: unloaded()
+  def json_decode(_text, _options, _views?), do: unloaded()
+  def json_decode_dirty(_text, _options, _views?), do: unloaded()
 
   # Schemas
   def schema_compile(_text, _limits, _formats, _documents), do: unloaded()

@@ -4,6 +4,8 @@ defmodule McpServer.JSON.CorporaTest do
 
   alias McpServer.JSON
 
+  @moduletag timeout: :infinity
+
   @corpora Path.expand("../../../shared/corpora", __DIR__)
 
   if File.dir?(@corpora) do
@@ -91,6 +93,34 @@ defmodule McpServer.JSON.CorporaTest do
       for file <- files, Path.basename(file) != "multiple-objects.pretty.json" do
         pretty = File.read!(file)
         assert JSON.encode!(JSON.decode!(pretty), pretty: true) == String.trim_trailing(pretty)
+      end
+    end
+
+    # About 6.5 million inputs with `MCP_SCALE=10000`; else the files that are small enough for a test run.
+    test "F5: every file of the corpora, cut at each byte and with each byte flipped, is read or refused" do
+      longest = 24 * String.to_integer(System.get_env("MCP_SCALE", "1"))
+
+      files =
+        for file <- corpus("**/*.json"), text = File.read!(file), byte_size(text) <= longest do
+          assert answers?(text), file
+          for at <- 0..(byte_size(text) - 1)//1, do: assert(answers?(text, at), "#{file} at #{at}")
+          byte_size(text)
+        end
+
+      if longest > 24, do: IO.puts("F5: #{length(files)} files, #{length(files) + 2 * Enum.sum(files)} inputs")
+    end
+
+    defp answers?(text, at) do
+      <<before::binary-size(at), byte, rest::binary>> = text
+      flipped = Bitwise.bxor(byte, Bitwise.bsl(1, rem(at, 8)))
+      answers?(before) and answers?(<<before::binary, flipped, rest::binary>>)
+    end
+
+    # What is read is written and read again; what is refused is refused at a place of the text.
+    defp answers?(text) do
+      case JSON.decode(text) do
+        {:ok, term} -> JSON.decode!(JSON.encode!(term)) === term
+        {:error, %JSON.DecodeError{offset: offset}} -> offset in 0..byte_size(text)
       end
     end
 

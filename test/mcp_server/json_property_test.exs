@@ -1,10 +1,14 @@
 defmodule McpServer.JSON.PropertyTest do
-  # Properties checked with PropEr (Debian's `erlang-proper`), which is there or not.
+  # Properties checked with PropEr (Debian's `erlang-proper`), which is there or not; with `MCP_SCALE=100` a hundred times
+  # as often.
   use ExUnit.Case, async: true
+
   use McpServer.Properties
 
   alias McpServer.JSON
   alias McpServer.JSON.{DecodeError, EncodeError}
+
+  @moduletag timeout: :infinity
 
   if McpServer.Properties.available?(__MODULE__) do
     defp forall(type, fun), do: :proper.forall(type, fun)
@@ -37,11 +41,11 @@ defmodule McpServer.JSON.PropertyTest do
       ])
     end
 
-    test "what is written reads back as it was" do
+    test "F4: what is written reads back as it was" do
       holds(forall(json(), fn term -> JSON.decode!(JSON.encode!(term)) === term end), 300)
     end
 
-    test "pretty or not, the text means the same, and has the same text when written again" do
+    test "F4: pretty or not, the text means the same, and has the same text when written again" do
       holds(
         forall(json(), fn term ->
           text = JSON.encode!(term)
@@ -55,11 +59,24 @@ defmodule McpServer.JSON.PropertyTest do
       holds(forall(json(), fn term -> not String.contains?(JSON.encode!(term), ["\n", "\r"]) end), 200)
     end
 
-    test "no bytes make reading raise" do
-      holds(forall(:proper_types.binary(), fn bytes -> decoded?(JSON.decode(bytes)) end), 5_000)
+    test "F4: no bytes make reading raise" do
+      holds(forall(:proper_types.binary(), &decoded?/1), 5_000)
     end
 
-    test "no text cut or with a byte changed makes reading raise" do
+    test "F4: no bytes cut anywhere make reading raise" do
+      holds(forall(:proper_types.binary(), fn bytes -> each_cut(bytes, &decoded?/1) end), 1_000)
+    end
+
+    test "F4: no text cut anywhere is read as a text of its own" do
+      holds(
+        forall(:proper_types.resize(6, json()), fn term ->
+          each_cut(JSON.encode!([term]), fn cut -> match?({:error, %DecodeError{}}, JSON.decode(cut)) end)
+        end),
+        200
+      )
+    end
+
+    test "F4: no text with a byte changed makes reading raise" do
       type = {json(), :proper_types.non_neg_integer(), :proper_types.byte()}
 
       holds(
@@ -67,13 +84,16 @@ defmodule McpServer.JSON.PropertyTest do
           text = JSON.encode!(term)
           at = rem(place, byte_size(text))
           <<before::binary-size(at), _byte, rest::binary>> = text
-          decoded?(JSON.decode(before)) and decoded?(JSON.decode(<<before::binary, byte, rest::binary>>))
+          decoded?(<<before::binary, byte, rest::binary>>)
         end),
         300
       )
     end
 
-    test "no term makes writing raise" do
+    # Every part from the start, but for the whole.
+    defp each_cut(bytes, fun), do: Enum.all?(0..(byte_size(bytes) - 1)//1, &fun.(binary_part(bytes, 0, &1)))
+
+    test "F4: no term makes writing raise" do
       holds(
         forall(:proper_types.any(), fn term ->
           match?({:ok, _text}, JSON.encode(term)) or match?({:error, %EncodeError{}}, JSON.encode(term))
@@ -171,7 +191,11 @@ defmodule McpServer.JSON.PropertyTest do
     defp character(code) when code < 32, do: "\\u00" <> String.downcase(Base.encode16(<<code>>))
     defp character(code), do: <<code::utf8>>
 
-    defp decoded?({:ok, _term}), do: true
-    defp decoded?({:error, %DecodeError{}}), do: true
+    defp decoded?(bytes) do
+      case JSON.decode(bytes) do
+        {:ok, term} -> JSON.decode!(JSON.encode!(term)) === term
+        {:error, %DecodeError{offset: offset}} -> offset in 0..byte_size(bytes)
+      end
+    end
   end
 end

@@ -232,6 +232,8 @@ defmodule McpServer.RouterTest do
                ttl_ms: 0,
                cache_scope: :private,
                page_size: 1_000,
+               schema_limits: %{},
+               template_limits: %{},
                system_role: :user
              }
 
@@ -264,7 +266,7 @@ defmodule McpServer.RouterTest do
           "additionalProperties" => false
         }
 
-        tool "raw", "Raw", McpServer.Handlers, :echo do
+        tool "raw", "Raw", McpServer.Handlers, :echo, lint: [ignore: [:invalid_enum]] do
           input_schema @schema
           output_schema %{oneOf: [%{type: :object, enum: [nil, %{a: 1.5}]}, true]}
         end
@@ -294,7 +296,7 @@ defmodule McpServer.RouterTest do
     test "the keywords of JSON Schema, in either spelling, and extensions verbatim" do
       router =
         router!("""
-        tool "t", "T", McpServer.Handlers, :echo, additional_properties: false do
+        tool "t", "T", McpServer.Handlers, :echo, additional_properties: false, lint: [ignore: [:invalid_enum]] do
           input_field "region", "Where", :string, min_length: 1, maxLength: 9, pattern: "^[a-z]+$", "x-mcp-header": "Region"
           input_field "n", nil, :number, minimum: 0, exclusive_maximum: 1.5, default: 0
           input_field "on", "Whether", :boolean, default: false

@@ -55,6 +55,22 @@ defmodule McpServer.TelemetryTest do
     refute_received {[:mcp_server | _], _, _}
   end
 
+  test "arguments that were repaired are counted, and arguments that fit are not" do
+    for {arguments, count, kinds} <- [
+          {%{"seats" => "2"}, 1, [:number]},
+          {%{"seats" => "2", "rows" => "[1, 2]", "more" => "3"}, 4, [:json, :list, :number]}
+        ] do
+      {:ok, %{"isError" => false}} = McpServer.Test.call_tool(McpServer.MendingRouter, "book", arguments)
+      assert_received {[:mcp_server, :request, :start], _measurements, call}
+      assert_received {[:mcp_server, :arguments, :repaired], %{count: ^count}, repaired}
+      assert {Enum.sort(repaired.kinds), Map.delete(repaired, :kinds)} == {kinds, call}
+    end
+
+    {:ok, %{"isError" => false}} = McpServer.Test.call_tool(McpServer.MendingRouter, "book", %{"seats" => 2})
+    {:ok, %{"isError" => true}} = McpServer.Test.call_tool(McpServer.MendingRouter, "book", %{"seats" => "two"})
+    refute_received {[:mcp_server, :arguments, :repaired], _measurements, _metadata}
+  end
+
   test "a call: start, stop, and how it ended" do
     for {answer, outcome} <- [{{:ok, []}, :ok}, {{:error, "no"}, :tool_error}] do
       {:ok, _result} = run(fn _, _ -> answer end)
@@ -223,7 +239,7 @@ defmodule McpServer.TelemetryTest do
   end
 
   test "every event is in the list for attach_many" do
-    assert length(Telemetry.events()) == 19
+    assert length(Telemetry.events()) == 20
     assert Enum.all?(Telemetry.events(), &match?([:mcp_server | _], &1))
   end
 end

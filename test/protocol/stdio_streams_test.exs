@@ -38,7 +38,7 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert text(List.last(messages)) == "fine"
     end
 
-    test "S6: one byte at a time", context do
+    test "S6: one byte at a time, also inside a character", context do
       peer = start(vm(), input: "cat", tmp_dir: context.tmp_dir)
       for <<byte <- call(1, "echo", %{"text" => "日本"}) <> "\n">>, do: write_raw(peer, <<byte>>)
       assert text(message(peer)) == "日本"
@@ -47,17 +47,21 @@ defmodule McpServer.Protocol.StdioStreamsTest do
     test "S2: a line without end costs no memory, and the next one is answered", context do
       long = "head -c 300000000 /dev/zero | tr '\\000' x"
       # The VM is up when the long line begins: what comes before that, its `:user` reads.
-      input = "{ echo #{quoted(call(1, "peak"))}; sleep 2; #{long}; echo; echo #{quoted(call(2, "peak"))}; }"
+      up = Path.join(context.tmp_dir, "up")
+      begin = "echo #{quoted(call(0, "touch", %{"file" => up}))}; until [ -e #{up} ]; do sleep 0.1; done"
+      peaks = for id <- [1, 2], do: "echo #{quoted(call(id, "peak"))}"
+      input = "{ #{begin}; #{hd(peaks)}; sleep 1; #{long}; echo; #{List.last(peaks)}; }"
       peer = start(vm(), input: input, tmp_dir: context.tmp_dir)
+      assert %{"id" => 0} = message(peer)
       %{"id" => 1} = first = message(peer)
-      assert %{"error" => %{"code" => -32700}} = message(peer)
+      assert %{"error" => %{"code" => -32700}} = message(peer, 60_000)
       %{"id" => 2} = last = message(peer)
       [before, peak] = for message <- [first, last], do: String.to_integer(text(message))
       assert peak - before < 40_000
       assert exit_status(peer) == 0
     end
 
-    test "100,000 requests in a row are all answered", context do
+    test "S6: 100,000 requests in one go are all answered", context do
       lines = for n <- 1..100_000, do: [call(n, "echo", %{"text" => "#{n}"}), ?\n]
       file = Path.join(context.tmp_dir, "requests")
       File.write!(file, lines)
@@ -70,8 +74,14 @@ defmodule McpServer.Protocol.StdioStreamsTest do
     test "S5: a client that does not read holds back its own requests", context do
       request = call(1, "echo", %{"text" => String.duplicate("x", 1_000)})
       # Far more than pipes and server hold, once the VM is up; the reader looks only after a while.
-      input = "{ sleep 1; yes #{quoted(request)} | head -n 200000; sleep 1; echo #{quoted(call(2, "peak"))}; }"
-      peer = start(vm(), input: input, output: "{ sleep 3; tail -n 1; }", tmp_dir: context.tmp_dir)
+      up = Path.join(context.tmp_dir, "up")
+      wait = "until [ -e #{up} ]; do sleep 0.1; done"
+      flood = "yes #{quoted(request)} | head -n 200000"
+
+      input =
+        "{ echo #{quoted(call(0, "touch", %{"file" => up}))}; #{wait}; #{flood}; sleep 1; echo #{quoted(call(2, "peak"))}; }"
+
+      peer = start(vm(), input: input, output: "{ #{wait}; sleep 3; tail -n 1; }", tmp_dir: context.tmp_dir)
       last = message(peer, 60_000)
       assert last["id"] == 2
       assert String.to_integer(text(last)) < 200_000
@@ -129,6 +139,19 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       Process.sleep(1_500)
       write_raw(peer, "\n\n")
       assert exit_status(peer) == 0
+      refute errors(peer) =~ "crash"
+    end
+
+    test "S4: whoever started it is killed: it ends, and nothing of it stays", context do
+      file = Path.join(context.tmp_dir, "pids")
+      # The client is the only one that holds the other end of stdin.
+      input = "sh -c 'echo $$ >#{file}; echo #{quoted(call(1, "pid")) |> String.replace("'", "'\\''")}; exec sleep 600'"
+      peer = start(vm(), input: input, tmp_dir: context.tmp_dir)
+      server = text(message(peer))
+      assert File.dir?("/proc/#{server}")
+      {"", 0} = System.cmd("kill", ["-KILL", String.trim(File.read!(file))])
+      assert exit_status(peer) == 0
+      refute File.dir?("/proc/#{server}")
       refute errors(peer) =~ "crash"
     end
 

@@ -37,7 +37,7 @@ defmodule McpServer.Protocol.StdioTest do
       assert text(message(peer)) == "äöü"
     end
 
-    test "mix mcp.stdio: stdout is the protocol's, the compiler's output included", context do
+    test "S8: mix mcp.stdio: stdout is the protocol's, the compiler's output included", context do
       project = project(context.tmp_dir)
       peer = start("mix mcp.stdio Fresh.MCP", mix(context, project, nil))
 
@@ -152,6 +152,25 @@ defmodule McpServer.Protocol.StdioTest do
       assert errors(peer) =~ "MCP tools/call \"die\" failed"
     end
 
+    test "S8: what is logged while it starts, crash reports and warnings go to stderr", context do
+      # As `mix mcp.stdio` does: stdout is taken over before anything of the application runs.
+      serve = """
+      require Logger
+      McpServer.Stdio.take_over!()
+      Logger.error("stray: before")
+      spawn(fn -> raise "stray: started" end)
+      McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server)
+      """
+
+      peer = start(vm(serve, "--logger-otp-reports true"), tmp_dir: context.tmp_dir)
+      write(peer, [call(1, "crash"), call(2, "echo", %{"text" => "pure"})])
+      answers = for _ <- 1..2, message = read(peer), into: %{}, do: {message["id"], text(message)}
+      assert answers == %{1 => "crashed", 2 => "pure"}
+      eof(peer)
+      assert exit_status(peer) == 0
+      for what <- ~w(before started crash warning), do: assert(errors(peer) =~ "stray: #{what}")
+    end
+
     test "S7: an answer is one line, whatever it says", context do
       peer = serving(context)
       text = "a\nb\r\nc\u2028d\u0000e\u0085"
@@ -167,9 +186,13 @@ defmodule McpServer.Protocol.StdioTest do
     end
 
     test "S4: a client that stops reading ends the VM, without a crash dump", context do
+      # While the VM starts, its `:user` takes whatever comes, and `yes` writes a gigabyte a second.
+      up = Path.join(context.tmp_dir, "up")
+      begin = "echo #{quoted(call(0, "touch", %{"file" => up}))}; until [ -e #{up} ]; do sleep 0.1; done"
+
       peer =
         start(vm(),
-          input: "yes #{quoted(call(1, "echo", %{"text" => "x"}))}",
+          input: "{ #{begin}; yes #{quoted(call(1, "echo", %{"text" => "x"}))}; }",
           output: "head -n 3 >/dev/null",
           tmp_dir: context.tmp_dir,
           cd: context.tmp_dir

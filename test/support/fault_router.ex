@@ -21,7 +21,7 @@ defmodule McpServer.FaultRouter.Schemas do
   end
 
   def texts, do: of_items(%{"items" => %{"type" => "string"}})
-  def unique, do: of_items(%{"uniqueItems" => true})
+  def unique, do: of_items(%{"items" => %{"type" => "object"}, "uniqueItems" => true})
 
   defp of_items(schema), do: %{"type" => "object", "properties" => %{"items" => Map.put(schema, "type", "array")}}
 end
@@ -64,7 +64,10 @@ defmodule McpServer.FaultRouter do
   tool "lattice", "Asks the same question in 2^20 ways", Handlers, :echo, input_schema: Schemas.lattice()
   tool "patterns", "Matches texts", Handlers, :echo, input_schema: Schemas.patterns()
   tool "texts", "Takes texts only", Handlers, :echo, input_schema: Schemas.texts()
-  tool "unique", "Takes different things only", Handlers, :echo, input_schema: Schemas.unique()
+
+  tool "unique", "Takes different things only", Handlers, :echo,
+    input_schema: Schemas.unique(),
+    lint: [ignore: [:array_items]]
 
   prompt "echo", "Gives its argument back", completion: false do
     argument "text", "Any text"

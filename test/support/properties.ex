@@ -30,8 +30,9 @@ defmodule McpServer.Properties do
     end
   end
 
-  @doc "Checks a property so many times."
+  @doc "Checks a property so many times; `MCP_SCALE=20 mix test …` checks twenty times as often."
   def holds(property, runs, max_size \\ 30) do
+    runs = runs * String.to_integer(System.get_env("MCP_SCALE", "1"))
     # Not named as a call: PropEr is no dependency, and may not be there.
     assert apply(:proper, :quickcheck, [property, [:quiet, :noshrink, max_size: max_size, numtests: runs]]) == true
   end

@@ -15,17 +15,18 @@ defmodule McpServer.RouterCase do
     end
   end
 
-  @doc "Compiles a router whose first statement is on line 3 of `router.ex`, and returns its module."
-  def router!(statements) do
-    case compile(statements) do
+  @doc "Compiles a router whose first statement is on line 3 of `router.ex`, and returns its module. `options` are those of `use`."
+  def router!(statements, options \\ "") do
+    case compile(statements, options) do
       {:ok, module} -> module
       {:refused, error} -> flunk("the router was refused: #{Exception.message(error)}")
     end
   end
 
   @doc "Asserts that a router is refused at that line, with exactly that text or one that matches."
-  def assert_refused(line, message, statements) do
-    assert {:refused, %CompileError{file: "router.ex", line: ^line, description: description}} = compile(statements)
+  def assert_refused(line, message, statements, options \\ "") do
+    compiled = compile(statements, options)
+    assert {:refused, %CompileError{file: "router.ex", line: ^line, description: description}} = compiled
 
     if is_binary(message),
       do: assert(description == message),
@@ -34,9 +35,9 @@ defmodule McpServer.RouterCase do
 
   # What is checked after everything has been compiled is refused by ending the process that compiles,
   # so that process is none of ours.
-  defp compile(statements) do
+  defp compile(statements, options) do
     name = "RouterCase#{System.unique_integer([:positive])}"
-    source = "defmodule #{name} do\nuse McpServer.Router\n#{statements}\nend\n"
+    source = "defmodule #{name} do\nuse McpServer.Router#{options}\n#{statements}\nend\n"
     {pid, ref} = spawn_monitor(fn -> exit(compile_here(source, Module.concat([name]))) end)
 
     receive do

@@ -62,6 +62,13 @@ defmodule McpServer.StdioRouter do
 
   tool "ask", "Asks for a name", Handlers, :ask
   tool "peak", "The most memory the VM has had, in KiB", Handlers, :peak
+  tool "pid", "The process of the operating system", Handlers, :pid
+
+  tool "touch", "Makes a file, which tells a shell that the VM is up", Handlers, :touch do
+    input_field "file", "Its path", :string, required: true
+  end
+
+  tool "crash", "A process of its own crashes, and something is warned of", Handlers, :crash
 end
 
 defmodule McpServer.StdioRouter.Handlers do
@@ -88,6 +95,19 @@ defmodule McpServer.StdioRouter.Handlers do
   end
 
   def die(_conn, _arguments), do: Process.exit(self(), :kill)
+  def pid(_conn, _arguments), do: {:ok, [text(System.pid())]}
+
+  def touch(_conn, %{"file" => file}) do
+    File.touch!(file)
+    {:ok, [text("touched")]}
+  end
+
+  def crash(_conn, _arguments) do
+    {pid, reference} = spawn_monitor(fn -> raise "stray: crash" end)
+    receive do: ({:DOWN, ^reference, :process, ^pid, _reason} -> :ok)
+    IO.warn("stray: warning", [])
+    {:ok, [text("crashed")]}
+  end
 
   def peak(_conn, _arguments) do
     [_, kibibytes] = Regex.run(~r/VmHWM:\s+(\d+) kB/, File.read!("/proc/self/status"))

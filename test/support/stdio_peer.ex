@@ -75,9 +75,9 @@ defmodule McpServer.StdioPeer do
   end
 
   @doc "The line of an `initialize` request."
-  def initialize(id, revision \\ "2025-06-18") do
+  def initialize(id, revision \\ "2025-06-18", capabilities \\ %{}) do
     info = %{"name" => "peer", "version" => "1"}
-    request(id, "initialize", %{"protocolVersion" => revision, "capabilities" => %{}, "clientInfo" => info})
+    request(id, "initialize", %{"protocolVersion" => revision, "capabilities" => capabilities, "clientInfo" => info})
   end
 
   @doc "Writes lines."

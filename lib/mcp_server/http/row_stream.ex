@@ -8,6 +8,7 @@ defmodule McpServer.Http.RowStream do
   alias McpServer.Dispatch.Failure
   alias McpServer.DualResponse.Rest
   alias McpServer.Http.{Desk, Exchange}
+  alias McpServer.Limit
 
   # What may be on its way while the next part is made.
   @window 64 * 1024
@@ -77,7 +78,7 @@ defmodule McpServer.Http.RowStream do
       {{:mcp_exchange_down, ^ref}, _monitor, :process, _pid, _reason} ->
         :closed
     after
-      max(patience(stream) - (now() - since), 0) -> :cut
+      (patience(stream) - (now() - since)) |> max(0) |> min(Limit.most(:milliseconds)) -> :cut
     end
   end
 

@@ -123,7 +123,7 @@ defmodule McpServer.Schema.Validator do
 
     with {:ok, text} <- JSON.encode(schema),
          {:ok, documents} <- texts(documents!(options[:documents])),
-         {:ok, ref} <- Native.schema_compile(text, limits, formats, documents) do
+         {:ok, ref} <- Native.Dirty.call(fn -> Native.schema_compile(text, limits, formats, documents) end) do
       {:ok, %__MODULE__{ref: ref}}
     else
       {:error, %EncodeError{} = error} ->

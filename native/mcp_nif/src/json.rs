@@ -7,7 +7,7 @@ use rustler::{Atom, Binary, Encoder, Env, NifResult, Term};
 use crate::atoms;
 use crate::pretty::pretty;
 use crate::resources::{DirtyPermit, binary_term, buffer, keep, report_work};
-use crate::terms::{Context, EncodeErrorKind, read_term, write_in_order};
+use crate::terms::{Context, EncodeErrorKind, read_term, read_term_keeping_last, write_in_order};
 
 /// What is written on a normal scheduler before the call is made again on a dirty one: 0.1 to 0.3 ms.
 pub(crate) const INLINE_BYTES: usize = 96 * 1024;
@@ -15,8 +15,8 @@ pub(crate) const INLINE_BYTES: usize = 96 * 1024;
 /// Whether it is for people; the revision it is for, without which no field is left out; the order of keys.
 type EncodeOptions<'a> = (bool, Option<&'a str>, Term<'a>);
 
-/// `max_bytes`, `max_depth`, `max_values`, `max_digits`.
-type DecodeLimits = (usize, usize, usize, usize);
+/// `max_bytes`, `max_depth`, `max_values`, `max_digits`; whether of equal keys the last one counts.
+type DecodeOptions = (usize, usize, usize, usize, bool);
 
 #[rustler::nif]
 fn json_encode<'a>(
@@ -70,8 +70,13 @@ fn encode<'a>(
 }
 
 #[rustler::nif]
-fn json_decode<'a>(env: Env<'a>, text: Binary<'a>, limits: DecodeLimits, views: bool) -> Term<'a> {
-    let decoded = decode(env, text, limits, views);
+fn json_decode<'a>(
+    env: Env<'a>,
+    text: Binary<'a>,
+    options: DecodeOptions,
+    views: bool,
+) -> Term<'a> {
+    let decoded = decode(env, text, options, views);
     report_work(env, text.len());
     decoded
 }
@@ -80,25 +85,30 @@ fn json_decode<'a>(env: Env<'a>, text: Binary<'a>, limits: DecodeLimits, views: 
 fn json_decode_dirty<'a>(
     env: Env<'a>,
     text: Binary<'a>,
-    limits: DecodeLimits,
+    options: DecodeOptions,
     views: bool,
 ) -> Term<'a> {
     match DirtyPermit::take() {
-        Some(_permit) => decode(env, text, limits, views),
+        Some(_permit) => decode(env, text, options, views),
         None => atoms::busy().to_term(env),
     }
 }
 
 /// `views` says whether large strings may be parts of the text itself.
-fn decode<'a>(env: Env<'a>, text: Binary<'a>, limits: DecodeLimits, views: bool) -> Term<'a> {
-    let (max_bytes, max_depth, max_values, max_digits) = limits;
+fn decode<'a>(env: Env<'a>, text: Binary<'a>, options: DecodeOptions, views: bool) -> Term<'a> {
+    let (max_bytes, max_depth, max_values, max_digits, keeps_last) = options;
     let limits = Limits {
         max_bytes,
         max_depth,
         max_values,
         max_digits,
     };
-    match read_term(env, text.as_slice(), views.then_some(text), &limits) {
+    let read = if keeps_last {
+        read_term_keeping_last
+    } else {
+        read_term
+    };
+    match read(env, text.as_slice(), views.then_some(text), &limits) {
         Ok(term) => (atoms::ok(), term).encode(env),
         Err(JsonError { kind, offset }) => env.error_tuple((kind_atom(kind), offset)),
     }

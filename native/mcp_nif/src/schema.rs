@@ -14,6 +14,7 @@ use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, Values, edited,
 
 /// Compiles a schema: `{:ok, reference}` or `{:error, {kind, detail}}`. Limits that are not given
 /// are the core's; formats are `annotate`, `assert` or names; documents are pairs of URI and text.
+/// Those who compile at once wait for each other like those who check.
 #[rustler::nif(schedule = "DirtyCpu")]
 #[expect(
     clippy::needless_pass_by_value,
@@ -26,6 +27,9 @@ fn schema_compile<'a>(
     formats: Term<'a>,
     documents: Vec<(&'a str, Binary<'a>)>,
 ) -> NifResult<Term<'a>> {
+    let Some(_permit) = DirtyPermit::take() else {
+        return Ok(atoms::busy().to_term(env));
+    };
     let limits = match schema_limits(limits) {
         Ok(limits) => limits,
         Err(error) => return Ok(env.error_tuple(("limits", error))),

@@ -12,3 +12,4 @@ mod properties;
 mod sessions;
 mod site;
 mod sse;
+mod sse_vectors;

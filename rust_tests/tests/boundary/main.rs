@@ -1,10 +1,12 @@
 //! `mcp_core` through its public door, against golden files, corpora and tables.
 
+mod breaking;
 mod catalog;
 mod dual;
 mod http;
 mod json;
 mod jsonrpc;
+mod lint;
 mod model;
 mod protocol;
 mod purity;

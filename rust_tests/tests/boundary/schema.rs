@@ -6,6 +6,7 @@ mod formats;
 mod limits;
 mod problems;
 mod references;
+mod relation;
 mod repair;
 mod secrets;
 mod sentences;

@@ -128,7 +128,7 @@ defmodule McpServer.Router.MistakesTest do
     test "S4-72: the seven types there are, as atoms, strings and lists" do
       router =
         router!("""
-        tool "all", "All", McpServer.Handlers, :echo do
+        tool "all", "All", McpServer.Handlers, :echo, lint: [ignore: [:array_items]] do
           for type <- [:string, :number, :integer, :boolean, :object, :array, :null] do
             input_field type, "As an atom", type
             output_field type, "As a string", to_string(type)
@@ -177,7 +177,7 @@ defmodule McpServer.Router.MistakesTest do
     test "S4-73: what another part of the schema declares may be required" do
       assert [%{inputSchema: %{"required" => ["b"]}}] =
                router!("""
-               tool "add", "Adds", McpServer.Handlers, :echo do
+               tool "add", "Adds", McpServer.Handlers, :echo, lint: [ignore: [:root_combinator]] do
                  input_schema %{type: :object, properties: %{}, required: ["b"], allOf: [%{properties: %{b: true}}]}
                end
                """).__mcp__(:tools)
@@ -200,7 +200,7 @@ defmodule McpServer.Router.MistakesTest do
         3,
         ~s(tool "add" has no option hint, did you mean hints? Its options are: title, hints, annotations, ui, visibility, ) <>
           "timeout, requires, authorize, input_schema, output_schema, additional_properties, icons, execution, task_support, " <>
-          "task_start, meta, result_budget",
+          "task_start, meta, result_budget, lint",
         ~s(tool "add", "Adds", McpServer.Handlers, :echo, hint: [:read_only])
       )
     end

@@ -30,8 +30,10 @@ defmodule Everything.MCP do
     output_field "conditions", "What the sky looks like", :string
   end
 
+  # Anthropic's API takes no tool with `allOf` at the root; here it is what clients are to show.
   tool "json_schema_2020_12_tool", "Takes a contact, checked by a JSON Schema of its own", Content, :contact,
-    input_schema: Everything.ContactSchema.schema()
+    input_schema: Everything.ContactSchema.schema(),
+    lint: [ignore: [:root_combinator]]
 
   tool "test_x_mcp_header", "Takes a region that HTTP clients repeat in a header", Content, :region do
     input_field "region", "Region to work in", :string, required: true, "x-mcp-header": "Region"

@@ -34,7 +34,9 @@ defmodule Weather.MCP do
   end
 
   # For the view's own controls: nothing the model would ask for.
-  tool "hours", "The temperatures of one day", Answers, :hours, visibility: [:app] do
+  tool "hours", "The temperatures of one day", Answers, :hours,
+    visibility: [:app],
+    hints: [:read_only, :non_destructive, :idempotent, :closed_world] do
     input_field "city", "Name of the city", :string, required: true, enum: @cities
     input_field "day", "Name of the day", :string, required: true, enum: Forecast.days()
     output_field "day", "Name of the day", :string, required: true

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::finding::{Code, Findings};
-use super::places::{escaped, places};
+use super::places::places;
 use crate::schema::{Contradiction, SchemaLimits, contradictions};
 
 /// With one of these beside it, a required property may be allowed by something else.
@@ -91,7 +91,7 @@ fn check_required(object: &Map<String, Value>, at: &str, consequence: &str, foun
                 format!(
                     "the property {name:?} is required, but not one of `properties`, and `additionalProperties` is false{consequence}"
                 ),
-                &format!("Declare {}, or do not require it.", escaped(name)),
+                &format!("Declare {name:?}, or do not require it."),
             );
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn check_tool(tool: &Value, found: &mut Findings) {
         found.add(
             Code::MissingAnnotations,
             "/annotations",
-            format!("the tool does not say {}; clients then take it for one that destroys", missing.join(" and ")),
+            format!("the tool has no {}: clients take it for one that destroys", missing.join(" and no ")),
             "Declare `hints:`, such as `hints: [:read_only]`, `[:non_destructive]` or, for one that destroys, `[]`.",
         );
     }

@@ -25,9 +25,33 @@ pub(crate) fn read_term<'e>(
     source: Option<Binary<'e>>,
     limits: &Limits,
 ) -> Result<Term<'e>, JsonError> {
+    read_with(env, text, source, limits, false)
+}
+
+/// The same, but that of equal keys the last one counts.
+///
+/// # Errors
+/// As [`mcp_core::json::read`], but for duplicates.
+pub(crate) fn read_term_keeping_last<'e>(
+    env: Env<'e>,
+    text: &[u8],
+    source: Option<Binary<'e>>,
+    limits: &Limits,
+) -> Result<Term<'e>, JsonError> {
+    read_with(env, text, source, limits, true)
+}
+
+fn read_with<'e>(
+    env: Env<'e>,
+    text: &[u8],
+    source: Option<Binary<'e>>,
+    limits: &Limits,
+    keeps_last: bool,
+) -> Result<Term<'e>, JsonError> {
     let mut sink = TermSink {
         env,
         source,
+        keeps_last,
         keys: RecentKeys::new(),
         literals: Literals {
             null: atoms::nil(),
@@ -43,6 +67,8 @@ struct TermSink<'e, 'a> {
     env: Env<'e>,
     /// The term whose bytes are read, when large strings may be views into it.
     source: Option<Binary<'e>>,
+    /// Whether of equal keys the last one counts; else they are refused.
+    keeps_last: bool,
     keys: RecentKeys<'e, 'a>,
     literals: Literals,
 }
@@ -56,6 +82,19 @@ impl<'e> TermSink<'e, '_> {
     fn copy(&self, text: &str) -> Raw<'e> {
         let copy: Term<'e> = NewBinary::from_slice(self.env, text.as_bytes()).into();
         copy.into()
+    }
+
+    #[cold]
+    fn last_of_each(&self, keys: &[Raw<'e>], values: &[Raw<'e>]) -> Option<Raw<'e>> {
+        if !self.keeps_last {
+            return None;
+        }
+        let members = keys.iter().zip(values);
+        let map = members.fold(Term::map_new(self.env), |map, (key, value)| {
+            map.map_put(key.term(self.env), value.term(self.env))
+                .unwrap_or(map)
+        });
+        Some(map.into())
     }
 
     fn view(&self, text: &str) -> Option<Raw<'e>> {
@@ -145,6 +184,7 @@ impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
         // Of two equal keys the VM refuses a small map; of a large one it silently keeps one member.
         raw::map(self.env, keys, values)
             .filter(|map| map.size(self.env) == Some(keys.len()))
+            .or_else(|| self.last_of_each(keys, values))
             .ok_or(Duplicate)
     }
 }

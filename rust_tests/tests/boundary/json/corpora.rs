@@ -33,3 +33,24 @@ pub(crate) fn files(folder: &str, prefix: &str) -> Option<Vec<(String, Vec<u8>)>
     files.sort();
     Some(files)
 }
+
+/// Path and content of every JSON file of the corpora, sorted by path.
+pub(crate) fn all_json() -> Option<Vec<(String, Vec<u8>)>> {
+    let mut folders = vec![find("")?];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
+                files.push((path.to_str().unwrap().to_owned(), fs::read(&path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    Some(files)
+}

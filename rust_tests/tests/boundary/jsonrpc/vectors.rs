@@ -23,7 +23,7 @@ fn sort_unbatched(bytes: &[u8]) -> Sorted {
 }
 
 #[test]
-fn m1_to_m14_every_envelope_vector_is_sorted_as_it_says() {
+fn corpus_m1_to_m14_every_envelope_vector_is_sorted_as_it_says() {
     let Some(vectors) = corpora::json("jsonrpc-vectors/envelope.json") else {
         return;
     };
@@ -57,6 +57,7 @@ fn m1_to_m14_every_envelope_vector_is_sorted_as_it_says() {
             _ => assert_eq!(sorted, error(), "{name}"),
         }
     }
+    println!("corpus: jsonrpc-vectors, envelopes: {}", cases.len());
 }
 
 fn code(case: &Value) -> i32 {
@@ -78,7 +79,7 @@ fn m2_the_depth_vectors_at_full_size() {
 }
 
 #[test]
-fn the_examples_of_the_json_rpc_specification() {
+fn corpus_examples_of_the_json_rpc_specification() {
     let Some(vectors) = corpora::json("jsonrpc-vectors/spec-examples.json") else {
         return;
     };
@@ -89,6 +90,10 @@ fn the_examples_of_the_json_rpc_specification() {
         let sorted = sort(example["request"].as_str().unwrap().as_bytes());
         assert_eq!(sorted, expected(name), "{name}");
     }
+    println!(
+        "corpus: jsonrpc-vectors, the specification's examples: {}",
+        examples.len()
+    );
 }
 
 /// MCP takes no positional parameters: −32602 for a request, silence for a notification.

@@ -198,6 +198,9 @@ fn ambiguous_templates_are_refused() {
         "t://{&a}",
         "t://{?a}/x",
         "t://{?a}{#b}",
+        "t://x?{?a}",
+        "t://x?y=1{?a}",
+        "t://{+b}?{?a}{&c}",
     ] {
         refuses(template, &TemplateError::NotInvertible { name: named("a") });
     }

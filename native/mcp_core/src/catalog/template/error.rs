@@ -58,7 +58,8 @@ pub enum TemplateError {
         /// The second one.
         name: String,
     },
-    /// A form that cannot be undone: `{name*}`, `{name:3}`, `{;name}`, or a query that is not last.
+    /// A form that cannot be undone: `{name*}`, `{name:3}`, `{;name}`, a query that is not last or
+    /// that begins behind a question mark.
     #[error("the value of \"{name}\" cannot be found again in a URI")]
     NotInvertible {
         /// The variable.

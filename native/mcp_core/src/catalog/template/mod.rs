@@ -125,7 +125,7 @@ impl Template {
     /// # Errors
     /// [`TemplateError`] when one URI could come from several values: two variables side by side,
     /// more than one `{+name}` or `{#name}`, a name used twice, `{name*}`, `{name:3}`, `{;name}`,
-    /// or `{?name}` elsewhere than at the end.
+    /// or `{?name}` elsewhere than at the end or behind a question mark of the template's own.
     pub fn matcher(&self) -> Result<Matcher, TemplateError> {
         let plan = plan::plan(&self.parts)?;
         Ok(Matcher::new(plan, self.limits.max_bytes))

@@ -49,6 +49,7 @@ pub(super) fn plan(parts: &[Part]) -> Result<Plan, TemplateError> {
             Part::Expression(expression) => plan.push_expression(expression)?,
         }
     }
+    plan.check_query(query)?;
     Ok(plan)
 }
 
@@ -90,6 +91,18 @@ fn query_names(query: &[Part]) -> Option<Vec<String>> {
 }
 
 impl Plan {
+    /// A URI's query begins at its first question mark: none of the path's own may stand before it.
+    fn check_query(&self, query: &[Part]) -> Result<(), TemplateError> {
+        let is_early = |atom: &Atom| matches!(atom, Atom::Literal(text) if text.contains('?'));
+        let variable = query.iter().flat_map(Part::variables).next();
+        match variable {
+            Some(variable) if self.head.iter().chain(&self.tail).any(is_early) => {
+                Err(not_invertible(variable))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn push_expression(&mut self, expression: &Expression) -> Result<(), TemplateError> {
         let (lead, separator, stops) = match expression.operator {
             Operator::Simple if expression.variables.len() == 1 => ("", ",", "/?#"),

@@ -1,0 +1,188 @@
+//! Findings about a catalogue. The messages are asserted through `mix mcp.lint`; here is what is not
+//! found, and that nothing is slow.
+
+use mcp_core::lint::{Budgets, Code, Severity, lint};
+use mcp_core::schema::SchemaLimits;
+use serde_json::{Value, json};
+
+fn codes(definition: &Value) -> Vec<(&'static str, String)> {
+    let text = definition.to_string();
+    let found = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(64 << 20);
+        let run = || {
+            lint(
+                text.as_bytes(),
+                &Budgets::default(),
+                &SchemaLimits::default(),
+            )
+        };
+        thread.spawn_scoped(scope, run).unwrap().join().unwrap()
+    });
+    let found = found.unwrap().into_iter();
+    found
+        .map(|found| (found.code.as_str(), found.pointer))
+        .collect()
+}
+
+fn tool(schema: &Value) -> Value {
+    json!({"server": {"info": {"name": "s", "version": "1"}}, "tools": [{
+        "name": "t", "description": "A tool", "annotations": {"readOnlyHint": true}, "inputSchema": schema,
+    }]})
+}
+
+fn of_schema(schema: &Value) -> Vec<(&'static str, String)> {
+    codes(&tool(schema))
+}
+
+#[test]
+fn errors_come_first_and_names_are_unique() {
+    let severities = Code::ALL.iter().map(|code| code.severity());
+    assert!(severities.is_sorted());
+    assert_eq!(
+        Code::ALL
+            .iter()
+            .filter(|code| code.severity() == Severity::Error)
+            .count(),
+        9
+    );
+    let mut names: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), Code::ALL.len());
+}
+
+#[test]
+fn a_plain_schema_has_no_findings() {
+    let fine = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["a"],
+        "properties": {
+            "a": {"type": "string", "description": "A", "enum": ["x", "y"], "default": "x", "examples": ["y"]},
+            "b": {"type": "array", "description": "B", "items": {"type": "integer", "minimum": 0}},
+            "c": {"description": "C", "anyOf": [{"type": "string"}, {"type": "null"}]},
+            "d": {"type": "string", "description": "D", "format": "date-time"},
+        },
+    });
+    assert_eq!(of_schema(&fine), []);
+}
+
+#[test]
+fn a_required_property_may_come_from_elsewhere() {
+    let closed = |more: Value| {
+        let mut schema = json!({"type": "object", "properties": {"q": {
+            "type": "object", "description": "Q", "properties": {}, "required": ["b"], "additionalProperties": false,
+        }}});
+        schema["properties"]["q"]
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        of_schema(&schema)
+    };
+    assert_eq!(
+        closed(json!({})),
+        [(
+            "required_undeclared",
+            "/inputSchema/properties/q".to_owned()
+        )]
+    );
+    assert_eq!(closed(json!({"patternProperties": {"^b$": {}}})), []);
+}
+
+#[test]
+fn the_deepest_contradiction_is_told_once() {
+    let schema = json!({"type": "object", "required": ["q"], "properties": {"q": {
+        "type": "object", "description": "Q", "required": ["n"],
+        "properties": {"n": {"type": "integer", "description": "N", "minimum": 2, "maximum": 1}},
+    }}});
+    let place = "/inputSchema/properties/q/properties/n".to_owned();
+    assert_eq!(of_schema(&schema), [("unsatisfiable", place)]);
+}
+
+#[test]
+fn a_default_that_refers_to_definitions_is_checked() {
+    let schema = |default: Value| {
+        json!({"type": "object", "$defs": {"n": {"type": "integer"}}, "properties": {
+            "a": {"$ref": "#/$defs/n", "default": default},
+        }})
+    };
+    let reference = ("reference", "/inputSchema/properties/a/$ref".to_owned());
+    assert_eq!(of_schema(&schema(json!(1))), [reference.clone()]);
+    let invalid = (
+        "invalid_default",
+        "/inputSchema/properties/a/default".to_owned(),
+    );
+    assert_eq!(of_schema(&schema(json!("1"))), [reference, invalid]);
+}
+
+#[test]
+fn property_names_have_64_characters_at_most() {
+    let named = |length: usize| {
+        let property = json!({"type": "string", "description": "A"});
+        of_schema(&json!({"type": "object", "properties": {"a".repeat(length): property}}))
+    };
+    assert_eq!(named(64), []);
+    assert_eq!(named(65).len(), 1);
+}
+
+#[test]
+fn a_read_only_tool_need_not_say_what_it_destroys() {
+    let hinted = |hints: Value| {
+        let mut definition = tool(&json!({"type": "object"}));
+        definition["tools"][0]["annotations"] = hints;
+        codes(&definition)
+    };
+    let missing = [("missing_annotations", "/annotations".to_owned())];
+    assert_eq!(hinted(json!({"readOnlyHint": true})), []);
+    assert_eq!(hinted(json!({"readOnlyHint": false, "destructiveHint": true})), []);
+    assert_eq!(hinted(json!({"readOnlyHint": false})), missing);
+    assert_eq!(hinted(json!({"destructiveHint": false})), missing);
+    assert_eq!(hinted(json!({})), missing);
+    assert_eq!(hinted(json!(null)), missing);
+}
+
+fn templates(texts: &[&str]) -> Vec<(&'static str, String)> {
+    let entry = |(index, text): (usize, &&str)| json!({"name": format!("t{index}"), "uriTemplate": text, "description": "T"});
+    let entries: Vec<Value> = texts.iter().enumerate().map(entry).collect();
+    codes(&json!({"server": {"info": {"name": "s", "version": "1"}}, "resourceTemplates": entries}))
+}
+
+#[test]
+fn templates_overlap_where_a_uri_shows_it() {
+    let overlap = ("template_overlap", "/uriTemplate".to_owned());
+    let same = ("same_template", "/uriTemplate".to_owned());
+    assert_eq!(templates(&["a://{x}/b", "a://c/{y}"]), [overlap.clone()]);
+    assert_eq!(templates(&["a://{+path}", "a://c/{y}"]), [overlap.clone()]);
+    assert_eq!(templates(&["a://c/{y}", "a://{+path}"]), [overlap.clone()]);
+    assert_eq!(templates(&["a://{x}{?q}", "a://{x}"]), [overlap]);
+    assert_eq!(templates(&["a://{x}/b", "a://{other}/b"]), [same.clone()]);
+    assert_eq!(templates(&["a://{x}{?q}", "a://{y}{?p}"]).len(), 1);
+    assert_eq!(templates(&["a://{x}/b", "a://{x}/c"]), []);
+    assert_eq!(templates(&["a://{x}", "a://{x}/{y}"]), []);
+    assert_eq!(templates(&["a://{x}", "b://{x}"]), []);
+}
+
+#[test]
+fn five_hundred_templates_and_a_thousand_tools_are_no_trouble() {
+    let texts: Vec<String> = (0..500)
+        .map(|index| format!("a{index}://{{x}}/{{y}}"))
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    assert_eq!(templates(&texts), []);
+
+    let schema =
+        json!({"type": "object", "properties": {"q": {"type": "string", "description": "Q"}}});
+    let mut definition = tool(&schema);
+    let one = definition["tools"][0].clone();
+    let named = |index: usize| {
+        let mut tool = one.clone();
+        tool["name"] = json!(format!("t{index}"));
+        tool
+    };
+    definition["tools"] = (0..1_000).map(named).collect();
+    let found = codes(&definition);
+    assert_eq!(
+        found.iter().map(|(code, _)| *code).collect::<Vec<_>>(),
+        ["catalogue_budget", "tool_count"]
+    );
+}

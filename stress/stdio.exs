@@ -1,0 +1,92 @@
+defmodule Stress.Stdio do
+  @moduledoc """
+  S2, S5 and S6 in full: a line of 1 GB, a million requests of a client that does not read, a hundred thousand in one
+  write. The server is another process of the operating system, and tells the most memory it has had.
+  """
+
+  alias McpServer.{FaultServer, StdioPeer}
+  alias Stress.Report
+
+  # RELIABILITY.md, S2: 10 MiB beside the buffer of a line, which has 10 MiB itself. In KiB.
+  @most_for_a_line 20 * 1024
+  # What waits in pipes, mailboxes and for its turn, in KiB.
+  @most_unread 128 * 1024
+  # Prints how many different ids there were, and the two answers with the id 0.
+  @count_ids ~S"""
+  match($0, /"id":[0-9]+/) { id = substr($0, RSTART + 5, RLENGTH - 5); if (id == 0) kept[++n] = $0; else if (!seen[id]++) different++ }
+  END { print different; print kept[1]; print kept[2] }
+  """
+
+  def run(short?) do
+    Enum.concat([
+      long_line(if(short?, do: 50_000_000, else: 1_000_000_000)),
+      unread(if(short?, do: 20_000, else: 1_000_000)),
+      one_write(if(short?, do: 10_000, else: 100_000))
+    ])
+  end
+
+  defp long_line(bytes) do
+    {server, before} = serving()
+    piece = String.duplicate("x", 1_000_000)
+    for _ <- 1..div(bytes, 1_000_000), do: StdioPeer.write_raw(server.peer, piece)
+    StdioPeer.write_raw(server.peer, "\n")
+    refused? = match?(%{"error" => %{"code" => -32700}}, StdioPeer.message(server.peer, 600_000))
+    grown = peak(server) - before
+    Report.line("S2: a line", ["#{div(bytes, 1_000_000)} MB", "#{div(grown, 1024)} MiB more"])
+
+    [
+      {"S2: a line of #{div(bytes, 1_000_000)} MB has one answer, -32700, and the next line its own",
+       refused? and ended?(server)},
+      {"S2: it takes less than 20 MiB (#{div(grown, 1024)} MiB)", grown < @most_for_a_line}
+    ]
+  end
+
+  # A shell reads late, and counts what it reads: a port of this VM would always read.
+  defp unread(count) do
+    up = Path.join(System.tmp_dir!(), "stress-#{System.unique_integer([:positive])}")
+    wait = "until [ -e #{up} ]; do sleep 0.1; done"
+    request = "&" |> StdioPeer.call("echo", %{"text" => String.duplicate("x", 200)}) |> String.replace(~s("&"), "&")
+    peaks = StdioPeer.quoted(StdioPeer.call(0, "peak"))
+    touch = StdioPeer.quoted(StdioPeer.call("up", "touch", %{"file" => up}))
+
+    input =
+      "{ echo #{touch}; #{wait}; echo #{peaks}; seq 1 #{count} | sed 's|.*|#{request}|'; sleep 2; echo #{peaks}; }"
+
+    peer = StdioPeer.start(StdioPeer.vm(), input: input, output: "{ #{wait}; sleep 5; awk '#{@count_ids}'; }")
+    different = peer |> StdioPeer.line(1_200_000) |> String.to_integer()
+    [before, most] = for _ <- 1..2, do: peer |> StdioPeer.message() |> StdioPeer.text() |> String.to_integer()
+    status = StdioPeer.exit_status(peer)
+    File.rm!(up)
+    grown = most - before
+    Report.line("S5: unread", ["#{count} requests", "#{div(grown, 1024)} MiB more"])
+
+    [
+      {"S5: #{count} requests of a client that reads late are all answered", different == count and status == 0},
+      {"S5: they take less than 128 MiB (#{div(grown, 1024)} MiB)", grown < @most_unread}
+    ]
+  end
+
+  defp one_write(count) do
+    {server, _before} = serving()
+    StdioPeer.write_raw(server.peer, lines(1..count))
+    ids = for _ <- 1..count, do: StdioPeer.message(server.peer, 600_000)["id"]
+    Report.line("S6: one write", ["#{count} requests"])
+
+    [
+      {"S6: #{count} requests of one write are all answered once",
+       Enum.sort(ids) == Enum.to_list(1..count) and ended?(server)}
+    ]
+  end
+
+  defp lines(ids), do: for(id <- ids, do: [StdioPeer.call(id, "echo", %{"text" => String.duplicate("x", 200)}), ?\n])
+
+  defp serving do
+    server = FaultServer.start(:stdio, System.tmp_dir!())
+    # The first call loads what there is to load.
+    peak(server)
+    {server, peak(server)}
+  end
+
+  defp peak(server), do: server |> FaultServer.call("peak") |> FaultServer.text() |> String.to_integer()
+  defp ended?(server), do: FaultServer.stop(server) == 0
+end

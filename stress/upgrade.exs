@@ -1,0 +1,73 @@
+defmodule Stress.Upgrade do
+  @moduledoc """
+  Y6: code is loaded anew, softly purged and purged while clients ask, a thousand times.
+
+  The native library is not replaced while the VM runs: a new version is refused, the old one goes on. Every other
+  module may be replaced.
+  """
+
+  alias McpServer.{CodeReload, HttpClient, HttpVm, JSON}
+  alias Stress.Report
+
+  @clients 4
+
+  def run(short?) do
+    cycles = if short?, do: 20, else: 1_000
+    vm = HttpVm.launch()
+    {native, asked} = under_load(vm, fn -> HttpVm.call(vm, CodeReload, :native, [cycles]) end)
+    Report.line("native library", ["#{cycles} cycles", "#{asked.right} calls", "#{asked.wrong} wrong"])
+    {modules, asked_too} = under_load(vm, fn -> reload(vm, cycles) end)
+
+    Report.line("other modules", [
+      "#{modules.loaded} loaded",
+      "#{modules.held} held",
+      "#{asked_too.right} calls",
+      "#{asked_too.wrong} wrong"
+    ])
+
+    # What a careless operator does: nobody can be answered from then on, but the VM has to live.
+    {unloaded, _asked} = under_load(vm, fn -> HttpVm.call(vm, CodeReload, :unload_native, [cycles]) end)
+    lives? = unloaded == :ok and HttpVm.call(vm, JSON, :decode, ["[1]"]) == {:ok, [1]}
+    HttpVm.stop(vm)
+
+    [
+      {"Y6: #{cycles} times the new library is refused and the old one goes on",
+       native == [{{:error, :on_load_failure}, true, false}] and asked.wrong == 0 and asked.right > 0},
+      {"Y6: #{cycles} times the other modules are loaded anew, and each call is answered",
+       modules.loaded > 0 and asked_too.wrong == 0 and asked_too.right > 0},
+      {"Y6: the library is deleted and purged #{cycles} times, and the VM lives", lives?}
+    ]
+  end
+
+  # In portions: a call into the VM has a time limit.
+  defp reload(vm, cycles) do
+    for _ <- 1..cycles, reduce: %{loaded: 0, held: 0} do
+      sum -> Map.merge(sum, HttpVm.call(vm, CodeReload, :modules, [1]), fn _name, one, other -> one + other end)
+    end
+  end
+
+  defp under_load(vm, fun) do
+    clients = for n <- 1..@clients, do: Task.async(fn -> ask(vm, "client #{n}", %{right: 0, wrong: 0}) end)
+    result = fun.()
+    for client <- clients, do: send(client.pid, :enough)
+    counts = Task.await_many(clients, :infinity)
+    {result, Enum.reduce(counts, &Map.merge(&1, &2, fn _name, one, other -> one + other end))}
+  end
+
+  defp ask(vm, text, counts) do
+    receive do
+      :enough -> counts
+    after
+      0 ->
+        name = if right?(vm, text), do: :right, else: :wrong
+        ask(vm, text, Map.update!(counts, name, &(&1 + 1)))
+    end
+  end
+
+  defp right?(vm, text) do
+    HttpClient.text(HttpClient.call(vm.server, "echo", %{"text" => text})) == text
+  rescue
+    # There was no answer, or not that of a tool.
+    _error in [MatchError, RuntimeError, FunctionClauseError] -> false
+  end
+end

@@ -1,0 +1,56 @@
+defmodule McpServer.HttpSlowReaderTest do
+  # A stream of a stored result has one of a bounded number of places. Who takes too little of it loses the place.
+  use McpServer.HttpCase, async: true
+
+  import McpServer.DualResponses, only: [create!: 3, server: 0]
+  import McpServer.RestServers, only: [rest: 3]
+
+  alias McpServer.RestServers
+
+  @moduletag :capture_log
+
+  # More than the buffers of both sockets take: 40 MB.
+  @rows 4_000
+  @row %{"text" => String.duplicate("r", 10_000)}
+  @ndjson [headers: [{"accept", "application/x-ndjson"}]]
+
+  defp result(results), do: "/resources/" <> create!(results, @rows, execute: &page/1).resource_id
+  defp page(%{limit: limit}), do: List.duplicate(@row, min(limit, @rows))
+
+  # Some bytes at a time, until the server is done or has had enough.
+  defp sip(peer, bytes, pause, so_far \\ 0) do
+    Process.sleep(pause)
+
+    case :gen_tcp.recv(peer.socket, bytes, 10_000) do
+      {:ok, taken} -> sip(peer, bytes, pause, so_far + byte_size(taken))
+      {:error, reason} -> {reason, so_far}
+    end
+  end
+
+  defp open(http, path) do
+    peer = HttpPeer.connect(http.port, recbuf: 4_096)
+    :ok = HttpPeer.send_request(peer, RestServers.request("POST", path, @ndjson))
+    peer
+  end
+
+  rest "H7: a client that takes too little is cut off, and its place is free", %{kind: kind} do
+    results = server()
+    options = [max_requests: 1, stream_batch: 50, stream_min_rate: 1024 * 1024 * 1024, stream_grace: 300]
+    http = RestServers.start(kind, results, options)
+    path = result(results)
+    peer = open(http, path)
+    # It has the only place.
+    eventually(fn -> RestServers.ask(http, "GET", path).status == 503 end)
+    {:closed, taken} = sip(peer, 1_000, 5)
+    assert taken < @rows * 10_000
+    eventually(fn -> RestServers.ask(http, "GET", path).status == 200 end)
+  end
+
+  rest "a client that takes as little as it may gets all of it", %{kind: kind} do
+    results = server()
+    http = RestServers.start(kind, results, stream_batch: 50, stream_min_rate: 1, stream_grace: 60_000)
+    peer = open(http, result(results))
+    %{body: body} = HttpPeer.response(peer)
+    assert length(RestServers.lines(body)) == @rows + 1
+  end
+end

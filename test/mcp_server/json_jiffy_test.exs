@@ -1,0 +1,136 @@
+defmodule McpServer.JSON.JiffyTest do
+  # F3: ours against jiffy (Debian's `erlang-jiffy`), text by text; `MCP_SCALE=1000` compares as many as RELIABILITY.md says.
+  #
+  # The same texts are JSON, and are the same terms. The differences that are meant:
+  #
+  # | text | here | jiffy |
+  # |---|---|---|
+  # | an object with a key twice | refused | the last one counts |
+  # | more than 128 levels or 1,024 digits | refused | read |
+  # | an exponent without digits, `1E+` | refused, as JSON has it | read |
+  # | a float too small to have all its digits, `5e-324` | the nearest float | 0.0 |
+  use ExUnit.Case, async: true
+  use McpServer.Properties
+
+  alias McpServer.JSON
+
+  @moduletag timeout: :infinity
+  @compile {:no_warn_undefined, :jiffy}
+
+  @least_normal 2.2250738585072014e-308
+  @meant [:duplicate_key, :too_deep, :too_many_digits]
+
+  if Code.ensure_loaded?(:jiffy) and McpServer.Properties.available?(__MODULE__) do
+    @pieces ["{", "}", "[", "]", ",", ":", "\"", "\"a\"", "\"a\":", "\"b\":1,", " ", "\n", "true", "false", "null"] ++
+              [
+                "-",
+                "0",
+                "1",
+                "12",
+                ".",
+                ".5",
+                "e",
+                "E+",
+                "e-1",
+                "1e400",
+                "5e-324",
+                "1.7976931348623159e308",
+                "-0",
+                "-0.0"
+              ] ++
+              ["\\", "\\n", "\\/", "\\u00", "\\u0061", "\\ud83d\\ude00", "\\ud800", "\\udc00", <<1>>, "é", "\uFEFF"] ++
+              [
+                <<0xC3>>,
+                <<0xED, 0xA0, 0x80>>,
+                <<0xF4, 0x90, 0x80, 0x80>>,
+                "18446744073709551616",
+                "-9223372036854775809"
+              ] ++
+              ["[[", "]]", "{}", "[]", "{\"", "\":", "\",\""]
+
+    # Text that is often JSON and more often nearly so.
+    defp soup do
+      pieces = :proper_types.list(:proper_types.oneof(@pieces))
+      :proper_types.bind(pieces, &IO.iodata_to_binary/1, false)
+    end
+
+    defp json, do: :proper_types.sized(&json/1)
+
+    defp json(size) when size < 2 do
+      :proper_types.oneof([
+        :proper_types.integer(),
+        :proper_types.largeint(),
+        :proper_types.float(),
+        :proper_unicode.utf8(12),
+        :proper_types.boolean(),
+        nil
+      ])
+    end
+
+    defp json(size) do
+      inner = :proper_types.resize(div(size, 3), :proper_types.lazy(fn -> json(div(size, 3)) end))
+      members = :proper_types.list({:proper_unicode.utf8(12), inner})
+
+      :proper_types.frequency([
+        {2, json(1)},
+        {1, :proper_types.list(inner)},
+        {1, :proper_types.bind(members, &Map.new/1, false)}
+      ])
+    end
+
+    test "F3: bytes and near JSON are judged as jiffy judges them" do
+      holds(:proper.forall(:proper_types.binary(), &same_verdict?/1), 2_000)
+      holds(:proper.forall(soup(), &same_verdict?/1), 6_000, 20)
+    end
+
+    test "F3: text with a byte changed is judged as jiffy judges it" do
+      type = {json(), :proper_types.non_neg_integer(), :proper_types.byte()}
+
+      holds(
+        :proper.forall(type, fn {term, place, byte} ->
+          text = JSON.encode!(term)
+          at = rem(place, byte_size(text))
+          <<before::binary-size(at), _byte, rest::binary>> = text
+          same_verdict?(<<before::binary, byte, rest::binary>>)
+        end),
+        300
+      )
+    end
+
+    test "F3: what either writes the other reads" do
+      holds(
+        :proper.forall(json(), fn term ->
+          theirs = IO.iodata_to_binary(:jiffy.encode(term, [:use_nil]))
+          read(JSON.encode!(term)) === {:ok, term} and JSON.decode!(theirs) === term
+        end),
+        300
+      )
+    end
+
+    defp same_verdict?(text) do
+      case {JSON.decode(text), read(text)} do
+        {{:ok, ours}, {:ok, theirs}} -> same?(ours, theirs)
+        {{:error, %{kind: kind}}, {:ok, _theirs}} -> kind in @meant or text =~ ~r/[eE][+-](?![0-9])/
+        {{:error, _error}, :error} -> true
+        {{:ok, _ours}, :error} -> false
+      end
+    end
+
+    defp same?([ours | more], [theirs | others]), do: same?(ours, theirs) and same?(more, others)
+
+    defp same?(%{} = ours, %{} = theirs) do
+      Map.keys(ours) == Map.keys(theirs) and Enum.all?(ours, fn {key, value} -> same?(value, theirs[key]) end)
+    end
+
+    defp same?(ours, theirs) when is_float(ours) and ours != 0 and theirs === 0.0, do: abs(ours) < @least_normal
+    defp same?(ours, theirs), do: ours === theirs
+
+    defp read(text) do
+      {:ok, :jiffy.decode(text, [:return_maps, :use_nil])}
+    catch
+      :error, _reason -> :error
+    end
+  else
+    IO.puts(:stderr, "#{inspect(__MODULE__)}: skipped, jiffy is not installed")
+  end
+end

@@ -1,0 +1,167 @@
+defmodule McpServer.LintTest do
+  use McpServer.RouterCase, async: true
+
+  import ExUnit.CaptureIO
+
+  alias McpServer.Lint
+  alias McpServer.Lint.Finding
+
+  doctest McpServer.Lint
+
+  @server "use McpServer.Router"
+
+  defp codes(router, options \\ []), do: router |> Lint.run(options) |> Enum.map(& &1.code)
+
+  defp described(bytes), do: String.duplicate("x", bytes)
+
+  defp tool(description, options \\ "") do
+    ~s(tool "t", "#{description}", McpServer.Handlers, :echo, hints: [:read_only]#{options})
+  end
+
+  test "a finding says what, where and what to do" do
+    statements = "\n#{tool("A tool")} do\ninput_field \"list\", \"A list\", :array\nend"
+    warned = capture_io(:stderr, fn -> send(self(), {:router, router!(statements)}) end)
+
+    # Newer versions of Elixir write more lines around it.
+    assert warned =~ ~s(tool "t" /inputSchema/properties/list: the array has no `items` [array_items])
+    assert warned =~ "router.ex:4"
+    assert_received {:router, router}
+
+    assert Lint.run(router) == [
+             %Finding{
+               severity: :error,
+               code: :array_items,
+               router: router,
+               kind: "tool",
+               name: "t",
+               pointer: "/inputSchema/properties/list",
+               message: "the array has no `items`",
+               advice: "Say what its elements are.",
+               file: "router.ex",
+               line: 4
+             }
+           ]
+
+    assert router |> Lint.run() |> Enum.map(&Finding.format/1) == [
+             ~s(router.ex:4: error: tool "t" /inputSchema/properties/list: the array has no `items` [array_items])
+           ]
+  end
+
+  test "both sides of each budget" do
+    assert codes(router!(tool(described(1_024)))) == []
+    assert codes(router!(tool(described(1_025)))) == [:description_budget]
+    assert codes(router!(tool(described(8))), description_tokens: 2) == []
+    assert codes(router!(tool(described(9))), description_tokens: 2) == [:description_budget]
+
+    instructed = fn bytes -> instructed(described(bytes)) end
+    assert codes(instructed.(2_048)) == []
+    assert codes(instructed.(2_049)) == [:instructions_budget]
+    assert codes(instructed.(4), instructions_tokens: 1) == []
+    assert codes(instructed.(5), instructions_tokens: 1) == [:instructions_budget]
+
+    # {"name":"t","description":"A tool","inputSchema":{"properties":{},"type":"object"}} has 83 bytes.
+    router = router!(tool("A tool"))
+    assert codes(router, catalogue_tokens: 21) == []
+    assert codes(router, catalogue_tokens: 20) == [:catalogue_budget]
+
+    two = router!("#{tool("A tool")}\ntool \"u\", \"Another\", McpServer.Handlers, :echo, hints: [:read_only]")
+    assert codes(two, max_tools: 2) == []
+    assert codes(two, max_tools: 1) == [:tool_count]
+  end
+
+  defp instructed(text) do
+    name = "Instructed#{System.unique_integer([:positive])}"
+    [{module, _beam}] = Code.compile_string("defmodule #{name} do\n#{@server}, instructions: #{inspect(text)}\nend")
+    module
+  end
+
+  test "both sides of the length of a tool's name" do
+    named = fn length ->
+      router!(~s(tool "#{String.duplicate("n", length)}", "A tool", McpServer.Handlers, :echo, hints: [:read_only]))
+    end
+
+    assert codes(named.(64)) == []
+    assert codes(named.(65)) == [:tool_name]
+  end
+
+  test "what is only looked for, and what is ignored" do
+    router = router!(~s(tool "a.b", nil, McpServer.Handlers, :echo))
+    assert codes(router) == [:tool_name, :missing_description, :missing_annotations]
+    assert codes(router, only: [:tool_name, :format]) == [:tool_name]
+    assert codes(router, ignore: [:tool_name]) == [:missing_description, :missing_annotations]
+    assert codes(router, only: [:tool_name], ignore: [:tool_name]) == []
+  end
+
+  test "a tool and a router say what is not looked for in them" do
+    router =
+      router!("""
+      tool "a.b", "A tool", McpServer.Handlers, :echo, hints: [:read_only], lint: [ignore: [:tool_name]]
+      tool "c.d", "A tool", McpServer.Handlers, :echo, hints: [:read_only]
+      """)
+
+    assert [%{name: "c.d", code: :tool_name}] = Lint.run(router)
+
+    [{module, _beam}] =
+      Code.compile_string("""
+      defmodule Ignoring#{System.unique_integer([:positive])} do
+        #{@server}, lint: [ignore: [:missing_annotations, :tool_name]]
+        tool "a.b", "A tool", McpServer.Handlers, :echo
+      end
+      """)
+
+    assert codes(module) == []
+  end
+
+  test "what the router says of lint is checked" do
+    assert_refused(
+      3,
+      ~s(`lint` of tool "a" ignores :formt, which is no code of McpServer.Lint, did you mean format?),
+      ~s(tool "a", "A", McpServer.Handlers, :echo, lint: [ignore: [:formt]])
+    )
+
+    assert_refused(
+      3,
+      ~s(`lint` of tool "a" is [ignore: [codes]]; a whole router says `lint: false`),
+      ~s(tool "a", "A", McpServer.Handlers, :echo, lint: false)
+    )
+
+    assert_refused(
+      3,
+      ~s(`lint` of tool "a" is false or [ignore: [codes]], got: :none),
+      ~s(tool "a", "A", McpServer.Handlers, :echo, lint: :none)
+    )
+  end
+
+  test "options, codes, budgets and routers that there are not" do
+    router = router!(tool("A tool"))
+    assert_raise ArgumentError, fn -> Lint.run(router, tokens: 1) end
+
+    assert_raise ArgumentError, "there is no code :formt; see McpServer.Lint.codes/0", fn ->
+      Lint.run(router, ignore: [:formt])
+    end
+
+    assert_raise ArgumentError, ~r/cannot be linted: a budget is a positive integer/, fn ->
+      Lint.run(router, max_tools: 0)
+    end
+
+    assert_raise ArgumentError, "String is not a router: it does not `use McpServer.Router`", fn -> Lint.run(String) end
+  end
+
+  test "hints and annotations both say what a tool does" do
+    hinted = fn options -> codes(router!(~s(tool "t", "A tool", McpServer.Handlers, :echo#{options}))) end
+
+    assert hinted.("") == [:missing_annotations]
+    assert hinted.(", hints: []") == []
+    assert hinted.(", annotations: [destructive_hint: false]") == []
+  end
+
+  test "a list that the router computes is not looked at" do
+    router =
+      router!("""
+      def list_tools(_conn), do: {:ok, []}
+      #{tool("A tool")}
+      """)
+
+    assert codes(router) == []
+  end
+end

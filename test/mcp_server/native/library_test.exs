@@ -1,0 +1,95 @@
+defmodule McpServer.Native.LibraryTest do
+  # Y6: a native library that is missing or wrong is said so when the application starts; one that is there already
+  # stays. Each in a VM of its own.
+  use ExUnit.Case, async: true
+
+  alias McpServer.{CodeReload, HttpClient, HttpVm, StdioPeer}
+
+  @moduletag :tmp_dir
+
+  @recompile "`mix deps.compile mcp_server --force`"
+
+  # The application with another native library, `nil` for none; what starting it says.
+  defp started(context, library, script \\ "") do
+    app = Path.join(context.tmp_dir, "mcp_server")
+    native = Path.join(app, "priv/native")
+    File.mkdir_p!(native)
+    File.ln_s!(StdioPeer.ebin(), Path.join(app, "ebin"))
+    if library, do: File.write!(Path.join(native, "mcp_nif.so"), library)
+
+    expression = script <> "IO.inspect(Application.ensure_all_started(:mcp_server), limit: :infinity, width: 1_000)"
+    {output, 0} = System.cmd("elixir", ["-pa", Path.join(app, "ebin"), "-e", expression], stderr_to_stdout: true)
+    {output, Path.join(native, "mcp_nif.so")}
+  end
+
+  defp library, do: File.read!("#{McpServer.Native.Library.path()}.so")
+
+  defp assert_wrong(context, library, script \\ "") do
+    {output, file} = started(context, library, script)
+    assert output =~ "{:error, {:mcp_server, {\"the native library of mcp_server does not load: #{file} was built for "
+    assert output =~ "for another machine, or for another version of mcp_server; compile it here with #{@recompile}"
+  end
+
+  test "Y6: it is missing", context do
+    {output, file} = started(context, nil)
+    assert output =~ "{:error, {:mcp_server, {\"the native library of mcp_server is missing: there is no #{file}; "
+    assert output =~ "compile it with #{@recompile}"
+  end
+
+  test "Y6: it is none", context do
+    assert_wrong(context, "not a library")
+  end
+
+  test "Y6: it is of another architecture", context do
+    # The two bytes that name the machine in the head of an ELF file: those of RISC-V.
+    <<head::binary-size(18), _machine::binary-size(2), rest::binary>> = library()
+    assert_wrong(context, head <> <<243, 0>> <> rest)
+  end
+
+  test "Y6: it is of another version", context do
+    source = File.read!("lib/mcp_server/native/library.ex")
+    other = String.replace(source, "Mix.Project.config()[:version]", ~s("0.0.9"))
+    assert other != source
+    File.write!(Path.join(context.tmp_dir, "library.ex"), other)
+    assert_wrong(context, library(), ~s|Code.compile_file("#{context.tmp_dir}/library.ex"); |)
+  end
+
+  test "Y6: that of this version starts", context do
+    {output, _file} = started(context, library())
+    assert output =~ "{:ok, ["
+  end
+
+  test "Y6: while the VM runs a new one is refused, the old one goes on, and all other code may be new (5 cycles of 1,000)" do
+    vm = HttpVm.start()
+    echo = fn text -> HttpClient.text(HttpClient.call(vm.server, "echo", %{"text" => text})) end
+
+    for n <- 1..5 do
+      assert echo.("#{n}") == "#{n}"
+      assert HttpVm.call(vm, CodeReload, :native, [1]) == [{{:error, :on_load_failure}, true, false}]
+      assert %{loaded: loaded, held: 0} = HttpVm.call(vm, CodeReload, :modules, [1])
+      assert loaded > 100
+    end
+
+    assert echo.("still") == "still"
+  end
+
+  test "Y6: purged under a server that runs, it takes the VM with it in no way (5 times of 1,000)" do
+    vm = HttpVm.start()
+    assert HttpClient.text(HttpClient.call(vm.server, "echo", %{"text" => "x"})) == "x"
+    assert HttpVm.call(vm, CodeReload, :unload_native, [5]) == :ok
+    assert HttpVm.call(vm, McpServer.JSON, :decode, ["[1]"]) == {:ok, [1]}
+  end
+
+  test "Y6: the log says that a new one has to wait for a restart" do
+    # The log is written by others, after the call.
+    expression =
+      "{:ok, _} = Application.ensure_all_started(:mcp_server); {:error, _} = :code.load_file(McpServer.Native); " <>
+        "Process.sleep(1_000)"
+
+    {output, 0} = System.cmd("elixir", ["-pa", StdioPeer.ebin(), "-e", expression], stderr_to_stdout: true)
+    assert output =~ "[warning]"
+
+    assert output |> String.split() |> Enum.join(" ") =~
+             "is not replaced while the VM runs: the old one goes on; restart"
+  end
+end
