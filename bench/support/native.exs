@@ -53,7 +53,7 @@ defmodule Bench.Native do
 
   defp files!(folder, name, texts) do
     for {text, index} <- Enum.with_index(texts) do
-      file = Path.join(folder, "#{String.replace(name, " ", "_")}_#{index}.json")
+      file = Path.join(folder, "#{String.replace(name, ~r/\W/, "_")}_#{index}.json")
       File.write!(file, text)
       file
     end

@@ -1,5 +1,6 @@
-//! BEAM terms and JSON: read straight into terms, written straight from terms, validated as terms.
-//! There is no tree in between on any of the three ways.
+//! BEAM terms and JSON: read straight into terms, written straight from terms, validated as they are.
+//! There is no tree in between on any of the three ways: a validator gets a list of values, whose texts
+//! lie in the terms.
 
 mod atom_text;
 mod content;

@@ -2,7 +2,7 @@
 //! several times.
 //!
 //! A look at a term is a call of the VM's, three for a member of a map, and each reads the text again
-//! for UTF-8. Validated this way, rows took 0.6 times as long. Texts stay where they are.
+//! for UTF-8. Validated this way, rows take 0.8 times as long. Texts stay where they are.
 
 use std::cell::Cell;
 use std::mem;
