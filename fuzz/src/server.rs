@@ -2,10 +2,9 @@
 
 use std::sync::OnceLock;
 
-use mcp_core::catalog::{Catalog, ListKind};
+use mcp_core::catalog::{Catalog, CatalogLimits, ListKind};
 use mcp_core::protocol::{Admission, Facts, MessageLimits};
 use mcp_core::revision::Revision;
-use mcp_core::schema::SchemaLimits;
 use serde_json::json;
 
 use crate::schema::{COMPILER_STACK, Json};
@@ -31,7 +30,7 @@ fn catalog() -> &'static Catalog<Json> {
     static CATALOG: OnceLock<Catalog<Json>> = OnceLock::new();
     CATALOG.get_or_init(|| {
         let text = definition().to_string();
-        let build = move || Catalog::build(text.as_bytes(), &SchemaLimits::default());
+        let build = move || Catalog::build(text.as_bytes(), &CatalogLimits::default());
         Worker::with_stack(COMPILER_STACK)
             .run(build)
             .expect("a catalogue")
