@@ -63,7 +63,7 @@ enum Posted {
 /// What became of a body.
 enum Admitted {
     /// It has its answer.
-    Answered(Answer),
+    Answered(Box<Answer>),
     /// A worker will answer it.
     Passed,
     /// A process has to look at it.
@@ -137,21 +137,28 @@ impl Gate {
         // The listener has counted it.
         let limits = self.limits.get().with_max_bytes(body.len());
         match admit(&served.catalog.0, facts, body, &limits) {
-            Admission::Answer(answer) => Ok(Admitted::Answered(message(answer))),
+            Admission::Answer(answer) => Ok(Admitted::Answered(Box::new(message(answer)))),
             Admission::Kept { head, tail } => {
                 let body = served.payload(head, tail);
-                Ok(Admitted::Answered(Answer::json(StatusCode::OK, body)))
+                Ok(Admitted::Answered(Box::new(Answer::json(
+                    StatusCode::OK,
+                    body,
+                ))))
             }
             Admission::Request(request) => self.work(&served, &request, screened, call),
             Admission::Open(opening) => {
                 let refused = self.open(&opening, call);
-                Ok(refused.map_or(Admitted::Passed, Admitted::Answered))
+                Ok(refused.map_or(Admitted::Passed, |answer| {
+                    Admitted::Answered(Box::new(answer))
+                }))
             }
             // It belongs to no session, so it concerns nobody.
             Admission::Ignored
             | Admission::Notice(_)
             | Admission::Response { .. }
-            | Admission::Batch(_) => Ok(Admitted::Answered(Answer::empty(StatusCode::ACCEPTED))),
+            | Admission::Batch(_) => Ok(Admitted::Answered(Box::new(Answer::empty(
+                StatusCode::ACCEPTED,
+            )))),
         }
     }
 
@@ -185,12 +192,12 @@ impl Gate {
             });
             match posted? {
                 Posted::Sent => return Ok(Admitted::Passed),
-                Posted::Refused(answer) => return Ok(Admitted::Answered(*answer)),
+                Posted::Refused(answer) => return Ok(Admitted::Answered(answer)),
                 Posted::TooLong => return Ok(Admitted::TooLong),
                 Posted::Gone => exchange.iter().for_each(ExchangeResource::take_back),
             }
         }
-        Ok(Admitted::Answered(nobody()))
+        Ok(Admitted::Answered(Box::new(nobody())))
     }
 
     /// Has a worker open a session.
@@ -289,7 +296,7 @@ impl Service for Gate {
         }
         let body = body.unwrap_or_default();
         match self.admit(&screened, &body, call) {
-            Ok(Admitted::Answered(answer)) => Some(answer),
+            Ok(Admitted::Answered(answer)) => Some(*answer),
             Ok(Admitted::Passed) => None,
             // Where there is no hook, nobody asks for the head.
             Ok(Admitted::TooLong) => self.hand(screened, &OwnedHead::unseen(), Some(&body), call),
