@@ -1,12 +1,21 @@
 defmodule Bench.Json do
   @moduledoc """
-  Encoding and decoding, against jiffy, native sonic-rs and, where they are installed, Jason and Elixir's JSON.
+  Encoding and decoding of the workloads W1 to W6, by turns with the yardsticks:
+
+    * jiffy, Debian's `erlang-jiffy`, given ready maps;
+    * sonic-rs, native Rust, which writes structs of its own and reads into them: no BEAM, no terms;
+    * `serde_json::Value`, native Rust, which writes a tree that is there and reads into one;
+    * Jason, where it can be loaded: `BENCH_JASON` names the folder of its beam files;
+    * Elixir's `JSON`, where there is one.
+
+  Each encoder gives one binary, jiffy what it gives by itself. Ours is given structs in W2, the others ready maps.
+
+  All must give the same answer before any is measured: what is written reads back the same, what is read is the same.
+  Times are microseconds of processor time, the clock's in brackets; a ratio is a yardstick's time by ours.
   """
 
-  alias Bench.{Measure, Workloads}
+  alias Bench.{Measure, Native, Workloads}
   alias McpServer.JSON, as: Ours
-
-  @sonic Path.expand("yardsticks/sonic/build", __DIR__)
 
   # W6 is more than one message may hold.
   @limits [max_bytes: 1_000_000_000, max_values: 10_000_000]
@@ -23,46 +32,63 @@ defmodule Bench.Json do
     "Jason" => %{"W1" => 2, "W2" => 3.5, "W4" => 5}
   }
 
+  @doc "Whether Jason is there, loaded from `BENCH_JASON` if that is set."
+  @spec jason?() :: boolean()
+  def jason? do
+    with path when is_binary(path) <- System.get_env("BENCH_JASON"), do: Code.append_path(path)
+    Code.ensure_loaded?(Jason)
+  end
+
   def run do
-    encodes = for workload <- Workloads.all(), do: {elem(workload, 0), encode(workload)}
-    decodes = for workload <- Workloads.all(), do: {elem(workload, 0), decode(workload)}
-    print("Encode, µs", encodes)
-    print("Decode to maps, µs", decodes)
-    targets("encode", encodes, @encode) ++ native(encodes) ++ targets("decode", decodes, @decode)
+    workloads = for {name, ours, plain} <- Workloads.all(), do: {name, ours, plain, Ours.encode!(plain)}
+    native = Native.start(for {name, _ours, _plain, text} <- workloads, do: {name, [text]})
+    jason? = jason?()
+    encodes = for {name, ours, plain, _text} <- workloads, do: {name, encode(name, ours, plain, native, jason?)}
+    decodes = for {name, _ours, _plain, text} <- workloads, do: {name, decode(name, text, native, jason?)}
+    if native, do: Native.stop(native)
+
+    print("Encode", encodes)
+    print("Decode", decodes)
+    unless jason?, do: IO.puts("\nJason is not there: BENCH_JASON names the folder of its beam files")
+    targets("encode", encodes, @encode) ++ native_targets(encodes) ++ targets("decode", decodes, @decode)
   end
 
-  defp encode({name, ours, plain}) do
-    contenders = [{"ours", fn -> Ours.encode_to_iodata!(ours) end} | encoders(plain)]
+  defp encode(name, ours, plain, native, jason?) do
+    contenders = [{"ours", fn -> Ours.encode_to_iodata!(ours) end} | encoders(plain, jason?)]
     same!("encode", name, for({_, run} <- contenders, do: Ours.decode!(IO.iodata_to_binary(run.()), @limits)))
-    Measure.medians(contenders)
+    Measure.timings(contenders ++ native("encode", name, native))
   end
 
-  defp decode({name, _ours, plain}) do
-    bytes = IO.iodata_to_binary(Ours.encode_to_iodata!(plain))
-    contenders = [{"ours", fn -> Ours.decode!(bytes, @limits) end} | decoders(bytes)]
+  defp decode(name, text, native, jason?) do
+    contenders = [{"ours", fn -> Ours.decode!(text, @limits) end} | decoders(text, jason?)]
     same!("decode", name, for({_, run} <- contenders, do: run.()))
-    Measure.medians(contenders)
+    Measure.timings(contenders ++ native("decode", name, native))
   end
 
-  defp encoders(plain) do
-    installed([
-      {"jiffy", :jiffy, fn -> apply(:jiffy, :encode, [plain]) end},
-      {"Jason", Jason, fn -> apply(Jason, :encode_to_iodata!, [plain]) end},
-      {"JSON", JSON, fn -> apply(JSON, :encode_to_iodata!, [plain]) end}
-    ])
+  defp encoders(plain, jason?) do
+    for {name, true, run} <- [
+          {"jiffy", loaded?(:jiffy), fn -> apply(:jiffy, :encode, [plain]) end},
+          {"Jason", jason?, fn -> apply(Jason, :encode!, [plain]) end},
+          {"JSON", loaded?(JSON), fn -> apply(JSON, :encode!, [plain]) end}
+        ],
+        do: {name, run}
   end
 
-  defp decoders(bytes) do
-    installed([
-      {"jiffy", :jiffy, fn -> apply(:jiffy, :decode, [bytes, [:return_maps]]) end},
-      {"Jason", Jason, fn -> apply(Jason, :decode!, [bytes]) end},
-      {"JSON", JSON, fn -> apply(JSON, :decode!, [bytes]) end}
-    ])
+  defp decoders(text, jason?) do
+    for {name, true, run} <- [
+          {"jiffy", loaded?(:jiffy), fn -> apply(:jiffy, :decode, [text, [:return_maps]]) end},
+          {"Jason", jason?, fn -> apply(Jason, :decode!, [text]) end},
+          {"JSON", loaded?(JSON), fn -> apply(JSON, :decode!, [text]) end}
+        ],
+        do: {name, run}
   end
 
-  defp installed(contenders) do
-    for {name, module, run} <- contenders, Code.ensure_loaded?(module), do: {name, run}
-  end
+  defp native(_what, _name, nil), do: []
+
+  defp native(what, name, native),
+    do: for(by <- ~w(sonic-rs Value), do: {by, Native.task(native, "#{what} #{by} #{name}")})
+
+  defp loaded?(module), do: Code.ensure_loaded?(module)
 
   # Speed says nothing before the answers agree.
   defp same!(what, name, answers) do
@@ -70,67 +96,31 @@ defmodule Bench.Json do
   end
 
   defp print(title, results) do
-    names = results |> hd() |> elem(1) |> Map.keys() |> List.delete("ours")
+    {_workload, times} = hd(results)
+    names = for name <- ~w(jiffy Jason JSON sonic-rs Value), is_map_key(times, name), do: name
     rows = for {workload, times} <- results, do: row(workload, times, names)
-    Measure.table(title, ["", "ours" | Enum.flat_map(names, &[&1, "ratio"])], rows)
+    header = ["", "ours" | Enum.flat_map(names, &[&1, "ratio"])]
+    Measure.table("#{title}, µs of processor time (and of the clock)", header, rows)
   end
 
   defp row(workload, times, names) do
-    others = Enum.flat_map(names, &[Measure.us(times[&1]), Measure.ratio(times[&1], times["ours"])])
-    [workload, Measure.us(times["ours"]) | others]
+    ours = times["ours"]
+    others = Enum.flat_map(names, &[Measure.both(times[&1]), Measure.ratio(times[&1].cpu, ours.cpu)])
+    [workload, Measure.both(ours) | others]
   end
 
   defp targets(what, results, wanted) do
     for {workload, times} <- results, {name, least} <- least(wanted, workload), time = times[name] do
-      reached = time / times["ours"]
+      reached = time.cpu / times["ours"].cpu
       {"#{what} #{workload}: #{Float.round(reached, 1)}× #{name}, at least #{least}×", reached >= least}
     end
   end
 
-  # sonic-rs is measured in a program of its own, which reads the workloads into structs first.
-  defp native(encodes) do
-    case native_times(for {workload, _ours, plain} <- Workloads.all(), do: {workload, file!(workload, plain)}) do
-      {:ok, native} ->
-        rows = for {workload, times} <- encodes, do: native_row(workload, times["ours"], native[workload])
-        Measure.table("Encode, and sonic-rs from native structs, µs", ["", "ours", "native", "ratio"], rows)
-        for {workload, times} <- encodes, most = @native[workload], do: native_target(workload, times, native, most)
-
-      {:error, reason} ->
-        IO.puts("\nsonic-rs is not measured: #{reason}")
-        []
+  defp native_targets(encodes) do
+    for {workload, times} <- encodes, most = @native[workload], native = times["sonic-rs"] do
+      reached = times["ours"].cpu / native.cpu
+      {"encode #{workload}: #{Float.round(reached, 2)}× the time of native sonic-rs, at most #{most}×", reached <= most}
     end
-  end
-
-  defp native_row(workload, ours, native) do
-    [workload, Measure.us(ours), Measure.us(native), Measure.ratio(ours, native)]
-  end
-
-  defp native_target(workload, times, native, most) do
-    reached = times["ours"] / native[workload]
-    {"encode #{workload}: #{Float.round(reached, 2)}× native sonic-rs, at most #{most}×", reached <= most}
-  end
-
-  defp file!(workload, plain) do
-    file = Path.join(System.tmp_dir!(), "mcp_server_bench_#{System.pid()}_#{workload}.json")
-    File.write!(file, Ours.encode_to_iodata!(plain))
-    file
-  end
-
-  defp native_times(files) do
-    with {path, 0} <- System.cmd(@sonic, []),
-         arguments = for({workload, file} <- files, do: "#{workload}=#{file}"),
-         {lines, 0} <- System.cmd(String.trim(path), arguments) do
-      {:ok, for(line <- String.split(lines, "\n", trim: true), into: %{}, do: native_time(line))}
-    else
-      {_output, _status} -> {:error, "its yardstick could not be built or run, see above"}
-    end
-  after
-    for {_workload, file} <- files, do: File.rm(file)
-  end
-
-  defp native_time(line) do
-    [workload, time] = String.split(line)
-    {workload, String.to_float(time)}
   end
 
   defp least(wanted, workload) do

@@ -1,7 +1,7 @@
 # Runs the benchmarks named on the command line, or all of them: `bin/bench`, `bin/bench json stdio`.
 # Each returns its targets as `{text, met?}`; a benchmark without a yardstick on this machine returns none.
 
-for file <- ~w(measure workloads), do: Code.require_file("support/#{file}.exs", __DIR__)
+for file <- ~w(measure native workloads), do: Code.require_file("support/#{file}.exs", __DIR__)
 
 benchmarks = [
   json: Bench.Json,

@@ -27,6 +27,7 @@ def main(folder, corpora):
         "differential": texts,
         "envelope": messages,
         "schema": list(schemas(corpora)),
+        "repair": list(repairs()),
         "template": list(templates(corpora)),
         "sse_headers": list(headers(corpora)),
         "http_head": list(requests(messages)),
@@ -138,6 +139,20 @@ def schemas(corpora):
     yield json.dumps(lattice).encode() + b'\0"x"'
     yield b'{"pattern":"(a{1000}){1000}"}\0"aaaa"'
     yield b'{"items":{"$ref":"#"}}\0' + b"[" * 100 + b"]" * 100
+
+
+def repairs():
+    """Values as models send them, each beside the schema that it nearly satisfies."""
+    typed = {"integer": ["42", "-7", "0.0", "9007199254740993"], "number": ["1.5", "1e3"], "boolean": ["true", "False"]}
+    typed |= {"array": ["[1]", 1, "a,b"], "object": ["{\"a\":1}", "{}", []], "string": [1, ["a"]], "null": ["null"]}
+    for name, values in typed.items():
+        for value in values:
+            schema = {"properties": {"x": {"type": name}, "y": {"items": {"type": name}}}}
+            yield json.dumps(schema).encode() + b"\0" + json.dumps({"x": value, "y": [value, value]}).encode()
+    address = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "array", "items": {"type": "string", "format": "email"}}}}
+    yield json.dumps(address).encode() + b'\0"a@b.c"'
+    for name in ["date", "date-time", "duration", "hostname", "ipv6", "uri", "uri-template", "json-pointer", "uuid", "regex"]:
+        yield json.dumps({"format": name}).encode() + b'\0"P1D"'
 
 
 def templates(corpora):

@@ -35,9 +35,10 @@ defmodule Stress.Ticking do
 
     # The ticker starts when the work has been handed out.
     Process.sleep(100)
-    ticker = Ticker.start()
+    {ticker, waited} = {Ticker.start(), Ticker.waited_for_cores()}
     Task.await_many(workers, :infinity)
-    Report.percentiles(name, Ticker.stop(ticker))
+    late = Ticker.stop(ticker)
+    Report.percentiles(name, late, if(waited, do: ["#{Ticker.waited_for_cores() - waited}"], else: []))
   end
 
   defp until(stop_at, [], work), do: until(stop_at, work, work)

@@ -1,43 +1,59 @@
 defmodule Bench.Measure do
   @moduledoc "Times functions against each other and prints tables."
 
-  @rounds 11
-  @round_ms 150
+  @round_us 150_000
+
+  @typedoc "A function of this VM, or one that makes so many calls elsewhere and gives their time."
+  @type contender :: {String.t(), (() -> term()) | (calls :: pos_integer() -> time())}
+
+  @typedoc "Microseconds: of processor time, and of the clock."
+  @type time :: %{cpu: float(), wall: float()}
 
   @doc """
-  Median microseconds of processor time per call of each function.
+  Median microseconds per call of each contender: processor time and the clock's.
 
   Processor time of the whole VM, garbage collection and every scheduler included, because other programs on
-  the machine do not count then. The functions take turns, so that a slow moment hits all.
+  the machine do not count then: ratios and targets are of it. The contenders take turns, so that a slow moment
+  hits all. `BENCH_ROUNDS` changes how many turns each has.
   """
-  @spec medians([{String.t(), (() -> term())}]) :: %{String.t() => float()}
-  def medians(contenders) do
+  @spec timings([contender()]) :: %{String.t() => time()}
+  def timings(contenders) do
     counts = Map.new(contenders, fn {name, run} -> {name, calls_per_round(run, 1)} end)
 
-    for(_round <- 1..@rounds, {name, run} <- contenders, do: {name, one_round(run, counts[name])})
-    |> Enum.group_by(&elem(&1, 0), &elem(&1, 1))
-    |> Map.new(fn {name, times} -> {name, Enum.at(Enum.sort(times), div(@rounds, 2))} end)
+    for(_round <- 1..rounds(), {name, run} <- contenders, do: {name, sample(run, counts[name]), counts[name]})
+    |> Enum.group_by(&elem(&1, 0), fn {_name, time, calls} -> {time.cpu / calls, time.wall / calls} end)
+    |> Map.new(fn {name, times} -> {name, %{cpu: median(times, 0), wall: median(times, 1)}} end)
   end
+
+  @doc "The processor time of `timings/1`."
+  @spec medians([contender()]) :: %{String.t() => float()}
+  def medians(contenders), do: Map.new(timings(contenders), fn {name, time} -> {name, time.cpu} end)
+
+  defp rounds, do: String.to_integer(System.get_env("BENCH_ROUNDS", "11"))
+
+  defp median(times, which), do: times |> Enum.map(&elem(&1, which)) |> Enum.sort() |> Enum.at(div(length(times), 2))
 
   # The VM tells its processor time in milliseconds, so a round has to take many of them.
   defp calls_per_round(run, calls) do
-    case elapsed_ms(run, calls) do
-      time when time < div(@round_ms, 10) -> calls_per_round(run, calls * 4)
-      time -> max(div(calls * @round_ms, time), 1)
+    case sample(run, calls).cpu do
+      time when time < @round_us / 10 -> calls_per_round(run, calls * 4)
+      time -> max(round(calls * @round_us / time), 1)
     end
   end
 
-  defp one_round(run, calls), do: elapsed_ms(run, calls) * 1000 / calls
+  defp sample(run, calls) when is_function(run, 1), do: run.(calls)
 
   # In a process of its own, whose heap starts small and is collected as a request's would be. What the function
   # works on has been copied there before the clock is read.
-  defp elapsed_ms(run, calls), do: Task.await(Task.async(fn -> timed(run, calls) end), :infinity)
+  defp sample(run, calls), do: Task.await(Task.async(fn -> timed(run, calls) end), :infinity)
 
   defp timed(run, calls) do
-    {before, _since_last} = :erlang.statistics(:runtime)
+    {cpu, _since_last} = :erlang.statistics(:runtime)
+    wall = System.monotonic_time(:nanosecond)
     repeat(run, calls)
+    elapsed = System.monotonic_time(:nanosecond) - wall
     {now, _since_last} = :erlang.statistics(:runtime)
-    now - before
+    %{cpu: (now - cpu) * 1000, wall: elapsed / 1000}
   end
 
   defp repeat(_run, 0), do: :ok
@@ -66,6 +82,10 @@ defmodule Bench.Measure do
   def us(time) when time < 10, do: "#{Float.round(time, 2)}"
   def us(time) when time < 1000, do: "#{Float.round(time, 1)}"
   def us(time), do: "#{round(time)}"
+
+  @doc "Processor time and, in brackets, the clock's."
+  @spec both(time()) :: String.t()
+  def both(time), do: "#{us(time.cpu)} (#{us(time.wall)})"
 
   @doc "How many times `other` a function was as fast."
   @spec ratio(float(), float()) :: String.t()

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcp_core::json::{Document, Limits};
-use mcp_core::jsonrpc::{INVALID_PARAMS, INVALID_REQUEST, Message, classify};
+use mcp_core::jsonrpc::{EnvelopeLimits, INVALID_PARAMS, INVALID_REQUEST, Message, classify};
 use mcp_core::protocol::{Facts, SessionFacts};
 use mcp_core::revision::{Era, Revision};
 use mcp_fuzz::answers::Sent;
@@ -44,7 +44,7 @@ fn sorted(bytes: &[u8]) {
     let sent = |name: &str| root.get(name).map(|view| view.raw());
     let id_text =
         |raw: Option<&[u8]>| String::from_utf8(raw.expect("an id").to_vec()).expect("JSON is text");
-    match classify(root, root.has_duplicate()) {
+    match classify(root, root.has_duplicate(), &EnvelopeLimits::default()) {
         Ok(Message::Request { id, method, .. }) => {
             let text = id_text(sent("id"));
             if !text.starts_with('"') {

@@ -2,40 +2,16 @@
 //! `jsonschema` crate judges without our counting.
 #![no_main]
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use mcp_core::schema::{Problem, SchemaLimits};
+use mcp_core::schema::Problem;
 use mcp_fuzz::budget::within;
-use mcp_fuzz::schema::{COMPILER_STACK, Validator, compile, judge, judge_uncounted};
-use mcp_fuzz::worker::Worker;
+use mcp_fuzz::schema::{CHECKER, COMPILER, Validator, compile, judge, judge_uncounted, split};
 use serde_json::Value;
 
-/// The stack of a dirty scheduler thread of the BEAM.
-const CHECKER_STACK: usize = 320 * 1024;
-
-/// As many steps as take about 100 ms in the instrumented build, which is slower than the library's.
-const LIMITS: SchemaLimits = SchemaLimits {
-    max_bytes: 256 * 1024,
-    max_depth: 64,
-    max_subschemas: 2_000,
-    max_regex_bytes: 1024 * 1024,
-    max_refs_on_path: 64,
-    max_steps: 500_000,
-};
-
-static COMPILER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(COMPILER_STACK));
-static CHECKER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(CHECKER_STACK));
-
 fuzz_target!(|bytes: &[u8]| {
-    let place = bytes
-        .iter()
-        .position(|byte| *byte == 0)
-        .unwrap_or(bytes.len());
-    let (schema, value) = bytes.split_at(place);
-    let value =
-        serde_json::from_slice::<Value>(value.get(1..).unwrap_or_default()).unwrap_or_default();
-    let value = Arc::new(value);
+    let (schema, value) = split(bytes);
     let Some(validator) = compiled(schema) else {
         return;
     };
@@ -49,7 +25,7 @@ fn compiled(schema: &[u8]) -> Option<Arc<Validator>> {
     let text = schema.to_vec();
     let compiled = within(|| {
         let text = text.clone();
-        COMPILER.run(move || compile(&text, &LIMITS))
+        COMPILER.run(move || compile(&text))
     });
     match compiled {
         Ok(validator) => Some(Arc::new(validator)),

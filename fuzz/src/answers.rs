@@ -2,7 +2,7 @@
 
 use mcp_core::json::Limits;
 use mcp_core::jsonrpc::{Id, PARSE_ERROR, standard_message};
-use mcp_core::protocol::{Admission, MAX_BATCH, Request, Work};
+use mcp_core::protocol::{Admission, Request, Work};
 
 use crate::tree::{Repeated, Tree, parse};
 
@@ -80,7 +80,7 @@ impl<'a> Sent<'a> {
             }
             Admission::Batch(items) => {
                 let elements = self.elements();
-                assert!((1..=MAX_BATCH).contains(&elements.len()));
+                assert!((1..=50).contains(&elements.len()));
                 assert_eq!(items.len(), elements.len());
                 elements
                     .iter()

@@ -9,8 +9,8 @@ const LIMIT: Duration = Duration::from_millis(100);
 
 /// Runs a target's body; panics when it takes more than 100 ms.
 ///
-/// Counted is the process's CPU time: what else the machine has to do is no fault of the input. The first time is not
-/// counted, because targets build their servers then.
+/// Counted is the process's CPU time: what else the machine has to do is no fault of the input. An input that takes
+/// longer is run once more, because the first of all pays for what is built once.
 pub fn within<T>(mut body: impl FnMut() -> T) -> T {
     let start = cpu_time();
     let result = body();

@@ -1,12 +1,32 @@
 //! Schemas as this library and as the `jsonschema` crate alone see them: here, and not in the targets, because what is
 //! generic is compiled where it is used, which takes long.
 
+use std::cell::OnceCell;
+use std::sync::{Arc, LazyLock};
+
 use jsonschema::PatternOptions;
-use mcp_core::schema::{Problem, SchemaError, SchemaLimits};
-use serde_json::Value;
+use mcp_core::json::{Limits, check};
+use mcp_core::schema::{
+    Change, Edit, Formats, Problem, SchemaError, SchemaLimits, SchemaOptions, Step, compile_with,
+};
+use serde_json::{Value, from_str};
+
+use crate::worker::Worker;
 
 /// The stack of the thread that schemas are compiled on.
 pub const COMPILER_STACK: usize = 64 * 1024 * 1024;
+
+/// The stack of a dirty scheduler thread of the BEAM, where values are checked.
+const CHECKER_STACK: usize = 320 * 1024;
+
+/// Where schemas are compiled.
+pub static COMPILER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(COMPILER_STACK));
+
+/// Where values are checked.
+pub static CHECKER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(CHECKER_STACK));
+
+/// As many steps as take less than 100 ms in the instrumented build, which is slower than the library's.
+const MAX_STEPS: u64 = 500_000;
 
 /// The representation of values.
 pub type Json = mcp_core::schema::SerdeJson;
@@ -14,9 +34,73 @@ pub type Json = mcp_core::schema::SerdeJson;
 /// A compiled schema.
 pub type Validator = mcp_core::schema::Validator<Json>;
 
-/// Ours; see [`mcp_core::schema::compile`].
-pub fn compile(schema: &[u8], limits: &SchemaLimits) -> Result<Validator, SchemaError> {
-    mcp_core::schema::compile(schema, limits)
+/// An input's schema, and the value behind its NUL; `null` where that is none.
+pub fn split(bytes: &[u8]) -> (&[u8], Arc<Value>) {
+    let place = bytes.iter().position(|byte| *byte == 0);
+    let (schema, value) = bytes.split_at(place.unwrap_or(bytes.len()));
+    let value = value.get(1..).unwrap_or_default();
+    (
+        schema,
+        Arc::new(serde_json::from_slice(value).unwrap_or_default()),
+    )
+}
+
+/// Ours; formats are annotations.
+pub fn compile(schema: &[u8]) -> Result<Validator, SchemaError> {
+    with_formats(schema, Formats::Annotate)
+}
+
+/// Ours; every format is asserted.
+pub fn compile_asserting(schema: &[u8]) -> Result<Validator, SchemaError> {
+    with_formats(schema, Formats::Assert)
+}
+
+fn with_formats(schema: &[u8], formats: Formats) -> Result<Validator, SchemaError> {
+    let limits = SchemaLimits {
+        max_steps: MAX_STEPS,
+        ..SchemaLimits::default()
+    };
+    compile_with(
+        schema,
+        &SchemaOptions {
+            limits,
+            formats,
+            documents: &[],
+        },
+    )
+}
+
+/// The value as it is repaired, which takes at most three rounds, and how many changes that were.
+pub fn repair(validator: &Validator, value: &Value) -> Option<(Value, usize)> {
+    let rounds = [const { OnceCell::new() }; 3];
+    let mut unused = rounds.iter();
+    let repaired = validator.repair(value, |value, edits| {
+        let round = unused.next().expect("at most three rounds");
+        Some(round.get_or_init(|| edited(value, edits)))
+    })?;
+    Some((repaired.node.clone(), repaired.kinds.len()))
+}
+
+/// Every edit is of a place that there is.
+fn edited(value: &Value, edits: &[Edit]) -> Value {
+    assert!((1..=256).contains(&edits.len()));
+    let mut value = value.clone();
+    for edit in edits {
+        let place = edit.path.iter().fold(&mut value, |place, step| match step {
+            Step::Name(name) => place.get_mut(name).expect("a member"),
+            Step::Index(index) => place.get_mut(index).expect("an element"),
+        });
+        *place = match &edit.change {
+            Change::Number(text) | Change::Json(text) => {
+                assert_eq!(check(text.as_bytes(), &Limits::default()), Ok(()));
+                from_str(text).expect("JSON")
+            }
+            Change::Boolean(value) => Value::Bool(*value),
+            Change::List => Value::Array(vec![place.take()]),
+            other => panic!("{other:?}"),
+        };
+    }
+    value
 }
 
 /// Whether a value is valid, asked in both ways.

@@ -2,11 +2,9 @@
 
 use std::sync::OnceLock;
 
-use mcp_core::catalog::{Catalog, ListKind};
-use mcp_core::json::Limits;
-use mcp_core::protocol::{Admission, Facts};
+use mcp_core::catalog::{Catalog, CatalogLimits, ListKind};
+use mcp_core::protocol::{Admission, Facts, MessageLimits};
 use mcp_core::revision::Revision;
-use mcp_core::schema::SchemaLimits;
 use serde_json::json;
 
 use crate::schema::{COMPILER_STACK, Json};
@@ -19,7 +17,7 @@ pub fn start() {
 
 /// What the server makes of a message.
 pub fn admit<'a>(facts: Facts<'_>, bytes: &'a [u8]) -> Admission<'static, 'a> {
-    mcp_core::protocol::admit(catalog(), facts, bytes, &Limits::default())
+    mcp_core::protocol::admit(catalog(), facts, bytes, &MessageLimits::default())
 }
 
 /// A page of a list, behind its id.
@@ -32,7 +30,7 @@ fn catalog() -> &'static Catalog<Json> {
     static CATALOG: OnceLock<Catalog<Json>> = OnceLock::new();
     CATALOG.get_or_init(|| {
         let text = definition().to_string();
-        let build = move || Catalog::build(text.as_bytes(), &SchemaLimits::default());
+        let build = move || Catalog::build(text.as_bytes(), &CatalogLimits::default());
         Worker::with_stack(COMPILER_STACK)
             .run(build)
             .expect("a catalogue")

@@ -34,7 +34,8 @@ defmodule McpServer.Call do
   @heap_words 987
 
   @doc """
-  Starts the process of a call, monitored.
+  Starts the process of a call, monitored. `conn` is what the handler's starts from: what the request says comes to it
+  there, because whatever is passed twice is copied twice.
 
   Its `t:result/0` arrives as the reason of the monitor's message, `{:shutdown, result}`, or, where something is
   linked to the process, as `{:mcp_ended, pid, result}` before it. `shortcut` is the channel's way past the
@@ -44,24 +45,37 @@ defmodule McpServer.Call do
           {pid(), reference()}
   def start(catalog, request, conn, options, shortcut) do
     heap = %{size: options.max_heap_words, kill: true, error_logger: false}
+    arguments = [self(), catalog, request, conn, options.max_result_bytes, options.callers, shortcut]
+    :erlang.spawn_opt(__MODULE__, :run, arguments, [:monitor, max_heap_size: heap, min_heap_size: @heap_words])
+  end
 
+  @doc false
+  def run(connection, catalog, request, conn, max_result_bytes, callers, shortcut) do
+    # Lets what a test has allowed its process (a database sandbox, a mock) hold for the call.
+    if callers != [], do: Process.put(:"$callers", callers)
+    {outcome, reply} = Dispatch.run(catalog, request, conn(conn, request, connection), max_result_bytes)
+    leave(connection, answer(shortcut, outcome, reply))
+  end
+
+  defp conn(conn, request, connection) do
     call = %__MODULE__{
-      connection: self(),
+      connection: connection,
+      pid: self(),
       revision: request.revision,
       progress_token: request.progress_token,
       log_level: request.log_level
     }
 
-    arguments = [catalog, request, %{conn | call: call}, options.max_result_bytes, options.callers, shortcut]
-    :erlang.spawn_opt(__MODULE__, :run, arguments, [:monitor, max_heap_size: heap, min_heap_size: @heap_words])
-  end
-
-  @doc false
-  def run(catalog, request, %Conn{call: call} = conn, max_result_bytes, callers, shortcut) do
-    # Lets what a test has allowed its process (a database sandbox, a mock) hold for the call.
-    if callers != [], do: Process.put(:"$callers", callers)
-    {outcome, reply} = Dispatch.run(catalog, request, %{conn | call: %{call | pid: self()}}, max_result_bytes)
-    leave(call.connection, answer(shortcut, outcome, reply))
+    %Conn{
+      conn
+      | client_info: request.client_info,
+        client_capabilities: request.client_capabilities,
+        protocol_version: request.revision,
+        request_id: request.id,
+        progress_token: request.progress_token,
+        input_responses: request.input_responses || %{},
+        call: call
+    }
   end
 
   defp answer(nil, outcome, reply), do: {:mcp_done, outcome, reply}

@@ -15,17 +15,17 @@ defmodule Stress.Report do
   end
 
   @doc "A line of milliseconds: how many, percentiles, the most. Returns p99.9 and the most, in microseconds."
-  @spec percentiles(String.t(), [integer()]) :: {integer(), integer()}
-  def percentiles(name, microseconds) do
+  @spec percentiles(String.t(), [integer()], [String.t()]) :: {integer(), integer()}
+  def percentiles(name, microseconds, further \\ []) do
     sorted = microseconds |> Enum.sort() |> List.to_tuple()
     [p50, p99, p999, most] = for share <- [0.5, 0.99, 0.999, 1.0], do: at(sorted, share)
-    line(name, ["#{tuple_size(sorted)}" | for(value <- [p50, p99, p999, most], do: ms(value))])
+    line(name, ["#{tuple_size(sorted)}" | for(value <- [p50, p99, p999, most], do: ms(value))] ++ further)
     {p999, most}
   end
 
   @doc "The heading of such lines."
   @spec percentiles_heading() :: :ok
-  def percentiles_heading, do: line("lateness, ms", ~w(ticks p50 p99 p99.9 most))
+  def percentiles_heading, do: line("lateness, ms", ["ticks", "p50", "p99", "p99.9", "most", "no core"])
 
   defp at(sorted, share), do: elem(sorted, min(tuple_size(sorted) - 1, trunc(tuple_size(sorted) * share)))
   defp ms(microseconds), do: :erlang.float_to_binary(microseconds / 1_000, decimals: 2)

@@ -11,6 +11,29 @@ defmodule Stress.Ticker do
     receive do: ({:ticked, ^ticker, late} -> late)
   end
 
+  @doc """
+  Milliseconds that the threads of the normal schedulers have been ready to run without a core, `nil` where the system
+  does not tell. On a machine with other work this is why a ticker is late.
+  """
+  @spec waited_for_cores() :: non_neg_integer() | nil
+  def waited_for_cores do
+    case Path.wildcard("/proc/self/task/*/schedstat") do
+      [] -> nil
+      files -> files |> Enum.map(&waited/1) |> Enum.sum() |> div(1_000_000)
+    end
+  end
+
+  # Of a thread that has ended meanwhile nothing is known.
+  defp waited(file) do
+    with {:ok, name} <- File.read(Path.join(Path.dirname(file), "comm")),
+         true <- name =~ ~r/\A\d+_scheduler/,
+         {:ok, text} <- File.read(file) do
+      text |> String.split() |> Enum.at(1) |> String.to_integer()
+    else
+      _other -> 0
+    end
+  end
+
   defp tick(last, late) do
     receive do
       {:stop, caller} -> send(caller, {:ticked, self(), late})

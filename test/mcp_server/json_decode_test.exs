@@ -90,6 +90,19 @@ defmodule McpServer.JSON.DecodeTest do
       assert JSON.decode!(~s({"a":1,"A":2})) == %{"a" => 1, "A" => 2}
     end
 
+    test "of equal keys the last one counts where that is asked for" do
+      last = fn text -> JSON.decode!(text, duplicate_keys: :last) end
+      assert last.(~s({"a":1,"b":2,"a":3})) == %{"a" => 3, "b" => 2}
+      assert last.(~S({"method":1,"\u006dethod":2})) == %{"method" => 2}
+      assert last.(~s([{"x":{"b":1,"c":2,"b":{"d":1,"d":[]}}}])) == [%{"x" => %{"b" => %{"d" => []}, "c" => 2}}]
+      many = for n <- 1..100, into: "", do: ~s("k#{n}":#{n},)
+      large = last.(~s({#{many}"k7":"last"}))
+      assert {map_size(large), large["k7"], large["k8"]} == {100, "last", 8}
+      assert refused(~s({"a":1,"a":}), duplicate_keys: :last) == :syntax
+      assert refused(~s({"a":1,"a":2}), duplicate_keys: :refuse) == :duplicate_key
+      assert_raise ArgumentError, ~r/:refuse or :last/, fn -> JSON.decode("1", duplicate_keys: :first) end
+    end
+
     test "by kind" do
       for {text, kind} <- [
             {"", :unexpected_end},

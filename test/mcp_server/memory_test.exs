@@ -3,7 +3,7 @@ defmodule McpServer.MemoryTest do
   # core itself allocates is measured in `rust_tests/tests/memory`. Not async: what the whole VM has is measured.
   use ExUnit.Case, async: false
 
-  alias McpServer.{Catalog, JSON, LimitsPeers, LimitsRouter, Protocol}
+  alias McpServer.{Catalog, HttpCase, HttpPeer, HttpRequests, JSON, LimitsPeers, LimitsRouter, Protocol}
 
   @moduletag :tmp_dir
   @moduletag :capture_log
@@ -147,6 +147,29 @@ defmodule McpServer.MemoryTest do
         assert %{"bytes" => ^size, "kept" => ^size} = JSON.decode!(answer)["result"]["structuredContent"]
       end
     end
+  end
+
+  # A plug's process waits for the answer, and had read the body.
+  for kind <- [:listener, :plug] do
+    test "#{kind}: while a call runs, its message is forgotten" do
+      {_kind, server} = LimitsPeers.start(unquote(kind), %{})
+      filler = String.duplicate("x", 3 * @mib)
+      message = LimitsPeers.request("tools/call", ~s("name":"wait","filler":"#{filler}"))
+      headers = [{"mcp-protocol-version", "2026-07-28"}, {"mcp-method", "tools/call"}, {"mcp-name", "wait"}]
+      request = HttpRequests.post(message, headers)
+      peers = for _ <- 1..4, do: HttpPeer.connect(server.port)
+      before = :erlang.memory(:binary)
+      for peer <- peers, do: :ok = HttpPeer.send_request(peer, request)
+      HttpCase.eventually(fn -> waiting() == 4 end)
+      HttpCase.eventually(fn -> :erlang.memory(:binary) - before < @mib end)
+      Enum.each(peers, &HttpPeer.close/1)
+      HttpCase.eventually(fn -> waiting() == 0 end)
+    end
+  end
+
+  defp waiting do
+    wait = {:current_function, {LimitsRouter.Handlers, :wait, 2}}
+    Enum.count(Process.list(), &(Process.info(&1, :current_function) == wait))
   end
 
   # Whatever is wrong with a message, the process that admits it needs next to no heap for it.

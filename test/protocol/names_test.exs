@@ -42,6 +42,28 @@ defmodule McpServer.Protocol.NamesTest do
       assert FaultServer.stop(server) == 0
     end
 
+    test "#{transport}: M27: names that nobody has heard of make no atoms (1,000 requests of 1,000,000, ten names each)",
+         context do
+      server = FaultServer.start(@transport, context.tmp_dir)
+      name = fn -> "unheard-of-#{System.unique_integer([:positive])}" end
+      names = fn -> for(_ <- 1..10, into: %{}, do: {name.(), name.()}) end
+
+      ask = fn times ->
+        for _ <- 1..times do
+          arguments = names.()
+          assert echoed(server, arguments) == arguments
+          assert %{"error" => %{"code" => -32602}} = FaultServer.call(server, name.(), names.())
+          assert %{"error" => %{"code" => -32601}} = FaultServer.ask(server, name.(), names.())
+          assert %{"error" => %{}} = FaultServer.ask(server, "resources/read", Map.put(names.(), "uri", name.()))
+        end
+      end
+
+      # The first ones make the VM load code.
+      ask.(5)
+      FaultServer.assert_kept(server, fn -> ask.(250) end)
+      assert FaultServer.stop(server) == 0
+    end
+
     if File.regular?(@corpus) do
       test "#{transport}: M26: 515 naughty strings, as keys, values, names and URIs", context do
         strings = @corpus |> File.read!() |> JSON.decode!()

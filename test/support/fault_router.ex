@@ -21,7 +21,7 @@ defmodule McpServer.FaultRouter.Schemas do
   end
 
   def texts, do: of_items(%{"items" => %{"type" => "string"}})
-  def unique, do: of_items(%{"uniqueItems" => true})
+  def unique, do: of_items(%{"items" => %{"type" => "object"}, "uniqueItems" => true})
 
   defp of_items(schema), do: %{"type" => "object", "properties" => %{"items" => Map.put(schema, "type", "array")}}
 end

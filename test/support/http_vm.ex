@@ -102,6 +102,10 @@ defmodule McpServer.HttpVm do
     PlugServer.start(McpServer.HttpRouter, options)
   end
 
+  # Runs in the VM.
+  @doc false
+  def stop_serving, do: Supervisor.stop(__MODULE__)
+
   defp free_port do
     {:ok, socket} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
     {:ok, port} = :inet.port(socket)

@@ -7,7 +7,9 @@ defmodule McpServer.LimitsRouter do
   alias McpServer.LimitsRouter.Handlers
 
   tool "back", "Gives its arguments back", Handlers, :back, input_schema: %{"type" => "object"}
-  tool "keep", "Keeps a string of its arguments, and says how many bytes it keeps alive", Handlers, :keep
+  tool "keep", "Says how many bytes a string of its arguments keeps alive", Handlers, :keep
+
+  tool "wait", "Waits until its client has gone", Handlers, :wait
 
   tool "bounded", "Takes numbers up to a bound", Handlers, :back,
     input_schema: %{
@@ -28,11 +30,12 @@ defmodule McpServer.LimitsRouter.Handlers do
 
   def back(_conn, arguments), do: {:ok, arguments}
 
-  # In `:persistent_term` it is a copy of its own; the process dictionary has the term itself.
   def keep(_conn, %{"text" => text}) do
     :erlang.garbage_collect()
     {:ok, %{"bytes" => byte_size(text), "kept" => :binary.referenced_byte_size(text)}}
   end
+
+  def wait(_conn, _arguments), do: receive(do: (:never -> {:ok, []}))
 
   def read(_conn, %{"id" => id}), do: content("any", "x://" <> id, text: id)
 end

@@ -47,9 +47,12 @@ defmodule Corpora.Json do
     end
   end
 
-  # A long value is pinned by its digest.
-  defp digest(text) when byte_size(text) <= 100, do: text
-  defp digest(text), do: "#{byte_size(text)} bytes, MD5 " <> Base.encode16(:erlang.md5(text), case: :lower)
+  # A value is pinned as it is where that is short and plain, else by its digest.
+  defp digest(text) do
+    if byte_size(text) <= 60 and text == for(<<byte <- text>>, byte < 0x7F, into: "", do: <<byte>>),
+      do: text,
+      else: "#{byte_size(text)} bytes, MD5 " <> Base.encode16(:erlang.md5(text), case: :lower)
+  end
 
   # The shortest digits of each are known: they are what the file has.
   defp doubles(folder) do

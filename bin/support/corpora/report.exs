@@ -15,8 +15,10 @@ defmodule Corpora.Report do
     IO.puts(line("corpus", "cases", "passed", "exceptions"))
     Enum.each(judged, &IO.puts(line(&1.corpus, &1.cases, &1.passed, &1.exceptions)))
     Enum.each(judged, &print_exceptions/1)
-    Enum.each(judged, fn row -> Enum.each(row.faults, &IO.puts(:stderr, "#{row.corpus}: #{&1}")) end)
-    Enum.all?(judged, &(&1.faults == []))
+    missing = for corpus <- Map.keys(pins) -- Enum.map(rows, &elem(&1, 0)), do: "#{corpus}: was not run"
+    faults = missing ++ for row <- judged, fault <- row.faults, do: "#{row.corpus}: #{fault}"
+    Enum.each(faults, &IO.puts(:stderr, &1))
+    faults == []
   end
 
   defp line(corpus, cases, passed, exceptions) do
@@ -54,7 +56,7 @@ defmodule Corpora.Report do
   defp print_exceptions(%{why: why}) when why == %{}, do: :ok
 
   defp print_exceptions(row) do
-    IO.puts("\n#{row.corpus}: #{row.exceptions} exceptions")
+    IO.puts("\n#{row.corpus}, exceptions: #{row.exceptions}")
 
     for {why, names} <- Enum.sort(row.why) do
       IO.puts("  #{why} (#{length(names)}):")

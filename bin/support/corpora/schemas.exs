@@ -13,14 +13,14 @@ defmodule Corpora.Schemas do
     {"draft4", "http://json-schema.org/draft-04/schema#"}
   ]
 
-  # Folders of remotes that are for one draft alone.
-  @own ~w(draft3 draft4 draft6 draft7 draft2019-09 draft2020-12 v1)
+  # Folders of remotes in dialects that are not known here.
+  @others ~w(draft3 v1)
 
   def rows(folder) do
     suite = Path.join(folder, "JSON-Schema-Test-Suite")
+    remotes = remotes(suite)
 
     for {draft, dialect} <- @drafts,
-        remotes = remotes(suite, draft),
         {part, files, formats} <- [
           {"", "*.json", :annotate},
           {", optional", "optional/*.json", :annotate},
@@ -36,15 +36,19 @@ defmodule Corpora.Schemas do
     end
   end
 
-  # The documents that the suite serves at this address, but for those of other drafts.
-  defp remotes(suite, draft) do
+  # The documents that the suite serves at this address. Those in a draft's folder are written in that draft.
+  defp remotes(suite) do
     root = Path.join(suite, "remotes")
 
     for file <- Path.wildcard(Path.join(root, "**/*.json")),
         name = Path.relative_to(file, root),
-        hd(Path.split(name)) not in (@own -- [draft]),
-        into: %{},
-        do: {"http://localhost:1234/" <> name, JSON.decode!(File.read!(file))}
+        folder = hd(Path.split(name)),
+        folder not in @others,
+        into: %{} do
+      document = JSON.decode!(File.read!(file))
+      dialect = for {^folder, dialect} <- @drafts, do: dialect
+      {"http://localhost:1234/" <> name, Enum.reduce(dialect, document, &with_dialect(&2, &1))}
+    end
   end
 
   defp group(file, %{"schema" => schema, "tests" => tests, "description" => group}, dialect, options) do

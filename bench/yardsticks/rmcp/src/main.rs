@@ -9,13 +9,14 @@ mod http;
 use std::error::Error;
 use std::sync::Arc;
 
-use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::{IntoTransport, stdio, stdio_pipes};
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -57,17 +58,26 @@ impl ServerHandler for Bench {
         Ok(ListToolsResult::with_all_items(self.tools.as_ref().clone()))
     }
 
-    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
         Some(requested.clone())
     }
 }
 
 fn main() -> Outcome {
     let mut arguments = std::env::args().skip(1);
-    let path = arguments.next().ok_or("usage: rmcp_yardstick TOOLS [stdio | pipes]")?;
+    let path = arguments
+        .next()
+        .ok_or("usage: rmcp_yardstick TOOLS [stdio | pipes]")?;
     let tools: Vec<Tool> = serde_json::from_slice(&std::fs::read(path)?)?;
-    let server = Bench { tools: Arc::new(tools) };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let server = Bench {
+        tools: Arc::new(tools),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(async {
         match arguments.next().as_deref() {
             None => http::serve(server).await,

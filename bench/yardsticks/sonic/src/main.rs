@@ -1,17 +1,25 @@
-//! Reads workloads of `bench/support/workloads.exs`, as JSON, into Rust's own structs and prints how long sonic-rs
-//! takes to write each: `name microseconds` a line, processor time, the median of the rounds.
+//! What `bin/bench json` and `bin/bench schema` compare with: sonic-rs with native structs, and `serde_json::Value`.
 //!
-//! `sonic_yardstick W2=<file> W4=<file> …`
+//! `sonic_yardstick W2=<file> … 'rows=<schema file>,<file>'` reads workloads of `bench/support/workloads.exs`, as JSON,
+//! and then a line of stdin for each measurement: the number of calls, a space and the task. It answers with the
+//! microseconds of processor time and of the clock that they took together.
+//!
+//! | task | |
+//! |---|---|
+//! | `encode sonic-rs W2` | from the structs below |
+//! | `encode Value W2` | from a `serde_json::Value`, by `serde_json` |
+//! | `decode sonic-rs W2` | into the structs below |
+//! | `decode Value W2` | into a `serde_json::Value`, by `serde_json` |
+//! | `validate rows` | a `serde_json::Value` that is there, by the `jsonschema` crate |
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::time::Duration;
+use std::io::{BufRead, Write};
+use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
-
-const ROUNDS: usize = 11;
-const ROUND: Duration = Duration::from_millis(150);
+use serde_json::Value;
 
 #[derive(Deserialize, Serialize)]
 struct Call {
@@ -124,61 +132,84 @@ struct Row {
 }
 
 type Failure = Box<dyn std::error::Error>;
+type Task = Box<dyn Fn() -> Result<(), Failure>>;
+type Tasks = BTreeMap<String, Task>;
 
 fn main() -> Result<(), Failure> {
+    let mut tasks = Tasks::new();
     for argument in std::env::args().skip(1) {
-        let (name, file) = argument.split_once('=').ok_or("expected <workload>=<file>")?;
-        let json = std::fs::read(file)?;
-        let time = match name {
-            "W1" => write::<Call>(&json)?,
-            "W2" => write::<Tools>(&json)?,
-            "W4" | "W6" => write::<Rows>(&json)?,
-            _ => write::<Text>(&json)?,
-        };
-        println!("{name} {time:.3}");
+        let (name, files) = argument.split_once('=').ok_or("expected <workload>=<file>")?;
+        match (name, files.split_once(',')) {
+            (_, Some((schema, value))) => add_validation(&mut tasks, name, schema, value)?,
+            ("W1", None) => add::<Call>(&mut tasks, name, files)?,
+            ("W2", None) => add::<Tools>(&mut tasks, name, files)?,
+            ("W4" | "W6", None) => add::<Rows>(&mut tasks, name, files)?,
+            (_, None) => add::<Text>(&mut tasks, name, files)?,
+        }
+    }
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let (calls, task) = line.split_once(' ').ok_or("expected <calls> <task>")?;
+        let task = tasks.get(task).ok_or("no such task")?;
+        let (processor, clock) = measure(task, calls.parse()?)?;
+        println!("{:.3} {:.3}", micros(processor), micros(clock));
+        std::io::stdout().flush()?;
     }
     Ok(())
 }
 
-/// Microseconds a call.
-fn write<T: for<'de> Deserialize<'de> + Serialize>(json: &[u8]) -> Result<f64, Failure> {
-    let value: T = sonic_rs::from_slice(json)?;
-    let written = sonic_rs::to_vec(&value)?;
-    // Speed says nothing before the answers agree; the order of members may differ, and so may floats.
-    let (ours, theirs): (sonic_rs::Value, sonic_rs::Value) =
-        (sonic_rs::from_slice(json)?, sonic_rs::from_slice(&written)?);
-    if ours != theirs {
-        return Err("sonic-rs does not write what it read".into());
-    }
-    let run = || sonic_rs::to_vec(black_box(&value)).map(|text| drop(black_box(text)));
-    let calls = calls_per_round(run)?;
-    let mut times = Vec::with_capacity(ROUNDS);
-    for _ in 0..ROUNDS {
-        times.push(timed(run, calls)?.as_secs_f64() * 1e6 / f64::from(calls));
-    }
-    times.sort_by(f64::total_cmp);
-    Ok(times[ROUNDS / 2])
-}
-
-fn calls_per_round(run: impl Fn() -> sonic_rs::Result<()>) -> Result<u32, Failure> {
-    let mut calls = 1;
-    loop {
-        let time = timed(&run, calls)?;
-        if time >= ROUND / 10 {
-            let wanted = f64::from(calls) * ROUND.as_secs_f64() / time.as_secs_f64();
-            return Ok((wanted as u32).max(1));
+/// Writing and reading a workload, if what is written is what was read: speed says nothing before the answers agree.
+fn add<T>(tasks: &mut Tasks, name: &str, file: &str) -> Result<(), Failure>
+where
+    T: for<'de> Deserialize<'de> + Serialize + 'static,
+{
+    let json = std::fs::read(file)?;
+    let native: T = sonic_rs::from_slice(&json)?;
+    let tree: Value = serde_json::from_slice(&json)?;
+    // The order of members may differ, and so may the spelling of floats.
+    for written in [sonic_rs::to_vec(&native)?, serde_json::to_vec(&tree)?] {
+        if serde_json::from_slice::<Value>(&written)? != tree {
+            return Err("what was written is not what was read".into());
         }
-        calls *= 4;
     }
+    let (text, also) = (json.clone(), json);
+    let mut put = |what: &str, task: Task| tasks.insert(format!("{what} {name}"), task);
+    put("encode sonic-rs", Box::new(move || keep(sonic_rs::to_vec(black_box(&native))?)));
+    put("encode Value", Box::new(move || keep(serde_json::to_vec(black_box(&tree))?)));
+    put("decode sonic-rs", Box::new(move || keep(sonic_rs::from_slice::<T>(black_box(&text))?)));
+    put("decode Value", Box::new(move || keep(serde_json::from_slice::<Value>(black_box(&also))?)));
+    Ok(())
 }
 
-/// Processor time of so many calls.
-fn timed(run: impl Fn() -> sonic_rs::Result<()>, calls: u32) -> Result<Duration, Failure> {
-    let before = processor_time()?;
+fn add_validation(tasks: &mut Tasks, name: &str, schema: &str, value: &str) -> Result<(), Failure> {
+    let schema: Value = serde_json::from_slice(&std::fs::read(schema)?)?;
+    let value: Value = serde_json::from_slice(&std::fs::read(value)?)?;
+    let validator = jsonschema::validator_for(&schema)?;
+    let task: Task = Box::new(move || {
+        if validator.is_valid(black_box(&value)) { Ok(()) } else { Err("it should be valid".into()) }
+    });
+    task()?;
+    tasks.insert(format!("validate {name}"), task);
+    Ok(())
+}
+
+/// The result is made, and dropped within the time that is measured.
+fn keep<T>(value: T) -> Result<(), Failure> {
+    drop(black_box(value));
+    Ok(())
+}
+
+/// Processor time and clock of so many calls.
+fn measure(task: &Task, calls: u32) -> Result<(Duration, Duration), Failure> {
+    let (processor, clock) = (processor_time()?, Instant::now());
     for _ in 0..calls {
-        run()?;
+        task()?;
     }
-    Ok(processor_time()? - before)
+    Ok((processor_time()? - processor, clock.elapsed()))
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
 }
 
 fn processor_time() -> Result<Duration, Failure> {

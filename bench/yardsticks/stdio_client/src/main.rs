@@ -32,7 +32,11 @@ impl Lines {
 
 fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
-    let mut argument = || arguments.next().ok_or("usage: stdio_client OPENING LINES COMMAND…");
+    let mut argument = || {
+        arguments
+            .next()
+            .ok_or("usage: stdio_client OPENING LINES COMMAND…")
+    };
     let opening = std::fs::read(argument()?)?;
     let lines = Lines(std::fs::read(argument()?)?);
     let command = argument()?;

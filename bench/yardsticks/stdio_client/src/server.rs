@@ -25,7 +25,12 @@ impl Server {
         let output = child.stdout.take().ok_or("the server has no stdout")?;
         // As much as a pipe holds.
         let buffer = vec![0; 64 * 1024];
-        Ok(Self { child, input, output, buffer })
+        Ok(Self {
+            child,
+            input,
+            output,
+            buffer,
+        })
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> Outcome<()> {
@@ -50,7 +55,12 @@ impl Server {
 
     /// Writes all of `lines` while so many lines are read; how many bytes they had.
     pub fn exchange(&mut self, lines: &[u8], mut count: usize) -> Outcome<usize> {
-        let Self { input, output, buffer, .. } = self;
+        let Self {
+            input,
+            output,
+            buffer,
+            ..
+        } = self;
         scope(|scope| {
             let writer = scope.spawn(|| input.write_all(lines));
             let mut bytes = 0;
@@ -58,7 +68,9 @@ impl Server {
                 let some = read_some(output, buffer)?;
                 bytes += some.len();
                 let ends = some.iter().filter(|byte| **byte == b'\n').count();
-                count = count.checked_sub(ends).ok_or("the server said more than it was asked")?;
+                count = count
+                    .checked_sub(ends)
+                    .ok_or("the server said more than it was asked")?;
             }
             writer.join().map_err(|_| "the writer has failed")??;
             Ok(bytes)
@@ -78,7 +90,12 @@ impl Server {
 
     /// Closes its stdin, which ends it.
     pub fn end(self) -> Outcome<()> {
-        let Self { mut child, input, output, .. } = self;
+        let Self {
+            mut child,
+            input,
+            output,
+            ..
+        } = self;
         drop((input, output));
         child.wait()?;
         Ok(())

@@ -170,8 +170,12 @@ fn build<J: Json>(
 fn register(documents: &[(String, Value)], draft: Draft) -> Result<Registry<'_>, SchemaError> {
     let mut registry = Registry::new();
     for (uri, document) in documents {
+        let draft = match document.get("$schema") {
+            Some(_) => dialect(document, documents)?,
+            None => draft,
+        };
         registry = registry
-            .add(uri, document)
+            .add(uri, draft.create_resource_ref(document))
             .map_err(|error| SchemaError::from_resolver(&error))?;
     }
     let registry = registry.retriever(Refuse).draft(draft).prepare();

@@ -32,9 +32,9 @@ pub(super) enum Stop {
     Panic,
 }
 
-/// What is left to spend.
+/// What is left to spend of a check; see [`Validator::meter`](super::Validator::meter).
 #[derive(Debug)]
-pub(super) struct Meter {
+pub struct Meter {
     steps: Cell<u64>,
     errors: Cell<u32>,
     base: usize,
@@ -52,12 +52,19 @@ impl Meter {
     }
 
     fn with_errors(steps: u64, errors: u32) -> Rc<Self> {
+        let meter = Self::of(steps);
+        meter.errors.set(errors);
+        Rc::new(meter)
+    }
+
+    /// A meter for a check that only asks whether there are errors.
+    pub(super) fn of(steps: u64) -> Self {
         let here = 0_u8;
-        Rc::new(Self {
+        Self {
             steps: Cell::new(steps),
-            errors: Cell::new(errors),
+            errors: Cell::new(MAX_ERRORS),
             base: std::ptr::from_ref(&here).addr(),
-        })
+        }
     }
 
     /// Steps not yet spent.

@@ -39,6 +39,7 @@ pub use compile::{compile, compile_with};
 pub use error::SchemaError;
 pub use formats::Formats;
 pub use limits::SchemaLimits;
+pub use meter::Meter;
 pub(crate) use nearest::nearest;
 pub use options::SchemaOptions;
 pub use problem::Problem;

@@ -121,6 +121,31 @@ impl<J: Json> Validator<J> {
         }
     }
 
+    /// What [`Validator::verdict_by`] may spend: `steps` looks at the value, or fewer where the schema's limit is lower.
+    #[must_use]
+    pub fn meter(&self, steps: u64) -> Meter {
+        Meter::of(steps.min(self.max_steps))
+    }
+
+    /// As [`Validator::verdict`], with a meter of the caller's, who has the value for as long: that takes less time.
+    /// `None` when it did not suffice.
+    ///
+    /// # Examples
+    /// ```
+    /// use mcp_core::schema::{SchemaLimits, SerdeJson, compile};
+    ///
+    /// let validator = compile::<SerdeJson>(br#"{"items": {"type": "string"}}"#, &SchemaLimits::default())?;
+    /// let value = serde_json::json!(["a", 1]);
+    /// assert_eq!(validator.verdict_by(&value, &validator.meter(1_000)), Some(false));
+    /// assert_eq!(validator.verdict_by(&value, &validator.meter(1)), None);
+    /// # Ok::<(), mcp_core::schema::SchemaError>(())
+    /// ```
+    #[must_use]
+    pub fn verdict_by<'n>(&self, node: J::Node<'n>, meter: &'n Meter) -> Option<bool> {
+        let counted = CountedNode::lent(node, meter);
+        guarded(|| self.compiled.is_valid(counted)).ok()
+    }
+
     /// As [`Validator::check`], if the value and its problems can be looked through in `steps` each; else `None`.
     ///
     /// # Examples

@@ -10,7 +10,7 @@ use crate::atoms;
 use crate::json::INLINE_BYTES;
 use crate::resources::{DirtyPermit, binary_term, buffer, report_work};
 use crate::results::envelope::members;
-use crate::schema::{Effort, check, problem_terms};
+use crate::schema::{Effort, check, fits, problem_terms};
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, Extras, plain, write_shape, write_value,
 };
@@ -165,7 +165,11 @@ impl Reply<'_> {
             return None;
         }
         let content = result.map_get(atoms::structured_content()).ok()?;
-        let content = match plain(env, members(env, content), &self.context) {
+        let content = members(env, content);
+        if fits(output, content, self.context.budget) {
+            return None;
+        }
+        let content = match plain(env, content, &self.context) {
             Ok(content) => content,
             Err(error) => return Some(outcome(env, Err(error), Vec::new())),
         };

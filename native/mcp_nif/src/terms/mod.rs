@@ -1,5 +1,6 @@
-//! BEAM terms and JSON: read straight into terms, written straight from terms, validated as terms.
-//! There is no tree in between on any of the three ways.
+//! BEAM terms and JSON: read straight into terms, written straight from terms, validated as they are.
+//! There is no tree in between on any of the three ways: a validator gets a list of values, whose texts
+//! lie in the terms.
 
 mod atom_text;
 mod content;
@@ -13,6 +14,7 @@ mod kinds;
 mod members;
 mod node;
 mod node_number;
+mod node_parts;
 mod number;
 mod order;
 mod plain;
@@ -22,6 +24,7 @@ mod recent_keys;
 mod schemas;
 mod shape;
 mod tables;
+mod values;
 mod word;
 mod write;
 
@@ -32,4 +35,5 @@ pub(crate) use order::write_in_order;
 pub(crate) use plain::plain;
 pub(crate) use read::{read_term, read_term_keeping_last};
 pub(crate) use tables::prepare;
+pub(crate) use values::Values;
 pub(crate) use write::{Context, Extras, write_shape, write_value};

@@ -1,17 +1,20 @@
 //! Terms as JSON for the schema validator: it looks at the very terms a handler gets or returns.
 //!
-//! Only terms that [`super::plain`] let through may be looked at so.
+//! Only terms that [`super::plain`] let through may be looked at so; or [`Values`], which were.
 
 use std::borrow::Cow;
+use std::ptr;
 use std::sync::OnceLock;
 
 use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, JsonNumber as _, Node, NodeIdentity, Object};
-use rustler::{Atom, Env, NewBinary, Term, TermType};
+use rustler::{Atom, Term, TermType};
 use serde_json::{Map, Value};
 
 use super::node_number::TermNumber;
-use super::raw::{Raw, RawMembers};
+use super::node_parts::{TermArray, TermObject};
+use super::raw::Raw;
+use super::values::{Entry, Value as Known, Values};
 use super::{atom_text, word};
 use crate::atoms;
 
@@ -20,8 +23,8 @@ pub(crate) enum TermJson {}
 
 /// A property's name, with its atom once there is one.
 pub(crate) struct PropertyName {
-    text: String,
-    atom: OnceLock<Atom>,
+    pub(super) text: String,
+    pub(super) atom: OnceLock<Atom>,
 }
 
 impl Json for TermJson {
@@ -53,6 +56,8 @@ enum Inner<'a> {
     Term(Term<'a>),
     /// A property's name, looked at as a value.
     Name(&'a str),
+    /// One of the values of a term that was gone through before, and all of them.
+    Known(&'a Entry<'a>, &'a [Entry<'a>]),
 }
 
 impl<'a> TermNode<'a> {
@@ -60,8 +65,15 @@ impl<'a> TermNode<'a> {
         Self(Inner::Term(term))
     }
 
-    fn is(&self, atom: Atom) -> bool {
-        matches!(self.0, Inner::Term(term) if Raw::from(term).is(atom))
+    /// The root of values.
+    pub(crate) fn of(values: &'a Values<'_>) -> Option<Self> {
+        let all = values.all();
+        all.first().map(|root| Self::known(root, all))
+    }
+
+    #[inline]
+    pub(super) fn known(entry: &'a Entry<'a>, all: &'a [Entry<'a>]) -> Self {
+        Self(Inner::Known(entry, all))
     }
 }
 
@@ -72,14 +84,22 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
 
     fn as_object(&self) -> Option<TermObject<'a>> {
         match self.0 {
-            Inner::Term(term) if term.is_map() => Some(TermObject(term)),
+            Inner::Term(term) if term.is_map() => Some(TermObject::Term(term)),
+            Inner::Known(entry, all) => match entry.value {
+                Known::Object(members) => Some(TermObject::Known(members.of(all), all)),
+                _ => None,
+            },
             _ => None,
         }
     }
 
     fn as_array(&self) -> Option<TermArray<'a>> {
         match self.0 {
-            Inner::Term(term) if term.is_list() => Some(TermArray(term)),
+            Inner::Term(term) if term.is_list() => Some(TermArray::Term(term)),
+            Inner::Known(entry, all) => match entry.value {
+                Known::Array(elements) => Some(TermArray::Known(elements.of(all), all)),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -88,6 +108,10 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
         match self.0 {
             Inner::Name(name) => Some(name.into()),
             Inner::Term(term) => string(term).map(Cow::Borrowed),
+            Inner::Known(entry, _) => match entry.value {
+                Known::Text(text) => Some(text.into()),
+                _ => None,
+            },
         }
     }
 
@@ -95,23 +119,35 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
         match self.0 {
             Inner::Name(_) => None,
             Inner::Term(term) => TermNumber::of(term),
+            Inner::Known(entry, _) => TermNumber::of_known(entry.value),
         }
     }
 
     fn as_boolean(&self) -> Option<bool> {
-        if self.is(atoms::true_()) {
-            Some(true)
-        } else {
-            self.is(atoms::false_()).then_some(false)
+        match self.0 {
+            Inner::Known(entry, _) => match entry.value {
+                Known::Boolean(value) => Some(value),
+                _ => None,
+            },
+            Inner::Term(term) if Raw::from(term).is(atoms::true_()) => Some(true),
+            Inner::Term(term) if Raw::from(term).is(atoms::false_()) => Some(false),
+            _ => None,
         }
     }
 
     fn is_null(&self) -> bool {
-        self.is(atoms::nil())
+        match self.0 {
+            Inner::Term(term) => Raw::from(term).is(atoms::nil()),
+            Inner::Known(entry, _) => matches!(entry.value, Known::Null),
+            Inner::Name(_) => false,
+        }
     }
 
     fn is_number(&self) -> bool {
-        matches!(self.0, Inner::Term(term) if term.is_number())
+        match self.0 {
+            Inner::Term(term) => term.is_number(),
+            _ => self.json_type() == JsonType::Number,
+        }
     }
 
     fn is_string(&self) -> bool {
@@ -122,19 +158,10 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
     }
 
     fn json_type(&self) -> JsonType {
-        let Inner::Term(term) = self.0 else {
-            return JsonType::String;
-        };
-        match term.get_type() {
-            TermType::Map => JsonType::Object,
-            TermType::List => JsonType::Array,
-            TermType::Integer | TermType::Float => JsonType::Number,
-            TermType::Atom => match atom_text::of(term) {
-                "nil" => JsonType::Null,
-                "true" | "false" => JsonType::Boolean,
-                _ => JsonType::String,
-            },
-            _ => JsonType::String,
+        match self.0 {
+            Inner::Name(_) => JsonType::String,
+            Inner::Term(term) => term_type(term),
+            Inner::Known(entry, _) => known_type(entry.value),
         }
     }
 
@@ -157,7 +184,34 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
         Some(match self.0 {
             Inner::Term(term) => NodeIdentity::new(word::of(term)),
             Inner::Name(name) => NodeIdentity::tagged(name.as_ptr().addr(), 1),
+            Inner::Known(entry, _) => NodeIdentity::tagged(ptr::from_ref(entry).addr(), 2),
         })
+    }
+}
+
+fn term_type(term: Term<'_>) -> JsonType {
+    match term.get_type() {
+        TermType::Map => JsonType::Object,
+        TermType::List => JsonType::Array,
+        TermType::Integer | TermType::Float => JsonType::Number,
+        TermType::Atom => match atom_text::of(term) {
+            "nil" => JsonType::Null,
+            "true" | "false" => JsonType::Boolean,
+            _ => JsonType::String,
+        },
+        _ => JsonType::String,
+    }
+}
+
+#[inline]
+fn known_type(value: Known<'_>) -> JsonType {
+    match value {
+        Known::Null => JsonType::Null,
+        Known::Boolean(_) => JsonType::Boolean,
+        Known::Signed(_) | Known::Unsigned(_) | Known::Float(_) => JsonType::Number,
+        Known::Text(_) => JsonType::String,
+        Known::Array(_) => JsonType::Array,
+        Known::Object(_) => JsonType::Object,
     }
 }
 
@@ -198,97 +252,5 @@ fn value(node: &TermNode<'_>) -> Value {
             Value::Number(number.to_number().into_owned())
         }),
         JsonType::String => Value::String(node.as_string().unwrap_or_default().into_owned()),
-    }
-}
-
-/// A map, its keys all binaries or all atoms.
-pub(crate) struct TermObject<'a>(Term<'a>);
-
-impl<'a> TermObject<'a> {
-    fn by_binary(&self, key: &PropertyName) -> Option<Term<'a>> {
-        let key: Term<'a> = NewBinary::from_slice(self.0.get_env(), key.text.as_bytes()).into();
-        self.0.map_get(key).ok()
-    }
-
-    /// Atoms are looked for, never made. Once found, an atom is there for good.
-    fn by_atom(&self, key: &PropertyName) -> Option<Term<'a>> {
-        if let Some(atom) = key.atom.get() {
-            return self.0.map_get(*atom).ok();
-        }
-        let atom = Atom::existing_from_str(self.0.get_env(), &key.text).ok()?;
-        self.0.map_get(key.atom.get_or_init(|| atom)).ok()
-    }
-}
-
-impl<'a> Object<'a, TermJson> for TermObject<'a> {
-    type Node = TermNode<'a>;
-    type MemberName = Cow<'a, str>;
-    type MembersIter = TermMembers<'a>;
-
-    fn len(&self) -> usize {
-        self.0.map_size().unwrap_or_default()
-    }
-
-    fn get(&self, key: &PropertyName) -> Option<TermNode<'a>> {
-        self.by_binary(key)
-            .or_else(|| self.by_atom(key))
-            .map(TermNode::new)
-    }
-
-    fn members(&self) -> TermMembers<'a> {
-        let env = self.0.get_env();
-        TermMembers {
-            env,
-            members: RawMembers::of(self.0.into(), env),
-        }
-    }
-}
-
-/// A map's members.
-pub(crate) struct TermMembers<'a> {
-    env: Env<'a>,
-    members: RawMembers<'a>,
-}
-
-impl<'a> Iterator for TermMembers<'a> {
-    type Item = (Cow<'a, str>, TermNode<'a>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (key, value) = self.members.next()?;
-        let name = match key.bytes(self.env) {
-            Some(name) => simdutf8::basic::from_utf8(name).unwrap_or_default(),
-            None => atom_text::of(key.term(self.env)),
-        };
-        Some((Cow::Borrowed(name), TermNode::new(value.term(self.env))))
-    }
-}
-
-/// A list.
-pub(crate) struct TermArray<'a>(Term<'a>);
-
-impl<'a> Array<'a, TermJson> for TermArray<'a> {
-    type Node = TermNode<'a>;
-    type ElementsIter = TermElements<'a>;
-
-    fn len(&self) -> usize {
-        self.0.list_length().unwrap_or_default()
-    }
-
-    fn elements(&self) -> TermElements<'a> {
-        TermElements(self.0)
-    }
-}
-
-/// A list's elements.
-pub(crate) struct TermElements<'a>(Term<'a>);
-
-impl<'a> Iterator for TermElements<'a> {
-    type Item = TermNode<'a>;
-
-    fn next(&mut self) -> Option<TermNode<'a>> {
-        let env = self.0.get_env();
-        let (element, rest) = Raw::from(self.0).cell(env)?;
-        self.0 = rest.term(env);
-        Some(TermNode::new(element.term(env)))
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Number;
 
 use super::number;
 use super::raw::Raw;
+use super::values::Value;
 
 /// A number, as exact as the term.
 pub(crate) enum TermNumber {
@@ -32,6 +33,18 @@ impl TermNumber {
                     .or_else(|| number::big_integer_text(term).map(Self::Big))
             }
             TermType::Float => raw.float(env).map(Self::Float),
+            _ => None,
+        }
+    }
+}
+
+impl TermNumber {
+    #[inline]
+    pub(super) fn of_known(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Signed(value) => Some(Self::Signed(value)),
+            Value::Unsigned(value) => Some(Self::Unsigned(value)),
+            Value::Float(value) => Some(Self::Float(value)),
             _ => None,
         }
     }

@@ -26,7 +26,7 @@ use super::word;
 /// A term of the environment that `'a` stands for: no two environments share a lifetime.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(super) struct Raw<'a> {
+pub(crate) struct Raw<'a> {
     term: ErlNifTerm,
     /// Invariant in `'a`, as [`Env`] is.
     env: PhantomData<Env<'a>>,
@@ -153,7 +153,7 @@ impl<'a> Raw<'a> {
 ///
 /// The VM's iterator is made with the first member: from then on it stays where it is. Moved, it would
 /// be read in other pieces than it was written in, for which the processor waits.
-pub(super) struct RawMembers<'a> {
+pub(crate) struct RawMembers<'a> {
     env: Env<'a>,
     map: Raw<'a>,
     is_made: bool,

@@ -385,5 +385,5 @@ fn f5_corpus_files_cut_and_changed_are_judged_as_serde_json_does() {
             }
         }
     }
-    println!("F5: {} inputs", inputs);
+    println!("F5: {inputs} inputs");
 }

@@ -51,6 +51,23 @@ fn r0_8_a_small_lattice_is_explained() {
 }
 
 #[test]
+fn y3_who_cannot_wait_is_told_to_come_back_elsewhere() {
+    let validator = compile(&lattice(20, "anyOf", &json!({"type": "string"}))).unwrap();
+    let (fits, hostile) = (json!("a"), json!(1));
+    assert_eq!(validator.verdict(&fits, 1_000), Some(true));
+    assert_eq!(validator.verdict(&hostile, 1_000), None);
+    assert_eq!(validator.verdict(&hostile, u64::MAX), Some(false));
+    assert_eq!(validator.check_within(&hostile, 1_000), None);
+
+    let small = compile(&lattice(4, "anyOf", &json!({"type": "string"}))).unwrap();
+    assert_eq!(
+        small.check_within(&hostile, 1_000),
+        Some(small.check(&hostile))
+    );
+    assert_eq!(small.check_within(&fits, 1_000), Some(Ok(())));
+}
+
+#[test]
 fn r0_8_a_lattice_of_21_levels_is_refused() {
     for combinator in ["anyOf", "allOf", "oneOf"] {
         let leaf = json!({"type": "string"});

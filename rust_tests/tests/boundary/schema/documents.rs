@@ -125,3 +125,49 @@ fn a_document_without_a_use_changes_nothing_and_none_is_ever_fetched() {
     );
     assert_eq!(error.unwrap_err().kind(), "unknown_reference");
 }
+
+/// They were all read in the schema's.
+#[test]
+fn a_document_is_written_in_the_dialect_that_it_names_or_else_in_the_schemas() {
+    let earlier = json!({"$schema": "https://json-schema.org/draft/2019-09/schema", "prefixItems": [{"type": "string"}]});
+    let later = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "prefixItems": [{"type": "string"}]});
+    let silent = json!({"prefixItems": [{"type": "string"}]});
+    for (document, draft, valid) in [
+        (
+            &earlier,
+            "https://json-schema.org/draft/2020-12/schema",
+            true,
+        ),
+        (
+            &later,
+            "https://json-schema.org/draft/2019-09/schema",
+            false,
+        ),
+        (
+            &silent,
+            "https://json-schema.org/draft/2020-12/schema",
+            false,
+        ),
+        (
+            &silent,
+            "https://json-schema.org/draft/2019-09/schema",
+            true,
+        ),
+    ] {
+        let text = document.to_string();
+        let schema = json!({"$schema": draft, "$ref": "https://example.com/a"});
+        let documents: &[(&str, &[u8])] = &[("https://example.com/a", text.as_bytes())];
+        let validator = compile(&schema, documents, SchemaLimits::default()).unwrap();
+        assert_eq!(
+            validator.is_valid(&json!([1])),
+            valid,
+            "{document} in {draft}"
+        );
+    }
+    let unknown: &[(&str, &[u8])] = &[(
+        "https://example.com/a",
+        br#"{"$schema": "https://example.com/b"}"#,
+    )];
+    let error = compile(&json!({}), unknown, SchemaLimits::default()).unwrap_err();
+    assert_eq!(error.kind(), "unknown_dialect");
+}
