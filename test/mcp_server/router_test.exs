@@ -232,6 +232,8 @@ defmodule McpServer.RouterTest do
                ttl_ms: 0,
                cache_scope: :private,
                page_size: 1_000,
+               formats: ~w(date date-time email ipv4 ipv6 uri uuid),
+               repair: false,
                schema_limits: %{},
                template_limits: %{},
                system_role: :user

@@ -200,7 +200,7 @@ defmodule McpServer.Router.MistakesTest do
         3,
         ~s(tool "add" has no option hint, did you mean hints? Its options are: title, hints, annotations, ui, visibility, ) <>
           "timeout, requires, authorize, input_schema, output_schema, additional_properties, icons, execution, task_support, " <>
-            "task_start, meta, result_budget, formats, repair, lint",
+          "task_start, meta, result_budget, formats, repair, lint",
         ~s(tool "add", "Adds", McpServer.Handlers, :echo, hint: [:read_only])
       )
     end

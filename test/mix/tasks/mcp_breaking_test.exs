@@ -233,6 +233,15 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
              "tools": {
                "t": {
                  "description": "A tool",
+                 "formats": [
+                   "date",
+                   "date-time",
+                   "email",
+                   "ipv4",
+                   "ipv6",
+                   "uri",
+                   "uuid"
+                 ],
                  "inputSchema": {
                    "properties": {
                      "n": {
