@@ -110,17 +110,23 @@ fn repeated_among_many(keys: &mut [Key], text: &str) -> Option<usize> {
 }
 
 /// Keys that the cheap fingerprint does not tell apart, which takes ill will where they are many, are
-/// looked at as a whole.
+/// looked at as a whole. Afterwards they have their fingerprint again: more keys may come.
 #[cold]
 fn repeated_among_alike(keys: &mut [Key], text: &str) -> Option<usize> {
     if keys.len() <= FEW {
         return repeated_by_text(keys, text);
     }
+    let cheap = keys.first()?.fingerprint;
     for key in &mut *keys {
         key.fingerprint = thorough(key.read(text).as_bytes());
     }
-    let alike = alike(keys);
-    alike.filter_map(|keys| repeated_by_text(keys, text)).min()
+    let found = alike(keys)
+        .filter_map(|keys| repeated_by_text(keys, text))
+        .min();
+    for key in keys {
+        key.fingerprint = cheap;
+    }
+    found
 }
 
 fn repeated_by_text(keys: &mut [Key], text: &str) -> Option<usize> {

@@ -244,8 +244,15 @@ fn keys_made_to_collide_do_not_blow_up() {
     let members: Vec<_> = keys.iter().map(|key| format!("\"{key}\":0")).collect();
     let text = format!("{{{}}}", members.join(","));
     assert!(check(text.as_bytes(), &Limits::default()).is_ok());
-    let again = text.replace("aaaaaaaa77777zzzzzzzz", "aaaaaaaa11111zzzzzzzz");
-    let refusal = check(again.as_bytes(), &Limits::default()).unwrap_err();
-    assert_eq!(refusal.kind, E::DuplicateKey);
+    // Wherever the second one stands: keys are looked at more than once while their number grows.
+    for place in [12, 2_047, 2_048, 4_096, 5_000, 77_777, 99_998] {
+        let second = format!("aaaaaaaa{place:05}zzzzzzzz");
+        let again = text.replace(&second, "aaaaaaaa00011zzzzzzzz");
+        let refusal = JsonError {
+            kind: E::DuplicateKey,
+            offset: text.find(&second).unwrap() - 1,
+        };
+        assert_eq!(check(again.as_bytes(), &Limits::default()), Err(refusal));
+    }
     assert!(has_duplicate(&["x", "y", "x"]));
 }
