@@ -23,11 +23,21 @@ defmodule McpServer.Protocol.NamesTest do
     FaultServer.ask(server, "resources/read", %{"uri" => uri}, headers: named(uri))
   end
 
+  # The first request of a kind makes the VM load modules, whose names are atoms.
+  defp load_code(server) do
+    assert echoed(server, %{}) == %{}
+    assert %{"error" => %{"code" => -32602}} = FaultServer.call(server, "unknown", %{"a" => 1})
+    assert %{"result" => %{}} = read(server, "known")
+    assert %{"error" => %{}} = read(server, "/")
+  end
+
   for transport <- FaultServer.transports() do
     @transport transport
 
     test "#{transport}: M26: names of runtimes, as keys, values and names of tools", context do
       server = FaultServer.start(@transport, context.tmp_dir)
+
+      load_code(server)
 
       FaultServer.assert_kept(server, fn ->
         for name <- @names, arguments <- [%{name => 1}, %{"a" => %{name => name}}, %{"a" => [%{name => %{}}]}] do
@@ -69,6 +79,7 @@ defmodule McpServer.Protocol.NamesTest do
         strings = @corpus |> File.read!() |> JSON.decode!()
         assert length(strings) == 515
         server = FaultServer.start(@transport, context.tmp_dir)
+        load_code(server)
 
         FaultServer.assert_kept(server, fn ->
           for string <- strings do

@@ -93,17 +93,25 @@ defmodule Mix.Tasks.Mcp.Breaking do
   end
 
   defp compare_one!({name, path, router}) do
-    with {:ok, snapshot} <- File.read(path), {:ok, changes} <- Breaking.compare(snapshot, router) do
-      {name, path, Enum.sort_by(changes, &Enum.find_index(@levels, fn level -> level == &1.level end))}
-    else
-      {:error, :enoent} ->
-        Mix.raise("there is no snapshot of #{name} in #{path}: write it with mix mcp.breaking --write")
-
-      {:error, reason} when is_atom(reason) ->
-        Mix.raise("#{path} cannot be read: #{:file.format_error(reason)}")
+    case Breaking.compare(read!(name, path), router) do
+      {:ok, changes} ->
+        {name, path, Enum.sort_by(changes, &Enum.find_index(@levels, fn level -> level == &1.level end))}
 
       {:error, message} ->
         Mix.raise("#{path} cannot be compared with: #{message}")
+    end
+  end
+
+  defp read!(name, path) do
+    case File.read(path) do
+      {:ok, snapshot} ->
+        snapshot
+
+      {:error, :enoent} ->
+        Mix.raise("there is no snapshot of #{name} in #{path}: write it with mix mcp.breaking --write")
+
+      {:error, reason} ->
+        Mix.raise("#{path} cannot be read: #{:file.format_error(reason)}")
     end
   end
 
