@@ -83,7 +83,7 @@ defmodule McpServer.Lint do
   def run(router, options \\ []) do
     options = Keyword.validate!(options, [:only, :ignore | @budgets])
     Enum.each(Keyword.get(options, :only, []) ++ Keyword.get(options, :ignore, []), &check_code!/1)
-    budgets = for {name, value} <- Keyword.take(options, @budgets), into: %{}, do: {Atom.to_string(name), value}
+    budgets = options |> Keyword.take(@budgets) |> Map.new()
 
     with {:ok, definition} <- Catalog.definition(router),
          {:ok, found} <- Native.lint_definition(definition, budgets) do

@@ -3,6 +3,7 @@ defmodule McpServer.Router.Formats do
   # The option `formats:` of routers and tools: which formats the strings in a tool's arguments have to have.
 
   alias McpServer.Router.Refusal
+  alias McpServer.Schema.Validator
 
   # Those that have one spelling, which is the one that handlers parse. `time` is not among them, because authors who
   # write it hardly mean RFC 3339's, which wants an offset; nor `hostname`, under which hosts have names that it refuses.
@@ -15,7 +16,7 @@ defmodule McpServer.Router.Formats do
   @doc "Refuses formats of another shape; whether the names are known, the core says."
   @spec check!(map, String.t(), Refusal.place()) :: :ok
   def check!(%{formats: formats}, owner, place) do
-    if formats in [:annotate, :assert] or (is_list(formats) and Enum.all?(formats, &is_binary/1)) do
+    if Validator.formats?(formats) do
       :ok
     else
       Refusal.refuse!(

@@ -135,13 +135,18 @@ defmodule McpServer.Schema.Validator do
   end
 
   defp formats!(nil), do: :annotate
-  defp formats!(formats) when formats in [:annotate, :assert], do: formats
 
   defp formats!(formats) do
-    if is_list(formats) and Enum.all?(formats, &is_binary/1),
+    if formats?(formats),
       do: formats,
       else: raise(ArgumentError, "formats are :annotate, :assert or a list of names, got: #{inspect(formats)}")
   end
+
+  # Whether the names are known, the core says.
+  @doc false
+  @spec formats?(term) :: boolean
+  def formats?(formats),
+    do: formats in [:annotate, :assert] or (is_list(formats) and Enum.all?(formats, &is_binary/1))
 
   defp documents!(nil), do: []
 

@@ -7,7 +7,7 @@ use rustler::{Atom, Binary, Encoder, Env, NifResult, Term};
 use crate::atoms;
 use crate::pretty::pretty;
 use crate::resources::{DirtyPermit, binary_term, buffer, keep, report_work};
-use crate::terms::{Context, EncodeErrorKind, read_term, read_term_keeping_last, write_in_order};
+use crate::terms::{Context, EncodeErrorKind, read_term_with, write_in_order};
 
 /// What is written on a normal scheduler before the call is made again on a dirty one: 0.1 to 0.3 ms.
 pub(crate) const INLINE_BYTES: usize = 96 * 1024;
@@ -103,12 +103,8 @@ fn decode<'a>(env: Env<'a>, text: Binary<'a>, options: DecodeOptions, views: boo
         max_values,
         max_digits,
     };
-    let read = if keeps_last {
-        read_term_keeping_last
-    } else {
-        read_term
-    };
-    match read(env, text.as_slice(), views.then_some(text), &limits) {
+    let source = views.then_some(text);
+    match read_term_with(env, text.as_slice(), source, &limits, keeps_last) {
         Ok(term) => (atoms::ok(), term).encode(env),
         Err(JsonError { kind, offset }) => env.error_tuple((kind_atom(kind), offset)),
     }

@@ -9,7 +9,6 @@
 //! | `lint` | the calls of `McpServer.Lint`, `McpServer.Breaking` and `McpServer.Schema.Relation` |
 //! | `results` | the calls of `McpServer.Results` |
 //! | `http` | the calls of `McpServer.Protocol.HTTP`; the listener, its exchanges and their messages |
-//! | `results` | the calls of `McpServer.Results` |
 //! | `stdio` | the client's stdin, read on a thread of our own |
 //! | `resources` | what Elixir holds references to; which thread or scheduler work runs on |
 //! | `pretty` | JSON text spread over lines |

@@ -6,15 +6,13 @@
     reason = "rustler decodes arguments into values"
 )]
 
-use std::collections::BTreeMap;
-
 use mcp_core::breaking::{Change, compare, snapshot};
 use mcp_core::lint::{Budgets, Finding, lint};
 use mcp_core::schema::{Containment, SchemaError, SchemaLimits, contains, satisfiable};
-use rustler::serde::from_term;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 
 use crate::atoms;
+use crate::options;
 use crate::resources::on_large_stack;
 
 /// What is wrong with a definition: `{:ok, findings}` or `{:error, message}`. Budgets that are not
@@ -25,8 +23,9 @@ fn lint_definition<'a>(
     definition: Binary<'a>,
     given: Term<'a>,
 ) -> NifResult<Term<'a>> {
-    let Some(budgets) = budgets(given) else {
-        return Ok(env.error_tuple("a budget is a positive integer"));
+    let budgets = match budgets(given) {
+        Ok(budgets) => budgets,
+        Err(error) => return Ok(env.error_tuple(error)),
     };
     let text = definition.as_slice();
     let limits = SchemaLimits::default();
@@ -41,19 +40,22 @@ fn lint_definition<'a>(
     }
 }
 
-fn budgets(given: Term<'_>) -> Option<Budgets> {
+/// A map of budgets; those it leaves out are the core's.
+fn budgets(given: Term<'_>) -> Result<Budgets, String> {
     let mut budgets = Budgets::default();
-    for (name, value) in from_term::<BTreeMap<String, u64>>(given).ok()? {
-        let value = usize::try_from(value).ok().filter(|value| *value > 0)?;
-        match name.as_str() {
-            "description_tokens" => budgets.description = value,
-            "instructions_tokens" => budgets.instructions = value,
-            "catalogue_tokens" => budgets.catalogue = value,
-            "max_tools" => budgets.tools = value,
-            _ => return None,
-        }
-    }
-    Some(budgets)
+    options::each(given, |name, value| {
+        let budget = match name {
+            "description_tokens" => &mut budgets.description,
+            "instructions_tokens" => &mut budgets.instructions,
+            "catalogue_tokens" => &mut budgets.catalogue,
+            "max_tools" => &mut budgets.tools,
+            _ => return options::unknown(name),
+        };
+        let given = value.decode().ok().filter(|value| *value > 0);
+        *budget = given.ok_or("a budget is a positive integer")?;
+        Ok(())
+    })?;
+    Ok(budgets)
 }
 
 fn finding<'a>(env: Env<'a>, finding: &Finding) -> NifResult<Term<'a>> {

@@ -66,35 +66,36 @@ fn arguments(prompt: &Value) -> Vec<(&str, bool)> {
 }
 
 pub(super) fn compare_resources(old: &Value, new: &Value, changes: &mut Changes) {
-    let (old, new) = (members(old, "resources"), members(new, "resources"));
-    for (uri, was) in &old {
-        changes.about("resource", uri);
-        match new.get(uri) {
-            Some(is) => compare_media_types(was, is, changes),
-            None => changes.add(Level::Breaking, "resource_removed", moved(was, &old, &new)),
-        }
-    }
-    for uri in new.keys().filter(|uri| !old.contains_key(*uri)) {
-        changes.about("resource", uri);
-        changes.add(Level::Compatible, "resource_added", "the resource is new");
-    }
+    let codes = ["resource_removed", "resource_added"];
+    compare_addresses(old, new, ("resources", "resource"), codes, changes);
 }
 
 pub(super) fn compare_templates(old: &Value, new: &Value, changes: &mut Changes) {
-    let (old, new) = (
-        members(old, "resourceTemplates"),
-        members(new, "resourceTemplates"),
-    );
-    for (template, was) in &old {
-        changes.about("resource template", template);
-        match new.get(template) {
+    let codes = ["template_removed", "template_added"];
+    let what = ("resourceTemplates", "resource template");
+    compare_addresses(old, new, what, codes, changes);
+}
+
+/// What clients know by its URI, or by a template of URIs: the snapshot's member, and what each is called.
+fn compare_addresses(
+    old: &Value,
+    new: &Value,
+    (member, kind): (&str, &'static str),
+    [removed, added]: [&'static str; 2],
+    changes: &mut Changes,
+) {
+    let (old, new) = (members(old, member), members(new, member));
+    for (uri, was) in &old {
+        changes.about(kind, uri);
+        match new.get(uri) {
             Some(is) => compare_media_types(was, is, changes),
-            None => changes.add(Level::Breaking, "template_removed", moved(was, &old, &new)),
+            None => changes.add(Level::Breaking, removed, moved(was, &old, &new)),
         }
     }
-    for template in new.keys().filter(|template| !old.contains_key(*template)) {
-        changes.about("resource template", template);
-        changes.add(Level::Compatible, "template_added", "the template is new");
+    for uri in new.keys().filter(|uri| !old.contains_key(*uri)) {
+        changes.about(kind, uri);
+        let noun = kind.rsplit(' ').next().unwrap_or(kind);
+        changes.add(Level::Compatible, added, format!("the {noun} is new"));
     }
 }
 

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::json::pointer;
+
 /// Which differences are of interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
@@ -131,7 +133,7 @@ impl Differ {
             };
             for (name, was) in &was {
                 if let Some(is) = is.get(name) {
-                    let name = name.replace('~', "~0").replace('/', "~1");
+                    let name = pointer::segment(name);
                     self.schemas(was, is, &format!("{at}/{keyword}/{name}"));
                 }
             }

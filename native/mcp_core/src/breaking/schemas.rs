@@ -9,6 +9,43 @@ use crate::schema::{Answer, Containment, SchemaError, SchemaLimits, contains};
 /// Bytes of an example that is shown.
 const MAX_EXAMPLE: usize = 400;
 
+/// Code and message of what may have become of a schema.
+struct Outcomes {
+    breaking: (&'static str, &'static str),
+    unknown: (&'static str, &'static str),
+    compatible: (&'static str, &'static str),
+}
+
+const INPUT: Outcomes = Outcomes {
+    breaking: (
+        "input_narrowed",
+        "the tool no longer accepts all arguments that it accepted",
+    ),
+    unknown: (
+        "input_unknown",
+        "whether the tool accepts all arguments that it accepted is not known",
+    ),
+    compatible: (
+        "input_widened",
+        "the tool accepts what it accepted, and may accept more",
+    ),
+};
+
+const OUTPUT: Outcomes = Outcomes {
+    breaking: (
+        "output_widened",
+        "the tool may return what it could not return",
+    ),
+    unknown: (
+        "output_unknown",
+        "whether the tool may return what it could not return is not known",
+    ),
+    compatible: (
+        "output_narrowed",
+        "the tool returns nothing that it could not return",
+    ),
+};
+
 /// What a tool takes: it has to take what it took.
 pub(super) fn compare_input(
     was: Option<&Value>,
@@ -18,40 +55,8 @@ pub(super) fn compare_input(
 ) {
     let anything = Value::Bool(true);
     let (was, is) = (was.unwrap_or(&anything), is.unwrap_or(&anything));
-    if was == is {
-        return;
-    }
-    let asked = contains(is, was, limits);
     let differing = || reasons(was, is, "/inputSchema", Direction::Narrowed);
-    match answer(&asked) {
-        Answer::No => {
-            changes.add(
-                Level::Breaking,
-                "input_narrowed",
-                "the tool no longer accepts all arguments that it accepted",
-            );
-            changes.explain(differing(), example(asked));
-        }
-        Answer::Unknown => {
-            changes.add(
-                Level::Unknown,
-                "input_unknown",
-                format!(
-                    "whether the tool accepts all arguments that it accepted is not known{}",
-                    why(&asked)
-                ),
-            );
-            changes.explain(differing(), None);
-        }
-        Answer::Yes if contains(was, is, limits).is_ok_and(|back| back.answer == Answer::Yes) => {}
-        Answer::Yes => {
-            changes.add(
-                Level::Compatible,
-                "input_widened",
-                "the tool accepts what it accepted, and may accept more",
-            );
-        }
-    }
+    compare(is, was, limits, &INPUT, differing, changes);
 }
 
 /// What a tool returns: it may return no more than it could.
@@ -61,56 +66,53 @@ pub(super) fn compare_output(
     limits: &SchemaLimits,
     changes: &mut Changes,
 ) {
-    let (was, is) = match (was, is) {
-        (None, None) => return,
-        (None, Some(_)) => {
-            return changes.add(
-                Level::Compatible,
-                "output_narrowed",
-                "the tool now says what it returns",
-            );
+    match (was, is) {
+        (None, None) => {}
+        (None, Some(_)) => changes.add(
+            Level::Compatible,
+            OUTPUT.compatible.0,
+            "the tool now says what it returns",
+        ),
+        (Some(_), None) => changes.add(
+            Level::Breaking,
+            OUTPUT.breaking.0,
+            "the tool no longer says what it returns",
+        ),
+        (Some(was), Some(is)) => {
+            let differing = || reasons(was, is, "/outputSchema", Direction::Widened);
+            compare(was, is, limits, &OUTPUT, differing, changes);
         }
-        (Some(_), None) => {
-            return changes.add(
-                Level::Breaking,
-                "output_widened",
-                "the tool no longer says what it returns",
-            );
-        }
-        (Some(was), Some(is)) => (was, is),
-    };
-    if was == is {
+    }
+}
+
+/// Says what it means that `outer` takes every value of `inner`, or does not.
+fn compare(
+    outer: &Value,
+    inner: &Value,
+    limits: &SchemaLimits,
+    outcomes: &Outcomes,
+    differing: impl FnOnce() -> Vec<String>,
+    changes: &mut Changes,
+) {
+    if outer == inner {
         return;
     }
-    let asked = contains(was, is, limits);
-    let differing = || reasons(was, is, "/outputSchema", Direction::Widened);
+    let asked = contains(outer, inner, limits);
     match answer(&asked) {
         Answer::No => {
-            changes.add(
-                Level::Breaking,
-                "output_widened",
-                "the tool may return what it could not return",
-            );
+            let (code, message) = outcomes.breaking;
+            changes.add(Level::Breaking, code, message);
             changes.explain(differing(), example(asked));
         }
         Answer::Unknown => {
-            changes.add(
-                Level::Unknown,
-                "output_unknown",
-                format!(
-                    "whether the tool may return what it could not return is not known{}",
-                    why(&asked)
-                ),
-            );
+            let (code, message) = outcomes.unknown;
+            changes.add(Level::Unknown, code, format!("{message}{}", why(&asked)));
             changes.explain(differing(), None);
         }
-        Answer::Yes if contains(is, was, limits).is_ok_and(|back| back.answer == Answer::Yes) => {}
+        Answer::Yes if answer(&contains(inner, outer, limits)) == Answer::Yes => {}
         Answer::Yes => {
-            changes.add(
-                Level::Compatible,
-                "output_narrowed",
-                "the tool returns nothing that it could not return",
-            );
+            let (code, message) = outcomes.compatible;
+            changes.add(Level::Compatible, code, message);
         }
     }
 }

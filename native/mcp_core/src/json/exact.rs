@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Duplicate, Sink, Text, UNLIMITED, read};
+use super::{Duplicate, Sink, Text, UNLIMITED, pointer, read};
 
 /// Where the first integer of more than 64 bits stands, as a JSON Pointer; `None` where there is none,
 /// or no JSON.
@@ -69,8 +69,8 @@ impl<'a> Sink<'a> for BigIntegers {
     fn object(&mut self, keys: &[Cow<'a, str>], values: &[Place]) -> Result<Place, Duplicate> {
         let mut places = keys.iter().zip(values);
         Ok(places.find_map(|(key, place)| {
-            let key = key.replace('~', "~0").replace('/', "~1");
-            Some(format!("/{key}{}", place.as_ref()?))
+            let place = place.as_ref()?;
+            Some(format!("/{}{place}", pointer::segment(key)))
         }))
     }
 }

@@ -4,7 +4,8 @@
 use serde_json::{Map, Value};
 
 use super::finding::{Code, Findings};
-use super::places::{Place, Role, escaped, places};
+use super::places::{Place, Role, places};
+use crate::json::pointer;
 
 /// What may not stand at the root of an input schema.
 const ROOT: &[&str] = &["anyOf", "oneOf", "allOf", "not", "enum"];
@@ -84,7 +85,7 @@ fn check_root(schema: &Value, found: &mut Findings) {
     {
         found.add(
             Code::PropertyName,
-            &format!("/inputSchema/properties/{}", escaped(name)),
+            &format!("/inputSchema/properties/{}", pointer::segment(name)),
             format!("the argument {name:?} is not named by 1 to {MAX_NAME} characters of A-Z a-z 0-9 _ . -"),
             "Rename it, and map the name in the handler.",
         );

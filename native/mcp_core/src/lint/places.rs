@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::json::pointer;
+
 /// What a subschema is to the one that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -90,7 +92,10 @@ fn held<'s>(pointer: &str, schema: &'s Map<String, Value>) -> Vec<Place<'s>> {
         match (holds, value) {
             (Holds::Map, Value::Object(members)) => {
                 for (name, member) in members {
-                    add(format!("{pointer}/{keyword}/{}", escaped(name)), member);
+                    add(
+                        format!("{pointer}/{keyword}/{}", pointer::segment(name)),
+                        member,
+                    );
                 }
             }
             // Before 2020-12 `items` may be a list, too.
@@ -104,9 +109,4 @@ fn held<'s>(pointer: &str, schema: &'s Map<String, Value>) -> Vec<Place<'s>> {
         }
     }
     found
-}
-
-/// A name as a segment of a JSON Pointer.
-pub(crate) fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

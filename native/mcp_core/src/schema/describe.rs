@@ -3,19 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::formats;
+use super::keywords::is_annotation;
 use super::words::{named_type, one_of, some, types};
-
-/// Keywords that ask for nothing.
-const ANNOTATIONS: [&str; 8] = [
-    "$comment",
-    "default",
-    "deprecated",
-    "description",
-    "examples",
-    "readOnly",
-    "title",
-    "writeOnly",
-];
 
 /// `an integer of at least 1`, `one of 1, 2`, `an object with the property "x"`; nothing where that
 /// would not say it all.
@@ -29,7 +18,7 @@ pub(super) fn described(schema: &Value) -> Option<String> {
             "enum" => head = Some(one_of(value.as_array()?.iter()).0),
             "type" => head = head.or(Some(type_words(value)?)),
             "format" => head = Some(formats::described(value.as_str()?)),
-            keyword if ANNOTATIONS.contains(&keyword) => {}
+            keyword if is_annotation(keyword) => {}
             _ => tail.push(bound(keyword, value)?),
         }
     }

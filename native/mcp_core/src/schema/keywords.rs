@@ -50,6 +50,18 @@ const APPLICATORS: &[(&str, Holds, Target)] = &[
     ("definitions", Holds::Map, Target::None),
 ];
 
+/// Keywords that ask for nothing.
+const ANNOTATIONS: &[&str] = &[
+    "$comment",
+    "default",
+    "deprecated",
+    "description",
+    "examples",
+    "readOnly",
+    "title",
+    "writeOnly",
+];
+
 /// Keywords that hold data, never a schema.
 const DATA: &[&str] = &["const", "default", "enum", "example", "examples"];
 
@@ -76,6 +88,11 @@ const ASSERTIONS: &[&str] = &[
     "type",
     "uniqueItems",
 ];
+
+/// Whether a keyword says nothing about validity, in any draft.
+pub(super) fn is_annotation(keyword: &str) -> bool {
+    ANNOTATIONS.contains(&keyword)
+}
 
 /// The subschemas `schema` holds directly. The content of an unknown keyword counts as one, for a
 /// reference may lead there.

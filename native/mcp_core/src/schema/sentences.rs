@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::describe::{described, names, quoted};
 use super::sources::Sources;
 use super::words::some;
+use crate::json::pointer;
 
 /// Keyword and words of an error that the schema's text says more about than the error does.
 pub(super) fn explained(
@@ -100,10 +101,7 @@ fn nothing(error: &ValidationError<'_>) -> (String, String) {
     };
     let words = match keyword {
         Some("dependentSchemas" | "dependencies") => {
-            let name = last
-                .unwrap_or_default()
-                .replace("~1", "/")
-                .replace("~0", "~");
+            let name = pointer::name(last.unwrap_or_default());
             format!("an object without the property {}", quoted(&[&name], "and"))
         }
         Some("propertyNames") => "an object without properties".to_owned(),

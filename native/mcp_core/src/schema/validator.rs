@@ -12,6 +12,7 @@ use super::explain::Explainer;
 use super::meter::{Meter, Stop, guarded};
 use super::sources::Sources;
 use super::{Problem, SchemaLimits};
+use crate::json::pointer;
 
 /// Steps that a search for problems may take in any case: a few milliseconds.
 const EXPLAIN_STEPS: u64 = 500_000;
@@ -236,7 +237,7 @@ fn unchecked(stop: Stop) -> Problem {
 fn received_names<J: Json>(root: &J::Node<'_>, place: &Location) -> Vec<String> {
     let mut node = root.clone();
     for segment in place.as_str().split('/').skip(1) {
-        let name = segment.replace("~1", "/").replace("~0", "~");
+        let name = pointer::name(segment);
         let next = match (node.as_object(), node.as_array()) {
             (Some(object), _) => object.get(&J::prepare_key(&name)),
             (_, Some(array)) => name

@@ -49,25 +49,21 @@ pub(crate) enum Waiting {
     Result(Asked),
 }
 
-/// What became of a request on its way to a worker.
-enum Posted {
-    Sent,
-    /// Its arguments do not fit.
-    Refused(Box<Answer>),
-    /// Looking at its arguments takes longer than a thread that serves other connections can be kept.
-    TooLong,
-    /// The worker is no more.
-    Gone,
-}
-
 /// What became of a body.
 enum Admitted {
     /// It has its answer.
     Answered(Box<Answer>),
     /// A worker will answer it.
     Passed,
-    /// A process has to look at it.
+    /// Looking at its arguments takes longer than a thread that serves other connections can be kept: a
+    /// process has to.
     TooLong,
+}
+
+impl From<Answer> for Admitted {
+    fn from(answer: Answer) -> Self {
+        Self::Answered(Box::new(answer))
+    }
 }
 
 /// Seconds after which a client that met no worker may come back.
@@ -137,28 +133,21 @@ impl Gate {
         // The listener has counted it.
         let limits = self.limits.get().with_max_bytes(body.len());
         match admit(&served.catalog.0, facts, body, &limits) {
-            Admission::Answer(answer) => Ok(Admitted::Answered(Box::new(message(answer)))),
+            Admission::Answer(answer) => Ok(message(answer).into()),
             Admission::Kept { head, tail } => {
                 let body = served.payload(head, tail);
-                Ok(Admitted::Answered(Box::new(Answer::json(
-                    StatusCode::OK,
-                    body,
-                ))))
+                Ok(Answer::json(StatusCode::OK, body).into())
             }
             Admission::Request(request) => self.work(&served, &request, screened, call),
             Admission::Open(opening) => {
                 let refused = self.open(&opening, call);
-                Ok(refused.map_or(Admitted::Passed, |answer| {
-                    Admitted::Answered(Box::new(answer))
-                }))
+                Ok(refused.map_or(Admitted::Passed, Admitted::from))
             }
             // It belongs to no session, so it concerns nobody.
             Admission::Ignored
             | Admission::Notice(_)
             | Admission::Response { .. }
-            | Admission::Batch(_) => Ok(Admitted::Answered(Box::new(Answer::empty(
-                StatusCode::ACCEPTED,
-            )))),
+            | Admission::Batch(_) => Ok(Answer::empty(StatusCode::ACCEPTED).into()),
         }
     }
 
@@ -179,25 +168,24 @@ impl Gate {
                     let sent = env.send_and_clear(&worker, |env| {
                         (atoms::mcp_http(), &*exchange, announcement.load(env)).encode(env)
                     });
-                    Ok(sent.map_or(Posted::Gone, |()| Posted::Sent))
+                    Ok(sent.ok().map(|()| Admitted::Passed))
                 }
                 Ok(Err(unsent)) => {
                     env.clear();
-                    Ok(unsent)
+                    Ok(Some(unsent))
                 }
                 Err(error) => {
                     env.clear();
                     Err(error)
                 }
             });
-            match posted? {
-                Posted::Sent => return Ok(Admitted::Passed),
-                Posted::Refused(answer) => return Ok(Admitted::Answered(answer)),
-                Posted::TooLong => return Ok(Admitted::TooLong),
-                Posted::Gone => exchange.iter().for_each(ExchangeResource::take_back),
+            if let Some(admitted) = posted? {
+                return Ok(admitted);
             }
+            // The worker is no more.
+            exchange.iter().for_each(ExchangeResource::take_back);
         }
-        Ok(Admitted::Answered(Box::new(nobody())))
+        Ok(nobody().into())
     }
 
     /// Has a worker open a session.
@@ -328,7 +316,7 @@ fn announcement(
     served: &Served,
     request: &Request<'_>,
     screened: &Screened,
-) -> NifResult<Result<SavedTerm, Posted>> {
+) -> NifResult<Result<SavedTerm, Admitted>> {
     env.run(|terms| {
         // No scheduler waits for this thread, but other connections do.
         let judged = request_fields(terms, &served.catalog.0, request, Effort::Inline)?;
@@ -336,8 +324,8 @@ fn announcement(
             Judged::Fields(fields) => {
                 Ok(env.save((atoms::request(), fields, screened.accepts_events)))
             }
-            Judged::Refused(answer) => Err(Posted::Refused(Box::new(message(answer)))),
-            Judged::TooLong => Err(Posted::TooLong),
+            Judged::Refused(answer) => Err(message(answer).into()),
+            Judged::TooLong => Err(Admitted::TooLong),
         })
     })
 }

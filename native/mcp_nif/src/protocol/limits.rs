@@ -25,12 +25,11 @@ impl<'a> Decoder<'a> for GivenLimits {
     }
 }
 
-static DEFAULT: std::sync::LazyLock<MessageLimits> =
-    std::sync::LazyLock::new(MessageLimits::default);
-
 impl GivenLimits {
-    pub(crate) fn get(&self) -> &MessageLimits {
-        self.0.as_ref().map_or(&*DEFAULT, |limits| &limits.0)
+    pub(crate) fn get(&self) -> MessageLimits {
+        self.0
+            .as_ref()
+            .map_or_else(MessageLimits::default, |limits| limits.0)
     }
 }
 

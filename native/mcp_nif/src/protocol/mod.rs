@@ -86,7 +86,7 @@ fn admit_line<'a>(
         session: session(revision_name)?,
         http: None,
     };
-    let admission = admit(&catalog.0, facts, line.as_slice(), limits.get());
+    let admission = admit(&catalog.0, facts, line.as_slice(), &limits.get());
     admission::to_term(env, catalog, admission, Over::Line, effort)
 }
 

@@ -33,7 +33,7 @@ pub(crate) use error::{EncodeError, EncodeErrorKind};
 pub(crate) use node::{TermJson, TermNode};
 pub(crate) use order::write_in_order;
 pub(crate) use plain::plain;
-pub(crate) use read::{read_term, read_term_keeping_last};
+pub(crate) use read::{read_term, read_term_with};
 pub(crate) use tables::prepare;
 pub(crate) use values::Values;
 pub(crate) use write::{Context, Extras, write_shape, write_value};

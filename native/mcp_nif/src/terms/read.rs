@@ -25,23 +25,14 @@ pub(crate) fn read_term<'e>(
     source: Option<Binary<'e>>,
     limits: &Limits,
 ) -> Result<Term<'e>, JsonError> {
-    read_with(env, text, source, limits, false)
+    read_term_with(env, text, source, limits, false)
 }
 
-/// The same, but that of equal keys the last one counts.
+/// The same, where `keeps_last` says whether of equal keys the last one counts; else they are refused.
 ///
 /// # Errors
-/// As [`mcp_core::json::read`], but for duplicates.
-pub(crate) fn read_term_keeping_last<'e>(
-    env: Env<'e>,
-    text: &[u8],
-    source: Option<Binary<'e>>,
-    limits: &Limits,
-) -> Result<Term<'e>, JsonError> {
-    read_with(env, text, source, limits, true)
-}
-
-fn read_with<'e>(
+/// As [`mcp_core::json::read`].
+pub(crate) fn read_term_with<'e>(
     env: Env<'e>,
     text: &[u8],
     source: Option<Binary<'e>>,

@@ -5,24 +5,18 @@ use serde_json::{Map, Value};
 
 use super::Answer;
 use super::algebra::Document;
+use crate::json::pointer;
+use crate::schema::keywords::is_annotation;
 
-/// Keywords of an outer schema that the comparison understands, or that assert nothing.
+/// Keywords of an outer schema, beside annotations, that the comparison understands.
 const PLAIN: &[&str] = &[
-    "$comment",
     "$defs",
     "$schema",
     "additionalProperties",
     "definitions",
-    "deprecated",
-    "default",
-    "description",
-    "examples",
     "properties",
-    "readOnly",
     "required",
-    "title",
     "type",
-    "writeOnly",
 ];
 
 /// Keywords of an inner schema with which `properties` and `additionalProperties` do not say what a
@@ -93,7 +87,9 @@ fn is_plain_pair(wide: &Map<String, Value>, narrow: &Map<String, Value>) -> bool
         |schema: &Map<String, Value>| schema.get("type").and_then(Value::as_str) == Some("object");
     is_object(narrow)
         && (is_object(wide) || !wide.contains_key("type"))
-        && wide.keys().all(|keyword| PLAIN.contains(&keyword.as_str()))
+        && wide
+            .keys()
+            .all(|keyword| PLAIN.contains(&keyword.as_str()) || is_annotation(keyword))
         && !OTHERWISE
             .iter()
             .any(|keyword| narrow.contains_key(*keyword))
@@ -137,8 +133,7 @@ fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = &String> {
 fn place(schema: &Map<String, Value>, at: &str, name: Option<&String>) -> Option<String> {
     match name {
         Some(name) if properties(schema).any(|known| known == name) => {
-            let escaped = name.replace('~', "~0").replace('/', "~1");
-            Some(format!("{at}/properties/{escaped}"))
+            Some(format!("{at}/properties/{}", pointer::segment(name)))
         }
         _ => schema
             .contains_key("additionalProperties")

@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::json::pointer;
+use crate::schema::keywords::is_annotation;
+
 /// Keywords with which several subschemas may speak about one value.
 const AMBIGUOUS: [&str; 11] = [
     "$dynamicRef",
@@ -17,21 +20,8 @@ const AMBIGUOUS: [&str; 11] = [
     "then",
 ];
 
-/// Keywords that may stand beside a `$ref` without saying more about the value.
-const BESIDE_REF: [&str; 12] = [
-    "$comment",
-    "$defs",
-    "$ref",
-    "$schema",
-    "default",
-    "definitions",
-    "deprecated",
-    "description",
-    "examples",
-    "readOnly",
-    "title",
-    "writeOnly",
-];
+/// Keywords that may stand beside a `$ref`, as annotations may, without saying more about the value.
+const BESIDE_REF: [&str; 4] = ["$defs", "$ref", "$schema", "definitions"];
 
 /// A schema, asked for the subschemas of places.
 pub(super) struct Places<'s> {
@@ -59,7 +49,9 @@ impl<'s> Places<'s> {
                 let is_plain = !members.keys().any(|key| AMBIGUOUS.contains(&key.as_str()));
                 return is_plain.then_some(members);
             };
-            let alone = members.keys().all(|key| BESIDE_REF.contains(&key.as_str()));
+            let alone = members
+                .keys()
+                .all(|key| BESIDE_REF.contains(&key.as_str()) || is_annotation(key));
             schema = self.target(reference.as_str().filter(|_| alone)?)?;
         }
         None
@@ -82,7 +74,7 @@ impl<'s> Places<'s> {
         }
         let mut target = self.root;
         for segment in pointer.split('/').skip(1) {
-            let name = segment.replace("~1", "/").replace("~0", "~");
+            let name = pointer::name(segment);
             target = match target {
                 Value::Object(_) => self.own(target)?.get(&name)?,
                 Value::Array(items) => items.get(name.parse::<usize>().ok()?)?,
