@@ -86,11 +86,17 @@ defmodule McpServer.Lint do
     budgets = options |> Keyword.take(@budgets) |> Map.new()
 
     with {:ok, definition} <- Catalog.definition(router),
-         {:ok, found} <- Native.lint_definition(definition, budgets) do
+         {:ok, found} <- Native.lint_definition(definition, budgets, limits(router)) do
       found |> Enum.map(&finding(&1, router)) |> Enum.filter(&wanted?(&1, router.__mcp__(:lint), options))
     else
       {:error, message} -> raise ArgumentError, "#{inspect(router)} cannot be linted: #{message}"
     end
+  end
+
+  # A schema or a template that the router admits is looked at, however far its limits are raised.
+  defp limits(router) do
+    server = router.__mcp__(:server)
+    {server.schema_limits, server.template_limits}
   end
 
   defp check_code!(code) when code in @codes, do: :ok

@@ -39,7 +39,7 @@ defmodule McpServer.Native do
   def schema_contains(_outer, _inner), do: unloaded()
 
   # Findings and changes
-  def lint_definition(_definition, _budgets), do: unloaded()
+  def lint_definition(_definition, _budgets, _limits), do: unloaded()
   def catalog_snapshot(_definition), do: unloaded()
   def catalog_compare(_old, _new), do: unloaded()
 

@@ -164,4 +164,30 @@ defmodule McpServer.LintTest do
 
     assert codes(router) == []
   end
+
+  describe "where a router raises its limits, lint looks as far" do
+    test "into schemas" do
+      # Items, because properties would be nested more deeply than JSON may be.
+      list =
+        Enum.reduce(1..70, %{"type" => "string", "minLength" => 2, "maxLength" => 1}, fn _level, inner ->
+          %{"type" => "array", "items" => inner, "minItems" => 1}
+        end)
+
+      schema = %{"type" => "object", "properties" => %{"p" => Map.put(list, "description", "A list")}}
+
+      tool = tool("A tool", ", input_schema: #{inspect(schema, limit: :infinity)}")
+      router = router!(tool, ", lint: false, schema_limits: [max_depth: 100]")
+      assert :unsatisfiable in codes(router)
+    end
+
+    test "into URI templates" do
+      template = fn name ->
+        variables = Enum.map_join(1..33, "/", &"{#{name}#{&1}}")
+        ~s(resource "#{name}", "x://#{variables}" do\ndescription "D"\nread McpServer.Handlers, :read\nend)
+      end
+
+      router = router!(template.("a") <> "\n" <> template.("b"), ", lint: false, template_limits: [max_variables: 33]")
+      assert codes(router) == [:same_template]
+    end
+  end
 end

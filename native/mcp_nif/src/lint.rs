@@ -13,22 +13,24 @@ use rustler::{Binary, Encoder, Env, NifResult, Term};
 
 use crate::atoms;
 use crate::options;
+use crate::protocol::catalog_limits;
 use crate::resources::on_large_stack;
 
-/// What is wrong with a definition: `{:ok, findings}` or `{:error, message}`. Budgets that are not
-/// given are the core's.
+/// What is wrong with a definition that is compiled within these limits: `{:ok, findings}` or
+/// `{:error, message}`. Budgets and limits that are not given are the core's.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn lint_definition<'a>(
     env: Env<'a>,
     definition: Binary<'a>,
     given: Term<'a>,
+    limits: Term<'a>,
 ) -> NifResult<Term<'a>> {
-    let budgets = match budgets(given) {
-        Ok(budgets) => budgets,
+    let read = budgets(given).and_then(|budgets| Ok((budgets, catalog_limits(limits)?)));
+    let (budgets, limits) = match read {
+        Ok(read) => read,
         Err(error) => return Ok(env.error_tuple(error)),
     };
     let text = definition.as_slice();
-    let limits = SchemaLimits::default();
     match on_large_stack(|| lint(text, &budgets, &limits)) {
         Some(Ok(found)) => {
             let found: NifResult<Vec<Term<'a>>> =

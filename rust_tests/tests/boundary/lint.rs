@@ -1,8 +1,8 @@
 //! Findings about a catalogue. The messages are asserted through `mix mcp.lint`; here is what is not
 //! found, and that nothing is slow.
 
+use mcp_core::catalog::CatalogLimits;
 use mcp_core::lint::{Budgets, Code, Severity, lint};
-use mcp_core::schema::SchemaLimits;
 use serde_json::{Value, json};
 
 fn codes(definition: &Value) -> Vec<(&'static str, String)> {
@@ -13,7 +13,7 @@ fn codes(definition: &Value) -> Vec<(&'static str, String)> {
             lint(
                 text.as_bytes(),
                 &Budgets::default(),
-                &SchemaLimits::default(),
+                &CatalogLimits::default(),
             )
         };
         thread.spawn_scoped(scope, run).unwrap().join().unwrap()

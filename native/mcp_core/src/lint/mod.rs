@@ -26,7 +26,7 @@ pub use finding::{Code, Finding, Kind, Severity};
 
 use serde_json::Value;
 
-use crate::catalog::{CatalogError, Definition};
+use crate::catalog::{CatalogError, CatalogLimits, Definition};
 use crate::schema::SchemaLimits;
 use finding::Findings;
 
@@ -40,14 +40,14 @@ use finding::Findings;
 ///
 /// # Examples
 /// ```
+/// use mcp_core::catalog::CatalogLimits;
 /// use mcp_core::lint::{Budgets, Code, lint};
-/// use mcp_core::schema::SchemaLimits;
 ///
 /// let definition = br#"{"server": {"info": {"name": "s", "version": "1"}}, "tools": [{
 ///   "name": "tag", "description": "Tags a page", "annotations": {"readOnlyHint": false, "destructiveHint": false},
 ///   "inputSchema": {"type": "object", "properties": {"tags": {"type": "array", "description": "The tags"}}}
 /// }]}"#;
-/// let found = lint(definition, &Budgets::default(), &SchemaLimits::default())?;
+/// let found = lint(definition, &Budgets::default(), &CatalogLimits::default())?;
 /// assert_eq!(found.len(), 1);
 /// assert_eq!(found[0].code, Code::ArrayItems);
 /// assert_eq!(found[0].pointer, "/inputSchema/properties/tags");
@@ -56,14 +56,14 @@ use finding::Findings;
 pub fn lint(
     definition: &[u8],
     budgets: &Budgets,
-    limits: &SchemaLimits,
+    limits: &CatalogLimits,
 ) -> Result<Vec<Finding>, CatalogError> {
     let definition = Definition::read(definition)?;
     let mut found = Findings::default();
     budgets::check_server(&definition, budgets, &mut found);
     for tool in &definition.tools {
         found.about(Kind::Tool, tool);
-        check_tool(tool, budgets, limits, &mut found);
+        check_tool(tool, budgets, &limits.schema, &mut found);
     }
     names::check_alike(Kind::Tool, &definition.tools, &mut found);
     for prompt in &definition.prompts {
@@ -80,7 +80,7 @@ pub fn lint(
             texts::check_description(entry, "", &mut found);
         }
     }
-    templates::check(&definition, &mut found);
+    templates::check(&definition, &limits.template, &mut found);
     Ok(found.into_sorted(&definition))
 }
 

@@ -21,11 +21,11 @@ struct Known<'d> {
     matcher: Matcher,
 }
 
-pub(super) fn check(definition: &Definition, found: &mut Findings) {
+pub(super) fn check(definition: &Definition, limits: &TemplateLimits, found: &mut Findings) {
     let known: Vec<Known<'_>> = definition
         .resource_templates
         .iter()
-        .filter_map(known)
+        .filter_map(|entry| known(entry, limits))
         .collect();
     for resource in &definition.resources {
         check_resource(resource, &known, found);
@@ -37,9 +37,9 @@ pub(super) fn check(definition: &Definition, found: &mut Findings) {
     }
 }
 
-fn known(entry: &Value) -> Option<Known<'_>> {
+fn known<'d>(entry: &'d Value, limits: &TemplateLimits) -> Option<Known<'d>> {
     let text = entry.get("uriTemplate")?.as_str()?;
-    let template = Template::parse(text, &TemplateLimits::default()).ok()?;
+    let template = Template::parse(text, limits).ok()?;
     let matcher = template.matcher().ok()?;
     Some(Known {
         entry,

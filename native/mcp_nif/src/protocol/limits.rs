@@ -64,7 +64,7 @@ fn read(given: Term<'_>) -> Result<MessageLimits, String> {
 }
 
 /// `{schema_limits, template_limits}`, two maps; what they leave out is the core's.
-pub(super) fn catalog(given: Term<'_>) -> Result<CatalogLimits, String> {
+pub(crate) fn catalog_limits(given: Term<'_>) -> Result<CatalogLimits, String> {
     let (schema, template): (Term<'_>, Term<'_>) = options::value("limits", given)?;
     let schema = schema_limits(schema)?;
     let mut limits = TemplateLimits::default();

@@ -24,7 +24,7 @@ use crate::resources::{DirtyPermit, on_large_stack, report_work};
 use crate::schema::Effort;
 use crate::terms::TermJson;
 use admission::Over;
-pub(crate) use limits::GivenLimits;
+pub(crate) use limits::{GivenLimits, catalog_limits};
 
 /// A compiled server definition, shared by every process of the server.
 pub(crate) struct CatalogResource(pub(crate) Catalog<TermJson>);
@@ -35,7 +35,7 @@ impl rustler::Resource for CatalogResource {}
 /// Compiles a definition. Schemas recurse, so it happens on a thread with a stack of its own.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn catalog_new<'a>(env: Env<'a>, definition: Binary<'a>, limits: Term<'a>) -> Term<'a> {
-    let limits = match limits::catalog(limits) {
+    let limits = match catalog_limits(limits) {
         Ok(limits) => limits,
         Err(error) => return env.error_tuple(error),
     };
