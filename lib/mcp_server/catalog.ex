@@ -6,7 +6,7 @@ defmodule McpServer.Catalog do
   # served, and again only when the router's code has changed (a development reload), or when the server that
   # keeps its dual responses has been started or stopped.
 
-  alias McpServer.{DualResponse, JSON, Protocol}
+  alias McpServer.{DualResponse, JSON, Protocol, Schema}
 
   @enforce_keys [:ref, :router, :server, :tools, :prompts, :resources, :templates]
   defstruct [:ref, :router, :server, :tools, :prompts, :resources, :templates]
@@ -91,8 +91,14 @@ defmodule McpServer.Catalog do
   @spec definition(module()) :: {:ok, String.t()} | {:error, String.t()}
   def definition(router) do
     _fingerprint = fingerprint(router)
-    with {:error, error} <- JSON.encode(declared(router)), do: {:error, Exception.message(error)}
+    with {:error, error} <- JSON.encode(declared(router)), do: {:error, fault(error, router)}
   end
+
+  # The way to what is too deep would be a line of a thousand characters.
+  defp fault(%{kind: :too_deep, path: ["tools", index, member | _rest]}, router),
+    do: "tool #{inspect(Enum.at(router.__mcp__(:tools), index).name)}: #{member}: #{Schema.Error.too_deep(124)}"
+
+  defp fault(error, _router), do: Exception.message(error)
 
   # See `native/mcp_core/src/catalog/definition.rs`.
   defp declared(router) do

@@ -116,8 +116,19 @@ defmodule McpServer.Connection do
     status
     |> Map.replace(:message, :hidden)
     |> Map.replace(:log, [])
-    |> then(&if is_map_key(&1, :state), do: Map.update!(&1, :state, hidden), else: &1)
+    |> update(:state, hidden)
+    |> update(:reason, &without_arguments/1)
   end
+
+  defp update(status, key, fun), do: if(is_map_key(status, key), do: Map.update!(status, key, fun), else: status)
+
+  # The stack of a failed call to the core holds what it was called with.
+  defp without_arguments({reason, [_ | _] = stack}), do: {reason, Enum.map(stack, &without_arguments/1)}
+
+  defp without_arguments({module, function, [_ | _] = arguments, where}),
+    do: {module, function, length(arguments), where}
+
+  defp without_arguments(other), do: other
 
   # Nobody has business calling a connection; a handler that does must not bring it down.
   @impl true

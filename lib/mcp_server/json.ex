@@ -172,9 +172,20 @@ defmodule McpServer.JSON do
   defp encode_options([]), do: {false, nil, []}
 
   defp encode_options(options) do
-    options = Keyword.validate!(options, pretty: false, order: [])
-    {options[:pretty], nil, options[:order]}
+    [order: order, pretty: pretty] = options |> Keyword.validate!(pretty: false, order: []) |> Enum.sort()
+    is_boolean(pretty) || raise ArgumentError, "expected :pretty to be a boolean, got: #{inspect(pretty)}"
+
+    order?(order) ||
+      raise ArgumentError,
+            "expected :order to be a list of strings and {string, order}, got: #{inspect(order, limit: 5)}"
+
+    {pretty, nil, order}
   end
+
+  defp order?([]), do: true
+  defp order?([{key, inner} | rest]), do: is_binary(key) and order?(inner) and order?(rest)
+  defp order?([key | rest]), do: is_binary(key) and order?(rest)
+  defp order?(_other), do: false
 
   defp decode_options([]), do: @default_options
 

@@ -46,21 +46,23 @@ defmodule McpServer.Limit do
   defp label(name), do: inspect(name)
 
   @doc """
-  Checks each limit of a keyword list, and returns it. `units` are those there are.
+  Checks each limit of a keyword list, and returns it. `units` are those there are, `others` the options beside them,
+  which are looked at elsewhere.
 
       iex> McpServer.Limit.check_all!([max_variables: 4], max_bytes: 65_536, max_variables: 256)
       [max_variables: 4]
       iex> McpServer.Limit.check_all!([variables: 4], max_bytes: 65_536, max_variables: 256)
-      ** (ArgumentError) there is no limit :variables; there are [:max_bytes, :max_variables]
+      ** (ArgumentError) there is no option :variables; there are [:max_bytes, :max_variables]
   """
-  @spec check_all!(limits, [{atom(), unit()}]) :: limits when limits: [{atom(), pos_integer()}]
-  def check_all!(limits, units) do
-    Keyword.keyword?(limits) || raise ArgumentError, "expected limits to be a keyword list, got: #{inspect(limits)}"
+  @spec check_all!(limits, [{atom(), unit()}], others :: [atom()]) :: limits when limits: [{atom(), pos_integer()}]
+  def check_all!(limits, units, others \\ []) do
+    Keyword.keyword?(limits) || raise ArgumentError, "expected options to be a keyword list, got: #{inspect(limits)}"
 
     for {name, value} <- limits do
-      unit = units[name]
-      unit || raise ArgumentError, "there is no limit #{inspect(name)}; there are #{inspect(Keyword.keys(units))}"
-      check!(name, value, unit)
+      units[name] ||
+        raise ArgumentError, "there is no option #{inspect(name)}; there are #{inspect(others ++ Keyword.keys(units))}"
+
+      check!(name, value, units[name])
     end
 
     limits

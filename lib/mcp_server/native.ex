@@ -140,6 +140,7 @@ defmodule McpServer.Native do
   def http_stop(_listener), do: unloaded()
   def http_stats(_listener), do: unloaded()
   def http_own(_exchange), do: unloaded()
+  def http_give(_exchange, _pid), do: unloaded()
   def http_read_body(_exchange), do: unloaded()
   def http_reply(_exchange, _status, _headers, _body), do: unloaded()
   def http_stream(_exchange, _status, _headers, _first), do: unloaded()

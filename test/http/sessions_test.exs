@@ -24,6 +24,17 @@ defmodule McpServer.HttpSessionsTest do
       refute HttpClient.text(HttpClient.call(server, "whoami")) =~ inspect(session.id)
     end
 
+    # What a plug raises is its web server's affair.
+    @tag :capture_log
+    test "listener: answers a request whose init: hook raises, or ends its process" do
+      session = HttpSession.open(HttpServers.start(:listener, init: &__MODULE__.broken/1))
+
+      for how <- ["raise", "kill"] do
+        request = legacy_call("echo", %{"text" => "x"}, headers: [{"x-how", how}])
+        assert {how, HttpSession.status(session, request)} == {how, 500}
+      end
+    end
+
     both "goes on over any number of connections, or one", %{server: server} do
       session = HttpSession.open(server)
       for _ <- 1..3, do: assert(HttpClient.text(HttpSession.call(session, "echo", %{"text" => "x"})) == "x")
@@ -105,6 +116,15 @@ defmodule McpServer.HttpSessionsTest do
       stream = HttpSession.get(session)
       eventually(fn -> HttpSession.status(session, legacy("ping")) == 404 end)
       assert HttpClient.message(stream) == :end
+    end
+  end
+
+  @doc false
+  def broken(request) do
+    case List.keyfind(request.req_headers, "x-how", 0) do
+      {_name, "raise"} -> raise "broken"
+      {_name, "kill"} -> Process.exit(self(), :kill)
+      nil -> %McpServer.Conn{}
     end
   end
 

@@ -53,8 +53,12 @@ defmodule McpServer.JSON.OrderTest do
 
   test "what is no order is refused" do
     for order <- [[:a], [{"a"}], [{"a", "b"}], ["a" | "b"], "a", [{:a, []}]] do
-      assert {:error, %{kind: :unsupported}} = JSON.encode(%{"a" => 1}, order: order)
+      message = "expected :order to be a list of strings and {string, order}, got: #{inspect(order)}"
+      assert_raise ArgumentError, message, fn -> JSON.encode(%{"a" => 1}, order: order) end
     end
+
+    message = "expected :pretty to be a boolean, got: nil"
+    assert_raise ArgumentError, message, fn -> JSON.encode(%{"a" => 1}, pretty: nil) end
 
     deep = Enum.reduce(1..200, [], fn _, inner -> [{"a", inner}] end)
     assert {:error, %{kind: :unsupported}} = JSON.encode(%{"a" => 1}, order: deep)

@@ -199,7 +199,8 @@ defmodule McpServer.Schema.ValidatorTest do
       deep = fn levels -> Enum.reduce(2..levels, %{}, fn _level, inner -> %{"items" => inner} end) end
       assert {:ok, _validator} = Validator.compile(deep.(8), max_depth: 8)
       assert {:error, %Error{kind: :schema}} = Validator.compile(deep.(9), max_depth: 8)
-      assert_raise ArgumentError, ~r/\Athere is no limit :max_dept;/, fn -> Validator.compile(%{}, max_dept: 8) end
+      message = ~r/\Athere is no option :max_dept; there are \[:formats, :documents, :max_bytes,/
+      assert_raise ArgumentError, message, fn -> Validator.compile(%{}, max_dept: 8) end
 
       for limit <- [nil, 0, :infinity, -1, 1.5, "8"] do
         message = "expected :max_depth to be a positive integer, got: #{inspect(limit)}"

@@ -34,7 +34,7 @@ defmodule McpServer.DualResponse.Plug do
   @compile {:no_warn_undefined, Plug.Conn}
 
   alias McpServer.DualResponse.Rest
-  alias McpServer.Http.{Desk, Desks, Relay}
+  alias McpServer.Http.{Desk, Desks, Exchange, Relay}
   alias McpServer.HttpPlug.{Answer, Body, Head}
   alias McpServer.Results
 
@@ -104,9 +104,13 @@ defmodule McpServer.DualResponse.Plug do
 
   defp answer(rest, desk, wanted, selection, conn) do
     exchange = Relay.new()
-    Relay.handed(exchange, desk)
-    Desk.answer(desk, exchange, wanted, selection, caller(rest, conn))
-    exchange |> Relay.run(&execute/2, conn) |> Plug.Conn.halt()
+
+    with :ok <- Exchange.give(exchange, desk) do
+      Desk.answer(desk, exchange, wanted, selection, caller(rest, conn))
+      exchange |> Relay.run(&execute/2, conn) |> Plug.Conn.halt()
+    else
+      :gone -> answer(rest, nil, wanted, selection, conn)
+    end
   end
 
   defp caller(%{identify: nil, authorize: nil}, _conn), do: nil

@@ -61,14 +61,14 @@ defmodule McpServer.Http.Channel do
 
   # What needs the user's code or a session is not done here: one slow request must not hold up the others.
   def event(channel, {:mcp_http, ref, {:open, _reply, _fields} = opened}) do
-    mount = channel.mount
-    Ingress.start(fn -> Ingress.open(mount, Listener.exchange(ref), Outcome.of(opened)) end)
+    {mount, exchange} = {channel.mount, Listener.exchange(ref)}
+    Ingress.start(exchange, fn -> Ingress.open(mount, exchange, Outcome.of(opened)) end)
     {[], channel}
   end
 
   def event(channel, {:mcp_http, ref, {:head, screened, facts, head}, body}) do
-    mount = channel.mount
-    Ingress.start(fn -> Ingress.serve_native(mount, Listener.exchange(ref), {screened, facts}, head, body) end)
+    {mount, exchange} = {channel.mount, Listener.exchange(ref)}
+    Ingress.start(exchange, fn -> Ingress.serve_native(mount, exchange, {screened, facts}, head, body) end)
     {[], channel}
   end
 

@@ -14,6 +14,7 @@ defmodule McpServer.Http.Exchange do
   @type headers :: [{String.t(), String.t()}]
 
   @callback own(t()) :: {:ok, t()} | :closed
+  @callback give(t(), pid()) :: :ok | :closed | :gone
   @callback reply(t(), status :: pos_integer(), headers(), iodata()) :: :ok | :closed
   @callback stream(t(), status :: pos_integer(), headers(), iodata()) :: :ok | :closed
   @callback chunk(t(), iodata()) :: :ok | :closed
@@ -23,6 +24,13 @@ defmodule McpServer.Http.Exchange do
   @doc "From now on the calling process is told what becomes of the exchange, and answers it."
   @spec own(t()) :: {:ok, t()} | :closed
   def own(%__MODULE__{module: module} = exchange), do: module.own(exchange)
+
+  @doc """
+  From now on `pid` is who answers, though it does not know it yet. Whatever ends it, the peer gets an answer.
+  `:gone` when it is no more.
+  """
+  @spec give(t(), pid()) :: :ok | :closed | :gone
+  def give(%__MODULE__{module: module} = exchange, pid), do: module.give(exchange, pid)
 
   @doc "The whole response at once."
   @spec reply(t(), pos_integer(), headers(), iodata()) :: :ok | :closed

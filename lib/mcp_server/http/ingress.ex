@@ -8,7 +8,7 @@ defmodule McpServer.Http.Ingress do
 
   alias McpServer.{Catalog, Conn}
   alias McpServer.Dispatch.Failure
-  alias McpServer.Http.{Exchange, Listener, Mount, Proxy, Relay, Sessions, Workers}
+  alias McpServer.Http.{Exchange, Listener, Mount, Proxy, Sessions, Workers}
   alias McpServer.HttpRequest
   alias McpServer.Protocol.HTTP
 
@@ -34,17 +34,17 @@ defmodule McpServer.Http.Ingress do
   @hook_ms 30_000
   @max_heap_words 8 * 1024 * 1024
 
-  @doc "Runs `fun` in a process of its own: whatever becomes of it is its exchange's affair only."
-  @spec start((() -> term())) :: :ok
-  def start(fun) do
+  @doc "Runs `fun` in a process of its own, to which the exchange belongs: whatever becomes of it concerns no other."
+  @spec start(Exchange.t(), (() -> term())) :: :ok
+  def start(exchange, fun) do
     heap = %{size: @max_heap_words, kill: true, error_logger: true}
-    _pid = :erlang.spawn_opt(fn -> guarded(fun) end, max_heap_size: heap)
+    _pid = :erlang.spawn_opt(fn -> guarded(exchange, fun) end, max_heap_size: heap)
     :ok
   end
 
   # The exchange notices that its owner is gone and answers; the log says why.
-  defp guarded(fun) do
-    fun.()
+  defp guarded(exchange, fun) do
+    with {:ok, _exchange} <- Exchange.own(exchange), do: fun.()
   catch
     kind, reason -> Failure.log(Failure.new(kind, reason, __STACKTRACE__), "HTTP request")
   end
@@ -217,12 +217,16 @@ defmodule McpServer.Http.Ingress do
 
   # Who is gone since it was found cannot say so itself.
   defp hand(request, pid, message, state) do
-    if pid != nil and Process.alive?(pid) do
-      Relay.handed(request.exchange, pid)
-      send(pid, message)
-      state
-    else
-      answer(request.exchange, gone(request.screened), state)
+    case if(pid, do: Exchange.give(request.exchange, pid), else: :gone) do
+      :ok ->
+        send(pid, message)
+        state
+
+      :gone ->
+        answer(request.exchange, gone(request.screened), state)
+
+      :closed ->
+        state
     end
   end
 

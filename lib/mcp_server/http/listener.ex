@@ -62,6 +62,9 @@ defmodule McpServer.Http.Listener do
   end
 
   @impl true
+  def give(%Exchange{ref: ref}, pid), do: Native.http_give(ref, pid)
+
+  @impl true
   def reply(%Exchange{ref: ref}, status, headers, body), do: Native.http_reply(ref, status, headers, body)
 
   @impl true

@@ -28,11 +28,6 @@ defmodule McpServer.Http.Relay do
   @spec new() :: Exchange.t()
   def new, do: %Exchange{module: __MODULE__, ref: make_ref(), pid: self()}
 
-  @doc "The exchange was handed to `pid`, which may end before it knows."
-  @spec handed(Exchange.t(), pid()) :: :ok
-  def handed(%Exchange{module: __MODULE__} = exchange, pid), do: tell(exchange, {:handed, pid})
-  def handed(_exchange, _pid), do: :ok
-
   @doc "Executes the owner's commands on `sink` until the exchange is over; the sink's last state."
   @spec run(Exchange.t(), sink(state), state) :: state when state: term()
   def run(%Exchange{ref: ref}, sink, state), do: await(%{ref: ref, owner: nil, monitor: nil, sink: sink}, state)
@@ -40,7 +35,7 @@ defmodule McpServer.Http.Relay do
   # Until somebody owns the exchange, or answers it as it is.
   defp await(%{ref: ref, monitor: monitor} = relay, state) do
     receive do
-      {:mcp_relay, ^ref, {:handed, pid}} -> relay |> watch(pid) |> await(state)
+      {:mcp_relay, ^ref, {:given, pid}} -> relay |> watch(pid) |> await(state)
       {:mcp_relay, ^ref, {:own, owner}} -> relay |> watch(owner) |> loop(state)
       {:mcp_relay, ^ref, {:reply, _status, _headers, _body} = command} -> execute(relay, command, state)
       {:DOWN, ^monitor, :process, _pid, _reason} -> execute(relay, {:fail, :owner_down}, state)
@@ -100,6 +95,11 @@ defmodule McpServer.Http.Relay do
     monitor = :erlang.monitor(:process, pid, tag: {:mcp_exchange_down, ref})
     tell(exchange, {:own, self()})
     {:ok, %{exchange | monitor: monitor}}
+  end
+
+  @impl true
+  def give(exchange, pid) do
+    if Process.alive?(pid), do: tell(exchange, {:given, pid}), else: :gone
   end
 
   @impl true

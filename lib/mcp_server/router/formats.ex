@@ -13,17 +13,19 @@ defmodule McpServer.Router.Formats do
   @spec default() :: [String.t()]
   def default, do: @default
 
-  @doc "Refuses formats of another shape; whether the names are known, the core says."
+  @doc "Refuses formats of another shape, and names that are not known."
   @spec check!(map, String.t(), Refusal.place()) :: :ok
   def check!(%{formats: formats}, owner, place) do
-    if Validator.formats?(formats) do
-      :ok
-    else
+    Validator.formats?(formats) ||
       Refusal.refuse!(
         place,
         "the formats of #{owner} are :annotate, :assert or a list of names such as \"date\", got: #{inspect(formats)}"
       )
-    end
+
+    with {:error, error} <- Validator.compile(true, formats: formats),
+         do: Refusal.refuse!(place, "the formats of #{owner}: #{Exception.message(error)}")
+
+    :ok
   end
 
   def check!(_options, _owner, _place), do: :ok

@@ -12,13 +12,18 @@ defmodule McpServer.Schema.Error do
   | key | |
   |---|---|
   | `:pointer` | where in the value (or the schema), a JSON Pointer; `""` is the whole |
-  | `:keyword` | the keyword that is not satisfied |
+  | `:keyword` | the keyword that is not satisfied; of a schema that cannot be used for another reason, the reason's name |
   | `:expected` | what was expected, in words |
   | `:allowed` | the values the schema allows, as JSON texts, where it lists them |
   | `:nearest` | the declared property an unknown one was probably meant to be, or the misspelling of a missing one; else `nil` |
   | `:message` | all of this in one line, to be read by a model or a person |
 
   Received values never appear in it.
+
+  The reasons why a schema cannot be used, beside keywords that are not what JSON Schema asks for: `too_large`, `too_deep`,
+  `too_many_subschemas`, `too_many_refs`, `too_complex` (see the limits of `McpServer.Schema.Validator.compile/2`),
+  `big_integer`, `unknown_dialect`, `unknown_format`, `unknown_reference`, `unencodable` (a term that has no JSON) and
+  `invalid_json`.
   """
 
   @enforce_keys [:kind, :problems]
@@ -35,11 +40,30 @@ defmodule McpServer.Schema.Error do
   @type t :: %__MODULE__{kind: :value | :schema, problems: [problem, ...]}
 
   @doc false
+  @spec encoding(McpServer.JSON.EncodeError.t()) :: t
+  def encoding(%{kind: :too_deep}), do: new(:schema, "", "too_deep", too_deep(127))
+
+  def encoding(%{path: path} = error), do: new(:schema, pointer(path), "unencodable", Exception.message(error))
+
+  @doc false
+  @spec pointer([String.t() | non_neg_integer]) :: String.t()
+  def pointer(path), do: Enum.map_join(path, &("/" <> escape(&1)))
+
+  defp escape(index) when is_integer(index), do: Integer.to_string(index)
+  defp escape(key), do: key |> String.replace("~", "~0") |> String.replace("/", "~1")
+
+  @doc false
   @spec new(:value | :schema, String.t(), String.t(), String.t()) :: t
   def new(kind, pointer, keyword, message) do
     problem = %{pointer: pointer, keyword: keyword, expected: message, allowed: [], nearest: nil, message: message}
     %__MODULE__{kind: kind, problems: [problem]}
   end
+
+  # What the core says, where the encoder has stopped before it.
+  @doc false
+  @spec too_deep(pos_integer) :: String.t()
+  def too_deep(limit),
+    do: "the schema nests more than #{limit} arrays and objects; `properties` takes two for each subschema"
 
   @impl true
   def message(%__MODULE__{problems: problems}), do: Enum.map_join(problems, "\n", & &1.message)

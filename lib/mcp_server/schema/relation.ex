@@ -50,11 +50,13 @@ defmodule McpServer.Schema.Relation do
   end
 
   defp text(schema) do
-    with {:error, error} <- JSON.encode(schema), do: {:error, Error.new(:schema, "", "", Exception.message(error))}
+    with {:error, error} <- JSON.encode(schema), do: {:error, Error.encoding(error)}
   end
 
   defp answered({:ok, given}, read), do: {:ok, read.(given)}
-  defp answered({:error, {kind, detail}}, _read), do: {:error, Error.new(:schema, "", kind, detail)}
+
+  defp answered({:error, {{pointer, keyword}, detail}}, _read),
+    do: {:error, Error.new(:schema, pointer, keyword, detail)}
 
   defp answer("yes"), do: :yes
   defp answer("no"), do: :no

@@ -68,6 +68,8 @@ defmodule McpServer.Schema.Validator do
     max_problems: 20
   ]
 
+  @options [:formats, :documents]
+
   @type limit ::
           {:max_bytes, pos_integer}
           | {:max_depth, pos_integer}
@@ -117,8 +119,8 @@ defmodule McpServer.Schema.Validator do
   """
   @spec compile(schema, [option]) :: {:ok, t} | {:error, Error.t()}
   def compile(schema, options \\ []) do
-    {options, limits} = Keyword.split(options, [:formats, :documents])
-    limits = limits |> Limit.check_all!(@limits) |> Map.new()
+    {options, limits} = Keyword.split(options, @options)
+    limits = limits |> Limit.check_all!(@limits, @options) |> Map.new()
     formats = formats!(options[:formats])
 
     with {:ok, text} <- JSON.encode(schema),
@@ -126,11 +128,8 @@ defmodule McpServer.Schema.Validator do
          {:ok, ref} <- Native.Dirty.call(fn -> Native.schema_compile(text, limits, formats, documents) end) do
       {:ok, %__MODULE__{ref: ref}}
     else
-      {:error, %EncodeError{} = error} ->
-        {:error, Error.new(:schema, pointer(error.path), "", Exception.message(error))}
-
-      {:error, {kind, detail}} ->
-        {:error, Error.new(:schema, "", kind, detail)}
+      {:error, %EncodeError{} = error} -> {:error, Error.encoding(error)}
+      {:error, {{pointer, keyword}, detail}} -> {:error, Error.new(:schema, pointer, keyword, detail)}
     end
   end
 
@@ -142,7 +141,6 @@ defmodule McpServer.Schema.Validator do
       else: raise(ArgumentError, "formats are :annotate, :assert or a list of names, got: #{inspect(formats)}")
   end
 
-  # Whether the names are known, the core says.
   @doc false
   @spec formats?(term) :: boolean
   def formats?(formats),
@@ -216,11 +214,6 @@ defmodule McpServer.Schema.Validator do
   defp error(problems) when is_list(problems), do: %Error{kind: :value, problems: problems}
 
   defp error({:unsupported, {_kind, path, _detail} = reason}) do
-    Error.new(:value, pointer(path), "type", reason |> EncodeError.new() |> Exception.message())
+    Error.new(:value, Error.pointer(path), "type", reason |> EncodeError.new() |> Exception.message())
   end
-
-  defp pointer(path), do: Enum.map_join(path, &("/" <> escape(&1)))
-
-  defp escape(index) when is_integer(index), do: Integer.to_string(index)
-  defp escape(key), do: key |> String.replace("~", "~0") |> String.replace("/", "~1")
 end

@@ -135,6 +135,7 @@ rustler::atoms! {
     too_many_sessions,
     stream_taken,
     resume_gone,
+    gone,
     resume_unknown,
     too_many_requests,
     overloaded,

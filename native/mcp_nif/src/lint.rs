@@ -117,20 +117,20 @@ fn change<'a>(env: Env<'a>, change: &Change) -> NifResult<Term<'a>> {
     )
 }
 
-/// Whether any value satisfies a schema: `{:ok, "yes" | "no" | "unknown"}` or `{:error, {kind, detail}}`.
+/// Whether any value satisfies a schema: `{:ok, "yes" | "no" | "unknown"}` or `{:error, {{pointer, keyword}, detail}}`.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn schema_satisfiable<'a>(env: Env<'a>, schema: Binary<'a>) -> Term<'a> {
     let text = schema.as_slice();
     let limits = SchemaLimits::default();
     match on_large_stack(|| satisfiable(&read(text)?, &limits)) {
         Some(Ok(answer)) => (atoms::ok(), answer.as_str()).encode(env),
-        Some(Err(error)) => env.error_tuple((error.kind(), error.to_string())),
-        None => env.error_tuple(("internal", "the schema could not be read")),
+        Some(Err(error)) => env.error_tuple((error.place(), error.to_string())),
+        None => env.error_tuple((("", "internal"), "the schema could not be read")),
     }
 }
 
 /// Whether the first schema takes every value of the second: `{:ok, {answer, witness}}`, the witness
-/// as JSON or `nil`, or `{:error, {kind, detail}}`.
+/// as JSON or `nil`, or `{:error, {{pointer, keyword}, detail}}`.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn schema_contains<'a>(env: Env<'a>, outer: Binary<'a>, inner: Binary<'a>) -> Term<'a> {
     let (outer, inner) = (outer.as_slice(), inner.as_slice());
@@ -140,8 +140,8 @@ fn schema_contains<'a>(env: Env<'a>, outer: Binary<'a>, inner: Binary<'a>) -> Te
             let witness = witness.map(|value| value.to_string());
             (atoms::ok(), (answer.as_str(), witness)).encode(env)
         }
-        Some(Err(error)) => env.error_tuple((error.kind(), error.to_string())),
-        None => env.error_tuple(("internal", "the schemas could not be read")),
+        Some(Err(error)) => env.error_tuple((error.place(), error.to_string())),
+        None => env.error_tuple((("", "internal"), "the schemas could not be read")),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::options;
 use crate::resources::{DirtyPermit, SchemaResource, on_large_stack};
 use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, Values, edited, plain};
 
-/// Compiles a schema: `{:ok, reference}` or `{:error, {kind, detail}}`. Limits that are not given
+/// Compiles a schema: `{:ok, reference}` or `{:error, {{pointer, keyword}, detail}}`. Limits that are not given
 /// are the core's; formats are `annotate`, `assert` or names; documents are pairs of URI and text.
 /// Those who compile at once wait for each other like those who check.
 #[rustler::nif(schedule = "DirtyCpu")]
@@ -32,7 +32,7 @@ fn schema_compile<'a>(
     };
     let limits = match schema_limits(limits) {
         Ok(limits) => limits,
-        Err(error) => return Ok(env.error_tuple(("limits", error))),
+        Err(error) => return Ok(env.error_tuple((("", "limits"), error))),
     };
     let text = schema.as_slice();
     let formats = schema_formats(formats)?;
@@ -50,8 +50,8 @@ fn schema_compile<'a>(
             Some(Ok(validator)) => {
                 (atoms::ok(), ResourceArc::new(SchemaResource(validator))).encode(env)
             }
-            Some(Err(error)) => env.error_tuple((error.kind(), error.to_string())),
-            None => env.error_tuple(("internal", "the schema could not be compiled")),
+            Some(Err(error)) => env.error_tuple((error.place(), error.to_string())),
+            None => env.error_tuple((("", "internal"), "the schema could not be compiled")),
         },
     )
 }

@@ -153,12 +153,33 @@ fn formats_may_be_let_go_and_not_asserted() {
 
 #[test]
 fn arguments_may_be_repaired_and_not_let_go() {
-    let [plain, repaired] = [tool(json!({})), tool(json!({"repair": true}))];
+    let with = |repair: bool, schema: Value| tool(json!({"repair": repair, "inputSchema": schema}));
+    let numbers = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+    let [plain, repaired] = [with(false, numbers.clone()), with(true, numbers)];
     assert_eq!(
         changes(&repaired, &plain),
         [(Level::Breaking, "repair_withdrawn")]
     );
     assert_eq!(changes(&plain, &repaired), []);
+    // Strings are never repaired, and neither are the arguments as a whole.
+    let texts = json!({"type": "object", "properties": {"s": {"type": ["string"]}}});
+    assert_eq!(changes(&with(true, texts.clone()), &with(false, texts)), []);
+}
+
+#[test]
+fn a_tool_may_be_shown_and_not_hidden() {
+    let of = |visibility: Value| tool(json!({"visibility": visibility}));
+    let (both, model, app) = (
+        of(json!(["model", "app"])),
+        of(json!(["model"])),
+        of(json!(["app"])),
+    );
+    let hidden = [(Level::Breaking, "visibility_withdrawn")];
+    assert_eq!(changes(&both, &app), hidden);
+    assert_eq!(changes(&both, &model), hidden);
+    assert_eq!(changes(&tool(json!({})), &app), hidden);
+    assert_eq!(changes(&app, &both), []);
+    assert_eq!(changes(&both, &tool(json!({}))), []);
 }
 
 #[test]

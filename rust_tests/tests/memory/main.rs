@@ -141,6 +141,31 @@ fn m13_keys_made_to_collide() {
     }
 }
 
+/// A few long keys that look alike, and need to be read to be told apart.
+#[test]
+fn m13_a_few_long_keys_made_to_collide() {
+    let filler = "\\n".repeat(100_000);
+    let key = |index: usize| format!("\"aaaaaaaa{filler}{index:02}{filler}zzzzzzzz\":0");
+    let keys: Vec<String> = (0..16).map(key).chain([key(5)]).collect();
+    let text = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{"a":{{{}}}}}}}"#,
+        keys.join(",")
+    );
+    costs_little(-32600, &text);
+}
+
+/// What is repeated of a message is short.
+#[test]
+fn m7_a_version_that_is_no_version() {
+    let version = "2".repeat(4 * MIB);
+    let meta = format!(
+        r#"{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientCapabilities":{{}}}}"#
+    );
+    let text =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":{meta}}}}}"#);
+    costs_little(-32022, &text);
+}
+
 #[test]
 fn m1_invalid_utf8_at_the_end() {
     let mut text = request("x", "{\"a\":[", "\"text\"", "]}", 4 * MIB / 10).into_bytes();

@@ -80,8 +80,8 @@ defmodule McpServer.Native.StdioTest do
     assert [":too_long", ~s({:lines, ["b"]}), ":eof", "true"] = vm(script, feed: feed)
   end
 
-  test "S2: the limit counts the line without its LF, with the CR" do
-    line = String.duplicate("x", 99)
+  test "S2: the limit counts the line without its end, LF or CR LF" do
+    line = String.duplicate("x", 100)
     assert echoed(input: "#{line}\r\nb\n") == [inspect({:lines, [line, "b"]}), ":eof"]
     assert echoed(input: "#{line}x\r\nb\n") == [":too_long", ~s({:lines, ["b"]}), ":eof"]
   end

@@ -131,7 +131,7 @@ defmodule McpServer.Router.ArgumentsTest do
         """
       )
 
-      assert_refused(3, ~r/^tool "t": inputSchema: unknown format "dat"; known are date, date-time, duration, /, """
+      assert_refused(3, ~r/^the formats of tool "t": unknown format "dat"; known are date, date-time, duration, /, """
       #{@tool}, formats: ["dat"]
       """)
 
@@ -145,6 +145,12 @@ defmodule McpServer.Router.ArgumentsTest do
       assert Exception.message(error) ==
                "router.ex:2: the formats of `use McpServer.Router` are :annotate, :assert or a list of names such as " <>
                  ~s("date", got: :strict)
+
+      code = String.replace(code, ":strict", ~s(["colour"]))
+      error = assert_raise(CompileError, fn -> Code.compile_string(code, "router.ex") end)
+
+      assert Exception.message(error) =~
+               ~s(router.ex:2: the formats of `use McpServer.Router`: unknown format "colour"; known)
     end
   end
 end

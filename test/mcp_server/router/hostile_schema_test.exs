@@ -21,6 +21,26 @@ defmodule McpServer.Router.HostileSchemaTest do
     end
   end
 
+  test "F1, Y3: as JSON a tool's schema is no deeper than a list of tools may hold it" do
+    nested =
+      &Enum.reduce(2..&1, %{"type" => "object"}, fn _n, inner ->
+        %{"type" => "object", "properties" => %{"p" => inner}}
+      end)
+
+    for levels <- [63, 64, 65, 120, 5_000] do
+      refused(
+        ~s(tool "hostile": inputSchema: the schema nests more than 124 arrays and objects; ) <>
+          "`properties` takes two for each subschema",
+        nested.(levels)
+      )
+    end
+
+    assert router!("""
+           tool "deep", "Has this schema", McpServer.Handlers, :echo, lint: false,
+             input_schema: #{inspect(nested.(62), limit: :infinity)}
+           """)
+  end
+
   test "F1, Y3: 63 levels are compiled" do
     assert router!("""
            tool "deep", "Has this schema", McpServer.Handlers, :echo,

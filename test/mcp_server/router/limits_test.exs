@@ -68,7 +68,7 @@ defmodule McpServer.Router.LimitsTest do
           {"schema_limits: [max_depth: 128]", "expected :max_depth to be at most 127, got: 128"},
           {"schema_limits: [max_problems: 21]", "expected :max_problems to be at most 20, got: 21"},
           {"template_limits: [max_variables: 257]", "expected :max_variables to be at most 256, got: 257"},
-          {"template_limits: [variables: 2]", "there is no limit :variables; there are [:max_bytes, :max_variables]"}
+          {"template_limits: [variables: 2]", "there is no option :variables; there are [:max_bytes, :max_variables]"}
         ] do
       assert_refused(2, message, "", ", " <> options)
     end

@@ -20,15 +20,32 @@ defmodule McpServer.Schema.BoundsTest do
   defp wrap(keyword, inner) when keyword in ~w(allOf anyOf oneOf prefixItems), do: %{keyword => [inner]}
   defp wrap(keyword, inner), do: %{keyword => inner}
 
-  test "F1, Y3: schemas of 63 levels are compiled; of 65, 120 and 5,000 refused" do
-    for keyword <- ~w(properties items allOf anyOf oneOf not prefixItems if propertyNames) do
-      assert {:ok, _validator} = Validator.compile(nested(63, keyword))
-      for levels <- [65, 120, 5_000], do: assert({keyword, kind(nested(levels, keyword))} in depths(keyword))
+  test "F1, Y3: schemas of 64 levels are compiled; of 65, 120 and 5,000 refused" do
+    for keyword <- ~w(items not if propertyNames) do
+      assert {:ok, _validator} = Validator.compile(nested(64, keyword))
+      for levels <- [65, 120, 5_000], do: assert({keyword, kind(nested(levels, keyword))} == {keyword, "too_deep"})
     end
   end
 
-  # The JSON of 5,000 levels is refused before it is a schema.
-  defp depths(keyword), do: [{keyword, "too_deep"}, {keyword, ""}]
+  test "F1, Y3: where a subschema takes two levels of JSON, 127 of those are the limit" do
+    for keyword <- ~w(properties allOf anyOf oneOf prefixItems), options <- [[], [max_depth: 127]] do
+      assert {:ok, _validator} = Validator.compile(nested(64, keyword), options)
+
+      for levels <- [65, 66, 120, 5_000] do
+        assert {:error, %Error{problems: [problem]}} = Validator.compile(nested(levels, keyword), options)
+
+        assert {problem.pointer, problem.keyword, problem.message} ==
+                 {"", "too_deep",
+                  "the schema nests more than 127 arrays and objects; `properties` takes two for each subschema"}
+      end
+    end
+  end
+
+  test "limits of 127 levels" do
+    assert {:ok, _validator} = Validator.compile(nested(127, "items"), max_depth: 127)
+    assert kind(nested(128, "items"), max_depth: 127) == "too_deep"
+    assert kind(nested(4, "items"), max_depth: 3) == "too_deep"
+  end
 
   test "F1: 10,000 flat $defs, and an enum of 100,000, are too much until asked for" do
     defs = Map.new(1..10_000, &{"d#{&1}", %{"type" => "integer"}})

@@ -45,11 +45,20 @@ defmodule McpServer.Schema.DocumentsTest do
   end
 
   test "nothing else is found, and nothing is fetched" do
-    for reference <- ["https://example.com/other", "amount", "file:///etc/passwd", "#{@amount}#/nowhere"] do
+    # Of what lies in another document the fragment is told.
+    for {reference, told} <- [
+          {"https://example.com/other", "https://example.com/other"},
+          {"amount", "json-schema:///amount"},
+          {"file:///etc/passwd", "file:///etc/passwd"},
+          {"#{@amount}#/nowhere", "#/nowhere"},
+          {"#/$defs/x", "#/$defs/x"},
+          {"#x", "#x"}
+        ] do
       assert {:error, %Error{kind: :schema, problems: [problem]}} =
                Validator.compile(%{"$ref" => reference}, documents: %{@amount => %{}})
 
-      assert problem.message =~ "leads nowhere"
+      assert problem.keyword == "unknown_reference"
+      assert problem.message == ~s(the reference "#{told}" leads nowhere in the schema)
     end
   end
 

@@ -64,7 +64,9 @@ defmodule McpServer.HttpTable.Bodies do
       {"M13: two methods", ~s({"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/call"})},
       {"M13: two methods, one escaped", ~S({"jsonrpc":"2.0","id":7,"method":"ping","\u006dethod":"tools/call"})},
       {"M13: two members of that name deep inside",
-       ~s({"jsonrpc":"2.0","id":7,"method":"ping","params":{"_meta":{"a":1,"a":2}}})}
+       ~s({"jsonrpc":"2.0","id":7,"method":"ping","params":{"_meta":{"a":1,"a":2}}})},
+      {"M13: two members of that name, and 1,200 others behind them",
+       ~s({"jsonrpc":"2.0","id":7,"method":"ping","params":{"arguments":{"x":{"y":{"a":1,"a":2},#{members(1_200)}}}}})}
     ]
 
     for({name, body} <- wrong, do: row("M3: #{name}", post(body), 400, {:error, -32600})) ++
@@ -86,6 +88,8 @@ defmodule McpServer.HttpTable.Bodies do
         )
       ]
   end
+
+  defp members(count), do: Enum.map_join(1..count, ",", &~s("k#{&1}":0))
 
   defp ids do
     refused = ["null", "true", "1.0", "1.5", "{}", "[]", "18446744073709551616", ~s("#{String.duplicate("i", 257)}")]

@@ -65,8 +65,13 @@ pub fn snapshot(definition: &[u8]) -> Result<String, CatalogError> {
         if rule.repair {
             kept.insert("repair".to_owned(), json!(true));
         }
-        if let Some(support) = tool.pointer("/execution/taskSupport") {
-            kept.insert("taskSupport".to_owned(), support.clone());
+        for (name, pointer) in [
+            ("taskSupport", "/execution/taskSupport"),
+            ("visibility", "/_meta/ui/visibility"),
+        ] {
+            if let Some(value) = tool.pointer(pointer) {
+                kept.insert(name.to_owned(), value.clone());
+            }
         }
         (text(tool, "name"), kept)
     });

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::change::{Changes, Level};
 use super::others::{members, text};
 use super::schemas;
-use crate::lint::places::places;
+use crate::lint::places::{Role, places};
 use crate::schema::{Formats, SchemaLimits};
 
 /// Hints, and what a client may do with the value it no longer has.
@@ -77,6 +77,7 @@ fn compare_tool(was: &Value, is: &Value, limits: &SchemaLimits, changes: &mut Ch
     );
     compare_formats(was, is, changes);
     compare_hints(was, is, changes);
+    compare_visibility(was, is, changes);
     let requires = |tool: &Value| -> Vec<String> {
         let names = tool.get("requires").and_then(Value::as_array);
         let names = names.into_iter().flatten().filter_map(Value::as_str);
@@ -98,12 +99,42 @@ fn compare_tool(was: &Value, is: &Value, limits: &SchemaLimits, changes: &mut Ch
         );
     }
     let repairs = |tool: &Value| tool.get("repair") == Some(&Value::Bool(true));
-    if repairs(was) && !repairs(is) {
+    if repairs(was) && !repairs(is) && is_repairable(was) {
         changes.add(
             Level::Breaking,
             "repair_withdrawn",
             "arguments that do not fit are no longer repaired",
         );
+    }
+}
+
+/// Whether there is a place that a string or a single value could be repaired for.
+fn is_repairable(tool: &Value) -> bool {
+    const MEANT: &[&str] = &["array", "boolean", "integer", "number", "object"];
+    let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
+    places(schema).iter().any(|place| {
+        let wanted = match place.schema.get("type") {
+            Some(Value::Array(types)) if types.len() == 1 => types.first(),
+            wanted => wanted,
+        };
+        let wanted = wanted.and_then(Value::as_str);
+        // Arguments are an object, whatever a client sends in them.
+        place.role != Role::Root && wanted.is_some_and(|wanted| MEANT.contains(&wanted))
+    })
+}
+
+fn compare_visibility(was: &Value, is: &Value, changes: &mut Changes) {
+    let is_for = |tool: &Value, who: &str| match tool.get("visibility") {
+        Some(Value::Array(all)) => all.iter().any(|name| name == who),
+        _ => true,
+    };
+    for (who, message) in [
+        ("model", "models no longer see the tool"),
+        ("app", "views may no longer call the tool"),
+    ] {
+        if is_for(was, who) && !is_for(is, who) {
+            changes.add(Level::Breaking, "visibility_withdrawn", message);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::CatalogError;
-use crate::json::big_integer;
+use crate::json::{Limits, UNLIMITED, big_integer, check};
 use crate::schema::Formats;
 
 /// A server's whole declaration, as the Elixir router writes it. Keys are camelCase.
@@ -40,13 +40,24 @@ pub struct Definition {
 }
 
 impl Definition {
+    /// As deep as messages may be: `serde_json` by itself stops a level before.
+    fn parse(text: &[u8]) -> Result<Self, CatalogError> {
+        let limits = Limits {
+            max_depth: Limits::default().max_depth,
+            ..UNLIMITED
+        };
+        check(text, &limits).map_err(|error| CatalogError::Definition(error.to_string()))?;
+        let mut reader = serde_json::Deserializer::from_slice(text);
+        reader.disable_recursion_limit();
+        Self::deserialize(&mut reader).map_err(|error| CatalogError::Definition(error.to_string()))
+    }
+
     /// Reads a definition.
     ///
     /// # Errors
     /// [`CatalogError::Definition`] when the text is none; an entry with an integer beyond 64 bits is named.
     pub fn read(text: &[u8]) -> Result<Self, CatalogError> {
-        let definition: Self = serde_json::from_slice(text)
-            .map_err(|error| CatalogError::Definition(error.to_string()))?;
+        let definition = Self::parse(text)?;
         match big_integer(text) {
             Some(pointer) => Err(definition.inexact(&pointer)),
             None => Ok(definition),

@@ -10,8 +10,12 @@ use super::definition::Definition;
 use super::header_parameters::{self, HeaderParameter};
 use super::template::{Matcher, Template, TemplateLimits, is_valid_uri};
 use crate::apps::views;
+use crate::json::{JsonErrorKind, Limits, UNLIMITED, check};
 use crate::model::{Prompt, Resource, ResourceTemplate, TaskSupport, Tool};
-use crate::schema::{Formats, SchemaLimits, SchemaOptions, Validator, compile_with};
+use crate::schema::{Formats, SchemaError, SchemaLimits, SchemaOptions, Validator, compile_with};
+
+/// Arrays and objects inside each other: the 128 of a message without those around the schema.
+const MAX_LISTED_DEPTH: usize = 124;
 
 /// A tool that can be called.
 pub struct ToolTarget<J: Json> {
@@ -100,7 +104,7 @@ pub(super) fn tools<J: Json>(
                     documents: &[],
                 };
                 value.get(member).map(|schema| {
-                    compile_with(schema.to_string().as_bytes(), &options)
+                    compile_listed(schema, &options)
                         .map_err(|error| refused(member, error.to_string()))
                 })
             };
@@ -126,6 +130,24 @@ pub(super) fn tools<J: Json>(
             })
         })
         .collect()
+}
+
+/// Compiles a schema that stands in a list of tools, which is no deeper than messages may be.
+fn compile_listed<J: Json>(
+    schema: &Value,
+    options: &SchemaOptions<'_>,
+) -> Result<Validator<J>, SchemaError> {
+    let text = schema.to_string();
+    let limits = Limits {
+        max_depth: MAX_LISTED_DEPTH,
+        ..UNLIMITED
+    };
+    match check(text.as_bytes(), &limits) {
+        Err(error) if error.kind == JsonErrorKind::TooDeep => Err(SchemaError::JsonTooDeep {
+            limit: MAX_LISTED_DEPTH,
+        }),
+        _ => compile_with(text.as_bytes(), options),
+    }
 }
 
 pub(super) fn prompts(definition: &Definition) -> Result<Vec<PromptTarget>, CatalogError> {

@@ -104,11 +104,17 @@ impl<'a> Index<'a> {
         }
         self.bound = MAX_NODES;
         self.name = Cow::Borrowed("");
-        self.nodes.truncate(match slot {
+        let kept = match slot {
             Slot::Root => 0,
             Slot::At(index) => index.saturating_add(1),
-        });
-        self.node(slot)?.crowded = true;
+        };
+        // All of them lie inside the container that is still open.
+        let mut forgotten = self.nodes.drain(kept..);
+        let has_duplicate = forgotten.any(|node| node.duplicate);
+        drop(forgotten);
+        let node = self.node(slot)?;
+        node.crowded = true;
+        node.duplicate |= has_duplicate;
         None
     }
 

@@ -57,16 +57,6 @@ impl Key {
         }
     }
 
-    #[inline]
-    fn equals(self, other: Self, text: &str) -> bool {
-        self.fingerprint == other.fingerprint && self.reads_like(other, text)
-    }
-
-    #[cold]
-    fn reads_like(self, other: Self, text: &str) -> bool {
-        self.read(text) == other.read(text)
-    }
-
     /// Orders by the fingerprint, and makes the order total.
     const fn rank(self) -> u64 {
         ((self.fingerprint as u64) << 32) | self.offset as u64
@@ -93,8 +83,11 @@ pub(super) fn repeated(keys: &mut [Key], text: &str) -> Option<usize> {
     }
     let mut rest = &*keys;
     while let [key, others @ ..] = rest {
-        if let Some(again) = others.iter().find(|other| key.equals(**other, text)) {
-            return Some(again.offset());
+        if others
+            .iter()
+            .any(|other| key.fingerprint == other.fingerprint)
+        {
+            return repeated_among_many(keys, text);
         }
         rest = others;
     }
@@ -102,6 +95,7 @@ pub(super) fn repeated(keys: &mut [Key], text: &str) -> Option<usize> {
 }
 
 /// Sorts where the keys are: copies of them could take more than the message does.
+#[cold]
 fn repeated_among_many(keys: &mut [Key], text: &str) -> Option<usize> {
     let alike = alike(keys);
     alike
@@ -109,13 +103,10 @@ fn repeated_among_many(keys: &mut [Key], text: &str) -> Option<usize> {
         .min()
 }
 
-/// Keys that the cheap fingerprint does not tell apart, which takes ill will where they are many, are
-/// looked at as a whole. Afterwards they have their fingerprint again: more keys may come.
-#[cold]
+/// Keys that the cheap fingerprint does not tell apart, which takes ill will where they are many or
+/// long, are looked at as a whole, each once. Afterwards they have their fingerprint again: more keys
+/// may come.
 fn repeated_among_alike(keys: &mut [Key], text: &str) -> Option<usize> {
-    if keys.len() <= FEW {
-        return repeated_by_text(keys, text);
-    }
     let cheap = keys.first()?.fingerprint;
     for key in &mut *keys {
         key.fingerprint = thorough(key.read(text).as_bytes());
@@ -129,13 +120,14 @@ fn repeated_among_alike(keys: &mut [Key], text: &str) -> Option<usize> {
     found
 }
 
-fn repeated_by_text(keys: &mut [Key], text: &str) -> Option<usize> {
-    keys.sort_unstable_by(|a, b| {
-        let by_text = a.read(text).cmp(&b.read(text));
-        by_text.then(a.offset.cmp(&b.offset))
-    });
-    let pairs = keys.windows(2).filter_map(|pair| match pair {
-        [a, b] if a.equals(*b, text) => Some(b.offset()),
+fn repeated_by_text(keys: &[Key], text: &str) -> Option<usize> {
+    let mut read: Vec<(Cow<'_, str>, usize)> = keys
+        .iter()
+        .map(|key| (key.read(text), key.offset()))
+        .collect();
+    read.sort_unstable();
+    let pairs = read.windows(2).filter_map(|pair| match pair {
+        [(a, _), (b, again)] if a == b => Some(*again),
         _ => None,
     });
     pairs.min()

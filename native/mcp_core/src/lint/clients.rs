@@ -99,11 +99,18 @@ fn is_plain(name: &str) -> bool {
 
 fn check_boolean(place: &Place<'_>, at: &str, found: &mut Findings) {
     if matches!(place.role, Role::Property | Role::Items) {
+        let advice = match (place.schema, place.role) {
+            (Value::Bool(true), _) => "Say which type it has, in an object.",
+            (_, Role::Property) => {
+                "Leave the property out; `\"additionalProperties\": false` refuses it, too."
+            }
+            _ => "Bound the number of elements with `maxItems`.",
+        };
         found.add(
             Code::BooleanSchema,
             at,
             format!("the schema is `{}`, which is no object", place.schema),
-            "Write what the value is, or `{}` where it may be anything.",
+            advice,
         );
     }
 }
@@ -151,7 +158,7 @@ fn check_format(object: &Map<String, Value>, at: &str, found: &mut Findings) {
             Code::Format,
             at,
             format!("the format {format:?} is one that some clients refuse"),
-            "Describe the form in words, or with a `pattern`.",
+            "Describe the form in words beside it, and ignore this where every client takes it; calls are checked either way.",
         );
     }
 }

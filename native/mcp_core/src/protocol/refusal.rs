@@ -12,6 +12,9 @@ pub(super) const BEHIND_ADMISSION: Option<u16> = Some(200);
 /// The longest tool name there is (SEP-986).
 const MAX_ECHOED_NAME: usize = 128;
 
+/// Characters of a version that is repeated.
+const MAX_ECHOED_VERSION: usize = 64;
+
 /// A refusal before it has an id and a revision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
@@ -78,9 +81,10 @@ impl Refusal {
         }
     }
 
-    /// A version this server does not speak (2026-07-28).
+    /// A version this server does not speak (2026-07-28), as far as it is worth repeating.
     #[must_use]
     pub fn unsupported_version(requested: &str) -> Self {
+        let requested: String = requested.chars().take(MAX_ECHOED_VERSION).collect();
         Self {
             code: jsonrpc::UNSUPPORTED_VERSION,
             message: "Unsupported protocol version".to_owned(),

@@ -108,17 +108,15 @@ impl<'l> Tally<'l> {
                 limit: limits.max_bytes,
             });
         }
-        // `properties` takes two levels of JSON for one level of schema.
-        let depth = limits.max_depth.saturating_mul(2).min(MAX_JSON_DEPTH);
         let json = Limits {
             max_bytes: limits.max_bytes,
-            max_depth: depth,
+            max_depth: MAX_JSON_DEPTH,
             max_values: limits.max_bytes,
             ..Limits::default()
         };
         check(text, &json).map_err(|error| match error.kind {
-            JsonErrorKind::TooDeep => SchemaError::TooDeep {
-                limit: limits.max_depth,
+            JsonErrorKind::TooDeep => SchemaError::JsonTooDeep {
+                limit: MAX_JSON_DEPTH,
             },
             _ => SchemaError::Json(error),
         })?;

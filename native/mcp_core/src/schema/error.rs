@@ -40,6 +40,14 @@ pub enum SchemaError {
         /// The limit.
         limit: usize,
     },
+    /// More nesting as JSON, whatever the limit of subschemas is.
+    #[error(
+        "the schema nests more than {limit} arrays and objects; `properties` takes two for each subschema"
+    )]
+    JsonTooDeep {
+        /// The limit.
+        limit: usize,
+    },
     /// More subschemas, with its documents, than
     /// [`SchemaLimits::max_subschemas`](super::SchemaLimits::max_subschemas).
     #[error("the schema has more than {limit} subschemas")]
@@ -92,7 +100,7 @@ impl SchemaError {
             Self::TooLarge { .. } => "too_large",
             Self::Json(_) => "invalid_json",
             Self::BigInteger { .. } => "big_integer",
-            Self::TooDeep { .. } => "too_deep",
+            Self::TooDeep { .. } | Self::JsonTooDeep { .. } => "too_deep",
             Self::TooManySubschemas { .. } => "too_many_subschemas",
             Self::TooManyRefs { .. } => "too_many_refs",
             Self::TooComplex => "too_complex",
@@ -101,6 +109,16 @@ impl SchemaError {
             Self::Reference { .. } => "unknown_reference",
             Self::Invalid(_) => "invalid_schema",
             Self::Internal => "internal",
+        }
+    }
+
+    /// What to point at: the keyword and its place for an invalid schema, else the reason's name.
+    #[must_use]
+    pub fn place(&self) -> (&str, &str) {
+        match self {
+            Self::Invalid(problem) => (&problem.pointer, &problem.keyword),
+            Self::BigInteger { pointer } => (pointer, self.kind()),
+            _ => ("", self.kind()),
         }
     }
 
@@ -119,11 +137,17 @@ impl SchemaError {
     /// What the resolver could not resolve, without its own words, which may say too much.
     pub(super) fn from_resolver(error: &ReferencingError) -> Self {
         let reference = match error {
-            ReferencingError::PointerToNowhere { pointer }
-            | ReferencingError::InvalidPercentEncoding { pointer, .. }
-            | ReferencingError::InvalidArrayIndex { pointer, .. } => pointer.as_str(),
-            ReferencingError::NoSuchAnchor { anchor }
-            | ReferencingError::InvalidAnchor { anchor } => anchor.as_str(),
+            ReferencingError::PointerToNowhere { pointer: fragment }
+            | ReferencingError::InvalidPercentEncoding {
+                pointer: fragment, ..
+            }
+            | ReferencingError::InvalidArrayIndex {
+                pointer: fragment, ..
+            }
+            | ReferencingError::NoSuchAnchor { anchor: fragment }
+            | ReferencingError::InvalidAnchor { anchor: fragment } => {
+                return Self::reference(&format!("#{fragment}"));
+            }
             ReferencingError::Unretrievable { uri, .. }
             | ReferencingError::InvalidUri(
                 UriError::Parse { uri, .. } | UriError::Resolve { uri, .. },
@@ -133,6 +157,10 @@ impl SchemaError {
             }
             _ => "",
         };
+        Self::reference(reference)
+    }
+
+    fn reference(reference: &str) -> Self {
         Self::Reference {
             reference: cut(reference, ECHO),
         }

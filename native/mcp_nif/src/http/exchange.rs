@@ -149,11 +149,22 @@ pub(super) fn body_term<'a>(env: Env<'a>, bytes: &[u8]) -> Term<'a> {
 /// From now on the calling process answers, and is told what becomes of the exchange.
 #[rustler::nif]
 fn http_own(env: Env<'_>, exchange: ResourceArc<ExchangeResource>) -> Atom {
-    let pid = env.pid();
+    owned_by(env, &exchange, env.pid())
+}
+
+/// From now on that process does; `gone` where it is no more.
+#[rustler::nif]
+fn http_give(env: Env<'_>, exchange: ResourceArc<ExchangeResource>, pid: LocalPid) -> Atom {
+    owned_by(env, &exchange, pid)
+}
+
+fn owned_by(env: Env<'_>, exchange: &ResourceArc<ExchangeResource>, pid: LocalPid) -> Atom {
     if exchange.told.is_owned_by(pid) {
         return atoms::ok();
     }
-    let monitor = env.monitor(&exchange, &pid);
+    let Some(monitor) = env.monitor(exchange, &pid) else {
+        return atoms::gone();
+    };
     let owner = Listener {
         pid,
         exchange: exchange.clone(),
@@ -162,10 +173,10 @@ fn http_own(env: Env<'_>, exchange: ResourceArc<ExchangeResource>) -> Atom {
     if listeners.over {
         return atoms::closed();
     }
-    let before = listeners.owner.replace((owner, monitor));
+    let before = listeners.owner.replace((owner, Some(monitor)));
     drop(listeners);
     if let Some((_, Some(monitor))) = before {
-        env.demonitor(&exchange, &monitor);
+        env.demonitor(exchange, &monitor);
     }
     atoms::ok()
 }

@@ -11,7 +11,7 @@ use mcp_listener::{
     Answer, Bytes, Call, Fault, HeaderMap, RequestHead, Service, StatusCode, Verdict,
 };
 use rustler::env::SavedTerm;
-use rustler::{Encoder, LocalPid, NifResult, OwnedEnv, ResourceArc};
+use rustler::{Encoder, LocalPid, OwnedEnv, ResourceArc};
 
 use super::exchange::{ExchangeResource, body_term};
 use super::head::OwnedHead;
@@ -124,7 +124,7 @@ impl Gate {
     }
 
     /// Admits a body that belongs to no session.
-    fn admit(&self, screened: &Screened, body: &[u8], call: &mut Call) -> NifResult<Admitted> {
+    fn admit(&self, screened: &Screened, body: &[u8], call: &mut Call) -> Admitted {
         let served = self.served();
         let facts = Facts {
             session: None,
@@ -133,21 +133,21 @@ impl Gate {
         // The listener has counted it.
         let limits = self.limits.get().with_max_bytes(body.len());
         match admit(&served.catalog.0, facts, body, &limits) {
-            Admission::Answer(answer) => Ok(message(answer).into()),
+            Admission::Answer(answer) => message(answer).into(),
             Admission::Kept { head, tail } => {
                 let body = served.payload(head, tail);
-                Ok(Answer::json(StatusCode::OK, body).into())
+                Answer::json(StatusCode::OK, body).into()
             }
             Admission::Request(request) => self.work(&served, &request, screened, call),
             Admission::Open(opening) => {
                 let refused = self.open(&opening, call);
-                Ok(refused.map_or(Admitted::Passed, Admitted::from))
+                refused.map_or(Admitted::Passed, Admitted::from)
             }
             // It belongs to no session, so it concerns nobody.
             Admission::Ignored
             | Admission::Notice(_)
             | Admission::Response { .. }
-            | Admission::Batch(_) => Ok(Answer::empty(StatusCode::ACCEPTED).into()),
+            | Admission::Batch(_) => Answer::empty(StatusCode::ACCEPTED).into(),
         }
     }
 
@@ -158,34 +158,30 @@ impl Gate {
         request: &Request<'_>,
         screened: &Screened,
         call: &mut Call,
-    ) -> NifResult<Admitted> {
+    ) -> Admitted {
         let mut exchange = None;
         for worker in self.turn() {
             let posted = with_env(|env| match announcement(env, served, request, screened) {
-                Ok(Ok(announcement)) => {
+                Ok(announcement) => {
                     let exchange = exchange.get_or_insert_with(|| ExchangeResource::open(call));
                     ExchangeResource::give(exchange, worker);
                     let sent = env.send_and_clear(&worker, |env| {
                         (atoms::mcp_http(), &*exchange, announcement.load(env)).encode(env)
                     });
-                    Ok(sent.ok().map(|()| Admitted::Passed))
+                    sent.ok().map(|()| Admitted::Passed)
                 }
-                Ok(Err(unsent)) => {
+                Err(unsent) => {
                     env.clear();
-                    Ok(Some(unsent))
-                }
-                Err(error) => {
-                    env.clear();
-                    Err(error)
+                    Some(unsent)
                 }
             });
-            if let Some(admitted) = posted? {
-                return Ok(admitted);
+            if let Some(admitted) = posted {
+                return admitted;
             }
             // The worker is no more.
             exchange.iter().for_each(ExchangeResource::take_back);
         }
-        Ok(nobody().into())
+        nobody().into()
     }
 
     /// Has a worker open a session.
@@ -284,11 +280,10 @@ impl Service for Gate {
         }
         let body = body.unwrap_or_default();
         match self.admit(&screened, &body, call) {
-            Ok(Admitted::Answered(answer)) => Some(*answer),
-            Ok(Admitted::Passed) => None,
+            Admitted::Answered(answer) => Some(*answer),
+            Admitted::Passed => None,
             // Where there is no hook, nobody asks for the head.
-            Ok(Admitted::TooLong) => self.hand(screened, &OwnedHead::unseen(), Some(&body), call),
-            Err(_) => Some(finished(http::internal_error())),
+            Admitted::TooLong => self.hand(screened, &OwnedHead::unseen(), Some(&body), call),
         }
     }
 
@@ -316,17 +311,16 @@ fn announcement(
     served: &Served,
     request: &Request<'_>,
     screened: &Screened,
-) -> NifResult<Result<SavedTerm, Admitted>> {
+) -> Result<SavedTerm, Admitted> {
     env.run(|terms| {
         // No scheduler waits for this thread, but other connections do.
-        let judged = request_fields(terms, &served.catalog.0, request, Effort::Inline)?;
-        Ok(match judged {
+        match request_fields(terms, &served.catalog.0, request, Effort::Inline) {
             Judged::Fields(fields) => {
                 Ok(env.save((atoms::request(), fields, screened.accepts_events)))
             }
             Judged::Refused(answer) => Err(message(answer).into()),
             Judged::TooLong => Err(Admitted::TooLong),
-        })
+        }
     })
 }
 

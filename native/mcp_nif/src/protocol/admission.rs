@@ -2,9 +2,10 @@
 
 use mcp_core::catalog::{Catalog, ListKind, ReadTarget};
 use mcp_core::json::UNLIMITED;
+use mcp_core::jsonrpc::INTERNAL_ERROR;
 use mcp_core::protocol::{
-    Admission, Answer, Client, Completing, ListenFilter, Notice, Opening, Request, TaskVerb, Work,
-    refuse_arguments,
+    Admission, Answer, Client, Completing, ListenFilter, Notice, Opening, Refusal, Request,
+    TaskVerb, Work, refuse_arguments,
 };
 use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
@@ -45,7 +46,7 @@ pub(crate) fn to_term<'a>(
         }
         Admission::Ignored => atoms::ignore().encode(env),
         Admission::Open(opening) => opening_term(env, &opening)?,
-        Admission::Request(request) => match request_fields(env, &catalog.0, &request, effort)? {
+        Admission::Request(request) => match request_fields(env, &catalog.0, &request, effort) {
             Judged::Fields(fields) => (atoms::request(), fields).encode(env),
             Judged::Refused(answer) => finished(env, answer, over),
             Judged::TooLong => return Err(Error::Atom("over_budget")),
@@ -128,7 +129,21 @@ pub(crate) enum Judged<'a> {
     TooLong,
 }
 
+/// The fields of a request. One that cannot be made into terms, which admission rules out, would be a
+/// mistake of ours: it costs its own answer, and not those of everybody else on the connection.
 pub(crate) fn request_fields<'a>(
+    env: Env<'a>,
+    catalog: &Catalog<TermJson>,
+    request: &Request<'a>,
+    effort: Effort,
+) -> Judged<'a> {
+    judged(env, catalog, request, effort).unwrap_or_else(|_| {
+        let refusal = Refusal::new(INTERNAL_ERROR, "Internal error");
+        Judged::Refused(refusal.answer(Some(&request.id), request.revision))
+    })
+}
+
+fn judged<'a>(
     env: Env<'a>,
     catalog: &Catalog<TermJson>,
     request: &Request<'a>,

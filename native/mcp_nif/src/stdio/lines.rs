@@ -67,7 +67,7 @@ impl LineBuffer {
             let line = self.start..end;
             if self.discarding {
                 self.discarding = false;
-            } else if line.len() > max_line {
+            } else if self.length(&line) > max_line {
                 if !lines.is_empty() {
                     break;
                 }
@@ -103,14 +103,18 @@ impl LineBuffer {
 
     /// The line without the CR before its LF; nothing for an empty line.
     fn without_line_end(&self, line: Range<usize>) -> Option<Range<usize>> {
-        let text = self.bytes.get(line.clone())?;
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
-        (!text.is_empty()).then(|| line.start..line.start.saturating_add(text.len()))
+        let length = self.length(&line);
+        (length > 0).then(|| line.start..line.start.saturating_add(length))
+    }
+
+    /// The bytes of a line, a CR at its end not counted.
+    fn length(&self, line: &Range<usize>) -> usize {
+        let text = self.bytes.get(line.clone()).unwrap_or_default();
+        text.strip_suffix(b"\r").unwrap_or(text).len()
     }
 
     fn incomplete(&mut self, max_line: usize) -> Next {
-        let pending = self.bytes.len().saturating_sub(self.start);
-        let over = pending > max_line;
+        let over = self.length(&(self.start..self.bytes.len())) > max_line;
         if self.discarding || over {
             self.start = self.bytes.len();
         }

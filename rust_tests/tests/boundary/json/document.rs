@@ -161,6 +161,26 @@ fn a_duplicate_is_remembered_where_it_is() {
     assert_eq!(scan(r#"{"a":{"a":1}}"#).duplicate(), None);
 }
 
+/// Objects that grow too large are forgotten, in the midst of which it may be known already that a key came twice.
+#[test]
+fn m13_a_duplicate_is_remembered_though_the_values_around_it_are_forgotten() {
+    let members: Vec<String> = (0..5_000).map(|name| format!("\"k{name}\":0")).collect();
+    let many = members.join(",");
+    let levels = ["params", "arguments", "x", "y", "z"];
+    for place in 0..levels.len() {
+        for crowded in 0..=place {
+            let mut text = String::from(r#"{"a":1,"a":2}"#);
+            for level in (0..=place).rev() {
+                let filler = if level == crowded { &many } else { "\"k\":0" };
+                text = format!("{{\"{}\":{text},{filler}}}", levels[level]);
+            }
+            let document = scan(&text);
+            assert!(document.duplicate().is_some());
+            assert!(document.root().has_duplicate(), "{place}, {crowded}");
+        }
+    }
+}
+
 #[test]
 fn each_message_of_a_batch_answers_for_its_own_duplicates() {
     let document = scan(r#"[{"a":1,"a":2},{"a":1},{"b":{"c":{"d":{"e":{"f":1,"f":2}}}}}]"#);
