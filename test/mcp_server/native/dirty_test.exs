@@ -2,15 +2,20 @@ defmodule McpServer.Native.DirtyTest do
   # Calls that run long: first come, first served, whoever dies meanwhile. In a VM of its own, which has one permit.
   use ExUnit.Case, async: true
 
-  alias McpServer.{DirtyWork, StdioPeer}
+  alias McpServer.StdioPeer
 
-  # What a function of `DirtyWork` gives in a VM with so many dirty CPU schedulers, where no application is started.
+  @work Path.expand("../../support/dirty_work.exs", __DIR__)
+
+  # What a function of `McpServer.DirtyWork` gives in a VM with so many dirty CPU schedulers, where no application is
+  # started.
   defp alone(function, schedulers \\ 2) do
-    expression = "IO.inspect(#{inspect(DirtyWork)}.#{function}, limit: :infinity, width: 10_000)"
+    expression = "IO.inspect(McpServer.DirtyWork.#{function}, limit: :infinity, width: 10_000)"
     flags = "+SDcpu #{schedulers}:#{schedulers} +S #{max(schedulers, 2)}:#{max(schedulers, 2)}"
 
     {output, 0} =
-      System.cmd("elixir", ["--erl", flags, "-pa", StdioPeer.ebin(), "-e", expression], stderr_to_stdout: true)
+      System.cmd("elixir", ["--erl", flags, "-pa", StdioPeer.ebin(), "-r", @work, "-e", expression],
+        stderr_to_stdout: true
+      )
 
     output |> Code.eval_string() |> elem(0)
   end
