@@ -27,6 +27,14 @@ defmodule McpServer.Native.Library do
     end
   end
 
+  @doc "Says that it has been loaded. What was made with the library of an earlier load is strange to this one."
+  @spec note_loaded() :: :ok
+  def note_loaded, do: :persistent_term.put(__MODULE__, make_ref())
+
+  @doc "Which load it was; `nil` before the first."
+  @spec loaded() :: reference | nil
+  def loaded, do: :persistent_term.get(__MODULE__, nil)
+
   defp problem(file) do
     if File.regular?(file) do
       "the native library of mcp_server does not load: #{file} was built for another machine, " <>

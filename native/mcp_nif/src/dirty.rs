@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustler::{Env, LocalPid, Monitor, Resource, ResourceArc};
 
-use crate::atoms;
+use crate::{atoms, resident};
 
 static LINE: Mutex<Line> = Mutex::new(Line {
     limit: 1,
@@ -35,6 +35,12 @@ fn line() -> MutexGuard<'static, Line> {
 
 pub(crate) fn limit_calls(limit: usize) {
     line().limit = limit.max(1);
+}
+
+/// See [`resident`].
+pub(crate) fn stay() {
+    resident::keep(Place(()));
+    resident::keep(DirtyPermit(()));
 }
 
 impl Line {

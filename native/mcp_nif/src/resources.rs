@@ -46,7 +46,7 @@ pub(crate) fn keep(mut buffer: Vec<u8>) {
 }
 
 /// Text that was written natively and is now a binary of the VM's, without a copy.
-struct Output(Vec<u8>);
+pub(crate) struct Output(pub(crate) Vec<u8>);
 
 #[rustler::resource_impl]
 impl rustler::Resource for Output {}
