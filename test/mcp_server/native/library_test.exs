@@ -46,6 +46,17 @@ defmodule McpServer.Native.LibraryTest do
     assert_wrong(context, head <> <<243, 0>> <> rest)
   end
 
+  test "Y6: its end is missing, were it one byte", context do
+    library = library()
+
+    for {bytes, n} <- Enum.with_index([byte_size(library) - 1, div(byte_size(library), 2), 64]) do
+      cut = %{context | tmp_dir: Path.join(context.tmp_dir, "#{n}")}
+      {output, file} = started(cut, binary_part(library, 0, bytes))
+      assert output =~ "{:error, {:mcp_server, {\"the native library of mcp_server is cut short: "
+      assert output =~ "the end of #{file} is missing; compile it with #{@recompile}"
+    end
+  end
+
   test "Y6: it is of another version", context do
     source = File.read!("lib/mcp_server/native/library.ex")
     other = String.replace(source, "Mix.Project.config()[:version]", ~s("0.0.9"))
