@@ -40,7 +40,7 @@ pub(crate) fn limit_calls(limit: usize) {
 /// See [`resident`].
 pub(crate) fn stay() {
     resident::keep(Place(()));
-    resident::keep(DirtyPermit(()));
+    resident::keep(Handover(()));
 }
 
 impl Line {
@@ -54,6 +54,13 @@ impl Line {
         }
         self.permits = self.permits.saturating_sub(1);
         None
+    }
+
+    /// Whether nobody waits, so that the permit is free.
+    fn give_back(&mut self) -> bool {
+        let free = self.waiting.is_empty();
+        self.permits = self.permits.saturating_sub(usize::from(free));
+        free
     }
 
     /// Whether the process was called and had not come yet.
@@ -78,12 +85,23 @@ impl Resource for Place {
     }
 }
 
-/// The right to work on a dirty scheduler, handed on when dropped. It is a resource because a call whose process
-/// was killed meanwhile can send nothing; the destructor of a resource can.
+/// The right to work on a dirty scheduler, given back when dropped.
 pub(crate) struct DirtyPermit(());
 
+impl Drop for DirtyPermit {
+    fn drop(&mut self) {
+        if !line().give_back() {
+            drop(ResourceArc::new(Handover(())));
+        }
+    }
+}
+
+/// A permit on its way to the next. It is a resource because a call whose process was killed meanwhile can send
+/// nothing; the destructor of a resource can.
+struct Handover(());
+
 #[rustler::resource_impl]
-impl Resource for DirtyPermit {
+impl Resource for Handover {
     const IMPLEMENTS_DESTRUCTOR: bool = true;
 
     fn destructor(self, env: Env<'_>) {
@@ -94,13 +112,13 @@ impl Resource for DirtyPermit {
 impl DirtyPermit {
     /// `None` while there are too many already: the caller answers `:busy`, and its process, which now waits,
     /// makes the call again when it gets the message `:mcp_turn`.
-    pub(crate) fn take(env: Env<'_>) -> Option<ResourceArc<Self>> {
+    pub(crate) fn take(env: Env<'_>) -> Option<Self> {
         let pid = env.pid();
         let mut all = line();
         let called = all.strike(pid);
         if called || all.permits < all.limit {
             all.permits = all.permits.saturating_add(usize::from(!called));
-            return Some(ResourceArc::new(Self(())));
+            return Some(Self(()));
         }
         let place = ResourceArc::new(Place(()));
         all.waiting.push_back((pid, place.clone()));
@@ -108,7 +126,7 @@ impl DirtyPermit {
         // A process that is not watched is dead.
         let called = env.monitor(&place, &pid).is_none() && line().strike(pid);
         if called {
-            drop(ResourceArc::new(Self(())));
+            drop(Self(()));
         }
         None
     }
