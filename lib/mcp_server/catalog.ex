@@ -3,10 +3,10 @@ defmodule McpServer.Catalog do
   # A router's definition, compiled by the core once and shared by every connection.
   #
   # It lives in `:persistent_term`: reading it copies nothing. It is written when a router is first
-  # served, and again only when the router's code has changed (a development reload), or when the server that
-  # keeps its dual responses has been started or stopped.
+  # served, and again only when the router's code has changed (a development reload), when the server that
+  # keeps its dual responses has been started or stopped, or when the native library was purged and loaded again.
 
-  alias McpServer.{DualResponse, JSON, Protocol, Schema}
+  alias McpServer.{DualResponse, JSON, Native, Protocol, Schema}
 
   @enforce_keys [:ref, :router, :server, :tools, :prompts, :resources, :templates]
   defstruct [:ref, :router, :server, :tools, :prompts, :resources, :templates]
@@ -29,7 +29,7 @@ defmodule McpServer.Catalog do
   """
   @spec fetch(module()) :: t()
   def fetch(router) do
-    fingerprint = {fingerprint(router), capability(router)}
+    fingerprint = {fingerprint(router), capability(router), Native.Library.loaded()}
 
     case :persistent_term.get({__MODULE__, router}, nil) do
       {^fingerprint, catalog} -> catalog

@@ -15,7 +15,7 @@ defmodule McpServer.JSON do
   | binary | string; it must be UTF-8 |
   | `nil`, `true`, `false` | `null`, `true`, `false` |
   | any other atom | string |
-  | integer, of any size | number, every digit of it |
+  | integer of at most 100,000 digits | number, every digit of it |
   | float | number; the shortest that reads back the same, always with a fraction or an exponent |
   | list | array; improper lists are refused |
   | map | object with its keys (binaries, atoms, integers) verbatim and sorted; two that are the same text are refused |
@@ -34,7 +34,8 @@ defmodule McpServer.JSON do
   ## Schedulers
 
   A text of more than 96 KiB, or of more than 8,000 values, is read on a dirty CPU scheduler, and one of
-  more than 96 KiB is written there, plain text counted as a sixteenth. One of those schedulers is always
+  more than 96 KiB is written there, plain text counted as a sixteenth and an integer beyond 64 bits by the
+  square of its digits. One of those schedulers is always
   left to others; a call that finds the rest taken waits for its turn.
   """
 
@@ -53,7 +54,7 @@ defmodule McpServer.JSON do
   # What the core reads, with the place of `max_values` in it.
   @default_options {@limits[:max_bytes], @limits[:max_depth], @limits[:max_values], @limits[:max_digits], false}
   @max_values 2
-  # The most they can be: an integer's digits take time by their square.
+  # The most they can be: an integer's digits take time by their square. As many digits are written.
   @most [max_bytes: :bytes, max_depth: 100_000, max_values: 100_000_000, max_digits: 100_000]
 
   @typedoc "Keys in order, each alone or with the order of what is under it; a list hands it on to its elements."

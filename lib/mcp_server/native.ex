@@ -19,8 +19,13 @@ defmodule McpServer.Native do
     # All but one of the dirty CPU schedulers may work for us.
     limit = :erlang.system_info(:dirty_cpu_schedulers_online) - 1
 
-    with {:error, {:upgrade, _text}} <- :erlang.load_nif(Library.path(), {Library.version(), limit}),
-         do: {:error, {:upgrade, Library.restart_needed()}}
+    # The VM does not survive the attempt to load a part of it.
+    case Library.whole?() && :erlang.load_nif(Library.path(), {Library.version(), limit}) do
+      false -> {:error, {:load_failed, Library.cut_short()}}
+      :ok -> Library.note_loaded()
+      {:error, {:upgrade, _text}} -> {:error, {:upgrade, Library.restart_needed()}}
+      {:error, _reason} = error -> error
+    end
   end
 
   # JSON

@@ -1,7 +1,7 @@
 defmodule McpServer.JSON.EncodeTest do
   use ExUnit.Case, async: true
 
-  alias McpServer.JSON
+  alias McpServer.{JSON, Native}
   alias McpServer.JSON.EncodeError
 
   doctest McpServer.JSON
@@ -50,6 +50,40 @@ defmodule McpServer.JSON.EncodeTest do
           ] do
         assert JSON.encode!(term) == text
       end
+    end
+
+    # As many digits as the reader can be told to read.
+    test "integers have at most 100,000 digits" do
+      for integer <- [10 ** 99_999, 10 ** 100_000 - 1, -(10 ** 99_999), 1 - 10 ** 100_000] do
+        assert {:ok, text} = JSON.encode(integer)
+        assert text |> String.trim_leading("-") |> byte_size() == 100_000
+        assert JSON.decode(text, max_digits: 100_000) == {:ok, integer}
+      end
+
+      for integer <- [10 ** 100_000, -(10 ** 100_000), 10 ** 100_001, Bitwise.bsl(1, 3_321_929)] do
+        assert {:error, error} = JSON.encode(%{"rows" => [1, integer]})
+        assert {error.kind, error.path} == {:unsupported, ["rows", 1]}
+        assert Exception.message(error) == "cannot encode an integer of more than 100,000 digits, at /rows/1"
+        assert {:error, %{kind: :unsupported, path: []}} = JSON.encode(%{integer => 1})
+      end
+    end
+
+    test "keys and decimals have as many" do
+      assert JSON.encode(%{(10 ** 99_999) => 1}) == {:ok, ~s({"1#{String.duplicate("0", 99_999)}":1})}
+      decimal = %{__struct__: Decimal, sign: -1, coef: 10 ** 99_999, exp: 0}
+      assert JSON.encode(decimal) == {:ok, ~s("-1#{String.duplicate("0", 99_999)}")}
+      assert {:error, %{kind: :unsupported}} = JSON.encode(%{decimal | coef: 10 ** 100_000})
+    end
+
+    test "many digits are written on a dirty scheduler, and none that are too many anywhere" do
+      options = {false, nil, []}
+      assert {:ok, _text} = Native.json_encode(10 ** 5_000, options)
+      assert Native.json_encode(10 ** 10_000, options) == :over_budget
+      assert {:ok, _text} = Native.json_encode(List.duplicate(10 ** 1_000, 10), options)
+      assert Native.json_encode(List.duplicate(10 ** 1_000, 20), options) == :over_budget
+      assert Native.json_encode(%{(10 ** 10_000) => 1}, options) == :over_budget
+      assert Native.json_encode(%{__struct__: Decimal, sign: 1, coef: 10 ** 10_000, exp: 0}, options) == :over_budget
+      assert {:error, {:unsupported, [], _detail}} = Native.json_encode(Bitwise.bsl(1, 3_321_929), options)
     end
 
     test "integers keep every digit" do

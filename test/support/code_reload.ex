@@ -30,12 +30,19 @@ defmodule McpServer.CodeReload do
     end
   end
 
+  @doc "Deletes the native module and purges it, whoever is in it."
+  @spec purge_native() :: :ok
+  def purge_native do
+    :code.delete(McpServer.Native)
+    :code.purge(McpServer.Native)
+    :ok
+  end
+
   @doc "Deletes the native module and purges it, so that the next call loads the library as for the first time."
   @spec unload_native(pos_integer()) :: :ok
   def unload_native(times) do
     for _ <- 1..times do
-      :code.delete(McpServer.Native)
-      :code.purge(McpServer.Native)
+      :ok = purge_native()
       {:ok, [1]} = McpServer.JSON.decode("[1]")
     end
 

@@ -12,6 +12,37 @@ defmodule McpServer.Native.Library do
   @spec version() :: String.t()
   def version, do: @version
 
+  @head_bytes 64
+
+  @doc """
+  Whether all of the file is there. What stands last in an ELF file is the table of its sections, and the head says
+  where that is. Of a file that is missing or has another form, loading it says what is wrong.
+  """
+  @spec whole?() :: boolean
+  def whole? do
+    case head_and_size(~c"#{path()}.so") do
+      {<<0x7F, "ELF", 2, 1, _::34-bytes, table::little-64, _::10-bytes, entry::little-16, entries::little-16,
+         _::2-bytes>>, size} ->
+        table + entry * entries <= size
+
+      _missing_or_other ->
+        true
+    end
+  end
+
+  # Without the file server, which may not run yet when a release loads its code.
+  defp head_and_size(file) do
+    with {:ok, device} <- :file.open(file, [:read, :raw, :binary]) do
+      read = {:file.read(device, @head_bytes), :file.position(device, :eof)}
+      :ok = :file.close(device)
+      with {{:ok, head}, {:ok, size}} <- read, do: {head, size}
+    end
+  end
+
+  @doc "What the log says of a file of which the end is missing."
+  @spec cut_short() :: charlist
+  def cut_short, do: ~c"the native library of mcp_server is cut short"
+
   @doc "What the log says where a new version of the code is loaded while this VM runs: the old one goes on."
   @spec restart_needed() :: charlist
   def restart_needed do
@@ -27,13 +58,26 @@ defmodule McpServer.Native.Library do
     end
   end
 
+  @doc "Says that it has been loaded. What was made with the library of an earlier load is strange to this one."
+  @spec note_loaded() :: :ok
+  def note_loaded, do: :persistent_term.put(__MODULE__, make_ref())
+
+  @doc "Which load it was; `nil` before the first."
+  @spec loaded() :: reference | nil
+  def loaded, do: :persistent_term.get(__MODULE__, nil)
+
   defp problem(file) do
-    if File.regular?(file) do
-      "the native library of mcp_server does not load: #{file} was built for another machine, " <>
-        "or for another version of mcp_server; compile it here with `mix deps.compile mcp_server --force`"
-    else
-      "the native library of mcp_server is missing: there is no #{file}; " <>
-        "compile it with `mix deps.compile mcp_server --force`"
+    cond do
+      not File.regular?(file) ->
+        "the native library of mcp_server is missing: there is no #{file}; " <>
+          "compile it with `mix deps.compile mcp_server --force`"
+
+      not whole?() ->
+        "#{cut_short()}: the end of #{file} is missing; compile it with `mix deps.compile mcp_server --force`"
+
+      true ->
+        "the native library of mcp_server does not load: #{file} was built for another machine, " <>
+          "or for another version of mcp_server; compile it here with `mix deps.compile mcp_server --force`"
     end
   end
 end

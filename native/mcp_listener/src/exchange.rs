@@ -247,6 +247,12 @@ impl Exchange {
         Self(shared)
     }
 
+    /// One that is over from the start: nothing it is told goes anywhere.
+    #[must_use]
+    pub fn over(events: Arc<dyn Events>) -> Self {
+        Self(Arc::new(Shared::new(false, events, Weak::new(), 0)))
+    }
+
     /// Answers; `false` when that is no longer possible.
     pub fn reply(&self, answer: Answer) -> bool {
         self.0.change(|state| {

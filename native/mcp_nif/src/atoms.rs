@@ -11,6 +11,7 @@ rustler::atoms! {
 
     // Schedulers.
     busy,
+    mcp_turn,
     over_budget,
 
     // Why a term could not be written.

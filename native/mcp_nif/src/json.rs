@@ -5,8 +5,9 @@ use mcp_core::revision::Revision;
 use rustler::{Atom, Binary, Encoder, Env, NifResult, Term};
 
 use crate::atoms;
+use crate::dirty::DirtyPermit;
 use crate::pretty::pretty;
-use crate::resources::{DirtyPermit, binary_term, buffer, keep, report_work};
+use crate::resources::{binary_term, buffer, keep, report_work};
 use crate::terms::{Context, EncodeErrorKind, read_term_with, write_in_order};
 
 /// What is written on a normal scheduler before the call is made again on a dirty one: 0.1 to 0.3 ms.
@@ -33,7 +34,7 @@ fn json_encode_dirty<'a>(
     term: Term<'a>,
     options: EncodeOptions<'a>,
 ) -> NifResult<Term<'a>> {
-    match DirtyPermit::take() {
+    match DirtyPermit::take(env) {
         Some(_permit) => encode(env, term, options, usize::MAX),
         None => Ok(atoms::busy().to_term(env)),
     }
@@ -88,7 +89,7 @@ fn json_decode_dirty<'a>(
     options: DecodeOptions,
     views: bool,
 ) -> Term<'a> {
-    match DirtyPermit::take() {
+    match DirtyPermit::take(env) {
         Some(_permit) => decode(env, text, options, views),
         None => atoms::busy().to_term(env),
     }

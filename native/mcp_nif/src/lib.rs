@@ -10,17 +10,21 @@
 //! | `results` | the calls of `McpServer.Results` |
 //! | `http` | the calls of `McpServer.Protocol.HTTP`; the listener, its exchanges and their messages |
 //! | `stdio` | the client's stdin, read on a thread of our own |
-//! | `resources` | what Elixir holds references to; which thread or scheduler work runs on |
+//! | `dirty` | who may work on a dirty CPU scheduler, and who is next |
+//! | `resources` | what Elixir holds references to; which thread work runs on |
+//! | `resident` | what stays in memory when the module is purged |
 //! | `pretty` | JSON text spread over lines |
 //! | `atoms` | every atom that is ever made |
 
 mod atoms;
+mod dirty;
 mod http;
 mod json;
 mod lint;
 mod options;
 mod pretty;
 mod protocol;
+mod resident;
 mod resources;
 mod results;
 mod schema;
@@ -35,8 +39,10 @@ fn load(env: Env<'_>, argument: Term<'_>) -> bool {
     let Ok((version, dirty_limit)) = argument.decode::<(&str, usize)>() else {
         return false;
     };
-    resources::limit_dirty_calls(dirty_limit);
-    version == env!("CARGO_PKG_VERSION") && terms::prepare(env).is_ok()
+    dirty::limit_calls(dirty_limit);
+    version == env!("CARGO_PKG_VERSION")
+        && terms::prepare(env).is_ok()
+        && resident::stay().is_some()
 }
 
 rustler::init!("Elixir.McpServer.Native", load = load);

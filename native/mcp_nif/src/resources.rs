@@ -1,6 +1,5 @@
 //! Where native work runs, and what native things Elixir holds.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use mcp_core::schema::Validator;
@@ -47,7 +46,7 @@ pub(crate) fn keep(mut buffer: Vec<u8>) {
 }
 
 /// Text that was written natively and is now a binary of the VM's, without a copy.
-struct Output(Vec<u8>);
+pub(crate) struct Output(pub(crate) Vec<u8>);
 
 #[rustler::resource_impl]
 impl rustler::Resource for Output {}
@@ -84,38 +83,6 @@ pub(crate) fn on_large_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Option
             .stack_size(STACK_BYTES);
         thread.spawn_scoped(scope, work).ok()?.join().ok()
     })
-}
-
-/// How many of our calls may be on dirty CPU schedulers at once: all but one of those online, so that
-/// a flood of messages never takes the last one from everybody else. Set when the library is loaded.
-static DIRTY_LIMIT: AtomicUsize = AtomicUsize::new(1);
-static DIRTY_CALLS: AtomicUsize = AtomicUsize::new(0);
-
-pub(crate) fn limit_dirty_calls(limit: usize) {
-    DIRTY_LIMIT.store(limit.max(1), Ordering::Relaxed);
-}
-
-/// The right to work on a dirty scheduler, given back when dropped.
-pub(crate) struct DirtyPermit(());
-
-impl DirtyPermit {
-    /// `None` while there are too many already: the caller answers `:busy`, and the façade tries
-    /// again in a moment.
-    pub(crate) fn take() -> Option<Self> {
-        let limit = DIRTY_LIMIT.load(Ordering::Relaxed);
-        DIRTY_CALLS
-            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |calls| {
-                (calls < limit).then(|| calls.saturating_add(1))
-            })
-            .ok()
-            .map(|_| Self(()))
-    }
-}
-
-impl Drop for DirtyPermit {
-    fn drop(&mut self) {
-        DIRTY_CALLS.fetch_sub(1, Ordering::AcqRel);
-    }
 }
 
 /// Reports work done on a normal scheduler: 1 % of a timeslice (1 ms) per 10 µs, at 100 MB/s.

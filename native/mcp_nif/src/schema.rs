@@ -7,9 +7,10 @@ use mcp_core::schema::{
 use rustler::{Atom, Binary, Encoder, Env, NifResult, OwnedEnv, ResourceArc, Term};
 
 use crate::atoms;
+use crate::dirty::DirtyPermit;
 use crate::json::INLINE_BYTES;
 use crate::options;
-use crate::resources::{DirtyPermit, SchemaResource, on_large_stack};
+use crate::resources::{SchemaResource, on_large_stack};
 use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, Values, edited, plain};
 
 /// Compiles a schema: `{:ok, reference}` or `{:error, {{pointer, keyword}, detail}}`. Limits that are not given
@@ -27,7 +28,7 @@ fn schema_compile<'a>(
     formats: Term<'a>,
     documents: Vec<(&'a str, Binary<'a>)>,
 ) -> NifResult<Term<'a>> {
-    let Some(_permit) = DirtyPermit::take() else {
+    let Some(_permit) = DirtyPermit::take(env) else {
         return Ok(atoms::busy().to_term(env));
     };
     let limits = match schema_limits(limits) {
@@ -113,7 +114,7 @@ fn schema_validate_dirty<'a>(
     schema: ResourceArc<SchemaResource>,
     term: Term<'a>,
 ) -> NifResult<Term<'a>> {
-    match DirtyPermit::take() {
+    match DirtyPermit::take(env) {
         Some(_permit) => validate(env, &schema, term, usize::MAX),
         None => Ok(atoms::busy().to_term(env)),
     }
@@ -162,7 +163,7 @@ fn schema_repair<'a>(
     schema: ResourceArc<SchemaResource>,
     term: Term<'a>,
 ) -> NifResult<Term<'a>> {
-    let Some(_permit) = DirtyPermit::take() else {
+    let Some(_permit) = DirtyPermit::take(env) else {
         return Ok(atoms::busy().to_term(env));
     };
     let plain = match plain_term(env, term, usize::MAX) {

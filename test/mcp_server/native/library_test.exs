@@ -3,7 +3,7 @@ defmodule McpServer.Native.LibraryTest do
   # stays. Each in a VM of its own.
   use ExUnit.Case, async: true
 
-  alias McpServer.{CodeReload, HttpClient, HttpVm, StdioPeer}
+  alias McpServer.{CodeReload, HttpClient, HttpPeer, HttpRequests, HttpVm, StdioPeer}
 
   @moduletag :tmp_dir
 
@@ -46,6 +46,17 @@ defmodule McpServer.Native.LibraryTest do
     assert_wrong(context, head <> <<243, 0>> <> rest)
   end
 
+  test "Y6: its end is missing, were it one byte", context do
+    library = library()
+
+    for {bytes, n} <- Enum.with_index([byte_size(library) - 1, div(byte_size(library), 2), 64]) do
+      cut = %{context | tmp_dir: Path.join(context.tmp_dir, "#{n}")}
+      {output, file} = started(cut, binary_part(library, 0, bytes))
+      assert output =~ "{:error, {:mcp_server, {\"the native library of mcp_server is cut short: "
+      assert output =~ "the end of #{file} is missing; compile it with #{@recompile}"
+    end
+  end
+
   test "Y6: it is of another version", context do
     source = File.read!("lib/mcp_server/native/library.ex")
     other = String.replace(source, "Mix.Project.config()[:version]", ~s("0.0.9"))
@@ -79,6 +90,54 @@ defmodule McpServer.Native.LibraryTest do
     assert HttpVm.call(vm, HttpVm, :stop_serving, []) == :ok
     assert HttpVm.call(vm, CodeReload, :unload_native, [5]) == :ok
     assert HttpVm.call(vm, McpServer.JSON, :decode, ["[1]"]) == {:ok, [1]}
+  end
+
+  test "Y6: purged under a listener that waits or works, the VM lives, and the server is back after a restart (5 times)" do
+    vm = HttpVm.start()
+
+    for n <- 1..5 do
+      # Connections from before, and calls on the way.
+      waiting = for _ <- 1..8, do: HttpPeer.connect(vm.server.port)
+      for peer <- waiting, do: assert(HttpPeer.request(peer, echo()).status == 200)
+      working = if rem(n, 2) == 0, do: for(_ <- 1..4, do: Task.async(fn -> until_served(vm.server.port) end)), else: []
+
+      assert HttpVm.call(vm, CodeReload, :purge_native, []) == :ok
+      for peer <- waiting, do: assert(ask(peer) in [200, 500, 503, :cut])
+      for peer <- waiting, do: HttpPeer.close(peer)
+
+      assert Task.await_many([Task.async(fn -> until_served(vm.server.port) end) | working], :infinity) |> Enum.uniq() ==
+               [200]
+    end
+
+    assert HttpVm.call(vm, McpServer.JSON, :decode, ["[1]"]) == {:ok, [1]}
+  end
+
+  defp echo, do: HttpRequests.modern_call("echo", %{"text" => "x"})
+
+  defp ask(peer) do
+    HttpPeer.request(peer, echo()).status
+  rescue
+    _cut in [MatchError, RuntimeError] -> :cut
+  end
+
+  # 200 twenty times, from then on when the server serves again.
+  defp until_served(port, served \\ 0)
+  defp until_served(_port, 20), do: 200
+
+  defp until_served(port, served) do
+    case ask_anew(port) do
+      200 -> until_served(port, served + 1)
+      _other -> until_served(port, 0)
+    end
+  end
+
+  defp ask_anew(port) do
+    peer = HttpPeer.connect(port)
+    status = ask(peer)
+    HttpPeer.close(peer)
+    status
+  rescue
+    _refused in MatchError -> :refused
   end
 
   test "Y6: the log says that a new one has to wait for a restart" do

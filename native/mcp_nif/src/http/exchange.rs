@@ -38,6 +38,16 @@ impl Resource for ExchangeResource {
 }
 
 impl ExchangeResource {
+    /// One that nobody waits for.
+    pub(crate) fn over() -> Self {
+        let told = Arc::new(Told::default());
+        let events: Arc<dyn Events> = Arc::clone(&told) as Arc<dyn Events>;
+        Self {
+            exchange: Exchange::over(events),
+            told,
+        }
+    }
+
     /// The exchange of a call.
     pub(super) fn open(call: &mut Call) -> ResourceArc<Self> {
         let told = Arc::new(Told::default());

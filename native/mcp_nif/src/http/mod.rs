@@ -9,3 +9,6 @@ mod mailbox;
 mod rest;
 pub(crate) mod rules;
 mod served;
+
+pub(crate) use exchange::ExchangeResource;
+pub(crate) use rules::ScreenedResource;

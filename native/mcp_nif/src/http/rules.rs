@@ -12,10 +12,11 @@ use mcp_core::protocol::{Facts, admit};
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::atoms;
+use crate::dirty::DirtyPermit;
 use crate::options;
 use crate::protocol::admission::{Over, to_term};
 use crate::protocol::{CatalogResource, GivenLimits, session};
-use crate::resources::{DirtyPermit, binary_term, report_work};
+use crate::resources::{binary_term, report_work};
 use crate::schema::Effort;
 
 /// Checked options of an endpoint.
@@ -164,7 +165,7 @@ fn http_admit_dirty<'a>(
     revision_name: Option<&'a str>,
     body: Binary<'a>,
 ) -> NifResult<Term<'a>> {
-    match DirtyPermit::take() {
+    match DirtyPermit::take(env) {
         Some(_permit) => admit_body(
             env,
             &catalog,

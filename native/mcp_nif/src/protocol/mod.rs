@@ -20,7 +20,8 @@ use mcp_core::revision::Revision;
 use rustler::{Binary, Decoder, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::atoms;
-use crate::resources::{DirtyPermit, on_large_stack, report_work};
+use crate::dirty::DirtyPermit;
+use crate::resources::{on_large_stack, report_work};
 use crate::schema::Effort;
 use crate::terms::TermJson;
 use admission::Over;
@@ -68,7 +69,7 @@ fn admit_dirty<'a>(
     revision_name: Option<&'a str>,
     line: Binary<'a>,
 ) -> NifResult<Term<'a>> {
-    match DirtyPermit::take() {
+    match DirtyPermit::take(env) {
         Some(_permit) => admit_line(env, &catalog, &limits, revision_name, line, Effort::Whole),
         None => Ok(atoms::busy().to_term(env)),
     }

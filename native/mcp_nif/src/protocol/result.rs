@@ -7,8 +7,9 @@ use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use super::{CatalogResource, TermId, revision};
 use crate::atoms;
+use crate::dirty::DirtyPermit;
 use crate::json::INLINE_BYTES;
-use crate::resources::{DirtyPermit, binary_term, buffer, report_work};
+use crate::resources::{binary_term, buffer, report_work};
 use crate::results::envelope::members;
 use crate::schema::{Effort, check, fits, problem_terms};
 use crate::terms::{
@@ -44,7 +45,7 @@ fn encode_result_dirty<'a>(
     index: Option<usize>,
     term: Term<'a>,
 ) -> NifResult<Term<'a>> {
-    let Some(_permit) = DirtyPermit::take() else {
+    let Some(_permit) = DirtyPermit::take(env) else {
         return Ok(atoms::busy().to_term(env));
     };
     let context = Context::of(revision(revision_name)?, usize::MAX);

@@ -10,8 +10,9 @@ use mcp_core::results::envelope::{
 use rustler::{Atom, Encoder, Env, Error, NifResult, OwnedEnv, Term};
 
 use crate::atoms;
+use crate::dirty::DirtyPermit;
 use crate::json::INLINE_BYTES;
-use crate::resources::{DirtyPermit, on_large_stack};
+use crate::resources::on_large_stack;
 use crate::terms::{Context, EncodeError, EncodeErrorKind, TermJson, TermNode, plain};
 
 /// Compiled once, by the first who asks.
@@ -40,7 +41,7 @@ fn envelope_findings_dirty<'a>(
     envelope: Term<'a>,
     warnings: bool,
 ) -> NifResult<Term<'a>> {
-    match DirtyPermit::take() {
+    match DirtyPermit::take(env) {
         Some(_permit) => findings(env, envelope, warnings, usize::MAX),
         None => Ok(atoms::busy().to_term(env)),
     }

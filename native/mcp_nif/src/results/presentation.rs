@@ -16,7 +16,8 @@ use mcp_core::results::presentation::{
 use rustler::{Atom, Encoder, Env, Error, NifResult, Term};
 
 use crate::atoms;
-use crate::resources::{DirtyPermit, report_work};
+use crate::dirty::DirtyPermit;
+use crate::resources::report_work;
 
 /// `{name, markdown?, json?}`; `nil` for a format that there is not.
 #[rustler::nif]
@@ -57,7 +58,7 @@ fn presentation_count(env: Env<'_>, text: &str, wanted: Vec<&str>) -> Vec<usize>
 
 #[rustler::nif(schedule = "DirtyCpu")]
 fn presentation_count_dirty<'a>(env: Env<'a>, text: &str, wanted: Vec<&str>) -> Term<'a> {
-    match DirtyPermit::take() {
+    match DirtyPermit::take(env) {
         Some(_permit) => markers::count(text, &wanted).encode(env),
         None => atoms::busy().to_term(env),
     }
@@ -102,7 +103,7 @@ fn presentation_text_dirty<'a>(
     text: &str,
     language: &str,
 ) -> NifResult<Term<'a>> {
-    match DirtyPermit::take() {
+    match DirtyPermit::take(env) {
         Some(_permit) => Ok(transform(form, text, language)?.encode(env)),
         None => Ok(atoms::busy().to_term(env)),
     }

@@ -9,8 +9,9 @@ use mcp_core::results::dual::{Page, write_csv_text, write_csv_value};
 use rustler::{Atom, Encoder, Env, Error, ListIterator, NifResult, Term};
 
 use crate::atoms;
+use crate::dirty::DirtyPermit;
 use crate::json::INLINE_BYTES;
-use crate::resources::{DirtyPermit, binary_term, buffer, keep, report_work};
+use crate::resources::{binary_term, buffer, keep, report_work};
 use crate::terms::{Context, EncodeError, EncodeErrorKind, write_value};
 
 /// The body of a page: `{:ok, text}`, `{:error, …}` as of `McpServer.JSON`, or `:over_budget`.
@@ -26,7 +27,7 @@ fn dual_page_dirty<'a>(
     offset: u64,
     total: u64,
 ) -> NifResult<Term<'a>> {
-    match DirtyPermit::take() {
+    match DirtyPermit::take(env) {
         Some(_permit) => page(env, rows, (offset, total), usize::MAX),
         None => Ok(atoms::busy().to_term(env)),
     }
@@ -60,7 +61,7 @@ fn dual_lines<'a>(env: Env<'a>, rows: Term<'a>, columns: Term<'a>) -> NifResult<
 
 #[rustler::nif(schedule = "DirtyCpu")]
 fn dual_lines_dirty<'a>(env: Env<'a>, rows: Term<'a>, columns: Term<'a>) -> NifResult<Term<'a>> {
-    match DirtyPermit::take() {
+    match DirtyPermit::take(env) {
         Some(_permit) => lines(env, rows, columns, usize::MAX),
         None => Ok(atoms::busy().to_term(env)),
     }

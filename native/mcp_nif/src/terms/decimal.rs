@@ -1,30 +1,30 @@
 //! `Decimal` (the Hex package) as text, as its own `to_string` has it: a JSON number would be read
 //! as a float by most.
 
-use rustler::{BigInt, Term};
+use rustler::{Term, TermType};
 
 use super::error::{EncodeError, EncodeErrorKind};
+use super::number;
 use crate::atoms;
 
-/// Appends the text with its quotes.
-pub(super) fn write(out: &mut Vec<u8>, term: Term<'_>) -> Result<(), EncodeError> {
-    text(term)
-        .map(|text| out.extend_from_slice(format!("\"{text}\"").as_bytes()))
-        .ok_or_else(|| {
-            EncodeError::new(EncodeErrorKind::Unsupported, "a decimal that is no number")
-        })
+/// Appends the text with its quotes; what that costs, which must not be more than is left of a budget.
+pub(super) fn write(out: &mut Vec<u8>, term: Term<'_>, left: usize) -> Result<usize, EncodeError> {
+    let no_number =
+        || EncodeError::new(EncodeErrorKind::Unsupported, "a decimal that is no number");
+    let coefficient = term.map_get(atoms::coef()).map_err(|_| no_number())?;
+    if coefficient.get_type() != TermType::Integer {
+        return Err(no_number());
+    }
+    let (digits, cost) = number::digits(coefficient, left)?;
+    let text = text(term, digits).ok_or_else(no_number)?;
+    out.extend_from_slice(format!("\"{text}\"").as_bytes());
+    Ok(cost)
 }
 
 /// Scientific notation where plain digits would be padded with many zeros (General Decimal
 /// Arithmetic, "to-scientific-string").
-fn text(term: Term<'_>) -> Option<String> {
+fn text(term: Term<'_>, digits: String) -> Option<String> {
     let sign: i32 = term.map_get(atoms::sign()).ok()?.decode().ok()?;
-    let digits = term
-        .map_get(atoms::coef())
-        .ok()?
-        .decode::<BigInt>()
-        .ok()?
-        .to_string();
     let exponent: i64 = term.map_get(atoms::exp()).ok()?.decode().ok()?;
     let length = i64::try_from(digits.len()).ok()?;
     let adjusted = exponent.checked_add(length)?.checked_sub(1)?;

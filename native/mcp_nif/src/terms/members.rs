@@ -1,6 +1,6 @@
 //! The members of maps: found, sorted, written.
 
-use mcp_core::json::write_utf8;
+use mcp_core::json::{write_integer, write_utf8};
 use rustler::{NewBinary, Term, TermType};
 
 use super::error::{EncodeError, EncodeErrorKind};
@@ -164,7 +164,10 @@ impl<'a> Writer<'_, 'a> {
             TermType::Atom => Ok(atom_text::of(key).as_bytes()),
             TermType::Integer => {
                 let mut digits = Vec::new();
-                number::write_integer_term(&mut digits, key)?;
+                match Raw::from(key).integer(self.env) {
+                    Some(value) => write_integer(&mut digits, value),
+                    None => digits.extend(number::digits(key, self.left())?.0.into_bytes()),
+                }
                 let text: Term<'a> = NewBinary::from_slice(self.env, &digits).into();
                 Ok(Raw::from(text).bytes(self.env).unwrap_or_default())
             }

@@ -28,9 +28,10 @@ impl TermNumber {
         match raw.kind(env) {
             TermType::Integer => {
                 let unsigned = term.decode().map(Self::Unsigned);
-                unsigned
-                    .ok()
-                    .or_else(|| number::big_integer_text(term).map(Self::Big))
+                unsigned.ok().or_else(|| {
+                    let digits = number::digits(term, usize::MAX);
+                    digits.ok().map(|(digits, _cost)| Self::Big(digits))
+                })
             }
             TermType::Float => raw.float(env).map(Self::Float),
             _ => None,

@@ -4,6 +4,7 @@ use mcp_core::json::Limits;
 use rustler::{Env, Term, TermType};
 
 use super::error::{EncodeError, EncodeErrorKind};
+use super::number;
 use super::raw::{Raw, RawMembers};
 use super::read::read_term;
 use super::write::{Context, MAX_DEPTH, write_value};
@@ -69,11 +70,20 @@ impl<'a> Looking<'a> {
             };
         }
         match term.kind(self.env) {
-            TermType::Atom | TermType::Integer | TermType::Float => Look::Plain,
+            TermType::Atom | TermType::Float => Look::Plain,
+            TermType::Integer => self.at_integer(term),
             TermType::List if depth < MAX_DEPTH => self.at_elements(term, depth.saturating_add(1)),
             TermType::Map if depth < MAX_DEPTH => self.at_members(term, depth.saturating_add(1)),
             _ => Look::Other,
         }
+    }
+
+    /// One that is too long is for the writer to refuse.
+    fn at_integer(&mut self, term: Raw<'a>) -> Look {
+        if term.integer(self.env).is_some() {
+            return Look::Plain;
+        }
+        number::cost(term.term(self.env)).map_or(Look::Other, |cost| self.spend(cost))
     }
 
     fn spend(&mut self, bytes: usize) -> Look {

@@ -1,6 +1,8 @@
 //! Terms into JSON text: one pass, one buffer, nothing built in between.
 
-use mcp_core::json::{write_float, write_integer, write_plain, write_string, write_utf8};
+use mcp_core::json::{
+    write_float, write_integer, write_plain, write_string, write_unsigned, write_utf8,
+};
 use mcp_core::model::{Field, Shape};
 use mcp_core::revision::Revision;
 use rustler::{Binary, Env, Term, TermType};
@@ -144,8 +146,25 @@ impl<'w, 'a> Writer<'w, 'a> {
                 write_integer(self.out, value);
                 Ok(())
             }
-            None => number::write_integer_term(self.out, term.term(self.env)),
+            None => self.long_integer(term.term(self.env)),
         }
+    }
+
+    #[cold]
+    fn long_integer(&mut self, term: Term<'a>) -> Written {
+        if let Ok(value) = term.decode() {
+            write_unsigned(self.out, value);
+            return Ok(());
+        }
+        let (digits, cost) = number::digits(term, self.left())?;
+        self.out.extend_from_slice(digits.as_bytes());
+        self.charge(cost);
+        Ok(())
+    }
+
+    /// Takes more from the budget than what was written.
+    fn charge(&mut self, cost: usize) {
+        self.limit = self.limit.saturating_sub(cost);
     }
 
     /// The BEAM has no infinities and no NaN.
@@ -282,7 +301,11 @@ impl<'w, 'a> Writer<'w, 'a> {
                 self.wire_struct(table, map, &Extras::default())
             }
             Some(StructKind::Calendar(calendar)) => dates::write(self.out, calendar, term),
-            Some(StructKind::Decimal) => decimal::write(self.out, term),
+            Some(StructKind::Decimal) => {
+                let cost = decimal::write(self.out, term, self.left())?;
+                self.charge(cost);
+                Ok(())
+            }
             // It holds what is nobody's business but the handler's.
             None if atom_text::of(module) == "Elixir.McpServer.Conn" => Err(EncodeError::new(
                 EncodeErrorKind::Unsupported,

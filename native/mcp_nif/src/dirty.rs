@@ -1,0 +1,142 @@
+//! Who may work on a dirty CPU scheduler, and who is next.
+//!
+//! The line is here and not in a process or a table of Elixir's because the permits are: it needs no application
+//! that runs, a call that finds a permit free pays for one lock, and the call that gives a permit back hands it on.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustler::{Env, LocalPid, Monitor, Resource, ResourceArc};
+
+use crate::{atoms, resident};
+
+static LINE: Mutex<Line> = Mutex::new(Line {
+    limit: 1,
+    permits: 0,
+    waiting: VecDeque::new(),
+    called: Vec::new(),
+});
+
+struct Line {
+    /// How many of our calls may be on dirty CPU schedulers at once: all but one of those online, so that a
+    /// flood of messages never takes the last one from everybody else. Set when the library is loaded.
+    limit: usize,
+    /// Those of calls that work and of processes that are called. While one is free nobody waits.
+    permits: usize,
+    /// First come, first served.
+    waiting: VecDeque<(LocalPid, ResourceArc<Place>)>,
+    /// Those who were told that it is their turn, until they come.
+    called: Vec<(LocalPid, ResourceArc<Place>)>,
+}
+
+fn line() -> MutexGuard<'static, Line> {
+    LINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn limit_calls(limit: usize) {
+    line().limit = limit.max(1);
+}
+
+/// See [`resident`].
+pub(crate) fn stay() {
+    resident::keep(Place(()));
+    resident::keep(Handover(()));
+}
+
+impl Line {
+    /// The first that lives of those who wait is called. Where there is none the permit is free.
+    fn next(&mut self, env: Env<'_>) -> Option<LocalPid> {
+        while let Some((pid, place)) = self.waiting.pop_front() {
+            if pid.is_alive(env) {
+                self.called.push((pid, place));
+                return Some(pid);
+            }
+        }
+        self.permits = self.permits.saturating_sub(1);
+        None
+    }
+
+    /// Whether nobody waits, so that the permit is free.
+    fn give_back(&mut self) -> bool {
+        let free = self.waiting.is_empty();
+        self.permits = self.permits.saturating_sub(usize::from(free));
+        free
+    }
+
+    /// Whether the process was called and had not come yet.
+    fn strike(&mut self, pid: LocalPid) -> bool {
+        let place = self.called.iter().position(|(called, _)| *called == pid);
+        place.map(|place| self.called.swap_remove(place)).is_some()
+    }
+}
+
+/// A process in the line, watched because the permit of one that is called must not die with it.
+struct Place(());
+
+#[rustler::resource_impl]
+impl Resource for Place {
+    const IMPLEMENTS_DOWN: bool = true;
+
+    fn down<'a>(&'a self, env: Env<'a>, pid: LocalPid, _monitor: Monitor) {
+        let called = line().strike(pid);
+        if called {
+            hand_on(env);
+        }
+    }
+}
+
+/// The right to work on a dirty scheduler, given back when dropped.
+pub(crate) struct DirtyPermit(());
+
+impl Drop for DirtyPermit {
+    fn drop(&mut self) {
+        if !line().give_back() {
+            drop(ResourceArc::new(Handover(())));
+        }
+    }
+}
+
+/// A permit on its way to the next. It is a resource because a call whose process was killed meanwhile can send
+/// nothing; the destructor of a resource can.
+struct Handover(());
+
+#[rustler::resource_impl]
+impl Resource for Handover {
+    const IMPLEMENTS_DESTRUCTOR: bool = true;
+
+    fn destructor(self, env: Env<'_>) {
+        hand_on(env);
+    }
+}
+
+impl DirtyPermit {
+    /// `None` while there are too many already: the caller answers `:busy`, and its process, which now waits,
+    /// makes the call again when it gets the message `:mcp_turn`.
+    pub(crate) fn take(env: Env<'_>) -> Option<Self> {
+        let pid = env.pid();
+        let mut all = line();
+        let called = all.strike(pid);
+        if called || all.permits < all.limit {
+            all.permits = all.permits.saturating_add(usize::from(!called));
+            return Some(Self(()));
+        }
+        let place = ResourceArc::new(Place(()));
+        all.waiting.push_back((pid, place.clone()));
+        drop(all);
+        // A process that is not watched is dead.
+        let called = env.monitor(&place, &pid).is_none() && line().strike(pid);
+        if called {
+            drop(Self(()));
+        }
+        None
+    }
+}
+
+/// Calls the next one that waits.
+fn hand_on(env: Env<'_>) {
+    let next = line().next(env);
+    if let Some(pid) = next {
+        // Should it have died, its place learns of it.
+        let _ = env.send(&pid, atoms::mcp_turn());
+    }
+}

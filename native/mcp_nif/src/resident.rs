@@ -1,0 +1,55 @@
+//! What stays in memory when the module is purged: the library, and the types of its resources.
+//!
+//! The VM frees a type when its module is purged and no object of it lives, and with the last type that has a
+//! destructor it unmaps the library. Threads of a listener or of a reader, and calls on dirty schedulers, go on
+//! after a purge: they run code of the library and make objects. So one object of each type that they make is
+//! never given back.
+
+use std::mem;
+
+use mcp_core::catalog::{Catalog, CatalogLimits};
+use mcp_core::http::{Head, Policy, PolicyOptions, screen};
+use mcp_core::schema::{SchemaOptions, compile_with};
+use rustler::{Resource, ResourceArc};
+
+use crate::dirty;
+use crate::http::{ExchangeResource, ScreenedResource};
+use crate::protocol::CatalogResource;
+use crate::resources::{Output, SchemaResource};
+
+/// The least definition there is.
+const DEFINITION: &[u8] = br#"{"server":{"info":{"name":"","version":""}}}"#;
+
+/// Keeps the library of which this is called when it is loaded. `None` where an object cannot be made.
+pub(crate) fn stay() -> Option<()> {
+    dirty::stay();
+    keep(Output(Vec::new()));
+    keep(SchemaResource(
+        compile_with(b"true", &SchemaOptions::default()).ok()?,
+    ));
+    keep(CatalogResource(
+        Catalog::build(DEFINITION, &CatalogLimits::default()).ok()?,
+    ));
+    keep(screened()?);
+    keep(ExchangeResource::over());
+    Some(())
+}
+
+/// Never gives the object back.
+pub(crate) fn keep<T: Resource>(object: T) {
+    mem::forget(ResourceArc::new(object));
+}
+
+fn screened() -> Option<ScreenedResource> {
+    let policy = Policy::new(PolicyOptions::default()).ok()?;
+    let head = Head {
+        method: "POST",
+        target: "/mcp",
+        authority: Some("localhost"),
+        headers: &[
+            ("content-type", b"application/json"),
+            ("accept", b"application/json, text/event-stream"),
+        ],
+    };
+    screen(&policy, &head).ok().map(ScreenedResource)
+}

@@ -1,0 +1,43 @@
+defmodule McpServer.Native.DirtyTest do
+  # Calls that run long: first come, first served, whoever dies meanwhile. In a VM of its own, which has one permit.
+  use ExUnit.Case, async: true
+
+  alias McpServer.StdioPeer
+
+  @work Path.expand("../../support/dirty_work.exs", __DIR__)
+
+  # What a function of `McpServer.DirtyWork` gives in a VM with so many dirty CPU schedulers, where no application is
+  # started.
+  defp alone(function, schedulers \\ 2) do
+    expression = "IO.inspect(McpServer.DirtyWork.#{function}, limit: :infinity, width: 10_000)"
+    flags = "+SDcpu #{schedulers}:#{schedulers} +S #{max(schedulers, 2)}:#{max(schedulers, 2)}"
+
+    {output, 0} =
+      System.cmd("elixir", ["--erl", flags, "-pa", StdioPeer.ebin(), "-r", @work, "-e", expression],
+        stderr_to_stdout: true
+      )
+
+    output |> Code.eval_string() |> elem(0)
+  end
+
+  test "those who wait are served in the order in which they came" do
+    assert alone("in_order(20)") == Enum.to_list(1..20)
+  end
+
+  test "one that is killed while it waits holds up nobody" do
+    assert alone("killed_waiting(20)") == Enum.to_list(2..20//2)
+  end
+
+  test "one that is killed when it is called holds up nobody" do
+    assert alone("killed_called(20)") == Enum.to_list(1..20)
+  end
+
+  test "one that is killed while it works hands on to the next" do
+    assert alone("killed_working(5)") == Enum.to_list(1..5)
+  end
+
+  test "nothing stays behind: no message, no atom, and a permit for each call" do
+    assert alone("left_behind(50)") == %{messages: 0, atoms: 0, waiting: 0}
+    assert alone("left_behind(50)", 4) == %{messages: 0, atoms: 0, waiting: 0}
+  end
+end

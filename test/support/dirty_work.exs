@@ -1,0 +1,140 @@
+defmodule McpServer.DirtyWork do
+  # Processes that want a dirty CPU scheduler at once, in a VM that lets only so many of ours have one. Each gives the
+  # number it was started with when it is done.
+  @moduledoc false
+
+  alias McpServer.FaultRouter.Schemas
+  alias McpServer.{JSON, Native}
+  alias McpServer.Native.Dirty
+  alias McpServer.Schema.Validator
+
+  # Longer than what is read on a normal scheduler.
+  @long "[\"#{String.duplicate("x", 100_000)}\"]"
+
+  @doc "Who is served when, of so many that come one after the other."
+  def in_order(count) do
+    holder = hold()
+    waiting = wait_in_line(count)
+    :erlang.resume_process(holder)
+    served(waiting)
+  end
+
+  @doc "The same, where every other one is killed while it waits."
+  def killed_waiting(count) do
+    holder = hold()
+    waiting = wait_in_line(count)
+    {killed, left} = Enum.split_with(waiting, fn {number, _pid} -> rem(number, 2) == 1 end)
+    for {_number, pid} <- killed, do: kill(pid)
+    :erlang.resume_process(holder)
+    served(left)
+  end
+
+  @doc "The same, where the one whose turn it is gets killed instead of served."
+  def killed_called(count) do
+    holder = hold()
+    waiting = wait_in_line(count)
+    kill(holder)
+    served(waiting)
+  end
+
+  @doc "The same, where the one that works is killed while it does."
+  def killed_working(count) do
+    worker = spawn(lattice())
+    until(fn -> Process.info(worker, :current_function) == {:current_function, {Native, :schema_validate_dirty, 2}} end)
+    waiting = wait_in_line(count)
+    kill(worker)
+    served(waiting)
+  end
+
+  @doc "What is left when so many have come and gone, some of them killed."
+  def left_behind(count) do
+    come_and_go(count)
+    atoms = :erlang.system_info(:atom_count)
+    messages = come_and_go(count)
+
+    %{
+      messages: messages,
+      atoms: :erlang.system_info(:atom_count) - atoms,
+      waiting: if(Native.json_decode_dirty(@long, {1_000_000, 10, 10, 10, false}, false) == :busy, do: 1, else: 0)
+    }
+  end
+
+  defp come_and_go(count) do
+    workers = for number <- 1..count, do: {number, spawn_monitor(fn -> exit({:messages, several()}) end)}
+    for {number, {pid, _monitor}} <- workers, rem(number, 3) == 0, do: Process.exit(pid, :kill)
+
+    Enum.sum(
+      for {_number, {pid, monitor}} <- workers do
+        receive do
+          {:DOWN, ^monitor, :process, ^pid, {:messages, count}} -> count
+          {:DOWN, ^monitor, :process, ^pid, :killed} -> 0
+        end
+      end
+    )
+  end
+
+  defp several do
+    for _n <- 1..20, do: {:ok, [_text]} = JSON.decode(@long)
+    elem(Process.info(self(), :message_queue_len), 1)
+  end
+
+  # A process that has been called and does not come, because it is suspended: it has the only permit.
+  defp hold do
+    {worker, monitor} = spawn_monitor(lattice())
+    holder = spawn(fn -> JSON.decode(@long) end)
+
+    if until_waiting(holder) and :erlang.suspend_process(holder) do
+      receive do: ({:DOWN, ^monitor, :process, ^worker, _reason} -> holder)
+    else
+      Process.demonitor(monitor, [:flush])
+      hold()
+    end
+  end
+
+  # Each joins the line when the one before it stands in it.
+  defp wait_in_line(count) do
+    {parent, clock} = {self(), :atomics.new(1, [])}
+
+    for number <- 1..count do
+      pid = spawn(fn -> send(parent, {:served, number, turn(clock)}) end)
+      true = until_waiting(pid)
+      {number, pid}
+    end
+  end
+
+  # When its last attempt began: the next one is called when that has ended.
+  defp turn(clock) do
+    Dirty.call(fn ->
+      Process.put(:turn, :atomics.add_get(clock, 1, 1))
+      Native.json_decode_dirty(@long, {1_000_000, 10, 10, 10, false}, false)
+    end)
+
+    Process.get(:turn)
+  end
+
+  defp served(waiting) do
+    turns = for {number, _pid} <- waiting, do: receive(do: ({:served, ^number, turn} -> {turn, number}))
+    for {_turn, number} <- Enum.sort(turns), do: number
+  end
+
+  defp until_waiting(pid) do
+    until(fn -> Process.info(pid, [:status, :current_function]) in [nil, waiting()] end)
+    Process.alive?(pid)
+  end
+
+  defp waiting, do: [status: :waiting, current_function: {Dirty, :call, 1}]
+
+  defp kill(pid) do
+    monitor = Process.monitor(pid)
+    Process.exit(pid, :kill)
+    receive do: ({:DOWN, ^monitor, :process, ^pid, _reason} -> :ok)
+  end
+
+  defp until(fun), do: fun.() || until(fun)
+
+  # What takes longest: all steps that a check may take.
+  defp lattice do
+    {:ok, validator} = Validator.compile(Schemas.lattice())
+    fn -> Validator.validate(validator, %{"value" => "hostile"}) end
+  end
+end
