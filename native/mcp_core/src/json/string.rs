@@ -125,25 +125,18 @@ fn collect(text: &str, quote: usize, into: &mut impl Collect) -> Result<usize, J
     }
 }
 
-/// What a backslash and a letter stand for, by the letter; 0 where there is no such escape.
-const SHORT_ESCAPES: [u8; 256] = {
-    let escapes = b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
-    let mut table = [0; 256];
-    let (mut pairs, _) = escapes.as_chunks::<2>();
-    while let [[letter, byte], after @ ..] = pairs {
-        table[*letter as usize] = *byte;
-        pairs = after;
-    }
-    table
-};
-
 /// The character that a backslash and this letter stand for.
 #[inline]
-fn short_escape(letter: u8) -> Option<u8> {
-    SHORT_ESCAPES
-        .get(usize::from(letter))
-        .copied()
-        .filter(|byte| *byte != 0)
+const fn short_escape(letter: u8) -> Option<u8> {
+    Some(match letter {
+        b'"' | b'\\' | b'/' => letter,
+        b'b' => 8,
+        b'f' => 12,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        _ => return None,
+    })
 }
 
 /// The character of `\uXXXX`, or of two of them that are a surrogate pair.
