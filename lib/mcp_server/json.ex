@@ -196,8 +196,16 @@ defmodule McpServer.JSON do
     keys in [:refuse, :last] ||
       raise ArgumentError, "expected :duplicate_keys to be :refuse or :last, got: #{inspect(keys)}"
 
-    limits = Keyword.merge(@limits, Limit.check_all!(limits, @most))
-    {limits[:max_bytes], limits[:max_depth], limits[:max_values], limits[:max_digits], keys == :last}
+    Limit.check_all!(limits, @most)
+    {max_bytes, max_depth, max_values, max_digits, _last?} = @default_options
+
+    {
+      Keyword.get(limits, :max_bytes, max_bytes),
+      Keyword.get(limits, :max_depth, max_depth),
+      Keyword.get(limits, :max_values, max_values),
+      Keyword.get(limits, :max_digits, max_digits),
+      keys == :last
+    }
   end
 
   defp bang!({:ok, value}), do: value

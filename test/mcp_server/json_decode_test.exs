@@ -34,6 +34,14 @@ defmodule McpServer.JSON.DecodeTest do
       end
     end
 
+    test "strings with escapes, long and short by turns, are each read by themselves" do
+      long = String.duplicate("é\n\"🙂\" \\ plain text, ", 500)
+      strings = [long, "", "\n", long <> "\t", "x\"", "/\b\f\r", "plain"]
+      text = IO.iodata_to_binary(JSON.encode!(%{"a" => strings, long => "\n"}))
+      assert JSON.decode!(text) == %{"a" => strings, long => "\n"}
+      assert JSON.decode!(~S(["\u00e9\ud83d\ude42\/","a\u0000"])) == ["é🙂/", <<"a", 0>>]
+    end
+
     test "-0 is the integer, -0.0 the float with its sign" do
       assert JSON.decode!("-0") === 0
       assert <<1::1, 0::63>> = <<JSON.decode!("-0.0")::float>>

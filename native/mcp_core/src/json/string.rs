@@ -1,6 +1,6 @@
 //! Strings: their quotes, their escapes, and the plain runs between them.
 
-use super::plain::plain_run;
+use super::plain::{Checked, copy_plain_run, plain_run};
 use super::{JsonError, JsonErrorKind, Text};
 
 /// The bytes of the string whose opening quote is at `quote`, and the offset behind it, if it has
@@ -40,24 +40,46 @@ pub(super) fn between_quotes(text: &str, quote: usize, end: usize) -> &str {
 }
 
 fn read_escaped(text: &str, quote: usize) -> Result<(Text<'_>, usize), JsonError> {
-    let mut decoded = String::new();
-    let end = collect(text, quote, &mut decoded)?;
-    Ok((Text::owned(decoded), end))
+    let mut decoded = Vec::with_capacity(64);
+    let (read, end) = decode(text, quote, &mut decoded)?;
+    Ok((Text::owned(read.to_owned()), end))
+}
+
+/// Reads the string whose opening quote is at `quote` into `decoded`; returns its text and the offset
+/// behind it.
+pub(super) fn decode<'d>(
+    text: &str,
+    quote: usize,
+    decoded: &'d mut Vec<u8>,
+) -> Result<(&'d str, usize), JsonError> {
+    decoded.clear();
+    let end = collect(text, quote, decoded)?;
+    // Runs of the text and whole characters: the check cannot fail.
+    let read = simdutf8::basic::from_utf8(decoded).unwrap_or_default();
+    Ok((read, end))
 }
 
 /// What a string is collected into while its escapes are checked.
 trait Collect {
-    fn run(&mut self, run: &str);
+    /// Takes the plain bytes at the front; returns what follows them.
+    fn run<'t>(&mut self, bytes: &'t [u8]) -> &'t [u8];
+    fn ascii(&mut self, byte: u8);
     fn character(&mut self, character: char);
 }
 
-impl Collect for String {
-    fn run(&mut self, run: &str) {
-        self.push_str(run);
+impl Collect for Vec<u8> {
+    #[inline]
+    fn run<'t>(&mut self, bytes: &'t [u8]) -> &'t [u8] {
+        copy_plain_run::<Checked>(bytes, self)
+    }
+
+    #[inline]
+    fn ascii(&mut self, byte: u8) {
+        self.push(byte);
     }
 
     fn character(&mut self, character: char) {
-        self.push(character);
+        self.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
     }
 }
 
@@ -65,7 +87,12 @@ impl Collect for String {
 struct Unread;
 
 impl Collect for Unread {
-    fn run(&mut self, _run: &str) {}
+    #[inline]
+    fn run<'t>(&mut self, bytes: &'t [u8]) -> &'t [u8] {
+        bytes.get(plain_run(bytes)..).unwrap_or_default()
+    }
+
+    fn ascii(&mut self, _byte: u8) {}
 
     fn character(&mut self, _character: char) {}
 }
@@ -73,47 +100,41 @@ impl Collect for Unread {
 /// Reads the string whose opening quote is at `quote` piece by piece.
 fn collect(text: &str, quote: usize, into: &mut impl Collect) -> Result<usize, JsonError> {
     let bytes = text.as_bytes();
-    let mut from = quote.wrapping_add(1);
+    let mut rest = bytes.get(quote.wrapping_add(1)..).unwrap_or_default();
     loop {
-        let at = from.wrapping_add(plain_run(bytes.get(from..).unwrap_or_default()));
-        into.run(text.get(from..at).unwrap_or_default());
-        match bytes.get(at) {
-            Some(b'"') => return Ok(at.wrapping_add(1)),
-            Some(b'\\') => {
-                let (character, end) = escape(bytes, at)?;
+        rest = into.run(rest);
+        let at = bytes.len().wrapping_sub(rest.len());
+        match rest {
+            [b'"', ..] => return Ok(at.wrapping_add(1)),
+            [b'\\', b'u', ..] => {
+                let (character, end) = unicode_escape(bytes, at)?;
                 into.character(character);
-                from = end;
+                rest = bytes.get(end..).unwrap_or_default();
             }
-            Some(_) => return Err(JsonError::new(JsonErrorKind::ControlCharacter, at)),
-            None => return Err(JsonError::new(JsonErrorKind::UnexpectedEnd, at)),
+            [b'\\', letter, after @ ..] => {
+                let Some(byte) = short_escape(*letter) else {
+                    return Err(JsonError::new(JsonErrorKind::InvalidEscape, at));
+                };
+                into.ascii(byte);
+                rest = after;
+            }
+            [b'\\'] => return Err(JsonError::new(JsonErrorKind::UnexpectedEnd, bytes.len())),
+            [_, ..] => return Err(JsonError::new(JsonErrorKind::ControlCharacter, at)),
+            [] => return Err(JsonError::new(JsonErrorKind::UnexpectedEnd, at)),
         }
-    }
-}
-
-/// The character of the escape whose backslash is at `at`, and the offset behind it.
-#[inline]
-fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), JsonError> {
-    let letter = bytes.get(at.wrapping_add(1)).copied();
-    match letter.and_then(short_escape) {
-        Some(character) => Ok((character, at.wrapping_add(2))),
-        None if letter == Some(b'u') => unicode_escape(bytes, at),
-        None if letter.is_none() => Err(JsonError::new(JsonErrorKind::UnexpectedEnd, bytes.len())),
-        None => Err(JsonError::new(JsonErrorKind::InvalidEscape, at)),
     }
 }
 
 /// The character that a backslash and this letter stand for.
 #[inline]
-const fn short_escape(letter: u8) -> Option<char> {
+const fn short_escape(letter: u8) -> Option<u8> {
     Some(match letter {
-        b'"' => '"',
-        b'\\' => '\\',
-        b'/' => '/',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        b'n' => '\n',
-        b'r' => '\r',
-        b't' => '\t',
+        b'"' | b'\\' | b'/' => letter,
+        b'b' => 8,
+        b'f' => 12,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
         _ => return None,
     })
 }

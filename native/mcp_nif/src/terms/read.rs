@@ -146,6 +146,10 @@ impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
         }
     }
 
+    fn decoded_string(&mut self, text: &str) -> Raw<'e> {
+        self.copy(text)
+    }
+
     #[inline]
     fn key(&mut self, text: Text<'a>) -> Raw<'e> {
         let text = match text.into_cow() {
