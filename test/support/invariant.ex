@@ -5,7 +5,7 @@ defmodule McpServer.Invariant do
   import ExUnit.Assertions
 
   # Milliseconds.
-  @settling 20
+  @settling 50
 
   @doc "The figures of this VM, without garbage; memory in bytes."
   @spec figures() :: %{String.t() => non_neg_integer()}
