@@ -89,14 +89,13 @@ defmodule McpServer.Connection do
   def handle_info({:mcp_ended, pid, result}, state), do: settle(Calls.done(state, pid, result))
 
   def handle_info({:mcp_notify, tag, pid, gate, message}, state),
-    do: settle(Notices.notify(state, tag, pid, gate, message))
+    do: go_on(Notices.notify(state, tag, pid, gate, message))
 
-  def handle_info({:mcp_pause, tag, pid, retry_ms}, state), do: settle(Notices.pause(state, tag, pid, retry_ms))
-  def handle_info({:mcp_ask, tag, pid, requests}, state), do: settle(Input.ask(state, tag, pid, requests))
-  def handle_info({:mcp_change, change}, state), do: settle(Streams.changed(state, change))
+  def handle_info({:mcp_pause, tag, pid, retry_ms}, state), do: go_on(Notices.pause(state, tag, pid, retry_ms))
+  def handle_info({:mcp_ask, tag, pid, requests}, state), do: go_on(Input.ask(state, tag, pid, requests))
+  def handle_info({:mcp_change, change}, state), do: go_on(Streams.changed(state, change))
   def handle_info(:mcp_deadline, state), do: settle(Calls.sweep(state))
-  # Nothing else is in the mailbox: what is ready goes out. With nothing ready, it was quiet for a while.
-  def handle_info(:timeout, state), do: if(ready?(state), do: flush(state), else: {:noreply, state, :hibernate})
+  def handle_info(:timeout, state), do: quiet(state)
   def handle_info(:mcp_grace_over, state), do: settle(Calls.stop_all(%{state | backlog: []}))
   def handle_info({:DOWN, _monitor, :process, pid, reason}, state), do: settle(Calls.down(state, pid, reason))
 
@@ -104,7 +103,7 @@ defmodule McpServer.Connection do
     case module.event(channel, message) do
       {events, channel} -> settle(Enum.reduce(events, %{state | channel: {module, channel}}, &event/2))
       # A handler can send its connection anything; none of it is kept.
-      :unknown -> settle(state)
+      :unknown -> go_on(state)
     end
   end
 
@@ -135,7 +134,7 @@ defmodule McpServer.Connection do
   def handle_call(_request, _from, state), do: {:reply, {:error, :unknown_call}, state, 0}
 
   @impl true
-  def handle_cast(_message, state), do: settle(state)
+  def handle_cast(_message, state), do: go_on(state)
 
   defp event({:lines, lines}, state), do: Inbox.receive(state, lines)
   defp event(:too_long, state), do: Inbox.refuse_line(state)
@@ -153,6 +152,18 @@ defmodule McpServer.Connection do
 
   defp close(state, _reason), do: state
 
+  # Nothing is in the mailbox: what is ready goes out, then a line is read ahead. With neither, it was quiet for a while.
+  defp quiet(state) do
+    cond do
+      ready?(state) -> flush(state)
+      Inbox.ahead?(state) -> go_on(state)
+      true -> {:noreply, state, :hibernate}
+    end
+  end
+
+  # However much handlers have to say, the client is heard.
+  defp go_on(state), do: settle(Inbox.read_ahead(state))
+
   defp settle(%{closing: :closed} = state), do: {:stop, :normal, state}
 
   defp settle(state) do
@@ -161,7 +172,7 @@ defmodule McpServer.Connection do
     cond do
       Outbox.full?(state.outbox) -> flush(state)
       finished?(state) -> flush(state)
-      ready?(state) -> {:noreply, state, 0}
+      ready?(state) or Inbox.ahead?(state) -> {:noreply, state, 0}
       true -> rest(state)
     end
   end
@@ -177,8 +188,16 @@ defmodule McpServer.Connection do
 
   defp flush(state) do
     case write(state) do
-      {:ok, state} -> if finished?(state), do: {:stop, :normal, state}, else: rest(state)
+      {:ok, state} -> written(state)
       {:closed, state} -> {:stop, :normal, %{state | closing: :closed}}
+    end
+  end
+
+  defp written(state) do
+    cond do
+      finished?(state) -> {:stop, :normal, state}
+      Inbox.ahead?(state) -> {:noreply, state, 0}
+      true -> rest(state)
     end
   end
 

@@ -147,15 +147,47 @@ defmodule McpServer.Protocol.CallsTest do
     test "waiting requests are bounded by their weight too" do
       client = open(gated(self()), max_calls: 1, max_waiting_bytes: 1_000)
       lines(client, for(n <- 1..50, do: call_line(client, n)))
-      settle(client)
-      state = :sys.get_state(client.connection)
+      state = settled(client)
       assert state.waiting.count in 1..10
       assert length(state.backlog) == 50 - 1 - state.waiting.count
     end
 
+    test "while every place is taken, what needs none is heard behind more calls than there are places" do
+      client = open(gated(self()), max_calls: 2)
+      list = line(client, %{"id" => 100, "method" => "tools/list"})
+      lines(client, for(n <- 1..20, do: call_line(client, n)) ++ [list])
+      assert_receive {:entered, 1, first}
+      assert_receive {:entered, 2, _second}
+      assert %{"id" => 100, "result" => %{"tools" => [_ | _]}} = next(client)
+      refute_received {:entered, 3, _third}
+      send(first, :go)
+      assert %{"id" => 1} = next(client)
+      assert_receive {:entered, 3, _third}
+    end
+
+    test "handlers that never stop to talk do not keep the client from being heard" do
+      talk = fn conn, _arguments ->
+        Enum.each(Stream.iterate(1, &(&1 + 1)), &McpServer.Controller.progress(conn, &1))
+      end
+
+      client = open(talk, max_calls: 2)
+
+      calls =
+        for id <- 1..2 do
+          params = %{"name" => "run", "arguments" => %{}, "_meta" => %{"progressToken" => id}}
+          line(client, %{"id" => id, "method" => "tools/call", "params" => params})
+        end
+
+      list = line(client, %{"id" => 100, "method" => "tools/list"})
+      lines(client, calls ++ for(n <- 3..20, do: call_line(client, n)) ++ [list])
+      assert %{"id" => 100, "result" => %{"tools" => [_ | _]}} = next(client)
+    end
+
+    defp line(client, message), do: McpServer.JSON.encode!(McpServer.Test.Client.complete(client, message))
+
     defp call_line(client, n) do
       message = %{"id" => n, "method" => "tools/call", "params" => %{"name" => "run", "arguments" => %{"n" => n}}}
-      McpServer.JSON.encode!(McpServer.Test.Client.complete(client, message))
+      line(client, message)
     end
 
     test "M7: an id that is in flight is refused, and the first call completes unharmed" do

@@ -2,6 +2,7 @@ defmodule McpServer.Wire do
   # A client of `McpServer.Test` used message by message: what is sent is not waited for.
   @moduledoc false
 
+  alias McpServer.Connection.Inbox
   alias McpServer.Test.Client
 
   @doc "Opens a channel to `McpServer.RuntimeRouter` whose handlers run `fun`."
@@ -50,7 +51,13 @@ defmodule McpServer.Wire do
 
   @doc "Waits until the connection has handled everything sent to it so far."
   def settle(client) do
-    _state = :sys.get_state(client.connection)
+    _state = settled(client)
     :ok
+  end
+
+  @doc "The state of the connection when it has read as far ahead as it may."
+  def settled(client) do
+    state = :sys.get_state(client.connection)
+    if Inbox.ahead?(state), do: settled(client), else: state
   end
 end

@@ -39,7 +39,7 @@ defmodule McpServer.Connection.Calls do
 
     cond do
       Session.in_flight?(state.session, key) -> refuse_duplicate(state, request, target)
-      state.waiting.count == 0 and place?(state) -> start(state, entry)
+      free?(state) -> start(state, entry)
       true -> overload(state, entry, state.options.overload)
     end
   end
@@ -56,6 +56,10 @@ defmodule McpServer.Connection.Calls do
     session = Session.place(state.session, entry.key, :waiting)
     %{state | session: session, waiting: Waiting.put(state.waiting, entry)}
   end
+
+  @doc "Whether a request would run at once: there is a place, and nobody waits for it."
+  @spec free?(State.t()) :: boolean()
+  def free?(state), do: state.waiting.count == 0 and place?(state)
 
   # Calls that wait for the client take no place.
   defp place?(state), do: map_size(state.calls) - state.awaiting_input < state.options.max_calls

@@ -1,8 +1,9 @@
 defmodule McpServer.Connection.Inbox do
   @moduledoc false
   # Lines in: each is admitted by the core, and its outcome carried out. Lines wait here, unread, while
-  # enough requests wait for a place; the peer gets no credit meanwhile, so the pipe fills up and the
-  # peer waits too.
+  # every place is taken and there is something else to do: a line is a view of its batch, a request that
+  # waits for a place has a heap to be collected. What is read ahead is bounded too; the peer gets no credit
+  # meanwhile, so the pipe fills up and the peer waits.
 
   alias McpServer.{Catalog, Protocol, Request, Session}
   alias McpServer.Connection.{Calls, Channel, Input, Replies, Report, State, Streams, Waiting}
@@ -20,13 +21,10 @@ defmodule McpServer.Connection.Inbox do
   defp join([], lines), do: lines
   defp join(backlog, lines), do: backlog ++ lines
 
-  @doc "Admits what waits, as far as there is room."
+  @doc "Admits lines while there are places for calls."
   @spec admit_lines(State.t()) :: State.t()
-  def admit_lines(%{backlog: [line | rest]} = state) do
-    if Waiting.room?(state.waiting, state.options),
-      do: admit_lines(admit(%{state | backlog: rest, line_bytes: byte_size(line)}, line)),
-      else: state
-  end
+  def admit_lines(%{backlog: [_line | _rest]} = state),
+    do: if(Calls.free?(state), do: admit_lines(admit_next(state)), else: state)
 
   def admit_lines(%{backlog: [], owed_credits: 0} = state), do: state
 
@@ -34,6 +32,18 @@ defmodule McpServer.Connection.Inbox do
     if state.closing == nil, do: for(_ <- 1..state.owed_credits, do: channel.credit(it))
     %{state | owed_credits: 0}
   end
+
+  @doc "Whether a line may be read ahead: what it is, such as a cancellation, may not need a place."
+  @spec ahead?(State.t()) :: boolean()
+  def ahead?(%{backlog: []}), do: false
+  def ahead?(state), do: Waiting.room?(state.waiting, state.options)
+
+  @doc "Reads one line ahead, if one waits and may be."
+  @spec read_ahead(State.t()) :: State.t()
+  def read_ahead(state), do: if(ahead?(state), do: admit_next(state), else: state)
+
+  defp admit_next(%{backlog: [line | rest]} = state),
+    do: admit(%{state | backlog: rest, line_bytes: byte_size(line)}, line)
 
   defp admit(state, line) do
     observe(state, line)
