@@ -49,6 +49,16 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
     _nothing in RuntimeError -> nil
   end
 
+  defp logged(server, text), do: Enum.count(FaultServer.log(server), &String.contains?(&1, text))
+
+  defp eventually(condition, left) do
+    cond do
+      condition.() -> true
+      left == 0 -> false
+      true -> Process.sleep(20) && eventually(condition, left - 1)
+    end
+  end
+
   # A tool's failure is a result with an id, and the log has one entry of that id, of a bounded size.
   defp assert_failed(server, answer) do
     assert %{"result" => %{"isError" => true, "content" => [%{"text" => text}]}} = answer
@@ -172,6 +182,27 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         end
 
         kept(@transport, context, [first: &report.(&1, 100)], &report.(&1, scaled(20_000)))
+      end
+
+      test "T6: progress after its cancellation is not sent, and harms nobody", context do
+        kept(@transport, context, fn server ->
+          id = System.unique_integer([:positive])
+          arguments = %{"from" => "a cancelled call", "count" => 1_000}
+          reported = logged(server, "reported 999 times: [:ok]")
+          server = FaultServer.begin(server, id, "progress", arguments, meta: %{"progressToken" => "p"})
+          # Over stdio whatever comes of the call would be read below.
+          if @transport == :stdio, do: assert(%{"params" => %{"progress" => 1}} = StdioPeer.message(server.peer))
+          assert eventually(fn -> logged(server, "the call reports") == reported + 1 end, 500)
+          FaultServer.cancel(server, id)
+          assert eventually(fn -> logged(server, "reported 999 times: [:ok]") == reported + 1 end, 500)
+          assert logged(server, "the call has ended: :killed") == reported + 1
+
+          server = FaultServer.begin(server, id + 1, "echo", %{"text" => "after"})
+
+          if @transport == :stdio,
+            do: assert(FaultServer.text(StdioPeer.message(server.peer)) == ~s({"text":"after"})),
+            else: assert(FaultServer.text(FaultServer.await(server, id + 1)) == ~s({"text":"after"}))
+        end)
       end
 
       test "T8: it floods its connection's mailbox", context do

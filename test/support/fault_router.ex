@@ -194,6 +194,22 @@ defmodule McpServer.FaultRouter.Handlers do
     {:ok, [text("0")]}
   end
 
+  # It is cancelled; the process it has started reports on, and tells in the log what it was answered.
+  def report(conn, %{"from" => "a cancelled call", "count" => count}) do
+    call = self()
+
+    spawn(fn ->
+      reference = Process.monitor(call)
+      :ok = progress(conn, 1)
+      Logger.error("the call reports")
+      receive do: ({:DOWN, ^reference, _type, _pid, reason} -> Logger.error("the call has ended: #{inspect(reason)}"))
+      answers = for n <- 2..count, do: progress(conn, n)
+      Logger.error("reported #{length(answers)} times: #{inspect(Enum.uniq(answers))}")
+    end)
+
+    Process.sleep(:infinity)
+  end
+
   @form %{"type" => "object", "properties" => %{"name" => %{"type" => "string"}}}
 
   def ask(conn, _arguments) do

@@ -124,6 +124,15 @@ defmodule McpServer.FaultServer do
     message
   end
 
+  @doc "Cancels a call that was begun, as clients of 2026-07-28 do: over HTTP they close its connection."
+  @spec cancel(t(), integer()) :: term()
+  def cancel(%{transport: :stdio, peer: peer}, id) do
+    note = %{"jsonrpc" => "2.0", "method" => "notifications/cancelled", "params" => %{"requestId" => id}}
+    StdioPeer.write_raw(peer, [JSON.encode!(note), ?\n])
+  end
+
+  def cancel(%{transport: :http}, id), do: {__MODULE__, id} |> Process.delete() |> HttpPeer.close()
+
   defp keep(%{peer: peer} = server, message, id, timeout) do
     Process.put({__MODULE__, peer, message["id"]}, message)
     await(server, id, timeout)
