@@ -8,6 +8,7 @@ defmodule McpServer.LimitsGuideTest do
   alias McpServer.{HttpPlug, HttpServer, Limit, LimitsRouter}
   alias McpServer.Schema.Validator
 
+  @moduletag timeout: 300_000
   @external_resource "guides/limits.md"
   @units %{"KiB" => 1024, "MiB" => 1024 * 1024, "GiB" => 1024 * 1024 * 1024, nil => 1}
 
