@@ -2,16 +2,66 @@ defmodule Mix.McpServer do
   # What the tasks about routers have in common.
   @moduledoc false
 
+  alias McpServer.Limit
+
   @switches [timeout: :integer, compile: :boolean, start: :boolean]
 
-  @doc "The router's name and the options of a task that knows `switches` beside those of all."
+  @doc "The router's name and the options of a task that serves it, and knows `switches` beside those of all."
   @spec parse!([String.t()], keyword(atom()), String.t()) :: {String.t(), keyword()}
   def parse!(arguments, switches, usage) do
-    case OptionParser.parse(arguments, strict: switches ++ @switches) do
-      {options, [name], []} -> {name, options}
-      _wrong -> Mix.raise(usage)
+    case options!(arguments, switches ++ @switches, usage) do
+      {options, [name]} -> {name, limits!(options, [timeout: :milliseconds], usage)}
+      _names -> Mix.raise(usage)
     end
   end
+
+  @doc "The options and the names; what is wrong with an option is said in front of the usage line."
+  @spec options!([String.t()], keyword(), String.t()) :: {keyword(), [String.t()]}
+  def options!(arguments, switches, usage) do
+    case OptionParser.parse(arguments, strict: switches) do
+      {options, names, []} -> {options, names}
+      {_options, _names, [wrong | _more]} -> refuse!(wrong(wrong, switches), usage)
+    end
+  end
+
+  defp wrong({switch, value}, switches) do
+    types = for {name, type} <- switches, switch(name) == switch, type <- List.wrap(type), type != :keep, do: type
+
+    case {types, value} do
+      {[], _value} -> "there is no option #{switch}"
+      {[:boolean], _value} -> "expected #{switch} to have no value, got: #{value}"
+      {[_type], nil} -> "expected #{switch} to have a value"
+      {[type], _value} -> "expected #{switch} to be #{article(type)}, got: #{value}"
+    end
+  end
+
+  defp article(:integer), do: "an integer"
+  defp article(:string), do: "a string"
+
+  @doc "The options, if those in `units` are limits of these units."
+  @spec limits!(keyword(), [{atom(), Limit.unit()}], String.t()) :: keyword()
+  def limits!(options, units, usage) do
+    for {name, unit} <- units, Keyword.has_key?(options, name), do: Limit.check!(switch(name), options[name], unit)
+    options
+  rescue
+    error in ArgumentError -> refuse!(error.message, usage)
+  end
+
+  @doc "Whether the results are wanted as JSON."
+  @spec json?(keyword(), String.t()) :: boolean()
+  def json?(options, usage) do
+    case Keyword.get(options, :format, "text") do
+      "text" -> false
+      "json" -> true
+      other -> refuse!("expected --format to be text or json, got: #{other}", usage)
+    end
+  end
+
+  defp switch(name), do: "--" <> String.replace(Atom.to_string(name), "_", "-")
+
+  @doc "Raises with a sentence about an option, and the usage line below it."
+  @spec refuse!(String.t(), String.t()) :: no_return()
+  def refuse!(sentence, usage), do: Mix.raise("#{sentence}\n#{usage}")
 
   @doc "Compiles and starts the application, as far as the options want it, and the library."
   @spec start_application(keyword()) :: :ok
@@ -36,13 +86,14 @@ defmodule Mix.McpServer do
       Mix.shell(shell)
     end
 
+    if not Enum.any?(Map.keys(folders()), &loaded?/1), do: Mix.raise("nothing is compiled yet: run mix compile first")
     :ok
   end
 
   @doc "The routers with these names; without names every router of the project, of each application in an umbrella."
   @spec routers!([String.t()]) :: [module()]
   def routers!([]) do
-    case Enum.sort(Enum.flat_map(applications(), &routers/1)) do
+    case Enum.sort(Enum.flat_map(Map.keys(folders()), &routers/1)) do
       [] -> Mix.raise("there is no router in this project: no module says `use McpServer.Router`")
       routers -> routers
     end
@@ -50,17 +101,18 @@ defmodule Mix.McpServer do
 
   def routers!(names), do: Enum.map(names, &router!/1)
 
-  defp applications do
-    case Mix.Project.apps_paths() do
-      nil -> [Mix.Project.config()[:app]]
-      paths -> Map.keys(paths)
-    end
-  end
+  @doc "The folder of the application that the router belongs to, from where the task runs: `\"\"`, in an umbrella `apps/shop`."
+  @spec folder(module()) :: Path.t()
+  def folder(router), do: Map.get(folders(), Application.get_application(router), "")
 
-  defp routers(application) do
-    _loaded = Application.load(application)
-    for module <- Application.spec(application, :modules) || [], router?(module), do: module
-  end
+  @doc "The applications of the project, of an umbrella all of them, and their folders."
+  @spec folders() :: %{atom() => Path.t()}
+  def folders, do: Mix.Project.apps_paths() || %{Mix.Project.config()[:app] => ""}
+
+  defp routers(application),
+    do: for(module <- Application.spec(application, :modules) || [], router?(module), do: module)
+
+  defp loaded?(application), do: Application.load(application) in [:ok, {:error, {:already_loaded, application}}]
 
   defp router?(module), do: Code.ensure_loaded?(module) and function_exported?(module, :__mcp__, 1)
 

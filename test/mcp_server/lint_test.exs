@@ -135,6 +135,8 @@ defmodule McpServer.LintTest do
   test "options, codes, budgets and routers that there are not" do
     router = router!(tool("A tool"))
     assert_raise ArgumentError, fn -> Lint.run(router, tokens: 1) end
+    # None of two lists is dropped silently.
+    assert_raise ArgumentError, fn -> Lint.run(router, ignore: [:format], ignore: [:reference]) end
 
     assert_raise ArgumentError, "there is no code :formt; see McpServer.Lint.codes/0", fn ->
       Lint.run(router, ignore: [:formt])

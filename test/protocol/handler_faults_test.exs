@@ -26,6 +26,39 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
   defp echoes?(server),
     do: FaultServer.text(FaultServer.call(server, "echo", %{"text" => "next"})) == ~s({"text":"next"})
 
+  # Who starts the calls, asked until it is another one than before: while it is restarted a request is refused over
+  # HTTP, and over stdio what was read is lost.
+  defp assert_restarted(server, before, left \\ 100) do
+    assert left > 0, "nobody has taken the place of #{before}"
+    id = System.unique_integer([:positive])
+    server = FaultServer.begin(server, id, "parent")
+
+    case answer_or_nothing(server, id) do
+      %{"result" => %{"content" => [%{"text" => parent}]}} when parent != before ->
+        :ok
+
+      _not_yet ->
+        Process.sleep(20)
+        assert_restarted(server, before, left - 1)
+    end
+  end
+
+  defp answer_or_nothing(server, id) do
+    FaultServer.await(server, id, 500)
+  rescue
+    _nothing in RuntimeError -> nil
+  end
+
+  defp logged(server, text), do: Enum.count(FaultServer.log(server), &String.contains?(&1, text))
+
+  defp eventually(condition, left) do
+    cond do
+      condition.() -> true
+      left == 0 -> false
+      true -> Process.sleep(20) && eventually(condition, left - 1)
+    end
+  end
+
   # A tool's failure is a result with an id, and the log has one entry of that id, of a bounded size.
   defp assert_failed(server, answer) do
     assert %{"result" => %{"isError" => true, "content" => [%{"text" => text}]}} = answer
@@ -74,11 +107,10 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
 
       test "T2: it kills the process that started it: the session is lost, the server is not", context do
         kept(@transport, context, fn server ->
-          assert echoes?(server)
+          parent = FaultServer.text(FaultServer.call(server, "parent"))
           server = FaultServer.begin(server, 1, "fail", %{"how" => "kill its parent"})
           if @transport == :http, do: assert(%{"error" => %{"code" => -32603}} = FaultServer.await(server, 1))
-          # Who restarts it takes a moment: 503 over HTTP, and over stdio what was read before is lost with it.
-          Process.sleep(500)
+          assert_restarted(server, parent)
           assert echoes?(server)
         end)
       end
@@ -150,6 +182,27 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         end
 
         kept(@transport, context, [first: &report.(&1, 100)], &report.(&1, scaled(20_000)))
+      end
+
+      test "T6: progress after its cancellation is not sent, and harms nobody", context do
+        kept(@transport, context, fn server ->
+          id = System.unique_integer([:positive])
+          arguments = %{"from" => "a cancelled call", "count" => 1_000}
+          reported = logged(server, "reported 999 times: [:ok]")
+          server = FaultServer.begin(server, id, "progress", arguments, meta: %{"progressToken" => "p"})
+          # Over stdio whatever comes of the call would be read below.
+          if @transport == :stdio, do: assert(%{"params" => %{"progress" => 1}} = StdioPeer.message(server.peer))
+          assert eventually(fn -> logged(server, "the call reports") == reported + 1 end, 500)
+          FaultServer.cancel(server, id)
+          assert eventually(fn -> logged(server, "reported 999 times: [:ok]") == reported + 1 end, 500)
+          assert logged(server, "the call has ended: :killed") == reported + 1
+
+          server = FaultServer.begin(server, id + 1, "echo", %{"text" => "after"})
+
+          if @transport == :stdio,
+            do: assert(FaultServer.text(StdioPeer.message(server.peer)) == ~s({"text":"after"})),
+            else: assert(FaultServer.text(FaultServer.await(server, id + 1)) == ~s({"text":"after"}))
+        end)
       end
 
       test "T8: it floods its connection's mailbox", context do

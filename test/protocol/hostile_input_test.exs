@@ -32,12 +32,11 @@ defmodule McpServer.Protocol.HostileInputTest do
     FaultServer.send_bytes(server, with_arguments(text, tool), headers)
   end
 
-  # The arguments are refused: the model is told why, shortly, and sees no value of its own.
-  defp assert_refused(answer) do
+  # The model is told why, shortly, and sees no value of its own.
+  defp assert_refused(answer, expected) do
     assert %{"result" => %{"isError" => true, "content" => [%{"text" => text}]}} = answer
     assert byte_size(text) <= 1_024
-    refute text =~ "hostile"
-    text
+    assert text == expected
   end
 
   for transport <- FaultServer.transports() do
@@ -64,18 +63,30 @@ defmodule McpServer.Protocol.HostileInputTest do
       end
 
       test "M16: an instance of 199,000 wrong items: one short answer; one of 1,000,000: too many values", context do
-        items = fn count -> [~s({"items":[), List.duplicate("0,", count - 1), "0]}"] end
+        items = fn item, count -> [~s({"items":[), List.duplicate(item <> ",", count - 1), item, "]}"] end
+        problem = "Invalid arguments for tool 'texts':\n- /items/0: must be a string (type)"
 
+        # The log of `kept/3` is empty: the handler, which writes there, was not called.
         kept(@transport, context, fn server ->
-          assert_refused(call_with(server, items.(199_000), "texts"))
-          assert_unread(call_with(server, items.(1_000_000), "texts"))
+          assert_refused(call_with(server, items.("727272", 199_000), "texts"), problem)
+          assert_unread(call_with(server, items.("0", 1_000_000), "texts"))
         end)
+      end
+
+      test "M16: a call that fits is told of in the log", context do
+        server = FaultServer.start(@transport, context.tmp_dir)
+        assert FaultServer.text(FaultServer.call(server, "texts", %{"items" => ["fits"]})) == ~s({"items":["fits"]})
+        assert FaultServer.stop(server) == 0
+        assert [_entry] = Enum.filter(FaultServer.log(server), &(&1 =~ "[error] the handler was called\n"))
       end
 
       test "Y3: a $ref lattice and an instance that makes it walk every way", context do
         kept(@transport, context, fn server ->
           for value <- ["hostile", %{"a" => "hostile"}, [["hostile"]]] do
-            assert_refused(FaultServer.call(server, "lattice", %{"value" => value}))
+            problem =
+              "Invalid arguments for tool 'lattice':\n- (root): must be a value that satisfies the schema (schema)"
+
+            assert_refused(FaultServer.call(server, "lattice", %{"value" => value}), problem)
           end
 
           assert FaultServer.text(FaultServer.call(server, "lattice", %{"value" => 1})) == ~s({"value":1})
@@ -84,9 +95,14 @@ defmodule McpServer.Protocol.HostileInputTest do
 
       test "Y3: patterns that make others backtrack", context do
         kept(@transport, context, fn server ->
-          for name <- ~w(nested alternatives classes), length <- [50, 100_000] do
+          for {name, pattern} <- McpServer.FaultRouter.Schemas.expressions(), length <- [50, 100_000] do
+            problem = "- /#{name}: must be a string that matches the pattern #{pattern} (pattern)"
             text = String.duplicate("a", length) <> "!"
-            assert_refused(FaultServer.call(server, "patterns", %{name => text}))
+
+            assert_refused(
+              FaultServer.call(server, "patterns", %{name => text}),
+              "Invalid arguments for tool 'patterns':\n" <> problem
+            )
           end
 
           for name <- ~w(nested alternatives) do

@@ -58,6 +58,16 @@ defmodule McpServer.Protocol.StdioTableTest do
       end
     end
 
+    test "M8: 500 requests in flight, in any order: each has its own answer", context do
+      peer = session(context)
+      ids = Enum.shuffle(1..250) ++ Enum.map(Enum.shuffle(1..250), &"#{&1}")
+
+      write(peer, for(id <- ids, do: request(id, "tools/call", %{"name" => "echo", "arguments" => %{"of" => id}})))
+      answers = for _id <- ids, message = message(peer), do: {message["id"], StdioPeer.text(message)}
+
+      assert Enum.sort(answers) == for(id <- Enum.sort(ids), do: {id, JSON.encode!(%{"of" => id})})
+    end
+
     test "M25: cancelling what is unknown harms nobody; a cancelled request has no answer", context do
       peer = session(context)
       write(peer, [sleep(1, 60_000), sleep(2, 500)])

@@ -68,7 +68,8 @@ defmodule McpServer.Protocol.StdioTest do
         {"Fresh.Missing", "there is no module Fresh.Missing in this project"},
         {"Enum", "Enum is not a router: it does not `use McpServer.Router`"},
         {"", "usage: mix mcp.stdio ROUTER"},
-        {"Fresh.MCP --what", "usage: mix mcp.stdio ROUTER"}
+        {"Fresh.MCP --what", "there is no option --what"},
+        {"Fresh.MCP --timeout 0", "expected --timeout to be a positive integer, got: 0"}
       ]
 
       # The first one compiles; the others run side by side.

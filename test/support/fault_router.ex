@@ -14,9 +14,13 @@ defmodule McpServer.FaultRouter.Schemas do
   defp reference(n), do: %{"$ref" => "#/$defs/d#{n}"}
 
   # What makes engines that backtrack take exponential time.
+  def expressions,
+    do: %{"nested" => "^(a+)+$", "alternatives" => "^(a|a)*$", "classes" => "^(([a-z])+.)+[A-Z]([a-z])+$"}
+
   def patterns do
-    patterns = %{"nested" => "^(a+)+$", "alternatives" => "^(a|a)*$", "classes" => "^(([a-z])+.)+[A-Z]([a-z])+$"}
-    properties = for {name, pattern} <- patterns, into: %{}, do: {name, %{"type" => "string", "pattern" => pattern}}
+    properties =
+      for {name, pattern} <- expressions(), into: %{}, do: {name, %{"type" => "string", "pattern" => pattern}}
+
     %{"type" => "object", "properties" => properties}
   end
 
@@ -47,6 +51,8 @@ defmodule McpServer.FaultRouter do
   tool "large", "Answers with as much text as it is told to", Handlers, :large, input_schema: @any
   tool "greedy", "Takes memory until it is stopped", Handlers, :greedy
 
+  tool "parent", "Who has started it", Handlers, :parent
+
   # T3
   tool "hang", "Never answers", Handlers, :hang, timeout: 100
   tool "spin", "Works for ever", Handlers, :spin, timeout: 100
@@ -63,7 +69,7 @@ defmodule McpServer.FaultRouter do
 
   tool "lattice", "Asks the same question in 2^20 ways", Handlers, :echo, input_schema: Schemas.lattice()
   tool "patterns", "Matches texts", Handlers, :echo, input_schema: Schemas.patterns()
-  tool "texts", "Takes texts only", Handlers, :echo, input_schema: Schemas.texts()
+  tool "texts", "Takes texts only", Handlers, :called, input_schema: Schemas.texts()
 
   tool "unique", "Takes different things only", Handlers, :echo,
     input_schema: Schemas.unique(),
@@ -86,7 +92,16 @@ defmodule McpServer.FaultRouter.Handlers do
 
   alias McpServer.Invariant
 
+  require Logger
+
   def echo(_conn, arguments), do: {:ok, [text(McpServer.JSON.encode!(arguments))]}
+
+  # Tells in the log that no schema has refused the call.
+  def called(conn, arguments) do
+    Logger.error("the handler was called")
+    echo(conn, arguments)
+  end
+
   def figures(_conn, _arguments), do: {:ok, [text(McpServer.JSON.encode!(Invariant.figures()))]}
   def prompt(_conn, arguments), do: [message("user", Map.get(arguments, "text", ""))]
   def read(_conn, %{"id" => id}), do: content("row", "faults://rows", text: id)
@@ -125,6 +140,11 @@ defmodule McpServer.FaultRouter.Handlers do
     {:parent, parent} = Process.info(self(), :parent)
     Process.exit(parent, :kill)
     Process.sleep(:infinity)
+  end
+
+  def parent(_conn, _arguments) do
+    {:parent, parent} = Process.info(self(), :parent)
+    {:ok, [text(inspect(parent))]}
   end
 
   @deep 1_000_000
@@ -172,6 +192,22 @@ defmodule McpServer.FaultRouter.Handlers do
     end)
 
     {:ok, [text("0")]}
+  end
+
+  # It is cancelled; the process it has started reports on, and tells in the log what it was answered.
+  def report(conn, %{"from" => "a cancelled call", "count" => count}) do
+    call = self()
+
+    spawn(fn ->
+      reference = Process.monitor(call)
+      :ok = progress(conn, 1)
+      Logger.error("the call reports")
+      receive do: ({:DOWN, ^reference, _type, _pid, reason} -> Logger.error("the call has ended: #{inspect(reason)}"))
+      answers = for n <- 2..count, do: progress(conn, n)
+      Logger.error("reported #{length(answers)} times: #{inspect(Enum.uniq(answers))}")
+    end)
+
+    Process.sleep(:infinity)
   end
 
   @form %{"type" => "object", "properties" => %{"name" => %{"type" => "string"}}}

@@ -96,22 +96,27 @@ defmodule McpServer.FaultServer do
     server
   end
 
-  @doc "The answer to the request with that id; notifications before it are dropped, other answers kept."
-  @spec await(t(), term()) :: map() | {:status, pos_integer()}
-  def await(%{transport: :stdio, peer: peer} = server, id) do
+  @doc """
+  The answer to the request with that id; notifications before it are dropped, other answers kept. Over stdio a message
+  is waited for `timeout` milliseconds, over HTTP the connection tells.
+  """
+  @spec await(t(), term(), timeout()) :: map() | {:status, pos_integer()}
+  def await(server, id, timeout \\ 120_000)
+
+  def await(%{transport: :stdio, peer: peer} = server, id, timeout) do
     with nil <- Process.delete({__MODULE__, peer, id}) do
-      message = StdioPeer.message(peer, 120_000)
+      message = StdioPeer.message(peer, timeout)
 
       cond do
         # What could not be read has no id that its answer could carry.
         id == :bytes or message["id"] == id -> message
-        is_map_key(message, "method") -> await(server, id)
-        true -> keep(server, message, id)
+        is_map_key(message, "method") -> await(server, id, timeout)
+        true -> keep(server, message, id, timeout)
       end
     end
   end
 
-  def await(%{transport: :http}, id) do
+  def await(%{transport: :http}, id, _timeout) do
     peer = Process.delete({__MODULE__, id})
     response = HttpPeer.response(peer)
     message = message(peer, response)
@@ -119,9 +124,18 @@ defmodule McpServer.FaultServer do
     message
   end
 
-  defp keep(%{peer: peer} = server, message, id) do
+  @doc "Cancels a call that was begun, as clients of 2026-07-28 do: over HTTP they close its connection."
+  @spec cancel(t(), integer()) :: term()
+  def cancel(%{transport: :stdio, peer: peer}, id) do
+    note = %{"jsonrpc" => "2.0", "method" => "notifications/cancelled", "params" => %{"requestId" => id}}
+    StdioPeer.write_raw(peer, [JSON.encode!(note), ?\n])
+  end
+
+  def cancel(%{transport: :http}, id), do: {__MODULE__, id} |> Process.delete() |> HttpPeer.close()
+
+  defp keep(%{peer: peer} = server, message, id, timeout) do
     Process.put({__MODULE__, peer, message["id"]}, message)
-    await(server, id)
+    await(server, id, timeout)
   end
 
   defp message(peer, %{body: :stream}) do

@@ -83,6 +83,12 @@ defmodule McpServer.HttpTable do
     if body == :empty, do: assert(response.body == "")
   end
 
+  @doc "The result of a call of `echo` without its text."
+  def unfit do
+    text = "Invalid arguments for tool 'echo':\n- (root): must be an object with the property \"text\" (required)"
+    %{"isError" => true, "content" => [%{"type" => "text", "text" => text}]}
+  end
+
   @doc "Compares the messages that came with the body of a row."
   def check_messages(:empty, messages), do: assert(messages == [])
 

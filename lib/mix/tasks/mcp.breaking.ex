@@ -19,7 +19,8 @@ defmodule Mix.Tasks.Mcp.Breaking do
 
   The exit status is 1 when something breaks. Whether a schema still accepts what it accepted cannot always be found
   out: such a change is `unknown`, and counts as breaking with `--strict`. A snapshot of a router that is gone is
-  breaking, too. `McpServer.Breaking` gives the same as data.
+  breaking, too. A router without a snapshot is told after the others, and the status is 1. `McpServer.Breaking` gives
+  the same as data.
 
   Without a name all routers of the project are compared. A release that breaks on purpose writes a new snapshot,
   and the commit shows what it broke.
@@ -27,7 +28,7 @@ defmodule Mix.Tasks.Mcp.Breaking do
   ## Options
 
     * `--write` – write the snapshots, in place of comparing with them
-    * `--path FOLDER` – where the snapshots are (`priv/mcp`)
+    * `--path FOLDER` – where the snapshots are (`priv/mcp` of the router's application)
     * `--strict` – what is unknown counts as breaking
     * `--format json` – one JSON object on stdout, nothing else (`text`)
     * `--no-compile` – compare what is compiled
@@ -40,29 +41,29 @@ defmodule Mix.Tasks.Mcp.Breaking do
 
   @folder "priv/mcp"
   @levels [:breaking, :unknown, :compatible]
+  # What the core reads.
+  @snapshot [max_bytes: 64 * 1024 * 1024, max_values: 100_000_000]
+  @order Enum.map(@levels, &Atom.to_string/1) ++
+           [
+             {"routers", ["router", "snapshot", {"changes", ~w(level code kind name message reasons example)}]},
+             {"uncompared", ~w(router snapshot message)}
+           ]
   @switches [write: :boolean, path: :string, strict: :boolean, format: :string, compile: :boolean]
   @usage "usage: mix mcp.breaking [ROUTER …] [--write] [--path FOLDER] [--strict] [--format text|json] [--no-compile]"
 
   @impl true
   def run(arguments) do
-    {options, names} = parse!(arguments)
-    json? = options[:format] == "json"
+    {options, names} = Mix.McpServer.options!(arguments, @switches, @usage)
+    json? = Mix.McpServer.json?(options, @usage)
     :ok = Mix.McpServer.compile(compile: options[:compile], quiet: json?)
-    folder = Keyword.get(options, :path, @folder)
-    routers = for router <- Mix.McpServer.routers!(names), do: {inspect(router), path(folder, router), router}
-    if options[:write], do: Enum.each(routers, &write/1), else: compare(routers, gone(names, folder, routers), options)
+    routers = for router <- Mix.McpServer.routers!(names), do: {inspect(router), path(router, options), router}
+    if options[:write], do: Enum.each(routers, &write/1), else: compare(routers, gone(names, routers, options), options)
   end
 
-  defp parse!(arguments) do
-    with {options, names, []} <- OptionParser.parse(arguments, strict: @switches),
-         true <- Keyword.get(options, :format, "text") in ["text", "json"] do
-      {options, names}
-    else
-      _wrong -> Mix.raise(@usage)
-    end
+  defp path(router, options) do
+    folder = options[:path] || Path.join(Mix.McpServer.folder(router), @folder)
+    Path.join(folder, inspect(router) <> ".json")
   end
-
-  defp path(folder, router), do: Path.join(folder, inspect(router) <> ".json")
 
   defp write({_name, path, router}) do
     text = Breaking.snapshot(router)
@@ -77,43 +78,56 @@ defmodule Mix.Tasks.Mcp.Breaking do
   end
 
   # Snapshots without a router, where no router was asked for by name.
-  defp gone([], folder, routers) do
+  defp gone([], routers, options) do
     known = for {_name, path, _router} <- routers, do: path
-    for path <- Enum.sort(Path.wildcard(Path.join(folder, "*.json"))), path not in known, do: path
+    paths = options |> folders() |> Enum.flat_map(&Path.wildcard(Path.join(&1, "*.json")))
+    for path <- Enum.sort(paths), path not in known, snapshot?(path), do: path
   end
 
-  defp gone(_names, _folder, _routers), do: []
+  defp gone(_names, _routers, _options), do: []
 
+  defp folders(options) do
+    if path = options[:path],
+      do: [path],
+      else: for({_application, folder} <- Mix.McpServer.folders(), do: Path.join(folder, @folder))
+  end
+
+  # Other files may lie beside the snapshots.
+  defp snapshot?(path) do
+    match?({:ok, %{"mcpSnapshot" => _form}}, with({:ok, text} <- File.read(path), do: JSON.decode(text, @snapshot)))
+  end
+
+  # A router that cannot be compared hides nothing of the others: it is told after them.
   defp compare(routers, gone, options) do
-    compared = Enum.map(routers, &compare_one!/1) ++ Enum.map(gone, &removed/1)
+    {compared, failed} = routers |> Enum.map(&compare_one(&1, options)) |> Enum.split_with(&is_list(elem(&1, 2)))
+    compared = compared ++ Enum.map(gone, &removed/1)
     counts = Map.new(@levels, fn level -> {level, Enum.count(changes(compared), &(&1.level == level))} end)
-    Mix.shell().info(if(options[:format] == "json", do: json(compared, counts), else: text(compared, counts)))
-    if counts.breaking > 0 or (counts.unknown > 0 and options[:strict] == true), do: exit({:shutdown, 1})
+    # Not through the shell of Mix, which prints nothing with MIX_QUIET=1.
+    IO.puts(if(options[:format] == "json", do: json(compared, failed, counts), else: text(compared, failed, counts)))
+    if failed != [] or breaking?(counts, options[:strict]), do: exit({:shutdown, 1})
     :ok
   end
 
-  defp compare_one!({name, path, router}) do
-    case Breaking.compare(read!(name, path), router) do
-      {:ok, changes} ->
-        {name, path, Enum.sort_by(changes, &Enum.find_index(@levels, fn level -> level == &1.level end))}
+  defp breaking?(counts, strict), do: counts.breaking > 0 or (counts.unknown > 0 and strict == true)
+
+  # The changes, or a sentence that says why there are none.
+  defp compare_one({name, path, router}, options) do
+    with {:ok, snapshot} <- File.read(path), {:ok, changes} <- Breaking.compare(snapshot, router) do
+      {name, path, Enum.sort_by(changes, &Enum.find_index(@levels, fn level -> level == &1.level end))}
+    else
+      {:error, :enoent} ->
+        {name, path, "there is no snapshot of #{name} in #{path}: write it with #{write_command(name, options[:path])}"}
+
+      {:error, reason} when is_atom(reason) ->
+        {name, path, "#{path} cannot be read: #{:file.format_error(reason)}"}
 
       {:error, message} ->
-        Mix.raise("#{path} cannot be compared with: #{message}")
+        {name, path, "#{path} cannot be compared with: #{message}"}
     end
   end
 
-  defp read!(name, path) do
-    case File.read(path) do
-      {:ok, snapshot} ->
-        snapshot
-
-      {:error, :enoent} ->
-        Mix.raise("there is no snapshot of #{name} in #{path}: write it with mix mcp.breaking --write")
-
-      {:error, reason} ->
-        Mix.raise("#{path} cannot be read: #{:file.format_error(reason)}")
-    end
-  end
+  defp write_command(name, nil), do: "mix mcp.breaking #{name} --write"
+  defp write_command(name, path), do: "#{write_command(name, nil)} --path #{path}"
 
   defp removed(path) do
     name = Path.basename(path, ".json")
@@ -131,9 +145,11 @@ defmodule Mix.Tasks.Mcp.Breaking do
 
   defp changes(compared), do: Enum.flat_map(compared, fn {_name, _path, changes} -> changes end)
 
-  defp text(compared, counts) do
+  defp text(compared, failed, counts) do
     blocks = for {name, path, changes} <- compared, do: [name, " (", path, ")", lines(changes), "\n\n"]
-    IO.iodata_to_binary([blocks, Enum.map_join(@levels, ", ", &"#{counts[&1]} #{&1}")])
+    sentences = for {_name, _path, sentence} <- failed, do: ["\n", sentence]
+    summary = Enum.map_join(@levels, ", ", &"#{counts[&1]} #{&1}")
+    IO.iodata_to_binary([blocks, summary, if(failed == [], do: "", else: "\n"), sentences])
   end
 
   defp lines([]), do: "\n  nothing changed"
@@ -146,16 +162,13 @@ defmodule Mix.Tasks.Mcp.Breaking do
     end
   end
 
-  defp json(compared, counts) do
+  defp json(compared, failed, counts) do
     routers =
       for {name, path, changes} <- compared,
           do: %{router: name, snapshot: path, changes: Enum.map(changes, &Map.from_struct/1)}
 
-    JSON.encode!(Map.put(counts, :routers, routers),
-      pretty: true,
-      order:
-        Enum.map(@levels, &Atom.to_string/1) ++
-          [{"routers", ["router", "snapshot", {"changes", ~w(level code kind name message reasons example)}]}]
-    )
+    uncompared = for {name, path, sentence} <- failed, do: %{router: name, snapshot: path, message: sentence}
+
+    JSON.encode!(Map.merge(counts, %{routers: routers, uncompared: uncompared}), pretty: true, order: @order)
   end
 end

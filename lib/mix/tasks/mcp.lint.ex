@@ -12,14 +12,14 @@ defmodule Mix.Tasks.Mcp.Lint do
       lib/my_app/mcp.ex:12: error: tool "tag" /inputSchema/properties/tags: the array has no `items` [array_items]
         Say what its elements are.
 
-  The exit status is 1 when there are errors. `McpServer.Lint` gives the same as data; the guide on linting has a table
+  The exit status is 1 when there are errors. Files are told from where the task runs. `McpServer.Lint` gives the same as data; the guide on linting has a table
   of the codes.
 
   ## Options
 
     * `--strict` – warnings count as errors
-    * `--only CODES` – look for these codes only, separated by commas
-    * `--ignore CODES` – do not look for these
+    * `--only CODES` – look for these codes only, separated by commas; given again, for those as well
+    * `--ignore CODES` – do not look for these; given again, nor for those
     * `--format json` – one JSON object on stdout, nothing else (`text`)
     * `--description-tokens N` – what a tool's description may take (256)
     * `--instructions-tokens N` – what the server's instructions may take (512)
@@ -33,52 +33,55 @@ defmodule Mix.Tasks.Mcp.Lint do
   alias McpServer.{JSON, Lint}
   alias McpServer.Lint.Finding
 
-  @budgets [
-    description_tokens: :integer,
-    instructions_tokens: :integer,
-    catalogue_tokens: :integer,
-    max_tools: :integer
-  ]
-  @switches [strict: :boolean, only: :string, ignore: :string, format: :string, compile: :boolean] ++ @budgets
+  @budgets [:description_tokens, :instructions_tokens, :catalogue_tokens, :max_tools]
+  @switches [strict: :boolean, only: [:string, :keep], ignore: [:string, :keep], format: :string, compile: :boolean] ++
+              Enum.map(@budgets, &{&1, :integer})
   @usage "usage: mix mcp.lint [ROUTER …] [--strict] [--only CODES] [--ignore CODES] [--format text|json] " <>
            "[--description-tokens N] [--instructions-tokens N] [--catalogue-tokens N] [--max-tools N] [--no-compile]"
 
   @impl true
   def run(arguments) do
-    {options, names} = parse!(arguments)
-    json? = options[:format] == "json"
+    {options, names} = Mix.McpServer.options!(arguments, @switches, @usage)
+    json? = Mix.McpServer.json?(options, @usage)
+    rules = codes!(options) ++ budgets!(options)
     :ok = Mix.McpServer.compile(compile: options[:compile], quiet: json?)
     routers = Mix.McpServer.routers!(names)
-    findings = Enum.flat_map(routers, &Lint.run(&1, rules!(options)))
-    Mix.shell().info(if(json?, do: json(findings), else: text(findings, length(routers))))
+    findings = Enum.flat_map(routers, &findings(&1, rules))
+    # Not through the shell of Mix, which prints nothing with MIX_QUIET=1.
+    IO.puts(if(json?, do: json(findings), else: text(findings, length(routers))))
     if failed?(findings, options[:strict]), do: exit({:shutdown, 1})
     :ok
   end
 
-  defp parse!(arguments) do
-    case OptionParser.parse(arguments, strict: @switches) do
-      {options, names, []} -> {check!(options), names}
-      _wrong -> Mix.raise(@usage)
+  # The files of findings are those of their application, which need not be where the task runs.
+  defp findings(router, rules) do
+    folder = Mix.McpServer.folder(router)
+    for finding <- Lint.run(router, rules), do: %{finding | file: Path.join(folder, finding.file)}
+  end
+
+  defp budgets!(options) do
+    Mix.McpServer.limits!(options, Enum.map(@budgets, &{&1, :count}), @usage)
+    Keyword.take(options, @budgets)
+  end
+
+  # An option that is given again adds to what it was given before.
+  defp codes!(options) do
+    for name <- [:only, :ignore], texts = Keyword.get_values(options, name), texts != [] do
+      {name, Enum.flat_map(texts, &codes!(name, &1))}
     end
   end
 
-  defp check!(options) do
-    if Keyword.get(options, :format, "text") not in ["text", "json"], do: Mix.raise(@usage)
-    if Enum.any?(@budgets, fn {name, _type} -> Keyword.get(options, name, 1) < 1 end), do: Mix.raise(@usage)
-    options
+  defp codes!(name, text) do
+    case for(part <- String.split(text, ","), code = String.trim(part), code != "", do: code!(code)) do
+      [] -> Mix.McpServer.refuse!("expected --#{name} to name at least one code, got: #{inspect(text)}", @usage)
+      codes -> codes
+    end
   end
 
-  defp rules!(options) do
-    codes = for {name, text} <- Keyword.take(options, [:only, :ignore]), do: {name, codes!(text)}
-    codes ++ Keyword.take(options, Keyword.keys(@budgets))
-  end
-
-  defp codes!(text) do
-    for name <- String.split(text, ",", trim: true) do
-      case Lint.fetch_code(String.trim(name)) do
-        {:ok, code} -> code
-        :error -> Mix.raise("there is no code #{name}. The codes are: #{Enum.join(Lint.codes(), ", ")}")
-      end
+  defp code!(name) do
+    case Lint.fetch_code(name) do
+      {:ok, code} -> code
+      :error -> Mix.raise("there is no code #{name}. The codes are: #{Enum.join(Lint.codes(), ", ")}")
     end
   end
 

@@ -2,7 +2,9 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
   # The shell of Mix belongs to the whole VM.
   use ExUnit.Case, async: false
 
-  alias McpServer.{Breaking, JSON}
+  import ExUnit.CaptureIO
+
+  alias McpServer.Breaking
   alias Mix.Tasks.Mcp
 
   @moduletag :tmp_dir
@@ -113,6 +115,26 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
     text
   end
 
+  # What the task printed, and its exit status.
+  defp run(arguments) do
+    {status, printed} =
+      with_io(fn ->
+        try do
+          :ok = Mcp.Breaking.run(arguments)
+          0
+        catch
+          :exit, {:shutdown, status} -> status
+        end
+      end)
+
+    {printed, status}
+  end
+
+  defp write!(arguments, paths) do
+    assert capture_io(fn -> assert Mcp.Breaking.run(["--write" | arguments]) == :ok end) == ""
+    for path <- paths, do: assert(told() == "wrote #{path}")
+  end
+
   # The snapshot of one router under the name of another.
   defp compared!(old, new, dir) do
     {_name, old} = router!(old)
@@ -123,9 +145,9 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
 
   test "what breaks, what may, and what does not", %{tmp_dir: dir} do
     arguments = [name | _options] = compared!(@old, @new, dir)
-    assert catch_exit(Mcp.Breaking.run(arguments)) == {:shutdown, 1}
+    assert {printed, 1} = run(arguments)
 
-    assert told() == """
+    assert printed == """
            #{name} (#{dir}/#{name}.json)
              breaking: tool "code": the tool no longer accepts all arguments that it accepted [input_narrowed]
                /inputSchema/properties/code: `pattern` was "^[A-Z]+$" and is "^[A-Z]{3}$"
@@ -155,15 +177,15 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
              compatible: prompt "greet": the argument "language" is new [argument_added]
              compatible: resource template "people://{id}": the template is new [template_added]
 
-           15 breaking, 0 unknown, 5 compatible\
+           15 breaking, 0 unknown, 5 compatible
            """
   end
 
   test "the same as JSON", %{tmp_dir: dir} do
     arguments = [name | _options] = compared!(tool("maximum: 9"), tool("maximum: 5"), dir)
-    assert catch_exit(Mcp.Breaking.run(arguments ++ ["--format", "json"])) == {:shutdown, 1}
+    assert {printed, 1} = run(arguments ++ ["--format", "json"])
 
-    assert told() == """
+    assert printed == """
            {
              "breaking": 1,
              "unknown": 0,
@@ -186,8 +208,9 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
                    }
                  ]
                }
-             ]
-           }\
+             ],
+             "uncompared": []
+           }
            """
   end
 
@@ -196,9 +219,16 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
   end
 
   test "what only adds does not fail", %{tmp_dir: dir} do
-    arguments = compared!(tool("maximum: 5"), tool("maximum: 9"), dir)
-    assert Mcp.Breaking.run(arguments ++ ["--strict"]) == :ok
-    assert told() =~ "0 breaking, 0 unknown, 1 compatible"
+    arguments = [name | _options] = compared!(tool("maximum: 5"), tool("maximum: 9"), dir)
+
+    expected = """
+    #{name} (#{dir}/#{name}.json)
+      compatible: tool "t": the tool accepts what it accepted, and may accept more [input_widened]
+
+    0 breaking, 0 unknown, 1 compatible
+    """
+
+    assert run(arguments ++ ["--strict"]) == {expected, 0}
   end
 
   test "what is unknown fails with --strict only", %{tmp_dir: dir} do
@@ -207,9 +237,9 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
     end
 
     arguments = compared!(field.("^ab"), field.("^a"), dir)
-    assert Mcp.Breaking.run(arguments) == :ok
-    assert told() =~ "0 breaking, 1 unknown, 0 compatible"
-    assert catch_exit(Mcp.Breaking.run(arguments ++ ["--strict"])) == {:shutdown, 1}
+    assert {printed, 0} = run(arguments)
+    assert String.ends_with?(printed, "\n\n0 breaking, 1 unknown, 0 compatible\n")
+    assert run(arguments ++ ["--strict"]) == {printed, 1}
   end
 
   test "a snapshot is written once, and compared with", %{tmp_dir: dir} do
@@ -217,12 +247,7 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
     path = Path.join([dir, "mcp", name <> ".json"])
     arguments = [name, "--path", Path.join(dir, "mcp")]
 
-    assert_raise Mix.Error, "there is no snapshot of #{name} in #{path}: write it with mix mcp.breaking --write", fn ->
-      Mcp.Breaking.run(arguments)
-    end
-
-    assert Mcp.Breaking.run(["--write" | arguments]) == :ok
-    assert told() == "wrote #{path}"
+    write!(arguments, [path])
 
     assert File.read!(path) == """
            {
@@ -261,37 +286,97 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
     assert Mcp.Breaking.run(["--write" | arguments]) == :ok
     assert told() == "#{path} is up to date"
 
-    assert Mcp.Breaking.run(arguments) == :ok
-    assert told() == "#{name} (#{path})\n  nothing changed\n\n0 breaking, 0 unknown, 0 compatible"
+    assert run(arguments) == {"#{name} (#{path})\n  nothing changed\n\n0 breaking, 0 unknown, 0 compatible\n", 0}
   end
 
-  test "what is no snapshot is said", %{tmp_dir: dir} do
+  test "a router without a snapshot, or with what is none, hides no break of another", %{tmp_dir: dir} do
+    [broken, "--path", ^dir] = compared!(tool("maximum: 9"), tool("maximum: 5"), dir)
+    [missing, conflict, newer] = for _n <- 1..3, do: "" |> router!() |> elem(0)
+    path = &Path.join(dir, &1 <> ".json")
+    File.write!(path.(conflict), "<<<<<<< HEAD\n")
+    File.write!(path.(newer), ~s({"mcpSnapshot": 2}))
+    arguments = [missing, conflict, broken, newer, "--path", dir]
+
+    expected = """
+    #{broken} (#{path.(broken)})
+      breaking: tool "t": the tool no longer accepts all arguments that it accepted [input_narrowed]
+        /inputSchema/properties/n: `maximum` was 9 and is 5
+        for example {"n":9}
+
+    1 breaking, 0 unknown, 0 compatible
+
+    there is no snapshot of #{missing} in #{path.(missing)}: write it with mix mcp.breaking #{missing} --write --path #{dir}
+    #{path.(conflict)} cannot be compared with: it is not a snapshot: expected value at line 1 column 1
+    #{path.(newer)} cannot be compared with: it is not a snapshot of the form 1, which "mcpSnapshot" names
+    """
+
+    assert run(arguments) == {expected, 1}
+
+    # What was advised writes that snapshot and no other.
+    before = File.read!(path.(broken))
+    write!([missing, "--path", dir], [path.(missing)])
+    assert File.read!(path.(broken)) == before
+
+    assert {printed, 1} = run([missing, conflict, "--path", dir, "--format", "json"])
+
+    assert printed == """
+           {
+             "breaking": 0,
+             "unknown": 0,
+             "compatible": 0,
+             "routers": [
+               {
+                 "router": "#{missing}",
+                 "snapshot": "#{path.(missing)}",
+                 "changes": []
+               }
+             ],
+             "uncompared": [
+               {
+                 "router": "#{conflict}",
+                 "snapshot": "#{path.(conflict)}",
+                 "message": "#{path.(conflict)} cannot be compared with: it is not a snapshot: expected value at line 1 column 1"
+               }
+             ]
+           }
+           """
+  end
+
+  test "without --path the snapshot is one of priv/mcp" do
     {name, _module} = router!("")
-    path = Path.join(dir, name <> ".json")
-    File.write!(path, "<<<<<<< HEAD\n")
 
-    assert_raise Mix.Error,
-                 "#{path} cannot be compared with: it is not a snapshot: expected value at line 1 column 1",
-                 fn -> Mcp.Breaking.run([name, "--path", dir]) end
+    expected = """
+    0 breaking, 0 unknown, 0 compatible
 
-    File.write!(path, ~s({"mcpSnapshot": 2}))
+    there is no snapshot of #{name} in priv/mcp/#{name}.json: write it with mix mcp.breaking #{name} --write
+    """
 
-    assert_raise Mix.Error,
-                 ~s(#{path} cannot be compared with: it is not a snapshot of the form 1, which "mcpSnapshot" names),
-                 fn -> Mcp.Breaking.run([name, "--path", dir]) end
+    assert run([name]) == {expected, 1}
   end
 
-  test "a snapshot without a router is breaking", %{tmp_dir: dir} do
+  test "a snapshot without a router is breaking; another file is none", %{tmp_dir: dir} do
+    {_name, router} = router!(tool("maximum: 5"))
     # All routers of this project, which are those of the test support.
     assert Mcp.Breaking.run(["--write", "--path", dir]) == :ok
-    File.write!(Path.join(dir, "Gone.MCP.json"), "{}")
-    assert catch_exit(Mcp.Breaking.run(["--path", dir, "--format", "json"])) == {:shutdown, 1}
     flush_writes()
-    report = JSON.decode!(told())
-    assert report["breaking"] == 1
+    File.write!(Path.join(dir, "other.json"), ~s({"name": "x"}))
+    File.write!(Path.join(dir, "list.json"), "[]")
+    File.write!(Path.join(dir, "text.json"), "mcpSnapshot")
+    File.mkdir!(Path.join(dir, "folder.json"))
+    assert {printed, 0} = run(["--path", dir])
+    assert String.ends_with?(printed, "\n\n0 breaking, 0 unknown, 0 compatible\n")
 
-    assert [%{"code" => "router_removed", "kind" => "router", "name" => "Gone.MCP"}] =
-             Enum.flat_map(report["routers"], & &1["changes"])
+    gone = Path.join(dir, "Gone.MCP.json")
+    File.write!(gone, Breaking.snapshot(router))
+    assert {text, 1} = run(["--path", dir])
+
+    assert text ==
+             String.replace(printed, "0 breaking, 0 unknown, 0 compatible\n", """
+             Gone.MCP (#{gone})
+               breaking: router "Gone.MCP": the router is gone; if that is meant, remove its snapshot [router_removed]
+
+             1 breaking, 0 unknown, 0 compatible
+             """)
   end
 
   defp flush_writes do
@@ -303,8 +388,16 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
   end
 
   test "wrong options and names" do
-    for arguments <- [["--writ"], ["--format", "yaml"], ["--path"]] do
-      assert_raise Mix.Error, ~r/\Ausage: mix mcp.breaking /, fn -> Mcp.Breaking.run(arguments) end
+    usage =
+      "usage: mix mcp.breaking [ROUTER …] [--write] [--path FOLDER] [--strict] [--format text|json] [--no-compile]"
+
+    for {arguments, sentence} <- [
+          {["--writ"], "there is no option --writ"},
+          {["--format", "yaml"], "expected --format to be text or json, got: yaml"},
+          {["--path"], "expected --path to have a value"},
+          {["--write=yes"], "expected --write to have no value, got: yes"}
+        ] do
+      assert_raise Mix.Error, "#{sentence}\n#{usage}", fn -> Mcp.Breaking.run(arguments) end
     end
 
     assert_raise Mix.Error, "String is not a router: it does not `use McpServer.Router`", fn ->

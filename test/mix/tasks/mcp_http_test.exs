@@ -31,7 +31,8 @@ defmodule Mix.Tasks.Mcp.HttpTest do
       {"Fresh.Missing", "there is no module Fresh.Missing in this project"},
       {"Enum", "Enum is not a router: it does not `use McpServer.Router`"},
       {"", "usage: mix mcp.http ROUTER"},
-      {"Fresh.MCP --port none", "usage: mix mcp.http ROUTER"}
+      {"Fresh.MCP --port none", "expected --port to be an integer, got: none"},
+      {"Fresh.MCP --timeout 4294967296", "expected --timeout to be at most 4294967295, got: 4294967296"}
     ]
 
     for {arguments, sentence} <- mistakes do

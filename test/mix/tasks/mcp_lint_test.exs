@@ -2,6 +2,8 @@ defmodule Mix.Tasks.Mcp.LintTest do
   # The shell of Mix belongs to the whole VM.
   use ExUnit.Case, async: false
 
+  import ExUnit.CaptureIO
+
   alias McpServer.{JSON, Lint}
 
   # Each of these runs mix in a project of its own.
@@ -114,29 +116,29 @@ defmodule Mix.Tasks.Mcp.LintTest do
     File.write!(path, text)
   end
 
-  defp mix(dir, arguments) do
+  defp mix(dir, arguments, options \\ []) do
     ebin = :mcp_server |> :code.lib_dir() |> Path.join("ebin")
-    System.cmd("elixir", ["-pa", ebin, "-S", "mix" | arguments], cd: dir, env: [{"MIX_ENV", "dev"}])
+    {env, options} = Keyword.pop(options, :env, [])
+    System.cmd("elixir", ["-pa", ebin, "-S", "mix" | arguments], [cd: dir, env: [{"MIX_ENV", "dev"} | env]] ++ options)
   end
 
   test "a router with each fault: warnings while it compiles, findings, exit statuses, JSON", %{tmp_dir: dir} do
     project!(dir)
 
-    ebin = :mcp_server |> :code.lib_dir() |> Path.join("ebin")
+    for arguments <- [["mcp.lint"], ["mcp.lint", "Faulty.MCP"], ["mcp.breaking"]] do
+      assert mix(dir, arguments ++ ["--no-compile"], stderr_to_stdout: true) ==
+               {"** (Mix) nothing is compiled yet: run mix compile first\n", 1}
+    end
 
-    {compiled, 0} =
-      System.cmd("elixir", ["-pa", ebin, "-S", "mix", "compile"],
-        cd: dir,
-        env: [{"MIX_ENV", "dev"}],
-        stderr_to_stdout: true
-      )
-
+    {compiled, 0} = mix(dir, ["compile"], stderr_to_stdout: true)
     assert warnings(compiled) == errors(@findings)
 
     assert {@findings, 1} == mix(dir, ["mcp.lint"])
     assert {"0 errors, 0 warnings in 1 router\n", 0} = mix(dir, ["mcp.lint", "Sound.MCP", "--strict"])
 
-    assert {text, 1} = mix(dir, ["mcp.lint", "Faulty.MCP", "--strict", "--only", "format", "--format", "json"])
+    arguments = ["mcp.lint", "Faulty.MCP", "--strict", "--only", "format", "--format", "json"]
+    # What was asked for is printed however quiet Mix is.
+    assert {text, 1} = mix(dir, arguments, env: [{"MIX_QUIET", "1"}])
 
     assert text == """
            {
@@ -162,6 +164,84 @@ defmodule Mix.Tasks.Mcp.LintTest do
     assert {_text, 0} = mix(dir, ["mcp.lint", "Faulty.MCP", "--only", "format"])
   end
 
+  test "in an umbrella: files and snapshots of each application, from the root and from its folder", %{tmp_dir: dir} do
+    write!(dir, "mix.exs", """
+    defmodule Shops.MixProject do
+      use Mix.Project
+      def project, do: [apps_path: "apps", version: "0.1.0", deps: []]
+    end
+    """)
+
+    for name <- ["one", "two"], do: application!(dir, name)
+    assert {_printed, 0} = mix(dir, ["compile"], stderr_to_stdout: true)
+
+    assert mix(dir, ["mcp.lint"]) ==
+             {"""
+              apps/one/lib/one.ex:4: error: tool "t" /inputSchema/properties/items: the array has no `items` [array_items]
+                Say what its elements are.
+              apps/two/lib/two.ex:4: error: tool "t" /inputSchema/properties/items: the array has no `items` [array_items]
+                Say what its elements are.
+
+              2 errors, 0 warnings in 2 routers
+              """, 1}
+
+    assert {json, 1} = mix(dir, ["mcp.lint", "Two.MCP", "--format", "json"])
+    assert [%{"file" => "apps/two/lib/two.ex", "line" => 4}] = JSON.decode!(json)["findings"]
+
+    two = Path.join(dir, "apps/two")
+    assert {"lib/two.ex:4: error: " <> _rest, 1} = mix(two, ["mcp.lint"])
+
+    assert {"wrote apps/two/priv/mcp/Two.MCP.json\n", 0} = mix(dir, ["mcp.breaking", "Two.MCP", "--write"])
+
+    assert mix(two, ["mcp.breaking"]) ==
+             {"Two.MCP (priv/mcp/Two.MCP.json)\n  nothing changed\n\n0 breaking, 0 unknown, 0 compatible\n", 0}
+
+    assert mix(dir, ["mcp.breaking"]) ==
+             {"""
+              Two.MCP (apps/two/priv/mcp/Two.MCP.json)
+                nothing changed
+
+              0 breaking, 0 unknown, 0 compatible
+
+              there is no snapshot of One.MCP in apps/one/priv/mcp/One.MCP.json: write it with mix mcp.breaking One.MCP --write
+              """, 1}
+
+    # A router that is gone is told of by the snapshot in its application's folder.
+    File.rename!(Path.join(two, "priv/mcp/Two.MCP.json"), Path.join(two, "priv/mcp/Gone.MCP.json"))
+    assert {printed, 1} = mix(dir, ["mcp.breaking", "--no-compile"])
+    assert printed =~ "Gone.MCP (apps/two/priv/mcp/Gone.MCP.json)\n  breaking: router \"Gone.MCP\": the router is gone"
+  end
+
+  defp application!(dir, name) do
+    module = Macro.camelize(name)
+
+    write!(dir, "apps/#{name}/mix.exs", """
+    defmodule #{module}.MixProject do
+      use Mix.Project
+
+      def project do
+        [app: :#{name}, version: "0.1.0", build_path: "../../_build", deps_path: "../../deps", lockfile: "../../mix.lock"]
+      end
+
+      def application, do: [extra_applications: [:mcp_server]]
+    end
+    """)
+
+    write!(dir, "apps/#{name}/lib/#{name}.ex", """
+    defmodule #{module}.MCP do
+      use McpServer.Router
+
+      tool "t", "A tool", #{module}.Handlers, :echo, hints: [:read_only] do
+        input_field "items", "The items", :array
+      end
+    end
+
+    defmodule #{module}.Handlers do
+      def echo(_conn, _arguments), do: {:ok, []}
+    end
+    """)
+  end
+
   test "every code but those of budgets of many tools is in that router" do
     missing = for code <- Lint.codes(), not String.contains?(@findings, "[#{code}]"), do: code
     assert missing == [:catalogue_budget, :tool_count]
@@ -180,9 +260,6 @@ defmodule Mix.Tasks.Mcp.LintTest do
 
   describe "in this VM" do
     setup do
-      shell = Mix.shell()
-      Mix.shell(Mix.Shell.Process)
-      on_exit(fn -> Mix.shell(shell) end)
       name = "LintTask#{System.unique_integer([:positive])}"
 
       Code.compile_string("""
@@ -195,46 +272,104 @@ defmodule Mix.Tasks.Mcp.LintTest do
       {:ok, name: name}
     end
 
-    defp told do
-      assert_received {:mix_shell, :info, [text]}
-      text
+    # What the task printed, and its exit status.
+    defp run(arguments) do
+      {status, printed} =
+        with_io(fn ->
+          try do
+            :ok = Mix.Tasks.Mcp.Lint.run(arguments)
+            0
+          catch
+            :exit, {:shutdown, status} -> status
+          end
+        end)
+
+      {printed, status}
     end
 
+    @nothing "0 errors, 0 warnings in 1 router\n"
+
+    defp finding(message),
+      do: ~r/\Anofile:3: warning: tool "a\.b" #{Regex.escape(message)}\n  .*\n\n0 errors, 1 warning in 1 router\n\z/
+
     test "warnings alone fail with --strict only", %{name: name} do
-      assert Mix.Tasks.Mcp.Lint.run([name]) == :ok
-      assert told() =~ "0 errors, 1 warning in 1 router"
-      assert catch_exit(Mix.Tasks.Mcp.Lint.run([name, "--strict"])) == {:shutdown, 1}
+      assert {printed, 0} = run([name])
+
+      assert printed =~
+               finding(
+                 "/name: the name has a '.' in it; some clients take 1 to 64 characters of A-Z a-z 0-9 _ - only [tool_name]"
+               )
+
+      assert run([name, "--strict"]) == {printed, 1}
     end
 
     test "both sides of a budget", %{name: name} do
-      Mix.Tasks.Mcp.Lint.run([name, "--description-tokens", "2", "--only", "description_budget"])
-      assert told() == "0 errors, 0 warnings in 1 router"
-      Mix.Tasks.Mcp.Lint.run([name, "--description-tokens", "1", "--only", "description_budget"])
-      assert told() =~ "the description takes about 2 tokens, over the budget of 1 [description_budget]"
+      assert run([name, "--description-tokens", "2", "--only", "description_budget"]) == {@nothing, 0}
+      assert {printed, 0} = run([name, "--description-tokens", "1", "--only", "description_budget"])
+
+      assert printed =~
+               finding("/description: the description takes about 2 tokens, over the budget of 1 [description_budget]")
     end
 
-    test "--ignore takes codes, with commas between them", %{name: name} do
-      Mix.Tasks.Mcp.Lint.run([name, "--strict", "--ignore", "format, tool_name"])
-      assert told() == "0 errors, 0 warnings in 1 router"
+    test "--ignore and --only take codes, with commas between them, and may be given again", %{name: name} do
+      assert run([name, "--strict", "--ignore", "format, tool_name"]) == {@nothing, 0}
+      assert run([name, "--strict", "--ignore", "tool_name", "--ignore", "format"]) == {@nothing, 0}
+      assert run([name, "--strict", "--ignore", "format", "--ignore", "tool_name"]) == {@nothing, 0}
+      assert run([name, "--strict", "--only", "format"]) == {@nothing, 0}
+      assert {printed, 1} = run([name, "--strict", "--only", "tool_name", "--only", "format"])
+      assert run([name, "--strict", "--only", "format", "--only", "tool_name"]) == {printed, 1}
+      assert String.ends_with?(printed, "\n\n0 errors, 1 warning in 1 router\n")
+    end
+
+    test "an empty list of codes is refused: nothing would be looked for", %{name: name} do
+      for option <- ["--only", "--ignore"], {text, shown} <- [{"", ~s("")}, {" , ", ~s(" , ")}] do
+        sentence = "expected #{option} to name at least one code, got: #{shown}\n"
+        refused(sentence, [name, option, text])
+        refused(sentence, [name, option, "format", option, text])
+      end
     end
 
     test "JSON without findings", %{name: name} do
-      Mix.Tasks.Mcp.Lint.run([name, "--only", "format", "--format", "json"])
-      assert JSON.decode!(told()) == %{"errors" => 0, "warnings" => 0, "findings" => []}
+      assert run([name, "--only", "format", "--format", "json"]) ==
+               {~s({\n  "errors": 0,\n  "warnings": 0,\n  "findings": []\n}\n), 0}
+    end
+
+    test "both sides of the largest budget", %{name: name} do
+      assert run([name, "--only", "tool_count", "--max-tools", "10000000"]) == {@nothing, 0}
+      refused("expected --max-tools to be at most 10000000, got: 10000001\n", [name, "--max-tools", "10000001"])
     end
 
     test "wrong codes, options, formats, budgets and names", %{name: name} do
-      assert_raise Mix.Error, ~r/\Athere is no code formt. The codes are: unsatisfiable, /, fn ->
+      assert_raise Mix.Error, "there is no code formt. The codes are: #{Enum.join(Lint.codes(), ", ")}", fn ->
         Mix.Tasks.Mcp.Lint.run([name, "--only", "formt"])
       end
 
-      for arguments <- [["--formt", "json"], ["--format", "yaml"], ["--max-tools", "0"], ["--max-tools", "many"]] do
-        assert_raise Mix.Error, ~r/\Ausage: mix mcp.lint /, fn -> Mix.Tasks.Mcp.Lint.run([name | arguments]) end
-      end
+      for {arguments, sentence} <- [
+            {["--strickt"], "there is no option --strickt"},
+            {["--formt", "json"], "there is no option --formt"},
+            {["--no-only"], "there is no option --no-only"},
+            {["-x"], "there is no option -x"},
+            {["--strict=yes"], "expected --strict to have no value, got: yes"},
+            {["--only"], "expected --only to have a value"},
+            {["--format", "yaml"], "expected --format to be text or json, got: yaml"},
+            {["--max-tools", "0"], "expected --max-tools to be a positive integer, got: 0"},
+            {["--max-tools", "many"], "expected --max-tools to be an integer, got: many"},
+            {["--description-tokens", "99999999999999999999"],
+             "expected --description-tokens to be at most 10000000, got: 99999999999999999999"}
+          ],
+          do: refused(sentence <> "\n", [name | arguments])
 
       assert_raise Mix.Error, "there is no module No.Router in this project", fn ->
         Mix.Tasks.Mcp.Lint.run(["No.Router"])
       end
+    end
+
+    defp refused(sentence, arguments) do
+      usage =
+        "usage: mix mcp.lint [ROUTER …] [--strict] [--only CODES] [--ignore CODES] [--format text|json] " <>
+          "[--description-tokens N] [--instructions-tokens N] [--catalogue-tokens N] [--max-tools N] [--no-compile]"
+
+      assert_raise Mix.Error, sentence <> usage, fn -> Mix.Tasks.Mcp.Lint.run(arguments) end
     end
   end
 end

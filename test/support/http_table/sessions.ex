@@ -5,6 +5,8 @@ defmodule McpServer.HttpTable.Sessions do
   import McpServer.HttpRequests
   import McpServer.HttpTable, only: [row: 4, row: 5]
 
+  alias McpServer.HttpTable
+
   @revisions ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
   @latest "2025-11-25"
   @refused {:error, -32600}
@@ -207,7 +209,7 @@ defmodule McpServer.HttpTable.Sessions do
 
     arguments =
       for revision <- @revisions do
-        body = if revision == @latest, do: {:result, 1, %{"isError" => true}}, else: {:error, -32602, 1}
+        body = if revision == @latest, do: {:result, 1, HttpTable.unfit()}, else: {:error, -32602, 1}
         row("M16: arguments that do not fit in #{revision}", legacy_call("echo"), 200, body, session: revision)
       end
 

@@ -5,7 +5,7 @@ defmodule McpServer.HttpTable.Stateless do
   import McpServer.HttpRequests
   import McpServer.HttpTable, only: [row: 4, row: 5]
 
-  alias McpServer.JSON
+  alias McpServer.{HttpTable, JSON}
 
   @mismatch {:error, -32020, 1}
   @fine {:result, 1, %{"content" => [%{"type" => "text", "text" => "x"}]}}
@@ -242,7 +242,7 @@ defmodule McpServer.HttpTable.Stateless do
         200,
         {:result, 1, %{"content" => [%{"type" => "text", "text" => "é\u2028\u0000\n"}]}}
       ),
-      row("M16: arguments that do not fit", modern_call("echo"), 200, {:result, 1, %{"isError" => true}})
+      row("M16: arguments that do not fit", modern_call("echo"), 200, {:result, 1, HttpTable.unfit()})
     ]
   end
 end
