@@ -74,7 +74,7 @@ fn with_formats(schema: &[u8], formats: Formats) -> Result<Validator, SchemaErro
 pub fn repair(validator: &Validator, value: &Value) -> Option<(Value, usize)> {
     let rounds = [const { OnceCell::new() }; 3];
     let mut unused = rounds.iter();
-    let repaired = validator.repair(value, |value, edits| {
+    let repaired = validator.repair(value, &Limits::default(), |value, edits| {
         let round = unused.next().expect("at most three rounds");
         Some(round.get_or_init(|| edited(value, edits)))
     })?;
