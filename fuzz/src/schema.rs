@@ -70,15 +70,51 @@ fn with_formats(schema: &[u8], formats: Formats) -> Result<Validator, SchemaErro
     )
 }
 
-/// The value as it is repaired, which takes at most three rounds, and how many changes that were.
-pub fn repair(validator: &Validator, value: &Value) -> Option<(Value, usize)> {
+/// Changes that are undone one by one.
+const MAX_UNDONE: usize = 8;
+
+/// A value that was repaired.
+pub struct Repaired {
+    /// As it is now.
+    pub value: Value,
+    /// How many changes that took.
+    pub changes: usize,
+    /// The same without one of the changes, for the first of them.
+    pub undone: Vec<Value>,
+}
+
+/// The value as it is repaired, which takes at most three rounds.
+pub fn repair(validator: &Validator, value: &Value) -> Option<Repaired> {
     let rounds = [const { OnceCell::new() }; 3];
     let mut unused = rounds.iter();
-    let repaired = validator.repair(value, |value, edits| {
+    let mut before = Vec::new();
+    let repaired = validator.repair(value, &Limits::default(), |value, edits| {
+        let kept = edits.iter().take(MAX_UNDONE - before.len());
+        before.extend(kept.map(|edit| {
+            let mut copy = (*value).clone();
+            (edit.path.clone(), place(&mut copy, &edit.path).take())
+        }));
         let round = unused.next().expect("at most three rounds");
         Some(round.get_or_init(|| edited(value, edits)))
     })?;
-    Some((repaired.node.clone(), repaired.kinds.len()))
+    let undone = before.into_iter().map(|(path, before)| {
+        let mut undone = repaired.node.clone();
+        *place(&mut undone, &path) = before;
+        undone
+    });
+    Some(Repaired {
+        value: repaired.node.clone(),
+        changes: repaired.kinds.len(),
+        undone: undone.collect(),
+    })
+}
+
+/// The place at the end of a path, which there is.
+fn place<'v>(value: &'v mut Value, path: &[Step]) -> &'v mut Value {
+    path.iter().fold(value, |place, step| match step {
+        Step::Name(name) => place.get_mut(name).expect("a member"),
+        Step::Index(index) => place.get_mut(index).expect("an element"),
+    })
 }
 
 /// Every edit is of a place that there is.
@@ -86,10 +122,7 @@ fn edited(value: &Value, edits: &[Edit]) -> Value {
     assert!((1..=256).contains(&edits.len()));
     let mut value = value.clone();
     for edit in edits {
-        let place = edit.path.iter().fold(&mut value, |place, step| match step {
-            Step::Name(name) => place.get_mut(name).expect("a member"),
-            Step::Index(index) => place.get_mut(index).expect("an element"),
-        });
+        let place = place(&mut value, &edit.path);
         *place = match &edit.change {
             Change::Number(text) | Change::Json(text) => {
                 assert_eq!(check(text.as_bytes(), &Limits::default()), Ok(()));

@@ -196,7 +196,7 @@ defmodule McpServer.JSON do
     keys in [:refuse, :last] ||
       raise ArgumentError, "expected :duplicate_keys to be :refuse or :last, got: #{inspect(keys)}"
 
-    Limit.check_all!(limits, @most)
+    Limit.check_all!(limits, @most, [:duplicate_keys])
     {max_bytes, max_depth, max_values, max_digits, _last?} = @default_options
 
     {

@@ -1,5 +1,6 @@
 //! `McpServer.Schema.Validator`'s half: schemas compiled once, terms checked against them.
 
+use mcp_core::json::Limits;
 use mcp_core::revision::Revision;
 use mcp_core::schema::{
     Edit, Formats, Problem, Repaired, SchemaLimits, SchemaOptions, Validator, compile_with,
@@ -173,7 +174,7 @@ fn schema_repair<'a>(
     let Some(Err(problems)) = check(&schema.0, plain, Effort::Whole) else {
         return Ok((atoms::ok(), term, Vec::<Atom>::new()).encode(env));
     };
-    match repair(env, &schema.0, plain) {
+    match repair(env, &schema.0, plain, &Limits::default()) {
         Some((repaired, kinds)) => Ok((atoms::ok(), repaired, kinds).encode(env)),
         None => Ok(env.error_tuple(problem_terms(env, &problems)?)),
     }
@@ -188,18 +189,20 @@ fn plain_term<'a>(env: Env<'a>, term: Term<'a>, budget: usize) -> Result<Term<'a
     })
 }
 
-/// A term that does not fit as it was meant to be, and the kinds of the changes.
+/// A term that does not fit as it was meant to be, and the kinds of the changes; `room` is for what is
+/// read out of strings.
 pub(crate) fn repair<'a>(
     env: Env<'a>,
     validator: &Validator<TermJson>,
     term: Term<'a>,
+    room: &Limits,
 ) -> Option<(Term<'a>, Vec<Atom>)> {
     let mut repaired = term;
     let apply = |_: &TermNode<'a>, edits: &[Edit]| {
         repaired = edited(env, repaired, edits, 0)?;
         Some(TermNode::new(repaired))
     };
-    let Repaired { kinds, .. } = validator.repair(TermNode::new(term), apply)?;
+    let Repaired { kinds, .. } = validator.repair(TermNode::new(term), room, apply)?;
     Some((repaired, kinds.into_iter().map(kind_atom).collect()))
 }
 

@@ -1,21 +1,39 @@
 //! What has changed between two snapshots. The messages are asserted through `mix mcp.breaking`.
 
-use mcp_core::breaking::{Level, compare, snapshot};
+use mcp_core::breaking::{Change, Level, compare, snapshot};
 use mcp_core::schema::SchemaLimits;
 use serde_json::{Value, json};
 
-fn changes(old: &Value, new: &Value) -> Vec<(Level, &'static str)> {
+fn found(old: &Value, new: &Value) -> Vec<Change> {
     let (old, new) = (old.to_string(), new.to_string());
     let found = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(64 << 20);
         let run = || compare(old.as_bytes(), new.as_bytes(), &SchemaLimits::default());
         thread.spawn_scoped(scope, run).unwrap().join().unwrap()
     });
-    found
-        .unwrap()
-        .into_iter()
-        .map(|found| (found.level, found.code))
-        .collect()
+    found.unwrap()
+}
+
+fn changes(old: &Value, new: &Value) -> Vec<(Level, &'static str)> {
+    let found = found(old, new).into_iter();
+    found.map(|found| (found.level, found.code)).collect()
+}
+
+/// What is told of two tools.
+fn told(old: Value, new: Value) -> Vec<String> {
+    let found = found(&tool(old), &tool(new)).into_iter();
+    let lines = found.map(|found| {
+        let example = found
+            .example
+            .map_or_else(String::new, |text| format!(" e.g. {text}"));
+        format!(
+            "{}: {} [{}]{example}",
+            found.level.as_str(),
+            found.message,
+            found.code
+        )
+    });
+    lines.collect()
 }
 
 fn tool(members: Value) -> Value {
@@ -210,4 +228,177 @@ fn a_snapshot_does_not_depend_on_the_order_of_declarations() {
     let [one, other] =
         [["a", "b"], ["b", "a"]].map(|names| snapshot(definition(names).as_bytes()).unwrap());
     assert_eq!(one, other);
+}
+
+#[test]
+fn calls_may_come_to_run_as_tasks_and_go_on_to() {
+    let support = |support: &str| match support {
+        "" => json!({}),
+        support => json!({"taskSupport": support}),
+    };
+    let change = |old: &str, new: &str| told(support(old), support(new));
+    let withdrawn = ["breaking: calls may no longer run as tasks [task_withdrawn]"];
+    for allowed in ["optional", "required"] {
+        for refused in ["", "forbidden"] {
+            assert_eq!(change(allowed, refused), withdrawn);
+        }
+        assert_eq!(change(allowed, "optional"), Vec::<String>::new());
+    }
+    for plain in ["", "forbidden", "optional"] {
+        assert_eq!(
+            change(plain, "required"),
+            ["breaking: calls now have to run as tasks [task_required]"]
+        );
+    }
+    assert_eq!(change("", "optional"), Vec::<String>::new());
+    assert_eq!(change("forbidden", ""), Vec::<String>::new());
+}
+
+#[test]
+fn headers_that_repeat_arguments() {
+    let schema = |a: Value, b: Value| {
+        json!({"inputSchema": {"type": "object", "additionalProperties": false, "properties": {
+            "a": a, "b": {"type": "object", "additionalProperties": false, "properties": {"c": b}},
+        }}})
+    };
+    let plain = json!({"type": "string"});
+    let repeated = |header: &str| json!({"type": "string", "x-mcp-header": header});
+    let none = || schema(plain.clone(), plain.clone());
+    let in_a = |header: &str| schema(repeated(header), plain.clone());
+    let in_c = |header: &str| schema(plain.clone(), repeated(header));
+    assert_eq!(
+        told(none(), in_a("Region")),
+        [
+            "breaking: the header Mcp-Param-Region now has to repeat /inputSchema/properties/a [header_required]"
+        ]
+    );
+    assert_eq!(
+        told(none(), in_c("Region")),
+        [
+            "breaking: the header Mcp-Param-Region now has to repeat /inputSchema/properties/b/properties/c [header_required]"
+        ]
+    );
+    assert_eq!(
+        told(in_a("Region"), in_a("Zone")),
+        [
+            "breaking: the header Mcp-Param-Region repeated /inputSchema/properties/a; Mcp-Param-Zone has to repeat it now [header_changed]"
+        ]
+    );
+    assert_eq!(
+        told(in_a("Region"), in_c("Region")),
+        [
+            "breaking: the header Mcp-Param-Region repeated /inputSchema/properties/a and has to repeat /inputSchema/properties/b/properties/c [header_changed]"
+        ]
+    );
+    // Who still sends it is not refused.
+    assert_eq!(
+        told(in_a("Region"), none()),
+        [
+            "compatible: the header Mcp-Param-Region no longer has to repeat /inputSchema/properties/a [header_removed]"
+        ]
+    );
+    // Header names have no case.
+    assert_eq!(told(in_a("Region"), in_a("region")), Vec::<String>::new());
+    // No call of the old schema has the argument.
+    let closed = |properties: Value| json!({"inputSchema": {"type": "object", "additionalProperties": false, "properties": properties}});
+    assert_eq!(
+        told(closed(json!({})), closed(json!({"a": repeated("Region")}))),
+        ["compatible: the tool accepts what it accepted, and may accept more [input_widened]"]
+    );
+}
+
+fn asserting(schema: Value) -> Value {
+    json!({"formats": "assert", "inputSchema": schema})
+}
+
+#[test]
+fn a_format_that_no_old_call_could_break_is_no_change() {
+    let closed = |properties: Value| {
+        asserting(
+            json!({"type": "object", "additionalProperties": false, "properties": properties}),
+        )
+    };
+    let date = json!({"type": "string", "format": "date"});
+    let widened =
+        ["compatible: the tool accepts what it accepted, and may accept more [input_widened]"];
+    // A closed schema did not take the new property.
+    assert_eq!(
+        told(closed(json!({})), closed(json!({"on": date}))),
+        widened
+    );
+    // An open one took anything there.
+    assert_eq!(
+        told(
+            asserting(json!({"type": "object", "properties": {}})),
+            asserting(json!({"type": "object", "properties": {"on": {"format": "date"}}}))
+        ),
+        [
+            "breaking: a string at /inputSchema/properties/on now has to be of the format \"date\" [format_asserted] e.g. {\"on\":\"a\"}"
+        ]
+    );
+    // The same format behind a reference, and in front of it again.
+    let here = closed(json!({"on": date}));
+    let there = |format: &str| {
+        asserting(
+            json!({"type": "object", "additionalProperties": false, "properties": {"on": {"$ref": "#/$defs/day"}},
+            "$defs": {"day": {"type": "string", "format": format}}}),
+        )
+    };
+    assert_eq!(told(here.clone(), there("date")), Vec::<String>::new());
+    assert_eq!(told(there("date"), here.clone()), Vec::<String>::new());
+    assert_eq!(
+        told(here, there("time")),
+        [
+            "breaking: a string at /inputSchema/$defs/day now has to be of the format \"time\" [format_asserted] e.g. {\"on\":\"2026-01-31\"}"
+        ]
+    );
+    // An enum of dates.
+    let days = |format: Value| {
+        closed(json!({"on": {"type": "string", "enum": ["2026-01-31"], "format": format}}))
+    };
+    assert_eq!(
+        told(days(json!("colour")), days(json!("date"))),
+        Vec::<String>::new()
+    );
+    // A property that comes to refer to what stood there already.
+    let defined =
+        |on: Value| closed(json!({"on": on, "until": {"$ref": "#/properties/from"}, "from": date}));
+    assert_eq!(
+        told(
+            defined(json!({"type": "string"})),
+            defined(json!({"$ref": "#/properties/from"}))
+        ),
+        ["breaking: a string now has to be of a format [format_asserted] e.g. {\"on\":\"a\"}"]
+    );
+}
+
+#[test]
+fn where_it_cannot_be_told_a_format_is_unknown() {
+    let coded = |format: Value| {
+        asserting(
+            json!({"type": "object", "properties": {"on": {"type": "string", "pattern": "^[0-9]{4}-01-01$", "format": format}}}),
+        )
+    };
+    assert_eq!(
+        told(coded(json!("colour")), coded(json!("date"))),
+        [
+            "unknown: a string at /inputSchema/properties/on now has to be of the format \"date\"; whether it could be another is not known [format_unknown]"
+        ]
+    );
+    // Beside a change of something else, formats that stay are no change.
+    let limited = |most: u64| {
+        asserting(
+            json!({"type": "object", "properties": {"on": {"type": "string", "format": "date"}, "n": {"type": "integer", "maximum": most}}}),
+        )
+    };
+    assert_eq!(
+        told(limited(9), limited(5)),
+        [
+            "breaking: the tool no longer accepts all arguments that it accepted [input_narrowed] e.g. {\"n\":9}"
+        ]
+    );
+    assert_eq!(
+        told(limited(5), limited(9)),
+        ["compatible: the tool accepts what it accepted, and may accept more [input_widened]"]
+    );
 }

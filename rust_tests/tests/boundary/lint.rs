@@ -2,10 +2,10 @@
 //! found, and that nothing is slow.
 
 use mcp_core::catalog::CatalogLimits;
-use mcp_core::lint::{Budgets, Code, Severity, lint};
+use mcp_core::lint::{Budgets, Code, Finding, Severity, lint};
 use serde_json::{Value, json};
 
-fn codes(definition: &Value) -> Vec<(&'static str, String)> {
+fn found(definition: &Value) -> Vec<Finding> {
     let text = definition.to_string();
     let found = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(64 << 20);
@@ -18,7 +18,11 @@ fn codes(definition: &Value) -> Vec<(&'static str, String)> {
         };
         thread.spawn_scoped(scope, run).unwrap().join().unwrap()
     });
-    let found = found.unwrap().into_iter();
+    found.unwrap()
+}
+
+fn codes(definition: &Value) -> Vec<(&'static str, String)> {
+    let found = found(definition).into_iter();
     found
         .map(|found| (found.code.as_str(), found.pointer))
         .collect()
@@ -118,6 +122,130 @@ fn a_default_that_refers_to_definitions_is_checked() {
     assert_eq!(of_schema(&schema(json!("1"))), [reference, invalid]);
 }
 
+/// The errors about a schema, with their messages.
+fn errors(schema: &Value) -> Vec<String> {
+    let found = found(&tool(schema)).into_iter();
+    let errors = found.filter(|found| found.code.severity() == Severity::Error);
+    errors
+        .map(|found| format!("{}: {}", found.pointer, found.message))
+        .collect()
+}
+
+#[test]
+fn a_reference_beside_a_default_leads_where_it_does_in_the_whole_schema() {
+    let node = |default: Value| {
+        json!({"type": "object", "required": ["name"], "properties": {
+            "name": {"type": "string", "description": "N"},
+            "next": {"description": "N", "$ref": "#", "default": default},
+            "alias": {"description": "A", "$ref": "#/properties/name", "default": "x"},
+            "a/~b %": {"description": "P", "anyOf": [{"$ref": "#/properties/name"}], "examples": ["x"]},
+        }})
+    };
+    let unnamed = |errors: Vec<String>| -> Vec<String> {
+        // Its name is one that clients refuse.
+        errors
+            .into_iter()
+            .filter(|error| !error.contains("a~1~0b"))
+            .collect()
+    };
+    assert_eq!(
+        unnamed(errors(&node(json!({"name": "a", "next": {"name": "b"}})))),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        unnamed(errors(&node(json!({"name": "a", "next": {}})))),
+        [
+            r#"/inputSchema/properties/next/default: the default {"name":"a","next":{}} is refused by its own schema, at /next: must be an object with the property "name" (required)"#
+        ]
+    );
+    // The same where the schema has a name, and in an older draft.
+    for (key, id, dialect) in [
+        (
+            "$id",
+            "https://example.com/node",
+            "https://json-schema.org/draft/2020-12/schema",
+        ),
+        (
+            "$id",
+            "https://example.com/node#",
+            "http://json-schema.org/draft-07/schema#",
+        ),
+        (
+            "id",
+            "https://example.com/node",
+            "http://json-schema.org/draft-04/schema#",
+        ),
+        (
+            "$id",
+            "node",
+            "https://json-schema.org/draft/2020-12/schema",
+        ),
+    ] {
+        let mut named = node(json!({"name": "a"}));
+        named[key] = json!(id);
+        named["$schema"] = json!(dialect);
+        assert_eq!(unnamed(errors(&named)), Vec::<String>::new(), "{id}");
+        named["properties"]["next"]["default"] = json!({});
+        assert_eq!(
+            unnamed(errors(&named)),
+            [
+                r#"/inputSchema/properties/next/default: the default {} is refused by its own schema, which wants an object with the property "name" (required)"#
+            ],
+            "{id} {dialect}"
+        );
+    }
+    // Where it leads depends on the way to it.
+    let mut dynamic = node(json!({}));
+    dynamic["$dynamicAnchor"] = json!("node");
+    dynamic["properties"]["next"]["$dynamicRef"] = json!("#node");
+    assert_eq!(unnamed(errors(&dynamic)), Vec::<String>::new());
+}
+
+#[test]
+fn members_of_an_enum_are_asked_of_what_stands_beside_it() {
+    let schema = |members: Value| {
+        json!({"type": "object", "properties": {
+            "size": {"type": "string", "description": "S", "maxLength": 2},
+            "other": {"description": "O", "$ref": "#/properties/size", "enum": members},
+        }})
+    };
+    assert_eq!(errors(&schema(json!(["s", "m"]))), Vec::<String>::new());
+    assert_eq!(
+        errors(&schema(json!(["s", "large"]))),
+        [
+            r#"/inputSchema/properties/other/enum/1: the member "large" is refused by the rest of its schema, which wants a string of at most 2 characters (maxLength)"#
+        ]
+    );
+}
+
+#[test]
+fn formats_that_are_asserted_are_asked_of_defaults() {
+    let ruled = |formats: Value, member: &str| {
+        let mut definition = tool(&json!({"type": "object"}));
+        definition["tools"][0][member] = json!({"type": "object", "properties": {
+            "on": {"type": "string", "description": "O", "format": "date", "default": "today"},
+        }});
+        definition["toolRules"] = json!([{"requires": [], "formats": formats}]);
+        let found = found(&definition).into_iter();
+        let errors = found.filter(|found| found.code.severity() == Severity::Error);
+        errors
+            .map(|found| format!("{}: {}", found.pointer, found.message))
+            .collect::<Vec<_>>()
+    };
+    let refused = [
+        r#"/inputSchema/properties/on/default: the default "today" is refused by its own schema, which wants a date such as 2026-01-31 (format)"#,
+    ];
+    assert_eq!(ruled(json!("assert"), "inputSchema"), refused);
+    assert_eq!(ruled(json!(["date"]), "inputSchema"), refused);
+    assert_eq!(ruled(json!(["time"]), "inputSchema"), Vec::<String>::new());
+    assert_eq!(
+        ruled(json!("annotate"), "inputSchema"),
+        Vec::<String>::new()
+    );
+    // No result is refused for a format.
+    assert_eq!(ruled(json!("assert"), "outputSchema"), Vec::<String>::new());
+}
+
 #[test]
 fn property_names_have_64_characters_at_most() {
     let named = |length: usize| {
@@ -174,10 +302,50 @@ fn templates_overlap_where_a_uri_shows_it() {
         templates(&["a://{x}/b", "a://{other}/b"]),
         std::slice::from_ref(&same)
     );
-    assert_eq!(templates(&["a://{x}{?q}", "a://{y}{?p}"]).len(), 1);
+    assert_eq!(
+        templates(&["a://{x}{?q,r}", "a://{y}{?q,r}"]),
+        std::slice::from_ref(&same)
+    );
     assert_eq!(templates(&["a://{x}/b", "a://{x}/c"]), []);
     assert_eq!(templates(&["a://{x}", "a://{x}/{y}"]), []);
     assert_eq!(templates(&["a://{x}", "b://{x}"]), []);
+}
+
+#[test]
+fn names_in_a_query_are_part_of_the_uri() {
+    let entry =
+        |name: &str, text: &str| json!({"name": name, "uriTemplate": text, "description": "T"});
+    let definition = json!({"server": {"info": {"name": "s", "version": "1"}}, "resourceTemplates": [
+        entry("a", "x://y{?a}"), entry("b", "x://y{?b}"),
+    ]});
+    // A URI without a query is matched by both.
+    let found: Vec<String> = found(&definition)
+        .into_iter()
+        .map(|found| format!("{}: {} {}", found.code, found.name, found.message))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            r#"template_overlap: b "a" (x://y{?a}) matches x://y too; it was declared first and answers it"#
+        ]
+    );
+}
+
+#[test]
+fn a_resource_in_front_of_a_template_may_be_meant() {
+    let definition = json!({"server": {"info": {"name": "s", "version": "1"}},
+        "resources": [{"name": "me", "uri": "users://me", "description": "R"}],
+        "resourceTemplates": [{"name": "user", "uriTemplate": "users://{id}", "description": "T"}],
+    });
+    let found = found(&definition);
+    assert_eq!(
+        (found.len(), found[0].code, found[0].advice.as_str()),
+        (
+            1,
+            Code::TemplateShadowed,
+            "If that is meant, `lint: [ignore: [:template_shadowed]]` of the router says so; otherwise give one of them another URI."
+        )
+    );
 }
 
 #[test]

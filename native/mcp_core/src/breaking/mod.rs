@@ -8,10 +8,14 @@
 //! |---|---|
 //! | `tools` | tools: arguments, results, hints, what they ask of a client |
 //! | `schemas` | one schema with its successor |
+//! | `formats` | formats that strings have to be of |
+//! | `headers` | arguments that headers repeat |
 //! | `reasons` | where two schemas differ, in words |
 //! | `others` | prompts, resources and templates |
 
 mod change;
+mod formats;
+mod headers;
 mod others;
 mod reasons;
 mod schemas;

@@ -46,17 +46,17 @@ const OUTPUT: Outcomes = Outcomes {
     ),
 };
 
-/// What a tool takes: it has to take what it took.
+/// What a tool takes: it has to take what it took. Whether it does, formats being annotations.
 pub(super) fn compare_input(
     was: Option<&Value>,
     is: Option<&Value>,
     limits: &SchemaLimits,
     changes: &mut Changes,
-) {
+) -> Answer {
     let anything = Value::Bool(true);
     let (was, is) = (was.unwrap_or(&anything), is.unwrap_or(&anything));
     let differing = || reasons(was, is, "/inputSchema", Direction::Narrowed);
-    compare(is, was, limits, &INPUT, differing, changes);
+    compare(is, was, limits, &INPUT, differing, changes)
 }
 
 /// What a tool returns: it may return no more than it could.
@@ -93,16 +93,17 @@ fn compare(
     outcomes: &Outcomes,
     differing: impl FnOnce() -> Vec<String>,
     changes: &mut Changes,
-) {
+) -> Answer {
     if outer == inner {
-        return;
+        return Answer::Yes;
     }
     let asked = contains(outer, inner, limits);
-    match answer(&asked) {
+    let answered = answer(&asked);
+    match answered {
         Answer::No => {
             let (code, message) = outcomes.breaking;
             changes.add(Level::Breaking, code, message);
-            changes.explain(differing(), example(asked));
+            changes.explain(differing(), asked.ok().and_then(example));
         }
         Answer::Unknown => {
             let (code, message) = outcomes.unknown;
@@ -115,6 +116,7 @@ fn compare(
             changes.add(Level::Compatible, code, message);
         }
     }
+    answered
 }
 
 fn answer(asked: &Result<Containment, SchemaError>) -> Answer {
@@ -128,7 +130,8 @@ fn why(asked: &Result<Containment, SchemaError>) -> String {
     })
 }
 
-fn example(asked: Result<Containment, SchemaError>) -> Option<String> {
-    let text = asked.ok()?.witness?.to_string();
+/// The value that shows it, as far as it is worth showing.
+pub(super) fn example(asked: Containment) -> Option<String> {
+    let text = asked.witness?.to_string();
     (text.len() <= MAX_EXAMPLE).then_some(text)
 }

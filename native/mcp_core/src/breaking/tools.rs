@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::change::{Changes, Level};
+use super::formats::{self, Asserting};
 use super::others::{members, text};
-use super::schemas;
+use super::{headers, schemas};
 use crate::lint::places::{Role, places};
-use crate::schema::{Formats, SchemaLimits};
+use crate::schema::{Answer, SchemaLimits};
 
 /// Hints, and what a client may do with the value it no longer has.
 const HINTS: &[(&str, bool, &str)] = &[
@@ -63,7 +64,7 @@ fn removed(was: &Value, old: &Map<String, Value>, new: &Map<String, Value>) -> S
 }
 
 fn compare_tool(was: &Value, is: &Value, limits: &SchemaLimits, changes: &mut Changes) {
-    schemas::compare_input(
+    let contained = schemas::compare_input(
         was.get("inputSchema"),
         is.get("inputSchema"),
         limits,
@@ -75,7 +76,8 @@ fn compare_tool(was: &Value, is: &Value, limits: &SchemaLimits, changes: &mut Ch
         limits,
         changes,
     );
-    compare_formats(was, is, changes);
+    headers::compare(was, is, changes);
+    compare_formats(was, is, contained, limits, changes);
     compare_hints(was, is, changes);
     compare_visibility(was, is, changes);
     let requires = |tool: &Value| -> Vec<String> {
@@ -91,13 +93,7 @@ fn compare_tool(was: &Value, is: &Value, limits: &SchemaLimits, changes: &mut Ch
             format!("clients without the capability {capability:?} are now refused"),
         );
     }
-    if text(is, "taskSupport") == "required" && text(was, "taskSupport") != "required" {
-        changes.add(
-            Level::Breaking,
-            "task_required",
-            "calls now have to run as tasks",
-        );
-    }
+    compare_tasks(was, is, changes);
     let repairs = |tool: &Value| tool.get("repair") == Some(&Value::Bool(true));
     if repairs(was) && !repairs(is) && is_repairable(was) {
         changes.add(
@@ -139,30 +135,35 @@ fn compare_visibility(was: &Value, is: &Value, changes: &mut Changes) {
 }
 
 /// Schemas are compared with formats as annotations, so those that are asserted are compared here.
-fn compare_formats(was: &Value, is: &Value, changes: &mut Changes) {
-    let known = asserted(was);
-    for (at, format) in asserted(is).iter().filter(|place| !known.contains(place)) {
-        changes.add(
-            Level::Breaking,
-            "format_asserted",
-            format!("a string at {at} now has to be of the format {format:?}"),
-        );
-    }
+fn compare_formats(
+    was: &Value,
+    is: &Value,
+    contained: Answer,
+    limits: &SchemaLimits,
+    changes: &mut Changes,
+) {
+    let [was, is] = [was, is].map(Asserting::of);
+    formats::compare(&was, &is, contained, limits, changes);
 }
 
-/// Where the arguments of a tool have to be of a format.
-fn asserted(tool: &Value) -> Vec<(String, &str)> {
-    let is_asserted = |format: &str| match tool.get("formats") {
-        Some(Value::Array(names)) => names.iter().any(|name| name == format),
-        Some(rule) if rule == "assert" => Formats::known().any(|known| known == format),
-        _ => false,
-    };
-    let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
-    let formats = places(schema).into_iter().filter_map(|place| {
-        let format = place.schema.get("format")?.as_str()?;
-        Some((format!("/inputSchema{}", place.pointer), format))
-    });
-    formats.filter(|(_, format)| is_asserted(format)).collect()
+/// A call that asks for a task is refused where the tool allows none, as one that does not is where it
+/// needs one (2025-11-25).
+fn compare_tasks(was: &Value, is: &Value, changes: &mut Changes) {
+    let allows = |tool: &Value| matches!(text(tool, "taskSupport"), "optional" | "required");
+    if text(is, "taskSupport") == "required" && text(was, "taskSupport") != "required" {
+        changes.add(
+            Level::Breaking,
+            "task_required",
+            "calls now have to run as tasks",
+        );
+    }
+    if allows(was) && !allows(is) {
+        changes.add(
+            Level::Breaking,
+            "task_withdrawn",
+            "calls may no longer run as tasks",
+        );
+    }
 }
 
 fn compare_hints(was: &Value, is: &Value, changes: &mut Changes) {

@@ -5,7 +5,7 @@ mod cursor;
 mod definition;
 mod describe;
 mod extras;
-mod header_parameters;
+pub(crate) mod header_parameters;
 mod limits;
 mod lists;
 mod targets;

@@ -37,6 +37,7 @@ pub struct Document<'a> {
     /// All remembered values but the root, each before those inside it.
     nodes: Vec<Node<'a>>,
     duplicate: Option<usize>,
+    values: usize,
 }
 
 /// A remembered value.
@@ -77,7 +78,7 @@ impl<'a> Document<'a> {
     pub fn scan(bytes: &'a [u8], limits: &Limits) -> Result<Self, JsonError> {
         let text = machine::checked_text(bytes, limits)?;
         let mut index = Index::new(text);
-        machine::walk(text, limits, &mut index)?;
+        let values = machine::walk(text, limits, &mut index)?;
         let root = index
             .root
             .ok_or(JsonError::new(JsonErrorKind::UnexpectedEnd, bytes.len()))?;
@@ -86,6 +87,7 @@ impl<'a> Document<'a> {
             root,
             nodes: index.nodes,
             duplicate: index.duplicate,
+            values,
         })
     }
 
@@ -93,6 +95,20 @@ impl<'a> Document<'a> {
     #[must_use]
     pub fn root(&self) -> View<'_, 'a> {
         View::new(self.text, &self.root, &self.nodes)
+    }
+
+    /// The values in the whole text, as [`Limits::max_values`] counts them.
+    ///
+    /// # Examples
+    /// ```
+    /// use mcp_core::json::{Document, Limits};
+    /// let document = Document::scan(br#"{"a": [1, 2]}"#, &Limits::default())?;
+    /// assert_eq!(document.values(), 4);
+    /// # Ok::<(), mcp_core::json::JsonError>(())
+    /// ```
+    #[must_use]
+    pub const fn values(&self) -> usize {
+        self.values
     }
 
     /// The offset of a key that stood in its object before, if there is one at any depth.

@@ -22,6 +22,18 @@ pub struct Limits {
     pub max_digits: usize,
 }
 
+impl Limits {
+    /// What is left of the limits inside `levels` arrays and objects of a text that has `values` values.
+    #[must_use]
+    pub(crate) const fn inside(self, levels: usize, values: usize) -> Self {
+        Self {
+            max_depth: self.max_depth.saturating_sub(levels),
+            max_values: self.max_values.saturating_sub(values),
+            ..self
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

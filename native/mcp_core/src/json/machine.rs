@@ -55,12 +55,12 @@ pub(super) fn checked_text<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a s
     })
 }
 
-/// Walks the one value that is the whole of `text`.
+/// Walks the one value that is the whole of `text`, and says how many values that are.
 pub(super) fn walk<'a, E: Events<'a>>(
     text: &'a str,
     limits: &Limits,
     events: &mut E,
-) -> Result<(), JsonError> {
+) -> Result<usize, JsonError> {
     let machine = Machine {
         text,
         bytes: text.as_bytes(),
@@ -84,12 +84,13 @@ struct Machine<'a, 'm, E> {
 }
 
 impl<'a, E: Events<'a>> Machine<'a, '_, E> {
-    fn run(mut self) -> Result<(), JsonError> {
+    fn run(mut self) -> Result<usize, JsonError> {
         loop {
             let mut complete = self.value()?;
             while complete {
                 let Some(container) = self.nesting.innermost() else {
-                    return self.end();
+                    self.end()?;
+                    return Ok(self.limits.max_values.saturating_sub(self.values_left));
                 };
                 complete = self.after_value(container)?;
             }

@@ -26,8 +26,8 @@ pub use finding::{Code, Finding, Kind, Severity};
 
 use serde_json::Value;
 
-use crate::catalog::{CatalogError, CatalogLimits, Definition};
-use crate::schema::SchemaLimits;
+use crate::catalog::{CatalogError, CatalogLimits, Definition, ToolRule};
+use crate::schema::{Formats, SchemaLimits};
 use finding::Findings;
 
 /// Says what is wrong with a definition, in the order of its declarations.
@@ -61,9 +61,12 @@ pub fn lint(
     let definition = Definition::read(definition)?;
     let mut found = Findings::default();
     budgets::check_server(&definition, budgets, &mut found);
-    for tool in &definition.tools {
+    let unruled = ToolRule::default();
+    let rules = definition.tool_rules.iter();
+    let rules = rules.chain(std::iter::repeat(&unruled));
+    for (tool, rule) in definition.tools.iter().zip(rules) {
         found.about(Kind::Tool, tool);
-        check_tool(tool, budgets, &limits.schema, &mut found);
+        check_tool(tool, rule, budgets, &limits.schema, &mut found);
     }
     names::check_alike(Kind::Tool, &definition.tools, &mut found);
     for prompt in &definition.prompts {
@@ -84,7 +87,13 @@ pub fn lint(
     Ok(found.into_sorted(&definition))
 }
 
-fn check_tool(tool: &Value, budgets: &Budgets, limits: &SchemaLimits, found: &mut Findings) {
+fn check_tool(
+    tool: &Value,
+    rule: &ToolRule,
+    budgets: &Budgets,
+    limits: &SchemaLimits,
+    found: &mut Findings,
+) {
     names::check_tool(tool, found);
     texts::check_tool(tool, found);
     budgets::check_tool(tool, budgets, found);
@@ -94,10 +103,14 @@ fn check_tool(tool: &Value, budgets: &Budgets, limits: &SchemaLimits, found: &mu
     if let Some(schema) = tool.get("outputSchema") {
         clients::check_output(schema, found);
     }
-    for member in ["inputSchema", "outputSchema"] {
+    // No result is refused for a format.
+    for (member, formats) in [
+        ("inputSchema", &rule.formats),
+        ("outputSchema", &Formats::Annotate),
+    ] {
         if let Some(schema) = tool.get(member) {
             contradictions::check(member, schema, limits, found);
-            values::check(member, schema, limits, found);
+            values::check(member, schema, formats, limits, found);
         }
     }
 }

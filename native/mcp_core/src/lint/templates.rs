@@ -66,7 +66,7 @@ fn check_resource(resource: &Value, known: &[Known<'_>], found: &mut Findings) {
                 "the template {:?} ({}) matches {uri} too; this resource answers it",
                 template.name, template.text
             ),
-            "Nothing, if that is meant; otherwise give one of them another URI.",
+            "If that is meant, `lint: [ignore: [:template_shadowed]]` of the router says so; otherwise give one of them another URI.",
         );
     }
 }
@@ -96,16 +96,25 @@ fn check_pair(earlier: &Known<'_>, later: &Known<'_>, found: &mut Findings) {
     }
 }
 
-/// The template with every variable named alike: `a://{}/{+}{?,}`.
+/// The template with every variable named alike whose name is no part of the URI: `a://{}/{+}{?of,to}`.
 fn without_names(text: &str) -> String {
     let mut shape = String::new();
-    let mut is_inside = false;
-    for character in text.chars() {
-        is_inside = (is_inside || character == '{') && character != '}';
-        let is_name = character.is_alphanumeric() || matches!(character, '_' | '.' | '%');
+    for part in text.split_inclusive('}') {
+        let (literal, expression) = part.split_once('{').unwrap_or((part, ""));
+        shape.push_str(literal);
+        if expression.is_empty() {
+            continue;
+        }
+        shape.push('{');
+        let is_name =
+            |character: char| character.is_alphanumeric() || matches!(character, '_' | '.' | '%');
         // `{.name}` begins with the operator, which is no part of the name.
-        if !is_inside || !is_name || (character == '.' && shape.ends_with('{')) {
-            shape.push(character);
+        let operator = expression.chars().take(1).filter(|first| *first == '.');
+        if expression.starts_with(['?', '&', ';']) {
+            shape.push_str(expression);
+        } else {
+            let rest = expression.chars().filter(|character| !is_name(*character));
+            shape.extend(operator.chain(rest));
         }
     }
     shape
@@ -118,6 +127,7 @@ fn shared(template: &Known<'_>, other: &Known<'_>) -> Option<String> {
     }
     let values = values(other.text);
     let variables = template.template.variables();
+    let asked = queried(template.text);
     for attempt in 0..MAX_TRIED {
         let chosen = chosen(attempt, variables.len(), &values)?;
         let value = |name: &str| {
@@ -126,13 +136,28 @@ fn shared(template: &Known<'_>, other: &Known<'_>) -> Option<String> {
                 .get(index)
                 .map(|text| VarValue::Text((*text).to_owned()))
         };
-        let uri = template.template.expand(&value).ok()?;
-        let is_matched = |known: &Known<'_>| known.matcher.captures(&uri).is_some();
-        if is_matched(template) && is_matched(other) {
+        // A URI may leave out its query.
+        let unasked = |name: &str| value(name).filter(|_| !asked.contains(&name));
+        let uris = [
+            template.template.expand(&value),
+            template.template.expand(&unasked),
+        ];
+        let is_matched = |uri: &String| {
+            let mut both = [template, other].into_iter();
+            both.all(|known| known.matcher.captures(uri).is_some())
+        };
+        if let Some(uri) = uris.into_iter().flatten().find(is_matched) {
             return Some(uri);
         }
     }
     None
+}
+
+/// The names that a query gives to variables.
+fn queried(text: &str) -> Vec<&str> {
+    let expressions = text.split('{').filter_map(|part| part.split('}').next());
+    let queries = expressions.filter_map(|expression| expression.strip_prefix(['?', '&']));
+    queries.flat_map(|names| names.split(',')).collect()
 }
 
 /// Whether what stands before the first variable of the one may begin a URI of the other.

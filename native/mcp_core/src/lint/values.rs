@@ -3,42 +3,57 @@
 use serde_json::{Map, Value};
 
 use super::finding::{Code, Findings};
-use super::places::places;
-use crate::schema::{SchemaLimits, SerdeJson, Validator, compile};
+use super::places::{Place, places};
+use crate::schema::{
+    Formats, SchemaLimits, SchemaOptions, SerdeJson, Validator, compile_with, refers,
+};
 
 /// Subschemas of one schema whose values are checked: each is compiled for it.
 const MAX_CHECKED: usize = 256;
 
-pub(super) fn check(member: &str, schema: &Value, limits: &SchemaLimits, found: &mut Findings) {
+/// What a schema without an absolute `$id` is called.
+const UNNAMED: &str = "mcp-lint:///schema";
+
+/// What the reference to a place adds to the bytes of a schema, at most.
+const MAX_REFERENCE: usize = 64 * 1024;
+
+pub(super) fn check(
+    member: &str,
+    schema: &Value,
+    formats: &Formats,
+    limits: &SchemaLimits,
+    found: &mut Findings,
+) {
+    let checker = Checker {
+        root: schema,
+        formats,
+        limits,
+    };
     let places = places(schema).into_iter();
-    let objects = places.filter_map(|place| Some((place.pointer, place.schema.as_object()?)));
-    let holding = objects.filter(|(_, object)| {
+    let objects = places.filter_map(|place| Some((place.schema.as_object()?, place)));
+    let holding = objects.filter(|(object, _)| {
         ["default", "examples", "enum"]
             .iter()
             .any(|keyword| object.contains_key(*keyword))
     });
-    for (pointer, object) in holding.take(MAX_CHECKED) {
-        let at = format!("/{member}{pointer}");
-        check_values(object, schema, &at, limits, found);
-        check_enum(object, schema, &at, limits, found);
+    for (object, place) in holding.take(MAX_CHECKED) {
+        let Some(validator) = checker.validator(object, &place) else {
+            continue;
+        };
+        let at = format!("/{member}{}", place.pointer);
+        check_values(object, &validator, &at, found);
+        check_enum(object, &validator, &at, found);
     }
 }
 
 fn check_values(
     object: &Map<String, Value>,
-    root: &Value,
+    validator: &Validator<SerdeJson>,
     at: &str,
-    limits: &SchemaLimits,
     found: &mut Findings,
 ) {
     let default = object.get("default");
     let examples = object.get("examples").and_then(Value::as_array);
-    if default.is_none() && examples.is_none() {
-        return;
-    }
-    let Some(validator) = validator(object, root, limits) else {
-        return;
-    };
     if let Some(default) = default.filter(|value| !validator.is_valid(value)) {
         found.add(
             Code::InvalidDefault,
@@ -46,7 +61,7 @@ fn check_values(
             format!(
                 "the default {} is refused by its own schema{}",
                 shown(default),
-                why(&validator, default)
+                why(validator, default)
             ),
             "Change the default or the schema.",
         );
@@ -59,7 +74,7 @@ fn check_values(
                 format!(
                     "the example {} is refused by its own schema{}",
                     shown(example),
-                    why(&validator, example)
+                    why(validator, example)
                 ),
                 "Change the example or the schema.",
             );
@@ -69,9 +84,8 @@ fn check_values(
 
 fn check_enum(
     object: &Map<String, Value>,
-    root: &Value,
+    validator: &Validator<SerdeJson>,
     at: &str,
-    limits: &SchemaLimits,
     found: &mut Findings,
 ) {
     let Some(members) = object.get("enum").and_then(Value::as_array) else {
@@ -81,11 +95,7 @@ fn check_enum(
     if found.has(Code::Unsatisfiable, at) {
         return;
     }
-    let mut rest = object.clone();
-    rest.shift_remove("enum");
-    let Some(validator) = validator(&rest, root, limits) else {
-        return;
-    };
+    // The enum itself takes its members, so what refuses one is the rest.
     for (index, member) in members.iter().enumerate() {
         if !validator.is_valid(member) {
             found.add(
@@ -94,7 +104,7 @@ fn check_enum(
                 format!(
                     "the member {} is refused by the rest of its schema{}",
                     shown(member),
-                    why(&validator, member)
+                    why(validator, member)
                 ),
                 "Remove the member, or change what stands beside the enum.",
             );
@@ -102,22 +112,85 @@ fn check_enum(
     }
 }
 
-/// A subschema on its own, with the definitions it may refer to; `None` where it refers to
-/// something else.
-fn validator(
-    object: &Map<String, Value>,
-    root: &Value,
-    limits: &SchemaLimits,
-) -> Option<Validator<SerdeJson>> {
-    let mut alone = object.clone();
-    for keyword in ["$schema", "$defs", "definitions"] {
-        if let Some(value) = root.get(keyword)
-            && !alone.contains_key(keyword)
-        {
-            alone.insert(keyword.to_owned(), value.clone());
+/// Compiles subschemas of a schema.
+struct Checker<'c> {
+    root: &'c Value,
+    formats: &'c Formats,
+    limits: &'c SchemaLimits,
+}
+
+impl Checker<'_> {
+    /// `None` where what the subschema means depends on how one comes to it, or cannot be found out.
+    fn validator(
+        &self,
+        object: &Map<String, Value>,
+        place: &Place<'_>,
+    ) -> Option<Validator<SerdeJson>> {
+        let dialect = self.root.get("$schema").cloned();
+        let dialect = dialect.map(|dialect| ("$schema".to_owned(), dialect));
+        if !refers(place.schema) {
+            let mut alone = object.clone();
+            alone.extend(dialect.filter(|_| !object.contains_key("$schema")));
+            return self.compile(alone, &[]);
+        }
+        if is_dynamic(self.root) {
+            return None;
+        }
+        let id = ["$id", "id"]
+            .iter()
+            .find_map(|id| self.root.get(*id)?.as_str());
+        let uri = id
+            .filter(|id| id.contains(':'))
+            .map_or(UNNAMED, |id| id.trim_end_matches('#'));
+        let mut reference = Map::from_iter(dialect);
+        let target = format!("{uri}#{}", fragment(&place.pointer));
+        reference.insert("$ref".to_owned(), Value::from(target));
+        let text = self.root.to_string();
+        self.compile(reference, &[(uri, text.as_bytes())])
+    }
+
+    fn compile(
+        &self,
+        schema: Map<String, Value>,
+        documents: &[(&str, &[u8])],
+    ) -> Option<Validator<SerdeJson>> {
+        let limits = SchemaLimits {
+            max_bytes: self.limits.max_bytes.saturating_add(MAX_REFERENCE),
+            max_subschemas: self.limits.max_subschemas.saturating_add(1),
+            max_refs_on_path: self.limits.max_refs_on_path.saturating_add(1),
+            ..*self.limits
+        };
+        let options = SchemaOptions {
+            limits,
+            formats: self.formats.clone(),
+            documents,
+        };
+        compile_with(Value::Object(schema).to_string().as_bytes(), &options).ok()
+    }
+}
+
+/// Whether a reference leads where the way to it says.
+fn is_dynamic(schema: &Value) -> bool {
+    match schema {
+        Value::Object(object) => object.iter().any(|(keyword, held)| {
+            matches!(keyword.as_str(), "$dynamicRef" | "$recursiveRef") || is_dynamic(held)
+        }),
+        Value::Array(items) => items.iter().any(is_dynamic),
+        _ => false,
+    }
+}
+
+/// A JSON Pointer as the fragment of a URI (RFC 6901, section 6).
+fn fragment(pointer: &str) -> String {
+    let mut fragment = String::new();
+    for byte in pointer.bytes() {
+        match byte {
+            b'/' | b'~' | b'-' | b'.' | b'_' | b'$' => fragment.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => fragment.push(char::from(byte)),
+            _ => fragment.push_str(&format!("%{byte:02X}")),
         }
     }
-    compile(Value::Object(alone).to_string().as_bytes(), limits).ok()
+    fragment
 }
 
 fn why(validator: &Validator<SerdeJson>, value: &Value) -> String {

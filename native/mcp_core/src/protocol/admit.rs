@@ -72,10 +72,14 @@ pub fn admit<'c, 'a, J: Json>(
         Err(error) => return refuse(facts, &Refusal::parse_error(&error)),
     };
     let root = document.root();
+    let left = |levels| MessageLimits {
+        json: limits.json.inside(levels, document.values()),
+        ..*limits
+    };
     if root.kind() == Kind::Array {
-        return admit_batch(catalog, facts, root.raw(), limits);
+        return admit_batch(catalog, facts, root.raw(), &left(1));
     }
-    admit_message(catalog, facts, root, limits)
+    admit_message(catalog, facts, root, &left(0))
 }
 
 fn admit_batch<'c, 'a, J: Json>(
@@ -221,8 +225,12 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
         progress_token,
         client,
         input,
+        room: limits.json.inside(LEVELS_ABOVE_ARGUMENTS, 0),
     })))
 }
+
+/// The message and `params`.
+const LEVELS_ABOVE_ARGUMENTS: usize = 2;
 
 /// `,"result":{}}`
 pub(super) const EMPTY_RESULT: &[u8] = b",\"result\":{}}";

@@ -6,6 +6,7 @@ use super::meta::{Client, ProgressToken};
 use super::method::Method;
 use super::refusal::Answer;
 use crate::catalog::{ListKind, ReadTarget};
+use crate::json::Limits;
 use crate::jsonrpc::Id;
 use crate::revision::Revision;
 
@@ -28,6 +29,8 @@ pub struct Request<'a> {
     pub client: Option<Client<'a>>,
     /// What the client brings back to a request that needed input.
     pub input: Input<'a>,
+    /// What the message leaves of its limits to what may be read out of strings in the arguments.
+    pub room: Limits,
 }
 
 /// What a request asks for. JSON slices are objects that passed admission.

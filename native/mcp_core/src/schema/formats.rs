@@ -117,6 +117,17 @@ impl Formats {
         KNOWN.iter().map(|(name, ..)| *name)
     }
 
+    /// Whether strings have to be of that format, in a schema of that draft.
+    pub(super) fn asserts(&self, draft: Draft, format: &str) -> bool {
+        let is_asked = match self {
+            Self::Annotate => false,
+            Self::Assert => true,
+            Self::Only(names) => names.iter().any(|name| name == format),
+        };
+        let is_known = |(name, since, _): &(&str, Draft, &str)| *name == format && draft >= *since;
+        is_asked && KNOWN.iter().any(is_known)
+    }
+
     /// Refuses a name that is no format.
     pub(super) fn verify(&self) -> Result<(), SchemaError> {
         let Self::Only(names) = self else {
@@ -148,6 +159,12 @@ impl Formats {
             }
         }
     }
+}
+
+/// A string of the format.
+pub(super) fn example(format: &str) -> Option<&'static str> {
+    let (.., words) = KNOWN.iter().find(|(name, ..)| *name == format)?;
+    words.split_once("such as ").map(|(_, example)| example)
 }
 
 /// `a date such as 2026-01-31`.

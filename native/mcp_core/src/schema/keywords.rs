@@ -115,6 +115,32 @@ pub(super) fn children(schema: &Map<String, Value>) -> Vec<(Target, &Value)> {
     found
 }
 
+/// The schema with `change` made to each of its subschemas, and to what else may be one.
+pub(super) fn rewritten(schema: &Value, change: &impl Fn(&mut Map<String, Value>)) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let mut members = members.clone();
+            change(&mut members);
+            for (keyword, held) in &mut members {
+                if DATA.contains(&keyword.as_str()) {
+                    continue;
+                }
+                match (applicator(keyword), &mut *held) {
+                    (Some((Holds::Map, _)), Value::Object(named)) => {
+                        for member in named.values_mut() {
+                            *member = rewritten(member, change);
+                        }
+                    }
+                    _ => *held = rewritten(held, change),
+                }
+            }
+            Value::Object(members)
+        }
+        Value::Array(items) => items.iter().map(|item| rewritten(item, change)).collect(),
+        plain => plain.clone(),
+    }
+}
+
 fn applicator(keyword: &str) -> Option<(Holds, Target)> {
     let entry = APPLICATORS.iter().find(|(name, ..)| *name == keyword);
     entry.map(|&(_, holds, target)| (holds, target))

@@ -44,6 +44,7 @@ pub(crate) use nearest::nearest;
 pub use options::SchemaOptions;
 pub use problem::Problem;
 pub use relation::{Answer, Containment, Contradiction, contains, contradictions, satisfiable};
+pub(crate) use relation::{asserted_only, passes_formats, refers};
 pub use repair::{Change, Edit, Repaired, Step};
 pub use validator::Validator;
 

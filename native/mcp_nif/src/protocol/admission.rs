@@ -350,7 +350,7 @@ fn fitting<'a>(
         (false, _) => None,
         // It checks the arguments again, some times.
         (true, Effort::Inline) => return None,
-        (true, Effort::Whole) => repair(env, &tool.input, arguments),
+        (true, Effort::Whole) => repair(env, &tool.input, arguments, &request.room),
     };
     Some(repaired.ok_or_else(|| {
         let extras = catalog.extras(request.revision);

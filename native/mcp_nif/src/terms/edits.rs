@@ -1,6 +1,6 @@
 //! Terms with the edits of a repair made.
 
-use mcp_core::json::Limits;
+use mcp_core::json::UNLIMITED;
 use mcp_core::schema::{Change, Edit, Step};
 use rustler::{Atom, Encoder, Env, NewBinary, Term};
 
@@ -64,7 +64,7 @@ fn member<'a>(env: Env<'a>, map: Term<'a>, name: &str) -> Option<(Term<'a>, Term
 fn changed<'a>(env: Env<'a>, term: Term<'a>, change: &Change) -> Option<Term<'a>> {
     match change {
         Change::Number(text) | Change::Json(text) => {
-            read_term(env, text.as_bytes(), None, &Limits::default()).ok()
+            read_term(env, text.as_bytes(), None, &UNLIMITED).ok()
         }
         Change::Boolean(value) => Some(value.encode(env)),
         Change::List => Some(vec![term].encode(env)),

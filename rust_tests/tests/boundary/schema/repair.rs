@@ -31,17 +31,44 @@ fn edited(value: &Value, edits: &[Edit]) -> Value {
     value
 }
 
-/// What becomes of a value that is not valid, and by which changes.
+fn at<'v>(value: &'v Value, path: &[Step]) -> &'v Value {
+    path.iter().fold(value, |place, step| match step {
+        Step::Name(name) => place.get(name).unwrap(),
+        Step::Index(index) => place.get(index).unwrap(),
+    })
+}
+
+/// What becomes of a value that is not valid, and by which changes. None of them could be left out.
 fn repaired(schema: &Value, value: &Value) -> Option<(Value, Vec<&'static str>)> {
+    repaired_within(schema, value, &Limits::default())
+}
+
+fn repaired_within(
+    schema: &Value,
+    value: &Value,
+    room: &Limits,
+) -> Option<(Value, Vec<&'static str>)> {
     let validator = compile(schema).unwrap();
     assert!(!validator.is_valid(value), "{schema} {value}");
     // A repaired value lives as long as the validator's check of it: for good.
     let value: &'static Value = Box::leak(Box::new(value.clone()));
+    let mut undoings = Vec::new();
     let apply = |value: &&'static Value, edits: &[Edit]| -> Option<&'static Value> {
+        let places = edits.iter().map(|edit| edit.path.clone());
+        undoings.extend(places.map(|path| (at(value, &path).clone(), path)));
         Some(Box::leak(Box::new(edited(value, edits))))
     };
-    let repaired = validator.repair(value, apply)?;
+    let repaired = validator.repair(value, room, apply)?;
     assert!(validator.is_valid(repaired.node));
+    for (before, path) in undoings.into_iter().take(16) {
+        let mut undone = repaired.node.clone();
+        let place = path.iter().fold(&mut undone, |place, step| match step {
+            Step::Name(name) => place.get_mut(name).unwrap(),
+            Step::Index(index) => place.get_mut(index).unwrap(),
+        });
+        *place = before;
+        assert!(!validator.is_valid(&undone), "{schema} {value} {undone}");
+    }
     Some((repaired.node.clone(), repaired.kinds))
 }
 
@@ -162,13 +189,41 @@ fn json_in_a_string_becomes_the_array_or_object_it_is() {
 fn a_scalar_becomes_the_list_of_it() {
     let tags = json!({"type": "array", "items": {"type": "string"}});
     repairs(tags.clone(), json!("red"), json!(["red"]), &["list"]);
-    repairs(tags, json!(""), json!([""]), &["list"]);
+    // Blank text may be meant as no tag at all.
+    for blank in ["", " ", "\n\t"] {
+        leaves(tags.clone(), json!(blank));
+    }
+    leaves(tags, json!(7));
     let ids = json!({"type": "array", "items": {"type": "integer"}});
     repairs(ids.clone(), json!(7), json!([7]), &["list"]);
     repairs(ids.clone(), json!("7"), json!([7]), &["list", "number"]);
-    leaves(ids, json!({"id": 7}));
+    leaves(ids.clone(), json!({"id": 7}));
     leaves(json!({"type": "array", "minItems": 2}), json!(7));
     leaves(json!({"type": "array"}), json!(null));
+    repairs(ids.clone(), json!(1.0), json!([1.0]), &["list"]);
+    leaves(ids.clone(), json!(true));
+    leaves(ids.clone(), json!("seven"));
+    leaves(ids, json!(1.5));
+    let people = json!({"type": "array", "items": {"type": "object"}});
+    repairs(
+        people,
+        json!(r#"{"a": 1}"#),
+        json!([{"a": 1}]),
+        &["list", "json"],
+    );
+    // What the items are is not said, or not in one word.
+    for items in [
+        json!({}),
+        json!(true),
+        json!({"type": ["string", "null"]}),
+        json!({"minimum": 1}),
+    ] {
+        let list = json!({"type": "array", "items": items});
+        for value in [json!("red"), json!(7), json!(true), json!(r#"{"a":1}"#)] {
+            leaves(list.clone(), value);
+        }
+    }
+    leaves(json!({"type": "array"}), json!(7));
     // A list of lists is not meant by a scalar.
     let matrix = json!({"type": "array", "items": {"$ref": "#/$defs/row"}, "$defs": {"row": {"type": "array"}}});
     leaves(matrix.clone(), json!(7));
@@ -271,6 +326,108 @@ fn m2_repairs_are_bounded() {
     leaves(inside, json!({"x": nested(128)}));
 }
 
+#[test]
+fn keywords_mean_what_they_do_in_the_draft() {
+    let draft = |name: &str, list: Value| {
+        let mut schema =
+            json!({"$schema": name, "properties": {"n": {"type": "integer"}, "list": list}});
+        schema["properties"]["list"]["type"] = json!("array");
+        schema
+    };
+    let value = json!({"n": "1", "list": ["1", "2"]});
+    let [integer, boolean] = ["integer", "boolean"].map(|name| json!({"type": name}));
+    for older in [
+        "http://json-schema.org/draft-04/schema#",
+        "http://json-schema.org/draft-06/schema#",
+        "http://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft/2019-09/schema",
+    ] {
+        // It is no keyword yet.
+        repairs(
+            draft(older, json!({"prefixItems": [integer, boolean]})),
+            value.clone(),
+            json!({"n": 1, "list": ["1", "2"]}),
+            &["number"],
+        );
+        repairs(
+            draft(older, json!({"prefixItems": [boolean], "items": integer})),
+            value.clone(),
+            json!({"n": 1, "list": [1, 2]}),
+            &["number", "number", "number"],
+        );
+        repairs(
+            draft(
+                older,
+                json!({"prefixItems": [boolean], "items": [integer], "additionalItems": {"type": "number"}}),
+            ),
+            value.clone(),
+            json!({"n": 1, "list": [1, 2]}),
+            &["number", "number", "number"],
+        );
+        // It speaks of items only beside a list of them.
+        repairs(
+            draft(older, json!({"additionalItems": integer})),
+            value.clone(),
+            json!({"n": 1, "list": ["1", "2"]}),
+            &["number"],
+        );
+    }
+    let newest = "https://json-schema.org/draft/2020-12/schema";
+    repairs(
+        draft(
+            newest,
+            json!({"prefixItems": [integer], "additionalItems": integer}),
+        ),
+        value.clone(),
+        json!({"n": 1, "list": [1, "2"]}),
+        &["number", "number"],
+    );
+    // A subschema in a dialect of its own is left alone.
+    leaves(
+        draft(
+            newest,
+            json!({"$schema": "http://json-schema.org/draft-07/schema#", "items": integer}),
+        ),
+        value,
+    );
+}
+
+#[test]
+fn m2_repairs_keep_to_the_limits_of_the_message() {
+    let room = |max_depth: usize, max_values: usize, max_digits: usize| Limits {
+        max_depth,
+        max_values,
+        max_digits,
+        ..Limits::default()
+    };
+    let kept = |schema: &Value, value: Value, room: Limits| {
+        repaired_within(schema, &value, &room).is_some()
+    };
+    let x = |value: Value| json!({"properties": {"x": value}});
+    let any = x(json!({"type": "array"}));
+    // Three levels, of which the object is one.
+    assert!(kept(&any, json!({"x": "[[]]"}), room(3, 1, 1)));
+    assert!(!kept(&any, json!({"x": "[[]]"}), room(2, 1, 1)));
+    let list = x(json!({"type": "array", "items": {"type": "integer"}}));
+    assert!(kept(&list, json!({"x": 7}), room(2, 1, 1)));
+    assert!(!kept(&list, json!({"x": 7}), room(1, 1, 1)));
+    // The string itself is a value that the message had.
+    assert!(kept(&list, json!({"x": "[1, 2]"}), room(2, 2, 1)));
+    assert!(!kept(&list, json!({"x": "[1, 2]"}), room(2, 1, 1)));
+    assert!(!kept(&list, json!({"x": 7}), room(2, 0, 1)));
+    let lists = json!({"properties": {"x": {"type": "array"}, "y": {"type": "array"}}});
+    let two = json!({"x": "[1, 2]", "y": "[3]"});
+    assert!(kept(&lists, two.clone(), room(2, 3, 1)));
+    assert!(!kept(&lists, two, room(2, 2, 1)));
+    let nested = json!({"type": "object", "properties": {"x": {"type": "array"}}});
+    assert!(kept(&nested, json!(r#"{"x": "[1]"}"#), room(2, 2, 1)));
+    assert!(!kept(&nested, json!(r#"{"x": "[1]"}"#), room(2, 1, 1)));
+    let number = x(json!({"type": "number"}));
+    assert!(kept(&number, json!({"x": "-1.5e-10"}), room(2, 0, 4)));
+    assert!(!kept(&number, json!({"x": "-1.5e-10"}), room(2, 0, 3)));
+    assert!(!kept(&any, json!({"x": "[1.25]"}), room(2, 1, 2)));
+}
+
 fn schemas() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!({"type": "integer"})),
@@ -286,6 +443,12 @@ fn schemas() -> impl Strategy<Value = Value> {
             inner
                 .clone()
                 .prop_map(|items| json!({"type": "array", "items": items})),
+            (prop::collection::vec(inner.clone(), 1..3), any::<bool>()).prop_map(
+                |(first, is_older)| {
+                    let keyword = if is_older { "items" } else { "prefixItems" };
+                    json!({"type": "array", keyword: first, "additionalItems": {"type": "integer"}})
+                }
+            ),
             prop::collection::btree_map("[ab]", inner, 0..3).prop_map(|properties| {
                 json!({"type": "object", "properties": properties, "additionalProperties": false})
             }),
@@ -318,7 +481,17 @@ proptest! {
     /// What comes out is valid, has the same names and lengths where nothing was parsed or wrapped,
     /// and strings stay strings wherever they may.
     #[test]
-    fn a_repaired_value_is_valid_and_a_valid_one_is_never_touched(schema in schemas(), value in values()) {
+    fn a_repaired_value_is_valid_and_a_valid_one_is_never_touched(
+        mut schema in schemas(),
+        value in values(),
+        draft in prop::sample::select(vec!["", "http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2019-09/schema"]),
+    ) {
+        if !draft.is_empty() {
+            schema["$schema"] = json!(draft);
+        }
+        if compile(&schema).is_err() {
+            return Ok(());
+        }
         if compile(&schema).unwrap().is_valid(&value) {
             return Ok(());
         }

@@ -20,11 +20,11 @@ pub struct Contradiction {
     pub keywords: Vec<String>,
 }
 
-/// As values are checked: nothing is fetched, formats are annotations, patterns take linear time.
-fn canonical() -> CanonicalizeOptions<'static> {
+/// As values are checked: nothing is fetched, patterns take linear time.
+fn canonical(asserts_formats: bool) -> CanonicalizeOptions<'static> {
     options()
         .offline()
-        .should_validate_formats(false)
+        .should_validate_formats(asserts_formats)
         .with_pattern_options(PatternOptions::regex())
 }
 
@@ -32,7 +32,7 @@ pub(super) fn satisfiable(schema: &Value) -> Answer {
     if !within(schema, MAX_READ) {
         return Answer::Unknown;
     }
-    match canonical()
+    match canonical(false)
         .canonicalize(schema)
         .map(|known| known.satisfiability())
     {
@@ -49,8 +49,11 @@ pub(super) struct Document<'s> {
 }
 
 impl<'s> Document<'s> {
-    pub(super) fn new(root: &'s Value) -> Result<Self, CanonicalizationError> {
-        let prepared = canonical().prepare(root)?;
+    pub(super) fn new(
+        root: &'s Value,
+        asserts_formats: bool,
+    ) -> Result<Self, CanonicalizationError> {
+        let prepared = canonical(asserts_formats).prepare(root)?;
         Ok(Self { root, prepared })
     }
 
@@ -96,7 +99,7 @@ pub(super) fn contradictions(schema: &Value) -> Vec<Contradiction> {
     if !within(schema, MAX_READ) {
         return Vec::new();
     }
-    let found = canonical()
+    let found = canonical(false)
         .prepare(schema)
         .and_then(|document| document.unsatisfiable());
     let mut found: Vec<Contradiction> = found

@@ -55,7 +55,7 @@ pub(super) fn within(schema: &Value, max_objects: usize) -> bool {
 }
 
 /// Whether a schema refers to anything.
-pub(super) fn refers(schema: &Value) -> bool {
+pub(crate) fn refers(schema: &Value) -> bool {
     match schema {
         Value::Object(object) => object.iter().any(|(keyword, held)| {
             matches!(keyword.as_str(), "$ref" | "$dynamicRef" | "$recursiveRef") || refers(held)

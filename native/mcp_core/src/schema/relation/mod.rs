@@ -9,11 +9,14 @@
 
 mod algebra;
 mod caps;
+mod formats;
 mod hints;
 mod parts;
 mod samples;
 
 pub use algebra::Contradiction;
+pub(crate) use caps::refers;
+pub(crate) use formats::{asserted_only, passes_formats};
 
 use serde_json::Value;
 
@@ -120,7 +123,7 @@ pub fn contains(
         });
     }
     Ok(Containment {
-        answer: guarded(|| parts::covers(outer, inner)).unwrap_or(Answer::Unknown),
+        answer: guarded(|| parts::covers(outer, inner, false)).unwrap_or(Answer::Unknown),
         witness: None,
     })
 }

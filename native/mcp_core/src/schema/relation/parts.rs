@@ -29,10 +29,10 @@ const OTHERWISE: &[&str] = &[
     "patternProperties",
 ];
 
-/// Whether `outer` takes every value of `inner`.
-pub(super) fn covers(outer: &Value, inner: &Value) -> Answer {
-    let documents = Document::new(outer).and_then(|outer| Ok((outer, Document::new(inner)?)));
-    let Ok((outer, inner)) = documents else {
+/// Whether `outer` takes every value of `inner`; formats are annotations in both, or asserted in both.
+pub(super) fn covers(outer: &Value, inner: &Value, asserts_formats: bool) -> Answer {
+    let document = |root| Document::new(root, asserts_formats);
+    let (Ok(outer), Ok(inner)) = (document(outer), document(inner)) else {
         return Answer::Unknown;
     };
     // The same keyword may mean something else in another draft.

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::hints::Hints;
+use crate::schema::formats::example;
 
 /// Values tried for one subschema, and for a whole schema.
 const MAX_INNER: usize = 48;
@@ -78,10 +79,12 @@ impl Sampler<'_> {
     fn strings(&self, schema: &Map<String, Value>) -> Vec<Value> {
         let own = [length(schema, "minLength").unwrap_or(1), 0];
         let lengths = own.into_iter().chain(self.hints.lengths.iter().copied());
-        lengths
+        let texts = lengths
             .filter(|length| *length <= MAX_LENGTH)
-            .map(|length| Value::from("a".repeat(length)))
-            .collect()
+            .map(|length| Value::from("a".repeat(length)));
+        let format = schema.get("format").and_then(Value::as_str);
+        let formatted = format.and_then(example).map(Value::from);
+        formatted.into_iter().chain(texts).collect()
     }
 
     fn numbers(&self, schema: &Map<String, Value>, kind: &str) -> Vec<Value> {

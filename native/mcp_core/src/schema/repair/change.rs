@@ -4,78 +4,137 @@ use jsonschema::JsonType;
 use jsonschema::json::{Json, Node};
 
 use super::Change;
-use crate::json::{Limits, check};
+use crate::json::{Document, Limits};
 
 /// Changes to one value in all.
 const MAX_EDITS: usize = 256;
 
-/// Bytes of JSON in strings: fewer values than a message may have.
+/// Bytes of JSON in strings.
 const MAX_JSON_BYTES: usize = 256 * 1024;
 
-/// Bytes of a number in a string.
-const MAX_NUMBER_BYTES: usize = 1_200;
+/// Bytes of a number that are no digits: two signs, a point and an `e`.
+const MAX_MARKS: usize = 4;
 
-/// What may still be changed.
+/// What may still be changed, and what may still be added.
+#[derive(Clone, Copy)]
 pub(super) struct Allowance {
     edits: usize,
     bytes: usize,
-}
-
-impl Default for Allowance {
-    fn default() -> Self {
-        Self {
-            edits: MAX_EDITS,
-            bytes: MAX_JSON_BYTES,
-        }
-    }
+    room: Limits,
 }
 
 impl Allowance {
+    pub(super) const fn new(room: Limits) -> Self {
+        Self {
+            edits: MAX_EDITS,
+            bytes: MAX_JSON_BYTES,
+            room,
+        }
+    }
+
     /// Takes one change; `None` when there have been too many.
     pub(super) fn take(&mut self) -> Option<()> {
         self.edits = self.edits.checked_sub(1)?;
         Some(())
     }
 
+    /// Whether a string, `depth` levels down, may become the JSON in it.
     fn holds(&mut self, text: &str, depth: usize) -> bool {
-        let Some(left) = self.bytes.checked_sub(text.len()) else {
+        let Some(bytes) = self.bytes.checked_sub(text.len()) else {
             return false;
         };
-        let limits = Limits::default();
+        self.bytes = bytes;
+        // The string is a value that has been counted.
         let limits = Limits {
-            max_depth: limits.max_depth.saturating_sub(depth),
-            ..limits
+            max_depth: self.room.max_depth.saturating_sub(depth),
+            max_values: self.room.max_values.saturating_add(1),
+            ..self.room
         };
-        self.bytes = left;
-        check(text.as_bytes(), &limits).is_ok()
+        let Ok(document) = Document::scan(text.as_bytes(), &limits) else {
+            return false;
+        };
+        self.add(document.values().saturating_sub(1)) && document.duplicate().is_none()
+    }
+
+    /// Whether a value, `depth` levels down, may become the list of it.
+    fn wraps(&mut self, depth: usize) -> bool {
+        depth < self.room.max_depth && self.add(1)
+    }
+
+    fn add(&mut self, values: usize) -> bool {
+        let left = self.room.max_values.checked_sub(values);
+        self.room.max_values = left.unwrap_or_default();
+        left.is_some()
+    }
+
+    /// Whether the text is a JSON number and nothing else, not even a space.
+    fn is_number(&self, text: &str) -> bool {
+        let may_be = |byte: u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let limits = Limits {
+            max_values: 1,
+            ..self.room
+        };
+        text.len() <= self.room.max_digits.saturating_add(MAX_MARKS)
+            && text.bytes().all(may_be)
+            && Document::scan(text.as_bytes(), &limits).is_ok()
+    }
+
+    fn is_integer(&self, text: &str) -> bool {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        digits.bytes().all(|byte| byte.is_ascii_digit()) && self.is_number(text)
     }
 }
 
 /// The change that gives `node`, `depth` levels down, the type `wanted`; none where it has that
-/// type, or where it is not clear what was meant.
+/// type, or where it is not clear what was meant. `item` is the one type that a list's first item has.
 pub(super) fn change<J: Json>(
     wanted: &str,
+    item: Option<&str>,
     node: &J::Node<'_>,
     depth: usize,
     allowance: &mut Allowance,
 ) -> Option<Change> {
     let text = match node.json_type() {
         JsonType::String => node.as_string()?,
-        JsonType::Number | JsonType::Integer | JsonType::Boolean if wanted == "array" => {
-            return Some(Change::List);
+        JsonType::Number | JsonType::Integer | JsonType::Boolean => {
+            let is_meant = wanted == "array" && is_item::<J>(item?, node, depth, allowance);
+            return is_meant.then_some(Change::List);
         }
         _ => return None,
     };
     match (wanted, first(&text)) {
-        ("integer", _) => is_integer(&text).then(|| Change::Number(text.into_owned())),
-        ("number", _) => is_number(&text).then(|| Change::Number(text.into_owned())),
+        ("integer", _) if allowance.is_integer(&text) => Some(Change::Number(text.into_owned())),
+        ("number", _) if allowance.is_number(&text) => Some(Change::Number(text.into_owned())),
         ("boolean", _) => boolean(&text).map(Change::Boolean),
         ("array", Some('[')) | ("object", Some('{')) => allowance
             .holds(&text, depth)
             .then(|| Change::Json(text.into_owned())),
-        ("array", _) => Some(Change::List),
+        // What is blank may as well be meant as no item at all.
+        ("array", Some(_)) => is_item::<J>(item?, node, depth, allowance).then_some(Change::List),
         _ => None,
     }
+}
+
+/// Whether a value is what the list of it would have as its item, or is repaired to that next.
+fn is_item<J: Json>(
+    item: &str,
+    node: &J::Node<'_>,
+    depth: usize,
+    allowance: &mut Allowance,
+) -> bool {
+    let is_one = match node.json_type() {
+        JsonType::String => item == "string",
+        JsonType::Boolean => item == "boolean",
+        JsonType::Number | JsonType::Integer => matches!(item, "integer" | "number"),
+        _ => false,
+    };
+    // What a repair adds is counted when it is made; a list of lists is not meant by a scalar.
+    let mut next = *allowance;
+    let mut is_next = || {
+        let depth = depth.saturating_add(1);
+        item != "array" && change::<J>(item, None, node, depth, &mut next).is_some()
+    };
+    (is_one || is_next()) && allowance.wraps(depth)
 }
 
 fn first(text: &str) -> Option<char> {
@@ -89,17 +148,4 @@ fn boolean(text: &str) -> Option<bool> {
         "false" => Some(false),
         _ => None,
     }
-}
-
-fn is_integer(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    digits.bytes().all(|byte| byte.is_ascii_digit()) && is_number(text)
-}
-
-/// Whether the text is a JSON number and nothing else, not even a space.
-fn is_number(text: &str) -> bool {
-    let may_be = |byte: u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-    text.len() <= MAX_NUMBER_BYTES
-        && text.bytes().all(may_be)
-        && check(text.as_bytes(), &Limits::default()).is_ok()
 }

@@ -3,7 +3,8 @@
 //! Models write `"42"` where a number is asked for, an array as a string of JSON, one value where a
 //! list of them belongs. A repair is tried only on a value that is not valid, changes only what has
 //! not the one type that its place allows, and counts only if the value is valid then. Nothing is
-//! added and nothing left out, and where a string is allowed it stays as it is.
+//! added and nothing left out, and where a string is allowed it stays as it is. So no change can be
+//! left out: the place that it was made at would not be valid without it.
 
 mod change;
 mod places;
@@ -12,6 +13,7 @@ mod walk;
 use jsonschema::json::Json;
 
 use super::Validator;
+use crate::json::Limits;
 use change::Allowance;
 use places::Places;
 
@@ -79,21 +81,24 @@ impl<J: Json> Validator<J> {
     ///
     /// `apply` makes the edits: in order of their paths, none of them inside another's place. It is
     /// called at most three times. A value has at most 256 edits, and at most 256 KiB of JSON in
-    /// strings are read.
+    /// strings are read. `room` is what is left of the limits of the text the value is of: how deep
+    /// it may become, how many values may be added, and how long numbers may be.
     ///
     /// Without a doubt means that the subschema of a place names one type and holds no `anyOf`,
-    /// `oneOf`, `allOf`, `not` or `if`, nor does any on the way there, and that references lead to
-    /// it inside the schema only.
+    /// `oneOf`, `allOf`, `not` or `if`, nor does any on the way there, that references lead to it
+    /// inside the schema only, and that the schema's dialect is a draft's own. A scalar that is not
+    /// blank becomes a list where the items have one type, which the scalar has or gets by a repair.
     ///
     /// # Examples
     /// ```
+    /// use mcp_core::json::Limits;
     /// use mcp_core::schema::{Change, SchemaLimits, SerdeJson, Step, compile};
     /// use serde_json::json;
     ///
     /// let schema = br#"{"properties": {"limit": {"type": "integer"}}}"#;
     /// let validator = compile::<SerdeJson>(schema, &SchemaLimits::default())?;
     /// let (given, meant) = (json!({"limit": "10"}), json!({"limit": 10}));
-    /// let repaired = validator.repair(&given, |_, edits| {
+    /// let repaired = validator.repair(&given, &Limits::default(), |_, edits| {
     ///     assert_eq!(edits[0].path, [Step::Name("limit".to_owned())]);
     ///     assert_eq!(edits[0].change, Change::Number("10".to_owned()));
     ///     Some(&meant)
@@ -104,10 +109,11 @@ impl<J: Json> Validator<J> {
     pub fn repair<'i>(
         &self,
         node: J::Node<'i>,
+        room: &Limits,
         mut apply: impl FnMut(&J::Node<'i>, &[Edit]) -> Option<J::Node<'i>>,
     ) -> Option<Repaired<J::Node<'i>>> {
-        let mut allowance = Allowance::default();
-        let places = Places::new(self.schema(), self.max_refs());
+        let mut allowance = Allowance::new(*room);
+        let places = Places::new(self.schema(), self.max_refs())?;
         let mut repaired = Repaired {
             node,
             kinds: Vec::new(),

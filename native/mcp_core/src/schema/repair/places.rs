@@ -1,5 +1,6 @@
 //! Which subschema a place of the value has, where there is but one.
 
+use jsonschema::Draft;
 use serde_json::{Map, Value};
 
 use crate::json::pointer;
@@ -26,12 +27,19 @@ const BESIDE_REF: [&str; 4] = ["$defs", "$ref", "$schema", "definitions"];
 /// A schema, asked for the subschemas of places.
 pub(super) struct Places<'s> {
     root: &'s Value,
+    draft: Draft,
     max_refs: usize,
 }
 
 impl<'s> Places<'s> {
-    pub(super) fn new(root: &'s Value, max_refs: usize) -> Self {
-        Self { root, max_refs }
+    /// None where the schema is of a dialect of its own, which may leave out keywords.
+    pub(super) fn new(root: &'s Value, max_refs: usize) -> Option<Self> {
+        let draft = Draft::default().detect(root);
+        (draft != Draft::Unknown).then_some(Self {
+            root,
+            draft,
+            max_refs,
+        })
     }
 
     /// The subschema of the whole value.
@@ -57,10 +65,23 @@ impl<'s> Places<'s> {
         None
     }
 
-    /// The members of a subschema of the root's own resource.
+    /// The subschema of an item. The keyword for the first items is another one since 2020-12.
+    pub(super) fn item(&self, members: &'s Map<String, Value>, index: usize) -> Option<&'s Value> {
+        let (list, rest) = if self.draft >= Draft::Draft202012 {
+            ("prefixItems", "items")
+        } else {
+            ("items", "additionalItems")
+        };
+        match members.get(list).and_then(Value::as_array) {
+            Some(first) => first.get(index).or_else(|| members.get(rest)),
+            None => members.get("items"),
+        }
+    }
+
+    /// The members of a subschema of the root's own resource and dialect.
     fn own(&self, schema: &'s Value) -> Option<&'s Map<String, Value>> {
         let members = schema.as_object()?;
-        let is_resource = ["$id", "id"]
+        let is_resource = ["$id", "$schema", "id"]
             .iter()
             .any(|id| members.get(*id).is_some_and(Value::is_string));
         (!is_resource || std::ptr::eq(schema, self.root)).then_some(members)
@@ -103,14 +124,4 @@ pub(super) fn property<'s>(members: &'s Map<String, Value>, name: &str) -> Optio
         .get("properties")
         .and_then(|properties| properties.get(name));
     declared.or_else(|| members.get("additionalProperties"))
-}
-
-/// The subschema of an item.
-pub(super) fn item(members: &Map<String, Value>, index: usize) -> Option<&Value> {
-    let list = |keyword: &str| members.get(keyword).and_then(Value::as_array);
-    match (list("prefixItems"), list("items")) {
-        (Some(first), _) => first.get(index).or_else(|| members.get("items")),
-        (None, Some(first)) => first.get(index).or_else(|| members.get("additionalItems")),
-        (None, None) => members.get("items"),
-    }
 }

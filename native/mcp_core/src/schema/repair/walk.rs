@@ -6,8 +6,8 @@ use jsonschema::json::{Array, Json, Node, Object};
 use serde_json::{Map, Value};
 
 use super::change::{Allowance, change};
-use super::places::{Places, item, only_type, property};
-use super::{Change, Edit, Step};
+use super::places::{Places, only_type, property};
+use super::{Edit, Step};
 
 /// Places that are looked at.
 const MAX_PLACES: usize = 20_000;
@@ -49,9 +49,10 @@ pub(super) fn edits<J: Json>(
         let Some(members) = places.resolve(place.schema) else {
             continue;
         };
-        let change = only_type(members)
-            .and_then(|wanted| change::<J>(wanted, &place.node, place.depth, allowance))
-            .filter(|change| *change != Change::List || !holds_lists(places, members));
+        let change = only_type(members).and_then(|wanted| {
+            let item = item_type(places, members);
+            change::<J>(wanted, item, &place.node, place.depth, allowance)
+        });
         if let Some(change) = change {
             allowance.take()?;
             edits.push(Edit {
@@ -59,7 +60,7 @@ pub(super) fn edits<J: Json>(
                 change,
             });
         } else {
-            open_inside::<J>(&place, members, &mut open);
+            open_inside::<J>(places, &place, members, &mut open);
         }
         if open.len() > MAX_PLACES {
             return None;
@@ -69,14 +70,14 @@ pub(super) fn edits<J: Json>(
     Some(edits)
 }
 
-/// Whether the items are arrays themselves: then one scalar is not the list that was meant.
-fn holds_lists<'s>(places: &Places<'s>, members: &'s Map<String, Value>) -> bool {
-    let item = item(members, 0).and_then(|schema| places.resolve(schema));
-    item.and_then(only_type) == Some("array")
+/// The one type of a list's first item.
+fn item_type<'s>(places: &Places<'s>, members: &'s Map<String, Value>) -> Option<&'s str> {
+    only_type(places.resolve(places.item(members, 0)?)?)
 }
 
 /// Adds the places inside one.
 fn open_inside<'s, 'i, J: Json>(
+    places: &Places<'s>,
     place: &Place<'s, J::Node<'i>>,
     members: &'s Map<String, Value>,
     open: &mut Vec<Place<'s, J::Node<'i>>>,
@@ -104,7 +105,7 @@ fn open_inside<'s, 'i, J: Json>(
         }
     } else if let Some(array) = place.node.as_array() {
         for (index, node) in array.elements().enumerate().take(MAX_PLACES) {
-            if let Some(schema) = item(members, index) {
+            if let Some(schema) = places.item(members, index) {
                 add(node, schema, Step::Index(index));
             }
         }

@@ -1,0 +1,116 @@
+//! Formats that strings in arguments have to be of.
+
+use serde_json::Value;
+
+use super::change::{Changes, Level};
+use super::schemas::example;
+use crate::lint::places::places;
+use crate::schema::{Answer, Formats, SchemaLimits, asserted_only, passes_formats};
+
+/// Formats that are asked about one by one.
+const MAX_ASKED: usize = 64;
+
+/// What a tool takes, with those formats alone that are asserted.
+pub(super) struct Asserting {
+    schema: Value,
+}
+
+impl Asserting {
+    pub(super) fn of(tool: &Value) -> Self {
+        let formats = match tool.get("formats") {
+            Some(Value::Array(names)) => {
+                let names = names.iter().filter_map(Value::as_str);
+                Formats::Only(names.map(str::to_owned).collect())
+            }
+            Some(rule) if rule == "assert" => Formats::Assert,
+            _ => Formats::Annotate,
+        };
+        let schema = tool.get("inputSchema").unwrap_or(&Value::Bool(true));
+        Self {
+            schema: asserted_only(schema, &formats),
+        }
+    }
+
+    /// The places of formats, each with its format.
+    fn places(&self) -> Vec<(String, &str)> {
+        let formats = places(&self.schema).into_iter().filter_map(|place| {
+            let format = place.schema.get("format")?.as_str()?;
+            Some((place.pointer, format))
+        });
+        formats.collect()
+    }
+
+    fn unformatted(&self) -> Value {
+        asserted_only(&self.schema, &Formats::Annotate)
+    }
+
+    /// The same with the format of that place alone.
+    fn alone(&self, place: &str) -> Value {
+        let mut schema = self.unformatted();
+        let format = self.schema.pointer(&format!("{place}/format"));
+        let members = schema.pointer_mut(place).and_then(Value::as_object_mut);
+        if let (Some(format), Some(members)) = (format, members) {
+            members.insert("format".to_owned(), format.clone());
+        }
+        schema
+    }
+}
+
+/// `contained` is whether the new schema takes what the old one took, formats being annotations.
+pub(super) fn compare(
+    was: &Asserting,
+    is: &Asserting,
+    contained: Answer,
+    limits: &SchemaLimits,
+    changes: &mut Changes,
+) {
+    let passes = |schema: &Value| {
+        // A schema that cannot be compiled has been told of.
+        passes_formats(schema, &was.schema, contained, limits)
+            .map_or((Answer::Unknown, None), |known| {
+                (known.answer, example(known))
+            })
+    };
+    if is.schema == was.schema || is.schema == is.unformatted() {
+        return;
+    }
+    let (answer, shown) = passes(&is.schema);
+    if answer == Answer::Yes {
+        return;
+    }
+    let known = was.places();
+    let mut new = is.places();
+    new.retain(|place| !known.contains(place));
+    let mut is_told = false;
+    for (index, (place, format)) in new.into_iter().enumerate() {
+        let asked = (index < MAX_ASKED).then(|| passes(&is.alone(&place)));
+        let (answer, shown) = asked.unwrap_or((Answer::Unknown, None));
+        is_told |= tell(answer, shown, changes, || {
+            format!("a string at /inputSchema{place} now has to be of the format {format:?}")
+        });
+    }
+    if !is_told && (answer == Answer::No || contained == Answer::Yes) {
+        tell(answer, shown, changes, || {
+            "a string now has to be of a format".to_owned()
+        });
+    }
+}
+
+/// Whether there was something to tell.
+fn tell(
+    answer: Answer,
+    shown: Option<String>,
+    changes: &mut Changes,
+    message: impl Fn() -> String,
+) -> bool {
+    match answer {
+        Answer::Yes => return false,
+        Answer::No => changes.add(Level::Breaking, "format_asserted", message()),
+        Answer::Unknown => {
+            let message = format!("{}; whether it could be another is not known", message());
+            changes.add(Level::Unknown, "format_unknown", message);
+        }
+    }
+    changes.explain(Vec::new(), shown);
+    true
+}

@@ -1,0 +1,65 @@
+//! Whether formats alone keep values from a schema.
+
+use jsonschema::Draft;
+use serde_json::Value;
+
+use super::{Answer, Containment, hints, parts, samples, validator};
+use crate::schema::compile::compile_with;
+use crate::schema::dialect::dialect;
+use crate::schema::keywords::rewritten;
+use crate::schema::meter::guarded;
+use crate::schema::{Formats, SchemaError, SchemaLimits, SchemaOptions, SerdeJson, Validator};
+
+/// The schema with those `format`s alone that are asserted.
+pub(crate) fn asserted_only(schema: &Value, formats: &Formats) -> Value {
+    let draft = dialect(schema, &[]).unwrap_or(Draft::Draft202012);
+    rewritten(schema, &|members| {
+        let format = members.get("format").and_then(Value::as_str);
+        if format.is_some_and(|format| !formats.asserts(draft, format)) {
+            members.shift_remove("format");
+        }
+    })
+}
+
+/// Whether `outer` takes every value of `inner` that it takes where its own formats are annotations.
+/// `contained` is whether those are all values of `inner`; every format in either is asserted.
+pub(crate) fn passes_formats(
+    outer: &Value,
+    inner: &Value,
+    contained: Answer,
+    limits: &SchemaLimits,
+) -> Result<Containment, SchemaError> {
+    let unformatted = validator(outer, limits)?;
+    let [takes, took] = [outer, inner].map(|schema| asserting(schema, limits));
+    let (takes, took) = (takes?, took?);
+    let hints = hints::Hints::of([inner, outer]);
+    let lost = |value: &Value| {
+        took.is_valid(value) && unformatted.is_valid(value) && !takes.is_valid(value)
+    };
+    let mut found = samples::samples(inner, &hints);
+    found.extend(samples::samples(outer, &hints));
+    if let Some(witness) = found.into_iter().find(lost) {
+        return Ok(Containment {
+            answer: Answer::No,
+            witness: Some(witness),
+        });
+    }
+    let answer = match guarded(|| parts::covers(outer, inner, true)).unwrap_or(Answer::Unknown) {
+        // Something else may be what `outer` does not take.
+        Answer::No if contained != Answer::Yes => Answer::Unknown,
+        answer => answer,
+    };
+    Ok(Containment {
+        answer,
+        witness: None,
+    })
+}
+
+fn asserting(schema: &Value, limits: &SchemaLimits) -> Result<Validator<SerdeJson>, SchemaError> {
+    let options = SchemaOptions {
+        limits: *limits,
+        formats: Formats::Assert,
+        ..SchemaOptions::default()
+    };
+    compile_with(schema.to_string().as_bytes(), &options)
+}
