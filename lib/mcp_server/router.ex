@@ -68,8 +68,9 @@ defmodule McpServer.Router do
   what was meant: `"42"` for an integer or number, `"true"` for a boolean, an array or object as a string of JSON, one
   value for a list of them. The function is called with the repaired arguments; each such call is counted
   (`[:mcp_server, :arguments, :repaired]` of `McpServer.Telemetry`). Arguments that fit are never changed, and where
-  anything stays wrong, the model is told what was wrong with the arguments as it sent them. What counts as no doubt is
-  told in `McpServer.Schema.Validator.repair/2`.
+  anything stays wrong, the model is told what was wrong with the arguments as it sent them. What is read out of strings
+  counts towards the server's `max_depth`, `max_values` and `max_digits`. What counts as no doubt is told in
+  `McpServer.Schema.Validator.repair/2`.
 
   ## Mistakes
 

@@ -84,6 +84,27 @@ defmodule McpServer.LintTest do
     assert codes(named.(65)) == [:tool_name]
   end
 
+  test "defaults are asked of the formats that the tool asserts" do
+    dated = fn options ->
+      statements = """
+      tool "t", "A tool", McpServer.Handlers, :echo, hints: [:read_only]#{options}, lint: [ignore: [:format]] do
+        input_field "on", "The day", :string, format: "date", default: "today"
+      end
+      """
+
+      router!(statements, ", lint: false")
+    end
+
+    assert [%{code: :invalid_default, pointer: "/inputSchema/properties/on/default", message: message}] =
+             Lint.run(dated.(""))
+
+    assert message ==
+             ~s(the default "today" is refused by its own schema, which wants a date such as 2026-01-31 (format\))
+
+    assert codes(dated.(", formats: :annotate")) == []
+    assert codes(dated.(~s(, formats: ["time"]))) == []
+  end
+
   test "what is only looked for, and what is ignored" do
     router = router!(~s(tool "a.b", nil, McpServer.Handlers, :echo))
     assert codes(router) == [:tool_name, :missing_description, :missing_annotations]

@@ -40,7 +40,9 @@ defmodule McpServer.Schema.Validator do
 
   `repair/2` is for what models send: `"42"` for an integer, an array or object as a string of JSON, one value for a
   list of them. Of a value that is not valid it changes only what has not the one type that its place allows, and gives
-  the result only if that is valid; nothing is added, nothing left out, and where a string may stand it stays.
+  the result only if that is valid; nothing is added, nothing left out, and where a string may stand it stays. One value
+  becomes a list where the items have one type and the value has it, or is repaired to it: `7`, or `"7"`, for a list of
+  integers. A blank string does not, for it may mean no item at all.
 
       iex> {:ok, validator} = McpServer.Schema.Validator.compile(%{properties: %{limit: %{type: "integer"}}})
       iex> McpServer.Schema.Validator.repair(validator, %{"limit" => "42"})
@@ -192,9 +194,10 @@ defmodule McpServer.Schema.Validator do
   Checks a value as `validate/2` does, and repairs one that is not valid where the schema leaves no doubt what was meant.
 
   The changes are listed in the order in which they were made; a valid value comes back as it is, with none. At most 256
-  changes are made, and at most 256 KiB of JSON in strings are read. No doubt means that the subschema of the place
-  names one type, that neither it nor any on the way to it has `anyOf`, `oneOf`, `allOf`, `not` or `if`, and that references
-  lead to it inside the schema. The error is `validate/2`'s.
+  changes are made, at most 256 KiB of JSON in strings are read, and what is read has the limits of
+  `McpServer.JSON.decode/2`. No doubt means that the subschema of the place names one type, that neither it nor any on the
+  way to it has `anyOf`, `oneOf`, `allOf`, `not` or `if`, that references lead to it inside the schema, and that the schema
+  is written in a draft's own dialect. The error is `validate/2`'s.
 
       iex> {:ok, validator} = McpServer.Schema.Validator.compile(%{type: "array", items: %{type: "integer"}})
       iex> McpServer.Schema.Validator.repair(validator, "[1, 2]")

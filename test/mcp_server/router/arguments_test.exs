@@ -2,7 +2,7 @@ defmodule McpServer.Router.ArgumentsTest do
   # `formats:` and `repair:` of routers and tools, as a client and a handler see them.
   use McpServer.RouterCase, async: true
 
-  alias McpServer.Test
+  alias McpServer.{Catalog, JSON, Protocol, Test}
 
   defmodule Handlers do
     import McpServer.Controller
@@ -38,6 +38,13 @@ defmodule McpServer.Router.ArgumentsTest do
       input_field "names", "Whose", :array do
         items :string
       end
+    end
+
+    tool "deep", "Is deep", Handlers, :show, repair: true do
+      input_schema %{
+        "type" => "object",
+        "properties" => %{"v" => %{"type" => "array", "items" => %{}}, "n" => %{"type" => "number"}}
+      }
     end
   end
 
@@ -116,6 +123,37 @@ defmodule McpServer.Router.ArgumentsTest do
       assert said(Plain, "mended", %{"seats" => "2", "names" => names}) =~ ~s("seats" => 2)
       text = McpServer.JSON.encode!(names)
       assert said(Plain, "mended", %{"seats" => 2, "names" => text}) =~ "name 1"
+    end
+
+    defp called(arguments) do
+      arguments = JSON.encode!(arguments)
+      ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"deep","arguments":#{arguments}}})
+    end
+
+    defp admitted(message, limits, revision \\ "2025-11-25"),
+      do: Protocol.admit(Catalog.fetch(Plain), %{revision: revision}, message, Protocol.limits(limits))
+
+    test "M2: nothing gets around the limits of the message in a string" do
+      nested = fn levels -> %{"v" => String.duplicate("[", levels) <> String.duplicate("]", levels)} end
+      # The message, `params` and `arguments` are three levels.
+      assert {:request, %{arguments: %{"v" => [[[[[]]]]]}}} = admitted(called(nested.(5)), %{max_depth: 8})
+      assert {:reply, refused} = admitted(called(nested.(6)), %{max_depth: 8})
+      assert IO.iodata_to_binary(refused) =~ "/v: must be an array (type)"
+      # A batch is one more.
+      batch = fn levels -> admitted("[#{called(nested.(levels))}]", %{max_depth: 8}, "2025-03-26") end
+      assert {:batch, [{:request, %{arguments: %{"v" => [[[[]]]]}}}]} = batch.(4)
+      assert {:batch, [{:reply, _refused}]} = batch.(5)
+      # Eight values, the string among them.
+      values = fn count -> %{"v" => "[#{Enum.map_join(1..count, ",", &to_string/1)}]"} end
+      assert {:request, %{arguments: %{"v" => [1, 2, 3, 4]}}} = admitted(called(values.(4)), %{max_values: 12})
+      assert {:reply, _refused} = admitted(called(values.(5)), %{max_values: 12})
+      assert {:request, %{arguments: %{"n" => 1234}}} = admitted(called(%{"n" => "1234"}), %{max_digits: 4})
+      assert {:reply, _refused} = admitted(called(%{"n" => "12345"}), %{max_digits: 4})
+      # Numbers longer than by default, where the server takes them.
+      long = String.duplicate("9", 2_000)
+      assert {:reply, _refused} = admitted(called(%{"n" => long}), %{})
+      long_number = String.to_integer(long)
+      assert {:request, %{arguments: %{"n" => ^long_number}}} = admitted(called(%{"n" => long}), %{max_digits: 2_000})
     end
   end
 

@@ -12,6 +12,7 @@ defmodule McpServer.Schema.RepairTest do
       "express" => %{"type" => "boolean"},
       "note" => %{"type" => "string"},
       "tags" => %{"type" => "array", "items" => %{"type" => "string"}},
+      "any" => %{"type" => "array"},
       "rows" => %{"type" => "array", "items" => %{"$ref" => "#/$defs/row"}},
       "either" => %{"anyOf" => [%{"type" => "integer"}, %{"type" => "boolean"}]}
     },
@@ -76,11 +77,23 @@ defmodule McpServer.Schema.RepairTest do
           {%{"count" => "one"}, "/count: must be an integer (type)"},
           {%{"note" => 5}, "/note: must be a string (type)"},
           {%{"count" => "1", "note" => 5}, "/count: must be an integer (type)\n/note: must be a string (type)"},
-          {%{"tags" => "[\"red\", \"gr"}, "/tags: must be an array (type)"}
+          {%{"tags" => "[\"red\", \"gr"}, "/tags: must be an array (type)"},
+          {%{"tags" => ""}, "/tags: must be an array (type)"},
+          {%{"tags" => 5}, "/tags: must be an array (type)"},
+          {%{"any" => ~s({"a": 1})}, "/any: must be an array (type)"}
         ] do
       assert {:error, %Error{kind: :value} = error} = repaired(value)
       assert Exception.message(error) == message
     end
+  end
+
+  test "items and prefixItems mean what they do in the draft" do
+    list = %{"type" => "array", "prefixItems" => [%{"type" => "integer"}]}
+    schema = %{"properties" => %{"n" => %{"type" => "integer"}, "list" => list}}
+    value = %{"n" => "1", "list" => ["2"]}
+    assert repaired(value, schema) == {:ok, %{"n" => 1, "list" => [2]}, [:number, :number]}
+    older = Map.put(schema, "$schema", "http://json-schema.org/draft-07/schema#")
+    assert repaired(value, older) == {:ok, %{"n" => 1, "list" => ["2"]}, [:number]}
   end
 
   test "M2: at most 256 changes, 256 KiB of JSON in strings, 128 levels" do

@@ -143,6 +143,41 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
     [name, "--path", dir]
   end
 
+  test "tasks, headers and formats", %{tmp_dir: dir} do
+    old = """
+    tool "book", "Books", McpServer.Handlers, :echo, task_support: :optional do
+      input_field "city", "Where", :string
+      input_field "on", "When", :string
+    end
+    """
+
+    new = """
+    tool "book", "Books", McpServer.Handlers, :echo do
+      input_field "city", "Where", :string, "x-mcp-header": "City"
+      input_field "on", "When", :string, format: "date"
+      input_field "until", "How long", :string, format: "date"
+    end
+    """
+
+    arguments = [name | _options] = compared!(old, new, dir)
+    assert catch_exit(Mcp.Breaking.run(arguments)) == {:shutdown, 1}
+
+    assert told() == """
+           #{name} (#{dir}/#{name}.json)
+             breaking: tool "book": the tool no longer accepts all arguments that it accepted [input_narrowed]
+               /inputSchema: the property "until", which could be anything, has a schema now
+               for example {"until":1}
+             breaking: tool "book": the header Mcp-Param-City now has to repeat /inputSchema/properties/city [header_required]
+             breaking: tool "book": a string at /inputSchema/properties/on now has to be of the format "date" [format_asserted]
+               for example {"on":"a"}
+             breaking: tool "book": a string at /inputSchema/properties/until now has to be of the format "date" [format_asserted]
+               for example {"until":"a"}
+             breaking: tool "book": calls may no longer run as tasks [task_withdrawn]
+
+           5 breaking, 0 unknown, 0 compatible\
+           """
+  end
+
   test "what breaks, what may, and what does not", %{tmp_dir: dir} do
     arguments = [name | _options] = compared!(@old, @new, dir)
     assert {printed, 1} = run(arguments)

@@ -182,15 +182,12 @@ fn is_dynamic(schema: &Value) -> bool {
 
 /// A JSON Pointer as the fragment of a URI (RFC 6901, section 6).
 fn fragment(pointer: &str) -> String {
-    let mut fragment = String::new();
-    for byte in pointer.bytes() {
-        match byte {
-            b'/' | b'~' | b'-' | b'.' | b'_' | b'$' => fragment.push(char::from(byte)),
-            _ if byte.is_ascii_alphanumeric() => fragment.push(char::from(byte)),
-            _ => fragment.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    fragment
+    let encoded = pointer.bytes().map(|byte| match byte {
+        b'/' | b'~' | b'-' | b'.' | b'_' | b'$' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    });
+    encoded.collect()
 }
 
 fn why(validator: &Validator<SerdeJson>, value: &Value) -> String {
