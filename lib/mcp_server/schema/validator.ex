@@ -15,7 +15,9 @@ defmodule McpServer.Schema.Validator do
       :ok
 
   The dialect is JSON Schema 2020-12 unless `$schema` names draft 4, 6, 7 or 2019-09. Regular expressions
-  are matched in linear time, so look-around and back-references are refused. Nothing is ever fetched: a
+  are matched in linear time, so look-around and back-references are refused; those that are slow with each
+  byte, such as `a.{0,1000}b`, count as more steps (see `guides/limits.md`). Numbers are compared exactly,
+  integers of any size. Nothing is ever fetched: a
   `$ref` that leads neither into the schema nor into one of the documents given with it is refused.
 
   A schema has limits, so that no schema costs more than its author meant it to; see `compile/2`.

@@ -1,18 +1,23 @@
 //! `McpServer.Schema.Validator`'s half: schemas compiled once, terms checked against them.
 
+use std::array;
+use std::cell::{Cell, OnceCell};
+
 use mcp_core::json::Limits;
 use mcp_core::revision::Revision;
 use mcp_core::schema::{
     Edit, Formats, Problem, Repaired, SchemaLimits, SchemaOptions, Validator, compile_with,
 };
-use rustler::{Atom, Binary, Encoder, Env, NifResult, OwnedEnv, ResourceArc, Term};
+use rustler::{Atom, Binary, Encoder, Env, NifResult, ResourceArc, Term};
 
 use crate::atoms;
 use crate::dirty::DirtyPermit;
 use crate::json::INLINE_BYTES;
 use crate::options;
 use crate::resources::{SchemaResource, on_large_stack};
-use crate::terms::{Context, EncodeErrorKind, TermJson, TermNode, Values, edited, plain};
+use crate::terms::{
+    Context, EncodeError, EncodeErrorKind, TermJson, TermNode, Values, edited, plain, plain_values,
+};
 
 /// Compiles a schema: `{:ok, reference}` or `{:error, {{pointer, keyword}, detail}}`. Limits that are not given
 /// are the core's; formats are `annotate`, `assert` or names; documents are pairs of URI and text.
@@ -127,30 +132,16 @@ fn validate<'a>(
     term: Term<'a>,
     budget: usize,
 ) -> NifResult<Term<'a>> {
-    if fits(&schema.0, term, budget) {
-        return Ok(atoms::ok().to_term(env));
-    }
-    let term = match plain_term(env, term, budget) {
-        Ok(term) => term,
+    let values = match values(env, term, budget) {
+        Ok(values) => values,
         Err(refusal) => return Ok(refusal),
     };
-    match check(&schema.0, term, Effort::within(budget)) {
+    let allowance = Allowance::of(Effort::within(budget));
+    match check(&schema.0, &values, &allowance) {
         Some(Ok(())) => Ok(atoms::ok().to_term(env)),
         Some(Err(problems)) => Ok(env.error_tuple(problem_terms(env, &problems)?)),
         None => Ok(atoms::over_budget().to_term(env)),
     }
-}
-
-/// Whether a term satisfies the schema, found out in the quickest way; where it does not, or is not one that
-/// can be looked at so, [`plain`] and [`check`] say what is to be said about it.
-pub(crate) fn fits(validator: &Validator<TermJson>, term: Term<'_>, budget: usize) -> bool {
-    let steps = Effort::within(budget).steps();
-    let Some(values) = Values::of(term, budget) else {
-        return false;
-    };
-    let meter = validator.meter(steps);
-    let verdict = TermNode::of(&values).and_then(|root| validator.verdict_by(root, &meter));
-    verdict == Some(true)
 }
 
 /// `{:ok, term, kinds}`: a term that fits as it is has no kinds.
@@ -167,11 +158,17 @@ fn schema_repair<'a>(
     let Some(_permit) = DirtyPermit::take(env) else {
         return Ok(atoms::busy().to_term(env));
     };
-    let plain = match plain_term(env, term, usize::MAX) {
+    let context = Context::of(Revision::NEWEST, usize::MAX);
+    let plain = match plain(env, term, &context) {
         Ok(plain) => plain,
+        Err(error) => return Ok(refusal(env, error)),
+    };
+    let values = match values(env, plain, usize::MAX) {
+        Ok(values) => values,
         Err(refusal) => return Ok(refusal),
     };
-    let Some(Err(problems)) = check(&schema.0, plain, Effort::Whole) else {
+    let whole = Allowance::of(Effort::Whole);
+    let Some(Err(problems)) = check(&schema.0, &values, &whole) else {
         return Ok((atoms::ok(), term, Vec::<Atom>::new()).encode(env));
     };
     match repair(env, &schema.0, plain, &Limits::default()) {
@@ -180,14 +177,21 @@ fn schema_repair<'a>(
     }
 }
 
-/// A term as JSON would have it, or what to answer instead.
-fn plain_term<'a>(env: Env<'a>, term: Term<'a>, budget: usize) -> Result<Term<'a>, Term<'a>> {
+/// The values of a term as JSON would have it, or what to answer instead.
+fn values<'a>(env: Env<'a>, term: Term<'a>, budget: usize) -> Result<Values<'a>, Term<'a>> {
     let context = Context::of(Revision::NEWEST, budget);
-    plain(env, term, &context).map_err(|error| match error.kind() {
+    plain_values(env, term, &context).map_err(|error| refusal(env, error))
+}
+
+fn refusal(env: Env<'_>, error: EncodeError) -> Term<'_> {
+    match error.kind() {
         EncodeErrorKind::OverBudget => atoms::over_budget().to_term(env),
         _ => env.error_tuple((atoms::unsupported(), error)),
-    })
+    }
 }
+
+/// A term, and what the rounds of a repair make of it.
+const MAX_TERMS: usize = 4;
 
 /// A term that does not fit as it was meant to be, and the kinds of the changes; `room` is for what is
 /// read out of strings.
@@ -197,12 +201,21 @@ pub(crate) fn repair<'a>(
     term: Term<'a>,
     room: &Limits,
 ) -> Option<(Term<'a>, Vec<Atom>)> {
-    let mut repaired = term;
-    let apply = |_: &TermNode<'a>, edits: &[Edit]| {
-        repaired = edited(env, repaired, edits, 0)?;
-        Some(TermNode::new(repaired))
+    // The values of the term and of what each round makes of it, which the nodes are nodes of.
+    let seen: [OnceCell<Option<Values<'a>>>; MAX_TERMS] = array::from_fn(|_| OnceCell::new());
+    let mut unused = seen.iter();
+    let mut look = |term| {
+        let place = unused.next()?;
+        let values = place.get_or_init(|| Values::of(term, usize::MAX));
+        values.as_ref().and_then(TermNode::of)
     };
-    let Repaired { kinds, .. } = validator.repair(TermNode::new(term), room, apply)?;
+    let first = look(term)?;
+    let mut repaired = term;
+    let apply = |_: &TermNode<'_>, edits: &[Edit]| {
+        repaired = edited(env, repaired, edits, 0)?;
+        look(repaired)
+    };
+    let Repaired { kinds, .. } = validator.repair(first, room, apply)?;
     Some((repaired, kinds.into_iter().map(kind_atom).collect()))
 }
 
@@ -234,38 +247,63 @@ impl Effort {
             Self::Inline
         }
     }
-
-    const fn steps(self) -> u64 {
-        match self {
-            Self::Inline => INLINE_STEPS,
-            Self::Whole => u64::MAX,
-        }
-    }
 }
 
 /// Looks at a term while a normal scheduler waits: 0.2 to 0.4 ms for the verdict, and as much for the problems.
 const INLINE_STEPS: u64 = 20_000;
 
-/// What is wrong with a plain term; `None` where finding out takes more than the effort.
-///
-/// The search for problems holds on to the term for as long as to the schema, which no term of a call
-/// can promise; so it gets a copy with a lifetime of its own. A valid term is not copied.
+/// What the problems of one term take of the steps of all: a batch has the time for those of a few.
+const REFUSAL_STEPS: u64 = INLINE_STEPS / 4;
+
+/// What is left of an effort that several terms share.
+pub(crate) struct Allowance {
+    effort: Effort,
+    steps: Cell<u64>,
+}
+
+impl Allowance {
+    pub(crate) const fn of(effort: Effort) -> Self {
+        let steps = match effort {
+            Effort::Inline => INLINE_STEPS,
+            Effort::Whole => u64::MAX,
+        };
+        Self {
+            effort,
+            steps: Cell::new(steps),
+        }
+    }
+
+    pub(crate) const fn effort(&self) -> Effort {
+        self.effort
+    }
+
+    fn spend(&self, steps: u64) {
+        if self.effort == Effort::Inline {
+            self.steps.set(self.steps.get().saturating_sub(steps));
+        }
+    }
+}
+
+/// What is wrong with the values of a plain term; `None` where finding out takes more than is left.
 pub(crate) fn check(
     validator: &Validator<TermJson>,
-    term: Term<'_>,
-    effort: Effort,
+    values: &Values<'_>,
+    allowance: &Allowance,
 ) -> Option<Result<(), Vec<Problem>>> {
-    let steps = effort.steps();
-    if validator.verdict(TermNode::new(term), steps)? {
-        return Some(Ok(()));
-    }
-    OwnedEnv::new().run(|env| {
-        let node = TermNode::new(term.in_env(env));
-        match effort {
-            Effort::Inline => validator.check_within(node, steps),
-            Effort::Whole => Some(validator.check(node)),
+    let root = TermNode::of(values)?;
+    let steps = allowance.steps.get();
+    let meter = validator.meter(steps);
+    let verdict = validator.verdict_by(root.clone(), &meter);
+    allowance.spend(meter.spent());
+    match (verdict, allowance.effort) {
+        (Some(true), _) => Some(Ok(())),
+        (_, Effort::Whole) => Some(validator.check(root)),
+        (Some(false), Effort::Inline) => {
+            allowance.spend(REFUSAL_STEPS);
+            validator.check_within(root, steps)
         }
-    })
+        (None, Effort::Inline) => None,
+    }
 }
 
 /// Problems as maps.

@@ -4,16 +4,17 @@ use std::error::Error;
 
 use jsonschema::error::ValidationErrorKind as Kind;
 use jsonschema::json::Json;
-use jsonschema::{Draft, Registry, Retrieve, Uri, ValidationError};
+use jsonschema::{Draft, PatternOptions, Registry, Retrieve, Uri, ValidationError};
 use serde_json::Value;
 
 use crate::json::{JsonErrorKind, Limits, big_integer, check};
 
 use super::counted::Counted;
 use super::dialect::dialect;
+use super::exact::exactly;
 use super::explain::explain_schema_error;
-use super::meter::guarded;
-use super::patterns::patterns;
+use super::meter::{Weights, guarded};
+use super::patterns::{PatternWeights, regex_size};
 use super::survey::{measure, survey};
 use super::validator::Validator;
 use super::{Formats, SchemaError, SchemaLimits, SchemaOptions};
@@ -79,8 +80,8 @@ pub fn compile_with<J: Json>(
         others.push(((*uri).to_owned(), tally.read(text)?));
     }
     let compiled = guarded(|| build(&schema, &others, formats, limits));
-    let compiled = compiled.unwrap_or(Err(SchemaError::Internal))?;
-    Ok(Validator::new(compiled, schema, others, limits))
+    let (compiled, weights) = compiled.unwrap_or(Err(SchemaError::Internal))?;
+    Ok(Validator::new(compiled, weights, schema, others, limits))
 }
 
 /// What the texts read so far come to.
@@ -134,7 +135,7 @@ fn build<J: Json>(
     documents: &[(String, Value)],
     formats: &Formats,
     limits: &SchemaLimits,
-) -> Result<jsonschema::Validator<Counted<J>>, SchemaError> {
+) -> Result<(jsonschema::Validator<Counted<J>>, Weights), SchemaError> {
     let draft = dialect(schema, documents)?;
     let others = register(documents, draft)?;
     let resource = draft.create_resource_ref(schema);
@@ -150,18 +151,29 @@ fn build<J: Json>(
     let all = all.map_err(|error| SchemaError::from_resolver(&error))?;
     let root =
         jsonschema::uri::from_str(&base).map_err(|error| SchemaError::from_resolver(&error))?;
-    survey(schema, root, draft, &all, limits)?;
+    let texts = || std::iter::once(schema).chain(documents.iter().map(|(_, document)| document));
+    let size = regex_size(texts(), limits);
+    let patterns = PatternWeights::of(texts(), size);
+    let name = survey(schema, root, draft, &all, &patterns, limits)?;
 
     let own_dialect = Draft::default().detect(schema) == Draft::Unknown;
-    let texts = std::iter::once(schema).chain(documents.iter().map(|(_, document)| document));
     let options = jsonschema::options_for::<Counted<J>>()
         .with_registry(&others)
         .with_retriever(Refuse)
-        .with_pattern_options(patterns(texts, limits));
-    formats
-        .apply(options, own_dialect)
+        .with_pattern_options(
+            PatternOptions::regex()
+                .size_limit(size)
+                .dfa_size_limit(size),
+        );
+    let compiled = formats
+        .apply(exactly(options, texts()), own_dialect)
         .build(schema)
-        .map_err(|error| build_error(&error))
+        .map_err(|error| build_error(&error))?;
+    let weights = Weights {
+        text: patterns.heaviest(),
+        name: name.max(1),
+    };
+    Ok((compiled, weights))
 }
 
 /// A document that names no dialect is written in the schema's.

@@ -5,6 +5,7 @@
 //! end up in an error text and none is copied to build one.
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
@@ -13,9 +14,7 @@ use jsonschema::json::{Array, Json, Node, NodeIdentity, Object};
 use serde_json::Value;
 
 use super::meter::Meter;
-
-/// Bytes of a string that cost one step more: about what a pattern reads in the time of a step.
-const BYTES_A_STEP: usize = 16;
+use super::numbers::{self, Exact};
 
 /// The counted form of the representation `J`.
 pub(super) struct Counted<J>(PhantomData<fn() -> J>);
@@ -41,12 +40,19 @@ impl Counter<'_> {
         }
     }
 
-    /// Spends a step, and more for bytes.
+    /// Spends a step.
     #[inline]
-    fn spend(&self, bytes: usize) {
+    fn step(&self) {
         if let Some(meter) = self.meter() {
-            let extra = u64::try_from(bytes / BYTES_A_STEP).unwrap_or(u64::MAX);
-            meter.spend(extra.saturating_add(1));
+            meter.spend(1);
+        }
+    }
+
+    /// Spends a step, and more for the bytes of a text that is read as it is.
+    #[inline]
+    fn read(&self, text: &str) {
+        if let Some(meter) = self.meter() {
+            meter.spend_read(text.len());
         }
     }
 }
@@ -76,7 +82,14 @@ impl<'a, J: Json> CountedNode<'a, J> {
 
     #[inline]
     fn step(&self) {
-        self.meter.spend(0);
+        self.meter.step();
+    }
+
+    /// The string, read as it is.
+    fn text(&self) -> Option<Cow<'a, str>> {
+        let text = self.inner.as_string();
+        self.meter.read(text.as_deref().unwrap_or_default());
+        text
     }
 
     fn error(&self) {
@@ -148,8 +161,9 @@ impl<'a, J: Json> Node<'a, Counted<J>> for CountedNode<'a, J> {
     #[inline]
     fn as_string(&self) -> Option<Cow<'a, str>> {
         let string = self.inner.as_string();
-        self.meter
-            .spend(string.as_ref().map_or(0, |string| string.len()));
+        if let Some(meter) = self.meter.meter() {
+            meter.spend_text(string.as_ref().map_or(0, |string| string.len()));
+        }
         string
     }
 
@@ -193,14 +207,38 @@ impl<'a, J: Json> Node<'a, Counted<J>> for CountedNode<'a, J> {
     fn string_length(&self) -> Option<u64> {
         let length = self.inner.string_length();
         let bytes = length.and_then(|length| usize::try_from(length).ok());
-        self.meter.spend(bytes.unwrap_or(0));
+        if let Some(meter) = self.meter.meter() {
+            meter.spend_read(bytes.unwrap_or(0));
+        }
         length
     }
 
-    #[inline]
+    /// Part by part, so that each is counted and the first that differs is the last one looked at.
     fn equals_value(&self, expected: &Value) -> bool {
-        self.step();
-        self.inner.equals_value(expected)
+        match expected {
+            Value::Array(expected) => self.as_array().is_some_and(|array| {
+                array.len() == expected.len()
+                    && array
+                        .elements()
+                        .zip(expected)
+                        .all(|(element, expected)| element.equals_value(expected))
+            }),
+            Value::Object(expected) => self.as_object().is_some_and(|object| {
+                object.len() == expected.len()
+                    && object.members().all(|(name, member)| {
+                        let expected = expected.get(name.as_ref());
+                        expected.is_some_and(|expected| member.equals_value(expected))
+                    })
+            }),
+            Value::Number(expected) => {
+                let number = self.as_number();
+                number.is_some_and(|number| numbers::equal(&number, expected))
+            }
+            _ => {
+                self.step();
+                self.inner.equals_value(expected)
+            }
+        }
     }
 
     // Only errors ask for the value, the default `lazy_value` included: `const`, `enum` and
@@ -240,7 +278,7 @@ impl<'a, J: Json> Object<'a, Counted<J>> for CountedObject<'a, J> {
 
     #[inline]
     fn get(&self, key: &J::PreparedKey) -> Option<Self::Node> {
-        self.meter.spend(0);
+        self.meter.step();
         let inner = self.inner.get(key)?;
         Some(CountedNode {
             inner,
@@ -272,7 +310,9 @@ impl<'a, J: Json> Iterator for Members<'a, J> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let (name, inner) = self.inner.next()?;
-        self.meter.spend(name.as_ref().len());
+        if let Some(meter) = self.meter.meter() {
+            meter.spend_name(name.as_ref().len());
+        }
         Some((
             name,
             CountedNode {
@@ -306,10 +346,20 @@ impl<'a, J: Json> Array<'a, Counted<J>> for CountedArray<'a, J> {
         }
     }
 
+    /// Whoever chooses elements so that their hashes are equal only spends the meter sooner.
     fn is_unique(&self) -> bool {
-        self.meter
-            .spend(self.inner.len().saturating_mul(BYTES_A_STEP));
-        self.inner.is_unique()
+        let mut elements: Vec<_> = self
+            .elements()
+            .map(|element| (hash(&element), element))
+            .collect();
+        elements.sort_unstable_by_key(|(hash, _)| *hash);
+        elements
+            .chunk_by(|(one, _), (other, _)| one == other)
+            .all(|alike| {
+                let mut rest = alike.iter();
+                std::iter::from_fn(|| rest.next().map(|(_, one)| (one, rest.clone())))
+                    .all(|(one, mut rest)| !rest.any(|(_, other)| is_same(one, other)))
+            })
     }
 }
 
@@ -324,11 +374,92 @@ impl<'a, J: Json> Iterator for Elements<'a, J> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.meter.spend(0);
+        self.meter.step();
         let inner = self.inner.next()?;
         Some(CountedNode {
             inner,
             meter: self.meter.clone(),
         })
     }
+}
+
+/// A number that is the same for equal values.
+fn hash<J: Json>(node: &CountedNode<'_, J>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match node.json_type() {
+        JsonType::Null => hasher.write_u8(0),
+        JsonType::Boolean => node.as_boolean().hash(&mut hasher),
+        JsonType::Integer | JsonType::Number => {
+            let number = node.as_number();
+            number
+                .map(|number| Exact::of(&number).hash())
+                .hash(&mut hasher);
+        }
+        JsonType::String => node.text().hash(&mut hasher),
+        JsonType::Array => {
+            hasher.write_u8(1);
+            for element in node.as_array().iter().flat_map(Array::elements) {
+                hasher.write_u64(hash(&element));
+            }
+        }
+        JsonType::Object => {
+            let members = node.as_object();
+            let members = members.iter().flat_map(Object::members);
+            // In whatever order they come.
+            let sum = members.fold(2_u64, |sum, (name, member)| {
+                let mut hasher = DefaultHasher::new();
+                name.as_ref().hash(&mut hasher);
+                hasher.write_u64(hash(&member));
+                sum.wrapping_add(hasher.finish())
+            });
+            hasher.write_u64(sum);
+        }
+    }
+    hasher.finish()
+}
+
+fn is_same<J: Json>(one: &CountedNode<'_, J>, other: &CountedNode<'_, J>) -> bool {
+    let kind = one.json_type();
+    if kind != other.json_type() {
+        return false;
+    }
+    match kind {
+        JsonType::Null => true,
+        JsonType::Boolean => one.as_boolean() == other.as_boolean(),
+        JsonType::Integer | JsonType::Number => match (one.as_number(), other.as_number()) {
+            (Some(one), Some(other)) => numbers::equal(&one, &other),
+            _ => false,
+        },
+        JsonType::String => one.text() == other.text(),
+        JsonType::Array => match (one.as_array(), other.as_array()) {
+            (Some(one), Some(other)) => {
+                one.len() == other.len()
+                    && one
+                        .elements()
+                        .zip(other.elements())
+                        .all(|(one, other)| is_same(&one, &other))
+            }
+            _ => false,
+        },
+        JsonType::Object => match (one.as_object(), other.as_object()) {
+            (Some(one), Some(other)) => {
+                one.len() == other.len()
+                    && sorted(&one).iter().zip(&sorted(&other)).all(
+                        |((name, one), (other_name, other))| {
+                            name.as_ref() == other_name.as_ref() && is_same(one, other)
+                        },
+                    )
+            }
+            _ => false,
+        },
+    }
+}
+
+type Member<'a, J> = <Members<'a, J> as Iterator>::Item;
+
+/// The members of an object, sorted by their names.
+fn sorted<'a, J: Json>(object: &CountedObject<'a, J>) -> Vec<Member<'a, J>> {
+    let mut members: Vec<_> = object.members().collect();
+    members.sort_unstable_by(|(one, _), (other, _)| one.as_ref().cmp(other.as_ref()));
+    members
 }

@@ -21,6 +21,18 @@ const MAX_ERRORS: u32 = 5_000;
 /// The same where nobody may be kept for long.
 const FEW_ERRORS: u32 = 200;
 
+/// Bytes of a string that cost one step more: about what is read in the time of a step.
+const BYTES_A_STEP: u64 = 16;
+
+/// What the regular expressions of a schema make of a byte, in multiples of reading it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weights {
+    /// Of a string: the slowest `pattern`, for each looks at the string itself.
+    pub(super) text: u64,
+    /// Of a property's name: all that it is matched against at once.
+    pub(super) name: u64,
+}
+
 /// Why a check was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -35,41 +47,42 @@ pub(super) enum Stop {
 /// What is left to spend of a check; see [`Validator::meter`](super::Validator::meter).
 #[derive(Debug)]
 pub struct Meter {
+    given: u64,
     steps: Cell<u64>,
+    weights: Weights,
     errors: Cell<u32>,
     base: usize,
 }
 
 impl Meter {
     /// A meter for a check that starts in the caller's stack frame.
-    pub(super) fn new(steps: u64) -> Rc<Self> {
-        Self::with_errors(steps, MAX_ERRORS)
+    pub(super) fn new(steps: u64, weights: Weights) -> Rc<Self> {
+        Rc::new(Self::of(steps, weights))
     }
 
     /// A meter for a check that may find few errors only.
-    pub(super) fn brief(steps: u64) -> Rc<Self> {
-        Self::with_errors(steps, FEW_ERRORS)
-    }
-
-    fn with_errors(steps: u64, errors: u32) -> Rc<Self> {
-        let meter = Self::of(steps);
-        meter.errors.set(errors);
+    pub(super) fn brief(steps: u64, weights: Weights) -> Rc<Self> {
+        let meter = Self::of(steps, weights);
+        meter.errors.set(FEW_ERRORS);
         Rc::new(meter)
     }
 
     /// A meter for a check that only asks whether there are errors.
-    pub(super) fn of(steps: u64) -> Self {
+    pub(super) fn of(steps: u64, weights: Weights) -> Self {
         let here = 0_u8;
         Self {
+            given: steps,
             steps: Cell::new(steps),
+            weights,
             errors: Cell::new(MAX_ERRORS),
             base: std::ptr::from_ref(&here).addr(),
         }
     }
 
-    /// Steps not yet spent.
-    pub(super) fn left(&self) -> u64 {
-        self.steps.get()
+    /// Steps that were spent.
+    #[must_use]
+    pub fn spent(&self) -> u64 {
+        self.given.saturating_sub(self.steps.get())
     }
 
     /// Spends steps, or stops the check.
@@ -81,6 +94,31 @@ impl Meter {
             Some(left) if used <= MAX_STACK => self.steps.set(left),
             _ => stop(Stop::Spent),
         }
+    }
+
+    /// Spends a step, and more for bytes that are read as they are.
+    #[inline]
+    pub(super) fn spend_read(&self, bytes: usize) {
+        self.spend_bytes(bytes, 1);
+    }
+
+    /// The same for a string that a `pattern` may look at.
+    #[inline]
+    pub(super) fn spend_text(&self, bytes: usize) {
+        self.spend_bytes(bytes, self.weights.text);
+    }
+
+    /// The same for a property's name.
+    #[inline]
+    pub(super) fn spend_name(&self, bytes: usize) {
+        self.spend_bytes(bytes, self.weights.name);
+    }
+
+    #[inline]
+    fn spend_bytes(&self, bytes: usize, weight: u64) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let steps = bytes.saturating_mul(weight) / BYTES_A_STEP;
+        self.spend(steps.saturating_add(1));
     }
 
     /// Counts an error, or stops the check.

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::dialect::named_dialect;
 use super::keywords::{Target, asks_for_evaluated, children, is_silent, references};
+use super::patterns::PatternWeights;
 use super::{SchemaError, SchemaLimits};
 
 /// Ways in which subschemas may be applied to one value: a check of a lattice of 20 levels of
@@ -60,25 +61,28 @@ pub(super) fn measure(
     Ok(count)
 }
 
-/// Refuses a schema whose references make it too costly, or lead nowhere.
+/// Refuses a schema whose references make it too costly, or lead nowhere; else what the patterns weigh
+/// that a property's name is matched against at once.
 pub(super) fn survey(
     schema: &Value,
     base: Uri<String>,
     draft: Draft,
     registry: &Registry<'_>,
+    patterns: &PatternWeights,
     limits: &SchemaLimits,
-) -> Result<(), SchemaError> {
+) -> Result<u64, SchemaError> {
     let mut survey = Survey {
         limits,
         registry,
+        patterns,
+        name_weight: 0,
         known: HashMap::new(),
         open: HashSet::new(),
         uncounted: 0,
         depth: 0,
     };
-    survey
-        .visit(schema, &registry.resolver(base), draft)
-        .map(drop)
+    survey.visit(schema, &registry.resolver(base), draft)?;
+    Ok(survey.name_weight)
 }
 
 /// A subschema as the compiler tells it from others.
@@ -98,11 +102,17 @@ struct Cost {
     silent: u64,
     /// References in a row.
     refs: usize,
+    /// What the patterns on all ways weigh for the value, and for the names of its properties.
+    text_weight: u64,
+    name_weight: u64,
 }
 
 struct Survey<'s> {
     limits: &'s SchemaLimits,
     registry: &'s Registry<'s>,
+    patterns: &'s PatternWeights,
+    /// The most that one name meets.
+    name_weight: u64,
     known: HashMap<State, Cost>,
     /// The references being followed; the compiler, too, stops where one leads to itself.
     open: HashSet<Arc<Uri<String>>>,
@@ -121,7 +131,7 @@ impl Survey<'_> {
             return Ok(Cost {
                 paths: 1,
                 silent: 1,
-                refs: 0,
+                ..Cost::default()
             });
         };
         let state = State {
@@ -166,12 +176,20 @@ impl Survey<'_> {
         if cost.refs == 0 || draft >= Draft::Draft201909 {
             self.descend(schema, resolver, draft, &mut cost)?;
         }
+        let names = self.patterns.of_names(schema);
+        cost.text_weight = cost
+            .text_weight
+            .saturating_add(self.patterns.of_text(schema));
+        cost.name_weight = cost.name_weight.saturating_add(names);
+        self.name_weight = self.name_weight.max(names);
         if cost.paths == 0 {
             cost.paths = 1;
             cost.silent = u64::from(is_silent(schema));
         }
         if asks_for_evaluated(schema) {
             self.uncounted = self.uncounted.saturating_add(cost.paths);
+            // It matches a name against the patterns of all the others.
+            self.name_weight = self.name_weight.max(cost.name_weight);
         }
         self.judge(cost)?;
         Ok(cost)
@@ -192,6 +210,7 @@ impl Survey<'_> {
                 Target::Name => {
                     let names = self.enter(child, resolver, draft)?;
                     self.uncounted = self.uncounted.saturating_add(names.paths);
+                    self.name_weight = self.name_weight.max(names.text_weight);
                 }
                 Target::None => {}
             }
@@ -271,6 +290,8 @@ impl Cost {
     fn add(&mut self, other: Self) {
         self.paths = self.paths.saturating_add(other.paths);
         self.silent = self.silent.saturating_add(other.silent);
+        self.text_weight = self.text_weight.saturating_add(other.text_weight);
+        self.name_weight = self.name_weight.saturating_add(other.name_weight);
         self.refs = self.refs.max(other.refs);
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::counted::{Counted, CountedNode};
 use super::explain::Explainer;
-use super::meter::{Meter, Stop, guarded};
+use super::meter::{Meter, Stop, Weights, guarded};
 use super::sources::Sources;
 use super::{Problem, SchemaLimits};
 use crate::json::pointer;
@@ -25,6 +25,7 @@ const MAX_NAMES: usize = 256;
 /// It is immutable and can be shared between threads.
 pub struct Validator<J: Json> {
     compiled: jsonschema::Validator<Counted<J>>,
+    weights: Weights,
     sources: Sources,
     max_refs: usize,
     max_steps: u64,
@@ -40,12 +41,14 @@ impl<J: Json> fmt::Debug for Validator<J> {
 impl<J: Json> Validator<J> {
     pub(super) fn new(
         compiled: jsonschema::Validator<Counted<J>>,
+        weights: Weights,
         schema: Value,
         documents: Vec<(String, Value)>,
         limits: &SchemaLimits,
     ) -> Self {
         Self {
             compiled,
+            weights,
             sources: Sources::new(schema, documents),
             max_refs: limits.max_refs_on_path,
             max_steps: limits.max_steps,
@@ -90,14 +93,11 @@ impl<J: Json> Validator<J> {
         reason = "a node is a handle on a value: it is passed like a reference"
     )]
     pub fn check<'i>(&'i self, node: J::Node<'i>) -> Result<(), Vec<Problem>> {
-        let meter = Meter::new(self.max_steps);
+        let meter = Meter::new(self.max_steps, self.weights);
         let counted = CountedNode::new(node.clone(), &meter);
         match guarded(|| self.compiled.is_valid(counted)) {
             Ok(true) => Ok(()),
-            Ok(false) => {
-                let taken = self.max_steps.saturating_sub(meter.left());
-                Err(self.explain(&node, taken))
-            }
+            Ok(false) => Err(self.explain(&node, meter.spent())),
             Err(stop) => Err(vec![unchecked(stop)]),
         }
     }
@@ -113,7 +113,7 @@ impl<J: Json> Validator<J> {
     /// For callers that must not be kept for long: `None` asks them to come back where they may be.
     #[must_use]
     pub fn verdict(&self, node: J::Node<'_>, steps: u64) -> Option<bool> {
-        let meter = Meter::new(steps.min(self.max_steps));
+        let meter = Meter::new(steps.min(self.max_steps), self.weights);
         let counted = CountedNode::new(node, &meter);
         match guarded(|| self.compiled.is_valid(counted)) {
             Ok(valid) => Some(valid),
@@ -125,7 +125,7 @@ impl<J: Json> Validator<J> {
     /// What [`Validator::verdict_by`] may spend: `steps` looks at the value, or fewer where the schema's limit is lower.
     #[must_use]
     pub fn meter(&self, steps: u64) -> Meter {
-        Meter::of(steps.min(self.max_steps))
+        Meter::of(steps.min(self.max_steps), self.weights)
     }
 
     /// As [`Validator::verdict`], with a meter of the caller's, who has the value for as long: that takes less time.
@@ -171,7 +171,9 @@ impl<J: Json> Validator<J> {
         if self.verdict(node.clone(), steps)? {
             return Some(Ok(()));
         }
-        let problems = self.problems(&node, &Meter::brief(steps)).ok()?;
+        let problems = self
+            .problems(&node, &Meter::brief(steps, self.weights))
+            .ok()?;
         Some(Err(or_unexplained(problems)))
     }
 
@@ -189,13 +191,14 @@ impl<J: Json> Validator<J> {
 
     /// Looks for every problem, then for the first one, then gives up.
     ///
-    /// `taken` is what finding out that there are some took. The first search may take as much
-    /// again: where alternatives nest, the validator asks each of them again before it says what is
-    /// wrong with it. The second need not go far in a value whose first error was found early.
+    /// `taken` is what finding out that there are some took. The first search may take twice as much:
+    /// the validator asks each keyword again before it says what is wrong, and where alternatives nest
+    /// each of them. The second need not go far in a value whose first error was found early.
     fn explain<'i>(&'i self, node: &J::Node<'i>, taken: u64) -> Vec<Problem> {
-        let meter = |steps: u64| Meter::new(steps.saturating_add(EXPLAIN_STEPS));
+        let meter = |steps: u64| Meter::new(steps.saturating_add(EXPLAIN_STEPS), self.weights);
         let first = |_stop| self.first_problem(node, &meter(taken.min(EXPLAIN_STEPS)));
-        let found = self.problems(node, &meter(taken)).or_else(first);
+        let found = self.problems(node, &meter(taken.saturating_mul(2)));
+        let found = found.or_else(first);
         or_unexplained(found.unwrap_or_default())
     }
 

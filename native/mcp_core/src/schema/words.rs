@@ -20,6 +20,11 @@ pub(super) fn expected(kind: &Kind) -> (String, Vec<String>) {
                 .unwrap_or_default()
                 .iter(),
         ),
+        // What [`super::exact`] compared.
+        Kind::Custom { keyword, message } if keyword == "const" => {
+            let value: Value = serde_json::from_str(message).unwrap_or_default();
+            one_of(std::iter::once(&value))
+        }
         other => (described(other), Vec::new()),
     }
 }
@@ -33,6 +38,13 @@ fn described(kind: &Kind) -> String {
         Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
         Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
         Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
+        Kind::Custom { keyword, message } => match keyword.as_str() {
+            "minimum" => format!("at least {message}"),
+            "maximum" => format!("at most {message}"),
+            "exclusiveMinimum" => format!("more than {message}"),
+            "exclusiveMaximum" => format!("less than {message}"),
+            _ => format!("a multiple of {message}"),
+        },
         Kind::MinLength { limit } => format!("a string of at least {}", some(*limit, "character")),
         Kind::MaxLength { limit } => format!("a string of at most {}", some(*limit, "character")),
         Kind::MinItems { limit } => format!("an array of at least {}", some(*limit, "item")),

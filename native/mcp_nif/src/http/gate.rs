@@ -22,7 +22,7 @@ use super::served::Served;
 use crate::atoms;
 use crate::protocol::admission::{Judged, opening_term, request_fields};
 use crate::protocol::{CatalogResource, GivenLimits};
-use crate::schema::Effort;
+use crate::schema::{Allowance, Effort};
 
 /// Who is served, by which rules, and who does the work.
 pub(crate) struct Gate {
@@ -314,7 +314,12 @@ fn announcement(
 ) -> Result<SavedTerm, Admitted> {
     env.run(|terms| {
         // No scheduler waits for this thread, but other connections do.
-        match request_fields(terms, &served.catalog.0, request, Effort::Inline) {
+        match request_fields(
+            terms,
+            &served.catalog.0,
+            request,
+            &Allowance::of(Effort::Inline),
+        ) {
             Judged::Fields(fields) => {
                 Ok(env.save((atoms::request(), fields, screened.accepts_events)))
             }

@@ -12,8 +12,8 @@ use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
 use super::{CatalogResource, id_term};
 use crate::atoms;
 use crate::resources::binary_term;
-use crate::schema::{Effort, check, repair};
-use crate::terms::{TermJson, read_term};
+use crate::schema::{Allowance, Effort, check, repair};
+use crate::terms::{TermJson, Values, read_term};
 
 /// What a finished answer travels in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,13 +24,24 @@ pub(crate) enum Over {
     Http,
 }
 
-/// The outcome, or the atom `over_budget` where arguments take more than the effort to look at.
+/// The outcome, or the atom `over_budget` where arguments take more than the effort to look at; the messages
+/// of a batch share it.
 pub(crate) fn to_term<'a>(
     env: Env<'a>,
     catalog: &ResourceArc<CatalogResource>,
     admission: Admission<'_, 'a>,
     over: Over,
     effort: Effort,
+) -> NifResult<Term<'a>> {
+    one_to_term(env, catalog, admission, over, &Allowance::of(effort))
+}
+
+fn one_to_term<'a>(
+    env: Env<'a>,
+    catalog: &ResourceArc<CatalogResource>,
+    admission: Admission<'_, 'a>,
+    over: Over,
+    allowance: &Allowance,
 ) -> NifResult<Term<'a>> {
     Ok(match admission {
         Admission::Answer(answer) => finished(env, answer, over),
@@ -46,7 +57,7 @@ pub(crate) fn to_term<'a>(
         }
         Admission::Ignored => atoms::ignore().encode(env),
         Admission::Open(opening) => opening_term(env, &opening)?,
-        Admission::Request(request) => match request_fields(env, &catalog.0, &request, effort) {
+        Admission::Request(request) => match request_fields(env, &catalog.0, &request, allowance) {
             Judged::Fields(fields) => (atoms::request(), fields).encode(env),
             Judged::Refused(answer) => finished(env, answer, over),
             Judged::TooLong => return Err(Error::Atom("over_budget")),
@@ -64,7 +75,7 @@ pub(crate) fn to_term<'a>(
         Admission::Batch(admissions) => {
             let outcomes: NifResult<Vec<Term<'a>>> = admissions
                 .into_iter()
-                .map(|admission| to_term(env, catalog, admission, over, effort))
+                .map(|admission| one_to_term(env, catalog, admission, over, allowance))
                 .collect();
             (atoms::batch(), outcomes?).encode(env)
         }
@@ -135,9 +146,9 @@ pub(crate) fn request_fields<'a>(
     env: Env<'a>,
     catalog: &Catalog<TermJson>,
     request: &Request<'a>,
-    effort: Effort,
+    allowance: &Allowance,
 ) -> Judged<'a> {
-    judged(env, catalog, request, effort).unwrap_or_else(|_| {
+    judged(env, catalog, request, allowance).unwrap_or_else(|_| {
         let refusal = Refusal::new(INTERNAL_ERROR, "Internal error");
         Judged::Refused(refusal.answer(Some(&request.id), request.revision))
     })
@@ -147,10 +158,10 @@ fn judged<'a>(
     env: Env<'a>,
     catalog: &Catalog<TermJson>,
     request: &Request<'a>,
-    effort: Effort,
+    allowance: &Allowance,
 ) -> NifResult<Judged<'a>> {
     let (kind, index, name, arguments) = asked(env, request)?;
-    let (arguments, repairs) = match fitting(env, catalog, request, arguments, effort) {
+    let (arguments, repairs) = match fitting(env, catalog, request, arguments, allowance) {
         None => return Ok(Judged::TooLong),
         Some(Err(answer)) => return Ok(Judged::Refused(answer)),
         Some(Ok(fitting)) => fitting,
@@ -334,7 +345,7 @@ fn fitting<'a>(
     catalog: &Catalog<TermJson>,
     request: &Request<'_>,
     arguments: Term<'a>,
-    effort: Effort,
+    allowance: &Allowance,
 ) -> Option<Result<Fitting<'a>, Answer>> {
     let as_sent = Ok((arguments, Vec::new()));
     let Work::Tool { index, name, .. } = &request.work else {
@@ -343,10 +354,12 @@ fn fitting<'a>(
     let Some(tool) = catalog.tool(*index) else {
         return Some(as_sent);
     };
-    let Err(problems) = check(&tool.input, arguments, effort)? else {
+    // What was read from a message is plain.
+    let values = Values::of(arguments, usize::MAX)?;
+    let Err(problems) = check(&tool.input, &values, allowance)? else {
         return Some(as_sent);
     };
-    let repaired = match (tool.repair, effort) {
+    let repaired = match (tool.repair, allowance.effort()) {
         (false, _) => None,
         // It checks the arguments again, some times.
         (true, Effort::Inline) => return None,

@@ -11,9 +11,9 @@ use crate::dirty::DirtyPermit;
 use crate::json::INLINE_BYTES;
 use crate::resources::{binary_term, buffer, report_work};
 use crate::results::envelope::members;
-use crate::schema::{Effort, check, fits, problem_terms};
+use crate::schema::{Allowance, Effort, check, problem_terms};
 use crate::terms::{
-    Context, EncodeError, EncodeErrorKind, Extras, plain, write_shape, write_value,
+    Context, EncodeError, EncodeErrorKind, Extras, plain_values, write_shape, write_value,
 };
 
 #[rustler::nif]
@@ -167,14 +167,12 @@ impl Reply<'_> {
         }
         let content = result.map_get(atoms::structured_content()).ok()?;
         let content = members(env, content);
-        if fits(output, content, self.context.budget) {
-            return None;
-        }
-        let content = match plain(env, content, &self.context) {
+        let content = match plain_values(env, content, &self.context) {
             Ok(content) => content,
             Err(error) => return Some(outcome(env, Err(error), Vec::new())),
         };
-        match check(output, content, Effort::within(self.context.budget)) {
+        let effort = Effort::within(self.context.budget);
+        match check(output, &content, &Allowance::of(effort)) {
             Some(checked) => {
                 let problems = problem_terms(env, &checked.err()?).ok()?;
                 Some(env.error_tuple((atoms::output_schema(), problems)))

@@ -32,7 +32,7 @@ pub(crate) use edits::edited;
 pub(crate) use error::{EncodeError, EncodeErrorKind};
 pub(crate) use node::{TermJson, TermNode};
 pub(crate) use order::write_in_order;
-pub(crate) use plain::plain;
+pub(crate) use plain::{plain, plain_values};
 pub(crate) use read::{read_term, read_term_with};
 pub(crate) use tables::prepare;
 pub(crate) use values::Values;

@@ -80,7 +80,7 @@ impl<'a> TermNode<'a> {
 impl<'a> Node<'a, TermJson> for TermNode<'a> {
     type Object = TermObject<'a>;
     type Array = TermArray<'a>;
-    type Number = TermNumber;
+    type Number = TermNumber<'a>;
 
     fn as_object(&self) -> Option<TermObject<'a>> {
         match self.0 {
@@ -115,7 +115,7 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
         }
     }
 
-    fn as_number(&self) -> Option<TermNumber> {
+    fn as_number(&self) -> Option<TermNumber<'a>> {
         match self.0 {
             Inner::Name(_) => None,
             Inner::Term(term) => TermNumber::of(term),
@@ -208,7 +208,7 @@ fn known_type(value: Known<'_>) -> JsonType {
     match value {
         Known::Null => JsonType::Null,
         Known::Boolean(_) => JsonType::Boolean,
-        Known::Signed(_) | Known::Unsigned(_) | Known::Float(_) => JsonType::Number,
+        Known::Signed(_) | Known::Unsigned(_) | Known::Big(_) | Known::Float(_) => JsonType::Number,
         Known::Text(_) => JsonType::String,
         Known::Array(_) => JsonType::Array,
         Known::Object(_) => JsonType::Object,

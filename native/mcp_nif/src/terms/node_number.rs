@@ -11,15 +11,15 @@ use super::raw::Raw;
 use super::values::Value;
 
 /// A number, as exact as the term.
-pub(crate) enum TermNumber {
+pub(crate) enum TermNumber<'a> {
     Signed(i64),
     Unsigned(u64),
     /// The decimal digits.
-    Big(String),
+    Big(Cow<'a, str>),
     Float(f64),
 }
 
-impl TermNumber {
+impl<'a> TermNumber<'a> {
     pub(super) fn of(term: Term<'_>) -> Option<Self> {
         let (raw, env) = (Raw::from(term), term.get_env());
         if let Some(value) = raw.integer(env) {
@@ -30,21 +30,20 @@ impl TermNumber {
                 let unsigned = term.decode().map(Self::Unsigned);
                 unsigned.ok().or_else(|| {
                     let digits = number::digits(term, usize::MAX);
-                    digits.ok().map(|(digits, _cost)| Self::Big(digits))
+                    digits.ok().map(|(digits, _cost)| Self::Big(digits.into()))
                 })
             }
             TermType::Float => raw.float(env).map(Self::Float),
             _ => None,
         }
     }
-}
 
-impl TermNumber {
     #[inline]
-    pub(super) fn of_known(value: Value<'_>) -> Option<Self> {
+    pub(super) fn of_known(value: Value<'a>) -> Option<Self> {
         match value {
             Value::Signed(value) => Some(Self::Signed(value)),
             Value::Unsigned(value) => Some(Self::Unsigned(value)),
+            Value::Big(digits) => Some(Self::Big(digits.into())),
             Value::Float(value) => Some(Self::Float(value)),
             _ => None,
         }
@@ -61,7 +60,7 @@ fn beyond_64_bits(value: f64) -> f64 {
     }
 }
 
-impl JsonNumber for TermNumber {
+impl JsonNumber for TermNumber<'_> {
     fn as_u64(&self) -> Option<u64> {
         match self {
             Self::Signed(value) => u64::try_from(*value).ok(),

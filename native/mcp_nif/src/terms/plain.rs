@@ -7,6 +7,7 @@ use super::error::{EncodeError, EncodeErrorKind};
 use super::number;
 use super::raw::{Raw, RawMembers};
 use super::read::read_term;
+use super::values::Values;
 use super::write::{Context, MAX_DEPTH, write_value};
 use crate::atoms;
 
@@ -31,6 +32,23 @@ pub(crate) fn plain<'a>(
         Look::Large => Err(EncodeError::new(EncodeErrorKind::OverBudget, "")),
         Look::Other => read_back(env, term, context),
     }
+}
+
+/// The values of a term as [`plain`] has it.
+///
+/// # Errors
+/// Those of [`plain`].
+pub(crate) fn plain_values<'a>(
+    env: Env<'a>,
+    term: Term<'a>,
+    context: &Context,
+) -> Result<Values<'a>, EncodeError> {
+    if let Some(values) = Values::of(term, context.budget) {
+        return Ok(values);
+    }
+    let term = plain(env, term, context)?;
+    Values::of(term, usize::MAX)
+        .ok_or_else(|| EncodeError::new(EncodeErrorKind::Unsupported, "a term of unknown form"))
 }
 
 fn read_back<'a>(env: Env<'a>, term: Term<'a>, context: &Context) -> Result<Term<'a>, EncodeError> {

@@ -8,9 +8,10 @@ use std::cell::Cell;
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
-use rustler::{Env, Term, TermType};
+use rustler::{Env, NewBinary, Term, TermType};
 
 use super::atom_text;
+use super::number;
 use super::raw::{Raw, RawMembers};
 use super::write::MAX_DEPTH;
 use crate::atoms;
@@ -30,6 +31,8 @@ pub(crate) enum Value<'a> {
     Boolean(bool),
     Signed(i64),
     Unsigned(u64),
+    /// The digits of an integer beyond 64 bits, which lie in a binary of their own.
+    Big(&'a str),
     Float(f64),
     Text(&'a str),
     Array(Span),
@@ -48,8 +51,8 @@ pub(crate) struct Span {
 const SORTED_SIZE: usize = 33;
 
 impl<'a> Values<'a> {
-    /// The values of a term as [`super::plain`] would have it as it is: `None` for every other, for one
-    /// with integers beyond 64 bits, and for one that is worth more bytes of text than the budget.
+    /// The values of a term as [`super::plain`] would have it as it is: `None` for every other, and for
+    /// one that is worth more bytes of text than the budget.
     pub(crate) fn of(term: Term<'a>, budget: usize) -> Option<Self> {
         let mut building = Building {
             env: term.get_env(),
@@ -185,7 +188,7 @@ impl<'a> Building<'a> {
         match term.kind(self.env) {
             TermType::Integer => match term.integer(self.env) {
                 Some(value) => Some(Value::Signed(value)),
-                None => term.term(self.env).decode().ok().map(Value::Unsigned),
+                None => self.large(term.term(self.env)),
             },
             TermType::Float => term.float(self.env).map(Value::Float),
             TermType::Atom => Some(self.atom(term)),
@@ -195,6 +198,18 @@ impl<'a> Building<'a> {
             }
             _ => None,
         }
+    }
+
+    #[cold]
+    fn large(&mut self, term: Term<'a>) -> Option<Value<'a>> {
+        if let Ok(value) = term.decode() {
+            return Some(Value::Unsigned(value));
+        }
+        let (digits, cost) = number::digits(term, self.left).ok()?;
+        self.left = self.left.checked_sub(cost)?;
+        let binary: Term<'a> = NewBinary::from_slice(self.env, digits.as_bytes()).into();
+        let digits = Raw::from(binary).bytes(self.env)?;
+        std::str::from_utf8(digits).ok().map(Value::Big)
     }
 
     fn atom(&self, term: Raw<'a>) -> Value<'a> {
