@@ -360,6 +360,19 @@ fn a_format_that_no_old_call_could_break_is_no_change() {
         told(days(json!("colour")), days(json!("date"))),
         Vec::<String>::new()
     );
+    // Beside one that has had a format, and is required.
+    let both = |until: Value| {
+        asserting(
+            json!({"type": "object", "required": ["on"], "additionalProperties": false,
+            "properties": {"on": date, "until": until}}),
+        )
+    };
+    assert_eq!(
+        told(both(json!({"type": "string"})), both(date.clone())),
+        [
+            "breaking: a string at /inputSchema/properties/until now has to be of the format \"date\" [format_asserted] e.g. {\"on\":\"2026-01-31\",\"until\":\"a\"}"
+        ]
+    );
     // A property that comes to refer to what stood there already.
     let defined =
         |on: Value| closed(json!({"on": on, "until": {"$ref": "#/properties/from"}, "from": date}));

@@ -83,7 +83,12 @@ impl Sampler<'_> {
             .filter(|length| *length <= MAX_LENGTH)
             .map(|length| Value::from("a".repeat(length)));
         let format = schema.get("format").and_then(Value::as_str);
-        let formatted = format.and_then(example).map(Value::from);
+        let formatted = format.and_then(example).filter(|text| {
+            let count = text.chars().count();
+            length(schema, "minLength").is_none_or(|fewest| fewest <= count)
+                && length(schema, "maxLength").is_none_or(|most| count <= most)
+        });
+        let formatted = formatted.map(Value::from);
         formatted.into_iter().chain(texts).collect()
     }
 
