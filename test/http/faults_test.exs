@@ -6,6 +6,8 @@ defmodule McpServer.HttpFaultsTest do
 
   import McpServer.HttpRequests
 
+  alias McpServer.{DualResponses, RestServers}
+
   @moduletag :capture_log
 
   defp alive!(server), do: assert(HttpClient.text(HttpClient.call(server, "echo", %{"text" => "x"})) == "x")
@@ -25,6 +27,18 @@ defmodule McpServer.HttpFaultsTest do
       [_, status] -> String.to_integer(status)
       nil when answer == "" -> :closed
     end
+  end
+
+  # Here, and not where stored results are tested, because nobody else may start anything meanwhile.
+  test "S1-24: nothing is left of a listener of stored results that has stopped" do
+    results = DualResponses.server()
+    created = DualResponses.create!(results, 5)
+
+    assert_nothing_left(fn ->
+      http = RestServers.start(:listener, results)
+      assert RestServers.ask(http, "GET", "/resources/" <> created.resource_id).status == 200
+      HttpServers.stop(http)
+    end)
   end
 
   describe "H5: a body" do

@@ -634,17 +634,6 @@ defmodule McpServer.HttpRestTest do
       refute warned.(server(), auth: :required, authorize: fn _, _, _ -> :ok end)
       refute warned.(signed(), auth: :required)
     end
-
-    test "nothing is left of a listener that has stopped" do
-      results = server()
-      created = create!(results, 5)
-
-      assert_nothing_left(fn ->
-        http = RestServers.start(:listener, results)
-        assert RestServers.ask(http, "GET", path(created)).status == 200
-        HttpServers.stop(http)
-      end)
-    end
   end
 
   test "every error of the library has a status" do

@@ -21,8 +21,8 @@ defmodule McpServer.Call.ReaperTest do
     assert {:monitored_by, watchers} = Process.info(pid, :monitored_by)
     assert Enum.count(watchers, &(&1 == reaper)) == 1
 
-    send(pid, :stop)
     reference = Process.monitor(pid)
+    send(pid, :stop)
     assert_receive {:DOWN, ^reference, :process, ^pid, :normal}
     :sys.get_state(Reaper)
     assert :ets.lookup(Reaper, pid) == []

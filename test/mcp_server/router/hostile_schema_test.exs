@@ -36,7 +36,7 @@ defmodule McpServer.Router.HostileSchemaTest do
     end
 
     assert router!("""
-           tool "deep", "Has this schema", McpServer.Handlers, :echo, lint: false,
+           tool "deep", "Has this schema", McpServer.Handlers, :echo,
              input_schema: #{inspect(nested.(62), limit: :infinity)}
            """)
   end

@@ -116,7 +116,7 @@ defmodule McpServer.Schema.BoundsTest do
 
   test "Y3: expressions that take a gigabyte, refer back or look around are refused; others are linear" do
     for pattern <- ["(a{1000}){1000}", "(\\p{L}{100}){100}", "(a)\\1", "(?=a)b", "(?<!a)b"],
-        do: assert({pattern, kind(%{"pattern" => pattern})} == {pattern, "invalid_schema"})
+        do: assert({pattern, kind(%{"pattern" => pattern})} == {pattern, "pattern"})
 
     megabyte = String.duplicate("a", 1_000_000)
     validator = compile!(%{"pattern" => "^(a+)+$"})

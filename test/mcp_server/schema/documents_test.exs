@@ -48,7 +48,7 @@ defmodule McpServer.Schema.DocumentsTest do
     # Of what lies in another document the fragment is told.
     for {reference, told} <- [
           {"https://example.com/other", "https://example.com/other"},
-          {"amount", "json-schema:///amount"},
+          {"amount", "amount"},
           {"file:///etc/passwd", "file:///etc/passwd"},
           {"#{@amount}#/nowhere", "#/nowhere"},
           {"#/$defs/x", "#/$defs/x"},

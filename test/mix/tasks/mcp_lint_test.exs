@@ -54,11 +54,11 @@ defmodule Mix.Tasks.Mcp.LintTest do
   lib/faulty.ex:54: warning: tool "forms" /inputSchema/properties/anything: there is no description [missing_description]
     Say in a sentence what it is for.
   lib/faulty.ex:54: warning: tool "forms" /inputSchema/properties/anything: the schema is `true`, which is no object [boolean_schema]
-    Write what the value is, or `{}` where it may be anything.
+    Say which type it has, in an object.
   lib/faulty.ex:54: warning: tool "forms" /inputSchema/properties/level: the enum has members that are no strings [enum_type]
     Use strings, or describe the allowed values with `minimum` and `maximum` or in words.
   lib/faulty.ex:54: warning: tool "forms" /inputSchema/properties/link: the format "uri" is one that some clients refuse [format]
-    Describe the form in words, or with a `pattern`.
+    Describe the form in words beside it, and ignore this where every client takes it; calls are checked either way.
   lib/faulty.ex:54: warning: tool "forms" /inputSchema/properties/note: the type is a list: string, null [type_union]
     Choose one type; what may be null can be left out of `required` instead.
   lib/faulty.ex:54: warning: tool "forms" /inputSchema/properties/order: the enum has no `type` beside it [enum_type]
@@ -153,7 +153,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
                  "name": "forms",
                  "pointer": "/inputSchema/properties/link",
                  "message": "the format \\"uri\\" is one that some clients refuse",
-                 "advice": "Describe the form in words, or with a `pattern`.",
+                 "advice": "Describe the form in words beside it, and ignore this where every client takes it; calls are checked either way.",
                  "file": "lib/faulty.ex",
                  "line": 54
                }
