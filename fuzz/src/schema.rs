@@ -28,6 +28,9 @@ pub static CHECKER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(CHECK
 /// As many steps as take less than 100 ms in the instrumented build, which is slower than the library's.
 const MAX_STEPS: u64 = 500_000;
 
+/// As large as expressions may be so that what they weigh is found out in as long.
+const MAX_REGEX_BYTES: usize = 128 * 1024;
+
 /// The representation of values.
 pub type Json = mcp_core::schema::SerdeJson;
 
@@ -58,6 +61,7 @@ pub fn compile_asserting(schema: &[u8]) -> Result<Validator, SchemaError> {
 fn with_formats(schema: &[u8], formats: Formats) -> Result<Validator, SchemaError> {
     let limits = SchemaLimits {
         max_steps: MAX_STEPS,
+        max_regex_bytes: MAX_REGEX_BYTES,
         ..SchemaLimits::default()
     };
     compile_with(

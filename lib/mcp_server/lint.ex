@@ -27,7 +27,7 @@ defmodule McpServer.Lint do
   English; other languages take more, and no two models count alike.
   """
 
-  alias McpServer.{Catalog, Native}
+  alias McpServer.{Catalog, Limit, Native}
   alias McpServer.Lint.Finding
 
   @errors ~w(unsatisfiable required_undeclared invalid_default invalid_example invalid_enum array_items root_combinator
@@ -82,11 +82,12 @@ defmodule McpServer.Lint do
   @spec run(module, [option]) :: [Finding.t()]
   def run(router, options \\ []) do
     options = Keyword.validate!(options, [:only, :ignore | @budgets])
-    Enum.each(Keyword.get(options, :only, []) ++ Keyword.get(options, :ignore, []), &check_code!/1)
-    budgets = options |> Keyword.take(@budgets) |> Map.new()
+    for name <- [:only, :ignore], {:ok, codes} <- [Keyword.fetch(options, name)], do: check_codes!(name, codes)
+    budgets = Keyword.take(options, @budgets)
+    for {name, budget} <- budgets, do: Limit.check!(name, budget, :count)
 
     with {:ok, definition} <- Catalog.definition(router),
-         {:ok, found} <- Native.lint_definition(definition, budgets, limits(router)) do
+         {:ok, found} <- Native.lint_definition(definition, Map.new(budgets), limits(router)) do
       found |> Enum.map(&finding(&1, router)) |> Enum.filter(&wanted?(&1, router.__mcp__(:lint), options))
     else
       {:error, message} -> raise ArgumentError, "#{inspect(router)} cannot be linted: #{message}"
@@ -97,6 +98,11 @@ defmodule McpServer.Lint do
   defp limits(router) do
     server = router.__mcp__(:server)
     {server.schema_limits, server.template_limits}
+  end
+
+  defp check_codes!(name, codes) do
+    is_list(codes) || raise ArgumentError, "expected #{inspect(name)} to be a list of codes, got: #{inspect(codes)}"
+    Enum.each(codes, &check_code!/1)
   end
 
   defp check_code!(code) when code in @codes, do: :ok

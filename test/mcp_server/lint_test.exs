@@ -163,8 +163,12 @@ defmodule McpServer.LintTest do
       Lint.run(router, ignore: [:formt])
     end
 
-    assert_raise ArgumentError, ~r/cannot be linted: a budget is a positive integer/, fn ->
-      Lint.run(router, max_tools: 0)
+    for {options, message} <- [
+          {[max_tools: 0], "expected :max_tools to be a positive integer, got: 0"},
+          {[max_tools: nil], "expected :max_tools to be a positive integer, got: nil"},
+          {[ignore: :format], "expected :ignore to be a list of codes, got: :format"}
+        ] do
+      assert_raise ArgumentError, message, fn -> Lint.run(router, options) end
     end
 
     assert_raise ArgumentError, "String is not a router: it does not `use McpServer.Router`", fn -> Lint.run(String) end

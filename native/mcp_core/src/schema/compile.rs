@@ -153,7 +153,7 @@ fn build<J: Json>(
         jsonschema::uri::from_str(&base).map_err(|error| SchemaError::from_resolver(&error))?;
     let texts = || std::iter::once(schema).chain(documents.iter().map(|(_, document)| document));
     let size = regex_size(texts(), limits);
-    let patterns = PatternWeights::of(texts(), size);
+    let patterns = PatternWeights::of(texts(), size, limits);
     let name = survey(schema, root, draft, &all, &patterns, limits)?;
 
     let own_dialect = Draft::default().detect(schema) == Draft::Unknown;

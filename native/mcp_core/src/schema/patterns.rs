@@ -35,10 +35,10 @@ const MADE_WEIGHT: u64 = 256;
 /// Automata are walked as far as this many times the memory that the engine keeps states in.
 const WALKED_SHARE: usize = 2;
 
-/// Bytes of states that the walk through one automaton may look at, each for some nanoseconds, and that
-/// the walks for one schema may.
-const MAX_WALKED: usize = 32 * 1024 * 1024;
-const MAX_WALKED_IN_ALL: usize = 2 * MAX_WALKED;
+/// Bytes of states that the walk through one automaton may look at, each for some nanoseconds, in multiples
+/// of what an expression may take; and that all walks for one schema may.
+const LOOKED_AT_SHARE: usize = 16;
+const LOOKED_AT_SHARE_IN_ALL: usize = 2 * LOOKED_AT_SHARE;
 
 /// The regular expressions of a schema and its documents share [`SHARE`] times the limit of one.
 pub(super) fn regex_size<'v>(
@@ -79,9 +79,15 @@ pub(super) struct PatternWeights(HashMap<String, u64>);
 
 impl PatternWeights {
     /// Of patterns none of which may take more than `size` bytes.
-    pub(super) fn of<'v>(schemas: impl Iterator<Item = &'v Value>, size: usize) -> Self {
+    pub(super) fn of<'v>(
+        schemas: impl Iterator<Item = &'v Value>,
+        size: usize,
+        limits: &SchemaLimits,
+    ) -> Self {
         let mut weights = HashMap::new();
-        let mut left = MAX_WALKED_IN_ALL;
+        let mut left = limits
+            .max_regex_bytes
+            .saturating_mul(LOOKED_AT_SHARE_IN_ALL);
         each_pattern(schemas.collect(), |pattern| {
             if !weights.contains_key(pattern) {
                 weights.insert(pattern.to_owned(), weight(pattern, size, &mut left));
@@ -162,7 +168,7 @@ fn walked(states: NFA, size: usize, anchored: Anchored, left: &mut usize) -> Opt
         .cache_capacity(size.saturating_mul(WALKED_SHARE));
     let mut builder = DFA::builder();
     let automaton = builder.configure(config).build_from_nfa(states).ok()?;
-    let given = (*left).min(MAX_WALKED);
+    let given = (*left).min(size.saturating_mul(LOOKED_AT_SHARE));
     let mut unspent = given;
     let memory = walk(&automaton, anchored, &mut unspent);
     *left = left.saturating_sub(given.saturating_sub(unspent));
@@ -207,10 +213,11 @@ fn walk(automaton: &DFA, anchored: Anchored, left: &mut usize) -> Option<usize> 
 
 #[cfg(test)]
 mod tests {
-    use super::{MADE_WEIGHT, MAX_WALKED_IN_ALL, weight};
+    use super::{LOOKED_AT_SHARE_IN_ALL, MADE_WEIGHT, weight};
 
     fn weighed(pattern: &str) -> u64 {
-        weight(pattern, 1024 * 1024, &mut MAX_WALKED_IN_ALL.clone())
+        const SIZE: usize = 1024 * 1024;
+        weight(pattern, SIZE, &mut (SIZE * LOOKED_AT_SHARE_IN_ALL))
     }
 
     #[test]
