@@ -29,7 +29,7 @@ pub static CHECKER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(CHECK
 const MAX_STEPS: u64 = 500_000;
 
 /// As large as expressions may be so that what they weigh is found out in as long.
-const MAX_REGEX_BYTES: usize = 128 * 1024;
+const MAX_REGEX_BYTES: usize = 32 * 1024;
 
 /// The representation of values.
 pub type Json = mcp_core::schema::SerdeJson;

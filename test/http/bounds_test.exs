@@ -18,7 +18,7 @@ defmodule McpServer.HttpBoundsTest do
   describe "sessions" do
     for kind <- [:listener, :plug] do
       test "#{kind}: H16: no more sessions than there may be" do
-        limit = Sessions.count() + 3
+        limit = Sessions.count() + 20
         server = HttpServers.start(unquote(kind), max_sessions: limit)
         sessions = until_refused(server)
         assert Sessions.count() == limit
@@ -34,9 +34,11 @@ defmodule McpServer.HttpBoundsTest do
         for session <- sessions, do: assert(HttpSession.status(session, legacy("ping")) == 200)
         assert HttpClient.text(HttpClient.call(server, "echo", %{"text" => "x"})) == "x"
 
-        HttpSession.delete(hd(sessions))
-        eventually(fn -> Sessions.count() < limit end)
-        assert %HttpSession{} = HttpSession.open(server)
+        # The answer to DELETE says that there is room: it does not wait for the session's process to end.
+        for session <- Enum.take(sessions, 20) do
+          HttpSession.delete(session)
+          assert %HttpSession{} = HttpSession.open(server)
+        end
       end
     end
 

@@ -47,11 +47,11 @@ defmodule McpServer.Http.Sessions do
     end
   end
 
-  @doc "From now on the session is unknown."
+  @doc "From now on the calling process's session is unknown, and another may be opened in its place."
   @spec forget(String.t()) :: :ok
   def forget(id) do
     :ets.delete(@table, id)
-    :ok
+    GenServer.cast(__MODULE__, {:forgotten, self()})
   end
 
   @doc "Where a session of this node is served."
@@ -74,11 +74,12 @@ defmodule McpServer.Http.Sessions do
   @spec count() :: non_neg_integer()
   def count, do: :ets.select_count(@table, [{{:_, :_, :_, :_, :_, :_, :_}, [], [true]}])
 
+  # `sessions` by process; `counts` says how many each owner has, those about to end not among them.
   @impl true
   def init(nil) do
     # After a crash of this process the sessions are still there.
     sessions = :ets.match(@table, {:"$1", :"$2", :_, :_, :"$3", :"$4", :"$5"})
-    {:ok, Enum.reduce(sessions, %{monitors: %{}, counts: %{}}, &watch(&2, List.to_tuple(&1)))}
+    {:ok, Enum.reduce(sessions, %{sessions: %{}, open: 0, counts: %{}}, &watch(&2, List.to_tuple(&1)))}
   end
 
   @impl true
@@ -92,7 +93,7 @@ defmodule McpServer.Http.Sessions do
   end
 
   defp room?(state, mount, principal) do
-    map_size(state.monitors) < mount.max_sessions and
+    state.open < mount.max_sessions and
       (principal == nil or Map.get(state.counts, {mount.id, principal}, 0) < mount.max_sessions_per_principal)
   end
 
@@ -113,29 +114,48 @@ defmodule McpServer.Http.Sessions do
   defp stored, do: :ets.lookup_element(@table, :stored, 2)
 
   defp watch(state, {id, pid, principal, mount, own}) do
-    count = Map.get(state.counts, {mount, principal}, 0) + 1
-    monitors = Map.put(state.monitors, Process.monitor(pid), {id, {mount, principal}, own})
-    %{state | monitors: monitors, counts: Map.put(state.counts, {mount, principal}, count)}
+    Process.monitor(pid)
+    owner = {mount, principal}
+    sessions = Map.put(state.sessions, pid, {id, {:open, owner}, own})
+    %{state | sessions: sessions, open: state.open + 1, counts: Map.update(state.counts, owner, 1, &(&1 + 1))}
   end
 
   @impl true
-  def handle_info({:DOWN, ref, :process, _pid, _reason}, state) do
-    case Map.pop(state.monitors, ref) do
-      {nil, _monitors} -> {:noreply, state}
-      {session, monitors} -> {:noreply, release(%{state | monitors: monitors}, session)}
+  def handle_cast({:forgotten, pid}, state) do
+    case state.sessions do
+      %{^pid => {id, counted, own}} ->
+        {:noreply, release(%{state | sessions: %{state.sessions | pid => {id, :ending, own}}}, counted)}
+
+      _ended ->
+        {:noreply, state}
+    end
+  end
+
+  @impl true
+  def handle_info({:DOWN, _ref, :process, pid, _reason}, state) do
+    case Map.pop(state.sessions, pid) do
+      {nil, _sessions} ->
+        {:noreply, state}
+
+      {{id, counted, own}, sessions} ->
+        :ets.delete(@table, id)
+        # What a session had stored when it was killed is no longer there.
+        :atomics.sub(stored(), 1, :atomics.get(own, 1))
+        {:noreply, release(%{state | sessions: sessions}, counted)}
     end
   end
 
   def handle_info(_message, state), do: {:noreply, state}
 
-  defp release(state, {id, owner, own}) do
-    :ets.delete(@table, id)
-    # What a session had stored when it was killed is no longer there.
-    :atomics.sub(stored(), 1, :atomics.get(own, 1))
+  defp release(state, :ending), do: state
 
-    case Map.fetch!(state.counts, owner) do
-      1 -> %{state | counts: Map.delete(state.counts, owner)}
-      count -> %{state | counts: Map.put(state.counts, owner, count - 1)}
-    end
+  defp release(state, {:open, owner}) do
+    counts =
+      case Map.fetch!(state.counts, owner) do
+        1 -> Map.delete(state.counts, owner)
+        count -> Map.put(state.counts, owner, count - 1)
+      end
+
+    %{state | open: state.open - 1, counts: counts}
   end
 end
