@@ -5,6 +5,7 @@ for file <- ~w(measure native workloads), do: Code.require_file("support/#{file}
 
 benchmarks = [
   json: Bench.Json,
+  refusals: Bench.Refusals,
   schema: Bench.Schema,
   lists: Bench.Lists,
   results: Bench.Results,
