@@ -1,3 +1,5 @@
+for file <- ~w(http/request http/router), do: Code.require_file("#{file}.exs", __DIR__)
+
 defmodule Bench.Refusals do
   @moduledoc """
   How long it takes to refuse what is nested too deep (M2), from the line that came in to the answer that goes out:
@@ -6,19 +8,13 @@ defmodule Bench.Refusals do
   The answer of each is looked at first. Times are microseconds of processor time, the clock's in brackets.
   """
 
+  alias Bench.Http.Router
   alias Bench.Measure
   alias McpServer.{JSON, Protocol}
 
   @at_most_us 5_000
   @depths [129, 100_000, 10_000_000]
   @initialized %{transport: :stdio, revision: "2025-11-25", initialized: true}
-
-  defmodule Router do
-    use McpServer.Router
-    tool "echo", "Says it again", Bench.Refusals, :echo
-  end
-
-  def echo(_conn, _args), do: {:ok, []}
 
   def run do
     catalog = McpServer.Catalog.fetch(Router)

@@ -72,14 +72,15 @@ defmodule McpServer.Http.Sessions do
 
   @doc "How many sessions there are."
   @spec count() :: non_neg_integer()
-  def count, do: :ets.select_count(@table, [{{:_, :_, :_, :_, :_, :_, :_}, [], [true]}])
+  # All rows but that of the account.
+  def count, do: :ets.info(@table, :size) - 1
 
   # `sessions` by process; `counts` says how many each owner has, those about to end not among them.
   @impl true
   def init(nil) do
     # After a crash of this process the sessions are still there.
     sessions = :ets.match(@table, {:"$1", :"$2", :_, :_, :"$3", :"$4", :"$5"})
-    {:ok, Enum.reduce(sessions, %{sessions: %{}, open: 0, counts: %{}}, &watch(&2, List.to_tuple(&1)))}
+    {:ok, Enum.reduce(sessions, %{sessions: %{}, counts: %{}}, &watch(&2, List.to_tuple(&1)))}
   end
 
   @impl true
@@ -93,7 +94,7 @@ defmodule McpServer.Http.Sessions do
   end
 
   defp room?(state, mount, principal) do
-    state.open < mount.max_sessions and
+    count() < mount.max_sessions and
       (principal == nil or Map.get(state.counts, {mount.id, principal}, 0) < mount.max_sessions_per_principal)
   end
 
@@ -117,7 +118,7 @@ defmodule McpServer.Http.Sessions do
     Process.monitor(pid)
     owner = {mount, principal}
     sessions = Map.put(state.sessions, pid, {id, {:open, owner}, own})
-    %{state | sessions: sessions, open: state.open + 1, counts: Map.update(state.counts, owner, 1, &(&1 + 1))}
+    %{state | sessions: sessions, counts: Map.update(state.counts, owner, 1, &(&1 + 1))}
   end
 
   @impl true
@@ -150,12 +151,9 @@ defmodule McpServer.Http.Sessions do
   defp release(state, :ending), do: state
 
   defp release(state, {:open, owner}) do
-    counts =
-      case Map.fetch!(state.counts, owner) do
-        1 -> Map.delete(state.counts, owner)
-        count -> Map.put(state.counts, owner, count - 1)
-      end
-
-    %{state | open: state.open - 1, counts: counts}
+    case Map.fetch!(state.counts, owner) do
+      1 -> %{state | counts: Map.delete(state.counts, owner)}
+      count -> %{state | counts: Map.put(state.counts, owner, count - 1)}
+    end
   end
 end
