@@ -1,10 +1,11 @@
 defmodule McpServer.PresentationTest do
   # Formats, blocks, kinds and limits: what every result has in common.
   use ExUnit.Case, async: true
+  @moduletag :capture_log
   doctest McpServer.Presentation
   doctest McpServer.Presentation.Kind
 
-  import ExUnit.CaptureLog
+  import McpServer.OwnLog
 
   alias McpServer.{JSON, Presentation, PresentationView}
   alias McpServer.Content.Text
@@ -219,7 +220,7 @@ defmodule McpServer.PresentationTest do
     test "S0-15: the kind is put in, under the kind of key the others have" do
       assert present!(Map.put(@thing, "kind", "other:v1")).structured_content["kind"] == "thing:v1"
       assert present!(%{id: "t1", title: "T"}).structured_content == %{kind: "thing:v1", id: "t1", title: "T"}
-      assert capture_log(fn -> present!(%{id: "t1", title: "T"}) end) == ""
+      assert own_log(fn -> present!(%{id: "t1", title: "T"}) end) == ""
     end
 
     test "RES-13, RES-63: isError is sent, and false for what is no failure" do
@@ -306,7 +307,7 @@ defmodule McpServer.PresentationTest do
   describe "what is not as it says" do
     test "S0-32: is logged once, and sent; raised only where that is asked for" do
       payload = %{"id" => 1, "title" => "T"}
-      log = capture_log(fn -> assert present!(payload).structured_content["id"] == 1 end)
+      log = own_log(fn -> assert present!(payload).structured_content["id"] == 1 end)
       assert log =~ "MCP presentation of thing:v1: it does not fit its schema"
       refute log =~ ~s("id" => 1)
 
@@ -317,14 +318,14 @@ defmodule McpServer.PresentationTest do
       end
 
       ignoring = %{raising | on_mismatch: :ignore}
-      assert capture_log(fn -> Presentation.present(ignoring, "thing:v1", payload) end) == ""
+      assert own_log(fn -> Presentation.present(ignoring, "thing:v1", payload) end) == ""
     end
 
     test "S0-32: of a long list the first 100 elements stand for all where it is a warning" do
       bad = fn place -> for n <- 1..200, do: %{"title" => if(n == place, do: n, else: "T"), "type" => "example"} end
       payload = fn place -> Map.put(@thing, "sections", bad.(place)) end
-      assert capture_log(fn -> present!(payload.(100)) end) =~ "/sections/99/title"
-      assert capture_log(fn -> present!(payload.(101)) end) == ""
+      assert own_log(fn -> present!(payload.(100)) end) =~ "/sections/99/title"
+      assert own_log(fn -> present!(payload.(101)) end) == ""
       raising = %{Presentation.view!(@view) | on_mismatch: :raise}
 
       assert_raise MismatchError, ~r(/sections/100/title), fn ->
@@ -333,15 +334,15 @@ defmodule McpServer.PresentationTest do
 
       # What only the first 100 would break is not reported.
       view = Presentation.new(kinds: [{"a:v1", properties: [x: [type: "array", minItems: 150]]}])
-      assert capture_log(fn -> Presentation.present(view, "a:v1", %{"x" => Enum.to_list(1..150)}) end) == ""
-      assert capture_log(fn -> Presentation.present(view, "a:v1", %{"x" => Enum.to_list(1..149)}) end) =~ "/x"
+      assert own_log(fn -> Presentation.present(view, "a:v1", %{"x" => Enum.to_list(1..150)}) end) == ""
+      assert own_log(fn -> Presentation.present(view, "a:v1", %{"x" => Enum.to_list(1..149)}) end) =~ "/x"
     end
 
     test "S0-32, S0-74: raised inside of a handler's work it still is a result" do
       raising = %{Presentation.view!(@view) | on_mismatch: :raise}
 
       log =
-        capture_log(fn ->
+        own_log(fn ->
           assert {:ok, %{is_error: true, structured_content: %{"code" => "UNKNOWN_ERROR"}}} =
                    Presentation.respond(raising, %{}, fn _ -> Presentation.present(raising, "thing:v1", %{}) end)
         end)
@@ -445,7 +446,7 @@ defmodule McpServer.PresentationTest do
     code = String.duplicate("x", 11 * 1024)
     payload = Map.put(@thing, "examples", [%{"code" => code, "language" => "typescript"}])
     assert present!(payload).structured_content["examples"] == payload["examples"]
-    log = capture_log(fn -> present!(Map.put(@thing, "sections", [%{"title" => "S", "type" => "other"}])) end)
+    log = own_log(fn -> present!(Map.put(@thing, "sections", [%{"title" => "S", "type" => "other"}])) end)
     assert log =~ "does not fit its schema"
   end
 

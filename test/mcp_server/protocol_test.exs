@@ -1,7 +1,8 @@
 defmodule McpServer.ProtocolTest do
   use ExUnit.Case, async: true
+  @moduletag :capture_log
 
-  import ExUnit.CaptureLog
+  import McpServer.OwnLog
 
   alias McpServer.{Catalog, InputRequired, JSON, Protocol, Request}
   alias McpServer.Prompt.{GetResult, Message}
@@ -51,15 +52,14 @@ defmodule McpServer.ProtocolTest do
 
   describe "RES-07: a message of the role system" do
     test "is sent as the user's, with one warning" do
-      log =
-        capture_log(fn -> assert [%{"role" => "user"}] = decode(talk(Role.User, [system()]))["result"]["messages"] end)
+      log = own_log(fn -> assert [%{"role" => "user"}] = decode(talk(Role.User, [system()]))["result"]["messages"] end)
 
       assert log =~ ~s(has a message of the role "system", which MCP does not have: it is sent as "user")
-      assert capture_log(fn -> talk(Role.User, [system()]) end) == ""
+      assert own_log(fn -> talk(Role.User, [system()]) end) == ""
     end
 
     test "is sent as the assistant's, where the router says so; plain maps alike" do
-      capture_log(fn ->
+      own_log(fn ->
         for message <- [system(), Map.from_struct(system()), %{"role" => "system", "content" => system().content}] do
           assert [%{"role" => "assistant"}] = decode(talk(Role.Assistant, [message]))["result"]["messages"]
         end

@@ -1,7 +1,8 @@
 defmodule McpServer.Dispatch.FailureTest do
   use ExUnit.Case, async: true
+  @moduletag :capture_log
 
-  import ExUnit.CaptureLog
+  import McpServer.OwnLog
 
   alias McpServer.Dispatch.Failure
 
@@ -17,7 +18,7 @@ defmodule McpServer.Dispatch.FailureTest do
     kind, reason -> Failure.new(kind, reason, __STACKTRACE__)
   end
 
-  defp line(failure), do: capture_log(fn -> Failure.log(failure, "tools/call \"t\"") end)
+  defp line(failure), do: own_log(fn -> Failure.log(failure, "tools/call \"t\"") end)
 
   test "ids are 64 random bits" do
     assert Failure.killed(:killed).id =~ ~r/\A[0-9a-f]{16}\z/

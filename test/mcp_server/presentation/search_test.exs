@@ -1,6 +1,7 @@
 defmodule McpServer.Presentation.SearchTest do
   # A search around the searches of tests; the server of the documents is tested in examples/patterns.
   use ExUnit.Case, async: true
+  @moduletag :capture_log
 
   import McpServer.PresentationView, only: [thing: 1, thing: 2, thing: 3, options: 1, options: 2]
 
@@ -183,12 +184,12 @@ defmodule McpServer.Presentation.SearchTest do
     end
 
     test "S0-32, S0-33: cards without a marker, and a second index, are warnings" do
-      import ExUnit.CaptureLog
+      import McpServer.OwnLog
       without = options(things(2), card: fn _thing -> "# A card" end)
-      assert capture_log(fn -> search!(%{"q" => "x"}, without) end) =~ "0 card markers for 2 rendered cards"
+      assert own_log(fn -> search!(%{"q" => "x"}, without) end) =~ "0 card markers for 2 rendered cards"
       twice = options(things(2), index: fn _things -> "a\n\n" <> @index end)
-      assert capture_log(fn -> search!(%{"q" => "x"}, twice) end) =~ "2 index markers, of which there may be one"
-      assert capture_log(fn -> search!(%{"q" => "x"}, options(things(2))) end) == ""
+      assert own_log(fn -> search!(%{"q" => "x"}, twice) end) =~ "2 index markers, of which there may be one"
+      assert own_log(fn -> search!(%{"q" => "x"}, options(things(2))) end) == ""
     end
 
     test "RES-60: a query and a title with a marker add none" do
