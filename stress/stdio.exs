@@ -28,13 +28,13 @@ defmodule Stress.Stdio do
   # Written by a shell: `StdioPeer` puts a `sed` before stdin, which would hold all of the line.
   defp long_line(bytes) do
     {up, begin} = begins()
-    peaks = StdioPeer.quoted(StdioPeer.call(0, "peak"))
+    [first, last] = for id <- 1..2, do: StdioPeer.quoted(StdioPeer.call(id, "peak"))
     line = "head -c #{bytes} /dev/zero | tr '\\000' x; echo"
-    peer = StdioPeer.start(StdioPeer.vm(), input: "{ #{begin}; echo #{peaks}; sleep 1; #{line}; echo #{peaks}; }")
-    %{"id" => "up"} = StdioPeer.message(peer, 60_000)
-    before = peak(peer)
-    refused? = match?(%{"error" => %{"code" => -32700}}, StdioPeer.message(peer, 600_000))
-    grown = peak(peer) - before
+    peer = StdioPeer.start(StdioPeer.vm(), input: "{ #{begin}; echo #{first}; sleep 1; #{line}; echo #{last}; }")
+    %{"up" => _touched, 1 => before} = two_answers(peer)
+    %{nil => refusal, 2 => now} = two_answers(peer)
+    refused? = match?(%{"error" => %{"code" => -32700}}, refusal)
+    grown = kib(now) - kib(before)
     status = StdioPeer.exit_status(peer, 60_000)
     File.rm!(up)
     Report.line("S2: a line", ["#{div(bytes, 1_000_000)} MB", "#{div(grown, 1024)} MiB more"])
@@ -44,6 +44,14 @@ defmodule Stress.Stdio do
        refused? and status == 0},
       {"S2: it takes less than 20 MiB (#{div(grown, 1024)} MiB)", grown < @most_for_a_line}
     ]
+  end
+
+  # By their ids, because calls are answered in the order in which they end.
+  defp two_answers(peer) do
+    for _ <- 1..2, into: %{} do
+      message = StdioPeer.message(peer, 600_000)
+      {message["id"], message}
+    end
   end
 
   # The VM says that it is up by making a file; until then its `:user` would read what is meant for the transport.
@@ -66,7 +74,7 @@ defmodule Stress.Stdio do
       StdioPeer.start(StdioPeer.vm(), input: input, output: "{ #{until_there(up)}; sleep 5; awk '#{@count_ids}'; }")
 
     different = peer |> StdioPeer.line(1_200_000) |> String.to_integer()
-    [before, most] = for _ <- 1..2, do: peak(peer)
+    [before, most] = for _ <- 1..2, do: kib(StdioPeer.message(peer, 600_000))
     status = StdioPeer.exit_status(peer)
     File.rm!(up)
     grown = most - before
@@ -92,5 +100,5 @@ defmodule Stress.Stdio do
   end
 
   defp lines(ids), do: for(id <- ids, do: [StdioPeer.call(id, "echo", %{"text" => String.duplicate("x", 200)}), ?\n])
-  defp peak(peer), do: peer |> StdioPeer.message(600_000) |> StdioPeer.text() |> String.to_integer()
+  defp kib(answer), do: answer |> StdioPeer.text() |> String.to_integer()
 end
