@@ -2,4 +2,6 @@
 # been seen to take a minute beside other programs.
 ExUnit.start(assert_receive_timeout: 1_000, timeout: 300_000)
 
+# Here, because two tests that ask for it at once would both load it.
+Code.require_file("support/plug_server.exs", __DIR__)
 McpServer.WireSchema.watch()

@@ -1,5 +1,3 @@
-Code.require_file("../support/plug_server.exs", __DIR__)
-
 defmodule McpServer.HttpPlugTest do
   # What only the plug has; the rules that it shares with the listener are in test/http.
   use ExUnit.Case, async: true

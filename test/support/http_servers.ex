@@ -27,7 +27,6 @@ defmodule McpServer.HttpServers do
   end
 
   def start(:plug, options) do
-    Code.require_file("plug_server.exs", __DIR__)
     {router, options} = Keyword.pop(options, :router, McpServer.HttpRouter)
     %__MODULE__{kind: :plug, port: PlugServer.start(router, options)}
   end

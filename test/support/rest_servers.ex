@@ -42,7 +42,6 @@ defmodule McpServer.RestServers do
   end
 
   def start(:plug, results, options) do
-    Code.require_file("plug_server.exs", __DIR__)
     {_listener, rest} = Keyword.split(options, [:stall_timeout, :drain])
     %HttpServers{kind: :plug, port: PlugServer.start_plug({Forward, [server: results] ++ rest})}
   end

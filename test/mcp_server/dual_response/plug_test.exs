@@ -29,7 +29,6 @@ defmodule McpServer.DualResponse.PlugTest do
   end
 
   setup do
-    Code.require_file("../../support/plug_server.exs", __DIR__)
     results = server()
     http = %HttpServers{kind: :plug, port: PlugServer.start_plug({Parsed, server: results})}
     {:ok, http: http, path: "/resources/" <> create!(results, 5).resource_id}
