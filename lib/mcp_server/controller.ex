@@ -45,8 +45,9 @@ defmodule McpServer.Controller do
   That works the same with every client, whatever its revision of the protocol.
   """
 
-  alias McpServer.{Call, Completion, Conn, Content, Fields, InputRequest, Resource, Tool}
+  alias McpServer.{Call, Completion, Conn, Content, Fields, InputRequest, Resource, Schema, Tool}
   alias McpServer.Prompt.{Message, MessageContent}
+  alias McpServer.Schema.Validator
 
   @levels ~w(debug info notice warning error critical alert emergency)
 
@@ -243,9 +244,8 @@ defmodule McpServer.Controller do
   @doc """
   Asks the user to fill in a form. `schema` is a JSON Schema of type `"object"` with plain properties.
 
-  Clients are to check what is entered against it, formats (`email`, `uri`, `date`, `date-time`) included, but a server can
-  only take their word for it. A handler that relies on a property checks the answer itself, with the same schema and
-  `McpServer.Schema.Validator.compile(schema, formats: :assert)`.
+  Clients are to check what is entered against it, formats (`email`, `uri`, `date`, `date-time`) included. A handler that
+  relies on that gives `accepted/3` the same schema, and does not have to take their word for it.
 
       iex> McpServer.Controller.elicit("Your name?", %{"type" => "object", "properties" => %{}}).params["message"]
       "Your name?"
@@ -335,6 +335,45 @@ defmodule McpServer.Controller do
       _answer -> nil
     end
   end
+
+  @doc """
+  What the user filled in, checked against the schema that was asked with: `{:ok, content}`, or the problems.
+  `nil` when the form with that key was not accepted. A form accepted with nothing in it counts as an empty one.
+
+      def invite(conn, _arguments) do
+        case accepted(conn, "guest", @guest) do
+          {:ok, %{"email" => email}} -> {:ok, [text("Invited \#{email}")]}
+          {:error, error} -> {:error, "That is no guest: \#{Exception.message(error)}"}
+          nil -> input_required(guest: elicit("Who is invited?", @guest))
+        end
+      end
+
+  Strings have to have the formats that the schema names. A handler that is called often gives a validator, compiled once
+  with `McpServer.Schema.Validator.compile/2`, which decides about formats itself. A schema that cannot be compiled is an
+  error of the `kind: :schema`.
+
+      iex> conn = %McpServer.Conn{input_responses: %{"guest" => %{"action" => "accept", "content" => %{"email" => "Ada"}}}}
+      iex> {:error, error} = McpServer.Controller.accepted(conn, "guest", %{properties: %{email: %{format: "email"}}})
+      iex> Exception.message(error)
+      "/email: must be an e-mail address such as name@example.com (format)"
+  """
+  @spec accepted(Conn.t(), String.t() | atom, Validator.schema() | Validator.t()) ::
+          {:ok, map} | {:error, Schema.Error.t()} | nil
+  def accepted(%Conn{} = conn, key, schema) do
+    case input(conn, key) do
+      %{"action" => "accept"} = answer -> answer |> Map.get("content", %{}) |> checked(schema)
+      _answer -> nil
+    end
+  end
+
+  defp checked(content, schema) do
+    with {:ok, validator} <- validator(schema),
+         :ok <- Validator.validate(validator, content),
+         do: {:ok, content}
+  end
+
+  defp validator(%Validator{} = validator), do: {:ok, validator}
+  defp validator(schema), do: Validator.compile(schema, formats: :assert)
 
   @doc """
   Whether the user was asked under that key and would not answer. A handler that asks again all the same

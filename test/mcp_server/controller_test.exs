@@ -4,6 +4,7 @@ defmodule McpServer.ControllerTest do
 
   alias McpServer.{Completion, Conn, Content, InputRequest, Resource}
   alias McpServer.Prompt.{Message, MessageContent}
+  alias McpServer.Schema.Validator
 
   doctest McpServer.Controller
 
@@ -129,6 +130,38 @@ defmodule McpServer.ControllerTest do
       assert declined?(conn, "declined")
       for key <- ~w(name odd number nothing), do: refute(declined?(conn, key))
       assert state(conn) == 7
+    end
+
+    test "the answers, checked against the schema of the form" do
+      accept = &%{"action" => "accept", "content" => &1}
+
+      conn = %Conn{
+        input_responses: %{
+          "right" => accept.(%{"email" => "ada@example.com"}),
+          "wrong" => accept.(%{"email" => "Ada"}),
+          "empty" => %{"action" => "accept"},
+          "odd" => accept.(1),
+          "declined" => %{"action" => "decline"}
+        }
+      }
+
+      form = %{type: "object", properties: %{email: %{type: "string", format: "email"}}, required: ["email"]}
+      {:ok, annotating} = Validator.compile(form)
+
+      assert accepted(conn, "right", form) == {:ok, %{"email" => "ada@example.com"}}
+      assert accepted(conn, :right, annotating) == {:ok, %{"email" => "ada@example.com"}}
+      assert accepted(conn, "wrong", annotating) == {:ok, %{"email" => "Ada"}}
+      for key <- ["declined", "nothing"], do: assert(accepted(conn, key, form) == nil)
+
+      for {key, form, problem} <- [
+            {"wrong", form, {:value, "/email", "format"}},
+            {"empty", form, {:value, "", "required"}},
+            {"odd", form, {:value, "", "type"}},
+            {"right", %{minimum: "low"}, {:schema, "/minimum", "type"}}
+          ] do
+        assert {:error, %{kind: kind, problems: [%{pointer: pointer, keyword: keyword}]}} = accepted(conn, key, form)
+        assert {key, {kind, pointer, keyword}} == {key, problem}
+      end
     end
 
     test "what the client can do" do

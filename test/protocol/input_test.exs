@@ -52,6 +52,24 @@ defmodule McpServer.Protocol.InputTest do
       end
     end
 
+    test "an answer that does not fit the form is seen by whoever looks" do
+      run = fn conn, _ ->
+        case accepted(conn, "name", @form) do
+          {:ok, %{"name" => name}} -> {:ok, [text("Hello, #{name}!")]}
+          {:error, error} -> {:error, Exception.message(error)}
+          nil -> input_required(name: elicit("Your name?", @form))
+        end
+      end
+
+      for revision <- @eras,
+          {content, said} <- [{%{"name" => "Ada"}, "Hello, Ada!"}, {%{"name" => 1}, "/name: must be a string (type)"}] do
+        answers = %{"elicitation/create" => %{"action" => "accept", "content" => content}}
+
+        assert {:ok, %{"content" => [%{"text" => ^said}]}} =
+                 call_tool("run", %{}, answers(run) ++ [revision: revision, answers: answers])
+      end
+    end
+
     test "several things at once" do
       run = fn conn, _ ->
         case {accepted(conn, "a"), input(conn, "b"), input(conn, "c")} do
