@@ -104,7 +104,7 @@ defmodule McpServer.HttpListenerTest do
     end
 
     test "a connection that waits too long for its next request is closed" do
-      server = HttpServers.start(:listener, connection_timeout: 200)
+      server = HttpServers.start(:listener, connection_timeout: 1_000)
       peer = HttpPeer.connect(server.port)
       assert HttpPeer.request(peer, echo()).status == 200
       assert HttpPeer.closed?(peer)

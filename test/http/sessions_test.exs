@@ -111,7 +111,7 @@ defmodule McpServer.HttpSessionsTest do
       assert HttpClient.text(answer) == "late"
     end
 
-    both "ends after its lifetime, used or not", [session_lifetime: 400], %{server: server} do
+    both "ends after its lifetime, used or not", [session_lifetime: 1_500], %{server: server} do
       session = HttpSession.open(server)
       stream = HttpSession.get(session)
       eventually(fn -> HttpSession.status(session, legacy("ping")) == 404 end)
@@ -221,16 +221,16 @@ defmodule McpServer.HttpSessionsTest do
       eventually(fn -> HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: 7)) == 200 end)
     end
 
-    both "of a slow call become a stream, of a quick one do not", [stream_after: 100], %{server: server} do
+    both "of a slow call become a stream, of a quick one do not", [stream_after: 500], %{server: server} do
       session = HttpSession.open(server)
       {quick, [_answer]} = HttpSession.exchange(session, legacy_call("echo", %{"text" => "x"}))
       assert HttpResponse.header(quick, "content-type") == "application/json"
 
-      {slow, [answer]} = HttpSession.exchange(session, legacy_call("sleep", %{"ms" => 400}))
+      {slow, [answer]} = HttpSession.exchange(session, legacy_call("sleep", %{"ms" => 800}))
       assert HttpResponse.header(slow, "content-type") == "text/event-stream"
       assert HttpClient.text(answer) == "slept"
 
-      only_json = legacy_call("sleep", %{"ms" => 400}, headers: [{"accept", "application/json"}])
+      only_json = legacy_call("sleep", %{"ms" => 800}, headers: [{"accept", "application/json"}])
       {patient, [answer]} = HttpSession.exchange(session, only_json)
       assert HttpResponse.header(patient, "content-type") == "application/json"
       assert HttpClient.text(answer) == "slept"

@@ -207,7 +207,7 @@ defmodule McpServer.DualResponseTest do
     end
 
     test "a query that takes too long is ended" do
-      name = server(query_timeout: 20)
+      name = server(query_timeout: 200)
       test = self()
       hang = fn _ -> send(test, {:query, self()}) && Process.sleep(:infinity) end
 

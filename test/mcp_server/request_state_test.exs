@@ -64,10 +64,10 @@ defmodule McpServer.RequestStateTest do
   end
 
   test "it opens until its time is over, and not after" do
-    Application.put_env(:mcp_server, :request_state_ttl_ms, 60)
+    Application.put_env(:mcp_server, :request_state_ttl_ms, 500)
     sealed = RequestState.seal(@request, nil, 1)
     assert RequestState.open(back(sealed), nil) == {:ok, 1}
-    Process.sleep(80)
+    Process.sleep(520)
     assert RequestState.open(back(sealed), nil) == {:error, :invalid_state}
   end
 

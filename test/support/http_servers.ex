@@ -15,19 +15,22 @@ defmodule McpServer.HttpServers do
   @type kind :: :listener | :plug
   @type t :: %__MODULE__{kind: kind(), port: :inet.port_number(), pid: pid() | nil, id: term()}
 
+  # On a loaded machine a call may take as long as one that is meant to become a stream.
+  @defaults [router: McpServer.HttpRouter, stream_after: 30_000]
+
   @doc "Starts a server that ends with the calling test, or with the tests of the calling module."
   @spec start(kind(), keyword()) :: t()
   def start(kind, options \\ [])
 
   def start(:listener, options) do
-    options = Keyword.merge([router: McpServer.HttpRouter, port: 0], options)
+    options = Keyword.merge([port: 0] ++ @defaults, options)
     id = {__MODULE__, make_ref()}
     pid = start_supervised!({McpServer.HttpServer, options}, id: id)
     %__MODULE__{kind: :listener, port: McpServer.HttpServer.port(pid), pid: pid, id: id}
   end
 
   def start(:plug, options) do
-    {router, options} = Keyword.pop(options, :router, McpServer.HttpRouter)
+    {router, options} = @defaults |> Keyword.merge(options) |> Keyword.pop!(:router)
     %__MODULE__{kind: :plug, port: PlugServer.start(router, options)}
   end
 

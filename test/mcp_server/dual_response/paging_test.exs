@@ -182,9 +182,9 @@ defmodule McpServer.DualResponse.PagingTest do
   end
 
   test "a query may be given its own time; in the calling process without one" do
-    name = server(query_timeout: 5)
+    name = server(query_timeout: 200)
     test = self()
-    execute = fn %{limit: limit} -> if limit == 15, do: [], else: send(test, self()) && Process.sleep(20) && [] end
+    execute = fn %{limit: limit} -> if limit == 15, do: [], else: send(test, self()) && Process.sleep(400) && [] end
     id = create!(name, 3, execute: execute).resource_id
 
     capture_log(fn ->
