@@ -203,7 +203,7 @@ defmodule McpServer.HttpServer do
     Process.flag(:trap_exit, true)
     mount = options |> id(settings) |> Mount.new(options) |> with_results(options, resources)
     Mount.publish(mount)
-    {:ok, _supervisor} = Workers.start_link(mount)
+    {:ok, workers} = Workers.start_link(mount)
 
     state = %{
       mount: mount,
@@ -223,6 +223,8 @@ defmodule McpServer.HttpServer do
         {:ok, watch(%{state | listener: listener, port: port})}
 
       {:error, reason} ->
+        # Orderly: ended by this process's exit it would log a page about a port that is taken.
+        Supervisor.stop(workers)
         withdraw(mount)
         {:stop, reason}
     end
