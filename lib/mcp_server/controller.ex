@@ -30,6 +30,10 @@ defmodule McpServer.Controller do
   model reads. Tools, prompts and resources may answer `input_required/2`. What a handler raises reaches
   the log, not the client.
 
+  A handler runs in a process of its own. That ends normally when it has answered, so what it started and left running
+  stays, linked or not. When its time is up or the client cancels it is killed, and what is linked to it (a `Task`) ends
+  with it. What stays behind is the handler's own affair: `McpServer.Telemetry` counts processes, to show where some do.
+
   ## Questions to the client
 
   A handler cannot wait for an answer. It returns what it needs and is called again, with the same

@@ -12,10 +12,10 @@ defmodule McpServer.Telemetry do
 
   | event | measurements | metadata |
   |---|---|---|
-  | `[:mcp_server, :request, :start]` | `system_time`, `monotonic_time`, `queue_time` | call |
-  | `[:mcp_server, :request, :stop]` | `duration`, `monotonic_time` | call, `outcome` |
-  | `[:mcp_server, :request, :exception]` | `duration`, `monotonic_time` | call, `kind`, `error_id` |
-  | `[:mcp_server, :request, :cancelled]` | `duration`, `monotonic_time` | call |
+  | `[:mcp_server, :request, :start]` | `system_time`, `monotonic_time`, `queue_time`, `processes` | call |
+  | `[:mcp_server, :request, :stop]` | `duration`, `monotonic_time`, `processes` | call, `outcome` |
+  | `[:mcp_server, :request, :exception]` | `duration`, `monotonic_time`, `processes` | call, `kind`, `error_id` |
+  | `[:mcp_server, :request, :cancelled]` | `duration`, `monotonic_time`, `processes` | call |
   | `[:mcp_server, :arguments, :repaired]` | `count` (changes) | call, `kinds` |
 
   Call metadata: `router`, `transport` (`:stdio`, `:http` or `:test`), `revision`, `method`, `kind`
@@ -23,6 +23,7 @@ defmodule McpServer.Telemetry do
   the list's) and `name`, the declared name of the tool, prompt or resource (`nil` for lists).
 
     * `queue_time` – how long the request waited for a free place
+    * `processes` – how many the whole VM has: where that rises with the calls of a tool, its handler leaves some behind
     * `outcome` – `:ok`, `:tool_error` (a result with `isError`), `:error` (a JSON-RPC error) or
       `:input_required`
     * `kind` of an exception – `:error`, `:throw`, `:exit`, `:killed`, `:timeout` or `:invalid_result`;

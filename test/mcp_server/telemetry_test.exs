@@ -94,6 +94,23 @@ defmodule McpServer.TelemetryTest do
     end
   end
 
+  test "T9: the processes that a handler leaves behind are counted" do
+    test = self()
+
+    leave = fn _, _ ->
+      send(test, {:left, for(_ <- 1..1_000, do: spawn(fn -> Process.sleep(:infinity) end))})
+      {:ok, []}
+    end
+
+    {:ok, _result} = run(leave)
+    assert_received {[:mcp_server, :request, :start], %{processes: before}, _call}
+    assert_received {[:mcp_server, :request, :stop], %{processes: now}, _call}
+    # A few of the VM's own come and go.
+    assert (now - before) in 990..1_010
+    assert_received {:left, pids}
+    for pid <- pids, do: Process.exit(pid, :kill)
+  end
+
   test "outcomes: an error, a request for input" do
     {:error, _error} = get_prompt("run", %{}, assigns: %{run: fn _, _ -> {:error, "no"} end})
     assert_received {[:mcp_server, :request, :stop], _, %{outcome: :error, kind: :prompt, name: "run"}}

@@ -15,7 +15,8 @@ defmodule McpServer.Connection.Report do
       measurements = %{
         system_time: System.system_time(),
         monotonic_time: call.started_at,
-        queue_time: call.started_at - since
+        queue_time: call.started_at - since,
+        processes: processes()
       }
 
       about = about(state, call)
@@ -36,13 +37,15 @@ defmodule McpServer.Connection.Report do
   def ended(state, call, outcome) do
     if Telemetry.enabled?() do
       now = System.monotonic_time()
-      measurements = %{duration: now - call.started_at, monotonic_time: now}
+      measurements = %{duration: now - call.started_at, monotonic_time: now, processes: processes()}
       {event, more} = ending(call, outcome)
       Telemetry.execute([:request, event], measurements, Map.merge(about(state, call), more))
     else
       :ok
     end
   end
+
+  defp processes, do: :erlang.system_info(:process_count)
 
   defp ending(_call, :cancelled), do: {:cancelled, %{}}
 
