@@ -22,6 +22,7 @@ locals_without_parens = [
   items: 2,
   items: 3,
   kind: 2,
+  lint: 1,
   meta: 1,
   mimeType: 1,
   mime_type: 1,

@@ -17,6 +17,8 @@ defmodule McpServer.Lint do
 
       tool "search", "Searches", MyApp.Search, :run, lint: [ignore: [:root_combinator]] do
 
+  A prompt has the same option, a resource the statement `lint ignore: [:template_shadowed]`.
+
   ## What is not looked at
 
   Lists that a router computes itself (`list_tools/1` and its like): only what it declares is data.
@@ -88,7 +90,13 @@ defmodule McpServer.Lint do
 
     with {:ok, definition} <- Catalog.definition(router),
          {:ok, found} <- Native.lint_definition(definition, Map.new(budgets), limits(router)) do
-      found |> Enum.map(&finding(&1, router)) |> Enum.filter(&wanted?(&1, router.__mcp__(:lint), options))
+      ignored = router.__mcp__(:lint).ignore ++ Keyword.get(options, :ignore, [])
+
+      for found <- found,
+          declared = declaration(router.__mcp__(:places), found),
+          finding = finding(found, router, declared.place),
+          finding.code in Keyword.get(options, :only, @codes) and finding.code not in (ignored ++ declared.ignored),
+          do: finding
     else
       {:error, message} -> raise ArgumentError, "#{inspect(router)} cannot be linted: #{message}"
     end
@@ -108,21 +116,15 @@ defmodule McpServer.Lint do
   defp check_code!(code) when code in @codes, do: :ok
   defp check_code!(other), do: raise(ArgumentError, "there is no code #{inspect(other)}; see McpServer.Lint.codes/0")
 
-  defp finding(found, router) do
-    {file, line} = place(router.__mcp__(:places), "#{found.kind} #{inspect(found.name)}")
+  defp finding(found, router, {file, line}) do
     severity = if found.severity == "error", do: :error, else: :warning
     code = Map.fetch!(@by_name, found.code)
     struct!(Finding, Map.merge(found, %{severity: severity, code: code, router: router, file: file, line: line}))
   end
 
   # The router as a whole comes first in the list.
-  defp place(places, what), do: Enum.find(places, hd(places), &(&1.what == what)).place
-
-  defp wanted?(finding, rules, options) do
-    ignored = rules.ignore ++ Map.get(rules.tools, tool(finding), []) ++ Keyword.get(options, :ignore, [])
-    finding.code in Keyword.get(options, :only, @codes) and finding.code not in ignored
+  defp declaration([router | _] = declarations, found) do
+    what = "#{found.kind} #{inspect(found.name)}"
+    Enum.find(declarations, router, &(&1.what == what))
   end
-
-  defp tool(%{kind: "tool", name: name}), do: name
-  defp tool(_finding), do: nil
 end

@@ -199,6 +199,7 @@ defmodule McpServer.Router do
   | `title:` | a name for people |
   | `icons:` | list of `McpServer.Icon` or of their fields |
   | `meta:` | a map that goes out as `_meta` |
+  | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` that are not looked for in this prompt |
   """
   defmacro prompt(name, description, options \\ [], do: block) do
     quote do

@@ -133,6 +133,44 @@ defmodule McpServer.LintTest do
     assert codes(module) == []
   end
 
+  test "a prompt and a resource say so as well" do
+    router =
+      router!("""
+      prompt "silent", nil, lint: [ignore: [:missing_description]] do
+        get McpServer.Handlers, :greet
+      end
+
+      prompt "mute", nil do
+        get McpServer.Handlers, :greet
+      end
+
+      resource "any", "pages://{name}" do
+        description "A page"
+        read McpServer.Handlers, :read
+      end
+
+      resource "home", "pages://home" do
+        lint ignore: [:template_shadowed, :missing_description]
+        read McpServer.Handlers, :read
+      end
+
+      resource "start", "pages://start" do
+        lint ignore: [:missing_description]
+        read McpServer.Handlers, :read
+      end
+
+      resource "other", "other://{name}" do
+        read McpServer.Handlers, :read
+        lint ignore: [:missing_description]
+      end
+      """)
+
+    assert for(%{code: code, kind: kind, name: name} <- Lint.run(router), do: {code, kind, name}) == [
+             {:missing_description, "prompt", "mute"},
+             {:template_shadowed, "resource", "start"}
+           ]
+  end
+
   test "what the router says of lint is checked" do
     assert_refused(
       3,
@@ -151,6 +189,26 @@ defmodule McpServer.LintTest do
       ~s(`lint` of tool "a" is false or [ignore: [codes]], got: :none),
       ~s(tool "a", "A", McpServer.Handlers, :echo, lint: :none)
     )
+
+    assert_refused(
+      3,
+      ~s(`lint` of prompt "a" is [ignore: [codes]]; a whole router says `lint: false`),
+      ~s(prompt "a", "A", lint: false do\nget McpServer.Handlers, :greet\nend)
+    )
+
+    for {statement, said} <- [
+          {"lint false", "is [ignore: [codes]]; a whole router says `lint: false`"},
+          {"lint ignore: [:templte_shadowed]",
+           "ignores :templte_shadowed, which is no code of McpServer.Lint, did you mean template_shadowed?"},
+          {"lint [:format]", "is false or [ignore: [codes]], got: [:format]"}
+        ] do
+      # At the statement's own line.
+      assert_refused(
+        4,
+        ~s(`lint` of resource "a" #{said}),
+        ~s(resource "a", "a://a" do\n#{statement}\nread McpServer.Handlers, :read\nend)
+      )
+    end
   end
 
   test "options, codes, budgets and routers that there are not" do

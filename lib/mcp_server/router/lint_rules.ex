@@ -1,6 +1,6 @@
 defmodule McpServer.Router.LintRules do
   @moduledoc false
-  # `lint:` of a router and of a tool, and the warnings while a router compiles.
+  # `lint:` of a router and of what it declares, and the warnings while a router compiles.
 
   alias McpServer.{Lint, Suggestion}
   alias McpServer.Lint.Finding
@@ -21,7 +21,7 @@ defmodule McpServer.Router.LintRules do
     Refusal.refuse!(place, "`lint` of #{owner} is false or [ignore: [codes]], got: #{inspect(other)}")
   end
 
-  @doc "The codes that a tool ignores."
+  @doc "The codes that a tool, a prompt or a resource ignores."
   @spec ignored!(term, String.t(), Refusal.place()) :: [Lint.code()]
   def ignored!(false, owner, place) do
     Refusal.refuse!(place, "`lint` of #{owner} is [ignore: [codes]]; a whole router says `lint: false`")

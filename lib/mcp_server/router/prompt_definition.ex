@@ -4,10 +4,10 @@ defmodule McpServer.Router.PromptDefinition do
   # requests are dispatched by.
 
   alias McpServer.{Fields, Icon, Prompt}
-  alias McpServer.Router.{Handler, Name, Refusal, Scope}
+  alias McpServer.Router.{Handler, LintRules, Name, Refusal, Scope}
 
   @options Fields.table(
-             [title: :string, completion: :boolean, icons: {:list, {:struct, Icon}}, meta: :map],
+             [title: :string, completion: :boolean, icons: {:list, {:struct, Icon}}, meta: :map, lint: :any],
              "option"
            )
   @argument_options Fields.table([required: :boolean, title: :string], "option")
@@ -75,6 +75,7 @@ defmodule McpServer.Router.PromptDefinition do
     Scope.declare(module, :prompt, %{
       name: prompt.name,
       place: prompt.place,
+      ignored: LintRules.ignored!(prompt.options[:lint], prompt.what, prompt.place),
       struct: wire_struct(prompt),
       entry: entry(prompt),
       handlers: Enum.reject([prompt.get, prompt.complete], &is_nil/1)

@@ -55,6 +55,9 @@ defmodule McpServer.Router.ResourceBlock do
   @doc "Whether the host should draw a border around a `ui://` view."
   defmacro prefers_border(boolean), do: put(:prefers_border, boolean, __CALLER__)
 
+  @doc "Codes of `McpServer.Lint` that are not looked for in this resource: `lint ignore: [:template_shadowed]`."
+  defmacro lint(rules), do: put(:lint, rules, __CALLER__)
+
   @doc "The function that reads it: `fun(conn, variables)`; `variables` is `%{}` for a fixed URI."
   defmacro read(controller, function), do: Handler.declare(ResourceDefinition, :read, controller, function, __CALLER__)
 

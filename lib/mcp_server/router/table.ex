@@ -33,9 +33,6 @@ defmodule McpServer.Router.Table do
     check_budgets!(tools, dual_responses)
     {lint, server} = Map.pop!(server, :lint)
 
-    lint =
-      Map.put(lint, :tools, for(%{ignored: [_code | _codes]} = tool <- tools, into: %{}, do: {tool.name, tool.ignored}))
-
     data = %{
       server: server,
       tools: structs(tools),
@@ -50,7 +47,7 @@ defmodule McpServer.Router.Table do
       dynamic: dynamic(module)
     }
 
-    router = %{what: "router", place: place, handlers: []}
+    router = %{what: "router", place: place, handlers: [], ignored: []}
     places = [router | places(tools, prompts, resources, templates)]
     Map.merge(data, %{fingerprint: fingerprint(data), places: places, lint: lint})
   end
@@ -111,7 +108,8 @@ defmodule McpServer.Router.Table do
       %{
         what: "#{kind} #{inspect(declaration.name)}",
         place: declaration.place,
-        handlers: declaration.handlers
+        handlers: declaration.handlers,
+        ignored: declaration.ignored
       }
     end
   end

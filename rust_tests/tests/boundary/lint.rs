@@ -343,7 +343,7 @@ fn a_resource_in_front_of_a_template_may_be_meant() {
         (
             1,
             Code::TemplateShadowed,
-            "If that is meant, `lint: [ignore: [:template_shadowed]]` of the router says so; otherwise give one of them another URI."
+            "If that is meant, `lint ignore: [:template_shadowed]` in the resource says so; otherwise give one of them another URI."
         )
     );
 }

@@ -634,7 +634,7 @@ defmodule McpServer.Router.MistakesTest do
     test "S4-81: options that do not exist" do
       assert_refused(
         3,
-        ~r/\Aprompt "greet" has no option complete, did you mean completion\? Its options are: title, completion, icons, meta\z/,
+        ~r/\Aprompt "greet" has no option complete, did you mean completion\? Its options are: title, completion, icons, meta, lint\z/,
         """
         prompt "greet", "Greets", complete: false do
           get McpServer.Handlers, :greet

@@ -84,7 +84,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
   lib/faulty.ex:78: warning: prompt "greet" /arguments/0: there is no description [missing_description]
     Say in a sentence what it is for.
   lib/faulty.ex:84: warning: resource "me" /uri: the template "user" (users://{id}) matches users://me too; this resource answers it [template_shadowed]
-    If that is meant, `lint: [ignore: [:template_shadowed]]` of the router says so; otherwise give one of them another URI.
+    If that is meant, `lint ignore: [:template_shadowed]` in the resource says so; otherwise give one of them another URI.
   lib/faulty.ex:94: error: resource template "person" /uriTemplate: users://{name} matches what "user" (users://{id}) matches, and never answers [same_template]
     Remove one of the two.
   lib/faulty.ex:104: warning: resource template "post": there is no description [missing_description]

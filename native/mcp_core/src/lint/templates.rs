@@ -66,7 +66,7 @@ fn check_resource(resource: &Value, known: &[Known<'_>], found: &mut Findings) {
                 "the template {:?} ({}) matches {uri} too; this resource answers it",
                 template.name, template.text
             ),
-            "If that is meant, `lint: [ignore: [:template_shadowed]]` of the router says so; otherwise give one of them another URI.",
+            "If that is meant, `lint ignore: [:template_shadowed]` in the resource says so; otherwise give one of them another URI.",
         );
     }
 }
