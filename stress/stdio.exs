@@ -48,10 +48,7 @@ defmodule Stress.Stdio do
 
   # By their ids, because calls are answered in the order in which they end.
   defp two_answers(peer) do
-    for _ <- 1..2, into: %{} do
-      message = StdioPeer.message(peer, 600_000)
-      {message["id"], message}
-    end
+    for _ <- 1..2, message = StdioPeer.message(peer, 600_000), into: %{}, do: {message["id"], message}
   end
 
   # The VM says that it is up by making a file; until then its `:user` would read what is meant for the transport.

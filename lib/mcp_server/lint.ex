@@ -90,13 +90,7 @@ defmodule McpServer.Lint do
 
     with {:ok, definition} <- Catalog.definition(router),
          {:ok, found} <- Native.lint_definition(definition, Map.new(budgets), limits(router)) do
-      ignored = router.__mcp__(:lint).ignore ++ Keyword.get(options, :ignore, [])
-
-      for found <- found,
-          declared = declaration(router.__mcp__(:places), found),
-          finding = finding(found, router, declared.place),
-          finding.code in Keyword.get(options, :only, @codes) and finding.code not in (ignored ++ declared.ignored),
-          do: finding
+      findings(found, router, options)
     else
       {:error, message} -> raise ArgumentError, "#{inspect(router)} cannot be linted: #{message}"
     end
@@ -115,6 +109,18 @@ defmodule McpServer.Lint do
 
   defp check_code!(code) when code in @codes, do: :ok
   defp check_code!(other), do: raise(ArgumentError, "there is no code #{inspect(other)}; see McpServer.Lint.codes/0")
+
+  defp findings(found, router, options) do
+    declarations = router.__mcp__(:places)
+    ignored = router.__mcp__(:lint).ignore ++ Keyword.get(options, :ignore, [])
+    wanted = Keyword.get(options, :only, @codes) -- ignored
+
+    for found <- found,
+        declared = declaration(declarations, found),
+        finding = finding(found, router, declared.place),
+        finding.code in wanted and finding.code not in declared.ignored,
+        do: finding
+  end
 
   defp finding(found, router, {file, line}) do
     severity = if found.severity == "error", do: :error, else: :warning

@@ -5,7 +5,7 @@ defmodule McpServer.OwnLog do
   @doc "Runs `fun`, and returns what the calling process logged meanwhile, a message a line."
   def own_log(fun) do
     handler = :"own_log_#{System.unique_integer([:positive])}"
-    :ok = :logger.add_handler(handler, __MODULE__, %{level: :all, config: %{from: self(), to: {self(), handler}}})
+    :ok = :logger.add_handler(handler, __MODULE__, %{level: :all, config: %{pid: self()}})
 
     try do
       fun.()
@@ -17,8 +17,8 @@ defmodule McpServer.OwnLog do
   end
 
   # The handler's callback, which runs in the process that logs.
-  def log(%{meta: %{pid: from}} = event, %{config: %{from: from, to: {to, handler}}}),
-    do: send(to, {handler, :logger_formatter.format(event, %{template: [:msg, "\n"], single_line: false})})
+  def log(%{meta: %{pid: pid}} = event, %{id: handler, config: %{pid: pid}}),
+    do: send(pid, {handler, :logger_formatter.format(event, %{template: [:msg, "\n"], single_line: false})})
 
   def log(_event, _handler), do: :ok
 

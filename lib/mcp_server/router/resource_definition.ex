@@ -79,20 +79,20 @@ defmodule McpServer.Router.ResourceDefinition do
       Refusal.refuse!(place, "#{resource.what} has variables in its URI, so it has no one size")
     end
 
-    given = Refusal.checked!(place, fn -> checked(resource, statement, value, place) end)
+    given = Refusal.checked!(place, fn -> checked(resource.what, statement, value, place) end)
     check_view!(resource, statement, given[statement], place)
     Scope.update(module, &%{&1 | statements: Map.merge(&1.statements, given)})
   end
 
   # An App's options are checked by the struct they end up in.
-  defp checked(%{what: what}, :csp, value, _place), do: %{csp: App.UIResourceMeta.csp!(value, "`csp` of #{what}")}
+  defp checked(what, :csp, value, _place), do: %{csp: App.UIResourceMeta.csp!(value, "`csp` of #{what}")}
 
-  defp checked(%{what: what}, :permissions, value, _place) do
+  defp checked(what, :permissions, value, _place) do
     %{permissions: App.UIResourceMeta.permissions!(value, "`permissions` of #{what}")}
   end
 
-  defp checked(%{what: what}, :lint, value, place), do: %{lint: LintRules.ignored!(value, what, place)}
-  defp checked(%{what: what}, statement, value, _place), do: Fields.gather!(what, @statements, [{statement, value}])
+  defp checked(what, :lint, value, place), do: %{lint: LintRules.ignored!(value, what, place)}
+  defp checked(what, statement, value, _place), do: Fields.gather!(what, @statements, [{statement, value}])
 
   # Hosts take nothing but this one media type from a ui:// resource, and what is declared of a view
   # from nothing else.
