@@ -12,12 +12,14 @@ defmodule McpServer.Application do
       :ok = McpServer.RequestState.load()
       # The tables belong to this process, which lives as long as the application.
       :ok = McpServer.Call.Reaper.create_table()
+      :ok = McpServer.Share.create_table()
       :ok = McpServer.Http.Sessions.create_table()
       :ok = McpServer.Http.Workers.create_table()
       keepers = McpServer.DualResponse.Store.ETS.Keeper.child_specs()
 
       children =
-        [McpServer.Changes, McpServer.Call.Reaper, McpServer.Tasks.Server, McpServer.Http.Supervisor] ++ keepers
+        [McpServer.Changes, McpServer.Call.Reaper, McpServer.Share.Keeper, McpServer.Tasks.Server] ++
+          [McpServer.Http.Supervisor | keepers]
 
       restarts = [max_restarts: 1_000, max_seconds: 5]
       Supervisor.start_link(children, [strategy: :one_for_one, name: McpServer.Supervisor] ++ restarts)

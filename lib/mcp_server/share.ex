@@ -1,0 +1,157 @@
+defmodule McpServer.Share do
+  @moduledoc false
+  # Places that many clients share, such as calls or streams, and how many of them one client may hold.
+  #
+  # A limit is global: `limit` places of one kind on one server. A holder is one client: a principal, or the
+  # address of a peer that nobody has authenticated. No holder has more than `percent` of the limit, so one
+  # client can never take the last place from all others.
+  #
+  # A place belongs to the process that took it, and that process gives it back. `McpServer.Share.Keeper`
+  # monitors these processes and gives back what one that died still had. A process that is killed in the
+  # microsecond between counting a place and writing down whose it is leaves the count one too high, never
+  # too low.
+  #
+  # Counters are rows of a public table: to take a place costs four operations on tables and no message.
+
+  alias McpServer.Share.Keeper
+
+  @table __MODULE__
+  # Longer principals, and those that are terms, are known by their digest: the key of a row stays small.
+  @max_plain_bytes 64
+
+  @typedoc "`nil` is a client that no share bounds; its places count towards the limit alone."
+  @type holder :: {:principal, binary() | {:digest, binary()}} | {:peer, :inet.ip_address()} | nil
+
+  @typedoc "Whose limit it is: the id of a mount or of a server."
+  @type server :: term()
+
+  @typedoc "What there are places of, such as `:calls` or `:streams`."
+  @type kind :: atom()
+
+  @typedoc "How many places there are, and what percentage of them one holder may have."
+  @type bounds :: {limit :: pos_integer(), percent :: 1..100}
+
+  @doc "Makes the table of the counters; the calling process owns it."
+  @spec create_table() :: :ok
+  def create_table do
+    :ets.new(@table, [:named_table, :public, read_concurrency: true, write_concurrency: true])
+    Keeper.create_table()
+  end
+
+  @doc """
+  Who holds the places of a request.
+
+  An authenticated principal does, wherever it connects from. Without a principal the peer's address does: an IPv6
+  address counts as its network of 64 bits, all of which one subscriber has. The loopback interface is no holder:
+  a single user, or a proxy with all users behind it, would get a part of an idle server only.
+
+      iex> McpServer.Share.holder("ada", {127, 0, 0, 1})
+      {:principal, "ada"}
+      iex> McpServer.Share.holder(nil, {192, 0, 2, 7})
+      {:peer, {192, 0, 2, 7}}
+      iex> McpServer.Share.holder(nil, {0x2001, 0xDB8, 0, 1, 2, 3, 4, 5})
+      {:peer, {0x2001, 0xDB8, 0, 1, 0, 0, 0, 0}}
+      iex> McpServer.Share.holder(nil, {127, 0, 0, 1})
+      nil
+  """
+  @spec holder(principal :: term(), peer :: term()) :: holder()
+  def holder(nil, peer), do: peer(peer)
+
+  def holder(principal, _peer) when is_binary(principal) and byte_size(principal) <= @max_plain_bytes,
+    do: {:principal, principal}
+
+  def holder(principal, _peer),
+    do: {:principal, {:digest, :crypto.hash(:sha256, :erlang.term_to_binary(principal, [:deterministic]))}}
+
+  defp peer({127, _, _, _}), do: nil
+  defp peer({0, 0, 0, 0, 0, 0, 0, 1}), do: nil
+  # An IPv4 address on a socket of both families.
+  defp peer({0, 0, 0, 0, 0, 0xFFFF, high, low}),
+    do: peer({div(high, 256), rem(high, 256), div(low, 256), rem(low, 256)})
+
+  defp peer({a, b, c, d, _, _, _, _}), do: {:peer, {a, b, c, d, 0, 0, 0, 0}}
+  defp peer({_, _, _, _} = address), do: {:peer, address}
+  # A local socket, or a transport that knows no address.
+  defp peer(_unknown), do: nil
+
+  @doc """
+  How much of a limit one holder may have: at least one.
+
+      iex> McpServer.Share.of({1_000, 25})
+      250
+      iex> McpServer.Share.of({3, 25})
+      1
+  """
+  @spec of(bounds()) :: pos_integer()
+  def of({limit, percent}), do: max(1, div(limit * percent, 100))
+
+  @doc """
+  Takes places for the calling process: all of them, or `:full` and none.
+
+  `:full` says that the limit or the holder's share is used up. The client gets the same answer for both.
+  """
+  @spec take(server(), kind(), holder(), bounds(), amount :: pos_integer()) :: :ok | :full
+  def take(server, kind, holder, {limit, _percent} = bounds, amount \\ 1) do
+    with :ok <- add({server, kind}, amount, limit),
+         :ok <- add_share(server, kind, holder, bounds, amount) do
+      Keeper.put({server, kind, holder}, amount)
+    end
+  end
+
+  defp add_share(_server, _kind, nil, _bounds, _amount), do: :ok
+
+  defp add_share(server, kind, holder, bounds, amount) do
+    with :full <- add({server, kind, holder}, amount, of(bounds)) do
+      subtract({server, kind}, amount)
+      :full
+    end
+  end
+
+  @doc "Gives back places that the calling process has taken."
+  @spec give(server(), kind(), holder(), amount :: pos_integer()) :: :ok
+  def give(server, kind, holder, amount \\ 1) do
+    place = {server, kind, holder}
+    :ok = Keeper.put(place, -amount)
+    return(place, amount)
+  end
+
+  @doc false
+  @spec return(place :: {server(), kind(), holder()}, amount :: pos_integer()) :: :ok
+  def return({server, kind, nil}, amount), do: subtract({server, kind}, amount)
+
+  def return({server, kind, _holder} = place, amount) do
+    subtract(place, amount)
+    subtract({server, kind}, amount)
+  end
+
+  @doc "How many places are taken, by all together."
+  @spec taken(server(), kind()) :: non_neg_integer()
+  def taken(server, kind), do: count({server, kind})
+
+  @doc "How many places a holder has."
+  @spec taken(server(), kind(), holder()) :: non_neg_integer()
+  def taken(server, kind, holder), do: count({server, kind, holder})
+
+  # Two that ask for the last place at once may both be refused; they never both get it.
+  defp add(key, amount, most) do
+    if :ets.update_counter(@table, key, {2, amount}, {key, 0}) <= most do
+      :ok
+    else
+      subtract(key, amount)
+      :full
+    end
+  end
+
+  # A row of nobody's goes, unless somebody has counted in it meanwhile.
+  defp subtract(key, amount) do
+    if :ets.update_counter(@table, key, {2, -amount}) == 0, do: :ets.delete_object(@table, {key, 0})
+    :ok
+  end
+
+  defp count(key) do
+    case :ets.lookup(@table, key) do
+      [{^key, count}] -> count
+      [] -> 0
+    end
+  end
+end
