@@ -4,7 +4,7 @@ defmodule McpServer.Session do
   # log level, subscriptions), the stateless era's streams, the ids in flight and the requests that
   # were put to the client. Holds no process and sends nothing; `McpServer.Connection` owns one.
 
-  alias McpServer.{Protocol, Request}
+  alias McpServer.{Protocol, Request, Subscription}
 
   @log_levels ~w(debug info notice warning error critical alert emergency)
   @severity @log_levels |> Enum.with_index() |> Map.new()
@@ -18,7 +18,7 @@ defmodule McpServer.Session do
             client_info: nil,
             client_capabilities: nil,
             log_level: "info",
-            subscriptions: MapSet.new(),
+            subscription: %Subscription{},
             streams: %{},
             in_flight: %{},
             asked: %{}
@@ -28,14 +28,15 @@ defmodule McpServer.Session do
   """
   @type key :: term()
 
-  @typedoc "A `subscriptions/listen` request and the lane of the connection its notifications take."
-  @type stream :: {Request.t(), lane :: term()}
+  @typedoc "What is left of a `subscriptions/listen` request; its notifications take the lane of the connection."
+  @type stream :: %{id: Request.id(), revision: String.t(), subscription: Subscription.t(), lane: term()}
 
   @typedoc "Where a request stands that has not been answered."
   @type place :: :waiting | {:running, pid()} | :stream
 
   @typedoc """
   * `:revision` – what `initialize` agreed on, `nil` before it
+  * `:subscription` – what the session itself is told of
   * `:streams` – the open `subscriptions/listen` requests
   * `:in_flight` – every request that has not been answered
   * `:asked` – requests put to the client that it has not answered: id → call and key
@@ -47,7 +48,7 @@ defmodule McpServer.Session do
           client_info: map() | nil,
           client_capabilities: map() | nil,
           log_level: String.t(),
-          subscriptions: MapSet.t(String.t()),
+          subscription: Subscription.t(),
           streams: %{key() => stream()},
           in_flight: %{key() => place()},
           asked: %{Request.id() => {pid(), String.t()}}
@@ -87,7 +88,9 @@ defmodule McpServer.Session do
   @doc "The client has said `notifications/initialized`; before `initialize` that means nothing."
   @spec initialized(t()) :: t()
   def initialized(%__MODULE__{revision: nil} = session), do: session
-  def initialized(%__MODULE__{} = session), do: %{session | initialized?: true}
+
+  def initialized(%__MODULE__{} = session),
+    do: %{session | initialized?: true, subscription: Subscription.put_lists(session.subscription)}
 
   @doc "Fills in what a request of the session era leaves to its session."
   @spec complete(t(), Request.t()) :: Request.t()
@@ -156,16 +159,16 @@ defmodule McpServer.Session do
 
   @doc "`resources/subscribe`, for at most `limit` resources."
   @spec subscribe(t(), String.t(), pos_integer()) :: {:ok, t()} | {:error, :too_many}
-  def subscribe(%__MODULE__{subscriptions: uris} = session, uri, limit) do
+  def subscribe(%__MODULE__{subscription: %{uris: uris} = subscription} = session, uri, limit) do
     if MapSet.member?(uris, uri) or MapSet.size(uris) < limit,
-      do: {:ok, %{session | subscriptions: MapSet.put(uris, uri)}},
+      do: {:ok, %{session | subscription: Subscription.put_uri(subscription, uri)}},
       else: {:error, :too_many}
   end
 
   @doc "`resources/unsubscribe`; of something never subscribed to is fine."
   @spec unsubscribe(t(), String.t()) :: t()
   def unsubscribe(session, uri),
-    do: %{session | subscriptions: MapSet.delete(session.subscriptions, uri)}
+    do: %{session | subscription: Subscription.delete_uri(session.subscription, uri)}
 
   @doc "`subscriptions/listen`, at most `limit` at once."
   @spec listen(t(), key(), stream(), pos_integer()) :: {:ok, t()} | {:error, :too_many}

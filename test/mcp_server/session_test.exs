@@ -1,7 +1,7 @@
 defmodule McpServer.SessionTest do
   use ExUnit.Case, async: true
 
-  alias McpServer.{Request, Session}
+  alias McpServer.{Request, Session, Subscription}
 
   @opening %{
     id: 1,
@@ -84,7 +84,8 @@ defmodule McpServer.SessionTest do
     end
 
     test "streams" do
-      listen = fn session, id -> Session.listen(session, id, {request(%{id: id, kind: :listen}), :channel}, 2) end
+      stream = %{revision: "2026-07-28", subscription: %Subscription{}, lane: :channel}
+      listen = fn session, id -> Session.listen(session, id, Map.put(stream, :id, id), 2) end
       {:ok, session} = listen.(session(), 1)
       {:ok, session} = listen.(session, 2)
       assert listen.(session, 3) == {:error, :too_many}

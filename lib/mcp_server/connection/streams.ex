@@ -4,10 +4,11 @@ defmodule McpServer.Connection.Streams do
   # that is the session (`resources/subscribe`, and list changes once it is initialized), in the
   # stateless era each `subscriptions/listen` stream.
 
-  alias McpServer.{Changes, Protocol, Request, Session}
+  alias McpServer.{Changes, Protocol, Request, Session, Subscription}
   alias McpServer.Connection.{Calls, Channel, Replies, Report, State}
 
   @invalid_request -32600
+  @listen "subscriptions/listen"
 
   @doc "Changes are heard from now on."
   @spec hear(State.t()) :: State.t()
@@ -38,29 +39,29 @@ defmodule McpServer.Connection.Streams do
   @spec listen(State.t(), Request.t(), Replies.target()) :: State.t()
   def listen(state, request, target) do
     uris = Map.get(request.arguments, "resourceSubscriptions", [])
-    lane = Replies.lane(state, target)
-    key = State.key(state, lane, request.id)
+    key = State.key(state, Replies.lane(state, target), request.id)
 
     cond do
       Session.in_flight?(state.session, key) -> Calls.refuse_duplicate(state, request, target)
       length(uris) > state.options.max_subscriptions -> refuse(state, request, target, "too many subscriptions")
-      true -> open(state, key, {request, lane}, target)
+      true -> open(state, key, request, target)
     end
   end
 
-  defp open(state, key, {request, _lane} = stream, target) do
+  defp open(state, key, %{id: id, revision: revision, arguments: filter} = request, target) do
+    lane = Replies.lane(state, target)
+    stream = %{id: id, revision: revision, subscription: Subscription.from_filter(filter), lane: lane}
+
     case Session.listen(state.session, key, stream, state.options.max_streams) do
-      {:ok, session} -> acknowledge_stream(state, session, stream)
-      {:error, :too_many} -> refuse(state, request, target, "too many streams")
-    end
-  end
+      {:ok, session} ->
+        Report.peer(state, [:subscription, :start], %{count: 1})
+        # What changed before is nothing to a stream that opens now.
+        state = state |> write_changes() |> hear()
+        notify(%{state | session: session}, lane, Subscription.acknowledgement(filter, revision, id))
 
-  defp acknowledge_stream(state, session, {request, lane}) do
-    Report.peer(state, [:subscription, :start], %{count: 1})
-    # What changed before is nothing to a stream that opens now.
-    state = state |> write_changes() |> hear()
-    fields = %{notifications: request.arguments}
-    notify(%{state | session: session}, lane, request.revision, :subscriptions_acknowledged, fields, request.id)
+      {:error, :too_many} ->
+        refuse(state, request, target, "too many streams")
+    end
   end
 
   @doc "The client ends a stream: nothing is sent any more."
@@ -77,20 +78,18 @@ defmodule McpServer.Connection.Streams do
   @doc "Nobody listens at the lane any more."
   @spec gone(State.t(), Channel.lane()) :: State.t()
   def gone(state, lane) do
-    keys = for {key, {_request, ^lane}} <- state.session.streams, do: key
+    keys = for {key, %{lane: ^lane}} <- state.session.streams, do: key
     Enum.reduce(keys, state, &cancel(&2, &1))
   end
 
   @doc "The server ends all streams: each is cancelled, and answered."
   @spec close_all(State.t()) :: State.t()
   def close_all(state) do
-    for {key, {request, lane}} <- Enum.sort(state.session.streams), reduce: state do
+    for {key, %{id: id, revision: revision, lane: lane}} <- Enum.sort(state.session.streams), reduce: state do
       state ->
-        fields = %{requestId: request.id, reason: "The server ends the stream"}
-
         state
-        |> notify(lane, request.revision, :cancelled, fields, request.id)
-        |> acknowledge(request, lane)
+        |> notify(lane, Subscription.cancellation(revision, id))
+        |> acknowledge(%Request{id: id, revision: revision, method: @listen, kind: :listen}, lane)
         |> cancel(key)
     end
   end
@@ -112,40 +111,22 @@ defmodule McpServer.Connection.Streams do
   end
 
   defp write_change(change, %{session: session} = state) do
-    {kind, fields} = notification(change)
-
     state =
-      if session_wants?(state, change),
-        do: notify(state, :channel, session.revision, kind, fields, nil),
+      if Subscription.wants?(session.subscription, change),
+        do: notify(state, :channel, Subscription.notification(change, session.revision, nil)),
         else: state
 
-    for {_key, {request, lane}} <- Enum.sort(session.streams), stream_wants?(request, change), reduce: state do
-      state -> notify(state, lane, request.revision, kind, fields, request.id)
+    for {_key, stream} <- Enum.sort(session.streams), Subscription.wants?(stream.subscription, change), reduce: state do
+      state -> notify(state, stream.lane, Subscription.notification(change, stream.revision, stream.id))
     end
   end
 
-  defp interested?(state, change) do
-    session_wants?(state, change) or
-      Enum.any?(state.session.streams, fn {_key, {request, _lane}} -> stream_wants?(request, change) end)
+  defp interested?(%{session: session}, change) do
+    Subscription.wants?(session.subscription, change) or
+      Enum.any?(session.streams, fn {_key, stream} -> Subscription.wants?(stream.subscription, change) end)
   end
 
-  defp session_wants?(state, {:resource, uri}), do: MapSet.member?(state.session.subscriptions, uri)
-  defp session_wants?(state, _list), do: state.session.initialized?
-
-  defp stream_wants?(%{arguments: filter}, {:resource, uri}), do: uri in Map.get(filter, "resourceSubscriptions", [])
-  defp stream_wants?(%{arguments: filter}, :tools), do: filter["toolsListChanged"] == true
-  defp stream_wants?(%{arguments: filter}, :prompts), do: filter["promptsListChanged"] == true
-  defp stream_wants?(%{arguments: filter}, :resources), do: filter["resourcesListChanged"] == true
-
-  defp notification(:tools), do: {:tools_list_changed, %{}}
-  defp notification(:prompts), do: {:prompts_list_changed, %{}}
-  defp notification(:resources), do: {:resources_list_changed, %{}}
-  defp notification({:resource, uri}), do: {:resource_updated, %{uri: uri}}
-
-  defp notify(state, lane, revision, kind, fields, stream) do
-    {:ok, message} = Protocol.notification(revision, kind, fields, stream)
-    Replies.put(state, lane, :notification, message)
-  end
+  defp notify(state, lane, message), do: Replies.put(state, lane, :notification, message)
 
   defp acknowledge(state, request, target) do
     {:ok, reply} = Protocol.result(state.catalog, request, :empty)

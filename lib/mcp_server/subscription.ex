@@ -1,0 +1,74 @@
+defmodule McpServer.Subscription do
+  @moduledoc false
+  # Which changes one client wants to hear of: a session, or one `subscriptions/listen` stream. A value and the
+  # functions that decide about it; whoever owns the client's connection keeps it.
+
+  alias McpServer.{Changes, Protocol, Request}
+
+  defstruct tools: false, prompts: false, resources: false, uris: MapSet.new()
+
+  @typedoc "`:tools`, `:prompts` and `:resources` are about the lists, `:uris` about single resources."
+  @type t :: %__MODULE__{
+          tools: boolean(),
+          prompts: boolean(),
+          resources: boolean(),
+          uris: MapSet.t(String.t())
+        }
+
+  @doc "The subscription that the filter of a `subscriptions/listen` request describes."
+  @spec from_filter(filter :: map()) :: t()
+  def from_filter(filter) do
+    %__MODULE__{
+      tools: filter["toolsListChanged"] == true,
+      prompts: filter["promptsListChanged"] == true,
+      resources: filter["resourcesListChanged"] == true,
+      uris: MapSet.new(Map.get(filter, "resourceSubscriptions", []))
+    }
+  end
+
+  @doc "Adds the changes of all lists."
+  @spec put_lists(t()) :: t()
+  def put_lists(subscription), do: %{subscription | tools: true, prompts: true, resources: true}
+
+  @doc "Adds a resource."
+  @spec put_uri(t(), String.t()) :: t()
+  def put_uri(subscription, uri), do: %{subscription | uris: MapSet.put(subscription.uris, uri)}
+
+  @doc "Removes a resource; one that is not there is fine."
+  @spec delete_uri(t(), String.t()) :: t()
+  def delete_uri(subscription, uri), do: %{subscription | uris: MapSet.delete(subscription.uris, uri)}
+
+  @doc "Whether the client wants to hear of the change."
+  @spec wants?(t(), Changes.change()) :: boolean()
+  def wants?(subscription, {:resource, uri}), do: MapSet.member?(subscription.uris, uri)
+  def wants?(subscription, :tools), do: subscription.tools
+  def wants?(subscription, :prompts), do: subscription.prompts
+  def wants?(subscription, :resources), do: subscription.resources
+
+  @doc "The notification of a change; `stream` is the id of the request that listens, `nil` in a session."
+  @spec notification(Changes.change(), revision :: String.t(), stream :: Request.id() | nil) :: Protocol.message()
+  def notification(change, revision, stream) do
+    {kind, fields} = kind(change)
+    message(revision, kind, fields, stream)
+  end
+
+  @doc "The first message of a stream: what it will be told of."
+  @spec acknowledgement(filter :: map(), revision :: String.t(), stream :: Request.id()) :: Protocol.message()
+  def acknowledgement(filter, revision, stream),
+    do: message(revision, :subscriptions_acknowledged, %{notifications: filter}, stream)
+
+  @doc "The last notification of a stream that the server ends."
+  @spec cancellation(revision :: String.t(), stream :: Request.id()) :: Protocol.message()
+  def cancellation(revision, stream),
+    do: message(revision, :cancelled, %{requestId: stream, reason: "The server ends the stream"}, stream)
+
+  defp kind(:tools), do: {:tools_list_changed, %{}}
+  defp kind(:prompts), do: {:prompts_list_changed, %{}}
+  defp kind(:resources), do: {:resources_list_changed, %{}}
+  defp kind({:resource, uri}), do: {:resource_updated, %{uri: uri}}
+
+  defp message(revision, kind, fields, stream) do
+    {:ok, message} = Protocol.notification(revision, kind, fields, stream)
+    message
+  end
+end

@@ -1,0 +1,39 @@
+defmodule McpServer.SubscriptionTest do
+  use ExUnit.Case, async: true
+
+  alias McpServer.{JSON, Subscription}
+
+  @changes [:tools, :prompts, :resources, {:resource, "a:1"}]
+
+  defp wanted(subscription), do: Enum.filter(@changes, &Subscription.wants?(subscription, &1))
+  defp json(message), do: message |> IO.iodata_to_binary() |> JSON.decode!()
+
+  test "a filter names lists and resources" do
+    assert wanted(Subscription.from_filter(%{})) == []
+    assert wanted(Subscription.from_filter(%{"toolsListChanged" => true})) == [:tools]
+    assert wanted(Subscription.from_filter(%{"promptsListChanged" => true})) == [:prompts]
+    assert wanted(Subscription.from_filter(%{"resourcesListChanged" => true})) == [:resources]
+    assert wanted(Subscription.from_filter(%{"resourceSubscriptions" => ["a:1"]})) == [{:resource, "a:1"}]
+    assert wanted(Subscription.from_filter(%{"resourceSubscriptions" => ["a:2"]})) == []
+  end
+
+  test "a session hears of all lists, and of the resources that were put and not deleted" do
+    session = Subscription.put_lists(%Subscription{})
+    assert wanted(session) == [:tools, :prompts, :resources]
+    session = Subscription.put_uri(session, "a:1")
+    assert wanted(session) == @changes
+    assert wanted(Subscription.delete_uri(session, "a:1")) == [:tools, :prompts, :resources]
+  end
+
+  test "a change is told under the id of the stream, and in a session without one" do
+    assert json(Subscription.notification({:resource, "a:1"}, "2025-11-25", nil)) == %{
+             "jsonrpc" => "2.0",
+             "method" => "notifications/resources/updated",
+             "params" => %{"uri" => "a:1"}
+           }
+
+    assert json(Subscription.notification(:tools, "2026-07-28", "s"))["params"] == %{
+             "_meta" => %{"io.modelcontextprotocol/subscriptionId" => "s"}
+           }
+  end
+end
