@@ -194,6 +194,9 @@ defmodule McpServer.HttpServer do
   @doc """
   What the listener has counted since it started: `connections`, `requests`, `refused`, `streams` and others, by
   name. For metrics and for a look at night.
+
+  `exchanges` are the requests that were handed to a process and have not ended, streams included. A server without
+  clients has none.
   """
   @spec stats(GenServer.server()) :: %{atom() => non_neg_integer()}
   def stats(server), do: GenServer.call(server, :stats)

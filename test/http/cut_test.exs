@@ -45,6 +45,23 @@ defmodule McpServer.HttpCutTest do
     assert HttpClient.text(HttpClient.call(server, "echo", %{"text" => "x"})) == "x"
   end
 
+  test "a client that sends a large body and goes away leaves no exchange behind" do
+    server = HttpServers.start(:listener)
+    # Long enough to be judged on a thread of its own.
+    request = modern_call("echo", %{"text" => String.duplicate("x", 100_000)})
+
+    assert_nothing_left(fn ->
+      in_parallel(1..200, fn _n ->
+        peer = HttpPeer.connect(server.port)
+        HttpPeer.send_request(peer, request)
+        HttpPeer.close(peer)
+      end)
+
+      none? = &match?(%{exchanges: 0, connections: 0, body_bytes: 0}, &1)
+      eventually(fn -> none?.(McpServer.HttpServer.stats(server.pid)) end)
+    end)
+  end
+
   # The bytes of a call's response, up to a place.
   defp received(session, cut) do
     peer = HttpPeer.connect(session.server.port)

@@ -16,7 +16,7 @@ use crate::answer::Answer;
 use crate::body::Unread;
 use crate::call::{Call, Held};
 use crate::connection::{Connection, Phase};
-use crate::exchange::{News, Shared};
+use crate::exchange::News;
 use crate::framing::is_unambiguous;
 use crate::hub::Hub;
 use crate::reply::ReplyBody;
@@ -108,9 +108,10 @@ impl<S: Service> Handling<'_, S> {
         &self,
         head: S::Head,
         body: Option<Bytes>,
-    ) -> Result<(Option<Answer>, Option<Arc<Shared>>), Fault> {
-        let mut call = Call::new(self.connection, self.hub.options.max_queued_bytes);
-        let large = self.hub.options.inline_body_bytes;
+    ) -> Result<(Option<Answer>, Option<Held>), Fault> {
+        let options = &self.hub.options;
+        let mut call = Call::new(self.connection, &self.hub.stats, options.max_queued_bytes);
+        let large = options.inline_body_bytes;
         if body.as_ref().is_none_or(|body| body.len() <= large) {
             let answer = self
                 .hub
@@ -127,11 +128,10 @@ impl<S: Service> Handling<'_, S> {
 
     async fn conclude(
         &self,
-        (answer, opened): (Option<Answer>, Option<Arc<Shared>>),
+        (answer, held): (Option<Answer>, Option<Held>),
         body: &mut Unread,
         max_bytes: usize,
     ) -> Result<Outcome, Fault> {
-        let held = opened.map(|shared| Held::new(shared, self.connection));
         match (answer, held) {
             (Some(answer), _) => Ok(Outcome::Answer(answer)),
             (None, Some(held)) => self.wait(held, body, max_bytes).await,
@@ -146,7 +146,6 @@ impl<S: Service> Handling<'_, S> {
         body: &mut Unread,
         max_bytes: usize,
     ) -> Result<Outcome, Fault> {
-        let _open = Counted::new(&self.hub.stats, |stats| &stats.exchanges);
         let mut news = poll_fn(|cx| held.shared().poll_news(cx)).await;
         while matches!(news, News::WantsBody) {
             let mut reading = pin!(body.read(self.connection, max_bytes, &self.hub.budget));

@@ -173,3 +173,66 @@ fn a_client_that_goes_away_within_its_body_is_noticed() {
     drop(client);
     assert_eq!(taken.event(), Event::Ended(Ended::Closed));
 }
+
+/// Longer than what is judged where it was read.
+const LARGE: usize = 40_000;
+
+#[test]
+fn a_client_that_goes_away_while_the_service_runs_ends_the_exchange() {
+    let server = Server::start(Options::default());
+    let mut client = server.connect();
+    client.post("/held-up", &"x".repeat(LARGE));
+    let taken = server.taken();
+    assert_eq!(server.listener.stats().exchanges, 1);
+    drop(client);
+    server.until(|stats| stats.connections == 0);
+    server.resume();
+    assert_eq!(taken.event(), Event::Ended(Ended::Closed));
+    assert!(taken.is_over());
+    assert!(!taken.exchange.reply(ok("too late")));
+    server.until(|stats| stats.exchanges == 0);
+}
+
+#[test]
+fn a_service_that_panics_behind_an_exchange_ends_it() {
+    let server = Server::start(Options::default());
+    let mut client = server.connect();
+    for length in [0, LARGE] {
+        client.post("/panics-later", &"x".repeat(length));
+        let taken = server.taken();
+        assert_eq!(taken.event(), Event::Ended(Ended::Closed));
+        assert!(taken.is_over());
+        assert_eq!(client.response().status, 500);
+        server.until(|stats| stats.exchanges == 0);
+    }
+}
+
+#[test]
+fn a_second_exchange_has_ended_from_the_start() {
+    let server = Server::start(Options::default());
+    let mut client = server.connect();
+    client.post("/twice", "");
+    let (first, second) = (server.taken(), server.taken());
+    assert_eq!(second.event(), Event::Ended(Ended::Closed));
+    assert!(!second.exchange.reply(ok("second")));
+    assert!(first.exchange.reply(ok("first")));
+    assert_eq!(client.response().body, "first");
+    assert_eq!(first.event(), Event::Ended(Ended::Answered));
+    server.until(|stats| stats.exchanges == 0);
+}
+
+#[test]
+fn an_exchange_counts_until_its_stream_has_ended() {
+    let server = Server::start(Options::default());
+    let mut client = server.connect();
+    client.post("/later", "");
+    let taken = server.taken();
+    assert!(taken.exchange.stream(ok("first")));
+    assert_eq!(client.head().status, 200);
+    assert_eq!(client.chunk(), "first");
+    let stats = server.listener.stats();
+    assert_eq!((stats.exchanges, stats.streams), (1, 1));
+    taken.exchange.finish();
+    assert_eq!(client.chunk(), "");
+    server.until(|stats| stats.exchanges == 0 && stats.streams == 0);
+}

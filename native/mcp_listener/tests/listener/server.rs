@@ -1,8 +1,8 @@
 //! A service whose paths are what it does.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_listener::{
@@ -20,6 +20,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Toy {
     taken: Sender<Taken>,
+    resume: Mutex<Receiver<()>>,
 }
 
 /// A request that waits for its answer, and what its exchange was told.
@@ -72,6 +73,19 @@ impl Taken {
     }
 }
 
+impl Toy {
+    /// Opens an exchange, and tells the test of it.
+    fn open(&self, body: Option<Bytes>, call: &mut Call) {
+        let (told, events) = channel();
+        let exchange = call.open(Arc::new(Told(told)));
+        let _ = self.taken.send(Taken {
+            exchange,
+            body,
+            events,
+        });
+    }
+}
+
 impl Service for Toy {
     type Head = String;
 
@@ -101,14 +115,22 @@ impl Service for Toy {
                 Some(Answer::json(StatusCode::OK, body))
             }
             "/later" | "/deferred" => {
-                let (told, events) = channel();
-                let exchange = call.open(Arc::new(Told(told)));
-                let taken = Taken {
-                    exchange,
-                    body,
-                    events,
-                };
-                let _ = self.taken.send(taken);
+                self.open(body, call);
+                None
+            }
+            "/held-up" => {
+                self.open(body, call);
+                let resume = self.resume.lock().expect("no panic");
+                let _ = resume.recv_timeout(PATIENCE);
+                None
+            }
+            "/panics-later" => {
+                self.open(body, call);
+                panic!("on purpose")
+            }
+            "/twice" => {
+                self.open(body.clone(), call);
+                self.open(body, call);
                 None
             }
             _ => Some(Answer::json(StatusCode::OK, body.unwrap_or_default())),
@@ -130,6 +152,7 @@ impl Service for Toy {
 pub(crate) struct Server {
     pub(crate) listener: Listener<Toy>,
     taken: Receiver<Taken>,
+    resume: Sender<()>,
 }
 
 impl Server {
@@ -139,10 +162,15 @@ impl Server {
 
     pub(crate) fn start_at(address: SocketAddr, options: Options) -> Self {
         let (sender, taken) = channel();
-        let listener = Listener::start(address, options, Toy { taken: sender });
+        let (resume, resumed) = channel();
+        let toy = Toy {
+            taken: sender,
+            resume: Mutex::new(resumed),
+        };
         Self {
-            listener: listener.expect("a listener"),
+            listener: Listener::start(address, options, toy).expect("a listener"),
             taken,
+            resume,
         }
     }
 
@@ -153,6 +181,11 @@ impl Server {
     /// The next request that waits for its answer.
     pub(crate) fn taken(&self) -> Taken {
         self.taken.recv_timeout(PATIENCE).expect("a request")
+    }
+
+    /// Lets one service that is held up return.
+    pub(crate) fn resume(&self) {
+        self.resume.send(()).expect("a service");
     }
 
     pub(crate) fn has_taken_nothing(&self) -> bool {
