@@ -1,10 +1,11 @@
 //! `Decimal` (the Hex package) as text, as its own `to_string` has it: a JSON number would be read
 //! as a float by most.
 
-use rustler::{Term, TermType};
+use rustler::Term;
 
 use super::error::{EncodeError, EncodeErrorKind};
 use super::number;
+use super::term_kind::TermKind;
 use crate::atoms;
 
 /// Appends the text with its quotes; what that costs, which must not be more than is left of a budget.
@@ -12,7 +13,7 @@ pub(super) fn write(out: &mut Vec<u8>, term: Term<'_>, left: usize) -> Result<us
     let no_number =
         || EncodeError::new(EncodeErrorKind::Unsupported, "a decimal that is no number");
     let coefficient = term.map_get(atoms::coef()).map_err(|_| no_number())?;
-    if coefficient.get_type() != TermType::Integer {
+    if TermKind::of(coefficient) != TermKind::Integer {
         return Err(no_number());
     }
     let (digits, cost) = number::digits(coefficient, left)?;

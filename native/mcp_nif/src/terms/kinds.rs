@@ -5,13 +5,14 @@ use base64::engine::general_purpose::STANDARD;
 use mcp_core::json::write_string;
 use mcp_core::model::Kind;
 use mcp_core::revision::Revision;
-use rustler::{Term, TermType};
+use rustler::Term;
 
 use super::atom_text;
 use super::error::{EncodeError, EncodeErrorKind};
 use super::raw::Raw;
 use super::schemas::is_object_schema;
 use super::shape::Source;
+use super::term_kind::TermKind;
 use super::write::{Extras, Writer, not_whole_bytes, text_of};
 use crate::atoms;
 
@@ -41,7 +42,7 @@ impl<'a> Writer<'_, 'a> {
     pub(super) fn of_kind(&mut self, kind: Kind, term: Raw<'a>) -> Outcome {
         let newest = self.context.revision >= Revision::V2026_07_28;
         match kind {
-            Kind::Id if term.kind(self.env) == TermType::Integer => self.number(term, false, ""),
+            Kind::Id if term.kind(self.env) == TermKind::Integer => self.number(term, false, ""),
             Kind::Text | Kind::Id => self.text(term),
             Kind::Boolean => self.boolean(term),
             Kind::Integer => self.number(term, false, "expected an integer"),
@@ -76,11 +77,11 @@ impl<'a> Writer<'_, 'a> {
             return Ok(true);
         }
         match term.kind(self.env) {
-            TermType::Binary => return Err(not_whole_bytes()),
-            TermType::Atom if !is_literal(term.term(self.env)) => {
+            TermKind::Bitstring => return Err(not_whole_bytes()),
+            TermKind::Atom if !is_literal(term.term(self.env)) => {
                 write_string(self.out, atom_text::of(term.term(self.env)));
             }
-            TermType::Tuple => self.echo(term.term(self.env))?,
+            TermKind::Tuple => self.echo(term.term(self.env))?,
             _ => return Err(invalid("expected a string")),
         }
         Ok(true)
@@ -99,8 +100,8 @@ impl<'a> Writer<'_, 'a> {
 
     fn number(&mut self, term: Raw<'a>, float: bool, expected: &'static str) -> Outcome {
         match term.kind(self.env) {
-            TermType::Integer => self.integer(term)?,
-            TermType::Float if float => self.float(term)?,
+            TermKind::Integer => self.integer(term)?,
+            TermKind::Float if float => self.float(term)?,
             _ => return Err(invalid(expected)),
         }
         Ok(true)

@@ -1,11 +1,12 @@
 //! The members of maps: found, sorted, written.
 
 use mcp_core::json::{write_integer, write_utf8};
-use rustler::{NewBinary, Term, TermType};
+use rustler::{NewBinary, Term};
 
 use super::error::{EncodeError, EncodeErrorKind};
 use super::raw::{Raw, RawMembers};
-use super::write::{Writer, Written, noun};
+use super::term_kind::TermKind;
+use super::write::{Writer, Written};
 use super::{atom_text, number};
 use crate::atoms;
 
@@ -160,9 +161,9 @@ impl<'a> Writer<'_, 'a> {
             return Ok(bytes);
         }
         let key = key.term(self.env);
-        match key.get_type() {
-            TermType::Atom => Ok(atom_text::of(key).as_bytes()),
-            TermType::Integer => {
+        match TermKind::of(key) {
+            TermKind::Atom => Ok(atom_text::of(key).as_bytes()),
+            TermKind::Integer => {
                 let mut digits = Vec::new();
                 match Raw::from(key).integer(self.env) {
                     Some(value) => write_integer(&mut digits, value),
@@ -173,7 +174,7 @@ impl<'a> Writer<'_, 'a> {
             }
             other => Err(EncodeError::new(
                 EncodeErrorKind::InvalidKey,
-                format!("a map key that is {}", noun(other)),
+                format!("a map key that is {}", other.noun()),
             )),
         }
     }

@@ -24,6 +24,7 @@ mod recent_keys;
 mod schemas;
 mod shape;
 mod tables;
+mod term_kind;
 mod values;
 mod word;
 mod write;

@@ -8,12 +8,13 @@ use std::sync::OnceLock;
 
 use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, JsonNumber as _, Node, NodeIdentity, Object};
-use rustler::{Atom, Term, TermType};
+use rustler::{Atom, Term};
 use serde_json::{Map, Value};
 
 use super::node_number::TermNumber;
 use super::node_parts::{TermArray, TermObject};
 use super::raw::Raw;
+use super::term_kind::TermKind;
 use super::values::{Entry, Value as Known, Values};
 use super::{atom_text, word};
 use crate::atoms;
@@ -190,11 +191,11 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
 }
 
 fn term_type(term: Term<'_>) -> JsonType {
-    match term.get_type() {
-        TermType::Map => JsonType::Object,
-        TermType::List => JsonType::Array,
-        TermType::Integer | TermType::Float => JsonType::Number,
-        TermType::Atom => match atom_text::of(term) {
+    match TermKind::of(term) {
+        TermKind::Map => JsonType::Object,
+        TermKind::List => JsonType::Array,
+        TermKind::Integer | TermKind::Float => JsonType::Number,
+        TermKind::Atom => match atom_text::of(term) {
             "nil" => JsonType::Null,
             "true" | "false" => JsonType::Boolean,
             _ => JsonType::String,
@@ -219,12 +220,12 @@ fn string(term: Term<'_>) -> Option<&str> {
     if let Some(text) = Raw::from(term).bytes(term.get_env()) {
         return simdutf8::basic::from_utf8(text).ok();
     }
-    match term.get_type() {
-        TermType::Atom => match atom_text::of(term) {
-            "nil" | "true" | "false" => None,
-            text => Some(text),
-        },
-        _ => None,
+    if !term.is_atom() {
+        return None;
+    }
+    match atom_text::of(term) {
+        "nil" | "true" | "false" => None,
+        text => Some(text),
     }
 }
 

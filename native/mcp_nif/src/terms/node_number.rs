@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use jsonschema::json::JsonNumber;
-use rustler::{Term, TermType};
+use rustler::Term;
 use serde_json::Number;
 
 use super::number;
 use super::raw::Raw;
+use super::term_kind::TermKind;
 use super::values::Value;
 
 /// A number, as exact as the term.
@@ -26,14 +27,14 @@ impl<'a> TermNumber<'a> {
             return Some(Self::Signed(value));
         }
         match raw.kind(env) {
-            TermType::Integer => {
+            TermKind::Integer => {
                 let unsigned = term.decode().map(Self::Unsigned);
                 unsigned.ok().or_else(|| {
                     let digits = number::digits(term, usize::MAX);
                     digits.ok().map(|(digits, _cost)| Self::Big(digits.into()))
                 })
             }
-            TermType::Float => raw.float(env).map(Self::Float),
+            TermKind::Float => raw.float(env).map(Self::Float),
             _ => None,
         }
     }

@@ -4,11 +4,12 @@
 //! hands its order on to its elements.
 
 use rustler::types::tuple::get_tuple;
-use rustler::{Binary, Term, TermType};
+use rustler::{Binary, Term};
 
 use super::error::{EncodeError, EncodeErrorKind};
 use super::members::{Entry, Members};
 use super::raw::Raw;
+use super::term_kind::TermKind;
 use super::write::{Context, MAX_DEPTH, Writer, Written};
 
 /// Appends a term as JSON, its keys in that order.
@@ -110,8 +111,8 @@ impl<'a> Writer<'_, 'a> {
             return self.value(term);
         }
         match term.kind(self.env) {
-            TermType::Map => self.map_in_order(term, order),
-            TermType::List => self.list(term, |writer, item| {
+            TermKind::Map => self.map_in_order(term, order),
+            TermKind::List => self.list(term, |writer, item| {
                 writer.value_in_order(item, order).map(|()| true)
             }),
             _ => self.value(term),

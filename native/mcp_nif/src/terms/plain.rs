@@ -1,12 +1,13 @@
 //! Which terms the schema validator may look at as they are.
 
 use mcp_core::json::Limits;
-use rustler::{Env, Term, TermType};
+use rustler::{Env, Term};
 
 use super::error::{EncodeError, EncodeErrorKind};
 use super::number;
 use super::raw::{Raw, RawMembers};
 use super::read::read_term;
+use super::term_kind::TermKind;
 use super::values::Values;
 use super::write::{Context, MAX_DEPTH, write_value};
 use crate::atoms;
@@ -88,10 +89,10 @@ impl<'a> Looking<'a> {
             };
         }
         match term.kind(self.env) {
-            TermType::Atom | TermType::Float => Look::Plain,
-            TermType::Integer => self.at_integer(term),
-            TermType::List if depth < MAX_DEPTH => self.at_elements(term, depth.saturating_add(1)),
-            TermType::Map if depth < MAX_DEPTH => self.at_members(term, depth.saturating_add(1)),
+            TermKind::Atom | TermKind::Float => Look::Plain,
+            TermKind::Integer => self.at_integer(term),
+            TermKind::List if depth < MAX_DEPTH => self.at_elements(term, depth.saturating_add(1)),
+            TermKind::Map if depth < MAX_DEPTH => self.at_members(term, depth.saturating_add(1)),
             _ => Look::Other,
         }
     }

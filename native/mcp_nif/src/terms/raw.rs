@@ -19,8 +19,9 @@ use rustler::sys::{
     enif_make_list_from_array, enif_make_map_from_arrays, enif_map_iterator_create,
     enif_map_iterator_destroy, enif_map_iterator_get_pair, enif_map_iterator_next,
 };
-use rustler::{Atom, Env, Term, TermType};
+use rustler::{Atom, Env, Term};
 
+use super::term_kind::TermKind;
 use super::word;
 
 /// A term of the environment that `'a` stands for: no two environments share a lifetime.
@@ -63,8 +64,8 @@ impl<'a> Raw<'a> {
     }
 
     #[inline]
-    pub(super) fn kind(self, env: Env<'a>) -> TermType {
-        self.term(env).get_type()
+    pub(super) fn kind(self, env: Env<'a>) -> TermKind {
+        TermKind::of(self.term(env))
     }
 
     /// Whether it is a binary.

@@ -8,11 +8,12 @@ use std::cell::Cell;
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
-use rustler::{Env, NewBinary, Term, TermType};
+use rustler::{Env, NewBinary, Term};
 
 use super::atom_text;
 use super::number;
 use super::raw::{Raw, RawMembers};
+use super::term_kind::TermKind;
 use super::write::MAX_DEPTH;
 use crate::atoms;
 
@@ -186,13 +187,13 @@ impl<'a> Building<'a> {
     #[inline]
     fn other(&mut self, term: Raw<'a>) -> Option<Value<'a>> {
         match term.kind(self.env) {
-            TermType::Integer => match term.integer(self.env) {
+            TermKind::Integer => match term.integer(self.env) {
                 Some(value) => Some(Value::Signed(value)),
                 None => self.large(term.term(self.env)),
             },
-            TermType::Float => term.float(self.env).map(Value::Float),
-            TermType::Atom => Some(self.atom(term)),
-            TermType::List | TermType::Map => {
+            TermKind::Float => term.float(self.env).map(Value::Float),
+            TermKind::Atom => Some(self.atom(term)),
+            TermKind::List | TermKind::Map => {
                 self.containers.push((self.scratch.entries.len(), term));
                 Some(Value::Null)
             }

@@ -5,7 +5,7 @@ use mcp_core::json::{
 };
 use mcp_core::model::{Field, Shape};
 use mcp_core::revision::Revision;
-use rustler::{Binary, Env, Term, TermType};
+use rustler::{Binary, Env, Term};
 
 use super::echo::Echo;
 use super::error::{EncodeError, EncodeErrorKind};
@@ -13,6 +13,7 @@ use super::key_replay::KeyReplay;
 use super::members::Entry;
 use super::raw::Raw;
 use super::tables::{self, StructKind};
+use super::term_kind::TermKind;
 use super::{atom_text, dates, decimal, number};
 use crate::atoms;
 
@@ -128,15 +129,15 @@ impl<'w, 'a> Writer<'w, 'a> {
             return self.utf8(text);
         }
         match term.kind(self.env) {
-            TermType::Atom => {
+            TermKind::Atom => {
                 self.atom(term);
                 Ok(())
             }
-            TermType::Integer => self.integer(term),
-            TermType::Float => self.float(term),
-            TermType::Map => self.map(term),
-            TermType::List => self.list(term, |writer, item| writer.value(item).map(|()| true)),
-            other => Err(EncodeError::new(EncodeErrorKind::Unsupported, noun(other))),
+            TermKind::Integer => self.integer(term),
+            TermKind::Float => self.float(term),
+            TermKind::Map => self.map(term),
+            TermKind::List => self.list(term, |writer, item| writer.value(item).map(|()| true)),
+            other => Err(EncodeError::new(EncodeErrorKind::Unsupported, other.noun())),
         }
     }
 
@@ -339,20 +340,4 @@ pub(super) fn not_whole_bytes() -> EncodeError {
 
 fn not_utf8() -> EncodeError {
     EncodeError::new(EncodeErrorKind::InvalidUtf8, "a binary that is not UTF-8")
-}
-
-/// What a term that has no JSON form is.
-pub(super) fn noun(kind: TermType) -> &'static str {
-    match kind {
-        TermType::Binary => "a bitstring that is not whole bytes",
-        TermType::Float => "a float",
-        TermType::Fun => "a function",
-        TermType::List => "a list",
-        TermType::Map => "a map",
-        TermType::Pid => "a pid",
-        TermType::Port => "a port",
-        TermType::Ref => "a reference",
-        TermType::Tuple => "a tuple",
-        TermType::Atom | TermType::Integer | TermType::Unknown => "a term of unknown type",
-    }
 }
