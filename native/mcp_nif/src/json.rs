@@ -51,7 +51,7 @@ fn encode<'a>(
         None => Context::whole(budget),
         Some(name) => Context::of(Revision::parse(name).ok_or(rustler::Error::BadArg)?, budget),
     };
-    let mut text = buffer();
+    let mut text = buffer(budget);
     if let Err(error) = write_in_order(&mut text, term, order, &context) {
         keep(text);
         let over = error.kind() == EncodeErrorKind::OverBudget;

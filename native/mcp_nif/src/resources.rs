@@ -1,6 +1,7 @@
 //! Where native work runs, and what native things Elixir holds.
 
-use std::sync::{Mutex, PoisonError};
+use std::cell::Cell;
+use std::sync::Mutex;
 
 use mcp_core::schema::Validator;
 use rustler::{Binary, Env, NewBinary, ResourceArc, Term};
@@ -17,32 +18,79 @@ impl rustler::Resource for SchemaResource {}
 const COPIED_BYTES: usize = 64 * 1024;
 /// A text that is a smaller part of its buffer than one in so many is copied too.
 const BUFFER_PART: usize = 4;
-/// Buffers kept for the next text, and how large each may be: 16 MiB in all.
-const KEPT_BUFFERS: usize = 4;
-const KEPT_BYTES: usize = 4 * 1024 * 1024;
+/// Buffers that each thread keeps for itself, as many as one answer takes at once, and how large each may
+/// be. They take no lock.
+const LOCAL_BUFFERS: usize = 2;
+const LOCAL_BYTES: usize = 256 * 1024;
+/// Buffers that all threads share, and how large each may be: 16 MiB in all.
+const SHARED_BUFFERS: usize = 4;
+const SHARED_BYTES: usize = 4 * 1024 * 1024;
 
-/// Buffers whose memory the system has already handed out: in a fresh one every page costs a fault,
-/// which for a megabyte is more than writing it.
-static BUFFERS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+thread_local! {
+    // Buffers whose memory the system has already handed out: in a fresh one every page costs a fault,
+    // which for a megabyte is more than writing it.
+    static LOCAL: [Cell<Vec<u8>>; LOCAL_BUFFERS] =
+        const { [const { Cell::new(Vec::new()) }; LOCAL_BUFFERS] };
+}
 
-/// An empty buffer to write a text into.
-pub(crate) fn buffer() -> Vec<u8> {
-    BUFFERS
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .pop()
-        .unwrap_or_else(|| Vec::with_capacity(1024))
+/// Nobody waits for these: a thread that finds them locked does without.
+static SHARED: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+
+/// An empty buffer to write a text into within that budget. A text without a budget is likely to need one
+/// of the large buffers, which are shared.
+pub(crate) fn buffer(budget: usize) -> Vec<u8> {
+    let found = if budget == usize::MAX {
+        shared_buffer().or_else(local_buffer)
+    } else {
+        local_buffer().or_else(shared_buffer)
+    };
+    found.unwrap_or_else(|| Vec::with_capacity(1024))
+}
+
+fn shared_buffer() -> Option<Vec<u8>> {
+    SHARED.try_lock().ok()?.pop()
+}
+
+fn local_buffer() -> Option<Vec<u8>> {
+    let take = |slots: &[Cell<Vec<u8>>; LOCAL_BUFFERS]| {
+        let mut buffers = slots.iter().map(Cell::take);
+        buffers.find(|buffer| buffer.capacity() > 0)
+    };
+    // A thread that ends has no buffers any more.
+    LOCAL.try_with(take).ok().flatten()
 }
 
 /// Gives a buffer back.
 pub(crate) fn keep(mut buffer: Vec<u8>) {
-    if buffer.capacity() <= KEPT_BYTES {
-        buffer.clear();
-        let mut buffers = BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
-        if buffers.len() < KEPT_BUFFERS {
-            buffers.push(buffer);
-        }
+    if buffer.capacity() > SHARED_BYTES {
+        return;
     }
+    buffer.clear();
+    if let Some(buffer) = keep_local(buffer)
+        && let Ok(mut buffers) = SHARED.try_lock()
+        && buffers.len() < SHARED_BUFFERS
+    {
+        buffers.push(buffer);
+    }
+}
+
+/// Puts a buffer into a free place of this thread's; returns one that has none.
+fn keep_local(buffer: Vec<u8>) -> Option<Vec<u8>> {
+    if buffer.capacity() > LOCAL_BYTES {
+        return Some(buffer);
+    }
+    let mut buffer = Some(buffer);
+    let _ = LOCAL.try_with(|slots| {
+        for slot in slots {
+            let kept = slot.take();
+            if kept.capacity() == 0 {
+                slot.set(buffer.take().unwrap_or_default());
+                return;
+            }
+            slot.set(kept);
+        }
+    });
+    buffer
 }
 
 /// Text that was written natively and is now a binary of the VM's, without a copy.

@@ -77,12 +77,7 @@ impl Reply<'_> {
         {
             return Ok(refused);
         }
-        // Large ones only: a buffer is shared, and a lock costs as much as a small answer.
-        let mut out = if self.context.budget == usize::MAX {
-            buffer()
-        } else {
-            Vec::with_capacity(512)
-        };
+        let mut out = buffer(self.context.budget);
         open_result_head(&mut out, &self.id.0);
         let written = match result_kind(kind) {
             Some(ResultKind::Completion) => self.completion(&mut out, term),

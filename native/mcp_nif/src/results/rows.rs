@@ -161,7 +161,7 @@ fn written(
     budget: usize,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>,
 ) -> Term<'_> {
-    let mut out = buffer();
+    let mut out = buffer(budget);
     if let Err(error) = write(&mut out) {
         keep(out);
         if error.kind() == EncodeErrorKind::OverBudget {

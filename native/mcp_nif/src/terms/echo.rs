@@ -87,7 +87,7 @@ impl<'a> Writer<'_, 'a> {
                 "there is no structured content",
             )
         })?;
-        let mut text = buffer();
+        let mut text = buffer(self.context.budget);
         match write_in_order(
             &mut text,
             content,
