@@ -13,6 +13,7 @@
 //! | [`model`] | the MCP objects: wire shapes and serde structs |
 //! | [`schema`] | JSON Schema compiled under limits; problems a model can act on |
 //! | [`http`] | Streamable HTTP: heads, answers, server-sent events |
+//! | [`http1`] | HTTP/1.1 without I/O: heads, lengths, chunks, the heads of answers |
 //! | [`catalog`] | tools, prompts, resources: lists encoded once, paging, URI templates |
 //! | [`breaking`] | what clients of an older catalogue can no longer count on |
 //! | [`lint`] | what is wrong with a catalogue although it can be served |
@@ -25,6 +26,7 @@ pub mod apps;
 pub mod breaking;
 pub mod catalog;
 pub mod http;
+pub mod http1;
 pub mod json;
 pub mod jsonrpc;
 pub mod lint;
