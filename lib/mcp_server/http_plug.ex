@@ -58,6 +58,10 @@ defmodule McpServer.HttpPlug do
 
   ## Under which server
 
+  A request may be refused before its body has come. Over HTTP/1.1 what is left of a long one is then read and thrown
+  away, up to 32 MiB and for two seconds, and the connection is closed: many clients send first and read later, and to
+  them a connection that is closed at once is a reset without an answer.
+
   Streams stay open for as long as their clients do. Under Bandit that needs no settings over HTTP/1.1; over HTTP/2
   it cuts a connection on which the client has sent nothing for a minute, and Cowboy does so in any case, unless they
   are told not to:

@@ -165,6 +165,60 @@ defmodule McpServer.HttpPlugTest do
       assert HttpPeer.closed?(peer)
     end
 
+    # More than the sockets hold, so that a client which sends first gets through only if somebody reads.
+    @long 12 * 1024 * 1024
+    @piece String.duplicate("x", 64 * 1024)
+
+    defp send_long(peer, bytes), do: Enum.find_value(1..div(bytes, 64 * 1024), :ok, fn _n -> send_piece(peer) end)
+    defp send_piece(peer), do: with(:ok <- HttpPeer.write(peer, @piece), do: nil)
+
+    defp announce(peer, request, headers) do
+      :ok = HttpPeer.send_request(peer, with_headers(%{request | body: nil}, headers))
+    end
+
+    for {name, options, headers, status} <- [
+          {"too long", [max_body_bytes: 1_000_000], [], 413},
+          {"from nobody known", [authorize: &__MODULE__.nobody/1], [], 401},
+          {"from a foreign host", [], [{"host", "evil.example"}], 403},
+          {"of an unknown session", [], [{"mcp-session-id", "unknown"}], 404},
+          {"of another type", [], [{"content-type", "text/plain"}], 415}
+        ] do
+      test "that are refused are read behind the answer: #{name}" do
+        peer = connect(server(Keyword.merge([max_body_bytes: @long], unquote(Macro.escape(options)))))
+        headers = unquote(Macro.escape(headers)) ++ [{"content-length", "#{@long}"}]
+        announce(peer, post(nil), headers)
+        assert :ok == send_long(peer, @long)
+        response = HttpPeer.response(peer)
+        assert {unquote(status), "close"} == {response.status, HttpResponse.header(response, "connection")}
+        assert HttpPeer.closed?(peer)
+      end
+    end
+
+    test "that are refused on the way are read to their end, too" do
+      peer = connect(server(max_body_bytes: 100_000))
+      announce(peer, post(nil), [{"transfer-encoding", "chunked"}])
+      :ok = HttpPeer.write(peer, [Integer.to_string(@long, 16), "\r\n"])
+      assert :ok == send_long(peer, @long)
+      :ok = HttpPeer.write(peer, "\r\n0\r\n\r\n")
+      response = HttpPeer.response(peer)
+      assert {413, "close"} == {response.status, HttpResponse.header(response, "connection")}
+    end
+
+    test "that are refused and never end are not read for ever" do
+      peer = connect(server())
+      announce(peer, post(nil), [{"content-length", "1000000000"}])
+      assert %{status: 413} = HttpPeer.response(peer)
+      assert {:error, _closed} = send_long(peer, 500_000_000)
+    end
+
+    test "that are refused before they were asked for are not asked for" do
+      peer = connect(server())
+      announce(peer, post(nil), [{"content-length", "#{@long}"}, {"expect", "100-continue"}])
+      response = HttpPeer.response(peer)
+      assert {413, "close"} == {response.status, HttpResponse.header(response, "connection")}
+      assert HttpPeer.closed?(peer)
+    end
+
     test "of refused requests that are short leave the connection as it is" do
       peer = connect(server())
       response = HttpPeer.request(peer, with_headers(post("{}"), [{"host", "evil.example"}]))
@@ -333,4 +387,5 @@ defmodule McpServer.HttpPlugTest do
   end
 
   def anybody(_conn), do: {:ok, :anybody}
+  def nobody(_conn), do: {:error, :unauthorized}
 end

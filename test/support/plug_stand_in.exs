@@ -58,15 +58,21 @@ defmodule Plug.Conn do
   end
 end
 
+defmodule McpServer.Test.StandInTimeout do
+  # As Bandit says that a body did not come in time.
+  defexception message: "Body read timeout", plug_status: :request_timeout
+end
+
 defmodule McpServer.Test.StandInAdapter do
   # One request of one connection. `:body` is what is still to be read of it.
-  defstruct [:socket, :method, :body, buffer: "", close?: false]
-
-  @timeout 15_000
+  defstruct [:socket, :method, :body, buffer: "", close?: false, timeout: 15_000]
 
   def get_http_protocol(_request), do: :"HTTP/1.1"
 
-  def read_req_body(request, options), do: read(request, Keyword.get(options, :length, 8_000_000), [])
+  def read_req_body(request, options) do
+    request = %{request | timeout: Keyword.get(options, :read_timeout, 15_000)}
+    read(request, Keyword.get(options, :length, 8_000_000), [])
+  end
 
   defp read(%{body: 0} = request, _most, read), do: {:ok, IO.iodata_to_binary(read), request}
   defp read(request, most, read) when most <= 0, do: {:more, IO.iodata_to_binary(read), request}
@@ -111,8 +117,9 @@ defmodule McpServer.Test.StandInAdapter do
 
   # A client that goes while it sends takes the request with it.
   defp more(request) do
-    case :gen_tcp.recv(request.socket, 0, @timeout) do
+    case :gen_tcp.recv(request.socket, 0, request.timeout) do
       {:ok, data} -> %{request | buffer: request.buffer <> data}
+      {:error, :timeout} -> raise McpServer.Test.StandInTimeout
       {:error, _reason} -> exit(:normal)
     end
   end

@@ -5,7 +5,7 @@ defmodule McpServer.HttpPlug.Answer do
   @compile {:no_warn_undefined, Plug.Conn}
 
   alias McpServer.Http.Relay
-  alias McpServer.HttpPlug.Body
+  alias McpServer.HttpPlug.{Body, Drain}
   alias McpServer.Protocol.HTTP
 
   @type conn :: map()
@@ -28,10 +28,14 @@ defmodule McpServer.HttpPlug.Answer do
     {:ok, send_whole(conn, status, headers, body)}
   end
 
-  @doc "Sends a finished answer."
+  @doc "Sends a finished answer. What is left of a long body is read behind it, and the connection closed."
   @spec send_whole(conn, pos_integer(), [{String.t(), String.t()}], iodata()) :: conn
   def send_whole(conn, status, headers, body) do
-    conn |> put_headers(headers) |> close_if_abandoned() |> Plug.Conn.send_resp(status, body)
+    conn = put_headers(conn, headers)
+
+    if Body.abandoned?(conn) and http_1?(Plug.Conn.get_http_protocol(conn)),
+      do: conn |> close() |> Plug.Conn.send_resp(status, body) |> Drain.run(),
+      else: Plug.Conn.send_resp(conn, status, body)
   end
 
   # To some servers an empty chunk is the end of the stream.
@@ -48,11 +52,7 @@ defmodule McpServer.HttpPlug.Answer do
   defp put_headers(conn, headers), do: Plug.Conn.merge_resp_headers(conn, headers)
 
   # The server would read on otherwise, to find the next request behind the body. HTTP/2 has no such header.
-  defp close_if_abandoned(conn) do
-    if Body.abandoned?(conn) and http_1?(Plug.Conn.get_http_protocol(conn)),
-      do: Plug.Conn.put_resp_header(conn, "connection", "close"),
-      else: conn
-  end
+  defp close(conn), do: Plug.Conn.put_resp_header(conn, "connection", "close")
 
   defp http_1?(protocol), do: protocol in [:"HTTP/1", :"HTTP/1.0", :"HTTP/1.1"]
 end

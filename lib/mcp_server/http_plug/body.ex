@@ -48,7 +48,7 @@ defmodule McpServer.HttpPlug.Body do
   defp receive_all(conn, max), do: receive_slices(conn, %{max: max, began: now(), bytes: 0, slices: []})
 
   defp receive_slices(conn, progress) do
-    case receive_slice(conn) do
+    case receive_slice(conn, @slice, @slice_ms) do
       {:ok, slice, conn} -> conn |> put_state(:read) |> complete(add(progress, slice))
       {:more, slice, conn} -> go_on(conn, add(progress, slice))
       {:error, reason} -> fail(conn, reason)
@@ -71,8 +71,11 @@ defmodule McpServer.HttpPlug.Body do
 
   defp fail(conn, reason), do: {:error, reason, put_state(conn, :partial)}
 
-  defp receive_slice(%{adapter: {adapter, _state}} = conn) do
-    options = [length: most(adapter), read_length: @slice, read_timeout: @slice_ms]
+  @doc "The next bytes of the body, at most `slice` of them where the server counts, within some milliseconds."
+  @spec receive_slice(conn, pos_integer(), pos_integer()) ::
+          {:ok, binary(), conn} | {:more, binary(), conn} | {:error, :timeout | :closed}
+  def receive_slice(%{adapter: {adapter, _state}} = conn, slice, milliseconds) do
+    options = [length: most(adapter, slice), read_length: slice, read_timeout: milliseconds]
 
     with {:error, reason} <- Plug.Conn.read_body(conn, options),
          do: {:error, if(reason == :timeout, do: :timeout, else: :closed)}
@@ -82,8 +85,8 @@ defmodule McpServer.HttpPlug.Body do
   end
 
   # Cowboy's adapter returns once *more* than this has come, however slowly.
-  defp most(Plug.Cowboy.Conn), do: 0
-  defp most(_adapter), do: @slice
+  defp most(Plug.Cowboy.Conn, _slice), do: 0
+  defp most(_adapter, slice), do: slice
 
   defp timeout?(error), do: Map.get(error, :plug_status) in [:request_timeout, 408]
 
