@@ -24,6 +24,9 @@ defmodule McpServer.Conn do
   `input_responses` are never atoms.
 
   For tests a `%McpServer.Conn{session_id: "test"}` is enough.
+
+  Printed, a conn shows the router, the revision, whether there are a session and a principal, and the names under
+  `assigns`. Their values are not shown, for what is printed ends in logs.
   """
 
   defstruct session_id: nil,
@@ -109,4 +112,23 @@ defmodule McpServer.Conn do
   @spec assign(t, keyword | %{atom => term}) :: t
   def assign(%__MODULE__{} = conn, values),
     do: Enum.reduce(values, conn, fn {key, value}, acc -> assign(acc, key, value) end)
+end
+
+defimpl Inspect, for: McpServer.Conn do
+  # No value of a client's or of an application's.
+  def inspect(conn, options) do
+    shown = [
+      router: conn.router,
+      protocol_version: conn.protocol_version,
+      session?: conn.session_id != nil,
+      principal?: conn.principal != nil,
+      assigns: names(conn.assigns)
+    ]
+
+    fields = for {name, value} <- shown, do: "#{name}: #{Kernel.inspect(value, limit: options.limit)}"
+    "#McpServer.Conn<#{Enum.join(fields, ", ")}>"
+  end
+
+  defp names(%{} = assigns), do: assigns |> Map.keys() |> Enum.filter(&is_atom/1) |> Enum.sort()
+  defp names(_other), do: []
 end

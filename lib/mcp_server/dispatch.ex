@@ -107,6 +107,6 @@ defmodule McpServer.Dispatch do
   defp limit(catalog, request, outcome, reply, max_bytes) do
     if IO.iodata_length(reply) <= max_bytes,
       do: {outcome, reply},
-      else: Answer.failure(catalog, request, Failure.invalid("the result is larger than #{max_bytes} bytes"))
+      else: Answer.failure(catalog, request, Failure.too_large(max_bytes))
   end
 end

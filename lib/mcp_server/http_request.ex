@@ -18,7 +18,13 @@ defmodule McpServer.HttpRequest do
   | `request_path`, `query_string` | of the request's target |
   | `req_headers` | `{name, value}`, names in lower case |
   | `remote_ip` | the peer's address; a proxy's where there is one |
+
+  Printed, a request shows its method, its path and its peer. Headers and query hold tokens, and a hook that raises
+  would write them to the log.
   """
+
+  # Tokens stand in headers and in queries.
+  @derive {Inspect, only: [:method, :request_path, :remote_ip]}
 
   @enforce_keys [:method, :request_path]
   defstruct [:method, :request_path, :remote_ip, query_string: "", req_headers: []]

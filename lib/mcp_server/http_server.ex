@@ -112,7 +112,7 @@ defmodule McpServer.HttpServer do
 
   require Logger
 
-  alias McpServer.{Catalog, Limit}
+  alias McpServer.{Catalog, Limit, Outline}
   alias McpServer.Http.{Listener, Mount, Resources, Sessions, Workers}
 
   @native [
@@ -325,6 +325,9 @@ defmodule McpServer.HttpServer do
     for worker <- Workers.all(state.mount.id), do: send(worker, {:mcp_catalog, catalog})
     %{state | catalog: catalog}
   end
+
+  @doc false
+  def format_status(status), do: Outline.status(status)
 
   @impl true
   def terminate(_reason, %{mount: mount, settings: %{drain: grace}} = state) do

@@ -60,6 +60,8 @@ defmodule McpServer.Request do
           repairs: [McpServer.Schema.Validator.repair()]
         }
 
+  # The rest is the client's data.
+  @derive {Inspect, only: [:method, :revision, :kind]}
   @enforce_keys [:id, :method, :revision, :kind]
   defstruct [
     :id,

@@ -2,33 +2,69 @@ defmodule McpServer.Dispatch.Failure do
   @moduledoc false
   # A call that went wrong: what happened, for the log, and an id that connects the log line with the
   # answer the peer got.
+  #
+  # The line shows no data: a term that was raised, matched or returned can hold a client's token, its arguments
+  # or a sealed state. Of a term it shows the outline, of a stack the arities. The text of an exception is its
+  # author's, but for what a library has quoted in it.
 
   require Logger
 
+  alias McpServer.Outline
+
   @enforce_keys [:id, :kind, :reason]
-  defstruct [:id, :kind, :reason, stacktrace: []]
+  defstruct [:id, :kind, :reason, stacktrace: [], secrets: []]
 
   @type kind :: :error | :throw | :exit | :killed | :timeout | :invalid_result
   @type t :: %__MODULE__{
           id: String.t(),
           kind: kind(),
           reason: term(),
-          stacktrace: Exception.stacktrace()
+          stacktrace: Exception.stacktrace(),
+          secrets: [String.t()]
         }
 
   # A log line has to stay below 8 KiB whatever a handler raises; the rest is for the formatter.
   @max_line_bytes 7_168
   @max_banner_bytes 1_024
-  @inspect_options [limit: 20, printable_limit: 1_024, width: 120]
+  # Of a text that is longer than this, no more is searched for what must not be shown.
+  @max_text_bytes 64 * 1024
+  # What is shorter is a word of any text.
+  @min_secret_bytes 6
+
+  # Exceptions whose message is a sentence and a term.
+  @terms %{
+    MatchError => "no match of right hand side value: ",
+    CaseClauseError => "no case clause matching: ",
+    WithClauseError => "no with clause matching: ",
+    TryClauseError => "no try clause matching: ",
+    BadMapError => "expected a map, got: ",
+    BadFunctionError => "expected a function, got: "
+  }
 
   @doc "A failure that the handler's code ran into."
   @spec new(:error | :throw | :exit, term(), Exception.stacktrace()) :: t()
   def new(kind, reason, stacktrace),
     do: %__MODULE__{id: id(), kind: kind, reason: reason, stacktrace: stacktrace}
 
+  @doc "The failure of a hook that was given the head of a request: what the headers held is not shown, whoever wrote it."
+  @spec new(:error | :throw | :exit, term(), Exception.stacktrace(), head :: map()) :: t()
+  def new(kind, reason, stacktrace, %{headers: headers, target: target}),
+    do: %{new(kind, reason, stacktrace) | secrets: secrets([target | Enum.map(headers, &elem(&1, 1))])}
+
+  defp secrets(values) do
+    values
+    |> Enum.flat_map(&[&1 | String.split(&1, [" ", ",", ";", "=", "?", "&", "\""])])
+    |> Enum.filter(&(byte_size(&1) >= @min_secret_bytes))
+    |> Enum.uniq()
+  end
+
   @doc "The handler returned what cannot be sent."
   @spec invalid(term()) :: t()
   def invalid(reason), do: %__MODULE__{id: id(), kind: :invalid_result, reason: reason}
+
+  @doc "The handler returned more than may be sent."
+  @spec too_large(pos_integer()) :: t()
+  def too_large(max_bytes), do: invalid({:too_large, max_bytes})
 
   @doc "The process was ended from outside."
   @spec killed(term()) :: t()
@@ -49,51 +85,85 @@ defmodule McpServer.Dispatch.Failure do
 
   @doc "What happened, in at most 1 KiB."
   @spec banner(t()) :: String.t()
-  def banner(failure), do: failure |> describe() |> clip(@max_banner_bytes)
+  def banner(failure), do: failure |> describe() |> without(failure.secrets) |> clip(@max_banner_bytes)
+
+  defp without(text, []), do: text
+
+  defp without(text, secrets), do: text |> cut(@max_text_bytes) |> String.replace(secrets, "...")
 
   defp describe(%{kind: :timeout, reason: milliseconds}), do: "timed out after #{milliseconds} ms"
 
   defp describe(%{kind: :killed, reason: :killed}),
     do: "the process was killed, by itself, by another or for the size of its heap"
 
-  defp describe(%{kind: :killed, reason: reason}), do: "the process was ended: #{inspect(reason, @inspect_options)}"
-  defp describe(%{kind: :invalid_result, reason: text}) when is_binary(text), do: "invalid handler result: #{text}"
+  defp describe(%{kind: :killed, reason: reason}), do: "the process was ended: #{Outline.of(reason)}"
+
+  defp describe(%{kind: :invalid_result, reason: {:too_large, max_bytes}}) when is_integer(max_bytes),
+    do: "invalid handler result: the result is larger than #{max_bytes} bytes"
+
+  # What is wrong with an envelope: its places, and none of its data.
+  defp describe(%{kind: :invalid_result, reason: {McpServer.Envelope, reason}}) when is_binary(reason),
+    do: "invalid handler result: #{reason}"
+
+  defp describe(%{kind: :invalid_result, reason: {McpServer.Envelope, reason}}),
+    do: describe(%{kind: :invalid_result, reason: reason})
 
   defp describe(%{kind: :invalid_result, reason: exception}) when is_exception(exception),
     do: "invalid handler result: #{message(exception)}"
 
   defp describe(%{kind: :invalid_result, reason: {:output_schema, problems}}) do
-    lines = for problem <- problems, do: Map.get(problem, :message) || inspect(problem, @inspect_options)
+    lines = for problem <- problems, do: Map.get(problem, :message) || Outline.of(problem)
     "invalid handler result: structured content does not fit the output schema: #{Enum.join(lines, "; ")}"
   end
 
-  defp describe(%{kind: :invalid_result, reason: returned}),
-    do: "invalid handler result: #{inspect(returned, @inspect_options)}"
+  defp describe(%{kind: :invalid_result, reason: returned}), do: "invalid handler result: #{Outline.of(returned)}"
 
   # Not `Exception.format_banner/3`: it prints terms of any size in full before they could be cut.
   defp describe(%{kind: :error, reason: reason} = failure) do
-    case reason do
-      exception when is_exception(exception) -> "** (#{inspect(exception.__struct__)}) #{message(exception)}"
-      reason -> normalize(reason, failure.stacktrace)
-    end
-  end
-
-  defp describe(%{kind: :throw, reason: reason}), do: "** (throw) #{inspect(reason, @inspect_options)}"
-  defp describe(%{kind: :exit, reason: reason}), do: "** (exit) #{inspect(reason, @inspect_options)}"
-
-  # Erlang's error terms that Elixir knows as exceptions read better as such.
-  defp normalize(reason, stacktrace) do
-    case Exception.normalize(:error, reason, stacktrace) do
-      %ErlangError{} -> "** (error) #{inspect(reason, @inspect_options)}"
+    # Erlang's error terms that Elixir knows as exceptions read better as such.
+    case Exception.normalize(:error, reason, failure.stacktrace) do
+      %ErlangError{} -> "** (error) #{Outline.of(original(reason))}"
       exception -> "** (#{inspect(exception.__struct__)}) #{message(exception)}"
     end
   end
 
+  defp describe(%{kind: :throw, reason: reason}), do: "** (throw) #{Outline.of(reason)}"
+  defp describe(%{kind: :exit, reason: reason}), do: "** (exit) #{Outline.of(reason)}"
+
+  defp original(%ErlangError{original: original}), do: original
+  defp original(reason), do: reason
+
+  defp message(%module{term: term}) when is_map_key(@terms, module), do: @terms[module] <> Outline.of(term)
+  defp message(%KeyError{key: key, term: term}), do: "key #{Outline.of(key)} not found in: #{Outline.of(term)}"
+
+  defp message(%BadStructError{struct: struct, term: term}),
+    do: "expected a struct named #{inspect(struct)}, got: #{Outline.of(term)}"
+
+  defp message(%BadBooleanError{operator: operator, term: term}),
+    do: "expected a boolean on left-side of #{inspect(operator)}, got: #{Outline.of(term)}"
+
+  defp message(%BadArityError{function: function, args: args}),
+    do: "#{inspect(function)} called with #{length(args)} arguments"
+
+  defp message(%Protocol.UndefinedError{protocol: protocol, value: value}),
+    do: "protocol #{inspect(protocol)} not implemented for #{Outline.of(value)}"
+
+  # These name a function, and `raise "text"` says what its author wrote.
+  defp message(%module{} = exception) when module in [FunctionClauseError, UndefinedFunctionError, RuntimeError],
+    do: text(exception)
+
+  defp message(exception), do: exception |> text() |> without_quoted()
+
   # `message/1` of a user's exception is the user's code.
-  defp message(exception) do
-    text = Exception.message(exception)
-    if String.valid?(clip(text, 4_096)), do: text, else: inspect(exception, @inspect_options)
+  defp text(exception) do
+    text = exception |> Exception.message() |> cut(@max_text_bytes)
+    if String.valid?(clip(text, 4_096)), do: text, else: "an exception whose message is no text"
   end
+
+  # A library that quotes a value has inspected it. Without backtracking: the text is of any form.
+  @quoted ~r/"(?:[^"\\]++|\\.)*+(?:"|\z)|(?<!\w)'(?:[^'\\]++|\\.)*+'|<<[^>]*+(?:>>|\z)/s
+
+  defp without_quoted(text), do: Regex.replace(@quoted, text, "\"...\"")
 
   defp trace([]), do: ""
 
@@ -109,6 +179,9 @@ defmodule McpServer.Dispatch.Failure do
     do: {function, length(arguments), where}
 
   defp without_arguments(frame), do: frame
+
+  defp cut(text, max_bytes) when byte_size(text) <= max_bytes, do: text
+  defp cut(text, max_bytes), do: binary_part(text, 0, max_bytes)
 
   # Cuts between characters; what was no text is left to the caller to notice.
   defp clip(text, max_bytes) when byte_size(text) <= max_bytes, do: text

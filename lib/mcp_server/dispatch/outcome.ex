@@ -76,7 +76,7 @@ defmodule McpServer.Dispatch.Outcome do
 
   # The reason goes to the log: what is wrong with the envelope, not what is in it.
   defp envelope(envelope, request_id) do
-    with {:error, reason} <- Envelope.to_call_result(envelope, request_id), do: {:invalid, reason}
+    with {:error, reason} <- Envelope.to_call_result(envelope, request_id), do: {:invalid, {Envelope, reason}}
   end
 
   defp prompt({:ok, returned}), do: prompt(returned)

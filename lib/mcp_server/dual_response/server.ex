@@ -6,6 +6,7 @@ defmodule McpServer.DualResponse.Server do
   use GenServer
 
   alias McpServer.DualResponse.{Error, Events, Options, Storage}
+  alias McpServer.Outline
 
   # Deleted in one go; then messages are looked at, and the sweep goes on.
   @batch 500
@@ -56,6 +57,9 @@ defmodule McpServer.DualResponse.Server do
     Events.emit(options, :expired, %{count: count}, %{})
     schedule(state, if(count == @batch, do: 0, else: options.cleanup_interval))
   end
+
+  @doc false
+  def format_status(status), do: Outline.status(status)
 
   # A process that crashed or was killed leaves the store to the one that takes its place.
   @impl true

@@ -4,23 +4,25 @@ defmodule McpServer.DualResponse.Trouble do
 
   require Logger
 
-  @inspect_options [limit: 20, printable_limit: 1_024, width: 120]
+  alias McpServer.Dispatch.Failure
+  alias McpServer.Outline
+
   @max_bytes 4_096
 
   @doc "Logs what `what` of a server did instead of its work."
   @spec log(atom, String.t(), term) :: :ok
   def log(server, what, answer), do: Logger.error(clip("#{inspect(server)}: #{what} #{describe(answer)}"))
 
-  defp describe({:failed, kind, reason, stacktrace}), do: "failed: #{banner(kind, reason)}#{trace(stacktrace)}"
+  defp describe({:failed, kind, reason, stacktrace}),
+    do: "failed: #{Failure.banner(Failure.new(kind, reason, []))}#{trace(stacktrace)}"
+
   defp describe(:timeout), do: "took too long"
-  defp describe({:down, reason}), do: "was ended: #{inspect(reason, @inspect_options)}"
-  defp describe({:error, reason}), do: "failed: #{inspect(reason, @inspect_options)}"
-  defp describe(other), do: "answered #{inspect(other, @inspect_options)}"
+  defp describe({:down, reason}), do: "was ended: #{Outline.of(reason)}"
+  defp describe({:error, reason}), do: "failed: #{reason(reason)}"
+  defp describe(other), do: "answered #{Outline.of(other)}"
 
-  defp banner(:error, exception) when is_exception(exception),
-    do: "** (#{inspect(exception.__struct__)}) #{Exception.message(exception)}"
-
-  defp banner(kind, reason), do: "** (#{kind}) #{inspect(reason, @inspect_options)}"
+  defp reason(exception) when is_exception(exception), do: Failure.banner(Failure.new(:error, exception, []))
+  defp reason(reason), do: Outline.of(reason)
 
   # Arguments in a stack trace are data, of any size.
   defp trace(stacktrace) do

@@ -8,8 +8,7 @@ defmodule McpServer.Http.Desk do
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Options, Pages, Rows}
   alias McpServer.Http.{Exchange, Listener, RowStream, Workers}
-  alias McpServer.HttpRequest
-  alias McpServer.Results
+  alias McpServer.{HttpRequest, Outline, Results}
 
   # A resource with its sample fits into this, so that finding one costs no garbage collection.
   @heap_words 4_181
@@ -196,6 +195,9 @@ defmodule McpServer.Http.Desk do
     Process.exit(pid, :kill)
     %{entry | exchange: exchange, phase: {:late, phase}}
   end
+
+  @doc false
+  def format_status(status), do: Outline.status(status)
 
   defp now, do: System.monotonic_time(:millisecond)
 end

@@ -6,7 +6,7 @@ defmodule McpServer.Http.Ingress do
 
   require Logger
 
-  alias McpServer.{Catalog, Conn}
+  alias McpServer.{Catalog, Conn, Outline}
   alias McpServer.Dispatch.Failure
   alias McpServer.Http.{Exchange, Listener, Mount, Proxy, Sessions, Workers}
   alias McpServer.HttpRequest
@@ -92,7 +92,7 @@ defmodule McpServer.Http.Ingress do
   defp principal(%Mount{authorize: nil}, _head), do: {:ok, nil}
 
   defp principal(mount, head) do
-    case hook(mount.authorize, Map.get_lazy(head, :plug, fn -> HttpRequest.new(head) end)) do
+    case hook("authorize:", mount.authorize, head) do
       {:ok, {:ok, principal}} ->
         {:ok, principal}
 
@@ -103,7 +103,7 @@ defmodule McpServer.Http.Ingress do
         refused(:unauthorized, Mount.challenge(mount, if(token?(head), do: "invalid_token"), []))
 
       {:ok, other} ->
-        broken("authorize: returned #{inspect(other, limit: 5, printable_limit: 100)}")
+        broken("authorize: returned #{Outline.of(other)}")
 
       :failed ->
         refused(:internal_error, nil)
@@ -122,15 +122,20 @@ defmodule McpServer.Http.Ingress do
 
   defp token?(head), do: Enum.any?(head.headers, fn {name, _value} -> String.downcase(name) == "authorization" end)
 
-  defp hook(hook, argument) do
+  # What a hook raises with can hold what it was given: no header reaches the log.
+  defp hook(name, hook, head) do
     {:ok, timer} = :timer.kill_after(@hook_ms)
-    result = Mount.call_hook(hook, argument)
-    :timer.cancel(timer)
-    {:ok, result}
-  catch
-    kind, reason ->
-      Failure.log(Failure.new(kind, reason, __STACKTRACE__), "authorize: of an HTTP request")
-      :failed
+
+    try do
+      {:ok, Mount.call_hook(hook, Map.get_lazy(head, :plug, fn -> HttpRequest.new(head) end))}
+    catch
+      kind, reason ->
+        Failure.log(Failure.new(kind, reason, __STACKTRACE__, head), "#{name} of an HTTP request")
+        :failed
+    after
+      # A plug's process serves other requests once this one is over.
+      :timer.cancel(timer)
+    end
   end
 
   # Where it belongs, from the head alone.
@@ -147,9 +152,11 @@ defmodule McpServer.Http.Ingress do
 
   defp elsewhere(request, node, id, read, state) do
     with_body(request, read, state, fn body, state ->
-      known = %{principal: request.principal, base: base(request)}
-      Proxy.forward(node, request.exchange, id, request.head, known, body)
-      state
+      with_base(request, state, fn base ->
+        known = %{principal: request.principal, base: base}
+        Proxy.forward(node, request.exchange, id, request.head, known, body)
+        state
+      end)
     end)
   end
 
@@ -195,8 +202,10 @@ defmodule McpServer.Http.Ingress do
         state
 
       outcome ->
-        origin = %{catalog: catalog, base: base(request), bytes: byte_size(body), events?: facts.events}
-        deliver(request, session, outcome, origin, state)
+        with_base(request, state, fn base ->
+          origin = %{catalog: catalog, base: base, bytes: byte_size(body), events?: facts.events}
+          deliver(request, session, outcome, origin, state)
+        end)
     end
   end
 
@@ -249,23 +258,22 @@ defmodule McpServer.Http.Ingress do
   end
 
   # What the handler's conn starts from: of a plug its assigns, or what `init:` makes of it.
-  defp base(%{mount: mount, principal: principal, head: head}) do
-    base = base_of(mount, head)
-    %Conn{base | principal: principal || base.principal}
+  defp with_base(%{mount: mount, principal: principal, head: head} = request, state, fun) do
+    case base(mount, head) do
+      {:ok, %Conn{} = base} -> fun.(%Conn{base | principal: principal || base.principal})
+      :failed -> answer(request.exchange, HTTP.answer(:internal_error), state)
+      {:ok, other} -> answer(request.exchange, no_conn(other), state)
+    end
   end
 
-  defp base_of(_mount, %{known: %{base: base}}), do: base
-  defp base_of(%{init: nil} = mount, %{plug: plug}), do: %Conn{assigns: Map.merge(mount.assigns, plug.assigns)}
-  defp base_of(%{init: nil} = mount, _head), do: %Conn{assigns: mount.assigns}
+  defp base(_mount, %{known: %{base: base}}), do: {:ok, base}
+  defp base(%{init: nil} = mount, %{plug: plug}), do: {:ok, %Conn{assigns: Map.merge(mount.assigns, plug.assigns)}}
+  defp base(%{init: nil} = mount, _head), do: {:ok, %Conn{assigns: mount.assigns}}
+  defp base(mount, head), do: hook("init:", mount.init, head)
 
-  defp base_of(mount, %{plug: plug}) do
-    %Conn{} = base = Mount.call_hook(mount.init, plug)
-    base
-  end
-
-  defp base_of(mount, head) do
-    %Conn{} = base = Mount.call_hook(mount.init, HttpRequest.new(head))
-    base
+  defp no_conn(other) do
+    Logger.error("MCP init: returned #{Outline.of(other)}, expected a %McpServer.Conn{}")
+    HTTP.answer(:internal_error)
   end
 
   defp answer(exchange, {status, headers, body}, state) do

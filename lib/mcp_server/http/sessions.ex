@@ -7,7 +7,7 @@ defmodule McpServer.Http.Sessions do
 
   use GenServer
 
-  alias McpServer.{Connection, Session}
+  alias McpServer.{Connection, Outline, Session}
   alias McpServer.Http.{Mount, Node}
 
   @table __MODULE__
@@ -147,6 +147,9 @@ defmodule McpServer.Http.Sessions do
   end
 
   def handle_info(_message, state), do: {:noreply, state}
+
+  @doc false
+  def format_status(status), do: Outline.status(status)
 
   defp release(state, :ending), do: state
 

@@ -69,7 +69,7 @@ defmodule McpServer.Tasks.Runner do
   defp sized({:ok, result}, bytes, max_bytes) when bytes + @around <= max_bytes, do: {:sized, result, bytes}
 
   defp sized({:ok, _result}, _bytes, max_bytes),
-    do: {:failure, Failure.invalid("the result is larger than #{max_bytes - @around} bytes")}
+    do: {:failure, Failure.too_large(max_bytes - @around)}
 
   defp sized({:error, text}, _bytes, _max_bytes), do: {:error, text}
 
@@ -113,10 +113,11 @@ defmodule McpServer.Tasks.Runner do
   defp failed(text), do: %CallResult{content: [Content.text(text)], is_error: true}
 
   @doc "The outcome of a task whose process ended without one."
-  @spec killed(String.t(), term()) :: Entry.outcome()
-  def killed(id, reason) do
+  @spec killed(term()) :: Entry.outcome()
+  def killed(reason) do
     failure = Failure.killed(reason)
-    Failure.log(failure, "task #{id}")
+    # Not the id: whoever knows it may ask for the task.
+    Failure.log(failure, "task")
     {:result, failed(Answer.failure_text(failure))}
   end
 end

@@ -7,7 +7,7 @@ defmodule McpServer.Tasks.Server do
 
   alias McpServer.Http.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner}
-  alias McpServer.{Limit, Telemetry}
+  alias McpServer.{Limit, Outline, Telemetry}
 
   @options [
     max_tasks: 1_000,
@@ -50,6 +50,9 @@ defmodule McpServer.Tasks.Server do
     :ets.new(__MODULE__, [:named_table, :protected, read_concurrency: true])
     {:ok, %{options: options, count: 0, bytes: 0, owners: %{}, runners: %{}, waiters: %{}, asking: %{}, sizes: %{}}}
   end
+
+  @doc false
+  def format_status(status), do: Outline.status(status)
 
   @impl true
   def handle_call({:create, owner, %{request: request} = call, conn, heap}, _from, state) do
@@ -175,7 +178,7 @@ defmodule McpServer.Tasks.Server do
   # A runner reports its outcome before it ends; one that did not was killed.
   defp ended(state, id, reason) do
     case running(id) do
-      {:ok, owner, entry} -> settle(state, owner, Entry.finish(entry, Runner.killed(id, reason)), 0)
+      {:ok, owner, entry} -> settle(state, owner, Entry.finish(entry, Runner.killed(reason)), 0)
       :over -> state
     end
   end

@@ -86,9 +86,14 @@ defmodule McpServer.DualResponse.Rest.Access do
     {:ok, run(hook, arguments)}
   catch
     kind, reason ->
-      Failure.log(Failure.new(kind, reason, __STACKTRACE__), "#{name} of a request for a stored result")
+      failure = Failure.new(kind, reason, __STACKTRACE__, head(arguments))
+      Failure.log(failure, "#{name} of a request for a stored result")
       :failed
   end
+
+  # Of the caller, a `%McpServer.HttpRequest{}` or a `Plug.Conn`: what must not be in the log.
+  defp head([%{req_headers: headers, query_string: query} | _others]), do: %{headers: headers, target: query}
+  defp head(_no_request), do: %{headers: [], target: ""}
 
   # Many hooks match on a resource: what they do without one is no failure.
   defp quietly(hook, arguments) do

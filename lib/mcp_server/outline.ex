@@ -1,0 +1,86 @@
+defmodule McpServer.Outline do
+  @moduledoc false
+  # A term without its text, for the log: what went wrong with a term shows in its form, and its text can be a
+  # client's token. Atoms, numbers and the forms of tuples, lists and maps stay; strings, structs and names that
+  # are strings become placeholders.
+
+  defmodule Placeholder do
+    @moduledoc false
+    defstruct [:text]
+
+    defimpl Inspect do
+      def inspect(%{text: text}, _options), do: text
+    end
+  end
+
+  # More of a term is left out before it is looked at.
+  @max_items 20
+  @max_depth 8
+  @inspect_options [limit: 50, printable_limit: 256, width: 120]
+
+  @doc """
+  The form of a term.
+
+      iex> McpServer.Outline.of({:error, "secret", %{user: "ada", age: 36}})
+      ~s({:error, #String<6 bytes>, %{age: 36, user: #String<3 bytes>}})
+      iex> McpServer.Outline.of([%{"token" => "secret"}, 'secret', %URI{host: "secret"}])
+      "[#Map<1 key>, #Charlist<...>, #URI<...>]"
+  """
+  @spec of(term()) :: String.t()
+  def of(term), do: term |> outline(@max_depth) |> inspect(@inspect_options)
+
+  @doc """
+  What `:sys.get_status/1` and a crash report may show of a process that holds what clients and applications gave it.
+  """
+  @spec status(map()) :: map()
+  def status(status) do
+    status
+    |> Map.replace(:log, [])
+    |> Map.replace(:message, :hidden)
+    |> replace(:state)
+    |> replace(:reason)
+  end
+
+  defp replace(status, key) when is_map_key(status, key), do: Map.update!(status, key, &of/1)
+  defp replace(status, _key), do: status
+
+  defp outline(term, _depth) when is_bitstring(term) and not is_binary(term), do: placeholder("Bitstring", "...")
+  defp outline(term, _depth) when is_binary(term), do: placeholder("String", "#{byte_size(term)} bytes")
+  defp outline(term, 0) when is_tuple(term) or is_list(term) or is_map(term), do: %Placeholder{text: "..."}
+  defp outline(term, depth) when is_tuple(term), do: tuple(term, depth - 1)
+  defp outline([], _depth), do: []
+  defp outline(term, depth) when is_list(term), do: list(term, depth - 1)
+  defp outline(%module{}, _depth), do: placeholder(inspect(module), "...")
+  defp outline(term, depth) when is_map(term), do: map(term, depth - 1)
+  defp outline(term, _depth), do: term
+
+  defp tuple(term, depth) when tuple_size(term) <= @max_items,
+    do: term |> Tuple.to_list() |> Enum.map(&outline(&1, depth)) |> List.to_tuple()
+
+  defp tuple(term, _depth), do: placeholder("Tuple", "#{tuple_size(term)} elements")
+
+  # Integers in a row read as text, whoever prints them.
+  defp list(term, depth) do
+    if characters?(term, @max_items), do: placeholder("Charlist", "..."), else: elements(term, depth, @max_items)
+  end
+
+  defp characters?([character | rest], left) when left > 0 and character in 0..0x10FFFF, do: characters?(rest, left - 1)
+  defp characters?(_rest, 0), do: true
+  defp characters?(rest, _left), do: rest == []
+
+  defp elements([element | rest], depth, left) when left > 0,
+    do: [outline(element, depth) | elements(rest, depth, left - 1)]
+
+  defp elements([], _depth, _left), do: []
+  defp elements([_element | _rest], _depth, _left), do: [%Placeholder{text: "..."}]
+  # The end of an improper list.
+  defp elements(rest, depth, _left), do: outline(rest, depth)
+
+  defp map(term, depth) do
+    if map_size(term) <= @max_items and Enum.all?(Map.keys(term), &is_atom/1),
+      do: Map.new(term, fn {name, value} -> {name, outline(value, depth)} end),
+      else: placeholder("Map", if(map_size(term) == 1, do: "1 key", else: "#{map_size(term)} keys"))
+  end
+
+  defp placeholder(kind, text), do: %Placeholder{text: "##{kind}<#{text}>"}
+end
