@@ -74,6 +74,7 @@ defmodule McpServer.Stdio do
   | `:max_method_bytes` | `256` | a method |
   | `:max_name_bytes` | `128` | the name of a tool or prompt |
   | `:max_uri_bytes` | `8_192` | a URI |
+  | `:max_meta_bytes` | 16 KiB | `_meta`; and each of `clientInfo` and `capabilities` of `initialize` |
   | `:max_batch` | `50` | messages of a batch (2025-03-26) |
   | `:assigns` | `%{}` | what every `McpServer.Conn` has under `assigns` |
 

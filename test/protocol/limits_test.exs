@@ -20,7 +20,8 @@ for kind <- McpServer.LimitsPeers.kinds() do
       max_id_bytes: 8,
       max_method_bytes: 24,
       max_name_bytes: 6,
-      max_uri_bytes: 24
+      max_uri_bytes: 24,
+      max_meta_bytes: 240
     ]
 
     setup context, do: {:ok, server: LimitsPeers.start(@kind, context, @small)}
@@ -94,6 +95,18 @@ for kind <- McpServer.LimitsPeers.kinds() do
       assert fine(server, call("{}", meta: ~s("progressToken":"12345678")))
       message = "Invalid params: _meta.progressToken is longer than 8 bytes"
       assert refused(server, call("{}", meta: ~s("progressToken":"123456789"))) == {-32_602, message, 1}
+    end
+
+    test "#{kind}: _meta, however it is filled", %{server: server} do
+      of = fn bytes, member ->
+        [_all, meta] = Regex.run(~r/"_meta":(.*)}}$/, call("{}", meta: ~s(#{member}:"")))
+        call("{}", meta: ~s(#{member}:"#{String.duplicate("x", bytes - byte_size(meta))}"))
+      end
+
+      for member <- [~s("x"), ~s("io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"x")] do
+        assert fine(server, of.(240, member))
+        assert refused(server, of.(241, member)) == {-32_602, "Invalid params: _meta is longer than 240 bytes", 1}
+      end
     end
 
     test "#{kind}: methods", %{server: server} do

@@ -28,12 +28,13 @@ defmodule McpServer.Connection.Options do
     {:max_method_bytes, 256, 65_536},
     {:max_name_bytes, 128, 65_536},
     {:max_uri_bytes, 8 * 1024, 65_536},
+    {:max_meta_bytes, 16 * 1024, 1024 * 1024},
     {:max_batch, 50, 1_000}
   ]
 
   @bounds @calls ++ @messages
   @units Map.new(@bounds, fn {name, _default, unit} -> {name, unit} end)
-  @message_names Enum.map(@messages, &elem(&1, 0))
+  @message_names [:max_subscriptions | Enum.map(@messages, &elem(&1, 0))]
   @own %{callers: [], assigns: %{}, overload: :wait, max_message_bytes: 10 * 1024 * 1024}
   @defaults Map.merge(Map.new(@bounds, fn {name, default, _unit} -> {name, default} end), @own)
 

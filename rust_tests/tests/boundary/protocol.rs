@@ -399,6 +399,70 @@ fn m22_a_stateless_request_carries_version_and_capabilities() {
 }
 
 #[test]
+fn what_a_client_says_of_itself_is_bounded() {
+    let limits = MessageLimits {
+        max_meta_bytes: 300,
+        ..MessageLimits::default()
+    };
+    let catalog = server();
+    let refusal = |facts, message: &Value| match admit(
+        &catalog,
+        facts,
+        message.to_string().as_bytes(),
+        &limits,
+    ) {
+        Admission::Answer(answer) => {
+            let reply: Value = serde_json::from_slice(&answer.body).expect("the answer is JSON");
+            assert_eq!(reply["error"]["code"], -32602);
+            assert_eq!(answer.status, 400);
+            reply["error"]["message"].as_str().map(str::to_owned)
+        }
+        _admitted => None,
+    };
+    // An object of so many bytes that begins with these members.
+    let filled = |mut object: Value, bytes: usize| {
+        object["x"] = json!("");
+        let empty = object.to_string().len();
+        object["x"] = json!("x".repeat(bytes - empty));
+        object
+    };
+    let too_long = |name: &str| Some(format!("Invalid params: {name} is longer than 300 bytes"));
+
+    for (facts, mut message) in [
+        (NO_SESSION, modern("tools/list", json!({}))),
+        (
+            NO_SESSION,
+            modern("subscriptions/listen", json!({"notifications": {}})),
+        ),
+        (
+            session(SESSION),
+            request("tools/list", json!({"_meta": {}})),
+        ),
+        (session(SESSION), request("ping", json!({"_meta": {}}))),
+    ] {
+        let meta = message["params"]["_meta"].take();
+        message["params"]["_meta"] = filled(meta.clone(), 300);
+        assert_eq!(refusal(facts, &message), None);
+        message["params"]["_meta"] = filled(meta, 301);
+        assert_eq!(refusal(facts, &message), too_long("_meta"));
+    }
+
+    let info = json!({"name": "c", "version": "1"});
+    for name in ["capabilities", "clientInfo", "_meta"] {
+        let ask = |bytes| {
+            let mut message = request(
+                "initialize",
+                json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}),
+            );
+            message["params"][name] = filled(info.clone(), bytes);
+            message
+        };
+        assert_eq!(refusal(NO_SESSION, &ask(300)), None);
+        assert_eq!(refusal(NO_SESSION, &ask(301)), too_long(name));
+    }
+}
+
+#[test]
 fn m23_methods_that_2026_07_28_removed_are_not_found() {
     for method in [
         "initialize",

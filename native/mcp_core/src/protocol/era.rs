@@ -26,13 +26,14 @@ pub(super) fn admit_request<'c, 'a, J: Json>(
     params: Option<View<'_, 'a>>,
     limits: &MessageLimits,
 ) -> (Revision, Admitted<'c, 'a>) {
+    let sized = meta::check_size(meta::of(params), "_meta", limits);
     let stateless = facts.is_stateless()
         || meta::claims_stateless(params)
         || (facts.session.is_none() && Method::is_stateless_only(method));
     if stateless {
         return (
             Revision::NEWEST,
-            admit_stateless(catalog, facts, id, method, params, limits),
+            sized.and_then(|()| admit_stateless(catalog, facts, id, method, params, limits)),
         );
     }
     let revision = facts
@@ -40,9 +41,10 @@ pub(super) fn admit_request<'c, 'a, J: Json>(
         .map_or(Revision::NEWEST_SESSION, |session| session.revision);
     let admitted = facts
         .check_session_version()
+        .and(sized)
         .and_then(|()| match facts.session {
             Some(session) => admit_in_session(catalog, session, id, method, params, limits),
-            None => admit_before_session(catalog, facts, id, method, params),
+            None => admit_before_session(catalog, facts, id, method, params, limits),
         });
     (revision, admitted)
 }
@@ -107,11 +109,11 @@ fn admit_before_session<'c, 'a, J: Json>(
     id: &Id,
     method: &str,
     params: Option<View<'_, 'a>>,
+    limits: &MessageLimits,
 ) -> Admitted<'c, 'a> {
     match Method::find(method, Revision::NEWEST_SESSION) {
-        Some(Method::Initialize) => {
-            open_session(catalog, id, params).map(|opening| Admission::Open(Box::new(opening)))
-        }
+        Some(Method::Initialize) => open_session(catalog, id, params, limits)
+            .map(|opening| Admission::Open(Box::new(opening))),
         Some(Method::Ping) => Ok(kept(id, EMPTY_RESULT)),
         _ if facts.http.is_some() => Err(Refusal::session_missing()),
         Some(_) => Err(Refusal::invalid_request(

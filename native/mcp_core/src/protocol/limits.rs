@@ -22,6 +22,11 @@ pub struct MessageLimits {
     pub max_name_bytes: usize,
     /// Bytes of a URI. Default: 8 KiB.
     pub max_uri_bytes: usize,
+    /// Bytes of `_meta`, and of the client's data in `initialize`: `clientInfo` and `capabilities`, each for
+    /// itself. Default: 16 KiB.
+    pub max_meta_bytes: usize,
+    /// URIs in the filter of `subscriptions/listen`. Default: 1,000.
+    pub max_subscriptions: usize,
     /// Messages of a batch (2025-03-26, the only revision with batches). Default: 50.
     pub max_batch: usize,
 }
@@ -33,6 +38,8 @@ impl Default for MessageLimits {
             envelope: EnvelopeLimits::default(),
             max_name_bytes: 128,
             max_uri_bytes: 8 * 1024,
+            max_meta_bytes: 16 * 1024,
+            max_subscriptions: 1_000,
             max_batch: 50,
         }
     }

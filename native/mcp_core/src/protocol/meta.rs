@@ -36,6 +36,24 @@ pub(super) fn claims_stateless(params: Option<View<'_, '_>>) -> bool {
     of(params).is_some_and(|meta| meta.get(PROTOCOL_VERSION).is_some())
 }
 
+/// Refuses what a client says of itself where that is too long to be read, or to be kept in a session.
+///
+/// # Errors
+/// −32602 with the name of the member.
+pub(super) fn check_size(
+    view: Option<View<'_, '_>>,
+    name: &str,
+    limits: &MessageLimits,
+) -> Result<(), Refusal> {
+    let most = limits.max_meta_bytes;
+    match view {
+        Some(view) if view.raw().len() > most => Err(Refusal::invalid_params(&format!(
+            "{name} is longer than {most} bytes"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a `_meta` that is no object, or whose members are too many to be looked at.
 pub(super) fn check_form(meta: Option<View<'_, '_>>) -> Result<(), Refusal> {
     match meta {

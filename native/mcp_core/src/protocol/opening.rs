@@ -3,6 +3,7 @@
 use jsonschema::json::Json;
 
 use super::frame::result_head;
+use super::limits::MessageLimits;
 use super::meta;
 use super::refusal::{Answer, Refusal};
 use super::request::Opening;
@@ -14,11 +15,12 @@ use crate::revision::{Era, Revision};
 /// Agrees on a revision, and answers.
 ///
 /// # Errors
-/// -32602 when one of the three members is missing or of another type.
+/// -32602 when one of the three members is missing, of another type or too long.
 pub(super) fn open_session<'a, J: Json>(
     catalog: &Catalog<J>,
     id: &Id,
     params: Option<View<'_, 'a>>,
+    limits: &MessageLimits,
 ) -> Result<Opening<'a>, Refusal> {
     let member = |name: &str| params.and_then(|params| params.get(name));
     let version = member("protocolVersion")
@@ -34,6 +36,8 @@ pub(super) fn open_session<'a, J: Json>(
                 "clientInfo must be an object with the strings name and version",
             )
         })?;
+    meta::check_size(Some(capabilities), "capabilities", limits)?;
+    meta::check_size(Some(info), "clientInfo", limits)?;
     // An unknown version is answered with our newest, never refused.
     let revision = Revision::parse(&version)
         .filter(|revision| revision.era() == Era::Session)

@@ -1,6 +1,7 @@
 //! The parameters of each request, checked before anything is built from them.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use jsonschema::json::Json;
 
@@ -12,7 +13,7 @@ use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::{Completing, Input, ListenFilter, Work};
 use super::task;
 use crate::catalog::{Catalog, PromptTarget};
-use crate::json::{Kind, View};
+use crate::json::{Kind, View, elements};
 use crate::revision::Revision;
 
 pub(super) fn call_tool<'a, J: Json>(
@@ -227,7 +228,7 @@ pub(super) fn listen<'a, J: Json>(
         tools: flag("toolsListChanged")? && offered.tools,
         prompts: flag("promptsListChanged")? && offered.prompts,
         resources: flag("resourcesListChanged")? && offered.resources,
-        uris: subscribed_uris(wanted)?
+        uris: subscribed_uris(wanted, limits)?
             .into_iter()
             .filter(|uri| uri.len() <= limits.max_uri_bytes && catalog.find_resource(uri).is_some())
             .collect(),
@@ -242,7 +243,8 @@ pub(super) fn names_tasks(params: Option<View<'_, '_>>) -> bool {
         .is_some_and(|wanted| wanted.get("taskIds").is_some())
 }
 
-fn subscribed_uris(wanted: View<'_, '_>) -> Result<Vec<String>, Refusal> {
+/// The URIs of a filter, each once. They are counted before one is read.
+fn subscribed_uris(wanted: View<'_, '_>, limits: &MessageLimits) -> Result<Vec<String>, Refusal> {
     const NAME: &str = "notifications.resourceSubscriptions";
     let Some(uris) = wanted.get("resourceSubscriptions") else {
         return Ok(Vec::new());
@@ -250,7 +252,15 @@ fn subscribed_uris(wanted: View<'_, '_>) -> Result<Vec<String>, Refusal> {
     if uris.kind() != Kind::Array {
         return Err(must_be(NAME, "an array of strings"));
     }
-    serde_json::from_slice(uris.raw()).map_err(|_| must_be(NAME, "an array of strings"))
+    let most = limits.max_subscriptions;
+    if elements(uris.raw(), most.saturating_add(1)).len() > most {
+        return Err(Refusal::too_many_subscriptions());
+    }
+    let mut uris: Vec<String> =
+        serde_json::from_slice(uris.raw()).map_err(|_| must_be(NAME, "an array of strings"))?;
+    let mut seen = HashSet::with_capacity(uris.len());
+    uris.retain(|uri| seen.insert(uri.clone()));
+    Ok(uris)
 }
 
 /// What the client brings back to a request that needed input. For a task it may bring anything under

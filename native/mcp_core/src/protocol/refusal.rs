@@ -122,6 +122,15 @@ impl Refusal {
         }
     }
 
+    /// A filter of `subscriptions/listen` with more URIs than a stream may have.
+    #[must_use]
+    pub fn too_many_subscriptions() -> Self {
+        Self {
+            status: Some(429),
+            ..Self::invalid_request("too many subscriptions")
+        }
+    }
+
     /// A resource that does not exist; the code moved in 2026-07-28.
     #[must_use]
     pub fn resource_not_found(uri: &str, revision: Revision) -> Self {

@@ -54,6 +54,8 @@ fn read(given: Term<'_>) -> Result<MessageLimits, String> {
             "max_method_bytes" => &mut limits.envelope.max_method_bytes,
             "max_name_bytes" => &mut limits.max_name_bytes,
             "max_uri_bytes" => &mut limits.max_uri_bytes,
+            "max_meta_bytes" => &mut limits.max_meta_bytes,
+            "max_subscriptions" => &mut limits.max_subscriptions,
             "max_batch" => &mut limits.max_batch,
             _ => return options::unknown(name),
         };
