@@ -53,6 +53,7 @@ defmodule McpServer.Call do
   def run(connection, catalog, request, conn, max_result_bytes, callers, shortcut) do
     # Lets what a test has allowed its process (a database sandbox, a mock) hold for the call.
     if callers != [], do: Process.put(:"$callers", callers)
+    request = Request.with_client_terms(request)
     {outcome, reply} = Dispatch.run(catalog, request, conn(conn, request, connection), max_result_bytes)
     leave(connection, answer(shortcut, outcome, reply))
   end

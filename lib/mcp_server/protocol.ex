@@ -6,7 +6,7 @@ defmodule McpServer.Protocol do
   alias McpServer.{Catalog, InputRequest, InputRequired, JSON, Native, Request}
   alias McpServer.JSON.EncodeError
   alias McpServer.Prompt.GetResult
-  alias McpServer.Protocol.{Outcome, SystemRole}
+  alias McpServer.Protocol.{ClientData, Outcome, SystemRole}
   alias McpServer.Resource.ReadResult
 
   @typedoc "`:revision` is the session's, `nil` while there is none."
@@ -30,8 +30,8 @@ defmodule McpServer.Protocol do
   @type opening :: %{
           id: Request.id(),
           revision: String.t(),
-          client_info: map(),
-          client_capabilities: map()
+          client_info: ClientData.t(),
+          client_capabilities: ClientData.t()
         }
 
   @type notice ::
@@ -66,8 +66,8 @@ defmodule McpServer.Protocol do
 
   @doc """
   Limits of messages, made once and passed with each: `:max_bytes`, `:max_depth`, `:max_values`, `:max_digits`,
-  `:max_id_bytes`, `:max_method_bytes`, `:max_name_bytes`, `:max_uri_bytes` and `:max_batch`. What is left out is the
-  core's.
+  `:max_id_bytes`, `:max_method_bytes`, `:max_name_bytes`, `:max_uri_bytes`, `:max_meta_bytes`, `:max_subscriptions` and
+  `:max_batch`. What is left out is the core's.
   """
   @spec limits(%{atom() => pos_integer()}) :: reference()
   def limits(limits) do

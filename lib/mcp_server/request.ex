@@ -2,6 +2,8 @@ defmodule McpServer.Request do
   @moduledoc false
   # A request that passed every check of the core and waits for the router's code.
 
+  alias McpServer.Protocol.ClientData
+
   @type id :: integer() | String.t()
 
   @type kind ::
@@ -32,7 +34,6 @@ defmodule McpServer.Request do
   * `:name` – the tool's or prompt's name, the URI, or the task's id
   * `:arguments` – string keys; a template's variables; `%{"name", "value", "context"}` when
     completing; `%{"level"}`; the filter of `subscriptions/listen`; `%{"cursor"}`
-  * `:meta` – `params._meta` as sent
   * `:client_info`, `:client_capabilities`, `:log_level` – from the request in the stateless era,
     `nil` in the session era, where the session knows them
   * `:input_responses`, `:request_state` – what the client brings back to a request that needed
@@ -49,11 +50,10 @@ defmodule McpServer.Request do
           index: non_neg_integer() | nil,
           name: String.t() | nil,
           arguments: map(),
-          meta: map(),
           progress_token: id() | nil,
           log_level: String.t() | nil,
-          client_info: map() | nil,
-          client_capabilities: map() | nil,
+          client_info: ClientData.t() | nil,
+          client_capabilities: ClientData.t() | nil,
           input_responses: map() | nil,
           request_state: String.t() | nil,
           task: nil | :default | non_neg_integer(),
@@ -78,7 +78,31 @@ defmodule McpServer.Request do
     :request_state,
     :task,
     arguments: %{},
-    meta: %{},
     repairs: []
   ]
+
+  @doc "The request with the client's data as terms."
+  @spec with_client_terms(t()) :: t()
+  def with_client_terms(%__MODULE__{client_info: info, client_capabilities: capabilities} = request)
+      when is_binary(info) or is_binary(capabilities) do
+    %{
+      request
+      | client_info: info && ClientData.to_term(info),
+        client_capabilities: capabilities && ClientData.to_term(capabilities)
+    }
+  end
+
+  def with_client_terms(request), do: request
+
+  @doc "What tells of the request while it runs: nothing whose size the client chose, but the id."
+  @spec summary(t()) :: t()
+  def summary(%__MODULE__{} = request) do
+    %__MODULE__{
+      id: request.id,
+      method: request.method,
+      revision: request.revision,
+      kind: request.kind,
+      index: request.index
+    }
+  end
 end

@@ -5,6 +5,7 @@ defmodule McpServer.Session do
   # were put to the client. Holds no process and sends nothing; `McpServer.Connection` owns one.
 
   alias McpServer.{Protocol, Request, Subscription}
+  alias McpServer.Protocol.ClientData
 
   @log_levels ~w(debug info notice warning error critical alert emergency)
   @severity @log_levels |> Enum.with_index() |> Map.new()
@@ -45,8 +46,8 @@ defmodule McpServer.Session do
           id: String.t() | nil,
           revision: String.t() | nil,
           initialized?: boolean(),
-          client_info: map() | nil,
-          client_capabilities: map() | nil,
+          client_info: ClientData.t() | nil,
+          client_capabilities: ClientData.t() | nil,
           log_level: String.t(),
           subscription: Subscription.t(),
           streams: %{key() => stream()},

@@ -100,8 +100,8 @@ defmodule McpServer.Connection.Calls do
     call = %{
       monitor: monitor,
       key: entry.key,
-      # Arguments can be large, and the call has its own copy.
-      request: %{request | arguments: %{}, meta: %{}, input_responses: nil, request_state: nil},
+      # The call has its own copy of the rest.
+      request: Request.summary(request),
       target: entry.target,
       timeout: timeout,
       deadline: State.now() + timeout,
@@ -110,7 +110,7 @@ defmodule McpServer.Connection.Calls do
       awaiting: nil
     }
 
-    Report.started(state, call, entry.since)
+    Report.started(state, call, entry.request.repairs, entry.since)
     session = Session.place(state.session, entry.key, {:running, pid})
     arm(%{state | session: session, calls: Map.put(state.calls, pid, call)}, call.deadline)
   end

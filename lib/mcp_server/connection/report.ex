@@ -8,9 +8,9 @@ defmodule McpServer.Connection.Report do
   alias McpServer.Dispatch.{Failure, Handler}
   alias McpServer.Telemetry
 
-  @doc "A call has started; it was admitted at `since` (native time)."
-  @spec started(State.t(), Calls.call(), integer()) :: :ok
-  def started(state, call, since) do
+  @doc "A call has started; it was admitted at `since` (native time), and its arguments fit after those repairs."
+  @spec started(State.t(), Calls.call(), [McpServer.Schema.Validator.repair()], integer()) :: :ok
+  def started(state, call, repairs, since) do
     if Telemetry.enabled?() do
       measurements = %{
         system_time: System.system_time(),
@@ -21,7 +21,7 @@ defmodule McpServer.Connection.Report do
 
       about = about(state, call)
       Telemetry.execute([:request, :start], measurements, about)
-      repaired(call.request.repairs, about)
+      repaired(repairs, about)
     else
       :ok
     end

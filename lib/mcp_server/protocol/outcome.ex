@@ -15,7 +15,7 @@ defmodule McpServer.Protocol.Outcome do
     %{id: id, revision: revision, client_info: client_info, client_capabilities: client_capabilities}
   end
 
-  defp request({id, method, revision, kind, index, name, arguments, meta, token, client, input, task, repairs}) do
+  defp request({id, method, revision, kind, index, name, arguments, token, client, input, task, repairs}) do
     {info, capabilities, log_level} = client || {nil, nil, nil}
     {responses, state} = input
 
@@ -27,7 +27,6 @@ defmodule McpServer.Protocol.Outcome do
       index: index,
       name: name,
       arguments: arguments,
-      meta: meta,
       progress_token: token,
       client_info: info,
       client_capabilities: capabilities,

@@ -97,7 +97,7 @@ defmodule McpServer.Native.HttpTest do
       echo(socket, "text")
       assert_receive {:mcp_http, exchange, {:request, fields, true}}, @receive_ms
       assert is_reference(exchange)
-      assert {1, "tools/call", "2026-07-28", :tool, _index, "echo", %{"text" => "text"}, _, nil, _, _, nil, []} = fields
+      assert {1, "tools/call", "2026-07-28", :tool, _index, "echo", %{"text" => "text"}, nil, _, _, nil, []} = fields
     end
 
     test "hears nothing of what needs none" do

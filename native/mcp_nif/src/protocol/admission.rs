@@ -7,7 +7,7 @@ use mcp_core::protocol::{
     Admission, Answer, Client, Completing, ListenFilter, Notice, Opening, Refusal, Request,
     TaskVerb, Work, refuse_arguments,
 };
-use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
+use rustler::{Atom, Encoder, Env, Error, NewBinary, NifResult, ResourceArc, Term};
 
 use super::{CatalogResource, id_term};
 use crate::atoms;
@@ -93,16 +93,28 @@ fn reply<'a>(env: Env<'a>, status: u16, body: Term<'a>, over: Over) -> Term<'a> 
     }
 }
 
-/// The reply that opens a session, and what is known of the client.
+/// The reply that opens a session, and what the client says of itself.
 pub(crate) fn opening_term<'a>(env: Env<'a>, opening: &Opening<'a>) -> NifResult<Term<'a>> {
     let session = (
         id_term(env, &opening.id),
         opening.revision.as_str(),
-        json(env, opening.client_info)?,
-        json(env, opening.capabilities)?,
+        client_data(env, opening.client_info)?,
+        client_data(env, opening.capabilities)?,
     );
     let reply = binary_term(env, opening.answer.body.clone());
     Ok((atoms::open(), reply, session).encode(env))
+}
+
+/// The longest text of client data that becomes a term at once: such as nearly all clients send.
+const MAX_CLIENT_TERM_BYTES: usize = 256;
+
+/// What a session keeps of its client: a term, or a longer text as it is, in a binary of its own. A term can take
+/// ten times as much as its text, and a session lives long.
+fn client_data<'a>(env: Env<'a>, text: &'a [u8]) -> NifResult<Term<'a>> {
+    if text.len() <= MAX_CLIENT_TERM_BYTES {
+        return json(env, text);
+    }
+    Ok(NewBinary::from_slice(env, text).into())
 }
 
 /// A slice that admission has already checked, as a term.
@@ -174,7 +186,6 @@ fn judged<'a>(
         index.encode(env),
         name.encode(env),
         arguments,
-        json_or_empty(env, request.meta)?,
         request
             .progress_token
             .as_ref()
