@@ -8,7 +8,8 @@ scripts = [
   calls: Stress.Calls,
   stdio: Stress.Stdio,
   ceiling: Stress.Ceiling,
-  upgrade: Stress.Upgrade
+  upgrade: Stress.Upgrade,
+  hostile: Stress.Hostile
 ]
 
 {options, names} = OptionParser.parse!(System.argv(), strict: [short: :boolean])

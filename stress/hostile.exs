@@ -1,0 +1,117 @@
+defmodule Stress.Hostile do
+  @moduledoc """
+  Every attack that is known to work against servers of this kind, each beside clients that behave.
+
+  A server runs in a VM of its own, the attackers in another, and the clients that behave in this one. The clients must
+  see no error. Five seconds after the last attacker has left, memory, processes, ports, atoms and open requests must
+  be where they were. In the long form the clients' p99 must stay within five times that of a quiet server.
+  """
+
+  for file <- ~w(wire server attackers others attacks/bodies attacks/hoards attacks/places attacks/sockets) do
+    Code.require_file("hostile/#{file}.exs", __DIR__)
+  end
+
+  alias Stress.Hostile.{Attackers, Attacks, Others, Server}
+  alias Stress.Report
+
+  @attacks [
+    Attacks.Abandoned,
+    Attacks.Unread,
+    Attacks.Listens,
+    Attacks.Sessions,
+    Attacks.Hooks,
+    Attacks.Places,
+    Attacks.Drips,
+    Attacks.Streams,
+    Attacks.HalfClosed,
+    Attacks.Pipelines,
+    Attacks.Lengths
+  ]
+
+  @quiet_ms 5_000
+  @times 5
+
+  @doc "Runs all attacks, and then all at once; `STRESS_SECONDS` says for how long each."
+  @spec run(boolean()) :: [{String.t(), boolean()} | {String.t(), boolean(), :timed}]
+  def run(short?) do
+    duration = if short?, do: 2_000, else: 1_000 * String.to_integer(System.get_env("STRESS_SECONDS", "240"))
+    quiet = if short?, do: 300, else: min(@quiet_ms, duration)
+    attackers = Attackers.launch()
+    Report.line("", ["requests", "errors", "p99 quiet", "p99 ms", "memory MB", "RSS MB", "processes"])
+    rounds = for(attack <- chosen(), do: {attack.name(), [attack]}) ++ [{"all together", chosen()}]
+
+    {findings, server} =
+      Enum.flat_map_reduce(rounds, nil, fn {name, attacks}, server ->
+        server = server || Server.launch()
+        {findings, held?} = round(name, attacks, {server, attackers}, {quiet, duration})
+        {findings, if(held?, do: server, else: stopped(server))}
+      end)
+
+    stopped(server)
+    Attackers.stop(attackers)
+    findings
+  end
+
+  # `STRESS_ATTACKS` names some of them, by a part of their names.
+  defp chosen do
+    case System.get_env("STRESS_ATTACKS") do
+      nil -> @attacks
+      names -> Enum.filter(@attacks, fn attack -> attack.name() =~ Regex.compile!(names) end)
+    end
+  end
+
+  # What an attack has left behind must not be counted against the next one.
+  defp stopped(nil), do: nil
+
+  defp stopped(server) do
+    Server.stop(server)
+    nil
+  end
+
+  defp round(name, attacks, {server, attackers}, {quiet, duration}) do
+    before = Server.figures(server)
+    Server.watch(server)
+    others = Others.start(server.port)
+    Process.sleep(quiet)
+    undisturbed = Others.take(others)
+    {requests, found} = Attackers.run(attackers, attacks, Map.take(server, [:port, :hooks_port]), duration)
+    disturbed = Others.take(others)
+    Others.stop(others)
+    peak = Server.peak(server)
+    {now, missed} = Server.settled(server, before)
+    print(name, requests, {undisturbed, disturbed}, {before, peak, now})
+    judged(name, {undisturbed, disturbed}, missed ++ found)
+  catch
+    :exit, reason -> {[{"#{name}: the server goes on (#{inspect(reason, limit: 5)})", false}], false}
+  end
+
+  defp print(name, requests, {undisturbed, disturbed}, {before, peak, now}) do
+    Report.line(name, [
+      "#{requests}",
+      "#{length(disturbed.errors)}/#{length(disturbed.latencies)}",
+      ms(p99(undisturbed)),
+      ms(p99(disturbed)),
+      Enum.map_join([before, peak, now], "/", &megabytes(&1.memory)),
+      Enum.map_join([before, peak, now], "/", &megabytes(&1.rss)),
+      Enum.map_join([before, peak, now], "/", &to_string(&1.processes))
+    ])
+
+    for {error, count} <- disturbed.errors |> Enum.frequencies() |> Enum.take(3),
+        do: IO.puts("      #{count} x #{error}")
+  end
+
+  defp judged(name, {undisturbed, disturbed}, missed) do
+    errors = undisturbed.errors ++ disturbed.errors
+    held? = errors == [] and missed == [] and disturbed.latencies != []
+    text = Enum.join(["#{name}: #{length(errors)} errors of others" | missed], "; ")
+    factor = p99(disturbed) / max(p99(undisturbed), 1)
+    timed = "#{name}: p99 of others is #{Float.round(factor, 1)} times that of a quiet server, #{@times} at most"
+    {[{text, held?}, {timed, factor <= @times, :timed}], held?}
+  end
+
+  defp p99(%{latencies: []}), do: 0
+  defp p99(%{latencies: all}), do: all |> Enum.sort() |> Enum.at(div(length(all) * 99, 100))
+
+  defp ms(microseconds), do: :erlang.float_to_binary(microseconds / 1_000, decimals: 2)
+  defp megabytes(bytes), do: to_string(div(bytes, 1_000_000))
+end

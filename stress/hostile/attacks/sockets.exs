@@ -1,0 +1,179 @@
+defmodule Stress.Hostile.Attacks.Drips do
+  @moduledoc "Sends heads and bodies a byte at a time, on as many connections as it has clients."
+  @behaviour Stress.Hostile.Attack
+
+  alias Stress.Hostile.Wire
+
+  @drops 60
+  @pause_ms 20
+
+  @impl true
+  def name, do: "dripping requests"
+
+  @impl true
+  def clients, do: 200
+
+  @impl true
+  def prepare(%{port: port}), do: Wire.echo(60_000, port)
+
+  # The drops begin anywhere: within the head, or within the body.
+  @impl true
+  def attack(%{port: port}, request) do
+    at = if :rand.uniform(2) == 1, do: :rand.uniform(300), else: 1_000 + :rand.uniform(50_000)
+    <<begin::binary-size(at), drops::binary-size(@drops), _rest::binary>> = request
+    peer = Wire.connect(port)
+    Wire.send_request(peer, begin)
+
+    Enum.take_while(String.graphemes(drops), fn drop ->
+      Process.sleep(@pause_ms)
+      Wire.send_request(peer, drop) == :ok
+    end)
+
+    Wire.leave(peer)
+    {1, request}
+  end
+end
+
+defmodule Stress.Hostile.Attacks.Streams do
+  @moduledoc "Has calls answered on streams, and reads nothing of them."
+  @behaviour Stress.Hostile.Attack
+
+  alias McpServer.HttpRequests
+  alias Stress.Hostile.Wire
+
+  @impl true
+  def name, do: "streams unread"
+
+  @impl true
+  def clients, do: 50
+
+  @impl true
+  def prepare(%{port: port}) do
+    listen = HttpRequests.modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
+    {Wire.bytes(listen, port), Wire.sleep(1_500, port), Wire.echo(500_000, port)}
+  end
+
+  @impl true
+  def attack(%{port: port}, requests) do
+    peer = Wire.connect(port)
+    Wire.send_request(peer, elem(requests, :rand.uniform(tuple_size(requests)) - 1))
+    Process.sleep(:rand.uniform(2_000))
+    Wire.leave(peer)
+    {1, requests}
+  end
+end
+
+defmodule Stress.Hostile.Attacks.HalfClosed do
+  @moduledoc "Says that it will send nothing more: behind a request, within one, or before any."
+  @behaviour Stress.Hostile.Attack
+
+  alias McpServer.HttpPeer
+  alias Stress.Hostile.Wire
+
+  @impl true
+  def name, do: "half-closed sockets"
+
+  @impl true
+  def clients, do: 50
+
+  @impl true
+  def prepare(%{port: port}) do
+    whole = Wire.echo(5_000, port)
+    {"", binary_part(whole, 0, 100), binary_part(whole, 0, 3_000), whole, Wire.sleep(200, port)}
+  end
+
+  @impl true
+  def attack(%{port: port}, requests) do
+    peer = Wire.connect(port)
+    Wire.send_request(peer, elem(requests, :rand.uniform(tuple_size(requests)) - 1))
+    HttpPeer.half_close(peer)
+    Wire.glance(peer, 300)
+    Wire.leave(peer)
+    {1, requests}
+  end
+end
+
+defmodule Stress.Hostile.Attacks.Pipelines do
+  @moduledoc "Sends a thousand requests in one go, and reads a little of what comes."
+  @behaviour Stress.Hostile.Attack
+
+  alias McpServer.HttpRequests
+  alias Stress.Hostile.Wire
+
+  @at_once 1_000
+
+  @impl true
+  def name, do: "pipelined floods"
+
+  @impl true
+  def clients, do: 8
+
+  @impl true
+  def prepare(%{port: port}) do
+    list = Wire.bytes(HttpRequests.modern("tools/list"), port)
+    {String.duplicate(Wire.echo(10, port), @at_once), String.duplicate(list, @at_once)}
+  end
+
+  @impl true
+  def attack(%{port: port}, floods) do
+    peer = Wire.connect(port)
+    Wire.send_request(peer, elem(floods, :rand.uniform(tuple_size(floods)) - 1))
+    Wire.glance(peer, 1_000)
+    Process.sleep(:rand.uniform(200))
+    Wire.leave(peer)
+    {@at_once, floods}
+  end
+end
+
+defmodule Stress.Hostile.Attacks.Lengths do
+  @moduledoc """
+  Sends a request with two lengths behind one that is sound, cut at each byte in turn, so that the reads of the server
+  end at every place. Neither it nor what stands behind it may be carried out.
+  """
+  @behaviour Stress.Hostile.Attack
+
+  alias McpServer.HttpRequests
+  alias Stress.Hostile.Wire
+
+  @hidden String.duplicate("x", 20)
+  @wait_ms 300
+
+  @impl true
+  def name, do: "two lengths, cut"
+
+  @impl true
+  def clients, do: 8
+
+  @impl true
+  def prepare(%{port: port}) do
+    call = HttpRequests.modern_call("echo", %{"text" => @hidden})
+    chunk = [Integer.to_string(byte_size(call.body), 16), "\r\n", call.body, "\r\n0\r\n\r\n"]
+    lengths = [{"content-length", to_string(IO.iodata_length(chunk))}, {"transfer-encoding", "chunked"}]
+    ambiguous = %{call | body: chunk} |> HttpRequests.with_headers(lengths) |> Wire.bytes(port)
+    bytes = Wire.echo(10, port) <> ambiguous <> Wire.bytes(call, port)
+    {bytes, :rand.uniform(byte_size(bytes)) - 1}
+  end
+
+  @impl true
+  def attack(%{port: port}, {bytes, at}) do
+    {first, rest} = :erlang.split_binary(bytes, at)
+    peer = Wire.connect(port)
+    Wire.send_request(peer, first)
+    Process.sleep(1)
+    Wire.send_request(peer, rest)
+    answers = read(peer, "")
+    Wire.leave(peer)
+    next = {bytes, rem(at + 1, byte_size(bytes))}
+
+    if answers =~ @hidden,
+      do: {1, next, "a request with two lengths, or one behind it, was carried out"},
+      else: {1, next}
+  end
+
+  defp read(peer, answers) do
+    case Wire.glance(peer, @wait_ms) do
+      {:ok, bytes} -> read(peer, answers <> bytes)
+      {:error, _closed} -> answers
+    end
+  end
+end

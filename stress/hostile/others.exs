@@ -1,0 +1,97 @@
+defmodule Stress.Hostile.Others do
+  @moduledoc "Clients that behave: each calls a tool again and again, and notes how long that took and what went wrong."
+
+  alias McpServer.{HttpPeer, HttpRequests, HttpResponse}
+
+  @type noted :: %{latencies: [non_neg_integer()], errors: [String.t()]}
+
+  # Three without a session, on connections they keep; one that opens and ends a session again and again.
+  @clients [:call, :call, :call, :session]
+  @pause_ms 5
+  @patience 60_000
+
+  @doc "Starts them."
+  @spec start(:inet.port_number()) :: [pid()]
+  def start(port), do: for(kind <- @clients, do: spawn_link(fn -> go_on(kind, port, nil, none()) end))
+
+  @doc "What they have noted since they were asked last."
+  @spec take([pid()]) :: noted()
+  def take(clients) do
+    for client <- clients, do: send(client, {:take, self()})
+    clients |> Enum.map(&await/1) |> Enum.reduce(none(), &Map.merge(&1, &2, fn _name, one, other -> one ++ other end))
+  end
+
+  defp await(client) do
+    receive do
+      {:noted, ^client, noted} -> noted
+    after
+      @patience -> exit(:a_client_waits_for_ever)
+    end
+  end
+
+  @doc "Ends them."
+  @spec stop([pid()]) :: :ok
+  def stop(clients) do
+    for client <- clients do
+      monitor = Process.monitor(client)
+      send(client, :stop)
+      receive do: ({:DOWN, ^monitor, :process, _pid, _reason} -> :ok)
+    end
+
+    :ok
+  end
+
+  defp none, do: %{latencies: [], errors: []}
+
+  defp go_on(kind, port, peer, noted) do
+    receive do
+      {:take, caller} ->
+        send(caller, {:noted, self(), noted})
+        go_on(kind, port, peer, none())
+
+      :stop ->
+        :ok
+    after
+      @pause_ms ->
+        {peer, noted} = once(kind, port, peer, noted)
+        go_on(kind, port, peer, noted)
+    end
+  end
+
+  defp once(kind, port, peer, noted) do
+    peer = peer || HttpPeer.connect(port)
+    {microseconds, :ok} = :timer.tc(fn -> ask(kind, peer) end)
+    {peer, %{noted | latencies: [microseconds | noted.latencies]}}
+  rescue
+    error ->
+      if peer, do: HttpPeer.close(peer)
+      {nil, %{noted | errors: [String.slice(Exception.message(error), 0, 100) | noted.errors]}}
+  end
+
+  defp ask(:call, peer) do
+    text = Integer.to_string(System.unique_integer())
+    text!(HttpPeer.request(peer, HttpRequests.modern_call("echo", %{"text" => text})), text)
+  end
+
+  defp ask(:session, peer) do
+    opened = HttpPeer.request(peer, HttpRequests.initialize())
+    expect!(opened, 200)
+    id = HttpResponse.header(opened, "mcp-session-id")
+    in_session = &HttpPeer.request(peer, HttpRequests.of_session(&1, id))
+    expect!(in_session.(HttpRequests.legacy("notifications/initialized", %{}, id: nil)), 202)
+    text!(in_session.(HttpRequests.legacy_call("echo", %{"text" => "in a session"})), "in a session")
+    expect!(in_session.(HttpRequests.delete()), 204)
+  end
+
+  defp text!(response, text) do
+    expect!(response, 200)
+
+    case HttpResponse.json(response) do
+      %{"result" => %{"content" => [%{"text" => ^text}]}} -> :ok
+      other -> raise "not the echo, but #{inspect(other)}"
+    end
+  end
+
+  defp expect!(%{status: status}, status), do: :ok
+  defp expect!(response, status), do: raise("#{response.status} instead of #{status}: #{inspect(response.body)}")
+end

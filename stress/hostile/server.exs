@@ -1,0 +1,162 @@
+defmodule Stress.Hostile.Server do
+  @moduledoc """
+  The server under attack, in a VM of its own, and what it takes of the machine.
+
+  It has two endpoints: one that anybody may call, and one with a hook that takes its time.
+  """
+
+  alias McpServer.{HttpPeer, HttpRequests, HttpRouter, HttpServer, HttpVm}
+
+  @enforce_keys [:vm, :port, :hooks_port]
+  defstruct [:vm, :port, :hooks_port]
+
+  @type t :: %__MODULE__{vm: HttpVm.t(), port: :inet.port_number(), hooks_port: :inet.port_number()}
+  @type figures :: %{atom() => non_neg_integer()}
+
+  # A session that nobody uses any more goes before the five seconds are over.
+  @options [idle_timeout: 2_000, max_requests: 200]
+  @hook_ms 1_000
+
+  # Beside five of a hundred: what allocators keep for a moment.
+  @slack %{memory: 4_000_000, rss: 16_000_000}
+  @settling_ms 5_000
+  @look_ms 250
+
+  @doc "Starts it."
+  @spec launch() :: t()
+  def launch do
+    vm = HttpVm.launch(serve: @options)
+    HttpVm.call(vm, Code, :require_file, [__ENV__.file])
+    HttpVm.call(vm, __MODULE__, :load_here, [])
+    hooks_port = HttpVm.call(vm, __MODULE__, :serve_hooks, [])
+    server = %__MODULE__{vm: vm, port: vm.server.port, hooks_port: hooks_port}
+    # What begins with the first requests is there before anything is measured.
+    200 = HttpPeer.request(HttpPeer.connect(hooks_port), HttpRequests.modern_call("echo", %{"text" => "x"})).status
+    figures(server)
+    server
+  end
+
+  @doc "Stops it, if it still is there."
+  @spec stop(t()) :: :ok
+  def stop(server), do: HttpVm.stop(server.vm)
+
+  # Runs in the VM. As a release does when it starts; otherwise the first use of a module makes its atoms.
+  @doc false
+  def load_here do
+    for application <- [:kernel, :stdlib, :crypto, :elixir, :logger, :mcp_server] do
+      Application.load(application)
+      {:ok, modules} = :application.get_key(application, :modules)
+      # Some are for other systems.
+      _loaded_or_not = :code.ensure_modules_loaded(modules)
+    end
+
+    :ok
+  end
+
+  # Runs in the VM. A child of the supervisor that `HttpVm` has started.
+  @doc false
+  def serve_hooks do
+    options = [router: HttpRouter, port: 0, authorize: {__MODULE__, :ponder}] ++ @options
+    {:ok, pid} = Supervisor.start_child(HttpVm, Supervisor.child_spec({HttpServer, options}, id: :hooks))
+    HttpServer.port(pid)
+  end
+
+  # Runs in the VM.
+  @doc false
+  def ponder(_head) do
+    Process.sleep(@hook_ms)
+    {:ok, "somebody"}
+  end
+
+  @doc "What the VM takes now."
+  @spec figures(t()) :: figures()
+  def figures(server), do: HttpVm.call(server.vm, __MODULE__, :figures_here, [])
+
+  @doc "Notes from now on the most that the VM takes."
+  @spec watch(t()) :: :ok
+  def watch(server), do: HttpVm.call(server.vm, __MODULE__, :watch_here, [])
+
+  @doc "The most since then; nothing is noted any more."
+  @spec peak(t()) :: figures()
+  def peak(server), do: HttpVm.call(server.vm, __MODULE__, :peak_here, [])
+
+  # Runs in the VM.
+  @doc false
+  def watch_here do
+    Process.register(spawn(fn -> note(usage()) end), __MODULE__)
+    :ok
+  end
+
+  # Runs in the VM.
+  @doc false
+  def peak_here do
+    watcher = Process.whereis(__MODULE__)
+    monitor = Process.monitor(watcher)
+    send(watcher, {:enough, self()})
+    peak = receive do: ({:peak, peak} -> peak)
+    receive do: ({:DOWN, ^monitor, :process, _pid, _reason} -> peak)
+  end
+
+  defp note(peak) do
+    receive do
+      {:enough, caller} -> send(caller, {:peak, peak})
+    after
+      100 -> note(Map.merge(peak, usage(), fn _name, one, other -> max(one, other) end))
+    end
+  end
+
+  # Runs in the VM.
+  @doc false
+  def figures_here do
+    # What ends a moment later, such as the process that answers this call, is not waited for here.
+    Map.merge(usage(), %{
+      ports: :erlang.system_info(:port_count),
+      atoms: :erlang.system_info(:atom_count),
+      exchanges: open()
+    })
+  end
+
+  defp usage do
+    %{
+      memory: :erlang.memory(:total),
+      rss: resident(),
+      processes: :erlang.system_info(:process_count)
+    }
+  end
+
+  defp resident do
+    [_line, kibibytes] = Regex.run(~r/^VmRSS:\s+(\d+) kB$/m, File.read!("/proc/self/status"))
+    String.to_integer(kibibytes) * 1024
+  end
+
+  # Requests that were opened and have not ended, and what is kept of their bodies.
+  defp open do
+    for {_id, pid, :worker, _modules} <- Supervisor.which_children(HttpVm), reduce: 0 do
+      sum ->
+        sum + (HttpServer.stats(pid) |> Map.take([:exchanges, :streams, :body_bytes]) |> Map.values() |> Enum.sum())
+    end
+  end
+
+  @doc """
+  Waits until the VM takes as much as before, for five seconds at most: what it takes then, and the names of the
+  figures that are higher.
+  """
+  @spec settled(t(), figures()) :: {figures(), [String.t()]}
+  def settled(server, before), do: settled(server, before, div(@settling_ms, @look_ms))
+
+  defp settled(server, before, left) do
+    now = figures(server)
+
+    case for {name, value} <- now, value > most(name, before[name]), do: "#{name} #{before[name]} -> #{value}" do
+      missed when missed == [] or left == 0 ->
+        {now, missed}
+
+      _yet ->
+        Process.sleep(@look_ms)
+        settled(server, before, left - 1)
+    end
+  end
+
+  defp most(name, before) when is_map_key(@slack, name), do: div(before * 105, 100) + @slack[name]
+  defp most(_count, before), do: before
+end

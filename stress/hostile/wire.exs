@@ -1,0 +1,37 @@
+defmodule Stress.Hostile.Wire do
+  @moduledoc "Sockets as attackers use them, all from one address that no other client has."
+
+  alias McpServer.{HttpPeer, HttpRequests}
+
+  @from {127, 0, 0, 66}
+  @options [ip: @from, reuseaddr: true, send_timeout: 2_000, send_timeout_close: true, recbuf: 8_192]
+
+  @doc "Connects to a port of the server."
+  @spec connect(:inet.port_number()) :: HttpPeer.t()
+  def connect(port), do: HttpPeer.connect(port, @options)
+
+  @doc "Sends a request, whether or not anybody takes all of it."
+  @spec send_request(HttpPeer.t(), iodata()) :: :ok | {:error, term()}
+  def send_request(peer, bytes), do: HttpPeer.write(peer, bytes)
+
+  @doc "The bytes of a request; the port stands in its `host`."
+  @spec bytes(HttpPeer.request(), :inet.port_number()) :: binary()
+  def bytes(request, port), do: %HttpPeer{socket: nil, port: port} |> HttpPeer.bytes(request) |> IO.iodata_to_binary()
+
+  @doc "The bytes of a call of `echo` with so many bytes."
+  @spec echo(non_neg_integer(), :inet.port_number()) :: binary()
+  def echo(length, port),
+    do: "echo" |> HttpRequests.modern_call(%{"text" => String.duplicate("x", length)}) |> bytes(port)
+
+  @doc "The bytes of a call of `sleep`."
+  @spec sleep(pos_integer(), :inet.port_number()) :: binary()
+  def sleep(milliseconds, port), do: "sleep" |> HttpRequests.modern_call(%{"ms" => milliseconds}) |> bytes(port)
+
+  @doc "Waits for the first bytes of an answer, or for the end, at most so many milliseconds."
+  @spec glance(HttpPeer.t(), non_neg_integer()) :: {:ok, binary()} | {:error, term()}
+  def glance(peer, milliseconds), do: HttpPeer.raw(peer, 0, milliseconds)
+
+  @doc "Closes; every other connection with a reset."
+  @spec leave(HttpPeer.t()) :: :ok
+  def leave(peer), do: if(:rand.uniform(2) == 1, do: HttpPeer.close(peer), else: HttpPeer.cut(peer))
+end
