@@ -36,6 +36,7 @@ locals_without_parens = [
   prompt: 4,
   read: 2,
   resource: 3,
+  resource: 4,
   size: 1,
   title: 1,
   tool: 4,

@@ -80,8 +80,9 @@ defmodule McpServer.Call do
   end
 
   defp answer(nil, outcome, reply), do: {:mcp_done, outcome, reply}
-  # What a client sees in a status as well is the connection's to say.
-  defp answer(_shortcut, {:refused, _standing} = outcome, reply), do: {:mcp_done, outcome, reply}
+  # What a client sees in a status as well, or has subscribed to, is the connection's to say.
+  defp answer(_shortcut, {kind, _detail} = outcome, reply) when kind in [:refused, :subscribe, :listen],
+    do: {:mcp_done, outcome, reply}
 
   defp answer({module, way}, outcome, reply) do
     case module.answer(way, reply) do

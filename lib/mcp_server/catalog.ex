@@ -9,9 +9,12 @@ defmodule McpServer.Catalog do
   alias McpServer.{DualResponse, JSON, Native, Protocol, Schema}
 
   @enforce_keys [:ref, :router, :server, :tools, :prompts, :resources, :templates]
-  defstruct [:ref, :router, :server, :tools, :prompts, :resources, :templates]
+  defstruct [:ref, :router, :server, :tools, :prompts, :resources, :templates, guarded?: false]
 
-  @typedoc "`:ref` is the core's; the tuples hold the router's handlers in declaration order."
+  @typedoc """
+  `:ref` is the core's; the tuples hold the router's handlers in declaration order; `:guarded?` says whether some
+  resource or template has an `authorize:` function.
+  """
   @type t :: %__MODULE__{
           ref: reference(),
           router: module(),
@@ -19,7 +22,8 @@ defmodule McpServer.Catalog do
           tools: tuple(),
           prompts: tuple(),
           resources: tuple(),
-          templates: tuple()
+          templates: tuple(),
+          guarded?: boolean()
         }
 
   @doc """
@@ -70,6 +74,8 @@ defmodule McpServer.Catalog do
     with {:ok, definition} <- definition(router),
          server = router.__mcp__(:server),
          {:ok, ref} <- Protocol.compile(definition, server.schema_limits, server.template_limits) do
+      [resources, templates] = for key <- [:resource_handlers, :template_handlers], do: router.__mcp__(key)
+
       {:ok,
        %__MODULE__{
          ref: ref,
@@ -77,8 +83,9 @@ defmodule McpServer.Catalog do
          server: server,
          tools: router.__mcp__(:tool_handlers),
          prompts: router.__mcp__(:prompt_handlers),
-         resources: router.__mcp__(:resource_handlers),
-         templates: router.__mcp__(:template_handlers)
+         resources: resources,
+         templates: templates,
+         guarded?: Enum.any?(Tuple.to_list(resources) ++ Tuple.to_list(templates), &is_map_key(&1, :authorize))
        }}
     end
   end

@@ -5,20 +5,27 @@ defmodule McpServer.Dispatch do
 
   alias McpServer.App.View
   alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
-  alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome, Questions}
+  alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome, Permission, Questions, Subscribing}
   alias McpServer.Tasks.Requests
 
-  @typedoc "A `:refused` call is answered with an error that HTTP clients see in the status as well."
+  @typedoc """
+  A `:refused` call is answered with an error that HTTP clients see in the status as well. Where the outcome is
+  `:subscribe` or `:listen`, whoever keeps the subscription answers.
+  """
   @type outcome ::
           :ok
           | :tool_error
           | :error
           | :input_required
           | {:refused, McpServer.Connection.Channel.standing()}
+          | Subscribing.outcome()
           | {:exception, Failure.kind(), id :: String.t()}
 
   @doc "Runs a call to its answer of at most `max_bytes`."
   @spec run(Catalog.t(), Request.t(), Conn.t(), pos_integer()) :: {outcome(), Protocol.message()}
+  def run(catalog, %Request{kind: kind} = request, conn, _max_bytes) when kind in [:subscribe, :listen],
+    do: Subscribing.run(catalog, request, conn)
+
   def run(catalog, request, conn, max_bytes) do
     with :ok <- authorized(catalog, request, conn),
          :ok <- Handler.permitted(catalog, request, conn),
@@ -34,7 +41,7 @@ defmodule McpServer.Dispatch do
   end
 
   defp authorized(catalog, request, conn) do
-    Handler.authorized(catalog, request, conn)
+    Permission.authorized(catalog, request, conn)
   catch
     kind, reason -> {:failed, Failure.new(kind, reason, __STACKTRACE__)}
   end

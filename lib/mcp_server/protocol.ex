@@ -144,6 +144,13 @@ defmodule McpServer.Protocol do
     |> encoded()
   end
 
+  @doc "What a URI reads: the place of a resource or template in the router's handlers, and its variables."
+  @spec find_resource(Catalog.t(), String.t()) ::
+          {:resource | :resource_template, index :: non_neg_integer(), variables :: map()} | :not_found
+  def find_resource(%Catalog{ref: ref}, uri) do
+    with {:resource, index} <- Native.find_resource(ref, uri), do: {:resource, index, %{}}
+  end
+
   @doc "An error answer; `id` is `nil` where the request's could not be read."
   @spec error(Request.id() | nil, String.t(), integer(), String.t(), term()) :: message()
   def error(id, revision, code, message, data \\ nil) do

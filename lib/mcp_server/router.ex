@@ -72,6 +72,32 @@ defmodule McpServer.Router do
   counts towards the server's `max_depth`, `max_values` and `max_digits`. What counts as no doubt is told in
   `McpServer.Schema.Validator.repair/2`.
 
+  ## Permission
+
+  `authorize:` of a tool, a prompt or a resource names a function that says whether a client may use it. It is called
+  with the `McpServer.Conn`, in the process of the call, and answers `:ok`, `{:error, :forbidden}` or
+  `{:error, {:insufficient_scope, ["scope"]}}`; anything else is a refusal, too.
+
+      resource "user", "https://example.com/users/{id}", authorize: {MyApp.Users, :may_read} do
+        read MyApp.Users, :read
+      end
+
+      def may_read(conn) do
+        if McpServer.Conn.get_private(conn, :variables)["id"] == conn.principal, do: :ok, else: {:error, :forbidden}
+      end
+
+  That of a resource finds the URI and the values of its variables under `private`: `:uri` and `:variables`. It is asked
+
+    * when the resource is read: a refusal is the error `Forbidden`, over HTTP with the status 403
+    * when a variable of its URI is completed: the same; there is no `:uri` then, and `:variables` has what the client
+      has filled in already
+    * when a client subscribes to changes of it, by `resources/subscribe` or in the filter of `subscriptions/listen`:
+      a URI that the client may not read is as one that does not exist: `Resource not found`, or left out of the
+      filter that is acknowledged
+
+  It is asked once for a subscription, and not again for each change: a notification says that something has changed
+  behind a URI that the client knows, and no more. To read what it is now, the client is asked again.
+
   ## Mistakes
 
   A mistake is a `CompileError` at its own line that says what was given and what is allowed: names given
@@ -110,7 +136,17 @@ defmodule McpServer.Router do
   defmacro __using__(options) do
     quote do
       import McpServer.Router,
-        only: [tool: 4, tool: 5, tool: 6, prompt: 3, prompt: 4, resource: 3, dual_responses: 1, dual_responses: 2]
+        only: [
+          tool: 4,
+          tool: 5,
+          tool: 6,
+          prompt: 3,
+          prompt: 4,
+          resource: 3,
+          resource: 4,
+          dual_responses: 1,
+          dual_responses: 2
+        ]
 
       @behaviour McpServer
       @before_compile McpServer.Router
@@ -195,6 +231,7 @@ defmodule McpServer.Router do
 
   | option | meaning |
   |---|---|
+  | `authorize:` | `{module, function}`, asked before the prompt is got or completed, as that of a tool |
   | `completion: false` | the prompt completes none of its arguments, and has no `complete` |
   | `title:` | a name for people |
   | `icons:` | list of `McpServer.Icon` or of their fields |
@@ -207,7 +244,7 @@ defmodule McpServer.Router do
         __MODULE__,
         unquote(name),
         unquote(description),
-        unquote(options),
+        unquote(Handler.as_runtime(options, __CALLER__)),
         unquote(Refusal.place(__CALLER__))
       )
 
@@ -227,10 +264,21 @@ defmodule McpServer.Router do
 
   With variables in it (`"https://example.com/users/{id}"`, RFC 6570), the URI stands for many
   resources, and `read` is called with their values.
+
+  | option | meaning |
+  |---|---|
+  | `authorize:` | `{module, function}`, asked before the resource is read, completed or subscribed to, see above |
   """
-  defmacro resource(name, uri, do: block) do
+  defmacro resource(name, uri, options \\ [], do: block) do
     quote do
-      ResourceDefinition.open!(__MODULE__, unquote(name), unquote(uri), unquote(Refusal.place(__CALLER__)))
+      ResourceDefinition.open!(
+        __MODULE__,
+        unquote(name),
+        unquote(uri),
+        unquote(Handler.as_runtime(options, __CALLER__)),
+        unquote(Refusal.place(__CALLER__))
+      )
+
       unquote(within(McpServer.Router.ResourceBlock, block))
       ResourceDefinition.close!(__MODULE__)
     end

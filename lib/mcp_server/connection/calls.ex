@@ -4,7 +4,7 @@ defmodule McpServer.Connection.Calls do
   # that was admitted ends exactly once: answered, failed or cancelled.
 
   alias McpServer.{Call, Conn, Protocol, Request, Session}
-  alias McpServer.Connection.{Channel, Input, Replies, Report, State, Timer, Waiting}
+  alias McpServer.Connection.{Channel, Input, Replies, Report, State, Streams, Timer, Waiting}
   alias McpServer.Dispatch.{Answer, Failure, Handler}
 
   @typedoc "`:deadline` is in `State.now/0` time; a call that waits for the client has another one."
@@ -135,6 +135,12 @@ defmodule McpServer.Connection.Calls do
 
   defp answer(state, call, {:mcp_done, {:refused, standing}, reply}),
     do: Replies.reply(state, call.target, reply, standing)
+
+  defp answer(state, call, {:mcp_done, {:subscribe, uri}, _reply}),
+    do: Streams.subscribed(state, call.request, call.target, uri)
+
+  defp answer(state, call, {:mcp_done, {:listen, filter}, _reply}),
+    do: Streams.open(state, call.key, call.request, call.target, filter)
 
   defp answer(state, call, {:mcp_done, _outcome, reply}), do: Replies.reply(state, call.target, reply)
 

@@ -53,6 +53,7 @@ defmodule McpServer.Connection.Report do
     do: {:exception, %{request_kind: call.request.kind, kind: kind, error_id: id}}
 
   defp ending(_call, {:refused, _standing}), do: {:stop, %{outcome: :error}}
+  defp ending(_call, {kind, _what}) when kind in [:subscribe, :listen], do: {:stop, %{outcome: :ok}}
   defp ending(_call, outcome), do: {:stop, %{outcome: outcome}}
 
   defp about(%{channel: {channel, _}} = state, call) do

@@ -6,6 +6,7 @@ defmodule McpServer.Connection.Streams do
 
   alias McpServer.{Changes, Protocol, Request, Session, Subscription}
   alias McpServer.Connection.{Calls, Channel, Replies, Report, State}
+  alias McpServer.Dispatch.Subscribing
 
   @invalid_request -32600
   @listen "subscriptions/listen"
@@ -19,10 +20,18 @@ defmodule McpServer.Connection.Streams do
     %{state | listening?: true}
   end
 
-  @doc "`resources/subscribe`"
+  @doc "`resources/subscribe`. Where the router says who may, a call finds out first."
   @spec subscribe(State.t(), Request.t(), Replies.target()) :: State.t()
   def subscribe(state, request, target) do
-    case Session.subscribe(state.session, request.name, state.options.max_subscriptions) do
+    if Subscribing.guarded?(state.catalog, request),
+      do: Calls.admit(state, request, target),
+      else: subscribed(state, request, target, request.name)
+  end
+
+  @doc "The client may hear of the resource."
+  @spec subscribed(State.t(), Request.t(), Replies.target(), uri :: String.t()) :: State.t()
+  def subscribed(state, request, target, uri) do
+    case Session.subscribe(state.session, uri, state.options.max_subscriptions) do
       {:ok, session} -> acknowledge(hear(%{state | session: session}), request, target)
       {:error, :too_many} -> refuse(state, request, target, "too many subscriptions")
     end
@@ -35,20 +44,21 @@ defmodule McpServer.Connection.Streams do
     acknowledge(%{state | session: session}, request, target)
   end
 
-  @doc "`subscriptions/listen`: the acknowledgement is the stream's first message."
+  @doc "`subscriptions/listen`. Where the router says who may hear of what, a call finds out first."
   @spec listen(State.t(), Request.t(), Replies.target()) :: State.t()
   def listen(state, request, target) do
-    uris = Map.get(request.arguments, "resourceSubscriptions", [])
     key = State.key(state, Replies.lane(state, target), request.id)
 
     cond do
+      Subscribing.guarded?(state.catalog, request) -> Calls.admit(state, request, target)
       Session.in_flight?(state.session, key) -> Calls.refuse_duplicate(state, request, target)
-      length(uris) > state.options.max_subscriptions -> refuse(state, request, target, "too many subscriptions")
-      true -> open(state, key, request, target)
+      true -> open(state, key, request, target, request.arguments)
     end
   end
 
-  defp open(state, key, %{id: id, revision: revision, arguments: filter} = request, target) do
+  @doc "Opens the stream of the request `key`: the acknowledgement is its first message."
+  @spec open(State.t(), Session.key(), Request.t(), Replies.target(), filter :: map()) :: State.t()
+  def open(state, key, %{id: id, revision: revision} = request, target, filter) do
     lane = Replies.lane(state, target)
     stream = %{id: id, revision: revision, subscription: Subscription.from_filter(filter), lane: lane}
 

@@ -41,26 +41,6 @@ defmodule McpServer.Dispatch.Handler do
   def starts_task?(catalog, request), do: entry(catalog, request).task_start == :call
 
   @doc """
-  Whether the principal may call the tool: what its `authorize:` function says.
-
-  Any other answer of that function is the same as a refusal, and what it raises is a failed call.
-  """
-  @spec authorized(Catalog.t(), Request.t(), Conn.t()) ::
-          :ok | {:forbidden, :forbidden | {:insufficient_scope, [String.t()]}}
-  def authorized(catalog, %Request{kind: :tool} = request, conn) do
-    case entry(catalog, request) do
-      %{authorize: nil} -> :ok
-      %{authorize: {module, function}} -> verdict(apply(module, function, [conn]))
-    end
-  end
-
-  def authorized(_catalog, _request, _conn), do: :ok
-
-  defp verdict(:ok), do: :ok
-  defp verdict({:error, {:insufficient_scope, _scopes} = refusal}), do: {:forbidden, refusal}
-  defp verdict(_refusal), do: {:forbidden, :forbidden}
-
-  @doc """
   Whether the client has what the tool declared to need. The core has refused such a call of the
   stateless era already; the session era has no error for it.
   """

@@ -24,7 +24,7 @@ defmodule McpServer.Router.DualResponsesDefinition do
 
     check_uri!(options.uri, place)
 
-    ResourceDefinition.open!(module, options.name, options.uri, place)
+    ResourceDefinition.open!(module, options.name, options.uri, [], place)
     for {statement, value} <- statements(options), do: ResourceDefinition.put!(module, statement, value, place)
     ResourceDefinition.put_handler!(module, :read, DualResponse.Reading, :read, place)
     ResourceDefinition.close!(module)

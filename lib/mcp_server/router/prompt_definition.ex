@@ -4,10 +4,17 @@ defmodule McpServer.Router.PromptDefinition do
   # requests are dispatched by.
 
   alias McpServer.{Fields, Icon, Prompt}
-  alias McpServer.Router.{Handler, LintRules, Name, Refusal, Scope}
+  alias McpServer.Router.{Authorize, Handler, LintRules, Name, Refusal, Scope}
 
   @options Fields.table(
-             [title: :string, completion: :boolean, icons: {:list, {:struct, Icon}}, meta: :map, lint: :any],
+             [
+               title: :string,
+               completion: :boolean,
+               authorize: :any,
+               icons: {:list, {:struct, Icon}},
+               meta: :map,
+               lint: :any
+             ],
              "option"
            )
   @argument_options Fields.table([required: :boolean, title: :string], "option")
@@ -19,13 +26,15 @@ defmodule McpServer.Router.PromptDefinition do
     name = Name.check!(name, "prompt", place)
     what = "prompt #{inspect(name)}"
     Name.check_new!(module, :prompt, name, place)
+    options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
+    Authorize.check!(options[:authorize], what, place)
 
     Scope.open(module, %{
       what: what,
       place: place,
       name: name,
       description: Name.check_description!(description, what, place),
-      options: Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end),
+      options: options,
       arguments: [],
       get: nil,
       complete: nil
@@ -78,8 +87,13 @@ defmodule McpServer.Router.PromptDefinition do
       ignored: LintRules.ignored!(prompt.options[:lint], prompt.what, prompt.place),
       struct: wire_struct(prompt),
       entry: entry(prompt),
-      handlers: Enum.reject([prompt.get, prompt.complete], &is_nil/1)
+      handlers: handlers(prompt)
     })
+  end
+
+  defp handlers(prompt) do
+    Enum.reject([prompt.get, prompt.complete], &is_nil/1) ++
+      Authorize.handlers(prompt.options[:authorize], prompt.what, prompt.place)
   end
 
   defp check_complete!(%{get: nil} = prompt) do
@@ -122,5 +136,6 @@ defmodule McpServer.Router.PromptDefinition do
       complete: prompt.complete && prompt.complete.handler,
       arguments: for(argument <- Enum.reverse(prompt.arguments), do: argument.name)
     }
+    |> Authorize.put(prompt.options[:authorize])
   end
 end

@@ -5,7 +5,7 @@ defmodule McpServer.Router.ResourceDefinition do
 
   alias McpServer.{Annotations, App, Fields, Icon, Resource, ResourceTemplate}
   alias McpServer.App.View
-  alias McpServer.Router.{Handler, LintRules, Name, Refusal, Scope, Uri}
+  alias McpServer.Router.{Authorize, Handler, LintRules, Name, Refusal, Scope, Uri}
 
   @statements Fields.table(
                 [
@@ -23,18 +23,21 @@ defmodule McpServer.Router.ResourceDefinition do
                 ],
                 "statement"
               )
+  @options Fields.table([authorize: :any], "option")
   @arity %{read: 2, complete: 3}
   @view App.mime_type()
   @view_only [:csp, :permissions, :app_domain, :prefers_border]
 
   @doc "Begins a resource."
-  @spec open!(module, term, term, Refusal.place()) :: :ok
-  def open!(module, name, uri, place) do
+  @spec open!(module, term, term, term, Refusal.place()) :: :ok
+  def open!(module, name, uri, options, place) do
     name = Name.check_free!(name, "a resource", place)
     what = "resource #{inspect(name)}"
     Name.check_new!(module, :resource, name, place)
     variables = variables!(uri, what, place)
     check_new_uri!(module, uri, what, place)
+    options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
+    Authorize.check!(options[:authorize], what, place)
 
     Scope.open(module, %{
       what: what,
@@ -42,6 +45,7 @@ defmodule McpServer.Router.ResourceDefinition do
       name: name,
       uri: uri,
       variables: variables,
+      authorize: options[:authorize],
       statements: %{},
       read: nil,
       complete: nil
@@ -179,8 +183,13 @@ defmodule McpServer.Router.ResourceDefinition do
       ignored: Map.get(resource.statements, :lint, []),
       struct: wire_struct(resource),
       entry: entry(resource),
-      handlers: Enum.reject([resource.read, resource.complete], &is_nil/1)
+      handlers: handlers(resource)
     })
+  end
+
+  defp handlers(resource) do
+    Enum.reject([resource.read, resource.complete], &is_nil/1) ++
+      Authorize.handlers(resource.authorize, resource.what, resource.place)
   end
 
   defp with_media_type(resource) do
@@ -219,9 +228,11 @@ defmodule McpServer.Router.ResourceDefinition do
   end
 
   defp entry(resource) do
+    entry = resource |> target() |> Authorize.put(resource.authorize)
+
     if View.uri?(resource.uri),
-      do: Map.put(target(resource), :view, %{mime_type: @view, meta: ui(resource.statements)}),
-      else: target(resource)
+      do: Map.put(entry, :view, %{mime_type: @view, meta: ui(resource.statements)}),
+      else: entry
   end
 
   defp target(%{variables: []} = resource) do

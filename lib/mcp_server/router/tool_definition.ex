@@ -4,7 +4,7 @@ defmodule McpServer.Router.ToolDefinition do
   # are dispatched by.
 
   alias McpServer.{App, Fields, Icon, Tool}
-  alias McpServer.Router.{Field, Formats, Handler, LintRules, Name, RawSchema, Refusal, Scope}
+  alias McpServer.Router.{Authorize, Field, Formats, Handler, LintRules, Name, RawSchema, Refusal, Scope}
 
   @capabilities %{"sampling" => :sampling, "elicitation" => :elicitation, "roots" => :roots}
 
@@ -46,7 +46,7 @@ defmodule McpServer.Router.ToolDefinition do
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
     check_options!(options, what, place)
     check_budget!(options[:result_budget], what, place)
-    check_authorize!(options[:authorize], what, place)
+    Authorize.check!(options[:authorize], what, place)
     Formats.check!(options, what, place)
 
     Scope.open(module, %{
@@ -90,14 +90,6 @@ defmodule McpServer.Router.ToolDefinition do
 
   defp check_budget!(_budget, _what, _place), do: :ok
 
-  defp check_authorize!(nil, _what, _place), do: :ok
-
-  defp check_authorize!({module, function}, what, place),
-    do: Handler.check!(module, function, "authorize of #{what}", place)
-
-  defp check_authorize!(other, what, place),
-    do: Refusal.refuse!(place, "authorize of #{what} is {module, function}, got: #{inspect(other)}")
-
   @doc "Gives the innermost tool a schema verbatim."
   @spec put_schema!(module, :input_schema | :output_schema, term, Refusal.place()) :: :ok
   def put_schema!(module, key, schema, place) do
@@ -131,11 +123,7 @@ defmodule McpServer.Router.ToolDefinition do
 
   defp handlers(%{options: options} = tool) do
     call = %{what: tool.what, handler: tool.handler, arity: 2, place: tool.place, optional?: false}
-
-    case options[:authorize] do
-      nil -> [call]
-      handler -> [call, %{call | what: "authorize of #{tool.what}", handler: handler, arity: 1}]
-    end
+    [call | Authorize.handlers(options[:authorize], tool.what, tool.place)]
   end
 
   defp check_one_way!(tool, key, fields) do

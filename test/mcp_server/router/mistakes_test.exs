@@ -205,6 +205,27 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
+    test "an authorize that is no function" do
+      for {statement, what} <- [
+            {~s(tool "add", "Adds", McpServer.Handlers, :echo, authorize: :me), ~s(tool "add")},
+            {~s(prompt "p", "A prompt", authorize: :me do get McpServer.Handlers, :greeting end), ~s(prompt "p")},
+            {~s(resource "r", "x://r", authorize: :me do read McpServer.Handlers, :read end), ~s(resource "r")},
+            {~s(resource "t", "x://{t}", authorize: :me do read McpServer.Handlers, :read end), ~s(resource "t")}
+          ] do
+        assert_refused(3, "authorize of #{what} is {module, function}, got: :me", statement)
+        missing = String.replace(statement, ":me", "{McpServer.Handlers, :nobody}")
+        assert_refused(3, ~r/^authorize of #{what} names McpServer.Handlers.nobody\/1, which is not a public/, missing)
+      end
+    end
+
+    test "an option that a resource does not have" do
+      assert_refused(
+        3,
+        ~s(resource "r" has no option autorize, did you mean authorize? Its options are: authorize),
+        ~s(resource "r", "x://r", autorize: {McpServer.Handlers, :echo} do read McpServer.Handlers, :read end)
+      )
+    end
+
     test "S4-81: a hint that does not exist" do
       assert_refused(
         3,
@@ -634,7 +655,7 @@ defmodule McpServer.Router.MistakesTest do
     test "S4-81: options that do not exist" do
       assert_refused(
         3,
-        ~r/\Aprompt "greet" has no option complete, did you mean completion\? Its options are: title, completion, icons, meta, lint\z/,
+        ~r/\Aprompt "greet" has no option complete, did you mean completion\? Its options are: title, completion, authorize, icons, meta, lint\z/,
         """
         prompt "greet", "Greets", complete: false do
           get McpServer.Handlers, :greet

@@ -13,7 +13,7 @@ mod limits;
 mod result;
 mod state;
 
-use mcp_core::catalog::Catalog;
+use mcp_core::catalog::{Catalog, ReadTarget};
 use mcp_core::jsonrpc::Id;
 use mcp_core::protocol::{Facts, SessionFacts, admit};
 use mcp_core::revision::Revision;
@@ -89,6 +89,24 @@ fn admit_line<'a>(
     };
     let admission = admit(&catalog.0, facts, line.as_slice(), &limits.get());
     admission::to_term(env, catalog, admission, Over::Line, effort)
+}
+
+/// What a URI reads: `{resource, index}`, `{resource_template, index, variables}`, or `not_found`.
+#[rustler::nif]
+fn find_resource<'a>(
+    env: Env<'a>,
+    catalog: ResourceArc<CatalogResource>,
+    uri: &'a str,
+) -> NifResult<Term<'a>> {
+    report_work(env, uri.len());
+    Ok(match catalog.0.find_resource(uri) {
+        None => atoms::not_found().encode(env),
+        Some(ReadTarget::Resource { index }) => (atoms::resource(), index).encode(env),
+        Some(ReadTarget::Template { index, variables }) => {
+            let variables = Term::map_from_pairs(env, &variables).map_err(|_| Error::BadArg)?;
+            (atoms::resource_template(), index, variables).encode(env)
+        }
+    })
 }
 
 /// The session that a façade passes by its revision.

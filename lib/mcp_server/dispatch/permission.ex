@@ -1,0 +1,48 @@
+defmodule McpServer.Dispatch.Permission do
+  @moduledoc false
+  # Whether a client may use what its request names: what the `authorize:` function of the declaration says. It is
+  # the user's code, so it runs in the process of the call.
+
+  alias McpServer.{Catalog, Conn, Protocol, Request}
+  alias McpServer.Dispatch.Handler
+
+  @type refusal :: :forbidden | {:insufficient_scope, [String.t()]}
+
+  @doc """
+  Whether the client may make the request.
+
+  Any other answer of the function is the same as a refusal. What it raises is the caller's to catch.
+  """
+  @spec authorized(Catalog.t(), Request.t(), Conn.t()) :: :ok | {:forbidden, refusal()}
+  def authorized(catalog, request, conn) do
+    case Handler.entry(catalog, request) do
+      %{authorize: {module, function}} -> verdict(apply(module, function, [about(conn, request)]))
+      _unguarded -> :ok
+    end
+  end
+
+  defp verdict(:ok), do: :ok
+  defp verdict({:error, {:insufficient_scope, _scopes} = refusal}), do: {:forbidden, refusal}
+  defp verdict(_refusal), do: {:forbidden, :forbidden}
+
+  # One function can decide about every URI of a template.
+  defp about(conn, %Request{kind: kind, name: uri, arguments: variables}) when kind in [:resource, :resource_template],
+    do: conn |> Conn.put_private(:uri, uri) |> Conn.put_private(:variables, variables)
+
+  defp about(conn, %Request{kind: :complete_resource, arguments: arguments}),
+    do: Conn.put_private(conn, :variables, arguments["context"] || %{})
+
+  defp about(conn, _request), do: conn
+
+  @doc "Whether the client may read the URI, and so hear of its changes; one that does not exist nobody may."
+  @spec readable?(Catalog.t(), Request.t(), Conn.t(), uri :: String.t()) :: boolean()
+  def readable?(catalog, request, conn, uri) do
+    case Protocol.find_resource(catalog, uri) do
+      :not_found ->
+        false
+
+      {kind, index, variables} ->
+        authorized(catalog, %Request{request | kind: kind, index: index, name: uri, arguments: variables}, conn) == :ok
+    end
+  end
+end

@@ -1,0 +1,74 @@
+defmodule McpServer.PermissionRouter do
+  # Resources and a prompt that not everybody may use. Who asks is the principal over HTTP, `assigns.user` elsewhere.
+  @moduledoc false
+  use McpServer.Router, name: "permission"
+
+  alias McpServer.PermissionRouter.Handlers
+
+  tool "whoami", "Who asks", Handlers, :whoami
+
+  prompt "greet", "Greets staff", authorize: {Handlers, :staff} do
+    argument "name", "Whom", required: true
+    get Handlers, :greet
+    complete Handlers, :complete
+  end
+
+  prompt "scoped", "Needs a scope", authorize: {Handlers, :scope}, completion: false do
+    get Handlers, :hello
+  end
+
+  resource "open", "perm://open" do
+    read Handlers, :read
+  end
+
+  resource "staff", "perm://staff", authorize: {Handlers, :staff} do
+    read Handlers, :read
+  end
+
+  resource "scoped", "perm://scoped", authorize: {Handlers, :scope} do
+    read Handlers, :read
+  end
+
+  resource "broken", "perm://broken", authorize: {Handlers, :broken} do
+    read Handlers, :read
+  end
+
+  resource "own", "perm://users/{id}/{part}", authorize: {Handlers, :own} do
+    read Handlers, :read
+    complete Handlers, :complete
+  end
+end
+
+defmodule McpServer.PermissionRouter.Handlers do
+  @moduledoc false
+  use McpServer.Controller
+
+  alias McpServer.Conn
+
+  def whoami(conn, _arguments), do: {:ok, [text(inspect(user(conn)))]}
+  def greet(_conn, %{"name" => name}), do: [message("user", "Hello #{name}!")]
+  def hello(_conn, _arguments), do: [message("user", "Hello!")]
+  def read(conn, variables), do: content("r", "perm://read", text: inspect({user(conn), variables}))
+  def complete(_conn, name, prefix), do: completion([name, prefix])
+
+  def staff(conn) do
+    report(conn, :staff)
+    if user(conn) == "staff", do: :ok, else: {:error, :forbidden}
+  end
+
+  def scope(_conn), do: {:error, {:insufficient_scope, ["more"]}}
+  def broken(_conn), do: raise("the hook's own fault")
+
+  def own(conn) do
+    variables = Conn.get_private(conn, :variables)
+    report(conn, {Conn.get_private(conn, :uri), variables})
+    if variables["id"] == user(conn), do: :ok, else: :no
+  end
+
+  # A test that wants to know in which process it is asked.
+  defp report(%{assigns: %{test: test}}, what), do: send(test, {:asked, what, self()})
+  defp report(_conn, _what), do: :ok
+
+  defp user(%{principal: nil, assigns: assigns}), do: assigns[:user]
+  defp user(%{principal: principal}), do: principal
+end
