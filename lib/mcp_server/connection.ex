@@ -25,6 +25,7 @@ defmodule McpServer.Connection do
           | {:channel, {module(), term()}}
           | {:name, GenServer.name()}
           | {:session, Session.t()}
+          | {:server, term()}
           | {atom(), term()}
 
   @doc "Starts a connection. Options beside these are bounds, see `McpServer.Connection.Options`."
@@ -32,7 +33,7 @@ defmodule McpServer.Connection do
   def start_link(options) do
     {server, options} = Keyword.split(options, [:name])
     {bounds, options} = Options.split(options)
-    options = Map.new(Keyword.validate!(options, [:router, :channel, :session]))
+    options = Map.new(Keyword.validate!(options, [:router, :channel, :session, :server]))
     GenServer.start_link(__MODULE__, {options, bounds}, server)
   end
 
@@ -53,6 +54,8 @@ defmodule McpServer.Connection do
           catalog: catalog,
           channel: {module, channel},
           session: session,
+          # Connections of one server share some limits; one without a server shares none.
+          server: Map.get(options, :server, self()),
           base: %Conn{assigns: bounds.assigns},
           options: bounds,
           opened_at: System.monotonic_time(),

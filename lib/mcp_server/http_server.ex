@@ -101,7 +101,7 @@ defmodule McpServer.HttpServer do
   | `:connection_timeout` | `60_000` | how long a connection may wait for its next request, in milliseconds |
 
   And the bounds of calls and of messages, as in `McpServer.Stdio`: `:timeout`, `:input_timeout`, `:max_awaiting_input`,
-  `:max_subscriptions`, `:max_heap_words`, `:max_result_bytes`; `:max_depth`, `:max_values`, `:max_digits`, `:max_id_bytes`,
+  `:max_subscriptions`, `:max_subscription_bytes`, `:max_heap_words`, `:max_result_bytes`; `:max_depth`, `:max_values`, `:max_digits`, `:max_id_bytes`,
   `:max_method_bytes`, `:max_name_bytes`, `:max_uri_bytes`, `:max_meta_bytes`, `:max_batch`.
 
   None can be infinite. What a client gets beyond each, and how large each may be made, is told in

@@ -4,7 +4,7 @@ defmodule McpServer.Session do
   # log level, subscriptions), the stateless era's streams, the ids in flight and the requests that
   # were put to the client. Holds no process and sends nothing; `McpServer.Connection` owns one.
 
-  alias McpServer.{Protocol, Request, Subscription}
+  alias McpServer.{Protocol, Request, Share, Subscription}
   alias McpServer.Protocol.ClientData
 
   @log_levels ~w(debug info notice warning error critical alert emergency)
@@ -30,7 +30,13 @@ defmodule McpServer.Session do
   @type key :: term()
 
   @typedoc "What is left of a `subscriptions/listen` request; its notifications take the lane of the connection."
-  @type stream :: %{id: Request.id(), revision: String.t(), subscription: Subscription.t(), lane: term()}
+  @type stream :: %{
+          id: Request.id(),
+          revision: String.t(),
+          subscription: Subscription.t(),
+          lane: term(),
+          holder: Share.holder()
+        }
 
   @typedoc "Where a request stands that has not been answered."
   @type place :: :waiting | {:running, pid()} | :stream
@@ -157,6 +163,10 @@ defmodule McpServer.Session do
   @doc "Log levels, least severe first."
   @spec log_levels() :: [String.t()]
   def log_levels, do: @log_levels
+
+  @doc "Whether the session is subscribed to the resource."
+  @spec subscribed?(t(), String.t()) :: boolean()
+  def subscribed?(session, uri), do: Subscription.wants?(session.subscription, {:resource, uri})
 
   @doc "`resources/subscribe`, for at most `limit` resources."
   @spec subscribe(t(), String.t(), pos_integer()) :: {:ok, t()} | {:error, :too_many}

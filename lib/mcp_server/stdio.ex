@@ -64,6 +64,7 @@ defmodule McpServer.Stdio do
   | `:max_awaiting_input` | `1_000` | calls that wait for the client's input at once |
   | `:max_streams` | `64` | `subscriptions/listen` streams at once |
   | `:max_subscriptions` | `1_000` | subscribed resources of the session, and of each stream |
+  | `:max_subscription_bytes` | 64 MiB | URIs of all subscriptions together |
   | `:max_line_bytes` | 10 MiB | the longest message; a longer one is skipped and answered with `-32700` |
   | `:max_heap_words` | 64 Mi | memory of one call, in machine words; more ends the call |
   | `:max_result_bytes` | 64 MiB | the longest answer; a longer one fails |

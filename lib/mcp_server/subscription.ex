@@ -5,6 +5,9 @@ defmodule McpServer.Subscription do
 
   alias McpServer.{Changes, Protocol, Request}
 
+  # What a URI takes beside its text: its place in a set, and its binary's header.
+  @uri_bytes 64
+
   defstruct tools: false, prompts: false, resources: false, uris: MapSet.new()
 
   @typedoc "`:tools`, `:prompts` and `:resources` are about the lists, `:uris` about single resources."
@@ -37,6 +40,11 @@ defmodule McpServer.Subscription do
   @doc "Removes a resource; one that is not there is fine."
   @spec delete_uri(t(), String.t()) :: t()
   def delete_uri(subscription, uri), do: %{subscription | uris: MapSet.delete(subscription.uris, uri)}
+
+  @doc "The bytes that a subscription to these resources is counted as."
+  @spec cost(t() | [String.t()]) :: non_neg_integer()
+  def cost(%__MODULE__{uris: uris}), do: uris |> MapSet.to_list() |> cost()
+  def cost(uris) when is_list(uris), do: Enum.reduce(uris, 0, &(byte_size(&1) + @uri_bytes + &2))
 
   @doc "Whether the client wants to hear of the change."
   @spec wants?(t(), Changes.change()) :: boolean()

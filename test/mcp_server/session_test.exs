@@ -84,7 +84,7 @@ defmodule McpServer.SessionTest do
     end
 
     test "streams" do
-      stream = %{revision: "2026-07-28", subscription: %Subscription{}, lane: :channel}
+      stream = %{revision: "2026-07-28", subscription: %Subscription{}, lane: :channel, holder: nil}
       listen = fn session, id -> Session.listen(session, id, Map.put(stream, :id, id), 2) end
       {:ok, session} = listen.(session(), 1)
       {:ok, session} = listen.(session, 2)

@@ -25,6 +25,13 @@ defmodule McpServer.SubscriptionTest do
     assert wanted(Subscription.delete_uri(session, "a:1")) == [:tools, :prompts, :resources]
   end
 
+  test "a resource costs its URI and 64 bytes, a list nothing" do
+    assert Subscription.cost(Subscription.put_lists(%Subscription{})) == 0
+    assert Subscription.cost(["a:1", "a:22"]) == 3 + 64 + 4 + 64
+    filter = %{"toolsListChanged" => true, "resourceSubscriptions" => ["a:1", "a:22", "a:1"]}
+    assert Subscription.cost(Subscription.from_filter(filter)) == 135
+  end
+
   test "a change is told under the id of the stream, and in a session without one" do
     assert json(Subscription.notification({:resource, "a:1"}, "2025-11-25", nil)) == %{
              "jsonrpc" => "2.0",

@@ -12,6 +12,7 @@ defmodule McpServer.Connection.Options do
     {:max_awaiting_input, 1_000, :count},
     {:max_streams, 64, :count},
     {:max_subscriptions, 1_000, :count},
+    {:max_subscription_bytes, 64 * 1024 * 1024, :bytes},
     {:timeout, 60_000, :milliseconds},
     {:input_timeout, 300_000, :milliseconds},
     {:grace, 5_000, :milliseconds},

@@ -15,6 +15,7 @@ defmodule McpServer.Connection.State do
     :options,
     :opened_at,
     :limits,
+    :server,
     :observer,
     :closing,
     base: %Conn{},
@@ -35,6 +36,7 @@ defmodule McpServer.Connection.State do
   @typedoc """
   * `:channel` – the module and its struct
   * `:limits` – of messages that are admitted here
+  * `:server` – whose limits the connection shares with others
   * `:closing` – why no more lines will come, once that is so
   * `:calls` – the running ones by process; `:waiting` – admitted requests without a place yet
   * `:line_bytes`, `:base` – how long the message at hand is, and what its handler's conn starts from
@@ -52,6 +54,7 @@ defmodule McpServer.Connection.State do
           options: Options.t(),
           opened_at: integer(),
           limits: McpServer.Protocol.limits(),
+          server: McpServer.Share.server(),
           observer: (term() -> term()) | nil,
           closing: nil | :eof | :closed,
           base: Conn.t(),

@@ -4,12 +4,15 @@ defmodule McpServer.Connection.Streams do
   # that is the session (`resources/subscribe`, and list changes once it is initialized), in the
   # stateless era each `subscriptions/listen` stream.
 
-  alias McpServer.{Changes, Protocol, Request, Session, Subscription}
+  alias McpServer.{Changes, Protocol, Request, Session, Share, Subscription}
   alias McpServer.Connection.{Calls, Channel, Replies, Report, State}
   alias McpServer.Dispatch.Subscribing
 
   @invalid_request -32600
   @listen "subscriptions/listen"
+  # What of the server's budget one principal may have, in percent.
+  @share 25
+  @budget :subscription_bytes
 
   @doc "Changes are heard from now on."
   @spec hear(State.t()) :: State.t()
@@ -31,17 +34,22 @@ defmodule McpServer.Connection.Streams do
   @doc "The client may hear of the resource."
   @spec subscribed(State.t(), Request.t(), Replies.target(), uri :: String.t()) :: State.t()
   def subscribed(state, request, target, uri) do
-    case Session.subscribe(state.session, uri, state.options.max_subscriptions) do
-      {:ok, session} -> acknowledge(hear(%{state | session: session}), request, target)
-      {:error, :too_many} -> refuse(state, request, target, "too many subscriptions")
+    # The same one again costs nothing.
+    uris = if Session.subscribed?(state.session, uri), do: [], else: [uri]
+
+    with {:ok, session} <- Session.subscribe(state.session, uri, state.options.max_subscriptions),
+         :ok <- take(state, holder(state), Subscription.cost(uris)) do
+      acknowledge(hear(%{state | session: session}), request, target)
+    else
+      _too_many -> refuse(state, request, target, "too many subscriptions")
     end
   end
 
   @doc "`resources/unsubscribe`"
   @spec unsubscribe(State.t(), Request.t(), Replies.target()) :: State.t()
-  def unsubscribe(state, request, target) do
-    session = Session.unsubscribe(state.session, request.name)
-    acknowledge(%{state | session: session}, request, target)
+  def unsubscribe(state, %{name: uri} = request, target) do
+    if Session.subscribed?(state.session, uri), do: give(state, holder(state), Subscription.cost([uri]))
+    acknowledge(%{state | session: Session.unsubscribe(state.session, uri)}, request, target)
   end
 
   @doc "`subscriptions/listen`. Where the router says who may hear of what, a call finds out first."
@@ -60,28 +68,44 @@ defmodule McpServer.Connection.Streams do
   @spec open(State.t(), Session.key(), Request.t(), Replies.target(), filter :: map()) :: State.t()
   def open(state, key, %{id: id, revision: revision} = request, target, filter) do
     lane = Replies.lane(state, target)
-    stream = %{id: id, revision: revision, subscription: Subscription.from_filter(filter), lane: lane}
+    subscription = Subscription.from_filter(filter)
+    stream = %{id: id, revision: revision, subscription: subscription, lane: lane, holder: holder(state)}
 
-    case Session.listen(state.session, key, stream, state.options.max_streams) do
-      {:ok, session} ->
-        Report.peer(state, [:subscription, :start], %{count: 1})
-        # What changed before is nothing to a stream that opens now.
-        state = state |> write_changes() |> hear()
-        notify(%{state | session: session}, lane, Subscription.acknowledgement(filter, revision, id))
-
-      {:error, :too_many} ->
-        refuse(state, request, target, "too many streams")
+    with {:ok, session} <- Session.listen(state.session, key, stream, state.options.max_streams),
+         :ok <- take(state, stream.holder, Subscription.cost(subscription)) do
+      Report.peer(state, [:subscription, :start], %{count: 1})
+      # What changed before is nothing to a stream that opens now.
+      state = state |> write_changes() |> hear()
+      notify(%{state | session: session}, lane, Subscription.acknowledgement(filter, revision, id))
+    else
+      {:error, :too_many} -> refuse(state, request, target, "too many streams")
+      :full -> refuse(state, request, target, "too many subscriptions")
     end
   end
+
+  # Bytes of URIs, of all connections of a server together. What a connection that is killed had is given back for it.
+  defp take(_state, _holder, 0), do: :ok
+
+  defp take(%{options: options} = state, holder, bytes),
+    do: Share.take(state.server, @budget, holder, {options.max_subscription_bytes, @share}, bytes)
+
+  defp give(_state, _holder, 0), do: :ok
+  defp give(state, holder, bytes), do: Share.give(state.server, @budget, holder, bytes)
+
+  # A session is one principal's; a shared connection is at the message of one.
+  defp holder(state), do: Share.holder(state.base.principal, nil)
 
   @doc "The client ends a stream: nothing is sent any more."
   @spec cancel(State.t(), term()) :: State.t()
   def cancel(state, key) do
-    if is_map_key(state.session.streams, key) do
-      Report.peer(state, [:subscription, :stop], %{count: 1})
-      %{state | session: Session.unlisten(state.session, key)}
-    else
-      state
+    case state.session.streams do
+      %{^key => stream} ->
+        Report.peer(state, [:subscription, :stop], %{count: 1})
+        :ok = give(state, stream.holder, Subscription.cost(stream.subscription))
+        %{state | session: Session.unlisten(state.session, key)}
+
+      _no_stream ->
+        state
     end
   end
 

@@ -104,7 +104,7 @@ defmodule McpServer.Http.Sessions do
     account = %{node: stored(), own: own, max_bytes: @max_stored_bytes}
     channel = %{mount: mount, session: %{id: id, revision: opening.revision, account: account}}
     session = id |> Session.new() |> Session.open(opening)
-    options = [router: mount.router, channel: {McpServer.Http.Channel, channel}, session: session]
+    options = [router: mount.router, server: mount.id, channel: {McpServer.Http.Channel, channel}, session: session]
     bounds = Keyword.merge([max_awaiting_input: 64, overload: {:refuse, 429}], mount.options)
     spec = Supervisor.child_spec({Connection, options ++ bounds}, restart: :temporary)
     {:ok, pid} = DynamicSupervisor.start_child(McpServer.Http.SessionSupervisor, spec)

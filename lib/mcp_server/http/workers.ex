@@ -33,6 +33,7 @@ defmodule McpServer.Http.Workers do
   defp connection(mount, number) do
     options = [
       router: mount.router,
+      server: mount.id,
       channel: {Channel, %{mount: mount, session: nil, number: number}},
       session: Session.new(nil),
       overload: {:refuse, 503},

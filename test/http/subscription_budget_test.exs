@@ -1,0 +1,97 @@
+defmodule McpServer.Http.SubscriptionBudgetTest do
+  # The bytes of URIs that all clients of one server are subscribed to. A stream may have 1,000 URIs of 8 KiB, and a
+  # server 20,000 streams for each scheduler: nothing bounded what they keep together.
+  use McpServer.HttpCase, async: true
+
+  alias McpServer.{Http.Sessions, HttpRouter}
+
+  @uris "resourceSubscriptions"
+  @refused %{"code" => -32600, "message" => "Invalid request: too many subscriptions"}
+
+  # So many URIs, each of which counts as 200 bytes.
+  defp uris(count, tag), do: for(n <- 1..count, do: String.pad_trailing("http-test://rows/#{tag}-#{n}-", 136, "x"))
+
+  defp listen(server, uris, principal \\ nil) do
+    request = modern("subscriptions/listen", %{"notifications" => %{@uris => uris}})
+    request = if principal, do: as(request, principal), else: request
+
+    case HttpClient.open(server, request) do
+      {peer, %{status: 200, body: :stream}} ->
+        assert HttpClient.message(peer)["params"]["notifications"] == %{@uris => uris}
+        {:ok, peer}
+
+      {peer, %{status: 429} = response} ->
+        [%{"error" => error}] = HttpClient.messages(peer, response)
+        HttpPeer.close(peer)
+        {:refused, error}
+    end
+  end
+
+  defp subscribe(session, uri), do: HttpSession.exchange(session, legacy("resources/subscribe", %{"uri" => uri}))
+  defp found({:ok, peer}), do: peer
+  defp found({:refused, _error}), do: nil
+
+  both "streams share it, up to the last byte, and give it back", [max_subscription_bytes: 1_000], context do
+    %{server: server} = context
+    {:ok, first} = listen(server, uris(3, "a"))
+    assert listen(server, uris(3, "b")) == {:refused, @refused}
+    {:ok, second} = listen(server, uris(2, "c"))
+    assert listen(server, uris(1, "d")) == {:refused, @refused}
+    {:ok, _lists} = listen_to_lists(server)
+    HttpPeer.cut(first)
+    third = eventually(fn -> found(listen(server, uris(3, "e"))) end)
+    assert listen(server, uris(1, "f")) == {:refused, @refused}
+    for peer <- [second, third], do: HttpPeer.cut(peer)
+    assert eventually(fn -> found(listen(server, uris(5, "g"))) end)
+  end
+
+  defp listen_to_lists(server) do
+    request = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
+    {peer, %{status: 200, body: :stream}} = HttpClient.open(server, request)
+    {:ok, peer}
+  end
+
+  both "sessions have their part of it", [max_subscription_bytes: 1_000], %{server: server} do
+    session = HttpSession.open(server)
+    [one, two, three | _] = uris(4, "s")
+    for uri <- [one, two, two, one], do: assert({%{status: 200}, [%{"result" => _}]} = subscribe(session, uri))
+    {:ok, stream} = listen(server, uris(3, "t"))
+    assert {%{status: 429}, [%{"error" => @refused}]} = subscribe(session, three)
+    assert {%{status: 200}, [%{"result" => _}]} = subscribe(session, one)
+
+    assert {%{status: 200}, _} = HttpSession.exchange(session, legacy("resources/unsubscribe", %{"uri" => one}))
+    assert {%{status: 200}, _} = HttpSession.exchange(session, legacy("resources/unsubscribe", %{"uri" => one}))
+    assert {%{status: 200}, [%{"result" => _}]} = subscribe(session, three)
+    assert {%{status: 429}, _} = subscribe(session, one)
+
+    {:ok, pid, _revision} = Sessions.find(session.id, HttpRouter, nil)
+    Process.exit(pid, :kill)
+    assert eventually(fn -> found(listen(server, uris(2, "u"))) end)
+    assert listen(server, uris(1, "v")) == {:refused, @refused}
+    HttpPeer.close(stream)
+  end
+
+  @doc false
+  def who(request) do
+    case List.keyfind(request.req_headers, "authorization", 0) do
+      {_name, "Bearer " <> name} -> {:ok, name}
+      _nobody -> {:error, :unauthorized}
+    end
+  end
+
+  both "one principal has a quarter of it at most",
+       [max_subscription_bytes: 4_000, authorize: &__MODULE__.who/1],
+       %{server: server} do
+    {:ok, _ada} = listen(server, uris(5, "a"), "ada")
+    assert listen(server, uris(1, "b"), "ada") == {:refused, @refused}
+    assert {:ok, _bob} = listen(server, uris(5, "c"), "bob")
+  end
+
+  both "URIs are counted before they are read", [max_subscriptions: 3], %{server: server} do
+    # The fourth is no string, and nobody comes to see that.
+    request = modern("subscriptions/listen", %{"notifications" => %{@uris => uris(3, "a") ++ [4]}})
+    {response, [%{"error" => error}]} = HttpClient.exchange(server, request)
+    assert {response.status, error} == {429, @refused}
+    assert {:ok, _peer} = listen(server, uris(3, "a"))
+  end
+end
