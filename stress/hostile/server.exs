@@ -112,7 +112,7 @@ defmodule Stress.Hostile.Server do
     Map.merge(usage(), %{
       ports: :erlang.system_info(:port_count),
       atoms: :erlang.system_info(:atom_count),
-      exchanges: open()
+      open: open()
     })
   end
 
