@@ -158,7 +158,24 @@ defmodule McpServer.Call do
   @spec ask(t(), [{Request.id(), String.t(), Protocol.message()}]) ::
           {:ok, %{String.t() => map()}, %{String.t() => map()}}
           | {:error, :timeout | :closed | :too_many}
-  def ask(call, requests), do: request(call, &{:mcp_ask, &1, call.pid, requests})
+  def ask(call, requests) do
+    tag = :erlang.monitor(:process, call.connection, alias: :demonitor)
+    send(call.connection, {:mcp_ask, tag, call.pid, requests})
+    answers = gather(tag, %{}, %{})
+    Process.demonitor(tag, [:flush])
+    answers
+  end
+
+  # They come one by one: a client chooses their size, and here they count towards the call's own heap.
+  defp gather(tag, responses, errors) do
+    receive do
+      {^tag, {:answered, key, {:ok, response}}} -> gather(tag, Map.put(responses, key, response), errors)
+      {^tag, {:answered, key, {:error, error}}} -> gather(tag, responses, Map.put(errors, key, error))
+      {^tag, :complete} -> {:ok, responses, errors}
+      {^tag, {:error, reason}} -> {:error, reason}
+      {:DOWN, ^tag, :process, _pid, _reason} -> {:error, :closed}
+    end
+  end
 
   # The connection answers through the monitor's alias, so a dead one is noticed and a late answer lost.
   defp request(call, message) do
@@ -171,7 +188,10 @@ defmodule McpServer.Call do
     end
   end
 
-  @doc "Answers a `notify/3` or `ask/2` that waits under `tag`."
+  @doc """
+  Answers what waits under `tag`: a `notify/3` once; an `ask/2` with `{:answered, key, answer}` for each answer of the
+  client, and with `:complete` or `{:error, reason}` at its end.
+  """
   @spec reply(reference(), term()) :: :ok
   def reply(tag, answer) do
     send(tag, {tag, answer})

@@ -3,9 +3,11 @@ defmodule McpServer.Protocol.RetentionTest do
   # data, a stream its whole request, and a session its client's data as terms of ten times their size.
   use ExUnit.Case, async: true
 
+  import McpServer.Controller, only: [elicit: 2, input_required: 1]
   import McpServer.Wire
 
   alias McpServer.JSON
+  alias McpServer.Test.Client
   alias McpServer.Tool.Content
 
   @most 16 * 1024
@@ -85,6 +87,41 @@ defmodule McpServer.Protocol.RetentionTest do
     # A test's channel is not hibernated; a resting connection is.
     assert {:total_heap_size, words} = Process.info(client.connection, :total_heap_size)
     assert words < 6_000
+  end
+
+  test "an answer of the client goes to the call that asked, and is not kept until the others have come" do
+    test = self()
+    form = %{"type" => "object", "properties" => %{}}
+
+    run = fn
+      %{input_responses: answers}, _arguments when answers == %{} ->
+        input_required(first: elicit("One?", form), second: elicit("Two?", form), third: elicit("Three?", form))
+
+      conn, _arguments ->
+        send(test, {:answers, conn.input_responses, conn.input_errors})
+        {:ok, [Content.text("done")]}
+    end
+
+    client = open(run, revision: "2025-11-25")
+    tool(client, 1)
+    questions = for _ <- 1..3, do: next(client)
+    by_text = Map.new(questions, fn %{"id" => id, "params" => %{"message" => text}} -> {text, id} end)
+    large = String.duplicate("x", 100_000)
+    answer = &Client.push(client, %{"jsonrpc" => "2.0", "id" => by_text[&1], "result" => &2})
+    accepted = &%{"action" => "accept", "content" => %{"text" => &1}}
+
+    answer.("Two?", accepted.(large))
+    assert [%{awaiting: %{open: 2}} = call] = Map.values(settled(client).calls)
+    assert :erlang.external_size(call) < 2_000
+    error = %{"code" => -1, "message" => large}
+    Client.push(client, %{"jsonrpc" => "2.0", "id" => by_text["One?"], "error" => error})
+    assert [%{awaiting: %{open: 1}} = call] = Map.values(settled(client).calls)
+    assert :erlang.external_size(call) < 2_000
+    answer.("Three?", accepted.("small"))
+    assert said(next(client)) == "done"
+    assert_received {:answers, answers, errors}
+    assert answers == %{"second" => accepted.(large), "third" => accepted.("small")}
+    assert errors == %{"first" => error}
   end
 
   test "client data above the limit is refused, in both eras, and the session does not open" do

@@ -1,6 +1,6 @@
 defmodule McpServer.Connection.Input do
   @moduledoc false
-  # Requests to the client on behalf of a call (session era): put them, gather the answers, and let the
+  # Requests to the client on behalf of a call (session era): put them, pass the answers on, and let the
   # call go on. While it waits, the client's time counts and not the call's.
 
   alias McpServer.{Call, Protocol, Request, Session}
@@ -10,8 +10,6 @@ defmodule McpServer.Connection.Input do
   @type t :: %{
           tag: reference(),
           open: pos_integer(),
-          responses: %{String.t() => map()},
-          errors: %{String.t() => map()},
           remaining: integer(),
           asked_at: integer()
         }
@@ -47,8 +45,6 @@ defmodule McpServer.Connection.Input do
     awaiting = %{
       tag: tag,
       open: length(requests),
-      responses: %{},
-      errors: %{},
       remaining: call.deadline - now,
       asked_at: System.monotonic_time()
     }
@@ -75,7 +71,7 @@ defmodule McpServer.Connection.Input do
   def answered(state, id, answer) do
     case Session.answered(state.session, id) do
       {:ok, {pid, key}, session} ->
-        gather(%{state | session: session}, pid, key, answer)
+        pass_on(%{state | session: session}, pid, key, answer)
 
       :unknown ->
         Report.discarded(state, :unknown_response)
@@ -83,17 +79,14 @@ defmodule McpServer.Connection.Input do
     end
   end
 
-  defp gather(state, pid, key, answer) do
-    call = Map.fetch!(state.calls, pid)
-    awaiting = answer |> keep(key, call.awaiting) |> Map.update!(:open, &(&1 - 1))
+  defp pass_on(state, pid, key, answer) do
+    %{awaiting: awaiting} = call = Map.fetch!(state.calls, pid)
+    Call.reply(awaiting.tag, {:answered, key, answer})
 
-    if awaiting.open == 0,
-      do: resume(state, pid, call, {:ok, awaiting.responses, awaiting.errors}, :ok),
-      else: %{state | calls: Map.put(state.calls, pid, %{call | awaiting: awaiting})}
+    if awaiting.open == 1,
+      do: resume(state, pid, call, :complete, :ok),
+      else: %{state | calls: Map.put(state.calls, pid, put_in(call.awaiting.open, awaiting.open - 1))}
   end
-
-  defp keep({:ok, response}, key, awaiting), do: put_in(awaiting.responses[key], response)
-  defp keep({:error, error}, key, awaiting), do: put_in(awaiting.errors[key], error)
 
   defp resume(state, pid, call, answer, outcome) do
     Call.reply(call.awaiting.tag, answer)
