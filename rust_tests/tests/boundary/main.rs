@@ -4,6 +4,7 @@ mod breaking;
 mod catalog;
 mod dual;
 mod http;
+mod http1;
 mod json;
 mod jsonrpc;
 mod lint;

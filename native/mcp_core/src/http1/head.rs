@@ -102,18 +102,20 @@ pub fn read_head<'b>(
 /// speaks another protocol, such as TLS, may never send a line end.
 fn skip_empty_lines(bytes: &[u8]) -> Result<usize, HeadError> {
     let mut rest = bytes;
-    for _ in 0..=MAX_EMPTY_LINES {
-        match rest {
-            [b'\r', b'\n', behind @ ..] => rest = behind,
-            [] | [b'\r'] => break,
-            [first, ..] if is_token_byte(*first) => break,
-            _ => return Err(HeadError::Malformed("A request must begin with its method")),
+    let mut empty_lines = 0_usize;
+    while let [b'\r', b'\n', behind @ ..] = rest {
+        empty_lines = empty_lines.saturating_add(1);
+        if empty_lines > MAX_EMPTY_LINES {
+            return Err(HeadError::Malformed("Too many empty lines"));
         }
+        rest = behind;
     }
     match rest {
-        [b'\r', b'\n', ..] => Err(HeadError::Malformed("Too many empty lines")),
-        _ => Ok(bytes.len().saturating_sub(rest.len())),
+        [] | [b'\r'] => {}
+        [first, ..] if is_token_byte(*first) => {}
+        _ => return Err(HeadError::Malformed("A request must begin with its method")),
     }
+    Ok(bytes.len().saturating_sub(rest.len()))
 }
 
 /// The place behind the empty line. Every line end up to it is a CRLF.
