@@ -31,6 +31,9 @@ def main(folder, corpora):
         "template": list(templates(corpora)),
         "sse_headers": list(headers(corpora)),
         "http_head": list(requests(messages)),
+        "http1_head": [b"\xff" + head for head in heads(messages)],
+        "http1_chunks": [b"\xff\x05" + body for body in chunked_bodies()],
+        "http1_connection": list(connections(messages)),
         "rest": list(rest_requests()),
         "cursors": [b"", b"a!B", b"\x00\x05AAAA", b"AAAAAAAAAAAAAAAAAA"],
         "origins": list(origins()),
@@ -203,6 +206,56 @@ def requests(messages):
         for origin in ["http://localhost:3000", "null", "https://app.example.com", f"http://{host}"]:
             yield request("POST /mcp", {**PLAIN, "host": host, "origin": origin, "content-length": "2"}, b"{}")
     yield request("POST http://localhost/mcp?x=1", {**PLAIN, "accept": 'text/*;q="0.5", */*;q=0.1'}, b"{}")
+
+
+def wire(line, *fields, body=b""):
+    """A request as it is sent."""
+    return "\r\n".join([line, *fields, "", ""]).encode("latin-1") + body
+
+
+def heads(messages):
+    for text in list(requests(messages))[::7]:
+        head, _, body = text.partition(b"\n\n")
+        line, *fields = head.decode().split("\n")
+        yield wire(line + " HTTP/1.1", *fields, f"content-length: {len(body)}", body=body)
+    targets = ["/", "/mcp?a=b|c", "http://localhost:4040/mcp", "HTTPS://a", "*", "a:443", "/a#b", "//a", "/%zz", '/{"a"}', "/`"]
+    for target in targets:
+        for method in ["GET", "OPTIONS", "CONNECT"]:
+            yield wire(f"{method} {target} HTTP/1.1", "Host: a")
+    for version in ["HTTP/1.0", "HTTP/1.2", "HTTP/2.0", "http/1.1", "HTTP/1.1 "]:
+        yield wire(f"GET / {version}", "Host: a", "Connection: keep-alive, TE")
+    framings = ["Content-Length: 5", "Content-Length: 5, 5", "Content-Length: +5", "Content-Length: 18446744073709551616"]
+    framings += ["Transfer-Encoding: chunked", "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: \x0bchunked"]
+    framings += ["Expect: 100-continue", "Expect: 200-ok", "Connection: close", "Connection: keep-alive", "Content-Length : 5"]
+    for first in framings:
+        for second in ["A: b", "Content-Length: 5", "Transfer-Encoding: chunked", "Connection: close, keep-alive", " folded"]:
+            yield wire("POST / HTTP/1.1", "Host: a", first, second, body=b"5\r\nhello\r\n0\r\n\r\n")
+    yield b"\r\n\r\n" + wire("GET / HTTP/1.1", "Host: a")
+    yield wire("GET / HTTP/1.1", "Host: a").replace(b"\r\n", b"\n")
+    yield b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+
+def chunked_bodies():
+    sizes = ["5", "05", "0000000000000005", "00000000000000005", "5 ", "5;a", "5;a=b", '5;a="b c"', "5 ;a", "5;", "0x5", "+5", "-5", "g"]
+    for size in sizes:
+        yield size.encode() + b"\r\nhello\r\n0\r\n\r\nGET"
+    for end in ["0\r\n\r\n", "000\r\n\r\n", "0;a\r\n\r\n", "0\r\na: b\r\nc:\r\n\r\n", "0\r\nContent-Length: 5\r\n\r\n", "0\n\n"]:
+        yield b"A\r\n0123456789\r\n1\r\nx\r\n" + end.encode()
+    yield b"FFFFFFFFFFFFFFFF\r\nhello"
+    yield b"5\r\nhello!\r\n0\r\n\r\n"
+    yield b"5\r\nhello\n0\r\n\r\n"
+
+
+def connections(messages):
+    chunked = wire("POST /a HTTP/1.1", "Host: a", "Transfer-Encoding: chunked")
+    get = wire("GET /b HTTP/1.1", "Host: a")
+    for number, head in enumerate(heads(messages)):
+        yield bytes([0, number % 256]) + head + get
+        yield bytes([number % 256, 7]) + get + head
+    for number, body in enumerate(chunked_bodies()):
+        yield bytes([0, number % 256]) + chunked + body.removesuffix(b"GET") + get
+    yield b"\x01\x00" + (get + wire("POST / HTTP/1.1", "Host: a", "Content-Length: 2", body=b"{}")) * 5
+    yield b"\x00\x01" + wire("GET / HTTP/1.0", "Connection: close", "Connection: keep-alive") + get
 
 
 def rest_requests():

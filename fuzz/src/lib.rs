@@ -4,6 +4,7 @@ pub mod answers;
 pub mod budget;
 pub mod events;
 pub mod http;
+pub mod http1;
 pub mod schema;
 pub mod server;
 pub mod tree;

@@ -1,0 +1,110 @@
+//! A whole connection: pipelined requests in pieces, read by `http1` and by hyper's server.
+//!
+//! The first two bytes choose the cuts, the rest is what arrives. Both must take the same requests: methods, targets and
+//! bodies. One of them may stop before the other only where the tables here say why.
+//!
+//! hyper goes on where `http1` refuses a request; the sentence is the refusal's:
+//!
+//! | refusal | reason |
+//! |---|---|
+//! | A line must end with CRLF | hyper takes a bare LF. Proxies that do not see a line there pass on something else |
+//! | A request must begin with its method | hyper skips empty lines that are a bare LF |
+//! | Too many empty lines | hyper skips any number of them |
+//! | The method is too long | hyper takes any token |
+//! | The request's target is malformed | hyper takes CONNECT, an authority, `*` with every method, any scheme, credentials, `"` and a fragment, which it drops |
+//! | Host is missing | hyper leaves `Host` of an absolute target to its user |
+//! | Content-Length must stand once | hyper takes the same number several times |
+//! | Content-Length must not stand beside Transfer-Encoding | hyper reads the chunks, and closes behind them |
+//! | Transfer-Encoding must stand once | hyper takes several fields whose last one ends with `chunked` |
+//! | The transfer coding is not supported | hyper takes a list that ends with `chunked` and leaves the rest to its user |
+//! | The expectation cannot be met | hyper ignores expectations that it does not know |
+//! | A chunk's size must be hexadecimal digits | hyper takes any number of leading zeros, and white space behind the digits |
+//! | A chunk's extension is malformed | hyper takes any byte there but LF |
+//! | A chunk's size line is too long | hyper bounds all extensions of a body together, not a line |
+//! | A line of a chunked body must end with CRLF | hyper takes a bare LF between trailers |
+//! | A trailer is malformed | hyper takes white space around what it drops, and values it does not look at |
+//! | A trailer must not frame or route | hyper gives trailers to its user whatever their names |
+//! | The trailers are too long | hyper takes 16 KiB of them |
+//!
+//! Where `http1` goes on and hyper stops:
+//!
+//! | hyper | reason |
+//! |---|---|
+//! | refuses | its `Uri` takes fewer characters in a path or an authority |
+//! | does not close | it reads no `Connection` field that has a byte beyond ASCII |
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcp_core::http1::{ChunkError, HeadError};
+use mcp_fuzz::budget::within;
+use mcp_fuzz::http1::{Arrived, End, serve, serve_with_hyper};
+
+/// What hyper may take although it is refused here. A refusal that is missing is one that both must give.
+const STRICTER: [&str; 18] = [
+    "A line must end with CRLF",
+    "A request must begin with its method",
+    "Too many empty lines",
+    "The method is too long",
+    "The request's target is malformed",
+    "Host is missing",
+    "Content-Length must stand once",
+    "Content-Length must not stand beside Transfer-Encoding",
+    "Transfer-Encoding must stand once",
+    "The transfer coding is not supported",
+    "The expectation cannot be met",
+    "A chunk's size must be hexadecimal digits",
+    "A chunk's extension is malformed",
+    "A chunk's size line is too long",
+    "A line of a chunked body must end with CRLF",
+    "A trailer is malformed",
+    "A trailer must not frame or route",
+    "The trailers are too long",
+];
+
+fuzz_target!(|bytes: &[u8]| {
+    let [high, low, bytes @ ..] = bytes else {
+        return;
+    };
+    let seed = u16::from_be_bytes([*high, *low]);
+    within(|| {
+        let ours = serve(bytes, seed);
+        assert_eq!(serve(bytes, 0), ours, "the cut does not matter");
+        assert_eq!(serve(bytes, 1), ours, "the cut does not matter");
+        assert!(ours.used <= bytes.len());
+
+        let (theirs, waits) = serve_with_hyper(bytes, seed);
+        for (mine, (method, uri, body)) in ours.requests.iter().zip(&theirs) {
+            assert_eq!((&mine.method, &mine.body), (method, body));
+            assert_eq!(mine.target.parse().ok().as_ref(), Some(uri));
+        }
+        if theirs.len() > ours.requests.len() {
+            hyper_goes_on(bytes, &ours.end);
+        } else if let Some(taken) = ours.requests.get(theirs.len()) {
+            hyper_stops(taken, waits);
+        } else if ours.end == End::Closed {
+            assert!(!waits || !bytes.is_ascii(), "hyper does not close");
+        }
+    });
+});
+
+fn hyper_goes_on(bytes: &[u8], end: &End) {
+    let refusal = match end {
+        End::Head(error @ HeadError::Malformed(_)) => error.to_string(),
+        End::Head(error @ (HeadError::UnsupportedCoding | HeadError::ExpectationFailed)) => {
+            error.to_string()
+        }
+        End::Body(error @ ChunkError::Malformed(_)) => error.to_string(),
+        End::Closed if !bytes.is_ascii() => return,
+        other => panic!("hyper goes on after {other:?}"),
+    };
+    assert!(
+        STRICTER.contains(&refusal.as_str()),
+        "hyper takes it: {refusal}"
+    );
+}
+
+fn hyper_stops(taken: &Arrived, waits: bool) {
+    assert!(!waits, "hyper waits for more of {taken:?}");
+    let narrower = taken.target.parse::<hyper::Uri>().is_err();
+    assert!(narrower, "hyper does not take {taken:?}");
+}
