@@ -19,6 +19,7 @@ defmodule McpServer.Conn do
   | `input_errors` | where the client answered with an error (session era): that error, by the same keys |
   | `state` | what the handler kept between asking and being entered again |
   | `router` | the router that was called |
+  | `mount` | the name of the place where HTTP serves the router: `:mount_name` of `McpServer.HttpServer`; else `nil` |
 
   Strings from the client stay strings: keys of `client_info`, `client_capabilities` and
   `input_responses` are never atoms.
@@ -43,6 +44,7 @@ defmodule McpServer.Conn do
             input_errors: %{},
             state: nil,
             router: nil,
+            mount: nil,
             call: nil
 
   @typedoc "`call` is how progress and log messages reach the client; it means nothing outside this library."
@@ -61,6 +63,7 @@ defmodule McpServer.Conn do
           input_errors: map,
           state: term,
           router: module | nil,
+          mount: String.t() | nil,
           call: term
         }
 

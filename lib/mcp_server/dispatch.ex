@@ -29,7 +29,7 @@ defmodule McpServer.Dispatch do
   def run(catalog, request, conn, max_bytes) do
     with :ok <- authorized(catalog, request, conn),
          :ok <- Handler.permitted(catalog, request, conn),
-         {:ok, state} <- RequestState.open(request, conn.principal) do
+         {:ok, state} <- RequestState.open(request, conn.principal, {catalog.router, conn.mount}) do
       {outcome, reply} = work(catalog, request, %{conn | state: state}, max_bytes)
       limit(catalog, request, outcome, reply, max_bytes)
     else
@@ -82,7 +82,7 @@ defmodule McpServer.Dispatch do
 
   defp require_input(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
     if Session.stateless?(request.revision) do
-      sealed = RequestState.seal(request, conn.principal, state)
+      sealed = RequestState.seal(request, conn.principal, state, {catalog.router, conn.mount})
       Answer.encode(catalog, request, {:ok, %InputRequired{requests: inputs, request_state: sealed}})
     else
       ask(call, conn, {inputs, state}, round)

@@ -47,6 +47,14 @@ defmodule McpServer.HttpServer do
   stream comes back for the rest of it, see `:max_events`. In a cluster any node serves any session: what reaches
   the wrong one is passed on.
 
+  ## Several places and several nodes
+
+  One router can be served at several places, such as `/mcp` for everybody and `/admin` for some. Sessions and sealed
+  states of one place mean nothing at another. Places are told apart by their names, and servers of several nodes that
+  have the same router and the same name are one place. The name is `"http "` and the path, and of `McpServer.HttpPlug`
+  `"plug "` and its `:path`, of which most have none. Two plugs of one router, or two servers with one path, that
+  are not to share sessions need a `:mount_name` each. So do a server and a plug that are to share them: the same one.
+
   ## Disconnects
 
   A client of 2026-07-28 that closes its connection cancels the request. In a session the request goes on, and its
@@ -71,6 +79,7 @@ defmodule McpServer.HttpServer do
   | `:ip` | `{127, 0, 0, 1}` | the address to listen on |
   | `:path` | `"/mcp"` | where it is served |
   | `:name` | none | a name to register |
+  | `:mount_name` | from `:path` | a string that tells this place from others of the same router, the same on every node; see below |
   | `:allowed_hosts` | `[]` | hosts beside loopback: `"mcp.example.com"`, or with a port |
   | `:allowed_origins` | `[]` | origins beside loopback: `"https://app.example.com"` |
   | `:authorize` | none | who asks: a function of one argument, or `{module, function}`; see above |

@@ -9,6 +9,9 @@ defmodule McpServer.Protocol do
   alias McpServer.Protocol.{ClientData, Outcome, SystemRole}
   alias McpServer.Resource.ReadResult
 
+  @typedoc "Where a request is served: a router, and the name of its mount where it can have several."
+  @type place :: {router :: module() | nil, mount :: String.t() | nil}
+
   @typedoc "`:revision` is the session's, `nil` while there is none."
   @type facts :: %{optional(atom()) => term(), revision: String.t() | nil}
 
@@ -193,22 +196,22 @@ defmodule McpServer.Protocol do
   @doc """
   Seals a handler's state for the client to carry.
 
-  Bound to the principal, the method, the name and the arguments of `request`, and to the time:
-  it opens for `ttl_ms` milliseconds.
+  Bound to the principal, to the place where `request` was served, to its method, name and arguments, and to the
+  time: it opens for `ttl_ms` milliseconds.
   """
-  @spec seal_state(binary(), term(), Request.t(), term(), pos_integer()) :: String.t()
-  def seal_state(secret, principal, %Request{} = request, state, ttl_ms) do
+  @spec seal_state(binary(), term(), Request.t(), term(), pos_integer(), place()) :: String.t()
+  def seal_state(secret, principal, %Request{} = request, state, ttl_ms, place \\ {nil, nil}) do
     nonce = :crypto.strong_rand_bytes(24)
     expires_at = System.system_time(:millisecond) + ttl_ms
-    Native.seal_state(secret, nonce, binding(principal, request), expires_at, :erlang.term_to_binary(state))
+    Native.seal_state(secret, nonce, binding(principal, request, place), expires_at, :erlang.term_to_binary(state))
   end
 
   @doc "Opens the state that came back with `request`."
-  @spec open_state(binary(), term(), Request.t()) :: {:ok, term()} | {:error, :invalid_state}
-  def open_state(secret, principal, %Request{request_state: sealed} = request) do
+  @spec open_state(binary(), term(), Request.t(), place()) :: {:ok, term()} | {:error, :invalid_state}
+  def open_state(secret, principal, %Request{request_state: sealed} = request, place \\ {nil, nil}) do
     now = System.system_time(:millisecond)
 
-    case Native.open_state(secret, binding(principal, request), now, sealed) do
+    case Native.open_state(secret, binding(principal, request, place), now, sealed) do
       # The seal proves that this server wrote the term; `:safe` keeps a state of another
       # release from creating atoms.
       {:ok, state} -> {:ok, :erlang.binary_to_term(state, [:safe])}
@@ -218,13 +221,15 @@ defmodule McpServer.Protocol do
     ArgumentError -> {:error, :invalid_state}
   end
 
-  defp binding(nil, request), do: binding("", request)
-
-  defp binding(principal, request) do
-    principal = if is_binary(principal), do: principal, else: :erlang.term_to_binary(principal)
+  defp binding(principal, request, {router, mount}) do
     digest = :crypto.hash(:sha256, JSON.encode!(request.arguments))
-    {principal, request.method, request.name, digest}
+    {tagged(principal), {Atom.to_string(router), mount || ""}, request.method, request.name, digest}
   end
+
+  # Nobody, a string and any other term never read alike. A node of another release opens what this one sealed.
+  defp tagged(nil), do: "none"
+  defp tagged(principal) when is_binary(principal), do: "text " <> principal
+  defp tagged(principal), do: "term " <> :erlang.term_to_binary(principal, [:deterministic, minor_version: 2])
 
   @doc """
   The Content-Security-Policy of a view that declares these domains, with `sandbox?` as a sandbox

@@ -4,8 +4,9 @@ defmodule McpServer.RequestState do
 
   On 2026-07-28 a handler that needs input returns `input_required` with a state, and the client brings
   that state back with its answers. The state is sealed (authenticated encryption) and bound to the
-  principal, the method, the name and the arguments of the request, and to a time: whatever comes back
-  changed, late or with another request is answered with `-32602`.
+  principal, the router and its mount, the method, the name and the arguments of the request, and to a
+  time: whatever comes back changed, late, elsewhere or with another request is answered with `-32602`.
+  Which mounts of several nodes are the same one, `:mount_name` of `McpServer.HttpServer` says.
 
   Without configuration each node draws a random secret when it starts. That is right for one node; where
   several nodes serve the same clients, or a state must outlive a restart, configure one secret for all:
@@ -37,18 +38,20 @@ defmodule McpServer.RequestState do
   end
 
   @doc false
-  @spec seal(Request.t(), principal :: term(), state :: term()) :: String.t() | nil
-  def seal(_request, _principal, nil), do: nil
+  @spec seal(Request.t(), principal :: term(), state :: term(), Protocol.place()) :: String.t() | nil
+  def seal(request, principal, state, place \\ {nil, nil})
+  def seal(_request, _principal, nil, _place), do: nil
 
-  def seal(request, principal, state) do
+  def seal(request, principal, state, place) do
     ttl_ms = Application.get_env(:mcp_server, :request_state_ttl_ms, @ttl_ms)
-    Protocol.seal_state(secret(), principal, request, state, ttl_ms)
+    Protocol.seal_state(secret(), principal, request, state, ttl_ms, place)
   end
 
   @doc false
-  @spec open(Request.t(), principal :: term()) :: {:ok, term()} | {:error, :invalid_state}
-  def open(%Request{request_state: nil}, _principal), do: {:ok, nil}
-  def open(request, principal), do: Protocol.open_state(secret(), principal, request)
+  @spec open(Request.t(), principal :: term(), Protocol.place()) :: {:ok, term()} | {:error, :invalid_state}
+  def open(request, principal, place \\ {nil, nil})
+  def open(%Request{request_state: nil}, _principal, _place), do: {:ok, nil}
+  def open(request, principal, place), do: Protocol.open_state(secret(), principal, request, place)
 
   defp secret do
     case Application.get_env(:mcp_server, :secret) do

@@ -63,6 +63,61 @@ defmodule McpServer.RequestStateTest do
     end
   end
 
+  # `nil` and `""` read alike, and so did a term and the string that is its external form.
+  test "nobody, a string and any other term are never the same principal" do
+    principals = [nil, "", "none", "text ", :ada, "ada", :erlang.term_to_binary(:ada), {:ada}, %{"sub" => "ada"}]
+
+    for sealed_for <- principals, asked_by <- principals do
+      sealed = RequestState.seal(@request, sealed_for, 1)
+      expected = if sealed_for === asked_by, do: {:ok, 1}, else: {:error, :invalid_state}
+      assert {sealed_for, asked_by, RequestState.open(back(sealed), asked_by)} == {sealed_for, asked_by, expected}
+    end
+  end
+
+  test "it opens at the router and the mount that it was sealed at, and nowhere else" do
+    places = [{nil, nil}, {Shop, nil}, {Shop, "http /mcp"}, {Shop, "http /admin"}, {Bank, "http /mcp"}]
+
+    for sealed_at <- places, opened_at <- places do
+      sealed = RequestState.seal(@request, "ada", 1, sealed_at)
+      expected = if sealed_at == opened_at, do: {:ok, 1}, else: {:error, :invalid_state}
+      opened = RequestState.open(back(sealed), "ada", opened_at)
+      assert {sealed_at, opened_at, opened} == {sealed_at, opened_at, expected}
+    end
+  end
+
+  # Each part of what a state is bound to stands behind its length. Releases before this one bound no router.
+  test "a state of the old form is refused" do
+    Application.put_env(:mcp_server, :secret, String.duplicate("s", 32))
+    request = ["tools/call", "run", :crypto.hash(:sha256, McpServer.JSON.encode!(@request.arguments))]
+    old = sealed_by_hand(["ada" | request])
+    new = sealed_by_hand(["2", "text ada", "Elixir.Shop", "http /mcp" | request])
+
+    for {sealed, opened} <- [{old, {:error, :invalid_state}}, {new, {:ok, 1}}],
+        do: assert(RequestState.open(back(sealed), "ada", {Shop, "http /mcp"}) == opened)
+
+    assert RequestState.open(back(old), "ada") == {:error, :invalid_state}
+  end
+
+  defp sealed_by_hand(parts) do
+    nonce = :crypto.strong_rand_bytes(24)
+    bound_to = for part <- parts, do: <<byte_size(part)::64, part::binary>>
+    plain = <<System.system_time(:millisecond) + 60_000::64, :erlang.term_to_binary(1)::binary>>
+    key = hchacha20(:crypto.hash(:sha256, String.duplicate("s", 32)), binary_part(nonce, 0, 16))
+    short = <<0::32, binary_part(nonce, 16, 8)::binary>>
+    {text, tag} = :crypto.crypto_one_time_aead(:chacha20_poly1305, key, short, plain, bound_to, true)
+    Base.url_encode64(nonce <> text <> tag, padding: false)
+  end
+
+  # The key that XChaCha20 derives of the first 16 bytes of its nonce: a block of ChaCha20 without its last addition.
+  defp hchacha20(key, nonce) do
+    block = :crypto.crypto_one_time(:chacha20, key, nonce, <<0::512>>, true)
+    constants = "expand 32-byte k"
+    initial = for <<word::little-32 <- constants <> key <> nonce>>, do: word
+    words = for <<word::little-32 <- block>>, do: word
+    words = for {word, first} <- Enum.zip(words, initial), do: rem(word - first + 0x100000000, 0x100000000)
+    for word <- Enum.take(words, 4) ++ Enum.take(words, -4), into: <<>>, do: <<word::little-32>>
+  end
+
   test "it opens until its time is over, and not after" do
     Application.put_env(:mcp_server, :request_state_ttl_ms, 500)
     sealed = RequestState.seal(@request, nil, 1)

@@ -7,7 +7,7 @@ defmodule McpServer.Http.Channel do
 
   @behaviour McpServer.Connection.Channel
 
-  alias McpServer.{Catalog, Conn}
+  alias McpServer.Catalog
   alias McpServer.Connection.Timer
   alias McpServer.Http.{Exchange, Ingress, Lane, Lanes, Listener, Mount, Relay, Sessions, Workers}
   alias McpServer.Protocol.{HTTP, Outcome}
@@ -111,7 +111,7 @@ defmodule McpServer.Http.Channel do
   # A listener admits with the catalogue it was given; while developing that can be older than the code.
   defp origin(channel) do
     catalog = channel.catalog || Catalog.fetch(channel.mount.router)
-    %{catalog: catalog, base: %Conn{assigns: channel.mount.assigns}, bytes: 0}
+    %{catalog: catalog, base: Mount.base(channel.mount), bytes: 0}
   end
 
   defp add(channel, exchange, outcome, events?) do

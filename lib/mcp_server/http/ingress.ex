@@ -260,16 +260,18 @@ defmodule McpServer.Http.Ingress do
   # What the handler's conn starts from: of a plug its assigns, or what `init:` makes of it.
   defp with_base(%{mount: mount, principal: principal, head: head} = request, state, fun) do
     case base(mount, head) do
-      {:ok, %Conn{} = base} -> fun.(%Conn{base | principal: principal || base.principal})
+      {:ok, %Conn{} = base} -> fun.(%Conn{base | principal: principal || base.principal, mount: mount.name})
       :failed -> answer(request.exchange, HTTP.answer(:internal_error), state)
       {:ok, other} -> answer(request.exchange, no_conn(other), state)
     end
   end
 
   defp base(_mount, %{known: %{base: base}}), do: {:ok, base}
-  defp base(%{init: nil} = mount, %{plug: plug}), do: {:ok, %Conn{assigns: Map.merge(mount.assigns, plug.assigns)}}
-  defp base(%{init: nil} = mount, _head), do: {:ok, %Conn{assigns: mount.assigns}}
+  defp base(%{init: nil} = mount, head), do: {:ok, with_assigns(Mount.base(mount), head)}
   defp base(mount, head), do: hook("init:", mount.init, head)
+
+  defp with_assigns(base, %{plug: %{assigns: assigns}}), do: %Conn{base | assigns: Map.merge(base.assigns, assigns)}
+  defp with_assigns(base, _head), do: base
 
   defp no_conn(other) do
     Logger.error("MCP init: returned #{Outline.of(other)}, expected a %McpServer.Conn{}")

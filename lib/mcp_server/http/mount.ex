@@ -4,7 +4,7 @@ defmodule McpServer.Http.Mount do
   # Both servers have the same options; `McpServer.HttpServer` documents them.
 
   alias McpServer.Connection.Options
-  alias McpServer.{JSON, Limit}
+  alias McpServer.{Conn, JSON, Limit}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:id, :router, :policy, :options]
@@ -17,6 +17,7 @@ defmodule McpServer.Http.Mount do
     :options,
     :limits,
     :rest,
+    :name,
     assigns: %{},
     max_body_bytes: 4 * 1024 * 1024,
     max_sessions: 10_000,
@@ -55,7 +56,8 @@ defmodule McpServer.Http.Mount do
   }
   @counts Map.keys(@units)
   @policy [:path, :allowed_hosts, :allowed_origins, :resource_metadata, :sessions]
-  @own @counts ++ @policy ++ [:router, :authorize, :init, :assigns]
+  @own @counts ++ @policy ++ [:router, :authorize, :init, :assigns, :mount_name]
+  @max_name_bytes 256
 
   @doc "Every option of a mount."
   @spec names() :: [atom()]
@@ -89,6 +91,12 @@ defmodule McpServer.Http.Mount do
       raise ArgumentError, "expected #{inspect(name)} to be a function of one argument, got: #{inspect(value)}"
   end
 
+  defp check!({:mount_name, value}) do
+    (is_binary(value) and byte_size(value) in 1..@max_name_bytes and String.valid?(value)) ||
+      raise ArgumentError,
+            "expected :mount_name to be a string of 1 to #{@max_name_bytes} bytes, got: #{inspect(value)}"
+  end
+
   defp check!({:assigns, value}) do
     is_map(value) || raise ArgumentError, "expected :assigns to be a map, got: #{inspect(value)}"
   end
@@ -106,9 +114,18 @@ defmodule McpServer.Http.Mount do
   def new(id, options) do
     {bounds, own} = Keyword.split(options, Options.names())
     {policy, own} = Keyword.split(own, @policy)
-    mount = struct!(%__MODULE__{id: id, router: own[:router], policy: nil, options: bounds}, own)
+    {name, own} = Keyword.pop(own, :mount_name, name(id, policy[:path]))
+    mount = struct!(%__MODULE__{id: id, router: own[:router], policy: nil, options: bounds, name: name}, own)
     %{mount | policy: policy(Map.new(policy), mount), limits: Options.message_limits(bounds)}
   end
+
+  # The same on every node, whatever its ports and processes are.
+  defp name({:plug, _options}, path), do: "plug #{path}"
+  defp name(_server, path), do: "http #{path}"
+
+  @doc "What a handler's conn starts from, before any hook or plug adds to it."
+  @spec base(t()) :: Conn.t()
+  def base(%__MODULE__{} = mount), do: %Conn{assigns: mount.assigns, mount: mount.name}
 
   defp policy(options, mount) do
     options = Map.put(options, :max_body_bytes, mount.max_body_bytes)

@@ -17,11 +17,18 @@ pub const NONCE_BYTES: usize = 24;
 
 const EXPIRY_BYTES: usize = 8;
 
+/// A state that was bound in another form is no state of this release.
+const FORM: &[u8] = b"2";
+
 /// What a state belongs to. All of it must be equal when the state comes back.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding<'b> {
-    /// Who asked; empty where nobody is authenticated.
+    /// Who asked, in a form that is the same on every node.
     pub principal: &'b [u8],
+    /// The router that was called.
+    pub router: &'b str,
+    /// Where the router is served; empty where that is one place only.
+    pub mount: &'b str,
     /// The method.
     pub method: &'b str,
     /// The tool's or prompt's name, or the resource's URI.
@@ -34,7 +41,10 @@ impl Binding<'_> {
     /// Each part behind its length, so that no two bindings read alike.
     fn associated_data(&self) -> Vec<u8> {
         let parts = [
+            FORM,
             self.principal,
+            self.router.as_bytes(),
+            self.mount.as_bytes(),
             self.method.as_bytes(),
             self.name.as_bytes(),
             self.arguments,
@@ -129,6 +139,8 @@ mod tests {
     const NONCE: [u8; NONCE_BYTES] = [9; NONCE_BYTES];
     const CALL: Binding<'_> = Binding {
         principal: b"ada",
+        router: "Shop",
+        mount: "http /mcp",
         method: "tools/call",
         name: "pay",
         arguments: b"digest",
@@ -155,6 +167,15 @@ mod tests {
                 ..CALL
             },
             Binding {
+                router: "Bank",
+                ..CALL
+            },
+            Binding {
+                mount: "http /admin",
+                ..CALL
+            },
+            Binding { mount: "", ..CALL },
+            Binding {
                 method: "prompts/get",
                 ..CALL
             },
@@ -168,8 +189,8 @@ mod tests {
             },
             // The same bytes in a row, cut elsewhere.
             Binding {
-                principal: b"adat",
-                method: "ools/call",
+                principal: b"adaS",
+                router: "hop",
                 ..CALL
             },
         ];

@@ -6,13 +6,15 @@ use rustler::{Binary, Encoder, Env, Error, NifResult, Term};
 use crate::atoms;
 use crate::resources::binary_term;
 
-/// Principal, method, name, digest of the arguments.
-type BindingTerm<'a> = (Binary<'a>, &'a str, &'a str, Binary<'a>);
+/// Principal, router and mount, method, name, digest of the arguments.
+type BindingTerm<'a> = (Binary<'a>, (&'a str, &'a str), &'a str, &'a str, Binary<'a>);
 
 fn binding<'b>(term: &'b BindingTerm<'_>) -> Binding<'b> {
-    let (principal, method, name, arguments) = term;
+    let (principal, (router, mount), method, name, arguments) = term;
     Binding {
         principal: principal.as_slice(),
+        router,
+        mount,
         method,
         name,
         arguments: arguments.as_slice(),

@@ -1,0 +1,48 @@
+defmodule McpServer.HttpMountsTest do
+  # One router at several places: what belongs to one of them means nothing at another.
+  use McpServer.HttpCase, async: true
+
+  @capable [capabilities: %{"elicitation" => %{}}]
+
+  # A second server of the same kind and router.
+  defp other(server, options), do: HttpServers.start(server.kind, options)
+
+  defp asked(server) do
+    answer = HttpClient.call(server, "ask", %{}, @capable)
+    assert %{"result" => %{"resultType" => "input_required", "requestState" => state}} = answer
+    state
+  end
+
+  defp bring(server, state) do
+    responses = %{"name" => %{"action" => "accept", "content" => %{"name" => "Ada"}}}
+    params = %{"name" => "ask", "arguments" => %{}, "inputResponses" => responses, "requestState" => state}
+    HttpClient.answer(server, modern("tools/call", params, @capable))
+  end
+
+  both "a sealed state opens at the same place only", [], %{server: server} do
+    state = asked(server)
+    assert HttpClient.text(bring(server, state)) == "Hello, Ada! :asked"
+    assert HttpClient.text(bring(other(server, max_calls: 63), state)) == "Hello, Ada! :asked"
+    assert %{"error" => %{"code" => -32602}} = bring(other(server, mount_name: "admin"), state)
+  end
+
+  test "a server and a plug are different places, unless they have the same name" do
+    [server, plug] = for kind <- [:listener, :plug], do: HttpServers.start(kind)
+    assert %{"error" => %{"code" => -32602}} = bring(plug, asked(server))
+    [server, plug] = for kind <- [:listener, :plug], do: HttpServers.start(kind, mount_name: "shop")
+    assert HttpClient.text(bring(plug, asked(server))) == "Hello, Ada! :asked"
+    assert HttpClient.text(bring(server, asked(plug))) == "Hello, Ada! :asked"
+  end
+
+  test "a name is a string of 1 to 256 bytes" do
+    for name <- ["", String.duplicate("n", 257), <<255>>, :shop, nil] do
+      message = "expected :mount_name to be a string of 1 to 256 bytes, got: #{inspect(name)}"
+
+      assert_raise ArgumentError, message, fn ->
+        McpServer.HttpPlug.init(router: McpServer.HttpRouter, mount_name: name)
+      end
+    end
+
+    assert McpServer.HttpPlug.init(router: McpServer.HttpRouter, mount_name: String.duplicate("n", 256))
+  end
+end
