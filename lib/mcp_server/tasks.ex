@@ -105,7 +105,7 @@ defmodule McpServer.Tasks do
   @doc false
   @spec list(owner()) :: [Entry.t()]
   def list(owner) do
-    nodes = [node() | Node.list()]
+    nodes = [node() | Home.others()]
 
     :erpc.multicall(nodes, __MODULE__, :local, [owner], @remote_ms)
     |> Enum.flat_map(fn

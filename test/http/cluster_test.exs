@@ -6,6 +6,7 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
     import McpServer.HttpRequests
 
     alias McpServer.{Changes, HttpRouter, HttpVm}
+    alias McpServer.Http.Proxy
 
     @moduletag :capture_log
     @moduletag timeout: 120_000
@@ -32,11 +33,13 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
       if status != 0 and left > 0, do: Process.sleep(50) && end_epmd(left - 1)
     end
 
-    defp vm(name), do: HttpVm.start(kind: unquote(kind), name: name, secret: @secret)
+    defp vm(name, serve \\ []), do: HttpVm.start(kind: unquote(kind), name: name, secret: @secret, serve: serve)
 
     defp join(one, other) do
       HttpVm.connect(one, other)
-      eventually(fn -> other.node in HttpVm.call(one, Node, :list, []) end)
+
+      for {from, to} <- [{one, other}, {other, one}],
+          do: eventually(fn -> to.node in HttpVm.call(from, McpServer.Http.Node, :others, []) end)
     end
 
     test "#{kind}: a change published on one reaches a listening client of the other", %{
@@ -119,6 +122,106 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
       assert HttpSession.delete(wrong).status in [200, 204]
       assert HttpSession.status(session, legacy("ping")) == 404
       assert HttpSession.status(wrong, legacy("ping")) == 404
+    end
+
+    # How often a node was sent the body of somebody else's request.
+    defp served(vm), do: elem(HttpVm.call(vm, :erlang, :trace_info, [{Proxy, :serve, 4}, :call_count]), 1)
+
+    defp count_served(vm) do
+      HttpVm.call(vm, :erlang, :trace_pattern, [{Proxy, :serve, 4}, true, [:call_count]])
+      served(vm)
+    end
+
+    # The first 22 characters of an id are random, the others name a node.
+    defp made_up(id), do: String.duplicate("A", 22) <> binary_part(id, 22, 8)
+
+    test "#{kind}: a made-up id is asked for, and no body is sent", %{one: one, other: other} do
+      session = HttpSession.open(one.server)
+      before = count_served(one)
+      guess = %{session | server: other.server, id: made_up(session.id)}
+      assert HttpSession.status(guess, legacy("ping")) == 404
+      assert HttpSession.status(guess, get_stream()) == 404
+      assert HttpSession.delete(guess).status == 404
+
+      # Most of the body never comes. A plug's request waits for it only where somebody wants it.
+      if unquote(kind) == :plug do
+        peer = HttpPeer.connect(other.server.port)
+        headers = of_session(legacy("ping"), guess.id).headers ++ [{"content-length", "3000000"}]
+        :ok = HttpPeer.send_request(peer, post("{", headers))
+        assert HttpPeer.head(peer).status == 404
+      end
+
+      assert served(one) == before
+
+      assert HttpSession.status(%{session | server: other.server}, legacy("ping")) == 200
+      assert served(one) == before + 1
+    end
+
+    test "#{kind}: a session is found at the same place of another node, and at no other", %{one: one} do
+      named = vm("named", mount_name: "admin")
+      join(one, named)
+      session = HttpSession.open(one.server)
+      before = count_served(one)
+      assert HttpSession.status(%{session | server: named.server}, legacy("ping")) == 404
+      assert served(one) == before
+
+      twin = vm("twin", mount_name: "admin")
+      join(twin, named)
+      admin = HttpSession.open(twin.server)
+      assert HttpSession.status(%{admin | server: named.server}, legacy("ping")) == 200
+
+      # What says that it has been asked is judged all the same.
+      head = %{method: "POST", target: "/mcp", headers: [], authority: nil, peer: nil}
+
+      for {place, status} <- [
+            {{HttpRouter, "admin"}, 404},
+            {{McpServer.Handlers, place_name(unquote(kind))}, 404},
+            {{HttpRouter, place_name(unquote(kind))}, 400}
+          ] do
+        known = %{principal: nil, place: place, base: %McpServer.Conn{}}
+        head = Map.put(head, :known, known)
+        assert {place, HttpVm.call(one, HttpVm, :serve_forwarded, [session.id, head])} == {place, status}
+      end
+    end
+
+    defp place_name(:listener), do: "http /mcp"
+    defp place_name(:plug), do: "plug "
+
+    test "#{kind}: a node that does not run the library is asked nothing", %{other: other} do
+      # It records whatever is asked of it under the library's names.
+      {:ok, peer, node} = :peer.start(HttpVm.bare_options("bare"))
+      on_exit(fn -> :peer.stop(peer) end)
+
+      for module <- [McpServer.Http.Sessions, Proxy] do
+        form = [{:attribute, 1, :module, module}, {:attribute, 1, :export, [{:here?, 3}, {:serve, 4}]} | recorders()]
+        {:ok, ^module, binary} = :compile.forms(form)
+        {:module, ^module} = :peer.call(peer, :code, :load_binary, [module, ~c"nowhere", binary])
+      end
+
+      true = HttpVm.call(other, :net_kernel, :connect_node, [node])
+      eventually(fn -> node in HttpVm.call(other, Node, :list, []) end)
+      <<mark::binary-size(6), _rest::binary>> = :crypto.hash(:sha256, Atom.to_string(node))
+      id = String.duplicate("A", 22) <> Base.url_encode64(mark)
+      guess = %{HttpSession.open(other.server) | id: id}
+      assert HttpSession.status(guess, legacy("ping")) == 404
+      assert :peer.call(peer, :persistent_term, :get, [:asked, false]) == false
+    end
+
+    # `persistent_term:put(asked, true)`, whatever the arguments.
+    defp recorders do
+      put =
+        {:call, 1, {:remote, 1, {:atom, 1, :persistent_term}, {:atom, 1, :put}}, [{:atom, 1, :asked}, {:atom, 1, true}]}
+
+      for {name, arity} <- [here?: 3, serve: 4] do
+        {:function, 1, name, arity, [{:clause, 1, List.duplicate({:var, 1, :_}, arity), [], [put, {:atom, 1, true}]}]}
+      end
+    end
+
+    test "#{kind}: the scope of the nodes that is killed is joined again", %{one: one, other: other} do
+      session = HttpSession.open(one.server)
+      HttpVm.call(one, HttpVm, :kill_scope, [])
+      eventually(fn -> one.node in HttpVm.call(other, McpServer.Http.Node, :others, []) end)
+      assert HttpSession.status(%{session | server: other.server}, legacy("ping")) == 200
     end
 
     test "#{kind}: what is large goes through as well", %{one: one, other: other} do

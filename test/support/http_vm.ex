@@ -7,6 +7,7 @@ defmodule McpServer.HttpVm do
 
   import ExUnit.Callbacks, only: [on_exit: 1]
 
+  alias McpServer.Http.{Proxy, Relay}
   alias McpServer.HttpServers
   alias McpServer.Test.PlugServer
 
@@ -49,13 +50,19 @@ defmodule McpServer.HttpVm do
     %{vm | server: %HttpServers{kind: kind, port: port}, os_pid: os_pid}
   end
 
+  @doc "A node without this library."
+  @spec bare_options(String.t()) :: map()
+  def bare_options(name), do: %{connection: :standard_io, name: node_name(name), host: ~c"127.0.0.1", longnames: true}
+
+  defp node_name(name), do: :"#{name}-#{System.unique_integer([:positive])}-#{System.pid()}"
+
   defp peer_options(options) do
     otp = to_string(:code.lib_dir())
     paths = for path <- :code.get_path(), not String.starts_with?(to_string(path), otp), do: path
     arguments = [~c"-pa" | paths] ++ [~c"-connect_all", ~c"false", ~c"-kernel", ~c"logger_level", ~c"emergency"]
     peer = %{connection: :standard_io, args: arguments, wait_boot: @timeout}
     peer = if fds = options[:fds], do: Map.put(peer, :exec, starved(fds)), else: peer
-    name = options[:name] && :"#{options[:name]}-#{System.unique_integer([:positive])}-#{System.pid()}"
+    name = options[:name] && node_name(options[:name])
     if name, do: Map.merge(peer, %{name: name, host: ~c"127.0.0.1", longnames: true}), else: peer
   end
 
@@ -176,6 +183,26 @@ defmodule McpServer.HttpVm do
     {id, pid} = Enum.at(all, rem(number, length(all)))
     Process.exit(pid, :kill)
     inspect(id)
+  end
+
+  # Runs in the VM: the status of a request that says another node has forwarded it.
+  @doc false
+  def serve_forwarded(id, head) do
+    relay = Relay.new()
+    Proxy.serve(relay, id, head, "{}")
+    Relay.run(relay, fn {:reply, status, _headers, _body}, nil -> {:ok, status} end, nil)
+  end
+
+  # Runs in the VM, and returns once there is another scope.
+  @doc false
+  def kill_scope do
+    scope = Process.whereis(McpServer.Changes)
+    Process.exit(scope, :kill)
+    await_other(scope)
+  end
+
+  defp await_other(scope) do
+    if Process.whereis(McpServer.Changes) in [nil, scope], do: Process.sleep(5) && await_other(scope), else: :ok
   end
 
   # Runs in the VM: ends one session.

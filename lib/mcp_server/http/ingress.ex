@@ -143,9 +143,10 @@ defmodule McpServer.Http.Ingress do
     do: with_body(request, read, state, &admit(request, nil, &1, &2))
 
   defp dispatch(%{screened: {_screened, %{session_id: id} = facts}} = request, read, state) do
-    case Sessions.find(id, request.mount.router, request.principal) do
+    case Sessions.find(id, Mount.place(request.mount), request.principal) do
       {:ok, pid, revision} -> in_session(request, facts.verb, {pid, revision}, read, state)
       {:remote, node} when not is_map_key(request.head, :known) -> elsewhere(request, node, id, read, state)
+      :unreachable -> answer(request.exchange, HTTP.answer(:overloaded, 1), state)
       _unknown -> answer(request.exchange, HTTP.answer(:session_not_found), state)
     end
   end
@@ -153,7 +154,7 @@ defmodule McpServer.Http.Ingress do
   defp elsewhere(request, node, id, read, state) do
     with_body(request, read, state, fn body, state ->
       with_base(request, state, fn base ->
-        known = %{principal: request.principal, base: base}
+        known = %{principal: request.principal, place: Mount.place(request.mount), base: base}
         Proxy.forward(node, request.exchange, id, request.head, known, body)
         state
       end)

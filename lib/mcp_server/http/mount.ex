@@ -123,6 +123,13 @@ defmodule McpServer.Http.Mount do
   defp name({:plug, _options}, path), do: "plug #{path}"
   defp name(_server, path), do: "http #{path}"
 
+  @typedoc "What is the same of a mount on every node that serves it."
+  @type place :: {router :: module(), name :: String.t()}
+
+  @doc "Which place a mount is, on whatever node."
+  @spec place(t()) :: place()
+  def place(%__MODULE__{router: router, name: name}), do: {router, name}
+
   @doc "What a handler's conn starts from, before any hook or plug adds to it."
   @spec base(t()) :: Conn.t()
   def base(%__MODULE__{} = mount), do: %Conn{assigns: mount.assigns, mount: mount.name}

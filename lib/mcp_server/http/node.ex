@@ -2,8 +2,11 @@ defmodule McpServer.Http.Node do
   @moduledoc false
   # Which node of a cluster a session lives on. Its id says so, in a form that tells clients nothing, so
   # that a request that reaches another node can be passed on without any state shared between them.
+  #
+  # Only nodes that run this library are ever asked. They know of each other through the `:pg` scope that carries
+  # changes: a node that is merely connected is in no group of it.
 
-  alias McpServer.Session
+  alias McpServer.{Changes, Session}
 
   @random_bytes 22
   @tag_bytes 8
@@ -12,10 +15,18 @@ defmodule McpServer.Http.Node do
   @spec session_id() :: String.t()
   def session_id, do: if(Node.alive?(), do: Session.random_id() <> tag(node()), else: Session.random_id())
 
-  @doc "The other node that a session id names, if it is connected."
+  @doc "The calling process stands for this node, as long as it lives and the scope does."
+  @spec join() :: :ok
+  def join, do: :pg.join(Changes, __MODULE__, self())
+
+  @doc "The other connected nodes that run this library."
+  @spec others() :: [node()]
+  def others, do: for(pid <- :pg.get_members(Changes, __MODULE__), node(pid) != node(), uniq: true, do: node(pid))
+
+  @doc "The other node that a session id names, if it is connected and runs this library."
   @spec of_session(String.t()) :: {:remote, node()} | :unknown
   def of_session(<<_random::binary-size(@random_bytes), tag::binary-size(@tag_bytes)>>) do
-    case Enum.find(Node.list(), &(tag(&1) == tag)) do
+    case Enum.find(others(), &(tag(&1) == tag)) do
       nil -> :unknown
       node -> {:remote, node}
     end

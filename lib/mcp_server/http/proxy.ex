@@ -4,14 +4,15 @@ defmodule McpServer.Http.Proxy do
   #
   # The process that received it becomes the far end of an exchange that the other node answers, with
   # messages instead of a socket. Head and body go over as they came, and are judged there again: during a
-  # deployment the two nodes may not serve the same definition.
+  # deployment the two nodes may not serve the same definition. That the other node has the session, at this
+  # place and for this principal, it has said before (`Sessions.find/3`); it looks again when it serves.
 
   alias McpServer.Conn
   alias McpServer.Http.{Exchange, Ingress, Mount, Relay, Sessions}
   alias McpServer.Protocol.HTTP
 
-  @typedoc "What the receiving node knows of a request: who asks, and what a handler's conn starts from."
-  @type known :: %{principal: term(), base: Conn.t()}
+  @typedoc "What the receiving node knows of a request: who asks, at which place, and what a handler's conn starts from."
+  @type known :: %{principal: term(), place: Mount.place(), base: Conn.t()}
 
   @doc "Has `node` answer the exchange. A relay is left to the process whose it is."
   @spec forward(node(), Exchange.t(), session_id :: String.t(), Ingress.head(), known(), binary()) :: :ok
@@ -35,8 +36,8 @@ defmodule McpServer.Http.Proxy do
 
   @doc "Serves what another node has forwarded."
   @spec serve(Exchange.t(), session_id :: String.t(), Ingress.head(), binary()) :: :ok
-  def serve(exchange, id, head, body) do
-    with {:ok, mount_id} <- Sessions.mount_of(id),
+  def serve(exchange, id, %{known: known} = head, body) do
+    with {:ok, mount_id} <- Sessions.mount_of(id, known.place, known.principal),
          {:ok, mount} <- Mount.fetch(mount_id) do
       Ingress.serve(mount, exchange, head, fn _max, nil -> {:ok, body, nil} end, nil)
     else

@@ -14,8 +14,14 @@ defmodule McpServer.Http.Sessions do
   # Bytes of stored events, over all sessions.
   @max_stored_bytes 64 * 1024 * 1024
 
+  # How long another node may take to say whether it has a session, in milliseconds.
+  @ask_ms 2_000
+  # How long the scope of the nodes takes to be started again, in milliseconds.
+  @rejoin_ms 50
+
+  @typedoc "`:unreachable` says that another node may have the session, and does not answer now."
   @type found ::
-          {:ok, pid(), revision :: String.t()} | {:remote, node()} | :unknown
+          {:ok, pid(), revision :: String.t()} | {:remote, node()} | :unreachable | :unknown
 
   @doc "Makes the table; the calling process owns it."
   @spec create_table() :: :ok
@@ -36,16 +42,29 @@ defmodule McpServer.Http.Sessions do
   @doc """
   Finds a session by the id a client sent.
 
-  The session of another principal or of another router is as unknown as one that never was.
+  The session of another principal or of another place is as unknown as one that never was. Another node is asked
+  whether it has the session before anything of the request goes there.
   """
-  @spec find(String.t(), router :: module(), principal :: term()) :: found()
-  def find(id, router, principal) do
+  @spec find(String.t(), Mount.place(), principal :: term()) :: found()
+  def find(id, place, principal) do
     case :ets.lookup(@table, id) do
-      [{^id, pid, revision, ^router, ^principal, _mount, _own}] -> {:ok, pid, revision}
+      [{^id, pid, revision, ^place, ^principal, _mount, _own}] -> {:ok, pid, revision}
       [_foreign] -> :unknown
-      [] -> Node.of_session(id)
+      [] -> with {:remote, node} <- Node.of_session(id), do: ask(node, id, place, principal)
     end
   end
+
+  defp ask(node, id, place, principal) do
+    if :erpc.call(node, __MODULE__, :here?, [id, place, principal], @ask_ms), do: {:remote, node}, else: :unknown
+  catch
+    :error, {:erpc, :timeout} -> :unreachable
+    # The node has gone, or runs another release.
+    _kind, _reason -> :unknown
+  end
+
+  @doc "Whether this node has the session of a place and a principal."
+  @spec here?(String.t(), Mount.place(), principal :: term()) :: boolean()
+  def here?(id, place, principal), do: mount_of(id, place, principal) != :error
 
   @doc "From now on the calling process's session is unknown, and another may be opened in its place."
   @spec forget(String.t()) :: :ok
@@ -54,12 +73,12 @@ defmodule McpServer.Http.Sessions do
     GenServer.cast(__MODULE__, {:forgotten, self()})
   end
 
-  @doc "Where a session of this node is served."
-  @spec mount_of(String.t()) :: {:ok, term()} | :error
-  def mount_of(id) do
+  @doc "The mount of this node that serves a session of a place and a principal."
+  @spec mount_of(String.t(), Mount.place(), principal :: term()) :: {:ok, mount_id :: term()} | :error
+  def mount_of(id, place, principal) do
     case :ets.lookup(@table, id) do
-      [{^id, _pid, _revision, _router, _principal, mount, _own}] -> {:ok, mount}
-      [] -> :error
+      [{^id, _pid, _revision, ^place, ^principal, mount, _own}] -> {:ok, mount}
+      _none_or_foreign -> :error
     end
   end
 
@@ -78,6 +97,7 @@ defmodule McpServer.Http.Sessions do
   # `sessions` by process; `counts` says how many each owner has, those about to end not among them.
   @impl true
   def init(nil) do
+    join()
     # After a crash of this process the sessions are still there.
     sessions = :ets.match(@table, {:"$1", :"$2", :_, :_, :"$3", :"$4", :"$5"})
     {:ok, Enum.reduce(sessions, %{sessions: %{}, counts: %{}}, &watch(&2, List.to_tuple(&1)))}
@@ -91,6 +111,14 @@ defmodule McpServer.Http.Sessions do
     else
       {:reply, {:error, :too_many}, state}
     end
+  end
+
+  # A scope that was started again knows nobody.
+  defp join do
+    :ok = Node.join()
+    Process.monitor(McpServer.Changes)
+  catch
+    _kind, _not_there -> Process.send_after(self(), :join, @rejoin_ms)
   end
 
   defp room?(state, mount, principal) do
@@ -108,7 +136,7 @@ defmodule McpServer.Http.Sessions do
     bounds = Keyword.merge([max_awaiting_input: 64, overload: {:refuse, 429}], mount.options)
     spec = Supervisor.child_spec({Connection, options ++ bounds}, restart: :temporary)
     {:ok, pid} = DynamicSupervisor.start_child(McpServer.Http.SessionSupervisor, spec)
-    :ets.insert(@table, {id, pid, opening.revision, mount.router, principal, mount.id, own})
+    :ets.insert(@table, {id, pid, opening.revision, Mount.place(mount), principal, mount.id, own})
     {id, pid, own}
   end
 
@@ -133,6 +161,16 @@ defmodule McpServer.Http.Sessions do
   end
 
   @impl true
+  def handle_info({:DOWN, _ref, :process, {McpServer.Changes, _node}, _reason}, state) do
+    join()
+    {:noreply, state}
+  end
+
+  def handle_info(:join, state) do
+    join()
+    {:noreply, state}
+  end
+
   def handle_info({:DOWN, _ref, :process, pid, _reason}, state) do
     case Map.pop(state.sessions, pid) do
       {nil, _sessions} ->
