@@ -106,7 +106,7 @@ pub(crate) fn opening_term<'a>(env: Env<'a>, opening: &Opening<'a>) -> NifResult
 }
 
 /// The longest text of client data that becomes a term at once: such as nearly all clients send.
-const MAX_CLIENT_TERM_BYTES: usize = 256;
+const MAX_CLIENT_TERM_BYTES: usize = 128;
 
 /// What a session keeps of its client: a term, or a longer text as it is, in a binary of its own. A term can take
 /// ten times as much as its text, and a session lives long.
