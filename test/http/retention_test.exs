@@ -64,7 +64,7 @@ defmodule McpServer.Http.RetentionTest do
     capabilities = text(%{"roots" => %{}}, @most)
     session = HttpSession.open(server, "2025-11-25", info: info, capabilities: capabilities)
     assert HttpClient.text(HttpSession.call(session, "whoami")) =~ ~s("peer")
-    {:ok, pid, "2025-11-25"} = Sessions.find(session.id, HttpRouter, nil)
+    pid = :ets.lookup_element(Sessions, session.id, 2)
     eventually(fn -> Process.info(pid, :current_function) == {:current_function, {:erlang, :hibernate, 3}} end)
     {:memory, heap} = Process.info(pid, :memory)
     {:binary, binaries} = Process.info(pid, :binary)

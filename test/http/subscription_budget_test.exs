@@ -64,7 +64,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
     assert {%{status: 200}, [%{"result" => _}]} = subscribe(session, three)
     assert {%{status: 429}, _} = subscribe(session, one)
 
-    {:ok, pid, _revision} = Sessions.find(session.id, HttpRouter, nil)
+    pid = :ets.lookup_element(Sessions, session.id, 2)
     Process.exit(pid, :kill)
     assert eventually(fn -> found(listen(server, uris(2, "u"))) end)
     assert listen(server, uris(1, "v")) == {:refused, @refused}
