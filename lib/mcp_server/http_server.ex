@@ -47,6 +47,14 @@ defmodule McpServer.HttpServer do
   stream comes back for the rest of it, see `:max_events`. In a cluster any node serves any session: what reaches
   the wrong one is passed on.
 
+  ## Shares
+
+  No client takes all that there is for everybody. Of the sessions of a node and of the events that are stored for them
+  one client has at most `:max_share` percent, and at least one; beyond it gets the answer of the limit itself. A client
+  is a principal, wherever it connects from, or without one the address of its peer (of IPv6 the first 64 bits).
+  Loopback addresses have no share: there is one user, or a proxy that all users come through. Where clients that are
+  not authenticated come through a proxy of another address, `max_share: 100` lets it have all.
+
   ## Several places and several nodes
 
   One router can be served at several places, such as `/mcp` for everybody and `/admin` for some. Sessions and sealed
@@ -95,6 +103,7 @@ defmodule McpServer.HttpServer do
   | `:max_calls` | `64` | calls of one session at once; above 429 |
   | `:max_sessions` | `10_000` | sessions of this node; above 503 |
   | `:max_sessions_per_principal` | `100` | the same for one principal |
+  | `:max_share` | `25` | percent of the sessions of a node, and of the events it stores for them, that one client may have; see below |
   | `:idle_timeout` | `1_800_000` | how long a session lives unused, in milliseconds |
   | `:session_lifetime` | `86_400_000` | how long it lives at most, in milliseconds |
   | `:stream_after` | `1_000` | a call that takes longer than this gets a stream, in milliseconds |

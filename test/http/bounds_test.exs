@@ -54,6 +54,56 @@ defmodule McpServer.HttpBoundsTest do
       end
     end
 
+    for kind <- [:listener, :plug] do
+      # One client could take the last place from everybody else.
+      test "#{kind}: a principal has its share of them, whatever address it comes from, and others have the rest" do
+        taken = Sessions.count()
+        options = [authorize: &__MODULE__.who/1, max_sessions: 4 * taken + 16, max_share: 25]
+        server = HttpServers.start(unquote(kind), options)
+        share = taken + 4
+        # Sessions of other tests are another's.
+        eve = "eve of #{unquote(kind)}"
+        open = fn name -> HttpClient.exchange(server, as(initialize(), name)) |> elem(0) end
+
+        statuses = for _ <- 1..(share + 1), do: open.(eve).status
+        assert statuses == List.duplicate(200, share) ++ [503]
+        assert String.to_integer(HttpResponse.header(open.(eve), "retry-after")) > 0
+        assert open.("ada of #{unquote(kind)}").status == 200
+
+        # A session that has ended makes room for another, and a crash of the process that counts forgets none.
+        counter = Process.whereis(Sessions)
+        Process.exit(counter, :kill)
+        eventually(fn -> Process.whereis(Sessions) not in [nil, counter] end)
+        assert open.(eve).status == 503
+        [pid | _others] = of_principal(eve)
+        Process.exit(pid, :kill)
+        eventually(fn -> pid not in of_principal(eve) end)
+        assert for(_ <- 1..2, do: open.(eve).status) == [200, 503]
+      end
+
+      test "#{kind}: who is not authenticated on the loopback interface has all of them" do
+        server = HttpServers.start(unquote(kind), max_sessions: Sessions.count() + 4)
+        for _ <- 1..4, do: assert(%HttpSession{} = HttpSession.open(server))
+      end
+    end
+
+    defp of_principal(name), do: for([pid] <- :ets.match(Sessions, {:_, :"$1", :_, :_, name, :_, :_}), do: pid)
+
+    test "an address that nobody has authenticated has its share" do
+      options = McpServer.HttpPlug.init(router: McpServer.HttpRouter, max_sessions: 4 * Sessions.count() + 8)
+      mount = McpServer.Http.Mount.new({:shares, make_ref()}, options)
+      share = Sessions.count() + 2
+      opening = %{revision: "2025-11-25", client_info: nil, client_capabilities: %{}}
+      open = fn peer -> Sessions.open(mount, opening, nil, peer) end
+
+      # One subscriber has all of an IPv6 network.
+      opened = for number <- 1..share, do: open.({0x2001, 0xDB8, 0, 1, 0, 0, 0, number})
+      assert Enum.map(opened, &elem(&1, 0)) == List.duplicate(:ok, share)
+      assert open.({0x2001, 0xDB8, 0, 1, 9, 9, 9, 9}) == {:error, :too_many}
+      assert {:ok, id} = open.({0x2001, 0xDB8, 0, 2, 0, 0, 0, 1})
+      for {:ok, id} <- [{:ok, id} | opened], do: Process.exit(:ets.lookup_element(Sessions, id, 2), :kill)
+    end
+
     both "H16: no more sessions of one principal than it may have",
          [max_sessions_per_principal: 2, authorize: &__MODULE__.who/1],
          %{server: server} do

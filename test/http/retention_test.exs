@@ -4,7 +4,7 @@ defmodule McpServer.Http.RetentionTest do
   # Not async: memory is everybody's.
   use McpServer.HttpCase, async: false
 
-  alias McpServer.{Http.Sessions, HttpRouter, JSON}
+  alias McpServer.{Http.Sessions, JSON}
 
   @moduletag timeout: 300_000
   @large 2_900_000

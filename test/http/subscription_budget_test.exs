@@ -3,7 +3,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
   # server 20,000 streams for each scheduler: nothing bounded what they keep together.
   use McpServer.HttpCase, async: true
 
-  alias McpServer.{Http.Sessions, HttpRouter}
+  alias McpServer.Http.Sessions
 
   @uris "resourceSubscriptions"
   @refused %{"code" => -32600, "message" => "Invalid request: too many subscriptions"}

@@ -32,7 +32,15 @@ defmodule McpServer.LimitTest do
   @messages [:max_depth, :max_values, :max_digits, :max_id_bytes, :max_method_bytes, :max_name_bytes, :max_uri_bytes] ++
               [:max_batch]
   @calls [:timeout, :input_timeout, :max_awaiting_input, :max_subscriptions, :max_heap_words, :max_result_bytes]
-  @http [:max_body_bytes, :max_sessions, :max_sessions_per_principal, :idle_timeout, :session_lifetime, :max_events] ++
+  @http [
+          :max_body_bytes,
+          :max_sessions,
+          :max_sessions_per_principal,
+          :max_share,
+          :idle_timeout,
+          :session_lifetime,
+          :max_events
+        ] ++
           [
             :max_event_bytes,
             :max_queued_bytes,

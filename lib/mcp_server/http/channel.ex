@@ -75,6 +75,9 @@ defmodule McpServer.Http.Channel do
   def event(channel, {:mcp_catalog, catalog}), do: {[], %{channel | catalog: catalog}}
   def event(channel, {:mcp_http_listen, exchange, last_event}), do: listen(channel, exchange, last_event)
 
+  def event(%{session: %{}} = channel, {:mcp_http_forget, bytes}),
+    do: {[], %{channel | lanes: Lanes.make_room(channel.lanes, bytes)}}
+
   def event(channel, :mcp_http_seen), do: {[], %{channel | seen_at: Lane.now()}}
 
   def event(channel, {:mcp_http_end, exchange}) do

@@ -199,7 +199,7 @@ defmodule McpServer.Http.Ingress do
         answer(request.exchange, {202, [], ""}, state)
 
       {:open, _reply, _opening} = opened ->
-        open(request.mount, request.exchange, opened, request.principal)
+        open(request.mount, request.exchange, opened, request.principal, peer(request.head))
         state
 
       outcome ->
@@ -244,10 +244,11 @@ defmodule McpServer.Http.Ingress do
   defp gone(_in_session), do: HTTP.answer(:session_not_found)
 
   @doc "Opens the session that an `initialize` asks for, and answers it."
-  @spec open(Mount.t(), Exchange.t(), {:open, iodata(), McpServer.Protocol.opening()}, principal :: term()) ::
+  @spec open(Mount.t(), Exchange.t(), {:open, iodata(), McpServer.Protocol.opening()}, principal :: term(), peer) ::
           :ok | :closed
-  def open(mount, exchange, {:open, reply, opening}, principal \\ nil) do
-    case Sessions.open(mount, opening, principal) do
+        when peer: :inet.ip_address() | nil
+  def open(mount, exchange, {:open, reply, opening}, principal \\ nil, peer \\ nil) do
+    case Sessions.open(mount, opening, principal, peer) do
       {:ok, id} ->
         headers = [{"content-type", "application/json"}, {"mcp-session-id", id}]
         Exchange.reply(exchange, 200, headers, reply)
@@ -270,6 +271,10 @@ defmodule McpServer.Http.Ingress do
   defp base(_mount, %{known: %{base: base}}), do: {:ok, base}
   defp base(%{init: nil} = mount, head), do: {:ok, with_assigns(Mount.base(mount), head)}
   defp base(mount, head), do: hook("init:", mount.init, head)
+
+  defp peer(%{plug: %{remote_ip: address}}), do: address
+  defp peer(%{peer: {address, _port}}), do: address
+  defp peer(_unknown), do: nil
 
   defp with_assigns(base, %{plug: %{assigns: assigns}}), do: %Conn{base | assigns: Map.merge(base.assigns, assigns)}
   defp with_assigns(base, _head), do: base

@@ -80,6 +80,27 @@ defmodule McpServer.Http.Lanes do
     end
   end
 
+  @doc "Forgets stored events of so many bytes, those of the oldest streams first."
+  @spec make_room(t(), bytes :: pos_integer()) :: t()
+  def make_room(%__MODULE__{} = all, bytes) do
+    # A session's own stream is as old as the session, and its events as new as any.
+    keys = all.lanes |> Map.keys() |> Enum.sort_by(&{&1 == :channel, &1})
+
+    {lanes, _left} =
+      Enum.reduce(keys, {all.lanes, bytes}, fn key, {lanes, left} ->
+        case lanes do
+          %{^key => %{replay: %Replay{} = replay} = lane} when left > 0 ->
+            {replay, left} = Replay.forget(replay, left)
+            {%{lanes | key => %{lane | replay: replay}}, left}
+
+          _nothing_stored ->
+            {lanes, left}
+        end
+      end)
+
+    %{all | lanes: lanes}
+  end
+
   @doc "Whether a client waits or listens."
   @spec busy?(t()) :: boolean()
   def busy?(%__MODULE__{lanes: lanes}), do: Enum.any?(lanes, fn {_key, lane} -> lane.exchange != nil end)

@@ -22,6 +22,7 @@ defmodule McpServer.Http.Mount do
     max_body_bytes: 4 * 1024 * 1024,
     max_sessions: 10_000,
     max_sessions_per_principal: 100,
+    max_share: 25,
     idle_timeout: 1_800_000,
     session_lifetime: 86_400_000,
     max_events: 256,
@@ -42,6 +43,8 @@ defmodule McpServer.Http.Mount do
     max_body_bytes: :bytes,
     max_sessions: :count,
     max_sessions_per_principal: :count,
+    # Percent.
+    max_share: 100,
     idle_timeout: :milliseconds,
     session_lifetime: :milliseconds,
     max_events: 100_000,

@@ -7,13 +7,10 @@ defmodule McpServer.Http.Sessions do
 
   use GenServer
 
-  alias McpServer.{Connection, Outline, Session}
-  alias McpServer.Http.{Mount, Node}
+  alias McpServer.{Connection, Outline, Session, Share}
+  alias McpServer.Http.{Mount, Node, ReplayRoom}
 
   @table __MODULE__
-  # Bytes of stored events, over all sessions.
-  @max_stored_bytes 64 * 1024 * 1024
-
   # How long another node may take to say whether it has a session, in milliseconds.
   @ask_ms 2_000
   # How long the scope of the nodes takes to be started again, in milliseconds.
@@ -27,17 +24,22 @@ defmodule McpServer.Http.Sessions do
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@table, [:named_table, :public, read_concurrency: true])
-    :ets.insert(@table, {:stored, :atomics.new(1, [])})
+    :ets.insert(@table, {:stored, ReplayRoom.new()})
     :ok
   end
 
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
-  @doc "Opens a session of the mount for a principal, `nil` where nobody is authenticated."
-  @spec open(Mount.t(), McpServer.Protocol.opening(), principal :: term()) ::
+  @doc """
+  Opens a session of the mount for a principal, `nil` where nobody is authenticated.
+
+  One client, by its principal or else by its peer's address, has no more than its share of the sessions.
+  """
+  @spec open(Mount.t(), McpServer.Protocol.opening(), principal :: term(), peer :: :inet.ip_address() | nil) ::
           {:ok, id :: String.t()} | {:error, :too_many}
-  def open(mount, opening, principal), do: GenServer.call(__MODULE__, {:open, mount, opening, principal})
+  def open(mount, opening, principal, peer \\ nil),
+    do: GenServer.call(__MODULE__, {:open, mount, opening, principal, Share.holder(principal, peer)})
 
   @doc """
   Finds a session by the id a client sent.
@@ -48,7 +50,7 @@ defmodule McpServer.Http.Sessions do
   @spec find(String.t(), Mount.place(), principal :: term()) :: found()
   def find(id, place, principal) do
     case :ets.lookup(@table, id) do
-      [{^id, pid, revision, ^place, ^principal, _mount, _own}] -> {:ok, pid, revision}
+      [{^id, pid, revision, ^place, ^principal, _mount, _paid}] -> {:ok, pid, revision}
       [_foreign] -> :unknown
       [] -> with {:remote, node} <- Node.of_session(id), do: ask(node, id, place, principal)
     end
@@ -77,7 +79,7 @@ defmodule McpServer.Http.Sessions do
   @spec mount_of(String.t(), Mount.place(), principal :: term()) :: {:ok, mount_id :: term()} | :error
   def mount_of(id, place, principal) do
     case :ets.lookup(@table, id) do
-      [{^id, _pid, _revision, ^place, ^principal, mount, _own}] -> {:ok, mount}
+      [{^id, _pid, _revision, ^place, ^principal, mount, _paid}] -> {:ok, mount}
       _none_or_foreign -> :error
     end
   end
@@ -94,20 +96,22 @@ defmodule McpServer.Http.Sessions do
   # All rows but that of the account.
   def count, do: :ets.info(@table, :size) - 1
 
-  # `sessions` by process; `counts` says how many each owner has, those about to end not among them.
+  # `sessions` by process; `counts` says how many each owner and each client has, those about to end not among
+  # them; `counters` those of the bytes that each client stores.
   @impl true
   def init(nil) do
     join()
     # After a crash of this process the sessions are still there.
     sessions = :ets.match(@table, {:"$1", :"$2", :_, :_, :"$3", :"$4", :"$5"})
-    {:ok, Enum.reduce(sessions, %{sessions: %{}, counts: %{}}, &watch(&2, List.to_tuple(&1)))}
+    {:ok, Enum.reduce(sessions, %{sessions: %{}, counts: %{}, counters: %{}}, &watch(&2, List.to_tuple(&1)))}
   end
 
   @impl true
-  def handle_call({:open, mount, opening, principal}, _from, state) do
-    if room?(state, mount, principal) do
-      {id, pid, own} = start(mount, opening, principal)
-      {:reply, {:ok, id}, watch(state, {id, pid, principal, mount.id, own})}
+  def handle_call({:open, mount, opening, principal, holder}, _from, state) do
+    if room?(state, mount, principal, holder) do
+      paid = ReplayRoom.paid(holder, state.counters[holder])
+      {id, pid} = start(mount, opening, principal, paid)
+      {:reply, {:ok, id}, watch(state, {id, pid, principal, mount.id, paid})}
     else
       {:reply, {:error, :too_many}, state}
     end
@@ -121,43 +125,60 @@ defmodule McpServer.Http.Sessions do
     _kind, _not_there -> Process.send_after(self(), :join, @rejoin_ms)
   end
 
-  defp room?(state, mount, principal) do
+  defp room?(state, mount, principal, holder) do
     count() < mount.max_sessions and
-      (principal == nil or Map.get(state.counts, {mount.id, principal}, 0) < mount.max_sessions_per_principal)
+      (principal == nil or has(state, {mount.id, principal}) < mount.max_sessions_per_principal) and
+      (holder == nil or has(state, {:client, holder}) < Share.of({mount.max_sessions, mount.max_share}))
   end
 
-  defp start(mount, opening, principal) do
+  defp has(state, owner), do: Map.get(state.counts, owner, 0)
+
+  defp start(mount, opening, principal, paid) do
     id = Node.session_id()
-    own = :atomics.new(1, [])
-    account = %{node: stored(), own: own, max_bytes: @max_stored_bytes}
+    account = ReplayRoom.account(stored(), paid, mount.max_share, &__MODULE__.make_room/0)
     channel = %{mount: mount, session: %{id: id, revision: opening.revision, account: account}}
     session = id |> Session.new() |> Session.open(opening)
     options = [router: mount.router, server: mount.id, channel: {McpServer.Http.Channel, channel}, session: session]
     bounds = Keyword.merge([max_awaiting_input: 64, overload: {:refuse, 429}], mount.options)
     spec = Supervisor.child_spec({Connection, options ++ bounds}, restart: :temporary)
     {:ok, pid} = DynamicSupervisor.start_child(McpServer.Http.SessionSupervisor, spec)
-    :ets.insert(@table, {id, pid, opening.revision, Mount.place(mount), principal, mount.id, own})
-    {id, pid, own}
+    :ets.insert(@table, {id, pid, opening.revision, Mount.place(mount), principal, mount.id, paid})
+    {id, pid}
   end
+
+  @doc "Has sessions forget stored events, those of the client that stores most."
+  @spec make_room() :: :ok
+  def make_room, do: GenServer.cast(__MODULE__, :make_room)
 
   defp stored, do: :ets.lookup_element(@table, :stored, 2)
 
-  defp watch(state, {id, pid, principal, mount, own}) do
+  defp watch(state, {id, pid, principal, mount, %{holder: holder} = paid}) do
     Process.monitor(pid)
-    owner = {mount, principal}
-    sessions = Map.put(state.sessions, pid, {id, {:open, owner}, own})
-    %{state | sessions: sessions, counts: Map.update(state.counts, owner, 1, &(&1 + 1))}
+    owners = [{mount, principal}, {:client, holder}]
+
+    %{
+      state
+      | sessions: Map.put(state.sessions, pid, {id, {:open, owners}, paid}),
+        counts: Enum.reduce(owners, state.counts, fn owner, counts -> Map.update(counts, owner, 1, &(&1 + 1)) end),
+        counters: Map.put(state.counters, holder, paid.counter)
+    }
   end
 
   @impl true
   def handle_cast({:forgotten, pid}, state) do
     case state.sessions do
-      %{^pid => {id, counted, own}} ->
-        {:noreply, release(%{state | sessions: %{state.sessions | pid => {id, :ending, own}}}, counted)}
+      %{^pid => {id, counted, paid}} ->
+        {:noreply, release(%{state | sessions: %{state.sessions | pid => {id, :ending, paid}}}, counted)}
 
       _ended ->
         {:noreply, state}
     end
+  end
+
+  def handle_cast(:make_room, state) do
+    sessions = for {pid, {_id, _counted, paid}} <- state.sessions, do: {pid, paid}
+    for {pid, bytes} <- ReplayRoom.demands(stored(), sessions), do: send(pid, {:mcp_http_forget, bytes})
+    {:noreply, state}
   end
 
   @impl true
@@ -176,10 +197,10 @@ defmodule McpServer.Http.Sessions do
       {nil, _sessions} ->
         {:noreply, state}
 
-      {{id, counted, own}, sessions} ->
+      {{id, counted, paid}, sessions} ->
         :ets.delete(@table, id)
         # What a session had stored when it was killed is no longer there.
-        :atomics.sub(stored(), 1, :atomics.get(own, 1))
+        ReplayRoom.give_back(stored(), paid)
         {:noreply, release(%{state | sessions: sessions}, counted)}
     end
   end
@@ -191,10 +212,15 @@ defmodule McpServer.Http.Sessions do
 
   defp release(state, :ending), do: state
 
-  defp release(state, {:open, owner}) do
+  defp release(state, {:open, owners}), do: Enum.reduce(owners, state, &release_one/2)
+
+  defp release_one(owner, state) do
     case Map.fetch!(state.counts, owner) do
-      1 -> %{state | counts: Map.delete(state.counts, owner)}
+      1 -> forget_owner(%{state | counts: Map.delete(state.counts, owner)}, owner)
       count -> %{state | counts: Map.put(state.counts, owner, count - 1)}
     end
   end
+
+  defp forget_owner(state, {:client, holder}), do: %{state | counters: Map.delete(state.counters, holder)}
+  defp forget_owner(state, _principal), do: state
 end

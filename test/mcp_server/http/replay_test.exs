@@ -58,6 +58,36 @@ defmodule McpServer.Http.ReplayTest do
     assert stored(replay) == {9, 1}
   end
 
+  test "a client's room is that of all its sessions, and the node's is left to others" do
+    holder = %{counter: :atomics.new(1, []), max_bytes: 4}
+    replay = replay(node_bytes: 10)
+    mine = %{replay | account: Map.put(replay.account, :holder, holder)}
+    also_mine = %{mine | account: %{mine.account | own: :atomics.new(1, [])}}
+    _first = fill(also_mine, ["abc"])
+    mine = fill(mine, ["d", "e"])
+    assert Replay.since(mine, 1) == {:ok, ["e"]}
+    assert Replay.since(mine, 0) == {:error, :gone}
+    assert {:atomics.get(holder.counter, 1), stored(mine)} == {4, {4, 1}}
+    Replay.clear(mine)
+    assert {:atomics.get(holder.counter, 1), stored(mine)} == {3, {3, 0}}
+  end
+
+  test "room is asked for before the last eighth is used, and the oldest events go first" do
+    test = self()
+    replay = replay(node_bytes: 16, events: 100)
+    replay = %{replay | account: Map.put(replay.account, :make_room, fn -> send(test, :asked) end)}
+    replay = fill(replay, ["0123456789", "abcd"])
+    refute_received :asked
+    replay = Replay.put(replay, "e")
+    assert_received :asked
+
+    assert {smaller, left} = Replay.forget(replay, 11)
+    assert {Replay.since(smaller, 2), Replay.since(smaller, 1), left} == {{:ok, ["e"]}, {:error, :gone}, -3}
+    assert stored(smaller) == {1, 1}
+    assert {empty, 99} = Replay.forget(smaller, 100)
+    assert {Replay.since(empty, 3), stored(empty)} == {{:ok, []}, {0, 0}}
+  end
+
   test "what is forgotten is given back" do
     replay = fill(replay(), ["one", "two"])
     assert stored(replay) == {6, 6}

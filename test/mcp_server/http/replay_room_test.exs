@@ -1,0 +1,102 @@
+defmodule McpServer.Http.ReplayRoomTest do
+  use ExUnit.Case, async: true
+
+  alias McpServer.Http.{Lane, Lanes, Replay, ReplayRoom}
+
+  @mebibyte 1024 * 1024
+
+  defp processes(count), do: for(_ <- 1..count, do: spawn(fn -> :ok end))
+
+  test "the client that stores most gives way, its largest session first, then the next one" do
+    [a, b, c, d] = processes(4)
+    stored = [{a, {:principal, "ada"}, 10}, {b, {:principal, "eve"}, 8}, {c, {:principal, "eve"}, 9}, {d, nil, 0}]
+    assert ReplayRoom.demands_of(stored, 5) == [{c, 5}]
+    assert ReplayRoom.demands_of(stored, 9) == [{c, 9}]
+    assert ReplayRoom.demands_of(stored, 12) == [{c, 9}, {b, 3}]
+    assert ReplayRoom.demands_of(stored, 20) == [{c, 9}, {b, 8}, {a, 3}]
+    assert ReplayRoom.demands_of(stored, 100) == [{c, 9}, {b, 8}, {a, 10}]
+    assert ReplayRoom.demands_of(stored, 0) == []
+    assert ReplayRoom.demands_of([], 5) == []
+  end
+
+  test "a client has its share of 64 MiB, one without a share has all" do
+    node = ReplayRoom.new()
+    account = fn holder, percent -> ReplayRoom.account(node, ReplayRoom.paid(holder, nil), percent, fn -> :ok end) end
+    assert account.({:principal, "eve"}, 25).holder.max_bytes == 16 * @mebibyte
+    assert account.({:principal, "eve"}, 100).holder.max_bytes == 64 * @mebibyte
+    assert account.(nil, 25).holder.max_bytes == 64 * @mebibyte
+  end
+
+  test "five clients: four that store all they can give way to the fifth" do
+    node = ReplayRoom.new()
+    test = self()
+    ask = fn -> send(test, :asked) end
+    event = String.duplicate("x", @mebibyte)
+
+    [{fifth, small} | large] =
+      for {pid, number} <- Enum.zip(processes(5), 0..4) do
+        paid = ReplayRoom.paid({:principal, "client #{number}"}, nil)
+        account = ReplayRoom.account(node, paid, 25, ask)
+        {{pid, paid}, %Replay{account: account, max_events: 100, max_bytes: 100 * @mebibyte}}
+      end
+
+    stored =
+      for {session, replay} <- large, do: {session, Enum.reduce(1..20, replay, fn _, r -> Replay.put(r, event) end)}
+
+    # The bound of the node holds while nobody has made room yet.
+    assert :atomics.get(node, 1) == 64 * @mebibyte
+    assert Enum.map(stored, fn {_session, replay} -> replay.bytes end) == List.duplicate(16 * @mebibyte, 4)
+    # However many ask, one message is on its way.
+    assert_received :asked
+    refute_received :asked
+
+    sessions = [fifth | Enum.map(stored, &elem(&1, 0))]
+    demands = ReplayRoom.demands(node, sessions)
+    assert demands |> Enum.map(&elem(&1, 1)) |> Enum.sum() == 16 * @mebibyte
+    refute List.keymember?(demands, elem(fifth, 0), 0)
+
+    for {{pid, _paid}, replay} <- stored, {^pid, bytes} <- demands, do: Replay.forget(replay, bytes)
+    assert :atomics.get(node, 1) == 48 * @mebibyte
+    small = Enum.reduce(1..4, small, fn _, replay -> Replay.put(replay, event) end)
+    assert {:ok, [^event, ^event, ^event, ^event]} = Replay.since(small, 0)
+
+    {_pid, paid} = fifth
+    ReplayRoom.give_back(node, paid)
+    assert {:atomics.get(node, 1), :atomics.get(paid.counter, 1)} == {48 * @mebibyte, 0}
+  end
+
+  test "of a session the events of the oldest streams go first, those of its own stream last" do
+    account = ReplayRoom.account(ReplayRoom.new(), ReplayRoom.paid(nil, nil), 25, fn -> :ok end)
+
+    lanes =
+      for key <- [:channel, 1, 2], reduce: Lanes.new() do
+        lanes ->
+          replay = %Replay{account: account, max_events: 10, max_bytes: 100}
+          replay = Enum.reduce(["abc", "def"], replay, &Replay.put(&2, &1))
+          number = if key == :channel, do: 0, else: key
+
+          lane = %Lane{
+            number: number,
+            exchange: nil,
+            events?: true,
+            since: 0,
+            quiet_ms: 1,
+            max_queued: 1,
+            replay: replay
+          }
+
+          Lanes.put(lanes, key, lane)
+      end
+
+    left = fn lanes ->
+      for key <- [1, 2, :channel] do
+        {:ok, lane} = Lanes.fetch(lanes, key)
+        lane.replay.bytes
+      end
+    end
+
+    assert left.(lanes) == [6, 6, 6]
+    assert left.(Lanes.make_room(lanes, 7)) == [0, 3, 6]
+    assert :atomics.get(account.own, 1) == 9
+  end
+end
