@@ -148,20 +148,24 @@ defmodule McpServer.HttpRestTest do
         %{:id => 1, "name" => "plain", "when" => ~D[2025-01-15], "tags" => ["a", "b"]},
         %{"id" => -2, "name" => "=HYPERLINK(\"http://evil\")", "when" => nil},
         %{"id" => 3.5, "name" => "a,b\r\nc", "tags" => true, "more" => 1},
-        %{id: nil, name: "@x"}
+        %{id: nil, name: "@x"},
+        %{"id" => 5, "name" => "x;=1+1", "when" => "y\t=1+1", "tags" => ["z|@1"]},
+        %{"id" => 6, "name" => "＝1+1"}
       ]
 
-      created = create!(results, 4, columns: columns, execute: fn %{offset: o, limit: l} -> Enum.slice(rows, o, l) end)
+      created = create!(results, 6, columns: columns, execute: fn %{offset: o, limit: l} -> Enum.slice(rows, o, l) end)
       response = RestServers.ask(http, "POST", path(created), @csv)
       assert HttpResponse.header(response, "content-type") == "text/csv; charset=utf-8; header=present"
-      assert HttpResponse.header(response, "x-total-count") == "4"
+      assert HttpResponse.header(response, "x-total-count") == "6"
 
       assert response.body ==
                "id,name,when,tags\r\n" <>
                  ~s(1,plain,2025-01-15,"[""a"",""b""]"\r\n) <>
                  ~s(-2,"'=HYPERLINK\(""http://evil""\)",,\r\n) <>
                  ~s(3.5,"a,b\r\nc",,true\r\n) <>
-                 ~s(,"'@x",,\r\n)
+                 ~s(,"'@x",,\r\n) <>
+                 ~s(5,"x;'=1+1","y\t'=1+1","[""z|\\u00401""]"\r\n) <>
+                 ~s(6,"'＝1+1",,\r\n)
     end
 
     rest "that fails half-way, or takes too long, breaks off", %{kind: kind} do

@@ -66,6 +66,12 @@ fn cell(text: &str) -> String {
     String::from_utf8(out).expect("text")
 }
 
+fn value(json: &str) -> String {
+    let mut out = Vec::new();
+    write_csv_value(&mut out, json);
+    String::from_utf8(out).expect("text")
+}
+
 #[test]
 fn q4_cells_are_quoted_and_no_formulas() {
     for (text, written) in [
@@ -79,15 +85,62 @@ fn q4_cells_are_quoted_and_no_formulas() {
         ("+1", "\"'+1\""),
         ("-1", "\"'-1\""),
         ("@SUM(A1)", "\"'@SUM(A1)\""),
-        ("\t=1", "\"'\t=1\""),
-        ("\r=1", "\"'\r=1\""),
+        ("\t=1", "\"'\t'=1\""),
+        ("\r=1", "\"'\r'=1\""),
+        ("\nx", "\"'\nx\""),
+        ("'a", "'a"),
         ("a=1", "a=1"),
     ] {
         assert_eq!(cell(text), written);
     }
-    let mut out = Vec::new();
-    write_csv_value(&mut out, "-1.5");
-    assert_eq!(out, b"-1.5");
+    assert_eq!(value("-1.5"), "-1.5");
+}
+
+// Where the decimal sign is a comma, spreadsheets split lines at semicolons: `1,"x;=1+1"` becomes the cells `1,"x` and
+// `=1+1"`.
+#[test]
+fn what_other_separators_cut_off_is_no_formula() {
+    for (text, written) in [
+        ("x;=1+1", "\"x;'=1+1\""),
+        ("y\t=1+1", "\"y\t'=1+1\""),
+        ("z|@A1", "\"z|'@A1\""),
+        ("a\n-1\r\n+2", "\"a\n'-1\r\n'+2\""),
+        ("a;;=1;-2", "\"a;;'=1;'-2\""),
+        ("a;\"=1+1;b", "\"a;'\"\"=1+1;b\""),
+        ("a; b|c", "\"a; b|c\""),
+        ("a;b", "\"a;b\""),
+        ("a,=1", "\"a,=1\""),
+        ("a=1;b", "\"a=1;b\""),
+    ] {
+        assert_eq!(cell(text), written);
+    }
+}
+
+#[test]
+fn fullwidth_operators_are_operators() {
+    for operator in ['\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'] {
+        assert_eq!(
+            cell(&format!("{operator}1+1")),
+            format!("\"'{operator}1+1\"")
+        );
+        assert_eq!(
+            cell(&format!("x;{operator}1")),
+            format!("\"x;'{operator}1\"")
+        );
+    }
+    assert_eq!(cell("\u{ff1b}=1"), "\u{ff1b}=1");
+}
+
+#[test]
+fn a_json_text_in_a_cell_keeps_its_value() {
+    for (json, written) in [
+        ("[\"x;=1+1\"]", "\"[\"\"x;\\u003d1+1\"\"]\""),
+        ("[\"x|-1;\u{ff20}a\"]", "\"[\"\"x|\\u002d1;\\uff20a\"\"]\""),
+        ("[\"a;b\",-1]", "\"[\"\"a;b\"\",-1]\""),
+        ("true", "true"),
+    ] {
+        assert_eq!(value(json), written);
+    }
 }
 
 #[test]
@@ -118,6 +171,24 @@ proptest! {
         let written = cell(&text);
         let shown = written.trim_start_matches('"');
         prop_assert!(!shown.starts_with(['=', '+', '-', '@', '\t', '\r']) || text.starts_with('"'));
+    }
+
+    #[test]
+    fn no_part_of_a_cell_begins_as_a_formula(text in "[a=+@;|\t\n\"\u{ff1d}-]{0,12}") {
+        for part in cell(&text).split([';', '|', '\t', '\n']).skip(1) {
+            let shown = part.trim_start_matches('"');
+            let is_formula = shown.starts_with(['=', '+', '-', '@', '\u{ff1d}']);
+            prop_assert!(!is_formula);
+        }
+    }
+
+    #[test]
+    fn a_json_text_reads_the_same_in_a_cell(text in "[a=+@;|\t\n\"\\\\\u{ff1d}-]{0,12}") {
+        let json = serde_json::to_string(&[&text]).expect("JSON");
+        let cell = value(&json);
+        let inner = cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).expect("quotes");
+        let read: Vec<String> = serde_json::from_str(&inner.replace("\"\"", "\"")).expect("JSON");
+        prop_assert_eq!(read, [text]);
     }
 
     #[test]
