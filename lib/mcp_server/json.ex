@@ -22,7 +22,7 @@ defmodule McpServer.JSON do
   | `Date`, `Time`, `NaiveDateTime`, `DateTime` | string, ISO 8601 |
   | `Decimal` | string |
   | a struct of this library, such as `McpServer.Tool` | its MCP object: camelCase keys, `nil` fields left out |
-  | any other struct | object of all its fields, `nil` as `null` |
+  | any other struct | what its own rule says: `McpServer.JSON.Encoder`, `Jason.Encoder` or `JSON.Encoder`; without one it is refused |
   | tuple, pid, port, reference, function, bitstring | refused |
 
   The same term always gives the same text. Terms may be nested 128 deep.
@@ -30,6 +30,21 @@ defmodule McpServer.JSON do
   Reading gives maps with binary keys, lists, binaries, integers, floats, `true`, `false` and `nil`. It
   never makes an atom, and it refuses what could be understood in two ways: equal keys in one object
   (unless told which of them counts), lone surrogates, numbers beyond the range of floats.
+
+  ## Structs
+
+  No struct is written by the fields it happens to have: one of them may be a secret. A struct of yours says what is
+  sent:
+
+      defmodule MyApp.User do
+        @derive {McpServer.JSON.Encoder, only: [:id, :name]}
+        defstruct [:id, :name, :password_hash]
+      end
+
+  A struct that has an implementation of its own of `Jason.Encoder` or of Elixir's `JSON.Encoder` is written by that. Any
+  other is an error that names the struct; so are `MapSet`, `Range`, `URI` and exceptions, which you turn into lists,
+  maps or strings. This holds for whatever is encoded: results of tools, stored rows, error data. `McpServer.JSON.Encoder`
+  has the details.
 
   ## Schedulers
 
@@ -39,7 +54,7 @@ defmodule McpServer.JSON do
   left to others; a call that finds the rest taken waits for its turn.
   """
 
-  alias McpServer.JSON.{DecodeError, EncodeError}
+  alias McpServer.JSON.{DecodeError, EncodeError, Structs}
   alias McpServer.{Limit, Native}
 
   # Reading this much takes about 0.4 ms; a normal scheduler should not be held for longer than 1 ms. The
@@ -77,7 +92,7 @@ defmodule McpServer.JSON do
   | `:order` | `[]` | the keys that come first, at each level: `["q", {"rows", ["id", "title"]}]`; the others follow, sorted |
 
   The error's `:kind` is one of `:unsupported`, `:invalid_utf8`, `:improper_list`, `:invalid_key`,
-  `:key_collision`, `:too_deep`, `:missing_field` and `:invalid_field`; its `:path` says where in the
+  `:key_collision`, `:too_deep`, `:missing_field`, `:invalid_field`, `:unknown_struct` and `:encoder_failed`; its `:path` says where in the
   term. See `McpServer.JSON.EncodeError`.
 
       iex> {:error, error} = McpServer.JSON.encode(%{"rows" => [1, self()]})
@@ -91,9 +106,11 @@ defmodule McpServer.JSON do
     options = encode_options(options)
 
     result =
-      with :over_budget <- Native.json_encode(term, options) do
-        Native.Dirty.call(fn -> Native.json_encode_dirty(term, options) end)
-      end
+      Structs.write(term, fn term ->
+        with :over_budget <- Native.json_encode(term, options) do
+          Native.Dirty.call(fn -> Native.json_encode_dirty(term, options) end)
+        end
+      end)
 
     with {:error, reason} <- result, do: {:error, EncodeError.new(reason)}
   end
@@ -207,6 +224,14 @@ defmodule McpServer.JSON do
       keys == :last
     }
   end
+
+  @doc false
+  @spec plan_struct(module, [atom]) :: :ok
+  def plan_struct(module, fields), do: Native.json_plan_struct(module, fields)
+
+  @doc false
+  @spec knows_struct?(module) :: boolean
+  def knows_struct?(module), do: Native.json_knows_struct(module)
 
   defp bang!({:ok, value}), do: value
   defp bang!({:error, error}), do: raise(error)

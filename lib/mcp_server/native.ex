@@ -33,6 +33,8 @@ defmodule McpServer.Native do
   def json_encode_dirty(_term, _options), do: unloaded()
   def json_decode(_text, _options, _views?), do: unloaded()
   def json_decode_dirty(_text, _options, _views?), do: unloaded()
+  def json_plan_struct(_module, _fields), do: unloaded()
+  def json_knows_struct(_module), do: unloaded()
 
   # Schemas
   def schema_compile(_text, _limits, _formats, _documents), do: unloaded()

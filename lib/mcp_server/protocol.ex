@@ -4,7 +4,7 @@ defmodule McpServer.Protocol do
   # One of the façades over `McpServer.Native`. Knows no process and no transport.
 
   alias McpServer.{Catalog, InputRequest, InputRequired, JSON, Native, Request}
-  alias McpServer.JSON.EncodeError
+  alias McpServer.JSON.{EncodeError, Structs}
   alias McpServer.Prompt.GetResult
   alias McpServer.Protocol.{ClientData, Outcome, SystemRole}
   alias McpServer.Resource.ReadResult
@@ -121,7 +121,10 @@ defmodule McpServer.Protocol do
     inputs = for {key, input} <- Enum.sort_by(required.requests, &elem(&1, 0)), do: {key, to_core(input)}
     capabilities = request.client_capabilities || %{}
     state = required.request_state
-    encoded(Native.encode_input_required(ref, request.id, capabilities, inputs, state))
+
+    inputs
+    |> Structs.write(&Native.encode_input_required(ref, request.id, capabilities, &1, state))
+    |> encoded()
   end
 
   def result(%Catalog{} = catalog, %Request{} = request, %ReadResult{ttl_ms: nil} = read),
@@ -139,11 +142,14 @@ defmodule McpServer.Protocol do
   defp encode_result(%Catalog{ref: ref}, request, term) do
     %Request{id: id, revision: revision, kind: kind, index: index} = request
 
-    with :over_budget <- Native.encode_result(ref, id, revision, kind, index, term) do
-      Native.Dirty.call(fn ->
-        Native.encode_result_dirty(ref, id, revision, kind, index, term)
-      end)
-    end
+    term
+    |> Structs.write(fn term ->
+      with :over_budget <- Native.encode_result(ref, id, revision, kind, index, term) do
+        Native.Dirty.call(fn ->
+          Native.encode_result_dirty(ref, id, revision, kind, index, term)
+        end)
+      end
+    end)
     |> encoded()
   end
 
@@ -157,7 +163,7 @@ defmodule McpServer.Protocol do
   @doc "An error answer; `id` is `nil` where the request's could not be read."
   @spec error(Request.id() | nil, String.t(), integer(), String.t(), term()) :: message()
   def error(id, revision, code, message, data \\ nil) do
-    case Native.encode_error(id, revision, code, message, data) do
+    case Structs.write(data, &Native.encode_error(id, revision, code, message, &1)) do
       {:ok, encoded} -> encoded
       # Data that cannot be written must not cost the peer its answer.
       {:error, _reason} -> error(id, revision, code, message)
@@ -173,13 +179,13 @@ defmodule McpServer.Protocol do
   @spec notification(String.t(), notification_kind(), map(), Request.id() | nil) ::
           {:ok, message()} | {:error, EncodeError.t()}
   def notification(revision, kind, fields \\ %{}, subscription_id \\ nil),
-    do: encoded(Native.encode_notification(revision, kind, fields, subscription_id))
+    do: fields |> Structs.write(&Native.encode_notification(revision, kind, &1, subscription_id)) |> encoded()
 
   @doc "A request to the client (session era)."
   @spec request(String.t(), Request.id(), InputRequest.t()) ::
           {:ok, message()} | {:error, EncodeError.t()}
   def request(revision, id, %InputRequest{} = input),
-    do: encoded(Native.encode_request(revision, id, to_core(input)))
+    do: input |> to_core() |> Structs.write(&Native.encode_request(revision, id, &1)) |> encoded()
 
   @doc "Whether a client with these capabilities may be asked for that input."
   @spec supports?(map(), InputRequest.t()) :: boolean()

@@ -4,7 +4,7 @@ defmodule McpServer.Results do
   # responses. One of the façades over `McpServer.Native`. Knows no process and no transport.
 
   alias McpServer.{JSON, Native}
-  alias McpServer.JSON.EncodeError
+  alias McpServer.JSON.{EncodeError, Structs}
 
   # Envelopes
 
@@ -19,9 +19,11 @@ defmodule McpServer.Results do
   @spec envelope_findings(term(), boolean()) :: {:ok, [finding()]} | {:error, EncodeError.t()}
   def envelope_findings(envelope, warnings?) do
     result =
-      with :over_budget <- Native.envelope_findings(envelope, warnings?) do
-        Native.Dirty.call(fn -> Native.envelope_findings_dirty(envelope, warnings?) end)
-      end
+      Structs.write(envelope, fn envelope ->
+        with :over_budget <- Native.envelope_findings(envelope, warnings?) do
+          Native.Dirty.call(fn -> Native.envelope_findings_dirty(envelope, warnings?) end)
+        end
+      end)
 
     case result do
       findings when is_list(findings) -> {:ok, findings}
@@ -244,8 +246,10 @@ defmodule McpServer.Results do
   @spec dual_page([term()], non_neg_integer(), non_neg_integer()) :: {:ok, binary()} | {:error, EncodeError.t()}
   def dual_page(rows, offset, total_count) do
     result =
-      with :over_budget <- Native.dual_page(rows, offset, total_count),
-           do: Native.Dirty.call(fn -> Native.dual_page_dirty(rows, offset, total_count) end)
+      Structs.write(rows, fn rows ->
+        with :over_budget <- Native.dual_page(rows, offset, total_count),
+             do: Native.Dirty.call(fn -> Native.dual_page_dirty(rows, offset, total_count) end)
+      end)
 
     with {:error, reason} <- result, do: {:error, EncodeError.new(reason)}
   end
@@ -254,8 +258,10 @@ defmodule McpServer.Results do
   @spec dual_lines([term()], [String.t()] | nil) :: {:ok, binary()} | {:error, EncodeError.t()}
   def dual_lines(rows, columns) do
     result =
-      with :over_budget <- Native.dual_lines(rows, columns),
-           do: Native.Dirty.call(fn -> Native.dual_lines_dirty(rows, columns) end)
+      Structs.write(rows, fn rows ->
+        with :over_budget <- Native.dual_lines(rows, columns),
+             do: Native.Dirty.call(fn -> Native.dual_lines_dirty(rows, columns) end)
+      end)
 
     with {:error, reason} <- result, do: {:error, EncodeError.new(reason)}
   end

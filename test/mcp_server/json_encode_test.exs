@@ -237,11 +237,6 @@ defmodule McpServer.JSON.EncodeTest do
       assert refused([struct!(Decimal, coef: :inf)]) == {:unsupported, [0]}
     end
 
-    test "any other struct is an object of all its fields" do
-      assert JSON.encode!(%Point{x: 1, y: [%Point{}]}) ==
-               ~s({"label":null,"x":1,"y":[{"label":null,"x":null,"y":null}]})
-    end
-
     test "S4-50: a connection is refused" do
       assert refused(%{conn: %McpServer.Conn{}}) == {:unsupported, ["conn"]}
     end

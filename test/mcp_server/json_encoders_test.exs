@@ -67,4 +67,87 @@ defmodule McpServer.JSON.EncodersTest do
   test "an invalid struct raises the error of McpServer.JSON" do
     assert_raise JSON.EncodeError, ~r/at \/role/, fn -> Jason.encode!(%Prompt.Message{role: "robot", content: %{}}) end
   end
+
+  # Structs of others, that have rules for one library or another.
+  defmodule User do
+    defstruct [:id, :name, :password_hash]
+  end
+
+  defmodule Both do
+    @derive {McpServer.JSON.Encoder, only: [:id]}
+    defstruct [:id, :name]
+  end
+
+  defmodule Bare do
+    defstruct [:id]
+  end
+
+  # As `@derive {Jason.Encoder, only: [...]}` would have it.
+  defp implement_jason(module, body) do
+    unless Module.concat(Jason.Encoder, module) |> Code.ensure_loaded?() do
+      Code.eval_string("defimpl Jason.Encoder, for: #{inspect(module)} do def encode(value, opts), do: #{body} end")
+    end
+  end
+
+  defp account, do: %User{id: 7, name: "Ada", password_hash: "s3cr3t"}
+
+  describe "structs of others" do
+    setup do
+      implement_jason(User, """
+      (case value.id do
+        :raise -> raise Protocol.UndefinedError, protocol: Enumerable, value: value
+        :broken -> "{\\n"
+        _id -> Jason.Encoder.encode(Map.take(value, [:id, :name]), opts)
+      end)
+      """)
+
+      implement_jason(Both, "Jason.Encoder.encode(Map.take(value, [:id, :name]), opts)")
+      :ok
+    end
+
+    test "are written by their own Jason.Encoder" do
+      assert JSON.encode!([account()]) == ~s([{"id":7,"name":"Ada"}])
+      result = %Tool.CallResult{content: [], structured_content: %{users: [account(), account()]}}
+
+      assert JSON.decode!(JSON.encode!(result))["structuredContent"]["users"] |> Enum.map(&Map.keys/1) == [
+               ~w(id name),
+               ~w(id name)
+             ]
+
+      assert McpServer.Results.dual_lines([account()], ["id", "password_hash", "name"]) == {:ok, "7,,Ada\r\n"}
+      refute inspect(McpServer.Results.dual_page([account()], 0, 1)) =~ "s3cr3t"
+    end
+
+    test "are written by the encoder of this library, if they have it too" do
+      assert JSON.encode!(%Both{id: 1, name: "n"}) == ~s({"id":1})
+    end
+
+    test "are not written by an implementation for any term" do
+      assert Jason.Encoder.impl_for(%Bare{}) == Jason.Encoder.Any
+      assert {:error, %{kind: :unknown_struct, path: [0]}} = JSON.encode([%Bare{id: 1}])
+    end
+
+    test "whose encoder fails are errors that hold nothing of them" do
+      assert {:error, error} = JSON.encode(%{"u" => %{account() | id: :raise}})
+      assert {error.kind, error.path} == {:encoder_failed, ["u"]}
+
+      assert Exception.message(error) ==
+               "the Jason.Encoder of %McpServer.JSON.EncodersTest.User{} raised Protocol.UndefinedError, at /u"
+
+      # Text that is no JSON, or has line breaks, never gets into a message.
+      assert {:error, error} = JSON.encode(%{"u" => %{account() | id: :broken}})
+      assert Exception.message(error) =~ "raised McpServer.JSON.DecodeError, at /u"
+    end
+
+    if Code.ensure_loaded?(Elixir.JSON.Encoder) do
+      defmodule Derived do
+        @derive {Elixir.JSON.Encoder, only: [:id]}
+        defstruct [:id, :name]
+      end
+
+      test "are written by their own JSON.Encoder" do
+        assert JSON.encode!([%Derived{id: 1, name: "n"}]) == ~s([{"id":1}])
+      end
+    end
+  end
 end

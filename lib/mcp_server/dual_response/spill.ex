@@ -100,11 +100,15 @@ defmodule McpServer.DualResponse.Spill do
         do: %{"block" => block, "line" => number * lines + 1, "text" => part}
   end
 
-  # Its members as they would have been sent: text of our own, which needs no limits but its size.
+  # Its members as they would have been sent.
   defp block({content, block}) do
-    text = JSON.encode!(content)
-    wire = JSON.decode!(text, max_bytes: byte_size(text), max_values: byte_size(text))
-    [Map.put(wire, "block", block)]
+    [Map.put(wire(content), "block", block)]
+  end
+
+  # Text of our own needs no limits but its size.
+  defp wire(struct) do
+    text = JSON.encode!(struct)
+    JSON.decode!(text, max_bytes: byte_size(text), max_values: byte_size(text))
   end
 
   defp cut(text, breaks) do
@@ -117,13 +121,24 @@ defmodule McpServer.DualResponse.Spill do
   end
 
   defp columns(rows) do
-    looked_at = Enum.take(rows, @looked_at)
-    names = looked_at |> Enum.flat_map(&Map.keys(plain(&1))) |> Enum.uniq() |> Enum.sort_by(&to_string/1)
+    looked_at = rows |> Enum.take(@looked_at) |> Enum.map(&sent/1)
+    names = looked_at |> Enum.flat_map(&Map.keys/1) |> Enum.uniq() |> Enum.sort_by(&to_string/1)
     for name <- names, do: column(to_string(name), Enum.find_value(looked_at, &type(Map.get(&1, name))))
   end
 
-  defp plain(%_{} = struct), do: Map.from_struct(struct)
-  defp plain(map), do: map
+  # Of a struct what it sends, by whatever rule.
+  defp sent(%_{} = struct) do
+    case wire(struct) do
+      %{} = sent -> Map.new(sent, fn {name, value} -> {name, field(struct, name, value)} end)
+      _no_object -> %{}
+    end
+  end
+
+  defp sent(map), do: map
+
+  defp field(struct, name, value) do
+    Enum.find_value(Map.from_struct(struct), value, fn {field, given} -> to_string(field) == name && given end)
+  end
 
   defp column(name, nil), do: %{"name" => name}
   defp column(name, type), do: %{"name" => name, "type" => type}

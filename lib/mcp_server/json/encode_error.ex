@@ -18,10 +18,15 @@ defmodule McpServer.JSON.EncodeError do
   | `:too_deep` | is nested too deeply |
   | `:missing_field` | is a field that its MCP object must have |
   | `:invalid_field` | is a field of an MCP object that may not hold this |
+  | `:unknown_struct` | is a struct that does not say what of it is sent; `:detail` is its module |
+  | `:encoder_failed` | is a struct whose own encoder raised; `:detail` names encoder and exception |
 
       iex> {:error, error} = McpServer.JSON.encode(%{"content" => ["a", <<255>>]})
       iex> Exception.message(error)
       "cannot encode a binary that is not UTF-8, at /content/1"
+      iex> {:error, error} = McpServer.JSON.encode(%{"pages" => 1..3})
+      iex> error |> Exception.message() |> String.split(". ") |> hd()
+      "cannot encode the struct %Range{}, at /pages"
   """
 
   @enforce_keys [:kind]
@@ -36,6 +41,8 @@ defmodule McpServer.JSON.EncodeError do
           | :too_deep
           | :missing_field
           | :invalid_field
+          | :unknown_struct
+          | :encoder_failed
   @type t :: %__MODULE__{kind: kind, path: [String.t() | non_neg_integer], detail: String.t()}
 
   @longest_step 64
@@ -44,7 +51,14 @@ defmodule McpServer.JSON.EncodeError do
   @spec new({kind, [String.t() | non_neg_integer], String.t()}) :: t
   def new({kind, path, detail}), do: %__MODULE__{kind: kind, path: path, detail: detail}
 
+  @advice "A struct is sent by a rule of its own only. Where it is yours, name the fields above its defstruct: " <>
+            "@derive {McpServer.JSON.Encoder, only: [...]}. Otherwise send a map of what is wanted, or implement " <>
+            "McpServer.JSON.Encoder, Jason.Encoder or JSON.Encoder for it"
+
   @impl true
+  def message(%__MODULE__{kind: :unknown_struct, path: path, detail: module}),
+    do: "cannot encode the struct %#{module}{}#{at(path)}. #{@advice}"
+
   def message(%__MODULE__{kind: kind, path: path, detail: detail}), do: "#{fault(kind, detail)}#{at(path)}"
 
   defp fault(kind, detail) when kind in [:unsupported, :invalid_utf8, :improper_list, :invalid_key],

@@ -52,7 +52,7 @@ defmodule McpServer.Schema.Validator do
   """
 
   alias McpServer.{JSON, Limit, Native}
-  alias McpServer.JSON.EncodeError
+  alias McpServer.JSON.{EncodeError, Structs}
   alias McpServer.Schema.Error
 
   @enforce_keys [:ref]
@@ -181,9 +181,11 @@ defmodule McpServer.Schema.Validator do
   @spec validate(t | schema, term) :: :ok | {:error, Error.t()}
   def validate(%__MODULE__{ref: ref}, value) do
     result =
-      with :over_budget <- Native.schema_validate(ref, value) do
-        Native.Dirty.call(fn -> Native.schema_validate_dirty(ref, value) end)
-      end
+      Structs.write(value, fn value ->
+        with :over_budget <- Native.schema_validate(ref, value) do
+          Native.Dirty.call(fn -> Native.schema_validate_dirty(ref, value) end)
+        end
+      end)
 
     with {:error, problems} <- result, do: {:error, error(problems)}
   end
@@ -212,7 +214,9 @@ defmodule McpServer.Schema.Validator do
   """
   @spec repair(t, term) :: {:ok, term, [repair]} | {:error, Error.t()}
   def repair(%__MODULE__{ref: ref}, value) do
-    with {:error, problems} <- Native.Dirty.call(fn -> Native.schema_repair(ref, value) end),
+    repair = fn value -> Native.Dirty.call(fn -> Native.schema_repair(ref, value) end) end
+
+    with {:error, problems} <- Structs.write(value, repair),
          do: {:error, error(problems)}
   end
 

@@ -23,6 +23,8 @@ rustler::atoms! {
     too_deep,
     missing_field,
     invalid_field,
+    unknown_struct,
+    encoder_failed,
 
     // Why a text could not be read.
     syntax,

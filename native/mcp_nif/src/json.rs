@@ -8,7 +8,9 @@ use crate::atoms;
 use crate::dirty::DirtyPermit;
 use crate::pretty::pretty;
 use crate::resources::{binary_term, buffer, keep, report_work};
-use crate::terms::{Context, EncodeErrorKind, read_term_with, write_in_order};
+use crate::terms::{
+    Context, EncodeErrorKind, is_known_struct, plan_struct, read_term_with, write_in_order,
+};
 
 /// What is written on a normal scheduler before the call is made again on a dirty one: 0.1 to 0.3 ms.
 pub(crate) const INLINE_BYTES: usize = 96 * 1024;
@@ -109,6 +111,23 @@ fn decode<'a>(env: Env<'a>, text: Binary<'a>, options: DecodeOptions, views: boo
         Ok(term) => (atoms::ok(), term).encode(env),
         Err(JsonError { kind, offset }) => env.error_tuple((kind_atom(kind), offset)),
     }
+}
+
+/// Takes down the fields that the structs of a module send.
+#[rustler::nif]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+fn json_plan_struct(env: Env<'_>, module: Atom, fields: Vec<Atom>) -> Atom {
+    plan_struct(env, module, &fields);
+    atoms::ok()
+}
+
+/// Whether the structs of a module are written by a table of the library's.
+#[rustler::nif]
+fn json_knows_struct(module: Term<'_>) -> bool {
+    is_known_struct(module)
 }
 
 fn kind_atom(kind: JsonErrorKind) -> Atom {

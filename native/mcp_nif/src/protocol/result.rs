@@ -164,7 +164,10 @@ impl Reply<'_> {
         let content = members(env, content);
         let content = match plain_values(env, content, &self.context) {
             Ok(content) => content,
-            Err(error) => return Some(outcome(env, Err(error), Vec::new())),
+            Err(error) => {
+                let error = error.under_key(b"structuredContent");
+                return Some(outcome(env, Err(error), Vec::new()));
+            }
         };
         let effort = Effort::within(self.context.budget);
         match check(output, &content, &Allowance::of(effort)) {

@@ -12,7 +12,9 @@ use crate::atoms;
 use crate::dirty::DirtyPermit;
 use crate::json::INLINE_BYTES;
 use crate::resources::{binary_term, buffer, keep, report_work};
-use crate::terms::{Context, EncodeError, EncodeErrorKind, write_value};
+use crate::terms::{
+    Context, EncodeError, EncodeErrorKind, is_known_struct, sends_field, write_value,
+};
 
 /// The body of a page: `{:ok, text}`, `{:error, …}` as of `McpServer.JSON`, or `:over_budget`.
 #[rustler::nif]
@@ -99,22 +101,32 @@ fn lines<'a>(
 
 /// Where a row has the cell: under the name as text, or as an atom if there is such an atom.
 struct Column<'a> {
+    name: &'a str,
     text: Term<'a>,
     atom: Option<Term<'a>>,
 }
 
 impl<'a> Column<'a> {
-    fn named(env: Env<'a>, name: &str) -> Self {
+    fn named(env: Env<'a>, name: &'a str) -> Self {
         let atom = Atom::existing_from_utf8_bytes(env, name.as_bytes()).ok();
         Self {
+            name,
             text: name.encode(env),
             atom: atom.map(|atom| atom.encode(env)),
         }
     }
 
-    fn of(&self, row: Term<'a>) -> Option<Term<'a>> {
+    /// The cell of a row; a struct has those that it sends.
+    fn of(&self, row: Term<'a>) -> Result<Option<Term<'a>>, EncodeError> {
+        if let Ok(module) = row.map_get(atoms::struct_())
+            && module.is_atom()
+            && !is_known_struct(module)
+            && !sends_field(module, self.name)?
+        {
+            return Ok(None);
+        }
         let under_atom = || self.atom.and_then(|atom| row.map_get(atom).ok());
-        row.map_get(self.text).ok().or_else(under_atom)
+        Ok(row.map_get(self.text).ok().or_else(under_atom))
     }
 }
 
@@ -130,7 +142,7 @@ fn write_cells<'a>(
         if place > 0 {
             out.push(b',');
         }
-        let Some(cell) = column.of(row) else {
+        let Some(cell) = column.of(row)? else {
             continue;
         };
         json.clear();

@@ -25,6 +25,10 @@ pub(crate) enum EncodeErrorKind {
     MissingField,
     /// A field of an MCP object holds what it may not.
     InvalidField,
+    /// A struct of others that has no rule of its own; the detail is its module.
+    UnknownStruct,
+    /// A struct of others whose own rule failed.
+    EncoderFailed,
     /// More work than [`Context::budget`](super::Context) allows: the call is to be made on a dirty
     /// scheduler.
     OverBudget,
@@ -41,6 +45,8 @@ impl EncodeErrorKind {
             Self::TooDeep => atoms::too_deep(),
             Self::MissingField => atoms::missing_field(),
             Self::InvalidField => atoms::invalid_field(),
+            Self::UnknownStruct => atoms::unknown_struct(),
+            Self::EncoderFailed => atoms::encoder_failed(),
             Self::OverBudget => atoms::over_budget(),
         }
     }
@@ -83,7 +89,7 @@ impl EncodeError {
         self.0.kind
     }
 
-    pub(super) fn under_key(self, key: &[u8]) -> Self {
+    pub(crate) fn under_key(self, key: &[u8]) -> Self {
         let key = String::from_utf8_lossy(key).into_owned();
         self.under(Step::Key(key))
     }

@@ -45,6 +45,8 @@ pub(super) enum StructKind {
     Message(&'static Table),
     Calendar(Calendar),
     Decimal,
+    /// What stands in the place of a struct whose own rule failed.
+    Unencodable,
 }
 
 struct Tables {
@@ -88,6 +90,11 @@ pub(super) fn of_module(module: Term<'_>) -> Option<StructKind> {
     })
 }
 
+/// Whether the structs of a module are written by a table of ours.
+pub(crate) fn is_known_struct(module: Term<'_>) -> bool {
+    of_module(module).is_some()
+}
+
 impl Tables {
     fn new(env: Env<'_>) -> NifResult<Self> {
         let all: Vec<Table> = SHAPES
@@ -114,6 +121,11 @@ impl Tables {
         }
         let decimal = Module::Other(StructKind::Decimal);
         by_module.insert(module(env, "Elixir.Decimal")?, decimal);
+        let unencodable = Module::Other(StructKind::Unencodable);
+        by_module.insert(
+            module(env, "Elixir.McpServer.JSON.Unencodable")?,
+            unencodable,
+        );
         Ok(Self {
             all,
             by_shape,

@@ -9,6 +9,7 @@ use rustler::{Binary, Env, Term};
 
 use super::echo::Echo;
 use super::error::{EncodeError, EncodeErrorKind};
+use super::foreign::Plans;
 use super::key_replay::KeyReplay;
 use super::members::Entry;
 use super::raw::Raw;
@@ -102,6 +103,7 @@ pub(super) struct Writer<'w, 'a> {
     pub(super) entries: Vec<Entry<'a>>,
     pub(super) keys: KeyReplay,
     pub(super) echo: Echo<'a>,
+    pub(super) plans: Plans,
     depth: usize,
     /// The length of `out` at which the budget is used up.
     limit: usize,
@@ -117,6 +119,7 @@ impl<'w, 'a> Writer<'w, 'a> {
             entries: Vec::new(),
             keys: KeyReplay::default(),
             echo: Echo::default(),
+            plans: Plans::default(),
             depth: 0,
             limit,
         }
@@ -307,22 +310,26 @@ impl<'w, 'a> Writer<'w, 'a> {
                 self.charge(cost);
                 Ok(())
             }
+            Some(StructKind::Unencodable) => Err(encoder_failed(term)),
             // It holds what is nobody's business but the handler's.
             None if atom_text::of(module) == "Elixir.McpServer.Conn" => Err(EncodeError::new(
                 EncodeErrorKind::Unsupported,
                 "a connection",
             )),
-            None => self.foreign_struct(term),
+            None => self.foreign_struct(map, module),
         }
     }
+}
 
-    /// A struct of somebody else: an object of all its fields.
-    fn foreign_struct(&mut self, term: Term<'a>) -> Written {
-        let fields = term
-            .map_remove(atoms::struct_())
-            .map_err(|_| EncodeError::new(EncodeErrorKind::Unsupported, "a struct"))?;
-        self.map(fields.into())
-    }
+/// Why a struct's own rule failed, as Elixir wrote it down in the struct's place.
+#[cold]
+fn encoder_failed(term: Term<'_>) -> EncodeError {
+    let reason = term.map_get(atoms::reason()).ok();
+    let reason = reason.and_then(|reason| text_of(reason).ok());
+    EncodeError::new(
+        EncodeErrorKind::EncoderFailed,
+        reason.unwrap_or_default().to_owned(),
+    )
 }
 
 /// The text of a binary.

@@ -1,0 +1,128 @@
+//! Structs of others: which of their fields are sent.
+//!
+//! A struct of others is written by a rule of its own and never by the fields it happens to have. Where it
+//! derives `McpServer.JSON.Encoder`, its fields are known here from when its module was first met; any
+//! other rule is Elixir code, and is applied before the term comes here again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use mcp_core::json::write_string;
+use rustler::{Atom, Env, Term};
+
+use super::atom_text;
+use super::error::{EncodeError, EncodeErrorKind};
+use super::raw::Raw;
+use super::word::{self, BuildWordHasher};
+use super::write::{Writer, Written};
+
+/// The fields of a struct that are sent, sorted by their names.
+pub(super) struct Plan {
+    fields: Vec<PlannedField>,
+}
+
+struct PlannedField {
+    atom: Atom,
+    name: &'static str,
+    /// The JSON key with a comma before and a colon after it.
+    key: Vec<u8>,
+}
+
+/// The plans by the words of their modules; a module that is loaded again replaces its own.
+static PLANS: RwLock<Option<HashMap<usize, Arc<Plan>, BuildWordHasher>>> = RwLock::new(None);
+
+/// Takes down which fields the structs of a module send.
+pub(crate) fn plan_struct(env: Env<'_>, module: Atom, fields: &[Atom]) {
+    let plan = Arc::new(Plan::of(env, fields));
+    let mut plans = PLANS.write().unwrap_or_else(PoisonError::into_inner);
+    plans
+        .get_or_insert_default()
+        .insert(word::of(module.to_term(env)), plan);
+}
+
+fn planned(module: Term<'_>) -> Option<Arc<Plan>> {
+    let plans = PLANS.read().unwrap_or_else(PoisonError::into_inner);
+    plans.as_ref()?.get(&word::of(module)).cloned()
+}
+
+impl Plan {
+    fn of(env: Env<'_>, fields: &[Atom]) -> Self {
+        let mut fields: Vec<PlannedField> = fields
+            .iter()
+            .map(|atom| PlannedField::of(env, *atom))
+            .collect();
+        fields.sort_unstable_by_key(|field| field.name);
+        Self { fields }
+    }
+}
+
+impl PlannedField {
+    fn of(env: Env<'_>, atom: Atom) -> Self {
+        let name = atom_text::of(atom.to_term(env));
+        let mut key = vec![b','];
+        write_string(&mut key, name);
+        key.push(b':');
+        Self { atom, name, key }
+    }
+}
+
+/// The plans that one encoding has met: one struct type or a few, many times.
+#[derive(Default)]
+pub(super) struct Plans(Vec<(usize, Arc<Plan>)>);
+
+impl Plans {
+    fn of(&mut self, module: Term<'_>) -> Option<Arc<Plan>> {
+        let word = word::of(module);
+        if let Some((_, plan)) = self.0.iter().find(|(known, _)| *known == word) {
+            return Some(Arc::clone(plan));
+        }
+        let plan = planned(module)?;
+        self.0.push((word, Arc::clone(&plan)));
+        Some(plan)
+    }
+}
+
+impl<'a> Writer<'_, 'a> {
+    /// Writes the fields that a struct of others sends.
+    pub(super) fn foreign_struct(&mut self, map: Raw<'a>, module: Term<'a>) -> Written {
+        let plan = self.plans.of(module).ok_or_else(|| unknown(module))?;
+        self.nested(|writer| {
+            writer.out.push(b'{');
+            for (index, field) in plan.fields.iter().enumerate() {
+                let skipped = usize::from(index == 0);
+                let key = field.key.get(skipped..).unwrap_or_default();
+                writer.out.extend_from_slice(key);
+                let value = map.get(writer.env, field.atom).ok_or_else(missing);
+                value
+                    .and_then(|value| writer.value(value))
+                    .map_err(|error| error.under_key(field.name.as_bytes()))?;
+            }
+            writer.out.push(b'}');
+            Ok(())
+        })
+    }
+}
+
+/// Whether the structs of a module send the field of that name.
+///
+/// # Errors
+/// When nothing is known of the module.
+pub(crate) fn sends_field(module: Term<'_>, name: &str) -> Result<bool, EncodeError> {
+    let plan = planned(module).ok_or_else(|| unknown(module))?;
+    Ok(plan.fields.iter().any(|field| field.name == name))
+}
+
+#[cold]
+fn unknown(module: Term<'_>) -> EncodeError {
+    let name = atom_text::of(module);
+    let name = name.strip_prefix("Elixir.").unwrap_or(name);
+    EncodeError::new(EncodeErrorKind::UnknownStruct, name)
+}
+
+#[cold]
+fn missing() -> EncodeError {
+    EncodeError::new(
+        EncodeErrorKind::MissingField,
+        "a struct lacks a field that it derives",
+    )
+}
