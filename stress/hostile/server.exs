@@ -129,12 +129,12 @@ defmodule Stress.Hostile.Server do
     String.to_integer(kibibytes) * 1024
   end
 
-  # Requests that were opened and have not ended, and what is kept of their bodies.
+  # What the servers count as in use; the rest of what they count only grows.
+  @in_use [:connections, :exchanges, :calls, :streams, :hooks, :body_bytes]
+
   defp open do
-    for {_id, pid, :worker, _modules} <- Supervisor.which_children(HttpVm), reduce: 0 do
-      sum ->
-        sum + (HttpServer.stats(pid) |> Map.take([:exchanges, :streams, :body_bytes]) |> Map.values() |> Enum.sum())
-    end
+    servers = for {_id, pid, _type, _modules} <- Supervisor.which_children(HttpVm), do: pid
+    servers |> Enum.flat_map(&(&1 |> HttpServer.stats() |> Map.take(@in_use) |> Map.values())) |> Enum.sum()
   end
 
   @doc """
