@@ -4,6 +4,8 @@ defmodule McpServer.Application do
   @moduledoc false
   use Application
 
+  alias McpServer.DualResponse.Store.ETS.Keeper
+
   @impl true
   def start(_type, _args) do
     # A library that does not load is the reason not to start, not a crash at the first message.
@@ -15,11 +17,11 @@ defmodule McpServer.Application do
       :ok = McpServer.Share.create_table()
       :ok = McpServer.Http.Sessions.create_table()
       :ok = McpServer.Http.Workers.create_table()
-      keepers = McpServer.DualResponse.Store.ETS.Keeper.child_specs()
+      :ok = Keeper.create_table()
 
       children =
         [McpServer.Changes, McpServer.Call.Reaper, McpServer.Share.Keeper, McpServer.Tasks.Server] ++
-          [McpServer.Http.Supervisor | keepers]
+          [McpServer.Http.Supervisor, Keeper]
 
       restarts = [max_restarts: 1_000, max_seconds: 5]
       Supervisor.start_link(children, [strategy: :one_for_one, name: McpServer.Supervisor] ++ restarts)

@@ -2,9 +2,9 @@ defmodule McpServer.DualResponse.Store.ETS do
   @moduledoc """
   Keeps dual responses in the node's memory: the store a server has unless it is given another.
 
-  What is kept lives as long as the node, or until the server is shut down. It is in tables of processes
-  that do nothing but own them and are each other's heirs, so whatever else is killed, the server's own
-  process included, loses nothing that was saved.
+  What is kept lives as long as the application `:mcp_server` runs, or until the server is shut down. The tables belong
+  to the application's own process, so whatever is killed below it, the server's own process included, loses
+  nothing that was saved.
 
   Rows are kept in Erlang's external format, a hundred at a time. Functions are kept as they are: what they hold
   on to stays in memory for as long.

@@ -1,74 +1,68 @@
 defmodule McpServer.DualResponse.Store.ETS.Keeper do
   @moduledoc false
-  # Owns the tables of every `Store.ETS`, and does nothing else, so that there is nothing to crash.
-  #
-  # There are two. The first owns the tables; the second is their heir, and hands them back to the one that is
-  # started in place of the first.
+  # Opens and deletes the tables of every `Store.ETS`. It owns none of them: they belong to the application's own
+  # process, as does the index that says whose they are, so no process below the application takes one along.
 
   use GenServer
 
-  @first __MODULE__
-  @second McpServer.DualResponse.Store.ETS.Keeper.Second
+  @index __MODULE__
+  @tables McpServer.DualResponse.Store.ETS
 
   # Tables of a server that was killed wait for the one that takes its place.
   @abandoned_after 60_000
 
   @type tables :: %{server: atom, records: :ets.tid(), expiry: :ets.tid(), usage: :ets.tid()}
 
-  @doc "The two keepers, in the order they are started."
-  @spec child_specs() :: [Supervisor.child_spec()]
-  def child_specs do
-    for name <- [@second, @first], do: %{id: name, start: {GenServer, :start_link, [__MODULE__, name, [name: name]]}}
+  @doc "Makes the index. The calling process owns it, and will own the tables of all servers."
+  @spec create_table() :: :ok
+  def create_table do
+    :ets.new(@index, [:named_table, :public])
+    :ok
   end
+
+  @spec start_link(term) :: GenServer.on_start()
+  def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
   @doc "The tables of a server: those that it has already, or new ones."
   @spec open(atom) :: {:ok, tables}
-  def open(server), do: GenServer.call(@first, {:open, server})
+  def open(server), do: GenServer.call(__MODULE__, {:open, server})
 
   @doc "Deletes the tables of a server."
   @spec close(atom) :: :ok
-  def close(server), do: GenServer.call(@first, {:close, server})
+  def close(server), do: GenServer.call(__MODULE__, {:close, server})
 
   @impl true
-  def init(@second), do: {:ok, {@second, %{}}, {:continue, :offer}}
-
-  def init(@first) do
-    all = inherited()
-    Enum.each(Map.keys(all), &Process.monitor/1)
-    {:ok, {@first, all}}
+  def init(nil) do
+    indexed = :ets.tab2list(@index)
+    delete_unknown(indexed)
+    for {server, _tables} <- indexed, do: Process.monitor(server)
+    {:ok, nil}
   end
 
-  # What the second has was the first's before it died.
-  defp inherited do
-    case Process.whereis(@second) do
-      nil -> %{}
-      second -> GenServer.call(second, {:give_back, self()})
-    end
-  end
-
-  # The second was started again: it has to be made the heir once more.
-  @impl true
-  def handle_continue(:offer, state) do
-    if Process.whereis(@first), do: send(@first, {:heir, self()})
-    {:noreply, state}
+  # A keeper that was killed while it made or deleted tables has left some that are in no index.
+  defp delete_unknown(indexed) do
+    known = for {_server, tables} <- indexed, table <- tids(tables), do: table
+    made = for table <- :ets.all(), :ets.info(table, :name) == @tables, do: table
+    Enum.each(made -- known, &:ets.delete/1)
   end
 
   @impl true
-  def handle_call({:open, server}, _from, {name, all}) do
-    tables = Map.get_lazy(all, server, fn -> create(server) end)
+  def handle_call({:open, server}, _from, state) do
+    tables = find(server) || create(server)
     Process.monitor(server)
-    {:reply, {:ok, tables}, {name, Map.put(all, server, tables)}}
+    {:reply, {:ok, tables}, state}
   end
 
-  def handle_call({:close, server}, _from, {name, all}) do
-    {tables, all} = Map.pop(all, server)
-    if tables, do: delete(tables)
-    {:reply, :ok, {name, all}}
+  def handle_call({:close, server}, _from, state) do
+    delete(server)
+    {:reply, :ok, state}
   end
 
-  def handle_call({:give_back, first}, _from, {name, all}) do
-    for {_server, tables} <- all, {_role, table} <- roles(tables), do: :ets.give_away(table, first, :given_back)
-    {:reply, all, {name, %{}}}
+  defp find(server) do
+    case :ets.lookup(@index, server) do
+      [{_server, tables}] -> tables
+      [] -> nil
+    end
   end
 
   defp create(server) do
@@ -76,58 +70,31 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
     ordered = [:ordered_set, :public, write_concurrency: true]
     tables = %{server: server, records: new(set), expiry: new(ordered), usage: new(ordered)}
     :ets.insert(tables.records, {:size, 0, 0})
-    bequeath(tables, Process.whereis(@second))
+    owner = :ets.info(@index, :owner)
+    for table <- tids(tables), do: :ets.give_away(table, owner, nil)
+    :ets.insert(@index, {server, tables})
     tables
   end
 
-  defp new(options), do: :ets.new(McpServer.DualResponse.Store.ETS, options)
+  defp new(options), do: :ets.new(@tables, options)
 
-  defp roles(tables), do: Map.take(tables, [:records, :expiry, :usage])
+  defp tids(tables), do: [tables.records, tables.expiry, tables.usage]
 
-  # The heir is told what it inherits.
-  defp bequeath(_tables, nil), do: :ok
-
-  defp bequeath(tables, heir) do
-    for {role, table} <- roles(tables), do: :ets.setopts(table, {:heir, heir, {tables.server, role}})
-    :ok
+  # The index goes first: it never names a table that is gone. Tables that are left when this process is killed on
+  # the way are deleted by the next one.
+  defp delete(server) do
+    for {_server, tables} <- :ets.take(@index, server), table <- tids(tables), do: :ets.delete(table)
   end
-
-  defp delete(tables), do: for({_role, table} <- roles(tables), do: :ets.delete(table))
 
   @impl true
-  def handle_info({:heir, heir}, {name, all}) do
-    for {_server, tables} <- all, do: bequeath(tables, heir)
-    {:noreply, {name, all}}
-  end
-
-  # The first has them back, and makes the second their heir again.
-  def handle_info({:"ETS-TRANSFER", table, _from, :given_back}, {name, all}) do
-    for {_server, tables} <- all, {role, ^table} <- roles(tables), heir = Process.whereis(@second) do
-      :ets.setopts(table, {:heir, heir, {tables.server, role}})
-    end
-
-    {:noreply, {name, all}}
-  end
-
-  # The first has died.
-  def handle_info({:"ETS-TRANSFER", table, _from, {server, role}}, {name, all}) do
-    tables = all |> Map.get(server, %{server: server}) |> Map.put(role, table)
-    {:noreply, {name, Map.put(all, server, tables)}}
-  end
-
   def handle_info({:DOWN, _ref, :process, {server, _node}, _reason}, state) do
     Process.send_after(self(), {:abandoned, server}, @abandoned_after)
     {:noreply, state}
   end
 
-  def handle_info({:abandoned, server}, {name, all}) do
-    if Process.whereis(server) do
-      {:noreply, {name, all}}
-    else
-      {tables, all} = Map.pop(all, server)
-      if tables, do: delete(tables)
-      {:noreply, {name, all}}
-    end
+  def handle_info({:abandoned, server}, state) do
+    unless Process.whereis(server), do: delete(server)
+    {:noreply, state}
   end
 
   def handle_info(_message, state), do: {:noreply, state}
