@@ -126,6 +126,67 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert since(started) in 200..30_000
     end
 
+    # The VM went on polling the client's pipe under the number of a descriptor that had become something else. What it
+    # has read often it polls as long as there is something to hear of, and the end of a pipe never passes.
+    test "S1: nothing spins after the end of stdin", context do
+      flood = "yes #{quoted(call(1, "echo", %{"text" => String.duplicate("x", 30_000)}))} | head -n 60"
+      last = for line <- [call(2, "pid"), call(3, "sleep", %{"ms" => 2_500})], do: "; echo #{quoted(line)}"
+      peer = start(vm(), input: "#{flood}#{last}", tmp_dir: context.tmp_dir)
+      answers = for _ <- 1..61, message = message(peer), into: %{}, do: {message["id"], message}
+      server = text(answers[2])
+      Process.sleep(500)
+
+      assert polled(server, 0) -- [inode(server, 0)] == []
+      before = ticks(server)
+      Process.sleep(1_000)
+      # Of a hundred.
+      assert ticks(server) - before < 20
+
+      assert text(message(peer)) == "slept 2500"
+      assert exit_status(peer) == 0
+    end
+
+    defp inode(pid, descriptor), do: File.stat!("/proc/#{pid}/fd/#{descriptor}").inode
+
+    # The files that are polled under the number of a descriptor.
+    defp polled(pid, descriptor) do
+      for set <- File.ls!("/proc/#{pid}/fdinfo"),
+          {:ok, text} <- [File.read("/proc/#{pid}/fdinfo/#{set}")],
+          [_line, inode] <- Regex.scan(~r/^tfd: +#{descriptor} .* ino:([0-9a-f]+)/m, text),
+          do: String.to_integer(inode, 16)
+    end
+
+    # Processor time, in hundredths of a second.
+    defp ticks(pid) do
+      [_name, fields] = "/proc/#{pid}/stat" |> File.read!() |> String.split(") ")
+      fields |> String.split() |> Enum.slice(11, 2) |> Enum.map(&String.to_integer/1) |> Enum.sum()
+    end
+
+    test "stdin may be a file, a terminal or a socket", context do
+      lines = for id <- 1..100, do: [call(id, "echo", %{"text" => "#{id}"}), ?\n]
+      File.write!(Path.join(context.tmp_dir, "requests"), lines)
+
+      for command <- ["#{vm()} <requests", terminal(), socket()] do
+        peer = start("sh -c #{quoted(command)}", input: "true", tmp_dir: context.tmp_dir, cd: context.tmp_dir)
+        answers = for _ <- 1..100, do: String.to_integer(text(message(peer)))
+        assert Enum.sort(answers) == Enum.to_list(1..100)
+        assert exit_status(peer) == 0
+      end
+    end
+
+    # `script` gives its command a terminal, where Control-D is the end. It shows what is typed until it is told not to.
+    defp terminal do
+      typed = "{ until [ -e ready ]; do sleep 0.1; done; cat requests; printf '\\004'; sleep 2; }"
+      "#{typed} | script -qec #{quoted("stty -echo; touch ready; #{vm()}")} /dev/null"
+    end
+
+    # Perl's `socketpair`, whose other end a child writes to.
+    defp socket do
+      pair = "socketpair(A, B, AF_UNIX, SOCK_STREAM, 0)"
+      child = "if (!fork) { close A; print B `cat requests`; exit }"
+      "perl -MSocket -e " <> quoted("#{pair}; #{child} close B; open STDIN, q(<&A); close A; exec @ARGV") <> " #{vm()}"
+    end
+
     test "S4: SIGTERM ends it as it ends any VM", context do
       peer =
         serving(context,

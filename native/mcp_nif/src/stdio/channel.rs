@@ -1,13 +1,16 @@
 //! The protocol's own descriptors: stdin and stdout as the client opened them, moved out of the way
 //! of everybody who reads descriptor 0 or writes to descriptor 1.
 
+use std::io;
+use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::lines::LineBuffer;
+use super::pollset::forget;
 use super::writer::is_predictable;
 
 /// The two descriptors, and what was read from the first but not handed on.
@@ -16,6 +19,8 @@ pub(super) struct Channel {
     output: OwnedFd,
     /// Whether few bytes can be written to it without a thread that waits.
     pub(super) predictable: bool,
+    /// The other end of what descriptor 0 is now.
+    _peer: UnixStream,
     /// Taken by the one reader that is running; put back when it ends, so that the next one, started
     /// by a restarted owner, misses nothing.
     pending: Mutex<Option<LineBuffer>>,
@@ -40,16 +45,19 @@ impl Channel {
     /// Copies before it replaces, so that a failure changes nothing. From here on descriptor 0 is at
     /// its end, and what anybody writes to descriptor 1 goes to stderr.
     fn take_over() -> Result<Self, Errno> {
-        let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        let (ended, peer) = ended_stream()?;
         let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
         let output = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+        // Output that waits for the client is polled for once; input would be polled for ever.
+        forget(rustix::stdio::stdin());
         rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
-        rustix::stdio::dup2_stdin(&null)?;
+        rustix::stdio::dup2_stdin(&ended)?;
         let predictable = is_predictable(output.as_fd());
         Ok(Self {
             input,
             output,
             predictable,
+            _peer: peer,
             pending: Mutex::new(Some(LineBuffer::default())),
             returned: Condvar::new(),
         })
@@ -92,6 +100,19 @@ impl Channel {
         *lock(&self.pending) = Some(buffer);
         self.returned.notify_one();
     }
+}
+
+/// A stream that is at its end, and the end that must stay open: unlike `/dev/null` it can be polled, so that the VM
+/// finds the end by itself, and unlike a pipe without a writer it does not wake who has heard of it.
+fn ended_stream() -> Result<(UnixStream, UnixStream), Errno> {
+    let (ended, peer) = UnixStream::pair().map_err(|error| errno(&error))?;
+    peer.shutdown(Shutdown::Write)
+        .map_err(|error| errno(&error))?;
+    Ok((ended, peer))
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
 /// Nothing in here can be left half done, so a poisoned lock is as good as any.

@@ -3,6 +3,7 @@
 
 mod channel;
 mod lines;
+mod pollset;
 mod reader;
 mod writer;
 
