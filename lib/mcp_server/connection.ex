@@ -225,9 +225,10 @@ defmodule McpServer.Connection do
   end
 
   @impl true
-  def terminate(_reason, %{channel: {module, channel}} = state) do
+  def terminate(exit, %{channel: {module, channel}} = state) do
     reason = state.closing || :shutdown
-    state = state |> Calls.stop_all() |> Streams.close_all()
+    state = if exit == :shutdown, do: Calls.shut_down(Inbox.read_out(state)), else: Calls.stop_all(state)
+    state = Streams.close_all(state)
     if reason != :closed, do: write(state)
 
     report_end(state, reason)

@@ -49,6 +49,12 @@ defmodule McpServer.Stdio do
   At the end of stdin the requests that were read are answered; calls that run get `:grace` milliseconds for
   it. Then the VM stops with status 0 (`:on_eof`). It stops as well when nobody reads stdout any more.
 
+  ## When the VM is stopped
+
+  At SIGTERM and `System.stop/1` every call that runs, or was read and waits for a place, is ended and answered: a tool with a result
+  that is an error, everything else with the code `-32603`. Both say `The server is shutting down`. The transport of
+  `run/2` and `mix mcp.stdio` stops before the applications that its calls use.
+
   ## Options
 
   | option | default | |
@@ -84,7 +90,7 @@ defmodule McpServer.Stdio do
   """
 
   alias McpServer.{Connection, Limit}
-  alias McpServer.Stdio.{Channel, Takeover}
+  alias McpServer.Stdio.{Channel, Server, Takeover}
 
   @max_line_bytes 10 * 1024 * 1024
 
@@ -152,9 +158,17 @@ defmodule McpServer.Stdio do
   @spec serve([option()]) :: no_return()
   def serve(options) do
     # The application's own supervision tree may serve already.
-    if Process.whereis(__MODULE__) == nil,
-      do: {:ok, _supervisor} = Supervisor.start_link([{__MODULE__, options}], strategy: :one_for_one)
-
+    if Process.whereis(__MODULE__) == nil, do: await_end(Server.start(options))
     Process.sleep(:infinity)
   end
+
+  defp await_end(server) do
+    monitor = Process.monitor(server)
+
+    receive do
+      {:DOWN, ^monitor, :process, ^server, reason} -> stopping?() || exit(reason)
+    end
+  end
+
+  defp stopping?, do: match?({:stopping, _phase}, :init.get_status())
 end

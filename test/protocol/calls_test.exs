@@ -312,6 +312,24 @@ defmodule McpServer.Protocol.CallsTest do
       assert next(client) == {:closed, :eof}
     end
 
+    test "S4: a server that stops answers what runs and what waits, in both eras and of every kind" do
+      Process.flag(:trap_exit, true)
+
+      for revision <- @eras do
+        client = open(gated(self()), revision: revision, max_calls: 1)
+        tool(client, 1, "run", %{"n" => 1})
+        assert_receive {:entered, 1, pid}
+        reference = Process.monitor(pid)
+        ask(client, 2, "prompts/get", %{"name" => "run", "arguments" => %{"name" => "n"}})
+        GenServer.stop(client.connection, :shutdown)
+
+        assert %{"id" => 1, "result" => %{"isError" => true, "content" => [%{"text" => text}]}} = next(client)
+        assert text == "The server is shutting down"
+        assert %{"id" => 2, "error" => %{"code" => -32603, "message" => ^text}} = next(client)
+        assert_receive {:DOWN, ^reference, :process, ^pid, :killed}
+      end
+    end
+
     test "S1: what has not started by then never does" do
       client = open(gated(self()), grace: 50, max_calls: 1, max_waiting: 1)
       lines(client, for(n <- 1..5, do: call_line(client, n)))

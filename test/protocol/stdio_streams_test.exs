@@ -203,6 +203,38 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       refute errors(peer) =~ "crash"
     end
 
+    @supervised """
+    {:ok, _} = Application.ensure_all_started(:mcp_server)
+    transport = {McpServer.Stdio, router: McpServer.StdioRouter, max_calls: 2}
+    {:ok, _} = Supervisor.start_child(McpServer.Supervisor, transport)
+    Process.sleep(:infinity)
+    """
+    @run "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server, max_calls: 2)"
+
+    for {how, serve} <- [run: @run, supervised: @supervised] do
+      test "S4: at SIGTERM calls that run and calls that wait are answered (#{how})", context do
+        peer = serving(context, serve: unquote(serve))
+        write(peer, [call(0, "pid"), initialize(1)])
+        answers = for _ <- 1..2, message = read(peer), into: %{}, do: {message["id"], message}
+        write(peer, for(id <- 2..4, do: call(id, "sleep", %{"ms" => 60_000})))
+        write(peer, request(5, "ping"))
+        assert %{"id" => 5} = read(peer)
+
+        {"", 0} = System.cmd("kill", ["-TERM", text(answers[0])])
+        ended = for _ <- 2..4, %{"id" => id, "result" => result} = read(peer), into: %{}, do: {id, result}
+        assert Map.keys(ended) == [2, 3, 4]
+
+        for {_id, result} <- ended do
+          assert %{"isError" => true, "content" => [%{"text" => "The server is shutting down"}]} = result
+        end
+
+        write_raw(peer, "\n\n")
+        eof(peer)
+        assert exit_status(peer) == 0
+        refute errors(peer) =~ "crash"
+      end
+    end
+
     test "S4: whoever started it is killed: it ends, and nothing of it stays", context do
       file = Path.join(context.tmp_dir, "pids")
       # The client is the only one that holds the other end of stdin.

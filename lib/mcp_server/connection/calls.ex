@@ -191,6 +191,23 @@ defmodule McpServer.Connection.Calls do
     {call, Input.abandon(%{state | calls: calls}, pid, call)}
   end
 
+  @doc "Ends every call, those that wait included, and tells the client why."
+  @spec shut_down(State.t()) :: State.t()
+  def shut_down(state) do
+    state = Enum.reduce(Map.keys(state.calls), state, &shut_down/2)
+    Enum.reduce(Waiting.to_list(state.waiting), %{state | waiting: %Waiting{}}, &refuse_shutting_down(&2, &1))
+  end
+
+  defp shut_down(pid, state) do
+    {call, state} = kill(state, pid)
+    state |> leave(call, :cancelled) |> refuse_shutting_down(call)
+  end
+
+  defp refuse_shutting_down(state, %{request: request, target: target}) do
+    {_outcome, reply} = Answer.refusal(state.catalog, request, "The server is shutting down")
+    Replies.reply(state, target, reply)
+  end
+
   @doc "Ends every call without an answer."
   @spec stop_all(State.t()) :: State.t()
   def stop_all(state) do

@@ -42,6 +42,13 @@ defmodule McpServer.Connection.Inbox do
   @spec read_ahead(State.t()) :: State.t()
   def read_ahead(state), do: if(ahead?(state), do: admit_next(state), else: state)
 
+  @doc "Admits all lines that were read, and lets no call start any more."
+  @spec read_out(State.t()) :: State.t()
+  def read_out(state), do: admit_backlog(%{state | options: %{state.options | max_calls: 0}})
+
+  defp admit_backlog(%{backlog: []} = state), do: state
+  defp admit_backlog(state), do: admit_backlog(admit_next(state))
+
   defp admit_next(%{backlog: [line | rest]} = state),
     do: admit(%{state | backlog: rest, line_bytes: byte_size(line)}, line)
 

@@ -52,6 +52,10 @@ defmodule McpServer.Connection.Waiting do
     {entry, without(%{waiting | queue: :queue.from_list(others)}, entry)}
   end
 
+  @doc "The requests, in order."
+  @spec to_list(t()) :: [entry()]
+  def to_list(waiting), do: :queue.to_list(waiting.queue)
+
   defp without(waiting, entry),
     do: %{waiting | count: waiting.count - 1, bytes: waiting.bytes - entry.bytes}
 end

@@ -1,0 +1,24 @@
+defmodule McpServer.Stdio.Server do
+  @moduledoc false
+  # The transport of `McpServer.Stdio.run/2` as an application of its own. It is started last, so a VM that stops stops
+  # it first, and as it stops any application: calls are answered while what they use still runs. A supervisor that
+  # belongs to no application would be killed at the very end.
+
+  use Application
+
+  @name :mcp_server_stdio
+
+  @doc "Starts the application: its supervisor."
+  @spec start([McpServer.Stdio.option()]) :: pid()
+  def start(options) do
+    description = [vsn: '1', modules: [__MODULE__], registered: [__MODULE__], applications: [:kernel, :stdlib]]
+    _loaded_before = :application.load({:application, @name, [mod: {__MODULE__, options}] ++ description})
+    :ok = :application.start(@name)
+    Process.whereis(__MODULE__)
+  end
+
+  @impl true
+  def start(_type, options) do
+    Supervisor.start_link([{McpServer.Stdio, options}], strategy: :one_for_one, name: __MODULE__)
+  end
+end
