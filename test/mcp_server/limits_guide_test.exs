@@ -10,22 +10,27 @@ defmodule McpServer.LimitsGuideTest do
 
   @moduletag timeout: 300_000
   @external_resource "guides/limits.md"
-  @units %{"KiB" => 1024, "MiB" => 1024 * 1024, "GiB" => 1024 * 1024 * 1024, nil => 1}
+  @mebi 1024 * 1024
+  @gibi 1024 * @mebi
+  @byte_units %{"KiB" => 1024, "MiB" => @mebi, "GiB" => @gibi, nil => 1}
+  @word_units %{"Mi" => @mebi, "Gi" => @gibi}
 
   # Option, default and largest value of each row, under the heading that the table stands below.
   defp tables do
     for section <- Regex.split(~r/^## /m, File.read!("guides/limits.md")),
         [_row, option, default, most] <- Regex.scan(~r/^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|/m, section),
         heading = section |> String.split("\n") |> hd() do
-      {heading, option, number(default), number(most)}
+      {heading, option, number(default, option), number(most, option)}
     end
   end
 
   defp rows(heading), do: for({^heading, option, default, most} <- tables(), do: {option, default, most})
 
-  defp number(text) do
-    [_all, digits | unit] = Regex.run(~r/^([\d_]+)(?: (KiB|MiB|GiB))?$/, text)
-    String.to_integer(String.replace(digits, "_", "")) * @units[List.first(unit)]
+  # A number of words is not one of bytes.
+  defp number(text, option) do
+    units = if String.ends_with?(option, "_words"), do: @word_units, else: @byte_units
+    [_all, digits | unit] = Regex.run(~r/^([\d_]+)(?: ([KMG]iB?))?$/, text)
+    String.to_integer(String.replace(digits, "_", "")) * Map.fetch!(units, List.first(unit))
   end
 
   defp default(option, defaults),
