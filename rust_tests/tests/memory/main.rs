@@ -1,6 +1,7 @@
 //! What it costs to refuse a message: at most twice the memory that the message takes, and a little.
 
 mod counting;
+mod heads;
 
 use mcp_core::catalog::{Catalog, CatalogLimits};
 use mcp_core::protocol::{Admission, Facts, MessageLimits, SessionFacts, admit};

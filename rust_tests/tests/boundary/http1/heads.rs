@@ -258,6 +258,21 @@ fn a_connection_is_used_again_unless_somebody_says_otherwise() {
     }
 }
 
+/// hyper leaves out a whole field that has a byte beyond ASCII, and with it the `close` beside it.
+#[test]
+fn an_option_counts_beside_one_that_nobody_can_read() {
+    let keeps_alive = |text: &[u8]| match read(text) {
+        Ok(Progress::Complete(head)) => head.keep_alive,
+        other => panic!("{other:?}"),
+    };
+    assert!(!keeps_alive(
+        b"GET / HTTP/1.1\r\nConnection: close, \xc5\r\n\r\n"
+    ));
+    assert!(keeps_alive(
+        b"GET / HTTP/1.0\r\nConnection: keep-alive, \xc5\r\n\r\n"
+    ));
+}
+
 #[test]
 fn only_100_continue_can_be_expected() {
     let head = |version, length, fields: &str| {
