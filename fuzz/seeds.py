@@ -230,7 +230,8 @@ def heads(messages):
     for first in framings:
         for second in ["A: b", "Content-Length: 5", "Transfer-Encoding: chunked", "Connection: close, keep-alive", " folded"]:
             yield wire("POST / HTTP/1.1", "Host: a", first, second, body=b"5\r\nhello\r\n0\r\n\r\n")
-    yield b"\r\n\r\n" + wire("GET / HTTP/1.1", "Host: a")
+    for count in [2, 5]:
+        yield b"\r\n" * count + wire("GET / HTTP/1.1", "Host: a")
     yield wire("GET / HTTP/1.1", "Host: a").replace(b"\r\n", b"\n")
     yield b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
@@ -241,6 +242,8 @@ def chunked_bodies():
         yield size.encode() + b"\r\nhello\r\n0\r\n\r\nGET"
     for end in ["0\r\n\r\n", "000\r\n\r\n", "0;a\r\n\r\n", "0\r\na: b\r\nc:\r\n\r\n", "0\r\nContent-Length: 5\r\n\r\n", "0\n\n"]:
         yield b"A\r\n0123456789\r\n1\r\nx\r\n" + end.encode()
+    yield b"1;" + b"a" * 300 + b"\r\nx\r\n0\r\n\r\n"
+    yield b"0\r\na: " + b"b" * 5000 + b"\r\n\r\n"
     yield b"FFFFFFFFFFFFFFFF\r\nhello"
     yield b"5\r\nhello!\r\n0\r\n\r\n"
     yield b"5\r\nhello\n0\r\n\r\n"
