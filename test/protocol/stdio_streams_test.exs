@@ -44,6 +44,34 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert text(message(peer)) == "日本"
     end
 
+    test "24 streams of 2.9 MB: those with a large _meta are refused, and of the others nothing is kept", context do
+      peer = serving(context)
+      values = Enum.map_join(1..190_000, ",", fn _value -> ~s("xxxxxxxxxxxx") end)
+
+      version =
+        ~s("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{})
+
+      listen = fn id, meta, params ->
+        ~s({"jsonrpc":"2.0","id":#{id},"method":"subscriptions/listen","params":{"notifications":{},) <>
+          ~s("x":[#{params}],"_meta":{#{version},"x":[#{meta}]}}}\n)
+      end
+
+      write_raw(peer, call(0, "peak") <> "\n")
+      before = String.to_integer(text(message(peer)))
+
+      for id <- 1..24 do
+        write_raw(peer, listen.(id, values, ""))
+        error = %{"code" => -32602, "message" => "Invalid params: _meta is longer than 16384 bytes"}
+        assert %{"id" => ^id, "error" => ^error} = message(peer)
+        write_raw(peer, listen.(id, "", values))
+        assert %{"method" => "notifications/subscriptions/acknowledged"} = message(peer)
+      end
+
+      write_raw(peer, call(100, "peak") <> "\n")
+      # In KiB; one such message as terms would be 8 MB, and all of them 400.
+      assert String.to_integer(text(message(peer))) - before < 100_000
+    end
+
     test "S2: a line without end costs no memory, and the next one is answered", context do
       long = "head -c 300000000 /dev/zero | tr '\\000' x"
       # The VM is up when the long line begins: what comes before that, its `:user` reads.
