@@ -25,7 +25,7 @@ defmodule McpServer.Connection do
           | {:channel, {module(), term()}}
           | {:name, GenServer.name()}
           | {:session, Session.t()}
-          | {:server, term()}
+          | {:server, State.server()}
           | {atom(), term()}
 
   @doc "Starts a connection. Options beside these are bounds, see `McpServer.Connection.Options`."
@@ -55,7 +55,7 @@ defmodule McpServer.Connection do
           channel: {module, channel},
           session: session,
           # Connections of one server share some limits; one without a server shares none.
-          server: Map.get(options, :server, self()),
+          server: Map.get(options, :server, %{id: self(), max_share: 100, holder: nil}),
           base: %Conn{assigns: bounds.assigns},
           options: bounds,
           opened_at: System.monotonic_time(),

@@ -49,11 +49,11 @@ defmodule McpServer.HttpServer do
 
   ## Shares
 
-  No client takes all that there is for everybody. Of the sessions of a node and of the events that are stored for them
-  one client has at most `:max_share` percent, and at least one; beyond it gets the answer of the limit itself. A client
-  is a principal, wherever it connects from, or without one the address of its peer (of IPv6 the first 64 bits).
-  Loopback addresses have no share: there is one user, or a proxy that all users come through. Where clients that are
-  not authenticated come through a proxy of another address, `max_share: 100` lets it have all.
+  No client takes all that there is for everybody. Of the sessions of a node, of the events that are stored for them and
+  of the bytes of subscriptions one client has at most `:max_share` percent, and at least one; beyond it gets the answer
+  of the limit itself. A client is a principal, wherever it connects from, or without one the address of its peer (of
+  IPv6 the first 64 bits). Loopback addresses have no share: there is one user, or a proxy that all users come through.
+  Where clients that are not authenticated come through a proxy of another address, `max_share: 100` lets it have all.
 
   ## Several places and several nodes
 

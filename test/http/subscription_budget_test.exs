@@ -51,7 +51,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
     {:ok, peer}
   end
 
-  both "sessions have their part of it", [max_subscription_bytes: 1_000], %{server: server} do
+  both "sessions have their part of it", [max_subscription_bytes: 1_001], %{server: server} do
     session = HttpSession.open(server)
     [one, two, three | _] = uris(4, "s")
     for uri <- [one, two, two, one], do: assert({%{status: 200}, [%{"result" => _}]} = subscribe(session, uri))
@@ -82,7 +82,10 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
   both "one principal has a quarter of it at most",
        [max_subscription_bytes: 4_000, authorize: &__MODULE__.who/1],
        %{server: server} do
-    {:ok, _ada} = listen(server, uris(5, "a"), "ada")
+    session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer ada"}])
+    assert {%{status: 200}, [%{"result" => _}]} = subscribe(session, hd(uris(1, "s")))
+    {:ok, _ada} = listen(server, uris(4, "a"), "ada")
+    assert {%{status: 429}, [%{"error" => @refused}]} = subscribe(session, hd(uris(1, "t")))
     assert listen(server, uris(1, "b"), "ada") == {:refused, @refused}
     assert {:ok, _bob} = listen(server, uris(5, "c"), "bob")
   end

@@ -3,7 +3,7 @@ defmodule McpServer.Connection.State do
   # What a connection knows. The modules beside this one are functions from state to state; the
   # process around them is `McpServer.Connection`.
 
-  alias McpServer.{Catalog, Conn, Session}
+  alias McpServer.{Catalog, Conn, Session, Share}
   alias McpServer.Connection.{Calls, Channel, Options, Outbox, Replies, Timer, Waiting}
 
   @enforce_keys [:router, :catalog, :channel, :session, :options, :opened_at]
@@ -33,6 +33,9 @@ defmodule McpServer.Connection.State do
     owed_credits: 0
   ]
 
+  @typedoc "Whose limits a connection shares, what percentage of one a client may have, and whose all its requests are."
+  @type server :: %{id: Share.server(), max_share: 1..100, holder: Share.holder()}
+
   @typedoc """
   * `:channel` – the module and its struct
   * `:limits` – of messages that are admitted here
@@ -54,7 +57,7 @@ defmodule McpServer.Connection.State do
           options: Options.t(),
           opened_at: integer(),
           limits: McpServer.Protocol.limits(),
-          server: McpServer.Share.server(),
+          server: server(),
           observer: (term() -> term()) | nil,
           closing: nil | :eof | :closed,
           base: Conn.t(),

@@ -10,8 +10,6 @@ defmodule McpServer.Connection.Streams do
 
   @invalid_request -32600
   @listen "subscriptions/listen"
-  # What of the server's budget one principal may have, in percent.
-  @share 25
   @budget :subscription_bytes
 
   @doc "Changes are heard from now on."
@@ -86,14 +84,14 @@ defmodule McpServer.Connection.Streams do
   # Bytes of URIs, of all connections of a server together. What a connection that is killed had is given back for it.
   defp take(_state, _holder, 0), do: :ok
 
-  defp take(%{options: options} = state, holder, bytes),
-    do: Share.take(state.server, @budget, holder, {options.max_subscription_bytes, @share}, bytes)
+  defp take(%{server: server, options: options}, holder, bytes),
+    do: Share.take(server.id, @budget, holder, {options.max_subscription_bytes, server.max_share}, bytes)
 
   defp give(_state, _holder, 0), do: :ok
-  defp give(state, holder, bytes), do: Share.give(state.server, @budget, holder, bytes)
+  defp give(state, holder, bytes), do: Share.give(state.server.id, @budget, holder, bytes)
 
-  # A session is one principal's; a shared connection is at the message of one.
-  defp holder(state), do: Share.holder(state.base.principal, nil)
+  # A session is one client's; a shared connection is at the message of one.
+  defp holder(state), do: state.server.holder || Share.holder(state.base.principal, nil)
 
   @doc "The client ends a stream: nothing is sent any more."
   @spec cancel(State.t(), term()) :: State.t()

@@ -138,7 +138,8 @@ defmodule McpServer.Http.Sessions do
     account = ReplayRoom.account(stored(), paid, mount.max_share, &__MODULE__.make_room/0)
     channel = %{mount: mount, session: %{id: id, revision: opening.revision, account: account}}
     session = id |> Session.new() |> Session.open(opening)
-    options = [router: mount.router, server: mount.id, channel: {McpServer.Http.Channel, channel}, session: session]
+    server = %{id: mount.id, max_share: mount.max_share, holder: paid.holder}
+    options = [router: mount.router, server: server, channel: {McpServer.Http.Channel, channel}, session: session]
     bounds = Keyword.merge([max_awaiting_input: 64, overload: {:refuse, 429}], mount.options)
     spec = Supervisor.child_spec({Connection, options ++ bounds}, restart: :temporary)
     {:ok, pid} = DynamicSupervisor.start_child(McpServer.Http.SessionSupervisor, spec)

@@ -33,7 +33,7 @@ defmodule McpServer.Http.Workers do
   defp connection(mount, number) do
     options = [
       router: mount.router,
-      server: mount.id,
+      server: %{id: mount.id, max_share: mount.max_share, holder: nil},
       channel: {Channel, %{mount: mount, session: nil, number: number}},
       session: Session.new(nil),
       overload: {:refuse, 503},
