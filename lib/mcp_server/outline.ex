@@ -13,6 +13,19 @@ defmodule McpServer.Outline do
     end
   end
 
+  # Exceptions whose message is a sentence and a term.
+  @terms %{
+    MatchError => "no match of right hand side value: ",
+    CaseClauseError => "no case clause matching: ",
+    WithClauseError => "no with clause matching: ",
+    TryClauseError => "no try clause matching: ",
+    BadMapError => "expected a map, got: ",
+    BadFunctionError => "expected a function, got: "
+  }
+
+  # Of a text that is longer than this, no more is searched for what must not be shown.
+  @max_text_bytes 64 * 1024
+
   # More of a term is left out before it is looked at.
   @max_items 20
   @max_depth 8
@@ -43,6 +56,53 @@ defmodule McpServer.Outline do
 
   defp replace(status, key) when is_map_key(status, key), do: Map.update!(status, key, &of/1)
   defp replace(status, _key), do: status
+
+  @doc """
+  What an exception says, without the terms that it failed with.
+
+  A `RuntimeError` says what its author wrote; of others what stands in quotes is left out, for that is a term too.
+
+      iex> McpServer.Outline.message(%MatchError{term: {:error, "secret"}})
+      "no match of right hand side value: {:error, #String<6 bytes>}"
+      iex> McpServer.Outline.message(%ArgumentError{message: ~s(cannot parse "secret" as date)})
+      ~s(cannot parse "..." as date)
+  """
+  @spec message(Exception.t()) :: String.t()
+  def message(%module{term: term}) when is_map_key(@terms, module), do: @terms[module] <> of(term)
+  def message(%KeyError{key: key, term: term}), do: "key #{of(key)} not found in: #{of(term)}"
+
+  def message(%BadStructError{struct: struct, term: term}),
+    do: "expected a struct named #{inspect(struct)}, got: #{of(term)}"
+
+  def message(%BadBooleanError{operator: operator, term: term}),
+    do: "expected a boolean on left-side of #{inspect(operator)}, got: #{of(term)}"
+
+  def message(%BadArityError{function: function, args: args}),
+    do: "#{inspect(function)} called with #{length(args)} arguments"
+
+  def message(%Protocol.UndefinedError{protocol: protocol, value: value}),
+    do: "protocol #{inspect(protocol)} not implemented for #{of(value)}"
+
+  # These name a function, and `raise "text"` says what its author wrote.
+  def message(%module{} = exception) when module in [FunctionClauseError, UndefinedFunctionError, RuntimeError],
+    do: text(exception)
+
+  def message(exception), do: exception |> text() |> without_quoted()
+
+  # `message/1` of a user's exception is the user's code.
+  defp text(exception) do
+    text = Exception.message(exception)
+    text = binary_part(text, 0, min(byte_size(text), @max_text_bytes))
+    if text?(text), do: text, else: "an exception whose message is no text"
+  end
+
+  # It may have been cut inside a character.
+  defp text?(text), do: not match?({:error, _text, _rest}, :unicode.characters_to_binary(text))
+
+  # A library that quotes a value has inspected it. Without backtracking: the text is of any form.
+  @quoted ~r/"(?:[^"\\]++|\\.)*+(?:"|\z)|(?<!\w)'(?:[^'\\]++|\\.)*+'|<<[^>]*+(?:>>|\z)/s
+
+  defp without_quoted(text), do: Regex.replace(@quoted, text, "\"...\"")
 
   defp outline(term, _depth) when is_bitstring(term) and not is_binary(term), do: placeholder("Bitstring", "...")
   defp outline(term, _depth) when is_binary(term), do: placeholder("String", "#{byte_size(term)} bytes")

@@ -31,16 +31,6 @@ defmodule McpServer.Dispatch.Failure do
   # What is shorter is a word of any text.
   @min_secret_bytes 6
 
-  # Exceptions whose message is a sentence and a term.
-  @terms %{
-    MatchError => "no match of right hand side value: ",
-    CaseClauseError => "no case clause matching: ",
-    WithClauseError => "no with clause matching: ",
-    TryClauseError => "no try clause matching: ",
-    BadMapError => "expected a map, got: ",
-    BadFunctionError => "expected a function, got: "
-  }
-
   @doc "A failure that the handler's code ran into."
   @spec new(:error | :throw | :exit, term(), Exception.stacktrace()) :: t()
   def new(kind, reason, stacktrace),
@@ -109,7 +99,7 @@ defmodule McpServer.Dispatch.Failure do
     do: describe(%{kind: :invalid_result, reason: reason})
 
   defp describe(%{kind: :invalid_result, reason: exception}) when is_exception(exception),
-    do: "invalid handler result: #{message(exception)}"
+    do: "invalid handler result: #{Outline.message(exception)}"
 
   defp describe(%{kind: :invalid_result, reason: {:output_schema, problems}}) do
     lines = for problem <- problems, do: Map.get(problem, :message) || Outline.of(problem)
@@ -123,7 +113,7 @@ defmodule McpServer.Dispatch.Failure do
     # Erlang's error terms that Elixir knows as exceptions read better as such.
     case Exception.normalize(:error, reason, failure.stacktrace) do
       %ErlangError{} -> "** (error) #{Outline.of(original(reason))}"
-      exception -> "** (#{inspect(exception.__struct__)}) #{message(exception)}"
+      exception -> "** (#{inspect(exception.__struct__)}) #{Outline.message(exception)}"
     end
   end
 
@@ -132,38 +122,6 @@ defmodule McpServer.Dispatch.Failure do
 
   defp original(%ErlangError{original: original}), do: original
   defp original(reason), do: reason
-
-  defp message(%module{term: term}) when is_map_key(@terms, module), do: @terms[module] <> Outline.of(term)
-  defp message(%KeyError{key: key, term: term}), do: "key #{Outline.of(key)} not found in: #{Outline.of(term)}"
-
-  defp message(%BadStructError{struct: struct, term: term}),
-    do: "expected a struct named #{inspect(struct)}, got: #{Outline.of(term)}"
-
-  defp message(%BadBooleanError{operator: operator, term: term}),
-    do: "expected a boolean on left-side of #{inspect(operator)}, got: #{Outline.of(term)}"
-
-  defp message(%BadArityError{function: function, args: args}),
-    do: "#{inspect(function)} called with #{length(args)} arguments"
-
-  defp message(%Protocol.UndefinedError{protocol: protocol, value: value}),
-    do: "protocol #{inspect(protocol)} not implemented for #{Outline.of(value)}"
-
-  # These name a function, and `raise "text"` says what its author wrote.
-  defp message(%module{} = exception) when module in [FunctionClauseError, UndefinedFunctionError, RuntimeError],
-    do: text(exception)
-
-  defp message(exception), do: exception |> text() |> without_quoted()
-
-  # `message/1` of a user's exception is the user's code.
-  defp text(exception) do
-    text = exception |> Exception.message() |> cut(@max_text_bytes)
-    if String.valid?(clip(text, 4_096)), do: text, else: "an exception whose message is no text"
-  end
-
-  # A library that quotes a value has inspected it. Without backtracking: the text is of any form.
-  @quoted ~r/"(?:[^"\\]++|\\.)*+(?:"|\z)|(?<!\w)'(?:[^'\\]++|\\.)*+'|<<[^>]*+(?:>>|\z)/s
-
-  defp without_quoted(text), do: Regex.replace(@quoted, text, "\"...\"")
 
   defp trace([]), do: ""
 

@@ -4,7 +4,6 @@ defmodule McpServer.DualResponse.Trouble do
 
   require Logger
 
-  alias McpServer.Dispatch.Failure
   alias McpServer.Outline
 
   @max_bytes 4_096
@@ -13,16 +12,21 @@ defmodule McpServer.DualResponse.Trouble do
   @spec log(atom, String.t(), term) :: :ok
   def log(server, what, answer), do: Logger.error(clip("#{inspect(server)}: #{what} #{describe(answer)}"))
 
-  defp describe({:failed, kind, reason, stacktrace}),
-    do: "failed: #{Failure.banner(Failure.new(kind, reason, []))}#{trace(stacktrace)}"
-
+  defp describe({:failed, kind, reason, stacktrace}), do: "failed: #{banner(kind, reason)}#{trace(stacktrace)}"
   defp describe(:timeout), do: "took too long"
   defp describe({:down, reason}), do: "was ended: #{Outline.of(reason)}"
   defp describe({:error, reason}), do: "failed: #{reason(reason)}"
   defp describe(other), do: "answered #{Outline.of(other)}"
 
-  defp reason(exception) when is_exception(exception), do: Failure.banner(Failure.new(:error, exception, []))
+  # A text is what the author of a store has to say.
+  defp reason(reason) when is_binary(reason), do: inspect(reason, printable_limit: 1_024)
+  defp reason(exception) when is_exception(exception), do: banner(:error, exception)
   defp reason(reason), do: Outline.of(reason)
+
+  defp banner(:error, exception) when is_exception(exception),
+    do: "** (#{inspect(exception.__struct__)}) #{Outline.message(exception)}"
+
+  defp banner(kind, reason), do: "** (#{kind}) #{Outline.of(reason)}"
 
   # Arguments in a stack trace are data, of any size.
   defp trace(stacktrace) do
