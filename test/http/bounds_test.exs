@@ -59,6 +59,7 @@ defmodule McpServer.HttpBoundsTest do
       test "#{kind}: a principal has its share of them, whatever address it comes from, and others have the rest" do
         taken = Sessions.count()
         options = [authorize: &__MODULE__.who/1, max_sessions: 4 * taken + 16, max_share: 25]
+        options = [max_sessions_per_principal: 10_000] ++ options
         server = HttpServers.start(unquote(kind), options)
         share = taken + 4
         # Sessions of other tests are another's.
