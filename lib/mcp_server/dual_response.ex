@@ -52,6 +52,7 @@ defmodule McpServer.DualResponse do
   | `:bind` | the principal is the subject | a function from `McpServer.Conn` to `%{tenant: …, subject: …}` |
   | `:max_resources` | `10_000` | resources kept at a time |
   | `:max_bytes` | 256 MiB | what they take in all, in Erlang's external format |
+  | `:max_share` | `25` | percent of `:max_resources` and of `:max_bytes` that one tenant and subject may have |
   | `:max_rows` | `100_000` | rows that are read of a query to be kept |
   | `:max_limit` | `1_000` | rows of a page, whatever a client asks for |
   | `:query_timeout` | `30_000` | how long `execute` or `count` may take, in milliseconds; `:infinity` runs them in the calling process |
@@ -60,8 +61,11 @@ defmodule McpServer.DualResponse do
   | `:signed_urls` | none | puts a signature into the URL of a resource: see `McpServer.DualResponse.Plug` |
   | `:clock` | the store's | a function that gives the time in milliseconds, for tests |
 
-  Where `:max_resources` or `:max_bytes` is reached, expired resources are deleted, then those that were
-  not used for longest. Pinned ones stay; when there is nothing else, creating fails.
+  Where `:max_resources` or `:max_bytes` is reached, expired resources are deleted, then those of the tenant and
+  subject that have most, what was not used for longest first. Who has `:max_share` of either already makes room with
+  resources of its own; one it always may have. Resources that are nobody's have no such share. Pinned ones stay;
+  when there is nothing else, creating fails. A store without `c:McpServer.DualResponse.Store.holders/1` has no
+  shares: what was not used for longest goes, whoever it belongs to. `Store.ETS` has it.
 
   ## Who may read
 

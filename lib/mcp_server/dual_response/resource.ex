@@ -81,6 +81,10 @@ defmodule McpServer.DualResponse.Resource do
   def expired?(%__MODULE__{deadline: nil}, _now), do: false
   def expired?(%__MODULE__{deadline: deadline}, now), do: now >= deadline
 
+  @doc "Whose it is; what is nobody's has `{nil, nil}`."
+  @spec holder(t) :: {tenant :: term, subject :: term}
+  def holder(%__MODULE__{tenant: tenant, subject: subject}), do: {tenant, subject}
+
   @doc "What a store finds the resource by."
   @spec key(t) :: {tenant :: term, id :: String.t()}
   def key(%__MODULE__{tenant: tenant, id: id}), do: {tenant, id}

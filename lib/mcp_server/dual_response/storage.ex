@@ -71,6 +71,16 @@ defmodule McpServer.DualResponse.Storage do
   @spec least_used(Options.t(), pos_integer) :: {:ok, [Store.key()]} | {:error, Error.t()}
   def least_used(options, limit), do: keys(options, :least_used, [limit])
 
+  @doc "What each holder has; `:unknown` where the store cannot tell."
+  @spec holders(Options.t()) :: {:ok, [{{tenant :: term, subject :: term}, map}]} | :unknown | {:error, Error.t()}
+  def holders(%{store: store} = options) do
+    if function_exported?(store, :holders, 1), do: keys(options, :holders, []), else: :unknown
+  end
+
+  @spec least_used_of(Options.t(), {tenant :: term, subject :: term}, pos_integer) ::
+          {:ok, [Store.key()]} | {:error, Error.t()}
+  def least_used_of(options, holder, limit), do: keys(options, :least_used_of, [holder, limit])
+
   @doc "Deletes at most `limit` resources whose time is up, and says how many."
   @spec delete_expired(Options.t(), pos_integer) :: {:ok, non_neg_integer} | {:error, Error.t()}
   def delete_expired(%{store: store} = options, limit) do

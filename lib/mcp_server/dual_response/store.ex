@@ -88,8 +88,21 @@ defmodule McpServer.DualResponse.Store do
   @doc "At most `limit` resources that are not pinned, those first whose last access (or creation) is longest ago."
   @callback least_used(ref, limit :: pos_integer) :: {:ok, [key]} | failure
 
+  @doc """
+  How many resources each holder has, and the sum of their `bytes`. A holder is a tenant and a subject.
+
+  Optional, with `c:least_used_of/3`: without them the resource that was not used for longest gives way, whoever it
+  belongs to.
+  """
+  @callback holders(ref) ::
+              {:ok, [{{tenant :: term, subject :: term}, %{resources: non_neg_integer, bytes: non_neg_integer}}]}
+              | failure
+
+  @doc "`c:least_used/2` of one holder."
+  @callback least_used_of(ref, {tenant :: term, subject :: term}, limit :: pos_integer) :: {:ok, [key]} | failure
+
   @doc "Closes the store, once, when the server is shut down."
   @callback close(ref) :: :ok
 
-  @optional_callbacks delete_expired: 3
+  @optional_callbacks delete_expired: 3, holders: 1, least_used_of: 3
 end

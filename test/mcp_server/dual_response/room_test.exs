@@ -25,6 +25,82 @@ defmodule McpServer.DualResponse.RoomTest do
 
   defp there(name, ids), do: for(id <- ids, DualResponse.get_resource(name, id), do: id)
 
+  describe "a share of the store" do
+    test "is what one subject has: its own oldest go, and nobody else's" do
+      name = server(max_resources: 8)
+      ada = ids(name, 1, subject: "ada")
+      eve = ids(name, 3, subject: "eve")
+      assert there(name, ada) == []
+      assert subjects(name, ada ++ eve) == [ada: 1, eve: 2]
+      [first, second] = ids(name, 2, subject: "bob")
+      [third] = ids(name, 1, subject: "bob", tenant: "another")
+      assert subjects(name, ada ++ eve ++ [first, second, third]) == [ada: 1, bob: 3, eve: 2]
+      assert kept(name).resources == 6
+    end
+
+    test "is of bytes, too, and one resource is never too many" do
+      %{bytes: one} = kept(tap(server(), &ids(&1, 1, persist: :rows, subject: "eve")))
+      name = server(max_bytes: 8 * one + 100, persist: :rows)
+      ids(name, 3, subject: "eve")
+      assert kept(name).resources == 2
+      small = server(max_bytes: 2 * one, persist: :rows)
+      assert [_id] = ids(small, 1, subject: "eve")
+      assert [_id] = ids(small, 1, subject: "eve")
+      assert kept(small).resources == 1
+    end
+
+    test "is as large as max_share says" do
+      name = server(max_resources: 4, max_share: 100)
+      eve = ids(name, 4, subject: "eve")
+      assert subjects(name, eve) == [eve: 4]
+
+      for share <- [0, 101, 0.25],
+          do:
+            assert_raise(ArgumentError, ~r/expected :max_share to be/, fn ->
+              DualResponse.Options.new!(base_url: "https://a.example", max_share: share)
+            end)
+    end
+
+    test "is not had by nobody, who makes room for others when the store is full" do
+      name = server(max_resources: 4)
+      nobody = ids(name, 4)
+      assert there(name, nobody) == nobody
+      ada = ids(name, 1, subject: "ada")
+      assert there(name, nobody) == tl(nobody)
+      # Nobody has three, ada one: what was not used for longest is ada's, and stays.
+      {:ok, _page} = DualResponse.fetch(name, hd(tl(nobody)))
+      eve = ids(name, 1, subject: "eve")
+      assert subjects(name, ada ++ eve) == [ada: 1, eve: 1]
+      assert there(name, nobody) == [Enum.at(nobody, 1), Enum.at(nobody, 3)]
+    end
+
+    test "is full when all of it is pinned" do
+      name = server(max_resources: 8)
+      eve = ids(name, 2, subject: "eve")
+      for id <- eve, do: assert(DualResponse.pin_resource(name, id, %{subject: "eve"}))
+      assert {:error, %Error{code: :storage_error}} = DualResponse.create_response(name, numbers(1, subject: "eve"))
+      assert kept(name).resources == 2
+      assert [_id] = ids(name, 1, subject: "ada")
+    end
+
+    test "is counted at zero when all is deleted" do
+      name = server()
+      {:ok, %{store: store, ref: ref}} = DualResponse.settings(name)
+      [id] = ids(name, 1, subject: "eve")
+      assert {:ok, [{{nil, "eve"}, %{resources: 1}}]} = store.holders(ref)
+      assert store.delete(ref, {nil, id}) == :ok
+      assert store.holders(ref) == {:ok, []}
+    end
+  end
+
+  # How many of the resources are there, by whose they are.
+  defp subjects(name, ids) do
+    {:ok, %{store: store, ref: ref}} = DualResponse.settings(name)
+
+    there = for id <- ids, {:ok, resource} <- [store.get(ref, {nil, id})], do: String.to_atom(resource.subject)
+    there |> Enum.frequencies() |> Enum.sort()
+  end
+
   describe "R4: max_resources" do
     test "is kept: what was not used for longest goes" do
       name = server(max_resources: 3)

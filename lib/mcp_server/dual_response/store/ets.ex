@@ -56,7 +56,7 @@ defmodule McpServer.DualResponse.Store.ETS do
     rows = List.wrap(rows)
     chunks = rows |> Enum.chunk_every(@chunk) |> Enum.map(&:erlang.term_to_binary/1) |> Enum.with_index()
     record = record(resource, System.monotonic_time(), length(rows))
-    count(tables, 1, resource.bytes)
+    count(tables, Resource.holder(resource), 1, resource.bytes)
     Order.insert(tables, record)
     :ets.insert(records, [record | for({chunk, number} <- chunks, do: {{id, number}, chunk})])
     Order.insert(tables, record)
@@ -180,7 +180,7 @@ defmodule McpServer.DualResponse.Store.ETS do
 
     case :ets.take(records, id) do
       [record] ->
-        count(tables, -1, -elem(record, @bytes - 1))
+        count(tables, Resource.holder(elem(record, 1)), -1, -elem(record, @bytes - 1))
         Order.delete(tables, record)
 
       [] ->
@@ -202,7 +202,29 @@ defmodule McpServer.DualResponse.Store.ETS do
     {:ok, %{resources: resources, bytes: bytes}}
   end
 
+  @impl true
+  def holders(%{holders: holders}) do
+    {:ok,
+     for({holder, resources, bytes} <- :ets.tab2list(holders), do: {holder, %{resources: resources, bytes: bytes}})}
+  end
+
+  @impl true
+  def least_used_of(tables, holder, limit),
+    do: {:ok, Order.least_used_of(tables, &(holder_of(tables, &1) == holder), limit)}
+
+  # The resource itself is not copied.
+  defp holder_of(%{records: records}, {_tenant, id}) do
+    others = List.duplicate(:_, 10)
+    head = List.to_tuple([id, %{tenant: :"$1", subject: :"$2"} | others])
+    List.first(:ets.select(records, [{head, [], [{{:"$1", :"$2"}}]}]))
+  end
+
   # A process that is ended between this and the change itself leaves the count too high, never too low.
-  defp count(%{records: records}, resources, bytes),
-    do: :ets.update_counter(records, :size, [{2, resources}, {3, bytes}])
+  defp count(%{records: records, holders: holders}, holder, resources, bytes) do
+    :ets.update_counter(records, :size, [{2, resources}, {3, bytes}])
+
+    # A row of nobody's goes, unless somebody has counted in it meanwhile.
+    with [0, 0] <- :ets.update_counter(holders, holder, [{2, resources}, {3, bytes}], {holder, 0, 0}),
+         do: :ets.delete_object(holders, {holder, 0, 0})
+  end
 end

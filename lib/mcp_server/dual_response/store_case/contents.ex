@@ -59,6 +59,29 @@ defmodule McpServer.DualResponse.StoreCase.Contents do
           assert {less.resources - before.resources, less.bytes - before.bytes} == {1, 20}
         end
 
+        test "is counted by whose it is, if the store can tell", %{store: store, ref: ref, now: now} do
+          if function_exported?(store, :holders, 1) do
+            ids =
+              for {tenant, subject} = holder <- [{"a", "ada"}, {"a", "eve"}, {nil, "ada"}, {"a", "ada"}] do
+                resource = %{StoreCase.expiring(now + 60_000) | tenant: tenant, subject: subject, bytes: 10}
+                {:ok, id} = store.save(ref, resource, nil)
+                Process.sleep(3)
+                {id, holder}
+              end
+
+            {:ok, holders} = store.holders(ref)
+            assert List.keyfind(holders, {"a", "ada"}, 0) == {{"a", "ada"}, %{resources: 2, bytes: 20}}
+            assert List.keyfind(holders, {nil, "ada"}, 0) == {{nil, "ada"}, %{resources: 1, bytes: 10}}
+
+            [{first, _a}, _eves, _nobodys, {last, _b}] = ids
+            assert store.least_used_of(ref, {"a", "ada"}, 10) == {:ok, [{"a", first}, {"a", last}]}
+            assert store.least_used_of(ref, {"a", "ada"}, 1) == {:ok, [{"a", first}]}
+            for {id, {tenant, _subject}} <- ids, do: :ok = store.delete(ref, {tenant, id})
+            {:ok, holders} = store.holders(ref)
+            assert List.keyfind(holders, {"a", "ada"}, 0) == nil
+          end
+        end
+
         test "goes by its last use, and pinned resources stay", %{store: store, ref: ref, now: now} do
           ids =
             for _ <- 1..4 do

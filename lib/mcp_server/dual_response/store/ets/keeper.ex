@@ -11,7 +11,13 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
   # Tables of a server that was killed wait for the one that takes its place.
   @abandoned_after 60_000
 
-  @type tables :: %{server: atom, records: :ets.tid(), expiry: :ets.tid(), usage: :ets.tid()}
+  @type tables :: %{
+          server: atom,
+          records: :ets.tid(),
+          expiry: :ets.tid(),
+          usage: :ets.tid(),
+          holders: :ets.tid()
+        }
 
   @doc "Makes the index. The calling process owns it, and will own the tables of all servers."
   @spec create_table() :: :ok
@@ -68,7 +74,7 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
   defp create(server) do
     set = [:set, :public, read_concurrency: true, write_concurrency: true]
     ordered = [:ordered_set, :public, write_concurrency: true]
-    tables = %{server: server, records: new(set), expiry: new(ordered), usage: new(ordered)}
+    tables = %{server: server, records: new(set), holders: new(set), expiry: new(ordered), usage: new(ordered)}
     :ets.insert(tables.records, {:size, 0, 0})
     owner = :ets.info(@index, :owner)
     for table <- tids(tables), do: :ets.give_away(table, owner, nil)
@@ -78,7 +84,7 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
 
   defp new(options), do: :ets.new(@tables, options)
 
-  defp tids(tables), do: [tables.records, tables.expiry, tables.usage]
+  defp tids(tables), do: [tables.records, tables.holders, tables.expiry, tables.usage]
 
   # The index goes first: it never names a table that is gone. Tables that are left when this process is killed on
   # the way are deleted by the next one.

@@ -44,21 +44,35 @@ defmodule McpServer.DualResponse.Store.ETS.Order do
     walk({tables.records, tables.usage, @used, @indexed_used}, :ets.first(tables.usage), :end_of_time, limit)
   end
 
-  defp walk(_index, :"$end_of_table", _until, _limit), do: []
-  defp walk(_index, {time, _id}, until, limit) when time > until or limit == 0, do: []
+  @doc "The same of those that `mine?` is true of."
+  @spec least_used_of(tables, (McpServer.DualResponse.Store.key() -> boolean), pos_integer) ::
+          [McpServer.DualResponse.Store.key()]
+  def least_used_of(tables, mine?, limit) do
+    index = {tables.records, tables.usage, @used, @indexed_used}
+    walk(index, :ets.first(tables.usage), :end_of_time, limit, mine?)
+  end
 
-  defp walk({records, table, element, _indexed} = index, {time, id} = entry, until, limit) do
+  defp walk(index, entry, until, limit, wanted? \\ fn _key -> true end)
+  defp walk(_index, :"$end_of_table", _until, _limit, _wanted?), do: []
+  defp walk(_index, {time, _id}, until, limit, _wanted?) when time > until or limit == 0, do: []
+
+  defp walk({records, table, element, _indexed} = index, {time, id} = entry, until, limit, wanted?) do
     case actual(records, id, element) do
       ^time ->
-        [{tenant(records, id), id} | walk(index, :ets.next(table, entry), until, limit - 1)]
+        key = {tenant(records, id), id}
+        next = :ets.next(table, entry)
+
+        if wanted?.(key),
+          do: [key | walk(index, next, until, limit - 1, wanted?)],
+          else: walk(index, next, until, limit, wanted?)
 
       :never ->
         :ets.delete(table, entry)
-        walk(index, :ets.next(table, entry), until, limit)
+        walk(index, :ets.next(table, entry), until, limit, wanted?)
 
       later ->
         move(index, entry, later)
-        walk(index, :ets.next(table, entry), until, limit)
+        walk(index, :ets.next(table, entry), until, limit, wanted?)
     end
   end
 
