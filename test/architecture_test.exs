@@ -37,7 +37,6 @@ defmodule McpServer.ArchitectureTest do
 
     assert Enum.sort(callers -- [McpServer.Native]) == [
              McpServer.Breaking,
-             McpServer.Http.Listener,
              McpServer.JSON,
              McpServer.Lint,
              McpServer.Protocol,

@@ -8,7 +8,6 @@ defmodule McpServer.Call do
   # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
 
   alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, Session, Tasks}
-  alias McpServer.Connection.Channel
 
   @enforce_keys [:connection, :revision]
   defstruct [:connection, :pid, :revision, :progress_token, :log_level]
@@ -25,37 +24,35 @@ defmodule McpServer.Call do
           log_level: String.t() | nil
         }
 
-  @typedoc """
-  How a call ended: answered by the connection, or by itself straight to the client.
-  """
-  @type result :: {:mcp_done, Dispatch.outcome(), Protocol.message()} | {:mcp_answered, Dispatch.outcome()}
+  @typedoc "How a call ended, and its answer."
+  @type result :: {:mcp_done, Dispatch.outcome(), Protocol.message()}
 
   # A small call fits into this without a garbage collection, which takes a quarter of its time.
   @heap_words 987
+  # Tagged, so that a process that is not ours alone takes no other monitor's message for it.
+  @monitor {:monitor, [tag: :mcp_down]}
 
   @doc """
   Starts the process of a call, monitored. `conn` is what the handler's starts from: what the request says comes to it
   there, because whatever is passed twice is copied twice.
 
-  Its `t:result/0` arrives as the reason of the monitor's message, `{:shutdown, result}`, or, where something is
-  linked to the process, as `{:mcp_ended, pid, result}` before it. `shortcut` is the channel's way past the
-  connection, if it has one for this call.
+  The monitor's message is `{:mcp_down, monitor, :process, pid, reason}`. The call's `t:result/0` arrives in its reason,
+  `{:shutdown, result}`, or, where something is linked to the process, as `{:mcp_ended, pid, result}` before it.
   """
-  @spec start(Catalog.t(), Request.t(), Conn.t(), McpServer.Connection.Options.t(), Channel.shortcut()) ::
-          {pid(), reference()}
-  def start(catalog, request, conn, options, shortcut) do
+  @spec start(Catalog.t(), Request.t(), Conn.t(), McpServer.Connection.Options.t()) :: {pid(), reference()}
+  def start(catalog, request, conn, options) do
     heap = %{size: options.max_heap_words, kill: true, error_logger: false}
-    arguments = [self(), catalog, request, conn, options.max_result_bytes, options.callers, shortcut]
-    :erlang.spawn_opt(__MODULE__, :run, arguments, [:monitor, max_heap_size: heap, min_heap_size: @heap_words])
+    arguments = [self(), catalog, request, conn, options.max_result_bytes, options.callers]
+    :erlang.spawn_opt(__MODULE__, :run, arguments, [@monitor, {:max_heap_size, heap}, {:min_heap_size, @heap_words}])
   end
 
   @doc false
-  def run(connection, catalog, request, conn, max_result_bytes, callers, shortcut) do
+  def run(connection, catalog, request, conn, max_result_bytes, callers) do
     # Lets what a test has allowed its process (a database sandbox, a mock) hold for the call.
     if callers != [], do: Process.put(:"$callers", callers)
     request = Request.with_client_terms(request)
     {outcome, reply} = Dispatch.run(catalog, request, conn(conn, request, connection), max_result_bytes)
-    leave(connection, answer(shortcut, outcome, reply))
+    leave(connection, {:mcp_done, outcome, reply})
   end
 
   defp conn(conn, request, connection) do
@@ -77,19 +74,6 @@ defmodule McpServer.Call do
         input_responses: request.input_responses || %{},
         call: call
     }
-  end
-
-  defp answer(nil, outcome, reply), do: {:mcp_done, outcome, reply}
-  # What a client sees in a status as well, or has subscribed to, is the connection's to say.
-  defp answer(_shortcut, {kind, _detail} = outcome, reply) when kind in [:refused, :subscribe, :listen],
-    do: {:mcp_done, outcome, reply}
-
-  defp answer({module, way}, outcome, reply) do
-    case module.answer(way, reply) do
-      :ok -> {:mcp_answered, outcome}
-      # It has become a stream meanwhile, or the client has gone.
-      :closed -> {:mcp_done, outcome, reply}
-    end
   end
 
   # One signal does the work of two, but it would end whatever is linked.

@@ -41,6 +41,22 @@ defmodule McpServer.Changes do
   @spec listen(router :: module()) :: :ok
   def listen(router), do: :pg.join(__MODULE__, router, self())
 
+  # The calling process gets no more of them.
+  @doc false
+  @spec unlisten(router :: module()) :: :ok
+  def unlisten(router) do
+    :ok = :pg.leave(__MODULE__, router, self())
+    forget()
+  end
+
+  defp forget do
+    receive do
+      {:mcp_change, _change} -> forget()
+    after
+      0 -> :ok
+    end
+  end
+
   defp publish(router, change) do
     for pid <- :pg.get_members(__MODULE__, router), do: send(pid, {:mcp_change, change})
     :ok

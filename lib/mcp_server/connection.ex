@@ -83,10 +83,7 @@ defmodule McpServer.Connection do
   end
 
   @impl true
-  def handle_info({:DOWN, _monitor, :process, pid, {:shutdown, {:mcp_done, _outcome, _reply} = result}}, state),
-    do: settle(Calls.done(state, pid, result))
-
-  def handle_info({:DOWN, _monitor, :process, pid, {:shutdown, {:mcp_answered, _outcome} = result}}, state),
+  def handle_info({:mcp_down, _monitor, :process, pid, {:shutdown, {:mcp_done, _outcome, _reply} = result}}, state),
     do: settle(Calls.done(state, pid, result))
 
   def handle_info({:mcp_ended, pid, result}, state), do: settle(Calls.done(state, pid, result))
@@ -100,7 +97,7 @@ defmodule McpServer.Connection do
   def handle_info(:mcp_deadline, state), do: settle(Calls.sweep(state))
   def handle_info(:timeout, state), do: quiet(state)
   def handle_info(:mcp_grace_over, state), do: settle(Calls.stop_all(%{state | backlog: []}))
-  def handle_info({:DOWN, _monitor, :process, pid, reason}, state), do: settle(Calls.down(state, pid, reason))
+  def handle_info({:mcp_down, _monitor, :process, pid, reason}, state), do: settle(Calls.down(state, pid, reason))
 
   def handle_info(message, %{channel: {module, channel}} = state) do
     case module.event(channel, message) do

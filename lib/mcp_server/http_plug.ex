@@ -75,14 +75,8 @@ defmodule McpServer.HttpPlug do
 
   @compile {:no_warn_undefined, Plug.Conn}
 
-  require Logger
-
-  alias McpServer.Http.{Ingress, Mount, Mounts, Relay}
-  alias McpServer.HttpPlug.{Answer, Body, Head}
-  alias McpServer.Protocol.HTTP
-
-  # Binaries that a process may keep while it waits for an answer.
-  @held_bytes 256 * 1024
+  alias McpServer.Http.{Mount, Pipeline}
+  alias McpServer.HttpPlug.Sink
 
   @typedoc "One of the table above, or of `McpServer.HttpServer`."
   @type option :: {:router, module()} | {atom(), term()}
@@ -113,48 +107,8 @@ defmodule McpServer.HttpPlug do
   @doc "Serves one request, and returns once its response is complete."
   @spec call(conn, keyword()) :: conn when conn: Plug.Conn.t()
   def call(conn, options) do
-    case Mounts.ensure(options) do
-      {:ok, mount} -> serve(mount, conn)
-      :restarting -> answer(conn, HTTP.answer(:overloaded, 1))
-    end
-  end
-
-  defp answer(conn, {status, headers, body}),
-    do: conn |> Answer.send_whole(status, headers, body) |> Plug.Conn.halt()
-
-  defp serve(mount, conn) do
-    exchange = Relay.new()
-    head = conn |> Head.of() |> Map.put(:plug, conn)
-    conn = Ingress.serve(mount, exchange, head, &read_body/2, conn)
-    # The body has become what somebody else works with, and this process waits for the answer.
-    forget_body()
-    exchange |> Relay.run(&Answer.execute/2, conn) |> Plug.Conn.halt()
-  end
-
-  # A small body goes with the next collection; a large one would be here for as long as the call takes.
-  defp forget_body do
-    {:binary, binaries} = Process.info(self(), :binary)
-    held = Enum.reduce(binaries, 0, fn {_id, bytes, _references}, held -> held + bytes end)
-    if held > @held_bytes, do: :erlang.garbage_collect(), else: true
-  end
-
-  defp read_body(max, conn) do
-    with {:error, :consumed, _conn} = consumed <- Body.read(conn, max) do
-      report_consumed()
-      consumed
-    end
-  end
-
-  # Once, because every request will meet the same plug.
-  defp report_consumed do
-    unless :persistent_term.get({__MODULE__, :consumed}, false) do
-      :persistent_term.put({__MODULE__, :consumed}, true)
-
-      Logger.error(
-        "The body of an MCP request was gone when it came to McpServer.HttpPlug: something before it has read it. " <>
-          "If that is Plug.Parsers, give it body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []}; " <>
-          "if it is a plug of your own, mount McpServer.HttpPlug before it. Logged once."
-      )
-    end
+    mount = Mount.ensure({:plug, options}, options)
+    %Sink{conn: conn} = Pipeline.serve(mount, Sink.new(conn, mount))
+    Plug.Conn.halt(conn)
   end
 end

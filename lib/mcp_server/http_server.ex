@@ -38,7 +38,17 @@ defmodule McpServer.HttpServer do
         authorization_servers: ["https://auth.example.com"]
       }
 
-  TLS is the work of a proxy in front of it.
+  ## TLS
+
+  Without a proxy in front of it, the server speaks TLS itself:
+
+      {McpServer.HttpServer,
+       router: MyApp.MCP,
+       port: 8443,
+       tls: [certfile: "priv/cert.pem", keyfile: "priv/key.pem"]}
+
+  `:tls` has the options of `:ssl.listen/2`. Renewed files are read again within two minutes, without a restart: that is
+  how long OTP keeps them. A TLS connection takes about 40 KB more than a plain one.
 
   ## Sessions
 
@@ -49,11 +59,12 @@ defmodule McpServer.HttpServer do
 
   ## Shares
 
-  No client takes all that there is for everybody. Of the sessions of a node, of the events that are stored for them and
-  of the bytes of subscriptions one client has at most `:max_share` percent, and at least one; beyond it gets the answer
-  of the limit itself. A client is a principal, wherever it connects from, or without one the address of its peer (of
-  IPv6 the first 64 bits). Loopback addresses have no share: there is one user, or a proxy that all users come through.
-  Where clients that are not authenticated come through a proxy of another address, `max_share: 100` lets it have all.
+  No client takes all that there is for everybody. Of the sessions of a node, of the events that are stored for them, of
+  the bytes of subscriptions, of calls without a session and of streams one client has at most `:max_share` percent, and
+  at least one; beyond it gets the answer of the limit itself. A client is a principal, wherever it connects from, or
+  without one the address of its peer (of IPv6 the first 64 bits). Loopback addresses have no share: there is one user,
+  or a proxy that all users come through. Where clients that are not authenticated come through a proxy of another
+  address, `max_share: 100` lets it have all.
 
   ## Several places and several nodes
 
@@ -95,15 +106,17 @@ defmodule McpServer.HttpServer do
   | `:assigns` | `%{}` | what every `McpServer.Conn` has under `assigns` |
   | `:resource_metadata` | none | the document of RFC 9728, a map |
   | `:resources` | none | stored results to serve too: `{"/resources", MyApp.Results}`, or `[path: …, server: …]` with the options of `McpServer.DualResponse.Rest` |
+  | `:tls` | none | options of `:ssl`, see above |
   | `:drain` | `5_000` | how long calls may go on when the server stops, in milliseconds |
   | `:max_body_bytes` | 4 MiB | the longest message; above 413 |
   | `:max_connections` | `16_384` | connections at once; above 503 |
   | `:max_requests` | `1_000` | calls without a session at once, for each scheduler; above 503 |
   | `:max_listeners` | `20_000` | `subscriptions/listen` streams, for each scheduler; above 429 |
+  | `:max_hooks` | `1_000` | calls of `authorize:` and `init:` at once; above 503 |
   | `:max_calls` | `64` | calls of one session at once; above 429 |
   | `:max_sessions` | `10_000` | sessions of this node; above 503 |
   | `:max_sessions_per_principal` | `100` | the same for one principal |
-  | `:max_share` | `25` | percent of the sessions of a node, and of the events it stores for them, that one client may have; see below |
+  | `:max_share` | `25` | percent of sessions, stored events, calls without a session and streams that one client may have; see above |
   | `:idle_timeout` | `1_800_000` | how long a session lives unused, in milliseconds |
   | `:session_lifetime` | `86_400_000` | how long it lives at most, in milliseconds |
   | `:stream_after` | `1_000` | a call that takes longer than this gets a stream, in milliseconds |
@@ -131,9 +144,11 @@ defmodule McpServer.HttpServer do
   require Logger
 
   alias McpServer.{Catalog, Limit, Outline}
-  alias McpServer.Http.{Listener, Mount, Resources, Sessions, Workers}
+  alias McpServer.DualResponse.Rest
+  alias McpServer.Http.{Acceptor, Desk, Desks, Mount, Resources, Sessions, Usage}
+  alias McpServer.Protocol.HTTP
 
-  @native [
+  @sockets [
     max_connections: 16_384,
     max_head_bytes: 64 * 1024,
     max_headers: 100,
@@ -144,7 +159,7 @@ defmodule McpServer.HttpServer do
     body_min_rate: 1024,
     connection_timeout: 60_000
   ]
-  @own [port: 4040, ip: {127, 0, 0, 1}, drain: 5_000]
+  @own [port: 4040, ip: {127, 0, 0, 1}, drain: 5_000, tls: nil]
   @units %{
     max_connections: :count,
     max_head_bytes: 1024 * 1024,
@@ -152,9 +167,13 @@ defmodule McpServer.HttpServer do
     max_body_bytes_in_flight: 64 * 1024 * 1024 * 1024,
     body_min_rate: :bytes
   }
-  # How often a router that was compiled again is looked for, and a worker that is being restarted.
+  # How often a router that was compiled again is looked for.
   @refresh_ms 1_000
-  @retry_ms 20
+  # How often connections are counted while they end.
+  @drain_ms 20
+  # How many processes wait for a connection at the same time, and how many connections may wait for them.
+  @acceptors 16
+  @backlog 4_096
 
   @type option :: {:router, module()} | {atom(), term()}
 
@@ -179,7 +198,7 @@ defmodule McpServer.HttpServer do
     {name, options} = Keyword.split(options, [:name])
     {resources, options} = Keyword.pop(options, :resources)
     {mount, rest} = Mount.options!(options)
-    settings = Map.new(Keyword.validate!(rest, @own ++ @native))
+    settings = Map.new(Keyword.validate!(rest, @own ++ @sockets))
     Enum.each(settings, &check!/1)
     mount = Keyword.put_new(mount, :path, "/mcp")
     # What is wrong with it is said to the caller.
@@ -198,56 +217,62 @@ defmodule McpServer.HttpServer do
       raise ArgumentError, "expected :ip to be an address such as {127, 0, 0, 1}, got: #{inspect(ip)}"
   end
 
+  defp check!({:tls, nil}), do: :ok
+
+  defp check!({:tls, options}) do
+    (Keyword.keyword?(options) and options != []) ||
+      raise ArgumentError,
+            "expected :tls to be options of :ssl such as [certfile: \"cert.pem\", keyfile: \"key.pem\"]"
+  end
+
   defp check!({name, value}), do: Limit.check!(name, value, Map.get(@units, name, :milliseconds))
 
   # What its sockets are limited to, by name and default.
   @doc false
   @spec limits() :: [{atom(), pos_integer()}]
-  def limits, do: @native ++ Keyword.take(@own, [:drain])
+  def limits, do: @sockets ++ Keyword.take(@own, [:drain])
 
   @doc "The port that the server listens on."
   @spec port(GenServer.server()) :: :inet.port_number()
   def port(server), do: GenServer.call(server, :port)
 
   @doc """
-  What the listener has counted since it started: `connections`, `requests`, `refused`, `streams` and others, by
-  name. For metrics and for a look at night.
+  What the server has counted, by name. For metrics and for troubleshooting.
 
-  `exchanges` are the requests that were handed to a process and have not ended, streams included. A server without
-  clients has none.
+  | name | what |
+  |---|---|
+  | `connections`, `exchanges`, `calls`, `streams`, `hooks`, `body_bytes` | in use at this moment; `exchanges` are requests that wait for a session or for stored results |
+  | `accepted`, `accept_errors`, `turned_away` | connections since the server started: accepted, not accepted for an error of the system, refused for `:max_connections` |
+  | `requests`, `refused` | requests since then, and those refused by their head |
+  | `cut` | connections that were cut because their client took nothing |
   """
-  @spec stats(GenServer.server()) :: %{atom() => non_neg_integer()}
+  @spec stats(GenServer.server()) :: %{atom() => integer()}
   def stats(server), do: GenServer.call(server, :stats)
 
   @impl true
   def init({options, settings, resources}) do
     Process.flag(:trap_exit, true)
     mount = options |> id(settings) |> Mount.new(options) |> with_results(options, resources)
-    Mount.publish(mount)
-    {:ok, workers} = Workers.start_link(mount)
+    mount = served(%{mount | sockets: Map.take(settings, Keyword.keys(@sockets))}, Catalog.fetch(mount.router))
 
-    state = %{
-      mount: mount,
-      settings: settings,
-      catalog: Catalog.fetch(mount.router),
-      listener: nil,
-      port: nil,
-      workers: %{},
-      desk: nil,
-      watching?: false
-    }
+    with {:ok, listener, port} <- listen(settings, mount.stall_timeout) do
+      warn_open(mount, settings)
+      Mount.publish(mount)
+      start_desk(mount)
+      Process.send_after(self(), :refresh, @refresh_ms)
+      acceptors = for _ <- 1..@acceptors, into: MapSet.new(), do: Acceptor.start(listener, mount)
 
-    case listen(state) do
-      {:ok, listener, port} ->
-        warn_open(state)
-        Process.send_after(self(), :refresh, @refresh_ms)
-        {:ok, watch(%{state | listener: listener, port: port})}
-
-      {:error, reason} ->
-        # Orderly: ended by this process's exit it would log a page about a port that is taken.
-        Supervisor.stop(workers)
-        withdraw(mount)
-        {:stop, reason}
+      {:ok,
+       %{
+         mount: mount,
+         settings: settings,
+         listener: listener,
+         port: port,
+         acceptors: acceptors,
+         connections: MapSet.new()
+       }}
+    else
+      {:error, reason} -> {:stop, reason}
     end
   end
 
@@ -255,27 +280,63 @@ defmodule McpServer.HttpServer do
   defp id(options, %{port: 0}), do: {__MODULE__, options[:router], make_ref()}
   defp id(options, %{ip: ip, port: port}), do: {__MODULE__, options[:router], {ip, port}}
 
-  defp listen(%{mount: mount, settings: settings} = state) do
-    native = settings |> Map.drop([:drain]) |> Map.put(:ip, to_string(:inet.ntoa(settings.ip)))
-    workers = List.to_tuple(Workers.all(mount.id))
-    native = native |> Map.merge(limits(mount)) |> Map.merge(rest(mount))
-    Listener.listen(workers, state.catalog, mount.policy, hooks?(mount), native)
+  # What reads requests, and admits them with the same catalogue that they are dispatched with.
+  defp served(mount, catalog) do
+    limits = Map.take(mount.sockets, [:max_head_bytes, :max_headers])
+    hooks? = mount.authorize != nil or mount.init != nil
+    gate = HTTP.gate(mount.policy, catalog, mount.limits, hooks?, endpoint(mount.rest), limits)
+    %{mount | catalog: catalog, gate: gate}
   end
 
-  defp rest(%{rest: nil}), do: %{}
+  defp endpoint(%Rest{endpoint: endpoint}), do: endpoint
+  defp endpoint(nil), do: nil
 
-  defp rest(%{rest: rest, id: id}),
-    do: %{rest: {rest.endpoint, Resources.hooks?(rest), Workers.desk(id)}}
+  defp start_desk(%{rest: nil}), do: :ok
 
-  defp hooks?(mount), do: mount.authorize != nil or mount.init != nil
+  defp start_desk(%{id: id, rest: rest}) do
+    {:ok, _supervisor} =
+      Supervisor.start_link([{Desk, {id, rest}}], strategy: :one_for_one, max_restarts: 1_000, max_seconds: 5)
 
-  defp limits(mount) do
-    mount
-    |> Map.take([:max_body_bytes, :max_queued_bytes, :stall_timeout])
-    |> Map.put(:message_limits, mount.limits)
+    :ok
   end
 
-  defp warn_open(%{mount: %{authorize: nil, router: router}, settings: %{ip: ip}}) do
+  defp listen(%{port: port, tls: tls, ip: ip}, stall_timeout) do
+    with {:ok, socket} <- open(tls, port, socket_options(ip, stall_timeout)), do: listener(tls, socket)
+  end
+
+  defp open(nil, port, options), do: :gen_tcp.listen(port, options)
+  defp open(tls, port, options), do: :ssl.listen(port, options ++ tls)
+
+  defp listener(nil, socket) do
+    {:ok, port} = :inet.port(socket)
+    {:ok, {:tcp, socket}, port}
+  end
+
+  defp listener(_tls, socket) do
+    {:ok, {_address, port}} = :ssl.sockname(socket)
+    {:ok, {:ssl, socket}, port}
+  end
+
+  # A client that closes its side may still read an answer.
+  defp socket_options(ip, stall_timeout) do
+    family = if tuple_size(ip) == 8, do: [:inet6], else: []
+
+    family ++
+      [
+        :binary,
+        ip: ip,
+        active: false,
+        packet: :raw,
+        nodelay: true,
+        reuseaddr: true,
+        backlog: @backlog,
+        exit_on_close: false,
+        send_timeout: stall_timeout,
+        send_timeout_close: true
+      ]
+  end
+
+  defp warn_open(%{authorize: nil, router: router}, %{ip: ip}) do
     if not loopback?(ip) do
       Logger.warning(
         "#{inspect(router)} is served on #{:inet.ntoa(ip)} without authorize: whoever reaches this address may call its tools"
@@ -283,89 +344,90 @@ defmodule McpServer.HttpServer do
     end
   end
 
-  defp warn_open(_state), do: :ok
+  defp warn_open(_mount, _settings), do: :ok
 
   defp loopback?({127, _, _, _}), do: true
   defp loopback?({0, 0, 0, 0, 0, 0, 0, 1}), do: true
   defp loopback?(_ip), do: false
 
-  # Tells the listener who answers, and new workers what it admits with.
-  defp watch(state) do
-    workers = Workers.all(state.mount.id)
-    Listener.put_workers(state.listener, List.to_tuple(workers))
-    new = for worker <- workers, not is_map_key(state.workers, worker), do: {worker, Process.monitor(worker)}
-    for {worker, _monitor} <- new, do: send(worker, {:mcp_catalog, state.catalog})
-    state = watch_desk(%{state | workers: Map.merge(state.workers, Map.new(new))}, Workers.desk(state.mount.id))
-    missing? = length(workers) < Workers.count() or (state.mount.rest != nil and state.desk == nil)
-    if missing?, do: watch_again(state), else: state
-  end
-
-  defp watch_desk(%{desk: desk} = state, desk), do: state
-  defp watch_desk(state, nil), do: %{state | desk: nil}
-
-  defp watch_desk(state, desk) do
-    Process.monitor(desk)
-    Listener.put_desk(state.listener, desk)
-    %{state | desk: desk}
-  end
-
-  # Its supervisor has a worker back in a moment.
-  defp watch_again(%{watching?: true} = state), do: state
-
-  defp watch_again(state) do
-    Process.send_after(self(), :workers, @retry_ms)
-    %{state | watching?: true}
-  end
-
   @impl true
   def handle_call(:port, _from, state), do: {:reply, state.port, state}
-  def handle_call(:stats, _from, state), do: {:reply, Listener.stats(state.listener), state}
+  def handle_call(:stats, _from, state), do: {:reply, Usage.stats(state.mount.usage), state}
 
   @impl true
+  def handle_info({:mcp_accepted, pid}, state), do: {:noreply, accepted(state, pid)}
+
   def handle_info(:refresh, state) do
     Process.send_after(self(), :refresh, @refresh_ms)
     {:noreply, refresh(state, Catalog.fetch(state.mount.router))}
   end
 
-  def handle_info(:workers, state), do: {:noreply, watch(%{state | watching?: false})}
-
-  def handle_info({:DOWN, _ref, :process, worker, _reason}, state),
-    do: {:noreply, watch_again(%{state | workers: Map.delete(state.workers, worker)})}
-
-  def handle_info({:EXIT, _pid, reason}, state), do: {:stop, reason, state}
+  def handle_info({:EXIT, pid, reason}, state), do: ended(state, pid, reason)
   def handle_info(_message, state), do: {:noreply, state}
 
+  # It has become a connection, and another waits in its place.
+  defp accepted(state, pid) do
+    acceptors = state.acceptors |> MapSet.delete(pid) |> MapSet.put(Acceptor.start(state.listener, state.mount))
+    %{state | acceptors: acceptors, connections: MapSet.put(state.connections, pid)}
+  end
+
+  defp ended(state, pid, reason) do
+    cond do
+      MapSet.member?(state.connections, pid) ->
+        {:noreply, %{state | connections: MapSet.delete(state.connections, pid)}}
+
+      MapSet.member?(state.acceptors, pid) ->
+        acceptors = state.acceptors |> MapSet.delete(pid) |> MapSet.put(Acceptor.start(state.listener, state.mount))
+        {:noreply, %{state | acceptors: acceptors}}
+
+      true ->
+        {:stop, reason, state}
+    end
+  end
+
   # The same catalogue as long as nobody compiles the router.
-  defp refresh(%{catalog: catalog} = state, catalog), do: state
+  defp refresh(%{mount: %{catalog: catalog}} = state, catalog), do: state
 
   defp refresh(state, catalog) do
-    Listener.put_catalog(state.listener, catalog)
-    for worker <- Workers.all(state.mount.id), do: send(worker, {:mcp_catalog, catalog})
-    %{state | catalog: catalog}
+    mount = served(state.mount, catalog)
+    Mount.publish(mount)
+    %{state | mount: mount}
   end
 
   @doc false
   def format_status(status), do: Outline.status(status)
 
   @impl true
-  def terminate(_reason, %{mount: mount, settings: %{drain: grace}} = state) do
-    Listener.drain(state.listener, grace)
-    for worker <- Workers.all(mount.id), do: send(worker, :mcp_http_drain)
+  def terminate(_reason, %{mount: mount, settings: %{drain: drain}} = state) do
+    close(state.listener)
+    until = System.monotonic_time(:millisecond) + drain
+    state = drain(state, until)
     Sessions.drain(mount.id)
-    wait(state.listener, System.monotonic_time(:millisecond) + grace)
-    Listener.stop(state.listener)
-    withdraw(mount)
-  end
-
-  defp withdraw(mount) do
-    Workers.leave(mount.id)
+    wait(state, until + 4 * @drain_ms)
+    # Where this process ends orderly, its links end nobody.
+    for pid <- MapSet.union(state.connections, state.acceptors), do: Process.exit(pid, :kill)
+    Desks.leave(mount.id)
     Mount.withdraw(mount.id)
   end
 
-  defp wait(listener, deadline) do
-    if Listener.stats(listener).connections > 0 and System.monotonic_time(:millisecond) < deadline do
-      Process.sleep(@retry_ms)
-      wait(listener, deadline)
+  defp close({:tcp, socket}), do: :gen_tcp.close(socket)
+  defp close({:ssl, socket}), do: :ssl.close(socket)
+
+  # Also those that have been accepted and not been heard of yet.
+  defp drain(state, until) do
+    receive do
+      {:mcp_accepted, pid} -> drain(%{state | connections: MapSet.put(state.connections, pid)}, until)
+    after
+      0 ->
+        for pid <- state.connections, do: send(pid, {:mcp_http_drain, until})
+        state
+    end
+  end
+
+  defp wait(state, deadline) do
+    if Usage.stats(state.mount.usage).connections > 0 and System.monotonic_time(:millisecond) < deadline do
+      Process.sleep(@drain_ms)
+      wait(state, deadline)
     end
   end
 end

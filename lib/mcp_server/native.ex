@@ -139,22 +139,15 @@ defmodule McpServer.Native do
   def http_priming(_id, _retry_ms), do: unloaded()
   def http_keep_alive, do: unloaded()
 
-  # The listener and its exchanges
-  def http_listen(_owner, _workers, _catalog, _policy, _raw?, _options), do: unloaded()
-  def http_set_catalog(_listener, _catalog), do: unloaded()
-  def http_set_workers(_listener, _workers), do: unloaded()
-  def http_set_desk(_listener, _desk), do: unloaded()
-  def http_drain(_listener, _grace_ms), do: unloaded()
-  def http_stop(_listener), do: unloaded()
-  def http_stats(_listener), do: unloaded()
-  def http_own(_exchange), do: unloaded()
-  def http_give(_exchange, _pid), do: unloaded()
-  def http_read_body(_exchange), do: unloaded()
-  def http_reply(_exchange, _status, _headers, _body), do: unloaded()
-  def http_stream(_exchange, _status, _headers, _first), do: unloaded()
-  def http_chunk(_exchange, _bytes), do: unloaded()
-  def http_finish(_exchange), do: unloaded()
-  def http_abort(_exchange), do: unloaded()
+  # The text of HTTP
+  def http_gate(_policy, _catalog, _limits, _hooks?, _results, _head_limits), do: unloaded()
+  def http_next(_gate, _buffer, _scanned), do: unloaded()
+  def http_next_dirty(_gate, _buffer, _scanned), do: unloaded()
+  def http_head_fields(_head), do: unloaded()
+  def http_response_head(_status, _headers, _length, _close?), do: unloaded()
+  def http_continue, do: unloaded()
+  def http_chunked(_max_bytes), do: unloaded()
+  def http_decode_chunks(_decoder, _bytes), do: unloaded()
 
   defp unloaded, do: :erlang.nif_error(:nif_not_loaded)
 end

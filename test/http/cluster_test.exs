@@ -125,10 +125,10 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
     end
 
     # How often a node was sent the body of somebody else's request.
-    defp served(vm), do: elem(HttpVm.call(vm, :erlang, :trace_info, [{Proxy, :serve, 4}, :call_count]), 1)
+    defp served(vm), do: elem(HttpVm.call(vm, :erlang, :trace_info, [{Proxy, :serve, 5}, :call_count]), 1)
 
     defp count_served(vm) do
-      HttpVm.call(vm, :erlang, :trace_pattern, [{Proxy, :serve, 4}, true, [:call_count]])
+      HttpVm.call(vm, :erlang, :trace_pattern, [{Proxy, :serve, 5}, true, [:call_count]])
       served(vm)
     end
 
@@ -193,7 +193,7 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
       on_exit(fn -> :peer.stop(peer) end)
 
       for module <- [McpServer.Http.Sessions, Proxy] do
-        form = [{:attribute, 1, :module, module}, {:attribute, 1, :export, [{:here?, 3}, {:serve, 4}]} | recorders()]
+        form = [{:attribute, 1, :module, module}, {:attribute, 1, :export, [{:here?, 3}, {:serve, 5}]} | recorders()]
         {:ok, ^module, binary} = :compile.forms(form)
         {:module, ^module} = :peer.call(peer, :code, :load_binary, [module, ~c"nowhere", binary])
       end

@@ -603,10 +603,10 @@ defmodule McpServer.HttpRestTest do
       http = HttpServers.start(:listener, resources: {"/resources", results})
       created = create!(results, 5)
       %{mount: mount} = :sys.get_state(http.pid)
-      desk = McpServer.Http.Workers.desk(mount.id)
+      desk = McpServer.Http.Desks.whereis(mount.id)
       Process.exit(desk, :kill)
       eventually(fn -> RestServers.ask(http, "GET", path(created)).status == 200 end)
-      refute McpServer.Http.Workers.desk(mount.id) == desk
+      refute McpServer.Http.Desks.whereis(mount.id) == desk
     end
 
     test "wrong options are mistakes of the caller" do

@@ -7,7 +7,7 @@ defmodule McpServer.HttpVm do
 
   import ExUnit.Callbacks, only: [on_exit: 1]
 
-  alias McpServer.Http.{Proxy, Relay}
+  alias McpServer.Http.{Exchange, Proxy}
   alias McpServer.HttpServers
   alias McpServer.Test.PlugServer
 
@@ -187,10 +187,10 @@ defmodule McpServer.HttpVm do
 
   # Runs in the VM: the status of a request that says another node has forwarded it.
   @doc false
-  def serve_forwarded(id, head) do
-    relay = Relay.new()
-    Proxy.serve(relay, id, head, "{}")
-    Relay.run(relay, fn {:reply, status, _headers, _body}, nil -> {:ok, status} end, nil)
+  def serve_forwarded(id, %{known: known} = head) do
+    exchange = Exchange.new()
+    Proxy.serve(exchange, id, Map.delete(head, :known), known, "{}")
+    receive do: ({:mcp_respond, _ref, {:reply, status, _headers, _body}} -> status)
   end
 
   # Runs in the VM, and returns once there is another scope.

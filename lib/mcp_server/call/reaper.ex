@@ -1,19 +1,25 @@
 defmodule McpServer.Call.Reaper do
   @moduledoc false
-  # Ends the calls of a connection that could not do it itself because it was killed.
+  # Cleans up behind a process that held calls and could not do it itself because it was killed: ends its calls, and
+  # gives back what it had taken of its mount.
   #
-  # A call's parent is the connection that spawned it, so nothing needs to be written down per call:
-  # when a connection is gone, its children are found among the processes.
+  # A call's parent is the process that spawned it, so nothing needs to be written down per call: when that process
+  # is gone, its children are found among all processes, once for all that were killed at the same time.
 
   use GenServer
+
+  alias McpServer.Http.Usage
 
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
-  @doc "Looks after the calls of the calling process. To say so again costs next to nothing."
-  @spec watch() :: :ok
-  def watch do
-    if :ets.insert_new(__MODULE__, {self()}), do: GenServer.cast(__MODULE__, {:watch, self()}), else: :ok
+  @doc """
+  Looks after the calling process, and what it takes of a mount. To say so again costs next to nothing.
+  """
+  @spec watch(Usage.t() | nil) :: :ok
+  def watch(account \\ nil) do
+    id = {self(), account}
+    if :ets.insert_new(__MODULE__, {id}), do: GenServer.cast(__MODULE__, {:watch, id}), else: :ok
   end
 
   @doc "Makes the table of those who are watched; the calling process owns it."
@@ -26,27 +32,49 @@ defmodule McpServer.Call.Reaper do
   # After a crash of this process, those that were watched are watched again.
   @impl true
   def init(nil) do
-    for {connection} <- :ets.tab2list(__MODULE__), do: Process.monitor(connection)
+    for {id} <- :ets.tab2list(__MODULE__), do: monitor(id)
     {:ok, nil}
   end
 
+  defp monitor({pid, _account} = id), do: :erlang.monitor(:process, pid, tag: {:gone, id})
+
   @impl true
-  def handle_cast({:watch, connection}, state) do
-    Process.monitor(connection)
+  def handle_cast({:watch, id}, state) do
+    monitor(id)
     {:noreply, state}
   end
 
   @impl true
-  def handle_info({:DOWN, _ref, :process, connection, reason}, state) do
-    :ets.delete(__MODULE__, connection)
-    if reason not in [:normal, :shutdown], do: end_calls(connection)
+  def handle_info({{:gone, id}, _ref, :process, _pid, reason}, state) do
+    killed = [id |> cleaned(reason) | others()]
+    end_calls(killed |> List.flatten() |> MapSet.new())
     {:noreply, state}
   end
 
   def handle_info(_message, state), do: {:noreply, state}
 
-  defp end_calls(connection) do
-    for pid <- Process.list(), Process.info(pid, :parent) == {:parent, connection}, do: Process.exit(pid, :kill)
+  defp others do
+    receive do
+      {{:gone, id}, _ref, :process, _pid, reason} -> [cleaned(id, reason) | others()]
+    after
+      0 -> []
+    end
+  end
+
+  # The process, where it may have left calls behind.
+  defp cleaned({pid, account} = id, reason) do
+    :ets.delete(__MODULE__, id)
+    if account, do: Usage.close(account)
+    if reason in [:normal, :shutdown], do: [], else: [pid]
+  end
+
+  defp end_calls(killed) do
+    if MapSet.size(killed) > 0 do
+      for pid <- Process.list(), {:parent, parent} <- [Process.info(pid, :parent)], MapSet.member?(killed, parent) do
+        Process.exit(pid, :kill)
+      end
+    end
+
     :ok
   end
 end

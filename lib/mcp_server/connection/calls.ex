@@ -92,8 +92,7 @@ defmodule McpServer.Connection.Calls do
   defp start(state, entry) do
     request = Session.complete(state.session, entry.request)
 
-    {pid, monitor} =
-      Call.start(state.catalog, request, conn(state, request, entry.base), state.options, shortcut(state, entry.target))
+    {pid, monitor} = Call.start(state.catalog, request, conn(state, request, entry.base), state.options)
 
     timeout = Handler.timeout(state.catalog, request, state.options.timeout)
 
@@ -114,9 +113,6 @@ defmodule McpServer.Connection.Calls do
     session = Session.place(state.session, entry.key, {:running, pid})
     arm(%{state | session: session, calls: Map.put(state.calls, pid, call)}, call.deadline)
   end
-
-  defp shortcut(_state, {:batch, _batch}), do: nil
-  defp shortcut(%{channel: {module, channel}}, lane), do: module.shortcut(channel, lane)
 
   defp conn(state, request, base) do
     if Session.stateless?(request.revision),
@@ -143,9 +139,6 @@ defmodule McpServer.Connection.Calls do
     do: Streams.open(state, call.key, call.request, call.target, filter)
 
   defp answer(state, call, {:mcp_done, _outcome, reply}), do: Replies.reply(state, call.target, reply)
-
-  defp answer(%{channel: {module, channel}} = state, call, {:mcp_answered, _outcome}),
-    do: %{state | channel: {module, module.answered(channel, call.target)}}
 
   @doc "A call's process has ended without an answer."
   @spec down(State.t(), pid(), term()) :: State.t()

@@ -67,15 +67,6 @@ defmodule McpServer.Connection.Channel do
   @doc "Whether a request to the client can get through at the lane, now or when it comes back."
   @callback reachable?(channel :: struct(), lane()) :: boolean()
 
-  @typedoc "A way to answer a call from its own process: `module.answer(way, reply)`."
-  @type shortcut :: {module(), way :: term()} | nil
-
-  @doc "How the call of a lane may answer past the connection, `nil` where it may not."
-  @callback shortcut(channel :: struct(), lane()) :: shortcut()
-
-  @doc "The call of a lane has taken its `shortcut/2`: nothing more goes out there."
-  @callback answered(channel :: struct(), lane()) :: struct()
-
   @doc "What tells a request from all others in flight: its id, and the lane where lanes have different peers."
   @callback key(channel :: struct(), lane(), Request.id()) :: term()
 

@@ -14,12 +14,6 @@ defmodule McpServer.Connection.OneLane do
       def reachable?(_channel, _lane), do: true
 
       @impl true
-      def shortcut(_channel, _lane), do: nil
-
-      @impl true
-      def answered(channel, _lane), do: channel
-
-      @impl true
       def key(_channel, _lane, id), do: id
 
       # What is left of the last messages is given back when nothing comes any more.

@@ -3,13 +3,20 @@ defmodule McpServer.Connection.Report do
   # What `McpServer.Telemetry` says of a connection and its calls. Nothing is put together for an event
   # that nobody can receive.
 
-  alias McpServer.Connection.{Calls, State}
-  alias McpServer.Dispatch
+  alias McpServer.{Catalog, Dispatch, Request}
+  alias McpServer.Connection.State
   alias McpServer.Dispatch.{Failure, Handler}
   alias McpServer.Telemetry
 
+  @typedoc "Where a call or a peer is served: the state of a connection, or as much of it as is told."
+  @type source ::
+          State.t() | %{router: module(), catalog: Catalog.t(), transport: atom(), revision: String.t() | nil}
+
+  @typedoc "What is told of a call."
+  @type call :: %{:request => Request.t(), :started_at => integer(), optional(atom()) => term()}
+
   @doc "A call has started; it was admitted at `since` (native time), and its arguments fit after those repairs."
-  @spec started(State.t(), Calls.call(), [McpServer.Schema.Validator.repair()], integer()) :: :ok
+  @spec started(source(), call(), [McpServer.Schema.Validator.repair()], integer()) :: :ok
   def started(state, call, repairs, since) do
     if Telemetry.enabled?() do
       measurements = %{
@@ -33,7 +40,7 @@ defmodule McpServer.Connection.Report do
     do: Telemetry.execute([:arguments, :repaired], %{count: length(kinds)}, Map.put(about, :kinds, Enum.uniq(kinds)))
 
   @doc "A call has ended."
-  @spec ended(State.t(), Calls.call(), Dispatch.outcome() | :cancelled) :: :ok
+  @spec ended(source(), call(), Dispatch.outcome() | :cancelled) :: :ok
   def ended(state, call, outcome) do
     if Telemetry.enabled?() do
       now = System.monotonic_time()
@@ -56,10 +63,16 @@ defmodule McpServer.Connection.Report do
   defp ending(_call, {kind, _what}) when kind in [:subscribe, :listen], do: {:stop, %{outcome: :ok}}
   defp ending(_call, outcome), do: {:stop, %{outcome: outcome}}
 
-  defp about(%{channel: {channel, _}} = state, call) do
+  defp transport(%{transport: transport}), do: transport
+  defp transport(%{channel: {channel, _}}), do: channel.transport()
+
+  defp revision(%{revision: revision}), do: revision
+  defp revision(%{session: session}), do: session.revision
+
+  defp about(state, call) do
     %{
       router: state.router,
-      transport: channel.transport(),
+      transport: transport(state),
       revision: call.request.revision,
       method: call.request.method,
       kind: call.request.kind,
@@ -72,18 +85,18 @@ defmodule McpServer.Connection.Report do
   def session_started(state), do: peer(state, [:session, :start], %{system_time: System.system_time()})
 
   @doc "An event about the peer."
-  @spec peer(State.t(), [atom()], map(), map()) :: :ok
-  def peer(%{channel: {channel, _}} = state, event, measurements, metadata \\ %{}) do
-    about = %{router: state.router, transport: channel.transport(), revision: state.session.revision}
+  @spec peer(source(), [atom()], map(), map()) :: :ok
+  def peer(state, event, measurements, metadata \\ %{}) do
+    about = %{router: state.router, transport: transport(state), revision: revision(state)}
     Telemetry.execute(event, measurements, Map.merge(about, metadata))
   end
 
   @doc "Something of the peer's or of a handler's was dropped."
-  @spec discarded(State.t(), atom()) :: :ok
+  @spec discarded(source(), atom()) :: :ok
   def discarded(state, what), do: peer(state, [:discarded], %{count: 1}, %{what: what})
 
   @doc "Writes the log line of a call that could not do it itself."
-  @spec log(State.t(), Calls.call(), Failure.t()) :: :ok
+  @spec log(source(), call(), Failure.t()) :: :ok
   def log(state, call, failure) do
     name = "#{call.request.method} #{inspect(Handler.name(state.catalog, call.request))}"
     # Not here: a log whose reader is slow must not hold up the connection.

@@ -34,8 +34,8 @@ defmodule McpServer.DualResponse.Plug do
   @compile {:no_warn_undefined, Plug.Conn}
 
   alias McpServer.DualResponse.Rest
-  alias McpServer.Http.{Desk, Desks, Exchange, Relay}
-  alias McpServer.HttpPlug.{Answer, Body, Head}
+  alias McpServer.Http.{Desk, Desks, Exchange}
+  alias McpServer.HttpPlug.{Answer, Body, Head, Sink}
   alias McpServer.Results
 
   @doc """
@@ -103,27 +103,18 @@ defmodule McpServer.DualResponse.Plug do
   defp answer(_rest, nil, _wanted, _selection, conn), do: send_whole(conn, Results.dual_refuse(:overloaded, 1))
 
   defp answer(rest, desk, wanted, selection, conn) do
-    exchange = Relay.new()
+    exchange = Exchange.new()
+    Desk.answer(desk, exchange, wanted, selection, caller(rest, conn))
+    sink = Sink.new(conn, %{id: {__MODULE__, rest.server}, usage: Desks.usage()})
 
-    with :ok <- Exchange.give(exchange, desk) do
-      Desk.answer(desk, exchange, wanted, selection, caller(rest, conn))
-      exchange |> Relay.run(&execute/2, conn) |> Plug.Conn.halt()
-    else
-      :gone -> answer(rest, nil, wanted, selection, conn)
-    end
+    %Sink{conn: conn} =
+      Exchange.run(exchange, sink, desk, %{answer: fn -> Results.dual_refuse(:internal_error) end, stream: :cut})
+
+    Plug.Conn.halt(conn)
   end
 
   defp caller(%{identify: nil, authorize: nil}, _conn), do: nil
   defp caller(_rest, conn), do: conn
-
-  # A stream that just ended would pass for the whole.
-  defp execute({:fail, _reason}, %{state: :chunked} = conn), do: cut(conn)
-  defp execute({:fail, _reason}, conn), do: {:ok, send_whole(conn, Results.dual_refuse(:internal_error))}
-  defp execute(command, conn), do: Answer.execute(command, conn)
-
-  # Cowboy ends the body of a process that was killed as if it were whole; the process of the connection is another one.
-  defp cut(%{adapter: {Plug.Cowboy.Conn, %{pid: pid, version: :"HTTP/1.1"}}}), do: Process.exit(pid, :kill)
-  defp cut(_conn), do: Process.exit(self(), :kill)
 
   defp send_whole(conn, {status, headers, body}),
     do: conn |> Answer.send_whole(status, headers, body) |> Plug.Conn.halt()

@@ -1,43 +1,34 @@
 defmodule McpServer.Http.Channel do
   @moduledoc false
-  # HTTP requests as a connection's channel: each is a lane, `:channel` is a session's own stream.
-  #
-  # Two kinds of connections have one. A session's (session era) belongs to one client, whose streams it
-  # keeps for resumption. A shared one serves requests of the stateless era, each for itself.
+  # A session's HTTP requests as a connection's channel (session era): each is a lane, `:channel` is the session's own
+  # stream. They all belong to one client, whose streams are kept for resumption.
 
   @behaviour McpServer.Connection.Channel
 
-  alias McpServer.Catalog
   alias McpServer.Connection.Timer
-  alias McpServer.Http.{Exchange, Ingress, Lane, Lanes, Listener, Mount, Relay, Sessions, Workers}
-  alias McpServer.Protocol.{HTTP, Outcome}
+  alias McpServer.Http.{Exchange, Lane, Lanes, Mount, Sessions}
+  alias McpServer.Protocol.HTTP
 
-  @enforce_keys [:mount, :lanes]
-  defstruct [:mount, :lanes, :session, :timer, :seen_at, :catalog]
+  @enforce_keys [:mount, :lanes, :session]
+  defstruct [:mount, :lanes, :session, :timer, :seen_at]
 
   @typedoc """
-  * `:session` – `nil` for a shared connection, else what is fixed for a session
+  * `:session` – what is fixed for a session
   * `:timer` – when something is due, and the timer for it
   * `:seen_at` – when the client last asked for something (`Lane.now/0`)
   """
   @type t :: %__MODULE__{
           mount: Mount.t(),
           lanes: Lanes.t(),
-          session: %{id: String.t(), revision: String.t(), account: McpServer.Http.Replay.account()} | nil,
+          session: %{id: String.t(), revision: String.t(), account: McpServer.Http.Replay.account()},
           timer: Timer.t(),
-          seen_at: integer(),
-          catalog: Catalog.t() | nil
+          seen_at: integer()
         }
 
   # Streams can be resumed by event id from 2025-03-26 on; from 2025-11-25 on they begin with one.
   @primed_since "2025-11-25"
 
   @impl true
-  def open(%{mount: mount, session: nil, number: number}) do
-    Workers.enter(mount.id, number)
-    {:ok, %__MODULE__{mount: mount, lanes: Lanes.new(), seen_at: 0}}
-  end
-
   def open(%{mount: mount, session: session}) do
     Process.send_after(self(), :mcp_http_lifetime, mount.session_lifetime)
     Process.send_after(self(), :mcp_http_idle, mount.idle_timeout)
@@ -47,32 +38,11 @@ defmodule McpServer.Http.Channel do
   @impl true
   def event(channel, {:mcp_http_request, exchange, outcome, origin}) do
     with_exchange(channel, exchange, fn channel, exchange ->
-      {lane, channel} = add(channel, exchange, outcome, origin.events?)
+      {lane, channel} = add(channel, exchange, origin.events?)
       {[{:admitted, lane, outcome, origin}], channel}
     end)
   end
 
-  # The listener gives the exchange to whom it announces it.
-  def event(channel, {:mcp_http, ref, {:request, fields, events?}}) do
-    outcome = Outcome.of({:request, fields})
-    {lane, channel} = add(channel, Listener.exchange(ref), outcome, events?)
-    {[{:admitted, lane, outcome, origin(channel)}], channel}
-  end
-
-  # What needs the user's code or a session is not done here: one slow request must not hold up the others.
-  def event(channel, {:mcp_http, ref, {:open, _reply, _fields} = opened}) do
-    {mount, exchange} = {channel.mount, Listener.exchange(ref)}
-    Ingress.start(exchange, fn -> Ingress.open(mount, exchange, Outcome.of(opened)) end)
-    {[], channel}
-  end
-
-  def event(channel, {:mcp_http, ref, {:head, screened, facts, head}, body}) do
-    {mount, exchange} = {channel.mount, Listener.exchange(ref)}
-    Ingress.start(exchange, fn -> Ingress.serve_native(mount, exchange, {screened, facts}, head, body) end)
-    {[], channel}
-  end
-
-  def event(channel, {:mcp_catalog, catalog}), do: {[], %{channel | catalog: catalog}}
   def event(channel, {:mcp_http_listen, exchange, last_event}), do: listen(channel, exchange, last_event)
 
   def event(%{session: %{}} = channel, {:mcp_http_forget, bytes}),
@@ -111,37 +81,23 @@ defmodule McpServer.Http.Channel do
     end
   end
 
-  # A listener admits with the catalogue it was given; while developing that can be older than the code.
-  defp origin(channel) do
-    catalog = channel.catalog || Catalog.fetch(channel.mount.router)
-    %{catalog: catalog, base: Mount.base(channel.mount), bytes: 0}
-  end
-
-  defp add(channel, exchange, outcome, events?) do
+  defp add(channel, exchange, events?) do
     {number, lanes} = Lanes.number(channel.lanes)
-    lane = lane(channel, number, exchange, events?, quiet_ms(channel, exchange, outcome))
+    lane = lane(channel, number, exchange, events?)
     {number, arm(%{channel | lanes: Lanes.put(lanes, number, lane)}, Lane.due(lane, channel.mount))}
   end
 
-  # A plug learns that its client has gone only from writing. Whose call ends with it asks more often.
-  defp quiet_ms(%{session: nil, mount: mount}, %{module: Relay}, {:request, %{kind: kind}}) when kind != :listen,
-    do: min(mount.disconnect_check, mount.keep_alive)
-
-  defp quiet_ms(channel, _exchange, _outcome), do: channel.mount.keep_alive
-
-  defp lane(channel, number, exchange, events?, quiet_ms) do
-    lane = %Lane{
+  defp lane(channel, number, exchange, events?) do
+    %Lane{
       number: number,
       exchange: exchange,
       events?: events?,
       since: Lane.now(),
-      quiet_ms: quiet_ms,
-      max_queued: channel.mount.max_queued_bytes
+      quiet_ms: channel.mount.keep_alive,
+      max_queued: channel.mount.max_queued_bytes,
+      replay: Lanes.replay(channel.mount, channel.session.account),
+      primes?: primes?(channel)
     }
-
-    if channel.session,
-      do: %{lane | replay: Lanes.replay(channel.mount, channel.session.account), primes?: primes?(channel)},
-      else: lane
   end
 
   defp primes?(channel), do: channel.session.revision >= @primed_since
@@ -160,7 +116,7 @@ defmodule McpServer.Http.Channel do
     case Lanes.fetch(channel.lanes, :channel) do
       {:ok, %{exchange: attached}} when attached != nil -> {:error, :taken}
       {:ok, lane} -> {:ok, :channel, Lane.open_anew(lane, exchange)}
-      :error -> {:ok, :channel, Lane.open(lane(channel, 0, exchange, true, channel.mount.keep_alive))}
+      :error -> {:ok, :channel, Lane.open(lane(channel, 0, exchange, true))}
     end
   end
 
@@ -192,9 +148,7 @@ defmodule McpServer.Http.Channel do
     {if(writable?, do: [{:writable, key}], else: []), keep(channel, key, after_it)}
   end
 
-  # In the session era the request goes on and its client may come back; in the stateless era this is how a
-  # client cancels.
-  defp left(%{session: nil} = channel, key), do: {[{:gone, key}], %{channel | lanes: Lanes.drop(channel.lanes, key)}}
+  # The request goes on, and its client may come back.
   defp left(channel, key), do: {[{:writable, key}], channel}
 
   defp closed_by_peer(channel, ref) do
@@ -300,38 +254,15 @@ defmodule McpServer.Http.Channel do
     end)
   end
 
-  # Only where the first thing to say is the answer. A session has to know of an answer before its client does,
-  # who may use the id again.
   @impl true
-  def shortcut(%{session: nil} = channel, key) do
-    case Lanes.fetch(channel.lanes, key) do
-      {:ok, %{phase: :waiting, exchange: %{module: Listener} = exchange}} -> {__MODULE__, exchange}
-      _other -> nil
-    end
-  end
-
-  def shortcut(_channel, _key), do: nil
-
-  @doc "Answers from the process of the call."
-  @spec answer(Exchange.t(), iodata()) :: :ok | :closed
-  def answer(exchange, reply), do: Exchange.reply(exchange, 200, Mount.json(), reply)
-
-  @impl true
-  def answered(channel, key), do: %{channel | lanes: Lanes.drop(channel.lanes, key)}
-
-  # In a shared connection the same id can come from any number of clients.
-  @impl true
-  def key(%{session: nil}, lane, id), do: {lane, id}
   def key(_channel, _lane, id), do: id
 
   @impl true
-  def idle?(%{session: nil}), do: false
   def idle?(channel), do: not Lanes.waiting?(channel.lanes)
 
   @impl true
   def closed(channel, reason) do
-    ended? = channel.session != nil and reason == :closed
-    {status, headers, body} = HTTP.answer(if ended?, do: :session_not_found, else: :shutting_down)
+    {status, headers, body} = HTTP.answer(if reason == :closed, do: :session_not_found, else: :shutting_down)
     Lanes.each(channel.lanes, &Lane.close(&1, headers, status, body))
     refuse_late(status, headers, body)
   end

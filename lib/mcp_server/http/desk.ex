@@ -7,8 +7,8 @@ defmodule McpServer.Http.Desk do
 
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Options, Pages, Rows}
-  alias McpServer.Http.{Exchange, Listener, RowStream, Workers}
-  alias McpServer.{HttpRequest, Outline, Results}
+  alias McpServer.Http.{Desks, Exchange, RowStream}
+  alias McpServer.{Outline, Results}
 
   # A resource with its sample fits into this, so that finding one costs no garbage collection.
   @heap_words 4_181
@@ -52,19 +52,13 @@ defmodule McpServer.Http.Desk do
   def init({id, rest}) do
     # The processes are linked to this one, so that none outlives it; how they end is told by their exits.
     Process.flag(:trap_exit, true)
-    Workers.enter(id, :desk)
+    Desks.enter(id)
     Options.warn_open(rest)
     rest = %{rest | pages: Pages.new(rest.max_page_bytes)}
     {:ok, %{rest: rest, entries: %{}, pids: %{}, ticking?: false}}
   end
 
-  # The listener has made this process the owner of the exchange already.
   @impl true
-  def handle_info({:mcp_rest, ref, wanted, selection, head}, state) do
-    caller = head && HttpRequest.new(head)
-    {:noreply, take(state, Listener.exchange(ref), wanted, selection, caller)}
-  end
-
   def handle_info({:mcp_rest_request, exchange, wanted, selection, caller}, state) do
     {:ok, exchange} = Exchange.own(exchange)
     {:noreply, take(state, exchange, wanted, selection, caller)}

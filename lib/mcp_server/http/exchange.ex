@@ -1,56 +1,165 @@
 defmodule McpServer.Http.Exchange do
   @moduledoc false
-  # One HTTP request that waits for its response: a finished answer, or a stream of events. Two servers
-  # carry them out: the native listener, and the process of a plug (`McpServer.Http.Relay`).
+  # One HTTP request whose response somebody else gives: a session, the dispatcher of stored results, or another node.
   #
-  # Whoever owns an exchange is told `{:mcp_exchange, ref, {:sent, bytes}}` when bytes of a stream have
-  # reached the socket, and `{:mcp_exchange, ref, :closed}` when the peer is gone or takes no more.
+  # The process that holds the request carries the exchange out: its owner sends commands, and the process executes them
+  # on its sink. The owner is told `{:mcp_exchange, ref, {:sent, bytes}}` when bytes of a stream have been taken,
+  # and `{:mcp_exchange, ref, :closed}` when the peer is gone or takes no more.
 
-  @enforce_keys [:module, :ref]
-  defstruct [:module, :ref, :pid, :monitor]
+  alias McpServer.Http.{Sink, Usage}
+  alias McpServer.Protocol.HTTP
 
-  @typedoc "`:pid` is the process that carries the exchange out, where there is one, and `:monitor` its owner's."
-  @type t :: %__MODULE__{module: module(), ref: reference(), pid: pid() | nil, monitor: reference() | nil}
-  @type headers :: [{String.t(), String.t()}]
+  @enforce_keys [:ref, :pid]
+  defstruct [:ref, :pid, :monitor]
 
-  @callback own(t()) :: {:ok, t()} | :closed
-  @callback give(t(), pid()) :: :ok | :closed | :gone
-  @callback reply(t(), status :: pos_integer(), headers(), iodata()) :: :ok | :closed
-  @callback stream(t(), status :: pos_integer(), headers(), iodata()) :: :ok | :closed
-  @callback chunk(t(), iodata()) :: :ok | :closed
-  @callback finish(t()) :: :ok
-  @callback abort(t()) :: :ok
+  @typedoc "`:pid` is the process that carries the exchange out, `:monitor` its owner's."
+  @type t :: %__MODULE__{ref: reference(), pid: pid(), monitor: reference() | nil}
+
+  @typedoc """
+  What the peer gets when nobody is left to answer: an answer, or, once a stream has begun, its end. A stream whose
+  contents do not say that something is missing is cut.
+  """
+  @type failure :: %{answer: (() -> HTTP.answer()), stream: :finish | :cut}
+
+  # An owner that has not answered an exchange it was given never will.
+  @owner_ms 15_000
+
+  @doc "An exchange that the calling process carries out."
+  @spec new() :: t()
+  def new, do: %__MODULE__{ref: make_ref(), pid: self()}
+
+  @doc """
+  Executes the commands of `owner`, which knows of the exchange, until the exchange is over.
+
+  `on_failure` gives the answer where the owner ends without one.
+  """
+  @spec run(t(), Sink.t(), owner :: pid() | nil, failure()) :: Sink.t()
+  def run(%__MODULE__{ref: ref}, sink, owner, on_failure) do
+    Usage.take(sink.account, :exchanges, 1, :infinity)
+    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, on_failure: on_failure}
+    sink = await(exchange, Sink.forget(sink))
+    Usage.give(sink.account, :exchanges, 1)
+    sink
+  end
+
+  defp monitor(nil), do: nil
+  defp monitor(pid), do: :erlang.monitor(:process, pid, tag: :mcp_down)
+
+  defp await(%{ref: ref, monitor: monitor} = exchange, sink) do
+    case Sink.next(sink, due(exchange)) do
+      {{:mcp_respond, ^ref, command}, sink} -> execute(command, exchange, sink)
+      {{:mcp_down, ^monitor, :process, _pid, _reason}, sink} -> fail(exchange, sink)
+      {:timeout, sink} -> fail(exchange, sink)
+      {:closed, sink} -> closed(exchange, sink)
+      {message, sink} -> pass(message, exchange, sink)
+    end
+  end
+
+  defp due(%{monitor: nil}), do: Sink.now() + @owner_ms
+  defp due(_owned), do: :infinity
+
+  defp pass(message, exchange, sink) do
+    Sink.discard(message)
+    await(exchange, sink)
+  end
+
+  defp execute({:own, owner}, exchange, sink) do
+    demonitor(exchange)
+    await(%{exchange | owner: owner, monitor: monitor(owner)}, sink)
+  end
+
+  defp execute({:reply, _status, _headers, _body}, %{begun?: true} = exchange, sink), do: await(exchange, sink)
+
+  defp execute({:reply, status, headers, body}, exchange, sink) do
+    demonitor(exchange)
+    Sink.reply(sink, status, headers, body)
+  end
+
+  defp execute({:stream, status, headers, first}, exchange, sink),
+    do: written(Sink.stream(sink, status, headers, first), first, %{exchange | begun?: true})
+
+  defp execute({:chunk, bytes}, exchange, sink), do: written(Sink.chunk(sink, bytes), bytes, exchange)
+
+  defp execute(:finish, exchange, sink) do
+    demonitor(exchange)
+    if exchange.begun?, do: Sink.finish(sink), else: unanswered(exchange, sink)
+  end
+
+  defp execute(:abort, exchange, sink) do
+    demonitor(exchange)
+    Sink.cut(sink)
+  end
+
+  defp written({:ok, sink}, bytes, exchange) do
+    send(exchange.owner, {:mcp_exchange, exchange.ref, {:sent, IO.iodata_length(bytes)}})
+    await(exchange, sink)
+  end
+
+  defp written({:closed, sink}, _bytes, exchange), do: closed(exchange, sink)
+
+  defp closed(exchange, sink) do
+    demonitor(exchange)
+    if exchange.owner, do: send(exchange.owner, {:mcp_exchange, exchange.ref, :closed})
+    sink
+  end
+
+  defp fail(%{begun?: true, on_failure: %{stream: how}} = exchange, sink) do
+    demonitor(exchange)
+    if how == :cut, do: Sink.cut(sink), else: Sink.finish(sink)
+  end
+
+  defp fail(exchange, sink) do
+    demonitor(exchange)
+    unanswered(exchange, sink)
+  end
+
+  defp unanswered(exchange, sink) do
+    {status, headers, body} = exchange.on_failure.answer.()
+    Sink.reply(sink, status, headers, body)
+  end
+
+  defp demonitor(%{monitor: nil}), do: true
+  defp demonitor(%{monitor: monitor}), do: Process.demonitor(monitor, [:flush])
 
   @doc "From now on the calling process is told what becomes of the exchange, and answers it."
   @spec own(t()) :: {:ok, t()} | :closed
-  def own(%__MODULE__{module: module} = exchange), do: module.own(exchange)
-
-  @doc """
-  From now on `pid` is who answers, though it does not know it yet. Whatever ends it, the peer gets an answer.
-  `:gone` when it is no more.
-  """
-  @spec give(t(), pid()) :: :ok | :closed | :gone
-  def give(%__MODULE__{module: module} = exchange, pid), do: module.give(exchange, pid)
+  def own(%__MODULE__{ref: ref, pid: pid} = exchange) do
+    monitor = :erlang.monitor(:process, pid, tag: {:mcp_exchange_down, ref})
+    tell(exchange, {:own, self()})
+    {:ok, %{exchange | monitor: monitor}}
+  end
 
   @doc "The whole response at once."
-  @spec reply(t(), pos_integer(), headers(), iodata()) :: :ok | :closed
-  def reply(%__MODULE__{module: module} = exchange, status, headers, body),
-    do: module.reply(exchange, status, headers, body)
+  @spec reply(t(), pos_integer(), Sink.headers(), iodata()) :: :ok
+  def reply(exchange, status, headers, body), do: leave(exchange, {:reply, status, headers, body})
 
   @doc "Opens a stream, its first bytes in the same write as its head."
-  @spec stream(t(), pos_integer(), headers(), iodata()) :: :ok | :closed
-  def stream(%__MODULE__{module: module} = exchange, status, headers, first),
-    do: module.stream(exchange, status, headers, first)
+  @spec stream(t(), pos_integer(), Sink.headers(), iodata()) :: :ok
+  def stream(exchange, status, headers, first), do: tell(exchange, {:stream, status, headers, first})
 
-  @doc "More bytes of a stream. Never blocks: what is not sent yet is queued, and counted by the owner."
-  @spec chunk(t(), iodata()) :: :ok | :closed
-  def chunk(%__MODULE__{module: module} = exchange, bytes), do: module.chunk(exchange, bytes)
+  @doc "More bytes of a stream. Never blocks: the owner counts what has not been taken yet."
+  @spec chunk(t(), iodata()) :: :ok
+  def chunk(exchange, bytes), do: tell(exchange, {:chunk, bytes})
 
   @doc "Ends a stream once everything is sent."
   @spec finish(t()) :: :ok
-  def finish(%__MODULE__{module: module} = exchange), do: module.finish(exchange)
+  def finish(exchange), do: leave(exchange, :finish)
 
-  @doc "Cuts the connection: the peer takes nothing, or must not get the rest."
+  @doc "Cuts the connection: the peer takes nothing. Its process may hang in a write."
   @spec abort(t()) :: :ok
-  def abort(%__MODULE__{module: module} = exchange), do: module.abort(exchange)
+  def abort(%__MODULE__{pid: pid}) do
+    Process.exit(pid, :kill)
+    :ok
+  end
+
+  # The process may serve further requests; this one no longer depends on it.
+  defp leave(%__MODULE__{monitor: monitor} = exchange, command) do
+    if monitor, do: Process.demonitor(monitor, [:flush])
+    tell(exchange, command)
+  end
+
+  defp tell(%__MODULE__{ref: ref, pid: pid}, command) do
+    send(pid, {:mcp_respond, ref, command})
+    :ok
+  end
 end

@@ -5,7 +5,7 @@ defmodule McpServer.Http.Lane do
   #
   # A request is answered with JSON if its answer is the first thing there is to say, and else with a stream.
 
-  alias McpServer.Http.{Exchange, Mount, Replay}
+  alias McpServer.Http.{Exchange, Mount, Replay, Sink}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:number, :exchange, :events?, :since, :quiet_ms]
@@ -140,10 +140,8 @@ defmodule McpServer.Http.Lane do
   defp start(%{phase: :waiting} = lane, first) do
     streaming = %{lane | phase: :streaming, queued: IO.iodata_length(first), moved_at: now()}
 
-    case Exchange.stream(lane.exchange, 200, HTTP.event_stream_headers(), first) do
-      :ok -> streaming
-      :closed -> leave(streaming)
-    end
+    :ok = Exchange.stream(lane.exchange, 200, HTTP.event_stream_headers(), first)
+    streaming
   end
 
   # A first event tells the client where to resume; without one, a comment shows that the stream is open.
@@ -151,10 +149,8 @@ defmodule McpServer.Http.Lane do
   defp opening(_lane), do: HTTP.keep_alive()
 
   defp send_bytes(%{phase: :streaming, queued: queued, max_queued: most} = lane, bytes) when queued < most do
-    case Exchange.chunk(lane.exchange, bytes) do
-      :ok -> count(lane, IO.iodata_length(bytes))
-      :closed -> leave(lane)
-    end
+    :ok = Exchange.chunk(lane.exchange, bytes)
+    count(lane, IO.iodata_length(bytes))
   end
 
   # A client that leaves that much lying is cut off.
@@ -227,7 +223,7 @@ defmodule McpServer.Http.Lane do
   def due(_lane, _mount), do: nil
 
   @doc "The connection ends: whoever waits is told so."
-  @spec close(t(), Exchange.headers(), pos_integer(), iodata()) :: :ok
+  @spec close(t(), Sink.headers(), pos_integer(), iodata()) :: :ok
   def close(%{exchange: nil}, _headers, _status, _body), do: :ok
 
   def close(%{phase: :waiting} = lane, headers, status, body) do

@@ -4,6 +4,7 @@ defmodule McpServer.Http.Mount do
   # Both servers have the same options; `McpServer.HttpServer` documents them.
 
   alias McpServer.Connection.Options
+  alias McpServer.Http.Usage
   alias McpServer.{Conn, JSON, Limit}
   alias McpServer.Protocol.HTTP
 
@@ -16,6 +17,12 @@ defmodule McpServer.Http.Mount do
     :init,
     :options,
     :limits,
+    :bounds,
+    :places,
+    :usage,
+    :sockets,
+    :gate,
+    :catalog,
     :rest,
     :name,
     assigns: %{},
@@ -33,9 +40,19 @@ defmodule McpServer.Http.Mount do
     stall_timeout: 30_000,
     disconnect_check: 1_000,
     max_requests: 1_000,
-    max_listeners: 20_000
+    max_listeners: 20_000,
+    max_hooks: 1_000
   ]
 
+  @typedoc """
+  Beside the options:
+
+  * `:bounds` – of calls, `:limits` – of messages, as the core takes them
+  * `:places` – how many calls and streams there may be at once
+  * `:usage` – what is in use of them
+  * `:sockets`, `:gate`, `:catalog` – of the own server: the limits of its sockets, what reads its requests, and the
+    catalogue that they are admitted with
+  """
   @type t :: %__MODULE__{}
 
   # What is counted, or the most that it can be.
@@ -55,7 +72,8 @@ defmodule McpServer.Http.Mount do
     stall_timeout: :milliseconds,
     disconnect_check: :milliseconds,
     max_requests: :count,
-    max_listeners: :count
+    max_listeners: :count,
+    max_hooks: :count
   }
   @counts Map.keys(@units)
   @policy [:path, :allowed_hosts, :allowed_origins, :resource_metadata, :sessions]
@@ -119,8 +137,19 @@ defmodule McpServer.Http.Mount do
     {policy, own} = Keyword.split(own, @policy)
     {name, own} = Keyword.pop(own, :mount_name, name(id, policy[:path]))
     mount = struct!(%__MODULE__{id: id, router: own[:router], policy: nil, options: bounds, name: name}, own)
-    %{mount | policy: policy(Map.new(policy), mount), limits: Options.message_limits(bounds)}
+    {calls, []} = Options.split(Keyword.drop(bounds, [:max_calls, :max_streams]))
+
+    %{
+      mount
+      | policy: policy(Map.new(policy), mount),
+        limits: Options.message_limits(bounds),
+        bounds: calls,
+        places: %{calls: places(mount.max_requests), streams: places(mount.max_listeners)},
+        usage: Usage.new()
+    }
   end
+
+  defp places(for_each), do: for_each * System.schedulers_online()
 
   # The same on every node, whatever its ports and processes are.
   defp name({:plug, _options}, path), do: "plug #{path}"
@@ -149,6 +178,25 @@ defmodule McpServer.Http.Mount do
   @doc "Lets the mount be found by its id, from any process, without a copy."
   @spec publish(t()) :: :ok
   def publish(%__MODULE__{id: id} = mount), do: :persistent_term.put({__MODULE__, id}, mount)
+
+  @doc "The mount with the id; where there is none yet, that of options which `options!/1` has checked."
+  @spec ensure(term(), keyword()) :: t()
+  def ensure(id, options) do
+    case fetch(id) do
+      {:ok, mount} -> mount
+      :error -> :global.trans({{__MODULE__, id}, self()}, fn -> make(id, options) end, [node()])
+    end
+  end
+
+  # One after the other: requests that come first at the same time want the same mount.
+  defp make(id, options) do
+    with :error <- fetch(id) do
+      mount = new(id, options)
+      publish(mount)
+      {:ok, mount}
+    end
+    |> elem(1)
+  end
 
   @doc "Takes a mount back that is served no longer."
   @spec withdraw(term()) :: :ok

@@ -3,7 +3,8 @@ defmodule McpServer.Http.Resources do
   # The `resources:` of `McpServer.HttpServer`: stored results beside the messages, on the same listener.
 
   alias McpServer.DualResponse.Rest
-  alias McpServer.Http.Mount
+  alias McpServer.Http.{Desk, Desks, Exchange, Mount, Sink}
+  alias McpServer.{HttpRequest, Results}
   alias McpServer.Protocol.HTTP
 
   @doc """
@@ -59,7 +60,49 @@ defmodule McpServer.Http.Resources do
     end
   end
 
-  @doc "Whether a hook has to see the heads of requests."
-  @spec hooks?(Rest.t()) :: boolean()
-  def hooks?(%{identify: identify, authorize: authorize}), do: identify != nil or authorize != nil
+  @doc "Serves a request for a stored result; its head is still to be judged."
+  @spec serve(Mount.t(), Sink.t()) :: Sink.t()
+  def serve(%{rest: rest, id: id}, sink) do
+    head = Sink.head(sink)
+
+    with {:ok, wanted} <- Results.dual_screen(rest.endpoint, head),
+         {:ok, selection, sink} <- select(rest, wanted, sink) do
+      answer(Desks.whereis(id), wanted, selection, caller(rest, head), sink)
+    else
+      {:answer, status, headers, body} -> Sink.reply(sink, status, headers, body)
+      {:refused, answer, sink} -> reply(sink, answer)
+      {:closed, sink} -> sink
+    end
+  end
+
+  defp select(rest, {:fetch, _id, _form, _capability} = wanted, sink) do
+    case Sink.read_body(sink, rest.max_body_bytes) do
+      {:ok, body, sink} -> selected(Rest.select(rest, wanted, body), sink)
+      {:error, :closed, sink} -> {:closed, sink}
+      {:error, reason, sink} -> {:refused, refusal(reason, rest), sink}
+    end
+  end
+
+  defp select(_rest, _wanted, sink), do: {:ok, nil, sink}
+
+  defp selected({:ok, selection}, sink), do: {:ok, selection, sink}
+  defp selected({:answer, status, headers, body}, sink), do: {:refused, {status, headers, body}, sink}
+
+  defp refusal(:too_large, rest), do: Results.dual_refuse(:payload_too_large, rest.max_body_bytes)
+  defp refusal(:malformed, _rest), do: Results.dual_refuse(:malformed)
+  defp refusal(:full, _rest), do: Results.dual_refuse(:overloaded, 1)
+  defp refusal(:timeout, _rest), do: Results.dual_refuse(:request_timeout)
+
+  defp caller(%{identify: nil, authorize: nil}, _head), do: nil
+  defp caller(_rest, head), do: HttpRequest.new(head)
+
+  defp answer(nil, _wanted, _selection, _caller, sink), do: reply(sink, Results.dual_refuse(:overloaded, 1))
+
+  defp answer(desk, wanted, selection, caller, sink) do
+    exchange = Exchange.new()
+    Desk.answer(desk, exchange, wanted, selection, caller)
+    Exchange.run(exchange, sink, desk, %{answer: fn -> Results.dual_refuse(:internal_error) end, stream: :cut})
+  end
+
+  defp reply(sink, {status, headers, body}), do: Sink.reply(sink, status, headers, body)
 end

@@ -7,14 +7,14 @@ defmodule McpServer.Http.RowStream do
 
   alias McpServer.Dispatch.Failure
   alias McpServer.DualResponse.Rest
-  alias McpServer.Http.{Desk, Exchange}
+  alias McpServer.Http.{Desk, Exchange, Sink}
   alias McpServer.Limit
 
   # What may be on its way while the next part is made.
   @window 64 * 1024
 
   @doc "Carries the response out in the calling process; returns when it is sent, or the client has gone. Exits when it has to be cut."
-  @spec run(pid(), Rest.t(), Exchange.t(), {pos_integer(), Exchange.headers()}, Enumerable.t()) :: :ok
+  @spec run(pid(), Rest.t(), Exchange.t(), {pos_integer(), Sink.headers()}, Enumerable.t()) :: :ok
   def run(desk, rest, exchange, head, parts) do
     with {:ok, exchange} <- Exchange.own(exchange) do
       Desk.report(desk, :streaming)

@@ -1,14 +1,14 @@
 defmodule McpServer.Http.Supervisor do
   @moduledoc false
-  # What HTTP needs whoever serves it: the sessions, the workers of plugs, and who they are.
+  # What HTTP needs whoever serves it: the sessions, and the desks of plugs.
 
   use Supervisor
 
-  alias McpServer.Http.{Desks, Mounts, Sessions}
+  alias McpServer.Http.{Desks, Sessions}
 
   @restarts [max_restarts: 1_000, max_seconds: 5]
 
-  @names [McpServer.Http.SessionSupervisor, Sessions, McpServer.Http.MountSupervisor, Mounts, Desks]
+  @names [McpServer.Http.SessionSupervisor, Sessions, McpServer.Http.MountSupervisor, Desks]
   # Milliseconds: supervisors among them end their own children first.
   @parting 10_000
 
@@ -37,7 +37,6 @@ defmodule McpServer.Http.Supervisor do
       {DynamicSupervisor, [name: McpServer.Http.SessionSupervisor] ++ @restarts},
       Sessions,
       {DynamicSupervisor, [name: McpServer.Http.MountSupervisor] ++ @restarts},
-      Mounts,
       Desks
     ]
 

@@ -1,32 +1,17 @@
 defmodule McpServer.HttpPlug.Answer do
   @moduledoc false
-  # Carries the commands of an exchange's owner out on a `Plug.Conn`.
+  # Writes a response to a `Plug.Conn`.
 
   @compile {:no_warn_undefined, Plug.Conn}
 
-  alias McpServer.Http.Relay
   alias McpServer.HttpPlug.{Body, Drain}
-  alias McpServer.Protocol.HTTP
 
   @type conn :: map()
 
-  @doc "Executes one command: the sink of `McpServer.Http.Relay.run/3`."
-  @spec execute(Relay.command(), conn) :: {:ok, conn} | {:closed, conn}
-  def execute({:reply, status, headers, body}, conn), do: {:ok, send_whole(conn, status, headers, body)}
-
-  def execute({:stream, status, headers, first}, conn) do
-    chunk(first, conn |> put_headers(headers) |> Plug.Conn.send_chunked(status))
-  end
-
-  def execute({:chunk, bytes}, conn), do: chunk(bytes, conn)
-  def execute(:finish, conn), do: {:ok, conn}
-
-  def execute({:fail, _reason}, %{state: :chunked} = conn), do: {:ok, conn}
-
-  def execute({:fail, _reason}, conn) do
-    {status, headers, body} = HTTP.answer(:internal_error, nil)
-    {:ok, send_whole(conn, status, headers, body)}
-  end
+  @doc "Opens a response that is sent in pieces, the first at once."
+  @spec open(conn, pos_integer(), [{String.t(), String.t()}], iodata()) :: {:ok | :closed, conn}
+  def open(conn, status, headers, first),
+    do: conn |> put_headers(headers) |> Plug.Conn.send_chunked(status) |> chunk(first)
 
   @doc "Sends a finished answer. What is left of a long body is read behind it, and the connection closed."
   @spec send_whole(conn, pos_integer(), [{String.t(), String.t()}], iodata()) :: conn
@@ -39,7 +24,9 @@ defmodule McpServer.HttpPlug.Answer do
   end
 
   # To some servers an empty chunk is the end of the stream.
-  defp chunk(bytes, conn) do
+  @doc "Sends a piece of an open response."
+  @spec chunk(conn, iodata()) :: {:ok | :closed, conn}
+  def chunk(conn, bytes) do
     with true <- IO.iodata_length(bytes) > 0,
          {:error, _reason} <- Plug.Conn.chunk(conn, bytes) do
       {:closed, conn}
@@ -47,6 +34,18 @@ defmodule McpServer.HttpPlug.Answer do
       false -> {:ok, conn}
       {:ok, conn} -> {:ok, conn}
     end
+  end
+
+  # Cowboy ends the body of a process that was killed as if it were whole; the process of the connection is another one.
+  @doc "Breaks an open response off."
+  @spec cut(conn) :: no_return()
+  def cut(%{adapter: {Plug.Cowboy.Conn, %{pid: pid, version: :"HTTP/1.1"}}}), do: kill(pid)
+  def cut(_conn), do: kill(self())
+
+  defp kill(pid) do
+    Process.exit(pid, :kill)
+    # This process ends with it.
+    Process.sleep(:infinity)
   end
 
   defp put_headers(conn, headers), do: Plug.Conn.merge_resp_headers(conn, headers)

@@ -124,6 +124,7 @@ defmodule McpServer.Protocol.HTTP do
   | `:session_not_found` | 404 | |
   | `:request_timeout` | 408 | |
   | `:stream_taken` | 409 | |
+  | `:malformed` | 400 | |
   | `:payload_too_large` | 413 | the most bytes a body may have |
   | `:too_many_requests` | 429 | seconds to wait |
   | `:head_too_large` | 431 | |
@@ -156,4 +157,78 @@ defmodule McpServer.Protocol.HTTP do
   @doc "The comment that keeps a quiet stream open."
   @spec keep_alive() :: binary()
   def keep_alive, do: Native.http_keep_alive()
+
+  @typedoc "What is served on a socket, and by which rules."
+  @opaque gate :: reference()
+
+  @typedoc "How a body is delimited."
+  @type framing :: :empty | {:length, non_neg_integer()} | :chunked
+
+  @typedoc "What becomes of a connection behind its response; `:until_close` is HTTP/1.0."
+  @type flow :: :keep_alive | :close | :until_close
+
+  @typedoc """
+  What the bytes on a connection are.
+
+    * `:more` – the head is not complete; so far its end has been looked for
+    * `:body` – a message whose head has so many bytes and whose body so many, and whether its client waits to be asked
+    * `:reply` – a finished response to the first so many bytes
+    * `:refuse` – a finished response to a request whose body has not come yet
+    * `:request`, `:open` – a message for a handler, or one that opens a session
+    * `:head` – a request that a hook or a session has to see
+    * `:rest` – a request for a stored result, and whether it is a HEAD
+  """
+  @type next ::
+          {:more, scanned :: non_neg_integer()}
+          | {:body, head_bytes :: pos_integer(), length :: non_neg_integer(), continue? :: boolean()}
+          | {:reply, iodata(), used :: non_neg_integer(), flow()}
+          | {:refuse, iodata(), used :: non_neg_integer(), framing(), flow()}
+          | {:request, fields :: tuple(), events? :: boolean(), used :: pos_integer(), flow()}
+          | {:open, tuple(), used :: pos_integer(), flow()}
+          | {:head, screened(), facts(), used :: pos_integer(), framing(), continue? :: boolean(), flow()}
+          | {:rest, head? :: boolean(), used :: pos_integer(), framing(), continue? :: boolean(), flow()}
+
+  @doc """
+  What reads the requests of a socket. With `hooks?` no message is admitted before somebody has seen its head.
+
+  `results` is the endpoint of stored results that are served beside it.
+  """
+  @spec gate(policy(), Catalog.t(), Protocol.limits(), boolean(), reference() | nil, map()) :: gate()
+  def gate(policy, %Catalog{ref: ref}, limits, hooks?, results, %{max_head_bytes: bytes, max_headers: fields}),
+    do: Native.http_gate(policy, ref, limits, hooks?, results, {bytes, fields})
+
+  @doc "Judges what has arrived on a connection, of which `scanned` bytes have been looked at."
+  @spec next(gate(), binary(), non_neg_integer()) :: next()
+  def next(gate, buffer, scanned) do
+    with :over_budget <- Native.http_next(gate, buffer, scanned),
+         do: Native.Dirty.call(fn -> Native.http_next_dirty(gate, buffer, scanned) end)
+  end
+
+  @doc "The request of the fields that `next/3` gives."
+  @spec request(tuple()) :: McpServer.Request.t()
+  def request(fields) do
+    {:request, request} = Outcome.of({:request, fields})
+    request
+  end
+
+  @doc "The head whose bytes these are."
+  @spec head_fields(binary()) :: head()
+  def head_fields(head), do: Native.http_head_fields(head)
+
+  @doc "The head of a response with a body of so many bytes, in chunks, or until the connection is closed."
+  @spec response_head(200..599, headers(), non_neg_integer() | :chunked | :until_close, close? :: boolean()) :: binary()
+  def response_head(status, headers, length, close?), do: Native.http_response_head(status, headers, length, close?)
+
+  @doc "What asks a client for the body that it holds back."
+  @spec continue() :: binary()
+  def continue, do: Native.http_continue()
+
+  @doc "A decoder for one body in chunks, of at most so many bytes."
+  @spec chunked(pos_integer()) :: reference()
+  def chunked(max_bytes), do: Native.http_chunked(max_bytes)
+
+  @doc "Decodes more bytes of a body in chunks. A body that is done has used so many of them."
+  @spec decode_chunks(reference(), binary()) ::
+          :more | {:done, binary(), used :: non_neg_integer()} | {:error, :malformed | :too_large}
+  def decode_chunks(decoder, bytes), do: Native.http_decode_chunks(decoder, bytes)
 end

@@ -151,9 +151,6 @@ rustler::atoms! {
     forbidden,
 
     // The listener and its exchanges.
-    mcp_http,
-    mcp_http_body,
-    mcp_exchange,
     head,
     unread,
     sent,
@@ -215,7 +212,6 @@ rustler::atoms! {
     block,
     summary,
     // Requests for stored results.
-    mcp_rest,
     metadata,
     fetch,
     pin,
@@ -245,4 +241,17 @@ rustler::atoms! {
     missing_capability,
     expired,
     invalid,
+
+    // What has arrived on a connection.
+    more,
+    done,
+    refuse,
+    rest,
+    empty,
+    length,
+    chunked,
+    until_close,
+    keep_alive,
+    close,
+    body,
 }

@@ -1,8 +1,8 @@
 //! What stays in memory when the module is purged: the library, and the types of its resources.
 //!
 //! The VM frees a type when its module is purged and no object of it lives, and with the last type that has a
-//! destructor it unmaps the library. Threads of a listener or of a reader, and calls on dirty schedulers, go on
-//! after a purge: they run code of the library and make objects. So one object of each type that they make is
+//! destructor it unmaps the library. The thread of a reader, and calls on dirty schedulers, go on after
+//! a purge: they run code of the library and make objects. So one object of each type that they make is
 //! never given back.
 
 use std::mem;
@@ -13,7 +13,7 @@ use mcp_core::schema::{SchemaOptions, compile_with};
 use rustler::{Resource, ResourceArc};
 
 use crate::dirty;
-use crate::http::{ExchangeResource, ScreenedResource};
+use crate::http::ScreenedResource;
 use crate::protocol::CatalogResource;
 use crate::resources::{Output, SchemaResource};
 
@@ -31,7 +31,6 @@ pub(crate) fn stay() -> Option<()> {
         Catalog::build(DEFINITION, &CatalogLimits::default()).ok()?,
     ));
     keep(screened()?);
-    keep(ExchangeResource::over());
     Some(())
 }
 

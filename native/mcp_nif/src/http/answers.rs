@@ -28,6 +28,7 @@ fn answer(kind: Atom, details: Term<'_>) -> NifResult<HttpAnswer> {
         (atoms::resume_gone(), http::resume_gone),
         (atoms::resume_unknown(), http::resume_unknown),
         (atoms::head_too_large(), http::head_too_large),
+        (atoms::malformed(), http::malformed),
         (atoms::request_timeout(), http::request_timeout),
         (atoms::shutting_down(), http::shutting_down),
         (atoms::internal_error(), http::internal_error),

@@ -1,14 +1,9 @@
-//! Streamable HTTP.
+//! Streamable HTTP: the text of HTTP/1.1, and the rules of MCP for it.
 
 pub(crate) mod answers;
-mod exchange;
-mod gate;
-mod head;
-mod listener;
-mod mailbox;
-mod rest;
+mod body;
+mod next;
+mod response;
 pub(crate) mod rules;
-mod served;
 
-pub(crate) use exchange::ExchangeResource;
 pub(crate) use rules::ScreenedResource;

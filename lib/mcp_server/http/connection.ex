@@ -1,0 +1,171 @@
+defmodule McpServer.Http.Connection do
+  @moduledoc false
+  # One connection of the own server: the process that holds its socket.
+  #
+  # It reads a request, has the core judge it, and answers it before it reads the next. Most requests take two calls of
+  # the core, one for the bytes that came and one for the answer, and one process, that of the call.
+
+  alias McpServer.Call
+  alias McpServer.Http.{Mount, Pipeline, Resources, Sink, Socket, StatelessCall, Usage}
+  alias McpServer.Protocol.{HTTP, Outcome}
+
+  # A connection that has been idle for so long gives back its heap.
+  @rest_ms 500
+
+  @doc """
+  Serves a socket until it is closed. The calling process owns the socket.
+
+  `mount_id` finds what is served, anew for each request: it may be replaced while the connection is open.
+  """
+  @spec serve(Socket.t(), mount_id :: term()) :: :ok
+  def serve(sink, mount_id) do
+    :ok = Call.Reaper.watch(sink.account)
+    sink |> Socket.activate() |> await_head(mount_id, Sink.now())
+  end
+
+  # `began` is when the first byte of the head came, or the connection.
+  defp await_head(sink, mount_id, began) do
+    mount = mount!(mount_id)
+
+    case Socket.receive_more(sink, began + mount.sockets.head_timeout) do
+      {:ok, sink} -> read(%{sink | mount: mount}, mount_id, 0, began)
+      {:closed, sink} -> leave(sink)
+      {:timeout, %{buffer: ""} = sink} -> leave(sink)
+      {:timeout, sink} -> leave(refuse(%{sink | mount: mount}, HTTP.answer(:request_timeout)))
+    end
+  end
+
+  defp mount!(mount_id) do
+    {:ok, mount} = Mount.fetch(mount_id)
+    mount
+  end
+
+  # `scanned` is how far the end of the head has been looked for.
+  defp read(%{mount: mount, buffer: buffer} = sink, mount_id, scanned, began) do
+    case HTTP.next(mount.gate, buffer, scanned) do
+      {:more, scanned} -> read_on(sink, mount_id, scanned, began)
+      {:body, head_bytes, length, continue?} -> read_body(sink, mount_id, {head_bytes, length, continue?}, began)
+      judged -> judged |> answer(count(sink)) |> go_on(mount_id)
+    end
+  end
+
+  defp read_on(sink, mount_id, scanned, began) do
+    case Socket.receive_more(sink, began + sink.mount.sockets.head_timeout) do
+      {:ok, sink} -> read(sink, mount_id, scanned, began)
+      {:closed, sink} -> leave(sink)
+      {:timeout, sink} -> leave(refuse(sink, HTTP.answer(:request_timeout)))
+    end
+  end
+
+  # A message that needs no hook and no session is admitted with its head, once all of it is there.
+  defp read_body(sink, mount_id, {head_bytes, length, continue?}, began) do
+    continue? = continue? and byte_size(sink.buffer) == head_bytes
+
+    case Socket.await_body(sink, head_bytes + length, continue?) do
+      # The last byte of the head ends it: the search begins there.
+      {:ok, sink} -> read(sink, mount_id, head_bytes - 1, began)
+      {:closed, sink} -> leave(sink)
+      {:timeout, sink} -> leave(refuse(sink, HTTP.answer(:request_timeout)))
+      {:full, sink} -> leave(refuse(sink, HTTP.answer(:overloaded, 1)))
+    end
+  end
+
+  # The rest of the request is still to come, and would be taken for another.
+  defp refuse(sink, {status, headers, body}),
+    do: Sink.reply(%{sink | flow: :close, body: sink.body || {:chunked, false}}, status, headers, body)
+
+  defp count(sink) do
+    Usage.count(sink.account, :requests)
+    sink
+  end
+
+  defp answer({:reply, response, used, flow}, sink) do
+    {_request, sink} = Socket.take(sink, used)
+    Socket.write(flow(sink, flow), response)
+  end
+
+  defp answer({:refuse, response, used, framing, flow}, sink) do
+    Usage.count(sink.account, :refused)
+    {_head, sink} = Socket.take(sink, used)
+    Socket.write(%{flow(sink, flow) | body: body(framing, false)}, response)
+  end
+
+  defp answer({:request, fields, events?, used, flow}, sink) do
+    {_request, sink} = Socket.take(sink, used)
+    %{mount: mount} = sink = flow(sink, flow)
+    origin = %{catalog: mount.catalog, base: Mount.base(mount), events?: events?, principal: nil}
+    StatelessCall.serve(mount, HTTP.request(fields), origin, sink)
+  end
+
+  defp answer({:open, opened, used, flow}, sink) do
+    {_request, sink} = Socket.take(sink, used)
+    Pipeline.open(sink.mount, Outcome.of(opened), nil, flow(sink, flow))
+  end
+
+  # Hooks, sessions and bodies in chunks.
+  defp answer({:head, screened, facts, used, framing, continue?, flow}, sink) do
+    {head, sink} = Socket.take(sink, used)
+    sink = %{flow(sink, flow) | head: head, body: body(framing, continue?)}
+    Pipeline.accepted(sink.mount, sink, screened, facts)
+  end
+
+  defp answer({:rest, head?, used, framing, continue?, flow}, sink) do
+    {head, sink} = Socket.take(sink, used)
+    Resources.serve(sink.mount, %{flow(sink, flow) | head: head, head?: head?, body: body(framing, continue?)})
+  end
+
+  defp flow(%{draining?: true} = sink, :keep_alive), do: %{sink | flow: :close}
+  defp flow(sink, flow), do: %{sink | flow: flow}
+
+  defp body(:empty, _continue?), do: nil
+  defp body(framing, continue?), do: {framing, continue?}
+
+  defp go_on(sink, mount_id), do: sink |> Socket.release() |> next(mount_id)
+
+  defp next(%{gone?: true} = sink, _mount_id), do: leave(sink)
+  defp next(%{flow: flow} = sink, _mount_id) when flow != :keep_alive, do: leave(sink)
+  defp next(%{body: body} = sink, _mount_id) when body != nil, do: leave(sink)
+  defp next(%{buffer: ""} = sink, mount_id), do: idle(forget(sink), mount_id, Sink.now())
+
+  defp next(sink, mount_id) do
+    sink = %{forget(sink) | mount: mount!(mount_id)}
+    read(sink, mount_id, 0, Sink.now())
+  end
+
+  # What belonged to the request.
+  defp forget(sink), do: %{sink | head: nil, head?: false, mount: nil, moved_at: 0}
+
+  defp idle(sink, mount_id, since) do
+    case Socket.receive_more(sink, since + @rest_ms) do
+      {:ok, sink} -> arrived(sink, mount_id)
+      {:closed, sink} -> leave(sink)
+      {:timeout, sink} -> rest(sink, mount_id, since)
+    end
+  end
+
+  defp arrived(sink, mount_id), do: read(%{sink | mount: mount!(mount_id)}, mount_id, 0, Sink.now())
+
+  # Nothing of a connection that rests is on the heap, and its code can be replaced.
+  defp rest(sink, mount_id, since) do
+    due = since + mount!(mount_id).sockets.connection_timeout
+    timer = Process.send_after(self(), :mcp_http_rested, due, abs: true)
+    :erlang.hibernate(__MODULE__, :wake, [sink, mount_id, due, timer])
+  end
+
+  @doc false
+  def wake(sink, mount_id, due, timer) do
+    case Socket.receive_more(sink, due) do
+      {:ok, sink} ->
+        Process.cancel_timer(timer, async: true, info: false)
+        arrived(sink, mount_id)
+
+      {_closed_or_late, sink} ->
+        leave(sink)
+    end
+  end
+
+  defp leave(sink) do
+    Socket.close(Socket.release(sink))
+    Usage.close(sink.account)
+  end
+end

@@ -1,0 +1,58 @@
+defmodule McpServer.Http.FarSink do
+  @moduledoc false
+  # A request that another node has received: its answer goes to the process there that holds it.
+
+  @behaviour McpServer.Http.Sink
+
+  alias McpServer.Conn
+  alias McpServer.Http.{Exchange, Sink}
+
+  @enforce_keys [:exchange, :head, :body, :known]
+  defstruct [:exchange, :head, :body, :known, :account, :socket]
+
+  @typedoc "`:known` is what the receiving node has found out: who asks, and what a handler's conn starts from."
+  @type t :: %__MODULE__{
+          exchange: Exchange.t(),
+          head: map(),
+          body: binary(),
+          known: %{principal: term(), base: Conn.t()},
+          account: nil,
+          socket: nil
+        }
+
+  @impl Sink
+  def head(sink), do: sink.head
+
+  @impl Sink
+  def read_body(sink, _max), do: {:ok, sink.body, sink}
+
+  @impl Sink
+  def forget(sink), do: %{sink | body: ""}
+
+  @impl Sink
+  def reply(sink, status, headers, body) do
+    Exchange.reply(sink.exchange, status, headers, body)
+    sink
+  end
+
+  @impl Sink
+  def stream(sink, status, headers, first), do: {Exchange.stream(sink.exchange, status, headers, first), sink}
+
+  @impl Sink
+  def chunk(sink, bytes), do: {Exchange.chunk(sink.exchange, bytes), sink}
+
+  @impl Sink
+  def keep_alive(sink, comment), do: chunk(sink, comment)
+
+  @impl Sink
+  def finish(sink) do
+    Exchange.finish(sink.exchange)
+    sink
+  end
+
+  @impl Sink
+  def cut(sink) do
+    Exchange.abort(sink.exchange)
+    sink
+  end
+end

@@ -1,0 +1,145 @@
+defmodule McpServer.Http.Hook do
+  @moduledoc false
+  # `authorize:` and `init:` of a mount: the user's code that sees a request before its handler does.
+  #
+  # Hooks are counted as calls are. On the own server each runs in a process of its own, with a heap limit and a
+  # deadline, and ends when its client goes. Under a plug it runs in the process of the request, as plugs do.
+
+  require Logger
+
+  alias McpServer.{Conn, HttpRequest, Outline}
+  alias McpServer.Dispatch.Failure
+  alias McpServer.Http.{FarSink, Mount, Pipeline, Sink, Usage}
+  alias McpServer.Protocol.HTTP
+
+  # A hook that takes longer than this never lets anybody in.
+  @hook_ms 30_000
+  @max_heap_words 8 * 1024 * 1024
+
+  @type result(value) :: {:ok, value, Sink.t()} | {:answer, HTTP.answer(), Sink.t()} | {:closed, Sink.t()}
+
+  @doc "Who asks."
+  @spec identify(Mount.t(), Sink.t()) :: result(principal :: term())
+  def identify(_mount, %FarSink{known: %{principal: principal}} = sink), do: {:ok, principal, sink}
+  def identify(%{authorize: nil}, sink), do: {:ok, nil, sink}
+
+  def identify(mount, sink) do
+    with {:ok, verdict, sink} <- run(mount, :authorize, sink), do: verdict(verdict, mount, sink)
+  end
+
+  defp verdict({:ok, principal}, _mount, sink), do: {:ok, principal, sink}
+
+  defp verdict({:error, {:insufficient_scope, scopes}}, mount, sink),
+    do: refused(:forbidden, Mount.challenge(mount, "insufficient_scope", scopes), sink)
+
+  defp verdict({:error, :unauthorized}, mount, sink),
+    do: refused(:unauthorized, Mount.challenge(mount, if(token?(sink), do: "invalid_token"), []), sink)
+
+  defp verdict(other, _mount, sink) do
+    Logger.error(
+      "MCP authorize: returned #{Outline.of(other)}, expected {:ok, principal}, {:error, :unauthorized} or " <>
+        "{:error, {:insufficient_scope, scopes}}"
+    )
+
+    refused(:internal_error, nil, sink)
+  end
+
+  defp refused(kind, details, sink), do: {:answer, HTTP.answer(kind, details), sink}
+
+  defp token?(sink) do
+    Enum.any?(Sink.head(sink).headers, fn {name, _value} -> String.downcase(name) == "authorization" end)
+  end
+
+  @doc """
+  Goes on with what the handler's conn starts from: of a plug its assigns, or what `init:` makes of the request.
+
+  A request whose hook fails is answered here.
+  """
+  @spec with_base(Mount.t(), principal :: term(), Sink.t(), (Conn.t(), Sink.t() -> Sink.t())) :: Sink.t()
+  def with_base(mount, principal, sink, fun) do
+    case base(mount, principal, sink) do
+      {:ok, base, sink} -> fun.(base, sink)
+      {:answer, {status, headers, body}, sink} -> Sink.reply(sink, status, headers, body)
+      {:closed, sink} -> sink
+    end
+  end
+
+  defp base(_mount, _principal, %FarSink{known: %{base: base}} = sink), do: {:ok, base, sink}
+  defp base(%{init: nil} = mount, principal, sink), do: {:ok, Pipeline.plain(mount, sink, principal), sink}
+
+  defp base(mount, principal, sink) do
+    with {:ok, base, sink} <- run(mount, :init, sink) do
+      case base do
+        %Conn{} -> {:ok, %Conn{base | principal: principal || base.principal, mount: mount.name}, sink}
+        other -> not_a_conn(other, sink)
+      end
+    end
+  end
+
+  defp not_a_conn(other, sink) do
+    Logger.error("MCP init: returned #{Outline.of(other)}, expected a %McpServer.Conn{}")
+    refused(:internal_error, nil, sink)
+  end
+
+  defp run(mount, name, sink) do
+    case Usage.take(sink.account, :hooks, 1, mount.max_hooks) do
+      :ok ->
+        result = carry_out(name, Map.fetch!(mount, name), sink)
+        Usage.give(sink.account, :hooks, 1)
+        result
+
+      :full ->
+        {:answer, HTTP.answer(:overloaded, 1), sink}
+    end
+  end
+
+  # A web server's process is not ours to end, and a plug expects to find its own process dictionary.
+  defp carry_out(name, hook, %{socket: nil} = sink) do
+    {:ok, timer} = :timer.kill_after(@hook_ms)
+    result = call(name, hook, Sink.head(sink))
+    # The process serves other requests once this one is over.
+    :timer.cancel(timer)
+    ended(result, sink)
+  end
+
+  defp carry_out(name, hook, sink) do
+    head = Sink.head(sink)
+    heap = %{size: @max_heap_words, kill: true, error_logger: true}
+    options = [{:monitor, [tag: :mcp_down]}, max_heap_size: heap]
+    {pid, monitor} = :erlang.spawn_opt(fn -> exit({:shutdown, {:mcp_hook, call(name, hook, head)}}) end, options)
+    await(pid, monitor, Sink.now() + @hook_ms, sink)
+  end
+
+  defp await(pid, monitor, due, sink) do
+    case Sink.next(sink, due) do
+      {{:mcp_down, ^monitor, :process, _pid, {:shutdown, {:mcp_hook, result}}}, sink} -> ended(result, sink)
+      {{:mcp_down, ^monitor, :process, _pid, _killed}, sink} -> ended(:failed, sink)
+      {:closed, sink} -> {:closed, stop(pid, monitor, sink)}
+      {:timeout, sink} -> ended(:failed, stop(pid, monitor, sink))
+      {message, sink} -> pass(message, {pid, monitor, due}, sink)
+    end
+  end
+
+  defp pass(message, {pid, monitor, due}, sink) do
+    Sink.discard(message)
+    await(pid, monitor, due, sink)
+  end
+
+  defp stop(pid, monitor, sink) do
+    Process.exit(pid, :kill)
+    Process.demonitor(monitor, [:flush])
+    sink
+  end
+
+  defp ended({:ok, value}, sink), do: {:ok, value, sink}
+  defp ended(:failed, sink), do: refused(:internal_error, nil, sink)
+
+  # What a hook raises with can hold what it was given: no header reaches the log.
+  defp call(name, hook, head) do
+    {:ok, Mount.call_hook(hook, Map.get_lazy(head, :plug, fn -> HttpRequest.new(head) end))}
+  catch
+    kind, reason ->
+      Failure.log(Failure.new(kind, reason, __STACKTRACE__, head), "#{name}: of an HTTP request")
+      :failed
+  end
+end

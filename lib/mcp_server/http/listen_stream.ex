@@ -1,0 +1,134 @@
+defmodule McpServer.Http.ListenStream do
+  @moduledoc false
+  # A `subscriptions/listen` request, in the process that holds its socket: a stream of what changes, until the peer
+  # goes or the server ends.
+
+  alias McpServer.{Catalog, Changes, Protocol, Request, Share, Subscription}
+  alias McpServer.Connection.Report
+  alias McpServer.Http.{Mount, Places, Sink, StatelessCall}
+  alias McpServer.Protocol.HTTP
+
+  @enforce_keys [:mount, :sink, :id, :revision, :subscription, :catalog]
+  defstruct [:mount, :sink, :id, :revision, :subscription, :catalog, :quiet_at]
+
+  @typedoc "`:quiet_at` is when the stream shows a sign of life."
+  @type t :: %__MODULE__{
+          mount: Mount.t(),
+          sink: Sink.t(),
+          id: Request.id(),
+          revision: String.t(),
+          subscription: Subscription.t(),
+          catalog: Catalog.t(),
+          quiet_at: integer() | nil
+        }
+
+  @invalid_request -32600
+  @method "subscriptions/listen"
+
+  @doc "Serves the request; returns once the stream is over."
+  @spec serve(Mount.t(), Request.t(), StatelessCall.origin(), Sink.t()) :: Sink.t()
+  def serve(mount, request, origin, sink) do
+    holder = Share.holder(origin.principal, Sink.peer(sink))
+    subscription = Subscription.from_filter(request.arguments)
+    bytes = Subscription.cost(subscription)
+
+    with {:streams, :ok} <- {:streams, Places.take(mount, sink, :streams, holder)},
+         {:bytes, :ok} <- {:bytes, take_bytes(mount, holder, bytes)} do
+      sink = open(mount, request, subscription, origin, sink)
+      give_bytes(mount, holder, bytes)
+      Places.give(mount, sink, :streams, holder)
+      sink
+    else
+      {:streams, :full} ->
+        refuse(mount, request, "too many streams", sink)
+
+      {:bytes, :full} ->
+        Places.give(mount, sink, :streams, holder)
+        refuse(mount, request, "too many subscriptions", sink)
+    end
+  end
+
+  # Bytes of URIs, of all streams and sessions of a server together.
+  defp take_bytes(_mount, _holder, 0), do: :ok
+
+  defp take_bytes(mount, holder, bytes),
+    do: Share.take(mount.id, :subscription_bytes, holder, {mount.bounds.max_subscription_bytes, mount.max_share}, bytes)
+
+  defp give_bytes(_mount, _holder, 0), do: :ok
+  defp give_bytes(mount, holder, bytes), do: Share.give(mount.id, :subscription_bytes, holder, bytes)
+
+  defp refuse(mount, request, reason, sink) do
+    error = Protocol.error(request.id, request.revision, @invalid_request, "Invalid request: #{reason}")
+    {status, headers} = Mount.standing(mount, {:status, 429})
+    Sink.reply(sink, status, headers, error)
+  end
+
+  # The acknowledgement is the stream's first message. What changed before is nothing to a stream that opens now.
+  defp open(mount, %{id: id, revision: revision, arguments: filter}, subscription, origin, sink) do
+    :ok = Changes.listen(mount.router)
+
+    stream = %__MODULE__{
+      mount: mount,
+      sink: sink,
+      id: id,
+      revision: revision,
+      subscription: subscription,
+      catalog: origin.catalog
+    }
+
+    Report.peer(source(stream), [:subscription, :start], %{count: 1})
+    first = HTTP.event(nil, Subscription.acknowledgement(filter, revision, id))
+    sink = go_on(stream, Sink.stream(sink, 200, HTTP.event_stream_headers(), [HTTP.keep_alive(), first]))
+    Changes.unlisten(mount.router)
+    Report.peer(source(stream), [:subscription, :stop], %{count: 1})
+    sink
+  end
+
+  defp source(%{mount: mount, catalog: catalog}),
+    do: %{router: mount.router, catalog: catalog, transport: :http, revision: nil}
+
+  defp go_on(stream, {:ok, sink}), do: await(%{stream | sink: sink, quiet_at: Sink.now() + stream.mount.keep_alive})
+  defp go_on(_stream, {:closed, sink}), do: sink
+
+  defp await(stream) do
+    case Sink.next(stream.sink, stream.quiet_at) do
+      {:timeout, sink} -> go_on(stream, Sink.keep_alive(sink, HTTP.keep_alive()))
+      {{:mcp_change, change}, sink} -> changed(%{stream | sink: sink}, changes(MapSet.new([change])))
+      {:closed, sink} -> sink
+      {{:drain, _until}, sink} -> finish(stream, sink)
+      {message, sink} -> pass(stream, message, sink)
+    end
+  end
+
+  # Changes that come in faster than the client takes them are told once.
+  defp changes(changes) do
+    receive do
+      {:mcp_change, change} -> changes(MapSet.put(changes, change))
+    after
+      0 -> changes
+    end
+  end
+
+  defp changed(stream, changes) do
+    case for(change <- Enum.sort(changes), Subscription.wants?(stream.subscription, change), do: event(stream, change)) do
+      [] -> await(stream)
+      events -> go_on(stream, Sink.chunk(stream.sink, events))
+    end
+  end
+
+  defp event(stream, change), do: HTTP.event(nil, Subscription.notification(change, stream.revision, stream.id))
+
+  defp pass(stream, message, sink) do
+    Sink.discard(message)
+    await(%{stream | sink: sink})
+  end
+
+  # The server ends: the stream is cancelled, and its request answered.
+  defp finish(stream, sink) do
+    request = %Request{id: stream.id, revision: stream.revision, method: @method, kind: :listen}
+    {:ok, reply} = Protocol.result(stream.catalog, request, :empty)
+    last = [Subscription.cancellation(stream.revision, stream.id), reply]
+    {_written, sink} = Sink.chunk(sink, for(message <- last, do: HTTP.event(nil, message)))
+    Sink.finish(sink)
+  end
+end

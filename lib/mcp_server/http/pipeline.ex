@@ -1,0 +1,154 @@
+defmodule McpServer.Http.Pipeline do
+  @moduledoc false
+  # The way of a request that was not answered while it was read: its principal asked for, its session found, its body
+  # read and admitted, and answered here or by its session. Nothing is kept of one that is refused on the way.
+  #
+  # It runs in the process that holds the request, whoever that is: `sink` is where the response goes.
+
+  alias McpServer.{Catalog, Conn}
+  alias McpServer.Http.{Exchange, FarSink, Hook, Mount, Proxy, Sessions, Sink, StatelessCall}
+  alias McpServer.Protocol.HTTP
+
+  @typedoc "A request's head; `:plug` is the `Plug.Conn` it came as."
+  @type head :: %{
+          required(:method) => String.t(),
+          required(:target) => String.t(),
+          required(:headers) => [{String.t(), String.t()}],
+          optional(:authority) => String.t() | nil,
+          optional(:peer) => {:inet.ip_address(), :inet.port_number()} | nil,
+          optional(:plug) => map()
+        }
+
+  @doc "Serves a request whose head is still to be judged."
+  @spec serve(Mount.t(), Sink.t()) :: Sink.t()
+  def serve(mount, sink) do
+    case HTTP.screen(mount.policy, Sink.head(sink)) do
+      {:ok, screened, facts} -> accepted(mount, sink, screened, facts)
+      {:answer, status, headers, body} -> Sink.reply(sink, status, headers, body)
+    end
+  end
+
+  @doc "Serves a request whose head was accepted."
+  @spec accepted(Mount.t(), Sink.t(), HTTP.screened(), HTTP.facts()) :: Sink.t()
+  def accepted(mount, sink, screened, facts) do
+    case Hook.identify(mount, sink) do
+      {:ok, principal, sink} ->
+        find(%{mount: mount, principal: principal, screened: screened, facts: facts}, sink)
+
+      {:answer, answer, sink} ->
+        reply(sink, answer)
+
+      {:closed, sink} ->
+        sink
+    end
+  end
+
+  # Where it belongs, from the head alone.
+  defp find(%{facts: %{session_id: nil}} = request, sink), do: with_body(request, sink, &admit(request, nil, &1, &2))
+
+  defp find(%{facts: %{session_id: id, verb: verb}} = request, sink) do
+    case Sessions.find(id, Mount.place(request.mount), request.principal) do
+      {:ok, pid, revision} -> in_session(request, verb, {pid, revision}, sink)
+      {:remote, node} -> Proxy.forward(node, id, request, sink)
+      :unknown -> reply(sink, HTTP.answer(:session_not_found))
+      :unreachable -> reply(sink, HTTP.answer(:overloaded, 1))
+    end
+  end
+
+  defp in_session(request, :get, {pid, _revision}, sink),
+    do: hand(sink, pid, &{:mcp_http_listen, &1, request.facts.last_event_id})
+
+  defp in_session(_request, :delete, {pid, _revision}, sink), do: hand(sink, pid, &{:mcp_http_end, &1})
+  defp in_session(request, :post, session, sink), do: with_body(request, sink, &admit(request, session, &1, &2))
+
+  @doc "Reads the body and goes on with it; one that cannot be had is refused."
+  @spec with_body(map(), Sink.t(), (binary(), Sink.t() -> Sink.t())) :: Sink.t()
+  def with_body(%{mount: mount}, sink, fun) do
+    case Sink.read_body(sink, mount.max_body_bytes) do
+      {:ok, body, sink} -> fun.(body, sink)
+      {:error, :closed, sink} -> sink
+      {:error, reason, sink} -> reply(sink, body_answer(reason, mount))
+    end
+  end
+
+  defp body_answer(:too_large, mount), do: HTTP.answer(:payload_too_large, mount.max_body_bytes)
+  defp body_answer(:timeout, _mount), do: HTTP.answer(:request_timeout)
+  defp body_answer(:malformed, _mount), do: HTTP.answer(:malformed)
+  defp body_answer(:full, _mount), do: HTTP.answer(:overloaded, 1)
+  defp body_answer(:consumed, _mount), do: HTTP.answer(:internal_error)
+
+  defp admit(request, session, body, sink) do
+    mount = request.mount
+    catalog = mount.catalog || Catalog.fetch(mount.router)
+    revision = with {_pid, revision} <- session, do: revision
+    deliver(HTTP.admit(catalog, request.screened, revision, body, mount.limits), request, session, catalog, sink)
+  end
+
+  @doc "Answers a message that was admitted, or has its session answer it."
+  @spec deliver(HTTP.outcome(), map(), {pid(), String.t()} | nil, Catalog.t(), Sink.t()) :: Sink.t()
+  def deliver({:reply, status, reply}, _request, session, _catalog, sink) do
+    # A client that is only answered from here uses its session all the same.
+    with {pid, _revision} <- session, do: send(pid, :mcp_http_seen)
+    Sink.reply(sink, status, Mount.json(), reply)
+  end
+
+  def deliver(:ignore, _request, _session, _catalog, sink), do: Sink.reply(sink, 202, [], [])
+
+  def deliver({:open, _reply, _opening} = opened, request, nil, _catalog, sink),
+    do: open(request.mount, opened, request.principal, sink)
+
+  def deliver({:request, admitted}, request, nil, catalog, sink) do
+    Hook.with_base(request.mount, request.principal, sink, fn base, sink ->
+      StatelessCall.serve(request.mount, admitted, origin(request, catalog, base), sink)
+    end)
+  end
+
+  # A notification that belongs to no session concerns nobody.
+  def deliver(_notification, _request, nil, _catalog, sink), do: Sink.reply(sink, 202, [], [])
+
+  def deliver(outcome, request, {pid, _revision}, catalog, sink) do
+    Hook.with_base(request.mount, request.principal, sink, fn base, sink ->
+      origin = Map.put(origin(request, catalog, base), :bytes, 0)
+      hand(sink, pid, &{:mcp_http_request, &1, outcome, origin})
+    end)
+  end
+
+  defp origin(request, catalog, base),
+    do: %{catalog: catalog, base: base, events?: request.facts.events, principal: request.principal}
+
+  @doc "Gives the request to the process that answers it, and carries out what that says."
+  @spec hand(Sink.t(), pid(), (Exchange.t() -> tuple())) :: Sink.t()
+  def hand(%FarSink{exchange: exchange} = sink, pid, message) do
+    send(pid, message.(exchange))
+    sink
+  end
+
+  def hand(sink, pid, message) do
+    exchange = Exchange.new()
+    send(pid, message.(exchange))
+    Exchange.run(exchange, sink, pid, %{answer: fn -> HTTP.answer(:session_not_found) end, stream: :finish})
+  end
+
+  @doc "Opens the session that an `initialize` asks for, and answers it."
+  @spec open(Mount.t(), {:open, iodata(), McpServer.Protocol.opening()}, principal :: term(), Sink.t()) :: Sink.t()
+  def open(mount, {:open, reply, opening}, principal, sink) do
+    case Sessions.open(mount, opening, principal, Sink.peer(sink)) do
+      {:ok, id} -> Sink.reply(sink, 200, [{"mcp-session-id", id} | Mount.json()], reply)
+      {:error, :too_many} -> reply(sink, HTTP.answer(:too_many_sessions, 60))
+    end
+  end
+
+  defp reply(sink, {status, headers, body}), do: Sink.reply(sink, status, headers, body)
+
+  @doc "The assigns that a plug's own pipeline has set."
+  @spec assigns(Sink.t()) :: map()
+  def assigns(%{conn: %{assigns: assigns}}), do: assigns
+  def assigns(_socket), do: %{}
+
+  @doc "A handler's conn before anything is known but the mount."
+  @spec plain(Mount.t(), Sink.t(), principal :: term()) :: Conn.t()
+  def plain(mount, sink, principal) do
+    base = Mount.base(mount)
+    %Conn{base | assigns: Map.merge(base.assigns, assigns(sink)), principal: principal}
+  end
+end

@@ -1,0 +1,31 @@
+defmodule McpServer.Http.Places do
+  @moduledoc false
+  # The places of a mount for calls and streams, and what one client may have of them.
+
+  alias McpServer.Http.{Mount, Sink, Usage}
+  alias McpServer.Share
+
+  @type kind :: :calls | :streams
+
+  @doc "Takes a place for the calling process: `:full` where there is none, or the holder has its share."
+  @spec take(Mount.t(), Sink.t(), kind(), Share.holder()) :: :ok | :full
+  def take(mount, sink, kind, holder) do
+    with :ok <- Usage.take(sink.account, kind, 1, Map.fetch!(mount.places, kind)),
+         :full <- share(mount, kind, holder) do
+      Usage.give(sink.account, kind, 1)
+      :full
+    end
+  end
+
+  defp share(_mount, _kind, nil), do: :ok
+
+  defp share(mount, kind, holder),
+    do: Share.take(mount.id, kind, holder, {Map.fetch!(mount.places, kind), mount.max_share})
+
+  @doc "Gives the place back."
+  @spec give(Mount.t(), Sink.t(), kind(), Share.holder()) :: :ok
+  def give(mount, sink, kind, holder) do
+    if holder, do: Share.give(mount.id, kind, holder)
+    Usage.give(sink.account, kind, 1)
+  end
+end

@@ -1,0 +1,104 @@
+defmodule McpServer.Http.Sink do
+  @moduledoc false
+  # Where the response to one request is written: the socket of the process that holds it, the `Plug.Conn` of a web
+  # server's process, or the far end of an exchange.
+  #
+  # Every sink is a struct with at least `:socket`, `nil` where the process is not ours alone, and `:account`, what the
+  # process has taken of its mount.
+
+  alias McpServer.Call
+
+  @type t :: struct()
+  @type headers :: [{String.t(), String.t()}]
+  @type written :: {:ok | :closed, t()}
+
+  @doc "The whole response at once."
+  @callback reply(t(), status :: pos_integer(), headers(), iodata()) :: t()
+
+  @doc "Head and first bytes of a response that stays open."
+  @callback stream(t(), status :: pos_integer(), headers(), iodata()) :: written()
+
+  @doc "More bytes of it; blocks while the peer does not read, no longer than it may take."
+  @callback chunk(t(), iodata()) :: written()
+
+  @doc "A sign of life on a quiet stream."
+  @callback keep_alive(t(), iodata()) :: written()
+
+  @doc "The end of a stream."
+  @callback finish(t()) :: t()
+
+  @doc "Breaks the response off, so that what was sent does not pass for the whole."
+  @callback cut(t()) :: t()
+
+  @doc "The request's head, for hooks and other nodes."
+  @callback head(t()) :: McpServer.Http.Pipeline.head()
+
+  @doc "The request's body, of at most so many bytes."
+  @callback read_body(t(), pos_integer()) ::
+              {:ok, binary(), t()} | {:error, :too_large | :timeout | :closed | :consumed | :malformed | :full, t()}
+
+  @doc "Lets go of what the request has brought: the process is about to wait for its answer."
+  @callback forget(t()) :: t()
+
+  # The first element of whatever is sent to a process that holds a request.
+  @own [:mcp_down, :mcp_ended, :mcp_notify, :mcp_pause, :mcp_ask, :mcp_change, :mcp_respond, :mcp_hook]
+
+  def reply(%module{} = sink, status, headers, body), do: module.reply(sink, status, headers, body)
+  def stream(%module{} = sink, status, headers, first), do: module.stream(sink, status, headers, first)
+  def chunk(%module{} = sink, bytes), do: module.chunk(sink, bytes)
+  def keep_alive(%module{} = sink, comment), do: module.keep_alive(sink, comment)
+  def finish(%module{} = sink), do: module.finish(sink)
+  def cut(%module{} = sink), do: module.cut(sink)
+  def head(%module{} = sink), do: module.head(sink)
+  def read_body(%module{} = sink, max), do: module.read_body(sink, max)
+  def forget(%module{} = sink), do: module.forget(sink)
+
+  @doc "The address a request comes from, where that is known."
+  @spec peer(t()) :: :inet.ip_address() | nil
+  def peer(%{conn: %{remote_ip: address}}), do: address
+  def peer(%{peer: {address, _port}}), do: address
+  def peer(_unknown), do: nil
+
+  @doc """
+  The next message for the holder of a request, until `due` in `now/0` time.
+
+  `:closed` says that the peer has gone, `{:drain, until}` that the server ends then. What a peer sends ahead of its answer stays in the sink's buffer. A process
+  that is ours alone keeps no message that it does not know.
+  """
+  @spec next(t(), due :: integer() | :infinity) :: {tuple() | :closed | :timeout, t()}
+  def next(%{socket: nil} = sink, due) do
+    receive do
+      message when is_tuple(message) and elem(message, 0) in @own -> {message, sink}
+    after
+      left(due) -> {:timeout, sink}
+    end
+  end
+
+  def next(%module{socket: socket} = sink, due) do
+    receive do
+      message when is_tuple(message) and elem(message, 0) in @own -> {message, sink}
+      {tag, ^socket, data} when tag in [:tcp, :ssl] -> sink |> module.early(data) |> next(due)
+      {tag, ^socket} when tag in [:tcp_passive, :ssl_passive] -> next(%{sink | passive?: true}, due)
+      {tag, ^socket} when tag in [:tcp_closed, :ssl_closed] -> {:closed, %{sink | gone?: true}}
+      {tag, ^socket, _reason} when tag in [:tcp_error, :ssl_error] -> {:closed, %{sink | gone?: true}}
+      {:mcp_http_drain, until} -> {{:drain, until}, module.drain(sink)}
+      _unknown -> next(sink, due)
+    after
+      left(due) -> {:timeout, sink}
+    end
+  end
+
+  defp left(:infinity), do: :infinity
+  defp left(due), do: max(due - now(), 0)
+
+  @doc "Milliseconds that only go forward."
+  @spec now() :: integer()
+  def now, do: System.monotonic_time(:millisecond)
+
+  @doc "Answers a message that came too late for anything else: its sender may wait."
+  @spec discard(tuple()) :: :ok
+  def discard({:mcp_notify, tag, _pid, _gate, _message}), do: Call.reply(tag, :ok)
+  def discard({:mcp_pause, tag, _pid, _retry_ms}), do: Call.reply(tag, :ok)
+  def discard({:mcp_ask, tag, _pid, _requests}), do: Call.reply(tag, {:error, :closed})
+  def discard(_message), do: :ok
+end

@@ -1,0 +1,386 @@
+defmodule McpServer.Http.Socket do
+  @moduledoc false
+  # A connection of the own server, as the process that holds its socket sees it: what was read ahead, how far the
+  # request at hand has come, and how its response is written.
+  #
+  # The socket is active for a number of packets and topped up before they are used up: one that turns passive leaves
+  # the schedulers' pollset, which costs 3–5 µs a request. Nothing is topped up while a response is awaited, so a client
+  # that sends on has at most so many packets in the buffer before TCP holds it back.
+
+  @behaviour McpServer.Http.Sink
+
+  alias McpServer.Http.{Mount, Sink, Usage}
+  alias McpServer.Protocol.HTTP
+
+  @enforce_keys [:transport, :socket, :peer, :account]
+  defstruct [
+    :transport,
+    :socket,
+    :peer,
+    :account,
+    :mount,
+    :head,
+    :body,
+    buffer: "",
+    packets: 0,
+    passive?: false,
+    flow: :keep_alive,
+    head?: false,
+    gone?: false,
+    draining?: false,
+    body_bytes: 0,
+    moved_at: 0
+  ]
+
+  @typedoc """
+  * `:mount` – what is served, and the limits of its sockets
+  * `:head` – the bytes of the head of the request at hand, where somebody may ask for it
+  * `:body` – how the request's body is framed, until it has been read: `{framing, continue?}`
+  * `:buffer` – what has been read and not used; `:packets` – how many reads since the last top-up
+  * `:flow` – whether the connection goes on after the response; `:until_close` is HTTP/1.0
+  * `:head?` – the request is a HEAD, whose response has no body
+  * `:body_bytes` – how much of the mount's room the request's body takes
+  * `:moved_at` – when the peer last took what it was sent
+  """
+  @type t :: %__MODULE__{
+          transport: :tcp | :ssl,
+          socket: :gen_tcp.socket() | :ssl.sslsocket(),
+          peer: {:inet.ip_address(), :inet.port_number()} | nil,
+          account: Usage.t(),
+          mount: Mount.t() | nil,
+          head: binary() | nil,
+          body: {HTTP.framing(), continue? :: boolean()} | nil,
+          buffer: binary(),
+          packets: non_neg_integer(),
+          passive?: boolean(),
+          flow: :keep_alive | :close | :until_close,
+          head?: boolean(),
+          gone?: boolean(),
+          draining?: boolean(),
+          body_bytes: non_neg_integer(),
+          moved_at: integer()
+        }
+
+  @active 32
+  @top_up 16
+  # A body that is longer is read in larger pieces.
+  @small_body 32 * 1024
+  @large_piece 64 * 1024
+  @small_piece 1_460
+  # A peer has the stall timeout for each piece of an answer, and not for all of it.
+  @sent_at_once 256 * 1024
+  # What is read of a request that was refused, so that its client sees the answer: a reset would discard it.
+  @lingering_bytes 32 * 1024 * 1024
+  @lingering_ms 2_000
+
+  @doc "Lets the peer's bytes come."
+  @spec activate(t()) :: t()
+  def activate(sink) do
+    setopts(sink, active: @active)
+    %{sink | packets: 0, passive?: false}
+  end
+
+  @doc """
+  Waits for more of the peer's bytes until `due`.
+
+  `{:closed, sink}` when the peer has gone, `{:timeout, sink}` when the time is up.
+  """
+  @spec receive_more(t(), due :: integer()) :: {:ok | :closed | :timeout, t()}
+  def receive_more(%{passive?: true} = sink, due), do: sink |> activate() |> receive_more(due)
+
+  def receive_more(%{packets: packets} = sink, due) when packets >= @top_up do
+    setopts(sink, active: packets)
+    receive_more(%{sink | packets: 0}, due)
+  end
+
+  def receive_more(%{socket: socket} = sink, due) do
+    receive do
+      {tag, ^socket, data} when tag in [:tcp, :ssl] -> {:ok, early(sink, data)}
+      {tag, ^socket} when tag in [:tcp_passive, :ssl_passive] -> receive_more(%{sink | passive?: true}, due)
+      {tag, ^socket} when tag in [:tcp_closed, :ssl_closed] -> {:closed, %{sink | gone?: true}}
+      {tag, ^socket, _reason} when tag in [:tcp_error, :ssl_error] -> {:closed, %{sink | gone?: true}}
+      {:mcp_http_drain, _until} -> drained(drain(sink), due)
+      message -> ignore(message, sink, due)
+    after
+      max(due - Sink.now(), 0) -> {:timeout, sink}
+    end
+  end
+
+  # Nobody waits for anything on a connection without a request.
+  defp drained(%{buffer: "", body: nil} = sink, _due), do: {:closed, sink}
+  defp drained(sink, due), do: receive_more(sink, due)
+
+  defp ignore(message, sink, due) do
+    if is_tuple(message), do: Sink.discard(message)
+    receive_more(sink, due)
+  end
+
+  @doc "Bytes that came before they were asked for."
+  @spec early(t(), binary()) :: t()
+  def early(%{buffer: ""} = sink, data), do: %{sink | buffer: data, packets: sink.packets + 1}
+  def early(sink, data), do: %{sink | buffer: sink.buffer <> data, packets: sink.packets + 1}
+
+  @doc "The server ends: this response is the connection's last."
+  @spec drain(t()) :: t()
+  def drain(sink), do: %{sink | draining?: true, flow: if(sink.flow == :keep_alive, do: :close, else: sink.flow)}
+
+  @doc "Takes bytes off the buffer."
+  @spec take(t(), non_neg_integer()) :: {binary(), t()}
+  def take(%{buffer: buffer} = sink, bytes) when byte_size(buffer) == bytes, do: {buffer, %{sink | buffer: ""}}
+
+  def take(%{buffer: buffer} = sink, bytes) do
+    <<taken::binary-size(bytes), rest::binary>> = buffer
+    {taken, %{sink | buffer: rest}}
+  end
+
+  @impl Sink
+  def head(%{head: head, peer: peer}), do: head |> HTTP.head_fields() |> Map.put(:peer, peer)
+
+  @impl Sink
+  def read_body(%{body: nil} = sink, _max), do: {:ok, "", sink}
+  def read_body(%{body: {:empty, _continue?}} = sink, _max), do: {:ok, "", %{sink | body: nil}}
+  def read_body(%{body: {{:length, length}, _continue?}} = sink, max) when length > max, do: {:error, :too_large, sink}
+
+  def read_body(%{body: {{:length, length}, continue?}} = sink, _max) do
+    with {:ok, sink} <- await_body(sink, length, continue? and sink.buffer == "") do
+      {body, sink} = take(sink, length)
+      {:ok, body, %{sink | body: nil}}
+    else
+      {reason, sink} -> {:error, reason, sink}
+    end
+  end
+
+  def read_body(%{body: {:chunked, continue?}} = sink, max) do
+    sink = continue(sink, continue? and sink.buffer == "")
+    decode(sink, HTTP.chunked(max), %{began: Sink.now(), bytes: 0})
+  end
+
+  @doc """
+  Waits until the first `length` bytes of the buffer are there, or `{reason, sink}`.
+
+  A client that waits to be asked for them is.
+  """
+  @spec await_body(t(), non_neg_integer(), continue? :: boolean()) ::
+          {:ok, t()} | {:timeout | :closed | :full, t()}
+  def await_body(%{buffer: buffer} = sink, length, _continue?) when byte_size(buffer) >= length, do: {:ok, sink}
+
+  def await_body(sink, length, continue?) do
+    sink = continue(sink, continue?)
+    large? = length - byte_size(sink.buffer) > @small_body
+    if large?, do: setopts(sink, buffer: @large_piece)
+    result = gather(sink, length, Sink.now())
+    if large?, do: setopts(sink, buffer: @small_piece)
+    result
+  end
+
+  defp gather(%{buffer: buffer} = sink, length, _began) when byte_size(buffer) >= length, do: {:ok, sink}
+
+  defp gather(sink, length, began) do
+    with {:ok, sink} <- reserve(sink, byte_size(sink.buffer)),
+         {:ok, sink} <- receive_more(sink, body_due(sink.mount, began, byte_size(sink.buffer))) do
+      gather(sink, length, began)
+    end
+  end
+
+  # The time at which a body is late: its whole time is up, or it has come too slowly up to here.
+  defp body_due(%{sockets: sockets}, began, bytes) do
+    slow = max(sockets.body_grace, div(bytes * 1_000, sockets.body_min_rate))
+    began + min(sockets.body_timeout, slow)
+  end
+
+  # Grows with what has really come: a declared length costs nobody anything.
+  defp reserve(%{body_bytes: held} = sink, bytes) when bytes <= held, do: {:ok, sink}
+
+  defp reserve(%{body_bytes: held, mount: mount} = sink, bytes) do
+    case Usage.take(sink.account, :body_bytes, bytes - held, mount.sockets.max_body_bytes_in_flight) do
+      :ok -> {:ok, %{sink | body_bytes: bytes}}
+      :full -> {:full, sink}
+    end
+  end
+
+  defp continue(sink, true) do
+    _sent = send_now(sink, HTTP.continue())
+    sink
+  end
+
+  defp continue(sink, false), do: sink
+
+  # What is decoded lies in the decoder, and nothing of it here.
+  defp decode(%{buffer: ""} = sink, decoder, progress) do
+    case receive_more(sink, body_due(sink.mount, progress.began, progress.bytes)) do
+      {:ok, sink} -> decode(sink, decoder, progress)
+      {reason, sink} -> {:error, reason, sink}
+    end
+  end
+
+  defp decode(%{buffer: buffer} = sink, decoder, %{bytes: bytes} = progress) do
+    bytes = bytes + byte_size(buffer)
+
+    with {:ok, sink} <- reserve(sink, bytes) do
+      case HTTP.decode_chunks(decoder, buffer) do
+        :more -> decode(%{sink | buffer: ""}, decoder, %{progress | bytes: bytes})
+        {:done, body, used} -> {:ok, body, sink |> take(used) |> elem(1) |> Map.put(:body, nil) |> leave()}
+        {:error, reason} -> {:error, reason, sink}
+      end
+    else
+      {reason, sink} -> {:error, reason, sink}
+    end
+  end
+
+  # Whoever stands in front of us may see the end of chunks elsewhere.
+  defp leave(sink), do: %{sink | flow: if(sink.flow == :keep_alive, do: :close, else: sink.flow)}
+
+  @impl Sink
+  def forget(%{body_bytes: 0} = sink), do: sink
+
+  def forget(sink) do
+    :erlang.garbage_collect()
+    sink
+  end
+
+  @doc "A finished response, head and body in one."
+  @spec write(t(), iodata()) :: t()
+  def write(sink, response), do: sink |> send_all(response) |> elem(1)
+
+  @impl Sink
+  def reply(sink, status, headers, body) do
+    sink = settle(sink)
+    length = IO.iodata_length(body)
+    head = HTTP.response_head(status, headers, length, sink.flow != :keep_alive)
+    write(sink, if(sink.head?, do: head, else: [head, body]))
+  end
+
+  # The end of what was not read of the request would be taken for another one.
+  defp settle(%{body: nil} = sink), do: sink
+  defp settle(%{body: {:empty, _continue?}} = sink), do: %{sink | body: nil}
+
+  defp settle(%{body: {{:length, length}, _continue?}, buffer: buffer} = sink) when byte_size(buffer) >= length,
+    do: %{elem(take(sink, length), 1) | body: nil}
+
+  defp settle(sink), do: leave(sink)
+
+  @impl Sink
+  def stream(sink, status, headers, first) do
+    sink = %{settle(sink) | moved_at: Sink.now()}
+    head = HTTP.response_head(status, headers, framing(sink), sink.flow != :keep_alive)
+    send_all(sink, [head, framed(sink, first)])
+  end
+
+  defp framing(%{flow: :until_close}), do: :until_close
+  defp framing(_sink), do: :chunked
+
+  @impl Sink
+  def chunk(sink, bytes), do: send_all(sink, framed(sink, bytes))
+
+  defp framed(%{flow: :until_close}, bytes), do: bytes
+
+  # An empty chunk would be the end.
+  defp framed(_sink, bytes) do
+    case IO.iodata_length(bytes) do
+      0 -> []
+      length -> [Integer.to_string(length, 16), "\r\n", bytes, "\r\n"]
+    end
+  end
+
+  # A peer that takes nothing leaves bytes in the driver's queue, which are too few to hold back a writer.
+  @impl Sink
+  def keep_alive(sink, comment) do
+    case pending(sink) do
+      0 -> chunk(sink, comment)
+      _some -> if Sink.now() - sink.moved_at < sink.mount.stall_timeout, do: {:ok, sink}, else: {:closed, cut(sink)}
+    end
+  end
+
+  defp pending(%{transport: :ssl}), do: 0
+
+  defp pending(%{socket: socket}) do
+    case :inet.getstat(socket, [:send_pend]) do
+      {:ok, [send_pend: bytes]} -> bytes
+      {:error, _closed} -> 0
+    end
+  end
+
+  @impl Sink
+  def finish(%{flow: :until_close} = sink), do: sink
+  def finish(sink), do: sink |> send_all("0\r\n\r\n") |> elem(1)
+
+  # Also drops what the peer did not take: otherwise the system would go on offering it.
+  @impl Sink
+  def cut(sink) do
+    Usage.count(sink.account, :cut)
+    setopts(sink, linger: {true, 0})
+    close(%{sink | gone?: true})
+  end
+
+  @doc "Closes the socket. What the peer is still sending is read first: else it may never see the last answer."
+  @spec close(t()) :: t()
+  def close(%{gone?: false, body: body} = sink) when body != nil do
+    linger(sink, Sink.now() + @lingering_ms, @lingering_bytes)
+  end
+
+  def close(%{transport: :tcp, socket: socket} = sink) do
+    :gen_tcp.close(socket)
+    %{sink | gone?: true}
+  end
+
+  def close(%{transport: :ssl, socket: socket} = sink) do
+    :ssl.close(socket)
+    %{sink | gone?: true}
+  end
+
+  defp linger(sink, due, room) do
+    shutdown(sink)
+    linger_on(%{sink | buffer: ""}, due, room)
+  end
+
+  defp linger_on(sink, due, room) when room > 0 do
+    case receive_more(sink, due) do
+      {:ok, sink} -> linger_on(%{sink | buffer: ""}, due, room - byte_size(sink.buffer))
+      {_closed_or_late, sink} -> close(%{sink | body: nil})
+    end
+  end
+
+  defp linger_on(sink, _due, _room), do: close(%{sink | body: nil})
+
+  defp shutdown(%{transport: :tcp, socket: socket}), do: :gen_tcp.shutdown(socket, :write)
+  defp shutdown(%{transport: :ssl, socket: socket}), do: :ssl.shutdown(socket, :write)
+
+  @doc "The request at hand is over: what it took is given back."
+  @spec release(t()) :: t()
+  def release(%{body_bytes: 0} = sink), do: sink
+
+  def release(%{body_bytes: bytes} = sink) do
+    Usage.give(sink.account, :body_bytes, bytes)
+    %{sink | body_bytes: 0}
+  end
+
+  defp send_all(%{gone?: true} = sink, _bytes), do: {:closed, sink}
+
+  defp send_all(sink, bytes) do
+    if IO.iodata_length(bytes) <= @sent_at_once,
+      do: sent(sink, send_now(sink, bytes)),
+      else: sent(sink, send_pieces(sink, IO.iodata_to_binary(bytes)))
+  end
+
+  defp send_pieces(sink, <<piece::binary-size(@sent_at_once), rest::binary>>) when rest != "" do
+    with :ok <- send_now(sink, piece), do: send_pieces(sink, rest)
+  end
+
+  defp send_pieces(sink, last), do: send_now(sink, last)
+
+  defp sent(sink, :ok), do: {:ok, %{sink | moved_at: moved(sink)}}
+
+  # Nothing of it reached the peer in all the time it has for that, or the peer is gone.
+  defp sent(sink, {:error, :timeout}), do: {:closed, cut(sink)}
+  defp sent(sink, {:error, _closed}), do: {:closed, %{sink | gone?: true}}
+
+  # Only streams are asked how long they have been quiet.
+  defp moved(%{moved_at: 0}), do: 0
+  defp moved(_sink), do: Sink.now()
+
+  defp send_now(%{transport: :tcp, socket: socket}, bytes), do: :gen_tcp.send(socket, bytes)
+  defp send_now(%{transport: :ssl, socket: socket}, bytes), do: :ssl.send(socket, bytes)
+
+  defp setopts(%{transport: :tcp, socket: socket}, options), do: :inet.setopts(socket, options)
+  defp setopts(%{transport: :ssl, socket: socket}, options), do: :ssl.setopts(socket, options)
+end

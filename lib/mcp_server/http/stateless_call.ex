@@ -1,0 +1,266 @@
+defmodule McpServer.Http.StatelessCall do
+  @moduledoc false
+  # A request of the stateless era, from its admission to its answer, in the process that holds its socket.
+  #
+  # The call itself is a fresh monitored process, and its result is its exit reason. The holder waits in one place for
+  # that, for notifications, for the peer to go and for the next of its times. The answer is JSON where it is the first
+  # thing to say; a notification before it, or a second without it, opens a stream of events.
+
+  alias McpServer.{Call, Catalog, Conn, Protocol, Request, Share}
+  alias McpServer.Connection.Report
+  alias McpServer.Dispatch.{Answer, Failure, Handler, Subscribing}
+  alias McpServer.Http.{ListenStream, Mount, Places, Sink}
+  alias McpServer.Protocol.HTTP
+
+  @enforce_keys [:mount, :sink, :origin, :request]
+  defstruct [
+    :mount,
+    :sink,
+    :origin,
+    :request,
+    :pid,
+    :monitor,
+    :deadline,
+    :timeout,
+    :started_at,
+    :progress,
+    :stream_at,
+    :ends_at,
+    phase: :waiting
+  ]
+
+  @typedoc "Where a request comes from: what it was admitted with, and what its handler's conn starts from."
+  @type origin :: %{
+          :catalog => Catalog.t(),
+          :base => Conn.t(),
+          :events? => boolean(),
+          :principal => term(),
+          optional(atom()) => term()
+        }
+
+  @typedoc """
+  * `:request` – without its arguments, of which the call has its own copy
+  * `:deadline` – when the call is ended; `:stream_at` – when a stream is opened, or shows a sign of life
+  * `:ends_at` – when the server ends, once it is about to
+  * `:phase` – `:streaming` once the response has begun
+  """
+  @type t :: %__MODULE__{
+          mount: Mount.t(),
+          sink: Sink.t(),
+          origin: origin(),
+          request: Request.t(),
+          pid: pid() | nil,
+          monitor: reference() | nil,
+          deadline: integer() | nil,
+          timeout: pos_integer() | nil,
+          started_at: integer() | nil,
+          progress: number() | nil,
+          stream_at: integer() | :infinity | nil,
+          ends_at: integer() | nil,
+          phase: :waiting | :streaming
+        }
+
+  @internal_error -32603
+
+  @doc "Serves the request; returns once its response is complete, or its peer has gone."
+  @spec serve(Mount.t(), Request.t(), origin(), Sink.t()) :: Sink.t()
+  def serve(mount, %Request{kind: :listen} = request, origin, sink) do
+    # Where the router says who may hear of what, a call finds out first.
+    if Subscribing.guarded?(origin.catalog, request),
+      do: call(mount, request, origin, sink),
+      else: ListenStream.serve(mount, request, origin, sink)
+  end
+
+  def serve(mount, request, origin, sink), do: call(mount, request, origin, sink)
+
+  defp call(mount, request, origin, sink) do
+    holder = Share.holder(origin.principal, Sink.peer(sink))
+
+    case Places.take(mount, sink, :calls, holder) do
+      :ok ->
+        answered = run(mount, request, origin, sink)
+        Places.give(mount, sink, :calls, holder)
+        go_on(answered, mount, request, origin)
+
+      :full ->
+        busy(mount, request, sink)
+    end
+  end
+
+  defp go_on({:listen, filter, sink}, mount, request, origin),
+    do: ListenStream.serve(mount, %{request | arguments: filter}, origin, sink)
+
+  defp go_on(sink, _mount, _request, _origin), do: sink
+
+  defp busy(mount, request, sink) do
+    error = Protocol.error(request.id, request.revision, @internal_error, "Too many requests are in progress")
+    {status, headers} = Mount.standing(mount, {:status, 503})
+    Sink.reply(sink, status, headers, error)
+  end
+
+  defp run(mount, request, origin, sink) do
+    %{bounds: bounds} = mount
+    since = System.monotonic_time()
+    conn = %Conn{origin.base | log_level: request.log_level, router: mount.router}
+    {pid, monitor} = Call.start(origin.catalog, request, conn, bounds)
+    timeout = Handler.timeout(origin.catalog, request, bounds.timeout)
+    now = Sink.now()
+
+    call = %__MODULE__{
+      mount: mount,
+      sink: Sink.forget(sink),
+      origin: origin,
+      request: Request.summary(request),
+      pid: pid,
+      monitor: monitor,
+      timeout: timeout,
+      deadline: now + timeout,
+      started_at: System.monotonic_time(),
+      stream_at: if(origin.events? and request.kind != :listen, do: now + mount.stream_after, else: :infinity)
+    }
+
+    Report.started(source(call), call, request.repairs, since)
+    await(call)
+  end
+
+  # What events say of where a call came in.
+  defp source(%{mount: mount, origin: origin}),
+    do: %{router: mount.router, catalog: origin.catalog, transport: :http, revision: nil}
+
+  defp await(call) do
+    case Sink.next(call.sink, min(call.deadline, call.stream_at)) do
+      {:timeout, sink} -> due(%{call | sink: sink}, Sink.now())
+      {:closed, sink} -> cancel(%{call | sink: sink})
+      {message, sink} -> event(message, %{call | sink: sink})
+    end
+  end
+
+  defp event(
+         {:mcp_down, monitor, :process, _pid, {:shutdown, {:mcp_done, outcome, reply}}},
+         %{monitor: monitor} = call
+       ),
+       do: answer(call, outcome, reply)
+
+  defp event({:mcp_ended, pid, {:mcp_done, outcome, reply}}, %{pid: pid} = call) do
+    Process.demonitor(call.monitor, [:flush])
+    answer(call, outcome, reply)
+  end
+
+  defp event({:mcp_down, monitor, :process, _pid, reason}, %{monitor: monitor} = call),
+    do: fail(call, Failure.killed(reason))
+
+  defp event({:mcp_notify, tag, pid, gate, message}, %{pid: pid} = call), do: notify(call, tag, gate, message)
+
+  defp event({:drain, until}, call), do: await(%{call | deadline: min(call.deadline, until), ends_at: until})
+
+  defp event(message, call) do
+    Sink.discard(message)
+    await(call)
+  end
+
+  defp due(%{ends_at: ends_at} = call, now) when is_integer(ends_at) and now >= ends_at do
+    stop(call)
+    Report.ended(source(call), call, :cancelled)
+    %{id: id, revision: revision} = call.request
+    respond(call, {:status, 503}, Protocol.error(id, revision, @internal_error, "The server is shutting down"))
+  end
+
+  defp due(%{deadline: deadline} = call, now) when now >= deadline do
+    stop(call)
+    fail(call, Failure.timeout(call.timeout))
+  end
+
+  defp due(%{stream_at: at} = call, now) when now < at, do: await(call)
+  defp due(%{phase: :waiting} = call, _now), do: call |> open([]) |> written()
+
+  defp due(call, _now) do
+    {written, sink} = Sink.keep_alive(call.sink, HTTP.keep_alive())
+    written({written, quiet(%{call | sink: sink})})
+  end
+
+  defp written({:ok, call}), do: await(call)
+  defp written({:closed, call}), do: cancel(call)
+
+  defp open(call, events) do
+    {written, sink} = Sink.stream(call.sink, 200, HTTP.event_stream_headers(), [HTTP.keep_alive(), events])
+    {written, quiet(%{call | sink: sink, phase: :streaming})}
+  end
+
+  # A plug learns that its client has gone only from writing, so it asks more often.
+  defp quiet(%{sink: %{socket: nil}, mount: mount} = call),
+    do: %{call | stream_at: Sink.now() + min(mount.disconnect_check, mount.keep_alive)}
+
+  defp quiet(call), do: %{call | stream_at: Sink.now() + call.mount.keep_alive}
+
+  # The handler goes on when its client has taken the message, or the system has for it.
+  defp notify(call, tag, gate, message) do
+    case pass(call, gate) do
+      {:ok, call} ->
+        {written, call} = put(call, message)
+        Call.reply(tag, :ok)
+        written({written, call})
+
+      {:discard, what} ->
+        Call.reply(tag, :ok)
+        Report.discarded(source(call), what)
+        await(call)
+    end
+  end
+
+  defp pass(%{progress: before}, {:progress, value}) when before != nil and value <= before,
+    do: {:discard, :stale_progress}
+
+  defp pass(call, {:progress, value}), do: {:ok, %{call | progress: value}}
+  # The level came with the request, and the call has looked at it already.
+  defp pass(call, _gate), do: {:ok, call}
+
+  # A client that takes no stream gets the answer alone.
+  defp put(%{phase: :waiting, origin: %{events?: false}} = call, _message), do: {:ok, call}
+  defp put(%{phase: :waiting} = call, message), do: open(call, HTTP.event(nil, message))
+
+  defp put(call, message) do
+    {written, sink} = Sink.chunk(call.sink, HTTP.event(nil, message))
+    {written, quiet(%{call | sink: sink})}
+  end
+
+  defp answer(call, {:listen, filter}, _reply) do
+    Report.ended(source(call), call, :ok)
+    {:listen, filter, call.sink}
+  end
+
+  defp answer(call, outcome, reply) do
+    Report.ended(source(call), call, outcome)
+    respond(call, standing(outcome), reply)
+  end
+
+  defp standing({:refused, standing}), do: standing
+  defp standing(_outcome), do: :ok
+
+  defp respond(%{phase: :waiting} = call, standing, reply) do
+    {status, headers} = Mount.standing(call.mount, standing)
+    Sink.reply(call.sink, status, headers, reply)
+  end
+
+  defp respond(call, _standing, reply) do
+    {_written, sink} = Sink.chunk(call.sink, HTTP.event(nil, reply))
+    Sink.finish(sink)
+  end
+
+  defp fail(call, failure) do
+    Report.log(source(call), call, failure)
+    Report.ended(source(call), call, {:exception, failure.kind, failure.id})
+    respond(call, :ok, Answer.failure_reply(call.origin.catalog, call.request, failure))
+  end
+
+  # This is how a client of this era cancels.
+  defp cancel(call) do
+    stop(call)
+    Report.ended(source(call), call, :cancelled)
+    call.sink
+  end
+
+  defp stop(call) do
+    Process.exit(call.pid, :kill)
+    Process.demonitor(call.monitor, [:flush])
+  end
+end

@@ -1,0 +1,82 @@
+defmodule McpServer.Http.Usage do
+  @moduledoc false
+  # What one mount has in use at this moment, and what it has counted since it began.
+  #
+  # Whoever takes something notes it twice: for the mount, where the limit is compared, and for its own process. So what
+  # a killed process had taken can be given back for it.
+
+  @in_use [:connections, :exchanges, :calls, :streams, :hooks, :body_bytes]
+  @totals [:accepted, :accept_errors, :turned_away, :requests, :refused, :cut]
+  @index @in_use |> Enum.with_index(1) |> Map.new()
+  @total_index @totals |> Enum.with_index(1) |> Map.new()
+
+  @enforce_keys [:in_use, :totals]
+  defstruct [:in_use, :totals, :own]
+
+  @type kind :: :connections | :exchanges | :calls | :streams | :hooks | :body_bytes
+  @type total :: :accepted | :accept_errors | :turned_away | :requests | :refused | :cut
+
+  @typedoc "`:own` is what one process has taken; the mount's has none."
+  @type t :: %__MODULE__{
+          in_use: :atomics.atomics_ref(),
+          totals: :counters.counters_ref(),
+          own: :atomics.atomics_ref() | nil
+        }
+
+  @doc "The counters of a mount."
+  @spec new() :: t()
+  def new do
+    %__MODULE__{
+      in_use: :atomics.new(length(@in_use), signed: true),
+      totals: :counters.new(length(@totals), [:write_concurrency])
+    }
+  end
+
+  @doc "The same counters for one process, which takes from them and gives back."
+  @spec account(t()) :: t()
+  def account(usage), do: %{usage | own: :atomics.new(length(@in_use), signed: true)}
+
+  @doc "Takes `amount` of what there are `limit` of; what is only counted has the limit `:infinity`."
+  @spec take(t(), kind(), pos_integer(), limit :: pos_integer() | :infinity) :: :ok | :full
+  def take(%__MODULE__{in_use: in_use, own: own}, kind, amount, limit) do
+    index = Map.fetch!(@index, kind)
+
+    if :atomics.add_get(in_use, index, amount) > limit do
+      :atomics.sub(in_use, index, amount)
+      :full
+    else
+      :atomics.add(own, index, amount)
+    end
+  end
+
+  @doc "Gives back what was taken."
+  @spec give(t(), kind(), non_neg_integer()) :: :ok
+  def give(%__MODULE__{in_use: in_use, own: own}, kind, amount) do
+    index = Map.fetch!(@index, kind)
+    :atomics.sub(own, index, amount)
+    :atomics.sub(in_use, index, amount)
+  end
+
+  @doc "How much of a kind the process itself has taken."
+  @spec taken(t(), kind()) :: non_neg_integer()
+  def taken(%__MODULE__{own: own}, kind), do: :atomics.get(own, Map.fetch!(@index, kind))
+
+  @doc "Gives back everything that the account's process had taken."
+  @spec close(t()) :: :ok
+  def close(%__MODULE__{in_use: in_use, own: own}) do
+    for index <- 1..length(@in_use), do: :atomics.sub(in_use, index, :atomics.exchange(own, index, 0))
+    :ok
+  end
+
+  @doc "Counts an event."
+  @spec count(t(), total()) :: :ok
+  def count(%__MODULE__{totals: totals}, total), do: :counters.add(totals, Map.fetch!(@total_index, total), 1)
+
+  @doc "Everything that is counted, by name."
+  @spec stats(t()) :: %{atom() => integer()}
+  def stats(%__MODULE__{in_use: in_use, totals: totals}) do
+    in_use = for {name, index} <- @index, do: {name, :atomics.get(in_use, index)}
+    totals = for {name, index} <- @total_index, do: {name, :counters.get(totals, index)}
+    Map.new(in_use ++ totals)
+  end
+end

@@ -1,0 +1,94 @@
+defmodule McpServer.HttpPlug.Sink do
+  @moduledoc false
+  # The request of a plug, held by the web server's process: its response is written to a `Plug.Conn`.
+
+  @behaviour McpServer.Http.Sink
+  @compile {:no_warn_undefined, Plug.Conn}
+
+  require Logger
+
+  alias McpServer.Call.Reaper
+  alias McpServer.Http.{Mount, Usage}
+  alias McpServer.HttpPlug.{Answer, Body, Head}
+
+  @enforce_keys [:conn, :account]
+  defstruct [:conn, :account, :socket]
+
+  @typedoc "`:socket` is the web server's, and not ours to listen to."
+  @type t :: %__MODULE__{conn: map(), account: Usage.t(), socket: nil}
+
+  # Binaries that a process may keep while it waits for an answer.
+  @held_bytes 256 * 1024
+
+  @doc "The sink of a request to the mount."
+  @spec new(conn :: map(), Mount.t()) :: t()
+  def new(conn, mount), do: %__MODULE__{conn: conn, account: account(mount)}
+
+  # A process of the web server serves many requests.
+  defp account(%{id: id, usage: usage}) do
+    with nil <- Process.get({__MODULE__, id}) do
+      account = Usage.account(usage)
+      :ok = Reaper.watch(account)
+      Process.put({__MODULE__, id}, account)
+      account
+    end
+  end
+
+  @impl true
+  def head(%{conn: conn}), do: conn |> Head.of() |> Map.put(:plug, conn)
+
+  @impl true
+  def read_body(%{conn: conn} = sink, max) do
+    case Body.read(conn, max) do
+      {:ok, body, conn} ->
+        {:ok, body, %{sink | conn: conn}}
+
+      {:error, reason, conn} ->
+        if reason == :consumed, do: report_consumed()
+        {:error, reason, %{sink | conn: conn}}
+    end
+  end
+
+  # Once, because every request will meet the same plug.
+  defp report_consumed do
+    unless :persistent_term.get({McpServer.HttpPlug, :consumed}, false) do
+      :persistent_term.put({McpServer.HttpPlug, :consumed}, true)
+
+      Logger.error(
+        "The body of an MCP request was gone when it came to McpServer.HttpPlug: something before it has read it. " <>
+          "If that is Plug.Parsers, give it body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []}; " <>
+          "if it is a plug of your own, mount McpServer.HttpPlug before it. Logged once."
+      )
+    end
+  end
+
+  # A small body goes with the next collection; a large one would be here for as long as the call takes.
+  @impl true
+  def forget(sink) do
+    {:binary, binaries} = Process.info(self(), :binary)
+    held = Enum.reduce(binaries, 0, fn {_id, bytes, _references}, held -> held + bytes end)
+    if held > @held_bytes, do: :erlang.garbage_collect()
+    sink
+  end
+
+  @impl true
+  def reply(%{conn: conn} = sink, status, headers, body),
+    do: %{sink | conn: Answer.send_whole(conn, status, headers, body)}
+
+  @impl true
+  def stream(%{conn: conn} = sink, status, headers, first), do: put(sink, Answer.open(conn, status, headers, first))
+
+  @impl true
+  def chunk(%{conn: conn} = sink, bytes), do: put(sink, Answer.chunk(conn, bytes))
+
+  @impl true
+  def keep_alive(sink, comment), do: chunk(sink, comment)
+
+  defp put(sink, {written, conn}), do: {written, %{sink | conn: conn}}
+
+  @impl true
+  def finish(sink), do: sink
+
+  @impl true
+  def cut(%{conn: conn}), do: Answer.cut(conn)
+end

@@ -1,0 +1,365 @@
+//! What has arrived on a connection, judged: more is wanted, here is the response, or work for a process.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+
+use mcp_core::http::{self, Head, HttpAnswer, Screened, Verb, screen};
+use mcp_core::http1::{Framing, HeadError, Limits, Progress, RequestHead, Version, read_head};
+use mcp_core::protocol::{Admission, Answer, Facts, admit};
+use rustler::{Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
+
+use super::response;
+use super::rules::{PolicyResource, ScreenedResource, facts_term};
+use crate::atoms;
+use crate::dirty::DirtyPermit;
+use crate::protocol::admission::{Judged, opening_term, request_fields};
+use crate::protocol::{CatalogResource, GivenLimits};
+use crate::resources::{binary_term, report_work};
+use crate::results::dual::EndpointResource;
+use crate::schema::{Allowance, Effort};
+
+/// Bodies above this go to a dirty scheduler: reading them takes longer than a normal one may be held.
+const INLINE_BYTES: usize = 32 * 1024;
+
+/// What is served on a socket, and by which rules.
+pub(crate) struct GateResource {
+    policy: ResourceArc<PolicyResource>,
+    catalog: ResourceArc<CatalogResource>,
+    limits: GivenLimits,
+    /// Whether a hook has to see each request before its body is read.
+    hooks: bool,
+    /// Stored results that are served beside it.
+    results: Option<ResourceArc<EndpointResource>>,
+    head: Limits,
+}
+
+#[rustler::resource_impl]
+impl rustler::Resource for GateResource {}
+
+#[rustler::nif]
+fn http_gate(
+    env: Env<'_>,
+    policy: ResourceArc<PolicyResource>,
+    catalog: ResourceArc<CatalogResource>,
+    limits: GivenLimits,
+    hooks: bool,
+    results: Option<ResourceArc<EndpointResource>>,
+    (max_head_bytes, max_fields): (usize, usize),
+) -> Term<'_> {
+    let gate = GateResource {
+        policy,
+        catalog,
+        limits,
+        hooks,
+        results,
+        head: Limits {
+            max_head_bytes,
+            max_fields,
+        },
+    };
+    ResourceArc::new(gate).encode(env)
+}
+
+#[rustler::nif(name = "http_next")]
+fn http_next_inline<'a>(
+    env: Env<'a>,
+    gate: ResourceArc<GateResource>,
+    buffer: Binary<'a>,
+    scanned: usize,
+) -> NifResult<Term<'a>> {
+    let judged = judge(env, &gate, buffer.as_slice(), scanned, Effort::Inline);
+    report_work(env, buffer.len().min(INLINE_BYTES));
+    judged
+}
+
+#[rustler::nif(schedule = "DirtyCpu")]
+fn http_next_dirty<'a>(
+    env: Env<'a>,
+    gate: ResourceArc<GateResource>,
+    buffer: Binary<'a>,
+    scanned: usize,
+) -> NifResult<Term<'a>> {
+    match DirtyPermit::take(env) {
+        Some(_permit) => judge(env, &gate, buffer.as_slice(), scanned, Effort::Whole),
+        None => Ok(atoms::busy().to_term(env)),
+    }
+}
+
+fn judge<'a>(
+    env: Env<'a>,
+    gate: &GateResource,
+    bytes: &'a [u8],
+    scanned: usize,
+    effort: Effort,
+) -> NifResult<Term<'a>> {
+    let head = match read_head(bytes, scanned, &gate.head) {
+        Ok(Progress::Complete(head)) => head,
+        Ok(Progress::Partial { scanned }) => return Ok((atoms::more(), scanned).encode(env)),
+        Err(error) => return unreadable(env, &error, bytes.len()),
+    };
+    Incoming {
+        env,
+        gate,
+        bytes,
+        flow: Flow::of(&head),
+        head,
+    }
+    .judge(effort)
+}
+
+/// Nothing behind it can be taken for a request.
+fn unreadable<'a>(env: Env<'a>, error: &HeadError, arrived: usize) -> NifResult<Term<'a>> {
+    let answer = match error {
+        HeadError::TooLarge => http::head_too_large(),
+        error => HttpAnswer {
+            status: error.status(),
+            ..http::malformed()
+        },
+    };
+    let response = binary_term(env, response::finished(&answer, true, false)?);
+    let rest = (atoms::chunked(), atoms::close());
+    Ok((atoms::refuse(), response, arrived, rest.0, rest.1).encode(env))
+}
+
+/// What becomes of the connection behind the response.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    KeepAlive,
+    Close,
+    /// HTTP/1.0: a body without a length ends with the connection.
+    UntilClose,
+}
+
+impl Flow {
+    fn of(head: &RequestHead<'_>) -> Self {
+        match (head.version, head.keep_alive) {
+            (Version::Http10, _) => Self::UntilClose,
+            (Version::Http11, true) => Self::KeepAlive,
+            (Version::Http11, false) => Self::Close,
+        }
+    }
+
+    fn closes(self) -> bool {
+        self != Self::KeepAlive
+    }
+
+    fn term(self, env: Env<'_>) -> Term<'_> {
+        match self {
+            Self::KeepAlive => atoms::keep_alive(),
+            Self::Close => atoms::close(),
+            Self::UntilClose => atoms::until_close(),
+        }
+        .to_term(env)
+    }
+}
+
+/// A request whose head is there.
+struct Incoming<'g, 'a> {
+    env: Env<'a>,
+    gate: &'g GateResource,
+    bytes: &'a [u8],
+    head: RequestHead<'a>,
+    flow: Flow,
+}
+
+impl<'a> Incoming<'_, 'a> {
+    fn judge(&self, effort: Effort) -> NifResult<Term<'a>> {
+        let (authority, target) = parts(self.head.target);
+        if let Some(results) = &self.gate.results
+            && results
+                .0
+                .covers(target.split('?').next().unwrap_or_default())
+        {
+            return Ok(self.stored_result());
+        }
+        let head = Head {
+            method: self.head.method,
+            target,
+            authority,
+            headers: &self.head.fields,
+        };
+        match screen(&self.gate.policy.0, &head) {
+            Ok(screened) if self.is_message(&screened) => self.message(&screened, effort),
+            Ok(screened) => self.for_process(screened),
+            Err(answer) => self.refuse(&answer),
+        }
+    }
+
+    /// Whether nobody but the core has to see it before it is admitted.
+    fn is_message(&self, screened: &Screened) -> bool {
+        !self.gate.hooks
+            && screened.verb == Verb::Post
+            && screened.session_id.is_none()
+            && self.head.framing != Framing::Chunked
+    }
+
+    /// How long the body is, where the head says so.
+    fn length(&self) -> Option<usize> {
+        match self.head.framing {
+            Framing::Empty => Some(0),
+            Framing::Length(length) => usize::try_from(length).ok(),
+            Framing::Chunked => None,
+        }
+    }
+
+    /// The body and where the request ends, once all of it is there.
+    fn body(&self) -> Option<(&'a [u8], usize)> {
+        let end = self.head.bytes.checked_add(self.length()?)?;
+        Some((self.bytes.get(self.head.bytes..end)?, end))
+    }
+
+    fn refuse(&self, answer: &HttpAnswer) -> NifResult<Term<'a>> {
+        let is_head = self.head.method == "HEAD";
+        if let Some((_, end)) = self.body() {
+            let response = response::finished(answer, self.flow.closes(), is_head)?;
+            return Ok(self.reply(binary_term(self.env, response), end));
+        }
+        let response = binary_term(self.env, response::finished(answer, true, is_head)?);
+        let framing = self.framing();
+        let close = atoms::close();
+        Ok((atoms::refuse(), response, self.head.bytes, framing, close).encode(self.env))
+    }
+
+    fn reply(&self, response: Term<'a>, used: usize) -> Term<'a> {
+        (atoms::reply(), response, used, self.flow.term(self.env)).encode(self.env)
+    }
+
+    fn framing(&self) -> Term<'a> {
+        match self.head.framing {
+            Framing::Empty => atoms::empty().to_term(self.env),
+            Framing::Length(length) => (atoms::length(), length).encode(self.env),
+            Framing::Chunked => atoms::chunked().to_term(self.env),
+        }
+    }
+
+    fn stored_result(&self) -> Term<'a> {
+        (
+            atoms::rest(),
+            self.head.method == "HEAD",
+            self.head.bytes,
+            self.framing(),
+            self.head.expects_continue,
+            self.flow.term(self.env),
+        )
+            .encode(self.env)
+    }
+
+    fn for_process(&self, screened: Screened) -> NifResult<Term<'a>> {
+        let facts = facts_term(self.env, &screened)?;
+        Ok((
+            atoms::head(),
+            ResourceArc::new(ScreenedResource(screened)),
+            facts,
+            self.head.bytes,
+            self.framing(),
+            self.head.expects_continue,
+            self.flow.term(self.env),
+        )
+            .encode(self.env))
+    }
+
+    fn message(&self, screened: &Screened, effort: Effort) -> NifResult<Term<'a>> {
+        let Some((body, end)) = self.body() else {
+            let expects = self.head.expects_continue;
+            let wanted = (atoms::body(), self.head.bytes, self.length(), expects);
+            return Ok(wanted.encode(self.env));
+        };
+        if effort == Effort::Inline && body.len() > INLINE_BYTES {
+            return Ok(atoms::over_budget().to_term(self.env));
+        }
+        let gate = self.gate;
+        let facts = Facts {
+            session: None,
+            http: Some(screened),
+        };
+        let limits = gate.limits.get().with_max_bytes(body.len());
+        match admit(&gate.catalog.0, facts, body, &limits) {
+            Admission::Answer(answer) => self.answer(&answer, end),
+            Admission::Kept { head, tail } => {
+                let head = response::json(200, &head, tail.len(), self.flow.closes())?;
+                // The tail lives as long as the catalogue; the term refers to it and copies nothing.
+                let tail = gate
+                    .catalog
+                    .make_binary(self.env, |_| tail)
+                    .to_term(self.env);
+                let response = vec![binary_term(self.env, head), tail].encode(self.env);
+                Ok(self.reply(response, end))
+            }
+            Admission::Request(request) => {
+                let allowance = Allowance::of(effort);
+                match request_fields(self.env, &gate.catalog.0, &request, &allowance) {
+                    Judged::Fields(fields) => Ok((
+                        atoms::request(),
+                        fields,
+                        screened.accepts_events,
+                        end,
+                        self.flow.term(self.env),
+                    )
+                        .encode(self.env)),
+                    Judged::Refused(answer) => self.answer(&answer, end),
+                    Judged::TooLong => Ok(atoms::over_budget().to_term(self.env)),
+                }
+            }
+            Admission::Open(opening) => {
+                let opened = opening_term(self.env, &opening)?;
+                Ok((atoms::open(), opened, end, self.flow.term(self.env)).encode(self.env))
+            }
+            // It belongs to no session, so it concerns nobody.
+            Admission::Ignored
+            | Admission::Notice(_)
+            | Admission::Response { .. }
+            | Admission::Batch(_) => {
+                let response = response::accepted(self.flow.closes())?;
+                Ok(self.reply(binary_term(self.env, response), end))
+            }
+        }
+    }
+
+    fn answer(&self, answer: &Answer, end: usize) -> NifResult<Term<'a>> {
+        let response = response::json(answer.status, &answer.body, 0, self.flow.closes())?;
+        Ok(self.reply(binary_term(self.env, response), end))
+    }
+}
+
+/// The authority of an absolute target, and the path with its query.
+fn parts(target: &str) -> (Option<&str>, &str) {
+    let Some((_, rest)) = target
+        .split_once("://")
+        .filter(|_| !target.starts_with('/'))
+    else {
+        return (None, target);
+    };
+    match rest.find('/') {
+        Some(path) => rest
+            .split_at_checked(path)
+            .map_or((None, target), |(authority, path)| (Some(authority), path)),
+        None => (Some(rest.split('?').next().unwrap_or(rest)), "/"),
+    }
+}
+
+/// What hooks and other nodes are told of a head: `%{method, target, authority, headers}`.
+#[rustler::nif]
+fn http_head_fields<'a>(env: Env<'a>, head: Binary<'a>) -> NifResult<Term<'a>> {
+    let limits = Limits {
+        max_head_bytes: usize::MAX,
+        max_fields: usize::MAX,
+    };
+    let Ok(Progress::Complete(head)) = read_head(head.as_slice(), 0, &limits) else {
+        return Err(Error::BadArg);
+    };
+    let (authority, target) = parts(head.target);
+    let headers: Vec<(&str, Term<'a>)> = head
+        .fields
+        .iter()
+        .map(|(name, value)| (*name, binary_term(env, value.to_vec())))
+        .collect();
+    let members = [
+        (atoms::method(), head.method.encode(env)),
+        (atoms::target(), target.encode(env)),
+        (atoms::authority(), authority.encode(env)),
+        (atoms::headers(), headers.encode(env)),
+    ];
+    Term::map_from_pairs(env, &members)
+}
