@@ -3,12 +3,22 @@ defmodule Stress.Hostile.Wire do
 
   alias McpServer.{HttpPeer, HttpRequests}
 
-  @from {127, 0, 0, 66}
-  @options [ip: @from, reuseaddr: true, send_timeout: 2_000, send_timeout_close: true, recbuf: 8_192]
+  @options [reuseaddr: true, send_timeout: 2_000, send_timeout_close: true, recbuf: 8_192]
 
   @doc "Connects to a port of the server."
   @spec connect(:inet.port_number()) :: HttpPeer.t()
-  def connect(port), do: HttpPeer.connect(port, @options)
+  def connect(port), do: HttpPeer.connect(port, [ip: address()] ++ @options)
+
+  # An address of this machine that is no loopback: on loopback nobody is told apart from others.
+  defp address do
+    with nil <- :persistent_term.get(__MODULE__, nil) do
+      {:ok, interfaces} = :inet.getifaddrs()
+      addresses = for {_name, options} <- interfaces, {:addr, {a, _, _, _} = address} <- options, a != 127, do: address
+      address = List.first(addresses) || {127, 0, 0, 66}
+      :persistent_term.put(__MODULE__, address)
+      address
+    end
+  end
 
   @doc "Sends a request, whether or not anybody takes all of it."
   @spec send_request(HttpPeer.t(), iodata()) :: :ok | {:error, term()}
