@@ -212,7 +212,7 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
       put =
         {:call, 1, {:remote, 1, {:atom, 1, :persistent_term}, {:atom, 1, :put}}, [{:atom, 1, :asked}, {:atom, 1, true}]}
 
-      for {name, arity} <- [here?: 3, serve: 4] do
+      for {name, arity} <- [here?: 3, serve: 5] do
         {:function, 1, name, arity, [{:clause, 1, List.duplicate({:var, 1, :_}, arity), [], [put, {:atom, 1, true}]}]}
       end
     end
