@@ -1,0 +1,266 @@
+defmodule McpServer.HttpConnectionUsageTest do
+  # What connections take of a server, and that all of it is given back however they end.
+  use McpServer.HttpCase, async: true
+
+  alias McpServer.{HttpServer, JSON}
+
+  @moduletag :capture_log
+  @in_use [:body_bytes, :calls, :connections, :exchanges, :hooks, :streams]
+
+  defp in_use(server), do: server.pid |> HttpServer.stats() |> Map.take(@in_use)
+  defp using(server, taken), do: eventually(fn -> in_use(server) == Map.merge(Map.new(@in_use, &{&1, 0}), taken) end)
+  defp unused(server), do: using(server, %{})
+  defp connections(server), do: MapSet.to_list(:sys.get_state(server.pid).connections)
+  defp perform(tag \\ "call"), do: modern_call("perform", HttpScript.arguments(tag))
+  defp status(peer), do: HttpPeer.response(peer).status
+
+  # Waits in `authorize:` until it is told otherwise, and says to the test where.
+  def hold(request) do
+    case List.keyfind(request.req_headers, "x-test", 0) do
+      {"x-test", test} ->
+        send(test |> String.to_charlist() |> :erlang.list_to_pid(), {:hook, self()})
+        receive do: (:go_on -> {:ok, "someone"})
+
+      nil ->
+        {:ok, "someone"}
+    end
+  end
+
+  def named(request) do
+    {_name, "Bearer " <> principal} = List.keyfind(request.req_headers, "authorization", 0)
+    {:ok, principal}
+  end
+
+  defp held(request), do: with_headers(request, [{"x-test", self() |> :erlang.pid_to_list() |> to_string()}])
+
+  defp hook do
+    assert_receive {:hook, pid}, 10_000
+    pid
+  end
+
+  # A request whose body is as long as `bytes` says, most of it white space.
+  defp padded(request, bytes), do: %{request | body: [request.body, String.duplicate(" ", bytes)]}
+
+  describe "a call" do
+    test "is counted while it runs" do
+      server = HttpServers.start(:listener)
+      peer = HttpClient.start(server, perform())
+      {call, _conn} = HttpScript.performing()
+      using(server, %{connections: 1, calls: 1})
+      HttpScript.tell(call, {:answer, "done"})
+      assert status(peer) == 200
+      using(server, %{connections: 1})
+      HttpPeer.close(peer)
+      unused(server)
+    end
+
+    test "ends with its client, which closes, resets, or closes one side" do
+      server = HttpServers.start(:listener)
+
+      for leave <- [&HttpPeer.close/1, &HttpPeer.cut/1, &HttpPeer.half_close/1] do
+        peer = HttpClient.start(server, perform())
+        {call, _conn} = HttpScript.performing()
+        leave.(peer)
+        HttpScript.gone(call)
+        unused(server)
+      end
+    end
+
+    test "ends with its client when it has a stream" do
+      server = HttpServers.start(:listener)
+      peer = HttpClient.start(server, modern_call("perform", HttpScript.arguments(), meta: %{"progressToken" => 1}))
+      {call, _conn} = HttpScript.performing()
+      HttpScript.tell(call, {:progress, 1})
+      assert %{status: 200, body: :stream} = HttpPeer.response(peer)
+      HttpPeer.close(peer)
+      HttpScript.gone(call)
+      unused(server)
+    end
+
+    test "ends with the connection's process, which is killed" do
+      server = HttpServers.start(:listener)
+      peer = HttpClient.start(server, padded(perform(), 100_000))
+      {call, _conn} = HttpScript.performing()
+      eventually(fn -> match?(%{calls: 1, connections: 1, body_bytes: bytes} when bytes > 0, in_use(server)) end)
+      [connection] = connections(server)
+      Process.exit(connection, :kill)
+      HttpScript.gone(call)
+      unused(server)
+      assert HttpPeer.closed?(peer)
+    end
+  end
+
+  describe "a listen stream" do
+    test "ends with its client, and with its process" do
+      server = HttpServers.start(:listener)
+      listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
+
+      for leave <- [&HttpPeer.close/1, fn _peer -> Process.exit(hd(connections(server)), :kill) end] do
+        {peer, %{status: 200, body: :stream}} = HttpClient.open(server, listen)
+        using(server, %{connections: 1, streams: 1})
+        leave.(peer)
+        unused(server)
+      end
+    end
+  end
+
+  describe "a body" do
+    test "is counted while it comes" do
+      server = HttpServers.start(:listener)
+      peer = HttpPeer.connect(server.port)
+      HttpPeer.write(peer, ["POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"])
+      HttpPeer.write(peer, "accept: application/json, text/event-stream\r\ncontent-length: 100000\r\n\r\n")
+      HttpPeer.write(peer, String.duplicate(" ", 50_000))
+      eventually(fn -> in_use(server).body_bytes > 50_000 end)
+      HttpPeer.close(peer)
+      unused(server)
+    end
+
+    test "that finds no room is refused with 503, and the next one is served" do
+      server = HttpServers.start(:listener, max_body_bytes_in_flight: 100_000)
+      peer = HttpClient.start(server, padded(modern("ping"), 200_000))
+      response = HttpPeer.response(peer)
+      assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+      HttpPeer.close(peer)
+      unused(server)
+
+      assert {%{status: 200}, _answer} =
+               HttpClient.exchange(server, padded(modern_call("echo", %{"text" => "x"}), 50_000))
+
+      unused(server)
+    end
+  end
+
+  describe "hooks" do
+    @hooks [authorize: &__MODULE__.hold/1]
+
+    test "are counted, and end with their client" do
+      server = HttpServers.start(:listener, @hooks)
+
+      for leave <- [&HttpPeer.close/1, &HttpPeer.cut/1, &HttpPeer.half_close/1] do
+        peer = HttpClient.start(server, held(perform()))
+        hook = hook()
+        using(server, %{connections: 1, hooks: 1})
+        leave.(peer)
+        HttpScript.gone(hook)
+        unused(server)
+      end
+    end
+
+    test "end with the connection's process, which is killed" do
+      server = HttpServers.start(:listener, @hooks)
+      _peer = HttpClient.start(server, held(perform()))
+      hook = hook()
+      using(server, %{connections: 1, hooks: 1})
+      Process.exit(hd(connections(server)), :kill)
+      HttpScript.gone(hook)
+      unused(server)
+    end
+
+    test "beyond `max_hooks` are refused with 503 and Retry-After" do
+      server = HttpServers.start(:listener, [max_hooks: 1] ++ @hooks)
+      first = HttpClient.start(server, held(perform()))
+      hook = hook()
+      {response, _message} = HttpClient.exchange(server, perform("second"))
+      assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+      send(hook, :go_on)
+      {call, _conn} = HttpScript.performing()
+      HttpScript.tell(call, {:answer, "done"})
+      assert status(first) == 200
+      assert {%{status: 200}, _answer} = HttpClient.exchange(server, modern_call("echo", %{"text" => "x"}))
+      HttpPeer.close(first)
+      unused(server)
+    end
+  end
+
+  describe "an exchange of a session" do
+    test "is given back when its client goes, and the call goes on" do
+      server = HttpServers.start(:listener)
+      session = HttpSession.open(server)
+      peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments()))
+      {call, _conn} = HttpScript.performing()
+      using(server, %{connections: 1, exchanges: 1})
+      HttpPeer.close(peer)
+      unused(server)
+      assert Process.alive?(call)
+      HttpScript.tell(call, {:answer, "done"})
+      HttpScript.gone(call)
+    end
+
+    test "is given back when the connection's process is killed" do
+      server = HttpServers.start(:listener)
+      session = HttpSession.open(server)
+      stream = HttpSession.get(session)
+      using(server, %{connections: 1, exchanges: 1})
+      Process.exit(hd(connections(server)), :kill)
+      unused(server)
+      HttpPeer.close(stream)
+      # Another stream takes its place.
+      HttpPeer.close(HttpSession.get(session))
+      unused(server)
+    end
+  end
+
+  describe "a client that does not read" do
+    test "is cut after the stall timeout, and its call ends" do
+      server = HttpServers.start(:listener, stall_timeout: 300)
+      request = modern_call("perform", HttpScript.arguments(), meta: %{"progressToken" => 1})
+      request = log_request(request)
+      peer = HttpClient.start(server, request, recbuf: 4_096)
+      {call, _conn} = HttpScript.performing()
+      for _ <- 1..200, do: HttpScript.tell(call, {:log, :error, String.duplicate("x", 100_000)})
+      HttpScript.gone(call)
+      unused(server)
+      assert HttpServer.stats(server.pid).cut == 1
+      HttpPeer.close(peer)
+    end
+  end
+
+  defp log_request(request) do
+    {:ok, message} = JSON.decode(request.body)
+    level = "io.modelcontextprotocol/logLevel"
+    %{request | body: JSON.encode!(put_in(message, ["params", "_meta", level], "debug"))}
+  end
+
+  describe "shares" do
+    @shared [authorize: &__MODULE__.named/1, max_share: 50]
+
+    test "of calls: one principal has its share, another gets the rest" do
+      most = System.schedulers_online()
+      server = HttpServers.start(:listener, [max_requests: 2] ++ @shared)
+
+      running =
+        for n <- 1..most do
+          peer = HttpClient.start(server, as(perform(n), "anna"))
+          {peer, elem(HttpScript.performing(n), 0)}
+        end
+
+      {refused, [message]} = HttpClient.exchange(server, as(perform("more"), "anna"))
+      assert {refused.status, message["error"]["code"]} == {503, -32603}
+      assert message["error"]["message"] == "Too many requests are in progress"
+      other = HttpClient.start(server, as(perform("other"), "ben"))
+      {call, _conn} = HttpScript.performing("other")
+
+      for {peer, call} <- [{other, call} | running] do
+        HttpScript.tell(call, {:answer, "done"})
+        assert status(peer) == 200
+        HttpPeer.close(peer)
+      end
+
+      unused(server)
+    end
+
+    test "of listen streams: one principal has its share, another gets the rest" do
+      most = System.schedulers_online()
+      server = HttpServers.start(:listener, [max_listeners: 2] ++ @shared)
+      listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
+      streams = for _ <- 1..most, do: HttpClient.open(server, as(listen, "anna"))
+      assert for({_peer, %{status: status}} <- streams, do: status) == List.duplicate(200, most)
+      {refused, [message]} = HttpClient.exchange(server, as(listen, "anna"))
+      assert {refused.status, message["error"]["message"]} == {429, "Invalid request: too many streams"}
+      {other, %{status: 200}} = HttpClient.open(server, as(listen, "ben"))
+      for {peer, _response} <- [{other, nil} | streams], do: HttpPeer.close(peer)
+      unused(server)
+    end
+  end
+end
