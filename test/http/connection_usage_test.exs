@@ -102,6 +102,22 @@ defmodule McpServer.HttpConnectionUsageTest do
         unused(server)
       end
     end
+
+    # Streams without an end held the room for bodies that their requests had taken, and the bodies themselves.
+    test "takes no room for bodies once it is open, and keeps nothing of its request's" do
+      server = HttpServers.start(:listener)
+      listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
+      {peer, %{status: 200, body: :stream}} = HttpClient.open(server, padded(listen, 1_000_000))
+      assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
+      using(server, %{connections: 1, streams: 1})
+      [connection] = connections(server)
+      assert binary_bytes(connection) < 65_536
+    end
+  end
+
+  defp binary_bytes(pid) do
+    {:binary, binaries} = Process.info(pid, :binary)
+    Enum.reduce(binaries, 0, fn {_id, bytes, _references}, sum -> sum + bytes end)
   end
 
   describe "a body" do

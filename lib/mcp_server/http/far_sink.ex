@@ -30,6 +30,9 @@ defmodule McpServer.Http.FarSink do
   def forget(sink), do: %{sink | body: ""}
 
   @impl Sink
+  def release(sink), do: sink
+
+  @impl Sink
   def reply(sink, status, headers, body) do
     Exchange.reply(sink.exchange, status, headers, body)
     sink

@@ -77,6 +77,8 @@ defmodule McpServer.Http.ListenStream do
     }
 
     Report.peer(source(stream), [:subscription, :start], %{count: 1})
+    # The stream may last for days, and holds nothing of the request that opened it.
+    sink = sink |> Sink.forget() |> Sink.release()
     first = HTTP.event(nil, Subscription.acknowledgement(filter, revision, id))
     sink = go_on(stream, Sink.stream(sink, 200, HTTP.event_stream_headers(), [HTTP.keep_alive(), first]))
     Changes.unlisten(mount.router)

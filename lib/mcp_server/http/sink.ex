@@ -40,6 +40,9 @@ defmodule McpServer.Http.Sink do
   @doc "Lets go of what the request has brought: the process is about to wait for its answer."
   @callback forget(t()) :: t()
 
+  @doc "Gives back the room that the request's body has taken: nothing is left of it."
+  @callback release(t()) :: t()
+
   # The first element of whatever is sent to a process that holds a request.
   @own [:mcp_down, :mcp_ended, :mcp_notify, :mcp_pause, :mcp_ask, :mcp_change, :mcp_respond, :mcp_hook]
 
@@ -52,6 +55,7 @@ defmodule McpServer.Http.Sink do
   def head(%module{} = sink), do: module.head(sink)
   def read_body(%module{} = sink, max), do: module.read_body(sink, max)
   def forget(%module{} = sink), do: module.forget(sink)
+  def release(%module{} = sink), do: module.release(sink)
 
   @doc "The address a request comes from, where that is known."
   @spec peer(t()) :: :inet.ip_address() | nil

@@ -345,8 +345,7 @@ defmodule McpServer.Http.Socket do
   defp shutdown(%{transport: :tcp, socket: socket}), do: :gen_tcp.shutdown(socket, :write)
   defp shutdown(%{transport: :ssl, socket: socket}), do: :ssl.shutdown(socket, :write)
 
-  @doc "The request at hand is over: what it took is given back."
-  @spec release(t()) :: t()
+  @impl Sink
   def release(%{body_bytes: 0} = sink), do: sink
 
   def release(%{body_bytes: bytes} = sink) do

@@ -71,6 +71,10 @@ defmodule McpServer.HttpPlug.Sink do
     sink
   end
 
+  # Bodies of a plug are the web server's to count.
+  @impl true
+  def release(sink), do: sink
+
   @impl true
   def reply(%{conn: conn} = sink, status, headers, body),
     do: %{sink | conn: Answer.send_whole(conn, status, headers, body)}
