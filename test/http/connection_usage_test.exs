@@ -145,6 +145,20 @@ defmodule McpServer.HttpConnectionUsageTest do
 
       unused(server)
     end
+
+    # The first bytes of the next request kept all of the body before them, which nothing counted any more.
+    test "is not kept for the first bytes of the next request" do
+      server = HttpServers.start(:listener)
+      peer = HttpPeer.connect(server.port)
+      bytes = IO.iodata_to_binary(HttpPeer.bytes(peer, padded(modern("tools/list"), 1_000_000)))
+      HttpPeer.expect(peer, "POST")
+      HttpPeer.write(peer, [bytes, "POST /mcp HTTP/1.1\r\nx-long: ", String.duplicate("x", 100)])
+      assert status(peer) == 200
+      using(server, %{connections: 1})
+      [connection] = connections(server)
+      :erlang.garbage_collect(connection)
+      assert binary_bytes(connection) < 200_000
+    end
   end
 
   describe "hooks" do

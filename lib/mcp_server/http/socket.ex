@@ -130,8 +130,12 @@ defmodule McpServer.Http.Socket do
 
   def take(%{buffer: buffer} = sink, bytes) do
     <<taken::binary-size(bytes), rest::binary>> = buffer
-    {taken, %{sink | buffer: rest}}
+    {taken, %{sink | buffer: detached(rest, bytes)}}
   end
+
+  # A part of a binary keeps all of it: a long body is not to stay for the first bytes of the next request.
+  defp detached(rest, before) when before > @small_body, do: :binary.copy(rest)
+  defp detached(rest, _before), do: rest
 
   @impl Sink
   def head(%{head: head, peer: peer}), do: head |> HTTP.head_fields() |> Map.put(:peer, peer)
