@@ -293,4 +293,23 @@ defmodule McpServer.HttpConnectionUsageTest do
       unused(server)
     end
   end
+
+  describe "acceptors" do
+    # Each connection that was turned away left a frame on the stack of the process that waits for the next one.
+    test "are as small after they have turned connections away as before" do
+      server = HttpServers.start(:listener, max_connections: 1)
+      peer = HttpPeer.connect(server.port)
+      HttpPeer.expect(peer, "POST")
+      HttpPeer.send_request(peer, modern("ping"))
+      using(server, %{connections: 1})
+      before = largest_stack(server)
+      for _ <- 1..300, do: server.port |> HttpPeer.connect() |> HttpPeer.until_closed()
+      eventually(fn -> largest_stack(server) <= before end, 100)
+    end
+  end
+
+  defp largest_stack(server) do
+    sizes = for pid <- :sys.get_state(server.pid).acceptors, {_, size} <- [Process.info(pid, :stack_size)], do: size
+    Enum.max(sizes)
+  end
 end

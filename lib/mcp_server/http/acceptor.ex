@@ -33,19 +33,19 @@ defmodule McpServer.Http.Acceptor do
   @doc false
   def step({:accept, {:tcp, listen}}, nil), do: :gen_tcp.accept(listen)
   def step({:accept, {:ssl, listen}}, nil), do: :ssl.transport_accept(listen)
-  def step({:serve, server, listener, mount_id}, {:ok, socket}), do: serve(server, listener, mount_id, socket)
   def step({:serve, _server, _listener, _mount_id}, {:error, :closed}), do: :ok
-  def step({:serve, server, listener, mount_id}, {:error, _reason}), do: again(server, listener, mount_id)
+  def step({:serve, _server, _listener, mount_id}, {:error, _reason}), do: failed(mount_id)
+  def step({:serve, server, listener, mount_id}, {:ok, socket}), do: serve(server, listener, mount_id, socket)
 
-  defp again(server, listener, mount_id) do
+  # Whoever cannot serve ends, and the server starts another: one that went on would do so on a growing stack.
+  defp failed(mount_id) do
     with {:ok, mount} <- Mount.fetch(mount_id) do
       Usage.count(mount.usage, :accept_errors)
       Process.sleep(@retry_ms)
-      accept(server, listener, mount_id)
     end
   end
 
-  defp serve(server, {transport, _listen} = listener, mount_id, socket) do
+  defp serve(server, {transport, _listen}, mount_id, socket) do
     {:ok, mount} = Mount.fetch(mount_id)
     account = Usage.account(mount.usage)
 
@@ -58,7 +58,6 @@ defmodule McpServer.Http.Acceptor do
       :full ->
         Usage.count(account, :turned_away)
         turn_away(transport, socket)
-        accept(server, listener, mount_id)
     end
   end
 
