@@ -114,7 +114,7 @@ defmodule McpServer.Http.Connection do
     Resources.serve(sink.mount, %{flow(sink, flow) | head: head, head?: head?, body: body(framing, continue?)})
   end
 
-  defp flow(%{draining?: true} = sink, :keep_alive), do: %{sink | flow: :close}
+  defp flow(%{ends_at: until} = sink, :keep_alive) when until != nil, do: %{sink | flow: :close}
   defp flow(sink, flow), do: %{sink | flow: flow}
 
   defp body(:empty, _continue?), do: nil

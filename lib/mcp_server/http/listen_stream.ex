@@ -89,7 +89,13 @@ defmodule McpServer.Http.ListenStream do
   defp source(%{mount: mount, catalog: catalog}),
     do: %{router: mount.router, catalog: catalog, transport: :http, revision: nil}
 
-  defp go_on(stream, {:ok, sink}), do: await(%{stream | sink: sink, quiet_at: Sink.now() + stream.mount.keep_alive})
+  defp go_on(stream, {:ok, sink}) do
+    # A server that ends has said so once, and may have done so before the stream was open.
+    if Sink.ends_at(sink),
+      do: finish(stream, sink),
+      else: await(%{stream | sink: sink, quiet_at: Sink.now() + stream.mount.keep_alive})
+  end
+
   defp go_on(_stream, {:closed, sink}), do: sink
 
   defp await(stream) do

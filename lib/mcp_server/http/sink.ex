@@ -63,6 +63,11 @@ defmodule McpServer.Http.Sink do
   def peer(%{peer: {address, _port}}), do: address
   def peer(_unknown), do: nil
 
+  @doc "When the server ends, where the process has been told already."
+  @spec ends_at(t()) :: integer() | nil
+  def ends_at(%{ends_at: until}), do: until
+  def ends_at(_not_ours), do: nil
+
   @doc """
   The next message for the holder of a request, until `due` in `now/0` time.
 
@@ -85,7 +90,7 @@ defmodule McpServer.Http.Sink do
       {tag, ^socket} when tag in [:tcp_passive, :ssl_passive] -> next(%{sink | passive?: true}, due)
       {tag, ^socket} when tag in [:tcp_closed, :ssl_closed] -> {:closed, %{sink | gone?: true}}
       {tag, ^socket, _reason} when tag in [:tcp_error, :ssl_error] -> {:closed, %{sink | gone?: true}}
-      {:mcp_http_drain, until} -> {{:drain, until}, module.drain(sink)}
+      {:mcp_http_drain, until} -> {{:drain, until}, module.drain(sink, until)}
       _unknown -> next(sink, due)
     after
       left(due) -> {:timeout, sink}

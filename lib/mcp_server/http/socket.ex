@@ -27,7 +27,7 @@ defmodule McpServer.Http.Socket do
     flow: :keep_alive,
     head?: false,
     gone?: false,
-    draining?: false,
+    ends_at: nil,
     body_bytes: 0,
     moved_at: 0
   ]
@@ -39,6 +39,7 @@ defmodule McpServer.Http.Socket do
   * `:buffer` – what has been read and not used; `:packets` – how many reads since the last top-up
   * `:flow` – whether the connection goes on after the response; `:until_close` is HTTP/1.0
   * `:head?` – the request is a HEAD, whose response has no body
+  * `:ends_at` – when the server ends, once it is about to
   * `:body_bytes` – how much of the mount's room the request's body takes
   * `:moved_at` – when the peer last took what it was sent
   """
@@ -56,7 +57,7 @@ defmodule McpServer.Http.Socket do
           flow: :keep_alive | :close | :until_close,
           head?: boolean(),
           gone?: boolean(),
-          draining?: boolean(),
+          ends_at: integer() | nil,
           body_bytes: non_neg_integer(),
           moved_at: integer()
         }
@@ -99,7 +100,7 @@ defmodule McpServer.Http.Socket do
       {tag, ^socket} when tag in [:tcp_passive, :ssl_passive] -> receive_more(%{sink | passive?: true}, due)
       {tag, ^socket} when tag in [:tcp_closed, :ssl_closed] -> {:closed, %{sink | gone?: true}}
       {tag, ^socket, _reason} when tag in [:tcp_error, :ssl_error] -> {:closed, %{sink | gone?: true}}
-      {:mcp_http_drain, _until} -> drained(drain(sink), due)
+      {:mcp_http_drain, until} -> drained(drain(sink, until), due)
       message -> ignore(message, sink, due)
     after
       max(due - Sink.now(), 0) -> {:timeout, sink}
@@ -120,9 +121,9 @@ defmodule McpServer.Http.Socket do
   def early(%{buffer: ""} = sink, data), do: %{sink | buffer: data, packets: sink.packets + 1}
   def early(sink, data), do: %{sink | buffer: sink.buffer <> data, packets: sink.packets + 1}
 
-  @doc "The server ends: this response is the connection's last."
-  @spec drain(t()) :: t()
-  def drain(sink), do: %{sink | draining?: true, flow: if(sink.flow == :keep_alive, do: :close, else: sink.flow)}
+  @doc "The server ends at a time: this response is the connection's last."
+  @spec drain(t(), until :: integer()) :: t()
+  def drain(sink, until), do: leave(%{sink | ends_at: until})
 
   @doc "Takes bytes off the buffer."
   @spec take(t(), non_neg_integer()) :: {binary(), t()}

@@ -120,7 +120,7 @@ defmodule McpServer.Http.StatelessCall do
     }
 
     Report.started(source(call), call, request.repairs, since)
-    await(call)
+    call |> ending(Sink.ends_at(sink)) |> await()
   end
 
   # What events say of where a call came in.
@@ -151,12 +151,15 @@ defmodule McpServer.Http.StatelessCall do
 
   defp event({:mcp_notify, tag, pid, gate, message}, %{pid: pid} = call), do: notify(call, tag, gate, message)
 
-  defp event({:drain, until}, call), do: await(%{call | deadline: min(call.deadline, until), ends_at: until})
+  defp event({:drain, until}, call), do: call |> ending(until) |> await()
 
   defp event(message, call) do
     Sink.discard(message)
     await(call)
   end
+
+  defp ending(call, nil), do: call
+  defp ending(call, until), do: %{call | deadline: min(call.deadline, until), ends_at: until}
 
   defp due(%{ends_at: ends_at} = call, now) when is_integer(ends_at) and now >= ends_at do
     stop(call)
