@@ -171,6 +171,10 @@ defmodule McpServer.HttpServer do
   @refresh_ms 1_000
   # How often connections are counted while they end.
   @drain_ms 20
+  # How long answers to what did not end in time may take to be written.
+  @last_words_ms 1_000
+  # The longest timer of the VM.
+  @longest_ms 4_294_967_295
   # How many processes wait for a connection at the same time, and how many connections may wait for them.
   @acceptors 16
   @backlog 4_096
@@ -252,7 +256,7 @@ defmodule McpServer.HttpServer do
   @impl true
   def init({options, settings, resources}) do
     Process.flag(:trap_exit, true)
-    mount = options |> id(settings) |> Mount.new(options) |> with_results(options, resources)
+    mount = options |> id(settings) |> Mount.new(options) |> with_results(options, resources) |> draining(settings)
     mount = served(%{mount | sockets: Map.take(settings, Keyword.keys(@sockets))}, Catalog.fetch(mount.router))
 
     with {:ok, listener, port} <- listen(settings, mount.stall_timeout) do
@@ -275,6 +279,10 @@ defmodule McpServer.HttpServer do
       {:error, reason} -> {:stop, reason}
     end
   end
+
+  # A session's calls have as long as all others, and its own end comes behind the server's.
+  defp draining(mount, %{drain: drain}),
+    do: %{mount | options: Keyword.put(mount.options, :grace, min(drain + @last_words_ms, @longest_ms))}
 
   # The same when it is started again.
   defp id(options, %{port: 0}), do: {__MODULE__, options[:router], make_ref()}
@@ -403,7 +411,9 @@ defmodule McpServer.HttpServer do
     until = System.monotonic_time(:millisecond) + drain
     state = drain(state, until)
     Sessions.drain(mount.id)
-    wait(state, until + 4 * @drain_ms)
+    wait(state, until)
+    Sessions.shut_down(mount.id)
+    wait(state, until + @last_words_ms)
     # Where this process ends orderly, its links end nobody.
     for pid <- MapSet.union(state.connections, state.acceptors), do: Process.exit(pid, :kill)
     Desks.leave(mount.id)

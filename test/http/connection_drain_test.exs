@@ -150,4 +150,16 @@ defmodule McpServer.HttpConnectionDrainTest do
     assert HttpPeer.closed?(begun)
     assert Task.await(stop) == :ok
   end
+
+  test "a call of a session that takes too long is answered with its final error" do
+    # The bound of other transports has no say in it.
+    server = HttpServers.start(:listener, drain: 300, grace: 10)
+    session = HttpSession.open(server)
+    peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
+    {call, _conn} = HttpScript.performing()
+    HttpServers.stop(server)
+    assert [%{"id" => 7, "result" => result}] = HttpClient.messages(peer, HttpPeer.response(peer))
+    assert result == %{"content" => [%{"type" => "text", "text" => "The server is shutting down"}], "isError" => true}
+    HttpScript.gone(call)
+  end
 end

@@ -86,8 +86,14 @@ defmodule McpServer.Http.Sessions do
 
   @doc "Tells every session of the mount to come to its end."
   @spec drain(mount_id :: term()) :: :ok
-  def drain(mount) do
-    for [pid] <- :ets.match(@table, {:_, :"$1", :_, :_, :_, mount, :_}), do: send(pid, :mcp_http_drain)
+  def drain(mount), do: tell(mount, :mcp_http_drain)
+
+  @doc "Ends every session of the mount; the calls that still run are answered with an error."
+  @spec shut_down(mount_id :: term()) :: :ok
+  def shut_down(mount), do: tell(mount, :mcp_shut_down)
+
+  defp tell(mount, message) do
+    for [pid] <- :ets.match(@table, {:_, :"$1", :_, :_, :_, mount, :_}), do: send(pid, message)
     :ok
   end
 
