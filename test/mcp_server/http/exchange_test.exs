@@ -24,6 +24,8 @@ defmodule McpServer.Http.ExchangeTest do
     @impl true
     def forget(sink), do: sink
     @impl true
+    def release(sink), do: sink
+    @impl true
     def head(_sink), do: %{}
     @impl true
     def read_body(sink, _max), do: {:ok, "", sink}
