@@ -174,6 +174,17 @@ defmodule McpServer.HttpTLSTest do
     end
   end
 
+  # Nobody looked after a connection before its handshake was over.
+  test "what a connection has taken is given back when it is killed during its handshake", %{tmp_dir: dir} do
+    {server, _cert, _authorities} = serve(dir)
+    peer = HttpPeer.connect(server.port)
+    eventually(fn -> in_use(server).connections == 1 end)
+    [connection] = MapSet.to_list(:sys.get_state(server.pid).connections)
+    Process.exit(connection, :kill)
+    unused(server)
+    assert HttpPeer.closed?(peer)
+  end
+
   test "renewed files are presented to new connections, and open ones go on", %{tmp_dir: dir} do
     {server, cert, authorities} = serve(dir)
     open = connect(server, authorities)

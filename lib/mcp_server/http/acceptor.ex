@@ -4,6 +4,7 @@ defmodule McpServer.Http.Acceptor do
   #
   # The server's process starts another acceptor in its place, and is linked to both.
 
+  alias McpServer.Call.Reaper
   alias McpServer.Http.{Connection, Mount, Socket, Usage}
   alias McpServer.Protocol.HTTP
 
@@ -51,6 +52,7 @@ defmodule McpServer.Http.Acceptor do
 
     case Usage.take(account, :connections, 1, mount.sockets.max_connections) do
       :ok ->
+        :ok = Reaper.watch(account)
         Usage.count(account, :accepted)
         send(server, {:mcp_accepted, self()})
         with {:ok, sink} <- opened(transport, socket, account, mount), do: Connection.serve(sink, mount_id)

@@ -5,7 +5,6 @@ defmodule McpServer.Http.Connection do
   # It reads a request, has the core judge it, and answers it before it reads the next. Most requests take two calls of
   # the core, one for the bytes that came and one for the answer, and one process, that of the call.
 
-  alias McpServer.Call
   alias McpServer.Http.{Mount, Pipeline, Resources, Sink, Socket, StatelessCall, Usage}
   alias McpServer.Protocol.{HTTP, Outcome}
 
@@ -19,7 +18,6 @@ defmodule McpServer.Http.Connection do
   """
   @spec serve(Socket.t(), mount_id :: term()) :: :ok
   def serve(sink, mount_id) do
-    :ok = Call.Reaper.watch(sink.account)
     sink |> Socket.activate() |> await_head(mount_id, Sink.now())
   end
 
