@@ -26,7 +26,8 @@ defmodule McpServer.Http.Connection do
     mount = mount!(mount_id)
 
     case Socket.receive_more(sink, began + mount.sockets.head_timeout) do
-      {:ok, sink} -> read(%{sink | mount: mount}, mount_id, 0, began)
+      # What is served may have been replaced while the connection waited.
+      {:ok, sink} -> read(%{sink | mount: mount!(mount_id)}, mount_id, 0, began)
       {:closed, sink} -> leave(sink)
       {:timeout, %{buffer: ""} = sink} -> leave(sink)
       {:timeout, sink} -> leave(refuse(%{sink | mount: mount}, HTTP.answer(:request_timeout)))
