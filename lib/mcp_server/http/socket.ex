@@ -171,19 +171,46 @@ defmodule McpServer.Http.Socket do
 
   def await_body(sink, length, continue?) do
     sink = continue(sink, continue?)
-    large? = length - byte_size(sink.buffer) > @small_body
-    if large?, do: setopts(sink, buffer: @large_piece)
-    result = gather(sink, length, Sink.now())
-    if large?, do: setopts(sink, buffer: @small_piece)
-    result
+
+    if length - byte_size(sink.buffer) > @small_body,
+      do: gather_large(sink, length),
+      else: gather(sink, length, &receive_more/2, Sink.now())
   end
 
-  defp gather(%{buffer: buffer} = sink, length, _began) when byte_size(buffer) >= length, do: {:ok, sink}
+  # Piece by piece, each once there is room for the one before: what comes by itself would be counted too late.
+  defp gather_large(sink, length) do
+    setopts(sink, active: false, buffer: @large_piece)
+    result = sink |> arrived() |> gather(length, &fetch/2, Sink.now())
+    setopts(sink, buffer: @small_piece)
+    put_elem(result, 1, %{elem(result, 1) | passive?: true})
+  end
 
-  defp gather(sink, length, began) do
+  # What had come before the socket was passive.
+  defp arrived(%{socket: socket} = sink) do
+    receive do
+      {tag, ^socket, data} when tag in [:tcp, :ssl] -> sink |> early(data) |> arrived()
+    after
+      0 -> sink
+    end
+  end
+
+  defp fetch(%{transport: transport, socket: socket} = sink, due) do
+    left = max(due - Sink.now(), 0)
+    read = if transport == :tcp, do: :gen_tcp.recv(socket, 0, left), else: :ssl.recv(socket, 0, left)
+
+    case read do
+      {:ok, data} -> {:ok, early(sink, data)}
+      {:error, :timeout} -> {:timeout, sink}
+      {:error, _closed} -> {:closed, %{sink | gone?: true}}
+    end
+  end
+
+  defp gather(%{buffer: buffer} = sink, length, _read, _began) when byte_size(buffer) >= length, do: {:ok, sink}
+
+  defp gather(sink, length, read, began) do
     with {:ok, sink} <- reserve(sink, byte_size(sink.buffer)),
-         {:ok, sink} <- receive_more(sink, body_due(sink.mount, began, byte_size(sink.buffer))) do
-      gather(sink, length, began)
+         {:ok, sink} <- read.(sink, body_due(sink.mount, began, byte_size(sink.buffer))) do
+      gather(sink, length, read, began)
     end
   end
 
