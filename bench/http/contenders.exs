@@ -2,7 +2,7 @@ defmodule Bench.Http.Contenders do
   @moduledoc """
   The servers that are compared, each started in the way its SDK serves best.
 
-  `listener` is the library's own, `plug` the library under Bandit, which takes part where Bandit is on the code path
+  `listener` is the library's own, `listener, bound` the same with schedulers bound to cores (`+stbt db`), and `plug` the library under Bandit, which takes part where Bandit is on the code path
   (`ERL_LIBS`). The others are the yardsticks of `bench/yardsticks`: all of them stateless, and answering in JSON, which
   their SDKs offer for older revisions too. Ours wants the session that those revisions have.
   """
@@ -25,9 +25,15 @@ defmodule Bench.Http.Contenders do
   end
 
   defp ours do
-    mix = System.find_executable("mix")
-    kinds = if Code.ensure_loaded?(Bandit), do: ~w(listener plug), else: ~w(listener)
-    for kind <- kinds, do: {kind, [mix, "run", "--no-compile", "bench/http/serve.exs", kind]}
+    kinds = [{"listener", "listener", ""}, {"listener, bound", "listener", "+stbt db"}]
+    kinds = if Code.ensure_loaded?(Bandit), do: kinds ++ [{"plug", "plug", ""}], else: kinds
+    for {name, kind, flags} <- kinds, do: {name, serve(kind, flags)}
+  end
+
+  defp serve(kind, flags) do
+    [env, mix] = Enum.map(["env", "mix"], &System.find_executable/1)
+    flags = "ELIXIR_ERL_OPTIONS=#{System.get_env("ELIXIR_ERL_OPTIONS")} #{flags}"
+    [env, flags, mix, "run", "--no-compile", "bench/http/serve.exs", kind]
   end
 
   defp yardsticks([node, rmcp, python]) do
@@ -43,7 +49,7 @@ defmodule Bench.Http.Contenders do
 
   @doc "Whether a contender is this library."
   @spec ours?(String.t()) :: boolean()
-  def ours?(name), do: name in ~w(listener plug)
+  def ours?(name), do: name in ["listener", "listener, bound", "plug"]
 
   @doc "Opens sessions on a server that wants them."
   @spec open_sessions(Server.t(), pos_integer()) :: Server.t()
