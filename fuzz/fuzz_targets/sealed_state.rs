@@ -20,6 +20,8 @@ struct Case<'a> {
 #[derive(Arbitrary, Clone, Debug)]
 struct Asked<'a> {
     principal: &'a [u8],
+    router: &'a str,
+    mount: &'a str,
     method: &'a str,
     name: &'a str,
     arguments: &'a [u8],
@@ -46,21 +48,30 @@ impl<'a> Asked<'a> {
     fn binding(&self) -> Binding<'a> {
         let Self {
             principal,
+            router,
+            mount,
             method,
             name,
             arguments,
         } = *self;
         Binding {
             principal,
+            router,
+            mount,
             method,
             name,
             arguments,
         }
     }
 
-    fn is(&self, other: &Asked<'_>) -> bool {
-        (self.principal, self.method, self.name, self.arguments)
-            == (other.principal, other.method, other.name, other.arguments)
+    fn is(&self, other: &Self) -> bool {
+        let parts = |asked: &Self| {
+            (
+                (asked.principal, asked.router, asked.mount),
+                (asked.method, asked.name, asked.arguments),
+            )
+        };
+        parts(self) == parts(other)
     }
 }
 

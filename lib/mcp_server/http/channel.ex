@@ -74,12 +74,7 @@ defmodule McpServer.Http.Channel do
   def event(channel, :mcp_http_idle), do: idle(channel)
   def event(_channel, _message), do: :unknown
 
-  defp with_exchange(channel, exchange, fun) do
-    case Exchange.own(exchange) do
-      {:ok, exchange} -> fun.(%{channel | seen_at: Lane.now()}, exchange)
-      :closed -> {[], channel}
-    end
-  end
+  defp with_exchange(channel, exchange, fun), do: fun.(%{channel | seen_at: Lane.now()}, Exchange.own(exchange))
 
   defp add(channel, exchange, events?) do
     {number, lanes} = Lanes.number(channel.lanes)

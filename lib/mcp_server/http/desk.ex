@@ -60,8 +60,7 @@ defmodule McpServer.Http.Desk do
 
   @impl true
   def handle_info({:mcp_rest_request, exchange, wanted, selection, caller}, state) do
-    {:ok, exchange} = Exchange.own(exchange)
-    {:noreply, take(state, exchange, wanted, selection, caller)}
+    {:noreply, take(state, Exchange.own(exchange), wanted, selection, caller)}
   end
 
   def handle_info({:mcp_rest_report, pid, what}, state), do: {:noreply, note(state, pid, what)}
@@ -184,7 +183,7 @@ defmodule McpServer.Http.Desk do
 
   # What is left to say is said by this process, so the exchange must not end with the other.
   defp late(pid, %{phase: phase} = entry) do
-    exchange = with {:ok, exchange} <- Exchange.own(entry.exchange), do: exchange, else: (:closed -> entry.exchange)
+    exchange = Exchange.own(entry.exchange)
     release(entry.exchange)
     Process.exit(pid, :kill)
     %{entry | exchange: exchange, phase: {:late, phase}}

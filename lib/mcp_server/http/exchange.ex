@@ -122,11 +122,11 @@ defmodule McpServer.Http.Exchange do
   defp demonitor(%{monitor: monitor}), do: Process.demonitor(monitor, [:flush])
 
   @doc "From now on the calling process is told what becomes of the exchange, and answers it."
-  @spec own(t()) :: {:ok, t()} | :closed
+  @spec own(t()) :: t()
   def own(%__MODULE__{ref: ref, pid: pid} = exchange) do
     monitor = :erlang.monitor(:process, pid, tag: {:mcp_exchange_down, ref})
     tell(exchange, {:own, self()})
-    {:ok, %{exchange | monitor: monitor}}
+    %{exchange | monitor: monitor}
   end
 
   @doc "The whole response at once."

@@ -16,11 +16,9 @@ defmodule McpServer.Http.RowStream do
   @doc "Carries the response out in the calling process; returns when it is sent, or the client has gone. Exits when it has to be cut."
   @spec run(pid(), Rest.t(), Exchange.t(), {pos_integer(), Sink.headers()}, Enumerable.t()) :: :ok
   def run(desk, rest, exchange, head, parts) do
-    with {:ok, exchange} <- Exchange.own(exchange) do
-      Desk.report(desk, :streaming)
-      send_all(%{desk: desk, rest: rest, exchange: exchange, waiting: 0, taken: 0, waited: 0, head: head}, parts)
-    end
-
+    exchange = Exchange.own(exchange)
+    Desk.report(desk, :streaming)
+    send_all(%{desk: desk, rest: rest, exchange: exchange, waiting: 0, taken: 0, waited: 0, head: head}, parts)
     :ok
   end
 

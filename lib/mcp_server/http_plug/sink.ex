@@ -8,7 +8,7 @@ defmodule McpServer.HttpPlug.Sink do
   require Logger
 
   alias McpServer.Call.Reaper
-  alias McpServer.Http.{Mount, Usage}
+  alias McpServer.Http.Usage
   alias McpServer.HttpPlug.{Answer, Body, Head}
 
   @enforce_keys [:conn, :account]
@@ -21,7 +21,7 @@ defmodule McpServer.HttpPlug.Sink do
   @held_bytes 256 * 1024
 
   @doc "The sink of a request to the mount."
-  @spec new(conn :: map(), Mount.t()) :: t()
+  @spec new(conn :: map(), %{:id => term(), :usage => Usage.t(), optional(atom()) => term()}) :: t()
   def new(conn, mount), do: %__MODULE__{conn: conn, account: account(mount)}
 
   # A process of the web server serves many requests.

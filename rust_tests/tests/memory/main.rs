@@ -155,16 +155,19 @@ fn m13_a_few_long_keys_made_to_collide() {
     costs_little(-32600, &text);
 }
 
-/// What is repeated of a message is short.
+/// What is repeated of a message is short. Beyond the limit of `_meta` nothing of it is read.
 #[test]
 fn m7_a_version_that_is_no_version() {
-    let version = "2".repeat(4 * MIB);
-    let meta = format!(
-        r#"{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientCapabilities":{{}}}}"#
-    );
-    let text =
-        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":{meta}}}}}"#);
-    costs_little(-32022, &text);
+    for (bytes, code) in [(15 * 1024, -32022), (4 * MIB, -32602)] {
+        let version = "2".repeat(bytes);
+        let meta = format!(
+            r#"{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientCapabilities":{{}}}}"#
+        );
+        let text = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":{meta}}}}}"#
+        );
+        costs_little(code, &text);
+    }
 }
 
 #[test]

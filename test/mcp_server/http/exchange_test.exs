@@ -61,13 +61,13 @@ defmodule McpServer.Http.ExchangeTest do
     assert :ok = Exchange.reply(holder(), 404, [], "no")
     assert_receive {:done, [{:reply, 404, [], "no"}], 0}
 
-    assert {:ok, exchange} = Exchange.own(holder())
+    exchange = Exchange.own(holder())
     assert :ok = Exchange.reply(exchange, 200, [{"a", "b"}], ["y", "es"])
     assert_receive {:done, [{:reply, 200, [{"a", "b"}], ["y", "es"]}], 0}
   end
 
   test "the owner is told of bytes that were taken" do
-    {:ok, exchange} = Exchange.own(holder())
+    exchange = Exchange.own(holder())
     ref = exchange.ref
     Exchange.stream(exchange, 200, [], "first")
     assert_receive {:mcp_exchange, ^ref, {:sent, 5}}
@@ -79,7 +79,7 @@ defmodule McpServer.Http.ExchangeTest do
   end
 
   test "the owner is told that the peer has gone" do
-    {:ok, exchange} = Exchange.own(holder(written: :closed))
+    exchange = Exchange.own(holder(written: :closed))
     ref = exchange.ref
     Exchange.stream(exchange, 200, [], "first")
     assert_receive {:mcp_exchange, ^ref, :closed}
@@ -87,13 +87,13 @@ defmodule McpServer.Http.ExchangeTest do
   end
 
   test "the owner is told when the process is killed, and no longer once it has answered" do
-    {:ok, exchange} = Exchange.own(holder())
+    exchange = Exchange.own(holder())
     ref = exchange.ref
     Process.unlink(exchange.pid)
     Exchange.abort(exchange)
     assert_receive {{:mcp_exchange_down, ^ref}, _monitor, :process, _pid, :killed}
 
-    {:ok, exchange} = Exchange.own(holder())
+    exchange = Exchange.own(holder())
     ref = exchange.ref
     Exchange.reply(exchange, 200, [], "")
     assert_receive {:done, [{:reply, 200, [], ""}], 0}
@@ -106,7 +106,7 @@ defmodule McpServer.Http.ExchangeTest do
 
   test "an owner that dies is noticed, whether it knew of the exchange or not" do
     exchange = holder()
-    spawn(fn -> {:ok, _owned} = Exchange.own(exchange) end)
+    spawn(fn -> Exchange.own(exchange) end)
     assert_receive {:done, [{:reply, 500, [], "nobody"}], 0}
 
     holder(owner: spawn(fn -> :ok end))
@@ -118,7 +118,7 @@ defmodule McpServer.Http.ExchangeTest do
       exchange = holder(failure: %{@nobody | stream: how})
 
       spawn(fn ->
-        {:ok, exchange} = Exchange.own(exchange)
+        exchange = Exchange.own(exchange)
         Exchange.stream(exchange, 200, [], "first")
       end)
 
