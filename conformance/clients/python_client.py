@@ -72,7 +72,7 @@ class User:
 
 
 def is_url(target: list[str]) -> bool:
-    return target[0].startswith("http:")
+    return target[0].startswith(("http:", "https:"))
 
 
 def client(user: User, era: str, target: list[str], log_level=None) -> Client:

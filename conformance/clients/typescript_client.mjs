@@ -61,7 +61,7 @@ class User {
   }
 }
 
-const isUrl = (target) => target[0].startsWith("http:");
+const isUrl = (target) => /^https?:/.test(target[0]);
 
 function transport(target) {
   if (isUrl(target)) return new StreamableHTTPClientTransport(new URL(target[0]));
