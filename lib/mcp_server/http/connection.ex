@@ -5,7 +5,7 @@ defmodule McpServer.Http.Connection do
   # It reads a request, has the core judge it, and answers it before it reads the next. Most requests take two calls of
   # the core, one for the bytes that came and one for the answer, and one process, that of the call.
 
-  alias McpServer.Http.{Mount, Pipeline, Resources, Sink, Socket, StatelessCall, Usage}
+  alias McpServer.Http.{Body, Mount, Pipeline, Resources, Sink, Socket, StatelessCall, Usage}
   alias McpServer.Protocol.{HTTP, Outcome}
 
   # A connection that has been idle for so long gives back its heap.
@@ -60,7 +60,7 @@ defmodule McpServer.Http.Connection do
   defp read_body(sink, mount_id, {head_bytes, length, continue?}, began) do
     continue? = continue? and byte_size(sink.buffer) == head_bytes
 
-    case Socket.await_body(sink, head_bytes + length, continue?) do
+    case Body.await(sink, head_bytes + length, continue?) do
       # The last byte of the head ends it: the search begins there.
       {:ok, sink} -> read(sink, mount_id, head_bytes - 1, began)
       {:closed, sink} -> leave(sink)

@@ -9,7 +9,7 @@ defmodule McpServer.Http.Socket do
 
   @behaviour McpServer.Http.Sink
 
-  alias McpServer.Http.{Mount, Sink, Usage}
+  alias McpServer.Http.{Body, Mount, Sink, Usage}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:transport, :socket, :peer, :account]
@@ -64,8 +64,8 @@ defmodule McpServer.Http.Socket do
 
   @active 32
   @top_up 16
-  # A body that is longer is read in larger pieces.
-  @small_body 32 * 1024
+  # What is left of a buffer is copied behind a request that was longer.
+  @small_request 32 * 1024
   @large_piece 64 * 1024
   @small_piece 1_460
   # A peer has the stall timeout for each piece of an answer, and not for all of it.
@@ -135,54 +135,27 @@ defmodule McpServer.Http.Socket do
   end
 
   # A part of a binary keeps all of it: a long body is not to stay for the first bytes of the next request.
-  defp detached(rest, before) when before > @small_body, do: :binary.copy(rest)
+  defp detached(rest, before) when before > @small_request, do: :binary.copy(rest)
   defp detached(rest, _before), do: rest
 
   @impl Sink
   def head(%{head: head, peer: peer}), do: head |> HTTP.head_fields() |> Map.put(:peer, peer)
 
   @impl Sink
-  def read_body(%{body: nil} = sink, _max), do: {:ok, "", sink}
-  def read_body(%{body: {:empty, _continue?}} = sink, _max), do: {:ok, "", %{sink | body: nil}}
-  def read_body(%{body: {{:length, length}, _continue?}} = sink, max) when length > max, do: {:error, :too_large, sink}
+  defdelegate read_body(sink, max), to: Body, as: :read
 
-  def read_body(%{body: {{:length, length}, continue?}} = sink, _max) do
-    with {:ok, sink} <- await_body(sink, length, continue? and sink.buffer == "") do
-      {body, sink} = take(sink, length)
-      {:ok, body, %{sink | body: nil}}
-    else
-      {reason, sink} -> {:error, reason, sink}
-    end
-  end
-
-  def read_body(%{body: {:chunked, continue?}} = sink, max) do
-    sink = continue(sink, continue? and sink.buffer == "")
-    decode(sink, HTTP.chunked(max), %{began: Sink.now(), bytes: 0})
-  end
-
-  @doc """
-  Waits until the first `length` bytes of the buffer are there, or `{reason, sink}`.
-
-  A client that waits to be asked for them is.
-  """
-  @spec await_body(t(), non_neg_integer(), continue? :: boolean()) ::
-          {:ok, t()} | {:timeout | :closed | :full, t()}
-  def await_body(%{buffer: buffer} = sink, length, _continue?) when byte_size(buffer) >= length, do: {:ok, sink}
-
-  def await_body(sink, length, continue?) do
-    sink = continue(sink, continue?)
-
-    if length - byte_size(sink.buffer) > @small_body,
-      do: gather_large(sink, length),
-      else: gather(sink, length, &receive_more/2, Sink.now())
-  end
-
-  # Piece by piece, each once there is room for the one before: what comes by itself would be counted too late.
-  defp gather_large(sink, length) do
+  @doc "Nothing comes by itself any more: `fetch/2` reads large pieces."
+  @spec read_passively(t()) :: t()
+  def read_passively(sink) do
     setopts(sink, active: false, buffer: @large_piece)
-    result = sink |> arrived() |> gather(length, &fetch/2, Sink.now())
+    arrived(sink)
+  end
+
+  @doc "The peer's bytes come by themselves again."
+  @spec read_actively(t()) :: t()
+  def read_actively(sink) do
     setopts(sink, buffer: @small_piece)
-    put_elem(result, 1, %{elem(result, 1) | passive?: true})
+    %{sink | passive?: true}
   end
 
   # What had come before the socket was passive.
@@ -194,7 +167,9 @@ defmodule McpServer.Http.Socket do
     end
   end
 
-  defp fetch(%{transport: transport, socket: socket} = sink, due) do
+  @doc "Reads from a passive socket until `due`; returns what `receive_more/2` does."
+  @spec fetch(t(), due :: integer()) :: {:ok | :closed | :timeout, t()}
+  def fetch(%{transport: transport, socket: socket} = sink, due) do
     left = max(due - Sink.now(), 0)
     read = if transport == :tcp, do: :gen_tcp.recv(socket, 0, left), else: :ssl.recv(socket, 0, left)
 
@@ -205,62 +180,9 @@ defmodule McpServer.Http.Socket do
     end
   end
 
-  defp gather(%{buffer: buffer} = sink, length, _read, _began) when byte_size(buffer) >= length, do: {:ok, sink}
-
-  defp gather(sink, length, read, began) do
-    with {:ok, sink} <- reserve(sink, byte_size(sink.buffer)),
-         {:ok, sink} <- read.(sink, body_due(sink.mount, began, byte_size(sink.buffer))) do
-      gather(sink, length, read, began)
-    end
-  end
-
-  # The time at which a body is late: its whole time is up, or it has come too slowly up to here.
-  defp body_due(%{sockets: sockets}, began, bytes) do
-    slow = max(sockets.body_grace, div(bytes * 1_000, sockets.body_min_rate))
-    began + min(sockets.body_timeout, slow)
-  end
-
-  # Grows with what has really come: a declared length costs nobody anything.
-  defp reserve(%{body_bytes: held} = sink, bytes) when bytes <= held, do: {:ok, sink}
-
-  defp reserve(%{body_bytes: held, mount: mount} = sink, bytes) do
-    case Usage.take(sink.account, :body_bytes, bytes - held, mount.sockets.max_body_bytes_in_flight) do
-      :ok -> {:ok, %{sink | body_bytes: bytes}}
-      :full -> {:full, sink}
-    end
-  end
-
-  defp continue(sink, true) do
-    _sent = send_now(sink, HTTP.continue())
-    sink
-  end
-
-  defp continue(sink, false), do: sink
-
-  # What is decoded lies in the decoder, and nothing of it here.
-  defp decode(%{buffer: ""} = sink, decoder, progress) do
-    case receive_more(sink, body_due(sink.mount, progress.began, progress.bytes)) do
-      {:ok, sink} -> decode(sink, decoder, progress)
-      {reason, sink} -> {:error, reason, sink}
-    end
-  end
-
-  defp decode(%{buffer: buffer} = sink, decoder, %{bytes: bytes} = progress) do
-    bytes = bytes + byte_size(buffer)
-
-    with {:ok, sink} <- reserve(sink, bytes) do
-      case HTTP.decode_chunks(decoder, buffer) do
-        :more -> decode(%{sink | buffer: ""}, decoder, %{progress | bytes: bytes})
-        {:done, body, used} -> {:ok, body, sink |> take(used) |> elem(1) |> Map.put(:body, nil) |> leave()}
-        {:error, reason} -> {:error, reason, sink}
-      end
-    else
-      {reason, sink} -> {:error, reason, sink}
-    end
-  end
-
-  # Whoever stands in front of us may see the end of chunks elsewhere.
-  defp leave(sink), do: %{sink | flow: if(sink.flow == :keep_alive, do: :close, else: sink.flow)}
+  @doc "This response is the connection's last."
+  @spec leave(t()) :: t()
+  def leave(sink), do: %{sink | flow: if(sink.flow == :keep_alive, do: :close, else: sink.flow)}
 
   @impl Sink
   def forget(%{body_bytes: 0} = sink), do: sink

@@ -1,0 +1,113 @@
+defmodule McpServer.Http.Body do
+  @moduledoc false
+  # The body of a request on a socket: read within its time, at its least rate, and counted as it comes.
+
+  alias McpServer.Http.{Sink, Socket, Usage}
+  alias McpServer.Protocol.HTTP
+
+  # A longer one is read in large pieces.
+  @small 32 * 1024
+
+  @doc "The body of the request at hand, of at most `max` bytes."
+  @spec read(Socket.t(), max :: pos_integer()) ::
+          {:ok, binary(), Socket.t()} | {:error, :too_large | :timeout | :closed | :malformed | :full, Socket.t()}
+  def read(%{body: nil} = sink, _max), do: {:ok, "", sink}
+  def read(%{body: {:empty, _continue?}} = sink, _max), do: {:ok, "", %{sink | body: nil}}
+  def read(%{body: {{:length, length}, _continue?}} = sink, max) when length > max, do: {:error, :too_large, sink}
+
+  def read(%{body: {{:length, length}, continue?}} = sink, _max) do
+    with {:ok, sink} <- await(sink, length, continue? and sink.buffer == "") do
+      {body, sink} = Socket.take(sink, length)
+      {:ok, body, %{sink | body: nil}}
+    else
+      {reason, sink} -> {:error, reason, sink}
+    end
+  end
+
+  def read(%{body: {:chunked, continue?}} = sink, max) do
+    sink = continue(sink, continue? and sink.buffer == "")
+    decode(sink, HTTP.chunked(max), %{began: Sink.now(), bytes: 0})
+  end
+
+  @doc """
+  Waits until the first `length` bytes of the buffer are there, or `{reason, sink}`.
+
+  A client that waits to be asked for them is.
+  """
+  @spec await(Socket.t(), non_neg_integer(), continue? :: boolean()) ::
+          {:ok, Socket.t()} | {:timeout | :closed | :full, Socket.t()}
+  def await(%{buffer: buffer} = sink, length, _continue?) when byte_size(buffer) >= length, do: {:ok, sink}
+
+  def await(sink, length, continue?) do
+    sink = continue(sink, continue?)
+
+    if length - byte_size(sink.buffer) > @small,
+      do: gather_large(sink, length),
+      else: gather(sink, length, &Socket.receive_more/2, Sink.now())
+  end
+
+  # Piece by piece, each once there is room for the one before: what comes by itself would be counted too late.
+  defp gather_large(sink, length) do
+    {result, sink} = sink |> Socket.read_passively() |> gather(length, &Socket.fetch/2, Sink.now())
+    {result, Socket.read_actively(sink)}
+  end
+
+  defp gather(%{buffer: buffer} = sink, length, _read, _began) when byte_size(buffer) >= length, do: {:ok, sink}
+
+  defp gather(sink, length, read, began) do
+    with {:ok, sink} <- reserve(sink, byte_size(sink.buffer)),
+         {:ok, sink} <- read.(sink, body_due(sink.mount, began, byte_size(sink.buffer))) do
+      gather(sink, length, read, began)
+    end
+  end
+
+  # The time at which a body is late: its whole time is up, or it has come too slowly up to here.
+  defp body_due(%{sockets: sockets}, began, bytes) do
+    slow = max(sockets.body_grace, div(bytes * 1_000, sockets.body_min_rate))
+    began + min(sockets.body_timeout, slow)
+  end
+
+  # Grows with what has really come: a declared length costs nobody anything.
+  defp reserve(%{body_bytes: held} = sink, bytes) when bytes <= held, do: {:ok, sink}
+
+  defp reserve(%{body_bytes: held, mount: mount} = sink, bytes) do
+    case Usage.take(sink.account, :body_bytes, bytes - held, mount.sockets.max_body_bytes_in_flight) do
+      :ok -> {:ok, %{sink | body_bytes: bytes}}
+      :full -> {:full, sink}
+    end
+  end
+
+  defp continue(sink, true) do
+    Socket.write(sink, HTTP.continue())
+  end
+
+  defp continue(sink, false), do: sink
+
+  # What is decoded lies in the decoder, and nothing of it here.
+  defp decode(%{buffer: ""} = sink, decoder, progress) do
+    case Socket.receive_more(sink, body_due(sink.mount, progress.began, progress.bytes)) do
+      {:ok, sink} -> decode(sink, decoder, progress)
+      {reason, sink} -> {:error, reason, sink}
+    end
+  end
+
+  defp decode(%{buffer: buffer} = sink, decoder, %{bytes: bytes} = progress) do
+    bytes = bytes + byte_size(buffer)
+
+    with {:ok, sink} <- reserve(sink, bytes) do
+      case HTTP.decode_chunks(decoder, buffer) do
+        :more -> decode(%{sink | buffer: ""}, decoder, %{progress | bytes: bytes})
+        {:done, body, used} -> {:ok, body, ended(sink, used)}
+        {:error, reason} -> {:error, reason, sink}
+      end
+    else
+      {reason, sink} -> {:error, reason, sink}
+    end
+  end
+
+  # Whoever stands in front of us may see the end of chunks elsewhere.
+  defp ended(sink, used) do
+    {_chunks, sink} = Socket.take(sink, used)
+    Socket.leave(%{sink | body: nil})
+  end
+end
