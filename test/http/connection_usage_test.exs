@@ -66,6 +66,18 @@ defmodule McpServer.HttpConnectionUsageTest do
       end
     end
 
+    test "ends with its client whose request was long" do
+      server = HttpServers.start(:listener)
+
+      for leave <- [&HttpPeer.close/1, &HttpPeer.cut/1, &HttpPeer.half_close/1] do
+        peer = HttpClient.start(server, padded(perform(), 1_000_000))
+        {call, _conn} = HttpScript.performing()
+        leave.(peer)
+        HttpScript.gone(call)
+        unused(server)
+      end
+    end
+
     test "ends with its client when it has a stream" do
       server = HttpServers.start(:listener)
       peer = HttpClient.start(server, modern_call("perform", HttpScript.arguments(), meta: %{"progressToken" => 1}))

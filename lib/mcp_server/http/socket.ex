@@ -151,11 +151,11 @@ defmodule McpServer.Http.Socket do
     arrived(sink)
   end
 
-  @doc "The peer's bytes come by themselves again."
+  @doc "The peer's bytes come by themselves again, and so does the news that it has gone."
   @spec read_actively(t()) :: t()
   def read_actively(sink) do
     setopts(sink, buffer: @small_piece)
-    %{sink | passive?: true}
+    activate(sink)
   end
 
   # What had come before the socket was passive.
