@@ -30,7 +30,7 @@ defprotocol McpServer.JSON.Encoder do
     3. its own implementation of Elixir's `JSON.Encoder`
 
   An implementation of a protocol for `Any` is not a struct's own. What 2 and 3 write is read as JSON and written
-  again; each struct costs about twenty times as much as one that derives this protocol. A struct without a rule is an
+  again, so it costs more than one that derives this protocol. A struct without a rule is an
   error that names it, see `McpServer.JSON.EncodeError`.
 
   A struct that is no object, or has other names on the wire, implements the protocol:
