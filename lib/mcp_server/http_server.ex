@@ -48,7 +48,7 @@ defmodule McpServer.HttpServer do
        tls: [certfile: "priv/cert.pem", keyfile: "priv/key.pem"]}
 
   `:tls` has the options of `:ssl.listen/2`. Renewed files are read again within two minutes, without a restart: that is
-  how long OTP keeps them. A TLS connection takes about 40 KB more than a plain one.
+  how long OTP keeps them. A TLS connection takes more memory than a plain one.
 
   ## Sessions
 
