@@ -191,7 +191,7 @@ defmodule McpServer.ArchitectureTest do
     @impl true
     def transport, do: :test
     @impl true
-    def credit(_channel), do: :ok
+    def credit(_channel, _wait_us), do: []
     @impl true
     def event(channel, {:lines, lines}), do: {[{:lines, lines}], channel}
     def event(_channel, _message), do: :unknown

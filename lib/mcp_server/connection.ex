@@ -15,8 +15,9 @@ defmodule McpServer.Connection do
   alias McpServer.Call.Reaper
   alias McpServer.Connection.{Calls, Channel, Inbox, Input, Notices, Options, Outbox, Report, State, Streams}
 
-  # Two batches on their way: one is worked on while the channel reads the next.
-  @credits 2
+  # How long a client that was just answered is waited for before a thread does: microseconds. Nothing else runs on the
+  # scheduler meanwhile, but waking two threads takes a quick client longer than its call.
+  @patience_us 100
   # Milliseconds.
   @rest_after 2_000
 
@@ -47,8 +48,6 @@ defmodule McpServer.Connection do
 
     case module.open(channel_options) do
       {:ok, channel} ->
-        for _ <- 1..@credits, do: module.credit(channel)
-
         state = %State{
           router: router,
           catalog: catalog,
@@ -65,7 +64,7 @@ defmodule McpServer.Connection do
 
         # The channel has opened the session itself.
         if session.revision, do: Report.session_started(state)
-        {:ok, state}
+        {:ok, state, 0}
 
       {:error, reason} ->
         {:stop, reason}
@@ -159,12 +158,34 @@ defmodule McpServer.Connection do
     cond do
       ready?(state) -> flush(state)
       Inbox.ahead?(state) -> go_on(state)
+      Inbox.hungry?(state) -> read(state)
       true -> {:noreply, state, :hibernate}
     end
   end
 
+  defp read(state) do
+    if Calls.idle?(state), do: settle(read(state, @patience_us)), else: read_beside_calls(state)
+  end
+
+  # Most calls are as short as what asking for lines takes.
+  defp read_beside_calls(state) do
+    :erlang.yield()
+
+    case Process.info(self(), :message_queue_len) do
+      {:message_queue_len, 0} -> settle(read(state, 0))
+      _ended -> {:noreply, state, 0}
+    end
+  end
+
+  defp read(%{channel: {module, channel}} = state, wait_us) do
+    Enum.reduce(module.credit(channel, wait_us), %{state | owes_credit?: false}, &event/2)
+  end
+
   # However much handlers have to say, the client is heard.
-  defp go_on(state), do: settle(Inbox.read_ahead(state))
+  defp go_on(state) do
+    state = if Inbox.hungry?(state), do: read(state, 0), else: state
+    settle(Inbox.read_ahead(state))
+  end
 
   defp settle(%{closing: :closed} = state), do: {:stop, :normal, state}
 
@@ -174,7 +195,7 @@ defmodule McpServer.Connection do
     cond do
       Outbox.full?(state.outbox) -> flush(state)
       finished?(state) -> flush(state)
-      ready?(state) or Inbox.ahead?(state) -> {:noreply, state, 0}
+      ready?(state) or Inbox.ahead?(state) or Inbox.hungry?(state) -> {:noreply, state, 0}
       true -> rest(state)
     end
   end
@@ -198,7 +219,7 @@ defmodule McpServer.Connection do
   defp written(state) do
     cond do
       finished?(state) -> {:stop, :normal, state}
-      Inbox.ahead?(state) -> {:noreply, state, 0}
+      Inbox.ahead?(state) or Inbox.hungry?(state) -> {:noreply, state, 0}
       true -> rest(state)
     end
   end

@@ -54,6 +54,7 @@ defmodule McpServer.Native do
   def stdio_open, do: unloaded()
   def stdio_prepend(_reader, _bytes), do: unloaded()
   def stdio_read(_reader, _owner, _max_line_bytes), do: unloaded()
+  def stdio_take(_reader, _wait_us), do: unloaded()
   def stdio_credit(_reader, _batches), do: unloaded()
   def stdio_close(_reader), do: unloaded()
   def stdio_write_now(_reader, _text), do: unloaded()

@@ -55,8 +55,11 @@ defmodule McpServer.Connection.Channel do
   @doc "What a message of the process means to the channel; `:unknown` when it is not the channel's."
   @callback event(channel :: struct(), message :: term()) :: {[event()], struct()} | :unknown
 
-  @doc "Lets the peer send one more batch of lines."
-  @callback credit(channel :: struct()) :: :ok
+  @doc """
+  Asks for the next event that brings lines: what comes within so many microseconds, which hold up the scheduler, or
+  `[]` where it will come as a message.
+  """
+  @callback credit(channel :: struct(), wait_us :: non_neg_integer()) :: [event()]
 
   @doc "Writes to lanes, in order. May block while the one peer of a channel does not read."
   @callback write(channel :: struct(), [entry()]) :: {:ok, struct()} | {:error, :closed}

@@ -14,24 +14,23 @@ defmodule McpServer.Connection.Inbox do
   @spec receive(State.t(), [binary()]) :: State.t()
   def receive(state, lines) do
     # Once a batch: a router that was recompiled while developing is served as it is now.
-    state = %{state | catalog: Catalog.fetch(state.router), owed_credits: state.owed_credits + 1}
+    state = %{state | catalog: Catalog.fetch(state.router), owes_credit?: true}
     admit_lines(%{state | backlog: join(state.backlog, lines)})
   end
 
   defp join([], lines), do: lines
   defp join(backlog, lines), do: backlog ++ lines
 
+  @doc "Whether the peer's next lines should be asked for."
+  @spec hungry?(State.t()) :: boolean()
+  def hungry?(state), do: state.owes_credit? and state.backlog == [] and state.closing == nil
+
   @doc "Admits lines while there are places for calls."
   @spec admit_lines(State.t()) :: State.t()
   def admit_lines(%{backlog: [_line | _rest]} = state),
     do: if(Calls.free?(state), do: admit_lines(admit_next(state)), else: state)
 
-  def admit_lines(%{backlog: [], owed_credits: 0} = state), do: state
-
-  def admit_lines(%{backlog: [], channel: {channel, it}} = state) do
-    if state.closing == nil, do: for(_ <- 1..state.owed_credits, do: channel.credit(it))
-    %{state | owed_credits: 0}
-  end
+  def admit_lines(state), do: state
 
   @doc "Whether a line may be read ahead: what it is, such as a cancellation, may not need a place."
   @spec ahead?(State.t()) :: boolean()
@@ -70,7 +69,7 @@ defmodule McpServer.Connection.Inbox do
   def refuse_line(state) do
     revision = Session.fallback_revision(state.session)
     data = %{"reason" => "too_large"}
-    state = %{state | owed_credits: state.owed_credits + 1}
+    state = %{state | owes_credit?: true}
     Replies.reply(state, :channel, Protocol.error(nil, revision, @parse_error, "Parse error", data))
   end
 

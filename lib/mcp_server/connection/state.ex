@@ -30,7 +30,7 @@ defmodule McpServer.Connection.State do
     changes: MapSet.new(),
     listening?: false,
     backlog: [],
-    owed_credits: 0
+    owes_credit?: true
   ]
 
   @typedoc "Whose limits a connection shares, what percentage of one a client may have, and whose all its requests are."
@@ -47,7 +47,7 @@ defmodule McpServer.Connection.State do
   * `:awaiting_input` – how many of the running ones wait for the client
   * `:batches` – JSON-RPC batches whose answers are not complete
   * `:changes` – change notifications not yet written
-  * `:backlog` – lines not yet admitted; `:owed_credits` – batches of lines to be credited after them
+  * `:backlog` – lines not yet admitted; `:owes_credit?` – whether the channel is to be asked for more after them
   """
   @type t :: %__MODULE__{
           router: module(),
@@ -72,7 +72,7 @@ defmodule McpServer.Connection.State do
           changes: MapSet.t(McpServer.Changes.change()),
           listening?: boolean(),
           backlog: [binary()],
-          owed_credits: non_neg_integer()
+          owes_credit?: boolean()
         }
 
   @doc "What tells the request with this id at `lane` from all others in flight."

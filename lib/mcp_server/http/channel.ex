@@ -197,7 +197,7 @@ defmodule McpServer.Http.Channel do
   end
 
   @impl true
-  def credit(_channel), do: :ok
+  def credit(_channel, _wait_us), do: []
 
   @impl true
   def write(channel, entries) do

@@ -30,7 +30,16 @@ defmodule McpServer.Stdio.Channel do
   defp events({:error, _reason}), do: [:eof]
 
   @impl true
-  def credit(channel), do: Reader.credit(channel.reader)
+  def credit(channel, wait_us) do
+    case Reader.take(channel.reader, wait_us) do
+      :none ->
+        Reader.credit(channel.reader)
+        []
+
+      event ->
+        events(event)
+    end
+  end
 
   @impl true
   def write(channel, entries) do

@@ -1,7 +1,7 @@
 defmodule McpServer.Stdio.Reader do
   @moduledoc false
-  # The native side of stdin: a thread that reads lines against credits. Together with `Takeover` the
-  # only one here that knows there is native code.
+  # The native side of stdin: lines that are taken as they come, and a thread that waits for them where they do not come
+  # soon. Together with `Takeover` the only one here that knows there is native code.
 
   alias McpServer.Native
 
@@ -24,6 +24,13 @@ defmodule McpServer.Stdio.Reader do
   """
   @spec start(t(), pos_integer()) :: :ok | {:error, atom()}
   def start(reader, max_line_bytes), do: Native.stdio_read(reader, self(), max_line_bytes)
+
+  @doc """
+  An event that comes within so many microseconds, at most a millisecond; `:none` where nothing does. It holds up the
+  scheduler, and may not be asked for while a credit is out.
+  """
+  @spec take(t(), non_neg_integer()) :: term()
+  def take(reader, wait_us), do: Native.stdio_take(reader, wait_us)
 
   @doc "Allows one more message."
   @spec credit(t()) :: :ok

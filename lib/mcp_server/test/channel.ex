@@ -19,7 +19,7 @@ defmodule McpServer.Test.Channel do
   def event(_channel, _message), do: :unknown
 
   @impl true
-  def credit(_channel), do: :ok
+  def credit(_channel, _wait_us), do: []
 
   @impl true
   def write(channel, entries) do

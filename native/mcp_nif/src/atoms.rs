@@ -74,6 +74,7 @@ rustler::atoms! {
     // stdin.
     mcp_stdin,
     lines,
+    none,
     too_long,
     eof,
     already_reading,

@@ -198,6 +198,56 @@ defmodule McpServer.Native.StdioTest do
     assert vm(script, input: input) == ["{300, 200, 501}"]
   end
 
+  describe "what is taken at once" do
+    @take ~S"""
+    :ok = Native.stdio_read(reader, self(), 100)
+    take = fn take, wait ->
+      event = Native.stdio_take(reader, wait)
+      if event == :none, do: take.(take, wait), else: say.(event)
+    end
+
+    _ = take
+    """
+
+    test "is what has come, in the same batches, and nothing else" do
+      script = @take <> ~S"for _n <- 1..3, do: take.(take, 1000)" <> "\nsay.(Native.stdio_take(reader, 0))"
+      lines = Enum.map_join(1..257, &"#{&1}\n")
+      [first, rest, long, none] = vm(script, input: lines <> String.duplicate("x", 101) <> "\nhalf")
+      assert first == inspect({:lines, Enum.map(1..256, &to_string/1)}, limit: :infinity)
+      assert [rest, long, none] == [~s({:lines, ["257"]}), ":too_long", ":none"]
+    end
+
+    test "goes on with a line that came in pieces, and leaves the end to the thread" do
+      script = @take <> "take.(take, 1000)\n_none = Native.stdio_take(reader, 1000)\necho.(echo)"
+      feed = "(printf a; sleep 0.3; printf 'b\\nc'; sleep 0.3; printf 'd\\n') | COMMAND"
+
+      assert Enum.join(vm(script, feed: feed)) in [
+               ~s({:lines, ["ab"]}{:lines, ["cd"]}:eof),
+               ~s({:lines, ["ab", "cd"]}:eof)
+             ]
+    end
+
+    test "is nothing while the thread reads, of a file, and after the end" do
+      script = @take <> ":ok = Native.stdio_credit(reader, 1)\nProcess.sleep(100)\nsay.(Native.stdio_take(reader, 0))"
+      assert vm(script, feed: "(sleep 1; echo a) 2>/dev/null | COMMAND") == [":none"]
+
+      script = @take <> "for _n <- 1..2, do: say.(Native.stdio_take(reader, 1000))\necho.(echo)"
+      assert vm(script, input: "a\n", feed: "COMMAND < INPUT") == [":none", ":none", ~s({:lines, ["a"]}), ":eof"]
+      assert vm(script, feed: "true | COMMAND") == [":none", ":none", ":eof"]
+    end
+
+    test "is nothing of what is long" do
+      script =
+        ":ok = Native.stdio_read(reader, self(), 1_000_000)\n" <>
+          ":ok = Native.stdio_prepend(reader, String.duplicate(\"x\", 300_000) <> \"\\n\")\n" <>
+          "say.(Native.stdio_take(reader, 1000))\n" <>
+          ":ok = Native.stdio_credit(reader, 1)\n" <>
+          "receive do {:mcp_stdin, ^reader, {:lines, [line]}} -> say.(byte_size(line)) end"
+
+      assert vm(script, feed: "sleep 1 | COMMAND") == [":none", "300000"]
+    end
+  end
+
   describe "what is written at once" do
     # Full lines of a pipe's own size, until none is taken any more.
     @fill ~S"""

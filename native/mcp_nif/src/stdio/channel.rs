@@ -17,12 +17,12 @@ use super::writer::is_predictable;
 pub(super) struct Channel {
     input: OwnedFd,
     output: OwnedFd,
-    /// Whether few bytes can be written to it without a thread that waits.
-    pub(super) predictable: bool,
+    /// Whether what polls as ready makes nobody wait: the input, and the output for few bytes.
+    pub(super) predictable_input: bool,
+    pub(super) predictable_output: bool,
     /// The other end of what descriptor 0 is now.
     _peer: UnixStream,
-    /// Taken by the one reader that is running; put back when it ends, so that the next one, started
-    /// by a restarted owner, misses nothing.
+    /// Taken by whoever reads, and put back, so that the next one, be it a restarted owner's, misses nothing.
     pending: Mutex<Option<LineBuffer>>,
     returned: Condvar,
 }
@@ -52,11 +52,11 @@ impl Channel {
         forget(rustix::stdio::stdin());
         rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
         rustix::stdio::dup2_stdin(&ended)?;
-        let predictable = is_predictable(output.as_fd());
         Ok(Self {
+            predictable_input: is_predictable(input.as_fd()),
+            predictable_output: is_predictable(output.as_fd()),
             input,
             output,
-            predictable,
             _peer: peer,
             pending: Mutex::new(Some(LineBuffer::default())),
             returned: Condvar::new(),
@@ -71,7 +71,7 @@ impl Channel {
         self.output.as_fd()
     }
 
-    /// Puts bytes before those that are pending; `false` while a reader is running.
+    /// Puts bytes before those that are pending; `false` while somebody reads.
     pub(super) fn prepend(&self, bytes: &[u8]) -> bool {
         match lock(&self.pending).as_mut() {
             Some(pending) => {
@@ -82,7 +82,7 @@ impl Channel {
         }
     }
 
-    /// The pending bytes, once no other reader has them.
+    /// The pending bytes, once nobody else has them.
     pub(super) fn take(&self) -> LineBuffer {
         let mut pending = lock(&self.pending);
         loop {
@@ -94,6 +94,11 @@ impl Channel {
                 .wait(pending)
                 .unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// The pending bytes, if nobody has them.
+    pub(super) fn try_take(&self) -> Option<LineBuffer> {
+        lock(&self.pending).take()
     }
 
     pub(super) fn put_back(&self, buffer: LineBuffer) {

@@ -45,6 +45,11 @@ impl LineBuffer {
         &self.bytes
     }
 
+    /// How many bytes have not been handed on.
+    pub(super) fn pending(&self) -> usize {
+        self.bytes.len().saturating_sub(self.start)
+    }
+
     /// Where to read into: at least [`READ_BYTES`] of room, behind an unfinished line.
     pub(super) fn room(&mut self) -> &mut Vec<u8> {
         self.bytes.drain(..self.start);

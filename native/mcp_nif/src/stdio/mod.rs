@@ -1,6 +1,7 @@
 //! stdin for the stdio transport, and the short way to stdout. What has to wait for the client is written
 //! by the BEAM: the owner opens a port on the descriptor that [`stdio_open`] returns.
 
+mod batch;
 mod channel;
 mod lines;
 mod pollset;
@@ -8,11 +9,15 @@ mod reader;
 mod writer;
 
 use std::os::fd::AsRawFd;
+use std::time::Duration;
 
 use rustler::{Binary, Encoder, Env, LocalPid, ResourceArc, Term};
 
 use crate::atoms;
 use reader::Reader;
+
+/// A scheduler is not to be held up for long.
+const MAX_WAIT_US: u64 = 1000;
 
 /// Takes stdin and stdout over: `{:ok, reader, output_descriptor}` or `{:error, reason}`.
 #[rustler::nif]
@@ -49,7 +54,7 @@ fn stdio_read(
     owner: LocalPid,
     max_line_bytes: usize,
 ) -> Term<'_> {
-    if !reader.claim() {
+    if !reader.claim(max_line_bytes) {
         return env.error_tuple(atoms::already_reading());
     }
     if env.monitor(&reader, &owner).is_none() {
@@ -57,11 +62,23 @@ fn stdio_read(
     }
     let started = std::thread::Builder::new()
         .name("mcp_stdin".to_owned())
-        .spawn(move || reader::run(&reader, owner, max_line_bytes));
+        .spawn(move || reader::run(&reader, owner));
     match started {
         Ok(_detached) => atoms::ok().to_term(env),
         Err(_) => env.error_tuple(atoms::system_limit()),
     }
+}
+
+/// An event for the owner, which comes within `wait_us` microseconds, or `none`. Not while a credit is out.
+#[rustler::nif]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+fn stdio_take(env: Env<'_>, reader: ResourceArc<Reader>, wait_us: u64) -> Term<'_> {
+    reader
+        .take(env, Duration::from_micros(wait_us.min(MAX_WAIT_US)))
+        .unwrap_or_else(|| atoms::none().to_term(env))
 }
 
 /// Allows `batches` more messages.
@@ -94,7 +111,7 @@ fn stdio_close(reader: ResourceArc<Reader>) -> rustler::Atom {
     reason = "rustler decodes arguments into values"
 )]
 fn stdio_write_now<'a>(env: Env<'a>, reader: ResourceArc<Reader>, text: Binary<'a>) -> Term<'a> {
-    if !reader.channel.predictable {
+    if !reader.channel.predictable_output {
         return 0.encode(env);
     }
     match writer::write_now(reader.channel.output(), &text) {

@@ -1,18 +1,22 @@
-//! The thread that reads the client's messages and sends them, against credits, to their owner.
+//! The client's messages: a quick client's are taken at once by their owner, others are read by a thread that sends
+//! them, against credits.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustler::{
-    Atom, Encoder, Env, LocalPid, Monitor, OwnedBinary, OwnedEnv, Resource, ResourceArc, Term,
-};
+use rustler::{Atom, Encoder, Env, LocalPid, Monitor, OwnedEnv, Resource, ResourceArc, Term};
 
+use super::batch::Batch;
 use super::channel::{Channel, lock};
 use super::lines::{LineBuffer, Next};
 use crate::atoms;
+
+/// Where more is at hand, such as a long line that comes piece by piece, the thread goes on: no scheduler reads for long.
+const TAKEN_BYTES: usize = 256 * 1024;
 
 /// One owner's right to read the channel; Elixir holds it as a reference.
 pub(super) struct Reader {
@@ -28,6 +32,22 @@ struct Control {
     started: bool,
     stopped: bool,
     credits: usize,
+    max_line: usize,
+}
+
+/// What reading led to.
+enum Event {
+    Lines(Batch),
+    TooLong,
+}
+
+impl Event {
+    fn into_term(self, env: Env<'_>) -> Term<'_> {
+        match self {
+            Self::Lines(batch) => (atoms::lines(), batch.into_term(env)).encode(env),
+            Self::TooLong => atoms::too_long().to_term(env),
+        }
+    }
 }
 
 /// Why reading is over.
@@ -62,8 +82,9 @@ impl Reader {
     }
 
     /// `false` if it was started before.
-    pub(super) fn claim(&self) -> bool {
+    pub(super) fn claim(&self, max_line: usize) -> bool {
         let mut control = lock(&self.control);
+        control.max_line = max_line;
         !std::mem::replace(&mut control.started, true)
     }
 
@@ -98,6 +119,56 @@ impl Reader {
         !control.stopped
     }
 
+    fn max_line(&self) -> usize {
+        lock(&self.control).max_line
+    }
+
+    /// The lines that have come, or come within the time, for the owner itself: two threads less have to wake up than
+    /// when another reads them. `None` if nothing comes, and where the thread should see to it.
+    pub(super) fn take<'a>(&self, env: Env<'a>, wait: Duration) -> Option<Term<'a>> {
+        if !self.channel.predictable_input {
+            return None;
+        }
+        let mut buffer = self.channel.try_take()?;
+        let event = self.read_at_once(&mut buffer, wait);
+        self.channel.put_back(buffer);
+        event.map(|event| event.into_term(env))
+    }
+
+    fn read_at_once(&self, buffer: &mut LineBuffer, wait: Duration) -> Option<Event> {
+        if buffer.pending() > TAKEN_BYTES {
+            return None;
+        }
+        let max_line = self.max_line();
+        let event = next_event(buffer, max_line);
+        if event.is_some() || !self.comes(wait) {
+            return event;
+        }
+        // The end, and what goes wrong, the thread meets as well.
+        let read = rustix::io::read(self.channel.input(), spare_capacity(buffer.room()));
+        read.ok().filter(|read| *read > 0)?;
+        next_event(buffer, max_line)
+    }
+
+    /// Whether the client has sent something, or does so within the time.
+    fn comes(&self, wait: Duration) -> bool {
+        let input = self.channel.input();
+        let mut polled = [PollFd::new(&input, PollFlags::IN)];
+        let wait = Timespec::try_from(wait).unwrap_or_default();
+        poll(&mut polled, Some(&wait)).is_ok_and(|ready| ready > 0)
+    }
+
+    /// Reads up to the next event, however long it takes.
+    fn read_on(&self, buffer: &mut LineBuffer) -> Result<Event, End> {
+        let max_line = self.max_line();
+        loop {
+            if let Some(event) = next_event(buffer, max_line) {
+                return Ok(event);
+            }
+            self.fill(buffer)?;
+        }
+    }
+
     /// Reads what there is, at least a byte. Somebody may have made the descriptor non-blocking (it
     /// is shared with whoever else holds the client's pipe), so an empty one is polled again.
     fn fill(&self, buffer: &mut LineBuffer) -> Result<(), End> {
@@ -127,88 +198,46 @@ impl Reader {
     }
 }
 
-/// The life of the thread: takes over the pending bytes, reads until the end, gives them back.
-pub(super) fn run(reader: &ResourceArc<Reader>, owner: LocalPid, max_line: usize) {
-    let mut buffer = reader.channel.take();
-    let mut outbox = Outbox {
-        reader,
-        owner,
-        env: OwnedEnv::new(),
-    };
-    let end = pump(&mut outbox, &mut buffer, max_line);
-    reader.channel.put_back(buffer);
-    match end {
-        End::Stopped => {}
-        End::Eof => {
-            outbox.send(|env| atoms::eof().to_term(env));
-        }
-        End::Failed(error) => {
-            outbox.send(|env| (atoms::error(), reason(error)).encode(env));
+fn next_event(buffer: &mut LineBuffer, max_line: usize) -> Option<Event> {
+    match buffer.next(max_line) {
+        Next::Lines(lines) => Some(Event::Lines(Batch::copy(buffer.bytes(), lines))),
+        Next::TooLong => Some(Event::TooLong),
+        Next::Incomplete => None,
+    }
+}
+
+/// The life of the thread: an event for each credit, until the end.
+pub(super) fn run(reader: &ResourceArc<Reader>, owner: LocalPid) {
+    let mut env = OwnedEnv::new();
+    while reader.take_credit() {
+        let mut buffer = reader.channel.take();
+        let event = reader.read_on(&mut buffer);
+        // First: its owner may want to read on at once.
+        reader.channel.put_back(buffer);
+        let going_on = event.is_ok();
+        if matches!(event, Err(End::Stopped)) || !send(&mut env, reader, owner, event) || !going_on
+        {
+            return;
         }
     }
 }
 
-fn pump(outbox: &mut Outbox<'_>, buffer: &mut LineBuffer, max_line: usize) -> End {
-    loop {
-        if !outbox.reader.take_credit() {
-            return End::Stopped;
-        }
-        let next = loop {
-            match buffer.next(max_line) {
-                Next::Incomplete => {
-                    if let Err(end) = outbox.reader.fill(buffer) {
-                        return end;
-                    }
-                }
-                next => break next,
-            }
-        };
-        let sent = match next {
-            Next::Lines(lines) => outbox.send_lines(buffer.bytes(), &lines),
-            _ => outbox.send(|env| atoms::too_long().to_term(env)),
-        };
-        if !sent {
-            return End::Stopped;
-        }
-    }
-}
-
-struct Outbox<'r> {
-    reader: &'r ResourceArc<Reader>,
+/// Sends `{:mcp_stdin, reader, event}`; `false` when the owner is gone.
+fn send(
+    env: &mut OwnedEnv,
+    reader: &ResourceArc<Reader>,
     owner: LocalPid,
-    env: OwnedEnv,
-}
-
-impl Outbox<'_> {
-    /// Sends `{:mcp_stdin, reader, payload}`; `false` when the owner is gone.
-    fn send(&mut self, payload: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) -> bool {
-        let reader = self.reader;
-        self.env
-            .send_and_clear(&self.owner, |env| {
-                (atoms::mcp_stdin(), reader, payload(env))
-            })
-            .is_ok()
-    }
-
-    /// One binary for the batch, and a view into it for each line.
-    fn send_lines(&mut self, bytes: &[u8], lines: &[std::ops::Range<usize>]) -> bool {
-        let start = lines.first().map_or(0, |line| line.start);
-        let end = lines.last().map_or(0, |line| line.end);
-        let chunk = OwnedBinary::from_slice(bytes.get(start..end).unwrap_or_default());
-        self.send(|env| {
-            let chunk = chunk.release(env);
-            let lines: Vec<Term<'_>> = lines
-                .iter()
-                .filter_map(|line| {
-                    chunk
-                        .make_subbinary(line.start.checked_sub(start)?, line.len())
-                        .ok()
-                })
-                .map(|line| line.to_term(env))
-                .collect();
-            (atoms::lines(), lines).encode(env)
-        })
-    }
+    event: Result<Event, End>,
+) -> bool {
+    let message = |env| {
+        let event = match event {
+            Ok(event) => event.into_term(env),
+            Err(End::Failed(error)) => (atoms::error(), reason(error)).encode(env),
+            Err(End::Eof | End::Stopped) => atoms::eof().to_term(env),
+        };
+        (atoms::mcp_stdin(), reader, event)
+    };
+    env.send_and_clear(&owner, message).is_ok()
 }
 
 /// The name of a system error, for the few that reading can meet.
