@@ -7,12 +7,12 @@ defmodule Stress.Hostile do
   be where they were. In the long form the clients' p99 must stay within five times that of a quiet server.
   """
 
-  for file <- ~w(wire server attackers others attacks/bodies attacks/hoards attacks/places attacks/sockets) do
+  for file <- ~w(wire attackers others attacks/bodies attacks/hoards attacks/places attacks/sockets) do
     Code.require_file("hostile/#{file}.exs", __DIR__)
   end
 
-  alias Stress.Hostile.{Attackers, Attacks, Others, Server}
-  alias Stress.Report
+  alias Stress.Hostile.{Attackers, Attacks, Others}
+  alias Stress.{Report, Server}
 
   @attacks [
     Attacks.Abandoned,

@@ -1,7 +1,7 @@
 # Runs the scripts named on the command line, or all of them: `bin/stress`, `bin/stress --short ticker calls`.
 # Each returns what it found out as `{text, held?}`, or `{text, held?, :timed}` where a busy machine can spoil it.
 
-for file <- ~w(report ticker inputs traffic), do: Code.require_file("support/#{file}.exs", __DIR__)
+for file <- ~w(report ticker inputs traffic server), do: Code.require_file("support/#{file}.exs", __DIR__)
 
 scripts = [
   ticker: Stress.Ticking,
@@ -9,7 +9,8 @@ scripts = [
   stdio: Stress.Stdio,
   ceiling: Stress.Ceiling,
   upgrade: Stress.Upgrade,
-  hostile: Stress.Hostile
+  hostile: Stress.Hostile,
+  soak: Stress.Soak
 ]
 
 {options, names} = OptionParser.parse!(System.argv(), strict: [short: :boolean])

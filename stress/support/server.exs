@@ -1,6 +1,6 @@
-defmodule Stress.Hostile.Server do
+defmodule Stress.Server do
   @moduledoc """
-  The server under attack, in a VM of its own, and what it takes of the machine.
+  A server in a VM of its own, and what it takes of the machine.
 
   It has two endpoints: one that anybody may call, and one with a hook that takes its time.
   """
@@ -147,7 +147,7 @@ defmodule Stress.Hostile.Server do
   defp settled(server, before, left) do
     now = figures(server)
 
-    case for {name, value} <- now, value > most(name, before[name]), do: "#{name} #{before[name]} -> #{value}" do
+    case for {name, then} <- before, now[name] > most(name, then), do: "#{name} #{then} -> #{now[name]}" do
       missed when missed == [] or left == 0 ->
         {now, missed}
 
