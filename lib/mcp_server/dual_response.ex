@@ -64,8 +64,9 @@ defmodule McpServer.DualResponse do
   Where `:max_resources` or `:max_bytes` is reached, expired resources are deleted, then those of the tenant and
   subject that have most, what was not used for longest first. Who has `:max_share` of either already makes room with
   resources of its own; one it always may have. Resources that are nobody's have no such share. Pinned ones stay;
-  when there is nothing else, creating fails. A store without `c:McpServer.DualResponse.Store.holders/1` has no
-  shares: what was not used for longest goes, whoever it belongs to. `Store.ETS` has it.
+  when there is nothing else, creating fails. All stores of this library have
+  shares. One without `c:McpServer.DualResponse.Store.holders/1` has none: what was not used for longest goes, whoever
+  it belongs to.
 
   ## Who may read
 

@@ -249,6 +249,34 @@ defmodule McpServer.DualResponse.Store.Ecto do
     ref |> run(sql, [ref.server, limit]) |> keys()
   end
 
+  @impl true
+  def holders(ref) do
+    sql = """
+    SELECT tenant::text, subject::text, count(*), sum(bytes)::bigint FROM #{ref.table} WHERE server = $1::text
+    GROUP BY tenant, subject
+    """
+
+    with {:ok, %{rows: rows}} <- run(ref, sql, [ref.server]) do
+      {:ok,
+       for [tenant, subject, resources, bytes] <- rows do
+         {{Term.load!(tenant), Term.load!(subject)}, %{resources: resources, bytes: bytes}}
+       end}
+    end
+  rescue
+    error in Term.Error -> {:error, error}
+  end
+
+  @impl true
+  def least_used_of(ref, {tenant, subject}, limit) do
+    sql = """
+    SELECT tenant::text, id FROM #{ref.table} WHERE server = $1::text AND deadline IS NOT NULL
+    AND tenant = $2::text::jsonb AND subject = $3::text::jsonb
+    ORDER BY used_at, id LIMIT $4::bigint
+    """
+
+    ref |> run(sql, [ref.server, Term.dump!(tenant), Term.dump!(subject), limit]) |> keys()
+  end
+
   defp keys({:ok, %{rows: rows}}), do: {:ok, for([tenant, id] <- rows, do: {tenant(tenant), id})}
   defp keys({:error, reason}), do: {:error, reason}
 

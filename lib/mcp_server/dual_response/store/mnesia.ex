@@ -165,6 +165,13 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   def least_used(server, limit), do: local(fn -> {:ok, Records.least_used(server, limit)} end)
 
   @impl true
+  def holders(server), do: local(fn -> {:ok, Records.holders(server)} end)
+
+  @impl true
+  def least_used_of(server, holder, limit),
+    do: local(fn -> {:ok, Records.least_used_of(server, holder, limit)} end)
+
+  @impl true
   @doc "Nothing: the tables are the cluster's."
   @spec close(ref) :: :ok
   def close(_server), do: :ok

@@ -24,7 +24,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   Record.defrecordp(
     :usage,
     @uses,
-    [:key, :tenant, :deadline, :expires_at, :access_count, :last_accessed_at, :used, :bytes]
+    [:key, :tenant, :subject, :deadline, :expires_at, :access_count, :last_accessed_at, :used, :bytes]
   )
 
   Record.defrecordp(:deletion, @deleted, [:key, :until])
@@ -70,6 +70,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     usage(
       key: key,
       tenant: resource.tenant,
+      subject: resource.subject,
       deadline: resource.deadline,
       expires_at: resource.expires_at,
       access_count: resource.access_count,
@@ -248,20 +249,41 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
 
   @doc "The keys of what is not pinned, the longest unused first."
   @spec least_used(server, pos_integer) :: [{tenant :: term, id}]
-  def least_used(server, limit) do
-    head = usage(pattern(), key: {server, :"$1"}, tenant: :"$2", deadline: :"$3", used: :"$4")
+  def least_used(server, limit), do: least_used_where(server, limit, [])
+
+  @doc "The same of one tenant and subject."
+  @spec least_used_of(server, {tenant :: term, subject :: term}, pos_integer) :: [{tenant :: term, id}]
+  def least_used_of(server, holder, limit),
+    do: least_used_where(server, limit, [{:"=:=", {{:"$2", :"$5"}}, {:const, holder}}])
+
+  defp least_used_where(server, limit, guards) do
+    head = usage(pattern(), key: {server, :"$1"}, tenant: :"$2", subject: :"$5", deadline: :"$3", used: :"$4")
 
     @uses
-    |> :mnesia.dirty_select([{head, [{:"=/=", :"$3", nil}], [{{:"$4", :"$1", :"$2"}}]}])
+    |> :mnesia.dirty_select([{head, [{:"=/=", :"$3", nil} | guards], [{{:"$4", :"$1", :"$2"}}]}])
     |> Enum.sort()
     |> Enum.take(limit)
     |> Enum.map(fn {_used, id, tenant} -> {tenant, id} end)
+  end
+
+  @doc "How many resources each tenant and subject has, and how many bytes they are said to take."
+  @spec holders(server) :: [
+          {{tenant :: term, subject :: term}, %{resources: pos_integer, bytes: non_neg_integer}}
+        ]
+  def holders(server) do
+    head = usage(pattern(), key: {server, :_}, tenant: :"$1", subject: :"$2", bytes: :"$3")
+
+    @uses
+    |> :mnesia.dirty_select([{head, [], [{{{{:"$1", :"$2"}}, :"$3"}}]}])
+    |> Enum.group_by(&elem(&1, 0), &elem(&1, 1))
+    |> Enum.map(fn {holder, sizes} -> {holder, %{resources: length(sizes), bytes: Enum.sum(sizes)}} end)
   end
 
   defp pattern do
     usage(
       key: :_,
       tenant: :_,
+      subject: :_,
       deadline: :_,
       expires_at: :_,
       access_count: :_,

@@ -12,7 +12,8 @@ defmodule McpServer.DualResponse.Store.Mnesia.Tables do
 
   @definitions [
     {@resources, :set, [:key, :resource, :chunks, :rows]},
-    {@uses, :ordered_set, [:key, :tenant, :deadline, :expires_at, :access_count, :last_accessed_at, :used, :bytes]},
+    {@uses, :ordered_set,
+     [:key, :tenant, :subject, :deadline, :expires_at, :access_count, :last_accessed_at, :used, :bytes]},
     {@expiry, :ordered_set, [:key, :tenant]},
     {@deleted, :set, [:key, :until]}
   ]
