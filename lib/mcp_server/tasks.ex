@@ -57,6 +57,7 @@ defmodule McpServer.Tasks do
   | `:max_ttl` | `3_600_000` | the longest a client may ask for, in milliseconds |
   | `:poll_interval` | `1_000` | how often clients are told to ask, in milliseconds |
   | `:max_bytes` | 64 MiB | what all kept results may take; a result beyond it fails its task |
+  | `:max_share` | `25` | percent of `:max_bytes` that the results of one owner may take |
 
   A task is gone when its time is over, whether it runs or has finished. Tasks do not outlive the node.
   """

@@ -635,6 +635,17 @@ defmodule McpServer.Protocol.TasksTest do
       assert {:error, %{"code" => -32603, "message" => "Too many tasks"}} = call(client, "may")
     end
 
+    # Of 64 MiB, 16 are one owner's.
+    test "the results of an owner take at most a quarter of the room there is" do
+      large = String.duplicate("x", 7 * 1024 * 1024)
+      owners = for _ <- 1..2, do: open(fn _, _ -> {:ok, [text(large)]} end, @session)
+      short = %{"task" => %{"ttl" => 10_000}}
+      outcome = fn client -> settled(client, create(client, "must", short)["taskId"])["status"] end
+
+      assert for(client <- [hd(owners), hd(owners), hd(owners)], do: outcome.(client)) == ~w(completed completed failed)
+      assert outcome.(List.last(owners)) == "completed"
+    end
+
     test "an id is at most 256 bytes" do
       client = open(gated(), @stateless)
       assert {:error, %{"message" => "Task not found"}} = tasks(client, "get", String.duplicate("x", 256))

@@ -7,7 +7,7 @@ defmodule McpServer.Tasks.Server do
 
   alias McpServer.Http.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner}
-  alias McpServer.{Limit, Outline, Telemetry}
+  alias McpServer.{Limit, Outline, Share, Telemetry}
 
   @options [
     max_tasks: 1_000,
@@ -15,7 +15,8 @@ defmodule McpServer.Tasks.Server do
     ttl: 300_000,
     max_ttl: 3_600_000,
     poll_interval: 1_000,
-    max_bytes: 64 * 1024 * 1024
+    max_bytes: 64 * 1024 * 1024,
+    max_share: 25
   ]
 
   @units [
@@ -24,7 +25,8 @@ defmodule McpServer.Tasks.Server do
     ttl: :milliseconds,
     max_ttl: :milliseconds,
     poll_interval: :milliseconds,
-    max_bytes: :bytes
+    max_bytes: :bytes,
+    max_share: 100
   ]
 
   @spec start_link(term()) :: GenServer.on_start()
@@ -56,9 +58,7 @@ defmodule McpServer.Tasks.Server do
 
   @impl true
   def handle_call({:create, owner, %{request: request} = call, conn, heap}, _from, state) do
-    of_owner = Map.get(state.owners, owner, 0)
-
-    if state.count >= state.options.max_tasks or full?(owner, of_owner, state.options) do
+    if state.count >= state.options.max_tasks or full?(owner, held(state, owner).count, state.options) do
       {:reply, {:error, :too_many}, state}
     else
       entry = Entry.new(Home.session_id(), ttl(request.task, state.options), state.options.poll_interval)
@@ -70,7 +70,7 @@ defmodule McpServer.Tasks.Server do
       state = %{
         state
         | count: state.count + 1,
-          owners: Map.put(state.owners, owner, of_owner + 1),
+          owners: hold(state.owners, owner, 1, 0),
           runners: Map.put(state.runners, entry.runner, entry.id)
       }
 
@@ -126,8 +126,7 @@ defmodule McpServer.Tasks.Server do
 
   def handle_call({:finish, id, outcome, bytes}, _from, state) do
     with {:ok, owner, entry} <- running(id) do
-      room? = state.bytes + bytes <= state.options.max_bytes
-      {outcome, bytes} = if room?, do: {outcome, bytes}, else: {Entry.no_room(), 0}
+      {outcome, bytes} = if room?(state, owner, bytes), do: {outcome, bytes}, else: {Entry.no_room(), 0}
       {:reply, :ok, settle(state, owner, Entry.finish(entry, outcome), bytes)}
     else
       :over -> {:reply, :ok, state}
@@ -148,7 +147,13 @@ defmodule McpServer.Tasks.Server do
     if entry.outcome == nil, do: report(owner, :expired)
 
     {:noreply,
-     %{state | count: state.count - 1, bytes: state.bytes - bytes, sizes: sizes, owners: leave(state.owners, owner)}}
+     %{
+       state
+       | count: state.count - 1,
+         bytes: state.bytes - bytes,
+         sizes: sizes,
+         owners: hold(state.owners, owner, -1, -bytes)
+     }}
   end
 
   def handle_info({:EXIT, runner, reason}, state) do
@@ -171,9 +176,26 @@ defmodule McpServer.Tasks.Server do
 
   def handle_info(_message, state), do: {:noreply, state}
 
+  defp full?(owner, count, options), do: not nobody?(owner) and count >= options.max_tasks_per_owner
+
   # Nobody in particular has no share.
-  defp full?({_router, :session, nil}, _count, _options), do: false
-  defp full?(_owner, count, options), do: count >= options.max_tasks_per_owner
+  defp nobody?({_router, kind, id}), do: kind == :session and id == nil
+
+  defp room?(%{options: %{max_bytes: max_bytes, max_share: percent}} = state, owner, bytes) do
+    state.bytes + bytes <= max_bytes and
+      (nobody?(owner) or held(state, owner).bytes + bytes <= Share.of({max_bytes, percent}))
+  end
+
+  defp held(state, owner), do: Map.get(state.owners, owner, %{count: 0, bytes: 0})
+
+  # An owner without tasks is forgotten.
+  defp hold(owners, owner, count, bytes) do
+    %{count: had, bytes: took} = Map.get(owners, owner, %{count: 0, bytes: 0})
+
+    if had + count == 0,
+      do: Map.delete(owners, owner),
+      else: Map.put(owners, owner, %{count: had + count, bytes: took + bytes})
+  end
 
   # A runner reports its outcome before it ends; one that did not was killed.
   defp ended(state, id, reason) do
@@ -205,7 +227,8 @@ defmodule McpServer.Tasks.Server do
   defp settle(state, owner, entry, bytes) do
     put(owner, entry)
     report(owner, Entry.status(entry))
-    state = %{state | bytes: state.bytes + bytes, sizes: Map.put(state.sizes, entry.id, bytes)}
+    sizes = Map.put(state.sizes, entry.id, bytes)
+    state = %{state | bytes: state.bytes + bytes, sizes: sizes, owners: hold(state.owners, owner, 0, bytes)}
     reply_all(state, entry.id, {:ok, entry})
   end
 
@@ -259,12 +282,5 @@ defmodule McpServer.Tasks.Server do
     end
 
     %{state | waiters: waiters, asking: asking}
-  end
-
-  defp leave(owners, owner) do
-    case owners do
-      %{^owner => 1} -> Map.delete(owners, owner)
-      %{^owner => count} -> Map.put(owners, owner, count - 1)
-    end
   end
 end
