@@ -2,7 +2,8 @@ defmodule McpServer.Call do
   @moduledoc false
   # One call: its process, and how what runs in it reaches the connection.
   #
-  # The process belongs to the connection that started it: the connection monitors it, ends it at its
+  # The process belongs to the connection that started it, or, of a session over HTTP, to the process that holds its
+  # request, until the session adopts it (`McpServer.Http.SessionCall`): the connection monitors it, ends it at its
   # deadline or when the client cancels, and `McpServer.Call.Reaper` ends it should the connection be
   # killed. It is not linked to anything, so nothing a handler does to its own links reaches others.
   # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
@@ -34,25 +35,26 @@ defmodule McpServer.Call do
 
   @doc """
   Starts the process of a call, monitored. `conn` is what the handler's starts from: what the request says comes to it
-  there, because whatever is passed twice is copied twice.
+  there, because whatever is passed twice is copied twice. What the call has to say before its result goes to
+  `connection`.
 
   The monitor's message is `{:mcp_down, monitor, :process, pid, reason}`. The call's `t:result/0` arrives in its reason,
   `{:shutdown, result}`, or, where something is linked to the process, as `{:mcp_ended, pid, result}` before it.
   """
-  @spec start(Catalog.t(), Request.t(), Conn.t(), McpServer.Connection.Options.t()) :: {pid(), reference()}
-  def start(catalog, request, conn, options) do
+  @spec start(Catalog.t(), Request.t(), Conn.t(), McpServer.Connection.Options.t(), pid()) :: {pid(), reference()}
+  def start(catalog, request, conn, options, connection \\ self()) do
     heap = %{size: options.max_heap_words, kill: true, error_logger: false}
-    arguments = [self(), catalog, request, conn, options.max_result_bytes, options.callers]
+    arguments = [{self(), connection}, catalog, request, conn, options.max_result_bytes, options.callers]
     :erlang.spawn_opt(__MODULE__, :run, arguments, [@monitor, {:max_heap_size, heap}, {:min_heap_size, @heap_words}])
   end
 
   @doc false
-  def run(connection, catalog, request, conn, max_result_bytes, callers) do
+  def run({holder, connection}, catalog, request, conn, max_result_bytes, callers) do
     # Lets what a test has allowed its process (a database sandbox, a mock) hold for the call.
     if callers != [], do: Process.put(:"$callers", callers)
     request = Request.with_client_terms(request)
     {outcome, reply} = Dispatch.run(catalog, request, conn(conn, request, connection), max_result_bytes)
-    leave(connection, {:mcp_done, outcome, reply})
+    leave(Enum.uniq([holder, connection]), {:mcp_done, outcome, reply})
   end
 
   defp conn(conn, request, connection) do
@@ -77,11 +79,11 @@ defmodule McpServer.Call do
   end
 
   # One signal does the work of two, but it would end whatever is linked.
-  @spec leave(pid(), result()) :: term()
-  defp leave(connection, result) do
+  @spec leave([pid()], result()) :: term()
+  defp leave(listeners, result) do
     case Process.info(self(), :links) do
       {:links, []} -> exit({:shutdown, result})
-      _links -> send(connection, {:mcp_ended, self(), result})
+      _links -> for pid <- listeners, do: send(pid, {:mcp_ended, self(), result})
     end
   end
 

@@ -13,13 +13,14 @@ defmodule McpServer.Connection do
 
   alias McpServer.{Catalog, Conn, Session}
   alias McpServer.Call.Reaper
-  alias McpServer.Connection.{Calls, Channel, Inbox, Input, Notices, Options, Outbox, Report, State, Streams}
+  alias McpServer.Connection.{Calls, Channel, InFlight, Inbox, Input, Notices, Options, Outbox, Report, State, Streams}
 
   # How long a client that was just answered is waited for before a thread does: microseconds. Nothing else runs on the
   # scheduler meanwhile, but waking two threads takes a quick client longer than its call.
   @patience_us 100
   # Milliseconds.
   @rest_after 2_000
+  @lost_after 1_000
 
   @type option ::
           {:router, module()}
@@ -27,6 +28,7 @@ defmodule McpServer.Connection do
           | {:name, GenServer.name()}
           | {:session, Session.t()}
           | {:server, State.server()}
+          | {:in_flight, InFlight.t()}
           | {atom(), term()}
 
   @doc "Starts a connection. Options beside these are bounds, see `McpServer.Connection.Options`."
@@ -34,7 +36,7 @@ defmodule McpServer.Connection do
   def start_link(options) do
     {server, options} = Keyword.split(options, [:name])
     {bounds, options} = Options.split(options)
-    options = Map.new(Keyword.validate!(options, [:router, :channel, :session, :server]))
+    options = Map.new(Keyword.validate!(options, [:router, :channel, :session, :server, :in_flight]))
     GenServer.start_link(__MODULE__, {options, bounds}, server)
   end
 
@@ -55,6 +57,7 @@ defmodule McpServer.Connection do
           session: session,
           # Connections of one server share some limits; one without a server shares none.
           server: Map.get(options, :server, %{id: self(), max_share: 100, holder: nil}),
+          in_flight: Map.get(options, :in_flight),
           base: %Conn{assigns: bounds.assigns},
           options: bounds,
           opened_at: System.monotonic_time(),
@@ -88,11 +91,26 @@ defmodule McpServer.Connection do
   def handle_info({:mcp_ended, pid, result}, state), do: settle(Calls.done(state, pid, result))
 
   def handle_info({:mcp_notify, tag, pid, gate, message}, state),
-    do: go_on(Notices.notify(state, tag, pid, gate, message))
+    do: go_on(Notices.notify(Calls.adopt_process(state, pid), tag, pid, gate, message))
 
-  def handle_info({:mcp_pause, tag, pid, retry_ms}, state), do: go_on(Notices.pause(state, tag, pid, retry_ms))
-  def handle_info({:mcp_ask, tag, pid, requests}, state), do: go_on(Input.ask(state, tag, pid, requests))
+  def handle_info({:mcp_pause, tag, pid, retry_ms}, state),
+    do: go_on(Notices.pause(Calls.adopt_process(state, pid), tag, pid, retry_ms))
+
+  def handle_info({:mcp_ask, tag, pid, requests}, state),
+    do: go_on(Input.ask(Calls.adopt_process(state, pid), tag, pid, requests))
+
+  def handle_info({:mcp_hand_over, id}, state), do: settle(Calls.adopt(state, id))
   def handle_info({:mcp_change, change}, state), do: go_on(Streams.changed(state, change))
+  # It ended before it was adopted. Who held it passes its result on, unless that process has ended too.
+  def handle_info({:mcp_adopted_down, _monitor, :process, pid, :noproc}, state) do
+    Process.send_after(self(), {:mcp_lost, pid}, @lost_after)
+    go_on(state)
+  end
+
+  def handle_info({:mcp_adopted_down, monitor, :process, pid, reason}, state),
+    do: handle_info({:mcp_down, monitor, :process, pid, reason}, state)
+
+  def handle_info({:mcp_lost, pid}, state), do: settle(Calls.lost(state, pid))
   def handle_info(:mcp_deadline, state), do: settle(Calls.sweep(state))
   def handle_info(:timeout, state), do: quiet(state)
   # What still runs is told why it gets no better answer.
@@ -148,7 +166,7 @@ defmodule McpServer.Connection do
   # What was read is answered, within the grace; what waits for the client never will be.
   defp close(%{closing: nil} = state, reason) do
     if reason == :eof, do: Process.send_after(self(), :mcp_grace_over, state.options.grace)
-    Streams.close_all(Input.close_all(%{state | closing: reason}))
+    Streams.close_all(Input.close_all(Calls.adopt_all(%{state | closing: reason})))
   end
 
   defp close(state, _reason), do: state
@@ -247,6 +265,7 @@ defmodule McpServer.Connection do
   @impl true
   def terminate(exit, %{channel: {module, channel}} = state) do
     reason = state.closing || :shutdown
+    state = Calls.adopt_all(state)
     state = if exit == :shutdown, do: Calls.shut_down(Inbox.read_out(state)), else: Calls.stop_all(state)
     state = Streams.close_all(state)
     if reason != :closed, do: write(state)

@@ -4,10 +4,12 @@ defmodule McpServer.Call.Reaper do
   # gives back what it had taken of its mount.
   #
   # A call's parent is the process that spawned it, so nothing needs to be written down per call: when that process
-  # is gone, its children are found among all processes, once for all that were killed at the same time.
+  # is gone, its children are found among all processes, once for all that were killed at the same time. Calls of
+  # sessions do not end with the process that held their request: their sessions adopt them.
 
   use GenServer
 
+  alias McpServer.Connection.InFlight
   alias McpServer.Http.Usage
 
   @spec start_link(term()) :: GenServer.on_start()
@@ -64,13 +66,21 @@ defmodule McpServer.Call.Reaper do
   # The process, where it may have left calls behind.
   defp cleaned({pid, account} = id, reason) do
     :ets.delete(__MODULE__, id)
-    if account, do: Usage.close(account)
+    if account, do: give_back(pid, account)
     if reason in [:normal, :shutdown], do: [], else: [pid]
+  end
+
+  # Who ended with a request of a session leaves its call to the session.
+  defp give_back(pid, account) do
+    if Usage.taken(account, :exchanges) > 0, do: InFlight.holder_down(pid)
+    Usage.close(account)
   end
 
   defp end_calls(killed) do
     if MapSet.size(killed) > 0 do
-      for pid <- Process.list(), {:parent, parent} <- [Process.info(pid, :parent)], MapSet.member?(killed, parent) do
+      for pid <- Process.list() -- InFlight.calls(),
+          {:parent, parent} <- [Process.info(pid, :parent)],
+          MapSet.member?(killed, parent) do
         Process.exit(pid, :kill)
       end
     end

@@ -3,8 +3,8 @@ defmodule McpServer.Connection.Calls do
   # The calls of a connection: which wait, which run, until when, and how each of them ends. Every call
   # that was admitted ends exactly once: answered, failed or cancelled.
 
-  alias McpServer.{Call, Conn, Protocol, Request, Session}
-  alias McpServer.Connection.{Channel, Input, Replies, Report, State, Streams, Timer, Waiting}
+  alias McpServer.{Call, Catalog, Conn, Protocol, Request, Session}
+  alias McpServer.Connection.{Channel, InFlight, Input, Replies, Report, State, Streams, Timer, Waiting}
   alias McpServer.Dispatch.{Answer, Failure, Handler}
 
   @typedoc "`:deadline` is in `State.now/0` time; a call that waits for the client has another one."
@@ -37,20 +37,33 @@ defmodule McpServer.Connection.Calls do
       since: System.monotonic_time()
     }
 
-    cond do
-      Session.in_flight?(state.session, key) -> refuse_duplicate(state, request, target)
-      free?(state) -> start(state, entry)
-      true -> overload(state, entry, state.options.overload)
+    case claim(state, key) do
+      :ok -> start(state, entry)
+      :duplicate -> refuse_duplicate(state, request, target)
+      :full -> overload(state, entry, state.options.overload)
     end
   end
+
+  defp claim(%{in_flight: nil} = state, key) do
+    cond do
+      Session.in_flight?(state.session, key) -> :duplicate
+      free?(state) -> :ok
+      true -> :full
+    end
+  end
+
+  defp claim(%{in_flight: in_flight}, key), do: InFlight.claim(in_flight, self(), key)
 
   # Behind a pipe the next requests wait in it; an HTTP client has to be told.
   defp overload(state, entry, :wait), do: wait(state, entry)
 
-  defp overload(state, %{request: request, target: target}, {:refuse, status}) do
-    error = Protocol.error(request.id, request.revision, @internal_error, "Too many requests are in progress")
-    Replies.reply(state, target, error, {:status, status})
-  end
+  defp overload(state, %{request: request, target: target}, {:refuse, status}),
+    do: Replies.reply(state, target, busy(request), {:status, status})
+
+  @doc "The error for a request that finds no place."
+  @spec busy(Request.t()) :: Protocol.message()
+  def busy(%{id: id, revision: revision}),
+    do: Protocol.error(id, revision, @internal_error, "Too many requests are in progress")
 
   defp wait(state, entry) do
     session = Session.place(state.session, entry.key, :waiting)
@@ -66,10 +79,13 @@ defmodule McpServer.Connection.Calls do
 
   @doc "The answer to a request whose id is still in flight; the first one is left alone."
   @spec refuse_duplicate(State.t(), Request.t(), Replies.target()) :: State.t()
-  def refuse_duplicate(state, request, target) do
+  def refuse_duplicate(state, request, target), do: Replies.reply(state, target, duplicate(request), {:status, 400})
+
+  @doc "The error for a request whose id is still in flight."
+  @spec duplicate(Request.t()) :: Protocol.message()
+  def duplicate(%{id: id, revision: revision}) do
     text = "Invalid request: a request with this id is still in flight"
-    error = Protocol.error(request.id, request.revision, @invalid_request, text)
-    Replies.reply(state, target, error, {:status, 400})
+    Protocol.error(id, revision, @invalid_request, text)
   end
 
   @doc "Starts what waits while there are places."
@@ -87,7 +103,7 @@ defmodule McpServer.Connection.Calls do
 
   @doc "Whether nothing runs or waits."
   @spec idle?(State.t()) :: boolean()
-  def idle?(state), do: state.calls == %{} and state.waiting.count == 0
+  def idle?(state), do: state.calls == %{} and state.waiting.count == 0 and not InFlight.busy?(state.in_flight)
 
   defp start(state, entry) do
     request = Session.complete(state.session, entry.request)
@@ -120,6 +136,53 @@ defmodule McpServer.Connection.Calls do
       else: %Conn{base | session_id: state.session.id, log_level: state.session.log_level, router: state.router}
   end
 
+  @doc "Takes over the call of the request from the process that has started it, if such a one runs."
+  @spec adopt(State.t(), Session.key()) :: State.t()
+  def adopt(%{in_flight: nil} = state, _key), do: state
+
+  def adopt(state, key) do
+    case InFlight.adopt(self(), key) do
+      {:ok, holder, pid, entry} -> adopted(state, key, holder, pid, entry)
+      :none -> state
+    end
+  end
+
+  defp adopted(%{channel: {module, channel}} = state, key, holder, pid, entry) do
+    {lane, channel} = module.adopt(channel, holder, entry)
+
+    call = %{
+      # Its holder hears of its end as well, and passes that on: the process may have ended already.
+      monitor: :erlang.monitor(:process, pid, tag: :mcp_adopted_down),
+      key: key,
+      request: entry.request,
+      target: lane,
+      timeout: entry.timeout,
+      deadline: entry.deadline,
+      started_at: entry.started_at,
+      progress: nil,
+      awaiting: nil
+    }
+
+    session = Session.place(state.session, key, {:running, pid})
+    state = %{state | channel: {module, channel}, session: session, catalog: Catalog.fetch(state.router)}
+    arm(%{state | calls: Map.put(state.calls, pid, call)}, call.deadline)
+  end
+
+  @doc "Takes over the call that is the process, which has something to say."
+  @spec adopt_process(State.t(), pid()) :: State.t()
+  def adopt_process(%{in_flight: nil} = state, _pid), do: state
+  def adopt_process(%{calls: calls} = state, pid) when is_map_key(calls, pid), do: state
+  def adopt_process(state, pid), do: Enum.reduce(InFlight.ids(self(), pid), state, &adopt(&2, &1))
+
+  @doc "Takes over every call: the connection is about to end."
+  @spec adopt_all(State.t()) :: State.t()
+  def adopt_all(%{in_flight: nil} = state), do: state
+
+  def adopt_all(state) do
+    InFlight.close(state.in_flight)
+    Enum.reduce(InFlight.ids(self()), state, &adopt(&2, &1))
+  end
+
   @doc "A call has come to its end, and maybe has answered."
   @spec done(State.t(), pid(), Call.result()) :: State.t()
   def done(state, pid, result) do
@@ -148,6 +211,11 @@ defmodule McpServer.Connection.Calls do
       {call, calls} -> fail(Input.abandon(%{state | calls: calls}, pid, call), call, Failure.killed(reason))
     end
   end
+
+  @doc "Nobody knows how a call has ended that was adopted."
+  @spec lost(State.t(), pid()) :: State.t()
+  def lost(%{calls: calls} = state, pid) when is_map_key(calls, pid), do: cancel_running(state, pid)
+  def lost(state, _pid), do: state
 
   @doc "The client wants the answer to the request with this key no longer."
   @spec cancel(State.t(), Session.key()) :: State.t()
@@ -246,6 +314,7 @@ defmodule McpServer.Connection.Calls do
 
   defp leave(state, call, outcome) do
     Report.ended(state, call, outcome)
+    if state.in_flight, do: InFlight.release(state.in_flight, self(), call.key)
     %{state | session: Session.finish(state.session, call.key)}
   end
 end

@@ -6,6 +6,7 @@ defmodule McpServer.Connection.Channel do
   # A channel has lanes. stdio has one, `:channel`, for everything. Over HTTP each request is a lane of
   # its own, and `:channel` is the stream of a session that belongs to no request.
 
+  alias McpServer.Connection.InFlight
   alias McpServer.{Conn, Protocol, Request}
 
   @type lane :: :channel | pos_integer()
@@ -72,6 +73,10 @@ defmodule McpServer.Connection.Channel do
 
   @doc "What tells a request from all others in flight: its id, and the lane where lanes have different peers."
   @callback key(channel :: struct(), lane(), Request.id()) :: term()
+
+  @doc "A lane for a request that `holder` has taken in without the connection."
+  @callback adopt(channel :: struct(), holder :: pid(), InFlight.entry()) :: {lane(), struct()}
+  @optional_callbacks adopt: 3
 
   @doc "Whether the connection may rest: nothing is open and nobody is likely to write soon."
   @callback idle?(channel :: struct()) :: boolean()

@@ -6,7 +6,7 @@ defmodule McpServer.Connection.Inbox do
   # meanwhile, so the pipe fills up and the peer waits.
 
   alias McpServer.{Catalog, Protocol, Request, Session}
-  alias McpServer.Connection.{Calls, Channel, Input, Replies, Report, State, Streams, Waiting}
+  alias McpServer.Connection.{Calls, Channel, InFlight, Input, Replies, Report, State, Streams, Waiting}
 
   @parse_error -32700
 
@@ -96,6 +96,7 @@ defmodule McpServer.Connection.Inbox do
 
   defp request(state, %Request{kind: :set_level} = request, target) do
     state = %{state | session: Session.put_level(state.session, request.arguments["level"])}
+    InFlight.put_level(state.in_flight, state.session.log_level)
     {:ok, reply} = Protocol.result(state.catalog, request, :empty)
     Replies.reply(state, target, reply)
   end
@@ -110,7 +111,7 @@ defmodule McpServer.Connection.Inbox do
     if state.session.initialized?, do: Streams.hear(state), else: state
   end
 
-  defp notice({:cancelled, id, _reason}, state), do: state |> Calls.cancel(id) |> Streams.cancel(id)
+  defp notice({:cancelled, id, _reason}, state), do: state |> Calls.adopt(id) |> Calls.cancel(id) |> Streams.cancel(id)
   # Progress on our own requests and changed roots: nothing waits for either.
   defp notice({:progress, _token, _params}, state), do: state
   defp notice(:roots_list_changed, state), do: state

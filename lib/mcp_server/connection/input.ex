@@ -4,7 +4,7 @@ defmodule McpServer.Connection.Input do
   # call go on. While it waits, the client's time counts and not the call's.
 
   alias McpServer.{Call, Protocol, Request, Session}
-  alias McpServer.Connection.{Calls, Replies, Report, State}
+  alias McpServer.Connection.{Calls, InFlight, Replies, Report, State}
 
   @typedoc "`:remaining` is what is left of the call's own time, in milliseconds."
   @type t :: %{
@@ -51,6 +51,7 @@ defmodule McpServer.Connection.Input do
 
     call = %{call | awaiting: awaiting, deadline: now + state.options.input_timeout}
     session = Session.ask(state.session, pid, for({id, key, _message} <- requests, do: {id, key}))
+    InFlight.wait(state.in_flight)
     Report.peer(state, [:input, :start], %{count: length(requests)})
 
     lane = Replies.lane(state, call.target)
@@ -90,6 +91,7 @@ defmodule McpServer.Connection.Input do
 
   defp resume(state, pid, call, answer, outcome) do
     Call.reply(call.awaiting.tag, answer)
+    InFlight.go_on(state.in_flight)
     report(state, call, outcome)
     deadline = State.now() + max(call.awaiting.remaining, 0)
     call = %{call | awaiting: nil, deadline: deadline}
@@ -112,6 +114,7 @@ defmodule McpServer.Connection.Input do
   def abandon(state, _ref, %{awaiting: nil}), do: state
 
   def abandon(state, pid, call) do
+    InFlight.go_on(state.in_flight)
     report(state, call, :cancelled)
     withdraw(%{state | awaiting_input: state.awaiting_input - 1}, pid, call, "The request has ended")
   end

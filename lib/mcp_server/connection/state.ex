@@ -4,7 +4,7 @@ defmodule McpServer.Connection.State do
   # process around them is `McpServer.Connection`.
 
   alias McpServer.{Catalog, Conn, Session, Share}
-  alias McpServer.Connection.{Calls, Channel, Options, Outbox, Replies, Timer, Waiting}
+  alias McpServer.Connection.{Calls, Channel, InFlight, Options, Outbox, Replies, Timer, Waiting}
 
   @enforce_keys [:router, :catalog, :channel, :session, :options, :opened_at]
   defstruct [
@@ -16,6 +16,7 @@ defmodule McpServer.Connection.State do
     :opened_at,
     :limits,
     :server,
+    :in_flight,
     :observer,
     :closing,
     base: %Conn{},
@@ -40,6 +41,7 @@ defmodule McpServer.Connection.State do
   * `:channel` – the module and its struct
   * `:limits` – of messages that are admitted here
   * `:server` – whose limits the connection shares with others
+  * `:in_flight` – where not only the connection runs its calls: those of all
   * `:closing` – why no more lines will come, once that is so
   * `:calls` – the running ones by process; `:waiting` – admitted requests without a place yet
   * `:line_bytes`, `:base` – how long the message at hand is, and what its handler's conn starts from
@@ -58,6 +60,7 @@ defmodule McpServer.Connection.State do
           opened_at: integer(),
           limits: McpServer.Protocol.limits(),
           server: server(),
+          in_flight: InFlight.t() | nil,
           observer: (term() -> term()) | nil,
           closing: nil | :eof | :closed,
           base: Conn.t(),

@@ -5,24 +5,27 @@ defmodule McpServer.Http.Channel do
 
   @behaviour McpServer.Connection.Channel
 
-  alias McpServer.Connection.Timer
+  alias McpServer.Connection.{InFlight, Timer}
   alias McpServer.Http.{Exchange, Lane, Lanes, Mount, Sessions}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:mount, :lanes, :session]
-  defstruct [:mount, :lanes, :session, :timer, :seen_at]
+  defstruct [:mount, :lanes, :session, :timer]
 
   @typedoc """
-  * `:session` – what is fixed for a session
+  * `:session` – what is fixed for a session; `:in_flight` also knows when the client last asked for something
   * `:timer` – when something is due, and the timer for it
-  * `:seen_at` – when the client last asked for something (`Lane.now/0`)
   """
   @type t :: %__MODULE__{
           mount: Mount.t(),
           lanes: Lanes.t(),
-          session: %{id: String.t(), revision: String.t(), account: McpServer.Http.Replay.account()},
-          timer: Timer.t(),
-          seen_at: integer()
+          session: %{
+            id: String.t(),
+            revision: String.t(),
+            account: McpServer.Http.Replay.account(),
+            in_flight: InFlight.t()
+          },
+          timer: Timer.t()
         }
 
   # Streams can be resumed by event id from 2025-03-26 on; from 2025-11-25 on they begin with one.
@@ -32,13 +35,13 @@ defmodule McpServer.Http.Channel do
   def open(%{mount: mount, session: session}) do
     Process.send_after(self(), :mcp_http_lifetime, mount.session_lifetime)
     Process.send_after(self(), :mcp_http_idle, mount.idle_timeout)
-    {:ok, %__MODULE__{mount: mount, lanes: Lanes.new(), session: session, seen_at: Lane.now()}}
+    {:ok, %__MODULE__{mount: mount, lanes: Lanes.new(), session: session}}
   end
 
   @impl true
   def event(channel, {:mcp_http_request, exchange, outcome, origin}) do
     with_exchange(channel, exchange, fn channel, exchange ->
-      {lane, channel} = add(channel, exchange, origin.events?)
+      {lane, channel} = add(channel, exchange, origin.events?, Lane.now())
       {[{:admitted, lane, outcome, origin}], channel}
     end)
   end
@@ -47,8 +50,6 @@ defmodule McpServer.Http.Channel do
 
   def event(%{session: %{}} = channel, {:mcp_http_forget, bytes}),
     do: {[], %{channel | lanes: Lanes.make_room(channel.lanes, bytes)}}
-
-  def event(channel, :mcp_http_seen), do: {[], %{channel | seen_at: Lane.now()}}
 
   def event(channel, {:mcp_http_end, exchange}) do
     with_exchange(channel, exchange, fn channel, exchange ->
@@ -74,11 +75,17 @@ defmodule McpServer.Http.Channel do
   def event(channel, :mcp_http_idle), do: idle(channel)
   def event(_channel, _message), do: :unknown
 
-  defp with_exchange(channel, exchange, fun), do: fun.(%{channel | seen_at: Lane.now()}, Exchange.own(exchange))
+  defp with_exchange(channel, exchange, fun) do
+    InFlight.seen(channel.session.in_flight)
+    fun.(channel, Exchange.own(exchange))
+  end
 
-  defp add(channel, exchange, events?) do
+  @impl true
+  def adopt(channel, holder, entry), do: add(channel, Exchange.adopt(holder), entry.events?, entry.since)
+
+  defp add(channel, exchange, events?, since) do
     {number, lanes} = Lanes.number(channel.lanes)
-    lane = lane(channel, number, exchange, events?)
+    lane = %{lane(channel, number, exchange, events?) | since: since}
     {number, arm(%{channel | lanes: Lanes.put(lanes, number, lane)}, Lane.due(lane, channel.mount))}
   end
 
@@ -165,10 +172,11 @@ defmodule McpServer.Http.Channel do
 
   # A session ends when its client has nothing open and asks for nothing.
   defp idle(channel) do
-    left = channel.seen_at + channel.mount.idle_timeout - Lane.now()
+    %{in_flight: in_flight} = channel.session
+    left = InFlight.seen_at(in_flight) + channel.mount.idle_timeout - Lane.now()
 
     cond do
-      Lanes.busy?(channel.lanes) -> rearm_idle(channel, channel.mount.idle_timeout)
+      Lanes.busy?(channel.lanes) or InFlight.busy?(in_flight) -> rearm_idle(channel, channel.mount.idle_timeout)
       left > 0 -> rearm_idle(channel, left)
       true -> {end_session(channel), channel}
     end

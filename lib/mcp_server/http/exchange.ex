@@ -24,6 +24,20 @@ defmodule McpServer.Http.Exchange do
   # An owner that has not answered an exchange it was given never will.
   @owner_ms 15_000
 
+  @doc """
+  Goes on with a request whose call the calling process has started, and a session has adopted.
+
+  The session hears of the call's end from here too: the call may have ended before the session could watch it.
+  """
+  @spec go_on(reference(), Sink.t(), owner :: pid(), failure(), call :: {pid(), reference()} | nil) :: Sink.t()
+  def go_on(ref, sink, owner, on_failure, call) do
+    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, on_failure: on_failure, call: call}
+    # A client that went before says so no more.
+    sink = if Map.get(sink, :gone?), do: closed(exchange, sink), else: await(exchange, sink)
+    with {_pid, monitor} <- call, do: Process.demonitor(monitor, [:flush])
+    sink
+  end
+
   @doc "An exchange that the calling process carries out."
   @spec new() :: t()
   def new, do: %__MODULE__{ref: make_ref(), pid: self()}
@@ -36,7 +50,7 @@ defmodule McpServer.Http.Exchange do
   @spec run(t(), Sink.t(), owner :: pid() | nil, failure()) :: Sink.t()
   def run(%__MODULE__{ref: ref}, sink, owner, on_failure) do
     Usage.take(sink.account, :exchanges, 1, :infinity)
-    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, on_failure: on_failure}
+    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, on_failure: on_failure, call: nil}
     sink = await(exchange, Sink.forget(sink))
     Usage.give(sink.account, :exchanges, 1)
     sink
@@ -57,6 +71,16 @@ defmodule McpServer.Http.Exchange do
 
   defp due(%{monitor: nil}), do: Sink.now() + @owner_ms
   defp due(_owned), do: :infinity
+
+  defp pass({:mcp_down, monitor, :process, _pid, _reason} = message, %{call: {_call, monitor}} = exchange, sink) do
+    send(exchange.owner, message)
+    await(%{exchange | call: nil}, sink)
+  end
+
+  defp pass({:mcp_ended, pid, _result} = message, %{call: {pid, _monitor}} = exchange, sink) do
+    send(exchange.owner, message)
+    await(exchange, sink)
+  end
 
   defp pass(message, exchange, sink) do
     Sink.discard(message)
@@ -99,8 +123,18 @@ defmodule McpServer.Http.Exchange do
 
   defp closed(exchange, sink) do
     demonitor(exchange)
+    leave_call(exchange)
     if exchange.owner, do: send(exchange.owner, {:mcp_exchange, exchange.ref, :closed})
     sink
+  end
+
+  # A call that has ended may have done so before its owner could watch it.
+  defp leave_call(%{call: nil}), do: :ok
+
+  defp leave_call(%{call: {pid, monitor}, owner: owner}) do
+    unless Process.alive?(pid) do
+      receive do: ({:mcp_down, ^monitor, :process, _pid, _reason} = message -> send(owner, message))
+    end
   end
 
   defp fail(%{begun?: true, on_failure: %{stream: how}} = exchange, sink) do
@@ -127,6 +161,15 @@ defmodule McpServer.Http.Exchange do
     monitor = :erlang.monitor(:process, pid, tag: {:mcp_exchange_down, ref})
     tell(exchange, {:own, self()})
     %{exchange | monitor: monitor}
+  end
+
+  @doc "The same for a request whose holder has started a call: it is told that the calling process has adopted it."
+  @spec adopt(holder :: pid()) :: t()
+  def adopt(holder) do
+    ref = make_ref()
+    monitor = :erlang.monitor(:process, holder, tag: {:mcp_exchange_down, ref})
+    send(holder, {:mcp_adopted, self(), ref})
+    %__MODULE__{ref: ref, pid: holder, monitor: monitor}
   end
 
   @doc "The whole response at once."

@@ -6,7 +6,8 @@ defmodule McpServer.Http.Pipeline do
   # It runs in the process that holds the request, whoever that is: `sink` is where the response goes.
 
   alias McpServer.{Catalog, Conn}
-  alias McpServer.Http.{Exchange, FarSink, Hook, Mount, Proxy, Sessions, Sink, StatelessCall}
+  alias McpServer.Connection.InFlight
+  alias McpServer.Http.{Exchange, FarSink, Hook, Mount, Proxy, SessionCall, Sessions, Sink, StatelessCall}
   alias McpServer.Protocol.HTTP
 
   @typedoc "A request's head; `:plug` is the `Plug.Conn` it came as."
@@ -48,17 +49,17 @@ defmodule McpServer.Http.Pipeline do
 
   defp find(%{facts: %{session_id: id, verb: verb}} = request, sink) do
     case Sessions.find(id, Mount.place(request.mount), request.principal) do
-      {:ok, pid, revision} -> in_session(request, verb, {pid, revision}, sink)
+      {:ok, pid, facts} -> in_session(request, verb, {pid, facts}, sink)
       {:remote, node} -> Proxy.forward(node, id, request, sink)
       :unknown -> reply(sink, HTTP.answer(:session_not_found))
       :unreachable -> reply(sink, HTTP.answer(:overloaded, 1))
     end
   end
 
-  defp in_session(request, :get, {pid, _revision}, sink),
+  defp in_session(request, :get, {pid, _facts}, sink),
     do: hand(sink, pid, &{:mcp_http_listen, &1, request.facts.last_event_id})
 
-  defp in_session(_request, :delete, {pid, _revision}, sink), do: hand(sink, pid, &{:mcp_http_end, &1})
+  defp in_session(_request, :delete, {pid, _facts}, sink), do: hand(sink, pid, &{:mcp_http_end, &1})
   defp in_session(request, :post, session, sink), do: with_body(request, sink, &admit(request, session, &1, &2))
 
   @doc "Reads the body and goes on with it; one that cannot be had is refused."
@@ -80,15 +81,15 @@ defmodule McpServer.Http.Pipeline do
   defp admit(request, session, body, sink) do
     mount = request.mount
     catalog = mount.catalog || Catalog.fetch(mount.router)
-    revision = with {_pid, revision} <- session, do: revision
+    revision = with {_pid, facts} <- session, do: facts.revision
     deliver(HTTP.admit(catalog, request.screened, revision, body, mount.limits), request, session, catalog, sink)
   end
 
   @doc "Answers a message that was admitted, or has its session answer it."
-  @spec deliver(HTTP.outcome(), map(), {pid(), String.t()} | nil, Catalog.t(), Sink.t()) :: Sink.t()
+  @spec deliver(HTTP.outcome(), map(), {pid(), Sessions.facts()} | nil, Catalog.t(), Sink.t()) :: Sink.t()
   def deliver({:reply, status, reply}, _request, session, _catalog, sink) do
     # A client that is only answered from here uses its session all the same.
-    with {pid, _revision} <- session, do: send(pid, :mcp_http_seen)
+    with {_pid, facts} <- session, do: InFlight.seen(facts.in_flight)
     Sink.reply(sink, status, Mount.json(), reply)
   end
 
@@ -106,12 +107,30 @@ defmodule McpServer.Http.Pipeline do
   # A notification that belongs to no session concerns nobody.
   def deliver(_notification, _request, nil, _catalog, sink), do: Sink.reply(sink, 202, [], [])
 
-  def deliver(outcome, request, {pid, _revision}, catalog, sink) do
+  def deliver(outcome, request, session, catalog, sink) do
     Hook.with_base(request.mount, request.principal, sink, fn base, sink ->
-      origin = Map.put(origin(request, catalog, base), :bytes, 0)
-      hand(sink, pid, &{:mcp_http_request, &1, outcome, origin})
+      run_in_session(outcome, request, session, origin(request, catalog, base), sink)
     end)
   end
+
+  # What the session itself answers.
+  @of_session [:set_level, :subscribe, :unsubscribe]
+
+  # Most calls say nothing but their result: the holder runs them, as long as it is a process of this node.
+  defp run_in_session({:request, %{kind: kind} = admitted} = outcome, request, {pid, facts}, origin, sink)
+       when kind not in @of_session and not is_struct(sink, FarSink) do
+    session = Map.merge(facts, %{pid: pid, id: request.facts.session_id})
+
+    case SessionCall.serve(request.mount, admitted, origin, session, sink) do
+      {:answered, sink} -> sink
+      :ending -> to_session(outcome, pid, origin, sink)
+    end
+  end
+
+  defp run_in_session(outcome, _request, {pid, _facts}, origin, sink), do: to_session(outcome, pid, origin, sink)
+
+  defp to_session(outcome, pid, origin, sink),
+    do: hand(sink, pid, &{:mcp_http_request, &1, outcome, Map.put(origin, :bytes, 0)})
 
   defp origin(request, catalog, base),
     do: %{catalog: catalog, base: base, events?: request.facts.events, principal: request.principal}

@@ -8,6 +8,7 @@ defmodule McpServer.Http.Sessions do
   use GenServer
 
   alias McpServer.{Connection, Outline, Session, Share}
+  alias McpServer.Connection.{InFlight, Options}
   alias McpServer.Http.{Mount, Node, ReplayRoom}
 
   @table __MODULE__
@@ -16,9 +17,17 @@ defmodule McpServer.Http.Sessions do
   # How long the scope of the nodes takes to be started again, in milliseconds.
   @rejoin_ms 50
 
+  @typedoc "What a request is admitted and run with, beside what it says itself."
+  @type facts :: %{
+          revision: String.t(),
+          client_info: McpServer.Protocol.ClientData.t() | nil,
+          client_capabilities: McpServer.Protocol.ClientData.t() | nil,
+          in_flight: InFlight.t()
+        }
+
   @typedoc "`:unreachable` says that another node may have the session, and does not answer now."
   @type found ::
-          {:ok, pid(), revision :: String.t()} | {:remote, node()} | :unreachable | :unknown
+          {:ok, pid(), facts()} | {:remote, node()} | :unreachable | :unknown
 
   @doc "Makes the table; the calling process owns it."
   @spec create_table() :: :ok
@@ -50,7 +59,7 @@ defmodule McpServer.Http.Sessions do
   @spec find(String.t(), Mount.place(), principal :: term()) :: found()
   def find(id, place, principal) do
     case :ets.lookup(@table, id) do
-      [{^id, pid, revision, ^place, ^principal, _mount, _paid}] -> {:ok, pid, revision}
+      [{^id, pid, facts, ^place, ^principal, _mount, _paid}] -> {:ok, pid, facts}
       [_foreign] -> :unknown
       [] -> with {:remote, node} <- Node.of_session(id), do: ask(node, id, place, principal)
     end
@@ -79,7 +88,7 @@ defmodule McpServer.Http.Sessions do
   @spec mount_of(String.t(), Mount.place(), principal :: term()) :: {:ok, mount_id :: term()} | :error
   def mount_of(id, place, principal) do
     case :ets.lookup(@table, id) do
-      [{^id, _pid, _revision, ^place, ^principal, mount, _paid}] -> {:ok, mount}
+      [{^id, _pid, _facts, ^place, ^principal, mount, _paid}] -> {:ok, mount}
       _none_or_foreign -> :error
     end
   end
@@ -142,15 +151,25 @@ defmodule McpServer.Http.Sessions do
   defp start(mount, opening, principal, paid) do
     id = Node.session_id()
     account = ReplayRoom.account(stored(), paid, mount.max_share, &__MODULE__.make_room/0)
-    channel = %{mount: mount, session: %{id: id, revision: opening.revision, account: account}}
+    bounds = Keyword.merge([max_awaiting_input: 64, overload: {:refuse, 429}], mount.options)
+    facts = facts(opening, bounds)
+    shared = %{id: id, revision: opening.revision, account: account, in_flight: facts.in_flight}
+    channel = {McpServer.Http.Channel, %{mount: mount, session: shared}}
     session = id |> Session.new() |> Session.open(opening)
     server = %{id: mount.id, max_share: mount.max_share, holder: paid.holder}
-    options = [router: mount.router, server: server, channel: {McpServer.Http.Channel, channel}, session: session]
-    bounds = Keyword.merge([max_awaiting_input: 64, overload: {:refuse, 429}], mount.options)
+    options = [router: mount.router, server: server, channel: channel, session: session, in_flight: facts.in_flight]
     spec = Supervisor.child_spec({Connection, options ++ bounds}, restart: :temporary)
     {:ok, pid} = DynamicSupervisor.start_child(McpServer.Http.SessionSupervisor, spec)
-    :ets.insert(@table, {id, pid, opening.revision, Mount.place(mount), principal, mount.id, paid})
+    :ets.insert(@table, {id, pid, facts, Mount.place(mount), principal, mount.id, paid})
     {id, pid}
+  end
+
+  defp facts(opening, bounds) do
+    {%{max_calls: most}, _others} = Options.split(bounds)
+
+    opening
+    |> Map.take([:revision, :client_info, :client_capabilities])
+    |> Map.put(:in_flight, InFlight.new(most))
   end
 
   @doc "Has sessions forget stored events, those of the client that stores most."
@@ -200,6 +219,8 @@ defmodule McpServer.Http.Sessions do
   end
 
   def handle_info({:DOWN, _ref, :process, pid, _reason}, state) do
+    InFlight.session_down(pid)
+
     case Map.pop(state.sessions, pid) do
       {nil, _sessions} ->
         {:noreply, state}

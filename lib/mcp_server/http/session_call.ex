@@ -1,0 +1,238 @@
+defmodule McpServer.Http.SessionCall do
+  @moduledoc false
+  # A request of a session, from its admission to its answer, in the process that holds it. The session hears nothing of
+  # it, unless there is more to say than the result.
+  #
+  # The session adopts the call, and the holder carries out its commands from then on, when
+  #
+  #   * the call notifies, asks or pauses: that goes to the session from the beginning
+  #   * it is time for a stream, or the peer has gone: the holder says so
+  #   * the client cancels, or the session ends
+  #   * the holder has been killed: `McpServer.Call.Reaper` says so
+  #
+  # Whoever is first at the request's row (`McpServer.Connection.InFlight`) ends the call: its result races with an
+  # adoption there and nowhere else. A holder that was second gives what it hears of the call to the session. The end of
+  # a session's process reaches the holder through `McpServer.Http.Sessions`.
+
+  alias McpServer.{Call, Conn, Request}
+  alias McpServer.Connection.{Calls, InFlight, Report}
+  alias McpServer.Dispatch.{Answer, Failure, Handler}
+  alias McpServer.Http.{Exchange, Mount, Sink, StatelessCall, Usage}
+  alias McpServer.Protocol.HTTP
+
+  @enforce_keys [:mount, :sink, :origin, :session, :request]
+  defstruct [
+    :mount,
+    :sink,
+    :origin,
+    :session,
+    :request,
+    :pid,
+    :monitor,
+    :deadline,
+    :timeout,
+    :started_at,
+    :stream_at,
+    passed_on?: false
+  ]
+
+  @typedoc "The session's process and id, and what is known of it without asking."
+  @type session :: %{
+          required(:pid) => pid(),
+          required(:id) => String.t(),
+          required(:revision) => String.t(),
+          required(:in_flight) => InFlight.t(),
+          optional(atom()) => term()
+        }
+
+  @typedoc """
+  * `:request` – without its arguments, of which the call has its own copy
+  * `:deadline` – when the call is ended; `:stream_at` – when the session has to open a stream
+  * `:passed_on?` – the session has the call's result
+  """
+  @type t :: %__MODULE__{
+          mount: Mount.t(),
+          sink: Sink.t(),
+          origin: StatelessCall.origin(),
+          session: session(),
+          request: Request.t(),
+          pid: pid() | nil,
+          monitor: reference() | nil,
+          deadline: integer() | nil,
+          timeout: pos_integer() | nil,
+          started_at: integer() | nil,
+          stream_at: integer() | :infinity | nil,
+          passed_on?: boolean()
+        }
+
+  @doc "Serves the request; `:ending` says that the session itself has to answer it."
+  @spec serve(Mount.t(), Request.t(), StatelessCall.origin(), session(), Sink.t()) :: {:answered, Sink.t()} | :ending
+  def serve(mount, request, origin, %{pid: pid, in_flight: in_flight} = session, sink) do
+    InFlight.seen(in_flight)
+
+    case InFlight.claim(in_flight, pid, request.id) do
+      :ok -> claimed(mount, request, origin, session, sink)
+      :duplicate -> {:answered, refuse(mount, sink, 400, Calls.duplicate(request))}
+      :full -> {:answered, refuse(mount, sink, 429, Calls.busy(request))}
+    end
+  end
+
+  # Behind the claim: a session that ends sees the claim, or is seen to end.
+  defp claimed(mount, request, origin, %{pid: pid, in_flight: in_flight} = session, sink) do
+    if InFlight.closed?(in_flight) do
+      InFlight.release(in_flight, pid, request.id)
+      :ending
+    else
+      Usage.take(sink.account, :exchanges, 1, :infinity)
+      sink = run(mount, request, origin, session, sink)
+      Usage.give(sink.account, :exchanges, 1)
+      {:answered, sink}
+    end
+  end
+
+  defp refuse(mount, sink, status, error) do
+    {status, headers} = Mount.standing(mount, {:status, status})
+    Sink.reply(sink, status, headers, error)
+  end
+
+  defp run(mount, request, origin, session, sink) do
+    since = System.monotonic_time()
+    request = complete(request, session)
+    level = InFlight.level(session.in_flight)
+    conn = %Conn{origin.base | session_id: session.id, log_level: level, router: mount.router}
+    {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, session.pid)
+    timeout = Handler.timeout(origin.catalog, request, mount.bounds.timeout)
+    now = Sink.now()
+
+    call = %__MODULE__{
+      mount: mount,
+      sink: Sink.forget(sink),
+      origin: origin,
+      session: session,
+      request: Request.summary(request),
+      pid: pid,
+      monitor: monitor,
+      timeout: timeout,
+      deadline: now + timeout,
+      started_at: System.monotonic_time(),
+      stream_at: if(origin.events?, do: now + mount.stream_after, else: :infinity)
+    }
+
+    Report.started(source(call), call, request.repairs, since)
+    call |> enter(now) |> await()
+  end
+
+  defp complete(%{client_capabilities: nil} = request, session),
+    do: %{request | client_info: session.client_info, client_capabilities: session.client_capabilities}
+
+  defp complete(request, _session), do: request
+
+  # From here on the session can adopt the call. One that began to end meanwhile has not seen it.
+  defp enter(%{session: session} = call, now) do
+    entry = Map.take(call, [:request, :timeout, :deadline, :started_at])
+    InFlight.put(session.pid, call.request.id, call.pid, Map.merge(entry, %{since: now, events?: call.origin.events?}))
+    if InFlight.closed?(session.in_flight), do: hand_over(call), else: call
+  end
+
+  # What events say of where a call came in.
+  defp source(%{mount: mount, origin: origin}),
+    do: %{router: mount.router, catalog: origin.catalog, transport: :http, revision: nil}
+
+  defp await(%{session: %{pid: session}} = call) do
+    case Sink.next(call.sink, min(call.deadline, call.stream_at)) do
+      {{:mcp_adopted, ^session, ref}, sink} -> adopted(%{call | sink: sink}, ref)
+      {{:mcp_session_down, ^session}, sink} -> abandon(%{call | sink: sink})
+      {:timeout, sink} -> due(%{call | sink: sink}, Sink.now())
+      {:closed, sink} -> %{call | sink: sink} |> hand_over() |> await()
+      {message, sink} -> event(message, %{call | sink: sink})
+    end
+  end
+
+  defp event({:mcp_down, monitor, :process, _pid, reason} = message, %{monitor: monitor} = call) do
+    with true <- first?(call),
+         {:shutdown, {:mcp_done, outcome, reply}} <- reason do
+      answer(call, outcome, reply)
+    else
+      false -> pass_on(call, message)
+      reason -> fail(call, Failure.killed(reason))
+    end
+  end
+
+  defp event({:mcp_ended, pid, {:mcp_done, outcome, reply}} = message, %{pid: pid} = call) do
+    Process.demonitor(call.monitor, [:flush])
+    if first?(call), do: answer(call, outcome, reply), else: pass_on(call, message)
+  end
+
+  defp event(message, call) do
+    Sink.discard(message)
+    await(call)
+  end
+
+  defp first?(call), do: InFlight.end?(call.session.pid, call.request.id)
+
+  # The session has adopted the call already, and says so next.
+  defp pass_on(call, message) do
+    send(call.session.pid, message)
+    await(%{call | passed_on?: true, deadline: :infinity, stream_at: :infinity})
+  end
+
+  defp due(%{deadline: deadline} = call, now) when now >= deadline do
+    if first?(call) do
+      stop(call)
+      fail(call, Failure.timeout(call.timeout))
+    else
+      await(%{call | deadline: :infinity})
+    end
+  end
+
+  defp due(%{stream_at: at} = call, now) when now >= at, do: call |> hand_over() |> await()
+  defp due(call, _now), do: await(call)
+
+  defp hand_over(call) do
+    send(call.session.pid, {:mcp_hand_over, call.request.id})
+    %{call | stream_at: :infinity}
+  end
+
+  defp adopted(call, ref) do
+    running = if call.passed_on?, do: nil, else: {call.pid, call.monitor}
+    Exchange.go_on(ref, call.sink, call.session.pid, unanswered(), running)
+  end
+
+  @doc "What the peer gets when the session ends without an answer."
+  @spec unanswered() :: Exchange.failure()
+  def unanswered, do: %{answer: fn -> HTTP.answer(:session_not_found) end, stream: :finish}
+
+  # Nobody is there whose call it could be.
+  defp abandon(call) do
+    stop(call)
+    Report.ended(source(call), call, :cancelled)
+    {status, headers, body} = HTTP.answer(:session_not_found)
+    Sink.reply(call.sink, status, headers, body)
+  end
+
+  defp answer(call, outcome, reply) do
+    Report.ended(source(call), call, outcome)
+    respond(call, standing(outcome), reply)
+  end
+
+  defp standing({:refused, standing}), do: standing
+  defp standing(_outcome), do: :ok
+
+  defp fail(call, failure) do
+    Report.log(source(call), call, failure)
+    Report.ended(source(call), call, {:exception, failure.kind, failure.id})
+    respond(call, :ok, Answer.failure_reply(call.origin.catalog, call.request, failure))
+  end
+
+  # The id is free before the client can have the answer.
+  defp respond(call, standing, reply) do
+    InFlight.release(call.session.in_flight, call.session.pid, call.request.id)
+    {status, headers} = Mount.standing(call.mount, standing)
+    Sink.reply(call.sink, status, headers, reply)
+  end
+
+  defp stop(call) do
+    Process.exit(call.pid, :kill)
+    Process.demonitor(call.monitor, [:flush])
+  end
+end

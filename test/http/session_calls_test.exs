@@ -1,0 +1,164 @@
+defmodule McpServer.HttpSessionCallsTest do
+  # Calls of sessions: who runs them, and who goes on with them when somebody is gone.
+  use McpServer.HttpCase, async: true
+
+  import McpServer.HttpRequests
+
+  alias McpServer.Http.Sessions
+  alias McpServer.HttpServer
+
+  @moduletag :capture_log
+  @in_use [:body_bytes, :calls, :exchanges, :hooks, :streams]
+
+  defp process(session), do: :ets.lookup_element(Sessions, session.id, 2)
+  defp echo(session, id), do: HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: id))
+
+  defp start(session, id, options \\ []) do
+    params = %{"name" => "perform", "arguments" => HttpScript.arguments(id), "_meta" => %{"progressToken" => id}}
+    peer = HttpSession.start(session, legacy("tools/call", params, [id: id] ++ options))
+    {call, _conn} = HttpScript.performing(id)
+    {peer, call}
+  end
+
+  defp connection(server) do
+    [connection] = MapSet.to_list(:sys.get_state(server.pid).connections)
+    connection
+  end
+
+  defp unused(server) do
+    eventually(fn -> Enum.all?(Map.take(HttpServer.stats(server.pid), @in_use), &(elem(&1, 1) == 0)) end)
+  end
+
+  defp answers(peer), do: for(%{"id" => _} = answer <- HttpClient.messages(peer, HttpPeer.response(peer)), do: answer)
+
+  both "that say nothing but their result send the session's process no message", %{server: server} do
+    session = HttpSession.open(server)
+    process = process(session)
+    :erlang.trace(process, true, [:receive])
+    for id <- 1..5, do: assert(echo(session, id) == 200)
+    assert HttpSession.status(session, legacy("ping")) == 200
+    refute_received {:trace, ^process, :receive, _message}
+    assert HttpSession.status(session, legacy("logging/setLevel", %{"level" => "error"})) == 200
+    assert_receive {:trace, ^process, :receive, _message}
+  end
+
+  both "are counted together, adopted or not", [max_calls: 2, stream_after: 50], %{server: server} do
+    session = HttpSession.open(server)
+    {first, one} = start(session, 1)
+    assert %{status: 200, body: :stream} = response = HttpPeer.response(first)
+    {second, two} = start(session, 2, headers: [{"accept", "application/json"}])
+    assert echo(session, 3) == 429
+    HttpScript.tell(one, {:answer, "done"})
+    assert [%{"id" => 1}] = HttpClient.messages(first, response)
+    assert echo(session, 3) == 200
+    HttpScript.tell(two, {:answer, "done"})
+    assert [%{"id" => 2}] = answers(second)
+    for id <- 1..3, do: assert(echo(session, id) == 200)
+  end
+
+  # Questions give their place back while the client thinks.
+  both "that wait for the client take no place", [max_calls: 1], %{server: server} do
+    session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
+    {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask", %{}, id: "asks"))
+    assert %{"method" => "elicitation/create", "id" => asked} = HttpClient.message(peer)
+    assert echo(session, 1) == 200
+    assert echo(session, "asks") == 400
+    result = %{"action" => "accept", "content" => %{"name" => "Ada"}}
+    reply = McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "result" => result})
+    assert {%{status: 202}, []} = HttpSession.exchange(session, in_session(reply))
+    assert HttpClient.text(HttpClient.message(peer)) == "Hello, Ada! :asked"
+    assert echo(session, "asks") == 200
+  end
+
+  both "of a session that is killed end with it; the client is told", %{server: server} do
+    session = HttpSession.open(server)
+    {peer, call} = start(session, 1)
+    Process.exit(process(session), :kill)
+    HttpScript.gone(call)
+    assert HttpPeer.response(peer).status == 404
+    assert echo(session, 2) == 404
+  end
+
+  both "that have a stream end with a session that is killed, and so does the stream", %{server: server} do
+    session = HttpSession.open(server)
+    {peer, call} = start(session, 1)
+    HttpScript.tell(call, {:progress, 1})
+    assert %{status: 200, body: :stream} = response = HttpPeer.response(peer)
+    Process.exit(process(session), :kill)
+    HttpScript.gone(call)
+    assert [%{"method" => "notifications/progress"}] = HttpClient.messages(peer, response)
+  end
+
+  both "end with DELETE; the client is told", %{server: server} do
+    session = HttpSession.open(server)
+    {peer, call} = start(session, 1)
+    assert HttpSession.delete(session).status == 204
+    HttpScript.gone(call)
+    assert HttpPeer.response(peer).status == 404
+  end
+
+  both "that are cancelled free their id", %{server: server} do
+    session = HttpSession.open(server)
+
+    for accept <- ["application/json", "application/json, text/event-stream"] do
+      {peer, call} = start(session, 7, headers: [{"accept", accept}])
+      cancel = legacy("notifications/cancelled", %{"requestId" => 7}, id: nil)
+      assert HttpSession.status(session, cancel) == 202
+      HttpScript.gone(call)
+      assert answers(peer) == []
+      assert echo(session, 7) == 200
+    end
+  end
+
+  for steps <- [[], [1]] do
+    # The process that holds a request has started its call.
+    test "go on when the connection's process is killed#{if steps != [], do: ", with a stream"}" do
+      server = HttpServers.start(:listener)
+      session = HttpSession.open(server)
+      eventually(fn -> MapSet.size(:sys.get_state(server.pid).connections) == 0 end)
+      {peer, call} = start(session, 1)
+      for n <- unquote(steps), do: HttpScript.tell(call, {:progress, n})
+      if unquote(steps) != [], do: %{body: :stream} = HttpPeer.response(peer)
+      Process.exit(connection(server), :kill)
+      HttpPeer.until_closed(peer)
+      unused(server)
+      # Whoever speaks for the call is heard, and its id stays taken.
+      HttpScript.tell(call, {:progress, 2})
+      assert echo(session, 1) == 400
+      HttpScript.tell(call, {:answer, "done"})
+      HttpScript.gone(call)
+      eventually(fn -> echo(session, 1) == 200 end)
+    end
+  end
+
+  test "are given back however they end" do
+    server = HttpServers.start(:listener, stream_after: 50)
+    session = HttpSession.open(server)
+
+    for {id, leave} <- [{1, &HttpPeer.close/1}, {2, &HttpPeer.cut/1}, {3, &HttpPeer.half_close/1}], wait <- [0, 100] do
+      {peer, call} = start(session, id)
+      Process.sleep(wait)
+      leave.(peer)
+      unused(server)
+      HttpScript.tell(call, {:answer, "done"})
+      HttpScript.gone(call)
+      eventually(fn -> echo(session, id) == 200 end)
+    end
+
+    # Of both kinds of places nothing is left.
+    assert :ets.match(McpServer.Connection.InFlight, {{process(session), :_}, :_, :_, :_, :_}) == []
+    unused(server)
+  end
+
+  # The result races with the adoption: it is answered once, whoever is first.
+  both "are answered once when they end at the time of their stream", [stream_after: 1], %{server: server} do
+    session = HttpSession.open(server)
+
+    for id <- 1..200 do
+      assert %{"id" => ^id} = answer = HttpSession.call(session, "sleep", %{"ms" => rem(id, 3)}, id: id)
+      assert HttpClient.text(answer) == "slept"
+    end
+
+    assert :ets.match(McpServer.Connection.InFlight, {{process(session), :_}, :_, :_, :_, :_}) == []
+  end
+end
