@@ -37,9 +37,25 @@ defmodule McpServer.HttpSessionCallsTest do
     :erlang.trace(process, true, [:receive])
     for id <- 1..5, do: assert(echo(session, id) == 200)
     assert HttpSession.status(session, legacy("ping")) == 200
-    refute_received {:trace, ^process, :receive, _message}
+    # Changes that other tests publish reach it at any time.
+    refute_received {:trace, ^process, :receive, {:mcp_http_request, _exchange, _outcome, _origin}}
+    refute_received {:trace, ^process, :receive, {:mcp_hand_over, _id}}
     assert HttpSession.status(session, legacy("logging/setLevel", %{"level" => "error"})) == 200
-    assert_receive {:trace, ^process, :receive, _message}
+    assert_receive {:trace, ^process, :receive, {:mcp_http_request, _exchange, _outcome, _origin}}
+  end
+
+  # The head is read before anybody knows what the session has agreed on.
+  both "have the revision of the session, whatever their head names", %{server: server} do
+    session = HttpSession.open(server, "2025-06-18")
+
+    for {named, id} <- Enum.with_index([nil, "2025-03-26", "2025-06-18", "2025-11-25"]) do
+      request = legacy_call("perform", HttpScript.arguments(id), id: id)
+      peer = HttpSession.start(%{session | revision: named}, request)
+      {call, conn} = HttpScript.performing(id)
+      assert {named, conn.protocol_version, conn.session_id} == {named, "2025-06-18", session.id}
+      HttpScript.tell(call, {:answer, "done"})
+      assert [%{"id" => ^id}] = answers(peer)
+    end
   end
 
   both "are counted together, adopted or not", [max_calls: 2, stream_after: 50], %{server: server} do

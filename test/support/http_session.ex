@@ -84,8 +84,11 @@ defmodule McpServer.HttpSession do
   @spec delete(t()) :: HttpResponse.t()
   def delete(session), do: session |> exchange(HttpRequests.delete()) |> elem(0)
 
-  @doc "The request as one of this session."
+  @doc "The request as one of this session. It names the session's revision, unless it names another."
   @spec of(t(), HttpPeer.request()) :: HttpPeer.request()
-  def of(session, request),
-    do: request |> HttpRequests.of_session(session.id) |> HttpRequests.with_headers(session.headers)
+  def of(session, request) do
+    named? = List.keymember?(request.headers, "mcp-protocol-version", 0)
+    version = if named?, do: [], else: [{"mcp-protocol-version", session.revision}]
+    request |> HttpRequests.of_session(session.id) |> HttpRequests.with_headers(version ++ session.headers)
+  end
 end

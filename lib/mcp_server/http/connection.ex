@@ -96,6 +96,17 @@ defmodule McpServer.Http.Connection do
     StatelessCall.serve(mount, HTTP.request(fields), origin, sink)
   end
 
+  defp answer({:session_request, {id, revision}, fields, events?, {head_bytes, used}, flow}, sink) do
+    {_request, taken} = Socket.take(flow(sink, flow), used)
+    %{mount: mount} = sink
+    origin = %{catalog: mount.catalog, base: Mount.base(mount), events?: events?, principal: nil}
+
+    with :other <- Pipeline.call(mount, HTTP.request(fields), {id, revision}, origin, taken) do
+      {head, sink} = Socket.take(flow(sink, flow), head_bytes)
+      Pipeline.serve(mount, %{sink | head: head, body: {{:length, used - head_bytes}, false}})
+    end
+  end
+
   defp answer({:open, opened, used, flow}, sink) do
     {_request, sink} = Socket.take(sink, used)
     Pipeline.open(sink.mount, Outcome.of(opened), nil, flow(sink, flow))

@@ -24,6 +24,10 @@ defmodule McpServer.Http.Exchange do
   # An owner that has not answered an exchange it was given never will.
   @owner_ms 15_000
 
+  @doc "What the peer gets when its session ends without an answer."
+  @spec session_gone() :: failure()
+  def session_gone, do: %{answer: fn -> HTTP.answer(:session_not_found) end, stream: :finish}
+
   @doc """
   Goes on with a request whose call the calling process has started, and a session has adopted.
 

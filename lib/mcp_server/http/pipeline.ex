@@ -5,7 +5,7 @@ defmodule McpServer.Http.Pipeline do
   #
   # It runs in the process that holds the request, whoever that is: `sink` is where the response goes.
 
-  alias McpServer.{Catalog, Conn}
+  alias McpServer.{Catalog, Conn, Request}
   alias McpServer.Connection.InFlight
   alias McpServer.Http.{Exchange, FarSink, Hook, Mount, Proxy, SessionCall, Sessions, Sink, StatelessCall}
   alias McpServer.Protocol.HTTP
@@ -116,15 +116,29 @@ defmodule McpServer.Http.Pipeline do
   # What the session itself answers.
   @of_session [:set_level, :subscribe, :unsubscribe]
 
+  @doc """
+  Runs a request that was admitted as one of `revision` in the session of that id.
+
+  `:other` says that it has to be judged again: there is no such session here, or the session itself answers it.
+  """
+  @spec call(Mount.t(), Request.t(), {id :: String.t(), revision :: String.t()}, StatelessCall.origin(), Sink.t()) ::
+          Sink.t() | :other
+  def call(_mount, %{kind: kind}, _session, _origin, _sink) when kind in @of_session, do: :other
+
+  def call(mount, request, {id, revision}, origin, sink) do
+    case Sessions.find_here(id, Mount.place(mount), origin.principal) do
+      {:ok, pid, %{revision: ^revision} = facts} -> SessionCall.serve(mount, request, origin, {id, pid, facts}, sink)
+      _another -> :other
+    end
+  end
+
   # Most calls say nothing but their result: the holder runs them, as long as it is a process of this node.
   defp run_in_session({:request, %{kind: kind} = admitted} = outcome, request, {pid, facts}, origin, sink)
        when kind not in @of_session and not is_struct(sink, FarSink) do
-    session = Map.merge(facts, %{pid: pid, id: request.facts.session_id})
+    session = {request.facts.session_id, pid, facts}
 
-    case SessionCall.serve(request.mount, admitted, origin, session, sink) do
-      {:answered, sink} -> sink
-      :ending -> to_session(outcome, pid, origin, sink)
-    end
+    with :other <- SessionCall.serve(request.mount, admitted, origin, session, sink),
+         do: to_session(outcome, pid, origin, sink)
   end
 
   defp run_in_session(outcome, _request, {pid, _facts}, origin, sink), do: to_session(outcome, pid, origin, sink)
@@ -145,7 +159,7 @@ defmodule McpServer.Http.Pipeline do
   def hand(sink, pid, message) do
     exchange = Exchange.new()
     send(pid, message.(exchange))
-    Exchange.run(exchange, sink, pid, %{answer: fn -> HTTP.answer(:session_not_found) end, stream: :finish})
+    Exchange.run(exchange, sink, pid, Exchange.session_gone())
   end
 
   @doc "Opens the session that an `initialize` asks for, and answers it."

@@ -27,7 +27,7 @@ defmodule McpServer.Http.Proxy do
         head = Map.take(head, [:method, :target, :authority, :headers, :peer])
         known = %{principal: request.principal, place: Mount.place(request.mount), base: base}
         :erpc.cast(node, __MODULE__, :serve, [exchange, id, head, known, body])
-        Exchange.run(exchange, sink, nil, %{answer: fn -> HTTP.answer(:session_not_found) end, stream: :finish})
+        Exchange.run(exchange, sink, nil, Exchange.session_gone())
       end)
     end)
   end

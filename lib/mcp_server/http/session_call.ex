@@ -17,15 +17,16 @@ defmodule McpServer.Http.SessionCall do
   alias McpServer.{Call, Conn, Request}
   alias McpServer.Connection.{Calls, InFlight, Report}
   alias McpServer.Dispatch.{Answer, Failure, Handler}
-  alias McpServer.Http.{Exchange, Mount, Sink, StatelessCall, Usage}
+  alias McpServer.Http.{Exchange, Mount, Sessions, Sink, StatelessCall, Usage}
   alias McpServer.Protocol.HTTP
 
-  @enforce_keys [:mount, :sink, :origin, :session, :request]
+  @enforce_keys [:mount, :sink, :origin, :session, :in_flight, :request]
   defstruct [
     :mount,
     :sink,
     :origin,
     :session,
+    :in_flight,
     :request,
     :pid,
     :monitor,
@@ -36,16 +37,11 @@ defmodule McpServer.Http.SessionCall do
     passed_on?: false
   ]
 
-  @typedoc "The session's process and id, and what is known of it without asking."
-  @type session :: %{
-          required(:pid) => pid(),
-          required(:id) => String.t(),
-          required(:revision) => String.t(),
-          required(:in_flight) => InFlight.t(),
-          optional(atom()) => term()
-        }
+  @typedoc "The session's id and process, and what is known of it without asking."
+  @type session :: {String.t(), pid(), Sessions.facts()}
 
   @typedoc """
+  * `:session`, `:in_flight` – the session's process, and what it shares
   * `:request` – without its arguments, of which the call has its own copy
   * `:deadline` – when the call is ended; `:stream_at` – when the session has to open a stream
   * `:passed_on?` – the session has the call's result
@@ -54,7 +50,8 @@ defmodule McpServer.Http.SessionCall do
           mount: Mount.t(),
           sink: Sink.t(),
           origin: StatelessCall.origin(),
-          session: session(),
+          session: pid(),
+          in_flight: InFlight.t(),
           request: Request.t(),
           pid: pid() | nil,
           monitor: reference() | nil,
@@ -65,28 +62,28 @@ defmodule McpServer.Http.SessionCall do
           passed_on?: boolean()
         }
 
-  @doc "Serves the request; `:ending` says that the session itself has to answer it."
-  @spec serve(Mount.t(), Request.t(), StatelessCall.origin(), session(), Sink.t()) :: {:answered, Sink.t()} | :ending
-  def serve(mount, request, origin, %{pid: pid, in_flight: in_flight} = session, sink) do
+  @doc "Serves the request; `:other` says that the session is about to end and has to answer it."
+  @spec serve(Mount.t(), Request.t(), StatelessCall.origin(), session(), Sink.t()) :: Sink.t() | :other
+  def serve(mount, request, origin, {_id, pid, %{in_flight: in_flight}} = session, sink) do
     InFlight.seen(in_flight)
 
     case InFlight.claim(in_flight, pid, request.id) do
       :ok -> claimed(mount, request, origin, session, sink)
-      :duplicate -> {:answered, refuse(mount, sink, 400, Calls.duplicate(request))}
-      :full -> {:answered, refuse(mount, sink, 429, Calls.busy(request))}
+      :duplicate -> refuse(mount, sink, 400, Calls.duplicate(request))
+      :full -> refuse(mount, sink, 429, Calls.busy(request))
     end
   end
 
   # Behind the claim: a session that ends sees the claim, or is seen to end.
-  defp claimed(mount, request, origin, %{pid: pid, in_flight: in_flight} = session, sink) do
+  defp claimed(mount, request, origin, {_id, pid, %{in_flight: in_flight}} = session, sink) do
     if InFlight.closed?(in_flight) do
       InFlight.release(in_flight, pid, request.id)
-      :ending
+      :other
     else
       Usage.take(sink.account, :exchanges, 1, :infinity)
       sink = run(mount, request, origin, session, sink)
       Usage.give(sink.account, :exchanges, 1)
-      {:answered, sink}
+      sink
     end
   end
 
@@ -95,12 +92,11 @@ defmodule McpServer.Http.SessionCall do
     Sink.reply(sink, status, headers, error)
   end
 
-  defp run(mount, request, origin, session, sink) do
+  defp run(mount, request, origin, {id, session, %{in_flight: in_flight} = facts}, sink) do
     since = System.monotonic_time()
-    request = complete(request, session)
-    level = InFlight.level(session.in_flight)
-    conn = %Conn{origin.base | session_id: session.id, log_level: level, router: mount.router}
-    {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, session.pid)
+    request = complete(request, facts)
+    conn = %Conn{origin.base | session_id: id, log_level: InFlight.level(in_flight), router: mount.router}
+    {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, session)
     timeout = Handler.timeout(origin.catalog, request, mount.bounds.timeout)
     now = Sink.now()
 
@@ -109,6 +105,7 @@ defmodule McpServer.Http.SessionCall do
       sink: Sink.forget(sink),
       origin: origin,
       session: session,
+      in_flight: in_flight,
       request: Request.summary(request),
       pid: pid,
       monitor: monitor,
@@ -122,23 +119,23 @@ defmodule McpServer.Http.SessionCall do
     call |> enter(now) |> await()
   end
 
-  defp complete(%{client_capabilities: nil} = request, session),
-    do: %{request | client_info: session.client_info, client_capabilities: session.client_capabilities}
+  defp complete(%{client_capabilities: nil} = request, facts),
+    do: %{request | client_info: facts.client_info, client_capabilities: facts.client_capabilities}
 
-  defp complete(request, _session), do: request
+  defp complete(request, _facts), do: request
 
   # From here on the session can adopt the call. One that began to end meanwhile has not seen it.
   defp enter(%{session: session} = call, now) do
     entry = Map.take(call, [:request, :timeout, :deadline, :started_at])
-    InFlight.put(session.pid, call.request.id, call.pid, Map.merge(entry, %{since: now, events?: call.origin.events?}))
-    if InFlight.closed?(session.in_flight), do: hand_over(call), else: call
+    InFlight.put(session, call.request.id, call.pid, Map.merge(entry, %{since: now, events?: call.origin.events?}))
+    if InFlight.closed?(call.in_flight), do: hand_over(call), else: call
   end
 
   # What events say of where a call came in.
   defp source(%{mount: mount, origin: origin}),
     do: %{router: mount.router, catalog: origin.catalog, transport: :http, revision: nil}
 
-  defp await(%{session: %{pid: session}} = call) do
+  defp await(%{session: session} = call) do
     case Sink.next(call.sink, min(call.deadline, call.stream_at)) do
       {{:mcp_adopted, ^session, ref}, sink} -> adopted(%{call | sink: sink}, ref)
       {{:mcp_session_down, ^session}, sink} -> abandon(%{call | sink: sink})
@@ -168,11 +165,11 @@ defmodule McpServer.Http.SessionCall do
     await(call)
   end
 
-  defp first?(call), do: InFlight.end?(call.session.pid, call.request.id)
+  defp first?(call), do: InFlight.end?(call.session, call.request.id)
 
   # The session has adopted the call already, and says so next.
   defp pass_on(call, message) do
-    send(call.session.pid, message)
+    send(call.session, message)
     await(%{call | passed_on?: true, deadline: :infinity, stream_at: :infinity})
   end
 
@@ -189,18 +186,14 @@ defmodule McpServer.Http.SessionCall do
   defp due(call, _now), do: await(call)
 
   defp hand_over(call) do
-    send(call.session.pid, {:mcp_hand_over, call.request.id})
+    send(call.session, {:mcp_hand_over, call.request.id})
     %{call | stream_at: :infinity}
   end
 
   defp adopted(call, ref) do
     running = if call.passed_on?, do: nil, else: {call.pid, call.monitor}
-    Exchange.go_on(ref, call.sink, call.session.pid, unanswered(), running)
+    Exchange.go_on(ref, call.sink, call.session, Exchange.session_gone(), running)
   end
-
-  @doc "What the peer gets when the session ends without an answer."
-  @spec unanswered() :: Exchange.failure()
-  def unanswered, do: %{answer: fn -> HTTP.answer(:session_not_found) end, stream: :finish}
 
   # Nobody is there whose call it could be.
   defp abandon(call) do
@@ -226,7 +219,7 @@ defmodule McpServer.Http.SessionCall do
 
   # The id is free before the client can have the answer.
   defp respond(call, standing, reply) do
-    InFlight.release(call.session.in_flight, call.session.pid, call.request.id)
+    InFlight.release(call.in_flight, call.session, call.request.id)
     {status, headers} = Mount.standing(call.mount, standing)
     Sink.reply(call.sink, status, headers, reply)
   end

@@ -58,10 +58,18 @@ defmodule McpServer.Http.Sessions do
   """
   @spec find(String.t(), Mount.place(), principal :: term()) :: found()
   def find(id, place, principal) do
+    with :elsewhere <- find_here(id, place, principal),
+         {:remote, node} <- Node.of_session(id),
+         do: ask(node, id, place, principal)
+  end
+
+  @doc "The same without asking other nodes."
+  @spec find_here(String.t(), Mount.place(), principal :: term()) :: {:ok, pid(), facts()} | :unknown | :elsewhere
+  def find_here(id, place, principal) do
     case :ets.lookup(@table, id) do
       [{^id, pid, facts, ^place, ^principal, _mount, _paid}] -> {:ok, pid, facts}
       [_foreign] -> :unknown
-      [] -> with {:remote, node} <- Node.of_session(id), do: ask(node, id, place, principal)
+      [] -> :elsewhere
     end
   end
 

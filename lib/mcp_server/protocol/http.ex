@@ -175,6 +175,8 @@ defmodule McpServer.Protocol.HTTP do
     * `:reply` – a finished response to the first so many bytes
     * `:refuse` – a finished response to a request whose body has not come yet
     * `:request`, `:open` – a message for a handler, or one that opens a session
+    * `:session_request` – a request of a session, admitted by the revision that its head names: the session may not
+      be there, and may have agreed on another. Its head has so many bytes, all of it so many
     * `:head` – a request that a hook or a session has to see
     * `:rest` – a request for a stored result, and whether it is a HEAD
   """
@@ -185,6 +187,8 @@ defmodule McpServer.Protocol.HTTP do
           | {:refuse, iodata(), used :: non_neg_integer(), framing(), flow()}
           | {:request, fields :: tuple(), events? :: boolean(), used :: pos_integer(), flow()}
           | {:open, tuple(), used :: pos_integer(), flow()}
+          | {:session_request, {session_id :: String.t(), revision :: String.t()}, fields :: tuple(),
+             events? :: boolean(), {head_bytes :: pos_integer(), used :: pos_integer()}, flow()}
           | {:head, screened(), facts(), used :: pos_integer(), framing(), continue? :: boolean(), flow()}
           | {:rest, head? :: boolean(), used :: pos_integer(), framing(), continue? :: boolean(), flow()}
 

@@ -93,6 +93,7 @@ rustler::atoms! {
     response,
     batch,
     request,
+    session_request,
     initialized,
     roots_list_changed,
     cancelled,

@@ -2,13 +2,14 @@
 
 use super::accept::Accepts;
 use super::answer::{self, HttpAnswer};
-use super::claims::Claims;
+use super::claims::{Claim, Claims};
 use super::event_id::{EventId, LastEventId};
 use super::head::{Field, Head, printable};
 use super::media::{check_content, declared_length};
 use super::metadata;
 use super::policy::Policy;
 use super::site::{self, Foreign};
+use crate::revision::{Era, Revision};
 
 /// The longest session id there is.
 const MAX_SESSION_ID_BYTES: usize = 128;
@@ -43,6 +44,19 @@ pub struct Screened {
     /// Whether the message is of the stateless era whatever its body says.
     pub stateless: bool,
     pub(crate) claims: Claims,
+}
+
+impl Screened {
+    /// The revision of the session era that the head names. A session has agreed on its own, which may be another.
+    #[must_use]
+    pub fn session_revision(&self) -> Option<Revision> {
+        match &self.claims.version {
+            Claim::Says(name) => {
+                Revision::parse(name).filter(|revision| revision.era() == Era::Session)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Judges a head: Host and Origin (403), path (404), method (405), content type (415), what is

@@ -7,7 +7,7 @@
 
 use mcp_core::http::{self, Head, HttpAnswer, Screened, Verb, screen};
 use mcp_core::http1::{Framing, HeadError, Limits, Progress, RequestHead, Version, read_head};
-use mcp_core::protocol::{Admission, Answer, Facts, admit};
+use mcp_core::protocol::{Admission, Answer, Facts, SessionFacts, admit};
 use rustler::{Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use super::response;
@@ -182,17 +182,56 @@ impl<'a> Incoming<'_, 'a> {
         };
         match screen(&self.gate.policy.0, &head) {
             Ok(screened) if self.is_message(&screened) => self.message(&screened, effort),
-            Ok(screened) => self.for_process(screened),
+            Ok(screened) => match self.of_session(&screened) {
+                Some(request) => Ok(request),
+                None => self.for_process(screened),
+            },
             Err(answer) => self.refuse(&answer),
         }
     }
 
     /// Whether nobody but the core has to see it before it is admitted.
     fn is_message(&self, screened: &Screened) -> bool {
-        !self.gate.hooks
-            && screened.verb == Verb::Post
-            && screened.session_id.is_none()
-            && self.head.framing != Framing::Chunked
+        self.is_open(screened) && screened.session_id.is_none()
+    }
+
+    fn is_open(&self, screened: &Screened) -> bool {
+        !self.gate.hooks && screened.verb == Verb::Post && self.head.framing != Framing::Chunked
+    }
+
+    /// A request of a session that is there as a whole, admitted by the revision that its head names. Whether that is
+    /// the session's, and whether there is one, is found out behind it; whatever else a body may be waits for that.
+    fn of_session(&self, screened: &Screened) -> Option<Term<'a>> {
+        let id = screened
+            .session_id
+            .as_deref()
+            .filter(|_| self.is_open(screened))?;
+        let revision = screened.session_revision()?;
+        let (body, end) = self.body().filter(|(body, _)| body.len() <= INLINE_BYTES)?;
+        let facts = Facts {
+            session: Some(SessionFacts { revision }),
+            http: Some(screened),
+        };
+        let gate = self.gate;
+        let limits = gate.limits.get().with_max_bytes(body.len());
+        let Admission::Request(request) = admit(&gate.catalog.0, facts, body, &limits) else {
+            return None;
+        };
+        let allowance = Allowance::of(Effort::Inline);
+        match request_fields(self.env, &gate.catalog.0, &request, &allowance) {
+            Judged::Fields(fields) => Some(
+                (
+                    atoms::session_request(),
+                    (id, revision.as_str()),
+                    fields,
+                    screened.accepts_events,
+                    (self.head.bytes, end),
+                    self.flow.term(self.env),
+                )
+                    .encode(self.env),
+            ),
+            Judged::Refused(_) | Judged::TooLong => None,
+        }
     }
 
     /// How long the body is, where the head says so.
