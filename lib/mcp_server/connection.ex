@@ -86,7 +86,7 @@ defmodule McpServer.Connection do
 
   @impl true
   def handle_info({:mcp_down, _monitor, :process, pid, {:shutdown, {:mcp_done, _outcome, _reply} = result}}, state),
-    do: settle(Calls.done(state, pid, result))
+    do: settle(settle_ended(Calls.done(state, pid, result)))
 
   def handle_info({:mcp_ended, pid, result}, state), do: settle(Calls.done(state, pid, result))
 
@@ -192,6 +192,16 @@ defmodule McpServer.Connection do
     case Process.info(self(), :message_queue_len) do
       {:message_queue_len, 0} -> settle(read(state, 0))
       _ended -> {:noreply, state, 0}
+    end
+  end
+
+  # What has ended since, together: each message by itself costs more than what there is to do for it.
+  defp settle_ended(state) do
+    receive do
+      {:mcp_down, _monitor, :process, pid, {:shutdown, {:mcp_done, _outcome, _reply} = result}} ->
+        settle_ended(Calls.done(state, pid, result))
+    after
+      0 -> state
     end
   end
 
