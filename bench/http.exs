@@ -1,15 +1,16 @@
-for file <- ~w(request client server contenders wrk rounds streams), do: Code.require_file("http/#{file}.exs", __DIR__)
+for file <- ~w(request client server contenders wrk rounds idle), do: Code.require_file("http/#{file}.exs", __DIR__)
 
 defmodule Bench.Http do
   @moduledoc """
   The library over HTTP, against servers on the official SDKs: requests a second, how long they take, processor time
-  and memory, and what an idle stream costs.
+  and memory, and what an idle connection and an idle stream cost. Where Bandit is on the code path, also what the plug adds to a
+  plug that does nothing.
 
   wrk runs on the same machine and takes its share of the processors. `BENCH_ROUNDS` and `BENCH_SECONDS` change how
-  often and how long is measured, `BENCH_STREAMS` how many streams are opened.
+  often and how long is measured, `BENCH_STREAMS` how many idle ones are opened.
   """
 
-  alias Bench.Http.{Contenders, Request, Rounds, Server, Streams}
+  alias Bench.Http.{Client, Contenders, Idle, Request, Rounds, Server}
   alias Bench.Measure
 
   @measured [echo: 1, echo: 16, echo: 64, echo: 256, echo_in_session: 16, ping: 16, list: 16]
@@ -29,12 +30,14 @@ defmodule Bench.Http do
     {"plug", :echo, 16, per_second: 1.0}
   ]
   @sessions 64
+  @connection_kib 8
   @stream_kib 10
+  @plug_us 12
 
   def run do
     case Contenders.build() do
       {:ok, contenders} ->
-        speed(contenders) ++ streams(contenders)
+        speed(contenders) ++ plug_cost() ++ connections(contenders) ++ streams(contenders)
 
       {:error, reason} ->
         IO.puts("HTTP is not measured: #{reason}")
@@ -103,21 +106,44 @@ defmodule Bench.Http do
   defp judge(:processor, reached, most), do: {"CPU", "at most", reached <= most}
   defp judge(:p99, reached, most), do: {"p99", "at most", reached <= most}
 
-  defp streams(contenders) do
-    count = Streams.count(Rounds.setting("BENCH_STREAMS", 10_000))
-    each = for {name, command} <- contenders, do: {name, idle_stream(name, command, count)}
-    rows = for {name, kib} <- each, do: [name, "#{Float.round(kib, 1)}"]
-    Measure.table("#{Request.listen().name}, #{count} idle streams", ["", "KiB each"], rows)
+  defp plug_cost do
+    case Contenders.plugs() do
+      [] ->
+        []
 
-    for {"listener", kib} <- each do
-      {"listener, idle streams: #{Float.round(kib, 1)} KiB each, at most #{@stream_kib} KiB", kib <= @stream_kib}
+      plugs ->
+        servers = for {name, command} <- plugs, do: Server.start(name, command)
+        medians = Rounds.medians(servers, requests()[:echo], 16)
+        Enum.each(servers, &Server.stop/1)
+        rows = for {name, figures} <- medians, do: [name, "#{round(figures.per_second)}", Measure.us(figures.processor)]
+        Measure.table("#{title(:echo, 16)}, beside a plug that does nothing", ["", "req/s", "CPU µs"], rows)
+        cost = Float.round(medians["plug"].processor - medians["bare plug"].processor, 1)
+        [{"plug: its own part takes #{cost} µs of CPU, at most #{@plug_us} µs", cost <= @plug_us}]
     end
   end
 
+  defp connections(contenders) do
+    open = &Client.open_connection(&1, Request.ping())
+    idle("idle connections", Enum.reject(contenders, &match?({"python", _command}, &1)), open, @connection_kib)
+  end
+
+  defp streams(contenders),
+    do: idle("idle streams", contenders, &Client.open_stream(&1, Request.listen()), @stream_kib)
+
+  defp idle(what, contenders, open, most) do
+    count = Idle.count(Rounds.setting("BENCH_STREAMS", 10_000))
+    each = for {name, command} <- contenders, do: {name, idle_kib(name, command, count, open)}
+    rows = for {name, kib} <- each, do: [name, "#{Float.round(kib, 1)}"]
+    Measure.table("#{count} #{what}", ["", "KiB each"], rows)
+
+    for {"listener", kib} <- each,
+        do: {"listener, #{what}: #{Float.round(kib, 1)} KiB each, at most #{most} KiB", kib <= most}
+  end
+
   # On a server that has done nothing before, whose memory has no room left over from other work.
-  defp idle_stream(name, command, count) do
+  defp idle_kib(name, command, count, open) do
     server = Server.start(name, command)
-    kib = Streams.kib_each(server, count)
+    kib = Idle.kib_each(server, count, open)
     Server.stop(server)
     kib
   end

@@ -27,7 +27,15 @@ defmodule Bench.Http.Client do
     socket
   end
 
-  @doc "Whether the server has not closed a stream."
+  @doc "A connection that stays open behind the answer to a request."
+  @spec open_connection(:inet.port_number(), Request.t()) :: :gen_tcp.socket()
+  def open_connection(port, request) do
+    socket = send_request(port, request, nil, [])
+    {:ok, "HTTP/1.1 200" <> _rest} = :gen_tcp.recv(socket, 0, @timeout)
+    socket
+  end
+
+  @doc "Whether the server has not closed a connection."
   @spec open?(:gen_tcp.socket()) :: boolean()
   def open?(socket), do: :gen_tcp.recv(socket, 0, 0) != {:error, :closed}
 

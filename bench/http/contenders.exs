@@ -30,6 +30,14 @@ defmodule Bench.Http.Contenders do
     for {name, kind, flags} <- kinds, do: {name, serve(kind, flags)}
   end
 
+  @doc "The plug, and one that does nothing, both under Bandit; none where Bandit is not on the code path."
+  @spec plugs() :: [t()]
+  def plugs do
+    if Code.ensure_loaded?(Bandit),
+      do: [{"plug", serve("plug", "")}, {"bare plug", serve("bare_plug", "")}],
+      else: []
+  end
+
   defp serve(kind, flags) do
     [env, mix] = Enum.map(["env", "mix"], &System.find_executable/1)
     flags = "ELIXIR_ERL_OPTIONS=#{System.get_env("ELIXIR_ERL_OPTIONS")} #{flags}"

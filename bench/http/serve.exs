@@ -1,10 +1,26 @@
-# A server of the benchmark on this library: `mix run bench/http/serve.exs listener`, or `plug` for Bandit. Prints its
+# A server of the benchmark on this library: `mix run bench/http/serve.exs listener`; `plug` or `bare_plug` for Bandit. Prints its
 # port and its process id, and ends at the end of its stdin.
 
 for file <- ~w(../support/workloads request router), do: Code.require_file("#{file}.exs", __DIR__)
 
+defmodule Bench.Http.BarePlug do
+  @moduledoc "Reads a request's body and gives the answer that `echo` gives, whatever was asked: what Bandit and Plug take."
+
+  @compile {:no_warn_undefined, Plug.Conn}
+
+  alias Bench.Http.Request
+  alias McpServer.JSON
+
+  def init(_options), do: JSON.encode!(%{jsonrpc: "2.0", id: 1, result: Request.echo(:stateless).answer})
+
+  def call(conn, answer) do
+    {:ok, _body, conn} = Plug.Conn.read_body(conn)
+    conn |> Plug.Conn.put_resp_content_type("application/json") |> Plug.Conn.send_resp(200, answer)
+  end
+end
+
 defmodule Bench.Http.Serve do
-  @moduledoc "Starts one of the two servers."
+  @moduledoc "Starts one of the servers."
 
   alias Bench.Http.Router
 
@@ -13,9 +29,11 @@ defmodule Bench.Http.Serve do
     McpServer.HttpServer.port(server)
   end
 
-  def start("plug") do
+  def start("plug"), do: start_bandit({McpServer.HttpPlug, router: Router})
+  def start("bare_plug"), do: start_bandit({Bench.Http.BarePlug, []})
+
+  defp start_bandit(plug) do
     {:ok, _applications} = Application.ensure_all_started(:bandit)
-    plug = {McpServer.HttpPlug, router: Router}
     {:ok, server} = Bandit.start_link(plug: plug, ip: :loopback, port: 0, startup_log: false)
     {:ok, {_address, port}} = ThousandIsland.listener_info(server)
     port

@@ -1,0 +1,54 @@
+defmodule Bench.Http.Idle do
+  @moduledoc "Holds many idle connections or streams open on one server, and sees what memory they take."
+
+  alias Bench.Http.{Client, Server}
+
+  # What the first ones take is the server's, not theirs: buffers, code, threads.
+  @first 100
+  @at_once 32
+  # Files this program and a server have open besides.
+  @other_files 500
+
+  @doc "How many fit: each takes a file in this process and one in the server's."
+  @spec count(pos_integer()) :: non_neg_integer()
+  def count(wanted) do
+    {limit, 0} = System.cmd("sh", ["-c", "ulimit -n"])
+
+    case Integer.parse(limit) do
+      {files, _newline} -> wanted |> min(files - @other_files - @first) |> max(0)
+      :error -> wanted
+    end
+  end
+
+  @doc "KiB of memory each, once `count` of them are open; `open` opens one on a port."
+  @spec kib_each(Server.t(), pos_integer(), (:inet.port_number() -> :gen_tcp.socket())) :: float()
+  def kib_each(server, count, open) do
+    first = open(server, @first, open)
+    before = settled_kib(server)
+    sockets = open(server, count, open)
+    growth = settled_kib(server) - before
+    left = Enum.count(sockets, &Client.open?/1)
+    Enum.each(first ++ sockets, &:gen_tcp.close/1)
+    if left < count, do: raise("#{server.name} closed #{count - left} of #{count}")
+    growth / count
+  end
+
+  defp open(server, count, open) do
+    owner = self()
+
+    1..count
+    |> Task.async_stream(fn _i -> open_for(owner, server.port, open) end, max_concurrency: @at_once, timeout: 60_000)
+    |> Enum.map(fn {:ok, socket} -> socket end)
+  end
+
+  defp open_for(owner, port, open) do
+    socket = open.(port)
+    :ok = :gen_tcp.controlling_process(socket, owner)
+    socket
+  end
+
+  defp settled_kib(server) do
+    Process.sleep(2_000)
+    Server.memory_kib(server)
+  end
+end
