@@ -15,13 +15,37 @@ defmodule McpServer.Call.Reaper do
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
+  @doc "Looks after the calling process. To say so again costs next to nothing."
+  @spec watch() :: :ok
+  def watch, do: watch({self(), nil}, nil)
+
+  @doc "Looks after the calling process, and what it takes of a mount with this account."
+  @spec watch(Usage.t()) :: :ok
+  def watch(account), do: watch(key(account), account)
+
+  defp watch(key, account) do
+    if :ets.insert_new(__MODULE__, {key, account}), do: GenServer.cast(__MODULE__, {:watch, key}), else: :ok
+  end
+
+  # An account is told from others of its process by the counters of its mount.
+  defp key(%Usage{in_use: mount}), do: {self(), mount}
+
   @doc """
-  Looks after the calling process, and what it takes of a mount. To say so again costs next to nothing.
+  The account of the calling process with a mount, which is watched from the first time on.
+
+  A web server's process serves many requests, and may clear its dictionary between them.
   """
-  @spec watch(Usage.t() | nil) :: :ok
-  def watch(account \\ nil) do
-    id = {self(), account}
-    if :ets.insert_new(__MODULE__, {id}), do: GenServer.cast(__MODULE__, {:watch, id}), else: :ok
+  @spec account(Usage.t()) :: Usage.t()
+  def account(usage) do
+    case :ets.lookup(__MODULE__, key(usage)) do
+      [{_key, account}] ->
+        account
+
+      [] ->
+        account = Usage.account(usage)
+        :ok = watch(account)
+        account
+    end
   end
 
   @doc "Makes the table of those who are watched; the calling process owns it."
@@ -34,21 +58,21 @@ defmodule McpServer.Call.Reaper do
   # After a crash of this process, those that were watched are watched again.
   @impl true
   def init(nil) do
-    for {id} <- :ets.tab2list(__MODULE__), do: monitor(id)
+    for {key, _account} <- :ets.tab2list(__MODULE__), do: monitor(key)
     {:ok, nil}
   end
 
-  defp monitor({pid, _account} = id), do: :erlang.monitor(:process, pid, tag: {:gone, id})
+  defp monitor({pid, _mount} = key), do: :erlang.monitor(:process, pid, tag: {:gone, key})
 
   @impl true
-  def handle_cast({:watch, id}, state) do
-    monitor(id)
+  def handle_cast({:watch, key}, state) do
+    monitor(key)
     {:noreply, state}
   end
 
   @impl true
-  def handle_info({{:gone, id}, _ref, :process, _pid, reason}, state) do
-    killed = [id |> cleaned(reason) | others()]
+  def handle_info({{:gone, key}, _ref, :process, _pid, reason}, state) do
+    killed = [key |> cleaned(reason) | others()]
     end_calls(killed |> List.flatten() |> MapSet.new())
     {:noreply, state}
   end
@@ -57,16 +81,15 @@ defmodule McpServer.Call.Reaper do
 
   defp others do
     receive do
-      {{:gone, id}, _ref, :process, _pid, reason} -> [cleaned(id, reason) | others()]
+      {{:gone, key}, _ref, :process, _pid, reason} -> [cleaned(key, reason) | others()]
     after
       0 -> []
     end
   end
 
   # The process, where it may have left calls behind.
-  defp cleaned({pid, account} = id, reason) do
-    :ets.delete(__MODULE__, id)
-    if account, do: give_back(pid, account)
+  defp cleaned({pid, _mount} = key, reason) do
+    for {_key, %Usage{} = account} <- :ets.take(__MODULE__, key), do: give_back(pid, account)
     if reason in [:normal, :shutdown], do: [], else: [pid]
   end
 

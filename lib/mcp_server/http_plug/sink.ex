@@ -21,18 +21,8 @@ defmodule McpServer.HttpPlug.Sink do
   @held_bytes 256 * 1024
 
   @doc "The sink of a request to the mount."
-  @spec new(conn :: map(), %{:id => term(), :usage => Usage.t(), optional(atom()) => term()}) :: t()
-  def new(conn, mount), do: %__MODULE__{conn: conn, account: account(mount)}
-
-  # A process of the web server serves many requests.
-  defp account(%{id: id, usage: usage}) do
-    with nil <- Process.get({__MODULE__, id}) do
-      account = Usage.account(usage)
-      :ok = Reaper.watch(account)
-      Process.put({__MODULE__, id}, account)
-      account
-    end
-  end
+  @spec new(conn :: map(), %{:usage => Usage.t(), optional(atom()) => term()}) :: t()
+  def new(conn, %{usage: usage}), do: %__MODULE__{conn: conn, account: Reaper.account(usage)}
 
   @impl true
   def head(%{conn: conn}), do: conn |> Head.of() |> Map.put(:plug, conn)

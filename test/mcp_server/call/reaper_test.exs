@@ -3,6 +3,7 @@ defmodule McpServer.Call.ReaperTest do
   use ExUnit.Case, async: false
 
   alias McpServer.Call.Reaper
+  alias McpServer.{HttpPeer, HttpRequests}
 
   # A process of a web server serves request after request. Each of them once cost it a monitor for good.
   test "watching again adds nothing" do
@@ -25,7 +26,30 @@ defmodule McpServer.Call.ReaperTest do
     send(pid, :stop)
     assert_receive {:DOWN, ^reference, :process, ^pid, :normal}
     :sys.get_state(Reaper)
-    assert :ets.lookup(Reaper, pid) == []
+    assert :ets.lookup(Reaper, {pid, nil}) == []
+  end
+
+  # Bandit clears the dictionary of a connection's process between its requests.
+  defmodule Forgetful do
+    @moduledoc false
+    def init({test, options}), do: {test, McpServer.HttpPlug.init(options)}
+
+    def call(conn, {test, options}) do
+      for {key, _value} <- Process.get(), is_tuple(key), do: Process.delete(key)
+      send(test, {:served_by, self()})
+      McpServer.HttpPlug.call(conn, options)
+    end
+  end
+
+  test "a process of a web server is watched once, however many requests it serves" do
+    port = McpServer.Test.PlugServer.start_plug({Forgetful, {self(), [router: McpServer.HttpRouter]}})
+    peer = HttpPeer.connect(port)
+    for _ <- 1..20, do: assert(HttpPeer.request(peer, HttpRequests.modern("tools/list", %{})).status == 200)
+    assert_receive {:served_by, pid}
+    :sys.get_state(Reaper)
+    reaper = Process.whereis(Reaper)
+    assert {:monitored_by, watchers} = Process.info(pid, :monitored_by)
+    assert Enum.count(watchers, &(&1 == reaper)) == 1
   end
 
   test "the calls of a connection that is killed end with it, and those of others do not" do
