@@ -12,12 +12,12 @@ defmodule McpServer.HttpPlug.Sink do
   alias McpServer.HttpPlug.{Answer, Body, Head}
 
   @enforce_keys [:conn, :account]
-  defstruct [:conn, :account, :socket]
+  defstruct [:conn, :account, :socket, body_bytes: 0]
 
-  @typedoc "`:socket` is the web server's, and not ours to listen to."
-  @type t :: %__MODULE__{conn: map(), account: Usage.t(), socket: nil}
+  @typedoc "`:socket` is the web server's, and not ours to listen to. `:body_bytes` is how long the request's body was."
+  @type t :: %__MODULE__{conn: map(), account: Usage.t(), socket: nil, body_bytes: non_neg_integer()}
 
-  # Binaries that a process may keep while it waits for an answer.
+  # The longest body that may stay in memory while the process waits for an answer.
   @held_bytes 256 * 1024
 
   @doc "The sink of a request to the mount."
@@ -31,7 +31,7 @@ defmodule McpServer.HttpPlug.Sink do
   def read_body(%{conn: conn} = sink, max) do
     case Body.read(conn, max) do
       {:ok, body, conn} ->
-        {:ok, body, %{sink | conn: conn}}
+        {:ok, body, %{sink | conn: conn, body_bytes: byte_size(body)}}
 
       {:error, reason, conn} ->
         if reason == :consumed, do: report_consumed()
@@ -54,10 +54,8 @@ defmodule McpServer.HttpPlug.Sink do
 
   # A small body goes with the next collection; a large one would be here for as long as the call takes.
   @impl true
-  def forget(sink) do
-    {:binary, binaries} = Process.info(self(), :binary)
-    held = Enum.reduce(binaries, 0, fn {_id, bytes, _references}, held -> held + bytes end)
-    if held > @held_bytes, do: :erlang.garbage_collect()
+  def forget(%{body_bytes: bytes} = sink) do
+    if bytes > @held_bytes, do: :erlang.garbage_collect()
     sink
   end
 
