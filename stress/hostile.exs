@@ -106,7 +106,9 @@ defmodule Stress.Hostile do
       Enum.map_join([before, peak, now], "/", &to_string(&1.processes))
     ])
 
-    for {error, count} <- disturbed.errors |> Enum.frequencies() |> Enum.take(3),
+    errors = for error <- undisturbed.errors, do: "before: " <> error
+
+    for {error, count} <- (errors ++ disturbed.errors) |> Enum.frequencies() |> Enum.take(3),
         do: IO.puts("      #{count} x #{error}")
   end
 
