@@ -21,6 +21,7 @@ defmodule McpServer.Connection do
   # Milliseconds.
   @rest_after 2_000
   @lost_after 1_000
+  @again_after 1
 
   @type option ::
           {:router, module()}
@@ -90,16 +91,16 @@ defmodule McpServer.Connection do
 
   def handle_info({:mcp_ended, pid, result}, state), do: settle(Calls.done(state, pid, result))
 
-  def handle_info({:mcp_notify, tag, pid, gate, message}, state),
-    do: go_on(Notices.notify(Calls.adopt_process(state, pid), tag, pid, gate, message))
+  def handle_info({:mcp_notify, tag, pid, gate, message} = said, state),
+    do: hear(state, pid, said, &Notices.notify(&1, tag, pid, gate, message))
 
-  def handle_info({:mcp_pause, tag, pid, retry_ms}, state),
-    do: go_on(Notices.pause(Calls.adopt_process(state, pid), tag, pid, retry_ms))
+  def handle_info({:mcp_pause, tag, pid, retry_ms} = said, state),
+    do: hear(state, pid, said, &Notices.pause(&1, tag, pid, retry_ms))
 
-  def handle_info({:mcp_ask, tag, pid, requests}, state),
-    do: go_on(Input.ask(Calls.adopt_process(state, pid), tag, pid, requests))
+  def handle_info({:mcp_ask, tag, pid, requests} = said, state),
+    do: hear(state, pid, said, &Input.ask(&1, tag, pid, requests))
 
-  def handle_info({:mcp_hand_over, id}, state), do: settle(Calls.adopt(state, id))
+  def handle_info({:mcp_hand_over, id}, state), do: settle(Calls.hand_over(state, id))
   def handle_info({:mcp_change, change}, state), do: go_on(Streams.changed(state, change))
   # It ended before it was adopted. Who held it passes its result on, unless that process has ended too.
   def handle_info({:mcp_adopted_down, _monitor, :process, pid, :noproc}, state) do
@@ -154,6 +155,18 @@ defmodule McpServer.Connection do
 
   @impl true
   def handle_cast(_message, state), do: go_on(state)
+
+  # A call may speak before the process that has started it could note which call it is.
+  defp hear(state, pid, said, fun) do
+    case Calls.adopt_process(state, pid) do
+      :unknown_yet ->
+        Process.send_after(self(), said, @again_after)
+        go_on(state)
+
+      state ->
+        go_on(fun.(state))
+    end
+  end
 
   defp event({:lines, lines}, state), do: Inbox.receive(state, lines)
   defp event(:too_long, state), do: Inbox.refuse_line(state)

@@ -72,8 +72,11 @@ defmodule McpServer.Call.Reaper do
 
   @impl true
   def handle_info({{:gone, key}, _ref, :process, _pid, reason}, state) do
-    killed = [key |> cleaned(reason) | others()]
-    end_calls(killed |> List.flatten() |> MapSet.new())
+    ended = [cleaned(key, reason) | others()]
+    holders = for {pid, :holder} <- ended, into: MapSet.new(), do: pid
+    # One look at all requests, and one at all processes, for however many have ended.
+    if MapSet.size(holders) > 0, do: InFlight.holders_down(holders)
+    end_calls(for {pid, left} <- ended, left != :nothing, into: MapSet.new(), do: pid)
     {:noreply, state}
   end
 
@@ -87,16 +90,28 @@ defmodule McpServer.Call.Reaper do
     end
   end
 
-  # The process, where it may have left calls behind.
+  # The process, and what it may have left behind: a request of a session, or calls. A web server may shut the process of
+  # a request down when its client goes.
   defp cleaned({pid, _mount} = key, reason) do
-    for {_key, %Usage{} = account} <- :ets.take(__MODULE__, key), do: give_back(pid, account)
-    if reason in [:normal, :shutdown], do: [], else: [pid]
+    taken = for {_key, %Usage{} = account} <- :ets.take(__MODULE__, key), do: give_back(account)
+
+    cond do
+      :exchange in taken -> {pid, :holder}
+      :call in taken or reason not in [:normal, :shutdown] -> {pid, :calls}
+      true -> {pid, :nothing}
+    end
   end
 
-  # Who ended with a request of a session leaves its call to the session.
-  defp give_back(pid, account) do
-    if Usage.taken(account, :exchanges) > 0, do: InFlight.holder_down(pid)
+  defp give_back(account) do
+    taken =
+      cond do
+        Usage.taken(account, :exchanges) > 0 -> :exchange
+        Usage.taken(account, :calls) > 0 -> :call
+        true -> :nothing
+      end
+
     Usage.close(account)
+    taken
   end
 
   defp end_calls(killed) do

@@ -168,11 +168,28 @@ defmodule McpServer.Connection.Calls do
     arm(%{state | calls: Map.put(state.calls, pid, call)}, call.deadline)
   end
 
-  @doc "Takes over the call that is the process, which has something to say."
-  @spec adopt_process(State.t(), pid()) :: State.t()
+  @doc "The same for who held the request; one that was killed may have left nothing to take over."
+  @spec hand_over(State.t(), Session.key()) :: State.t()
+  def hand_over(state, key) do
+    state = adopt(state, key)
+    unless Session.in_flight?(state.session, key), do: InFlight.clean_up(state.in_flight, self(), key)
+    state
+  end
+
+  @doc "Takes over the call that is the process, which has something to say; `:unknown_yet` where one is being started."
+  @spec adopt_process(State.t(), pid()) :: State.t() | :unknown_yet
   def adopt_process(%{in_flight: nil} = state, _pid), do: state
   def adopt_process(%{calls: calls} = state, pid) when is_map_key(calls, pid), do: state
-  def adopt_process(state, pid), do: Enum.reduce(InFlight.ids(self(), pid), state, &adopt(&2, &1))
+
+  def adopt_process(state, pid) do
+    # Asked first: between the two the call may come to be known.
+    starting? = InFlight.starting?(self())
+
+    case InFlight.ids(self(), pid) do
+      [] -> if starting? and Process.alive?(pid), do: :unknown_yet, else: state
+      ids -> Enum.reduce(ids, state, &adopt(&2, &1))
+    end
+  end
 
   @doc "Takes over every call: the connection is about to end."
   @spec adopt_all(State.t()) :: State.t()

@@ -75,7 +75,14 @@ defmodule McpServer.Connection.InFlight do
 
   @doc "Whether the holder of a request ends its call, because the session has not adopted it."
   @spec end?(session :: pid(), Request.id()) :: boolean()
-  def end?(session, id), do: first?({session, id})
+  def end?(session, id) do
+    key = {session, id}
+    # The id may be free again, and in use for another request.
+    :ets.lookup_element(@table, key, 3) == self() and first?(key)
+  rescue
+    # The row went with the session, or with its call.
+    ArgumentError -> false
+  end
 
   @doc "Takes a call over from the holder of its request, unless that has ended it."
   @spec adopt(session :: pid(), Request.id()) :: {:ok, holder :: pid(), call :: pid(), entry()} | :none
@@ -102,6 +109,19 @@ defmodule McpServer.Connection.InFlight do
     :atomics.sub(in_flight.counters, @taken, 1)
   end
 
+  @doc "Gives id and place back for a holder that has ended, where the session has not adopted its call."
+  @spec clean_up(t() | nil, session :: pid(), Request.id()) :: :ok
+  def clean_up(nil, _session, _id), do: :ok
+
+  def clean_up(in_flight, session, id) do
+    case :ets.lookup(@table, {session, id}) do
+      [{_key, _turns, holder, _call, _entry}] -> unless Process.alive?(holder), do: release(in_flight, session, id)
+      [] -> :ok
+    end
+
+    :ok
+  end
+
   @doc "A call that waits for the client takes no place."
   @spec wait(t() | nil) :: :ok
   def wait(nil), do: :ok
@@ -124,6 +144,11 @@ defmodule McpServer.Connection.InFlight do
   @doc "The ids of the requests whose call is the process: one or none."
   @spec ids(session :: pid(), call :: pid()) :: [Request.id()]
   def ids(session, call), do: :ets.select(@table, [{{{session, :"$1"}, :_, :_, call, :_}, [], [:"$1"]}])
+
+  @doc "Whether a holder is about to start a call of the session, or has done so and not said which it is."
+  @spec starting?(session :: pid()) :: boolean()
+  def starting?(session),
+    do: :ets.select(@table, [{{{session, :_}, 0, :_, nil, :_}, [], [true]}], 1) != :"$end_of_table"
 
   @doc "From now on the session is asked about each request: it is about to end."
   @spec close(t()) :: :ok
@@ -162,11 +187,11 @@ defmodule McpServer.Connection.InFlight do
     :ok
   end
 
-  @doc "A process has ended while it held a request: the session adopts its call."
-  @spec holder_down(pid()) :: :ok
-  def holder_down(holder) do
-    rows = :ets.select(@table, [{{{:"$1", :"$2"}, :_, holder, :_, :_}, [], [{{:"$1", :"$2"}}]}])
-    for {session, id} <- rows, do: send(session, {:mcp_hand_over, id})
+  @doc "Processes have ended while they held a request: its session adopts the call."
+  @spec holders_down(MapSet.t(pid())) :: :ok
+  def holders_down(holders) do
+    rows = :ets.select(@table, [{{{:"$1", :"$2"}, :_, :"$3", :_, :_}, [], [{{:"$1", :"$2", :"$3"}}]}])
+    for {session, id, holder} <- rows, MapSet.member?(holders, holder), do: send(session, {:mcp_hand_over, id})
     :ok
   end
 

@@ -1,0 +1,101 @@
+defmodule McpServer.HttpSlowHolderTest do
+  # What happens while the process that holds a request is between two steps: handlers of telemetry run there.
+  # A stand-in for the package is loaded while these tests run, so nothing else may.
+  use McpServer.HttpCase, async: false
+
+  alias McpServer.Connection.InFlight
+  alias McpServer.Http.Sessions
+
+  @moduletag :capture_log
+
+  defp linger(event, ms) do
+    :persistent_term.put(__MODULE__, {event, ms})
+    :ets.new(:telemetry_handler_table, [:named_table])
+
+    {:module, :telemetry, _binary, _result} =
+      Module.create(
+        :telemetry,
+        quote do
+          def execute(event, _measurements, _metadata) do
+            with {^event, ms} <- :persistent_term.get(unquote(__MODULE__)), do: Process.sleep(ms)
+            :ok
+          end
+        end,
+        Macro.Env.location(__ENV__)
+      )
+
+    on_exit(fn ->
+      :code.delete(:telemetry)
+      :code.purge(:telemetry)
+      :persistent_term.erase(__MODULE__)
+    end)
+  end
+
+  defp requests(session) do
+    process = :ets.lookup_element(Sessions, session.id, 2)
+    :ets.match(InFlight, {{process, :_}, :_, :"$1", :_, :_})
+  end
+
+  defp echo(session, id), do: HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: id))
+
+  both "a call is heard that asks before its holder has noted it", %{server: server} do
+    session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
+    linger([:mcp_server, :request, :start], 200)
+    {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask"))
+    assert %{"method" => "elicitation/create"} = HttpClient.message(peer)
+  end
+
+  for {event, how} <- [start: :kill, start: :shutdown, stop: :kill, stop: :shutdown] do
+    test "id and place are given back when the holder ends (#{how}) at the call's #{event}" do
+      server = HttpServers.start(:listener)
+      session = HttpSession.open(server)
+      linger([:mcp_server, :request, unquote(event)], 60_000)
+      HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 1))
+      {call, _conn} = HttpScript.performing()
+      if unquote(event) == :stop, do: HttpScript.tell(call, {:answer, "done"})
+      if unquote(event) == :stop, do: HttpScript.gone(call)
+      [[holder]] = eventually(fn -> match?([[_holder]], requests(session)) and requests(session) end)
+      # What ends with the server is not of interest here.
+      Process.sleep(50)
+      unlink(server, holder)
+      Process.exit(holder, unquote(how))
+      HttpScript.gone(call)
+      eventually(fn -> requests(session) == [] end)
+      :persistent_term.put(__MODULE__, :none)
+      assert echo(session, 1) == 200
+    end
+  end
+
+  defp unlink(server, holder), do: :sys.replace_state(server.pid, fn state -> Process.unlink(holder) && state end)
+
+  # Some web servers do so when the client goes.
+  test "a call ends whose plug is shut down" do
+    server = HttpServers.start(:plug)
+    HttpClient.start(server, modern_call("perform", HttpScript.arguments()))
+    {call, _conn} = HttpScript.performing()
+    {:parent, holder} = Process.info(call, :parent)
+    Process.exit(holder, :shutdown)
+    HttpScript.gone(call)
+  end
+
+  # The client cancels a call that has just ended, and uses its id again.
+  test "a holder that comes late takes no other request for its own" do
+    server = HttpServers.start(:listener)
+    session = HttpSession.open(server)
+    first = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(1), id: 7))
+    {call, _conn} = HttpScript.performing(1)
+    [[holder]] = eventually(fn -> match?([[_holder]], requests(session)) and requests(session) end)
+    :erlang.suspend_process(holder)
+    HttpScript.tell(call, {:answer, "first"})
+    HttpScript.gone(call)
+    cancel = legacy("notifications/cancelled", %{"requestId" => 7}, id: nil)
+    assert HttpSession.status(session, cancel) == 202
+    second = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(2), id: 7))
+    {call, _conn} = HttpScript.performing(2)
+    :erlang.resume_process(holder)
+    assert HttpClient.messages(first, HttpPeer.response(first)) == []
+    HttpScript.tell(call, {:answer, "second"})
+    assert [%{"id" => 7} = answer] = HttpClient.messages(second, HttpPeer.response(second))
+    assert HttpClient.text(answer) == "second"
+  end
+end
