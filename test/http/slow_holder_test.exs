@@ -98,4 +98,32 @@ defmodule McpServer.HttpSlowHolderTest do
     assert [%{"id" => 7} = answer] = HttpClient.messages(second, HttpPeer.response(second))
     assert HttpClient.text(answer) == "second"
   end
+
+  # A hook runs between the two.
+  for kind <- [:listener, :plug] do
+    test "#{kind}: no call starts in a session that was killed after it was found" do
+      test = self()
+      slow = :atomics.new(1, [])
+
+      wait = fn _request ->
+        if :atomics.get(slow, 1) == 1 do
+          send(test, {:found, self()})
+          receive do: (:go_on -> :ok)
+        end
+
+        %McpServer.Conn{}
+      end
+
+      session = HttpSession.open(HttpServers.start(unquote(kind), init: wait))
+      :atomics.put(slow, 1, 1)
+      peer = HttpSession.start(session, legacy_call("echo", %{"text" => "x"}))
+      assert_receive {:found, hook}, 10_000
+      Process.exit(:ets.lookup_element(Sessions, session.id, 2), :kill)
+      eventually(fn -> :ets.lookup(Sessions, session.id) == [] end)
+      # It is gone from the table before its requests are told.
+      _told = :sys.get_state(Sessions)
+      send(hook, :go_on)
+      assert HttpPeer.response(peer).status == 404
+    end
+  end
 end

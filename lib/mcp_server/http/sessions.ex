@@ -227,14 +227,16 @@ defmodule McpServer.Http.Sessions do
   end
 
   def handle_info({:DOWN, _ref, :process, pid, _reason}, state) do
-    InFlight.session_down(pid)
-
     case Map.pop(state.sessions, pid) do
       {nil, _sessions} ->
         {:noreply, state}
 
       {{id, counted, paid}, sessions} ->
-        :ets.delete(@table, id)
+        # Who has found it already must not start a call that nobody would end: a killed session has not said so itself.
+        for {_id, _pid, facts, _place, _principal, _mount, _paid} <- :ets.take(@table, id),
+            do: InFlight.close(facts.in_flight)
+
+        InFlight.session_down(pid)
         # What a session had stored when it was killed is no longer there.
         ReplayRoom.give_back(stored(), paid)
         {:noreply, release(%{state | sessions: sessions}, counted)}
