@@ -116,7 +116,7 @@ defmodule McpServer.Connection do
   def handle_info(:timeout, state), do: quiet(state)
   # What still runs is told why it gets no better answer.
   def handle_info(:mcp_shut_down, state), do: {:stop, :shutdown, state}
-  def handle_info(:mcp_grace_over, state), do: settle(Calls.stop_all(%{state | backlog: []}))
+  def handle_info(:mcp_grace_over, state), do: {:stop, :normal, Calls.stop_all(%{state | backlog: []})}
   def handle_info({:mcp_down, _monitor, :process, pid, reason}, state), do: settle(Calls.down(state, pid, reason))
 
   def handle_info(message, %{channel: {module, channel}} = state) do

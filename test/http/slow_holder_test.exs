@@ -99,6 +99,33 @@ defmodule McpServer.HttpSlowHolderTest do
     assert HttpClient.text(answer) == "second"
   end
 
+  test "a session that is about to end does so when the last of its calls is answered" do
+    session = HttpSession.open(HttpServers.start(:listener))
+    process = :ets.lookup_element(Sessions, session.id, 2)
+    linger([:mcp_server, :request, :stop], 300)
+    peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments()))
+    {call, _conn} = HttpScript.performing()
+    HttpScript.tell(call, {:answer, "done"})
+    HttpScript.gone(call)
+    Process.sleep(50)
+    send(process, :mcp_http_drain)
+    monitor = Process.monitor(process)
+    assert HttpPeer.response(peer).status == 200
+    # Its grace is longer.
+    assert_receive {:DOWN, ^monitor, :process, ^process, _reason}, 3_000
+  end
+
+  # The grace of a listener ends behind the server.
+  test "a session whose grace is over ends with the calls that still run" do
+    session = HttpSession.open(HttpServers.start(:plug, grace: 50))
+    process = :ets.lookup_element(Sessions, session.id, 2)
+    HttpSession.start(session, legacy_call("perform", HttpScript.arguments()))
+    {call, _conn} = HttpScript.performing()
+    send(process, :mcp_http_drain)
+    HttpScript.gone(process)
+    HttpScript.gone(call)
+  end
+
   # A hook runs between the two.
   for kind <- [:listener, :plug] do
     test "#{kind}: no call starts in a session that was killed after it was found" do

@@ -220,6 +220,8 @@ defmodule McpServer.Http.SessionCall do
   # The id is free before the client can have the answer.
   defp respond(call, standing, reply) do
     InFlight.release(call.in_flight, call.session, call.request.id)
+    # A session that is about to end waits for the last of its calls.
+    if InFlight.closed?(call.in_flight), do: hand_over(call)
     {status, headers} = Mount.standing(call.mount, standing)
     Sink.reply(call.sink, status, headers, reply)
   end
