@@ -97,8 +97,11 @@ defmodule McpServer.Call.Reaper do
 
     cond do
       :exchange in taken -> {pid, :holder}
-      :call in taken or reason not in [:normal, :shutdown] -> {pid, :calls}
-      true -> {pid, :nothing}
+      :call in taken -> {pid, :calls}
+      reason in [:normal, :shutdown] -> {pid, :nothing}
+      # It ended before it was watched, and had nothing that could be left behind.
+      reason == :noproc and taken != [] -> {pid, :nothing}
+      true -> {pid, :calls}
     end
   end
 
@@ -106,7 +109,7 @@ defmodule McpServer.Call.Reaper do
     taken =
       cond do
         Usage.taken(account, :exchanges) > 0 -> :exchange
-        Usage.taken(account, :calls) > 0 -> :call
+        Usage.taken(account, :calls) + Usage.taken(account, :hooks) > 0 -> :call
         true -> :nothing
       end
 
