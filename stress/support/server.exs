@@ -138,13 +138,13 @@ defmodule Stress.Server do
   end
 
   @doc """
-  Waits until the VM takes as much as before, for five seconds at most: what it takes then, and the names of the
-  figures that are higher.
+  Waits until the VM takes as much as before, for so many milliseconds at most: what it takes then, and the names of
+  the figures that are higher.
   """
-  @spec settled(t(), figures()) :: {figures(), [String.t()]}
-  def settled(server, before), do: settled(server, before, div(@settling_ms, @look_ms))
+  @spec settled(t(), figures(), pos_integer()) :: {figures(), [String.t()]}
+  def settled(server, before, patience \\ @settling_ms), do: look(server, before, div(patience, @look_ms))
 
-  defp settled(server, before, left) do
+  defp look(server, before, left) do
     now = figures(server)
 
     case for {name, then} <- before, now[name] > most(name, then), do: "#{name} #{then} -> #{now[name]}" do
@@ -153,7 +153,7 @@ defmodule Stress.Server do
 
       _yet ->
         Process.sleep(@look_ms)
-        settled(server, before, left - 1)
+        look(server, before, left - 1)
     end
   end
 
