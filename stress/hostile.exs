@@ -4,7 +4,8 @@ defmodule Stress.Hostile do
 
   A server runs in a VM of its own, the attackers in another, and the clients that behave in this one. The clients must
   see no error. Five seconds after the last attacker has left (half a minute in the short form), memory, processes,
-  ports, atoms and open requests must be where they were. In the long form the clients' p99 must stay within five times that of a quiet server.
+  ports, atoms and open requests must be where they were. In the long form the clients' p99 must stay within five times
+  that of a quiet server.
   """
 
   for file <- ~w(wire attackers others attacks/bodies attacks/hoards attacks/places attacks/sockets) do
