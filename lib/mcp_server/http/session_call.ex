@@ -15,9 +15,9 @@ defmodule McpServer.Http.SessionCall do
   # a session's process reaches the holder through `McpServer.Http.Sessions`.
 
   alias McpServer.{Call, Conn, Request}
-  alias McpServer.Connection.{Calls, InFlight, Report}
-  alias McpServer.Dispatch.{Answer, Failure, Handler}
-  alias McpServer.Http.{Exchange, Mount, Sessions, Sink, StatelessCall, Usage}
+  alias McpServer.Connection.{Calls, InFlight}
+  alias McpServer.Dispatch.{Failure, Handler}
+  alias McpServer.Http.{Exchange, HeldCall, Mount, Sessions, Sink, StatelessCall, Usage}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:mount, :sink, :origin, :session, :in_flight, :request]
@@ -69,8 +69,8 @@ defmodule McpServer.Http.SessionCall do
 
     case InFlight.claim(in_flight, pid, request.id) do
       :ok -> claimed(mount, request, origin, session, sink)
-      :duplicate -> refuse(mount, sink, 400, Calls.duplicate(request))
-      :full -> refuse(mount, sink, 429, Calls.busy(request))
+      :duplicate -> HeldCall.reply(mount, sink, {:status, 400}, Calls.duplicate(request))
+      :full -> HeldCall.reply(mount, sink, {:status, 429}, Calls.busy(request))
     end
   end
 
@@ -85,11 +85,6 @@ defmodule McpServer.Http.SessionCall do
       Usage.give(sink.account, :exchanges, 1)
       sink
     end
-  end
-
-  defp refuse(mount, sink, status, error) do
-    {status, headers} = Mount.standing(mount, {:status, status})
-    Sink.reply(sink, status, headers, error)
   end
 
   defp run(mount, request, origin, {id, session, %{in_flight: in_flight} = facts}, sink) do
@@ -115,7 +110,7 @@ defmodule McpServer.Http.SessionCall do
       stream_at: if(origin.events?, do: now + mount.stream_after, else: :infinity)
     }
 
-    Report.started(source(call), call, request.repairs, since)
+    HeldCall.started(call, request.repairs, since)
     call |> enter(now) |> await()
   end
 
@@ -130,10 +125,6 @@ defmodule McpServer.Http.SessionCall do
     InFlight.put(session, call.request.id, call.pid, Map.merge(entry, %{since: now, events?: call.origin.events?}))
     if InFlight.closed?(call.in_flight), do: hand_over(call), else: call
   end
-
-  # What events say of where a call came in.
-  defp source(%{mount: mount, origin: origin}),
-    do: %{router: mount.router, catalog: origin.catalog, transport: :http, revision: nil}
 
   defp await(%{session: session} = call) do
     case Sink.next(call.sink, min(call.deadline, call.stream_at)) do
@@ -175,7 +166,7 @@ defmodule McpServer.Http.SessionCall do
 
   defp due(%{deadline: deadline} = call, now) when now >= deadline do
     if first?(call) do
-      stop(call)
+      HeldCall.stop(call)
       fail(call, Failure.timeout(call.timeout))
     else
       await(%{call | deadline: :infinity})
@@ -197,37 +188,24 @@ defmodule McpServer.Http.SessionCall do
 
   # Nobody is there whose call it could be.
   defp abandon(call) do
-    stop(call)
-    Report.ended(source(call), call, :cancelled)
+    HeldCall.stop(call)
+    HeldCall.ended(call, :cancelled)
     {status, headers, body} = HTTP.answer(:session_not_found)
     Sink.reply(call.sink, status, headers, body)
   end
 
   defp answer(call, outcome, reply) do
-    Report.ended(source(call), call, outcome)
-    respond(call, standing(outcome), reply)
+    HeldCall.ended(call, outcome)
+    respond(call, HeldCall.standing(outcome), reply)
   end
 
-  defp standing({:refused, standing}), do: standing
-  defp standing(_outcome), do: :ok
-
-  defp fail(call, failure) do
-    Report.log(source(call), call, failure)
-    Report.ended(source(call), call, {:exception, failure.kind, failure.id})
-    respond(call, :ok, Answer.failure_reply(call.origin.catalog, call.request, failure))
-  end
+  defp fail(call, failure), do: respond(call, :ok, HeldCall.failed(call, failure))
 
   # The id is free before the client can have the answer.
   defp respond(call, standing, reply) do
     InFlight.release(call.in_flight, call.session, call.request.id)
     # A session that is about to end waits for the last of its calls.
     if InFlight.closed?(call.in_flight), do: hand_over(call)
-    {status, headers} = Mount.standing(call.mount, standing)
-    Sink.reply(call.sink, status, headers, reply)
-  end
-
-  defp stop(call) do
-    Process.exit(call.pid, :kill)
-    Process.demonitor(call.monitor, [:flush])
+    HeldCall.reply(call.mount, call.sink, standing, reply)
   end
 end

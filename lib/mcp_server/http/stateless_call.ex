@@ -7,9 +7,9 @@ defmodule McpServer.Http.StatelessCall do
   # thing to say; a notification before it, or a second without it, opens a stream of events.
 
   alias McpServer.{Call, Catalog, Conn, Protocol, Request, Share}
-  alias McpServer.Connection.Report
-  alias McpServer.Dispatch.{Answer, Failure, Handler, Subscribing}
-  alias McpServer.Http.{ListenStream, Mount, Places, Sink}
+  alias McpServer.Connection.{Calls, Report}
+  alias McpServer.Dispatch.{Failure, Handler, Subscribing}
+  alias McpServer.Http.{HeldCall, ListenStream, Mount, Places, Sink}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:mount, :sink, :origin, :request]
@@ -83,7 +83,7 @@ defmodule McpServer.Http.StatelessCall do
         go_on(answered, mount, request, origin)
 
       :full ->
-        busy(mount, request, sink)
+        HeldCall.reply(mount, sink, {:status, 503}, Calls.busy(request))
     end
   end
 
@@ -91,12 +91,6 @@ defmodule McpServer.Http.StatelessCall do
     do: ListenStream.serve(mount, %{request | arguments: filter}, origin, sink)
 
   defp go_on(sink, _mount, _request, _origin), do: sink
-
-  defp busy(mount, request, sink) do
-    error = Protocol.error(request.id, request.revision, @internal_error, "Too many requests are in progress")
-    {status, headers} = Mount.standing(mount, {:status, 503})
-    Sink.reply(sink, status, headers, error)
-  end
 
   defp run(mount, request, origin, sink) do
     %{bounds: bounds} = mount
@@ -119,13 +113,9 @@ defmodule McpServer.Http.StatelessCall do
       stream_at: if(origin.events? and request.kind != :listen, do: now + mount.stream_after, else: :infinity)
     }
 
-    Report.started(source(call), call, request.repairs, since)
+    HeldCall.started(call, request.repairs, since)
     call |> ending(Sink.ends_at(sink)) |> await()
   end
-
-  # What events say of where a call came in.
-  defp source(%{mount: mount, origin: origin}),
-    do: %{router: mount.router, catalog: origin.catalog, transport: :http, revision: nil}
 
   defp await(call) do
     case Sink.next(call.sink, min(call.deadline, call.stream_at)) do
@@ -162,14 +152,14 @@ defmodule McpServer.Http.StatelessCall do
   defp ending(call, until), do: %{call | deadline: min(call.deadline, until), ends_at: until}
 
   defp due(%{ends_at: ends_at} = call, now) when is_integer(ends_at) and now >= ends_at do
-    stop(call)
-    Report.ended(source(call), call, :cancelled)
+    HeldCall.stop(call)
+    HeldCall.ended(call, :cancelled)
     %{id: id, revision: revision} = call.request
     respond(call, {:status, 503}, Protocol.error(id, revision, @internal_error, "The server is shutting down"))
   end
 
   defp due(%{deadline: deadline} = call, now) when now >= deadline do
-    stop(call)
+    HeldCall.stop(call)
     fail(call, Failure.timeout(call.timeout))
   end
 
@@ -205,7 +195,7 @@ defmodule McpServer.Http.StatelessCall do
 
       {:discard, what} ->
         Call.reply(tag, :ok)
-        Report.discarded(source(call), what)
+        Report.discarded(HeldCall.source(call), what)
         await(call)
     end
   end
@@ -227,43 +217,29 @@ defmodule McpServer.Http.StatelessCall do
   end
 
   defp answer(call, {:listen, filter}, _reply) do
-    Report.ended(source(call), call, :ok)
+    HeldCall.ended(call, :ok)
     {:listen, filter, call.sink}
   end
 
   defp answer(call, outcome, reply) do
-    Report.ended(source(call), call, outcome)
-    respond(call, standing(outcome), reply)
+    HeldCall.ended(call, outcome)
+    respond(call, HeldCall.standing(outcome), reply)
   end
 
-  defp standing({:refused, standing}), do: standing
-  defp standing(_outcome), do: :ok
-
-  defp respond(%{phase: :waiting} = call, standing, reply) do
-    {status, headers} = Mount.standing(call.mount, standing)
-    Sink.reply(call.sink, status, headers, reply)
-  end
+  defp respond(%{phase: :waiting} = call, standing, reply),
+    do: HeldCall.reply(call.mount, call.sink, standing, reply)
 
   defp respond(call, _standing, reply) do
     {_written, sink} = Sink.chunk(call.sink, HTTP.event(nil, reply))
     Sink.finish(sink)
   end
 
-  defp fail(call, failure) do
-    Report.log(source(call), call, failure)
-    Report.ended(source(call), call, {:exception, failure.kind, failure.id})
-    respond(call, :ok, Answer.failure_reply(call.origin.catalog, call.request, failure))
-  end
+  defp fail(call, failure), do: respond(call, :ok, HeldCall.failed(call, failure))
 
   # This is how a client of this era cancels.
   defp cancel(call) do
-    stop(call)
-    Report.ended(source(call), call, :cancelled)
+    HeldCall.stop(call)
+    HeldCall.ended(call, :cancelled)
     call.sink
-  end
-
-  defp stop(call) do
-    Process.exit(call.pid, :kill)
-    Process.demonitor(call.monitor, [:flush])
   end
 end

@@ -1,0 +1,52 @@
+defmodule McpServer.Http.HeldCall do
+  @moduledoc false
+  # A call that runs for the process which holds its request, whatever the era: how it is reported, ended and refused.
+
+  alias McpServer.Connection.Report
+  alias McpServer.Dispatch
+  alias McpServer.Dispatch.{Answer, Failure}
+  alias McpServer.Http.{Mount, SessionCall, Sink, StatelessCall}
+  alias McpServer.Protocol
+
+  @type t :: StatelessCall.t() | SessionCall.t()
+
+  @doc "Reports that the call has started; its request was admitted at `since` (native time)."
+  @spec started(t(), [McpServer.Schema.Validator.repair()], since :: integer()) :: :ok
+  def started(call, repairs, since), do: Report.started(source(call), call, repairs, since)
+
+  @doc "Reports how the call has ended."
+  @spec ended(t(), Dispatch.outcome() | :cancelled) :: :ok
+  def ended(call, outcome), do: Report.ended(source(call), call, outcome)
+
+  @doc "Logs and reports a failure of the call, and gives the answer to it."
+  @spec failed(t(), Failure.t()) :: Protocol.message()
+  def failed(call, failure) do
+    Report.log(source(call), call, failure)
+    ended(call, {:exception, failure.kind, failure.id})
+    Answer.failure_reply(call.origin.catalog, call.request, failure)
+  end
+
+  @doc "What events say of where the call came in."
+  @spec source(t()) :: Report.source()
+  def source(%{mount: mount, origin: origin}),
+    do: %{router: mount.router, catalog: origin.catalog, transport: :http, revision: nil}
+
+  @doc "Kills the call's process; whatever it sent as its result is dropped."
+  @spec stop(t()) :: true
+  def stop(call) do
+    Process.exit(call.pid, :kill)
+    Process.demonitor(call.monitor, [:flush])
+  end
+
+  @doc "How the answer of a call with this outcome stands outside of its text."
+  @spec standing(Dispatch.outcome()) :: McpServer.Connection.Channel.standing()
+  def standing({:refused, standing}), do: standing
+  def standing(_outcome), do: :ok
+
+  @doc "The whole response at once."
+  @spec reply(Mount.t(), Sink.t(), McpServer.Connection.Channel.standing(), Protocol.message()) :: Sink.t()
+  def reply(mount, sink, standing, message) do
+    {status, headers} = Mount.standing(mount, standing)
+    Sink.reply(sink, status, headers, message)
+  end
+end
