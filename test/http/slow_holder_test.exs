@@ -5,31 +5,12 @@ defmodule McpServer.HttpSlowHolderTest do
 
   alias McpServer.Connection.InFlight
   alias McpServer.Http.Sessions
+  alias McpServer.TelemetryStandIn
 
   @moduletag :capture_log
 
-  defp linger(event, ms) do
-    :persistent_term.put(__MODULE__, {event, ms})
-    :ets.new(:telemetry_handler_table, [:named_table])
-
-    {:module, :telemetry, _binary, _result} =
-      Module.create(
-        :telemetry,
-        quote do
-          def execute(event, _measurements, _metadata) do
-            with {^event, ms} <- :persistent_term.get(unquote(__MODULE__)), do: Process.sleep(ms)
-            :ok
-          end
-        end,
-        Macro.Env.location(__ENV__)
-      )
-
-    on_exit(fn ->
-      :code.delete(:telemetry)
-      :code.purge(:telemetry)
-      :persistent_term.erase(__MODULE__)
-    end)
-  end
+  defp linger(event, ms),
+    do: TelemetryStandIn.load(fn said, _measurements, _metadata -> if said == event, do: Process.sleep(ms) end)
 
   defp requests(session) do
     process = :ets.lookup_element(Sessions, session.id, 2)
@@ -61,7 +42,7 @@ defmodule McpServer.HttpSlowHolderTest do
       Process.exit(holder, unquote(how))
       HttpScript.gone(call)
       eventually(fn -> requests(session) == [] end)
-      :persistent_term.put(__MODULE__, :none)
+      TelemetryStandIn.handle(fn _event, _measurements, _metadata -> :ok end)
       assert echo(session, 1) == 200
     end
   end

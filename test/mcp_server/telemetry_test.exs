@@ -6,33 +6,13 @@ defmodule McpServer.TelemetryTest do
   import ExUnit.CaptureLog
   import McpServer.Controller
 
-  alias McpServer.Telemetry
+  alias McpServer.{Telemetry, TelemetryStandIn}
 
   @call_keys [:kind, :method, :name, :revision, :router, :transport]
 
   setup do
     test = self()
-    :persistent_term.put(__MODULE__, test)
-    # What the package has when it is started.
-    :ets.new(:telemetry_handler_table, [:named_table])
-
-    {:module, :telemetry, _binary, _result} =
-      Module.create(
-        :telemetry,
-        quote do
-          def execute(event, measurements, metadata) do
-            send(:persistent_term.get(unquote(__MODULE__)), {event, measurements, metadata})
-            :ok
-          end
-        end,
-        Macro.Env.location(__ENV__)
-      )
-
-    on_exit(fn ->
-      :code.delete(:telemetry)
-      :code.purge(:telemetry)
-      :persistent_term.erase(__MODULE__)
-    end)
+    TelemetryStandIn.load(fn event, measurements, metadata -> send(test, {event, measurements, metadata}) end)
   end
 
   defp run(fun, options \\ []), do: call_tool("run", %{"secret" => "42"}, [assigns: %{run: fun}] ++ options)
