@@ -54,27 +54,17 @@ defmodule McpServer.HttpConnectionUsageTest do
       unused(server)
     end
 
-    test "ends with its client, which closes, resets, or closes one side" do
-      server = HttpServers.start(:listener)
+    for {whose, bytes} <- [{"short", 0}, {"long", 1_000_000}] do
+      test "ends with its client, which closes, resets, or closes one side; its request was #{whose}" do
+        server = HttpServers.start(:listener)
 
-      for leave <- [&HttpPeer.close/1, &HttpPeer.cut/1, &HttpPeer.half_close/1] do
-        peer = HttpClient.start(server, perform())
-        {call, _conn} = HttpScript.performing()
-        leave.(peer)
-        HttpScript.gone(call)
-        unused(server)
-      end
-    end
-
-    test "ends with its client whose request was long" do
-      server = HttpServers.start(:listener)
-
-      for leave <- [&HttpPeer.close/1, &HttpPeer.cut/1, &HttpPeer.half_close/1] do
-        peer = HttpClient.start(server, padded(perform(), 1_000_000))
-        {call, _conn} = HttpScript.performing()
-        leave.(peer)
-        HttpScript.gone(call)
-        unused(server)
+        for leave <- [&HttpPeer.close/1, &HttpPeer.cut/1, &HttpPeer.half_close/1] do
+          peer = HttpClient.start(server, padded(perform(), unquote(bytes)))
+          {call, _conn} = HttpScript.performing()
+          leave.(peer)
+          HttpScript.gone(call)
+          unused(server)
+        end
       end
     end
 
