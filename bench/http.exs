@@ -3,8 +3,8 @@ for file <- ~w(request client server contenders wrk rounds idle), do: Code.requi
 defmodule Bench.Http do
   @moduledoc """
   The library over HTTP, against servers on the official SDKs: requests a second, how long they take, processor time
-  and memory, and what an idle connection and an idle stream cost. Where Bandit is on the code path, also what the plug adds to a
-  plug that does nothing.
+  and memory, and what an idle connection and an idle stream cost. Where Bandit is on the code path, also what the plug
+  adds to a plug that does nothing.
 
   wrk runs on the same machine and takes its share of the processors. `BENCH_ROUNDS` and `BENCH_SECONDS` change how
   often and how long is measured, `BENCH_STREAMS` how many idle ones are opened.

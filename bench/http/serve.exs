@@ -1,5 +1,5 @@
-# A server of the benchmark on this library: `mix run bench/http/serve.exs listener`; `plug` or `bare_plug` for Bandit. Prints its
-# port and its process id, and ends at the end of its stdin.
+# A server of the benchmark on this library: `mix run bench/http/serve.exs listener`; `plug` or `bare_plug` for Bandit.
+# Prints its port and its process id, and ends at the end of its stdin.
 
 for file <- ~w(../support/workloads request router), do: Code.require_file("#{file}.exs", __DIR__)
 
