@@ -17,7 +17,8 @@ defmodule McpServer.HttpBoundsTest do
 
   describe "sessions" do
     for kind <- [:listener, :plug] do
-      test "#{kind}: H16: no more sessions than there may be" do
+      @tag req: "H16"
+      test "#{kind}: no more sessions than there may be" do
         limit = Sessions.count() + 20
         server = HttpServers.start(unquote(kind), max_sessions: limit)
         sessions = until_refused(server)

@@ -71,7 +71,8 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
       assert HttpClient.text(answer) == "Hello, Ada! :asked"
     end
 
-    test "#{kind}: SEC-06: a task is found from the other node, by those whose it is", %{one: one, other: other} do
+    @tag req: "SEC-06"
+    test "#{kind}: a task is found from the other node, by those whose it is", %{one: one, other: other} do
       capable = [capabilities: %{"extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}]
       call = %{"name" => "sleep", "arguments" => %{"ms" => 60_000}}
       created = HttpClient.answer(one.server, modern("tools/call", call, capable))

@@ -13,7 +13,8 @@ defmodule McpServer.HttpCrowdsTest do
   @moduletag :capture_log
   @moduletag timeout: 600_000
 
-  describe "H14: peers that never read" do
+  describe "peers that never read" do
+    @describetag req: "H14"
     test "are cut off, and what they did not read is not kept (20 streams of 1,000)" do
       server = HttpServers.start(:listener, stall_timeout: 500, keep_alive: 100)
 
@@ -49,7 +50,8 @@ defmodule McpServer.HttpCrowdsTest do
     end
   end
 
-  describe "H15: sessions that come and go" do
+  describe "sessions that come and go" do
+    @describetag req: "H15"
     test "with streams open and calls running, leave nothing (500 cycles of 10,000)" do
       server = HttpServers.start(:listener)
 
@@ -74,7 +76,8 @@ defmodule McpServer.HttpCrowdsTest do
     end
   end
 
-  describe "H16: sessions that nobody ends" do
+  describe "sessions that nobody ends" do
+    @describetag req: "H16"
     test "are bounded, small, and gone after their idle time (2,000 of 100,000)" do
       most = scaled(2_000)
       # A VM of its own: what others leave behind is none of a session's memory.
@@ -99,7 +102,8 @@ defmodule McpServer.HttpCrowdsTest do
     end
   end
 
-  describe "H17: streams" do
+  describe "streams" do
+    @describetag req: "H17"
     test "of many sessions lose nothing, and all cut at once leave nothing (500 of 10,000)" do
       server = HttpServers.start(:listener, max_sessions: scaled(1_000))
 
@@ -131,7 +135,8 @@ defmodule McpServer.HttpCrowdsTest do
     end
   end
 
-  describe "H18: one connection" do
+  describe "one connection" do
+    @describetag req: "H18"
     both "for many requests (5,000 of 1,000,000)", %{server: server} do
       peer = HttpPeer.connect(server.port)
       session = HttpSession.open(server)
@@ -181,7 +186,8 @@ defmodule McpServer.HttpCrowdsTest do
     end
   end
 
-  describe "M8: one id of many clients" do
+  describe "one id of many clients" do
+    @describetag req: "M8"
     test "each gets its own answer (200 sessions, 10,000 requests of 1,000,000)" do
       server = HttpServers.start(:listener, max_sessions: scaled(1_000))
 
@@ -201,7 +207,8 @@ defmodule McpServer.HttpCrowdsTest do
     end
   end
 
-  describe "M27: names that nobody has heard of" do
+  describe "names that nobody has heard of" do
+    @describetag req: "M27"
     both "make no atoms (2,000 requests of 1,000,000, ten names each)", %{server: server} do
       peer = HttpPeer.connect(server.port)
 
@@ -224,7 +231,8 @@ defmodule McpServer.HttpCrowdsTest do
     end
   end
 
-  describe "SEC-13: refused requests" do
+  describe "refused requests" do
+    @describetag req: "SEC-13"
     both "leave nothing (2,000)", %{server: server} do
       session = HttpSession.open(server)
       stream = HttpSession.get(session)

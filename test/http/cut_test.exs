@@ -12,7 +12,8 @@ defmodule McpServer.HttpCutTest do
   @whole ["step", "step", "step", "answer"]
   @at_once 8
 
-  test "H13: a stream, cut and resumed (session era)" do
+  @tag req: "H13"
+  test "a stream, cut and resumed (session era)" do
     server = HttpServers.start(:listener)
     length = server |> HttpSession.open() |> received(:all) |> byte_size()
     assert length > 2_000
@@ -29,7 +30,8 @@ defmodule McpServer.HttpCutTest do
     |> Enum.each(fn {cut, seen} -> assert {cut, seen} == {cut, @whole} end)
   end
 
-  test "H13: a whole answer (2026-07-28): the server is untouched" do
+  @tag req: "H13"
+  test "a whole answer (2026-07-28): the server is untouched" do
     server = HttpServers.start(:listener)
     request = modern_call("echo", %{"text" => String.duplicate("x", 2_000)})
 

@@ -30,7 +30,8 @@ defmodule McpServer.HttpFaultsTest do
   end
 
   # Here, and not where stored results are tested, because nobody else may start anything meanwhile.
-  test "S1-24: nothing is left of a listener of stored results that has stopped" do
+  @tag req: "S1-24"
+  test "nothing is left of a listener of stored results that has stopped" do
     results = DualResponses.server()
     created = DualResponses.create!(results, 5)
 
@@ -41,7 +42,8 @@ defmodule McpServer.HttpFaultsTest do
     end)
   end
 
-  describe "H5: a body" do
+  describe "a body" do
+    @describetag req: "H5"
     test "that is shorter than it was said to be is not answered as if it were whole" do
       server = HttpServers.start(:listener)
       request = modern_call("echo", %{"text" => "x"}, headers: [{"content-length", "5000"}])
@@ -87,7 +89,8 @@ defmodule McpServer.HttpFaultsTest do
     end
   end
 
-  describe "H7: peers that take their time" do
+  describe "peers that take their time" do
+    @describetag req: "H7"
     test "with the head, with the body and with reading are cut off; others are served (60 of 1,000)" do
       server = HttpServers.start(:listener, head_timeout: 500, stall_timeout: 500, keep_alive: 100)
       good = modern_call("echo", %{"text" => "x"})
@@ -126,7 +129,8 @@ defmodule McpServer.HttpFaultsTest do
     end
   end
 
-  describe "H8: a head" do
+  describe "a head" do
+    @describetag req: "H8"
     @length "content-length: 2\r\n"
 
     test "that means two things, or nothing, is refused" do
@@ -181,7 +185,8 @@ defmodule McpServer.HttpFaultsTest do
     end
   end
 
-  describe "H10: ids of no session" do
+  describe "ids of no session" do
+    @describetag req: "H10"
     both "cost nothing that stays (2,000 requests of 100,000)", %{server: server} do
       peer = HttpPeer.connect(server.port)
       ask = fn n -> legacy("ping") |> of_session("none-#{n}-#{String.duplicate("x", rem(n, 90))}") end

@@ -203,7 +203,8 @@ defmodule McpServer.HttpIdentityTest do
       assert document(server, "/.well-known/oauth-protected-resource", "POST").status == 405
     end
 
-    test "SEC-01: not to a page that has its name resolved to this machine" do
+    @tag req: "SEC-01"
+    test "not to a page that has its name resolved to this machine" do
       server = HttpServers.start(:listener, @options)
       target = "/.well-known/oauth-protected-resource"
       assert document(server, target, "GET", [{"host", "evil.example"}]).status == 403

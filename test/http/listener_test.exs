@@ -54,7 +54,8 @@ defmodule McpServer.HttpListenerTest do
       end
     end
 
-    test "SEC-01: it listens on the loopback interface only" do
+    @tag req: "SEC-01"
+    test "it listens on the loopback interface only" do
       server = HttpServers.start(:listener)
       {:ok, addresses} = :inet.getifaddrs()
 

@@ -27,7 +27,8 @@ defmodule McpServer.HttpRestTest do
   # What another client must not be able to tell apart; the date may be a second later.
   defp told(response), do: {response.status, List.keydelete(response.headers, "date", 0), response.body}
 
-  describe "Q4: NDJSON" do
+  describe "NDJSON" do
+    @describetag req: "Q4"
     rest "all rows, a line each, then the end", %{kind: kind} do
       results = server()
       http = RestServers.start(kind, results, stream_batch: 7)
@@ -138,7 +139,8 @@ defmodule McpServer.HttpRestTest do
     end
   end
 
-  describe "Q4: CSV" do
+  describe "CSV" do
+    @describetag req: "Q4"
     rest "a line of names, then the rows, without formulas", %{kind: kind} do
       results = server()
       http = RestServers.start(kind, results)
@@ -375,7 +377,8 @@ defmodule McpServer.HttpRestTest do
     end
   end
 
-  describe "R1, SEC-06, Q5: whose results they are" do
+  describe "whose results they are" do
+    @describetag req: ["R1", "SEC-06", "Q5"]
     rest "another's is answered as what is not there, on every method", %{kind: kind} do
       results = server()
       identify = fn request -> %{tenant: token(request)} end
@@ -428,7 +431,8 @@ defmodule McpServer.HttpRestTest do
     end
   end
 
-  describe "Q1: authorize" do
+  describe "authorize" do
+    @describetag req: "Q1"
     rest "is asked about each action", %{kind: kind} do
       results = server()
       test = self()
@@ -513,7 +517,8 @@ defmodule McpServer.HttpRestTest do
   def identify(_request), do: %{tenant: "acme"}
   def authorize(_request, %{tenant: "acme"}, action), do: if(action == :delete, do: {:error, :forbidden}, else: :ok)
 
-  describe "Q1: signed URLs" do
+  describe "signed URLs" do
+    @describetag req: "Q1"
     @secret String.duplicate("s", 32)
 
     defp signed(options \\ []), do: server(signed_urls: [secret: @secret] ++ options)
@@ -578,7 +583,8 @@ defmodule McpServer.HttpRestTest do
     end
   end
 
-  describe "S1-24: where it is served" do
+  describe "where it is served" do
+    @describetag req: "S1-24"
     test "the listener serves messages and results beside each other" do
       results = server()
       http = HttpServers.start(:listener, resources: {"/api/results", results})
@@ -630,7 +636,8 @@ defmodule McpServer.HttpRestTest do
       end
     end
 
-    test "Q1: auth: :required without a hook is warned of, and with one is not" do
+    @tag req: "Q1"
+    test "auth: :required without a hook is warned of, and with one is not" do
       warned = fn results, options ->
         log = capture_log(fn -> RestServers.start(:listener, results, options) end)
         log =~ "The results of #{inspect(results)} are served without authorize:"

@@ -13,7 +13,8 @@ defmodule McpServer.HttpRestartingTest do
     on_exit(fn -> Supervisor.restart_child(@supervisor, child) end)
   end
 
-  test "Y2: the plug of stored results answers 503 and when to come back" do
+  @tag req: "Y2"
+  test "the plug of stored results answers 503 and when to come back" do
     results = McpServer.DualResponses.server()
     http = RestServers.start(:plug, results)
     created = McpServer.DualResponses.create!(results, 3)

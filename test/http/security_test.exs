@@ -8,7 +8,8 @@ defmodule McpServer.HttpSecurityTest do
 
   @moduletag :capture_log
 
-  describe "SEC-09: URIs" do
+  describe "URIs" do
+    @describetag req: "SEC-09"
     both "made to be slow to match are refused, or found missing, like any other", %{server: server} do
       for text <- [",", "/", "%2C", "{", "*", "a,"], length <- [100, 8_000, 65_536] do
         uri = "http-test://rows/" <> String.duplicate(text, div(length, byte_size(text)))
@@ -38,7 +39,8 @@ defmodule McpServer.HttpSecurityTest do
     end
   end
 
-  describe "SEC-10: nothing ends the server" do
+  describe "nothing ends the server" do
+    @describetag req: "SEC-10"
     both "whatever a handler does", %{server: server} do
       session = HttpSession.open(server)
 
@@ -90,7 +92,8 @@ defmodule McpServer.HttpSecurityTest do
     defp request_bytes(server, request), do: HttpPeer.bytes(%HttpPeer{socket: nil, port: server.port}, request)
   end
 
-  describe "SEC-12: the limit of a body" do
+  describe "the limit of a body" do
+    @describetag req: "SEC-12"
     both "is the one that was set, on every route", [max_body_bytes: 1_000], %{server: server} do
       session = HttpSession.open(server)
       call = &modern_call("echo", %{"text" => String.duplicate("x", &1)})
@@ -109,7 +112,8 @@ defmodule McpServer.HttpSecurityTest do
     end
   end
 
-  describe "SEC-15: a peer that is gone" do
+  describe "a peer that is gone" do
+    @describetag req: "SEC-15"
     both "may be written to", [keep_alive: 50], %{server: server} do
       session = HttpSession.open(server)
       params = %{"name" => "perform", "arguments" => HttpScript.arguments(), "_meta" => %{"progressToken" => "p"}}

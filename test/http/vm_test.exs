@@ -75,7 +75,8 @@ defmodule McpServer.HttpVmTest do
   defp assert_sound({_n, :closed}), do: :ok
   defp assert_sound({n, other}), do: flunk("client #{n} was told #{inspect(other)}")
 
-  test "Y1: killed under load and started again: sessions are gone, and clients begin anew" do
+  @tag req: "Y1"
+  test "killed under load and started again: sessions are gone, and clients begin anew" do
     vm = HttpVm.start()
     session = HttpSession.open(vm.server)
     in_flight = HttpSession.start(session, legacy_call("sleep", %{"ms" => 30_000}))
@@ -100,7 +101,8 @@ defmodule McpServer.HttpVmTest do
   end
 
   for kind <- [:listener, :plug] do
-    test "#{kind}: Y2: whatever is killed, only its own requests fail (200 kills of 1,000)" do
+    @tag req: "Y2"
+    test "#{kind}: whatever is killed, only its own requests fail (200 kills of 1,000)" do
       vm = HttpVm.start(kind: unquote(kind))
       :rand.seed(:exsss, {1, 2, 3})
       assert serves?(vm.server)
@@ -123,7 +125,8 @@ defmodule McpServer.HttpVmTest do
     end
   end
 
-  test "Y2: a session that is killed takes no other with it" do
+  @tag req: "Y2"
+  test "a session that is killed takes no other with it" do
     vm = HttpVm.start()
     sessions = for _ <- 1..10, do: HttpSession.open(vm.server)
 
@@ -136,7 +139,8 @@ defmodule McpServer.HttpVmTest do
     for session <- sessions, do: assert(HttpSession.status(session, legacy("ping")) == 404)
   end
 
-  test "Y5: without descriptors it waits, works nothing, and is there again (256 descriptors)" do
+  @tag req: "Y5"
+  test "without descriptors it waits, works nothing, and is there again (256 descriptors)" do
     vm = HttpVm.start(fds: 256)
     peers = for _ <- 1..400, do: HttpPeer.connect(vm.server.port)
     Process.sleep(500)
@@ -149,7 +153,8 @@ defmodule McpServer.HttpVmTest do
     assert HttpClient.text(HttpSession.call(HttpSession.open(vm.server), "echo", %{"text" => "x"})) == "x"
   end
 
-  test "Y9: stopped and continued, it makes up for nothing, and its sessions are there (3 s of 60)" do
+  @tag req: "Y9"
+  test "stopped and continued, it makes up for nothing, and its sessions are there (3 s of 60)" do
     vm = HttpVm.start(serve: [keep_alive: 100, idle_timeout: 60_000])
     session = HttpSession.open(vm.server)
     stream = HttpSession.get(session)

@@ -148,7 +148,8 @@ defmodule McpServer.AppTest do
   end
 
   describe "capabilities" do
-    test "S4-40: a server with a view advertises the extension, in both eras" do
+    @tag req: "S4-40"
+    test "a server with a view advertises the extension, in both eras" do
       for router <- [Server, Pages], revision <- @eras do
         assert capabilities(router, revision)["extensions"] == %{
                  "io.modelcontextprotocol/ui" => %{"mimeTypes" => [@html]}
@@ -159,11 +160,13 @@ defmodule McpServer.AppTest do
       assert App.mime_type() == @html
     end
 
-    test "S4-40: a server without one does not" do
+    @tag req: "S4-40"
+    test "a server without one does not" do
       for revision <- @eras, do: refute(Map.has_key?(capabilities(Plain, revision), "extensions"))
     end
 
-    test "S4-40: a handler knows whether the client renders views, in both eras" do
+    @tag req: "S4-40"
+    test "a handler knows whether the client renders views, in both eras" do
       for revision <- @eras do
         call = &McpServer.Test.call_tool(Server, "forecast", %{}, revision: revision, client_capabilities: &1)
 
@@ -173,7 +176,8 @@ defmodule McpServer.AppTest do
       end
     end
 
-    test "S4-40: whatever a client says of itself is read without harm" do
+    @tag req: "S4-40"
+    test "whatever a client says of itself is read without harm" do
       for capabilities <- [
             nil,
             %{"extensions" => nil},
@@ -192,7 +196,8 @@ defmodule McpServer.AppTest do
   end
 
   describe "tools" do
-    test "S4-41, S4-42, RES-54: say who may call them and what draws them, in both eras" do
+    @tag req: ["S4-41", "S4-42", "RES-54"]
+    test "say who may call them and what draws them, in both eras" do
       for revision <- @eras do
         {:ok, tools} = McpServer.Test.list_tools(Server, revision: revision)
 
@@ -204,14 +209,16 @@ defmodule McpServer.AppTest do
       end
     end
 
-    test "S4-42: one for the view only is called like any other, also where it is not listed" do
+    @tag req: "S4-42"
+    test "one for the view only is called like any other, also where it is not listed" do
       for router <- [Server, Considerate], revision <- @eras do
         assert {:ok, %{"structuredContent" => %{"celsius" => 22}}} =
                  McpServer.Test.call_tool(router, "refresh", %{}, revision: revision)
       end
     end
 
-    test "S4-42: a client without views is told of none that the model may not call" do
+    @tag req: "S4-42"
+    test "a client without views is told of none that the model may not call" do
       for revision <- @eras do
         names = fn capabilities ->
           options = [revision: revision, client_capabilities: capabilities]
@@ -224,7 +231,8 @@ defmodule McpServer.AppTest do
       end
     end
 
-    test "S4-47: what the view draws is beside the text, never in its place" do
+    @tag req: "S4-47"
+    test "what the view draws is beside the text, never in its place" do
       for revision <- @eras do
         assert {:ok, %{"content" => [%{"type" => "text"}], "structuredContent" => %{"celsius" => 21}}} =
                  McpServer.Test.call_tool(Server, "forecast", %{}, revision: revision)
@@ -237,7 +245,8 @@ defmodule McpServer.AppTest do
   end
 
   describe "views" do
-    test "S4-40, S4-43: their media type and what they declare are listed" do
+    @tag req: ["S4-40", "S4-43"]
+    test "their media type and what they declare are listed" do
       {:ok, [forecast | _rest]} = McpServer.Test.list_resources(Server)
       assert %{"uri" => "ui://weather/forecast", "mimeType" => @html, "_meta" => %{"ui" => @declared}} = forecast
 
@@ -246,7 +255,8 @@ defmodule McpServer.AppTest do
       refute Map.has_key?(page, "_meta")
     end
 
-    test "S4-43, S4-44, S4-45: what reading one gives says the same, without the handler's help" do
+    @tag req: ["S4-43", "S4-44", "S4-45"]
+    test "what reading one gives says the same, without the handler's help" do
       for revision <- @eras do
         assert [%{"mimeType" => @html, "text" => "<!DOCTYPE html>", "_meta" => %{"ui" => @declared}}] =
                  read("ui://weather/forecast", revision)
@@ -256,14 +266,16 @@ defmodule McpServer.AppTest do
       end
     end
 
-    test "S4-43, RES-58: the domain goes out as it was written, whatever the host takes" do
+    @tag req: ["S4-43", "RES-58"]
+    test "the domain goes out as it was written, whatever the host takes" do
       {:ok, [%{"_meta" => %{"ui" => %{"domain" => domain}}} | _rest]} = McpServer.Test.list_resources(Server)
       assert domain == "weather.example"
       meta = App.UIResourceMeta.new(domain: "a904794854a047f6.claudemcpcontent.com")
       assert McpServer.JSON.encode!(meta) == ~s({"domain":"a904794854a047f6.claudemcpcontent.com"})
     end
 
-    test "S4-43: what the handler says of its own stays, and so does what is no view" do
+    @tag req: "S4-43"
+    test "what the handler says of its own stays, and so does what is no view" do
       assert [own, picture] = read("ui://weather/own", "2026-07-28")
       assert own["_meta"] == %{"ui" => %{"prefersBorder" => true}, "version" => 1}
       assert Map.keys(picture) == ["blob", "name", "uri"]
@@ -272,13 +284,15 @@ defmodule McpServer.AppTest do
       refute Map.has_key?(text, "mimeType")
     end
 
-    test "S4-43: maps of content are completed as well" do
+    @tag req: "S4-43"
+    test "maps of content are completed as well" do
       assert [strings, atoms] = read("ui://weather/maps", "2026-07-28")
       assert %{"mimeType" => @html, "_meta" => %{"ui" => %{"prefersBorder" => false}, "version" => 1}} = strings
       assert %{"mimeType" => @html, "_meta" => %{"ui" => %{"prefersBorder" => false}}} = atoms
     end
 
-    test "S4-43: the router's own function gives the same" do
+    @tag req: "S4-43"
+    test "the router's own function gives the same" do
       assert {:ok, %{contents: [content]}} = Server.read_resource(%Conn{}, "forecast", %{})
       assert %{mimeType: @html, _meta: %App.Meta{ui: %App.UIResourceMeta{prefers_border: false}}} = content
     end

@@ -61,7 +61,8 @@ defmodule McpServer.CallbacksTest do
     end
   end
 
-  describe "S4-51: every callback may return {:error, text}" do
+  describe "every callback may return {:error, text}" do
+    @describetag req: "S4-51"
     test "over the wire: a tool's is a result that the model reads, the others' are errors" do
       for revision <- ~w(2024-11-05 2025-11-25 2026-07-28) do
         assert {:ok, %{"isError" => true, "content" => [%{"type" => "text", "text" => "Not today"}]}} =
@@ -93,20 +94,24 @@ defmodule McpServer.CallbacksTest do
     end
   end
 
-  describe "S4-64: maps are taken wherever structs are" do
-    test "S4-64: from a tool" do
+  describe "maps are taken wherever structs are" do
+    @describetag req: "S4-64"
+    @tag req: "S4-64"
+    test "from a tool" do
       assert {:ok, %{"content" => [%{"type" => "text", "text" => "one"}, %{"type" => "text", "text" => "two"}]}} =
                Test.call_tool(Maps, "t")
     end
 
-    test "S4-64: from a prompt" do
+    @tag req: "S4-64"
+    test "from a prompt" do
       assert {:ok, %{"messages" => [%{"role" => "user", "content" => %{"type" => "text", "text" => "Hi"}}]}} =
                Test.get_prompt(Maps, "p")
 
       assert %Message{role: "user"} = Message.new(role: "user", content: %{"type" => "text", "text" => "Hi"})
     end
 
-    test "S4-64: from a resource, keys in either spelling" do
+    @tag req: "S4-64"
+    test "from a resource, keys in either spelling" do
       assert {:ok, %{"contents" => []}} = Test.read_resource(Maps, "plain://none")
 
       assert {:ok, %{"contents" => [%{"uri" => "plain://one", "mimeType" => "text/plain", "text" => "1"}]}} =
@@ -114,7 +119,8 @@ defmodule McpServer.CallbacksTest do
     end
   end
 
-  test "S4-83: every telemetry event is under :mcp_server" do
+  @tag req: "S4-83"
+  test "every telemetry event is under :mcp_server" do
     assert [_ | _] = McpServer.Telemetry.events()
     assert Enum.all?(McpServer.Telemetry.events(), &match?([:mcp_server | _], &1))
   end

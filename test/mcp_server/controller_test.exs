@@ -9,15 +9,18 @@ defmodule McpServer.ControllerTest do
   doctest McpServer.Controller
 
   describe "message" do
-    test "S4-24: from role, type and text" do
+    @tag req: "S4-24"
+    test "from role, type and text" do
       assert message("user", "text", "hi") == %Message{role: "user", content: %MessageContent{type: "text", text: "hi"}}
     end
 
-    test "S4-23, RES-50: the text is under text, whatever the type" do
+    @tag req: ["S4-23", "RES-50"]
+    test "the text is under text, whatever the type" do
       assert message("user", "image", "hi").content == %MessageContent{type: "image", text: "hi"}
     end
 
-    test "S4-24: from role and content" do
+    @tag req: "S4-24"
+    test "from role and content" do
       assert message(:assistant, text("hi")).content == %Content.Text{text: "hi"}
 
       assert message("user", "image", image("d", "image/png")).content == %Content.Image{
@@ -29,39 +32,45 @@ defmodule McpServer.ControllerTest do
       assert message("user", %{"type" => "text", "text" => "hi"}).content == %{"type" => "text", "text" => "hi"}
     end
 
-    test "S4-22: a role that is none" do
+    @tag req: "S4-22"
+    test "a role that is none" do
       assert_raise ArgumentError, ~r/expected :role .* got: "tool"/, fn -> message("tool", "text", "hi") end
     end
   end
 
   describe "completion" do
-    test "S4-24: with and without what is known of the rest" do
+    @tag req: "S4-24"
+    test "with and without what is known of the rest" do
       assert completion(["a"], total: 3, has_more: true) == %Completion{values: ["a"], total: 3, hasMore: true}
       assert completion(["a"], []) == %Completion{values: ["a"]}
       assert completion([]) == %Completion{values: []}
     end
 
-    test "S4-25: 100 values go out, of 101 the first 100" do
+    @tag req: "S4-25"
+    test "100 values go out, of 101 the first 100" do
       values = Enum.map(1..101, &to_string/1)
       assert completion(Enum.take(values, 100)) == %Completion{values: Enum.take(values, 100)}
       assert completion(values) == %Completion{values: Enum.take(values, 100), total: 101, hasMore: true}
       assert completion(values, total: 500).total == 500
     end
 
-    test "S4-24: an option that does not exist" do
+    @tag req: "S4-24"
+    test "an option that does not exist" do
       assert_raise ArgumentError, ~r/has no field more/, fn -> completion([], more: true) end
     end
   end
 
   describe "content" do
-    test "S4-24: text, and bytes as base64" do
+    @tag req: "S4-24"
+    test "text, and bytes as base64" do
       assert content("n", "a:b", mimeType: "text/plain", text: "t", title: "T") ==
                %Resource.Content{name: "n", uri: "a:b", mimeType: "text/plain", text: "t", title: "T"}
 
       assert content("n", "a:b", mime_type: "image/png", blob: <<255>>).blob == "/w=="
     end
 
-    test "S4-33: neither text nor bytes, or both" do
+    @tag req: "S4-33"
+    test "neither text nor bytes, or both" do
       assert_raise ArgumentError, ~r/needs :text or :blob/, fn -> content("n", "a:b", []) end
       assert_raise ArgumentError, ~r/:text and :blob/, fn -> content("n", "a:b", text: "", blob: "") end
     end

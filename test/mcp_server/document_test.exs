@@ -7,7 +7,8 @@ defmodule McpServer.DocumentTest do
   # The document encodes with Jason, which need not be there.
   alias McpServer.JSON, as: Jason
 
-  test "S4-90: 9.1, creating a tool definition" do
+  @tag req: "S4-90"
+  test "9.1, creating a tool definition" do
     tool = %McpServer.Tool{
       name: "echo",
       description: "Echoes back the input",
@@ -33,7 +34,8 @@ defmodule McpServer.DocumentTest do
     assert_encodes(tool, "derived-s4-9.1-tool.json")
   end
 
-  test "S4-90: 9.2, creating prompt messages" do
+  @tag req: "S4-90"
+  test "9.2, creating prompt messages" do
     messages = [
       %McpServer.Prompt.Message{
         role: "system",
@@ -54,7 +56,8 @@ defmodule McpServer.DocumentTest do
     assert_encodes(messages, "derived-s4-9.2-messages.json")
   end
 
-  test "S4-90: 9.3, creating resource content" do
+  @tag req: "S4-90"
+  test "9.3, creating resource content" do
     content = %McpServer.Resource.Content{
       name: "config.json",
       uri: "file:///app/config.json",
@@ -70,7 +73,8 @@ defmodule McpServer.DocumentTest do
     assert_encodes(read_result, "derived-s4-9.3-read-result.json")
   end
 
-  test "S4-90: 1.4, extended response with structured content" do
+  @tag req: "S4-90"
+  test "1.4, extended response with structured content" do
     assert {:ok, result} =
              {:ok,
               McpServer.Tool.CallResult.new(

@@ -19,7 +19,8 @@ defmodule McpServer.DualResponseTest do
   end
 
   describe "create_response" do
-    test "S1-15: needs name, execute, count and columns" do
+    @tag req: "S1-15"
+    test "needs name, execute, count and columns" do
       name = server()
 
       for option <- [:name, :execute, :count, :columns] do
@@ -29,7 +30,8 @@ defmodule McpServer.DualResponseTest do
       end
     end
 
-    test "S1-15: refuses what is no option, and values that are none" do
+    @tag req: "S1-15"
+    test "refuses what is no option, and values that are none" do
       name = server()
 
       for {option, value} <- [
@@ -58,7 +60,8 @@ defmodule McpServer.DualResponseTest do
       end
     end
 
-    test "S1-12, S1-15: the server's defaults, and what takes their place" do
+    @tag req: ["S1-12", "S1-15"]
+    test "the server's defaults, and what takes their place" do
       name = server()
       {:ok, default} = DualResponse.lookup(name, create!(name, 40).resource_id)
       assert DateTime.diff(default.expires_at, default.created_at) == 900
@@ -72,7 +75,8 @@ defmodule McpServer.DualResponseTest do
       assert other.metadata == %{q: 1}
     end
 
-    test "S1-13, S1-16, RES-24: execute is called for the sample with offset 0, the sample's size and no sort" do
+    @tag req: ["S1-13", "S1-16", "RES-24"]
+    test "execute is called for the sample with offset 0, the sample's size and no sort" do
       test = self()
       execute = fn options -> send(test, options) && [] end
       create!(server(), 3, execute: execute)
@@ -80,7 +84,8 @@ defmodule McpServer.DualResponseTest do
       assert_received %{offset: 0, limit: 15, sort: nil, tie_break: nil, context: ^context}
     end
 
-    test "S1-16: execute and count may be references, called with the options last" do
+    @tag req: "S1-16"
+    test "execute and count may be references, called with the options last" do
       test = self()
       reference = {__MODULE__, :slice, [test, 847]}
       name = server()
@@ -93,12 +98,14 @@ defmodule McpServer.DualResponseTest do
     def slice(test, _total, options), do: send(test, {:slice, options}) && []
     def total(total, %{context: %{tenant: "acme"}}), do: total
 
-    test "Q5: count may take the context" do
+    @tag req: "Q5"
+    test "count may take the context" do
       response = create!(server(), 0, count: fn %{context: %{subject: "ada"}} -> 7 end, subject: "ada")
       assert response.total_count == 7
     end
 
-    test "S1-17: a count is a non-negative integer" do
+    @tag req: "S1-17"
+    test "a count is a non-negative integer" do
       name = server()
       assert create!(name, 0).total_count == 0
 
@@ -112,7 +119,8 @@ defmodule McpServer.DualResponseTest do
       assert resources(name) == 1
     end
 
-    test "S1-18: a handler that answers more rows is cut to the sample's size" do
+    @tag req: "S1-18"
+    test "a handler that answers more rows is cut to the sample's size" do
       name = server()
       response = create!(name, 100, execute: fn _options -> rows(100) end)
       assert response.sample == rows(15)
@@ -120,7 +128,8 @@ defmodule McpServer.DualResponseTest do
       assert create!(name, 3, sample_size: 0).sample == []
     end
 
-    test "S1-19: columns are kept as they are" do
+    @tag req: "S1-19"
+    test "columns are kept as they are" do
       columns = [
         %{"name" => "id", "type" => "number", "unit" => nil},
         %{name: :label, type: "string", description: "x"}
@@ -132,14 +141,16 @@ defmodule McpServer.DualResponseTest do
       assert {:ok, %{columns: ^columns}} = DualResponse.lookup(name, response.resource_id)
     end
 
-    test "S1-20: metadata is kept as it is" do
+    @tag req: "S1-20"
+    test "metadata is kept as it is" do
       metadata = %{:since => ~D[2025-01-01], "params" => %{"state" => "NJ"}}
       name = server()
       id = create!(name, 1, metadata: metadata).resource_id
       assert DualResponse.get_resource(name, id).metadata == metadata
     end
 
-    test "S1-42: the record" do
+    @tag req: "S1-42"
+    test "the record" do
       name = server()
       id = create!(name, 20).resource_id
 
@@ -158,7 +169,8 @@ defmodule McpServer.DualResponseTest do
     end
   end
 
-  describe "S1-80: what fails" do
+  describe "what fails" do
+    @describetag req: "S1-80"
     test "in execute: QUERY_EXECUTION_FAILED, a sentence without the reason, and nothing kept" do
       name = server()
 
@@ -235,7 +247,8 @@ defmodule McpServer.DualResponseTest do
       assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}
     end
 
-    test "T5: a query whose rows are too large for its process ends that process only" do
+    @tag req: "T5"
+    test "a query whose rows are too large for its process ends that process only" do
       name = server(max_heap_words: 100_000)
 
       capture_log(fn ->
@@ -265,7 +278,8 @@ defmodule McpServer.DualResponseTest do
     end
   end
 
-  describe "S1-44: a store that fails" do
+  describe "a store that fails" do
+    @describetag req: "S1-44"
     for {what, fun} <- [
           {"answers an error", quote(do: fn -> {:error, "hunter2"} end)},
           {"raises", quote(do: fn -> raise "hunter2" end)},
@@ -356,7 +370,8 @@ defmodule McpServer.DualResponseTest do
   def page(count, %{offset: offset, limit: limit}), do: Enum.slice(rows(count), offset, limit)
   def size(count, _options), do: count
 
-  describe "S1-21, S1-22, S1-23: a resource" do
+  describe "a resource" do
+    @describetag req: ["S1-21", "S1-22", "S1-23"]
     test "is found by its id" do
       name = server()
       id = create!(name, 1).resource_id
@@ -367,7 +382,8 @@ defmodule McpServer.DualResponseTest do
       assert {Error.code(error), Exception.message(error)} == {"RESOURCE_NOT_FOUND", "Resource not found or expired"}
     end
 
-    test "R1, R6: is not found by an id that is none" do
+    @tag req: ["R1", "R6"]
+    test "is not found by an id that is none" do
       name = server()
       create!(name, 1)
 
@@ -410,7 +426,8 @@ defmodule McpServer.DualResponseTest do
     end
   end
 
-  describe "S1-25: shutdown" do
+  describe "shutdown" do
+    @describetag req: "S1-25"
     test "closes the store once, and stops the timer" do
       {:ok, pid} = start_closing(cleanup_interval: 1)
       monitor = Process.monitor(pid)
@@ -458,7 +475,8 @@ defmodule McpServer.DualResponseTest do
     end
   end
 
-  test "S1-01, S1-02, RES-22: it is of use without a router, and knows neither transports nor dispatch" do
+  @tag req: ["S1-01", "S1-02", "RES-22"]
+  test "it is of use without a router, and knows neither transports nor dispatch" do
     {:ok, modules} = :application.get_key(:mcp_server, :modules)
     server_half = ~w(Access Creation Error Events Location Options Page Paging Query Resource Response Room Server
       Sorting Storage Store Store.ETS Store.ETS.Keeper Store.ETS.Order Trouble)
@@ -477,7 +495,8 @@ defmodule McpServer.DualResponseTest do
     end
   end
 
-  test "S1-82: the types are exported" do
+  @tag req: "S1-82"
+  test "the types are exported" do
     for {module, types} <- [
           {DualResponse, [:identity, :query, :server, :sort]},
           {Error, [:code, :t]},

@@ -32,7 +32,8 @@ defmodule McpServer.EnvelopeTest do
       assert_encodes(Envelope.success(), "derived-s2-success-empty.json")
     end
 
-    test "S2-30…34: s2-03-content-fidelity-example" do
+    @tag req: ["S2-30", "S2-31", "S2-32", "S2-33", "S2-34"]
+    test "s2-03-content-fidelity-example" do
       findings = [
         %{"id" => "finding-001", "title" => "Primary result", "content" => "..."},
         %{"id" => "finding-002", "title" => "Secondary result", "content" => "..."}
@@ -48,7 +49,8 @@ defmodule McpServer.EnvelopeTest do
       |> assert_encodes("s2-03-content-fidelity-example.json")
     end
 
-    test "S2-40…43: s2-04-warning-details-schema" do
+    @tag req: ["S2-40", "S2-41", "S2-42", "S2-43"]
+    test "s2-04-warning-details-schema" do
       envelope =
         Envelope.success(%{},
           warnings: ["3 findings omitted due to token limits"],
@@ -64,7 +66,8 @@ defmodule McpServer.EnvelopeTest do
       assert_encodes(%{"meta" => envelope.meta}, "s2-04-warning-details-schema.json")
     end
 
-    test "S2-40…43: s2-05-warning-details-example" do
+    @tag req: ["S2-40", "S2-41", "S2-42", "S2-43"]
+    test "s2-05-warning-details-example" do
       envelope =
         Envelope.success(%{"results" => [%{"$elided" => true}]},
           warnings: ["3 sources failed to respond", "Cache data is 2 hours old"],
@@ -89,7 +92,8 @@ defmodule McpServer.EnvelopeTest do
       assert_encodes(envelope, "s2-05-warning-details-example.json")
     end
 
-    test "S2-50, S2-56: s2-06-error-response-example" do
+    @tag req: ["S2-50", "S2-56"]
+    test "s2-06-error-response-example" do
       "Validation failed: spec_id is required"
       |> Envelope.error(
         error_code: "VALIDATION_ERROR",
@@ -101,7 +105,8 @@ defmodule McpServer.EnvelopeTest do
       |> assert_encodes("s2-06-error-response-example.json")
     end
 
-    test "S2-54: derived-s2-helper-missing-required, the request id from the call's context" do
+    @tag req: "S2-54"
+    test "derived-s2-helper-missing-required, the request id from the call's context" do
       "Validation failed: spec_id is required"
       |> Envelope.error(
         error_code: "MISSING_REQUIRED",
@@ -113,7 +118,8 @@ defmodule McpServer.EnvelopeTest do
       |> assert_encodes("derived-s2-helper-missing-required.json")
     end
 
-    test "S2-54: derived-s2-helper-not-found" do
+    @tag req: "S2-54"
+    test "derived-s2-helper-not-found" do
       "Spec 'my-spec' not found"
       |> Envelope.error(
         error_code: "SPEC_NOT_FOUND",
@@ -124,7 +130,8 @@ defmodule McpServer.EnvelopeTest do
       |> assert_encodes("derived-s2-helper-not-found.json")
     end
 
-    test "S2-54: derived-s2-helper-feature-flag" do
+    @tag req: "S2-54"
+    test "derived-s2-helper-feature-flag" do
       "Feature 'beta' is not enabled"
       |> Envelope.error(
         error_code: "FEATURE_DISABLED",
@@ -135,7 +142,8 @@ defmodule McpServer.EnvelopeTest do
       |> assert_encodes("derived-s2-helper-feature-flag.json")
     end
 
-    test "S2-54: derived-s2-helper-rate-limit" do
+    @tag req: "S2-54"
+    test "derived-s2-helper-rate-limit" do
       "Rate limit exceeded: 100 requests per minute"
       |> Envelope.error(
         error_code: "RATE_LIMIT_EXCEEDED",
@@ -163,7 +171,8 @@ defmodule McpServer.EnvelopeTest do
   end
 
   describe "the envelope" do
-    test "S2-01, S2-14: exactly four keys in this order, in snake_case, whoever writes it" do
+    @tag req: ["S2-01", "S2-14"]
+    test "exactly four keys in this order, in snake_case, whoever writes it" do
       envelope = Envelope.success(%{"hasMore" => 1, "has_more" => 2}, request_id: "r", pagination: [has_more: true])
 
       assert JSON.encode!(envelope) ==
@@ -176,13 +185,15 @@ defmodule McpServer.EnvelopeTest do
       assert refusal(Map.put(valid, "warnings", [])) == {"/warnings", "additionalProperties"}
     end
 
-    test "S2-02: success is a boolean" do
+    @tag req: "S2-02"
+    test "success is a boolean" do
       for other <- [nil, 1, "true"], do: assert({:error, [_ | _]} = Envelope.validate(%Envelope{success: other}))
       assert {:error, error} = JSON.encode(%Envelope{success: "true"})
       assert {error.kind, error.path} == {:invalid_field, ["success"]}
     end
 
-    test "S2-03: nil data is {}, and data is a map" do
+    @tag req: "S2-03"
+    test "nil data is {}, and data is a map" do
       assert Envelope.success(nil).data == %{}
       assert Envelope.success(%{a: 1}).data == %{a: 1}
 
@@ -195,7 +206,8 @@ defmodule McpServer.EnvelopeTest do
       assert refusal(%Envelope{data: ~D[2026-01-01]}) == {"/data", "type"}
     end
 
-    test "S2-04: the error is null on success, and says something on failure" do
+    @tag req: "S2-04"
+    test "the error is null on success, and says something on failure" do
       assert Envelope.success().error == nil
       assert Envelope.error("No").error == "No"
       refused(~r"/error: must be a string", fn -> Envelope.error(nil) end)
@@ -205,7 +217,8 @@ defmodule McpServer.EnvelopeTest do
       assert refusal(%Envelope{success: false}) == {"/error", "type"}
     end
 
-    test "S2-05, RES-39: the version is always there and never another" do
+    @tag req: ["S2-05", "RES-39"]
+    test "the version is always there and never another" do
       for meta <- [%{version: "response-v1"}, %{"version" => nil}, %{}] do
         assert Envelope.success(%{}, meta: meta).meta == @version
         assert Envelope.error("No", meta: meta).meta == @version
@@ -215,7 +228,8 @@ defmodule McpServer.EnvelopeTest do
       assert refusal(%Envelope{meta: %{"version" => "response-v1"}}) == {"/meta/version", "const"}
     end
 
-    test "S2-06, RES-36: what is not given is left out, and so is what is empty" do
+    @tag req: ["S2-06", "RES-36"]
+    test "what is not given is left out, and so is what is empty" do
       empty = [
         request_id: nil,
         warnings: [],
@@ -233,7 +247,8 @@ defmodule McpServer.EnvelopeTest do
       assert advice(%Envelope{meta: Map.put(@version, "warnings", [])}) == [{"/meta/warnings", "empty"}]
     end
 
-    test "S2-07: the request id: given, or the call's, or none" do
+    @tag req: "S2-07"
+    test "the request id: given, or the call's, or none" do
       conn = %Conn{request_id: 7}
       assert Envelope.success(%{}, request_id: "req_1").meta["request_id"] == "req_1"
       assert Envelope.success(%{}, conn: conn).meta["request_id"] == "7"
@@ -245,7 +260,8 @@ defmodule McpServer.EnvelopeTest do
       refused(~r"/meta/request_id: must be a string that matches", fn -> Envelope.success(%{}, request_id: "a b") end)
     end
 
-    test "S2-08: warnings are texts, and an error has none" do
+    @tag req: "S2-08"
+    test "warnings are texts, and an error has none" do
       assert Envelope.success(%{}, warnings: ["w"]).meta["warnings"] == ["w"]
 
       refused(~r/:warnings of success\/2 to be a list, each element a string/, fn ->
@@ -257,7 +273,8 @@ defmodule McpServer.EnvelopeTest do
       assert advice(envelope) == [{"/meta/warnings", "unexpected"}]
     end
 
-    test "S2-09: pagination, of keys of one's own as well" do
+    @tag req: "S2-09"
+    test "pagination, of keys of one's own as well" do
       page = %{"cursor" => nil, "has_more" => false, "total_count" => 0, "page_size" => 1, "page" => 1, "own" => nil}
       assert wire(Envelope.success(%{}, pagination: page))["meta"]["pagination"] == page
       assert wire(Envelope.success(%{}, pagination: [cursor: "abc"]))["meta"]["pagination"] == %{"cursor" => "abc"}
@@ -271,7 +288,8 @@ defmodule McpServer.EnvelopeTest do
       assert advice(large) == [{"/meta/pagination/page_size", "large_page"}]
     end
 
-    test "S2-10: rate limits" do
+    @tag req: "S2-10"
+    test "rate limits" do
       state = %{
         "limit" => 10,
         "remaining" => 0,
@@ -289,7 +307,8 @@ defmodule McpServer.EnvelopeTest do
       end
     end
 
-    test "S2-11: telemetry" do
+    @tag req: "S2-11"
+    test "telemetry" do
       telemetry = %{"duration_ms" => 1.5, "downstream_calls" => 2, "cache_hit" => true}
       assert wire(Envelope.error("No", telemetry: telemetry))["meta"]["telemetry"] == telemetry
 
@@ -298,7 +317,8 @@ defmodule McpServer.EnvelopeTest do
       end
     end
 
-    test "S2-12: what belongs into meta is noticed at the top of data" do
+    @tag req: "S2-12"
+    test "what belongs into meta is noticed at the top of data" do
       for key <- ~w(pagination warnings request_id telemetry rate_limit) do
         assert advice(Envelope.success(%{key => %{}})) == [{"/data/#{key}", "reserved_key"}]
         assert advice(Envelope.success(%{String.to_atom(key) => %{}})) == [{"/data/#{key}", "reserved_key"}]
@@ -307,7 +327,8 @@ defmodule McpServer.EnvelopeTest do
       assert advice(Envelope.success(%{"inner" => %{"warnings" => []}})) == []
     end
 
-    test "S2-13, RES-39: further meta is kept as it is; an option wins over the same key in it" do
+    @tag req: ["S2-13", "RES-39"]
+    test "further meta is kept as it is; an option wins over the same key in it" do
       meta = %{"span_id" => nil, trace_id: "t", warnings: ["meta"], telemetry: %{a: 1}}
 
       assert Envelope.success(%{}, meta: meta, warnings: ["option"]).meta == %{
@@ -319,7 +340,8 @@ defmodule McpServer.EnvelopeTest do
              }
     end
 
-    test "RES-14: keys of the user's maps are sent as they are" do
+    @tag req: "RES-14"
+    test "keys of the user's maps are sent as they are" do
       data = %{"snake_case" => %{"camelCase" => 1}, :"kebab-case" => [%{UPPER: 2}]}
 
       assert wire(Envelope.success(data))["data"] == %{
@@ -338,7 +360,8 @@ defmodule McpServer.EnvelopeTest do
   end
 
   describe "edge cases" do
-    test "S2-20: an empty but successful query keeps its empty lists and zeros" do
+    @tag req: "S2-20"
+    test "an empty but successful query keeps its empty lists and zeros" do
       assert wire(Envelope.success(%{"items" => [], "count" => 0})) == %{
                "success" => true,
                "data" => %{"items" => [], "count" => 0},
@@ -347,27 +370,31 @@ defmodule McpServer.EnvelopeTest do
              }
     end
 
-    test "S2-21: a missing resource and an invalid input are failures with structured data" do
+    @tag req: "S2-21"
+    test "a missing resource and an invalid input are failures with structured data" do
       for code <- ["NOT_FOUND", "VALIDATION_ERROR"] do
         assert %Envelope{success: false, data: %{"error_code" => ^code}, error: "No"} =
                  Envelope.error("No", error_code: code)
       end
     end
 
-    test "S2-22: partial work is a success with its state in data and a warning" do
+    @tag req: "S2-22"
+    test "partial work is a success with its state in data and a warning" do
       envelope = Envelope.success(%{"state" => "blocked"}, warnings: ["1 of 2 done"])
       assert %{"success" => true, "meta" => %{"warnings" => ["1 of 2 done"]}} = wire(envelope)
       assert advice(envelope) == []
     end
 
-    test "S2-23: several payloads, each under its name" do
+    @tag req: "S2-23"
+    test "several payloads, each under its name" do
       payloads = %{"spec" => %{"$elided" => true}, "tasks" => [%{"$elided" => true}]}
       assert_encodes(Envelope.success(payloads).data, "inline-s2-multi-payload.json")
     end
   end
 
   describe "content fidelity" do
-    test "S2-30: four levels, as atoms or texts" do
+    @tag req: "S2-30"
+    test "four levels, as atoms or texts" do
       for level <- ~w(full partial summary reference_only)a do
         assert Envelope.success(%{}, content_fidelity: level).meta["content_fidelity"] == Atom.to_string(level)
         assert Envelope.success(%{}, content_fidelity: Atom.to_string(level)).meta["content_fidelity"] == "#{level}"
@@ -378,14 +405,16 @@ defmodule McpServer.EnvelopeTest do
       end)
     end
 
-    test "S2-31: the version of the schema comes with it" do
+    @tag req: "S2-31"
+    test "the version of the schema comes with it" do
       assert Envelope.success(%{}, content_fidelity: :full).meta["content_fidelity_schema_version"] == "1.0"
       refute is_map_key(Envelope.success().meta, "content_fidelity_schema_version")
       without = %Envelope{meta: Map.put(@version, "content_fidelity", "summary")}
       assert advice(without) == [{"/meta/content_fidelity_schema_version", "missing"}]
     end
 
-    test "S2-32: dropped ids are texts, archive hashes a map of texts" do
+    @tag req: "S2-32"
+    test "dropped ids are texts, archive hashes a map of texts" do
       options = [content_fidelity: :partial, dropped_content_ids: ["a"], content_archive_hashes: %{x: "sha256:00"}]
 
       assert %{"dropped_content_ids" => ["a"], "content_archive_hashes" => %{"x" => "sha256:00"}} =
@@ -395,7 +424,8 @@ defmodule McpServer.EnvelopeTest do
       refused(~r"/meta/content_archive_hashes/x", fn -> Envelope.success(%{}, content_archive_hashes: %{x: 1}) end)
     end
 
-    test "S2-33: dropped content and a full fidelity do not go together" do
+    @tag req: "S2-33"
+    test "dropped content and a full fidelity do not go together" do
       dropped = [dropped_content_ids: ["a"]]
       place = [{"/meta/content_fidelity", "dropped_content"}]
       assert advice(Envelope.success(%{}, dropped)) == place
@@ -403,7 +433,8 @@ defmodule McpServer.EnvelopeTest do
       assert advice(Envelope.success(%{}, [content_fidelity: :reference_only] ++ dropped)) == []
     end
 
-    test "S2-34: what was dropped, with the archives that may have it" do
+    @tag req: "S2-34"
+    test "what was dropped, with the archives that may have it" do
       of = fn archives ->
         options = [content_fidelity: :partial, dropped_content_ids: ["a", "b"], content_archive_hashes: archives]
         envelope = Envelope.success(%{}, options)
@@ -422,7 +453,8 @@ defmodule McpServer.EnvelopeTest do
   describe "warning details" do
     defp detail(detail), do: hd(Envelope.success(%{}, warning_details: [detail]).meta["warning_details"])
 
-    test "S2-40: the message is needed" do
+    @tag req: "S2-40"
+    test "the message is needed" do
       assert detail(message: "m") == %{"message" => "m"}
       refused(~r"/meta/warning_details/0: must be an object with the property \"message\"", fn -> detail(code: "X") end)
       refused(~r"/meta/warning_details/0/message", fn -> detail(message: "") end)
@@ -432,7 +464,8 @@ defmodule McpServer.EnvelopeTest do
       assert advice(Envelope.success(%{}, warning_details: [%{message: "m"}])) == places
     end
 
-    test "S2-41: three severities" do
+    @tag req: "S2-41"
+    test "three severities" do
       for severity <- ~w(info warning error),
           do: assert(detail(message: "m", severity: severity)["severity"] == severity)
 
@@ -440,7 +473,8 @@ defmodule McpServer.EnvelopeTest do
       refused(~r"/meta/warning_details/0/severity: must be one of", fn -> detail(message: "m", severity: "fatal") end)
     end
 
-    test "S2-42: the standard codes have a severity; a given one wins, and other codes have none" do
+    @tag req: "S2-42"
+    test "the standard codes have a severity; a given one wins, and other codes have none" do
       standard = %{
         "CONTENT_TRUNCATED" => "info",
         "STALE_CACHE" => "warning",
@@ -460,14 +494,16 @@ defmodule McpServer.EnvelopeTest do
       assert detail(code: :OWN, message: "m") == %{"code" => "OWN", "message" => "m"}
     end
 
-    test "S2-43: neither kind of warning implies the other" do
+    @tag req: "S2-43"
+    test "neither kind of warning implies the other" do
       refute is_map_key(Envelope.success(%{}, warning_details: [[message: "m"]]).meta, "warnings")
       refute is_map_key(Envelope.success(%{}, warnings: ["w"]).meta, "warning_details")
     end
   end
 
   describe "errors" do
-    test "S2-50: code, type, remediation and details" do
+    @tag req: "S2-50"
+    test "code, type, remediation and details" do
       assert Envelope.error("No", error_code: "CONFLICT", remediation: "Wait", details: %{a: 1}).data == %{
                "error_code" => "CONFLICT",
                "error_type" => "conflict",
@@ -485,7 +521,8 @@ defmodule McpServer.EnvelopeTest do
       assert refusal(%{bare | data: %{details: []}}) == {"/data/details", "type"}
     end
 
-    test "S2-51: each type has a status and says whether to try again" do
+    @tag req: "S2-51"
+    test "each type has a status and says whether to try again" do
       table = [
         {"validation", 400, :no},
         {"authentication", 401, :no},
@@ -515,7 +552,8 @@ defmodule McpServer.EnvelopeTest do
       refused(~r/expected :error_type to be one of/, fn -> Envelope.error("No", error_type: "ai_provider") end)
     end
 
-    test "S2-52: fourteen codes, and the type of each" do
+    @tag req: "S2-52"
+    test "fourteen codes, and the type of each" do
       table = %{
         "VALIDATION_ERROR" => "validation",
         "INVALID_FORMAT" => "validation",
@@ -545,13 +583,15 @@ defmodule McpServer.EnvelopeTest do
       end
     end
 
-    test "S2-53: a code of one's own" do
+    @tag req: "S2-53"
+    test "a code of one's own" do
       assert Envelope.error("No", error_code: "OUT_OF_STOCK").data["error_type"] == "internal"
       assert Envelope.error("No", error_code: :e_404, error_type: :not_found).data["error_code"] == "E_404"
       assert advice(Envelope.error("No", error_code: "OUT_OF_STOCK")) == []
     end
 
-    test "S2-55, RES-38: INTERNAL_ERROR by default; data wins over the options; empty details are left out" do
+    @tag req: ["S2-55", "RES-38"]
+    test "INTERNAL_ERROR by default; data wins over the options; empty details are left out" do
       assert %{"error_code" => "INTERNAL_ERROR", "error_type" => "internal"} = Envelope.error("No").data
       refute is_map_key(Envelope.error("No", details: %{}).data, "details")
 
@@ -561,15 +601,18 @@ defmodule McpServer.EnvelopeTest do
       end
     end
 
-    test "S2-55: of an error of which only the type is known, the code is the type's" do
+    @tag req: "S2-55"
+    test "of an error of which only the type is known, the code is the type's" do
       assert Envelope.error("No", error_type: :not_found).data["error_code"] == "NOT_FOUND"
     end
 
-    test "S2-56: null inside of details is sent" do
+    @tag req: "S2-56"
+    test "null inside of details is sent" do
       assert JSON.encode!(Envelope.error("No", details: %{"received" => nil})) =~ ~s("details":{"received":null})
     end
 
-    test "RES-37: the data of a failure is structured, and kept" do
+    @tag req: "RES-37"
+    test "the data of a failure is structured, and kept" do
       assert %{"feature" => "beta", "error_code" => _} = Envelope.error("No", data: %{"feature" => "beta"}).data
     end
   end

@@ -112,7 +112,8 @@ defmodule McpServer.FieldsTest do
     @module module
     @fields Macro.escape(fields)
 
-    test "RES-11: #{inspect(module)} takes either spelling, as atoms or strings, in a list or a map" do
+    @tag req: "RES-11"
+    test "#{inspect(module)} takes either spelling, as atoms or strings, in a list or a map" do
       struct = struct!(@module, unquote(@fields))
 
       for spell <- [&Function.identity/1, &Macro.underscore/1, &camel/1],
@@ -158,7 +159,8 @@ defmodule McpServer.FieldsTest do
   for {module, minimal} <- @minimal do
     @module module
 
-    test "S4-62: #{inspect(module)} takes nil for not given" do
+    @tag req: "S4-62"
+    test "#{inspect(module)} takes nil for not given" do
       minimal = unquote(Macro.escape(minimal))
       struct = struct!(@module, minimal)
       nils = for field <- Map.keys(Map.from_struct(struct)), not Keyword.has_key?(minimal, field), do: {field, nil}
@@ -175,21 +177,24 @@ defmodule McpServer.FieldsTest do
     end
   end
 
-  test "RES-11: conflicting values are refused, the same value twice is not" do
+  @tag req: "RES-11"
+  test "conflicting values are refused, the same value twice is not" do
     message = "conflicting values for :mimeType of McpServer.Icon: it was given twice"
     assert_raise ArgumentError, message, fn -> Icon.new(src: "a", mimeType: "image/png", mime_type: "image/gif") end
     assert Icon.new(src: "a", mimeType: "image/png", mime_type: "image/png").mimeType == "image/png"
     assert Icon.new(%{"mimeType" => nil, mime_type: "image/png", src: "a"}).mimeType == "image/png"
   end
 
-  test "RES-11: an unknown field is refused with what it may have been" do
+  @tag req: "RES-11"
+  test "an unknown field is refused with what it may have been" do
     message = "McpServer.Icon has no field mimetype, did you mean mimeType? Its fields are: src, mimeType, sizes, theme"
     assert_raise ArgumentError, message, fn -> Icon.new(src: "a", mimetype: "image/png") end
     message = "McpServer.Icon has no field 1. Its fields are: src, mimeType, sizes, theme"
     assert_raise ArgumentError, message, fn -> Icon.new(%{1 => 2, src: "a"}) end
   end
 
-  test "RES-11: a string key makes no atom" do
+  @tag req: "RES-11"
+  test "a string key makes no atom" do
     name = "field_#{System.unique_integer([:positive])}_that_nobody_has"
     assert_raise ArgumentError, ~r/has no field #{name}/, fn -> Icon.new(%{name => 1}) end
     assert_raise ArgumentError, fn -> String.to_existing_atom(name) end

@@ -9,7 +9,8 @@ defmodule McpServer.GoldenTest do
 
   defp property(type, description, more \\ %{}), do: Map.merge(%{"type" => type, "description" => description}, more)
 
-  test "S4-01: a tool, from the router's own declaration" do
+  @tag req: "S4-01"
+  test "a tool, from the router's own declaration" do
     defmodule Calculator do
       use McpServer.Router
 
@@ -34,7 +35,8 @@ defmodule McpServer.GoldenTest do
     assert_encodes(tool, "s4-01-tool.json")
   end
 
-  test "S4-02: the input schema as a struct and as a map" do
+  @tag req: "S4-02"
+  test "the input schema as a struct and as a map" do
     properties = %{
       "operation" => property("string", "Operation to perform", %{"enum" => ["add", "subtract", "multiply", "divide"]}),
       "a" => property("number", "First operand"),
@@ -61,19 +63,22 @@ defmodule McpServer.GoldenTest do
     end
   end
 
-  test "S4-03: the hints are always written, the title only when there is one" do
+  @tag req: "S4-03"
+  test "the hints are always written, the title only when there is one" do
     assert JSON.decode(JSON.encode!(%Tool.Annotations{})) ==
              {:ok,
               %{"readOnlyHint" => false, "destructiveHint" => true, "idempotentHint" => false, "openWorldHint" => true}}
   end
 
-  test "S4-05: default: false, default: 0 and a nil inside enum are kept" do
+  @tag req: "S4-05"
+  test "default: false, default: 0 and a nil inside enum are kept" do
     assert JSON.decode(JSON.encode!(%Schema{default: false})) == {:ok, %{"default" => false}}
     assert JSON.decode(JSON.encode!(%Schema{default: 0})) == {:ok, %{"default" => 0}}
     assert JSON.decode(JSON.encode!(%Schema{enum: [nil, "a"]})) == {:ok, %{"enum" => [nil, "a"]}}
   end
 
-  test "S4-08: call results" do
+  @tag req: "S4-08"
+  test "call results" do
     weather = %{"temperature" => 72, "unit" => "fahrenheit", "condition" => "Sunny"}
     content = [Content.text("Weather in NYC: 72F")]
 
@@ -86,7 +91,8 @@ defmodule McpServer.GoldenTest do
     assert_encodes(%CallResult{content: [Content.text("Error message")], is_error: true}, "derived-s4-1.4-error.json")
   end
 
-  test "S4-07: bytes become base64 when they are encoded" do
+  @tag req: "S4-07"
+  test "bytes become base64 when they are encoded" do
     assert JSON.decode(JSON.encode!(Content.image(<<255, 216>>, "image/jpeg"))) ==
              {:ok, %{"type" => "image", "data" => "/9g=", "mimeType" => "image/jpeg"}}
 
@@ -97,7 +103,8 @@ defmodule McpServer.GoldenTest do
              {:ok, %{"type" => "resource", "resource" => %{"uri" => "a:b", "blob" => "AQI="}}}
   end
 
-  test "S4-20, S4-21: prompts" do
+  @tag req: ["S4-20", "S4-21"]
+  test "prompts" do
     prompt =
       Prompt.new(
         name: "code_review",
@@ -115,11 +122,13 @@ defmodule McpServer.GoldenTest do
     assert JSON.decode(JSON.encode!(Prompt.Argument.new(name: "a"))) == {:ok, %{"name" => "a", "required" => false}}
   end
 
-  test "S4-22, S4-23: messages" do
+  @tag req: ["S4-22", "S4-23"]
+  test "messages" do
     assert_encodes(McpServer.Controller.message("user", "text", "Hello world!"), "s4-04-prompt-message.json")
   end
 
-  test "S4-25: completions" do
+  @tag req: "S4-25"
+  test "completions" do
     completion = McpServer.Controller.completion(["Alice", "Bob", "Charlie"], total: 10, has_more: true)
     assert_encodes(completion, "s4-05-completion.json")
 
@@ -127,7 +136,8 @@ defmodule McpServer.GoldenTest do
              {:ok, %{"values" => [], "total" => 0, "hasMore" => false}}
   end
 
-  test "S4-30: resources" do
+  @tag req: "S4-30"
+  test "resources" do
     resource =
       Resource.new(
         name: "config",
@@ -141,7 +151,8 @@ defmodule McpServer.GoldenTest do
     assert JSON.decode(JSON.encode!(Resource.new(name: "a", uri: "a:b"))) == {:ok, %{"name" => "a", "uri" => "a:b"}}
   end
 
-  test "S4-31: resource templates" do
+  @tag req: "S4-31"
+  test "resource templates" do
     template =
       ResourceTemplate.new(
         name: "user",
@@ -154,7 +165,8 @@ defmodule McpServer.GoldenTest do
     assert_encodes(template, "s4-07-resource-template.json")
   end
 
-  test "S4-32, S4-33: what reading gives" do
+  @tag req: ["S4-32", "S4-33"]
+  test "what reading gives" do
     content =
       McpServer.Controller.content("user_data.json", "https://api.example.com/users/123",
         mimeType: "application/json",
@@ -186,14 +198,16 @@ defmodule McpServer.GoldenTest do
     )
   end
 
-  test "S4-41, S4-42: an App's tool" do
+  @tag req: ["S4-41", "S4-42"]
+  test "an App's tool" do
     ui = App.UI.new(resource_uri: "ui://weather/dashboard", visibility: [:model, :app])
     assert_encodes(App.Meta.new(ui: ui), "s4-11-app-meta.json")
     assert_encodes(ui, "s4-12-app-ui.json")
     assert JSON.encode!(%App.Meta{}) == "{}"
   end
 
-  test "S4-43, S4-44, S4-45: an App's resource" do
+  @tag req: ["S4-43", "S4-44", "S4-45"]
+  test "an App's resource" do
     for granted <- [true, %{}] do
       meta =
         App.UIResourceMeta.new(
@@ -209,7 +223,8 @@ defmodule McpServer.GoldenTest do
     assert JSON.encode!(App.UIResourceMeta.new(prefers_border: false, permissions: [])) == ~s({"prefersBorder":false})
   end
 
-  test "S4-52, S4-53, S4-54: JSON-RPC" do
+  @tag req: ["S4-52", "S4-53", "S4-54"]
+  test "JSON-RPC" do
     assert_encodes(JsonRpc.Request.new(method: "tools/list", id: 1), "derived-s4-jsonrpc-request.json")
 
     assert_encodes(
@@ -226,7 +241,8 @@ defmodule McpServer.GoldenTest do
              {:ok, %{"jsonrpc" => "2.0", "result" => %{}, "id" => 1}}
   end
 
-  test "S4-50: a conn is no JSON" do
+  @tag req: "S4-50"
+  test "a conn is no JSON" do
     assert {:error, %JSON.EncodeError{}} = JSON.encode(%McpServer.Conn{})
   end
 end

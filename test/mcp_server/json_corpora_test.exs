@@ -85,7 +85,8 @@ defmodule McpServer.JSON.CorporaTest do
       end
     end
 
-    test "S4-60: pretty JSON is laid out as Jason lays it out" do
+    @tag req: "S4-60"
+    test "pretty JSON is laid out as Jason lays it out" do
       files = corpus("jason-formatter-suite/formatter_test_suite/*.pretty.json")
       assert length(files) == 8
 
@@ -97,7 +98,8 @@ defmodule McpServer.JSON.CorporaTest do
     end
 
     # About 6.5 million inputs with `MCP_SCALE=10000`; else the files that are small enough for a test run.
-    test "F5: every file of the corpora, cut at each byte and with each byte flipped, is read or refused" do
+    @tag req: "F5"
+    test "every file of the corpora, cut at each byte and with each byte flipped, is read or refused" do
       longest = 24 * String.to_integer(System.get_env("MCP_SCALE", "1"))
 
       files =

@@ -120,12 +120,14 @@ defmodule McpServer.JSON.EncodeTest do
   end
 
   describe "maps" do
-    test "S4-61: the user's keys are verbatim, whatever their spelling" do
+    @tag req: "S4-61"
+    test "the user's keys are verbatim, whatever their spelling" do
       term = %{"snake_case" => 1, camelCase: 2, structured_content: 3, is_error: 4}
       assert JSON.encode!(term) == ~s({"camelCase":2,"is_error":4,"snake_case":1,"structured_content":3})
     end
 
-    test "S4-62: nil inside a plain map is null" do
+    @tag req: "S4-62"
+    test "nil inside a plain map is null" do
       assert JSON.encode!(%{a: nil, b: [nil]}) == ~s({"a":null,"b":[null]})
     end
 
@@ -237,7 +239,8 @@ defmodule McpServer.JSON.EncodeTest do
       assert refused([struct!(Decimal, coef: :inf)]) == {:unsupported, [0]}
     end
 
-    test "S4-50: a connection is refused" do
+    @tag req: "S4-50"
+    test "a connection is refused" do
       assert refused(%{conn: %McpServer.Conn{}}) == {:unsupported, ["conn"]}
     end
   end

@@ -21,19 +21,23 @@ defmodule McpServer.JSON.EncodersTest do
 
   defp tool, do: %Tool{name: "t", inputSchema: %{"type" => "object"}, annotations: %Tool.Annotations{title: "T"}}
 
-  test "S4-60: Jason.encode! gives what the client is sent" do
+  @tag req: "S4-60"
+  test "Jason.encode! gives what the client is sent" do
     assert Jason.encode!(tool()) == JSON.encode!(tool())
   end
 
-  test "S4-60: Jason.encode_to_iodata!" do
+  @tag req: "S4-60"
+  test "Jason.encode_to_iodata!" do
     assert IO.iodata_to_binary(Jason.encode_to_iodata!(tool())) == JSON.encode!(tool())
   end
 
-  test "S4-60: nested in plain maps and lists" do
+  @tag req: "S4-60"
+  test "nested in plain maps and lists" do
     assert Jason.encode!(%{"tools" => [tool(), nil]}) == ~s({"tools":[#{JSON.encode!(tool())},null]})
   end
 
-  test "S4-60: pretty: true" do
+  @tag req: "S4-60"
+  test "pretty: true" do
     assert Jason.encode!([%Content.Text{text: "a"}], pretty: true) == """
            [
              {
@@ -44,7 +48,8 @@ defmodule McpServer.JSON.EncodersTest do
            """
   end
 
-  test "S4-60: every structure of document 004" do
+  @tag req: "S4-60"
+  test "every structure of document 004" do
     for name <- ~w(Tool Tool.Annotations Tool.CallResult Schema Prompt Prompt.Argument Prompt.Message
                    Prompt.MessageContent Prompt.GetResult Completion Resource ResourceTemplate Resource.Content
                    Resource.ReadResult App.Meta App.UI App.UIResourceMeta JsonRpc.Request JsonRpc.Response
@@ -55,12 +60,14 @@ defmodule McpServer.JSON.EncodersTest do
     end
   end
 
-  test "S2-01: an envelope" do
+  @tag req: "S2-01"
+  test "an envelope" do
     envelope = McpServer.Envelope.success(%{a: 1}, warnings: ["w"])
     assert Jason.encode!(envelope) == JSON.encode!(envelope)
   end
 
-  test "S4-50: a connection cannot be encoded" do
+  @tag req: "S4-50"
+  test "a connection cannot be encoded" do
     assert_raise Protocol.UndefinedError, fn -> Jason.encode!(%Conn{}) end
   end
 

@@ -78,12 +78,14 @@ defmodule McpServer.JSON.JiffyTest do
       ])
     end
 
-    test "F3: bytes and near JSON are judged as jiffy judges them" do
+    @tag req: "F3"
+    test "bytes and near JSON are judged as jiffy judges them" do
       holds(:proper.forall(:proper_types.binary(), &same_verdict?/1), 2_000)
       holds(:proper.forall(soup(), &same_verdict?/1), 6_000, 20)
     end
 
-    test "F3: text with a byte changed is judged as jiffy judges it" do
+    @tag req: "F3"
+    test "text with a byte changed is judged as jiffy judges it" do
       type = {json(), :proper_types.non_neg_integer(), :proper_types.byte()}
 
       holds(
@@ -97,7 +99,8 @@ defmodule McpServer.JSON.JiffyTest do
       )
     end
 
-    test "F3: what either writes the other reads" do
+    @tag req: "F3"
+    test "what either writes the other reads" do
       holds(
         :proper.forall(json(), fn term ->
           theirs = IO.iodata_to_binary(:jiffy.encode(term, [:use_nil]))

@@ -41,11 +41,13 @@ defmodule McpServer.JSON.PropertyTest do
       ])
     end
 
-    test "F4: what is written reads back as it was" do
+    @tag req: "F4"
+    test "what is written reads back as it was" do
       holds(forall(json(), fn term -> JSON.decode!(JSON.encode!(term)) === term end), 300)
     end
 
-    test "F4: pretty or not, the text means the same, and has the same text when written again" do
+    @tag req: "F4"
+    test "pretty or not, the text means the same, and has the same text when written again" do
       holds(
         forall(json(), fn term ->
           text = JSON.encode!(term)
@@ -59,15 +61,18 @@ defmodule McpServer.JSON.PropertyTest do
       holds(forall(json(), fn term -> not String.contains?(JSON.encode!(term), ["\n", "\r"]) end), 200)
     end
 
-    test "F4: no bytes make reading raise" do
+    @tag req: "F4"
+    test "no bytes make reading raise" do
       holds(forall(:proper_types.binary(), &decoded?/1), 5_000)
     end
 
-    test "F4: no bytes cut anywhere make reading raise" do
+    @tag req: "F4"
+    test "no bytes cut anywhere make reading raise" do
       holds(forall(:proper_types.binary(), fn bytes -> each_cut(bytes, &decoded?/1) end), 1_000)
     end
 
-    test "F4: no text cut anywhere is read as a text of its own" do
+    @tag req: "F4"
+    test "no text cut anywhere is read as a text of its own" do
       holds(
         forall(:proper_types.resize(6, json()), fn term ->
           each_cut(JSON.encode!([term]), fn cut -> match?({:error, %DecodeError{}}, JSON.decode(cut)) end)
@@ -76,7 +81,8 @@ defmodule McpServer.JSON.PropertyTest do
       )
     end
 
-    test "F4: no text with a byte changed makes reading raise" do
+    @tag req: "F4"
+    test "no text with a byte changed makes reading raise" do
       type = {json(), :proper_types.non_neg_integer(), :proper_types.byte()}
 
       holds(
@@ -93,7 +99,8 @@ defmodule McpServer.JSON.PropertyTest do
     # Every part from the start, but for the whole.
     defp each_cut(bytes, fun), do: Enum.all?(0..(byte_size(bytes) - 1)//1, &fun.(binary_part(bytes, 0, &1)))
 
-    test "F4: no term makes writing raise" do
+    @tag req: "F4"
+    test "no term makes writing raise" do
       holds(
         forall(:proper_types.any(), fn term ->
           match?({:ok, _text}, JSON.encode(term)) or match?({:error, %EncodeError{}}, JSON.encode(term))

@@ -31,19 +31,22 @@ defmodule McpServer.JSON.WireTest do
   end
 
   describe "fields" do
-    test "S4-05: default: false is kept, and so are 0 and nil in enum" do
+    @tag req: "S4-05"
+    test "default: false is kept, and so are 0 and nil in enum" do
       assert JSON.encode!(%Schema{type: "boolean", default: false}) == ~s({"type":"boolean","default":false})
       assert JSON.encode!(%Schema{default: 0, enum: [nil, "a"]}) == ~s({"enum":[null,"a"],"default":0})
     end
 
-    test "S4-04: schemas nest, as structs and as maps" do
+    @tag req: "S4-04"
+    test "schemas nest, as structs and as maps" do
       schema = %Schema{type: "array", items: %Schema{type: "object", properties: %{b: %{type: :string}, a: %Schema{}}}}
 
       assert JSON.encode!(schema) ==
                ~s({"type":"array","items":{"type":"object","properties":{"a":{},"b":{"type":"string"}}}})
     end
 
-    test "S4-62: only nil is left out" do
+    @tag req: "S4-62"
+    test "only nil is left out" do
       assert JSON.encode!(%Completion{values: [], total: 0, hasMore: false}) ==
                ~s({"values":[],"total":0,"hasMore":false})
 
@@ -54,7 +57,8 @@ defmodule McpServer.JSON.WireTest do
                ~s({"content":[],"structuredContent":{},"isError":false})
     end
 
-    test "S4-61: struct fields are renamed, user keys inside them are not" do
+    @tag req: "S4-61"
+    test "struct fields are renamed, user keys inside them are not" do
       result = %Tool.CallResult{
         content: [],
         structured_content: %{:is_error => 1, "structured_content" => 2},
@@ -65,7 +69,8 @@ defmodule McpServer.JSON.WireTest do
                ~s({"content":[],"structuredContent":{"is_error":1,"structured_content":2},"_meta":{"a_b":1},"isError":false})
     end
 
-    test "S4-03: the four hints are always there" do
+    @tag req: "S4-03"
+    test "the four hints are always there" do
       assert JSON.encode!(%Tool.Annotations{}) ==
                ~s({"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true})
 
@@ -73,7 +78,8 @@ defmodule McpServer.JSON.WireTest do
                ~s({"title":"T","readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true})
     end
 
-    test "S4-07: bytes become base64 when they are written" do
+    @tag req: "S4-07"
+    test "bytes become base64 when they are written" do
       for {bytes, text} <- [{"", ""}, {<<0>>, "AA=="}, {<<0, 255>>, "AP8="}, {<<1, 2, 3>>, "AQID"}] do
         assert JSON.encode!(%Content.Image{data: bytes, mimeType: "image/png"}) ==
                  ~s({"type":"image","data":"#{text}","mimeType":"image/png"})
@@ -84,13 +90,15 @@ defmodule McpServer.JSON.WireTest do
       assert Base.decode64!(data) == bytes
     end
 
-    test "S4-42: visibility takes atoms and strings, and nothing else" do
+    @tag req: "S4-42"
+    test "visibility takes atoms and strings, and nothing else" do
       assert JSON.encode!(%App.UI{visibility: [:app]}) == ~s({"visibility":["app"]})
       assert JSON.encode!(%App.UI{resource_uri: "ui://x"}) == ~s({"resourceUri":"ui://x","visibility":["model","app"]})
       assert refused(%App.UI{visibility: ["user"]}) == {:invalid_field, ["visibility", 0]}
     end
 
-    test "S4-44, S4-45: a declared csp and permissions; what declares nothing is left out" do
+    @tag req: ["S4-44", "S4-45"]
+    test "a declared csp and permissions; what declares nothing is left out" do
       meta = %App.UIResourceMeta{
         csp: %{connect_domains: ["https://a"], resourceDomains: []},
         permissions: %{camera: true, microphone: %{}, geolocation: false, clipboard_write: nil},
@@ -104,7 +112,8 @@ defmodule McpServer.JSON.WireTest do
       assert JSON.encode!(%App.UIResourceMeta{csp: %{}, permissions: %{camera: false}}) == "{}"
     end
 
-    test "S4-53: a response has exactly one of result and error" do
+    @tag req: "S4-53"
+    test "a response has exactly one of result and error" do
       assert JSON.encode!(%JsonRpc.Response{id: 1, result: %{}}) == ~s({"jsonrpc":"2.0","result":{},"id":1})
       error = %JsonRpc.Error{code: -32_600, message: "Invalid request"}
 
@@ -114,7 +123,8 @@ defmodule McpServer.JSON.WireTest do
       assert {:invalid_field, []} = refused(%JsonRpc.Response{id: 1, result: 1, error: error})
     end
 
-    test "S4-52: a request without id and params" do
+    @tag req: "S4-52"
+    test "a request without id and params" do
       assert JSON.encode!(%JsonRpc.Request{method: "ping"}) == ~s({"jsonrpc":"2.0","method":"ping"})
     end
   end
@@ -163,7 +173,8 @@ defmodule McpServer.JSON.WireTest do
       assert refused(%Tool.CallResult{content: [%{type: "film"}]}) == {:invalid_field, ["content", 0]}
     end
 
-    test "S4-23: message content keeps its text under text" do
+    @tag req: "S4-23"
+    test "message content keeps its text under text" do
       message = %Prompt.Message{role: "user", content: %Prompt.MessageContent{type: "text", text: "hi"}}
       assert JSON.encode!(message) == ~s({"role":"user","content":{"type":"text","text":"hi"}})
       image = %Prompt.MessageContent{type: "image", data: <<0>>, mimeType: "i/j"}
@@ -273,7 +284,8 @@ defmodule McpServer.JSON.WireTest do
       refute encode_at("2025-11-25", %JsonRpc.Response{error: error}) =~ "id"
     end
 
-    test "S4-31: a template" do
+    @tag req: "S4-31"
+    test "a template" do
       template = %ResourceTemplate{name: "n", uriTemplate: "a:{b}", title: "T"}
       assert encode_at("2025-03-26", template) == ~s({"name":"n","uriTemplate":"a:{b}"})
       assert encode_at("2025-06-18", template) == ~s({"name":"n","uriTemplate":"a:{b}","title":"T"})

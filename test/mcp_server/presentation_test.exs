@@ -40,12 +40,14 @@ defmodule McpServer.PresentationTest do
   defp json?(%Text{text: text}), do: match?({:ok, %{"kind" => _}}, JSON.decode(text))
 
   describe "the format" do
-    test "S0-01: a payload, Markdown and a format become a result" do
+    @tag req: "S0-01"
+    test "a payload, Markdown and a format become a result" do
       assert %CallResult{content: [%Text{text: "# Thing"}], is_error: false} =
                present!(@thing, markdown: ["# ", "Thing"])
     end
 
-    test "S0-02: for json and both exactly one block is JSON of a known kind, and fits its schema" do
+    @tag req: "S0-02"
+    test "for json and both exactly one block is JSON of a known kind, and fits its schema" do
       for format <- ["json", "both"], result <- of_each_kind(format) do
         assert [block] = Enum.filter(result.content, &json?/1)
         data = JSON.decode!(block.text)
@@ -53,17 +55,20 @@ defmodule McpServer.PresentationTest do
       end
     end
 
-    test "S0-03, RES-29: structuredContent is there in all three" do
+    @tag req: ["S0-03", "RES-29"]
+    test "structuredContent is there in all three" do
       for format <- @formats, result <- of_each_kind(format), do: assert(%{"kind" => _} = result.structured_content)
     end
 
-    test "S0-04: the JSON block and structuredContent hold the same data" do
+    @tag req: "S0-04"
+    test "the JSON block and structuredContent hold the same data" do
       for format <- ["json", "both"], result <- of_each_kind(format) do
         assert JSON.decode!(List.last(result.content).text) == result.structured_content
       end
     end
 
-    test "S0-05: missing or nil is markdown; another value is refused, never a default" do
+    @tag req: "S0-05"
+    test "missing or nil is markdown; another value is refused, never a default" do
       assert [%Text{text: "x"}] = present!(@thing, markdown: "x").content
       assert [%Text{text: "x"}] = present!(@thing, format: nil, markdown: "x").content
 
@@ -74,18 +79,21 @@ defmodule McpServer.PresentationTest do
       end
     end
 
-    test "S0-06, S0-13: markdown has no block that is data" do
+    @tag req: ["S0-06", "S0-13"]
+    test "markdown has no block that is data" do
       for result <- of_each_kind("markdown"), do: refute(Enum.any?(result.content, &json?/1))
     end
 
-    test "S0-07, S0-13: json is the JSON block alone" do
+    @tag req: ["S0-07", "S0-13"]
+    test "json is the JSON block alone" do
       for result <- of_each_kind("json") do
         assert [block] = result.content
         assert json?(block)
       end
     end
 
-    test "S0-08, S0-13, RES-67: both is one Markdown block, extra blocks, and the JSON block last" do
+    @tag req: ["S0-08", "S0-13", "RES-67"]
+    test "both is one Markdown block, extra blocks, and the JSON block last" do
       for result <- of_each_kind("both") do
         assert [markdown, json] = result.content
         assert {json?(markdown), json?(json)} == {false, true}
@@ -105,34 +113,39 @@ defmodule McpServer.PresentationTest do
       assert_received :rendered
     end
 
-    test "S0-76: what clients of the default see is the Markdown, as it is given" do
+    @tag req: "S0-76"
+    test "what clients of the default see is the Markdown, as it is given" do
       markdown = "# Thing\n\nA *thing* with `code`, | bars | and <!-- a comment -->.\n"
 
       assert [%Text{text: ^markdown, mimeType: "text/markdown", _meta: nil, annotations: nil}] =
                present!(@thing, markdown: markdown).content
     end
 
-    test "RES-70: data that has no query echoes no format" do
+    @tag req: "RES-70"
+    test "data that has no query echoes no format" do
       for format <- @formats,
           do: assert(present!(@thing, format: format).structured_content == Map.put(@thing, "kind", "thing:v1"))
     end
   end
 
   describe "blocks" do
-    test "S0-09, S0-10: their media types" do
+    @tag req: ["S0-09", "S0-10"]
+    test "their media types" do
       [markdown, json] = present!(@thing, format: "both", markdown: "x").content
       assert JSON.encode!(markdown) == ~s({"type":"text","text":"x","mimeType":"text/markdown"})
       assert %{"type" => "text", "mimeType" => "application/json"} = JSON.decode!(JSON.encode!(json))
     end
 
-    test "S0-11, RES-31: of failures it is text/plain, and can be another" do
+    @tag req: ["S0-11", "RES-31"]
+    test "of failures it is text/plain, and can be another" do
       {:ok, result} = Presentation.tool_error(@view, :timeout)
       assert [%Text{mimeType: "text/plain"}] = result.content
       {:ok, result} = Presentation.tool_error(Presentation.new(error_mime_type: "text/markdown"), :timeout)
       assert [%Text{mimeType: "text/markdown"}] = result.content
     end
 
-    test "RES-30: the media type can be in _meta, or nowhere" do
+    @tag req: "RES-30"
+    test "the media type can be in _meta, or nowhere" do
       for {place, expected} <- [
             meta: ~s({"type":"text","text":"x","_meta":{"mimeType":"text/markdown"}}),
             none: ~s({"type":"text","text":"x"})
@@ -143,7 +156,8 @@ defmodule McpServer.PresentationTest do
       end
     end
 
-    test "S0-17, RES-34, RES-69: two spaces a level, each member on its line, keys as the kind declares them" do
+    @tag req: ["S0-17", "RES-34", "RES-69"]
+    test "two spaces a level, each member on its line, keys as the kind declares them" do
       payload = %{
         "id" => "t1",
         "title" => "T",
@@ -173,7 +187,8 @@ defmodule McpServer.PresentationTest do
              """
     end
 
-    test "S0-17: the keys of the two kinds that every view has" do
+    @tag req: "S0-17"
+    test "the keys of the two kinds that every view has" do
       {:ok, failure} = Presentation.tool_error(@view, {:status, 500}, format: "json")
       assert keys(failure) == ["kind", "code", "message", "retryable", "details", "statusCode"]
 
@@ -190,7 +205,8 @@ defmodule McpServer.PresentationTest do
       Regex.scan(~r/"(\w+)":/, block.text, capture: :all_but_first) |> List.flatten()
     end
 
-    test "S0-14: what is nil is left out, at any depth" do
+    @tag req: "S0-14"
+    test "what is nil is left out, at any depth" do
       payload =
         Map.merge(@thing, %{
           "note" => nil,
@@ -212,24 +228,28 @@ defmodule McpServer.PresentationTest do
       refute hd(result.content).text =~ "null"
     end
 
-    test "S0-14: in the details of a failure null is kept" do
+    @tag req: "S0-14"
+    test "in the details of a failure null is kept" do
       {:ok, result} = Presentation.tool_error(@view, ToolError.new(:client_error, "Bad", details: %{"received" => nil}))
       assert result.structured_content["details"] == %{"received" => nil}
     end
 
-    test "S0-15: the kind is put in, under the kind of key the others have" do
+    @tag req: "S0-15"
+    test "the kind is put in, under the kind of key the others have" do
       assert present!(Map.put(@thing, "kind", "other:v1")).structured_content["kind"] == "thing:v1"
       assert present!(%{id: "t1", title: "T"}).structured_content == %{kind: "thing:v1", id: "t1", title: "T"}
       assert own_log(fn -> present!(%{id: "t1", title: "T"}) end) == ""
     end
 
-    test "RES-13, RES-63: isError is sent, and false for what is no failure" do
+    @tag req: ["RES-13", "RES-63"]
+    test "isError is sent, and false for what is no failure" do
       assert JSON.decode!(JSON.encode!(present!(@thing)))["isError"] == false
     end
   end
 
   describe "kinds" do
-    test "S0-16: a name and a version, from 1 on" do
+    @tag req: "S0-16"
+    test "a name and a version, from 1 on" do
       for name <- ["thing:v1", "a-b_c:v12", "T1:v4294967295"], do: assert(Kind.new(name, %{}).name == name)
 
       for name <- [
@@ -282,7 +302,8 @@ defmodule McpServer.PresentationTest do
       assert_raise CompileError, ~r/no option markers/, fn -> Code.compile_string(source, "view.ex") end
     end
 
-    test "S0-79, RES-62: the output schema is one of the kinds, a question or a failure" do
+    @tag req: ["S0-79", "RES-62"]
+    test "the output schema is one of the kinds, a question or a failure" do
       schema = Presentation.output_schema(@view, ["thing:v1"])
       assert %{"type" => "object", "required" => ["kind"], "oneOf" => [_thing, _needs_input, _tool_error]} = schema
       assert length(Presentation.output_schema(@view)["oneOf"]) == 4
@@ -305,7 +326,8 @@ defmodule McpServer.PresentationTest do
   end
 
   describe "what is not as it says" do
-    test "S0-32: is logged once, and sent; raised only where that is asked for" do
+    @tag req: "S0-32"
+    test "is logged once, and sent; raised only where that is asked for" do
       payload = %{"id" => 1, "title" => "T"}
       log = own_log(fn -> assert present!(payload).structured_content["id"] == 1 end)
       assert log =~ "MCP presentation of thing:v1: it does not fit its schema"
@@ -321,7 +343,8 @@ defmodule McpServer.PresentationTest do
       assert own_log(fn -> Presentation.present(ignoring, "thing:v1", payload) end) == ""
     end
 
-    test "S0-32: of a long list the first 100 elements stand for all where it is a warning" do
+    @tag req: "S0-32"
+    test "of a long list the first 100 elements stand for all where it is a warning" do
       bad = fn place -> for n <- 1..200, do: %{"title" => if(n == place, do: n, else: "T"), "type" => "example"} end
       payload = fn place -> Map.put(@thing, "sections", bad.(place)) end
       assert own_log(fn -> present!(payload.(100)) end) =~ "/sections/99/title"
@@ -338,7 +361,8 @@ defmodule McpServer.PresentationTest do
       assert own_log(fn -> Presentation.present(view, "a:v1", %{"x" => Enum.to_list(1..149)}) end) =~ "/x"
     end
 
-    test "S0-32, S0-74: raised inside of a handler's work it still is a result" do
+    @tag req: ["S0-32", "S0-74"]
+    test "raised inside of a handler's work it still is a result" do
       raising = %{Presentation.view!(@view) | on_mismatch: :raise}
 
       log =
@@ -351,7 +375,8 @@ defmodule McpServer.PresentationTest do
     end
   end
 
-  describe "S0-77: the size of the texts" do
+  describe "the size of the texts" do
+    @describetag req: "S0-77"
     @message "Result set too large to render. Please narrow your search query."
 
     defp limited(bytes), do: Presentation.new(kinds: [{"a:v1", %{}}], max_output_bytes: bytes)
@@ -415,7 +440,8 @@ defmodule McpServer.PresentationTest do
     end
   end
 
-  test "S0-38, RES-26: times are UTC with exactly three digits" do
+  @tag req: ["S0-38", "RES-26"]
+  test "times are UTC with exactly three digits" do
     {:ok, plus_two, _} = DateTime.from_iso8601("2026-01-22T23:30:00+02:00")
     plus_two = %{plus_two | utc_offset: 7200, std_offset: 0, time_zone: "Etc/GMT-2", zone_abbr: "+02", hour: 23}
 
@@ -431,7 +457,8 @@ defmodule McpServer.PresentationTest do
     end
   end
 
-  test "S0-51, RES-28: a summary has at most 203 characters" do
+  @tag req: ["S0-51", "RES-28"]
+  test "a summary has at most 203 characters" do
     assert Presentation.summary(String.duplicate("é", 200)) == String.duplicate("é", 200)
     assert Presentation.summary(String.duplicate("é", 201)) == String.duplicate("é", 200) <> "..."
     # A space at 161 is beyond 80 %, one at 160 is not.
@@ -442,7 +469,8 @@ defmodule McpServer.PresentationTest do
     assert Presentation.summary(early) == String.slice(early, 0, 200) <> "..."
   end
 
-  test "S0-50, S0-52, S0-53, S0-54: details are passed on as they are given" do
+  @tag req: ["S0-50", "S0-52", "S0-53", "S0-54"]
+  test "details are passed on as they are given" do
     code = String.duplicate("x", 11 * 1024)
     payload = Map.put(@thing, "examples", [%{"code" => code, "language" => "typescript"}])
     assert present!(payload).structured_content["examples"] == payload["examples"]

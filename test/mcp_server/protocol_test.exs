@@ -50,7 +50,8 @@ defmodule McpServer.ProtocolTest do
 
   defp system, do: %Message{role: "system", content: %{"type" => "text", "text" => "Be brief."}}
 
-  describe "RES-07: a message of the role system" do
+  describe "a message of the role system" do
+    @describetag req: "RES-07"
     test "is sent as the user's, with one warning" do
       log = own_log(fn -> assert [%{"role" => "user"}] = decode(talk(Role.User, [system()]))["result"]["messages"] end)
 

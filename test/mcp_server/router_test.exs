@@ -69,7 +69,8 @@ defmodule McpServer.RouterTest do
     end
   end
 
-  describe "S4-81: the declarations of the hex package" do
+  describe "the declarations of the hex package" do
+    @describetag req: "S4-81"
     test "make these tools, in the order they were declared" do
       assert [boil, echo, cook] = Kitchen.__mcp__(:tools)
 
@@ -219,7 +220,8 @@ defmodule McpServer.RouterTest do
     end
   end
 
-  describe "S4-81: further declarations" do
+  describe "further declarations" do
+    @describetag req: "S4-81"
     test "the server says of itself what use was given, or the defaults" do
       assert Kitchen.__mcp__(:server) == %{
                name: inspect(Kitchen),
@@ -464,7 +466,8 @@ defmodule McpServer.RouterTest do
 
     @conn %Conn{session_id: "s"}
 
-    test "S4-80: are those of the behaviour" do
+    @tag req: "S4-80"
+    test "are those of the behaviour" do
       for {name, arity} <- McpServer.behaviour_info(:callbacks), do: assert(function_exported?(Calls, name, arity))
 
       assert Enum.sort(McpServer.behaviour_info(:callbacks)) ==
@@ -485,7 +488,8 @@ defmodule McpServer.RouterTest do
                )
     end
 
-    test "S4-80, RES-43: lists, by both of their names" do
+    @tag req: ["S4-80", "RES-43"]
+    test "lists, by both of their names" do
       assert Calls.list_tools(@conn) == {:ok, Calls.__mcp__(:tools)}
       assert Calls.prompts_list(@conn) == {:ok, Calls.__mcp__(:prompts)}
       assert Calls.list_prompts(@conn) == {:ok, Calls.__mcp__(:prompts)}
@@ -494,7 +498,8 @@ defmodule McpServer.RouterTest do
       assert Calls.list_resource_templates(@conn) == {:ok, Calls.__mcp__(:resource_templates)}
     end
 
-    test "S4-06: call_tool, whatever a handler may answer" do
+    @tag req: "S4-06"
+    test "call_tool, whatever a handler may answer" do
       assert Calls.call_tool(@conn, "echo", %{"message" => "hi"}) == {:ok, [%Content.Text{text: "hi"}]}
       assert Calls.call_tool(@conn, "bare", %{}) == {:ok, [%Content.Text{text: "bare"}]}
       assert Calls.call_tool(@conn, "session", %{}) == {:ok, [%Content.Text{text: "s"}]}
@@ -508,7 +513,8 @@ defmodule McpServer.RouterTest do
       assert json == McpServer.JSON.encode!(%{"n" => 1})
     end
 
-    test "S4-82: unknown names" do
+    @tag req: "S4-82"
+    test "unknown names" do
       assert Calls.call_tool(@conn, "x", %{}) == {:error, "Tool 'x' not found"}
       assert Calls.get_prompt(@conn, "x", %{}) == {:error, "Prompt 'x' not found"}
       assert Calls.complete_prompt(@conn, "x", "a", "") == {:error, "Prompt 'x' not found"}
@@ -516,7 +522,8 @@ defmodule McpServer.RouterTest do
       assert Calls.complete_resource(@conn, "x", "a", "") == {:error, "Resource 'x' not found"}
     end
 
-    test "S4-73: missing arguments" do
+    @tag req: "S4-73"
+    test "missing arguments" do
       assert Calls.call_tool(@conn, "strict", %{"message" => "hi"}) ==
                {:error, ~s(Missing required arguments for tool 'strict': ["to"])}
 
@@ -527,14 +534,16 @@ defmodule McpServer.RouterTest do
                {:error, ~s(Missing required arguments for prompt 'greet': ["name"])}
     end
 
-    test "S4-80: get_prompt" do
+    @tag req: "S4-80"
+    test "get_prompt" do
       assert {:ok, [%Prompt.Message{role: "user", content: %{text: "Hello Ada!"}}]} =
                Calls.get_prompt(@conn, "greet", %{"name" => "Ada"})
 
       assert {:ok, [%Prompt.Message{role: "assistant"}]} = Calls.get_prompt(@conn, "greeting", %{})
     end
 
-    test "RES-42: complete_prompt, with three and with four arguments" do
+    @tag req: "RES-42"
+    test "complete_prompt, with three and with four arguments" do
       completion = %Completion{values: ["name", "A"], total: 2, hasMore: false}
       assert Calls.complete_prompt(@conn, "greet", "name", "A") == {:ok, completion}
       assert Calls.complete_prompt(@conn, "greet", %{"name" => "name", "value" => "A"}) == {:ok, completion}
@@ -544,14 +553,16 @@ defmodule McpServer.RouterTest do
                {:error, "Argument 'age' not found in prompt 'greet'"}
     end
 
-    test "S4-80: read_resource, by name or URI" do
+    @tag req: "S4-80"
+    test "read_resource, by name or URI" do
       assert {:ok, %Resource.ReadResult{contents: [%{text: "%{}"}]}} = Calls.read_resource(@conn, "file", %{})
       assert Calls.read_resource(@conn, "file:///a.txt", %{}) == Calls.read_resource(@conn, "file", %{})
       assert {:ok, %{contents: [%{text: ~s(%{"name" => "b"})}]}} = Calls.read_resource(@conn, "files", %{"name" => "b"})
       assert Calls.read_resource(@conn, "gone", %{}) == {:error, "Resource 'gone' not found"}
     end
 
-    test "S4-34, S4-78, RES-42: complete_resource, for declared variables only" do
+    @tag req: ["S4-34", "S4-78", "RES-42"]
+    test "complete_resource, for declared variables only" do
       completion = %Completion{values: ["name", "a"], total: 2, hasMore: false}
       assert Calls.complete_resource(@conn, "files", "name", "a") == {:ok, completion}
       assert Calls.complete_resource(@conn, "file:///{name}", %{"name" => "name", "value" => "a"}) == {:ok, completion}
@@ -584,7 +595,8 @@ defmodule McpServer.RouterTest do
     end
   end
 
-  test "S4-40: a template may serve the views of tools, and is a view itself" do
+  @tag req: "S4-40"
+  test "a template may serve the views of tools, and is a view itself" do
     router =
       router!("""
       tool "a", "A", McpServer.Handlers, :echo, ui: "ui://app/one"

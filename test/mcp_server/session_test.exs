@@ -47,14 +47,16 @@ defmodule McpServer.SessionTest do
   end
 
   describe "ids in flight" do
-    test "M7: an id is in flight until its request is answered, and its text is another" do
+    @tag req: "M7"
+    test "an id is in flight until its request is answered, and its text is another" do
       session = Session.place(session(), 7, :waiting)
       assert Session.in_flight?(session, 7)
       refute Session.in_flight?(session, "7")
       refute session |> Session.finish(7) |> Session.in_flight?(7)
     end
 
-    test "M25: nothing is known of an id that is not in flight" do
+    @tag req: "M25"
+    test "nothing is known of an id that is not in flight" do
       assert Session.whereabouts(session(), 7) == nil
     end
   end

@@ -63,18 +63,21 @@ defmodule McpServer.StructsTest do
   ]
 
   for {id, module, fields} <- @documented do
-    test "#{id}, S4-63: #{inspect(module)} has the documented fields" do
+    @tag req: [id, "S4-63"]
+    test "#{inspect(module)} has the documented fields" do
       fields = unquote(fields)
       assert fields -- Map.keys(unquote(module).__struct__()) == []
     end
   end
 
-  test "S4-03: the hints' defaults are those of MCP" do
+  @tag req: "S4-03"
+  test "the hints' defaults are those of MCP" do
     assert Tool.Annotations.new([]) ==
              %Tool.Annotations{readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true}
   end
 
-  test "S4-04: nested schemas become one JSON object, nil left out" do
+  @tag req: "S4-04"
+  test "nested schemas become one JSON object, nil left out" do
     schema = %Schema{
       type: "object",
       properties: %{tags: %Schema{type: "array", items: %Schema{type: "string"}}, plain: %{type: :number}}
@@ -89,19 +92,22 @@ defmodule McpServer.StructsTest do
            }
   end
 
-  test "S4-05: default: false, default: 0 and a nil inside enum are kept" do
+  @tag req: "S4-05"
+  test "default: false, default: 0 and a nil inside enum are kept" do
     assert Schema.to_json(%Schema{default: false}) == %{"default" => false}
     assert Schema.to_json(%Schema{default: 0}) == %{"default" => 0}
     assert Schema.to_json(%Schema{enum: [nil, "a"], required: []}) == %{"enum" => [nil, "a"], "required" => []}
   end
 
-  test "S4-04: a type that JSON Schema does not have" do
+  @tag req: "S4-04"
+  test "a type that JSON Schema does not have" do
     assert_raise ArgumentError, ~r/\Aexpected :type of McpServer.Schema to be one of "string", /, fn ->
       Schema.new(type: "text")
     end
   end
 
-  test "S4-08: a call result cannot be without content" do
+  @tag req: "S4-08"
+  test "a call result cannot be without content" do
     assert_raise ArgumentError, "McpServer.Tool.CallResult needs :content", fn ->
       Tool.CallResult.new(structured_content: %{})
     end
@@ -111,13 +117,15 @@ defmodule McpServer.StructsTest do
     end
   end
 
-  test "S4-09: structured content that is no map" do
+  @tag req: "S4-09"
+  test "structured content that is no map" do
     assert_raise ArgumentError, ~r/\Aexpected :structured_content of .* to be a map, got: \[1\]\z/, fn ->
       Tool.CallResult.new(content: [], structured_content: [1])
     end
   end
 
-  test "S4-07: content is made by one function a kind" do
+  @tag req: "S4-07"
+  test "content is made by one function a kind" do
     assert Tool.Content.text("hi", annotations: [audience: [:user]]) ==
              %Content.Text{text: "hi", annotations: %Annotations{audience: ["user"]}}
 
@@ -137,7 +145,8 @@ defmodule McpServer.StructsTest do
     assert Tool.Content.resource_link("n", "a:b").name == "n"
   end
 
-  test "S4-22, S4-76: a role is user, assistant or system" do
+  @tag req: ["S4-22", "S4-76"]
+  test "a role is user, assistant or system" do
     for role <- ["user", "assistant", "system", :user, :assistant, :system] do
       assert Prompt.Message.new(role: role, content: %{}).role == to_string(role)
     end
@@ -146,18 +155,21 @@ defmodule McpServer.StructsTest do
     assert_raise ArgumentError, message, fn -> Prompt.Message.new(role: "tool", content: %{}) end
   end
 
-  test "S4-25: a completion has 100 values, and not 101" do
+  @tag req: "S4-25"
+  test "a completion has 100 values, and not 101" do
     values = List.duplicate("a", 100)
     assert Completion.new(values: values).values == values
     message = "expected :values of McpServer.Completion to hold at most 100 strings"
     assert_raise ArgumentError, message, fn -> Completion.new(values: ["a" | values]) end
   end
 
-  test "S4-25: total: 0 and has_more: false are kept" do
+  @tag req: "S4-25"
+  test "total: 0 and has_more: false are kept" do
     assert Completion.new(values: [], total: 0, has_more: false) == %Completion{values: [], total: 0, hasMore: false}
   end
 
-  test "S4-33: an item has text or blob, not both and not neither" do
+  @tag req: "S4-33"
+  test "an item has text or blob, not both and not neither" do
     assert Resource.Content.new(uri: "a:b", blob: "iVBORw0KGgoAAAANS...").blob == "iVBORw0KGgoAAAANS..."
 
     message = "McpServer.Resource.Content needs :text or :blob"
@@ -167,17 +179,20 @@ defmodule McpServer.StructsTest do
     assert_raise ArgumentError, message, fn -> Resource.Content.new(uri: "a:b", text: "", blob: "") end
   end
 
-  test "S4-42: visibility is for the model, the app or both, as atoms or strings" do
+  @tag req: "S4-42"
+  test "visibility is for the model, the app or both, as atoms or strings" do
     assert App.UI.new([]).visibility == ["model", "app"]
     assert App.UI.new(visibility: [:app, "model"]).visibility == ["app", "model"]
     assert_raise ArgumentError, ~r/expected :visibility .* got: \["user"\]/, fn -> App.UI.new(visibility: ["user"]) end
   end
 
-  test "S4-43: prefers_border: false is kept" do
+  @tag req: "S4-43"
+  test "prefers_border: false is kept" do
     assert App.UIResourceMeta.new(prefersBorder: false).prefers_border == false
   end
 
-  test "S4-44, S4-45, RES-56: the maps inside take either spelling, nil is left out, [] stays" do
+  @tag req: ["S4-44", "S4-45", "RES-56"]
+  test "the maps inside take either spelling, nil is left out, [] stays" do
     meta =
       App.UIResourceMeta.new(
         csp: %{"connectDomains" => ["a"], frame_domains: [], baseUriDomains: nil},
@@ -192,7 +207,8 @@ defmodule McpServer.StructsTest do
     end
   end
 
-  test "S4-52: params are a map or a list, the id a string or an integer" do
+  @tag req: "S4-52"
+  test "params are a map or a list, the id a string or an integer" do
     assert JsonRpc.Request.new(method: "m", params: [1], id: "a").params == [1]
 
     assert_raise ArgumentError, ~r/expected :params .* a map or a list/, fn ->
@@ -206,7 +222,8 @@ defmodule McpServer.StructsTest do
     assert_raise ArgumentError, ~r/expected :jsonrpc/, fn -> JsonRpc.Request.new(method: "m", jsonrpc: "1.0") end
   end
 
-  test "S4-53, RES-10: a response has a result or an error, not both" do
+  @tag req: ["S4-53", "RES-10"]
+  test "a response has a result or an error, not both" do
     message = "conflicting values for :result and :error of McpServer.JsonRpc.Response: give one of the two"
 
     assert_raise ArgumentError, message, fn ->
@@ -216,7 +233,8 @@ defmodule McpServer.StructsTest do
     assert JsonRpc.Response.new(id: 1, error: [code: 1, message: "m"]).error == %JsonRpc.Error{code: 1, message: "m"}
   end
 
-  test "S4-54: a code is an integer" do
+  @tag req: "S4-54"
+  test "a code is an integer" do
     assert_raise ArgumentError, ~r/expected :code of .* to be an integer, got: "1"/, fn ->
       JsonRpc.Error.new(code: "1", message: "m")
     end

@@ -74,7 +74,8 @@ defmodule McpServer.TelemetryTest do
     end
   end
 
-  test "T9: the processes that a handler leaves behind are counted" do
+  @tag req: "T9"
+  test "the processes that a handler leaves behind are counted" do
     test = self()
 
     leave = fn _, _ ->
@@ -207,7 +208,8 @@ defmodule McpServer.TelemetryTest do
       refute_received {[:mcp_server, :dual_response, _event], _measured, _metadata}
     end
 
-    test "Q5: denied, which names neither the resource nor who asked" do
+    @tag req: "Q5"
+    test "denied, which names neither the resource nor who asked" do
       name = server()
       id = create!(name, 1, tenant: "acme-secret", subject: "ada-secret").resource_id
       assert DualResponse.get_resource(name, id, %{tenant: "acme-secret", subject: "eve-secret"}) == nil

@@ -94,7 +94,8 @@ defmodule McpServer.Protocol.CallsTest do
       assert {:error, %{"code" => -32603, "message" => "no"}} = read_resource("run://fixed", answers(no))
     end
 
-    test "M17: a resource that is not found" do
+    @tag req: "M17"
+    test "a resource that is not found" do
       gone = answers(fn _, _ -> {:error, :not_found} end)
       error = %{"code" => -32602, "message" => "Resource not found", "data" => %{"uri" => "run://rows/7"}}
       assert read_resource("run://rows/7", gone) == {:error, error}
@@ -190,7 +191,8 @@ defmodule McpServer.Protocol.CallsTest do
       line(client, message)
     end
 
-    test "M7: an id that is in flight is refused, and the first call completes unharmed" do
+    @tag req: "M7"
+    test "an id that is in flight is refused, and the first call completes unharmed" do
       for revision <- @eras do
         client = open(gated(self()), revision: revision)
         tool(client, 7, "run", %{"n" => 1})
@@ -208,7 +210,8 @@ defmodule McpServer.Protocol.CallsTest do
       end
     end
 
-    test "M7: an id that waits is in flight" do
+    @tag req: "M7"
+    test "an id that waits is in flight" do
       client = open(gated(self()), max_calls: 1)
       tool(client, 1, "run", %{"n" => 1})
       tool(client, 2, "run", %{"n" => 2})
@@ -216,13 +219,15 @@ defmodule McpServer.Protocol.CallsTest do
       assert %{"id" => 2, "error" => %{"code" => -32600}} = next(client)
     end
 
-    test "M8: the same id from 300 clients, each gets its own answer" do
+    @tag req: "M8"
+    test "the same id from 300 clients, each gets its own answer" do
       clients = for n <- 1..300, do: {n, open(fn _, %{"n" => n} -> {:ok, [text("for #{n}")]} end)}
       for {n, client} <- clients, do: tool(client, 1, "run", %{"n" => n})
       for {n, client} <- Enum.shuffle(clients), do: assert(said(next(client)) == "for #{n}")
     end
 
-    test "M5: ids of either kind are told apart" do
+    @tag req: "M5"
+    test "ids of either kind are told apart" do
       client = open(gated(self()))
       for {id, n} <- [{1, 1}, {"1", 2}], do: tool(client, id, "run", %{"n" => n})
       assert_receive {:entered, 1, first}
@@ -273,7 +278,8 @@ defmodule McpServer.Protocol.CallsTest do
       assert said(next(client)) == "too late"
     end
 
-    test "M25: of an unknown request it means nothing" do
+    @tag req: "M25"
+    test "of an unknown request it means nothing" do
       client = open(fn _, _ -> {:ok, []} end)
       for id <- [99, "99", -1], do: tell(client, "notifications/cancelled", %{"requestId" => id})
       assert silent?(client)
@@ -283,7 +289,8 @@ defmodule McpServer.Protocol.CallsTest do
   end
 
   describe "the end of the connection" do
-    test "S1: after the client's last message its requests are answered" do
+    @tag req: "S1"
+    test "after the client's last message its requests are answered" do
       client = open(gated(self()))
       for n <- 1..3, do: tool(client, n, "run", %{"n" => n})
 
@@ -302,7 +309,8 @@ defmodule McpServer.Protocol.CallsTest do
       assert next(client) == {:closed, :eof}
     end
 
-    test "S1: for as long as the grace lasts" do
+    @tag req: "S1"
+    test "for as long as the grace lasts" do
       client = open(gated(self()), grace: 50)
       tool(client, 1, "run", %{"n" => 1})
       assert_receive {:entered, 1, pid}
@@ -312,7 +320,8 @@ defmodule McpServer.Protocol.CallsTest do
       assert next(client) == {:closed, :eof}
     end
 
-    test "S4: a server that stops answers what runs and what waits, in both eras and of every kind" do
+    @tag req: "S4"
+    test "a server that stops answers what runs and what waits, in both eras and of every kind" do
       Process.flag(:trap_exit, true)
 
       for revision <- @eras do
@@ -330,7 +339,8 @@ defmodule McpServer.Protocol.CallsTest do
       end
     end
 
-    test "S1: what has not started by then never does" do
+    @tag req: "S1"
+    test "what has not started by then never does" do
       client = open(gated(self()), grace: 50, max_calls: 1, max_waiting: 1)
       lines(client, for(n <- 1..5, do: call_line(client, n)))
       assert_receive {:entered, 1, _pid}

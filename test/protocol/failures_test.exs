@@ -25,7 +25,8 @@ defmodule McpServer.Protocol.FailuresTest do
     ]
 
     for {name, fun} <- @failures do
-      test "T1, T2: #{name}: a tool's result is an error with an id, and so is the log line" do
+      @tag req: ["T1", "T2"]
+      test "#{name}: a tool's result is an error with an id, and so is the log line" do
         {line, text} = failing(&call_tool("run", %{}, &1), unquote(fun))
         assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = text
         assert [_, id] = Regex.run(@failed, text)
@@ -33,7 +34,8 @@ defmodule McpServer.Protocol.FailuresTest do
         assert byte_size(line) <= 8_192
       end
 
-      test "T1, T2: #{name}: anything else is -32603 with the id" do
+      @tag req: ["T1", "T2"]
+      test "#{name}: anything else is -32603 with the id" do
         for call <- [
               &get_prompt("run", %{}, &1),
               &read_resource("run://fixed", &1),
@@ -64,14 +66,16 @@ defmodule McpServer.Protocol.FailuresTest do
       {line, result}
     end
 
-    test "T1: what was raised reaches the log and not the client" do
+    @tag req: "T1"
+    test "what was raised reaches the log and not the client" do
       {line, {:ok, result}} = failing(&call_tool("run", %{}, &1), fn _, _ -> raise "secret 42" end)
       assert line =~ "** (RuntimeError) secret 42"
       assert line =~ "failures_test.exs"
       refute inspect(result) =~ "secret"
     end
 
-    test "T2: killing whatever it is linked to reaches nobody" do
+    @tag req: "T2"
+    test "killing whatever it is linked to reaches nobody" do
       run = fn _, _ ->
         for pid <- elem(Process.info(self(), :links), 1), do: Process.exit(pid, :kill)
         for pid <- Process.get(:"$ancestors", []), is_pid(pid), do: Process.exit(pid, :kill)
@@ -85,7 +89,8 @@ defmodule McpServer.Protocol.FailuresTest do
       assert said(next(client)) == "alone"
     end
 
-    test "T2: other requests live on, 10,000 times" do
+    @tag req: "T2"
+    test "other requests live on, 10,000 times" do
       test = self()
 
       run = fn
@@ -112,7 +117,8 @@ defmodule McpServer.Protocol.FailuresTest do
       assert said(answer) == "unharmed"
     end
 
-    test "T4: garbage is an error with an id, named in the log only" do
+    @tag req: "T4"
+    test "garbage is an error with an id, named in the log only" do
       garbage =
         [nil, :ok, {:ok}, {1, 2, 3, 4, 5}, {:ok, nil}, {:ok, [1 | 2]}, {:ok, [self()]}, {:ok, [nil]}] ++
           [{:ok, %{a: make_ref()}}, {:ok, ~D[2020-01-01]}, {:error, :reason}, {:error, <<255>>}] ++
@@ -128,7 +134,8 @@ defmodule McpServer.Protocol.FailuresTest do
 
     defp deep(levels), do: Enum.reduce(1..levels, [], fn _, inner -> [inner] end)
 
-    test "T4: of a prompt, a resource and a completion too" do
+    @tag req: "T4"
+    test "of a prompt, a resource and a completion too" do
       for call <- [
             &get_prompt("run", %{}, &1),
             &read_resource("run://fixed", &1),
@@ -147,7 +154,8 @@ defmodule McpServer.Protocol.FailuresTest do
       assert line =~ "structured content does not fit the output schema"
     end
 
-    test "T5: a result over the limit" do
+    @tag req: "T5"
+    test "a result over the limit" do
       big = fn _, _ -> {:ok, [text(String.duplicate("x", 100_000))]} end
       assert {:ok, %{"isError" => false}} = call_tool("run", %{}, answers(big) ++ [max_result_bytes: 101_000])
       {line, {:ok, result}} = failing(&call_tool("run", %{}, &1 ++ [max_result_bytes: 100_000]), big)
@@ -155,7 +163,8 @@ defmodule McpServer.Protocol.FailuresTest do
       assert line =~ "the result is larger than 100000 bytes"
     end
 
-    test "T5: a heap over the limit ends that call alone" do
+    @tag req: "T5"
+    test "a heap over the limit ends that call alone" do
       run = fn
         _, %{"big" => true} -> {:ok, Enum.to_list(1..10_000_000)}
         _, _ -> {:ok, [text("fine")]}
@@ -172,7 +181,8 @@ defmodule McpServer.Protocol.FailuresTest do
       assert said(next(client)) == "fine"
     end
 
-    test "T8: what it sends its connection is dropped" do
+    @tag req: "T8"
+    test "what it sends its connection is dropped" do
       run = fn conn, _ ->
         for n <- 1..10_000, do: send(conn.call.connection, {:flood, n})
         GenServer.cast(conn.call.connection, :flood)
@@ -188,7 +198,8 @@ defmodule McpServer.Protocol.FailuresTest do
   end
 
   describe "deadlines" do
-    test "T3: a call that hangs is ended at its tool's own time" do
+    @tag req: "T3"
+    test "a call that hangs is ended at its tool's own time" do
       log =
         capture_log(fn ->
           {microseconds, result} =
@@ -203,7 +214,8 @@ defmodule McpServer.Protocol.FailuresTest do
       assert log =~ "timed out after 100 ms"
     end
 
-    test "T3: a busy loop is ended as well, and its place is free again" do
+    @tag req: "T3"
+    test "a busy loop is ended as well, and its place is free again" do
       client = open(fn _, %{"n" => n} -> if n == 1, do: spin(), else: {:ok, [text("next")]} end, max_calls: 1)
 
       capture_log(fn ->
@@ -217,7 +229,8 @@ defmodule McpServer.Protocol.FailuresTest do
 
     defp spin, do: spin()
 
-    test "T3: what is no tool answers -32603" do
+    @tag req: "T3"
+    test "what is no tool answers -32603" do
       slow = answers(fn _, _ -> Process.sleep(:infinity) end) ++ [timeout: 100]
 
       capture_log(fn ->

@@ -84,7 +84,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
     describe "#{transport}:" do
       @transport transport
 
-      test "T1: raise, throw, exit, an error of 10 MB", context do
+      @tag req: "T1"
+      test "raise, throw, exit, an error of 10 MB", context do
         kept(@transport, context, fn server ->
           for how <- ["raise", "throw", "exit", "error of 10 MB"] do
             assert assert_failed(server, FaultServer.call(server, "fail", %{"how" => how})) =~
@@ -93,7 +94,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         end)
       end
 
-      test "T2: it kills itself and what it is linked to, while another request goes on", context do
+      @tag req: "T2"
+      test "it kills itself and what it is linked to, while another request goes on", context do
         kept(@transport, context, fn server ->
           server = FaultServer.begin(server, 1_000_001, "sleep", %{"ms" => 1_500})
 
@@ -105,7 +107,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         end)
       end
 
-      test "T2: it kills the process that started it: the session is lost, the server is not", context do
+      @tag req: "T2"
+      test "it kills the process that started it: the session is lost, the server is not", context do
         kept(@transport, context, fn server ->
           parent = FaultServer.text(FaultServer.call(server, "parent"))
           server = FaultServer.begin(server, 1, "fail", %{"how" => "kill its parent"})
@@ -116,7 +119,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         end)
       end
 
-      test "T2: 1,000 times of 10,000: no supervisor gives up", context do
+      @tag req: "T2"
+      test "1,000 times of 10,000: no supervisor gives up", context do
         kill = fn server, times ->
           for _ <- 1..times do
             assert %{"result" => %{"isError" => true}} = FaultServer.call(server, "fail", %{"how" => "kill"})
@@ -126,7 +130,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         kept(@transport, context, [first: &kill.(&1, 10)], &kill.(&1, scaled(1_000)))
       end
 
-      test "T3: it hangs or works for ever: ended at its time, and its place is free", context do
+      @tag req: "T3"
+      test "it hangs or works for ever: ended at its time, and its place is free", context do
         kept(@transport, context, [max_calls: 1], fn server ->
           for tool <- ["hang", "spin", "hang", "spin"] do
             assert assert_failed(server, FaultServer.call(server, tool)) =~ "timed out after 100 ms"
@@ -136,7 +141,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         end)
       end
 
-      test "T4: it returns garbage", context do
+      @tag req: "T4"
+      test "it returns garbage", context do
         kept(@transport, context, fn server ->
           for how <- [
                 "nil",
@@ -158,7 +164,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         end)
       end
 
-      test "T5: 100 MB: over the limit of a result; a heap over its limit ends that call alone", context do
+      @tag req: "T5"
+      test "100 MB: over the limit of a result; a heap over its limit ends that call alone", context do
         kept(@transport, context, [max_heap_words: 8_000_000], fn server ->
           assert assert_failed(server, FaultServer.call(server, "large", %{"bytes" => 100_000_000})) =~
                    "the result is larger than"
@@ -169,7 +176,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         end)
       end
 
-      test "T6: progress without end (20,000 of 1,000,000), from another process, and after the result", context do
+      @tag req: "T6"
+      test "progress without end (20,000 of 1,000,000), from another process, and after the result", context do
         report = fn server, count ->
           meta = [meta: %{"progressToken" => "p"}]
 
@@ -185,7 +193,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         kept(@transport, context, [first: &report.(&1, 100)], &report.(&1, scaled(20_000)))
       end
 
-      test "T6: progress after its cancellation is not sent, and harms nobody", context do
+      @tag req: "T6"
+      test "progress after its cancellation is not sent, and harms nobody", context do
         kept(@transport, context, fn server ->
           id = System.unique_integer([:positive])
           arguments = %{"from" => "a cancelled call", "count" => 1_000}
@@ -208,13 +217,15 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         end)
       end
 
-      test "T8: it floods its connection's mailbox", context do
+      @tag req: "T8"
+      test "it floods its connection's mailbox", context do
         kept(@transport, context, fn server ->
           assert FaultServer.text(FaultServer.call(server, "flood", %{"count" => 100_000})) == "flooded"
         end)
       end
 
-      test "T9: it traps exits and leaves 10,000 processes: they are its own, and nobody is harmed", context do
+      @tag req: "T9"
+      test "it traps exits and leaves 10,000 processes: they are its own, and nobody is harmed", context do
         kept(@transport, context, fn server ->
           before = FaultServer.figures(server)["processes"]
           assert FaultServer.text(FaultServer.call(server, "spawn", %{"count" => 10_000})) == "10000"
@@ -225,7 +236,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         end)
       end
 
-      test "T10: what it prints is no part of an answer", context do
+      @tag req: "T10"
+      test "what it prints is no part of an answer", context do
         server = FaultServer.start(@transport, context.tmp_dir)
         assert FaultServer.text(FaultServer.call(server, "puts")) == "printed"
         assert echoes?(server)
@@ -238,13 +250,15 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         end
       end
 
-      test "T11: its flags, group leader and name are its own", context do
+      @tag req: "T11"
+      test "its flags, group leader and name are its own", context do
         kept(@transport, context, fn server ->
           for _ <- 1..3, do: assert(FaultServer.text(FaultServer.call(server, "twist")) == "twisted")
         end)
       end
 
-      test "T11: halt ends the VM with the status it names (documented)", context do
+      @tag req: "T11"
+      test "halt ends the VM with the status it names (documented)", context do
         server = FaultServer.start(@transport, context.tmp_dir)
         FaultServer.begin(server, 1, "halt")
         # stdio: that of the pipe, whose last command is the VM.
@@ -253,7 +267,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
     end
   end
 
-  describe "T7: it asks a client that goes away instead of answering:" do
+  describe "it asks a client that goes away instead of answering" do
+    @describetag req: "T7"
     @elicits %{"elicitation" => %{"form" => %{}}}
 
     test "stdio: it is told so, and the VM ends", context do

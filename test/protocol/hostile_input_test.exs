@@ -43,7 +43,8 @@ defmodule McpServer.Protocol.HostileInputTest do
     describe "#{transport}:" do
       @transport transport
 
-      test "M2: 100,000 levels, as the message and as arguments", context do
+      @tag req: "M2"
+      test "100,000 levels, as the message and as arguments", context do
         kept(@transport, context, fn server ->
           for levels <- [129, 5_000, 100_000], {open, close} <- [{"[", "]"}, {~s({"a":), "}"}] do
             nested = [String.duplicate(open, levels), "0", String.duplicate(close, levels)]
@@ -53,7 +54,8 @@ defmodule McpServer.Protocol.HostileInputTest do
         end)
       end
 
-      test "M2: 10,000,000 brackets", context do
+      @tag req: "M2"
+      test "10,000,000 brackets", context do
         kept(@transport, context, fn server ->
           assert_too_much(@transport, FaultServer.send_bytes(server, String.duplicate("[", 10_000_000)))
 
@@ -62,7 +64,8 @@ defmodule McpServer.Protocol.HostileInputTest do
         end)
       end
 
-      test "M16: an instance of 199,000 wrong items: one short answer; one of 1,000,000: too many values", context do
+      @tag req: "M16"
+      test "an instance of 199,000 wrong items: one short answer; one of 1,000,000: too many values", context do
         items = fn item, count -> [~s({"items":[), List.duplicate(item <> ",", count - 1), item, "]}"] end
         problem = "Invalid arguments for tool 'texts':\n- /items/0: must be a string (type)"
 
@@ -73,14 +76,16 @@ defmodule McpServer.Protocol.HostileInputTest do
         end)
       end
 
-      test "M16: a call that fits is told of in the log", context do
+      @tag req: "M16"
+      test "a call that fits is told of in the log", context do
         server = FaultServer.start(@transport, context.tmp_dir)
         assert FaultServer.text(FaultServer.call(server, "texts", %{"items" => ["fits"]})) == ~s({"items":["fits"]})
         assert FaultServer.stop(server) == 0
         assert [_entry] = Enum.filter(FaultServer.log(server), &(&1 =~ "[error] the handler was called\n"))
       end
 
-      test "Y3: a $ref lattice and an instance that makes it walk every way", context do
+      @tag req: "Y3"
+      test "a $ref lattice and an instance that makes it walk every way", context do
         kept(@transport, context, fn server ->
           for value <- ["hostile", %{"a" => "hostile"}, [["hostile"]]] do
             problem =
@@ -93,7 +98,8 @@ defmodule McpServer.Protocol.HostileInputTest do
         end)
       end
 
-      test "Y3: patterns that make others backtrack", context do
+      @tag req: "Y3"
+      test "patterns that make others backtrack", context do
         kept(@transport, context, fn server ->
           for {name, pattern} <- McpServer.FaultRouter.Schemas.expressions(), length <- [50, 100_000] do
             problem = "- /#{name}: must be a string that matches the pattern #{pattern} (pattern)"
@@ -111,7 +117,8 @@ defmodule McpServer.Protocol.HostileInputTest do
         end)
       end
 
-      test "Y3: 60,000 different objects", context do
+      @tag req: "Y3"
+      test "60,000 different objects", context do
         items = Enum.map_intersperse(1..60_000, ",", &~s({"n":#{&1}}))
 
         kept(@transport, context, fn server ->

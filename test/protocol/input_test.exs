@@ -261,7 +261,8 @@ defmodule McpServer.Protocol.InputTest do
       assert texts == %{1 => "Hello, A! {:asked, 1}", 2 => "Hello, B! {:asked, 1}"}
     end
 
-    test "M24: an answer to nothing, or a second one, is dropped" do
+    @tag req: "M24"
+    test "an answer to nothing, or a second one, is dropped" do
       client = open(&greet/2, revision: "2025-11-25")
       answer = &%{"jsonrpc" => "2.0", "id" => &1, "result" => @answers["elicitation/create"]}
       for id <- [1, "1-1-1", "nothing"], do: McpServer.Test.Client.push(client, answer.(id))
@@ -333,7 +334,8 @@ defmodule McpServer.Protocol.InputTest do
       assert text == "Too many calls wait for the client's input"
     end
 
-    test "T7: a client that has gone is not waited for" do
+    @tag req: "T7"
+    test "a client that has gone is not waited for" do
       client = open(&greet/2, revision: "2025-11-25")
       tool(client, 1)
       %{"method" => "elicitation/create"} = next(client)

@@ -51,7 +51,8 @@ for kind <- McpServer.LimitsPeers.kinds() do
       {error["code"], get_in(error, ["data", "reason"]) || error["message"], answer["id"]}
     end
 
-    test "#{kind}: M2: depth", %{server: server} do
+    @tag req: "M2"
+    test "#{kind}: depth", %{server: server} do
       nested = fn levels -> ~s({"v":#{String.duplicate("[", levels)}#{String.duplicate("]", levels)}}) end
       assert %{"result" => %{"structuredContent" => %{"v" => [[[[[[[]]]]]]]}}} = fine(server, call(nested.(7)))
       assert refused(server, call(nested.(8))) == {-32_700, "too_deep", nil}
@@ -72,7 +73,8 @@ for kind <- McpServer.LimitsPeers.kinds() do
       assert refused(server, call(~s({"v":0.12345678901234567890}))) == {-32_700, "too_many_digits", nil}
     end
 
-    test "#{kind}: M6: ids", %{server: server} do
+    @tag req: "M6"
+    test "#{kind}: ids", %{server: server} do
       assert fine(server, call("{}", id: ~s("12345678")))["id"] == "12345678"
       message = "Invalid request: id must be an integer of at most 64 bits or a string of at most 8 bytes"
       assert refused(server, call("{}", id: ~s("123456789"))) == {-32_600, message, nil}
@@ -84,7 +86,8 @@ for kind <- McpServer.LimitsPeers.kinds() do
           do: assert(fine(server, call("{}", id: id))["id"] == id)
     end
 
-    test "#{kind}: M6: an id beyond 64 bits is refused, and never rounded", %{server: server} do
+    @tag req: "M6"
+    test "#{kind}: an id beyond 64 bits is refused, and never rounded", %{server: server} do
       message = "Invalid request: id must be an integer of at most 64 bits or a string of at most 8 bytes"
 
       for id <- ["18446744073709551616", "-9223372036854775809", "1.0", "1e0", "-0.0"],
@@ -116,7 +119,8 @@ for kind <- McpServer.LimitsPeers.kinds() do
       assert refused(server, request(method <> "m", ~s("a":1))) == {-32_600, message, 1}
     end
 
-    test "#{kind}: M15: names", %{server: server} do
+    @tag req: "M15"
+    test "#{kind}: names", %{server: server} do
       called = &request("tools/call", ~s("name":"#{&1}"))
       assert refused(server, called.("nobody"), 200) == {-32_602, "Tool 'nobody' not found", 1}
       assert refused(server, called.("nobodys")) == {-32_602, "Invalid params: name is longer than 6 bytes", 1}
@@ -143,7 +147,8 @@ for kind <- McpServer.LimitsPeers.kinds() do
       fine(server, of.(4_096))
     end
 
-    test "#{kind}: M13: a key twice, anywhere and by escape", %{server: server} do
+    @tag req: "M13"
+    test "#{kind}: a key twice, anywhere and by escape", %{server: server} do
       message = "Invalid request: an object has two members of the same name"
 
       for arguments <- [
@@ -218,7 +223,8 @@ for kind <- McpServer.LimitsPeers.kinds() do
       assert back(server, "1e-" <> String.duplicate("0", 1_024)) == "too_many_digits"
     end
 
-    test "#{kind}: M16: bounds of 64 bits in a schema are exact", %{server: server} do
+    @tag req: "M16"
+    test "#{kind}: bounds of 64 bits in a schema are exact", %{server: server} do
       call = &request("tools/call", ~s("name":"bounded","arguments":{"v":#{&1}}))
 
       for {number, fits?} <- [

@@ -34,7 +34,8 @@ defmodule McpServer.Protocol.NamesTest do
   for transport <- FaultServer.transports() do
     @transport transport
 
-    test "#{transport}: M26: names of runtimes, as keys, values and names of tools", context do
+    @tag req: "M26"
+    test "#{transport}: names of runtimes, as keys, values and names of tools", context do
       server = FaultServer.start(@transport, context.tmp_dir)
 
       load_code(server)
@@ -52,7 +53,8 @@ defmodule McpServer.Protocol.NamesTest do
       assert FaultServer.stop(server) == 0
     end
 
-    test "#{transport}: M27: names that nobody has heard of make no atoms (1,000 requests of 1,000,000, ten names each)",
+    @tag req: "M27"
+    test "#{transport}: names that nobody has heard of make no atoms (1,000 requests of 1,000,000, ten names each)",
          context do
       server = FaultServer.start(@transport, context.tmp_dir)
       name = fn -> "unheard-of-#{System.unique_integer([:positive])}" end
@@ -75,7 +77,8 @@ defmodule McpServer.Protocol.NamesTest do
     end
 
     if File.regular?(@corpus) do
-      test "#{transport}: M26: 515 naughty strings, as keys, values, names and URIs", context do
+      @tag req: "M26"
+      test "#{transport}: 515 naughty strings, as keys, values, names and URIs", context do
         strings = @corpus |> File.read!() |> JSON.decode!()
         assert length(strings) == 515
         server = FaultServer.start(@transport, context.tmp_dir)

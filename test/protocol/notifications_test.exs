@@ -66,7 +66,8 @@ defmodule McpServer.Protocol.NotificationsTest do
       assert Enum.map(received("notifications/progress"), & &1["progress"]) == Enum.to_list(1..20)
     end
 
-    test "T6: after the result it is dropped" do
+    @tag req: "T6"
+    test "after the result it is dropped" do
       test = self()
 
       run = fn conn, _arguments ->
@@ -91,7 +92,8 @@ defmodule McpServer.Protocol.NotificationsTest do
       assert received("notifications/message") == []
     end
 
-    test "T6: 50,000 in a row are no burden, and the result is never lost" do
+    @tag req: "T6"
+    test "50,000 in a row are no burden, and the result is never lost" do
       run = fn conn, _arguments ->
         for n <- 1..50_000, do: progress(conn, n)
         {:ok, [text("#{elem(Process.info(conn.call.connection, :message_queue_len), 1)}")]}

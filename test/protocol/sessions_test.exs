@@ -29,7 +29,8 @@ defmodule McpServer.Protocol.SessionsTest do
       end
     end
 
-    test "M18: before it only ping is served" do
+    @tag req: "M18"
+    test "before it only ping is served" do
       client = open(answering("x"), initialize: false, revision: "2025-11-25")
       ask(client, 1, "ping")
       assert %{"id" => 1, "result" => %{}} = next(client)
@@ -40,7 +41,8 @@ defmodule McpServer.Protocol.SessionsTest do
       end
     end
 
-    test "M19: a second one is refused and changes nothing" do
+    @tag req: "M19"
+    test "a second one is refused and changes nothing" do
       test = self()
 
       run = fn conn, _ ->
@@ -100,7 +102,8 @@ defmodule McpServer.Protocol.SessionsTest do
   end
 
   describe "messages that are none" do
-    test "M1: not JSON is answered, without an id, and the channel lives on" do
+    @tag req: "M1"
+    test "not JSON is answered, without an id, and the channel lives on" do
       client = open(answering("x"))
 
       for line <- ["{", "nope", "{}{}", <<255, 254>>, "[1", "\uFEFF{}", ~s({"a":1e400})] do
@@ -113,13 +116,15 @@ defmodule McpServer.Protocol.SessionsTest do
       assert %{"id" => 1} = next(client)
     end
 
-    test "M1: before 2025-11-25 the missing id is null" do
+    @tag req: "M1"
+    test "before 2025-11-25 the missing id is null" do
       client = open(answering("x"), revision: "2025-06-18")
       lines(client, ["{"])
       assert %{"error" => %{"code" => -32700}, "id" => nil} = next(client)
     end
 
-    test "S2: a line that was too long is answered once" do
+    @tag req: "S2"
+    test "a line that was too long is answered once" do
       client = open(answering("x"))
       send(client.connection, {:mcp_test_in, client.reference, :too_long})
       assert %{"error" => %{"code" => -32700}} = error = next(client)
@@ -127,7 +132,8 @@ defmodule McpServer.Protocol.SessionsTest do
       assert silent?(client)
     end
 
-    test "M11: unknown notifications are ignored" do
+    @tag req: "M11"
+    test "unknown notifications are ignored" do
       client = open(answering("x"))
       tell(client, "notifications/nothing")
       assert silent?(client)
@@ -142,7 +148,8 @@ defmodule McpServer.Protocol.SessionsTest do
 
     defp note(method, params \\ %{}), do: %{"jsonrpc" => "2.0", "method" => method, "params" => params}
 
-    test "M9: are answered by one array, when the last answer is there" do
+    @tag req: "M9"
+    test "are answered by one array, when the last answer is there" do
       client = open(answering("x"), revision: "2025-03-26")
       lines(client, [line([call(1), note("notifications/nothing"), call("2"), call(3, "none"), %{"id" => 4}])])
       answers = next(client)
@@ -151,13 +158,15 @@ defmodule McpServer.Protocol.SessionsTest do
       assert silent?(client)
     end
 
-    test "M9: of notifications only are not answered" do
+    @tag req: "M9"
+    test "of notifications only are not answered" do
       client = open(answering("x"), revision: "2025-03-26")
       lines(client, [line([note("notifications/nothing"), note("notifications/cancelled", %{"requestId" => 9})])])
       assert silent?(client)
     end
 
-    test "M9: a call of a batch that is cancelled leaves the rest to be answered" do
+    @tag req: "M9"
+    test "a call of a batch that is cancelled leaves the rest to be answered" do
       test = self()
 
       run = fn _, arguments ->
@@ -175,7 +184,8 @@ defmodule McpServer.Protocol.SessionsTest do
       assert [%{"id" => 2}] = next(client)
     end
 
-    test "M9: are refused elsewhere, empty and too large" do
+    @tag req: "M9"
+    test "are refused elsewhere, empty and too large" do
       for revision <- ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"] do
         client = open(answering("x"), revision: revision)
         lines(client, [line([call(1)])])

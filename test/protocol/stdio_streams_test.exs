@@ -19,7 +19,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert since(started) >= 1_000
     end
 
-    test "S3: bytes that are no message are answered, empty lines and CR LF are fine", context do
+    @tag req: "S3"
+    test "bytes that are no message are answered, empty lines and CR LF are fine", context do
       peer = start(vm(), input: "cat", tmp_dir: context.tmp_dir)
 
       write_raw(peer, [
@@ -38,7 +39,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert text(List.last(messages)) == "fine"
     end
 
-    test "S6: one byte at a time, also inside a character", context do
+    @tag req: "S6"
+    test "one byte at a time, also inside a character", context do
       peer = start(vm(), input: "cat", tmp_dir: context.tmp_dir)
       for <<byte <- call(1, "echo", %{"text" => "日本"}) <> "\n">>, do: write_raw(peer, <<byte>>)
       assert text(message(peer)) == "日本"
@@ -72,7 +74,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert String.to_integer(text(message(peer))) - before < 100_000
     end
 
-    test "S2: a line without end costs no memory, and the next one is answered", context do
+    @tag req: "S2"
+    test "a line without end costs no memory, and the next one is answered", context do
       long = "head -c 300000000 /dev/zero | tr '\\000' x"
       # The VM is up when the long line begins: what comes before that, its `:user` reads.
       up = Path.join(context.tmp_dir, "up")
@@ -89,7 +92,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert exit_status(peer) == 0
     end
 
-    test "S6: 100,000 requests in one go are all answered", context do
+    @tag req: "S6"
+    test "100,000 requests in one go are all answered", context do
       lines = for n <- 1..100_000, do: [call(n, "echo", %{"text" => "#{n}"}), ?\n]
       file = Path.join(context.tmp_dir, "requests")
       File.write!(file, lines)
@@ -99,7 +103,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert exit_status(peer) == 0
     end
 
-    test "S5: a client that does not read holds back its own requests", context do
+    @tag req: "S5"
+    test "a client that does not read holds back its own requests", context do
       request = call(1, "echo", %{"text" => String.duplicate("x", 1_000)})
       # Far more than pipes and server hold, once the VM is up; the reader looks only after a while.
       up = Path.join(context.tmp_dir, "up")
@@ -117,7 +122,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
   end
 
   describe "the end" do
-    test "S1: at the end of stdin an idle VM is gone within a second", context do
+    @tag req: "S1"
+    test "at the end of stdin an idle VM is gone within a second", context do
       # A second is generous, unless the machine is busy with something else: then it gets another chance.
       assert Enum.any?(1..4, fn _attempt ->
                peer = serving(context)
@@ -128,7 +134,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
              end)
     end
 
-    test "S1: half a line is not answered", context do
+    @tag req: "S1"
+    test "half a line is not answered", context do
       peer =
         start(vm(),
           input: "printf '%s\\n%s' #{quoted(call(1, "echo", %{"text" => "whole"}))} '{\"jsonrpc\":'",
@@ -139,7 +146,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert exit_status(peer) == 0
     end
 
-    test "S1: calls that run are waited for, but not for ever", context do
+    @tag req: "S1"
+    test "calls that run are waited for, but not for ever", context do
       peer = serving(context)
       write(peer, call(1, "sleep", %{"ms" => 300}))
       eof(peer)
@@ -156,7 +164,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
 
     # The VM went on polling the client's pipe under the number of a descriptor that had become something else. What it
     # has read often it polls as long as there is something to hear of, and the end of a pipe never passes.
-    test "S1: nothing spins after the end of stdin", context do
+    @tag req: "S1"
+    test "nothing spins after the end of stdin", context do
       flood = "yes #{quoted(call(1, "echo", %{"text" => String.duplicate("x", 30_000)}))} | head -n 60"
       last = for line <- [call(2, "pid"), call(3, "sleep", %{"ms" => 2_500})], do: "; echo #{quoted(line)}"
       peer = start(vm(), input: "#{flood}#{last}", tmp_dir: context.tmp_dir)
@@ -215,7 +224,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       "perl -MSocket -e " <> quoted("#{pair}; #{child} close B; open STDIN, q(<&A); close A; exec @ARGV") <> " #{vm()}"
     end
 
-    test "S4: SIGTERM ends it as it ends any VM", context do
+    @tag req: "S4"
+    test "SIGTERM ends it as it ends any VM", context do
       peer =
         serving(context,
           serve:
@@ -240,7 +250,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
     @run "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server, max_calls: 2)"
 
     for {how, serve} <- [run: @run, supervised: @supervised] do
-      test "S4: at SIGTERM calls that run and calls that wait are answered (#{how})", context do
+      @tag req: "S4"
+      test "at SIGTERM calls that run and calls that wait are answered (#{how})", context do
         peer = serving(context, serve: unquote(serve))
         write(peer, [call(0, "pid"), initialize(1)])
         answers = for _ <- 1..2, message = read(peer), into: %{}, do: {message["id"], message}
@@ -263,7 +274,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       end
     end
 
-    test "S4: whoever started it is killed: it ends, and nothing of it stays", context do
+    @tag req: "S4"
+    test "whoever started it is killed: it ends, and nothing of it stays", context do
       file = Path.join(context.tmp_dir, "pids")
       # The client is the only one that holds the other end of stdin.
       input = "sh -c 'echo $$ >#{file}; echo #{quoted(call(1, "pid")) |> String.replace("'", "'\\''")}; exec sleep 600'"

@@ -42,14 +42,16 @@ defmodule McpServer.Protocol.StdioTableTest do
     defp sleep(id, ms), do: request(id, "tools/call", %{"name" => "sleep", "arguments" => %{"ms" => ms}})
     defp note(method, params), do: JSON.encode!(%{"jsonrpc" => "2.0", "method" => method, "params" => params})
 
-    test "M7: the same id twice in flight: the second is refused, the first is unharmed", context do
+    @tag req: "M7"
+    test "the same id twice in flight: the second is refused, the first is unharmed", context do
       peer = session(context)
       write(peer, [sleep(7, 700), sleep(7, 0)])
       assert %{"id" => 7, "error" => %{"code" => -32600}} = message(peer)
       assert %{"id" => 7, "result" => %{"isError" => false}} = message(peer)
     end
 
-    test "M8: the same id again and again: each request has its own answer", context do
+    @tag req: "M8"
+    test "the same id again and again: each request has its own answer", context do
       peer = session(context)
 
       for n <- 1..500 do
@@ -58,7 +60,8 @@ defmodule McpServer.Protocol.StdioTableTest do
       end
     end
 
-    test "M8: 500 requests in flight, in any order: each has its own answer", context do
+    @tag req: "M8"
+    test "500 requests in flight, in any order: each has its own answer", context do
       peer = session(context)
       ids = Enum.shuffle(1..250) ++ Enum.map(Enum.shuffle(1..250), &"#{&1}")
 
@@ -68,7 +71,8 @@ defmodule McpServer.Protocol.StdioTableTest do
       assert Enum.sort(answers) == for(id <- Enum.sort(ids), do: {id, JSON.encode!(%{"of" => id})})
     end
 
-    test "M25: cancelling what is unknown harms nobody; a cancelled request has no answer", context do
+    @tag req: "M25"
+    test "cancelling what is unknown harms nobody; a cancelled request has no answer", context do
       peer = session(context)
       write(peer, [sleep(1, 60_000), sleep(2, 500)])
       for id <- [3, "1", -1, nil, %{}], do: write(peer, note("notifications/cancelled", %{"requestId" => id}))

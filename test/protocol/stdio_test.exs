@@ -37,7 +37,8 @@ defmodule McpServer.Protocol.StdioTest do
       assert text(message(peer)) == "äöü"
     end
 
-    test "S8: mix mcp.stdio: stdout is the protocol's, the compiler's output included", context do
+    @tag req: "S8"
+    test "mix mcp.stdio: stdout is the protocol's, the compiler's output included", context do
       project = project(context.tmp_dir)
       peer = start("mix mcp.stdio Fresh.MCP", mix(context, project, nil))
 
@@ -138,7 +139,8 @@ defmodule McpServer.Protocol.StdioTest do
   end
 
   describe "stdout" do
-    test "T10, S8: whatever prints, prints to stderr", context do
+    @tag req: ["T10", "S8"]
+    test "whatever prints, prints to stderr", context do
       peer =
         serving(context,
           serve: "Logger.configure(level: :debug); McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server)"
@@ -153,7 +155,8 @@ defmodule McpServer.Protocol.StdioTest do
       assert errors(peer) =~ "MCP tools/call \"die\" failed"
     end
 
-    test "S8: what is logged while it starts, crash reports and warnings go to stderr", context do
+    @tag req: "S8"
+    test "what is logged while it starts, crash reports and warnings go to stderr", context do
       # As `mix mcp.stdio` does: stdout is taken over before anything of the application runs.
       serve = """
       require Logger
@@ -172,7 +175,8 @@ defmodule McpServer.Protocol.StdioTest do
       for what <- ~w(before started crash warning), do: assert(errors(peer) =~ "stray: #{what}")
     end
 
-    test "S7: an answer is one line, whatever it says", context do
+    @tag req: "S7"
+    test "an answer is one line, whatever it says", context do
       peer = serving(context)
       text = "a\nb\r\nc\u2028d\u0000e\u0085"
       write(peer, call(1, "echo", %{"text" => text}))
@@ -186,7 +190,8 @@ defmodule McpServer.Protocol.StdioTest do
       assert line(peer, 60_000) == "5000 of 5000"
     end
 
-    test "S4: a client that stops reading ends the VM, without a crash dump", context do
+    @tag req: "S4"
+    test "a client that stops reading ends the VM, without a crash dump", context do
       # While the VM starts, its `:user` takes whatever comes, and `yes` writes a gigabyte a second.
       up = Path.join(context.tmp_dir, "up")
       begin = "echo #{quoted(call(0, "touch", %{"file" => up}))}; until [ -e #{up} ]; do sleep 0.1; done"

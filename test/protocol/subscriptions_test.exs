@@ -89,7 +89,8 @@ defmodule McpServer.Protocol.SubscriptionsTest do
       assert %{"resultType" => "complete", "_meta" => %{@subscription => 1}} = result
     end
 
-    test "M7: its id is in flight as long as it is open" do
+    @tag req: "M7"
+    test "its id is in flight as long as it is open" do
       client = open(&idle/2)
       listen(client, 1, %{})
       tool(client, 1)

@@ -575,7 +575,8 @@ defmodule McpServer.Protocol.TasksTest do
   end
 
   describe "whose tasks" do
-    test "SEC-06: another session's do not exist" do
+    @tag req: "SEC-06"
+    test "another session's do not exist" do
       [one, other] = for _ <- 1..2, do: open(gated(), @session)
       %{"taskId" => id} = create(one)
       assert_receive {:entered, _runner}
@@ -588,7 +589,8 @@ defmodule McpServer.Protocol.TasksTest do
     end
 
     # An ETS pattern with a map in it matches every map that holds that one.
-    test "SEC-06: a principal that is a part of another has its own tasks only" do
+    @tag req: "SEC-06"
+    test "a principal that is a part of another has its own tasks only" do
       owner = &McpServer.Tasks.owner(%{router: Router}, %McpServer.Conn{principal: &1})
 
       call = %{

@@ -38,11 +38,13 @@ defmodule Patterns.DocumentsTest do
   defp without_texts(result),
     do: Map.update!(result, "content", &Enum.map(&1, fn block -> Map.delete(block, "text") end))
 
-  test "S3-01, S3-02, S3-03, RES-01, RES-64: example 1, a search as Markdown" do
+  @tag req: ["S3-01", "S3-02", "S3-03", "RES-01", "RES-64"]
+  test "example 1, a search as Markdown" do
     each_era("search_patterns", 1, "corrected-s3-01-response.json", fn result, expected -> assert result == expected end)
   end
 
-  test "S3-04: example 2, a search as both" do
+  @tag req: "S3-04"
+  test "example 2, a search as both" do
     each_era("search_patterns", 2, "corrected-s3-02-response.json", fn result, expected ->
       assert without_texts(result) == without_texts(expected)
       [markdown, json] = texts(result)
@@ -54,7 +56,8 @@ defmodule Patterns.DocumentsTest do
   end
 
   # The document shows two of the eight patterns.
-  test "S3-05, RES-04: example 3, a search as JSON" do
+  @tag req: ["S3-05", "RES-04"]
+  test "example 3, a search as JSON" do
     each_era("search_patterns", 3, "corrected-s3-03-response.json", fn result, expected ->
       abbreviated = update_in(result["structuredContent"]["patterns"], &Enum.take(&1, 2))
       assert length(result["structuredContent"]["patterns"]) == 8
@@ -66,7 +69,8 @@ defmodule Patterns.DocumentsTest do
   end
 
   # Both documents print it.
-  test "S3-06, S0-64: example 4, an empty query" do
+  @tag req: ["S3-06", "S0-64"]
+  test "example 4, an empty query" do
     for name <- ["s3-04-response.json", "s0-04-elicit-empty-query.json"] do
       each_era("search_patterns", 4, name, fn result, expected -> assert result == expected end)
     end
@@ -77,7 +81,8 @@ defmodule Patterns.DocumentsTest do
   end
 
   # The document shows five of the eleven options.
-  test "S3-07, S3-14, RES-05: example 5, too much" do
+  @tag req: ["S3-07", "S3-14", "RES-05"]
+  test "example 5, too much" do
     each_era("search_patterns", 5, "s3-05-response.json", fn result, expected ->
       {options, data} = Map.pop(result["structuredContent"], "options")
       {shown, expected_data} = Map.pop(expected["structuredContent"], "options")
@@ -94,15 +99,18 @@ defmodule Patterns.DocumentsTest do
     end)
   end
 
-  test "S3-08, RES-68: example 6, a pattern" do
+  @tag req: ["S3-08", "RES-68"]
+  test "example 6, a pattern" do
     each_era("get_pattern", 6, "s3-06-response.json", fn result, expected -> assert result == expected end)
   end
 
-  test "S3-09: example 7, a pattern that there is not" do
+  @tag req: "S3-09"
+  test "example 7, a pattern that there is not" do
     each_era("get_pattern", 7, "s3-07-response.json", fn result, expected -> assert result == expected end)
   end
 
-  test "S0-34, S3-08, S3-09: the data of examples 4, 6 and 7 as printed by themselves" do
+  @tag req: ["S0-34", "S3-08", "S3-09"]
+  test "the data of examples 4, 6 and 7 as printed by themselves" do
     for {tool, number} <- [{"search_patterns", 4}, {"get_pattern", 6}, {"get_pattern", 7}] do
       each_era(tool, number, "s3-0#{number}-structured.json", fn result, expected ->
         assert result["structuredContent"] == expected

@@ -8,12 +8,14 @@ defmodule McpServer.App.CSPTest do
   @strictest "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; " <>
                "img-src 'self' data:; media-src 'self' data:; connect-src 'none'"
 
-  test "S4-46, RES-57: without a declaration the view reaches nothing" do
+  @tag req: ["S4-46", "RES-57"]
+  test "without a declaration the view reaches nothing" do
     assert CSP.generate(nil) == @strictest
     assert CSP.generate(%UIResourceMeta{}) == @strictest
   end
 
-  test "S4-46: every list widens its own directives" do
+  @tag req: "S4-46"
+  test "every list widens its own directives" do
     meta =
       UIResourceMeta.new(
         csp: [
@@ -37,7 +39,8 @@ defmodule McpServer.App.CSPTest do
            ]
   end
 
-  test "S4-46: a sandbox leaves nothing to the browser" do
+  @tag req: "S4-46"
+  test "a sandbox leaves nothing to the browser" do
     assert CSP.generate(nil, sandbox: true) == @strictest <> "; frame-src 'none'; base-uri 'self'; object-src 'none'"
 
     assert CSP.generate(%{"frameDomains" => ["a.example"], "baseUriDomains" => []}, sandbox: true) ==
@@ -47,7 +50,8 @@ defmodule McpServer.App.CSPTest do
     assert_raise ArgumentError, fn -> CSP.generate(nil, sandboxed: true) end
   end
 
-  test "S4-46: what is declared can be checked without an exception" do
+  @tag req: "S4-46"
+  test "what is declared can be checked without an exception" do
     assert CSP.validate(nil) == :ok
     assert CSP.validate(UIResourceMeta.new(csp: [connect_domains: ["wss://*.example.com:8443"]])) == :ok
 
@@ -62,7 +66,8 @@ defmodule McpServer.App.CSPTest do
     assert {:error, _text} = CSP.validate(%{connect_domains: "a.example"})
   end
 
-  test "S4-46: a domain cannot bring a directive of its own" do
+  @tag req: "S4-46"
+  test "a domain cannot bring a directive of its own" do
     assert_raise ArgumentError, ~r/\Ano Content-Security-Policy can be made: frameDomains\[0\] /, fn ->
       CSP.generate(%{frame_domains: ["x; script-src *"]})
     end

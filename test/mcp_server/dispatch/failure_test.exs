@@ -25,21 +25,24 @@ defmodule McpServer.Dispatch.FailureTest do
     assert Failure.killed(:killed).id != Failure.killed(:killed).id
   end
 
-  test "T1: an exception is logged with its id and where it was raised" do
+  @tag req: "T1"
+  test "an exception is logged with its id and where it was raised" do
     failure = caught(fn -> raise ArgumentError, "boom" end)
     line = line(failure)
     assert line =~ "MCP tools/call \"t\" failed (error id #{failure.id}): ** (ArgumentError) boom"
     assert line =~ "failure_test.exs"
   end
 
-  test "T1: throws, exits and Erlang errors" do
+  @tag req: "T1"
+  test "throws, exits and Erlang errors" do
     assert Failure.banner(caught(fn -> throw(:ball) end)) == "** (throw) :ball"
     assert Failure.banner(caught(fn -> exit(:shutdown) end)) == "** (exit) :shutdown"
     assert Failure.banner(caught(fn -> :erlang.error(:custom) end)) == "** (error) :custom"
     assert Failure.banner(caught(fn -> String.to_integer("x") end)) =~ "** (ArgumentError)"
   end
 
-  test "T1: 10 MB in an exception, a term or an argument stay below 8 KiB of log" do
+  @tag req: "T1"
+  test "10 MB in an exception, a term or an argument stay below 8 KiB of log" do
     big = String.duplicate("é", 5_000_000)
     list = Enum.to_list(1..1_000_000)
 
@@ -71,7 +74,8 @@ defmodule McpServer.Dispatch.FailureTest do
     assert Failure.banner(Failure.killed({:shutdown, 1})) == "the process was ended: {:shutdown, 1}"
   end
 
-  test "T4: an invalid result is named as such" do
+  @tag req: "T4"
+  test "an invalid result is named as such" do
     assert Failure.banner(Failure.invalid({:ok})) == "invalid handler result: {:ok}"
   end
 end

@@ -29,7 +29,8 @@ defmodule McpServer.Dispatch.OutcomeTest do
       assert of(:tool, {:error, "no"}) == {:error, "no"}
     end
 
-    test "T4: everything else is invalid" do
+    @tag req: "T4"
+    test "everything else is invalid" do
       for garbage <-
             [nil, :ok, {:ok}, {:ok, nil}, {:ok, self()}, {1, 2, 3, 4, 5}, "text", {:error, :reason}] ++
               [{:error, <<255>>}, {:ok, ~D[2020-01-01]}, {:error, :not_found}] do
@@ -69,7 +70,8 @@ defmodule McpServer.Dispatch.OutcomeTest do
       assert of(:prompt, {:error, :not_found}) == {:invalid, {:error, :not_found}}
     end
 
-    test "T4: an improper list is invalid" do
+    @tag req: "T4"
+    test "an improper list is invalid" do
       assert of(:resource, {:ok, [1 | 2]}) == {:invalid, [1 | 2]}
     end
   end

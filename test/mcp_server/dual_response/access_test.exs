@@ -19,7 +19,8 @@ defmodule McpServer.DualResponse.AccessTest do
     ]
   end
 
-  describe "Q5, SEC-06, R1: a resource that is bound" do
+  describe "a resource that is bound" do
+    @describetag req: ["Q5", "SEC-06", "R1"]
     for {whom, identity} <- [
           {"another subject", %{tenant: "acme", subject: "eve"}},
           {"another tenant", %{tenant: "evil", subject: "ada"}},
@@ -73,14 +74,16 @@ defmodule McpServer.DualResponse.AccessTest do
     end
   end
 
-  test "Q5: one that is bound to nobody is for whoever has its id" do
+  @tag req: "Q5"
+  test "one that is bound to nobody is for whoever has its id" do
     name = server()
     id = create!(name, 3).resource_id
     assert {:ok, _page} = DualResponse.fetch(name, id, %{}, %{tenant: "acme", subject: "eve"})
     assert {:ok, _page} = DualResponse.fetch(name, id)
   end
 
-  test "Q5: the query is told who asks, for the sample as for every page" do
+  @tag req: "Q5"
+  test "the query is told who asks, for the sample as for every page" do
     name = server()
     test = self()
     execute = fn options -> send(test, options.context) && [] end
@@ -90,7 +93,8 @@ defmodule McpServer.DualResponse.AccessTest do
     assert_received @ada
   end
 
-  describe "Q5: conn:" do
+  describe "conn:" do
+    @describetag req: "Q5"
     test "binds to the principal, unless there is a hook" do
       name = server()
       id = create!(name, 1, conn: %McpServer.Conn{principal: "ada"}).resource_id

@@ -20,7 +20,8 @@ defmodule McpServer.DualResponse.ExpiryTest do
     :sys.get_state(name)
   end
 
-  describe "S1-21, S1-22, RES-16, R2: exactly at its deadline" do
+  describe "exactly at its deadline" do
+    @describetag req: ["S1-21", "S1-22", "RES-16", "R2"]
     for {at, alive?} <- [{899_999, true}, {900_000, false}, {900_001, false}] do
       test "a resource #{if alive?, do: "is there", else: "has expired"} after #{at} ms" do
         {clock, pass} = clock()
@@ -75,7 +76,8 @@ defmodule McpServer.DualResponse.ExpiryTest do
     end
   end
 
-  test "R2: for any times, what is left is what has time left" do
+  @tag req: "R2"
+  test "for any times, what is left is what has time left" do
     {clock, pass} = clock()
     name = server(clock: clock)
     times = for _ <- 1..200, do: :rand.uniform(1_000)
@@ -92,7 +94,8 @@ defmodule McpServer.DualResponse.ExpiryTest do
   end
 
   if McpServer.Properties.available?(__MODULE__) do
-    test "R2, S1-21, S1-22, S1-23: whatever happens in whatever order, a resource is there as long as its time says" do
+    @tag req: ["R2", "S1-21", "S1-22", "S1-23"]
+    test "whatever happens in whatever order, a resource is there as long as its time says" do
       which = :proper_types.choose(0, 5)
 
       command =
@@ -157,7 +160,8 @@ defmodule McpServer.DualResponse.ExpiryTest do
     defp afterwards(:fetch, deadline, %{extend: extend, now: now}), do: max(deadline, now + extend)
   end
 
-  describe "S1-14: the cleanup" do
+  describe "the cleanup" do
+    @describetag req: "S1-14"
     test "deletes what has expired after one interval, without any access" do
       {clock, pass} = clock()
       name = server(clock: clock, cleanup_interval: 5)
@@ -167,7 +171,8 @@ defmodule McpServer.DualResponse.ExpiryTest do
       until(fn -> kept(name) == %{resources: 0, bytes: 0} end)
     end
 
-    test "R2: has one timer, whatever it is sent" do
+    @tag req: "R2"
+    test "has one timer, whatever it is sent" do
       name = server(cleanup_interval: 600_000)
       timers = for _ <- 1..3, do: send(name, :sweep) && :sys.get_state(name).timer
       assert [false, false, time] = Enum.map(timers, &Process.read_timer/1)
@@ -240,7 +245,8 @@ defmodule McpServer.DualResponse.ExpiryTest do
     end
   end
 
-  test "R2: setting the system's clock changes nothing: the default store goes by monotonic time" do
+  @tag req: "R2"
+  test "setting the system's clock changes nothing: the default store goes by monotonic time" do
     name = server()
     {:ok, settings} = DualResponse.settings(name)
     assert settings.store.clock() == :monotonic

@@ -9,7 +9,8 @@ defmodule McpServer.DualResponse.OptionsTest do
 
   @base [base_url: "https://api.example.com/resources"]
 
-  describe "S1-10: base_url" do
+  describe "base_url" do
+    @describetag req: "S1-10"
     test "has to be given" do
       assert_raise ArgumentError, ~r/base_url: is the address of the REST endpoint/, fn ->
         DualResponse.start_link([])
@@ -30,13 +31,15 @@ defmodule McpServer.DualResponse.OptionsTest do
     end
   end
 
-  test "S1-11, S1-41: the store is Store.ETS, unless another is given" do
+  @tag req: ["S1-11", "S1-41"]
+  test "the store is Store.ETS, unless another is given" do
     assert %{store: ETS, store_options: []} = Options.new!(@base)
     assert %{store: Other, store_options: []} = Options.new!([store: Other] ++ @base)
     assert %{store: Other, store_options: [x: 1]} = Options.new!([store: {Other, x: 1}] ++ @base)
   end
 
-  test "S1-12, S1-13, S1-14: the defaults" do
+  @tag req: ["S1-12", "S1-13", "S1-14"]
+  test "the defaults" do
     assert %{default_expiration: 900_000, default_sample_size: 15, cleanup_interval: 60_000, name: DualResponse} =
              Options.new!(@base)
   end
@@ -75,8 +78,10 @@ defmodule McpServer.DualResponse.OptionsTest do
     end
   end
 
-  describe "Q3: URIs" do
-    test "S1-30: resource:// and the id, unless there is a scheme" do
+  describe "URIs" do
+    @describetag req: "Q3"
+    @tag req: "S1-30"
+    test "resource:// and the id, unless there is a scheme" do
       response = create!(server(), 1)
       assert response.resource_uri == "resource://" <> response.resource_id
       response = create!(server(uri_scheme: "x-rows.v1+z"), 1)
@@ -114,7 +119,8 @@ defmodule McpServer.DualResponse.OptionsTest do
     end
   end
 
-  test "S1-30: ids have 128 random bits and need no encoding" do
+  @tag req: "S1-30"
+  test "ids have 128 random bits and need no encoding" do
     name = server()
     ids = for _ <- 1..100, uniq: true, do: create!(name, 0).resource_id
     assert length(ids) == 100

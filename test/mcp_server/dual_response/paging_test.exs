@@ -26,7 +26,8 @@ defmodule McpServer.DualResponse.PagingTest do
 
   for persist <- [:query, :rows] do
     describe "persist: #{persist}" do
-      test "S1-52, S1-53: a page, before, at and after the end" do
+      @tag req: ["S1-52", "S1-53"]
+      test "a page, before, at and after the end" do
         name = server()
         id = create!(name, 847, persist: unquote(persist)).resource_id
 
@@ -48,7 +49,8 @@ defmodule McpServer.DualResponse.PagingTest do
         end
       end
 
-      test "S1-53: pages of every size concatenate to the whole" do
+      @tag req: "S1-53"
+      test "pages of every size concatenate to the whole" do
         name = server()
 
         for count <- [0, 1, 2, 99, 100, 101, 200] do
@@ -57,7 +59,8 @@ defmodule McpServer.DualResponse.PagingTest do
         end
       end
 
-      test "Q4: a stream is the whole, from any offset, in batches of any size" do
+      @tag req: "Q4"
+      test "a stream is the whole, from any offset, in batches of any size" do
         name = server()
 
         for count <- [0, 1, 99, 100, 101, 250] do
@@ -75,7 +78,8 @@ defmodule McpServer.DualResponse.PagingTest do
   end
 
   if McpServer.Properties.available?(__MODULE__) do
-    test "S1-53: pages concatenate to the whole, for any count, any limits and any persistence" do
+    @tag req: "S1-53"
+    test "pages concatenate to the whole, for any count, any limits and any persistence" do
       name = server(max_limit: 50)
 
       type =
@@ -104,7 +108,8 @@ defmodule McpServer.DualResponse.PagingTest do
     end
   end
 
-  describe "RES-19: what is asked for" do
+  describe "what is asked for" do
+    @describetag req: "RES-19"
     test "is 100 rows from the first on, unless it says otherwise" do
       name = server()
       id = create!(name, 300).resource_id
@@ -140,7 +145,8 @@ defmodule McpServer.DualResponse.PagingTest do
     end
   end
 
-  describe "S1-43: an access" do
+  describe "an access" do
+    @describetag req: "S1-43"
     test "is counted with every page, and not with a look at the resource" do
       name = server()
       id = create!(name, 3).resource_id
@@ -195,7 +201,8 @@ defmodule McpServer.DualResponse.PagingTest do
     assert_received ^test
   end
 
-  describe "RES-21: data that shrinks" do
+  describe "data that shrinks" do
+    @describetag req: "RES-21"
     test "gives an empty page and not an error; a stream ends" do
       name = server()
       execute = fn %{offset: offset, limit: limit} -> Enum.slice(rows(120), offset, limit) end
@@ -232,7 +239,8 @@ defmodule McpServer.DualResponse.PagingTest do
       end)
     end
 
-    test "R5: of kept rows that are deleted meanwhile raises, too" do
+    @tag req: "R5"
+    test "of kept rows that are deleted meanwhile raises, too" do
       name = server()
       id = create!(name, 300, persist: :rows).resource_id
       {:ok, 300, pages} = DualResponse.stream(name, id, %{batch: 100})
@@ -291,7 +299,8 @@ defmodule McpServer.DualResponse.PagingTest do
       end
     end
 
-    test "R4: has a bound, on both sides of it" do
+    @tag req: "R4"
+    test "has a bound, on both sides of it" do
       name = server(max_rows: 10)
       assert create!(name, 10, persist: :rows).total_count == 10
 
@@ -307,7 +316,8 @@ defmodule McpServer.DualResponse.PagingTest do
       assert response.total_count == 120
     end
 
-    test "S1-44: a store that fails to give them is a storage error" do
+    @tag req: "S1-44"
+    test "a store that fails to give them is a storage error" do
       name = server(store: FailingStore)
       id = create!(name, 3, persist: :rows).resource_id
       FailingStore.fail(name, :rows, fn -> {:error, :gone} end)
@@ -320,7 +330,8 @@ defmodule McpServer.DualResponse.PagingTest do
       FailingStore.heal(name, :rows)
     end
 
-    test "R4: rows that are parts of something large do not keep it in memory" do
+    @tag req: "R4"
+    test "rows that are parts of something large do not keep it in memory" do
       name = server()
       large = :binary.copy("x", 10_000_000)
       rows = for n <- 0..9, do: %{"text" => binary_part(large, n * 100, 100)}

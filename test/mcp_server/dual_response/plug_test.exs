@@ -37,7 +37,8 @@ defmodule McpServer.DualResponse.PlugTest do
   defp post(http, path, type, body),
     do: RestServers.ask(http, "POST", path, headers: [{"content-type", type}], body: body)
 
-  test "S1-24: a body that the parsers have read is as good", %{http: http, path: path} do
+  @tag req: "S1-24"
+  test "a body that the parsers have read is as good", %{http: http, path: path} do
     for {body, count} <- [{~s({"limit":2}), 2}, {"{}", 5}, {"", 5}] do
       response = post(http, path, "application/json", body)
       assert response.status == 200

@@ -24,7 +24,8 @@ defmodule McpServer.DualResponse.ResponseTest do
     created_at: ~U[2025-01-15 10:30:00.999Z]
   }
 
-  test "S1-30: the fields" do
+  @tag req: "S1-30"
+  test "the fields" do
     name = server()
     response = create!(name, 20)
     id = response.resource_id
@@ -43,14 +44,16 @@ defmodule McpServer.DualResponse.ResponseTest do
     assert create!(name, 1, expiration: :infinity).expires_at == nil
   end
 
-  test "S1-31: the content is the document's" do
+  @tag req: "S1-31"
+  test "the content is the document's" do
     assert [%Text{text: "Found 847 results. Sample data and full dataset link included."}, %ResourceLink{}] =
              Response.to_mcp_content(@response)
 
     assert_encodes(Response.to_mcp_content(@response), "s1-01-mcp-content.json")
   end
 
-  test "S1-32, S1-34, RES-14, RES-15, RES-23, RES-26: the structured content has exactly these keys" do
+  @tag req: ["S1-32", "S1-34", "RES-14", "RES-15", "RES-23", "RES-26"]
+  test "the structured content has exactly these keys" do
     assert %{"results" => results, "resource" => resource, "metadata" => metadata} =
              structured = Response.to_structured_content(@response)
 
@@ -72,13 +75,15 @@ defmodule McpServer.DualResponse.ResponseTest do
            }
   end
 
-  test "RES-18: expires_at is there and null when the resource is kept" do
+  @tag req: "RES-18"
+  test "expires_at is there and null when the resource is kept" do
     structured = Response.to_structured_content(%{@response | expires_at: nil})
     assert structured["metadata"]["expires_at"] == nil
     assert JSON.encode!(structured) =~ ~s("expires_at":null)
   end
 
-  test "S1-32, RES-24: the members of the documents' examples, elided as they are" do
+  @tag req: ["S1-32", "RES-24"]
+  test "the members of the documents' examples, elided as they are" do
     for fixture <- ["s1-02-structured-content.json"], {:ok, text} <- [read(fixture)] do
       {:ok, expected} = JSON.decode(text)
       {:ok, actual} = @response |> Response.to_structured_content() |> JSON.encode!() |> JSON.decode()
@@ -88,11 +93,13 @@ defmodule McpServer.DualResponse.ResponseTest do
     end
   end
 
-  test "S1-33: the tool's result is the document's" do
+  @tag req: "S1-33"
+  test "the tool's result is the document's" do
     assert_encodes(Response.to_mcp_tool_result(@response), "derived-s1-tool-result-847.json")
   end
 
-  test "RES-14, RES-23: keys of rows and columns are nobody's to change" do
+  @tag req: ["RES-14", "RES-23"]
+  test "keys of rows and columns are nobody's to change" do
     rows = [%{"totalCount" => 1, "total_count" => 2, "has-next" => 3}]
     response = %{@response | sample: rows, columns: [%{"name" => "totalCount", "displayName" => "Total"}]}
     {:ok, decoded} = response |> Response.to_mcp_tool_result() |> JSON.encode!() |> JSON.decode()

@@ -59,7 +59,8 @@ defmodule McpServer.DualResponse.RestTest do
   defp assert_golden(body, golden), do: with({:ok, text} <- golden, do: assert(body == text))
 
   describe "the documents' examples" do
-    test "S1-50: s1-05, what GET answers" do
+    @tag req: "S1-50"
+    test "s1-05, what GET answers" do
       server = server()
       documented(server)
       columns = &String.replace(&1, ~s([{"$elided":true}]), ~s([{"name":"id","type":"number"}]))
@@ -68,14 +69,16 @@ defmodule McpServer.DualResponse.RestTest do
       assert_golden(body, golden("s1-05-rest-get-200.json", columns))
     end
 
-    test "RES-17, RES-18: derived-s1-rest-get-pinned, what GET answers of a pinned one" do
+    @tag req: ["RES-17", "RES-18"]
+    test "derived-s1-rest-get-pinned, what GET answers of a pinned one" do
       server = server()
       documented(server, expires_at: nil, deadline: nil)
       assert {200, _headers, body} = serve(Rest.new(server: server), "GET", "abc123")
       assert_golden(body, golden("derived-s1-rest-get-pinned.json"))
     end
 
-    test "RES-17: after PUT the status stays ready" do
+    @tag req: "RES-17"
+    test "after PUT the status stays ready" do
       server = server()
       documented(server)
       rest = Rest.new(server: server)
@@ -84,7 +87,8 @@ defmodule McpServer.DualResponse.RestTest do
       assert_golden(body, golden("derived-s1-rest-get-pinned.json"))
     end
 
-    test "S1-51: s1-06, what is answered of what is not there" do
+    @tag req: "S1-51"
+    test "s1-06, what is answered of what is not there" do
       rest = Rest.new(server: server())
 
       for method <- ["GET", "POST", "PUT", "DELETE"] do
@@ -93,7 +97,8 @@ defmodule McpServer.DualResponse.RestTest do
       end
     end
 
-    test "S1-52: s1-07 asks for what s1-08 answers" do
+    @tag req: "S1-52"
+    test "s1-07 asks for what s1-08 answers" do
       server = server()
 
       documented(server,
@@ -109,7 +114,8 @@ defmodule McpServer.DualResponse.RestTest do
       assert_golden(body, golden("s1-08-rest-post-200.json", &String.replace(&1, ~s([{"$elided":true}]), rows)))
     end
 
-    test "S1-53: derived-s1-rest-post-last-page" do
+    @tag req: "S1-53"
+    test "derived-s1-rest-post-last-page" do
       server = server()
       documented(server)
       assert {200, _headers, body} = serve(Rest.new(server: server), "POST", "abc123", body: ~s({"offset":800}))
@@ -119,14 +125,16 @@ defmodule McpServer.DualResponse.RestTest do
       assert_golden(body, golden("derived-s1-rest-post-last-page.json", &String.replace(&1, ~s([{"id":801}]), rows)))
     end
 
-    test "S1-54: s1-09, what PUT answers" do
+    @tag req: "S1-54"
+    test "s1-09, what PUT answers" do
       server = server()
       documented(server)
       assert {200, _headers, body} = serve(Rest.new(server: server), "PUT", "abc123")
       assert_golden(body, golden("s1-09-rest-put-200.json"))
     end
 
-    test "S1-55: DELETE answers with nothing, once" do
+    @tag req: "S1-55"
+    test "DELETE answers with nothing, once" do
       server = server()
       documented(server)
       rest = Rest.new(server: server)
@@ -134,7 +142,8 @@ defmodule McpServer.DualResponse.RestTest do
       assert {404, _headers, @not_found} = serve(rest, "DELETE", "abc123")
     end
 
-    test "S1-34: times are in UTC, in whole seconds, with a Z" do
+    @tag req: "S1-34"
+    test "times are in UTC, in whole seconds, with a Z" do
       server = server()
       rest = Rest.new(server: server)
       {200, _headers, body} = serve(rest, "GET", create!(server, 1).resource_id)
@@ -144,7 +153,8 @@ defmodule McpServer.DualResponse.RestTest do
   end
 
   describe "paging" do
-    test "RES-21, S1-53: pages concatenate to the whole, whatever their size" do
+    @tag req: ["RES-21", "S1-53"]
+    test "pages concatenate to the whole, whatever their size" do
       server = server()
       rest = Rest.new(server: server)
 
@@ -165,7 +175,8 @@ defmodule McpServer.DualResponse.RestTest do
       for(%{"n" => n} <- page["data"], do: n) ++ rest_of
     end
 
-    test "RES-14: the keys and values of rows stay as they are" do
+    @tag req: "RES-14"
+    test "the keys and values of rows stay as they are" do
       server = server()
       rest = Rest.new(server: server)
 
@@ -183,7 +194,8 @@ defmodule McpServer.DualResponse.RestTest do
                ~s({"data":[{"createdAt":"2025-01-15T10:30:00Z","is_open":true,"n":12345678901234567890,"näme_x":null}],)
     end
 
-    test "S1-58, RES-20: a sort runs the query again" do
+    @tag req: ["S1-58", "RES-20"]
+    test "a sort runs the query again" do
       server = server()
       test = self()
       execute = fn options -> send(test, {:executed, Map.take(options, [:offset, :limit, :sort])}) && [] end
@@ -227,7 +239,8 @@ defmodule McpServer.DualResponse.RestTest do
     end
   end
 
-  describe "Q4: streams" do
+  describe "streams" do
+    @describetag req: "Q4"
     @ndjson [headers: [{"accept", "application/x-ndjson"}]]
 
     test "one page is read for each part that is taken" do
@@ -276,7 +289,8 @@ defmodule McpServer.DualResponse.RestTest do
       {server, create!(server, 5, persist: :rows).resource_id, Rest.new(server: server)}
     end
 
-    test "S1-44: is 503, and says nothing of why" do
+    @tag req: "S1-44"
+    test "is 503, and says nothing of why" do
       for {callback, method, answer} <- [
             {:get, "GET", {:error, "secret"}},
             {:get, "PUT", {:error, "secret"}},
@@ -300,7 +314,8 @@ defmodule McpServer.DualResponse.RestTest do
     end
   end
 
-  describe "R2: expiry" do
+  describe "expiry" do
+    @describetag req: "R2"
     test "a resource is there until its time, and then not found, on every method" do
       for method <- ["GET", "POST", "PUT", "DELETE"] do
         {clock, advance} = clock()
@@ -328,7 +343,8 @@ defmodule McpServer.DualResponse.RestTest do
     end
   end
 
-  test "RES-16, RES-40: what was deleted on purpose is answered like what never was" do
+  @tag req: ["RES-16", "RES-40"]
+  test "what was deleted on purpose is answered like what never was" do
     server = server(tombstones: 60_000)
     rest = Rest.new(server: server)
     id = create!(server, 5).resource_id
@@ -337,7 +353,8 @@ defmodule McpServer.DualResponse.RestTest do
   end
 
   # The stone has no rows: a page was empty, and a stream ended as if all had come.
-  test "R5: what is deleted meanwhile leaves no page without its rows" do
+  @tag req: "R5"
+  test "what is deleted meanwhile leaves no page without its rows" do
     for persisted <- [[persist: :rows], [persist: :rows, sort_mode: :memory]] do
       server = server(tombstones: 60_000)
       id = create!(server, 1_000, persisted).resource_id
@@ -351,7 +368,8 @@ defmodule McpServer.DualResponse.RestTest do
     end
   end
 
-  test "Q4: a row whose only cell is empty is a row" do
+  @tag req: "Q4"
+  test "a row whose only cell is empty is a row" do
     server = server()
     values = [1, nil, "", 2]
     options = [columns: [%{name: "n"}], count: fn -> 4 end, execute: fn _ -> for(n <- values, do: %{"n" => n}) end]
@@ -360,7 +378,8 @@ defmodule McpServer.DualResponse.RestTest do
     assert IO.iodata_to_binary(Enum.to_list(lines)) == ~s(n\r\n1\r\n""\r\n""\r\n2\r\n)
   end
 
-  test "R7: rows that hold a web page are data all the same" do
+  @tag req: "R7"
+  test "rows that hold a web page are data all the same" do
     server = server()
     page = "<html><script>alert(1)</script></html>"
     id = create!(server, 1, execute: fn _options -> [%{"text/html" => page}] end).resource_id
@@ -374,7 +393,8 @@ defmodule McpServer.DualResponse.RestTest do
     end
   end
 
-  test "RES-15: the link of a tool's result is where the endpoint has it" do
+  @tag req: "RES-15"
+  test "the link of a tool's result is where the endpoint has it" do
     server = server()
     created = create!(server, 1)
     "https://api.example.com/resources/" <> id = created.resource_url

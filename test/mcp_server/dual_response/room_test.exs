@@ -101,7 +101,8 @@ defmodule McpServer.DualResponse.RoomTest do
     there |> Enum.frequencies() |> Enum.sort()
   end
 
-  describe "R4: max_resources" do
+  describe "max_resources" do
+    @describetag req: "R4"
     test "is kept: what was not used for longest goes" do
       name = server(max_resources: 3)
       [first, second, third] = ids = ids(name, 3)
@@ -150,7 +151,8 @@ defmodule McpServer.DualResponse.RoomTest do
     end
   end
 
-  describe "R4: max_bytes" do
+  describe "max_bytes" do
+    @describetag req: "R4"
     test "is kept" do
       name = server(max_bytes: 200_000)
       [first, second, third] = for _ <- 1..3, do: create!(name, 2_000, persist: :rows).resource_id
@@ -170,7 +172,8 @@ defmodule McpServer.DualResponse.RoomTest do
       assert there(name, [kept]) == [kept]
     end
 
-    test "S1-44: a store that fails meanwhile is a storage error" do
+    @tag req: "S1-44"
+    test "a store that fails meanwhile is a storage error" do
       for callback <- [:find_expired, :least_used] do
         name = server(max_resources: 1, store: FailingStore)
         create!(name, 3, persist: :rows)
@@ -186,7 +189,8 @@ defmodule McpServer.DualResponse.RoomTest do
     end
 
     # The same one was evicted for ever.
-    test "S1-44: a store that cannot delete is a storage error" do
+    @tag req: "S1-44"
+    test "a store that cannot delete is a storage error" do
       name = server(max_resources: 1, store: FailingStore)
       create!(name, 3, persist: :rows)
       FailingStore.fail(name, :delete, fn -> {:error, :readonly} end)

@@ -60,7 +60,8 @@ defmodule McpServer.DualResponse.RouterTest do
     content["resource"]
   end
 
-  describe "S1-33: a handler answers" do
+  describe "a handler answers" do
+    @describetag req: "S1-33"
     for tool <- ["search", "map"] do
       test "#{tool}: with a response or with its tool result" do
         assert {:ok, %{"content" => [text, link], "structuredContent" => content} = result} = call_tool(unquote(tool))
@@ -86,7 +87,8 @@ defmodule McpServer.DualResponse.RouterTest do
     end
   end
 
-  describe "Q3: resources/read" do
+  describe "resources/read" do
+    @describetag req: "Q3"
     test "the template is listed" do
       assert {:ok, [template]} = list_resource_templates()
 
@@ -120,7 +122,8 @@ defmodule McpServer.DualResponse.RouterTest do
     end
 
     for {revision, code} <- [{"2024-11-05", -32_002}, {"2025-11-25", -32_002}, {"2026-07-28", -32_602}] do
-      test "M17: what is gone, and what never was, is #{code} in #{revision}" do
+      @tag req: "M17"
+      test "what is gone, and what never was, is #{code} in #{revision}" do
         "resource://" <> id = uri = create!()["uri"]
         assert {:ok, _result} = read_resource(uri, revision: unquote(revision))
         assert DualResponse.delete_resource(@server, id)
@@ -141,7 +144,8 @@ defmodule McpServer.DualResponse.RouterTest do
       assert {:error, %{"code" => -32_602}} = read_resource(uri)
     end
 
-    test "RES-17, RES-18: one that is pinned is ready, and its expires_at is there and null" do
+    @tag req: ["RES-17", "RES-18"]
+    test "one that is pinned is ready, and its expires_at is there and null" do
       "resource://" <> id = uri = create!()["uri"]
       assert DualResponse.pin_resource(@server, id)
       assert {:ok, %{"contents" => [%{"text" => text}]}} = read_resource(uri)
@@ -165,7 +169,8 @@ defmodule McpServer.DualResponse.RouterTest do
     end
   end
 
-  describe "Q5, R1, SEC-06: who reads" do
+  describe "who reads" do
+    @describetag req: ["Q5", "R1", "SEC-06"]
     @tag :stopped
     test "is who called: what bind: makes of the conn" do
       bind = fn conn -> %{tenant: conn.assigns[:org], subject: conn.assigns[:user]} end

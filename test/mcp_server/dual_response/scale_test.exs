@@ -19,7 +19,8 @@ defmodule McpServer.DualResponse.ScaleTest do
 
   defp megabytes(bytes), do: :erlang.float_to_binary(bytes / 1_048_576, decimals: 1)
 
-  test "R4: 100,000 resources with expiry: memory is back where it was" do
+  @tag req: "R4"
+  test "100,000 resources with expiry: memory is back where it was" do
     count = scaled(5_000)
     {clock, pass} = clock()
     name = server(clock: clock, max_resources: count, max_bytes: 2_000_000_000, cleanup_interval: 600_000)
@@ -66,7 +67,8 @@ defmodule McpServer.DualResponse.ScaleTest do
     Enum.map_join(now, ", ", fn {kind, bytes} -> "#{kind} #{megabytes(bytes - before[kind])} MiB more" end)
   end
 
-  test "R5: 10,000 readers while a resource is pinned, another deleted, a third expired" do
+  @tag req: "R5"
+  test "10,000 readers while a resource is pinned, another deleted, a third expired" do
     count = scaled(500)
     {clock, pass} = clock()
     name = server(clock: clock)

@@ -30,7 +30,8 @@ defmodule McpServer.DualResponse.SignatureTest do
     {String.to_integer(exp), sig}
   end
 
-  test "Q1: a permission lasts for its time, and not a second longer" do
+  @tag req: "Q1"
+  test "a permission lasts for its time, and not a second longer" do
     settings = settings(ttl: 60_000)
     {expires_at, _sig} = signature = resource() |> Signature.query(settings, @now) |> read()
     assert expires_at == @now + 60
@@ -38,7 +39,8 @@ defmodule McpServer.DualResponse.SignatureTest do
     refute Signature.valid?(resource(), settings, :fetch, signature, @now + 60)
   end
 
-  test "Q1: it never outlives the resource" do
+  @tag req: "Q1"
+  test "it never outlives the resource" do
     settings = settings(ttl: 7_200_000)
     assert {expires_at, _} = resource() |> Signature.query(settings, @now) |> read()
     assert expires_at == @now + 3_600
@@ -47,7 +49,8 @@ defmodule McpServer.DualResponse.SignatureTest do
     assert expires_at == @now + 7_200
   end
 
-  test "Q1: it is of one resource, tenant, set of actions, time and secret" do
+  @tag req: "Q1"
+  test "it is of one resource, tenant, set of actions, time and secret" do
     settings = settings()
     {expires_at, sig} = signature = resource(tenant: "acme") |> Signature.query(settings, @now) |> read()
     valid? = &Signature.valid?(&1, &2, &3, &4, @now)

@@ -17,7 +17,8 @@ defmodule McpServer.DualResponse.SortingTest do
   defp asc(field), do: %{field: field, order: :asc}
   defp desc(field), do: %{field: field, order: :desc}
 
-  describe "S1-58, Q2, RES-20: a sorted page" do
+  describe "a sorted page" do
+    @describetag req: ["S1-58", "Q2", "RES-20"]
     test "is the query's work: execute is called again, with the sort" do
       name = server()
       test = self()
@@ -75,7 +76,8 @@ defmodule McpServer.DualResponse.SortingTest do
     end
   end
 
-  describe "Q2: kept rows" do
+  describe "kept rows" do
+    @describetag req: "Q2"
     defp sorted(rows, sort, options \\ []) do
       name = server()
       options = [name: "x", rows: rows, columns: [%{name: "v"}, %{name: "w"}, %{name: "i"}]] ++ options

@@ -67,7 +67,8 @@ defmodule McpServer.DualResponse.SpillTest do
     rows
   end
 
-  describe "S1-33, T5: within its budget" do
+  describe "within its budget" do
+    @describetag req: ["S1-33", "T5"]
     test "a result is sent as it is, and nothing is kept; at the byte" do
       text = &String.duplicate("x", &1)
       {_result, bytes} = answer({:ok, [Content.text(text.(1_000))]})
@@ -182,7 +183,8 @@ defmodule McpServer.DualResponse.SpillTest do
              ]
     end
 
-    test "T5: an image of twelve megabytes is one row" do
+    @tag req: "T5"
+    test "an image of twelve megabytes is one row" do
       image = :binary.copy(<<0>>, 12_000_000)
       {result, bytes} = answer({:ok, [Content.image(image, "image/png")]}, timeout: 60_000, receive_timeout: 60_000)
       assert bytes <= @budget
@@ -209,7 +211,8 @@ defmodule McpServer.DualResponse.SpillTest do
     end
   end
 
-  test "T5: whatever the result, the answer is within the budget" do
+  @tag req: "T5"
+  test "whatever the result, the answer is within the budget" do
     :rand.seed(:exsss, {1, 2, 3})
 
     for _ <- 1..150 do
@@ -322,7 +325,8 @@ defmodule McpServer.DualResponse.SpillTest do
       assert kept() == 1
     end
 
-    test "T4: what cannot be written is an invalid result" do
+    @tag req: "T4"
+    test "what cannot be written is an invalid result" do
       rows = for n <- 1..1_000, do: %{"id" => n, "pid" => self()}
       capture_log(fn -> assert {%{"isError" => true}, _bytes} = answer({:ok, %{"rows" => rows}}) end)
       assert kept() == 0
@@ -345,7 +349,8 @@ defmodule McpServer.DualResponse.SpillTest do
     end
   end
 
-  test "Q5, R1: it is kept for who called" do
+  @tag req: ["Q5", "R1"]
+  test "it is kept for who called" do
     returns = {:ok, [Content.text(String.duplicate("x\n", 10_000))]}
     McpServer.DualResponse.shutdown(@server)
 
@@ -362,7 +367,8 @@ defmodule McpServer.DualResponse.SpillTest do
   end
 
   # A hundred with `MCP_SCALE=20`.
-  test "T5: a result of megabytes is kept and linked; nothing else is harmed" do
+  @tag req: "T5"
+  test "a result of megabytes is kept and linked; nothing else is harmed" do
     megabytes = McpServer.HttpCase.scaled(5)
     lines = megabytes * 10_000
     line = String.duplicate("x", 99)
@@ -384,7 +390,8 @@ defmodule McpServer.DualResponse.SpillTest do
     assert {%{"content" => [%{"text" => "still here"}]}, _bytes} = answer({:ok, [Content.text("still here")]})
   end
 
-  test "T5: a result beyond max_result_bytes is kept as well, since it is not sent" do
+  @tag req: "T5"
+  test "a result beyond max_result_bytes is kept as well, since it is not sent" do
     returns = {:ok, [Content.text(String.duplicate("x\n", 10_000))]}
     {result, _bytes} = answer(returns, max_result_bytes: 10_000)
     assert [_text, %{"type" => "resource_link"}] = result["content"]

@@ -18,7 +18,8 @@ defmodule McpServer.Envelope.ErrorsTest do
     {code, envelope.error, remediation, Map.delete(data, "error_type")}
   end
 
-  describe "S2-57: the texts and the data of" do
+  describe "the texts and the data of" do
+    @describetag req: "S2-57"
     test "not_found/3" do
       assert parts(Errors.not_found("task", 7)) ==
                {"NOT_FOUND", "Task '7' not found", "Verify the task ID exists.",
@@ -41,7 +42,8 @@ defmodule McpServer.Envelope.ErrorsTest do
                {"UNAUTHORIZED", "Authentication required", "Provide valid authentication credentials.", %{}}
     end
 
-    test "forbidden/2 (RES-40: an envelope may say so, a REST endpoint may not)" do
+    @tag req: "RES-40"
+    test "forbidden/2: an envelope may say so, a REST endpoint may not" do
       assert parts(Errors.forbidden("specs:write")) ==
                {"FORBIDDEN", "Insufficient permissions", "Request the permission 'specs:write'.",
                 %{"required_permission" => "specs:write"}}
@@ -83,7 +85,8 @@ defmodule McpServer.Envelope.ErrorsTest do
     end
   end
 
-  test "S2-57: the texts can be configured, and what is filled in is filled in once" do
+  @tag req: "S2-57"
+  test "the texts can be configured, and what is filled in is filled in once" do
     on_exit(fn -> Application.delete_env(:mcp_server, Errors) end)
 
     Application.put_env(:mcp_server, Errors,
@@ -97,7 +100,8 @@ defmodule McpServer.Envelope.ErrorsTest do
     assert {"UNAUTHORIZED", "Log in", "Run login.", %{}} = parts(Errors.unauthorized())
   end
 
-  describe "S2-58: from_exception/2" do
+  describe "from_exception/2" do
+    @describetag req: "S2-58"
     test "says nothing of the exception; the log does, under the id that the answer refers to" do
       {envelope, log} =
         with_log(fn ->

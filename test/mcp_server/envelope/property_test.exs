@@ -64,7 +64,8 @@ defmodule McpServer.Envelope.PropertyTest do
       ])
     end
 
-    test "S2-01…06: every envelope that can be made has the four keys, and they agree" do
+    @tag req: ["S2-01", "S2-02", "S2-03", "S2-04", "S2-05", "S2-06"]
+    test "every envelope that can be made has the four keys, and they agree" do
       holds(envelope(), fn envelope ->
         wire = envelope |> JSON.encode!() |> JSON.decode!()
 
@@ -77,7 +78,8 @@ defmodule McpServer.Envelope.PropertyTest do
       end)
     end
 
-    test "S2-01…06: and is valid, as a struct, as what a client reads, and for its own schema" do
+    @tag req: ["S2-01", "S2-02", "S2-03", "S2-04", "S2-05", "S2-06"]
+    test "and is valid, as a struct, as what a client reads, and for its own schema" do
       {:ok, validator} = McpServer.Schema.Validator.compile(Envelope.schema())
 
       holds(envelope(), fn envelope ->
@@ -89,7 +91,8 @@ defmodule McpServer.Envelope.PropertyTest do
       end)
     end
 
-    test "S2-04, S2-05: an envelope with one part changed is not" do
+    @tag req: ["S2-04", "S2-05"]
+    test "an envelope with one part changed is not" do
       holds({envelope(), one_of(~w(success data error meta)), one_of([1, [], "x" <> <<0>>])}, fn {envelope, key, other} ->
         wire = envelope |> JSON.encode!() |> JSON.decode!()
         changed = Map.put(wire, key, if(key == "error", do: wire["success"] && "x", else: other))
@@ -97,7 +100,8 @@ defmodule McpServer.Envelope.PropertyTest do
       end)
     end
 
-    test "RES-41: the text of a result is the JSON of its structured content" do
+    @tag req: "RES-41"
+    test "the text of a result is the JSON of its structured content" do
       holds(envelope(), fn envelope ->
         {:ok, result} = Envelope.to_call_result(envelope, "req_1")
         result = result |> JSON.encode!() |> JSON.decode!()

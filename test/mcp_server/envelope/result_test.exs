@@ -64,7 +64,8 @@ defmodule McpServer.Envelope.ResultTest do
     describe revision do
       @revision revision
 
-      test "RES-41: the envelope is the structured content, its JSON the text; isError says whether it failed" do
+      @tag req: "RES-41"
+      test "the envelope is the structured content, its JSON the text; isError says whether it failed" do
         for {name, success?} <- [bare: true, ok: true, failed: false, ok_failed: false, error: false] do
           result = result!("#{name}", @revision)
           assert %{"content" => [%{"type" => "text", "text" => text}], "structuredContent" => envelope} = result
@@ -83,7 +84,8 @@ defmodule McpServer.Envelope.ResultTest do
                }
       end
 
-      test "S2-07: the request id is the call's, unless there is another" do
+      @tag req: "S2-07"
+      test "the request id is the call's, unless there is another" do
         assert result!("bare", @revision)["structuredContent"]["meta"]["request_id"] =~ ~r/\A[A-Za-z0-9_-]+\z/
         assert result!("conn_id", @revision)["structuredContent"]["meta"]["request_id"] =~ ~r/\A[A-Za-z0-9_-]+\z/
         assert result!("own_id", @revision)["structuredContent"]["meta"]["request_id"] == "req_own"
@@ -135,7 +137,8 @@ defmodule McpServer.Envelope.ResultTest do
     end
   end
 
-  test "S2-59: without the second form of the contract there is no meta" do
+  @tag req: "S2-59"
+  test "without the second form of the contract there is no meta" do
     on_exit(fn -> Application.delete_env(:mcp_server, :response_contract_v2) end)
     Application.put_env(:mcp_server, :response_contract_v2, false)
 
@@ -150,7 +153,8 @@ defmodule McpServer.Envelope.ResultTest do
     assert %{"meta" => %{"version" => "response-v2"}} = result!("bare", "2026-07-28")["structuredContent"]
   end
 
-  test "S2-60: the result of an envelope, for who is no handler" do
+  @tag req: "S2-60"
+  test "the result of an envelope, for who is no handler" do
     assert {:ok, result} = Envelope.to_call_result(Envelope.error("No"), "req_1")
 
     assert %{"isError" => true, "structuredContent" => envelope, "content" => [%{"text" => text}]} =

@@ -30,23 +30,27 @@ defmodule McpServer.Native.LibraryTest do
     assert output =~ "for another machine, or for another version of mcp_server; compile it here with #{@recompile}"
   end
 
-  test "Y6: it is missing", context do
+  @tag req: "Y6"
+  test "it is missing", context do
     {output, file} = started(context, nil)
     assert output =~ "{:error, {:mcp_server, {\"the native library of mcp_server is missing: there is no #{file}; "
     assert output =~ "compile it with #{@recompile}"
   end
 
-  test "Y6: it is none", context do
+  @tag req: "Y6"
+  test "it is none", context do
     assert_wrong(context, "not a library")
   end
 
-  test "Y6: it is of another architecture", context do
+  @tag req: "Y6"
+  test "it is of another architecture", context do
     # The two bytes that name the machine in the head of an ELF file: those of RISC-V.
     <<head::binary-size(18), _machine::binary-size(2), rest::binary>> = library()
     assert_wrong(context, head <> <<243, 0>> <> rest)
   end
 
-  test "Y6: its end is missing, were it one byte", context do
+  @tag req: "Y6"
+  test "its end is missing, were it one byte", context do
     library = library()
 
     for {bytes, n} <- Enum.with_index([byte_size(library) - 1, div(byte_size(library), 2), 64]) do
@@ -57,7 +61,8 @@ defmodule McpServer.Native.LibraryTest do
     end
   end
 
-  test "Y6: it is of another version", context do
+  @tag req: "Y6"
+  test "it is of another version", context do
     source = File.read!("lib/mcp_server/native/library.ex")
     other = String.replace(source, "Mix.Project.config()[:version]", ~s("0.0.9"))
     assert other != source
@@ -65,12 +70,14 @@ defmodule McpServer.Native.LibraryTest do
     assert_wrong(context, library(), ~s|Code.compile_file("#{context.tmp_dir}/library.ex"); |)
   end
 
-  test "Y6: that of this version starts", context do
+  @tag req: "Y6"
+  test "that of this version starts", context do
     {output, _file} = started(context, library())
     assert output =~ "{:ok, ["
   end
 
-  test "Y6: while the VM runs a new one is refused, the old one goes on, and all other code may be new (5 cycles of 1,000)" do
+  @tag req: "Y6"
+  test "while the VM runs a new one is refused, the old one goes on, and all other code may be new (5 cycles of 1,000)" do
     vm = HttpVm.start()
     echo = fn text -> HttpClient.text(HttpClient.call(vm.server, "echo", %{"text" => text})) end
 
@@ -84,7 +91,8 @@ defmodule McpServer.Native.LibraryTest do
     assert echo.("still") == "still"
   end
 
-  test "Y6: deleted and purged when no server runs, it is loaded again (5 times of 1,000)" do
+  @tag req: "Y6"
+  test "deleted and purged when no server runs, it is loaded again (5 times of 1,000)" do
     vm = HttpVm.start()
     assert HttpClient.text(HttpClient.call(vm.server, "echo", %{"text" => "x"})) == "x"
     assert HttpVm.call(vm, HttpVm, :stop_serving, []) == :ok
@@ -92,7 +100,8 @@ defmodule McpServer.Native.LibraryTest do
     assert HttpVm.call(vm, McpServer.JSON, :decode, ["[1]"]) == {:ok, [1]}
   end
 
-  test "Y6: purged under a listener that waits or works, the VM lives, and the server is back after a restart (5 times)" do
+  @tag req: "Y6"
+  test "purged under a listener that waits or works, the VM lives, and the server is back after a restart (5 times)" do
     vm = HttpVm.start()
 
     for n <- 1..5 do
@@ -140,7 +149,8 @@ defmodule McpServer.Native.LibraryTest do
     _refused in MatchError -> :refused
   end
 
-  test "Y6: the log says that a new one has to wait for a restart" do
+  @tag req: "Y6"
+  test "the log says that a new one has to wait for a restart" do
     # The log is written by others, after the call.
     expression =
       "{:ok, _} = Application.ensure_all_started(:mcp_server); {:error, _} = :code.load_file(McpServer.Native); " <>

@@ -44,7 +44,8 @@ defmodule McpServer.Native.StdioTest do
     assert echoed(input: "a\nb\r\n\n\r\n c \n") == [~s({:lines, ["a", "b", " c "]}), ":eof"]
   end
 
-  test "S1: half a line before the end is no line" do
+  @tag req: "S1"
+  test "half a line before the end is no line" do
     assert echoed(input: "a\nhalf") == [~s({:lines, ["a"]}), ":eof"]
     assert echoed(input: "") == [":eof"]
     assert echoed(input: "\n\n") == [":eof"]
@@ -60,7 +61,8 @@ defmodule McpServer.Native.StdioTest do
     assert echoed(feed: "COMMAND < /dev/null") == [":eof"]
   end
 
-  test "S2: a line over the limit is said once, in its place, and the next one is read" do
+  @tag req: "S2"
+  test "a line over the limit is said once, in its place, and the next one is read" do
     exact = String.duplicate("x", 100)
 
     assert echoed(input: "a\n#{exact}\n#{exact}y\nb\n") == [
@@ -80,13 +82,15 @@ defmodule McpServer.Native.StdioTest do
     assert [":too_long", ~s({:lines, ["b"]}), ":eof", "true"] = vm(script, feed: feed)
   end
 
-  test "S2: the limit counts the line without its end, LF or CR LF" do
+  @tag req: "S2"
+  test "the limit counts the line without its end, LF or CR LF" do
     line = String.duplicate("x", 100)
     assert echoed(input: "#{line}\r\nb\n") == [inspect({:lines, [line, "b"]}), ":eof"]
     assert echoed(input: "#{line}x\r\nb\n") == [":too_long", ~s({:lines, ["b"]}), ":eof"]
   end
 
-  test "S6: one byte at a time, and 100,000 lines at once" do
+  @tag req: "S6"
+  test "one byte at a time, and 100,000 lines at once" do
     feed = ~S[perl -e '$| = 1; for (split //, "a\n\xc3\xa9\n") { print; select(undef, undef, undef, 0.01) }' | COMMAND]
     lines = for ~s({:lines, [) <> lines <- echoed(feed: feed), do: String.trim_trailing(lines, "]}")
     assert Enum.join(lines, ", ") == ~s("a", "é")
@@ -111,7 +115,8 @@ defmodule McpServer.Native.StdioTest do
     assert vm(script, feed: "seq 1 100000 | COMMAND") == ["{100000, 488895}"]
   end
 
-  test "S5: without credits nothing is sent, and the writer waits" do
+  @tag req: "S5"
+  test "without credits nothing is sent, and the writer waits" do
     script = ~S"""
     :ok = Native.stdio_read(reader, self(), 100)
     nothing = receive do event -> event after 300 -> :nothing end
@@ -127,7 +132,8 @@ defmodule McpServer.Native.StdioTest do
     assert vm(script, feed: "seq 1 1000000 2>/dev/null | COMMAND") == [":nothing", "[256, 256]", ":nothing"]
   end
 
-  test "S8, T10: what is printed goes to stderr, and descriptor 0 is no client's" do
+  @tag req: ["S8", "T10"]
+  test "what is printed goes to stderr, and descriptor 0 is no client's" do
     script = ~S"""
     IO.puts("stray")
     IO.puts(:stderr, "log")

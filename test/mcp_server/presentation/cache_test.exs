@@ -34,7 +34,8 @@ defmodule McpServer.Presentation.CacheTest do
     end
   end
 
-  test "S0-78: a result is made once for each call and format", %{cache: cache} do
+  @tag req: "S0-78"
+  test "a result is made once for each call and format", %{cache: cache} do
     for format <- [nil, "json", "both"] do
       arguments = %{"q" => "a", "format" => format}
       assert fetch(cache, arguments) == inspect(arguments)

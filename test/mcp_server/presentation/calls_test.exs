@@ -16,7 +16,8 @@ defmodule McpServer.Presentation.CallsTest do
     end
   end
 
-  test "S0-05, S0-13, S0-22: each format" do
+  @tag req: ["S0-05", "S0-13", "S0-22"]
+  test "each format" do
     for {format, types} <- [
           {"markdown", ["text/markdown"]},
           {"json", ["application/json"]},
@@ -34,7 +35,8 @@ defmodule McpServer.Presentation.CallsTest do
     end
   end
 
-  test "S0-05: a format that is none is refused by the schema where there is one, and else by the tool" do
+  @tag req: "S0-05"
+  test "a format that is none is refused by the schema where there is one, and else by the tool" do
     in_each_era("search", %{"q" => "x", "format" => "html"}, fn result ->
       assert %{"isError" => true, "structuredContent" => %{"code" => "CLIENT_ERROR"}} = result
     end)
@@ -43,7 +45,8 @@ defmodule McpServer.Presentation.CallsTest do
     refute Map.has_key?(refused, "structuredContent")
   end
 
-  test "S0-34, S0-35, S0-67, RES-62: questions conform to the output schema, and are no errors" do
+  @tag req: ["S0-34", "S0-35", "S0-67", "RES-62"]
+  test "questions conform to the output schema, and are no errors" do
     for {arguments, fields} <- [{%{}, ["q"]}, {%{"q" => "x", "count" => "21"}, ["group", "size"]}] do
       in_each_era("search", arguments, fn result ->
         assert %{"isError" => false, "structuredContent" => %{"needsInput" => %{"fields" => ^fields}}} = result
@@ -51,7 +54,8 @@ defmodule McpServer.Presentation.CallsTest do
     end
   end
 
-  test "S0-74: a handler that raises is a failure of a known kind, and the log says why" do
+  @tag req: "S0-74"
+  test "a handler that raises is a failure of a known kind, and the log says why" do
     for id <- ["raise", "throw", "exit"] do
       log =
         capture_log(fn ->
@@ -72,13 +76,15 @@ defmodule McpServer.Presentation.CallsTest do
     end)
   end
 
-  test "S0-55, S0-68: a client without elicitation gets the data" do
+  @tag req: ["S0-55", "S0-68"]
+  test "a client without elicitation gets the data" do
     in_each_era("get", %{"id" => "nope"}, [client_capabilities: %{}], fn result ->
       assert result["structuredContent"]["needsInput"]["suggestions"] == %{"id" => ["t1", "t2", "t3", "t4", "t5"]}
     end)
   end
 
-  test "S0-68: a client with elicitation is asked by a form" do
+  @tag req: "S0-68"
+  test "a client with elicitation is asked by a form" do
     for revision <- @eras do
       assert {:input_required, [%{"method" => "elicitation/create", "params" => params}]} =
                call_tool("get", %{"id" => "nope"}, revision: revision)
@@ -97,7 +103,8 @@ defmodule McpServer.Presentation.CallsTest do
     end
   end
 
-  test "S3-11, S3-12: structured content is always there, and JSON blocks are JSON to a strict reader" do
+  @tag req: ["S3-11", "S3-12"]
+  test "structured content is always there, and JSON blocks are JSON to a strict reader" do
     for arguments <- [
           %{"q" => "x", "format" => "both"},
           %{"format" => "json"},

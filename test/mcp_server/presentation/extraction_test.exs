@@ -13,7 +13,8 @@ defmodule McpServer.Presentation.ExtractionTest do
   defp result(blocks), do: %{"content" => blocks}
   defp extract(blocks), do: Presentation.extract_structured(result(blocks), @view)
 
-  test "S0-12: neither media types nor structured content are needed" do
+  @tag req: "S0-12"
+  test "neither media types nor structured content are needed" do
     {:ok, whole} =
       Presentation.present(@view, "thing:v1", %{"id" => "t1", "title" => "T"}, format: "both", markdown: "# T")
 
@@ -23,7 +24,8 @@ defmodule McpServer.Presentation.ExtractionTest do
     assert Presentation.extract_structured(whole, @view) == {:ok, @thing}
   end
 
-  test "S0-75: the last block that holds data is taken" do
+  @tag req: "S0-75"
+  test "the last block that holds data is taken" do
     other = JSON.encode!(%{@thing | "id" => "t2"})
     json = JSON.encode!(@thing)
 
@@ -40,7 +42,8 @@ defmodule McpServer.Presentation.ExtractionTest do
     assert extract([%{"type" => "resource", "text" => json}, text("\n  " <> json)]) == {:ok, @thing}
   end
 
-  test "S0-75: without one there is an error that says so" do
+  @tag req: "S0-75"
+  test "without one there is an error that says so" do
     for blocks <- [
           [],
           [text("# T")],
@@ -60,7 +63,8 @@ defmodule McpServer.Presentation.ExtractionTest do
              extract([text(~s({"kind":"thing:v1","id":1}))])
   end
 
-  test "S0-16: a kind, or a version, that is not known is told apart" do
+  @tag req: "S0-16"
+  test "a kind, or a version, that is not known is told apart" do
     assert {:error, %ExtractionError{reason: :unknown_kind, kind: "thing:v2", known: "thing:v1"}} =
              extract([text(~s({"kind":"thing:v2"}))])
 
@@ -70,7 +74,8 @@ defmodule McpServer.Presentation.ExtractionTest do
     assert extract([text(JSON.encode!(@thing)), text(~s({"kind":"thing:v2"}))]) == {:ok, @thing}
   end
 
-  test "S0-15: questions and failures are known by every view, and checked without one" do
+  @tag req: "S0-15"
+  test "questions and failures are known by every view, and checked without one" do
     {:ok, question} = Presentation.needs_input(@view, message: "m", fields: "q", reason: "r", format: "json")
     {:ok, failure} = Presentation.tool_error(@view, :timeout, format: "both")
 

@@ -24,7 +24,8 @@ defmodule McpServer.Presentation.LookupTest do
     assert ["# Thing 1\n\n<!-- kind:thing-card:v1 -->\n" <> _, _json] = Enum.map(result.content, & &1.text)
   end
 
-  test "S0-55: an id that there is not, or that is empty, is asked for again, in all formats" do
+  @tag req: "S0-55"
+  test "an id that there is not, or that is empty, is asked for again, in all formats" do
     for format <- ["markdown", "json", "both"],
         id <- ["nope", "", "  \n", nil],
         none <- [:error, nil, {:error, :not_found}] do
@@ -39,7 +40,8 @@ defmodule McpServer.Presentation.LookupTest do
     end
   end
 
-  test "S0-56, S0-66, S3-09: with the five ids that are most alike" do
+  @tag req: ["S0-56", "S0-66", "S3-09"]
+  test "with the five ids that are most alike" do
     result = lookup!(%{"id" => "tx"}, similar: fn "tx" -> for n <- 1..7, do: "t#{n}" end)
     message = ~s(Thing "tx" not found. Please provide a valid thing ID.)
     assert result.structured_content["message"] == message
@@ -57,7 +59,8 @@ defmodule McpServer.Presentation.LookupTest do
              "## Thing Not Found\n\n#{message}\n\n**Did you mean:**\n- `t1`\n- `t2`\n- `t3`\n- `t4`\n- `t5`"
   end
 
-  test "S0-56, RES-06: none alike is an empty list, and no options" do
+  @tag req: ["S0-56", "RES-06"]
+  test "none alike is an empty list, and no options" do
     result = lookup!(%{"id" => "tx"}, similar: fn _id -> [] end)
     assert result.structured_content["needsInput"]["suggestions"] == %{"id" => []}
     refute Map.has_key?(result.structured_content, "options")

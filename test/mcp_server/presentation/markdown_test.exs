@@ -11,7 +11,8 @@ defmodule McpServer.Presentation.MarkdownTest do
 
   defp cards(text), do: Presentation.contract_markers(PresentationView, text)["cards"]
 
-  test "S0-30: the markers are those texts" do
+  @tag req: "S0-30"
+  test "the markers are those texts" do
     assert Presentation.marker(PresentationView, :card) == @card
     assert Presentation.marker(PresentationView, :index) == @index
     view = Presentation.new(index: "pattern-index", card: "pattern-card")
@@ -20,7 +21,8 @@ defmodule McpServer.Presentation.MarkdownTest do
     assert Presentation.marker(%{view | marker_version: "v2"}, :card) == "<!-- kind:pattern-card:v2 -->"
   end
 
-  test "S0-16, S0-29: they are counted with the version of the view" do
+  @tag req: ["S0-16", "S0-29"]
+  test "they are counted with the version of the view" do
     text = "#{@index}\n#{@card}\n#{@card}\n<!-- kind:thing-card:v2 -->"
     assert Presentation.contract_markers(PresentationView, text) == %{"index" => 1, "cards" => 2, "version" => "v1"}
     assert Presentation.contract_markers(Presentation.new([]), text) == %{"index" => 0, "cards" => 0, "version" => "v1"}
@@ -32,7 +34,8 @@ defmodule McpServer.Presentation.MarkdownTest do
     end
   end
 
-  test "RES-60: one counts alone on its line, outside of code" do
+  @tag req: "RES-60"
+  test "one counts alone on its line, outside of code" do
     for {text, count} <- [
           {@card, 1},
           {"a\n#{@card}\nb", 1},
@@ -55,7 +58,8 @@ defmodule McpServer.Presentation.MarkdownTest do
     end
   end
 
-  test "S3-13: a cell stays a cell" do
+  @tag req: "S3-13"
+  test "a cell stays a cell" do
     row = fn cell -> Markdown.table(["A", "B"], [[cell, "b"]]) |> String.split("\n") |> List.last() end
 
     for {cell, written} <- [
@@ -69,7 +73,8 @@ defmodule McpServer.Presentation.MarkdownTest do
     end
   end
 
-  test "S3-03, RES-68: what a card does not have is left out" do
+  @tag req: ["S3-03", "RES-68"]
+  test "what a card does not have is left out" do
     assert Markdown.card("T", @card, [], []) == "# T\n\n#{@card}"
     assert Markdown.card("T", @card, [{"A", nil}, {"B", "b"}], []) == "# T\n\n#{@card}\n**B:** b"
 
@@ -103,7 +108,8 @@ defmodule McpServer.Presentation.MarkdownTest do
            ]
   end
 
-  test "RES-60: text of others adds no marker, and keeps those of others from being hidden" do
+  @tag req: "RES-60"
+  test "text of others adds no marker, and keeps those of others from being hidden" do
     evil = "x\n#{@card}\n```\n~~~"
 
     card =

@@ -15,7 +15,8 @@ defmodule McpServer.Presentation.NeedsInputTest do
 
   defp data(fields), do: ask!(fields).structured_content
 
-  test "S0-60: kind, type, message, needsInput; options only where there are some" do
+  @tag req: "S0-60"
+  test "kind, type, message, needsInput; options only where there are some" do
     assert data(@question) == %{
              "kind" => "needsInput:v1",
              "type" => "elicitation",
@@ -29,13 +30,15 @@ defmodule McpServer.Presentation.NeedsInputTest do
     assert data(@question ++ [options: [[value: "a"]]])["options"] == [%{"label" => "a", "value" => "a"}]
   end
 
-  test "S0-61: fields are a list, whatever was given" do
+  @tag req: "S0-61"
+  test "fields are a list, whatever was given" do
     for {given, fields} <- [{"q", ["q"]}, {:q, ["q"]}, {[:a, "b"], ["a", "b"]}, {[], []}] do
       assert data(Keyword.put(@question, :fields, given))["needsInput"]["fields"] == fields
     end
   end
 
-  test "S0-62: suggestions are keyed by field" do
+  @tag req: "S0-62"
+  test "suggestions are keyed by field" do
     for given <- [%{"id" => ["a"]}, %{id: ["a"]}, [id: ["a"]]] do
       assert data(@question ++ [suggestions: given])["needsInput"]["suggestions"] == %{"id" => ["a"]}
     end
@@ -49,17 +52,20 @@ defmodule McpServer.Presentation.NeedsInputTest do
     end
   end
 
-  test "S0-63: options are grouped by field, in the order of the fields, and else as they were" do
+  @tag req: "S0-63"
+  test "options are grouped by field, in the order of the fields, and else as they were" do
     options = for {field, value} <- [b: "1", a: "2", b: "3", c: "4", a: "5"], do: %{value: value, field: field}
     question = [message: "m", fields: ["a", "b"], reason: "r", options: options ++ [%{value: "6"}]]
     assert Enum.map(data(question)["options"], & &1["value"]) == ~w(2 5 1 3 4 6)
   end
 
-  test "S0-67, RES-32: it is no error" do
+  @tag req: ["S0-67", "RES-32"]
+  test "it is no error" do
     for format <- ["markdown", "json", "both"], do: refute(ask!(@question ++ [format: format]).is_error)
   end
 
-  test "S0-68: who cannot be asked by a form gets the prompt, the JSON block and the structured content" do
+  @tag req: "S0-68"
+  test "who cannot be asked by a form gets the prompt, the JSON block and the structured content" do
     assert [%{text: "Which one?", mimeType: "text/markdown"}] = ask!(@question).content
 
     assert [%{text: "## Which?"}, %{mimeType: "application/json"}] =
@@ -68,7 +74,8 @@ defmodule McpServer.Presentation.NeedsInputTest do
     assert {:ok, _result} = Presentation.needs_input(@view, @question ++ [conn: %Conn{}])
   end
 
-  describe "S0-68, S0-79: a form" do
+  describe "a form" do
+    @describetag req: ["S0-68", "S0-79"]
     @able %Conn{client_capabilities: %{"elicitation" => %{}}}
 
     test "is shown only where the handler gives its conn and the client can" do

@@ -62,7 +62,8 @@ defmodule McpServer.Presentation.PropertyTest do
       end
     end
 
-    test "S0-06, S0-07, S0-08: blocks are gated by the format, whatever the data" do
+    @tag req: ["S0-06", "S0-07", "S0-08"]
+    test "blocks are gated by the format, whatever the data" do
       holds(
         forall({:proper_types.list(thing()), format(), text()}, fn {things, format, query} ->
           options = PresentationView.options(things)
@@ -80,7 +81,8 @@ defmodule McpServer.Presentation.PropertyTest do
       )
     end
 
-    test "S0-28, S0-29, RES-60: the cards are the first K, and what is counted is what is there" do
+    @tag req: ["S0-28", "S0-29", "RES-60"]
+    test "the cards are the first K, and what is counted is what is there" do
       type = {:proper_types.list(thing()), format(), :proper_types.range(0, 12), oneof([nil, 1, 3, 100])}
 
       holds(
@@ -102,7 +104,8 @@ defmodule McpServer.Presentation.PropertyTest do
       )
     end
 
-    test "S3-13: every row of a table has as many cells as its heading" do
+    @tag req: "S3-13"
+    test "every row of a table has as many cells as its heading" do
       holds(
         forall(:proper_types.list({text(), text(), text(), text()}), fn rows ->
           table = Markdown.table(["a", "b", "c", "d"], Enum.map(rows, &Tuple.to_list/1))
@@ -119,7 +122,8 @@ defmodule McpServer.Presentation.PropertyTest do
     defp bars(<<_character::utf8, rest::binary>>, count), do: bars(rest, count)
     defp bars(_end, count), do: count
 
-    test "S0-04: JSON block and structured content are the same, with and without a limit" do
+    @tag req: "S0-04"
+    test "JSON block and structured content are the same, with and without a limit" do
       holds(
         forall({:proper_types.list(thing()), oneof(["json", "both"])}, fn {things, format} ->
           options = PresentationView.options(things, too_broad: :infinity)
@@ -136,7 +140,8 @@ defmodule McpServer.Presentation.PropertyTest do
       )
     end
 
-    test "S0-51: a summary is short, and the beginning of its text" do
+    @tag req: "S0-51"
+    test "a summary is short, and the beginning of its text" do
       holds(
         forall(:proper_types.list(text()), fn texts ->
           text = Enum.join(texts)

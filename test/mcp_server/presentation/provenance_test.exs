@@ -5,7 +5,8 @@ defmodule McpServer.Presentation.ProvenanceTest do
 
   defp public(members), do: Presentation.provenance(PresentationView, members)
 
-  test "S0-57: local paths are left out, relative ones stay" do
+  @tag req: "S0-57"
+  test "local paths are left out, relative ones stay" do
     for path <- [
           "/etc/passwd",
           "/x",
@@ -37,7 +38,8 @@ defmodule McpServer.Presentation.ProvenanceTest do
     end
   end
 
-  test "S0-57: secrets are left out, by their name, their form, or as they are configured" do
+  @tag req: "S0-57"
+  test "secrets are left out, by their name, their form, or as they are configured" do
     for name <- [:api_key, :apiKey, "X-Api-Key", :password, :token, :client_secret, :Authorization, :cookie] do
       assert public([{name, "x"}, {:source, "API"}]) == %{"source" => "API"}, inspect(name)
     end
@@ -60,7 +62,8 @@ defmodule McpServer.Presentation.ProvenanceTest do
         do: assert(public(source: value) == %{"source" => value})
   end
 
-  test "S0-57: inside of maps and lists as well; and what has no form is left out" do
+  @tag req: "S0-57"
+  test "inside of maps and lists as well; and what has no form is left out" do
     members = %{
       source: "API",
       nested: %{path: "/x", ok: "y", token: "t"},
@@ -84,7 +87,8 @@ defmodule McpServer.Presentation.ProvenanceTest do
              }
   end
 
-  test "S0-38: times are written as everywhere" do
+  @tag req: "S0-38"
+  test "times are written as everywhere" do
     assert public(timestamp: ~U[2026-01-22 21:30:00Z], naive: ~N[2026-01-22 21:30:00.25]) ==
              %{"timestamp" => "2026-01-22T21:30:00.000Z", "naive" => "2026-01-22T21:30:00.250Z"}
   end

@@ -23,7 +23,8 @@ defmodule McpServer.Presentation.SearchTest do
   defp ids(items), do: Enum.map(items, & &1["id"])
 
   describe "the data" do
-    test "S0-20: kind, query, metadata, items; provenance only when asked for" do
+    @tag req: "S0-20"
+    test "kind, query, metadata, items; provenance only when asked for" do
       options =
         options(things(2), provenance: fn -> [source: "Shelf", timestamp: ~U[2026-01-22 21:30:00Z], version: "v9"] end)
 
@@ -34,7 +35,8 @@ defmodule McpServer.Presentation.SearchTest do
                %{"source" => "Shelf", "timestamp" => "2026-01-22T21:30:00.000Z", "version" => "v9"}
     end
 
-    test "S0-20, RES-67: asked for, provenance is a block of its own as well, before the JSON" do
+    @tag req: ["S0-20", "RES-67"]
+    test "asked for, provenance is a block of its own as well, before the JSON" do
       options = options(things(1), provenance: %{"source" => "Shelf\n# x", "path" => "/srv/x", "counts" => [1, 2]})
       result = search!(%{"q" => "x", "format" => "both", "includeProvenancePanel" => true}, options)
       assert [_page, panel, json] = Enum.map(result.content, & &1.text)
@@ -43,7 +45,8 @@ defmodule McpServer.Presentation.SearchTest do
       assert length(search!(%{"q" => "x", "format" => "both"}, options).content) == 2
     end
 
-    test "S0-21, S0-22, RES-02, RES-35, S3-10: what was asked for is echoed, and the format it resolved to" do
+    @tag req: ["S0-21", "S0-22", "RES-02", "RES-35", "S3-10"]
+    test "what was asked for is echoed, and the format it resolved to" do
       options = options(things(2))
       assert data(%{"q" => "x"}, options)["query"] == %{"q" => "x", "format" => "markdown"}
 
@@ -51,12 +54,14 @@ defmodule McpServer.Presentation.SearchTest do
       assert data(asked, options)["query"] == %{"q" => "x", "limit" => 1, "group" => "round", "format" => "both"}
     end
 
-    test "RES-34: the echo comes in the order in which the kind declares it" do
+    @tag req: "RES-34"
+    test "the echo comes in the order in which the kind declares it" do
       [json] = search!(%{"limit" => 2, "q" => "x", "format" => "json"}, options(things(2))).content
       assert json.text =~ ~s("query": {\n    "q": "x",\n    "limit": 2,\n    "format": "json"\n  })
     end
 
-    test "S0-23: a limit is an integer from 1 to 100" do
+    @tag req: "S0-23"
+    test "a limit is an integer from 1 to 100" do
       for limit <- [1, 100],
           do: assert(%{"kind" => "thingSearchResults:v1"} = data(%{"q" => "x", "limit" => limit}, options(things(2))))
 
@@ -66,7 +71,8 @@ defmodule McpServer.Presentation.SearchTest do
       end
     end
 
-    test "S0-24, RES-03: the metadata counts all matches" do
+    @tag req: ["S0-24", "RES-03"]
+    test "the metadata counts all matches" do
       found = [thing(1, "round", "large"), thing(2, "flat"), thing(3, "round"), thing(4, "round")]
 
       assert data(%{"q" => "x", "limit" => 2}, options(found))["metadata"] == %{
@@ -79,14 +85,16 @@ defmodule McpServer.Presentation.SearchTest do
              }
     end
 
-    test "S0-25, RES-04: all matches are listed, or as many as the limit says" do
+    @tag req: ["S0-25", "RES-04"]
+    test "all matches are listed, or as many as the limit says" do
       options = options(things(7))
       assert ids(data(%{"q" => "x"}, options)["things"]) == ids(things(7))
       assert ids(data(%{"q" => "x", "limit" => 3}, options)["things"]) == ids(things(3))
       assert ids(data(%{"q" => "x", "limit" => 100}, options)["things"]) == ids(things(7))
     end
 
-    test "S0-26: a match has the members named; empty ones are left out" do
+    @tag req: "S0-26"
+    test "a match has the members named; empty ones are left out" do
       assert [listed] =
                data(%{"q" => "x"}, options([Map.merge(thing(1), %{"tags" => [], "size" => nil, "secret" => 1})]))[
                  "things"
@@ -106,19 +114,22 @@ defmodule McpServer.Presentation.SearchTest do
              ] == [%{"id" => "t1"}]
     end
 
-    test "S0-27, RES-27: descriptions are not cut" do
+    @tag req: ["S0-27", "RES-27"]
+    test "descriptions are not cut" do
       long = String.duplicate("word ", 200)
       options = options([Map.put(thing(1), "description", long)], summary: ["id", "description"])
       assert [%{"description" => ^long}] = data(%{"q" => "x"}, options)["things"]
     end
 
-    test "S0-31, S3-05, RES-59: as JSON there are no cards and no markers" do
+    @tag req: ["S0-31", "S3-05", "RES-59"]
+    test "as JSON there are no cards and no markers" do
       metadata = data(%{"q" => "x", "format" => "json"}, options(things(5)))["metadata"]
       assert %{"renderedCards" => 0, "renderedCardIds" => []} = metadata
       assert metadata["contractMarkers"] == %{"index" => 0, "cards" => 0, "version" => "v1"}
     end
 
-    test "S0-28, S0-29, RES-01: cards are for the first K, 3 or as many as the server says, and 10 at most" do
+    @tag req: ["S0-28", "S0-29", "RES-01"]
+    test "cards are for the first K, 3 or as many as the server says, and 10 at most" do
       for {options, expected} <- [
             {[], 3},
             {[cards: 1], 1},
@@ -140,7 +151,8 @@ defmodule McpServer.Presentation.SearchTest do
   end
 
   describe "the Markdown" do
-    test "S3-02, S3-03, RES-33, S0-30: heading, introduction, index and cards, markers on lines of their own" do
+    @tag req: ["S3-02", "S3-03", "RES-33", "S0-30"]
+    test "heading, introduction, index and cards, markers on lines of their own" do
       options = options([thing(1), thing(2, "flat|ish")], title: "Shelf Results", details_tool: "get", cards: 1)
 
       assert markdown(%{"q" => "x"}, options) == """
@@ -167,14 +179,16 @@ defmodule McpServer.Presentation.SearchTest do
              """
     end
 
-    test "S0-39: there are markers and no JSON" do
+    @tag req: "S0-39"
+    test "there are markers and no JSON" do
       result = search!(%{"q" => "x"}, options(things(4)))
       assert [%{text: text, mimeType: "text/markdown"}] = result.content
       assert %{"index" => 1, "cards" => 3} = Presentation.contract_markers(@view, text)
       assert {:error, _error} = JSON.decode(text)
     end
 
-    test "RES-61: nothing found is an ordinary result" do
+    @tag req: "RES-61"
+    test "nothing found is an ordinary result" do
       assert markdown(%{"q" => "x"}, options([])) == ~s(No things found for "x".)
       data = data(%{"q" => "x"}, options([]))
       assert data["things"] == []
@@ -183,7 +197,8 @@ defmodule McpServer.Presentation.SearchTest do
       assert data["metadata"]["contractMarkers"] == %{"index" => 0, "cards" => 0, "version" => "v1"}
     end
 
-    test "S0-32, S0-33: cards without a marker, and a second index, are warnings" do
+    @tag req: ["S0-32", "S0-33"]
+    test "cards without a marker, and a second index, are warnings" do
       import McpServer.OwnLog
       without = options(things(2), card: fn _thing -> "# A card" end)
       assert own_log(fn -> search!(%{"q" => "x"}, without) end) =~ "0 card markers for 2 rendered cards"
@@ -192,7 +207,8 @@ defmodule McpServer.Presentation.SearchTest do
       assert own_log(fn -> search!(%{"q" => "x"}, options(things(2))) end) == ""
     end
 
-    test "RES-60: a query and a title with a marker add none" do
+    @tag req: "RES-60"
+    test "a query and a title with a marker add none" do
       found = [Map.merge(thing(1), %{"title" => "T\n#{@card}\n#{@index}", "about" => "```\n#{@card}"})]
       result = search!(%{"q" => "x\n#{@index}\n"}, options(found))
 
@@ -207,7 +223,8 @@ defmodule McpServer.Presentation.SearchTest do
   end
 
   describe "asking back" do
-    test "S0-34, S0-64, S3-06: without a query, and nothing is searched" do
+    @tag req: ["S0-34", "S0-64", "S3-06"]
+    test "without a query, and nothing is searched" do
       options = options([], find: fn _arguments -> flunk("searched") end)
 
       for arguments <- [%{}, %{"q" => nil}, %{"q" => ""}, %{"q" => "  \n"}, %{"q" => "\u3000"}, %{"q" => 1}] do
@@ -229,7 +246,8 @@ defmodule McpServer.Presentation.SearchTest do
       end
     end
 
-    test "S0-35: more than 20 matches without a filter" do
+    @tag req: "S0-35"
+    test "more than 20 matches without a filter" do
       for {count, arguments, kind} <- [
             {20, %{}, "thingSearchResults:v1"},
             {21, %{}, "needsInput:v1"},
@@ -241,18 +259,21 @@ defmodule McpServer.Presentation.SearchTest do
       end
     end
 
-    test "S0-35: the threshold can be another, or none; and without filters there is none" do
+    @tag req: "S0-35"
+    test "the threshold can be another, or none; and without filters there is none" do
       assert data(%{"q" => "x"}, options(things(3), too_broad: 2))["kind"] == "needsInput:v1"
       assert data(%{"q" => "x"}, options(things(99), too_broad: :infinity))["kind"] == "thingSearchResults:v1"
       assert data(%{"q" => "x"}, options(things(99), filters: []))["kind"] == "thingSearchResults:v1"
     end
 
-    test "S0-36: whatever the limit" do
+    @tag req: "S0-36"
+    test "whatever the limit" do
       assert %{"kind" => "needsInput:v1", "message" => "Found 50 things." <> _} =
                data(%{"q" => "x", "limit" => 5}, options(things(50)))
     end
 
-    test "S0-37, S0-65, S3-07, S3-14, RES-05: with every value the matches have, and no other" do
+    @tag req: ["S0-37", "S0-65", "S3-07", "S3-14", "RES-05"]
+    test "with every value the matches have, and no other" do
       found = for(n <- 1..15, do: thing(n, "flat", "large")) ++ for(n <- 16..30, do: thing(n, "round", "small"))
       result = search!(%{"q" => "x"}, options(found))
       message = "Found 30 things. Would you like to narrow your search by group or size?"
@@ -287,7 +308,8 @@ defmodule McpServer.Presentation.SearchTest do
                "## Narrow Your Search\n\n#{message}\n\n**Available filters:**\n- Group: flat, round\n- Size: small, large"
     end
 
-    test "S0-65: a filter without values says any" do
+    @tag req: "S0-65"
+    test "a filter without values says any" do
       found = for n <- 1..21, do: Map.delete(thing(n), "size")
       assert markdown(%{"q" => "x"}, options(found)) =~ "\n- Size: any"
     end

@@ -14,7 +14,8 @@ defmodule McpServer.Presentation.ToolErrorTest do
     result
   end
 
-  test "S0-70, RES-32: kind, code, message, retryable, details; and isError" do
+  @tag req: ["S0-70", "RES-32"]
+  test "kind, code, message, retryable, details; and isError" do
     failure = ToolError.new("CLIENT_ERROR", "Bad", details: %{"field" => "q"})
     {:ok, result} = Presentation.tool_error(@view, failure)
     assert result.is_error
@@ -29,7 +30,8 @@ defmodule McpServer.Presentation.ToolErrorTest do
              }
   end
 
-  test "S0-70: the two failures of the documents" do
+  @tag req: "S0-70"
+  test "the two failures of the documents" do
     {:ok, network} =
       Presentation.tool_error(@view, ToolError.new(:network_error, "Network error: Request timeout"), format: "both")
 
@@ -47,7 +49,8 @@ defmodule McpServer.Presentation.ToolErrorTest do
     end
   end
 
-  test "S0-71: six codes, and no other" do
+  @tag req: "S0-71"
+  test "six codes, and no other" do
     assert ToolError.codes() == ~w(NETWORK_ERROR SERVER_ERROR CLIENT_ERROR NOT_FOUND AUTHENTICATION_ERROR UNKNOWN_ERROR)
     for code <- ToolError.codes(), do: assert(ToolError.new(code, "x").code == code)
     for code <- [:network_error, :unknown_error], do: assert(ToolError.new(code, "x").code in ToolError.codes())
@@ -91,7 +94,8 @@ defmodule McpServer.Presentation.ToolErrorTest do
     {%{status: 502}, "SERVER_ERROR", true}
   ]
 
-  test "S0-72, RES-65: what a failure is, and whether to try again, always said" do
+  @tag req: ["S0-72", "RES-65"]
+  test "what a failure is, and whether to try again, always said" do
     for {reason, code, retryable} <- @table do
       failure = ToolError.from(reason)
       assert {failure.code, failure.retryable} == {code, retryable}, inspect(reason)
@@ -123,7 +127,8 @@ defmodule McpServer.Presentation.ToolErrorTest do
     end
   end
 
-  test "S0-73: the status is in the details where it is known" do
+  @tag req: "S0-73"
+  test "the status is in the details where it is known" do
     assert ToolError.from({:status, 503}).details == %{"statusCode" => 503}
     assert ToolError.from(%{status: 404}).details == %{"statusCode" => 404}
     assert ToolError.from(:timeout).details == nil
@@ -140,7 +145,8 @@ defmodule McpServer.Presentation.ToolErrorTest do
     assert ToolError.from({:timeout, "Nobody answered"}).message == "Nobody answered"
   end
 
-  describe "S0-74: a handler's work" do
+  describe "a handler's work" do
+    @describetag req: "S0-74"
     test "that raises, throws or exits is an UNKNOWN_ERROR; the log has what happened, the client an id" do
       for work <- [fn _ -> raise "the disk at /var/lib is gone" end, fn _ -> throw(:away) end, fn _ -> exit(:now) end] do
         log =

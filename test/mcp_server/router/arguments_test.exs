@@ -71,7 +71,8 @@ defmodule McpServer.Router.ArgumentsTest do
   end
 
   describe "formats" do
-    test "M16: a date that is none is refused, and the model is told, in every revision" do
+    @tag req: "M16"
+    test "a date that is none is refused, and the model is told, in every revision" do
       told = "/on: must be a date such as 2026-01-31 (format)"
 
       for revision <- @eras do
@@ -107,7 +108,8 @@ defmodule McpServer.Router.ArgumentsTest do
       assert said(Plain, "mended", %{"seats" => "2", "names" => "Ada"}) == ~s(%{"names" => ["Ada"], "seats" => 2})
     end
 
-    test "M16: else it is refused, and so is what is still wrong, as it was sent" do
+    @tag req: "M16"
+    test "else it is refused, and so is what is still wrong, as it was sent" do
       told = "/seats: must be an integer (type)"
 
       for {router, tool} <- [{Plain, "book"}, {Mending, "exact"}],
@@ -133,7 +135,8 @@ defmodule McpServer.Router.ArgumentsTest do
     defp admitted(message, limits, revision \\ "2025-11-25"),
       do: Protocol.admit(Catalog.fetch(Plain), %{revision: revision}, message, Protocol.limits(limits))
 
-    test "M2: nothing gets around the limits of the message in a string" do
+    @tag req: "M2"
+    test "nothing gets around the limits of the message in a string" do
       nested = fn levels -> %{"v" => String.duplicate("[", levels) <> String.duplicate("]", levels)} end
       # The message, `params` and `arguments` are three levels.
       assert {:request, %{arguments: %{"v" => [[[[[]]]]]}}} = admitted(called(nested.(5)), %{max_depth: 8})

@@ -15,13 +15,15 @@ defmodule McpServer.Router.HostileSchemaTest do
 
   defp nested(keyword, levels), do: Enum.reduce(1..levels, true, fn _n, schema -> %{keyword => schema} end)
 
-  test "F1, Y3: 120 levels, which ended the VM on a dirty scheduler" do
+  @tag req: ["F1", "Y3"]
+  test "120 levels, which ended the VM on a dirty scheduler" do
     for keyword <- ~w(items not additionalProperties) do
       refused(~r/the schema nests more than 64 subschemas/, Map.put(nested(keyword, 120), "type", "object"))
     end
   end
 
-  test "F1, Y3: as JSON a tool's schema is no deeper than a list of tools may hold it" do
+  @tag req: ["F1", "Y3"]
+  test "as JSON a tool's schema is no deeper than a list of tools may hold it" do
     nested =
       &Enum.reduce(2..&1, %{"type" => "object"}, fn _n, inner ->
         %{"type" => "object", "properties" => %{"p" => inner}}
@@ -41,20 +43,23 @@ defmodule McpServer.Router.HostileSchemaTest do
            """)
   end
 
-  test "F1, Y3: 63 levels are compiled" do
+  @tag req: ["F1", "Y3"]
+  test "63 levels are compiled" do
     assert router!("""
            tool "deep", "Has this schema", McpServer.Handlers, :echo,
              input_schema: #{inspect(Map.put(nested("items", 62), "type", "object"), limit: :infinity)}
            """)
   end
 
-  test "F1, Y3: 5,000 levels, which no text of ours may have" do
+  @tag req: ["F1", "Y3"]
+  test "5,000 levels, which no text of ours may have" do
     assert {:error, %{kind: :schema}} = Validator.compile(nested("items", 5_000))
     text = String.duplicate(~s({"items":), 5_000) <> "true" <> String.duplicate("}", 5_000)
     assert {:error, %{kind: :too_deep}} = JSON.decode(text)
   end
 
-  test "F1, Y3: expressions that take a gigabyte, look around or refer back" do
+  @tag req: ["F1", "Y3"]
+  test "expressions that take a gigabyte, look around or refer back" do
     for pattern <- ["(\\p{L}{100}){100}", "((a{1000}){1000}){1000}", "(?=a)b", "(a)\\1"] do
       refused(~r/must be a regular expression of limited size/, %{
         "type" => "object",
@@ -63,7 +68,8 @@ defmodule McpServer.Router.HostileSchemaTest do
     end
   end
 
-  test "F1, Y3: 2,000 subschemas are too many, and so are 256 KiB" do
+  @tag req: ["F1", "Y3"]
+  test "2,000 subschemas are too many, and so are 256 KiB" do
     many = for n <- 1..2_000, into: %{}, do: {"p#{n}", %{"type" => "string"}}
     refused(~r/more than 2000 subschemas/, %{"type" => "object", "properties" => many})
     long = String.duplicate("x", 256 * 1024)

@@ -32,7 +32,8 @@ defmodule McpServer.Router.LimitsTest do
     end
   end
 
-  test "M16: max_problems: is how many a call is told of" do
+  @tag req: "M16"
+  test "max_problems: is how many a call is told of" do
     required = for n <- 1..25, do: "a#{n}"
     schema = %{"type" => "object", "properties" => Map.new(required, &{&1, %{}}), "required" => required}
     call = ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{}}})

@@ -4,7 +4,8 @@ defmodule McpServer.Router.MistakesTest do
   use McpServer.RouterCase, async: true
 
   describe "the options of use" do
-    test "S4-81: one that does not exist" do
+    @tag req: "S4-81"
+    test "one that does not exist" do
       source = """
       defmodule Unknown do
         use McpServer.Router, nmae: "x"
@@ -25,7 +26,8 @@ defmodule McpServer.Router.MistakesTest do
            ~s(expected :cache_scope of `use McpServer.Router` to be one of "private", "public", got: :shared)},
           {":name", "the options of `use McpServer.Router` are a keyword list or a map, got: :name"}
         ] do
-      test "S4-81: #{options} is refused" do
+      @tag req: "S4-81"
+      test "#{options} is refused" do
         source = "defmodule Wrong do\n\nuse McpServer.Router, #{unquote(options)}\nend"
         error = assert_raise CompileError, fn -> Code.compile_string(source, "router.ex") end
         assert %{file: "router.ex", line: 3, description: unquote(message)} = error
@@ -34,7 +36,8 @@ defmodule McpServer.Router.MistakesTest do
   end
 
   describe "tools" do
-    test "S4-70: the same name twice" do
+    @tag req: "S4-70"
+    test "the same name twice" do
       assert_refused(5, ~s(Tool "add" is already defined, at router.ex:3), """
       tool "add", "Adds", McpServer.Handlers, :echo
 
@@ -48,7 +51,8 @@ defmodule McpServer.Router.MistakesTest do
           {":add", ":add"},
           {~s("größe"), ~s("größe")}
         ] do
-      test "S4-70: #{name} is no name for a tool" do
+      @tag req: "S4-70"
+      test "#{name} is no name for a tool" do
         assert_refused(
           3,
           "a tool's name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: #{unquote(shown)}",
@@ -57,7 +61,8 @@ defmodule McpServer.Router.MistakesTest do
       end
     end
 
-    test "S4-70: a name has 128 characters, and not 129" do
+    @tag req: "S4-70"
+    test "a name has 128 characters, and not 129" do
       assert [%{name: name}] =
                router!("tool \"#{String.duplicate("a", 128)}\", nil, McpServer.Handlers, :echo").__mcp__(:tools)
 
@@ -70,7 +75,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-71: the same input field twice" do
+    @tag req: "S4-71"
+    test "the same input field twice" do
       assert_refused(5, ~s(input field "a" is already defined in tool "add"), """
       tool "add", "Adds", McpServer.Handlers, :echo do
         input_field "a", "One", :number
@@ -79,7 +85,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-71: the same output field twice" do
+    @tag req: "S4-71"
+    test "the same output field twice" do
       assert_refused(5, ~s(output field "a" is already defined in tool "add"), """
       tool "add", "Adds", McpServer.Handlers, :echo do
         output_field "a", "One", :number
@@ -88,7 +95,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-71: the same field twice in an object" do
+    @tag req: "S4-71"
+    test "the same field twice in an object" do
       assert_refused(6, ~s(field "a" is already defined in input field "o" of tool "add"), """
       tool "add", "Adds", McpServer.Handlers, :echo do
         input_field "o", "Object", :object do
@@ -99,7 +107,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-71: the same name as input and as output is fine" do
+    @tag req: "S4-71"
+    test "the same name as input and as output is fine" do
       router =
         router!("""
         tool "echo", "Echoes", McpServer.Handlers, :echo do
@@ -112,7 +121,8 @@ defmodule McpServer.Router.MistakesTest do
                router.__mcp__(:tools)
     end
 
-    test "S4-72: a type that JSON Schema does not have" do
+    @tag req: "S4-72"
+    test "a type that JSON Schema does not have" do
       assert_refused(
         4,
         ~s(input field "a" of tool "add" has no type :strin, did you mean string? ) <>
@@ -125,7 +135,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-72: the seven types there are, as atoms, strings and lists" do
+    @tag req: "S4-72"
+    test "the seven types there are, as atoms, strings and lists" do
       router =
         router!("""
         tool "all", "All", McpServer.Handlers, :echo, lint: [ignore: [:array_items]] do
@@ -145,7 +156,8 @@ defmodule McpServer.Router.MistakesTest do
       assert Map.keys(tool.inputSchema["properties"]) == Enum.sort(["either" | Map.keys(types)])
     end
 
-    test "S4-72: an items type that JSON Schema does not have" do
+    @tag req: "S4-72"
+    test "an items type that JSON Schema does not have" do
       assert_refused(4, ~r/\Aitems of input field "a" of tool "add" has no type :text/, """
       tool "add", "Adds", McpServer.Handlers, :echo do
         input_field "a", "One", :array, items: :text
@@ -153,7 +165,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-73: required that is no boolean" do
+    @tag req: "S4-73"
+    test "required that is no boolean" do
       assert_refused(4, ~s(expected :required of input field "a" of tool "add" to be a boolean, got: "yes"), """
       tool "add", "Adds", McpServer.Handlers, :echo do
         input_field "a", "One", :number, required: "yes"
@@ -161,7 +174,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-73: a required property that the schema does not declare" do
+    @tag req: "S4-73"
+    test "a required property that the schema does not declare" do
       assert_refused(
         4,
         ~s(the input_schema of tool "add" requires "messgae", which is none of its properties, ) <>
@@ -174,7 +188,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-73: what another part of the schema declares may be required" do
+    @tag req: "S4-73"
+    test "what another part of the schema declares may be required" do
       assert [%{inputSchema: %{"required" => ["b"]}}] =
                router!("""
                tool "add", "Adds", McpServer.Handlers, :echo, lint: [ignore: [:root_combinator]] do
@@ -183,7 +198,8 @@ defmodule McpServer.Router.MistakesTest do
                """).__mcp__(:tools)
     end
 
-    test "S4-81: a field option that does not exist" do
+    @tag req: "S4-81"
+    test "a field option that does not exist" do
       assert_refused(
         4,
         ~r/\Ainput field "a" of tool "add" has no option requird, did you mean required\? Its options are: required, items, title, enum,/,
@@ -195,7 +211,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: a tool option that does not exist" do
+    @tag req: "S4-81"
+    test "a tool option that does not exist" do
       assert_refused(
         3,
         ~s(tool "add" has no option hint, did you mean hints? Its options are: title, hints, annotations, ui, visibility, ) <>
@@ -226,7 +243,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: a hint that does not exist" do
+    @tag req: "S4-81"
+    test "a hint that does not exist" do
       assert_refused(
         3,
         ~s(expected :hints of tool "add" to be a list, each element one of "read_only", "non_destructive", "idempotent", ) <>
@@ -235,7 +253,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: hints and annotations together" do
+    @tag req: "S4-81"
+    test "hints and annotations together" do
       assert_refused(
         3,
         ~s(tool "add" has both `hints:` and `annotations:`, which say the same: keep one),
@@ -243,7 +262,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: a timeout of nothing" do
+    @tag req: "S4-81"
+    test "a timeout of nothing" do
       assert_refused(
         3,
         ~s(the timeout of tool "add" is in milliseconds, got: 0),
@@ -251,7 +271,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: a capability that clients do not have" do
+    @tag req: "S4-81"
+    test "a capability that clients do not have" do
       assert_refused(
         3,
         ~s(expected :requires of tool "add" to be a list, each element one of "sampling", "elicitation", "roots", got: [:tools]),
@@ -259,7 +280,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: an icon without its source" do
+    @tag req: "S4-81"
+    test "an icon without its source" do
       assert_refused(
         3,
         "McpServer.Icon needs :src",
@@ -267,7 +289,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: a description that is no text" do
+    @tag req: "S4-81"
+    test "a description that is no text" do
       assert_refused(
         3,
         ~s(the description of tool "add" is a string, got: :adds),
@@ -275,7 +298,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-42: a visibility there is not" do
+    @tag req: "S4-42"
+    test "a visibility there is not" do
       assert_refused(
         3,
         ~s(expected :visibility of tool "add" to be a list, each element one of "model", "app", got: [:user]),
@@ -283,7 +307,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-42: a visibility for nobody" do
+    @tag req: "S4-42"
+    test "a visibility for nobody" do
       assert_refused(
         3,
         ~s(the visibility of tool "add" is :model, :app or both, got: [], with which nobody may call it),
@@ -291,7 +316,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-42, S4-81: a view that is no ui:// resource" do
+    @tag req: ["S4-42", "S4-81"]
+    test "a view that is no ui:// resource" do
       assert_refused(
         3,
         ~s(tool "add": its ui is the URI of a resource with the scheme ui://, got: https://example.com),
@@ -299,7 +325,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-42, S4-81: a view that the router does not declare" do
+    @tag req: ["S4-42", "S4-81"]
+    test "a view that the router does not declare" do
       assert_refused(
         7,
         ~s(tool "add": its ui is no resource of this router: ui://app/dashbord, did you mean ui://app/dashboard? ) <>
@@ -314,7 +341,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-42: a view that is like none of the router's, or in a router without" do
+    @tag req: "S4-42"
+    test "a view that is like none of the router's, or in a router without" do
       assert_refused(
         8,
         ~s(tool "add": its ui is no resource of this router: ui://other/thing. Its ui:// resources: ui://a/1, ui://b/{c}),
@@ -335,7 +363,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-42: a view that a template begins like, but does not match" do
+    @tag req: "S4-42"
+    test "a view that a template begins like, but does not match" do
       assert_refused(
         7,
         ~r/\Atool "add": its ui is no resource of this router: ui:\/\/app\/a\/b[,.]/,
@@ -351,20 +380,23 @@ defmodule McpServer.Router.MistakesTest do
 
     # Until lists that a router computes were told from what can be read, such a tool went through
     # and its view was never found.
-    test "S4-42: a view that is only in a list the router computes" do
+    @tag req: "S4-42"
+    test "a view that is only in a list the router computes" do
       assert_refused(3, ~r/\Atool "add": its ui is no resource of this router: ui:\/\/a\. /, """
       tool "add", "Adds", McpServer.Handlers, :echo, ui: "ui://a"
       def list_resources(_conn), do: {:ok, [%McpServer.Resource{name: "a", uri: "ui://a"}]}
       """)
     end
 
-    test "S4-42, RES-53: a view that is missing though the tool names it in its _meta" do
+    @tag req: ["S4-42", "RES-53"]
+    test "a view that is missing though the tool names it in its _meta" do
       assert_refused(3, ~r/\Atool "add": its ui is no resource of this router: ui:\/\/a\. /, """
       tool "add", "Adds", McpServer.Handlers, :echo, meta: %{"ui" => %{"resourceUri" => "ui://a"}}
       """)
     end
 
-    test "S4-81: fields and a schema for the same" do
+    @tag req: "S4-81"
+    test "fields and a schema for the same" do
       assert_refused(3, ~s(tool "add" has both input_schema and input_field, which say the same: keep one), """
       tool "add", "Adds", McpServer.Handlers, :echo do
         input_field "a", "One", :number
@@ -373,7 +405,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: an option that belongs into the schema" do
+    @tag req: "S4-81"
+    test "an option that belongs into the schema" do
       assert_refused(
         3,
         ~s(the additionalProperties of tool "add" belong into its input_schema),
@@ -381,7 +414,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: two schemas for the same" do
+    @tag req: "S4-81"
+    test "two schemas for the same" do
       assert_refused(4, ~s(the output_schema of tool "add" is already defined), """
       tool "add", "Adds", McpServer.Handlers, :echo, output_schema: %{"type" => "object"} do
         output_schema %{"type" => "object"}
@@ -389,13 +423,15 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: an input schema whose root is no object" do
+    @tag req: "S4-81"
+    test "an input schema whose root is no object" do
       assert_refused(3, ~s(the input_schema of tool "add" must have the type "object", got: "array"), """
       tool "add", "Adds", McpServer.Handlers, :echo, input_schema: %{"type" => "array"}
       """)
     end
 
-    test "S4-81: a schema that is none" do
+    @tag req: "S4-81"
+    test "a schema that is none" do
       assert_refused(4, ~s(the output_schema of tool "add" must be a JSON object, got: ["object"]), """
       tool "add", "Adds", McpServer.Handlers, :echo do
         output_schema [:object]
@@ -407,7 +443,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: a schema that is text, but not JSON" do
+    @tag req: "S4-81"
+    test "a schema that is text, but not JSON" do
       assert_refused(4, ~r/\Athe input_schema of tool "add" is not JSON: /, """
       tool "add", "Adds", McpServer.Handlers, :echo do
         input_schema "{type: object}"
@@ -415,7 +452,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: a schema with two keys of the same text" do
+    @tag req: "S4-81"
+    test "a schema with two keys of the same text" do
       assert_refused(4, "two keys of a JSON Schema are the same text", """
       tool "add", "Adds", McpServer.Handlers, :echo do
         input_schema %{:type => "object", "type" => "object"}
@@ -423,7 +461,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: a handler that is no module and function" do
+    @tag req: "S4-81"
+    test "a handler that is no module and function" do
       assert_refused(3, ~s(tool "add" needs a module, got: "Calc"), ~s(tool "add", "Adds", "Calc", :echo))
 
       assert_refused(
@@ -435,7 +474,8 @@ defmodule McpServer.Router.MistakesTest do
   end
 
   describe "nested fields" do
-    test "S4-81: fields in what is no object" do
+    @tag req: "S4-81"
+    test "fields in what is no object" do
       assert_refused(
         5,
         ~s(field "b" of input field "a" of tool "t" has no object to be in: input field "a" of tool "t" is of type "string"),
@@ -449,7 +489,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: fields in an array, without items" do
+    @tag req: "S4-81"
+    test "fields in an array, without items" do
       assert_refused(5, ~r/is an array; describe its elements with `items`\z/, """
       tool "t", "T", McpServer.Handlers, :echo do
         input_field "a", "One", :array do
@@ -459,7 +500,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: a block in what has no parts" do
+    @tag req: "S4-81"
+    test "a block in what has no parts" do
       assert_refused(
         4,
         ~s(only an :object or an :array has a block, but input field "a" of tool "t" is of type "string"),
@@ -472,7 +514,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: the block of an array without items" do
+    @tag req: "S4-81"
+    test "the block of an array without items" do
       assert_refused(4, ~s(the block of input field "a" of tool "t" has to say what its `items` are), """
       tool "t", "T", McpServer.Handlers, :echo do
         input_field "a", "One", :array do
@@ -481,7 +524,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: items twice" do
+    @tag req: "S4-81"
+    test "items twice" do
       assert_refused(6, ~s(the items of input field "a" of tool "t" are already defined), """
       tool "t", "T", McpServer.Handlers, :echo do
         input_field "a", "One", :array do
@@ -492,7 +536,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: items of what is no array" do
+    @tag req: "S4-81"
+    test "items of what is no array" do
       assert_refused(
         5,
         ~s(`items` describes the elements of an array, but input field "a" of tool "t" is of type "object"),
@@ -516,7 +561,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: an enum without values" do
+    @tag req: "S4-81"
+    test "an enum without values" do
       assert_refused(4, ~s(the enum of input field "a" of tool "t" allows no value), """
       tool "t", "T", McpServer.Handlers, :echo do
         input_field "a", "One", :string, enum: []
@@ -524,7 +570,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: a default that the enum does not allow" do
+    @tag req: "S4-81"
+    test "a default that the enum does not allow" do
       assert_refused(
         4,
         ~s(the default of input field "a" of tool "t" is "c", which its enum does not allow: ["a", "b"]),
@@ -536,7 +583,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: a keyword of the wrong type" do
+    @tag req: "S4-81"
+    test "a keyword of the wrong type" do
       assert_refused(
         4,
         ~s(expected :minLength of input field "a" of tool "t" to be a non-negative integer, got: "2"),
@@ -548,7 +596,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-81: a field without a name" do
+    @tag req: "S4-81"
+    test "a field without a name" do
       assert_refused(4, ~s(an input field of tool "t" is named by a string of 1 to 128 bytes, got: ""), """
       tool "t", "T", McpServer.Handlers, :echo do
         input_field "", "One", :string
@@ -557,7 +606,8 @@ defmodule McpServer.Router.MistakesTest do
     end
 
     # What the compiler itself refuses is told in its own words, which change from version to version.
-    test "S4-81: a statement that belongs elsewhere" do
+    @tag req: "S4-81"
+    test "a statement that belongs elsewhere" do
       for statements <- [
             ~s(input_field "a", "One", :string),
             ~s(tool "t", "T", McpServer.Handlers, :echo do field "a", "One", :string end),
@@ -571,7 +621,8 @@ defmodule McpServer.Router.MistakesTest do
   end
 
   describe "prompts" do
-    test "S4-74: the same name twice" do
+    @tag req: "S4-74"
+    test "the same name twice" do
       assert_refused(7, ~s(Prompt "greet" is already defined, at router.ex:3), """
       prompt "greet", "Greets", completion: false do
         get McpServer.Handlers, :greeting
@@ -583,7 +634,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-74: the same argument twice" do
+    @tag req: "S4-74"
+    test "the same argument twice" do
       assert_refused(5, ~s(argument "name" is already defined in prompt "greet"), """
       prompt "greet", "Greets" do
         argument "name", "Who"
@@ -594,14 +646,16 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-74: a name that is none" do
+    @tag req: "S4-74"
+    test "a name that is none" do
       assert_refused(3, ~s(a prompt's name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: "say hello"), """
       prompt "say hello", "Greets" do
       end
       """)
     end
 
-    test "S4-75: without get" do
+    @tag req: "S4-75"
+    test "without get" do
       assert_refused(3, ~s(prompt "greet" needs a function that makes its messages: `get Module, :function`), """
       prompt "greet", "Greets" do
         complete McpServer.Handlers, :complete
@@ -609,7 +663,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-75: without complete" do
+    @tag req: "S4-75"
+    test "without complete" do
       assert_refused(
         3,
         ~s(prompt "greet" needs a function that completes its arguments: `complete Module, :function`, ) <>
@@ -623,7 +678,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-75: without arguments there is nothing to complete" do
+    @tag req: "S4-75"
+    test "without arguments there is nothing to complete" do
       router =
         router!("""
         prompt "greet", "Greets" do
@@ -634,7 +690,8 @@ defmodule McpServer.Router.MistakesTest do
       assert [%McpServer.Prompt{name: "greet", arguments: []}] = router.__mcp__(:prompts)
     end
 
-    test "S4-75: get or complete twice" do
+    @tag req: "S4-75"
+    test "get or complete twice" do
       assert_refused(5, ~s(`get` of prompt "greet" is already defined), """
       prompt "greet", "Greets", completion: false do
         get McpServer.Handlers, :greet
@@ -643,7 +700,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "RES-44: completion: false and yet complete" do
+    @tag req: "RES-44"
+    test "completion: false and yet complete" do
       assert_refused(5, ~s(prompt "greet" has the option `completion: false`, and yet a `complete`), """
       prompt "greet", "Greets", completion: false do
         get McpServer.Handlers, :greet
@@ -652,7 +710,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: options that do not exist" do
+    @tag req: "S4-81"
+    test "options that do not exist" do
       assert_refused(
         3,
         ~r/\Aprompt "greet" has no option complete, did you mean completion\? Its options are: title, completion, authorize, icons, meta, lint\z/,
@@ -677,7 +736,8 @@ defmodule McpServer.Router.MistakesTest do
   end
 
   describe "resources" do
-    test "S4-77: the same name twice" do
+    @tag req: "S4-77"
+    test "the same name twice" do
       assert_refused(7, ~s(Resource "a" is already defined, at router.ex:3), """
       resource "a", "file:///a" do
         read McpServer.Handlers, :read
@@ -689,7 +749,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-77: the same URI twice" do
+    @tag req: "S4-77"
+    test "the same URI twice" do
       assert_refused(7, ~s(the URI of resource "b" is already that of resource "a"), """
       resource "a", "file:///a" do
         read McpServer.Handlers, :read
@@ -713,7 +774,8 @@ defmodule McpServer.Router.MistakesTest do
           {"users://{a b}", "{a b} is no expression of RFC 6570"},
           {"users://{id}/{id}", "it has the variable id twice"}
         ] do
-      test "S4-77: #{uri} is no URI" do
+      @tag req: "S4-77"
+      test "#{uri} is no URI" do
         assert_refused(
           3,
           ~s(the URI of resource "a" is not valid, #{unquote(reason)}; got: "#{unquote(uri)}"),
@@ -726,7 +788,8 @@ defmodule McpServer.Router.MistakesTest do
       end
     end
 
-    test "S4-77: a URI that is no text" do
+    @tag req: "S4-77"
+    test "a URI that is no text" do
       assert_refused(3, ~s(the URI of resource "a" is a string, got: :uri), """
       resource "a", :uri do
         read McpServer.Handlers, :read
@@ -734,7 +797,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-79: without read" do
+    @tag req: "S4-79"
+    test "without read" do
       assert_refused(3, ~s(resource "a" needs a function that reads it: `read Module, :function`), """
       resource "a", "file:///a" do
         description "A"
@@ -742,7 +806,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-79: complete of a resource without variables" do
+    @tag req: "S4-79"
+    test "complete of a resource without variables" do
       assert_refused(5, ~s(`complete` of resource "a" has nothing to complete: "file:///a" has no variables), """
       resource "a", "file:///a" do
         read McpServer.Handlers, :read
@@ -751,7 +816,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: a statement twice" do
+    @tag req: "S4-81"
+    test "a statement twice" do
       assert_refused(5, ~s(`title` of resource "a" is already defined), """
       resource "a", "file:///a" do
         title "A"
@@ -761,7 +827,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: a size of what is many" do
+    @tag req: "S4-81"
+    test "a size of what is many" do
       assert_refused(4, ~s(resource "a" has variables in its URI, so it has no one size), """
       resource "a", "file:///{name}" do
         size 12
@@ -770,7 +837,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-81: a statement of the wrong type" do
+    @tag req: "S4-81"
+    test "a statement of the wrong type" do
       assert_refused(4, ~s(expected :mimeType of resource "a" to be a string, got: :json), """
       resource "a", "file:///a" do
         mimeType :json
@@ -779,7 +847,8 @@ defmodule McpServer.Router.MistakesTest do
       """)
     end
 
-    test "S4-44: a kind of domain that does not exist" do
+    @tag req: "S4-44"
+    test "a kind of domain that does not exist" do
       assert_refused(
         4,
         ~s(`csp` of resource "a" has no field conect_domains, did you mean connect_domains? ) <>
@@ -793,7 +862,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-46: a domain that is none" do
+    @tag req: "S4-46"
+    test "a domain that is none" do
       assert_refused(
         4,
         ~s(`csp` of resource "a" cannot be a policy: connectDomains[1] has a character at byte 1 that no origin has. ) <>
@@ -807,7 +877,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-46: further domains that are none" do
+    @tag req: "S4-46"
+    test "further domains that are none" do
       for {domain, reason} <- [
             {"data:", "is a scheme without a host"},
             {"https://example.com/lib", "has a path; an origin ends with its host or port"},
@@ -830,7 +901,8 @@ defmodule McpServer.Router.MistakesTest do
       end
     end
 
-    test "S4-40: a view of another media type" do
+    @tag req: "S4-40"
+    test "a view of another media type" do
       assert_refused(
         5,
         ~s(the mimeType of resource "a" is text/html;profile=mcp-app, as of every ui:// resource; got: text/html),
@@ -843,7 +915,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-40: the media type of views on what is none" do
+    @tag req: "S4-40"
+    test "the media type of views on what is none" do
       assert_refused(
         4,
         ~s(resource "a" cannot be a view: its URI has another scheme than ui://),
@@ -856,7 +929,8 @@ defmodule McpServer.Router.MistakesTest do
       )
     end
 
-    test "S4-43: what only views have, on what is none" do
+    @tag req: "S4-43"
+    test "what only views have, on what is none" do
       for {statement, value} <- [
             csp: ~s(connect_domains: ["example.com"]),
             permissions: "camera: true",
@@ -876,7 +950,8 @@ defmodule McpServer.Router.MistakesTest do
       end
     end
 
-    test "S4-45: a permission that does not exist" do
+    @tag req: "S4-45"
+    test "a permission that does not exist" do
       assert_refused(4, ~r/\A`permissions` of resource "a" has no field clipboard/, """
       resource "a", "ui://a" do
         permissions clipboard: true
@@ -887,7 +962,8 @@ defmodule McpServer.Router.MistakesTest do
   end
 
   describe "callbacks" do
-    test "S4-80: a router that defines more than a list" do
+    @tag req: "S4-80"
+    test "a router that defines more than a list" do
       assert_refused(
         3,
         "call_tool/3 is generated by McpServer.Router; of its callbacks a router can define only the lists itself",

@@ -29,7 +29,8 @@ defmodule McpServer.Router.RecompilationTest do
     """
   }
 
-  test "S4-75: a changed controller does not recompile the router, a missing function stops the build", %{tmp_dir: dir} do
+  @tag req: "S4-75"
+  test "a changed controller does not recompile the router, a missing function stops the build", %{tmp_dir: dir} do
     for {path, text} <- @files, do: write(dir, path, text)
     assert {_output, 0} = mix(dir, ["compile"])
 

@@ -5,7 +5,8 @@ defmodule McpServer.Router.VerifyTest do
 
   import ExUnit.CaptureIO
 
-  test "S4-75: a tool's module that does not exist" do
+  @tag req: "S4-75"
+  test "a tool's module that does not exist" do
     assert_refused(
       4,
       ~s(tool "add" names Missing.Calculator.add/2, but there is no module Missing.Calculator),
@@ -13,7 +14,8 @@ defmodule McpServer.Router.VerifyTest do
     )
   end
 
-  test "S4-75: a tool's function that does not exist" do
+  @tag req: "S4-75"
+  test "a tool's function that does not exist" do
     assert_refused(
       3,
       ~s(tool "add" names McpServer.Handlers.ecko/2, which is not a public function, did you mean echo?),
@@ -21,7 +23,8 @@ defmodule McpServer.Router.VerifyTest do
     )
   end
 
-  test "S4-75: a tool's function of another arity" do
+  @tag req: "S4-75"
+  test "a tool's function of another arity" do
     assert_refused(
       3,
       ~s[tool "add" names McpServer.Handlers.complete/2, which is not a public function (there is complete/3)],
@@ -29,7 +32,8 @@ defmodule McpServer.Router.VerifyTest do
     )
   end
 
-  test "S4-75: a prompt's get that does not exist" do
+  @tag req: "S4-75"
+  test "a prompt's get that does not exist" do
     assert_refused(
       4,
       ~r/\A`get` of prompt "greet" names McpServer.Handlers.get_greet\/2, which is not a public function/,
@@ -41,7 +45,8 @@ defmodule McpServer.Router.VerifyTest do
     )
   end
 
-  test "S4-75: a prompt's complete that does not exist" do
+  @tag req: "S4-75"
+  test "a prompt's complete that does not exist" do
     assert_refused(
       6,
       ~r/\A`complete` of prompt "greet" names McpServer.Handlers.greet\/3, which is not .* \(there is greet\/2\)\z/,
@@ -55,7 +60,8 @@ defmodule McpServer.Router.VerifyTest do
     )
   end
 
-  test "S4-79: a resource's read that does not exist" do
+  @tag req: "S4-79"
+  test "a resource's read that does not exist" do
     assert_refused(
       4,
       ~r/\A`read` of resource "a" names Missing.Files.read\/2, but there is no module Missing.Files\z/,
@@ -67,7 +73,8 @@ defmodule McpServer.Router.VerifyTest do
     )
   end
 
-  test "S4-81: a resource's complete that does not exist is only a warning, since the resource can be read" do
+  @tag req: "S4-81"
+  test "a resource's complete that does not exist is only a warning, since the resource can be read" do
     warning =
       capture_io(:stderr, fn ->
         router!("""
@@ -141,7 +148,8 @@ defmodule McpServer.Router.VerifyTest do
   end
 
   describe "what the core refuses is refused at the declaration" do
-    test "S4-72: a schema that is none" do
+    @tag req: "S4-72"
+    test "a schema that is none" do
       assert_refused(4, ~r/\Atool "add": inputSchema: the schema is invalid: \/properties\/a\/type: must be /, """
 
       tool "add", "Adds", McpServer.Handlers, :echo, input_schema: %{type: "object", properties: %{a: %{type: "strin"}}}
@@ -162,7 +170,8 @@ defmodule McpServer.Router.VerifyTest do
       """)
     end
 
-    test "M21: a header parameter that clients would drop the tool for" do
+    @tag req: "M21"
+    test "a header parameter that clients would drop the tool for" do
       assert_refused(
         3,
         ~s(tool "add": inputSchema: property "a": x-mcp-header needs the type string, integer or boolean),
@@ -172,7 +181,8 @@ defmodule McpServer.Router.VerifyTest do
       )
     end
 
-    test "S4-77: a URI that is none after all" do
+    @tag req: "S4-77"
+    test "a URI that is none after all" do
       assert_refused(3, ~s(resource "a": uri: must be an absolute URI), """
       resource "a", "https://[::1/x" do
         read McpServer.Handlers, :read
@@ -180,7 +190,8 @@ defmodule McpServer.Router.VerifyTest do
       """)
     end
 
-    test "S4-77: a template that cannot be matched without doubt" do
+    @tag req: "S4-77"
+    test "a template that cannot be matched without doubt" do
       assert_refused(3, ~s(resource template "a": uriTemplate: nothing separates "b" from the variable before it), """
       resource "a", "users://{a}{b}" do
         read McpServer.Handlers, :read

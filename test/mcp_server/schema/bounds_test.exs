@@ -20,14 +20,16 @@ defmodule McpServer.Schema.BoundsTest do
   defp wrap(keyword, inner) when keyword in ~w(allOf anyOf oneOf prefixItems), do: %{keyword => [inner]}
   defp wrap(keyword, inner), do: %{keyword => inner}
 
-  test "F1, Y3: schemas of 64 levels are compiled; of 65, 120 and 5,000 refused" do
+  @tag req: ["F1", "Y3"]
+  test "schemas of 64 levels are compiled; of 65, 120 and 5,000 refused" do
     for keyword <- ~w(items not if propertyNames) do
       assert {:ok, _validator} = Validator.compile(nested(64, keyword))
       for levels <- [65, 120, 5_000], do: assert({keyword, kind(nested(levels, keyword))} == {keyword, "too_deep"})
     end
   end
 
-  test "F1, Y3: where a subschema takes two levels of JSON, 127 of those are the limit" do
+  @tag req: ["F1", "Y3"]
+  test "where a subschema takes two levels of JSON, 127 of those are the limit" do
     for keyword <- ~w(properties allOf anyOf oneOf prefixItems), options <- [[], [max_depth: 127]] do
       assert {:ok, _validator} = Validator.compile(nested(64, keyword), options)
 
@@ -47,7 +49,8 @@ defmodule McpServer.Schema.BoundsTest do
     assert kind(nested(4, "items"), max_depth: 3) == "too_deep"
   end
 
-  test "F1: 10,000 flat $defs, and an enum of 100,000, are too much until asked for" do
+  @tag req: "F1"
+  test "10,000 flat $defs, and an enum of 100,000, are too much until asked for" do
     defs = Map.new(1..10_000, &{"d#{&1}", %{"type" => "integer"}})
     schema = %{"$defs" => defs, "$ref" => "#/$defs/d10000"}
     assert kind(schema) == "too_large"
@@ -65,7 +68,8 @@ defmodule McpServer.Schema.BoundsTest do
     assert Exception.message(error) =~ ~r/^\(root\): must be one of "word 1", .* or \d+ more \(enum\)$/
   end
 
-  test "M16: 1,000,000 wrong items: one short error, in a process of at most 64 MiB" do
+  @tag req: "M16"
+  test "1,000,000 wrong items: one short error, in a process of at most 64 MiB" do
     validator = compile!(%{"items" => %{"type" => "string"}})
 
     # The list alone has 16 MB. Above its heap's bound the process is killed.
@@ -81,7 +85,8 @@ defmodule McpServer.Schema.BoundsTest do
     assert hd(error.problems).message == "/0: must be a string (type)"
   end
 
-  test "Y3: lattices of references, in which the ways double at each level" do
+  @tag req: "Y3"
+  test "lattices of references, in which the ways double at each level" do
     lattice = fn levels ->
       defs =
         for level <- 1..levels, into: %{"l0" => %{"type" => "string"}} do
@@ -98,7 +103,8 @@ defmodule McpServer.Schema.BoundsTest do
     for levels <- [21, 22, 24, 60], do: assert(kind(lattice.(levels)) == "too_complex")
   end
 
-  test "Y3: references in circles end" do
+  @tag req: "Y3"
+  test "references in circles end" do
     for schema <- [
           %{"$dynamicRef" => "#a", "$dynamicAnchor" => "a"},
           %{"$dynamicAnchor" => "a", "properties" => %{"b" => %{"$dynamicRef" => "#a"}}},
@@ -114,7 +120,8 @@ defmodule McpServer.Schema.BoundsTest do
     end
   end
 
-  test "Y3: expressions that take a gigabyte, refer back or look around are refused; others are linear" do
+  @tag req: "Y3"
+  test "expressions that take a gigabyte, refer back or look around are refused; others are linear" do
     for pattern <- ["(a{1000}){1000}", "(\\p{L}{100}){100}", "(a)\\1", "(?=a)b", "(?<!a)b"],
         do: assert({pattern, kind(%{"pattern" => pattern})} == {pattern, "pattern"})
 
@@ -125,7 +132,8 @@ defmodule McpServer.Schema.BoundsTest do
     assert Exception.message(error) == "(root): must be a string that matches the pattern ^(a+)+$ (pattern)"
   end
 
-  test "Y3: 100,000 objects, each other than the rest" do
+  @tag req: "Y3"
+  test "100,000 objects, each other than the rest" do
     validator = compile!(%{"uniqueItems" => true})
     objects = for n <- 1..100_000, do: %{"n" => n}
     assert Validator.validate(validator, objects) == :ok
@@ -133,7 +141,8 @@ defmodule McpServer.Schema.BoundsTest do
     assert Exception.message(error) == "(root): must be an array without duplicates (uniqueItems)"
   end
 
-  test "Y3: a check that takes more steps than it may is no pass" do
+  @tag req: "Y3"
+  test "a check that takes more steps than it may is no pass" do
     validator = compile!(%{"items" => %{"type" => "integer"}}, max_steps: 1_000)
     assert Validator.validate(validator, Enum.to_list(1..100)) == :ok
     {:error, error} = Validator.validate(validator, Enum.to_list(1..10_000))
@@ -142,13 +151,15 @@ defmodule McpServer.Schema.BoundsTest do
              "(root): must be a value simple enough to be checked against the schema (schema)"
   end
 
-  test "Y3: 100 processes that compile at once get their turns" do
+  @tag req: "Y3"
+  test "100 processes that compile at once get their turns" do
     schema = %{"properties" => Map.new(1..100, &{"p#{&1}", %{"type" => "string", "pattern" => "^[a-z]+#{&1}$"}})}
     tasks = for _n <- 1..100, do: Task.async(fn -> match?({:ok, _validator}, Validator.compile(schema)) end)
     assert Enum.all?(Task.await_many(tasks, 120_000))
   end
 
-  test "M2: a value of 100,000 levels is a problem" do
+  @tag req: "M2"
+  test "a value of 100,000 levels is a problem" do
     deep = Enum.reduce(1..100_000, 0, fn _level, inner -> [inner] end)
     assert {:error, %Error{kind: :value, problems: [_problem]}} = Validator.validate(compile!(true), deep)
     assert {:error, %Error{kind: :value}} = Validator.repair(compile!(true), deep)

@@ -62,7 +62,8 @@ defmodule McpServer.Schema.DocumentsTest do
     end
   end
 
-  test "F1: limits are for the schema and its documents together" do
+  @tag req: "F1"
+  test "limits are for the schema and its documents together" do
     schema = %{"$ref" => @amount}
     documents = %{@amount => %{"items" => %{}}, "https://example.com/b" => true}
     assert {:ok, _validator} = Validator.compile(schema, documents: documents, max_subschemas: 4)

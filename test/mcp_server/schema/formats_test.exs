@@ -60,7 +60,8 @@ defmodule McpServer.Schema.FormatsTest do
         do: assert_raise(ArgumentError, ~r/formats are/, fn -> Validator.compile(%{}, formats: formats) end)
   end
 
-  test "M16: the problem says what the format looks like, and not what was received" do
+  @tag req: "M16"
+  test "the problem says what the format looks like, and not what was received" do
     {:ok, validator} = Validator.compile(%{"properties" => %{"on" => %{"format" => "date"}}}, formats: :assert)
     {:error, error} = Validator.validate(validator, %{"on" => "hunter2"})
     assert Exception.message(error) == "/on: must be a date such as 2026-01-31 (format)"

@@ -96,7 +96,8 @@ defmodule McpServer.Schema.RepairTest do
     assert repaired(value, older) == {:ok, %{"n" => 1, "list" => ["2"]}, [:number]}
   end
 
-  test "M2: at most 256 changes, 256 KiB of JSON in strings, 128 levels" do
+  @tag req: "M2"
+  test "at most 256 changes, 256 KiB of JSON in strings, 128 levels" do
     list = %{"type" => "array", "items" => %{"type" => "integer"}}
     assert {:ok, _list, kinds} = repaired(List.duplicate("1", 256), list)
     assert length(kinds) == 256

@@ -28,7 +28,8 @@ defmodule McpServer.Schema.StepsTest do
   defp pattern(text), do: %{"pattern" => text}
 
   describe "patterns" do
-    test "Y3: common ones leave the scheduler with no string of 64 KB" do
+    @tag req: "Y3"
+    test "common ones leave the scheduler with no string of 64 KB" do
       for {text, string} <- [
             {"^[a-z0-9-]+$", String.duplicate("a-1", 20_000)},
             {"^\\d{4}-\\d{2}-\\d{2}$", "2026-11-21"},
@@ -40,7 +41,8 @@ defmodule McpServer.Schema.StepsTest do
           do: assert({text, inline(pattern(text), string)} == {text, :ok})
     end
 
-    test "Y3: one that remembers every place is counted by its size" do
+    @tag req: "Y3"
+    test "one that remembers every place is counted by its size" do
       # Saying what is wrong takes as much twice more.
       for {text, fitting, too_long} <- [{"a.{0,1000}b", 2, 5}, {"a.{0,50}b", 43, 89}] do
         assert {text, inline(pattern(text), String.duplicate("a", fitting))} == {text, :error}
@@ -51,7 +53,8 @@ defmodule McpServer.Schema.StepsTest do
       assert inline(pattern("^.*a.{0,100}$"), String.duplicate("a", 45)) == :over_budget
     end
 
-    test "Y3: and refused beyond the steps of a check" do
+    @tag req: "Y3"
+    test "and refused beyond the steps of a check" do
       string = for n <- 1..30_000, into: "", do: if(rem(n * n, 7) > 2, do: "a", else: "c")
 
       assert message(pattern("a.{0,50}b"), string) ==
@@ -61,7 +64,8 @@ defmodule McpServer.Schema.StepsTest do
       assert message(pattern("a.{0,50}b"), string, max_steps: 1_000_000) == @too_much
     end
 
-    test "Y3: names are counted as what they are matched against" do
+    @tag req: "Y3"
+    test "names are counted as what they are matched against" do
       name = String.duplicate("a", 400)
       heavy = %{"a.{0,50}b" => true}
       assert inline(%{"patternProperties" => %{"^a+$" => true}}, %{name => 1}) == :ok
@@ -81,7 +85,8 @@ defmodule McpServer.Schema.StepsTest do
   end
 
   describe "whole values" do
-    test "Y3: an enum of 1,000 arrays against one of 190,000 takes a look at each" do
+    @tag req: "Y3"
+    test "an enum of 1,000 arrays against one of 190,000 takes a look at each" do
       schema = %{"enum" => for(n <- 1..1_000, do: [n])}
       zeros = List.duplicate(0, 190_000)
       assert message(schema, zeros, max_steps: 2_000) =~ ~r/^\(root\): must be one of \[1\], \[2\]/
@@ -89,14 +94,16 @@ defmodule McpServer.Schema.StepsTest do
       assert inline(schema, List.duplicate(0, 10_000)) == :error
     end
 
-    test "Y3: a const is compared up to the first difference, and counted" do
+    @tag req: "Y3"
+    test "a const is compared up to the first difference, and counted" do
       constant = for n <- 1..1_000, do: %{"n" => n}
       assert message(%{"const" => constant}, [1 | tl(constant)], max_steps: 20) =~ "(const)"
       assert message(%{"const" => constant}, constant, max_steps: 1_000) == @too_much
       assert Validator.validate(compile!(%{"const" => constant}, max_steps: 10_000), constant) == :ok
     end
 
-    test "Y3: uniqueItems is counted by what is compared, not by the number of items" do
+    @tag req: "Y3"
+    test "uniqueItems is counted by what is compared, not by the number of items" do
       long = for n <- 1..12, do: Enum.to_list(1..800) ++ [n]
       schema = %{"uniqueItems" => true}
       assert inline(schema, Enum.take(long, 2)) == :ok
@@ -119,7 +126,8 @@ defmodule McpServer.Schema.StepsTest do
       JSON.encode!(%{jsonrpc: "2.0", id: id, method: "tools/call", params: %{name: "t", arguments: arguments}})
     end
 
-    test "Y3: the messages of a batch share what one may take on a normal scheduler" do
+    @tag req: "Y3"
+    test "the messages of a batch share what one may take on a normal scheduler" do
       catalog = catalog!(%{items: %{anyOf: for(n <- 1..50, do: %{const: "k#{n}"}) ++ [%{type: "integer"}]}})
       batch = fn count -> "[" <> Enum.map_join(1..count, ",", &call(&1, %{x: List.duplicate(0, 30)})) <> "]" end
       assert {:batch, calls} = Native.admit(catalog, nil, "2025-03-26", batch.(4))
@@ -129,14 +137,16 @@ defmodule McpServer.Schema.StepsTest do
       assert length(calls) == 50
     end
 
-    test "Y3: arguments that do not fit take of it, too" do
+    @tag req: "Y3"
+    test "arguments that do not fit take of it, too" do
       catalog = catalog!(%{type: "string"})
       batch = fn count -> "[" <> Enum.map_join(1..count, ",", &call(&1, %{x: 1})) <> "]" end
       assert {:batch, [{:reply, _answer} | _answers]} = Native.admit(catalog, nil, "2025-03-26", batch.(3))
       assert Native.admit(catalog, nil, "2025-03-26", batch.(50)) == :over_budget
     end
 
-    test "Y3: looking for properties makes no terms" do
+    @tag req: "Y3"
+    test "looking for properties makes no terms" do
       alternatives = for n <- 1..40, do: %{required: ["k#{n}"], properties: %{"k#{n}" => %{type: "string"}}}
       catalog = catalog!(%{items: %{anyOf: alternatives ++ [%{}]}})
       message = call(1, %{x: List.duplicate(%{a: 1}, 20_000)})

@@ -94,7 +94,8 @@ defmodule McpServer.Schema.TermsPropertyTest do
       :proper_types.oneof(if size < 2, do: flat, else: flat ++ nested)
     end
 
-    test "F2: schemas and terms, against a plain reading of the keywords and against JSON" do
+    @tag req: "F2"
+    test "schemas and terms, against a plain reading of the keywords and against JSON" do
       property =
         :proper.forall({schema(), value()}, fn {schema, value} ->
           # A schema has no integers beyond 64 bits.

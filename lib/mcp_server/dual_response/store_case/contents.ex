@@ -26,7 +26,8 @@ defmodule McpServer.DualResponse.StoreCase.Contents do
           assert store.rows(ref, {nil, StoreCase.resource().id}, 0, 1) == :not_found
         end
 
-        test "R4: do not keep in memory what they were read from", %{store: store, ref: ref} do
+        @tag req: "R4"
+        test "do not keep in memory what they were read from", %{store: store, ref: ref} do
           large = :binary.copy("x", 1_000_000)
           rows = for n <- 0..9, do: %{"text" => binary_part(large, n * 100, 100)}
           {:ok, id} = store.save(ref, StoreCase.resource(persist: :rows, query: nil, total_count: 10), rows)
@@ -47,7 +48,8 @@ defmodule McpServer.DualResponse.StoreCase.Contents do
   @spec bounds() :: Macro.t()
   def bounds do
     quote location: :keep do
-      describe "R4: what a store holds" do
+      describe "what a store holds" do
+        @describetag req: "R4"
         test "is counted", %{store: store, ref: ref} do
           {:ok, before} = store.size(ref)
           {:ok, id} = store.save(ref, StoreCase.resource(bytes: 1_000), StoreCase.rows(150))

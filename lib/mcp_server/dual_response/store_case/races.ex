@@ -6,7 +6,8 @@ defmodule McpServer.DualResponse.StoreCase.Races do
   def together do
     quote location: :keep do
       describe "at the same time" do
-        test "S1-23: of those that delete one is told so", %{store: store, ref: ref} do
+        @tag req: "S1-23"
+        test "of those that delete one is told so", %{store: store, ref: ref} do
           for _ <- 1..10 do
             {:ok, id} = store.save(ref, StoreCase.resource(), StoreCase.rows(10))
             answers = StoreCase.at_once(@parallel, fn _n -> store.delete(ref, {nil, id}) end)
@@ -14,7 +15,8 @@ defmodule McpServer.DualResponse.StoreCase.Races do
           end
         end
 
-        test "R5: who reads while it is deleted has all rows, or none", %{store: store, ref: ref} do
+        @tag req: "R5"
+        test "who reads while it is deleted has all rows, or none", %{store: store, ref: ref} do
           rows = StoreCase.rows(350)
 
           for _ <- 1..5 do
@@ -30,7 +32,8 @@ defmodule McpServer.DualResponse.StoreCase.Races do
           end
         end
 
-        test "R5: who reads what is pinned, deleted and expires has all rows, or none",
+        @tag req: "R5"
+        test "who reads what is pinned, deleted and expires has all rows, or none",
              %{store: store, ref: ref, now: now} do
           rows = StoreCase.rows(700)
           resource = StoreCase.expiring(now + 5, persist: :rows, query: nil, total_count: 700)
@@ -48,7 +51,8 @@ defmodule McpServer.DualResponse.StoreCase.Races do
           assert store.get(ref, {nil, id}) == :not_found
         end
 
-        test "R2: what is pinned in time never expires, what is late never comes back",
+        @tag req: "R2"
+        test "what is pinned in time never expires, what is late never comes back",
              %{store: store, ref: ref, now: now} do
           if function_exported?(store, :delete_expired, 3) do
             for _ <- 1..50 do
@@ -69,7 +73,8 @@ defmodule McpServer.DualResponse.StoreCase.Races do
           end
         end
 
-        test "R3: what a killed process was saving is there whole, or not at all", %{store: store, ref: ref} do
+        @tag req: "R3"
+        test "what a killed process was saving is there whole, or not at all", %{store: store, ref: ref} do
           rows = StoreCase.rows(2_000)
 
           for pause <- 0..9 do

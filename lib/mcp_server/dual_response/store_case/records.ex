@@ -5,7 +5,8 @@ defmodule McpServer.DualResponse.StoreCase.Records do
   @spec records() :: Macro.t()
   def records do
     quote location: :keep do
-      describe "S1-40, S1-42: a record" do
+      describe "a record" do
+        @describetag req: ["S1-40", "S1-42"]
         test "is kept whole: save gives its id, get what was saved", %{store: store, ref: ref} do
           resource = StoreCase.resource(tenant: "acme", subject: {:user, 7}, bytes: 100)
           id = resource.id
@@ -66,7 +67,8 @@ defmodule McpServer.DualResponse.StoreCase.Records do
   @spec changes() :: Macro.t()
   def changes do
     quote location: :keep do
-      describe "S1-40: a partial update" do
+      describe "a partial update" do
+        @describetag req: "S1-40"
         test "changes these fields and no other", %{store: store, ref: ref, now: now} do
           resource = StoreCase.resource()
           {:ok, _id} = store.save(ref, resource, nil)
@@ -78,7 +80,8 @@ defmodule McpServer.DualResponse.StoreCase.Records do
           assert store.update(ref, {nil, StoreCase.resource().id}, %{name: "x"}, now) == :not_found
         end
 
-        test "S1-22: pins, and pins again", %{store: store, ref: ref, now: now} do
+        @tag req: "S1-22"
+        test "pins, and pins again", %{store: store, ref: ref, now: now} do
           resource = StoreCase.expiring(now + 60_000)
           {:ok, _id} = store.save(ref, resource, nil)
           pinned = %{expires_at: nil, deadline: nil}
@@ -87,7 +90,8 @@ defmodule McpServer.DualResponse.StoreCase.Records do
           assert {:ok, %{expires_at: nil, deadline: nil}} = store.get(ref, {nil, resource.id})
         end
 
-        test "R2: is made before the deadline, and not at it", %{store: store, ref: ref, now: now} do
+        @tag req: "R2"
+        test "is made before the deadline, and not at it", %{store: store, ref: ref, now: now} do
           for {at, answer} <- [{59_999, :ok}, {60_000, :not_found}, {60_001, :not_found}] do
             {:ok, id} = store.save(ref, StoreCase.expiring(now + 60_000), nil)
             assert store.update(ref, {nil, id}, %{expires_at: nil, deadline: nil}, now + at) == answer
@@ -95,7 +99,8 @@ defmodule McpServer.DualResponse.StoreCase.Records do
         end
       end
 
-      describe "S1-40: deleting" do
+      describe "deleting" do
+        @describetag req: "S1-40"
         test "is done once", %{store: store, ref: ref} do
           resource = StoreCase.resource()
           {:ok, _id} = store.save(ref, resource, StoreCase.rows(250))

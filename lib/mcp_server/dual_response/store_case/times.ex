@@ -5,7 +5,8 @@ defmodule McpServer.DualResponse.StoreCase.Times do
   @spec accesses() :: Macro.t()
   def accesses do
     quote location: :keep do
-      describe "S1-43: an access" do
+      describe "an access" do
+        @describetag req: "S1-43"
         test "is counted, and when it was", %{store: store, ref: ref, now: now} do
           resource = StoreCase.resource()
           {:ok, _id} = store.save(ref, resource, nil)
@@ -23,7 +24,8 @@ defmodule McpServer.DualResponse.StoreCase.Times do
           assert store.touch(ref, {nil, StoreCase.resource().id}, changes, now) == :not_found
         end
 
-        test "R2: is counted before the deadline, and not at it", %{store: store, ref: ref, now: now} do
+        @tag req: "R2"
+        test "is counted before the deadline, and not at it", %{store: store, ref: ref, now: now} do
           changes = %{last_accessed_at: ~U[2025-01-15 10:31:00Z]}
 
           for {at, answer} <- [{59_999, :ok}, {60_000, :not_found}, {60_001, :not_found}] do
@@ -66,7 +68,8 @@ defmodule McpServer.DualResponse.StoreCase.Times do
   @spec expiry() :: Macro.t()
   def expiry do
     quote location: :keep do
-      describe "S1-40, R2: what has expired" do
+      describe "what has expired" do
+        @describetag req: ["S1-40", "R2"]
         # What other tests have left in a shared store is none of ours.
         defp expired_ids(store, ref, at, own) do
           {:ok, keys} = store.find_expired(ref, at, 10_000)

@@ -10,7 +10,8 @@ defmodule McpServer.DualResponse.Client.AddressTest do
   end
 
   # Each network by its first and last address, with the neighbours that are the internet's.
-  test "Y11: addresses that are not the internet's, IPv4" do
+  @tag req: "Y11"
+  test "addresses that are not the internet's, IPv4" do
     for {inside, outside} <- [
           {["0.0.0.0", "0.255.255.255"], ["1.0.0.0"]},
           {["10.0.0.0", "10.255.255.255"], ["9.255.255.255", "11.0.0.0"]},
@@ -32,7 +33,8 @@ defmodule McpServer.DualResponse.Client.AddressTest do
     end
   end
 
-  test "Y11: addresses that are not the internet's, IPv6" do
+  @tag req: "Y11"
+  test "addresses that are not the internet's, IPv6" do
     for text <- [
           "::",
           "::1",
@@ -72,7 +74,8 @@ defmodule McpServer.DualResponse.Client.AddressTest do
         do: assert(Address.public?(ip(text)), text)
   end
 
-  test "Q1: loopback by address and by name" do
+  @tag req: "Q1"
+  test "loopback by address and by name" do
     for host <-
           ["127.0.0.1", "127.9.9.9", "127.1", "0x7f.0.0.1", "2130706433", "::1", "::ffff:127.0.0.1"] ++
             ["localhost", "localhost.", "app.localhost"],
@@ -82,7 +85,8 @@ defmodule McpServer.DualResponse.Client.AddressTest do
         do: refute(Address.loopback_host?(host), host)
   end
 
-  describe "Q1: where a URL may lead" do
+  describe "where a URL may lead" do
+    @describetag req: "Q1"
     @trusted %{trusted: [{"https", "api.example.com", 443}], allow_insecure: false}
 
     defp judge(url, rules \\ @trusted) do
@@ -92,7 +96,8 @@ defmodule McpServer.DualResponse.Client.AddressTest do
       end
     end
 
-    test "Q1: an origin is scheme, host and port" do
+    @tag req: "Q1"
+    test "an origin is scheme, host and port" do
       for url <- ["https://api.example.com/x", "https://API.example.com:443/", "https://api.example.com?a=b"],
           do: assert(judge(url) == {true, :any}, url)
 
@@ -106,7 +111,8 @@ defmodule McpServer.DualResponse.Client.AddressTest do
           do: assert(judge(url) == {false, :public}, url)
     end
 
-    test "Q1: plain http goes to loopback only, unless allow_insecure" do
+    @tag req: "Q1"
+    test "plain http goes to loopback only, unless allow_insecure" do
       assert judge("http://api.example.com/") == :refused
       assert judge("http://api.example.com/", %{@trusted | allow_insecure: true}) == {false, :public}
 
@@ -116,7 +122,8 @@ defmodule McpServer.DualResponse.Client.AddressTest do
       assert judge("http://10.0.0.5/", %{rules | allow_insecure: true}) == {true, :any}
     end
 
-    test "Q1: a private host is refused in every spelling, unless its origin is allowed" do
+    @tag req: "Q1"
+    test "a private host is refused in every spelling, unless its origin is allowed" do
       for host <- [
             "127.0.0.1",
             "127.1",
@@ -142,7 +149,8 @@ defmodule McpServer.DualResponse.Client.AddressTest do
       assert judge("https://8.8.8.8/") == {false, :public}
     end
 
-    test "Q1: what is no http URL, or has credentials in it, is refused" do
+    @tag req: "Q1"
+    test "what is no http URL, or has credentials in it, is refused" do
       for url <- [
             "",
             "x",
@@ -163,7 +171,8 @@ defmodule McpServer.DualResponse.Client.AddressTest do
           do: assert(judge(url) == :refused, url)
     end
 
-    test "Q1: any bytes at all are judged without a crash" do
+    @tag req: "Q1"
+    test "any bytes at all are judged without a crash" do
       for _round <- 1..2_000 do
         bytes = :crypto.strong_rand_bytes(:rand.uniform(12))
         for url <- [bytes, "https://" <> bytes, "https://[" <> bytes], do: Target.judge(@trusted, url)

@@ -9,7 +9,8 @@ defmodule McpServer.DualResponse.Client.AloneTest do
   end
 
   # What the client is made of, read off its compiled modules.
-  test "S1-01, S1-03: the client needs no server, router or transport of this library, and nothing but OTP" do
+  @tag req: ["S1-01", "S1-03"]
+  test "the client needs no server, router or transport of this library, and nothing but OTP" do
     assert Client.HTTP.Socket in modules()
 
     needed =
@@ -25,7 +26,8 @@ defmodule McpServer.DualResponse.Client.AloneTest do
     assert Enum.sort(needed) == [McpServer.DualResponse.Error, McpServer.DualResponse.Response, McpServer.JSON]
   end
 
-  test "S1-01: a client is a value, which starts no process" do
+  @tag req: "S1-01"
+  test "a client is a value, which starts no process" do
     before = Process.list()
     client = Client.new(base_url: "https://api.example.com/resources")
     assert Client.parse(client, %{"content" => []}) == nil

@@ -15,8 +15,10 @@ defmodule McpServer.DualResponse.Client.AnswersTest do
     error.message
   end
 
-  describe "Y11: answers that are none" do
-    test "Y11: what is no HTTP, or HTTP that can be understood in two ways" do
+  describe "answers that are none" do
+    @describetag req: "Y11"
+    @tag req: "Y11"
+    test "what is no HTTP, or HTTP that can be understood in two ways" do
       body = JSON.encode!(answer())
       length = {"content-length", "#{byte_size(body)}"}
 
@@ -40,7 +42,8 @@ defmodule McpServer.DualResponse.Client.AnswersTest do
       end
     end
 
-    test "Y11: a response that ends too early" do
+    @tag req: "Y11"
+    test "a response that ends too early" do
       body = JSON.encode!(answer())
 
       for answer <- [
@@ -53,7 +56,8 @@ defmodule McpServer.DualResponse.Client.AnswersTest do
       end
     end
 
-    test "Y11: a wrong answer: another page than was asked for, or more of it" do
+    @tag req: "Y11"
+    test "a wrong answer: another page than was asked for, or more of it" do
       for answer <- [
             %{answer() | "offset" => 1},
             %{answer() | "data" => [%{}, %{}], "returned_count" => 2},
@@ -63,7 +67,8 @@ defmodule McpServer.DualResponse.Client.AnswersTest do
       end
     end
 
-    test "Y11: duplicate answers: the second on a connection is nobody's, the same page again ends the rows" do
+    @tag req: "Y11"
+    test "duplicate answers: the second on a connection is nobody's, the same page again ends the rows" do
       server = start_with([[json(answer()), json(%{answer() | "data" => [%{"id" => "second"}]})]])
       assert {:ok, %{data: [%{"id" => 0}]}} = Parsed.fetch(parsed(server))
 
@@ -72,12 +77,14 @@ defmodule McpServer.DualResponse.Client.AnswersTest do
       assert length(all_requested(server)) == 2
     end
 
-    test "Y11: interim responses come before the answer, and are not it" do
+    @tag req: "Y11"
+    test "interim responses come before the answer, and are not it" do
       server = start_with([["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early\r\nlink: x\r\n\r\n", json(answer())]])
       assert {:ok, %{data: [%{"id" => 0}]}} = Parsed.fetch(parsed(server))
     end
 
-    test "Y11: nothing stays behind in the caller, which may trap exits: no message and no socket" do
+    @tag req: "Y11"
+    test "nothing stays behind in the caller, which may trap exits: no message and no socket" do
       Process.flag(:trap_exit, true)
       server = start(fn request -> if(request.method == "GET", do: "rubbish", else: [json(answer()), "more"]) end)
       parsed = parsed(%{server | url: String.replace(server.url, "127.0.0.1", "localhost")})

@@ -21,14 +21,17 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
 
   defp flooding(head, bytes), do: start_with([fn connection -> push(connection, head) && flood(connection, bytes) end])
 
-  describe "Y11: more than a client can take" do
-    test "Y11: a body of 100 MB that says so is not read at all" do
+  describe "more than a client can take" do
+    @describetag req: "Y11"
+    @tag req: "Y11"
+    test "a body of 100 MB that says so is not read at all" do
       server = flooding(head(200, [{"content-length", "100000000"}]), String.duplicate("x", 64 * 1024))
       assert refused(server) =~ "max_body_bytes"
       assert flooded(server) < @kernel_bytes
     end
 
-    test "Y11: a body of 100 MB that does not say so is left after max_body_bytes" do
+    @tag req: "Y11"
+    test "a body of 100 MB that does not say so is left after max_body_bytes" do
       chunk = "10000\r\n" <> String.duplicate("x", 64 * 1024) <> "\r\n"
 
       for {head, bytes} <- [
@@ -45,14 +48,16 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
       end
     end
 
-    test "Y11: max_body_bytes is exact" do
+    @tag req: "Y11"
+    test "max_body_bytes is exact" do
       body = JSON.encode!(answer())
       server = start(fn _request -> response(200, [], body) end)
       assert {:ok, _page} = Parsed.fetch(parsed(server, max_body_bytes: byte_size(body)))
       assert refused(server, max_body_bytes: byte_size(body) - 1) =~ "max_body_bytes"
     end
 
-    test "Y11: a body that comes byte by byte costs its bytes, not a term for each" do
+    @tag req: "Y11"
+    test "a body that comes byte by byte costs its bytes, not a term for each" do
       # Each chunk is one byte of white space behind the page.
       body = JSON.encode!(answer())
       chunks = [head(200, [{"transfer-encoding", "chunked"}]), chunk(body), List.duplicate(chunk(" "), 300_000)]
@@ -69,7 +74,8 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
       assert_received {:fetched, {:ok, %{data: [%{"id" => 0}]}}}
     end
 
-    test "Y11: endless headers, of any kind, are left after 64 KiB" do
+    @tag req: "Y11"
+    test "endless headers, of any kind, are left after 64 KiB" do
       for {start, more} <- [
             {"HTTP/1.1 200 OK\r\n", "x-header: #{String.duplicate("x", 1_000)}\r\n"},
             {"HTTP/1.1 200 OK\r\nx: ", String.duplicate("x", 4_000)},
@@ -83,7 +89,8 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
       end
     end
 
-    test "Y11: headers of 64 KiB are read, of a byte more not" do
+    @tag req: "Y11"
+    test "headers of 64 KiB are read, of a byte more not" do
       for {size, read?} <- [{64 * 1024, true}, {64 * 1024 + 1, false}] do
         body = JSON.encode!(answer())
         rest = IO.iodata_length(response(200, [{"x", ""}], ""))
@@ -94,7 +101,8 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
       end
     end
 
-    test "Y11: endless chunk extensions and endless tiny chunks end, too" do
+    @tag req: "Y11"
+    test "endless chunk extensions and endless tiny chunks end, too" do
       server = flooding([head(200, [{"transfer-encoding", "chunked"}]), "5;x="], String.duplicate("x", 4_000))
       assert refused(server) =~ "not HTTP"
       assert flooded(server) < @kernel_bytes
@@ -104,7 +112,8 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
       assert flooded(server) < @kernel_bytes
     end
 
-    test "Y11: a line of 100 MB in a stream is left after max_body_bytes, and a stream after max_download_bytes" do
+    @tag req: "Y11"
+    test "a line of 100 MB in a stream is left after max_body_bytes, and a stream after max_download_bytes" do
       head = head(200, [{"content-type", "application/x-ndjson"}])
       server = flooding([head, ~s({"x":")], String.duplicate("x", 64 * 1024))
       options = [mode: :ndjson]
@@ -121,7 +130,8 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
       end
     end
 
-    test "Y11: a slow drip ends with the deadline, which is one for head and body" do
+    @tag req: "Y11"
+    test "a slow drip ends with the deadline, which is one for head and body" do
       for {start, more} <- [
             {"HTTP/1.1 200 OK\r\n", "x"},
             {head(200, [{"content-length", "100000"}]), " "},
@@ -132,7 +142,8 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
       end
     end
 
-    test "Y11: a server that reads nothing and one that never shakes hands end with the deadline" do
+    @tag req: "Y11"
+    test "a server that reads nothing and one that never shakes hands end with the deadline" do
       {:ok, listener} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
       {:ok, port} = :inet.port(listener)
 
@@ -142,14 +153,16 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
       end
     end
 
-    test "Y11: an endless resource, every page of it honest, is left after max_rows" do
+    @tag req: "Y11"
+    test "an endless resource, every page of it honest, is left after max_rows" do
       server = start(fn request -> json(%{answer(JSON.decode!(request.body)["offset"]) | "total_count" => 9}) end)
       assert {:error, %Error{} = error} = Parsed.fetch_all(parsed(server, max_rows: 20), batch_size: 1)
       assert error.message =~ "max_rows"
       assert length(all_requested(server)) == 21
     end
 
-    test "Y11: rows that are large and few come to max_download_bytes" do
+    @tag req: "Y11"
+    test "rows that are large and few come to max_download_bytes" do
       row = %{"x" => String.duplicate("x", 10_000)}
       server = start(fn request -> json(%{answer(JSON.decode!(request.body)["offset"]) | "data" => [row]}) end)
       parsed = parsed(server, max_download_bytes: 100_000)
@@ -158,7 +171,8 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
       assert length(all_requested(server)) == 10
     end
 
-    test "Y11: a gzip bomb is not unpacked, whatever it would become" do
+    @tag req: "Y11"
+    test "a gzip bomb is not unpacked, whatever it would become" do
       bomb = :zlib.gzip(String.duplicate(" ", 10_000_000))
 
       for encoding <- ["gzip", "deflate", "br", "identity, gzip"] do
@@ -173,7 +187,8 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
       assert refused(server) =~ "not HTTP"
     end
 
-    test "Y11: JSON that is deeper or has more values than the reader takes" do
+    @tag req: "Y11"
+    test "JSON that is deeper or has more values than the reader takes" do
       for body <- [
             String.duplicate("[", 100_000),
             ~s({"data":#{String.duplicate("[", 200)}#{String.duplicate("]", 200)}}),

@@ -20,7 +20,8 @@ defmodule McpServer.DualResponse.Client.CredentialsTest do
 
   defp secrets(request), do: for({name, "" <> value} <- request.headers, value =~ "hush", do: name)
 
-  describe "SEC-16, Q1: credentials" do
+  describe "credentials" do
+    @describetag req: ["SEC-16", "Q1"]
     # A fetch function that tells the test what it was asked, and answers by the URL.
     defp spy(answers) do
       me = self()
@@ -34,7 +35,8 @@ defmodule McpServer.DualResponse.Client.CredentialsTest do
     defp moved(location), do: %{status: 307, headers: [{"location", location}], body: ""}
     defp asked, do: receive(do: ({:asked, request} -> request), after: (0 -> nil))
 
-    test "SEC-16: they go to base_url's origin, and not across a redirect to another one" do
+    @tag req: "SEC-16"
+    test "they go to base_url's origin, and not across a redirect to another one" do
       fetch =
         spy(%{
           "https://api.example.com/r/abc123" => moved("https://api.example.com/moved"),
@@ -55,7 +57,8 @@ defmodule McpServer.DualResponse.Client.CredentialsTest do
       assert Enum.sort(secrets(asked())) == ["authorization", "cookie", "x-api-key"]
     end
 
-    test "SEC-16: the same with real servers, where the other one is not even connected to" do
+    @tag req: "SEC-16"
+    test "the same with real servers, where the other one is not even connected to" do
       other = start(fn _request -> json(answer()) end)
       server = start_with([redirect(other.url <> "/x")])
       assert refused(server, headers: @secrets) =~ "private address"
@@ -63,7 +66,8 @@ defmodule McpServer.DualResponse.Client.CredentialsTest do
       assert all_requested(other) == []
     end
 
-    test "SEC-16: another port, scheme or subdomain is another origin" do
+    @tag req: "SEC-16"
+    test "another port, scheme or subdomain is another origin" do
       for url <- [
             "https://api.example.com:8443/a",
             "https://x.api.example.com/a",
@@ -84,7 +88,8 @@ defmodule McpServer.DualResponse.Client.CredentialsTest do
       assert asked() && asked() == nil
     end
 
-    test "Q1: the URL in a tool result gets none of them, unless its origin is named" do
+    @tag req: "Q1"
+    test "the URL in a tool result gets none of them, unless its origin is named" do
       url = "https://evil.example/resources/abc123"
       resource = %{"uri" => "resource://abc123", "url" => url}
 
@@ -102,7 +107,8 @@ defmodule McpServer.DualResponse.Client.CredentialsTest do
       end
     end
 
-    test "Q1: the URL in a tool result cannot point into the network" do
+    @tag req: "Q1"
+    test "the URL in a tool result cannot point into the network" do
       client = Client.new(headers: @secrets, fetch: spy(%{}))
       server = start(fn _request -> json(answer()) end)
 
@@ -118,7 +124,8 @@ defmodule McpServer.DualResponse.Client.CredentialsTest do
       assert all_requested(server) == []
     end
 
-    test "Q1: a name that resolves to a private address is refused after it was looked up" do
+    @tag req: "Q1"
+    test "a name that resolves to a private address is refused after it was looked up" do
       # A name of this machine which its text does not give away, so that only the lookup can.
       {:ok, name} = :inet.gethostname()
       name = to_string(name)

@@ -10,14 +10,17 @@ defmodule McpServer.DualResponse.Client.ErrorsTest do
 
   @hour 3600
 
-  describe "S1-81: errors" do
-    test "S1-81: 404 is RESOURCE_NOT_FOUND" do
+  describe "errors" do
+    @describetag req: "S1-81"
+    @tag req: "S1-81"
+    test "404 is RESOURCE_NOT_FOUND" do
       server = start_with([json(404, %{"error" => "not_found", "message" => "Resource not found or expired"})])
       assert {:error, %Error{code: :resource_not_found, status: 404} = error} = Parsed.fetch(parsed(server))
       assert Error.code(error) == "RESOURCE_NOT_FOUND"
     end
 
-    test "S1-81, RES-16: 410, and 404 after the resource's own time, are RESOURCE_EXPIRED" do
+    @tag req: ["S1-81", "RES-16"]
+    test "410, and 404 after the resource's own time, are RESOURCE_EXPIRED" do
       now = DateTime.utc_now()
 
       for {status, seconds, code} <- [
@@ -32,7 +35,8 @@ defmodule McpServer.DualResponse.Client.ErrorsTest do
       end
     end
 
-    test "S1-81: any other status is FETCH_ERROR with it, and with what the server says as its cause" do
+    @tag req: "S1-81"
+    test "any other status is FETCH_ERROR with it, and with what the server says as its cause" do
       for status <- [400, 401, 403, 405, 429, 500, 502, 503, 304] do
         server = start_with([json(status, %{"error" => "why"})])
         assert {:error, %Error{code: :fetch_error, status: ^status} = error} = Parsed.fetch(parsed(server))
@@ -42,7 +46,8 @@ defmodule McpServer.DualResponse.Client.ErrorsTest do
       end
     end
 
-    test "S1-81: a connection that is refused is FETCH_ERROR without a status" do
+    @tag req: "S1-81"
+    test "a connection that is refused is FETCH_ERROR without a status" do
       {:ok, listener} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
       {:ok, port} = :inet.port(listener)
       :gen_tcp.close(listener)
@@ -51,14 +56,16 @@ defmodule McpServer.DualResponse.Client.ErrorsTest do
                Parsed.fetch(parsed(%{url: "http://127.0.0.1:#{port}"}))
     end
 
-    test "S1-81: no answer in time is TIMEOUT" do
+    @tag req: "S1-81"
+    test "no answer in time is TIMEOUT" do
       server = start_with([&wait/1])
       assert {:error, %Error{code: :timeout} = error} = Parsed.fetch(parsed(server, timeout: 100))
       assert Error.code(error) == "TIMEOUT"
       assert {:error, %Error{code: :timeout}} = Parsed.fetch(parsed(start_with([&wait/1])), timeout: 100)
     end
 
-    test "S1-81: a body that is not JSON, or not a page, is PARSE_ERROR" do
+    @tag req: "S1-81"
+    test "a body that is not JSON, or not a page, is PARSE_ERROR" do
       good = page([1], 0, 1)
 
       bodies =
@@ -86,7 +93,8 @@ defmodule McpServer.DualResponse.Client.ErrorsTest do
       end
     end
 
-    test "S1-81: what a fetch function of the user's returns becomes the same errors" do
+    @tag req: "S1-81"
+    test "what a fetch function of the user's returns becomes the same errors" do
       for {returned, code} <- [
             {{:error, :timeout}, :timeout},
             {{:error, %{reason: :timeout}}, :timeout},

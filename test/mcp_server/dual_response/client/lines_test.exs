@@ -8,7 +8,8 @@ defmodule McpServer.DualResponse.Client.LinesTest do
   alias McpServer.DualResponse.Client.Parsed
   alias McpServer.JSON
 
-  describe "S1-67, Q4: mode: :ndjson" do
+  describe "mode: :ndjson" do
+    @describetag req: ["S1-67", "Q4"]
     @ndjson [{"content-type", "application/x-ndjson; charset=utf-8"}, {"x-total-count", "5"}]
 
     defp lines(ids, last), do: [for(id <- ids, do: [JSON.encode!(row(id)), "\n"]), last]
@@ -16,7 +17,8 @@ defmodule McpServer.DualResponse.Client.LinesTest do
     defp ndjson(body), do: response(200, @ndjson, body)
     defp chunk(bytes), do: [Integer.to_string(IO.iodata_length(bytes), 16), "\r\n", bytes, "\r\n"]
 
-    test "Q4: one request for all rows, in batches, with the total" do
+    @tag req: "Q4"
+    test "one request for all rows, in batches, with the total" do
       server = start_with([ndjson(lines(1..5, the_end(5)))])
       me = self()
       progress = fn fetched, total -> send(me, {:progress, fetched, total}) end
@@ -30,7 +32,8 @@ defmodule McpServer.DualResponse.Client.LinesTest do
       assert JSON.decode!(request.body) == %{"offset" => 0, "sort" => %{"field" => "id", "order" => "asc"}}
     end
 
-    test "Q4: where the lines are cut does not matter, nor how the body is framed" do
+    @tag req: "Q4"
+    test "where the lines are cut does not matter, nor how the body is framed" do
       body = IO.iodata_to_binary(lines(1..3, the_end(3)))
 
       for size <- [1, 2, 7, 100] do
@@ -48,7 +51,8 @@ defmodule McpServer.DualResponse.Client.LinesTest do
       assert ids(rows) == [1, 2, 3]
     end
 
-    test "Q4: it is read as it is used: what is not taken is not downloaded" do
+    @tag req: "Q4"
+    test "it is read as it is used: what is not taken is not downloaded" do
       line = JSON.encode!(%{"text" => String.duplicate("x", 1_000)}) <> "\n"
 
       server =
@@ -65,7 +69,8 @@ defmodule McpServer.DualResponse.Client.LinesTest do
       assert length(all_requested(server)) == 1
     end
 
-    test "Q4: a response that was cut is an error, not the end" do
+    @tag req: "Q4"
+    test "a response that was cut is an error, not the end" do
       whole = IO.iodata_to_binary(lines(1..3, the_end(3)))
 
       for kept <- [0, 5, byte_size(whole) - 30] do
@@ -83,7 +88,8 @@ defmodule McpServer.DualResponse.Client.LinesTest do
       assert {:error, %Error{code: :fetch_error}} = Parsed.fetch_all(parsed(start_with([cut])), mode: :ndjson)
     end
 
-    test "Q4: $error, a wrong count and what is no row are errors" do
+    @tag req: "Q4"
+    test "$error, a wrong count and what is no row are errors" do
       for {body, code} <- [
             {lines(1..2, ~s({"$error":{"code":"query_failed"}}\n)), :fetch_error},
             {lines(1..2, the_end(3)), :parse_error},
@@ -99,7 +105,8 @@ defmodule McpServer.DualResponse.Client.LinesTest do
       assert {:error, %Error{cause: %{"code" => "query_failed"}}} = Parsed.fetch_all(parsed(server), mode: :ndjson)
     end
 
-    test "Q4: a server that does not stream, and one that refuses" do
+    @tag req: "Q4"
+    test "a server that does not stream, and one that refuses" do
       server = start_with([json(page([1], 0, 1))])
       assert {:error, %Error{code: :fetch_error, message: message}} = Parsed.fetch_all(parsed(server), mode: :ndjson)
       assert message =~ "application/x-ndjson"
@@ -115,7 +122,8 @@ defmodule McpServer.DualResponse.Client.LinesTest do
       assert flooded(server) < 8_000_000
     end
 
-    test "Q4: a fetch function may return the body in one piece or as an enumerable" do
+    @tag req: "Q4"
+    test "a fetch function may return the body in one piece or as an enumerable" do
       body = IO.iodata_to_binary(lines(1..3, the_end(3)))
 
       for body <- [body, [body], Stream.map([body], & &1)] do

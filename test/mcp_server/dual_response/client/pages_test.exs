@@ -9,8 +9,10 @@ defmodule McpServer.DualResponse.Client.PagesTest do
   alias McpServer.DualResponse.Error
   alias McpServer.JSON
 
-  describe "S1-65: a page" do
-    test "S1-65: the document's question and answer" do
+  describe "a page" do
+    @describetag req: "S1-65"
+    @tag req: "S1-65"
+    test "the document's question and answer" do
       server = start_with([json(page(1..100, 0, 847, 100))])
       sort = %{field: "enrollment", order: :desc}
 
@@ -37,14 +39,16 @@ defmodule McpServer.DualResponse.Client.PagesTest do
            do: assert(JSON.decode!(request.body) == JSON.decode!(text))
     end
 
-    test "S1-65: has_previous is computed, on the last page too" do
+    @tag req: "S1-65"
+    test "has_previous is computed, on the last page too" do
       server = start_with([json(page([847], 846, 847))])
 
       assert {:ok, %FetchResult{has_previous: true, has_next: false, next_offset: nil, offset: 846}} =
                Parsed.fetch(parsed(server), offset: 846)
     end
 
-    test "S1-65: by default the first hundred, unsorted; several sort keys go as they are" do
+    @tag req: "S1-65"
+    test "by default the first hundred, unsorted; several sort keys go as they are" do
       server = start(fn _request -> json(page([1], 0, 1)) end)
       parsed = parsed(server)
       assert {:ok, _page} = Parsed.fetch(parsed)
@@ -58,7 +62,8 @@ defmodule McpServer.DualResponse.Client.PagesTest do
              ]
     end
 
-    test "S1-65: options that are none raise before anything is sent" do
+    @tag req: "S1-65"
+    test "options that are none raise before anything is sent" do
       server = start_with([])
 
       for options <- [
@@ -78,15 +83,18 @@ defmodule McpServer.DualResponse.Client.PagesTest do
       assert all_requested(server) == []
     end
 
-    test "S1-65: rows come back as they were sent" do
+    @tag req: "S1-65"
+    test "rows come back as they were sent" do
       rows = [%{"n" => 123_456_789_012_345_678_901, "nil" => nil, "nested" => %{"é" => [1.5, true]}}]
       server = start_with([json(%{page([1], 0, 1) | "data" => rows})])
       assert {:ok, %{data: ^rows}} = Parsed.fetch(parsed(server))
     end
   end
 
-  describe "S1-66: all rows" do
-    test "S1-66: in order, in batches of 500, with progress after each, the last of which is the total" do
+  describe "all rows" do
+    @describetag req: "S1-66"
+    @tag req: "S1-66"
+    test "in order, in batches of 500, with progress after each, the last of which is the total" do
       server = numbers(1_250)
       me = self()
       progress = fn fetched, total -> send(me, {:progress, fetched, total}) end
@@ -98,7 +106,8 @@ defmodule McpServer.DualResponse.Client.PagesTest do
       assert for(request <- all_requested(server), do: JSON.decode!(request.body)["offset"]) == [0, 500, 1_000]
     end
 
-    test "S1-66: every boundary: the pages concatenate to the whole" do
+    @tag req: "S1-66"
+    test "every boundary: the pages concatenate to the whole" do
       for total <- [0, 1, 2, 3, 4, 6, 7], size <- [1, 2, 3, 10] do
         server = numbers(total)
         assert {:ok, rows} = Parsed.fetch_all(parsed(server), batch_size: size)
@@ -107,13 +116,15 @@ defmodule McpServer.DualResponse.Client.PagesTest do
       end
     end
 
-    test "S1-66: a server that sends fewer rows than asked for is asked again" do
+    @tag req: "S1-66"
+    test "a server that sends fewer rows than asked for is asked again" do
       server = start_with([json(page([1, 2], 0, 3, 2)), json(page([3], 2, 3))])
       assert {:ok, rows} = Parsed.fetch_all(parsed(server), batch_size: 5_000)
       assert ids(rows) == [1, 2, 3]
     end
 
-    test "S1-66: max_rows is a bound, and known to be passed after the first page" do
+    @tag req: "S1-66"
+    test "max_rows is a bound, and known to be passed after the first page" do
       assert {:ok, rows} = Parsed.fetch_all(parsed(numbers(10)), batch_size: 5, max_rows: 10)
       assert length(rows) == 10
 
@@ -126,14 +137,17 @@ defmodule McpServer.DualResponse.Client.PagesTest do
       assert length(all_requested(server)) == 1
     end
 
-    test "S1-66: a page that fails ends it with that error" do
+    @tag req: "S1-66"
+    test "a page that fails ends it with that error" do
       server = start_with([json(page([1], 0, 2, 1)), json(500, %{"error" => "query_failed"})])
       assert {:error, %Error{code: :fetch_error, status: 500}} = Parsed.fetch_all(parsed(server), batch_size: 1)
     end
   end
 
-  describe "S1-67: a stream" do
-    test "S1-67: taking one batch is exactly one request, and none is made before" do
+  describe "a stream" do
+    @describetag req: "S1-67"
+    @tag req: "S1-67"
+    test "taking one batch is exactly one request, and none is made before" do
       server = numbers(1_000)
       stream = Parsed.fetch_stream(parsed(server), batch_size: 100)
       assert all_requested(server) == []
@@ -142,12 +156,14 @@ defmodule McpServer.DualResponse.Client.PagesTest do
       assert length(all_requested(server)) == 1
     end
 
-    test "S1-67: batches are lists of rows, and an empty resource has none" do
+    @tag req: "S1-67"
+    test "batches are lists of rows, and an empty resource has none" do
       assert Enum.map(Parsed.fetch_stream(parsed(numbers(5)), batch_size: 2), &ids/1) == [[1, 2], [3, 4], [5]]
       assert Enum.to_list(Parsed.fetch_stream(parsed(numbers(0)))) == []
     end
 
-    test "S1-67: what goes wrong is raised where it happens" do
+    @tag req: "S1-67"
+    test "what goes wrong is raised where it happens" do
       server = start_with([json(page([1], 0, 2, 1)), json(404, %{"error" => "not_found"})])
       stream = Parsed.fetch_stream(parsed(server), batch_size: 1)
       assert [[%{"id" => 1}]] = Enum.take(stream, 1)
@@ -157,14 +173,16 @@ defmodule McpServer.DualResponse.Client.PagesTest do
       assert %Error{code: :resource_not_found} = catch_error(Enum.to_list(stream))
     end
 
-    test "RES-21: an empty page ends it, whatever the total says" do
+    @tag req: "RES-21"
+    test "an empty page ends it, whatever the total says" do
       server = start_with([json(page([1, 2], 0, 6, 2)), json(page([], 2, 6, 4))])
       assert {:ok, rows} = Parsed.fetch_all(parsed(server), batch_size: 2)
       assert ids(rows) == [1, 2]
       assert length(all_requested(server)) == 2
     end
 
-    test "RES-21: a next_offset that does not increase ends it" do
+    @tag req: "RES-21"
+    test "a next_offset that does not increase ends it" do
       for back <- [0, 1, 2] do
         server = start_with([json(page([1, 2], 0, 6, 2)), json(page([3, 4], 2, 6, back))])
         assert {:ok, rows} = Parsed.fetch_all(parsed(server), batch_size: 2)
@@ -172,7 +190,8 @@ defmodule McpServer.DualResponse.Client.PagesTest do
       end
     end
 
-    test "RES-21: a total that shrinks on the way is no loop, and one that grows is followed" do
+    @tag req: "RES-21"
+    test "a total that shrinks on the way is no loop, and one that grows is followed" do
       shrinking = [json(page([1, 2], 0, 6, 2)), json(page([3], 2, 3))]
       assert {:ok, rows} = Parsed.fetch_all(parsed(start_with(shrinking)), batch_size: 2)
       assert ids(rows) == [1, 2, 3]

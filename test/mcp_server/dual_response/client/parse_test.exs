@@ -38,8 +38,10 @@ defmodule McpServer.DualResponse.Client.ParseTest do
   defp with_metadata(changes), do: structured(%{"metadata" => Map.merge(structured()["metadata"], changes)})
   defp url(client, resource), do: Client.parse_structured(client, with_resource(resource)).resource_url
 
-  describe "S1-60: options" do
-    test "S1-60: defaults" do
+  describe "options" do
+    @describetag req: "S1-60"
+    @tag req: "S1-60"
+    test "defaults" do
       assert %Client{
                base_url: nil,
                headers: [],
@@ -55,14 +57,16 @@ defmodule McpServer.DualResponse.Client.ParseTest do
              } = @client
     end
 
-    test "S1-60: base_url is used instead of the URL in the result, with or without a slash at its end" do
+    @tag req: "S1-60"
+    test "base_url is used instead of the URL in the result, with or without a slash at its end" do
       for base <- ["https://proxy.example.com/r", "https://proxy.example.com/r/"] do
         client = Client.new(base_url: base)
         assert Client.parse_structured(client, structured()).resource_url == "https://proxy.example.com/r/abc123"
       end
     end
 
-    test "S1-60: a mistake in an option is an ArgumentError that names it" do
+    @tag req: "S1-60"
+    test "a mistake in an option is an ArgumentError that names it" do
       for {options, message} <- [
             {[base_uri: "https://a.example"], ~r/base_uri/},
             {[base_url: "a.example"], ~r/:base_url/},
@@ -89,7 +93,8 @@ defmodule McpServer.DualResponse.Client.ParseTest do
       end
     end
 
-    test "S1-60: neither a client nor what it parsed shows its headers when inspected" do
+    @tag req: "S1-60"
+    test "neither a client nor what it parsed shows its headers when inspected" do
       client = Client.new(base_url: "https://a.example", headers: %{"authorization" => "Bearer hush"})
       shown = inspect([client, Client.parse_structured(client, structured())])
       assert shown =~ "https://a.example"
@@ -97,12 +102,15 @@ defmodule McpServer.DualResponse.Client.ParseTest do
     end
   end
 
-  describe "S1-61, S1-62: what is a dual response" do
-    test "S1-61: a tool's result as decoded JSON" do
+  describe "what is a dual response" do
+    @describetag req: ["S1-61", "S1-62"]
+    @tag req: "S1-61"
+    test "a tool's result as decoded JSON" do
       assert %Parsed{total_count: 847} = Client.parse(@client, %{"content" => [], "structuredContent" => structured()})
     end
 
-    test "S1-61: the document's own result, with all of its fields" do
+    @tag req: "S1-61"
+    test "the document's own result, with all of its fields" do
       with_fixture("derived-s1-tool-result-847.json", fn result ->
         assert %Parsed{} = parsed = Client.parse(@client, result)
         assert parsed.sample == [%{"id" => 1, "name" => "MIT", "state" => "MA"}]
@@ -111,7 +119,8 @@ defmodule McpServer.DualResponse.Client.ParseTest do
       end)
     end
 
-    test "S1-61: a handler's own values: CallResult and Response" do
+    @tag req: "S1-61"
+    test "a handler's own values: CallResult and Response" do
       assert %Parsed{total_count: 847} =
                Client.parse(@client, %CallResult{content: [], structured_content: structured()})
 
@@ -129,7 +138,8 @@ defmodule McpServer.DualResponse.Client.ParseTest do
       assert %Parsed{total_count: 2, name: "Institutions", expires_at: nil} = Client.parse(@client, response)
     end
 
-    test "S1-61: errors, plain results and junk are nil, and never raise" do
+    @tag req: "S1-61"
+    test "errors, plain results and junk are nil, and never raise" do
       for junk <- [
             %{"content" => [%{"type" => "text", "text" => "plain"}]},
             %{"content" => [], "isError" => true, "structuredContent" => structured()},
@@ -157,7 +167,8 @@ defmodule McpServer.DualResponse.Client.ParseTest do
       end
     end
 
-    test "S1-62: structured content of another shape is nil" do
+    @tag req: "S1-62"
+    test "structured content of another shape is nil" do
       for changes <- [
             %{"results" => nil},
             %{"results" => [1]},
@@ -195,22 +206,26 @@ defmodule McpServer.DualResponse.Client.ParseTest do
       assert %Parsed{total_count: 0} = Client.parse_structured(@client, with_metadata(%{"total_count" => 0}))
     end
 
-    test "S1-62: a URI may have 8 KiB and no more" do
+    @tag req: "S1-62"
+    test "a URI may have 8 KiB and no more" do
       for {length, parsed?} <- [{8 * 1024, true}, {8 * 1024 + 1, false}] do
         uri = String.pad_trailing("resource://", length, "a")
         assert is_struct(Client.parse_structured(@client, with_resource(%{"uri" => uri}))) == parsed?
       end
     end
 
-    test "S1-62, Q3: schemes that belong to others are no resources" do
+    @tag req: ["S1-62", "Q3"]
+    test "schemes that belong to others are no resources" do
       for scheme <- ["file", "data", "javascript", "ui", "FILE"] do
         assert Client.parse_structured(@client, with_resource(%{"uri" => scheme <> "://a"})) == nil
       end
     end
   end
 
-  describe "S1-63, S1-64: fields" do
-    test "S1-63: sample, total, URI, URL, columns, and times as DateTime" do
+  describe "fields" do
+    @describetag req: ["S1-63", "S1-64"]
+    @tag req: "S1-63"
+    test "sample, total, URI, URL, columns, and times as DateTime" do
       assert %Parsed{
                sample: [%{"id" => 1, "name" => "MIT", "state" => "MA"}],
                total_count: 847,
@@ -223,14 +238,16 @@ defmodule McpServer.DualResponse.Client.ParseTest do
              } = Client.parse_structured(@client, structured())
     end
 
-    test "S1-63: milliseconds and offsets are understood, too (RES-26)" do
+    @tag req: "S1-63"
+    test "milliseconds and offsets are understood, too" do
       metadata = %{"expires_at" => "2025-01-15T12:45:00.250+02:00"}
 
       assert %Parsed{expires_at: ~U[2025-01-15 10:45:00.250Z]} =
                Client.parse_structured(@client, with_metadata(metadata))
     end
 
-    test "RES-18: expires_at that is absent is read as null" do
+    @tag req: "RES-18"
+    test "expires_at that is absent is read as null" do
       for metadata <- [
             Map.delete(structured()["metadata"], "expires_at"),
             Map.put(structured()["metadata"], "expires_at", nil)
@@ -239,7 +256,8 @@ defmodule McpServer.DualResponse.Client.ParseTest do
       end
     end
 
-    test "S1-64: expired from expires_at on, and never without one" do
+    @tag req: "S1-64"
+    test "expired from expires_at on, and never without one" do
       parsed = Client.parse_structured(@client, structured())
       now = DateTime.utc_now()
       assert Parsed.expired?(%{parsed | expires_at: now})
@@ -249,13 +267,16 @@ defmodule McpServer.DualResponse.Client.ParseTest do
     end
   end
 
-  describe "S1-70, Q3: from the URI to the URL" do
-    test "S1-70, RES-15: resource.url comes first, also with a query of its own" do
+  describe "from the URI to the URL" do
+    @describetag req: ["S1-70", "Q3"]
+    @tag req: ["S1-70", "RES-15"]
+    test "resource.url comes first, also with a query of its own" do
       signed = "https://api.example.com/resources/abc123?exp=1&sig=x"
       assert url(@client, %{"uri" => "resource://other", "url" => signed}) == signed
     end
 
-    test "S1-70, Q3, RES-15: without resource.url the URI's last segment, or its host, goes below base_url" do
+    @tag req: ["S1-70", "Q3", "RES-15"]
+    test "without resource.url the URI's last segment, or its host, goes below base_url" do
       client = Client.new(base_url: "https://api.example.com/resources")
 
       for {uri, id} <- [
@@ -273,7 +294,8 @@ defmodule McpServer.DualResponse.Client.ParseTest do
       end
     end
 
-    test "S1-70, Q3: an id cannot lead out of base_url" do
+    @tag req: ["S1-70", "Q3"]
+    test "an id cannot lead out of base_url" do
       client = Client.new(base_url: "https://api.example.com/resources")
 
       for uri <- ["resource://q/..", "resource://q/%2e%2e", "resource://q/.", "resource://", "resource://q/%FF"] do
@@ -284,7 +306,8 @@ defmodule McpServer.DualResponse.Client.ParseTest do
                "https://api.example.com/resources/..%2F..%2Fadmin"
     end
 
-    test "S1-70, Q3: a URI that is a URL is one; any other needs base_url, and fetching says so" do
+    @tag req: ["S1-70", "Q3"]
+    test "a URI that is a URL is one; any other needs base_url, and fetching says so" do
       assert url(@client, %{"uri" => "https://api.example.com/r/abc123"}) == "https://api.example.com/r/abc123"
 
       parsed = Client.parse_structured(@client, with_resource(%{"uri" => "resource://abc123"}))
@@ -294,7 +317,8 @@ defmodule McpServer.DualResponse.Client.ParseTest do
     end
   end
 
-  test "S1-65: a FetchResult has the document's fields" do
+  @tag req: "S1-65"
+  test "a FetchResult has the document's fields" do
     with_fixture("s1-10-fetch-result.json", fn printed ->
       fields = FetchResult.__struct__() |> Map.from_struct() |> Map.keys() |> Enum.map(&to_string/1)
       assert Enum.sort(fields) == printed |> Map.keys() |> Enum.map(&Macro.underscore/1) |> Enum.sort()
@@ -302,7 +326,8 @@ defmodule McpServer.DualResponse.Client.ParseTest do
   end
 
   # RES-15: both forms of structured content, with and without the URL, are accepted.
-  test "RES-15: the document's structured content, which has no URL" do
+  @tag req: "RES-15"
+  test "the document's structured content, which has no URL" do
     with_fixture("s1-02-structured-content.json", fn content ->
       client = Client.new(base_url: "https://api.example.com/resources")
       assert Client.parse_structured(client, content).resource_url == "https://api.example.com/resources/abc123"

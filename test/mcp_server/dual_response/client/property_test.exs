@@ -59,7 +59,8 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
 
     @ndjson [{"content-type", "application/x-ndjson"}]
 
-    test "S1-61: whatever stands anywhere in a result, it is a dual response or none" do
+    @tag req: "S1-61"
+    test "whatever stands anywhere in a result, it is a dual response or none" do
       client = Client.new()
 
       result = %{
@@ -101,7 +102,8 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
     defp below(part, members) when is_map(members), do: for({name, _member} <- members, do: [part, name])
     defp below(_part, _members), do: []
 
-    test "Q4: rows do not depend on where the lines, the chunks and the packets are cut" do
+    @tag req: "Q4"
+    test "rows do not depend on where the lines, the chunks and the packets are cut" do
       with_server(fn parsed, answer ->
         holds(
           :proper.forall({rows(), cuts(), :proper_types.range(1, 9)}, fn {rows, sizes, batch} ->
@@ -115,7 +117,8 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
       end)
     end
 
-    test "S1-66: pages of any size, of any total, concatenate to the whole" do
+    @tag req: "S1-66"
+    test "pages of any size, of any total, concatenate to the whole" do
       {:ok, rows} = Agent.start_link(fn -> {0, 1} end)
 
       server =
@@ -142,7 +145,8 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
       )
     end
 
-    test "Y11: a response with any bytes changed, added or missing is a page or a typed error" do
+    @tag req: "Y11"
+    test "a response with any bytes changed, added or missing is a page or a typed error" do
       page = %{"data" => [%{"a" => 1}], "total_count" => 1, "returned_count" => 1, "offset" => 0, "has_next" => false}
       body = JSON.encode!(page)
       whole = IO.iodata_to_binary(response(200, [{"content-type", "application/json"}], body))

@@ -17,8 +17,10 @@ defmodule McpServer.DualResponse.Client.RedirectsTest do
 
   defp redirect(status \\ 307, location), do: response(status, [{"location", location}], "")
 
-  describe "Y11, Q1: redirects" do
-    test "Q1: up to three are followed, each method as it is, and the answer counts" do
+  describe "redirects" do
+    @describetag req: ["Y11", "Q1"]
+    @tag req: "Q1"
+    test "up to three are followed, each method as it is, and the answer counts" do
       for status <- [301, 302, 307, 308] do
         server =
           start(fn
@@ -37,7 +39,8 @@ defmodule McpServer.DualResponse.Client.RedirectsTest do
       end
     end
 
-    test "Y11: a loop ends after max_redirects" do
+    @tag req: "Y11"
+    test "a loop ends after max_redirects" do
       for {options, requests} <- [{[], 4}, {[max_redirects: 1], 2}, {[max_redirects: 0], 1}] do
         server = start(fn _request -> redirect("/loop") end)
         assert refused(server, options) =~ "redirects"
@@ -45,7 +48,8 @@ defmodule McpServer.DualResponse.Client.RedirectsTest do
       end
     end
 
-    test "Q1: 303, which would turn a question into another, is followed for metadata only" do
+    @tag req: "Q1"
+    test "303, which would turn a question into another, is followed for metadata only" do
       server =
         start(fn
           %{method: "GET", target: "/there"} -> json(404, %{})
@@ -57,7 +61,8 @@ defmodule McpServer.DualResponse.Client.RedirectsTest do
       assert {:error, %Error{code: :fetch_error, status: 303}} = Parsed.delete(parsed(server))
     end
 
-    test "Y11: to 169.254.169.254 and its kind: nothing is sent there" do
+    @tag req: "Y11"
+    test "to 169.254.169.254 and its kind: nothing is sent there" do
       other = start(fn _request -> json(answer()) end)
 
       for location <- [
@@ -82,7 +87,8 @@ defmodule McpServer.DualResponse.Client.RedirectsTest do
       assert all_requested(other) == []
     end
 
-    test "Q1: to a private address whose very origin is allowed" do
+    @tag req: "Q1"
+    test "to a private address whose very origin is allowed" do
       other = start(fn _request -> json(answer()) end)
       server = start_with([redirect(other.url <> "/x")])
       assert {:ok, _page} = Parsed.fetch(parsed(server, allowed_origins: [other.url]))
@@ -94,7 +100,8 @@ defmodule McpServer.DualResponse.Client.RedirectsTest do
       assert all_requested(stranger) == []
     end
 
-    test "Y11: to another scheme, to credentials, to no URL" do
+    @tag req: "Y11"
+    test "to another scheme, to credentials, to no URL" do
       for location <-
             ["file:///etc/passwd", "ftp://example.com/", "https://a:b@example.com/", "http://example.com/"] ++
               ["http://[", "https://", "\xFF", String.duplicate("a", 10_000)] do
@@ -103,7 +110,8 @@ defmodule McpServer.DualResponse.Client.RedirectsTest do
       end
     end
 
-    test "Q1: redirects count within the request's one deadline" do
+    @tag req: "Q1"
+    test "redirects count within the request's one deadline" do
       server = start(fn _request -> fn connection -> Process.sleep(60) && push(connection, redirect("/loop")) end end)
       options = [timeout: 150, max_redirects: 1_000]
       assert {:error, %Error{code: :timeout}} = Parsed.fetch(parsed(server, options))

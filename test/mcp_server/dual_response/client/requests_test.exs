@@ -9,8 +9,10 @@ defmodule McpServer.DualResponse.Client.RequestsTest do
 
   @columns [%{"name" => "id", "type" => "number"}]
 
-  describe "S1-68, S1-69: metadata, pin, delete" do
-    test "S1-68: what the server says of the resource" do
+  describe "metadata, pin, delete" do
+    @describetag req: ["S1-68", "S1-69"]
+    @tag req: "S1-68"
+    test "what the server says of the resource" do
       answer = %{
         "status" => "ready",
         "total_count" => 847,
@@ -39,13 +41,15 @@ defmodule McpServer.DualResponse.Client.RequestsTest do
       assert {:ok, %Metadata{expires_at: nil}} = Parsed.metadata(parsed)
     end
 
-    test "S1-68: metadata of another shape is a parse error" do
+    @tag req: "S1-68"
+    test "metadata of another shape is a parse error" do
       for answer <- [[], %{}, %{"status" => "ready"}] do
         assert {:error, %Error{code: :parse_error}} = Parsed.metadata(parsed(start_with([json(answer)])))
       end
     end
 
-    test "S1-69: pin is a PUT, delete a DELETE; what is gone is false, what fails is an error" do
+    @tag req: "S1-69"
+    test "pin is a PUT, delete a DELETE; what is gone is false, what fails is an error" do
       for {call, method} <- [{&Parsed.pin/1, "PUT"}, {&Parsed.delete/1, "DELETE"}] do
         server =
           start_with([
@@ -68,8 +72,10 @@ defmodule McpServer.DualResponse.Client.RequestsTest do
     end
   end
 
-  describe "S1-71: headers" do
-    test "S1-71: they are sent with every request, and replace the client's own" do
+  describe "headers" do
+    @describetag req: "S1-71"
+    @tag req: "S1-71"
+    test "they are sent with every request, and replace the client's own" do
       server =
         start(fn
           %{method: "GET"} -> json(%{})
@@ -95,7 +101,8 @@ defmodule McpServer.DualResponse.Client.RequestsTest do
       end
     end
 
-    test "S1-71, Q1: a function gives them anew for every request, and sees it" do
+    @tag req: ["S1-71", "Q1"]
+    test "a function gives them anew for every request, and sees it" do
       server = numbers(2)
       {:ok, counter} = Agent.start_link(fn -> 0 end)
 

@@ -32,7 +32,8 @@ defmodule McpServer.DualResponse.Client.ServerTest do
     {origin, result}
   end
 
-  test "S1-65 to S1-69: every request of the document" do
+  @tag req: ["S1-65", "S1-66", "S1-67", "S1-68", "S1-69"]
+  test "every request of the document" do
     {origin, result} = serve("Requests")
     parsed = Client.parse(Client.new(allowed_origins: [origin]), result)
     assert {parsed.total_count, length(parsed.sample), parsed.columns} == {1_250, 15, @columns}
@@ -63,7 +64,8 @@ defmodule McpServer.DualResponse.Client.ServerTest do
     assert {:error, %Error{code: :resource_not_found}} = Parsed.fetch_all(parsed, mode: :ndjson)
   end
 
-  test "Q1: the server asks who it is, and the client says so at the server's origin only" do
+  @tag req: "Q1"
+  test "the server asks who it is, and the client says so at the server's origin only" do
     authorize = fn request, _resource, _action ->
       if HttpRequest.get_req_header(request, "authorization") == ["Bearer hush"], do: :ok, else: {:error, :unauthorized}
     end
@@ -77,7 +79,8 @@ defmodule McpServer.DualResponse.Client.ServerTest do
              [allowed_origins: [origin]] |> Client.new() |> all(result)
   end
 
-  test "Q1: a signed URL opens what it was signed for, without a header" do
+  @tag req: "Q1"
+  test "a signed URL opens what it was signed for, without a header" do
     signed = [secret: String.duplicate("s", 32), ttl: 600_000, actions: [:metadata, :fetch]]
     nobody = fn _request, _resource, _action -> {:error, :unauthorized} end
     {origin, result} = serve("Signed", [authorize: nobody], signed_urls: signed)

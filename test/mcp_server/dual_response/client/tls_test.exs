@@ -31,7 +31,8 @@ defmodule McpServer.DualResponse.Client.TLSTest do
 
   defp fetch(server, options), do: server |> parsed(options) |> Parsed.fetch()
 
-  test "Q1: a certificate for the host, from an authority that is trusted" do
+  @tag req: "Q1"
+  test "a certificate for the host, from an authority that is trusted" do
     {server, authority} = serve([{:dNSName, ~c"localhost"}], "localhost")
     assert {:ok, %{data: []}} = fetch(server, tls: authority)
     assert {"host", "localhost:" <> _port} = List.keyfind(requested(server).headers, "host", 0)
@@ -40,7 +41,8 @@ defmodule McpServer.DualResponse.Client.TLSTest do
     assert {:ok, %{data: []}} = fetch(server, tls: authority)
   end
 
-  test "Q1: an authority that is not trusted: nothing is sent" do
+  @tag req: "Q1"
+  test "an authority that is not trusted: nothing is sent" do
     {server, _authority} = serve([{:dNSName, ~c"localhost"}], "localhost")
     {_server, another} = certificate([{:dNSName, ~c"localhost"}])
 
@@ -52,7 +54,8 @@ defmodule McpServer.DualResponse.Client.TLSTest do
     assert all_requested(server) == []
   end
 
-  test "Q1: a certificate for another host: nothing is sent" do
+  @tag req: "Q1"
+  test "a certificate for another host: nothing is sent" do
     for {names, host} <- [
           {[{:dNSName, ~c"example.com"}], "localhost"},
           {[{:iPAddress, <<127, 0, 0, 2>>}], "127.0.0.1"},
@@ -65,19 +68,22 @@ defmodule McpServer.DualResponse.Client.TLSTest do
     end
   end
 
-  test "Q1: a wildcard stands for one label, as RFC 6125 has it" do
+  @tag req: "Q1"
+  test "a wildcard stands for one label, as RFC 6125 has it" do
     {server, authority} = serve([{:dNSName, ~c"*.localhost"}], "localhost")
     assert {:error, %Error{code: :fetch_error}} = fetch(server, tls: authority)
   end
 
-  test "Q1: a server that speaks no TLS is told nothing" do
+  @tag req: "Q1"
+  test "a server that speaks no TLS is told nothing" do
     server = start(fn _request -> json(%{}) end)
     https = %{server | url: String.replace(server.url, "http:", "https:")}
     assert {:error, %Error{code: :timeout}} = fetch(https, timeout: 200)
     assert all_requested(server) == []
   end
 
-  test "Q1: the options: certificates are verified against the system's authorities, and the name is sent" do
+  @tag req: "Q1"
+  test "the options: certificates are verified against the system's authorities, and the name is sent" do
     assert {:ok, options} = TLS.options("api.example.com", [])
     assert options[:verify] == :verify_peer
     assert options[:server_name_indication] == ~c"api.example.com"

@@ -15,7 +15,8 @@ defmodule McpServer.DualResponse.Store.EctoMigrationTest do
 
   doctest Migration
 
-  describe "S1-40: sql/1" do
+  describe "sql/1" do
+    @describetag req: "S1-40"
     @describetag Postgres.skip()
 
     setup do

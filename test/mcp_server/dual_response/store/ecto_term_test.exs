@@ -21,7 +21,8 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
     for [text] <- rows, do: Term.load!(text)
   end
 
-  test "S1-40: what JSON tells is itself" do
+  @tag req: "S1-40"
+  test "what JSON tells is itself" do
     for {term, text} <- [
           {%{"a" => [1, -1, 1.5, true, false, nil, "é", "\n"]}, ~s({"a":[1,-1,1.5,true,false,null,"é","\\n"]})},
           {%{state: "NJ"}, ~s({"$atoms":{"state":"NJ"}})},
@@ -33,7 +34,8 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
     end
   end
 
-  test "S1-40: what JSON or PostgreSQL would change is marked" do
+  @tag req: "S1-40"
+  test "what JSON or PostgreSQL would change is marked" do
     for term <- [
           {1, 2},
           ~D[2025-01-15],
@@ -55,7 +57,8 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
     end
   end
 
-  test "S1-40: numbers at the edges come back exactly" do
+  @tag req: "S1-40"
+  test "numbers at the edges come back exactly" do
     numbers =
       [0.0, 0.1, 1.0e-7, 5.0e-324, 2.2250738585072014e-308, 999_999_999_999_999.9, 1.0e14, -1.5, 1.0e22] ++
         [Integer.pow(10, 1000) - 1, -Integer.pow(10, 1000) + 1, Integer.pow(2, 64)]
@@ -65,7 +68,8 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
     assert <<zero::float>> == <<-0.0::float>>
   end
 
-  test "S1-40: terms of any depth come back" do
+  @tag req: "S1-40"
+  test "terms of any depth come back" do
     for depth <- [49, 50, 51, 200, 5_000] do
       lists = Enum.reduce(1..depth, 1, fn _, term -> [term] end)
       maps = Enum.reduce(1..depth, 1, fn _, term -> %{a: term} end)
@@ -74,7 +78,8 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
   end
 
   if McpServer.Properties.available?(__MODULE__) do
-    test "S1-40: any term comes back as it was" do
+    @tag req: "S1-40"
+    test "any term comes back as it was" do
       terms = :proper_types.list(term())
       property = :proper.forall(terms, fn terms -> through_postgres(terms) === terms end)
       holds(property, 200, 14)

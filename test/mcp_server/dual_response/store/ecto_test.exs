@@ -40,7 +40,8 @@ defmodule McpServer.DualResponse.Store.EctoTest do
   end
 
   describe "several writers and nodes" do
-    test "S1-43: 64 writers lose no access", %{store: store, ref: ref, options: options, now: now} do
+    @tag req: "S1-43"
+    test "64 writers lose no access", %{store: store, ref: ref, options: options, now: now} do
       key = save(store, ref, StoreCase.resource())
       refs = [ref, another_node(store, options)]
 
@@ -51,7 +52,8 @@ defmodule McpServer.DualResponse.Store.EctoTest do
       assert {:ok, %{access_count: 1_600}} = store.get(ref, key)
     end
 
-    test "R5: with a resource its rows are gone", %{store: store, ref: ref, now: now} do
+    @tag req: "R5"
+    test "with a resource its rows are gone", %{store: store, ref: ref, now: now} do
       key =
         save(store, ref, StoreCase.expiring(now + 5, persist: :rows, query: nil, total_count: 300), StoreCase.rows(300))
 
@@ -80,7 +82,8 @@ defmodule McpServer.DualResponse.Store.EctoTest do
       assert store.delete_expired(ref, now, 10) == {:ok, [locked]}
     end
 
-    test "R8: connections that end under load lose nothing that was confirmed", %{store: store, ref: ref, now: now} do
+    @tag req: "R8"
+    test "connections that end under load lose nothing that was confirmed", %{store: store, ref: ref, now: now} do
       key = save(store, ref, StoreCase.resource())
 
       others =
@@ -198,7 +201,8 @@ defmodule McpServer.DualResponse.Store.EctoTest do
       end
     end
 
-    test "R6: of ids are any bytes", %{store: store, ref: ref, now: now} do
+    @tag req: "R6"
+    test "of ids are any bytes", %{store: store, ref: ref, now: now} do
       for id <- ["", "\0", "../x", "%2e%2e", <<0xFF, 0xFE>>, String.duplicate("k", 10_240), "' OR 1=1 --"] do
         key = {nil, id}
         assert store.get(ref, key) == :not_found
@@ -278,7 +282,8 @@ defmodule McpServer.DualResponse.Store.EctoTest do
       DualResponse.create_response(server, Keyword.merge([name: "Numbers", columns: @columns] ++ query, options))
     end
 
-    test "S1-40: a query reference is run again for each page, after a restart too" do
+    @tag req: "S1-40"
+    test "a query reference is run again for each page, after a restart too" do
       server = start()
       assert {:ok, %{total_count: 47, resource_id: id}} = create(server)
       assert {:ok, %{data: [%{"n" => 41} | _rest], has_next: false}} = DualResponse.fetch(server, id, %{offset: 40})
@@ -290,21 +295,24 @@ defmodule McpServer.DualResponse.Store.EctoTest do
       assert %{access_count: 2} = DualResponse.get_resource(server, id)
     end
 
-    test "S1-40: rows are kept, and sorted in memory" do
+    @tag req: "S1-40"
+    test "rows are kept, and sorted in memory" do
       server = start()
       assert {:ok, %{resource_id: id}} = create(server, persist: :rows)
       query = %{offset: 0, limit: 2, sort: %{field: "n", order: :desc}}
       assert {:ok, %{data: [%{"n" => 47}, %{"n" => 46}]}} = DualResponse.fetch(server, id, query)
     end
 
-    test "S1-44: a function is refused before it is run" do
+    @tag req: "S1-44"
+    test "a function is refused before it is run" do
       test = self()
       query = [execute: fn _options -> send(test, :ran) && [] end, count: fn -> 0 end]
       assert {:error, %Error{code: :storage_error, message: message}} = create(start(), query)
       assert message =~ "{module, function, arguments}"
     end
 
-    test "S1-44: a table that is missing is a storage error that says nothing about the database" do
+    @tag req: "S1-44"
+    test "a table that is missing is a storage error that says nothing about the database" do
       server = start(table: "not_migrated")
       assert {:error, %Error{code: :storage_error, message: message}} = create(server)
       assert {:error, %Error{code: :storage_error}} = DualResponse.lookup(server, "x")
@@ -313,7 +321,8 @@ defmodule McpServer.DualResponse.Store.EctoTest do
       refute message =~ ~r/not_migrated|relation|SQL/
     end
 
-    test "S1-22, S1-23, S1-41: two nodes share what is kept" do
+    @tag req: ["S1-22", "S1-23", "S1-41"]
+    test "two nodes share what is kept" do
       name = :"ecto_store_#{System.unique_integer([:positive])}"
       {:ok, ref} = Store.Ecto.init(repo: PostgresRepo, server: name)
       store = {Store.Ecto, repo: PostgresRepo}

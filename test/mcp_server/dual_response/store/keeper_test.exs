@@ -31,7 +31,8 @@ defmodule McpServer.DualResponse.Store.ETS.KeeperTest do
   end
 
   # The owner of the tables and its heir were siblings: killed together, they took all tables along.
-  test "R8: whatever is killed at once below the application, nothing that was saved is lost" do
+  @tag req: "R8"
+  test "whatever is killed at once below the application, nothing that was saved is lost" do
     {:ok, ref} = ETS.init(server: KeptTables)
     on_exit(fn -> ETS.close(ref) end)
     ids = for _ <- 1..100, do: elem(ETS.save(ref, StoreCase.resource(), StoreCase.rows(3)), 1)
@@ -59,7 +60,8 @@ defmodule McpServer.DualResponse.Store.ETS.KeeperTest do
     assert_receive {:DOWN, ^monitor, :process, ^pid, _reason}
   end
 
-  test "R8: tables that a killed keeper has left in no index are deleted" do
+  @tag req: "R8"
+  test "tables that a killed keeper has left in no index are deleted" do
     {:ok, ref} = ETS.init(server: KeptTables)
     on_exit(fn -> ETS.close(ref) end)
     stray = :ets.new(ETS, [:public])
@@ -68,7 +70,8 @@ defmodule McpServer.DualResponse.Store.ETS.KeeperTest do
     assert ETS.size(ref) == {:ok, %{resources: 0, bytes: 0}}
   end
 
-  test "R8: under load every kill leaves all that was created" do
+  @tag req: "R8"
+  test "under load every kill leaves all that was created" do
     start_supervised!({DualResponse, name: Loaded, base_url: "http://localhost/r"})
     columns = [%{name: "n", type: "number"}]
 
@@ -89,7 +92,8 @@ defmodule McpServer.DualResponse.Store.ETS.KeeperTest do
     DualResponse.shutdown(Loaded)
   end
 
-  test "R8: the tables of a server that nobody starts again are given up" do
+  @tag req: "R8"
+  test "the tables of a server that nobody starts again are given up" do
     {:ok, ref} = ETS.init(server: NobodyThere)
     send(Keeper, {:abandoned, NobodyThere})
     :sys.get_state(Keeper)

@@ -40,7 +40,8 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
 
   for nodes <- [2, 3] do
     describe "#{nodes} nodes" do
-      test "R9: what is written on one is read on all at once", %{now: now} do
+      @tag req: "R9"
+      test "what is written on one is read on all at once", %{now: now} do
         vms = cluster(unquote(nodes))
         rows = StoreCase.rows(450)
 
@@ -61,7 +62,8 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
         end
       end
 
-      test "S1-43: 64 writers on all of them lose no access", %{now: now} do
+      @tag req: "S1-43"
+      test "64 writers on all of them lose no access", %{now: now} do
         vms = cluster(unquote(nodes))
         key = save(hd(vms), StoreCase.resource())
 
@@ -73,7 +75,8 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
         for vm <- vms, do: eventually(fn -> count(vm, key) == 640 end)
       end
 
-      test "R8, R9: one is killed: nothing is lost, and it catches up when it returns", %{now: now} do
+      @tag req: ["R8", "R9"]
+      test "one is killed: nothing is lost, and it catches up when it returns", %{now: now} do
         id = System.unique_integer([:positive])
         [killed | others] = vms = cluster(unquote(nodes))
         name = killed.node |> Atom.to_string() |> String.split("-#{System.pid()}@") |> hd()
@@ -104,7 +107,8 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
         assert whole?([returned | others])
       end
 
-      test "R2: what has expired is deleted by one of them, everywhere", %{now: now} do
+      @tag req: "R2"
+      test "what has expired is deleted by one of them, everywhere", %{now: now} do
         vms = cluster(unquote(nodes))
         keys = for n <- 1..40, do: save(hd(vms), StoreCase.expiring(now - n))
 
@@ -117,7 +121,8 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
     end
   end
 
-  describe "R9: a split network" do
+  describe "a split network" do
+    @describetag req: "R9"
     test "of two nodes: each goes on with its side, and both are whole again afterwards", %{now: now} do
       [one, other] = cluster(2)
       [both, pinned, deleted, used] = for _ <- 1..4, do: save(one, StoreCase.expiring(now + 600_000))
@@ -208,7 +213,8 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
     end
   end
 
-  test "S1-41: servers of that name on all nodes serve one resource" do
+  @tag req: "S1-41"
+  test "servers of that name on all nodes serve one resource" do
     [one, other] = cluster(2)
     rows = [name: "Rows", columns: [%{name: "n"}], rows: [%{"n" => 1}, %{"n" => 2}]]
     {:ok, %{resource_id: id}} = call(one, DualResponse, :create_response, [MnesiaCluster, rows])
@@ -228,7 +234,8 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
     fn n -> [storage: :disc_copies, dir: Path.join(parent, "#{n}")] end
   end
 
-  test "R9: a network that was split comes together with copies on disc as well, and they outlive that" do
+  @tag req: "R9"
+  test "a network that was split comes together with copies on disc as well, and they outlive that" do
     id = System.unique_integer([:positive])
     options = on_disc(id)
     one = start("split1-#{id}", options.(1))
@@ -244,7 +251,8 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
     for key <- made, do: assert(store(other, :rows, [key, 0, :all]) == {:ok, StoreCase.rows(3)})
   end
 
-  test "R9: what is confirmed while a node moves is not lost" do
+  @tag req: "R9"
+  test "what is confirmed while a node moves is not lost" do
     [one, other] = cluster(2)
     cut(one, other)
     writer = Task.async(fn -> save_until(other, one.node, []) end)
@@ -270,7 +278,8 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
     if is_list(running) and joined in running, do: confirmed, else: save_until(vm, joined, confirmed)
   end
 
-  test "R8: copies on disc outlive all nodes" do
+  @tag req: "R8"
+  test "copies on disc outlive all nodes" do
     id = System.unique_integer([:positive])
     options = on_disc(id)
     one = start("disc1-#{id}", options.(1))

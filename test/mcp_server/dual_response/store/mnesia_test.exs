@@ -19,7 +19,8 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     {nil, id}
   end
 
-  test "S1-43: 64 writers lose no access", %{store: store, ref: ref, now: now} do
+  @tag req: "S1-43"
+  test "64 writers lose no access", %{store: store, ref: ref, now: now} do
     key = save(store, ref, StoreCase.resource())
     StoreCase.at_once(64, fn _n -> for _ <- 1..25, do: :ok = store.touch(ref, key, %{last_accessed_at: @now}, now) end)
     assert {:ok, %{access_count: 1_600}} = store.get(ref, key)
@@ -81,7 +82,8 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     assert {:ok, _resource} = store.get(ref, key)
   end
 
-  test "S1-44: a function is refused, by the store as well", %{store: store, ref: ref} do
+  @tag req: "S1-44"
+  test "a function is refused, by the store as well", %{store: store, ref: ref} do
     resource = StoreCase.resource(query: %{execute: fn _options -> [] end, count: {Kernel, :length, [[]]}})
     assert store.save(ref, resource, nil) == {:error, :function}
     assert store.get(ref, {nil, resource.id}) == :not_found
@@ -95,7 +97,8 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     assert_raise ArgumentError, fn -> store.init(server: :x, storage: :ram_copies) end
   end
 
-  test "R8: the member that is killed under load takes nothing with it", %{store: store, ref: ref, now: now} do
+  @tag req: "R8"
+  test "the member that is killed under load takes nothing with it", %{store: store, ref: ref, now: now} do
     key = save(store, ref, StoreCase.resource(persist: :rows, query: nil, total_count: 300), StoreCase.rows(300))
 
     answers =
@@ -114,7 +117,8 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     eventually(fn -> Process.whereis(Store.Mnesia.Member) != nil end)
   end
 
-  test "S1-44, R8: Mnesia that ends is a storage error, and comes back" do
+  @tag req: ["S1-44", "R8"]
+  test "Mnesia that ends is a storage error, and comes back" do
     server = :mnesia_store_that_ends
     options = [name: server, base_url: "http://127.0.0.1/resources", store: Store.Mnesia]
     start_supervised!({DualResponse, options})
