@@ -2,32 +2,19 @@ defmodule McpServer.Annotations do
   @moduledoc """
   Hints about a piece of content or a resource: whom it is for, how important it is, how fresh.
 
-  | field | type | meaning |
-  |---|---|---|
-  | `audience` | list of `"user"` and `"assistant"` | whom the content is for |
-  | `priority` | number from 0 to 1 | 1: needed, 0: entirely optional |
-  | `lastModified` | ISO 8601 text | when it was last changed |
-
       iex> McpServer.Annotations.new(audience: [:user], priority: 0.5)
       %McpServer.Annotations{audience: ["user"], priority: 0.5}
   """
 
-  alias McpServer.Fields
-
-  defstruct [:audience, :priority, :lastModified]
-
-  @type t :: %__MODULE__{
-          audience: [String.t()] | nil,
-          priority: number | nil,
-          lastModified: String.t() | nil
-        }
-
-  @table Fields.table(audience: {:list, {:in, ~w(user assistant)}}, priority: :number, lastModified: :string)
+  use McpServer.Fields,
+    audience: [{:list, {:in, ~w(user assistant)}}, doc: "whom the content is for"],
+    priority: [:number, doc: "from 0 (entirely optional) to 1 (needed)"],
+    lastModified: [:string, doc: "when it was last changed, in ISO 8601"]
 
   @doc "Builds annotations; raises `ArgumentError` naming the field at fault."
   @spec new(keyword | map) :: t
   def new(fields) do
-    annotations = Fields.build!(__MODULE__, @table, fields)
+    annotations = super(fields)
     check_priority(annotations.priority)
     annotations
   end

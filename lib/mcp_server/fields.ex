@@ -1,13 +1,18 @@
 defmodule McpServer.Fields do
   @moduledoc false
-  # What every `new/1` does: fields in either spelling in, a checked struct out. A struct describes
-  # its fields once, in a table made while it compiles:
+  # What every `new/1` does: fields in either spelling in, a checked struct out. A struct states its fields
+  # once; the struct, its type `t`, `new/1` and the table at the end of its documentation are made from them:
   #
-  #     @table McpServer.Fields.table(name: {:required, :string}, inputSchema: :map)
-  #     def new(fields), do: McpServer.Fields.build!(__MODULE__, @table, fields)
+  #     use McpServer.Fields,
+  #       name: [:string, required: true, doc: "1 to 128 characters"],
+  #       inputSchema: [:map, default: %{}],
+  #       title: :string
   #
-  # The router checks the options of its declarations the same way. Keys are looked up as text, so no
-  # atom is ever made from one.
+  # The options of a field are `required:`, `default:`, `doc:` and `type:`, a typespec narrower than the one of
+  # the field's type. `new/1` can be overridden.
+  #
+  # The router checks the options of its declarations the same way, with a table of its own. Keys are looked up
+  # as text, so no atom is ever made from one.
 
   alias McpServer.Suggestion
 
@@ -34,15 +39,99 @@ defmodule McpServer.Fields do
           | {:in, [String.t()]}
           | {:list, type}
           | {:struct, module}
-  @type rule :: type | {:required, type}
-  @type table :: %{noun: String.t(), spellings: %{String.t() => atom}, rules: [{atom, rule}]}
+  @type rule :: type | [type | {:required, boolean} | {:default, any} | {:doc, String.t()}]
+  @type table :: %{noun: String.t(), spellings: %{String.t() => atom}, rules: [{atom, type}], required: [atom]}
+
+  defmacro __using__(fields) do
+    fields = for {name, rule} <- fields, do: {name, split(rule)}
+    rules = for {name, {type, options}} <- fields, do: {name, [type | Keyword.delete(options, :type)]}
+    types = for {name, {type, options}} <- fields, do: {name, typespec(type, options)}
+
+    quote do
+      @fields unquote(rules)
+      @table McpServer.Fields.table(@fields)
+      @moduledoc McpServer.Fields.document(@moduledoc, @fields)
+      @enforce_keys for({name, nil} <- McpServer.Fields.defaults(@fields), name in @table.required, do: name)
+      defstruct McpServer.Fields.defaults(@fields)
+
+      @type t :: %__MODULE__{unquote_splicing(types)}
+
+      @doc "Builds the struct from its fields; raises `ArgumentError` naming the field at fault."
+      @spec new(keyword | map) :: t
+      def new(fields), do: McpServer.Fields.build!(__MODULE__, @table, fields)
+      defoverridable new: 1
+    end
+  end
+
+  defp split([type | options]), do: {type, options}
+  defp split(type), do: {type, []}
+
+  defp typespec(type, options) do
+    spec = options[:type] || spec(type)
+    given? = options[:required] || options[:default] != nil || (type == :any and options[:type] == nil)
+    if given?, do: spec, else: quote(do: unquote(spec) | nil)
+  end
+
+  defp spec(:any), do: quote(do: any)
+  defp spec(:string), do: quote(do: String.t())
+  defp spec(:boolean), do: quote(do: boolean)
+  defp spec(:integer), do: quote(do: integer)
+  defp spec(:count), do: quote(do: non_neg_integer)
+  defp spec(:number), do: quote(do: number)
+  defp spec(:map), do: quote(do: map)
+  defp spec(:list), do: quote(do: list)
+  defp spec(:container), do: quote(do: map | list)
+  defp spec(:grant), do: quote(do: boolean | map)
+  defp spec(:id), do: quote(do: String.t() | integer)
+  defp spec({:in, _texts}), do: quote(do: String.t())
+  defp spec({:list, type}), do: quote(do: [unquote(spec(type))])
+  defp spec({:struct, module}), do: quote(do: unquote(module).t() | map)
+
+  @doc "What `defstruct` takes: each field with its default."
+  @spec defaults([{atom, rule}]) :: keyword
+  def defaults(rules), do: for({field, rule} <- rules, do: {field, rule |> options() |> Keyword.get(:default)})
+
+  @doc "A struct's documentation with the table of its fields behind it."
+  @spec document(String.t(), [{atom, rule}]) :: String.t()
+  def document(text, rules) do
+    rows = for {field, rule} <- rules, do: "| `#{field}` | #{column(rule)} | #{options(rule)[:doc]} |\n"
+    "#{String.trim_trailing(text)}\n\n## Fields\n\n| field | type | meaning |\n|---|---|---|\n#{rows}"
+  end
+
+  defp column(rule) do
+    options = options(rule)
+    text = rule |> type() |> documented()
+
+    cond do
+      options[:required] -> text <> ", required"
+      options[:default] != nil -> text <> ", `#{inspect(options[:default])}` by default"
+      true -> text
+    end
+  end
+
+  defp documented({:struct, module}), do: "`#{inspect(module)}` or map"
+  defp documented({:list, {:in, _texts} = type}), do: "list of " <> documented(type)
+  defp documented({:list, {:struct, module}}), do: "list of `#{inspect(module)}` or maps"
+  defp documented({:list, type}), do: "list of #{documented(type)}s"
+  defp documented({:in, texts}), do: Enum.map_join(texts, " or ", &"`#{inspect(&1)}`")
+  defp documented(type), do: type |> describe() |> String.replace(~r/\ban? /, "")
 
   @doc "The table of a struct, from its fields in the order they are checked; `noun` is what messages call one."
   @spec table([{atom, rule}], String.t()) :: table
   def table(rules, noun \\ "field") do
-    spellings = for {field, _rule} <- rules, text <- spellings(Atom.to_string(field)), into: %{}, do: {text, field}
-    %{noun: noun, spellings: spellings, rules: rules}
+    %{
+      noun: noun,
+      spellings: for({field, _rule} <- rules, text <- spellings(Atom.to_string(field)), into: %{}, do: {text, field}),
+      rules: for({field, rule} <- rules, do: {field, type(rule)}),
+      required: for({field, rule} <- rules, options(rule)[:required], do: field)
+    }
   end
+
+  defp type([type | _options]), do: type
+  defp type(type), do: type
+
+  defp options([_type | options]), do: options
+  defp options(_type), do: []
 
   defp spellings("_" <> rest = field), do: [field, rest]
   defp spellings(field), do: Enum.uniq([field, Macro.underscore(field), camelize(field)])
@@ -72,8 +161,8 @@ defmodule McpServer.Fields do
   def gather!(owner, table, fields) do
     given = fields |> pairs(owner, table) |> Enum.reduce(%{}, &put_given(&1, &2, owner, table))
 
-    for {field, rule} <- table.rules, {:ok, value} <- [fetch(given, field, rule, owner)], into: %{} do
-      {field, cast!(value, type_of(rule), field, owner)}
+    for {field, type} <- table.rules, {:ok, value} <- [fetch(given, field, owner, table)], into: %{} do
+      {field, cast!(value, type, field, owner)}
     end
   end
 
@@ -119,14 +208,11 @@ defmodule McpServer.Fields do
     "#{owner} has no #{noun} #{text}#{stop} Its #{noun}s are: #{names}"
   end
 
-  defp fetch(given, field, {:required, _type}, owner) do
-    with :error <- Map.fetch(given, field), do: raise(ArgumentError, "#{owner} needs #{inspect(field)}")
+  defp fetch(given, field, owner, table) do
+    with :error <- Map.fetch(given, field) do
+      if field in table.required, do: raise(ArgumentError, "#{owner} needs #{inspect(field)}"), else: :error
+    end
   end
-
-  defp fetch(given, field, _type, _owner), do: Map.fetch(given, field)
-
-  defp type_of({:required, type}), do: type
-  defp type_of(type), do: type
 
   defp cast!(value, type, field, owner) do
     case cast(value, type) do

@@ -3,16 +3,6 @@ defmodule McpServer.Schema do
   A JSON Schema, as far as a struct is convenient for one. Wherever a schema is taken, a plain map is
   taken too, with any keyword of JSON Schema 2020-12, and goes out verbatim.
 
-  | field | type |
-  |---|---|
-  | `type` | `"object"`, `"string"`, `"number"`, `"integer"`, `"boolean"`, `"array"` or `"null"` |
-  | `properties` | map of name to schema |
-  | `required` | list of property names |
-  | `description` | string |
-  | `enum` | list of allowed values |
-  | `default` | any value |
-  | `items` | schema of an array's elements |
-
   A field that is `nil` is left out of the JSON; `false`, `0`, `[]` and the `nil` inside
   `enum: [nil, "a"]` are values and stay.
 
@@ -20,36 +10,18 @@ defmodule McpServer.Schema do
       %McpServer.Schema{type: "object", properties: %{"q" => %{"type" => "string"}}, required: ["q"]}
   """
 
-  alias McpServer.Fields
   alias McpServer.Schema.Validator
 
   @types ~w(string number integer boolean object array null)
 
-  defstruct [:type, :properties, :required, :description, :enum, :default, :items]
-
-  @type t :: %__MODULE__{
-          type: String.t() | nil,
-          properties: map | nil,
-          required: [String.t()] | nil,
-          description: String.t() | nil,
-          enum: list | nil,
-          default: any,
-          items: t | map | nil
-        }
-
-  @table Fields.table(
-           type: {:in, @types},
-           properties: :map,
-           required: {:list, :string},
-           description: :string,
-           enum: :list,
-           default: :any,
-           items: {:struct, __MODULE__}
-         )
-
-  @doc "Builds a schema; raises `ArgumentError` naming the field at fault."
-  @spec new(keyword | map) :: t
-  def new(fields), do: Fields.build!(__MODULE__, @table, fields)
+  use McpServer.Fields,
+    type: {:in, @types},
+    properties: [:map, doc: "schemas by the name of the property"],
+    required: [{:list, :string}, doc: "names of properties"],
+    description: :string,
+    enum: [:list, doc: "the allowed values"],
+    default: :any,
+    items: [{:struct, __MODULE__}, doc: "the schema of the elements of an array"]
 
   @doc """
   Checks a value: any term that `McpServer.JSON.encode/2` accepts. The error holds up to 20 problems that
@@ -76,7 +48,7 @@ defmodule McpServer.Schema do
   @doc false
   @spec to_json(term) :: term
   def to_json(%__MODULE__{} = schema) do
-    for {field, _rule} <- @table.rules, (value = Map.fetch!(schema, field)) != nil, into: %{} do
+    for {field, _type} <- @table.rules, (value = Map.fetch!(schema, field)) != nil, into: %{} do
       {Atom.to_string(field), to_json(value)}
     end
   end

@@ -125,6 +125,18 @@ defmodule McpServer.FieldsTest do
     end
   end
 
+  test "the documentation of each struct lists its fields" do
+    for {module, _fields} <- @structs do
+      {:docs_v1, _line, :elixir, _format, %{"en" => text}, _metadata, _docs} = Code.fetch_docs(module)
+      listed = for [_row, field] <- Regex.scan(~r/^\| `(\w+)` \|/m, text), do: String.to_existing_atom(field)
+      assert Enum.sort(listed) == module.__struct__() |> Map.from_struct() |> Map.keys() |> Enum.sort()
+    end
+
+    {:docs_v1, _line, :elixir, _format, %{"en" => text}, _metadata, _docs} = Code.fetch_docs(Icon)
+    assert text =~ ~s(| `src` | string, required | an `https:` or `data:` URI of the image |)
+    assert text =~ ~s(| `theme` | `"light"` or `"dark"` | the background it is made for |)
+  end
+
   # What each struct cannot do without.
   @minimal [
     {Tool, name: "t"},

@@ -8,15 +8,6 @@ defmodule McpServer.App.Meta do
   """
 
   alias McpServer.App.{UI, UIResourceMeta}
-  alias McpServer.Fields
 
-  defstruct [:ui]
-
-  @type t :: %__MODULE__{ui: UI.t() | UIResourceMeta.t() | nil}
-
-  @table Fields.table(ui: :map)
-
-  @doc "Builds the metadata; raises `ArgumentError` naming the field at fault."
-  @spec new(keyword | map) :: t
-  def new(fields), do: Fields.build!(__MODULE__, @table, fields)
+  use McpServer.Fields, ui: [:map, type: UI.t() | UIResourceMeta.t()]
 end

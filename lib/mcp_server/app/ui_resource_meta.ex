@@ -2,13 +2,6 @@ defmodule McpServer.App.UIResourceMeta do
   @moduledoc """
   How a host has to frame a `ui://` resource.
 
-  | field | type | meaning |
-  |---|---|---|
-  | `csp` | map of lists | origins the view may use: `connect_domains`, `resource_domains`, `frame_domains`, `base_uri_domains` |
-  | `permissions` | map | what the view asks for: `camera`, `microphone`, `geolocation`, `clipboard_write`, each `true` or `%{}` |
-  | `domain` | string | a sandbox origin of its own, as the host assigned it |
-  | `prefers_border` | boolean | whether the host should draw a border |
-
   Keys of `csp` and `permissions` are taken in either spelling.
 
       iex> McpServer.App.UIResourceMeta.new(csp: [connect_domains: ["api.example.com"]], permissions: [camera: true])
@@ -16,8 +9,6 @@ defmodule McpServer.App.UIResourceMeta do
   """
 
   alias McpServer.Fields
-
-  defstruct [:csp, :permissions, :domain, :prefers_border]
 
   @type csp :: %{
           optional(:connect_domains) => [String.t()] | nil,
@@ -34,14 +25,21 @@ defmodule McpServer.App.UIResourceMeta do
           optional(:clipboard_write) => boolean | map | nil
         }
 
-  @type t :: %__MODULE__{
-          csp: csp | nil,
-          permissions: permissions | nil,
-          domain: String.t() | nil,
-          prefers_border: boolean | nil
-        }
-
-  @table Fields.table(csp: :any, permissions: :any, domain: :string, prefers_border: :boolean)
+  use McpServer.Fields,
+    csp: [
+      :any,
+      type: csp,
+      doc:
+        "a map of lists, the origins that the view may use: `connect_domains`, `resource_domains`, `frame_domains`, `base_uri_domains`"
+    ],
+    permissions: [
+      :any,
+      type: permissions,
+      doc:
+        "a map of what the view asks for: `camera`, `microphone`, `geolocation`, `clipboard_write`, each `true` or `%{}`"
+    ],
+    domain: [:string, doc: "a sandbox origin of its own, as the host assigned it"],
+    prefers_border: [:boolean, doc: "whether the host should draw a border"]
 
   @csp Fields.table(
          connect_domains: {:list, :string},
@@ -55,7 +53,7 @@ defmodule McpServer.App.UIResourceMeta do
   @doc "Builds the metadata; raises `ArgumentError` naming the field at fault."
   @spec new(keyword | map) :: t
   def new(fields) do
-    meta = Fields.build!(__MODULE__, @table, fields)
+    meta = super(fields)
     owner = &"#{&1} of #{inspect(__MODULE__)}"
     %{meta | csp: csp!(meta.csp, owner.(":csp")), permissions: permissions!(meta.permissions, owner.(":permissions"))}
   end

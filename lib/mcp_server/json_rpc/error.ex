@@ -14,16 +14,8 @@ defmodule McpServer.JsonRpc.Error do
       %McpServer.JsonRpc.Error{code: -32601, message: "Method not found"}
   """
 
-  alias McpServer.Fields
-
-  @enforce_keys [:code, :message]
-  defstruct [:code, :message, :data]
-
-  @type t :: %__MODULE__{code: integer, message: String.t(), data: any}
-
-  @table Fields.table(code: {:required, :integer}, message: {:required, :string}, data: :any)
-
-  @doc "Builds an error; raises `ArgumentError` naming the field at fault."
-  @spec new(keyword | map) :: t
-  def new(fields), do: Fields.build!(__MODULE__, @table, fields)
+  use McpServer.Fields,
+    code: [:integer, required: true],
+    message: [:string, required: true],
+    data: :any
 end

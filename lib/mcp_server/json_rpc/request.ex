@@ -6,21 +6,9 @@ defmodule McpServer.JsonRpc.Request do
       %McpServer.JsonRpc.Request{jsonrpc: "2.0", method: "tools/list", id: 1}
   """
 
-  alias McpServer.Fields
-
-  @enforce_keys [:method]
-  defstruct [:method, :params, :id, jsonrpc: "2.0"]
-
-  @type t :: %__MODULE__{
-          jsonrpc: String.t(),
-          method: String.t(),
-          params: map | list | nil,
-          id: String.t() | integer | nil
-        }
-
-  @table Fields.table(jsonrpc: {:in, ["2.0"]}, method: {:required, :string}, params: :container, id: :id)
-
-  @doc "Builds a request; raises `ArgumentError` naming the field at fault."
-  @spec new(keyword | map) :: t
-  def new(fields), do: Fields.build!(__MODULE__, @table, fields)
+  use McpServer.Fields,
+    jsonrpc: [{:in, ["2.0"]}, default: "2.0"],
+    method: [:string, required: true],
+    params: :container,
+    id: :id
 end

@@ -7,24 +7,18 @@ defmodule McpServer.JsonRpc.Response do
       %McpServer.JsonRpc.Response{jsonrpc: "2.0", id: 1, result: %{"tools" => []}}
   """
 
-  alias McpServer.Fields
   alias McpServer.JsonRpc.Error
 
-  defstruct [:result, :error, :id, jsonrpc: "2.0"]
-
-  @type t :: %__MODULE__{
-          jsonrpc: String.t(),
-          result: any,
-          error: Error.t() | map | nil,
-          id: String.t() | integer | nil
-        }
-
-  @table Fields.table(jsonrpc: {:in, ["2.0"]}, result: :any, error: {:struct, Error}, id: :id)
+  use McpServer.Fields,
+    jsonrpc: [{:in, ["2.0"]}, default: "2.0"],
+    result: :any,
+    error: {:struct, Error},
+    id: :id
 
   @doc "Builds a response; raises `ArgumentError` naming the field at fault."
   @spec new(keyword | map) :: t
   def new(fields) do
-    case Fields.build!(__MODULE__, @table, fields) do
+    case super(fields) do
       %{result: result, error: error} when result != nil and error != nil ->
         raise ArgumentError, "conflicting values for :result and :error of #{inspect(__MODULE__)}: give one of the two"
 

@@ -32,8 +32,8 @@ defmodule McpServer.Presentation.Lookup do
 
   @options Fields.table(
              [
-               kind: {:required, :string},
-               find: {:required, :any},
+               kind: [:string, required: true],
+               find: [:any, required: true],
                payload: :any,
                markdown: :any,
                cards: :count,

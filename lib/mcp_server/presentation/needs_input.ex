@@ -2,15 +2,6 @@ defmodule McpServer.Presentation.NeedsInput do
   @moduledoc """
   A question back to the caller instead of a failure: `needsInput:v1`.
 
-  | field | |
-  |---|---|
-  | `message` | the question, to be read by a person |
-  | `fields` | the arguments that are missing, or one of them |
-  | `reason` | why they are needed |
-  | `suggestions` | values that would do, by field: `%{"q" => ["error handling"]}` |
-  | `options` | values to choose from: maps of `label`, `value`, `description` and `field`; grouped by field, in the order of `fields` |
-  | `markdown` | the question as Markdown; the message where there is none |
-
       iex> question = McpServer.Presentation.NeedsInput.new(message: "Which one?", fields: :id, reason: "It is needed")
       iex> McpServer.Presentation.NeedsInput.payload(question)
       %{
@@ -37,30 +28,26 @@ defmodule McpServer.Presentation.NeedsInput do
   alias McpServer.{Conn, Controller, Fields, Presentation, Results}
   alias McpServer.Presentation.Output
 
-  @enforce_keys [:message, :fields, :reason]
-  defstruct [:message, :fields, :reason, :suggestions, :options, :markdown]
-
   @type option :: %{required(String.t()) => String.t()}
 
-  @type t :: %__MODULE__{
-          message: String.t(),
-          fields: [String.t()],
-          reason: String.t(),
-          suggestions: %{String.t() => [String.t()]} | nil,
-          options: [option] | nil,
-          markdown: iodata | nil
-        }
+  use Fields,
+    message: [:string, required: true, doc: "the question, to be read by a person"],
+    fields: [:any, required: true, type: [String.t()], doc: "the arguments that are missing, or one of them"],
+    reason: [:string, required: true, doc: "why they are needed"],
+    suggestions: [
+      :any,
+      type: %{String.t() => [String.t()]},
+      doc: ~s(values that would do, by field: `%{"q" => ["error handling"]}`)
+    ],
+    options: [
+      :list,
+      type: [option],
+      doc:
+        "values to choose from: maps of `label`, `value`, `description` and `field`; grouped by field, in the order of `fields`"
+    ],
+    markdown: [:any, type: iodata, doc: "the question as Markdown; the message where there is none"]
 
-  @table Fields.table(
-           message: {:required, :string},
-           fields: {:required, :any},
-           reason: {:required, :string},
-           suggestions: :any,
-           options: :list,
-           markdown: :any
-         )
-
-  @option Fields.table(label: :string, value: {:required, :string}, description: :string, field: :any)
+  @option Fields.table(label: :string, value: [:string, required: true], description: :string, field: :any)
 
   @doc """
   Builds a question. Raises `ArgumentError` naming the field at fault: suggestions are keyed by field, and an
@@ -68,7 +55,7 @@ defmodule McpServer.Presentation.NeedsInput do
   """
   @spec new(keyword | map) :: t
   def new(given) do
-    question = Fields.build!(__MODULE__, @table, given)
+    question = super(given)
     fields = question.fields |> List.wrap() |> Enum.map(&to_string/1)
 
     %{

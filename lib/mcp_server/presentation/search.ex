@@ -49,8 +49,8 @@ defmodule McpServer.Presentation.Search do
 
   @options Fields.table(
              [
-               kind: {:required, :string},
-               find: {:required, :any},
+               kind: [:string, required: true],
+               find: [:any, required: true],
                items: :string,
                summary: :any,
                id: :any,

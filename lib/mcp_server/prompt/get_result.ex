@@ -7,21 +7,10 @@ defmodule McpServer.Prompt.GetResult do
       %McpServer.Prompt.GetResult{messages: [], description: "For Ada"}
   """
 
-  alias McpServer.Fields
   alias McpServer.Prompt.Message
 
-  @enforce_keys [:messages]
-  defstruct [:description, :messages, :_meta]
-
-  @type t :: %__MODULE__{
-          description: String.t() | nil,
-          messages: [Message.t() | map],
-          _meta: map | nil
-        }
-
-  @table Fields.table(description: :string, messages: {:required, {:list, {:struct, Message}}}, _meta: :map)
-
-  @doc "Builds a result; raises `ArgumentError` naming the field at fault."
-  @spec new(keyword | map) :: t
-  def new(fields), do: Fields.build!(__MODULE__, @table, fields)
+  use McpServer.Fields,
+    description: :string,
+    messages: [{:list, {:struct, Message}}, required: true],
+    _meta: :map
 end
