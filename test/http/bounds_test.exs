@@ -106,7 +106,8 @@ defmodule McpServer.HttpBoundsTest do
       for {:ok, id} <- [{:ok, id} | opened], do: Process.exit(:ets.lookup_element(Sessions, id, 2), :kill)
     end
 
-    both "H16: no more sessions of one principal than it may have",
+    @tag req: "H16"
+    both "no more sessions of one principal than it may have",
          [max_sessions_per_principal: 2, authorize: &__MODULE__.who/1],
          %{server: server} do
       ada = for _ <- 1..2, do: HttpSession.open(server, "2025-11-25", headers: bearer("ada"))

@@ -43,7 +43,8 @@ defmodule McpServer.HttpIdentityTest do
   end
 
   describe "the authorize hook" do
-    both "H9: without a token: 401 on every route, before the body is read", @options, %{server: server} do
+    @tag req: "H9"
+    both "without a token: 401 on every route, before the body is read", @options, %{server: server} do
       for request <- everywhere() do
         {response, [message]} = HttpClient.exchange(server, request)
         assert response.status == 401
@@ -53,7 +54,8 @@ defmodule McpServer.HttpIdentityTest do
       end
     end
 
-    both "H9: with a token that is refused: 401, and the error's name", @options, %{server: server} do
+    @tag req: "H9"
+    both "with a token that is refused: 401, and the error's name", @options, %{server: server} do
       for request <- everywhere() do
         {response, [_message]} = HttpClient.exchange(server, as(request, "expired"))
         assert response.status == 401
@@ -63,7 +65,8 @@ defmodule McpServer.HttpIdentityTest do
       end
     end
 
-    both "H9: with too small a scope: 403, and the scopes that are enough", @options, %{server: server} do
+    @tag req: "H9"
+    both "with too small a scope: 403, and the scopes that are enough", @options, %{server: server} do
       for request <- everywhere() do
         {response, [_message]} = HttpClient.exchange(server, as(request, "weak"))
         assert response.status == 403
@@ -79,7 +82,8 @@ defmodule McpServer.HttpIdentityTest do
       assert HttpResponse.header(response, "www-authenticate") == "Bearer"
     end
 
-    both "H1: comes after Host, Origin, method and content type", @options, %{server: server} do
+    @tag req: "H1"
+    both "comes after Host, Origin, method and content type", @options, %{server: server} do
       for {request, status} <- [
             {post("{", [{"origin", "https://evil.example"}]), 403},
             {request("PUT"), 405},
@@ -115,7 +119,8 @@ defmodule McpServer.HttpIdentityTest do
   end
 
   describe "a session and its principal" do
-    both "SEC-04: another principal finds no session, on any route", @options, %{server: server} do
+    @tag req: "SEC-04"
+    both "another principal finds no session, on any route", @options, %{server: server} do
       session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer ada"}])
       stream = HttpSession.get(session)
       %{data: ""} = HttpPeer.event(stream)
@@ -139,7 +144,8 @@ defmodule McpServer.HttpIdentityTest do
       assert HttpClient.text(HttpSession.call(session, "whoami")) =~ "ada"
     end
 
-    both "M25, SEC-06: nobody else cancels its calls", @options, %{server: server} do
+    @tag req: ["M25", "SEC-06"]
+    both "nobody else cancels its calls", @options, %{server: server} do
       [ada, bob] =
         for name <- ["ada", "bob"],
             do: HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer #{name}"}])
@@ -156,7 +162,8 @@ defmodule McpServer.HttpIdentityTest do
   end
 
   describe "a tool's own authorize" do
-    both "H9: a scope that is missing: 403 that says which", @options, %{server: server} do
+    @tag req: "H9"
+    both "a scope that is missing: 403 that says which", @options, %{server: server} do
       session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer ada read"}])
 
       for {response, [message]} <- [
@@ -223,7 +230,8 @@ defmodule McpServer.HttpIdentityTest do
       allowed_origins: ["https://app.example.com"]
     ]
 
-    both "SEC-01: those that are allowed, and no others", @allowed, %{server: server} do
+    @tag req: "SEC-01"
+    both "those that are allowed, and no others", @allowed, %{server: server} do
       for {headers, status} <- [
             {[{"host", "mcp.example.com"}], 200},
             {[{"host", "MCP.example.com:9999"}], 200},

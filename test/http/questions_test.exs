@@ -30,7 +30,8 @@ defmodule McpServer.HttpQuestionsTest do
       assert HttpClient.text(answer) == "Hello, Ada! :asked"
     end
 
-    both "SEC-06: is not answered by another session", %{server: server} do
+    @tag req: "SEC-06"
+    both "is not answered by another session", %{server: server} do
       [mine, other] = for _ <- 1..2, do: HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
 
       {peer, _response} = HttpSession.open_stream(mine, legacy_call("ask"))

@@ -14,7 +14,8 @@ for {name, kind} <- [RestTableListenerTest: :listener, RestTablePlugTest: :plug]
       {:ok, results: results, server: RestServers.start(unquote(kind), results, max_limit: 200)}
     end
 
-    for %{name: name} <- RestTable.rows() do
+    for %{name: name, req: req} <- RestTable.rows() do
+      @tag req: req
       test "#{kind}: #{name}", context do
         check(context, RestTable.fetch(unquote(name)))
       end

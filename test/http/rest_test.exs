@@ -300,13 +300,15 @@ defmodule McpServer.HttpRestTest do
       end
     end
 
-    rest "R6: an id of 10 KiB is not found, where the web server lets it pass at all", %{kind: kind} do
+    @tag req: "R6"
+    rest "an id of 10 KiB is not found, where the web server lets it pass at all", %{kind: kind} do
       http = RestServers.start(kind, server())
       target = "/resources/" <> String.duplicate("a", 10 * 1024)
       assert RestServers.ask(http, "GET", target).status in [404, 414]
     end
 
-    rest "R5: readers of a resource that is pinned and deleted get all rows or 404", %{kind: kind} do
+    @tag req: "R5"
+    rest "readers of a resource that is pinned and deleted get all rows or 404", %{kind: kind} do
       results = server()
       http = RestServers.start(kind, results)
       created = create!(results, 50, persist: :rows)
@@ -334,7 +336,8 @@ defmodule McpServer.HttpRestTest do
   end
 
   describe "errors" do
-    rest "S1-56: a query that fails is 500, in words that tell nothing", %{kind: kind} do
+    @tag req: "S1-56"
+    rest "a query that fails is 500, in words that tell nothing", %{kind: kind} do
       results = server()
       http = RestServers.start(kind, results)
 
@@ -365,7 +368,8 @@ defmodule McpServer.HttpRestTest do
       end
     end
 
-    rest "RES-16: what has expired is not found", %{kind: kind} do
+    @tag req: "RES-16"
+    rest "what has expired is not found", %{kind: kind} do
       results = server()
       http = RestServers.start(kind, results)
       created = create!(results, 5, expiration: 1)
@@ -475,7 +479,8 @@ defmodule McpServer.HttpRestTest do
       refute ask.("GET", "broken").body =~ "secret"
     end
 
-    rest "R1: its 401 tells nobody which ids there are", %{kind: kind} do
+    @tag req: "R1"
+    rest "its 401 tells nobody which ids there are", %{kind: kind} do
       results = server()
 
       authorize = fn request, %DualResponse.Resource{}, _action ->

@@ -49,7 +49,8 @@ defmodule McpServer.HttpSessionsTest do
       end
     end
 
-    both "H15: ends with DELETE, and is unknown from then on", %{server: server} do
+    @tag req: "H15"
+    both "ends with DELETE, and is unknown from then on", %{server: server} do
       session = HttpSession.open(server)
       response = HttpSession.delete(session)
       assert response.status in [200, 204]
@@ -62,7 +63,8 @@ defmodule McpServer.HttpSessionsTest do
       assert HttpClient.text(HttpSession.call(HttpSession.open(server), "echo", %{"text" => "x"})) == "x"
     end
 
-    both "H10: one that has ended, never was or is somebody else's: one answer",
+    @tag req: "H10"
+    both "one that has ended, never was or is somebody else's: one answer",
          [authorize: &__MODULE__.who/1],
          context do
       ada = HttpSession.open(context.server, "2025-11-25", headers: bearer("ada"))
@@ -161,7 +163,8 @@ defmodule McpServer.HttpSessionsTest do
   end
 
   describe "a batch (2025-03-26)" do
-    both "M9: is answered whole, when its slowest call is done", [stream_after: 100], %{server: server} do
+    @tag req: "M9"
+    both "is answered whole, when its slowest call is done", [stream_after: 100], %{server: server} do
       session = HttpSession.open(server, "2025-03-26")
       call = fn id, name, arguments -> message("tools/call", %{"name" => name, "arguments" => arguments}, id: id) end
 
@@ -176,7 +179,8 @@ defmodule McpServer.HttpSessionsTest do
   end
 
   describe "requests of a session" do
-    both "SEC-07, M7: an id in flight is not used twice; the first request is left alone", %{server: server} do
+    @tag req: ["SEC-07", "M7"]
+    both "an id in flight is not used twice; the first request is left alone", %{server: server} do
       session = HttpSession.open(server)
       peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: "a"))
       {call, _conn} = HttpScript.performing()
@@ -197,7 +201,8 @@ defmodule McpServer.HttpSessionsTest do
       assert %{"id" => "a", "result" => _} = HttpSession.call(session, "echo", %{"text" => "x"}, id: "a")
     end
 
-    both "M25: are cancelled by a notification", %{server: server} do
+    @tag req: "M25"
+    both "are cancelled by a notification", %{server: server} do
       session = HttpSession.open(server)
       peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
       {call, _conn} = HttpScript.performing()
@@ -236,7 +241,8 @@ defmodule McpServer.HttpSessionsTest do
       assert HttpClient.text(answer) == "slept"
     end
 
-    both "SEC-14: a second initialize changes nothing", %{server: server} do
+    @tag req: "SEC-14"
+    both "a second initialize changes nothing", %{server: server} do
       session = HttpSession.open(server, "2025-06-18", info: %{"name" => "ada", "version" => "1"})
       before = HttpClient.text(HttpSession.call(session, "whoami"))
 

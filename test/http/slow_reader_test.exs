@@ -33,7 +33,8 @@ defmodule McpServer.HttpSlowReaderTest do
     peer
   end
 
-  rest "H7: a client that takes too little is cut off, and its place is free", %{kind: kind} do
+  @tag req: "H7"
+  rest "a client that takes too little is cut off, and its place is free", %{kind: kind} do
     results = server()
     options = [max_requests: 1, stream_batch: 50, stream_min_rate: 1024 * 1024 * 1024, stream_grace: 3_000]
     http = RestServers.start(kind, results, options)

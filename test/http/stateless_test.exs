@@ -64,7 +64,8 @@ defmodule McpServer.HttpStatelessTest do
       assert HttpClient.text(answer) == "slept"
     end
 
-    both "H13: is cancelled when its client hangs up", [stream_after: 50, keep_alive: 50], %{server: server} do
+    @tag req: "H13"
+    both "is cancelled when its client hangs up", [stream_after: 50, keep_alive: 50], %{server: server} do
       for streaming? <- [false, true] do
         {peer, call, _conn} = performing(server)
         if streaming?, do: %{body: :stream} = HttpPeer.response(peer)
@@ -73,7 +74,8 @@ defmodule McpServer.HttpStatelessTest do
       end
     end
 
-    both "H13: is cancelled when its client closes", [stream_after: 50, keep_alive: 50], %{server: server} do
+    @tag req: "H13"
+    both "is cancelled when its client closes", [stream_after: 50, keep_alive: 50], %{server: server} do
       {peer, call, _conn} = performing(server)
       HttpPeer.close(peer)
       HttpScript.gone(call)
@@ -85,7 +87,8 @@ defmodule McpServer.HttpStatelessTest do
       HttpScript.gone(call)
     end
 
-    both "SEC-07, M8: keeps its answer to itself, whatever ids others use", %{server: server} do
+    @tag req: ["SEC-07", "M8"]
+    both "keeps its answer to itself, whatever ids others use", %{server: server} do
       texts =
         in_parallel(1..200, fn n ->
           answer = HttpClient.call(server, "echo", %{"text" => "client #{n}"})
@@ -179,7 +182,8 @@ defmodule McpServer.HttpStatelessTest do
           do: assert(%{"error" => %{"code" => -32602}} = HttpClient.answer(server, retry(state, params)))
     end
 
-    both "SEC-06: a state belongs to its principal", [authorize: &__MODULE__.who/1], %{server: server} do
+    @tag req: "SEC-06"
+    both "a state belongs to its principal", [authorize: &__MODULE__.who/1], %{server: server} do
       ask = modern_call("ask", %{}, @capabilities)
       %{"result" => %{"requestState" => state}} = HttpClient.answer(server, as(ask, "ada"))
       assert %{"error" => %{"code" => -32602}} = HttpClient.answer(server, as(retry(state), "bob"))

@@ -87,7 +87,8 @@ defmodule McpServer.HttpStreamsTest do
   end
 
   describe "resumption" do
-    both "H13: delivers each event exactly once, in order, from wherever the client stopped", [keep_alive: 50], %{
+    @tag req: "H13"
+    both "delivers each event exactly once, in order, from wherever the client stopped", [keep_alive: 50], %{
       server: server
     } do
       session = HttpSession.open(server)
@@ -177,7 +178,8 @@ defmodule McpServer.HttpStreamsTest do
       eventually(fn -> match?(%{"method" => "notifications/resources/updated"}, HttpClient.message(resumed)) end)
     end
 
-    both "SEC-08, H12: shows nobody else's events", [authorize: &__MODULE__.who/1], %{server: server} do
+    @tag req: ["SEC-08", "H12"]
+    both "shows nobody else's events", [authorize: &__MODULE__.who/1], %{server: server} do
       [ada, other, bob] =
         for name <- ["ada", "ada", "bob"],
             do: HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer #{name}"}])
@@ -199,7 +201,8 @@ defmodule McpServer.HttpStreamsTest do
       assert {%{status: 404}, _message} = HttpClient.exchange(server, request)
     end
 
-    both "H12: says so when the events are no longer kept", [max_events: 4], %{server: server} do
+    @tag req: "H12"
+    both "says so when the events are no longer kept", [max_events: 4], %{server: server} do
       session = HttpSession.open(server)
       {peer, call} = performing(session, 1..10)
       HttpScript.tell(call, {:answer, "done"})
@@ -215,7 +218,8 @@ defmodule McpServer.HttpStreamsTest do
       assert replayed(session, last_but_one) == Enum.take(whole, -1)
     end
 
-    both "H12: keeps no more bytes of a stream than it may", [max_event_bytes: 10_000], %{server: server} do
+    @tag req: "H12"
+    both "keeps no more bytes of a stream than it may", [max_event_bytes: 10_000], %{server: server} do
       session = HttpSession.open(server)
       {peer, call} = performing(session, [1])
       HttpScript.tell(call, {:log, "error", String.duplicate("x", 9_000)})
@@ -227,7 +231,8 @@ defmodule McpServer.HttpStreamsTest do
       assert [{_id, "done"}] = replayed(session, Enum.at(ids, -2))
     end
 
-    both "H12: ends with the session", %{server: server} do
+    @tag req: "H12"
+    both "ends with the session", %{server: server} do
       session = HttpSession.open(server)
       {peer, call} = performing(session, [1])
       %{body: :stream} = HttpPeer.response(peer)
@@ -246,7 +251,8 @@ defmodule McpServer.HttpStreamsTest do
   end
 
   describe "the session's own stream" do
-    both "SEC-05, H11: is there once; the first one keeps its events", [keep_alive: 50], %{server: server} do
+    @tag req: ["SEC-05", "H11"]
+    both "is there once; the first one keeps its events", [keep_alive: 50], %{server: server} do
       session = HttpSession.open(server)
       first = HttpSession.get(session)
       {response, [message]} = HttpSession.exchange(session, get_stream())
@@ -285,7 +291,8 @@ defmodule McpServer.HttpStreamsTest do
       refute next in [primed, told, again]
     end
 
-    both "H15: ends with DELETE, and so do running calls", %{server: server} do
+    @tag req: "H15"
+    both "ends with DELETE, and so do running calls", %{server: server} do
       session = HttpSession.open(server)
       stream = HttpSession.get(session)
       {peer, call} = performing(session, [1])

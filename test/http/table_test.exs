@@ -9,7 +9,8 @@ for {name, kind} <- [HttpTableListenerTest: :listener, HttpTablePlugTest: :plug]
 
     setup_all do: {:ok, server: HttpServers.start(unquote(kind))}
 
-    for %{name: name, only: only} <- HttpTable.rows(), only in [nil, kind] do
+    for %{name: name, req: req, only: only} <- HttpTable.rows(), only in [nil, kind] do
+      @tag req: req
       test "#{kind}: #{name}", %{server: server} do
         HttpTable.check(server, HttpTable.fetch(unquote(name)))
       end

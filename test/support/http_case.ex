@@ -23,12 +23,22 @@ defmodule McpServer.HttpCase do
   end
 
   @doc "A test of both servers."
-  defmacro both(name, options \\ [], context, do: block) do
-    for kind <- [:listener, :plug] do
-      quote do
-        @tag serve: unquote(kind), server_options: unquote(options)
-        test(unquote("#{kind}: #{name}"), unquote(context), do: unquote(block))
+  defmacro both(name, options \\ [], context, do: block),
+    do: twice(name, &[serve: &1, server_options: options], context, block)
+
+  @doc "The same test of each server, with tags of its own. Both get the tags that stand before: `test` uses them up."
+  def twice(name, tags, context, block) do
+    tests =
+      for kind <- [:listener, :plug] do
+        quote do
+          for tag <- [unquote(tags.(kind)) | given], do: @tag(tag)
+          test(unquote("#{kind}: #{name}"), unquote(context), do: unquote(block))
+        end
       end
+
+    quote do
+      given = @tag
+      unquote_splicing(tests)
     end
   end
 

@@ -1,7 +1,7 @@
 defmodule McpServer.HttpTable do
   # One table of requests and what answers each of them, the same for both servers.
   #
-  # A row is `%{name, session, request, status, headers, body, only}`. `session` is the revision of a session
+  # A row is `%{name, req, session, request, status, headers, body, only}`; `req` are its requirements' ids. `session` is the revision of a session
   # to open first; its id stands where the request says `:session`. `request` may be a function, for
   # those too large to lie about. `headers` are exact values, `nil` for a header that must not be there.
   # `body` is one of
@@ -34,10 +34,13 @@ defmodule McpServer.HttpTable do
   @doc "The row of that name."
   def fetch(name), do: Enum.find(rows(), &(&1.name == name)) || raise("there is no row #{inspect(name)}")
 
-  @doc "One row."
+  @doc "One row: its name, or `{req, name}` with one id or a list of them."
   def row(name, request, status, body, options \\ []) do
+    {req, name} = if is_binary(name), do: {[], name}, else: name
+
     %{
       name: name,
+      req: List.wrap(req),
       request: request,
       status: status,
       body: body,

@@ -23,14 +23,7 @@ defmodule McpServer.RestServers do
   end
 
   @doc "A test of both servers: `rest \"name\", %{kind: kind} do … end`."
-  defmacro rest(name, context, do: block) do
-    for kind <- [:listener, :plug] do
-      quote do
-        @tag kind: unquote(kind)
-        test(unquote("#{kind}: #{name}"), unquote(context), do: unquote(block))
-      end
-    end
-  end
+  defmacro rest(name, context, do: block), do: McpServer.HttpCase.twice(name, &[kind: &1], context, block)
 
   @doc "Serves the results of a running server at `/resources`, until the test ends."
   @spec start(HttpServers.kind(), atom(), keyword()) :: HttpServers.t()

@@ -11,32 +11,34 @@ defmodule McpServer.StdioTable do
 
   # What only headers say, and what is no line.
   @of_http [
-    ~r/M21/,
-    ~r/M1: (empty|white space)/,
-    ~r/M20: a session with the header/,
-    ~r/M18: neither era, an older version in the header/,
-    ~r/M22: (the version header|Mcp-Method|all headers) without _meta/,
-    ~r/M23: initialize with the header/
+    ~r/^not JSON: (empty|white space)/,
+    ~r/^a session with the header/,
+    ~r/^neither era, an older version in the header/,
+    ~r/^(the version header|Mcp-Method|all headers) without _meta/,
+    ~r/^initialize with the header/
   ]
 
   # Where a line is answered otherwise than a body. Without the headers these claim no era at all; a response is never
   # answered; and who has opened no session may be told that there is no such method.
   @otherwise %{
-    "M22: _meta empty" => {:error, -32600, 1},
-    "M22: _meta a list" => {:error, -32600, 1},
-    "M22: no version" => {:error, -32600, 1},
-    "M24: a posted response" => :empty,
-    "M24: a posted error" => :empty,
-    "M24: a posted response of neither era" => :empty,
-    "M18: an unknown method without a session" => {:error, -32601, 1}
+    "_meta empty" => {:error, -32600, 1},
+    "_meta a list" => {:error, -32600, 1},
+    "no version" => {:error, -32600, 1},
+    "a posted response" => :empty,
+    "a posted error" => :empty,
+    "a posted response of neither era" => :empty,
+    "an unknown method without a session" => {:error, -32601, 1}
   }
 
   @doc "The rows, with what is expected over stdio."
   def rows do
-    for row <- HttpTable.rows(), row.name =~ ~r/\bM\d/, row.only == nil, not Enum.any?(@of_http, &(row.name =~ &1)) do
+    for row <- HttpTable.rows(), of_messages?(row.req), row.only == nil, not Enum.any?(@of_http, &(row.name =~ &1)) do
       %{row | body: Map.get(@otherwise, row.name, row.body)}
     end
   end
+
+  # M21 is about headers.
+  defp of_messages?(req), do: "M21" not in req and Enum.any?(req, &match?("M" <> _, &1))
 
   @doc "The row of that name."
   def fetch(name), do: Enum.find(rows(), &(&1.name == name)) || raise("there is no row #{inspect(name)}")

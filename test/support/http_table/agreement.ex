@@ -19,25 +19,30 @@ defmodule McpServer.HttpTable.Agreement do
     base64 = &"=?base64?#{Base.encode64(&1)}?="
 
     [
-      row("M21: no Mcp-Method", echo_with([{"mcp-method", nil}]), 400, @mismatch),
-      row("M21: another Mcp-Method", echo_with([{"mcp-method", "tools/list"}]), 400, @mismatch),
-      row("M21: Mcp-Method in capitals", echo_with([{"mcp-method", "Tools/Call"}]), 400, @mismatch),
-      row("M21: Mcp-Method empty", echo_with([{"mcp-method", ""}]), 400, @mismatch),
-      row("M21: two Mcp-Methods", twice(echo(), "mcp-method", "tools/list"), 400, @mismatch),
-      row("M21: no Mcp-Name", echo_with([{"mcp-name", nil}]), 400, @mismatch),
-      row("M21: another Mcp-Name", echo_with([{"mcp-name", "size"}]), 400, @mismatch),
-      row("M21: Mcp-Name in capitals", echo_with([{"mcp-name", "ECHO"}]), 400, @mismatch),
-      row("M21: two Mcp-Names", twice(echo(), "mcp-name", "size"), 400, @mismatch),
+      row({"M21", "no Mcp-Method"}, echo_with([{"mcp-method", nil}]), 400, @mismatch),
+      row({"M21", "another Mcp-Method"}, echo_with([{"mcp-method", "tools/list"}]), 400, @mismatch),
+      row({"M21", "Mcp-Method in capitals"}, echo_with([{"mcp-method", "Tools/Call"}]), 400, @mismatch),
+      row({"M21", "Mcp-Method empty"}, echo_with([{"mcp-method", ""}]), 400, @mismatch),
+      row({"M21", "two Mcp-Methods"}, twice(echo(), "mcp-method", "tools/list"), 400, @mismatch),
+      row({"M21", "no Mcp-Name"}, echo_with([{"mcp-name", nil}]), 400, @mismatch),
+      row({"M21", "another Mcp-Name"}, echo_with([{"mcp-name", "size"}]), 400, @mismatch),
+      row({"M21", "Mcp-Name in capitals"}, echo_with([{"mcp-name", "ECHO"}]), 400, @mismatch),
+      row({"M21", "two Mcp-Names"}, twice(echo(), "mcp-name", "size"), 400, @mismatch),
       row("Mcp-Name in Base64", echo_with([{"mcp-name", base64.("echo")}]), 200, @fine),
-      row("M21: Mcp-Name in Base64 of another", echo_with([{"mcp-name", base64.("size")}]), 400, @mismatch),
-      row("M21: Mcp-Name in Base64 that is none", echo_with([{"mcp-name", "=?base64?ec%o?="}]), 400, @mismatch),
+      row({"M21", "Mcp-Name in Base64 of another"}, echo_with([{"mcp-name", base64.("size")}]), 400, @mismatch),
+      row({"M21", "Mcp-Name in Base64 that is none"}, echo_with([{"mcp-name", "=?base64?ec%o?="}]), 400, @mismatch),
       row(
-        "M21: Mcp-Name in Base64 of bytes that are no text",
+        {"M21", "Mcp-Name in Base64 of bytes that are no text"},
         echo_with([{"mcp-name", base64.(<<0xFF>>)}]),
         400,
         @mismatch
       ),
-      row("M21: the marker in capitals is no marker", echo_with([{"mcp-name", "=?BASE64?ZWNobw==?="}]), 400, @mismatch),
+      row(
+        {"M21", "the marker in capitals is no marker"},
+        echo_with([{"mcp-name", "=?BASE64?ZWNobw==?="}]),
+        400,
+        @mismatch
+      ),
       row("header names in any case", shouted(echo()), 200, @fine),
       row(
         "Mcp-Name of prompts/get",
@@ -46,7 +51,7 @@ defmodule McpServer.HttpTable.Agreement do
         {:result, 1, %{}}
       ),
       row(
-        "M21: prompts/get without Mcp-Name",
+        {"M21", "prompts/get without Mcp-Name"},
         modern("prompts/get", %{"name" => "greet", "arguments" => %{"name" => "A"}}, headers: [{"mcp-name", nil}]),
         400,
         @mismatch
@@ -58,7 +63,7 @@ defmodule McpServer.HttpTable.Agreement do
         {:result, 1, %{}}
       ),
       row(
-        "M21: resources/read with another Mcp-Name",
+        {"M21", "resources/read with another Mcp-Name"},
         modern("resources/read", %{"uri" => "http-test://fixed"}, headers: [{"mcp-name", "http-test://rows/1"}]),
         400,
         @mismatch
@@ -133,7 +138,7 @@ defmodule McpServer.HttpTable.Agreement do
     ) ++
       for(
         {name, arguments, headers} <- wrong,
-        do: row("M21: Mcp-Param: #{name}", route.(arguments, headers), 400, @mismatch)
+        do: row({"M21", "Mcp-Param: #{name}"}, route.(arguments, headers), 400, @mismatch)
       )
   end
 end

@@ -26,18 +26,23 @@ defmodule McpServer.HttpTable.Bodies do
       {"NaN", ~s({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":NaN}})},
       {"1e400", ~s({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e400}})},
       {"two values", ~s({"jsonrpc":"2.0","id":1,"method":"ping"}{})},
-      {"SEC-11: invalid UTF-8", [~s({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"), 0xFF, 0xFE, ~s("}})]},
-      {"SEC-11: UTF-16", :unicode.characters_to_binary(~s({"jsonrpc":"2.0"}), :utf8, {:utf16, :little})},
+      {"invalid UTF-8", [~s({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"), 0xFF, 0xFE, ~s("}})]},
+      {"UTF-16", :unicode.characters_to_binary(~s({"jsonrpc":"2.0"}), :utf8, {:utf16, :little})},
       {"BOM", "\uFEFF" <> ~s({"jsonrpc":"2.0","id":1,"method":"ping"})},
       {"a comment", ~s({"jsonrpc":"2.0",/* */"id":1,"method":"ping"})},
       {"an integer of 1,025 digits",
        [~s({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":), String.duplicate("9", 1_025), "}}"]}
     ]
 
-    for({name, body} <- broken, do: row("M1: #{name}", post(body), 400, {:error, -32700})) ++
-      for({name, body} <- broken, do: row("M1: #{name}, 2026-07-28", post(body, modern_head()), 400, {:error, -32700})) ++
+    for({name, body} <- broken, do: row({~w(M1 SEC-11), "not JSON: #{name}"}, post(body), 400, {:error, -32700})) ++
+      for(
+        {name, body} <- broken,
+        do: row({~w(M1 SEC-11), "not JSON: #{name}, 2026-07-28"}, post(body, modern_head()), 400, {:error, -32700})
+      ) ++
       for revision <- @session_revisions, {name, body} <- broken do
-        row("M1: #{name}, session #{revision}", in_session(body), 400, no_id(revision, -32700), session: revision)
+        row({~w(M1 SEC-11), "not JSON: #{name}, session #{revision}"}, in_session(body), 400, no_id(revision, -32700),
+          session: revision
+        )
       end
   end
 
@@ -61,26 +66,31 @@ defmodule McpServer.HttpTable.Bodies do
       {"result beside error", ~s({"jsonrpc":"2.0","id":7,"result":{},"error":{"code":1,"message":"m"}})},
       {"params a scalar", ~s({"jsonrpc":"2.0","id":7,"method":"ping","params":1})},
       {"params null", ~s({"jsonrpc":"2.0","id":7,"method":"ping","params":null})},
-      {"M13: two methods", ~s({"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/call"})},
-      {"M13: two methods, one escaped", ~S({"jsonrpc":"2.0","id":7,"method":"ping","\u006dethod":"tools/call"})},
-      {"M13: two members of that name deep inside",
+      {"two methods", ~s({"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/call"})},
+      {"two methods, one escaped", ~S({"jsonrpc":"2.0","id":7,"method":"ping","\u006dethod":"tools/call"})},
+      {"two members of that name deep inside",
        ~s({"jsonrpc":"2.0","id":7,"method":"ping","params":{"_meta":{"a":1,"a":2}}})},
-      {"M13: two members of that name, and 1,200 others behind them",
+      {"two members of that name, and 1,200 others behind them",
        ~s({"jsonrpc":"2.0","id":7,"method":"ping","params":{"arguments":{"x":{"y":{"a":1,"a":2},#{members(1_200)}}}}})}
     ]
 
-    for({name, body} <- wrong, do: row("M3: #{name}", post(body), 400, {:error, -32600})) ++
+    for({name, body} <- wrong, do: row({"M3", "no message: #{name}"}, post(body), 400, {:error, -32600})) ++
       for {name, body} <- wrong do
-        row("M3: #{name}, session", in_session(body), 400, {:error, -32600}, session: "2025-11-25")
+        row({"M3", "no message: #{name}, session"}, in_session(body), 400, {:error, -32600}, session: "2025-11-25")
       end ++
-      for({name, body} <- with_id, do: row("M3: #{name}, with an id", post(body), 400, {:error, -32600, 7})) ++
+      for(
+        {name, body} <- with_id,
+        do: row({"M3", "no message: #{name}, with an id"}, post(body), 400, {:error, -32600, 7})
+      ) ++
       for {name, body} <- with_id do
-        row("M3: #{name}, with an id, session", in_session(body), 400, {:error, -32600, 7}, session: "2025-06-18")
+        row({"M3", "no message: #{name}, with an id, session"}, in_session(body), 400, {:error, -32600, 7},
+          session: "2025-06-18"
+        )
       end ++
       [
-        row("M13: two ids", post(~s({"jsonrpc":"2.0","id":7,"id":8,"method":"ping"})), 400, {:error, -32600}),
+        row({"M13", "two ids"}, post(~s({"jsonrpc":"2.0","id":7,"id":8,"method":"ping"})), 400, {:error, -32600}),
         row(
-          "M14: params an array, session",
+          {"M14", "params an array, session"},
           in_session(~s({"jsonrpc":"2.0","id":7,"method":"ping","params":[]})),
           400,
           {:error, -32602, 7},
@@ -109,7 +119,7 @@ defmodule McpServer.HttpTable.Bodies do
 
     for id <- refused, revision <- ["2025-06-18", "2025-11-25"] do
       row(
-        "M4, M6: id #{short.(id)} is refused, session #{revision}",
+        {~w(M4 M6), "id #{short.(id)} is refused, session #{revision}"},
         in_session(body.(id)),
         400,
         no_id(revision, -32600),
@@ -117,13 +127,13 @@ defmodule McpServer.HttpTable.Bodies do
       )
     end ++
       for {text, id} <- echoed do
-        row("M5, M6: id #{short.(text)} is echoed", in_session(body.(text)), 200, {:result, id, %{}},
+        row({~w(M5 M6), "id #{short.(text)} is echoed"}, in_session(body.(text)), 200, {:result, id, %{}},
           session: "2025-11-25"
         )
       end ++
       for {text, id} <- echoed do
         discover = modern("server/discover", %{}, id: id)
-        row("M5, M6: id #{short.(text)} is echoed, 2026-07-28", discover, 200, {:result, id, %{}})
+        row({~w(M5 M6), "id #{short.(text)} is echoed, 2026-07-28"}, discover, 200, {:result, id, %{}})
       end
   end
 
@@ -137,11 +147,12 @@ defmodule McpServer.HttpTable.Bodies do
            {:result, 7, %{}}}
         ] do
       status = if elem(expected, 0) == :result, do: 200, else: 400
-      row("SEC-03, M12: #{name}", in_session(body), status, expected, session: "2025-11-25")
+      row({~w(SEC-03 M12), "a member spelled #{name}"}, in_session(body), status, expected, session: "2025-11-25")
     end ++
       for {name, member} <- [{"param\u017F", "param\u017F"}, {"Params", "Params"}] do
         body = ~s({"jsonrpc":"2.0","id":7,"method":"tools/call","#{member}":{"name":"echo","arguments":{"text":"x"}}})
-        row("SEC-03, M12: #{name} is not params", in_session(body), 400, {:error, -32602, 7}, session: "2025-11-25")
+
+        row({~w(SEC-03 M12), "#{name} is not params"}, in_session(body), 400, {:error, -32602, 7}, session: "2025-11-25")
       end
   end
 
@@ -153,12 +164,12 @@ defmodule McpServer.HttpTable.Bodies do
     end
 
     [
-      row("M2: 128 levels", in_session(nested.(128)), 200, {:result, 7, %{}}, session: "2025-11-25"),
-      row("M2: 129 levels", in_session(nested.(129)), 400, {:error, -32700}, session: "2025-11-25"),
-      row("M2: 129 levels, 2026-07-28", post(nested.(129), modern_head()), 400, {:error, -32700}),
-      row("M2: 100,000 levels", fn -> post(String.duplicate("[", 100_000)) end, 400, {:error, -32700}),
-      row("M2: 200,000 values", fn -> in_session(values(200_000)) end, 200, {:result, 7, %{}}, session: "2025-11-25"),
-      row("M2: 200,001 values", fn -> in_session(values(200_001)) end, 400, {:error, -32700}, session: "2025-11-25")
+      row({"M2", "128 levels"}, in_session(nested.(128)), 200, {:result, 7, %{}}, session: "2025-11-25"),
+      row({"M2", "129 levels"}, in_session(nested.(129)), 400, {:error, -32700}, session: "2025-11-25"),
+      row({"M2", "129 levels, 2026-07-28"}, post(nested.(129), modern_head()), 400, {:error, -32700}),
+      row({"M2", "100,000 levels"}, fn -> post(String.duplicate("[", 100_000)) end, 400, {:error, -32700}),
+      row({"M2", "200,000 values"}, fn -> in_session(values(200_000)) end, 200, {:result, 7, %{}}, session: "2025-11-25"),
+      row({"M2", "200,001 values"}, fn -> in_session(values(200_001)) end, 400, {:error, -32700}, session: "2025-11-25")
     ]
   end
 
@@ -176,33 +187,33 @@ defmodule McpServer.HttpTable.Bodies do
 
     refused =
       for revision <- @session_revisions -- ["2025-03-26"] do
-        row("M9: a batch in #{revision}", batch.([ping.(1)]), 400, no_id(revision, -32600), session: revision)
+        row({"M9", "a batch in #{revision}"}, batch.([ping.(1)]), 400, no_id(revision, -32600), session: revision)
       end
 
     refused ++
       [
-        row("M9: a batch of 2026-07-28", post(JSON.encode!([ping.(1)]), modern_head()), 400, {:error, -32600}),
-        row("M9: a batch without a session", post(JSON.encode!([ping.(1)])), 400, {:error, -32600}),
+        row({"M9", "a batch of 2026-07-28"}, post(JSON.encode!([ping.(1)]), modern_head()), 400, {:error, -32600}),
+        row({"M9", "a batch without a session"}, post(JSON.encode!([ping.(1)])), 400, {:error, -32600}),
         row(
-          "M9: a batch in 2025-03-26",
+          {"M9", "a batch in 2025-03-26"},
           batch.([ping.(1), note, ping.("b")]),
           200,
           {:batch, [{:result, 1, %{}}, {:result, "b", %{}}]},
           session: "2025-03-26"
         ),
         row(
-          "M9: a batch with something wrong",
+          {"M9", "a batch with something wrong"},
           batch.([ping.(1), %{"id" => 2}]),
           200,
           {:batch, [{:result, 1, %{}}, {:error, -32600, 2}]},
           session: "2025-03-26"
         ),
-        row("M9: a batch of notifications", batch.([note, note]), 202, :empty, session: "2025-03-26"),
-        row("M9: an empty batch", batch.([]), 400, {:error, -32600, nil}, session: "2025-03-26"),
-        row("M9: 50 messages", batch.(fifty), 200, {:batch, for(id <- 1..50, do: {:result, id, %{}})},
+        row({"M9", "a batch of notifications"}, batch.([note, note]), 202, :empty, session: "2025-03-26"),
+        row({"M9", "an empty batch"}, batch.([]), 400, {:error, -32600, nil}, session: "2025-03-26"),
+        row({"M9", "50 messages"}, batch.(fifty), 200, {:batch, for(id <- 1..50, do: {:result, id, %{}})},
           session: "2025-03-26"
         ),
-        row("M9: 51 messages", batch.(fifty ++ [note]), 400, {:error, -32600, nil}, session: "2025-03-26")
+        row({"M9", "51 messages"}, batch.(fifty ++ [note]), 400, {:error, -32600, nil}, session: "2025-03-26")
       ]
   end
 end

@@ -20,14 +20,14 @@ defmodule McpServer.HttpTable.Front do
 
     loopback = ~w(localhost localhost:4040 LocalHost localhost. 127.0.0.1 127.0.0.1:1 127.1.2.3 [::1] [::1]:4040)
 
-    for(host <- foreign, do: row("SEC-01, H1: foreign Host #{host}", echo([{"host", host}]), 403, @refused)) ++
-      for(host <- loopback, do: row("SEC-01, H1: loopback Host #{host}", echo([{"host", host}]), 200, @fine)) ++
+    for(host <- foreign, do: row({~w(SEC-01 H1), "foreign Host #{host}"}, echo([{"host", host}]), 403, @refused)) ++
+      for(host <- loopback, do: row({~w(SEC-01 H1), "loopback Host #{host}"}, echo([{"host", host}]), 200, @fine)) ++
       [
         # Other servers refuse these themselves, with 400.
-        row("H1: a port that is none", echo([{"host", "127.0.0.1:evil"}]), 403, @refused, only: :listener),
-        row("H1: a port that is no number", echo([{"host", "localhost.:1x"}]), 403, @refused, only: :listener),
-        row("H1: an empty Host", echo([{"host", ""}]), 403, @refused),
-        row("H1: two Hosts", two_hosts(), 400, @refused, only: :listener)
+        row({"H1", "a port that is none"}, echo([{"host", "127.0.0.1:evil"}]), 403, @refused, only: :listener),
+        row({"H1", "a port that is no number"}, echo([{"host", "localhost.:1x"}]), 403, @refused, only: :listener),
+        row({"H1", "an empty Host"}, echo([{"host", ""}]), 403, @refused),
+        row({"H1", "two Hosts"}, two_hosts(), 400, @refused, only: :listener)
       ]
   end
 
@@ -63,30 +63,32 @@ defmodule McpServer.HttpTable.Front do
 
     modern =
       for origin <- foreign,
-          do: row("SEC-01, H1: foreign Origin #{inspect(origin)}", echo([{"origin", origin}]), 403, @refused)
+          do: row({~w(SEC-01 H1), "foreign Origin #{inspect(origin)}"}, echo([{"origin", origin}]), 403, @refused)
 
     kept =
       for origin <- loopback,
-          do: row("SEC-01, H1: loopback Origin #{origin}", echo([{"origin", origin}]), 200, @fine)
+          do: row({~w(SEC-01 H1), "loopback Origin #{origin}"}, echo([{"origin", origin}]), 200, @fine)
 
     evil = [{"origin", "https://evil.example"}]
 
     everywhere =
       for method <- ~w(GET DELETE PUT PATCH OPTIONS) do
-        row("SEC-01, H1: foreign Origin on #{method}", request(method, evil), 403, @refused, headers: @json)
+        row({~w(SEC-01 H1), "foreign Origin on #{method}"}, request(method, evil), 403, @refused, headers: @json)
       end
 
     modern ++
       kept ++
       everywhere ++
       [
-        row("SEC-01, H1: foreign Origin on HEAD", request("HEAD", evil), 403, :empty),
-        row("SEC-01, H1: two Origins", two_origins(), 403, @refused),
-        row("SEC-01, H1: foreign Origin in a session", legacy("ping", %{}, headers: evil), 403, @refused,
+        row({~w(SEC-01 H1), "foreign Origin on HEAD"}, request("HEAD", evil), 403, :empty),
+        row({~w(SEC-01 H1), "two Origins"}, two_origins(), 403, @refused),
+        row({~w(SEC-01 H1), "foreign Origin in a session"}, legacy("ping", %{}, headers: evil), 403, @refused,
           session: "2025-11-25"
         ),
-        row("SEC-01, H1: foreign Origin on the session's stream", get_stream(evil), 403, @refused, session: "2025-11-25"),
-        row("SEC-01, H1: foreign Origin on initialize", initialize("2025-11-25", headers: evil), 403, @refused,
+        row({~w(SEC-01 H1), "foreign Origin on the session's stream"}, get_stream(evil), 403, @refused,
+          session: "2025-11-25"
+        ),
+        row({~w(SEC-01 H1), "foreign Origin on initialize"}, initialize("2025-11-25", headers: evil), 403, @refused,
           headers: [{"mcp-session-id", nil}]
         )
       ]
@@ -104,23 +106,26 @@ defmodule McpServer.HttpTable.Front do
     modern = [{"mcp-protocol-version", newest()}, {"accept", "text/event-stream"}]
     never = ~w(PUT PATCH OPTIONS TRACE BREW post)
 
-    for(method <- never, do: row("H4: #{method}", request(method), 405, @refused, headers: all ++ @json)) ++
+    for(
+      method <- never,
+      do: row({"H4", "#{method} is not allowed"}, request(method), 405, @refused, headers: all ++ @json)
+    ) ++
       for(
         method <- never,
-        do: row("H4: #{method} on 2026-07-28", request(method, modern), 405, @refused, headers: all ++ @json)
+        do: row({"H4", "#{method} on 2026-07-28"}, request(method, modern), 405, @refused, headers: all ++ @json)
       ) ++
       for(
         method <- ~w(GET DELETE),
-        do: row("H4: #{method} on 2026-07-28", request(method, modern), 405, @refused, headers: one ++ @json)
+        do: row({"H4", "#{method} on 2026-07-28"}, request(method, modern), 405, @refused, headers: one ++ @json)
       ) ++
       [
-        row("H4: HEAD", request("HEAD"), 405, :empty, headers: all),
-        row("H4: HEAD on 2026-07-28", request("HEAD", modern), 405, :empty, headers: all),
-        row("H4: GET on 2026-07-28 with a live session", get_stream(modern), 405, @refused,
+        row({"H4", "HEAD"}, request("HEAD"), 405, :empty, headers: all),
+        row({"H4", "HEAD on 2026-07-28"}, request("HEAD", modern), 405, :empty, headers: all),
+        row({"H4", "GET on 2026-07-28 with a live session"}, get_stream(modern), 405, @refused,
           headers: one,
           session: "2025-11-25"
         ),
-        row("H4: DELETE on 2026-07-28 with a live session", delete(modern), 405, @refused,
+        row({"H4", "DELETE on 2026-07-28 with a live session"}, delete(modern), 405, @refused,
           headers: one,
           session: "2025-11-25"
         )
@@ -152,16 +157,16 @@ defmodule McpServer.HttpTable.Front do
 
     for(
       type <- refused,
-      do: row("SEC-02, H2: Content-Type #{inspect(type)}", echo([{"content-type", type}]), 415, @refused)
+      do: row({~w(SEC-02 H2), "Content-Type #{inspect(type)}"}, echo([{"content-type", type}]), 415, @refused)
     ) ++
-      for(type <- taken, do: row("H2: Content-Type #{type}", echo([{"content-type", type}]), 200, @fine)) ++
+      for(type <- taken, do: row({"H2", "Content-Type #{type}"}, echo([{"content-type", type}]), 200, @fine)) ++
       [
-        row("SEC-02, H2: no Content-Type", echo([{"content-type", nil}]), 415, @refused, headers: @json),
-        row("SEC-02, H2: two Content-Types", two_content_types(), 415, @refused),
-        row("H6: Content-Encoding gzip", gzipped(), 415, @refused),
-        row("H6: Content-Encoding br", echo([{"content-encoding", "br"}]), 415, @refused),
+        row({~w(SEC-02 H2), "no Content-Type"}, echo([{"content-type", nil}]), 415, @refused, headers: @json),
+        row({~w(SEC-02 H2), "two Content-Types"}, two_content_types(), 415, @refused),
+        row({"H6", "Content-Encoding gzip"}, gzipped(), 415, @refused),
+        row({"H6", "Content-Encoding br"}, echo([{"content-encoding", "br"}]), 415, @refused),
         row(
-          "H2: Content-Type in a session",
+          {"H2", "Content-Type in a session"},
           legacy("ping", %{}, headers: [{"content-type", "text/plain"}]),
           415,
           @refused,
@@ -201,17 +206,20 @@ defmodule McpServer.HttpTable.Front do
 
     listen = modern("subscriptions/listen", %{"notifications" => %{}}, headers: [{"accept", "application/json"}])
 
-    for(accept <- refused, do: row("H3: Accept #{accept}", echo([{"accept", accept}]), 406, @refused, headers: @json)) ++
+    for(
+      accept <- refused,
+      do: row({"H3", "Accept #{accept}"}, echo([{"accept", accept}]), 406, @refused, headers: @json)
+    ) ++
       for(
         accept <- taken,
-        do: row("H3: Accept #{accept}", echo([{"accept", accept}]), 200, @fine, headers: @json)
+        do: row({"H3", "Accept #{accept}"}, echo([{"accept", accept}]), 200, @fine, headers: @json)
       ) ++
       [
-        row("H3: a stream for who accepts only JSON", listen, 406, {:error, -32600, 1}),
-        row("H3: GET that accepts no stream", get_stream([{"accept", "application/json"}]), 406, @refused,
+        row({"H3", "a stream for who accepts only JSON"}, listen, 406, {:error, -32600, 1}),
+        row({"H3", "GET that accepts no stream"}, get_stream([{"accept", "application/json"}]), 406, @refused,
           session: "2025-11-25"
         ),
-        row("H3: Accept in a session", legacy("ping", %{}, headers: [{"accept", "text/html"}]), 406, @refused,
+        row({"H3", "Accept in a session"}, legacy("ping", %{}, headers: [{"accept", "text/html"}]), 406, @refused,
           session: "2025-03-26"
         )
       ]
@@ -250,10 +258,14 @@ defmodule McpServer.HttpTable.Front do
       row("a query is not looked at", %{echo() | target: "/mcp?token=1"}, 200, @fine),
       row("another path", %{echo() | target: "/other"}, 404, @refused, only: :listener),
       row("a path below", %{echo() | target: "/mcp/x"}, 404, @refused, only: :listener),
-      row("SEC-01: foreign Host on another path", %{echo([{"host", "evil.example"}]) | target: "/other"}, 403, @refused,
+      row(
+        {"SEC-01", "foreign Host on another path"},
+        %{echo([{"host", "evil.example"}]) | target: "/other"},
+        403,
+        @refused,
         only: :listener
       ),
-      row("SEC-01: foreign Host in the target", %{echo() | target: "http://evil.example/mcp"}, 403, @refused,
+      row({"SEC-01", "foreign Host in the target"}, %{echo() | target: "http://evil.example/mcp"}, 403, @refused,
         only: :listener
       )
     ]

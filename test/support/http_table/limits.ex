@@ -14,24 +14,24 @@ defmodule McpServer.HttpTable.Limits do
     over = {:error, -32600}
 
     [
-      row("SEC-12, H5: a body of 4 MiB", fn -> sized(@max_body) end, 200, counted(@max_body)),
-      row("SEC-12, H5: a body of 4 MiB, chunked", fn -> chunked(sized(@max_body)) end, 200, counted(@max_body)),
-      row("SEC-12, H5: a body one byte above, announced", announced(@max_body + 1), 413, over,
+      row({~w(SEC-12 H5), "a body of 4 MiB"}, fn -> sized(@max_body) end, 200, counted(@max_body)),
+      row({~w(SEC-12 H5), "a body of 4 MiB, chunked"}, fn -> chunked(sized(@max_body)) end, 200, counted(@max_body)),
+      row({~w(SEC-12 H5), "a body one byte above, announced"}, announced(@max_body + 1), 413, over,
         headers: [{"connection", "close"}, {"content-type", "application/json"}],
         only: :listener
       ),
-      row("SEC-12, H5: a body one byte above, chunked", fn -> chunked(sized(@max_body + 1)) end, 413, over),
-      row("SEC-12, H5: an announced length that no machine has", announced(1_000_000_000_000_000), 413, over,
+      row({~w(SEC-12 H5), "a body one byte above, chunked"}, fn -> chunked(sized(@max_body + 1)) end, 413, over),
+      row({~w(SEC-12 H5), "an announced length that no machine has"}, announced(1_000_000_000_000_000), 413, over,
         only: :listener
       ),
       row(
-        "SEC-12, H5: a body of 4 MiB in a session",
+        {~w(SEC-12 H5), "a body of 4 MiB in a session"},
         fn -> sized(@max_body, :session) end,
         200,
         counted(@max_body, :session),
         session: "2025-11-25"
       ),
-      row("SEC-12, H5: a body above in a session", fn -> chunked(sized(@max_body + 1, :session)) end, 413, over,
+      row({~w(SEC-12 H5), "a body above in a session"}, fn -> chunked(sized(@max_body + 1, :session)) end, 413, over,
         session: "2025-11-25"
       )
     ]
@@ -73,8 +73,8 @@ defmodule McpServer.HttpTable.Limits do
     read = &modern("resources/read", %{"uri" => uri.(&1)})
 
     [
-      row("SEC-09: a URI of 8 KiB", read.(@max_uri), 200, {:result, 1, %{}}),
-      row("SEC-09: a URI one byte longer", read.(@max_uri + 1), 400, {:error, -32602, 1})
+      row({"SEC-09", "a URI of 8 KiB"}, read.(@max_uri), 200, {:result, 1, %{}}),
+      row({"SEC-09", "a URI one byte longer"}, read.(@max_uri + 1), 400, {:error, -32602, 1})
     ]
   end
 end

@@ -31,7 +31,7 @@ defmodule McpServer.HttpTable.Sessions do
           {:result, 1, %{"protocolVersion" => @latest}}
         ),
         row(
-          "M23: initialize with the header of 2026-07-28",
+          {"M23", "initialize with the header of 2026-07-28"},
           initialize(@latest, headers: [{"mcp-protocol-version", newest()}]),
           400,
           {:error, -32602, 1},
@@ -55,7 +55,7 @@ defmodule McpServer.HttpTable.Sessions do
           headers: [{"mcp-session-id", nil}]
         ),
         row(
-          "SEC-14, M19: a second initialize",
+          {~w(SEC-14 M19), "a second initialize"},
           legacy("initialize", %{
             "protocolVersion" => "2025-03-26",
             "capabilities" => %{},
@@ -71,18 +71,18 @@ defmodule McpServer.HttpTable.Sessions do
   # What follows `initialize` needs the session it opened.
   defp without do
     [
-      row("M18, H10: tools/list without a session", post(encoded("tools/list")), 400, {:error, -32600, 1}),
-      row("M18, H10: tools/call without a session", post(encoded("tools/call")), 400, {:error, -32600, 1}),
-      row("M18: ping without a session", post(encoded("ping")), 200, {:result, 1, %{}}),
-      row("M18: an unknown method without a session", post(encoded("no/such")), 400, {:error, -32600, 1}),
+      row({~w(M18 H10), "tools/list without a session"}, post(encoded("tools/list")), 400, {:error, -32600, 1}),
+      row({~w(M18 H10), "tools/call without a session"}, post(encoded("tools/call")), 400, {:error, -32600, 1}),
+      row({"M18", "ping without a session"}, post(encoded("ping")), 200, {:result, 1, %{}}),
+      row({"M18", "an unknown method without a session"}, post(encoded("no/such")), 400, {:error, -32600, 1}),
       row(
-        "H10: a notification without a session",
+        {"H10", "a notification without a session"},
         post(McpServer.JSON.encode!(message("notifications/initialized", %{}, id: nil))),
         400,
         @refused
       ),
-      row("H10: GET without a session", get_stream([{"mcp-session-id", nil}]), 400, @refused),
-      row("H10: DELETE without a session", delete([{"mcp-session-id", nil}]), 400, @refused)
+      row({"H10", "GET without a session"}, get_stream([{"mcp-session-id", nil}]), 400, @refused),
+      row({"H10", "DELETE without a session"}, delete([{"mcp-session-id", nil}]), 400, @refused)
     ]
   end
 
@@ -102,14 +102,14 @@ defmodule McpServer.HttpTable.Sessions do
     ]
 
     for {name, id} <- ids, {verb, request} <- verbs([{"mcp-session-id", id}]) do
-      row("H10: #{verb} with a session id #{name}", request, 404, @refused, headers: [{"mcp-session-id", nil}])
+      row({"H10", "#{verb} with a session id #{name}"}, request, 404, @refused, headers: [{"mcp-session-id", nil}])
     end ++
       for {verb, request} <- verbs([{"mcp-session-id", String.duplicate("A", 10_000)}]) do
         # Other servers have limits of their own.
-        row("H10: #{verb} with a session id of 10 KB", request, 404, @refused, only: :listener)
+        row({"H10", "#{verb} with a session id of 10 KB"}, request, 404, @refused, only: :listener)
       end ++
       for {verb, request} <- verbs([]) do
-        row("H10: #{verb} with two session ids", twice(request), 400, @refused)
+        row({"H10", "#{verb} with two session ids"}, twice(request), 400, @refused)
       end
   end
 
@@ -134,7 +134,7 @@ defmodule McpServer.HttpTable.Sessions do
     |> Enum.concat(
       for header <- ["v999", "2025-06-19", "", "2099-01-01-x"] do
         row(
-          "M20: a session with the header #{inspect(header)}",
+          {"M20", "a session with the header #{inspect(header)}"},
           ping.(header),
           400,
           {:error, -32022, 1, %{"supported" => [newest()], "requested" => header}},
@@ -158,47 +158,59 @@ defmodule McpServer.HttpTable.Sessions do
             session: revision,
             headers: [{"content-type", "application/json"}]
           ),
-          row("M10: an unknown method in #{revision}", legacy("no/such"), 200, {:error, -32601, 1}, session: revision),
-          row("M10: a method of 2026-07-28 in #{revision}", legacy("subscriptions/listen"), 200, {:error, -32601, 1},
+          row({"M10", "an unknown method in #{revision}"}, legacy("no/such"), 200, {:error, -32601, 1},
             session: revision
           ),
-          row("M15: an unknown tool in #{revision}", legacy_call("none"), 200, {:error, -32602, 1}, session: revision),
           row(
-            "M17: an unknown resource in #{revision}",
+            {"M10", "a method of 2026-07-28 in #{revision}"},
+            legacy("subscriptions/listen"),
+            200,
+            {:error, -32601, 1},
+            session: revision
+          ),
+          row({"M15", "an unknown tool in #{revision}"}, legacy_call("none"), 200, {:error, -32602, 1},
+            session: revision
+          ),
+          row(
+            {"M17", "an unknown resource in #{revision}"},
             legacy("resources/read", %{"uri" => "http-test://none"}),
             200,
             {:error, -32002, 1, %{"uri" => "http-test://none"}},
             session: revision
           ),
           row(
-            "M28: an unknown cursor in #{revision}",
+            {"M28", "an unknown cursor in #{revision}"},
             legacy("tools/list", %{"cursor" => "nonsense"}),
             200,
             {:error, -32602, 1},
             session: revision
           ),
-          row("M11: a notification in #{revision}", legacy("notifications/initialized", %{}, id: nil), 202, :empty,
-            session: revision
-          ),
-          row("M11: an unknown notification in #{revision}", legacy("notifications/nothing", %{}, id: nil), 202, :empty,
+          row({"M11", "a notification in #{revision}"}, legacy("notifications/initialized", %{}, id: nil), 202, :empty,
             session: revision
           ),
           row(
-            "M25: cancelling nothing in #{revision}",
+            {"M11", "an unknown notification in #{revision}"},
+            legacy("notifications/nothing", %{}, id: nil),
+            202,
+            :empty,
+            session: revision
+          ),
+          row(
+            {"M25", "cancelling nothing in #{revision}"},
             legacy("notifications/cancelled", %{"requestId" => 9}, id: nil),
             202,
             :empty,
             session: revision
           ),
           row(
-            "M24: a posted response in #{revision}",
+            {"M24", "a posted response in #{revision}"},
             in_session(~s({"jsonrpc":"2.0","id":9,"result":{}})),
             202,
             :empty,
             session: revision
           ),
           row(
-            "M24: a posted error in #{revision}",
+            {"M24", "a posted error in #{revision}"},
             in_session(~s({"jsonrpc":"2.0","id":9,"error":{"code":1,"message":"m"}})),
             202,
             :empty,
@@ -210,7 +222,7 @@ defmodule McpServer.HttpTable.Sessions do
     arguments =
       for revision <- @revisions do
         body = if revision == @latest, do: {:result, 1, HttpTable.unfit()}, else: {:error, -32602, 1}
-        row("M16: arguments that do not fit in #{revision}", legacy_call("echo"), 200, body, session: revision)
+        row({"M16", "arguments that do not fit in #{revision}"}, legacy_call("echo"), 200, body, session: revision)
       end
 
     Enum.concat(each) ++
@@ -251,7 +263,11 @@ defmodule McpServer.HttpTable.Sessions do
     ]
 
     for id <- ids do
-      row("H12: Last-Event-ID #{inspect(String.slice(id, 0, 24))}", get_stream([{"last-event-id", id}]), 400, @refused,
+      row(
+        {"H12", "Last-Event-ID #{inspect(String.slice(id, 0, 24))}"},
+        get_stream([{"last-event-id", id}]),
+        400,
+        @refused,
         session: @latest
       )
     end

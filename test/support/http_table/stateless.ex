@@ -30,23 +30,23 @@ defmodule McpServer.HttpTable.Stateless do
   defp eras do
     [
       row("a request", echo(), 200, @fine, headers: [{"content-type", "application/json"}, {"mcp-session-id", nil}]),
-      row("M21: _meta without headers", body_alone(), 400, @mismatch),
+      row({"M21", "_meta without headers"}, body_alone(), 400, @mismatch),
       row(
-        "M22: the version header without _meta",
+        {"M22", "the version header without _meta"},
         headers_alone([{"mcp-protocol-version", newest()}]),
         400,
         {:error, -32602, 1}
       ),
-      row("M22: Mcp-Method without _meta", headers_alone([{"mcp-method", "tools/call"}]), 400, {:error, -32602, 1}),
+      row({"M22", "Mcp-Method without _meta"}, headers_alone([{"mcp-method", "tools/call"}]), 400, {:error, -32602, 1}),
       row(
-        "M22: all headers without _meta",
+        {"M22", "all headers without _meta"},
         headers_alone([{"mcp-protocol-version", newest()}, {"mcp-method", "tools/call"}, {"mcp-name", "echo"}]),
         400,
         {:error, -32602, 1}
       ),
-      row("M18: neither era", headers_alone([]), 400, {:error, -32600, 1}),
+      row({"M18", "neither era"}, headers_alone([]), 400, {:error, -32600, 1}),
       row(
-        "M18: neither era, an older version in the header",
+        {"M18", "neither era, an older version in the header"},
         headers_alone([{"mcp-protocol-version", "2025-06-18"}]),
         400,
         {:error, -32600, 1}
@@ -71,36 +71,36 @@ defmodule McpServer.HttpTable.Stateless do
     good = modern_meta()
 
     [
-      row("M22: _meta empty", spoiled.(%{}), 400, {:error, -32602, 1}),
-      row("M22: _meta a list", spoiled.([]), 400, {:error, -32602, 1}),
-      row("M22: no version", spoiled.(Map.delete(good, @version)), 400, {:error, -32602, 1}),
-      row("M22: the version a number", spoiled.(%{good | @version => 20_260_728}), 400, {:error, -32602, 1}),
+      row({"M22", "_meta empty"}, spoiled.(%{}), 400, {:error, -32602, 1}),
+      row({"M22", "_meta a list"}, spoiled.([]), 400, {:error, -32602, 1}),
+      row({"M22", "no version"}, spoiled.(Map.delete(good, @version)), 400, {:error, -32602, 1}),
+      row({"M22", "the version a number"}, spoiled.(%{good | @version => 20_260_728}), 400, {:error, -32602, 1}),
       row(
-        "M22: no capabilities",
+        {"M22", "no capabilities"},
         spoiled.(Map.delete(good, "io.modelcontextprotocol/clientCapabilities")),
         400,
         {:error, -32602, 1}
       ),
       row(
-        "M22: capabilities null",
+        {"M22", "capabilities null"},
         spoiled.(%{good | "io.modelcontextprotocol/clientCapabilities" => nil}),
         400,
         {:error, -32602, 1}
       ),
       row(
-        "M22: clientInfo without a version",
+        {"M22", "clientInfo without a version"},
         spoiled.(%{good | "io.modelcontextprotocol/clientInfo" => %{"name" => "n"}}),
         400,
         {:error, -32602, 1}
       ),
-      row("M22: no clientInfo", spoiled.(Map.delete(good, "io.modelcontextprotocol/clientInfo")), 200, @fine),
+      row({"M22", "no clientInfo"}, spoiled.(Map.delete(good, "io.modelcontextprotocol/clientInfo")), 200, @fine),
       row(
-        "M22: a log level that is none",
+        {"M22", "a log level in _meta that is none"},
         echo(meta: %{"io.modelcontextprotocol/logLevel" => "loud"}),
         400,
         {:error, -32602, 1}
       ),
-      row("M22: a progress token that is none", echo(meta: %{"progressToken" => 1.5}), 400, {:error, -32602, 1})
+      row({"M22", "a progress token that is none"}, echo(meta: %{"progressToken" => 1.5}), 400, {:error, -32602, 1})
     ]
   end
 
@@ -112,23 +112,23 @@ defmodule McpServer.HttpTable.Stateless do
     unsupported = &{:error, -32022, 1, %{"supported" => [newest()], "requested" => &1}}
 
     [
-      row("M20: a version of the future", both.("2099-01-01"), 400, unsupported.("2099-01-01")),
-      row("M20: a version of the session era in _meta", both.("2025-11-25"), 400, unsupported.("2025-11-25")),
-      row("M20: a version that is none", both.("v999"), 400, unsupported.("v999")),
+      row({"M20", "a version of the future"}, both.("2099-01-01"), 400, unsupported.("2099-01-01")),
+      row({"M20", "a version of the session era in _meta"}, both.("2025-11-25"), 400, unsupported.("2025-11-25")),
+      row({"M20", "a version that is none"}, both.("v999"), 400, unsupported.("v999")),
       row(
-        "M21: header and body name two versions",
+        {"M21", "header and body name two versions"},
         echo_with([{"mcp-protocol-version", "2099-01-01"}]),
         400,
         @mismatch
       ),
       row(
-        "M21: the header names an older version than the body",
+        {"M21", "the header names an older version than the body"},
         echo_with([{"mcp-protocol-version", "2025-11-25"}]),
         400,
         @mismatch
       ),
-      row("M21: no version header", echo_with([{"mcp-protocol-version", nil}]), 400, @mismatch),
-      row("M21: two version headers", twice(echo(), "mcp-protocol-version", "2025-11-25"), 400, @mismatch),
+      row({"M21", "no version header"}, echo_with([{"mcp-protocol-version", nil}]), 400, @mismatch),
+      row({"M21", "two version headers"}, twice(echo(), "mcp-protocol-version", "2025-11-25"), 400, @mismatch),
       row(
         "order: versions are compared before they are looked up",
         echo(headers: [{"mcp-protocol-version", "2099-01-01"}], meta: %{@version => "2098-01-01"}),
@@ -153,12 +153,15 @@ defmodule McpServer.HttpTable.Stateless do
   defp methods do
     removed = ~w(initialize ping logging/setLevel resources/subscribe resources/unsubscribe)
 
-    for(method <- removed, do: row("M23: #{method}", modern(method), 404, {:error, -32601, 1})) ++
+    for(
+      method <- removed,
+      do: row({"M23", "#{method} is no method of 2026-07-28"}, modern(method), 404, {:error, -32601, 1})
+    ) ++
       [
-        row("M10: an unknown method", modern("no/such"), 404, {:error, -32601, 1}),
-        row("M10: a method in capitals", modern("Tools/List"), 404, {:error, -32601, 1}),
+        row({"M10", "an unknown method"}, modern("no/such"), 404, {:error, -32601, 1}),
+        row({"M10", "a method in capitals"}, modern("Tools/List"), 404, {:error, -32601, 1}),
         row(
-          "M14: params an array",
+          {"M14", "params an array"},
           post(~s({"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}), [
             {"mcp-protocol-version", newest()},
             {"mcp-method", "tools/list"}
@@ -178,21 +181,21 @@ defmodule McpServer.HttpTable.Stateless do
     version = [{"mcp-protocol-version", newest()}]
 
     [
-      row("M11: a notification", note.("notifications/cancelled", %{"requestId" => 1}), 202, :empty),
-      row("M11: an unknown notification", note.("notifications/nothing", %{}), 202, :empty),
-      row("M24: a posted response", post(response, version), 400, {:error, -32600}),
-      row("M24: a posted error", post(error, version), 400, {:error, -32600}),
-      row("M24: a posted response of neither era", post(response), 400, {:error, -32600}),
-      row("M15: an unknown tool", modern_call("none"), 200, {:error, -32602, 1}),
-      row("M15: an unknown prompt", modern("prompts/get", %{"name" => "none"}), 200, {:error, -32602, 1}),
+      row({"M11", "a notification"}, note.("notifications/cancelled", %{"requestId" => 1}), 202, :empty),
+      row({"M11", "an unknown notification"}, note.("notifications/nothing", %{}), 202, :empty),
+      row({"M24", "a posted response"}, post(response, version), 400, {:error, -32600}),
+      row({"M24", "a posted error"}, post(error, version), 400, {:error, -32600}),
+      row({"M24", "a posted response of neither era"}, post(response), 400, {:error, -32600}),
+      row({"M15", "an unknown tool"}, modern_call("none"), 200, {:error, -32602, 1}),
+      row({"M15", "an unknown prompt"}, modern("prompts/get", %{"name" => "none"}), 200, {:error, -32602, 1}),
       row(
-        "M17: an unknown resource",
+        {"M17", "an unknown resource"},
         modern("resources/read", %{"uri" => "http-test://none"}),
         200,
         {:error, -32602, 1, %{"uri" => "http-test://none"}}
       ),
-      row("M28: an unknown cursor", modern("tools/list", %{"cursor" => "nonsense"}), 200, {:error, -32602, 1}),
-      row("M28: a cursor that is no text", modern("tools/list", %{"cursor" => 1}), 400, {:error, -32602, 1}),
+      row({"M28", "an unknown cursor"}, modern("tools/list", %{"cursor" => "nonsense"}), 200, {:error, -32602, 1}),
+      row({"M28", "a cursor that is no text"}, modern("tools/list", %{"cursor" => 1}), 400, {:error, -32602, 1}),
       row(
         "a capability that was not declared",
         modern_call("sampler"),
@@ -217,9 +220,9 @@ defmodule McpServer.HttpTable.Stateless do
         400,
         {:error, -32021, 1, %{"requiredCapabilities" => %{"elicitation" => %{}}}}
       ),
-      row("SEC-10: a handler that raises", modern_call("fail"), 200, {:result, 1, %{"isError" => true}}),
+      row({"SEC-10", "a handler that raises"}, modern_call("fail"), 200, {:result, 1, %{"isError" => true}}),
       row(
-        "SEC-10: a handler that answers with nothing",
+        {"SEC-10", "a handler that answers with nothing"},
         modern_call("nothing"),
         200,
         {:result, 1, %{"isError" => true}}
@@ -242,7 +245,7 @@ defmodule McpServer.HttpTable.Stateless do
         200,
         {:result, 1, %{"content" => [%{"type" => "text", "text" => "é\u2028\u0000\n"}]}}
       ),
-      row("M16: arguments that do not fit", modern_call("echo"), 200, {:result, 1, HttpTable.unfit()})
+      row({"M16", "arguments that do not fit"}, modern_call("echo"), 200, {:result, 1, HttpTable.unfit()})
     ]
   end
 end
