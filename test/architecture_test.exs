@@ -160,7 +160,7 @@ defmodule McpServer.ArchitectureTest do
       assert is_binary(answer)
     end
 
-    {:ok, connection} = Connection.start_link(router: Server, channel: {McpServer.ArchitectureTest.Sink, self()})
+    {:ok, connection} = Connection.start_link(router: Server, transport: {McpServer.ArchitectureTest.Sink, self()})
     :erlang.trace(connection, true, [:procs])
     send(connection, {:lines, refused})
     for _line <- refused, do: assert_receive({:written, _message}, 5_000)
@@ -181,27 +181,27 @@ defmodule McpServer.ArchitectureTest do
   end
 
   defmodule Sink do
-    # A channel that tells a process what is written to it.
-    use McpServer.Connection.OneLane
+    # A transport that tells a process what is written to it.
+    use McpServer.Connection.OneStream
 
     defstruct [:owner]
 
     @impl true
     def open(owner), do: {:ok, %__MODULE__{owner: owner}}
     @impl true
-    def transport, do: :test
+    def name, do: :test
     @impl true
-    def credit(_channel, _wait_us), do: []
+    def credit(_transport, _wait_us), do: []
     @impl true
-    def event(channel, {:lines, lines}), do: {[{:lines, lines}], channel}
-    def event(_channel, _message), do: :unknown
+    def event(transport, {:lines, lines}), do: {[{:lines, lines}], transport}
+    def event(_transport, _message), do: :unknown
     @impl true
-    def write(channel, entries) do
-      for message <- McpServer.Connection.Channel.messages(entries), do: send(channel.owner, {:written, message})
-      {:ok, channel}
+    def write(transport, entries) do
+      for message <- McpServer.Connection.Transport.messages(entries), do: send(transport.owner, {:written, message})
+      {:ok, transport}
     end
 
     @impl true
-    def closed(_channel, _reason), do: :ok
+    def closed(_transport, _reason), do: :ok
   end
 end

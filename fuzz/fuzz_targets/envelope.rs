@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use libfuzzer_sys::fuzz_target;
 use mcp_core::json::{Document, Limits};
 use mcp_core::jsonrpc::{EnvelopeLimits, INVALID_PARAMS, INVALID_REQUEST, Message, classify};
-use mcp_core::protocol::{Facts, SessionFacts};
+use mcp_core::protocol::{Context, SessionContext};
 use mcp_core::revision::{Era, Revision};
 use mcp_fuzz::answers::Sent;
 use mcp_fuzz::budget::within;
@@ -26,11 +26,11 @@ fn is_admitted(bytes: &[u8]) {
     sorted(bytes);
     let sent = Sent::read(bytes);
     for session in sessions() {
-        let facts = Facts {
+        let context = Context {
             session,
             http: None,
         };
-        sent.became(&admit(facts, bytes));
+        sent.became(&admit(context, bytes));
     }
 }
 
@@ -60,13 +60,13 @@ fn renumbered(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// No session, and one of each revision that has them.
-fn sessions() -> impl Iterator<Item = Option<SessionFacts>> {
+fn sessions() -> impl Iterator<Item = Option<SessionContext>> {
     let revisions = Revision::ALL
         .into_iter()
         .filter(|revision| revision.era() == Era::Session);
     [None]
         .into_iter()
-        .chain(revisions.map(|revision| Some(SessionFacts { revision })))
+        .chain(revisions.map(|revision| Some(SessionContext { revision })))
 }
 
 /// What JSON-RPC alone says of it.

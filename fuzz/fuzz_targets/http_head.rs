@@ -4,8 +4,8 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use mcp_core::http::{HttpAnswer, Policy, PolicyOptions, Screened, Verb, is_header_value, screen};
-use mcp_core::protocol::{Admission, Facts, SessionFacts};
+use mcp_core::http::{HttpAnswer, Policy, PolicyOptions, AcceptedHead, Verb, is_header_value, check_head};
+use mcp_core::protocol::{Admission, Context, SessionContext};
 use mcp_core::revision::{Era, Revision};
 use mcp_fuzz::answers::Sent;
 use mcp_fuzz::budget::within;
@@ -42,14 +42,14 @@ fuzz_target!(|bytes: &[u8]| {
     within(|| {
         let message = Message::parse(bytes);
         for (policy, hosts) in POLICIES.iter() {
-            match screen(policy, &message.head()) {
-                Ok(screened) => {
+            match check_head(policy, &message.head()) {
+                Ok(accepted) => {
                     assert!(message.addresses_this_machine(hosts));
                     assert!(
                         message.comes_from_this_site(&[*hosts, &["app.example.com"][..]].concat())
                     );
-                    is_sound(policy, &message, &screened);
-                    body(&message, &screened);
+                    is_sound(policy, &message, &accepted);
+                    body(&message, &accepted);
                 }
                 Err(answer) => is_answer(&answer),
             }
@@ -57,24 +57,24 @@ fuzz_target!(|bytes: &[u8]| {
     });
 });
 
-fn is_sound(policy: &Policy, message: &Message<'_>, screened: &Screened) {
+fn is_sound(policy: &Policy, message: &Message<'_>, accepted: &AcceptedHead) {
     let verbs = [
         ("POST", Verb::Post),
         ("GET", Verb::Get),
         ("DELETE", Verb::Delete),
     ];
-    assert!(verbs.contains(&(message.method, screened.verb)));
+    assert!(verbs.contains(&(message.method, accepted.verb)));
     assert!(
-        screened
+        accepted
             .content_length
             .is_none_or(|length| length <= policy.max_body_bytes())
     );
-    if let Some(id) = &screened.session_id {
-        assert!(!screened.stateless, "the stateless era has no sessions");
+    if let Some(id) = &accepted.session_id {
+        assert!(!accepted.stateless, "the stateless era has no sessions");
         assert!(id.len() <= 128 && id.bytes().all(|byte| byte.is_ascii_graphic()));
     }
-    assert!(policy.sessions() || screened.stateless);
-    if screened.verb == Verb::Post {
+    assert!(policy.sessions() || accepted.stateless);
+    if accepted.verb == Verb::Post {
         let is_json = |value: &[u8]| {
             value
                 .trim_ascii()
@@ -83,13 +83,13 @@ fn is_sound(policy: &Policy, message: &Message<'_>, screened: &Screened) {
         };
         assert!(message.values("content-type").any(is_json));
     } else {
-        assert!(screened.session_id.is_some());
+        assert!(accepted.session_id.is_some());
     }
-    assert!(screened.last_event_id.is_none() || screened.verb == Verb::Get);
+    assert!(accepted.last_event_id.is_none() || accepted.verb == Verb::Get);
 }
 
-fn body(message: &Message<'_>, screened: &Screened) {
-    if screened.verb != Verb::Post {
+fn body(message: &Message<'_>, accepted: &AcceptedHead) {
+    if accepted.verb != Verb::Post {
         return;
     }
     let sent = Sent::read(message.body);
@@ -99,13 +99,13 @@ fn body(message: &Message<'_>, screened: &Screened) {
         Some(Revision::V2025_11_25),
     ] {
         let session = session
-            .filter(|_| !screened.stateless)
-            .map(|revision| SessionFacts { revision });
-        let facts = Facts {
+            .filter(|_| !accepted.stateless)
+            .map(|revision| SessionContext { revision });
+        let context = Context {
             session,
-            http: Some(screened),
+            http: Some(accepted),
         };
-        let admission = admit(facts, message.body);
+        let admission = admit(context, message.body);
         sent.became(&admission);
         if let Admission::Request(request) = &admission {
             let era = if session.is_some() {

@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use mcp_core::http::{HttpAnswer, is_header_value};
 use mcp_core::results::dual::{
-    Action, Capability, Endpoint, EndpointOptions, Form, Page, check_scheme, check_sort, screen,
+    Action, Capability, Endpoint, EndpointOptions, Form, Page, check_scheme, check_sort, check_head,
     select, signed_text, write_csv_text,
 };
 use mcp_fuzz::budget::within;
@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     let endpoint = Endpoint::new(EndpointOptions::default()).expect("an endpoint");
     within(|| {
         let message = Message::parse(bytes);
-        let form = match screen(&endpoint, &message.head()) {
+        let form = match check_head(&endpoint, &message.head()) {
             Ok(wanted) => {
                 assert!(message.addresses_this_machine(&[]));
                 is_sound_id(&wanted.id);

@@ -5,10 +5,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use libfuzzer_sys::fuzz_target;
-use mcp_core::http::{EventId, Head, Policy, PolicyOptions, screen, sse};
+use mcp_core::http::{EventId, Head, Policy, PolicyOptions, check_head, sse};
 use mcp_core::json::write_string;
 use mcp_core::jsonrpc::HEADER_MISMATCH;
-use mcp_core::protocol::{Admission, Facts};
+use mcp_core::protocol::{Admission, Context};
 use mcp_fuzz::answers::Sent;
 use mcp_fuzz::budget::within;
 use mcp_fuzz::events::{self, Event, Stream};
@@ -127,12 +127,12 @@ fn claim(policy: &Policy, header: &[u8], message: &[u8]) -> bool {
         authority: None,
         headers: &headers,
     };
-    let screened = screen(policy, &head).expect("every other header is right");
-    let facts = Facts {
+    let accepted = check_head(policy, &head).expect("every other header is right");
+    let context = Context {
         session: None,
-        http: Some(&screened),
+        http: Some(&accepted),
     };
-    let admission = admit(facts, message);
+    let admission = admit(context, message);
     Sent::read(message).became(&admission);
     let mismatch = format!("\"code\":{HEADER_MISMATCH},");
     let is_refused = |body: &[u8]| String::from_utf8_lossy(body).contains(&mismatch);

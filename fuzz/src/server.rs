@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use mcp_core::catalog::{Catalog, CatalogLimits, ListKind};
-use mcp_core::protocol::{Admission, Facts, MessageLimits};
+use mcp_core::protocol::{Admission, Context, MessageLimits};
 use mcp_core::revision::Revision;
 use serde_json::json;
 
@@ -16,8 +16,8 @@ pub fn start() {
 }
 
 /// What the server makes of a message.
-pub fn admit<'a>(facts: Facts<'_>, bytes: &'a [u8]) -> Admission<'static, 'a> {
-    mcp_core::protocol::admit(catalog(), facts, bytes, &MessageLimits::default())
+pub fn admit<'a>(context: Context<'_>, bytes: &'a [u8]) -> Admission<'static, 'a> {
+    mcp_core::protocol::admit(catalog(), context, bytes, &MessageLimits::default())
 }
 
 /// A page of a list, behind its id.

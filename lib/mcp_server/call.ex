@@ -123,9 +123,9 @@ defmodule McpServer.Call do
   defp wants_log?(%{log_level: nil, revision: revision}, _level), do: not Session.stateless?(revision)
   defp wants_log?(%{log_level: threshold}, level), do: Session.logs?(threshold, level)
 
-  defp send_notification(call, kind, fields, gate) do
+  defp send_notification(call, kind, fields, condition) do
     with {:ok, message} <- Protocol.notification(call.revision, kind, fields),
-         do: request(call, &{:mcp_notify, &1, call.pid, gate, message})
+         do: request(call, &{:mcp_notify, &1, call.pid, condition, message})
   end
 
   @doc """

@@ -1,19 +1,32 @@
 defmodule McpServer.Connection do
   @moduledoc false
-  # The process that owns one channel: lines come in, outcomes are carried out, answers go out together.
+  # The process that owns one transport: lines come in, outcomes are carried out, answers go out together.
   #
-  # It is the only one that writes. It never waits for anything but the channel, so a `ping` is answered
+  # It is the only one that writes. It never waits for anything but the transport, so a `ping` is answered
   # while tools run. What it does is in the modules below, functions from state to state:
   #
   #   Inbox    lines → outcomes → work          Calls    running, waiting, deadlines, cancellation
   #   Replies  answers, batches, the outbox     Input    requests to the client (session era)
-  #   Streams  subscriptions and changes        Notices  progress and log messages of calls
+  #   Subscriptions  subscriptions and changes        Notifications  progress and log messages of calls
 
   use GenServer
 
   alias McpServer.{Catalog, Conn, Session}
   alias McpServer.Call.Reaper
-  alias McpServer.Connection.{Calls, Channel, InFlight, Inbox, Input, Notices, Options, Outbox, Report, State, Streams}
+
+  alias McpServer.Connection.{
+    Calls,
+    InFlight,
+    Inbox,
+    Input,
+    Notifications,
+    Options,
+    Outbox,
+    Report,
+    State,
+    Subscriptions,
+    Transport
+  }
 
   # How long a client that was just answered is waited for before a thread does: microseconds. Nothing else runs on the
   # scheduler meanwhile, but waking two threads takes a quick client longer than its call.
@@ -25,7 +38,7 @@ defmodule McpServer.Connection do
 
   @type option ::
           {:router, module()}
-          | {:channel, {module(), term()}}
+          | {:transport, {module(), term()}}
           | {:name, GenServer.name()}
           | {:session, Session.t()}
           | {:server, State.server()}
@@ -37,24 +50,24 @@ defmodule McpServer.Connection do
   def start_link(options) do
     {server, options} = Keyword.split(options, [:name])
     {bounds, options} = Options.split(options)
-    options = Map.new(Keyword.validate!(options, [:router, :channel, :session, :server, :in_flight]))
+    options = Map.new(Keyword.validate!(options, [:router, :transport, :session, :server, :in_flight]))
     GenServer.start_link(__MODULE__, {options, bounds}, server)
   end
 
   @impl true
-  def init({%{router: router, channel: {module, channel_options}} = options, bounds}) do
+  def init({%{router: router, transport: {module, transport_options}} = options, bounds}) do
     Process.flag(:trap_exit, true)
     Process.flag(:max_heap_size, %{size: bounds.max_heap_words, kill: true, error_logger: true})
     catalog = Catalog.fetch(router)
     Reaper.watch()
     session = Map.get_lazy(options, :session, fn -> Session.new(Session.random_id()) end)
 
-    case module.open(channel_options) do
-      {:ok, channel} ->
+    case module.open(transport_options) do
+      {:ok, transport} ->
         state = %State{
           router: router,
           catalog: catalog,
-          channel: {module, channel},
+          transport: {module, transport},
           session: session,
           # Connections of one server share some limits; one without a server shares none.
           server: Map.get(options, :server, %{id: self(), max_share: 100, holder: nil}),
@@ -66,7 +79,7 @@ defmodule McpServer.Connection do
           observer: observer(module, router)
         }
 
-        # The channel has opened the session itself.
+        # The transport has opened the session itself.
         if session.revision, do: Report.session_started(state)
         {:ok, state, 0}
 
@@ -76,13 +89,13 @@ defmodule McpServer.Connection do
   end
 
   # Over HTTP a message has been admitted before it comes here.
-  defp limits(module, bounds), do: if(module.transport() != :http, do: Options.message_limits(bounds))
+  defp limits(module, bounds), do: if(module.name() != :http, do: Options.message_limits(bounds))
 
   # Sees every message in both directions; our own tests check them against the official schemas. Over HTTP
   # most messages never come here, and the tests look at the wire instead.
-  defp observer(channel, router) do
+  defp observer(transport, router) do
     observe = Application.get_env(:mcp_server, :message_observer)
-    if is_function(observe, 2) and channel.transport() != :http, do: &observe.(router, &1)
+    if is_function(observe, 2) and transport.name() != :http, do: &observe.(router, &1)
   end
 
   @impl true
@@ -91,17 +104,17 @@ defmodule McpServer.Connection do
 
   def handle_info({:mcp_ended, pid, result}, state), do: settle(Calls.done(state, pid, result))
 
-  def handle_info({:mcp_notify, tag, pid, gate, message} = said, state),
-    do: hear(state, pid, said, &Notices.notify(&1, tag, pid, gate, message))
+  def handle_info({:mcp_notify, tag, pid, condition, message} = said, state),
+    do: hear(state, pid, said, &Notifications.notify(&1, tag, pid, condition, message))
 
   def handle_info({:mcp_pause, tag, pid, retry_ms} = said, state),
-    do: hear(state, pid, said, &Notices.pause(&1, tag, pid, retry_ms))
+    do: hear(state, pid, said, &Notifications.pause(&1, tag, pid, retry_ms))
 
   def handle_info({:mcp_ask, tag, pid, requests} = said, state),
     do: hear(state, pid, said, &Input.ask(&1, tag, pid, requests))
 
   def handle_info({:mcp_hand_over, id}, state), do: settle(Calls.hand_over(state, id))
-  def handle_info({:mcp_change, change}, state), do: go_on(Streams.changed(state, change))
+  def handle_info({:mcp_change, change}, state), do: go_on(Subscriptions.changed(state, change))
   # It ended before it was adopted. Who held it passes its result on, unless that process has ended too.
   def handle_info({:mcp_adopted_down, _monitor, :process, pid, :noproc}, state) do
     Process.send_after(self(), {:mcp_lost, pid}, @lost_after)
@@ -119,9 +132,9 @@ defmodule McpServer.Connection do
   def handle_info(:mcp_grace_over, state), do: {:stop, :normal, Calls.stop_all(%{state | backlog: []})}
   def handle_info({:mcp_down, _monitor, :process, pid, reason}, state), do: settle(Calls.down(state, pid, reason))
 
-  def handle_info(message, %{channel: {module, channel}} = state) do
-    case module.event(channel, message) do
-      {events, channel} -> settle(Enum.reduce(events, %{state | channel: {module, channel}}, &event/2))
+  def handle_info(message, %{transport: {module, transport}} = state) do
+    case module.event(transport, message) do
+      {events, transport} -> settle(Enum.reduce(events, %{state | transport: {module, transport}}, &event/2))
       # A handler can send its connection anything; none of it is kept.
       :unknown -> go_on(state)
     end
@@ -170,16 +183,16 @@ defmodule McpServer.Connection do
 
   defp event({:lines, lines}, state), do: Inbox.receive(state, lines)
   defp event(:too_long, state), do: Inbox.refuse_line(state)
-  defp event({:admitted, lane, outcome, origin}, state), do: Inbox.take(state, lane, outcome, origin)
-  defp event({:gone, lane}, state), do: state |> Calls.gone(lane) |> Streams.gone(lane)
-  defp event({:writable, lane}, state), do: Notices.writable(state, lane)
+  defp event({:admitted, stream, outcome, origin}, state), do: Inbox.take(state, stream, outcome, origin)
+  defp event({:gone, stream}, state), do: state |> Calls.gone(stream) |> Subscriptions.gone(stream)
+  defp event({:writable, stream}, state), do: Notifications.writable(state, stream)
   defp event(:eof, state), do: close(state, :eof)
   defp event(:closed, state), do: close(state, :closed)
 
   # What was read is answered, within the grace; what waits for the client never will be.
   defp close(%{closing: nil} = state, reason) do
     if reason == :eof, do: Process.send_after(self(), :mcp_grace_over, state.options.grace)
-    Streams.close_all(Input.close_all(Calls.adopt_all(%{state | closing: reason})))
+    Subscriptions.close_all(Input.close_all(Calls.adopt_all(%{state | closing: reason})))
   end
 
   defp close(state, _reason), do: state
@@ -218,8 +231,8 @@ defmodule McpServer.Connection do
     end
   end
 
-  defp read(%{channel: {module, channel}} = state, wait_us) do
-    Enum.reduce(module.credit(channel, wait_us), %{state | owes_credit?: false}, &event/2)
+  defp read(%{transport: {module, transport}} = state, wait_us) do
+    Enum.reduce(module.credit(transport, wait_us), %{state | owes_credit?: false}, &event/2)
   end
 
   # However much handlers have to say, the client is heard.
@@ -243,9 +256,9 @@ defmodule McpServer.Connection do
 
   defp ready?(state), do: not Outbox.empty?(state.outbox) or MapSet.size(state.changes) > 0
 
-  # A channel that has nothing open gives its memory back when nothing comes for a moment.
-  defp rest(%{channel: {module, channel}} = state) do
-    if state.calls == %{} and module.idle?(channel), do: {:noreply, state, @rest_after}, else: {:noreply, state}
+  # A transport that has nothing open gives its memory back when nothing comes for a moment.
+  defp rest(%{transport: {module, transport}} = state) do
+    if state.calls == %{} and module.idle?(transport), do: {:noreply, state, @rest_after}, else: {:noreply, state}
   end
 
   defp finished?(state), do: state.closing != nil and state.backlog == [] and Calls.idle?(state)
@@ -265,14 +278,14 @@ defmodule McpServer.Connection do
     end
   end
 
-  defp write(%{channel: {module, channel}} = state) do
-    state = Streams.write_changes(state)
+  defp write(%{transport: {module, transport}} = state) do
+    state = Subscriptions.write_changes(state)
     {entries, outbox} = Outbox.take(state.outbox)
     state = %{state | outbox: outbox}
-    if state.observer, do: for(message <- Channel.messages(entries), do: state.observer.({:out, message}))
+    if state.observer, do: for(message <- Transport.messages(entries), do: state.observer.({:out, message}))
 
-    case module.write(channel, entries) do
-      {:ok, channel} -> {:ok, %{state | channel: {module, channel}}}
+    case module.write(transport, entries) do
+      {:ok, transport} -> {:ok, %{state | transport: {module, transport}}}
       {:error, :closed} -> {:closed, state}
     end
   end
@@ -286,14 +299,14 @@ defmodule McpServer.Connection do
   end
 
   @impl true
-  def terminate(exit, %{channel: {module, channel}} = state) do
+  def terminate(exit, %{transport: {module, transport}} = state) do
     reason = state.closing || :shutdown
     state = Calls.adopt_all(state)
     state = if exit == :shutdown, do: Calls.shut_down(Inbox.read_out(state)), else: Calls.stop_all(state)
-    state = Streams.close_all(state)
+    state = Subscriptions.close_all(state)
     if reason != :closed, do: write(state)
 
     report_end(state, reason)
-    module.closed(channel, reason)
+    module.closed(transport, reason)
   end
 end

@@ -17,7 +17,7 @@ defmodule McpServer.Dispatch do
           | :tool_error
           | :error
           | :input_required
-          | {:refused, McpServer.Connection.Channel.standing()}
+          | {:refused, McpServer.Connection.Transport.standing()}
           | Subscribing.outcome()
           | {:exception, Failure.kind(), id :: String.t()}
 

@@ -292,8 +292,8 @@ defmodule McpServer.HttpServer do
   defp served(mount, catalog) do
     limits = Map.take(mount.sockets, [:max_head_bytes, :max_headers])
     hooks? = mount.authorize != nil or mount.init != nil
-    gate = HTTP.gate(mount.policy, catalog, mount.limits, hooks?, endpoint(mount.rest), limits)
-    %{mount | catalog: catalog, gate: gate}
+    service = HTTP.service(mount.policy, catalog, mount.limits, hooks?, endpoint(mount.rest), limits)
+    %{mount | catalog: catalog, service: service}
   end
 
   defp endpoint(%Rest{endpoint: endpoint}), do: endpoint

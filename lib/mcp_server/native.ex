@@ -113,7 +113,7 @@ defmodule McpServer.Native do
 
   # Dual responses
   def dual_endpoint(_options), do: unloaded()
-  def dual_screen(_endpoint, _method, _target, _authority, _headers), do: unloaded()
+  def dual_check_head(_endpoint, _method, _target, _authority, _headers), do: unloaded()
   def dual_select(_endpoint, _form, _body), do: unloaded()
   def dual_check_sort(_fields, _columns), do: unloaded()
   def dual_check_scheme(_scheme), do: unloaded()
@@ -129,7 +129,7 @@ defmodule McpServer.Native do
 
   # The rules of HTTP
   def http_policy(_options), do: unloaded()
-  def http_screen(_policy, _method, _target, _authority, _headers), do: unloaded()
+  def http_check_head(_policy, _method, _target, _authority, _headers), do: unloaded()
   def http_admit(_catalog, _limits, _screened, _revision, _body), do: unloaded()
   def http_admit_dirty(_catalog, _limits, _screened, _revision, _body), do: unloaded()
   def http_answer(_kind, _details), do: unloaded()
@@ -141,7 +141,7 @@ defmodule McpServer.Native do
   def http_keep_alive, do: unloaded()
 
   # The text of HTTP
-  def http_gate(_policy, _catalog, _limits, _hooks?, _results, _head_limits), do: unloaded()
+  def http_service(_policy, _catalog, _limits, _hooks?, _results, _head_limits), do: unloaded()
   def http_next(_gate, _buffer, _scanned), do: unloaded()
   def http_next_dirty(_gate, _buffer, _scanned), do: unloaded()
   def http_head_fields(_head), do: unloaded()

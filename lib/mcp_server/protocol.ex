@@ -13,7 +13,7 @@ defmodule McpServer.Protocol do
   @type place :: {router :: module() | nil, mount :: String.t() | nil}
 
   @typedoc "`:revision` is the session's, `nil` while there is none."
-  @type facts :: %{optional(atom()) => term(), revision: String.t() | nil}
+  @type context :: %{optional(atom()) => term(), revision: String.t() | nil}
 
   @typedoc "What a message may hold; `nil` stands for the core's defaults."
   @type limits :: reference() | nil
@@ -26,7 +26,7 @@ defmodule McpServer.Protocol do
           | :ignore
           | {:open, message(), opening()}
           | {:request, Request.t()}
-          | {:notification, notice()}
+          | {:notification, notification()}
           | {:response, Request.id(), {:ok, map()} | {:error, map()}}
           | {:batch, [outcome()]}
 
@@ -37,7 +37,7 @@ defmodule McpServer.Protocol do
           client_capabilities: ClientData.t()
         }
 
-  @type notice ::
+  @type notification ::
           :initialized
           | :roots_list_changed
           | {:cancelled, Request.id(), String.t() | nil}
@@ -79,8 +79,8 @@ defmodule McpServer.Protocol do
   end
 
   @doc "Reads one message of a peer."
-  @spec admit(Catalog.t(), facts(), binary(), limits()) :: outcome()
-  def admit(catalog, facts, line, limits \\ nil)
+  @spec admit(Catalog.t(), context(), binary(), limits()) :: outcome()
+  def admit(catalog, context, line, limits \\ nil)
 
   def admit(%Catalog{ref: ref}, %{revision: revision}, line, limits) when byte_size(line) <= @inline_bytes do
     # A schema may take long with a few arguments.

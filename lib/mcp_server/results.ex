@@ -192,9 +192,9 @@ defmodule McpServer.Results do
   def dual_endpoint(options), do: Native.dual_endpoint(options)
 
   @doc "Judges a head before its body is read; an `:answer` is finished."
-  @spec dual_screen(endpoint(), McpServer.Protocol.HTTP.head()) :: {:ok, wanted()} | refused()
-  def dual_screen(endpoint, %{method: method, target: target, headers: headers} = head),
-    do: Native.dual_screen(endpoint, method, target, Map.get(head, :authority), headers)
+  @spec dual_check_head(endpoint(), McpServer.Protocol.HTTP.head()) :: {:ok, wanted()} | refused()
+  def dual_check_head(endpoint, %{method: method, target: target, headers: headers} = head),
+    do: Native.dual_check_head(endpoint, method, target, Map.get(head, :authority), headers)
 
   @doc "Judges the body of a request for rows."
   @spec dual_select(endpoint(), rows_form(), binary()) :: {:ok, selection()} | refused()

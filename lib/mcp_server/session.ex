@@ -1,6 +1,6 @@
 defmodule McpServer.Session do
   @moduledoc false
-  # What a channel remembers of its peer, as a value: the session era's state (revision, client,
+  # What a transport remembers of its peer, as a value: the session era's state (revision, client,
   # log level, subscriptions), the stateless era's streams, the ids in flight and the requests that
   # were put to the client. Holds no process and sends nothing; `McpServer.Connection` owns one.
 
@@ -20,7 +20,7 @@ defmodule McpServer.Session do
             client_capabilities: nil,
             log_level: "info",
             subscription: %Subscription{},
-            streams: %{},
+            listens: %{},
             in_flight: %{},
             asked: %{}
 
@@ -29,22 +29,22 @@ defmodule McpServer.Session do
   """
   @type key :: term()
 
-  @typedoc "What is left of a `subscriptions/listen` request; its notifications take the lane of the connection."
-  @type stream :: %{
+  @typedoc "What is left of a `subscriptions/listen` request; its notifications take the stream of the connection."
+  @type listen :: %{
           id: Request.id(),
           revision: String.t(),
           subscription: Subscription.t(),
-          lane: term(),
+          stream: term(),
           holder: Share.holder()
         }
 
   @typedoc "Where a request stands that has not been answered."
-  @type place :: :waiting | {:running, pid()} | :stream
+  @type place :: :waiting | {:running, pid()} | :listen
 
   @typedoc """
   * `:revision` – what `initialize` agreed on, `nil` before it
   * `:subscription` – what the session itself is told of
-  * `:streams` – the open `subscriptions/listen` requests
+  * `:listens` – the open `subscriptions/listen` requests
   * `:in_flight` – every request that has not been answered
   * `:asked` – requests put to the client that it has not answered: id → call and key
   """
@@ -56,7 +56,7 @@ defmodule McpServer.Session do
           client_capabilities: ClientData.t() | nil,
           log_level: String.t(),
           subscription: Subscription.t(),
-          streams: %{key() => stream()},
+          listens: %{key() => listen()},
           in_flight: %{key() => place()},
           asked: %{Request.id() => {pid(), String.t()}}
         }
@@ -74,8 +74,8 @@ defmodule McpServer.Session do
   def stateless?(revision), do: revision >= @stateless
 
   @doc "What `McpServer.Protocol.admit/4` needs to know of the session."
-  @spec facts(t()) :: Protocol.facts()
-  def facts(%__MODULE__{} = session), do: %{revision: session.revision}
+  @spec context(t()) :: Protocol.context()
+  def context(%__MODULE__{} = session), do: %{revision: session.revision}
 
   @doc "The revision for a message that belongs to no request."
   @spec fallback_revision(t()) :: String.t()
@@ -182,17 +182,17 @@ defmodule McpServer.Session do
     do: %{session | subscription: Subscription.delete_uri(session.subscription, uri)}
 
   @doc "`subscriptions/listen`, at most `limit` at once."
-  @spec listen(t(), key(), stream(), pos_integer()) :: {:ok, t()} | {:error, :too_many}
-  def listen(%__MODULE__{streams: streams}, _key, _stream, limit) when map_size(streams) >= limit,
+  @spec listen(t(), key(), listen(), pos_integer()) :: {:ok, t()} | {:error, :too_many}
+  def listen(%__MODULE__{listens: listens}, _key, _listen, limit) when map_size(listens) >= limit,
     do: {:error, :too_many}
 
-  def listen(session, key, stream, _limit) do
-    session = %{session | streams: Map.put(session.streams, key, stream)}
-    {:ok, place(session, key, :stream)}
+  def listen(session, key, listen, _limit) do
+    session = %{session | listens: Map.put(session.listens, key, listen)}
+    {:ok, place(session, key, :listen)}
   end
 
   @doc "A stream has ended."
   @spec unlisten(t(), key()) :: t()
   def unlisten(session, key),
-    do: finish(%{session | streams: Map.delete(session.streams, key)}, key)
+    do: finish(%{session | listens: Map.delete(session.listens, key)}, key)
 end

@@ -90,7 +90,7 @@ defmodule McpServer.Stdio do
   """
 
   alias McpServer.{Connection, Limit}
-  alias McpServer.Stdio.{Channel, Server, Takeover}
+  alias McpServer.Stdio.{Server, Takeover, Transport}
 
   @max_line_bytes 10 * 1024 * 1024
 
@@ -120,8 +120,8 @@ defmodule McpServer.Stdio do
     check_on_eof!(on_eof)
     Limit.check!(:max_line_bytes, longest, :bytes)
 
-    channel = {Channel, %{on_eof: on_eof, max_line_bytes: longest}}
-    Connection.start_link([name: __MODULE__, channel: channel, max_message_bytes: longest] ++ options)
+    transport = {Transport, %{on_eof: on_eof, max_line_bytes: longest}}
+    Connection.start_link([name: __MODULE__, transport: transport, max_message_bytes: longest] ++ options)
   end
 
   defp check_on_eof!(on_eof) do

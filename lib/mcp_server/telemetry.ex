@@ -47,7 +47,7 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :task, :stop]` | `count` | `router`, `outcome` |
   | `[:mcp_server, :discarded]` | `count` | `router`, `transport`, `what` |
 
-    * `[:mcp_server, :session, …]` – the life of a session over HTTP, or of a channel over stdio, where `revision` is
+    * `[:mcp_server, :session, …]` – the life of a session over HTTP, or of a transport over stdio, where `revision` is
       `nil` while it has opened no session; `reason` is `:eof` (it came to its end), `:closed` (the client ended it, or
       its time was up) or `:shutdown`
     * `outcome` of a task – `:completed`, `:failed`, `:cancelled`, or `:expired` while it still ran

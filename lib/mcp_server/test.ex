@@ -50,7 +50,7 @@ defmodule McpServer.Test do
   | `:assigns` | `%{}` | what the handler finds in `conn.assigns` |
   | `:receive_timeout` | `5_000` | how long the client waits for an answer, in milliseconds |
   | `:initialize` | `true` | `false` leaves out the handshake of the session era |
-  | `:on` | none | a client of `connect/2` to use; otherwise each call opens a channel of its own |
+  | `:on` | none | a client of `connect/2` to use; otherwise each call opens a transport of its own |
 
   Bounds of `McpServer.Stdio`, such as `:timeout` and `:max_calls`, are options too.
 
@@ -60,7 +60,7 @@ defmodule McpServer.Test do
 
   alias McpServer.Test.Client
 
-  @typedoc "Where a request goes: a router, for a channel of its own."
+  @typedoc "Where a request goes: a router, for a transport of its own."
   @type target :: module()
 
   @type result :: {:ok, map()} | {:error, map()} | {:input_required, [map()]}
@@ -108,7 +108,7 @@ defmodule McpServer.Test do
   end
 
   @doc """
-  Opens a channel that several requests share, to be given as `on:`. It lives as long as the test.
+  Opens a transport that several requests share, to be given as `on:`. It lives as long as the test.
 
       client = connect(revision: "2025-11-25")
       request(%{"id" => 1, "method" => "resources/subscribe", "params" => %{"uri" => "config://app"}}, on: client)
@@ -118,7 +118,7 @@ defmodule McpServer.Test do
   @spec connect(target(), keyword()) :: Client.t()
   def connect(router, options \\ []), do: Client.open(router, once(options))
 
-  @doc "Closes a channel of `connect/2` as a client does that goes away. Returns when the server is done with it."
+  @doc "Closes a transport of `connect/2` as a client does that goes away. Returns when the server is done with it."
   @spec disconnect(Client.t()) :: :ok
   defdelegate disconnect(client), to: Client, as: :close
 
@@ -196,7 +196,7 @@ defmodule McpServer.Test do
 
   defp with_client(router, options, fun) do
     if client = options[:on] do
-      # The revision was agreed on when the channel was opened.
+      # The revision was agreed on when the transport was opened.
       fun.(Client.configure(client, options |> once() |> Keyword.delete(:revision)))
     else
       client = Client.open(router, once(options))

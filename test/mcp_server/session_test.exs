@@ -35,7 +35,7 @@ defmodule McpServer.SessionTest do
                Session.complete(session(), request(%{}))
     end
 
-    test "a stateless request keeps its own, whatever session shares the channel" do
+    test "a stateless request keeps its own, whatever session shares the transport" do
       own = request(%{revision: "2026-07-28", client_capabilities: %{}, client_info: %{"name" => "d"}})
       assert Session.complete(session(), own) == own
     end
@@ -86,7 +86,7 @@ defmodule McpServer.SessionTest do
     end
 
     test "streams" do
-      stream = %{revision: "2026-07-28", subscription: %Subscription{}, lane: :channel, holder: nil}
+      stream = %{revision: "2026-07-28", subscription: %Subscription{}, stream: :session, holder: nil}
       listen = fn session, id -> Session.listen(session, id, Map.put(stream, :id, id), 2) end
       {:ok, session} = listen.(session(), 1)
       {:ok, session} = listen.(session, 2)

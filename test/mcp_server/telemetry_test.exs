@@ -143,7 +143,7 @@ defmodule McpServer.TelemetryTest do
     assert_receive {[:mcp_server, :request, :cancelled], %{duration: _}, %{name: "run"}}
   end
 
-  test "a session, and the channel's end" do
+  test "a session, and the transport's end" do
     client = connect(revision: "2025-06-18", assigns: %{})
     assert_received {[:mcp_server, :session, :start], %{system_time: _}, %{revision: "2025-06-18", transport: :test}}
     McpServer.Test.disconnect(client)

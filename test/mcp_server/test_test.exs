@@ -71,7 +71,7 @@ defmodule McpServer.TestTest do
              request(%{"id" => 1, "method" => "tools/list"}, revision: "2025-11-25", initialize: false)
   end
 
-  test "a channel for several requests, until it is closed" do
+  test "a transport for several requests, until it is closed" do
     client = connect(revision: "2025-11-25")
     assert {:ok, _result} = call_tool("run", %{}, on: client)
     assert {:ok, _tools} = list_tools(on: client)

@@ -208,7 +208,7 @@ defmodule McpServer.Protocol.InputTest do
                retry(client, 2, %{"requestState" => state})
     end
 
-    test "opens on another channel: nothing is kept" do
+    test "opens on another transport: nothing is kept" do
       state = required(open(&greet/2), 1)
       assert %{"result" => %{"content" => _}} = retry(open(&greet/2), 2, %{"requestState" => state})
     end

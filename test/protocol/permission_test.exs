@@ -172,12 +172,12 @@ defmodule McpServer.Protocol.PermissionTest do
         assert %{"id" => 1, "error" => %{"code" => -32603}} = next(client)
       end)
 
-      assert settled(client).session.streams == %{}
+      assert settled(client).session.listens == %{}
       assert listen(client, 1, %{@uris => ["perm://open"]}) == %{@uris => ["perm://open"]}
       ask(client, 1, "subscriptions/listen", %{"notifications" => %{@uris => ["perm://open"]}})
       assert %{"id" => 1, "error" => %{"code" => -32600}} = next(client)
       tell(client, "notifications/cancelled", %{"requestId" => 1})
-      assert settled(client).session.streams == %{}
+      assert settled(client).session.listens == %{}
       assert silent?(client)
     end
   end

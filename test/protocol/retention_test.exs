@@ -64,9 +64,9 @@ defmodule McpServer.Protocol.RetentionTest do
     ask(client, 1, "subscriptions/listen", modern(%{"notifications" => filter, "x" => Enum.to_list(1..10_000)}, @most))
     assert_receive {:mcp_notification, "notifications/subscriptions/acknowledged", params}
     assert params["notifications"] == %{"toolsListChanged" => true, "resourceSubscriptions" => ["run://fixed"]}
-    streams = settled(client).session.streams
-    assert [{1, %{id: 1, revision: "2026-07-28", lane: :channel}}] = Map.to_list(streams)
-    assert :erlang.external_size(streams) < 600
+    listens = settled(client).session.listens
+    assert [{1, %{id: 1, revision: "2026-07-28", stream: :session}}] = Map.to_list(listens)
+    assert :erlang.external_size(listens) < 600
   end
 
   test "a session keeps what its client says of itself as text, and calls get it as a term" do
@@ -84,7 +84,7 @@ defmodule McpServer.Protocol.RetentionTest do
     # In words, without the texts.
     assert :erts_debug.flat_size(session) < 300
     :erlang.garbage_collect(client.connection)
-    # A test's channel is not hibernated; a resting connection is.
+    # A test's transport is not hibernated; a resting connection is.
     assert {:total_heap_size, words} = Process.info(client.connection, :total_heap_size)
     assert words < 6_000
   end

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.SessionsTest do
-  # What a channel knows of its peer: the handshake, both eras on one channel, batches.
+  # What a transport knows of its peer: the handshake, both eras on one transport, batches.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RuntimeRouter
 
@@ -66,7 +66,7 @@ defmodule McpServer.Protocol.SessionsTest do
     end
   end
 
-  test "both eras share a channel, message by message" do
+  test "both eras share a transport, message by message" do
     client = open(answering("x"), revision: "2025-06-18")
     modern = %{client | revision: "2026-07-28"}
 
@@ -103,7 +103,7 @@ defmodule McpServer.Protocol.SessionsTest do
 
   describe "messages that are none" do
     @tag req: "M1"
-    test "not JSON is answered, without an id, and the channel lives on" do
+    test "not JSON is answered, without an id, and the transport lives on" do
       client = open(answering("x"))
 
       for line <- ["{", "nope", "{}{}", <<255, 254>>, "[1", "\uFEFF{}", ~s({"a":1e400})] do

@@ -12,13 +12,13 @@ defmodule McpServer.Protocol.StdioTableTest do
     on_exit(fn -> File.rm_rf!(tmp_dir) end)
 
     revisions = StdioTable.rows() |> Enum.map(& &1.session) |> Enum.uniq()
-    {:ok, channels: Map.new(revisions, &{&1, start_supervised!({StdioTable, {&1, tmp_dir}})})}
+    {:ok, transports: Map.new(revisions, &{&1, start_supervised!({StdioTable, {&1, tmp_dir}})})}
   end
 
   for %{name: name, req: req, session: session} <- StdioTable.rows() do
     @tag req: req
-    test "stdio: #{name}", %{channels: channels} do
-      StdioTable.check(channels[unquote(session)], StdioTable.fetch(unquote(name)))
+    test "stdio: #{name}", %{transports: transports} do
+      StdioTable.check(transports[unquote(session)], StdioTable.fetch(unquote(name)))
     end
   end
 

@@ -19,7 +19,7 @@ defmodule McpServer.Protocol.WireSchemaTest do
   end
 
   defp stateless, do: WireSchema.see(WireSchema.new(), {:in, @call})
-  defp refused(channel, line), do: assert_raise(Violation, fn -> WireSchema.see(channel, {:out, line}) end)
+  defp refused(transport, line), do: assert_raise(Violation, fn -> WireSchema.see(transport, {:out, line}) end)
 
   test "good messages pass" do
     assert WireSchema.see(

@@ -33,16 +33,16 @@ defmodule McpServer.HttpClient do
   @spec start(HttpServers.t(), HttpPeer.request(), keyword()) :: HttpPeer.t()
   def start(server, request, options \\ []) do
     peer = HttpPeer.connect(server.port, options)
-    Process.put({__MODULE__, peer}, channel(request, peer))
+    Process.put({__MODULE__, peer}, transport(request, peer))
     # A body that is written in chunks is not its message.
     message = request[:message] || request.body
-    if message, do: HttpWire.sent(channel(request, peer), message)
+    if message, do: HttpWire.sent(transport(request, peer), message)
     :ok = HttpPeer.send_request(peer, request)
     peer
   end
 
-  # A session is one channel, whatever connections it uses.
-  defp channel(request, peer), do: List.keyfind(request.headers, "mcp-session-id", 0, {nil, peer.socket}) |> elem(1)
+  # A session is one transport, whatever connections it uses.
+  defp transport(request, peer), do: List.keyfind(request.headers, "mcp-session-id", 0, {nil, peer.socket}) |> elem(1)
 
   @doc "The messages of a response: those of a stream up to its end."
   @spec messages(HttpPeer.t(), HttpResponse.t()) :: [message()]
@@ -80,8 +80,8 @@ defmodule McpServer.HttpClient do
     end
   end
 
-  defp received(channel, text) do
-    HttpWire.received(channel, text)
+  defp received(transport, text) do
+    HttpWire.received(transport, text)
     {:ok, message} = JSON.decode(text)
     message
   end

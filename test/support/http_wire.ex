@@ -1,7 +1,7 @@
 defmodule McpServer.HttpWire do
   # Every message a server sends over HTTP, checked against the official schema of its revision, as
-  # `McpServer.WireSchema` does it for one channel. A session is a channel; a request without one is a
-  # channel of its own.
+  # `McpServer.WireSchema` does it for one transport. A session is a transport; a request without one is a
+  # transport of its own.
   @moduledoc false
 
   alias McpServer.WireSchema
@@ -9,8 +9,8 @@ defmodule McpServer.HttpWire do
   @doc "What is known of a session before its first message, or of one that another process opened."
   def new(revision \\ nil), do: %{WireSchema.new() | session: revision}
 
-  @doc "Keeps a channel under a name, for this process."
-  def keep(name, channel), do: Process.put({__MODULE__, name}, channel)
+  @doc "Keeps a transport under a name, for this process."
+  def keep(name, transport), do: Process.put({__MODULE__, name}, transport)
 
   @doc "A request's body was sent."
   def sent(name, body), do: see(name, {:in, IO.iodata_to_binary(body)})
@@ -20,8 +20,8 @@ defmodule McpServer.HttpWire do
 
   defp see(name, event) do
     if WireSchema.available?() do
-      channel = Process.get({__MODULE__, name}) || WireSchema.new()
-      Process.put({__MODULE__, name}, WireSchema.see(channel, event))
+      transport = Process.get({__MODULE__, name}) || WireSchema.new()
+      Process.put({__MODULE__, name}, WireSchema.see(transport, event))
     end
 
     :ok

@@ -5,7 +5,7 @@ defmodule McpServer.Wire do
   alias McpServer.Connection.Inbox
   alias McpServer.Test.Client
 
-  @doc "Opens a channel to `McpServer.RuntimeRouter` whose handlers run `fun`."
+  @doc "Opens a transport to `McpServer.RuntimeRouter` whose handlers run `fun`."
   def open(fun, options \\ []) do
     Client.open(McpServer.RuntimeRouter, [assigns: %{run: fun}] ++ options)
   end

@@ -89,73 +89,76 @@ defmodule McpServer.WireSchema do
       reraise violation, __STACKTRACE__
   end
 
-  @doc "What is known of a channel before its first message."
+  @doc "What is known of a transport before its first message."
   def new, do: %{session: nil, asked: %{}, revisions: MapSet.new()}
 
   @doc "A message was received (`{:in, line}`) or sent (`{:out, line}`)."
-  def see(channel, {:in, line}) do
+  def see(transport, {:in, line}) do
     case JSON.decode(line) do
-      {:ok, messages} when is_list(messages) -> Enum.reduce(messages, channel, &heard/2)
-      {:ok, message} -> heard(message, channel)
-      {:error, _reason} -> channel
+      {:ok, messages} when is_list(messages) -> Enum.reduce(messages, transport, &heard/2)
+      {:ok, message} -> heard(message, transport)
+      {:error, _reason} -> transport
     end
   end
 
-  def see(channel, {:out, line}) do
+  def see(transport, {:out, line}) do
     line = IO.iodata_to_binary(line)
     String.contains?(line, ["\n", "\r"]) && violation("a line end inside a message", line)
 
     case JSON.decode(line) do
-      {:ok, messages} when is_list(messages) -> batch(messages, channel, line)
-      {:ok, message} -> said(message, channel)
+      {:ok, messages} when is_list(messages) -> batch(messages, transport, line)
+      {:ok, message} -> said(message, transport)
       {:error, reason} -> violation(inspect(reason), line)
     end
   end
 
-  defp heard(%{"method" => method, "id" => id} = message, channel)
+  defp heard(%{"method" => method, "id" => id} = message, transport)
        when is_binary(method) and (is_binary(id) or is_integer(id)) do
-    revision = revision(message, channel)
-    asked = Map.update(channel.asked, id, [{method, revision}], &(&1 ++ [{method, revision}]))
-    %{channel | asked: asked, revisions: MapSet.put(channel.revisions, revision)}
+    revision = revision(message, transport)
+    asked = Map.update(transport.asked, id, [{method, revision}], &(&1 ++ [{method, revision}]))
+    %{transport | asked: asked, revisions: MapSet.put(transport.revisions, revision)}
   end
 
-  defp heard(_other, channel), do: channel
+  defp heard(_other, transport), do: transport
 
-  defp revision(message, channel) do
+  defp revision(message, transport) do
     stateless? = match?(%{"params" => %{"_meta" => %{@meta_revision => _}}}, message)
-    if stateless? or message["method"] == "server/discover", do: @newest, else: channel.session
+    if stateless? or message["method"] == "server/discover", do: @newest, else: transport.session
   end
 
-  defp batch(messages, channel, line) do
-    channel.session == "2025-03-26" || violation("a batch outside 2025-03-26", line)
+  defp batch(messages, transport, line) do
+    transport.session == "2025-03-26" || violation("a batch outside 2025-03-26", line)
     check("2025-03-26", "JSONRPCBatchResponse", messages)
-    Enum.reduce(messages, channel, &said/2)
+    Enum.reduce(messages, transport, &said/2)
   end
 
-  defp said(%{"method" => method} = message, channel) do
-    revisions = sent_under(message, channel)
+  defp said(%{"method" => method} = message, transport) do
+    revisions = sent_under(message, transport)
     definition = Map.get(@sent, method) || violation("no such message", message)
 
     Enum.any?(revisions, &(valid?(&1, envelope(&1, message), message) and valid?(&1, definition, message))) ||
       violation("not a #{definition} of #{Enum.join(revisions, " or ")}", message)
 
     if is_map_key(message, "id") and @newest in revisions, do: violation("a request of the stateless era", message)
-    channel
+    transport
   end
 
-  defp said(%{"result" => result, "id" => id} = message, channel) do
-    {{method, revision}, channel} = answered(channel, id, message)
+  defp said(%{"result" => result, "id" => id} = message, transport) do
+    {{method, revision}, transport} = answered(transport, id, message)
     revision = revision || "2025-11-25"
     check(revision, if(revision < "2025-11-25", do: "JSONRPCResponse", else: "JSONRPCResultResponse"), message)
     check(revision, result_definition(revision, method, result), result)
-    if method == "initialize", do: %{channel | session: channel.session || result["protocolVersion"]}, else: channel
+
+    if method == "initialize",
+      do: %{transport | session: transport.session || result["protocolVersion"]},
+      else: transport
   end
 
-  defp said(%{"error" => _} = message, channel) do
-    {{_method, revision}, channel} =
+  defp said(%{"error" => _} = message, transport) do
+    {{_method, revision}, transport} =
       case message["id"] do
-        nil -> {{nil, channel.session || @newest}, channel}
-        id -> answered(channel, id, message)
+        nil -> {{nil, transport.session || @newest}, transport}
+        id -> answered(transport, id, message)
       end
 
     revision = revision || "2025-11-25"
@@ -166,38 +169,38 @@ defmodule McpServer.WireSchema do
       do: check(revision, error, Map.put(message, "id", 0)),
       else: check(revision, error, message)
 
-    channel
+    transport
   end
 
-  defp said(message, _channel), do: violation("neither request, notification nor answer", message)
+  defp said(message, _transport), do: violation("neither request, notification nor answer", message)
 
   # Answers to one id come in the order of its requests: a duplicate is refused while the first runs,
   # so any of those asked may be the one that is answered.
-  defp answered(channel, id, message) do
-    case Map.get(channel.asked, id, []) do
+  defp answered(transport, id, message) do
+    case Map.get(transport.asked, id, []) do
       [] ->
-        answered_unasked(channel, id, message)
+        answered_unasked(transport, id, message)
 
       [only] ->
-        {only, %{channel | asked: Map.delete(channel.asked, id)}}
+        {only, %{transport | asked: Map.delete(transport.asked, id)}}
 
       several ->
         {one, others} = List.pop_at(several, place(several, message))
-        {one, %{channel | asked: Map.put(channel.asked, id, others)}}
+        {one, %{transport | asked: Map.put(transport.asked, id, others)}}
     end
   end
 
   defp place(several, message), do: if(is_map_key(message, "error"), do: length(several) - 1, else: 0)
 
   # An id whose request could not be understood otherwise.
-  defp answered_unasked(channel, _id, %{"error" => _}), do: {{nil, channel.session || @newest}, channel}
-  defp answered_unasked(_channel, _id, message), do: violation("an answer to nothing", message)
+  defp answered_unasked(transport, _id, %{"error" => _}), do: {{nil, transport.session || @newest}, transport}
+  defp answered_unasked(_transport, _id, message), do: violation("an answer to nothing", message)
 
-  defp sent_under(%{"params" => %{"_meta" => %{@meta_subscription => _}}}, _channel), do: [@newest]
+  defp sent_under(%{"params" => %{"_meta" => %{@meta_subscription => _}}}, _transport), do: [@newest]
   defp sent_under(_message, %{session: nil}), do: [@newest]
 
-  defp sent_under(_message, channel),
-    do: Enum.uniq([channel.session | Enum.reject(MapSet.to_list(channel.revisions), &is_nil/1)])
+  defp sent_under(_message, transport),
+    do: Enum.uniq([transport.session | Enum.reject(MapSet.to_list(transport.revisions), &is_nil/1)])
 
   defp envelope(_revision, message),
     do: if(is_map_key(message, "id"), do: "JSONRPCRequest", else: "JSONRPCNotification")

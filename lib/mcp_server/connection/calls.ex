@@ -4,7 +4,7 @@ defmodule McpServer.Connection.Calls do
   # that was admitted ends exactly once: answered, failed or cancelled.
 
   alias McpServer.{Call, Catalog, Conn, Protocol, Request, Session}
-  alias McpServer.Connection.{Channel, InFlight, Input, Replies, Report, State, Streams, Timer, Waiting}
+  alias McpServer.Connection.{InFlight, Input, Replies, Report, State, Subscriptions, Timer, Transport, Waiting}
   alias McpServer.Dispatch.{Answer, Failure, Handler}
 
   @typedoc "`:deadline` is in `State.now/0` time; a call that waits for the client has another one."
@@ -26,7 +26,7 @@ defmodule McpServer.Connection.Calls do
   @doc "Takes a request in: it runs as soon as there is a place."
   @spec admit(State.t(), Request.t(), Replies.target()) :: State.t()
   def admit(state, request, target) do
-    key = State.key(state, Replies.lane(state, target), request.id)
+    key = State.key(state, Replies.stream(state, target), request.id)
 
     entry = %{
       key: key,
@@ -147,15 +147,15 @@ defmodule McpServer.Connection.Calls do
     end
   end
 
-  defp adopted(%{channel: {module, channel}} = state, key, holder, pid, entry) do
-    {lane, channel} = module.adopt(channel, holder, entry)
+  defp adopted(%{transport: {module, transport}} = state, key, holder, pid, entry) do
+    {stream, transport} = module.adopt(transport, holder, entry)
 
     call = %{
       # Its holder hears of its end as well, and passes that on: the process may have ended already.
       monitor: :erlang.monitor(:process, pid, tag: :mcp_adopted_down),
       key: key,
       request: entry.request,
-      target: lane,
+      target: stream,
       timeout: entry.timeout,
       deadline: entry.deadline,
       started_at: entry.started_at,
@@ -164,7 +164,7 @@ defmodule McpServer.Connection.Calls do
     }
 
     session = Session.place(state.session, key, {:running, pid})
-    state = %{state | channel: {module, channel}, session: session, catalog: Catalog.fetch(state.router)}
+    state = %{state | transport: {module, transport}, session: session, catalog: Catalog.fetch(state.router)}
     arm(%{state | calls: Map.put(state.calls, pid, call)}, call.deadline)
   end
 
@@ -213,10 +213,10 @@ defmodule McpServer.Connection.Calls do
     do: Replies.reply(state, call.target, reply, standing)
 
   defp answer(state, call, {:mcp_done, {:subscribe, uri}, _reply}),
-    do: Streams.subscribed(state, call.request, call.target, uri)
+    do: Subscriptions.subscribed(state, call.request, call.target, uri)
 
   defp answer(state, call, {:mcp_done, {:listen, filter}, _reply}),
-    do: Streams.open(state, call.key, call.request, call.target, filter)
+    do: Subscriptions.open(state, call.key, call.request, call.target, filter)
 
   defp answer(state, call, {:mcp_done, _outcome, reply}), do: Replies.reply(state, call.target, reply)
 
@@ -254,11 +254,11 @@ defmodule McpServer.Connection.Calls do
     Replies.skip(%{state | session: Session.finish(state.session, key), waiting: waiting}, entry.target, :dropped)
   end
 
-  @doc "Nobody waits at the lane any more: what runs or waits for it ends."
-  @spec gone(State.t(), Channel.lane()) :: State.t()
-  def gone(state, lane) do
-    keys = for {_pid, %{target: ^lane, key: key}} <- state.calls, do: key
-    Enum.reduce(keys, %{state | held: Map.delete(state.held, lane)}, &cancel(&2, &1))
+  @doc "Nobody waits at the stream any more: what runs or waits for it ends."
+  @spec gone(State.t(), Transport.stream()) :: State.t()
+  def gone(state, stream) do
+    keys = for {_pid, %{target: ^stream, key: key}} <- state.calls, do: key
+    Enum.reduce(keys, %{state | held: Map.delete(state.held, stream)}, &cancel(&2, &1))
   end
 
   # The process is gone, its monitor with it, and whatever it sent before is dropped.

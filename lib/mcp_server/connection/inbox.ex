@@ -6,7 +6,7 @@ defmodule McpServer.Connection.Inbox do
   # meanwhile, so the pipe fills up and the peer waits.
 
   alias McpServer.{Catalog, Protocol, Request, Session}
-  alias McpServer.Connection.{Calls, Channel, InFlight, Input, Replies, Report, State, Streams, Waiting}
+  alias McpServer.Connection.{Calls, InFlight, Input, Replies, Report, State, Subscriptions, Transport, Waiting}
 
   @parse_error -32700
 
@@ -53,24 +53,24 @@ defmodule McpServer.Connection.Inbox do
 
   defp admit(state, line) do
     observe(state, line)
-    execute(Protocol.admit(state.catalog, Session.facts(state.session), line, state.limits), state, :channel)
+    execute(Protocol.admit(state.catalog, Session.context(state.session), line, state.limits), state, :session)
   end
 
   @doc "A message that was admitted before it came here."
-  @spec take(State.t(), Channel.lane(), Protocol.outcome(), Channel.origin()) :: State.t()
-  def take(state, lane, outcome, %{catalog: catalog, base: base, bytes: bytes}),
-    do: execute(outcome, %{state | catalog: catalog, base: base, line_bytes: bytes}, lane)
+  @spec take(State.t(), Transport.stream(), Protocol.outcome(), Transport.origin()) :: State.t()
+  def take(state, stream, outcome, %{catalog: catalog, base: base, bytes: bytes}),
+    do: execute(outcome, %{state | catalog: catalog, base: base, line_bytes: bytes}, stream)
 
   defp observe(%{observer: nil}, _line), do: :ok
   defp observe(%{observer: observer}, line), do: observer.({:in, line})
 
-  @doc "A line was longer than the channel takes; the channel has skipped it."
+  @doc "A line was longer than the transport takes; the transport has skipped it."
   @spec refuse_line(State.t()) :: State.t()
   def refuse_line(state) do
     revision = Session.fallback_revision(state.session)
     data = %{"reason" => "too_large"}
     state = %{state | owes_credit?: true}
-    Replies.reply(state, :channel, Protocol.error(nil, revision, @parse_error, "Parse error", data))
+    Replies.reply(state, :session, Protocol.error(nil, revision, @parse_error, "Parse error", data))
   end
 
   defp execute({:reply, reply}, state, target), do: Replies.reply(state, target, reply)
@@ -84,13 +84,14 @@ defmodule McpServer.Connection.Inbox do
     Replies.reply(state, target, reply)
   end
 
-  defp execute({:notification, notice}, state, target), do: notice |> notice(state) |> Replies.skip(target, :accepted)
+  defp execute({:notification, notification}, state, target),
+    do: notification |> notification(state) |> Replies.skip(target, :accepted)
 
   defp execute({:response, id, answer}, state, target),
     do: state |> Input.answered(id, answer) |> Replies.skip(target, :accepted)
 
-  defp execute({:batch, outcomes}, state, lane) do
-    {batch, state} = Replies.open_batch(state, lane, length(outcomes))
+  defp execute({:batch, outcomes}, state, stream) do
+    {batch, state} = Replies.open_batch(state, stream, length(outcomes))
     Enum.reduce(outcomes, state, &execute(&1, &2, {:batch, batch}))
   end
 
@@ -101,18 +102,23 @@ defmodule McpServer.Connection.Inbox do
     Replies.reply(state, target, reply)
   end
 
-  defp request(state, %Request{kind: :subscribe} = request, target), do: Streams.subscribe(state, request, target)
-  defp request(state, %Request{kind: :unsubscribe} = request, target), do: Streams.unsubscribe(state, request, target)
-  defp request(state, %Request{kind: :listen} = request, target), do: Streams.listen(state, request, target)
+  defp request(state, %Request{kind: :subscribe} = request, target), do: Subscriptions.subscribe(state, request, target)
+
+  defp request(state, %Request{kind: :unsubscribe} = request, target),
+    do: Subscriptions.unsubscribe(state, request, target)
+
+  defp request(state, %Request{kind: :listen} = request, target), do: Subscriptions.listen(state, request, target)
   defp request(state, request, target), do: Calls.admit(state, request, target)
 
-  defp notice(:initialized, state) do
+  defp notification(:initialized, state) do
     state = %{state | session: Session.initialized(state.session)}
-    if state.session.initialized?, do: Streams.hear(state), else: state
+    if state.session.initialized?, do: Subscriptions.hear(state), else: state
   end
 
-  defp notice({:cancelled, id, _reason}, state), do: state |> Calls.adopt(id) |> Calls.cancel(id) |> Streams.cancel(id)
+  defp notification({:cancelled, id, _reason}, state),
+    do: state |> Calls.adopt(id) |> Calls.cancel(id) |> Subscriptions.cancel(id)
+
   # Progress on our own requests and changed roots: nothing waits for either.
-  defp notice({:progress, _token, _params}, state), do: state
-  defp notice(:roots_list_changed, state), do: state
+  defp notification({:progress, _token, _params}, state), do: state
+  defp notification(:roots_list_changed, state), do: state
 end

@@ -27,12 +27,12 @@ defmodule McpServer.Connection.Input do
     end
   end
 
-  defp refusal(%{channel: {module, channel}} = state, pid) do
+  defp refusal(%{transport: {module, transport}} = state, pid) do
     call = Map.get(state.calls, pid)
 
     cond do
       state.closing != nil or call == nil -> :closed
-      not module.reachable?(channel, Replies.lane(state, call.target)) -> :closed
+      not module.reachable?(transport, Replies.stream(state, call.target)) -> :closed
       state.awaiting_input >= state.options.max_awaiting_input -> :too_many
       true -> nil
     end
@@ -54,8 +54,8 @@ defmodule McpServer.Connection.Input do
     InFlight.wait(state.in_flight)
     Report.peer(state, [:input, :start], %{count: length(requests)})
 
-    lane = Replies.lane(state, call.target)
-    put = fn {_id, _key, message}, state -> Replies.put(state, lane, :request, message) end
+    stream = Replies.stream(state, call.target)
+    put = fn {_id, _key, message}, state -> Replies.put(state, stream, :request, message) end
     state = Enum.reduce(requests, state, put)
 
     %{
@@ -137,7 +137,7 @@ defmodule McpServer.Connection.Input do
       state ->
         fields = %{requestId: id, reason: reason}
         {:ok, message} = Protocol.notification(session.revision, :cancelled, fields)
-        Replies.put(state, Replies.lane(state, call.target), :notification, message)
+        Replies.put(state, Replies.stream(state, call.target), :notification, message)
     end
   end
 

@@ -1,46 +1,46 @@
 defmodule McpServer.Connection.Replies do
   @moduledoc false
-  # Where a message goes: to a lane, or, for the answer to a message of a JSON-RPC batch (2025-03-26), into
+  # Where a message goes: to a stream, or, for the answer to a message of a JSON-RPC batch (2025-03-26), into
   # the one array that answers the batch.
 
-  alias McpServer.Connection.{Channel, Outbox, State}
+  alias McpServer.Connection.{Outbox, State, Transport}
 
-  @type target :: Channel.lane() | {:batch, reference()}
-  @type batch :: %{lane: Channel.lane(), open: pos_integer(), replies: [iodata()]}
+  @type target :: Transport.stream() | {:batch, reference()}
+  @type batch :: %{stream: Transport.stream(), open: pos_integer(), replies: [iodata()]}
 
-  @doc "Puts something that is not an answer on a lane."
-  @spec put(State.t(), Channel.lane(), Channel.kind(), iodata()) :: State.t()
-  def put(state, lane, kind, message), do: %{state | outbox: Outbox.put(state.outbox, {lane, kind, message})}
+  @doc "Puts something that is not an answer on a stream."
+  @spec put(State.t(), Transport.stream(), Transport.kind(), iodata()) :: State.t()
+  def put(state, stream, kind, message), do: %{state | outbox: Outbox.put(state.outbox, {stream, kind, message})}
 
   @doc "Answers a message that arrived by `target`."
-  @spec reply(State.t(), target(), iodata(), Channel.standing()) :: State.t()
+  @spec reply(State.t(), target(), iodata(), Transport.standing()) :: State.t()
   def reply(state, target, message, standing \\ :ok)
   def reply(state, {:batch, batch}, message, _standing), do: close(state, batch, [message])
-  def reply(state, lane, message, standing), do: put(state, lane, {:answer, standing}, message)
+  def reply(state, stream, message, standing), do: put(state, stream, {:answer, standing}, message)
 
   @doc "A message that arrived by `target` needs no answer, or gets none any more."
   @spec skip(State.t(), target(), :accepted | :dropped) :: State.t()
   def skip(state, {:batch, batch}, _kind), do: close(state, batch, [])
-  def skip(state, lane, kind), do: put(state, lane, kind, [])
+  def skip(state, stream, kind), do: put(state, stream, kind, [])
 
-  @doc "The lane of a target, for what goes out before its answer."
-  @spec lane(State.t(), target()) :: Channel.lane()
-  def lane(state, {:batch, batch}), do: Map.fetch!(state.batches, batch).lane
-  def lane(_state, lane), do: lane
+  @doc "The stream of a target, for what goes out before its answer."
+  @spec stream(State.t(), target()) :: Transport.stream()
+  def stream(state, {:batch, batch}), do: Map.fetch!(state.batches, batch).stream
+  def stream(_state, stream), do: stream
 
-  @doc "Opens a batch of `size` messages on a lane, each to be answered or skipped."
-  @spec open_batch(State.t(), Channel.lane(), pos_integer()) :: {reference(), State.t()}
-  def open_batch(state, lane, size) do
+  @doc "Opens a batch of `size` messages on a stream, each to be answered or skipped."
+  @spec open_batch(State.t(), Transport.stream(), pos_integer()) :: {reference(), State.t()}
+  def open_batch(state, stream, size) do
     batch = make_ref()
-    {batch, %{state | batches: Map.put(state.batches, batch, %{lane: lane, open: size, replies: []})}}
+    {batch, %{state | batches: Map.put(state.batches, batch, %{stream: stream, open: size, replies: []})}}
   end
 
   defp close(state, reference, answer) do
     {batch, batches} = Map.pop!(state.batches, reference)
 
     case {batch.open, answer ++ batch.replies} do
-      {1, []} -> skip(%{state | batches: batches}, batch.lane, :accepted)
-      {1, replies} -> reply(%{state | batches: batches}, batch.lane, array(replies))
+      {1, []} -> skip(%{state | batches: batches}, batch.stream, :accepted)
+      {1, replies} -> reply(%{state | batches: batches}, batch.stream, array(replies))
       {open, replies} -> %{state | batches: Map.put(batches, reference, %{batch | open: open - 1, replies: replies})}
     end
   end

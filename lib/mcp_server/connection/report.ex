@@ -63,8 +63,8 @@ defmodule McpServer.Connection.Report do
   defp ending(_call, {kind, _what}) when kind in [:subscribe, :listen], do: {:stop, %{outcome: :ok}}
   defp ending(_call, outcome), do: {:stop, %{outcome: outcome}}
 
-  defp transport(%{transport: transport}), do: transport
-  defp transport(%{channel: {channel, _}}), do: channel.transport()
+  defp transport(%{transport: {module, _transport}}), do: module.name()
+  defp transport(%{transport: name}), do: name
 
   defp revision(%{revision: revision}), do: revision
   defp revision(%{session: session}), do: session.revision

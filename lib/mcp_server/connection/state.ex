@@ -4,13 +4,13 @@ defmodule McpServer.Connection.State do
   # process around them is `McpServer.Connection`.
 
   alias McpServer.{Catalog, Conn, Session, Share}
-  alias McpServer.Connection.{Calls, Channel, InFlight, Options, Outbox, Replies, Timer, Waiting}
+  alias McpServer.Connection.{Calls, InFlight, Options, Outbox, Replies, Timer, Transport, Waiting}
 
-  @enforce_keys [:router, :catalog, :channel, :session, :options, :opened_at]
+  @enforce_keys [:router, :catalog, :transport, :session, :options, :opened_at]
   defstruct [
     :router,
     :catalog,
-    :channel,
+    :transport,
     :session,
     :options,
     :opened_at,
@@ -38,23 +38,23 @@ defmodule McpServer.Connection.State do
   @type server :: %{id: Share.server(), max_share: 1..100, holder: Share.holder()}
 
   @typedoc """
-  * `:channel` – the module and its struct
+  * `:transport` – the module and its struct
   * `:limits` – of messages that are admitted here
   * `:server` – whose limits the connection shares with others
   * `:in_flight` – where not only the connection runs its calls: those of all
   * `:closing` – why no more lines will come, once that is so
   * `:calls` – the running ones by process; `:waiting` – admitted requests without a place yet
   * `:line_bytes`, `:base` – how long the message at hand is, and what its handler's conn starts from
-  * `:held` – handlers that wait for a lane to take more
+  * `:held` – handlers that wait for a stream to take more
   * `:awaiting_input` – how many of the running ones wait for the client
   * `:batches` – JSON-RPC batches whose answers are not complete
   * `:changes` – change notifications not yet written
-  * `:backlog` – lines not yet admitted; `:owes_credit?` – whether the channel is to be asked for more after them
+  * `:backlog` – lines not yet admitted; `:owes_credit?` – whether the transport is to be asked for more after them
   """
   @type t :: %__MODULE__{
           router: module(),
           catalog: Catalog.t(),
-          channel: {module(), struct()},
+          transport: {module(), struct()},
           session: Session.t(),
           options: Options.t(),
           opened_at: integer(),
@@ -64,7 +64,7 @@ defmodule McpServer.Connection.State do
           observer: (term() -> term()) | nil,
           closing: nil | :eof | :closed,
           base: Conn.t(),
-          held: %{Channel.lane() => [reference()]},
+          held: %{Transport.stream() => [reference()]},
           calls: %{pid() => Calls.call()},
           waiting: Waiting.t(),
           line_bytes: non_neg_integer(),
@@ -78,9 +78,9 @@ defmodule McpServer.Connection.State do
           owes_credit?: boolean()
         }
 
-  @doc "What tells the request with this id at `lane` from all others in flight."
-  @spec key(t(), Channel.lane(), McpServer.Request.id()) :: term()
-  def key(%__MODULE__{channel: {module, channel}}, lane, id), do: module.key(channel, lane, id)
+  @doc "What tells the request with this id at `stream` from all others in flight."
+  @spec key(t(), Transport.stream(), McpServer.Request.id()) :: term()
+  def key(%__MODULE__{transport: {module, transport}}, stream, id), do: module.key(transport, stream, id)
 
   @doc "Milliseconds that only go forward."
   @spec now() :: integer()

@@ -55,7 +55,7 @@ defmodule McpServer.DualResponse.Plug do
   def call(conn, options) do
     {rest, desk} = Desks.ensure(options)
 
-    with {:ok, wanted} <- Results.dual_screen(rest.endpoint, head(conn)),
+    with {:ok, wanted} <- Results.dual_check_head(rest.endpoint, head(conn)),
          {:ok, selection, conn} <- select(rest, wanted, conn) do
       answer(rest, desk, wanted, selection, conn)
     else

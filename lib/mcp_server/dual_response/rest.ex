@@ -127,7 +127,7 @@ defmodule McpServer.DualResponse.Rest do
   @doc "Serves one request in the calling process, without the bounds of time, memory and number."
   @spec serve(t(), request()) :: response()
   def serve(%__MODULE__{endpoint: endpoint} = rest, request) do
-    with {:ok, wanted} <- Results.dual_screen(endpoint, request),
+    with {:ok, wanted} <- Results.dual_check_head(endpoint, request),
          {:ok, selection} <- select(rest, wanted, request.body) do
       answer(rest, wanted, selection, Map.get(request, :caller, request))
     else

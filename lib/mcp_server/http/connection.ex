@@ -41,7 +41,7 @@ defmodule McpServer.Http.Connection do
 
   # `scanned` is how far the end of the head has been looked for.
   defp read(%{mount: mount, buffer: buffer} = sink, mount_id, scanned, began) do
-    case HTTP.next(mount.gate, buffer, scanned) do
+    case HTTP.next(mount.service, buffer, scanned) do
       {:more, scanned} -> read_on(sink, mount_id, scanned, began)
       {:body, head_bytes, length, continue?} -> read_body(sink, mount_id, {head_bytes, length, continue?}, began)
       judged -> judged |> answer(count(sink)) |> go_on(mount_id)
@@ -113,10 +113,10 @@ defmodule McpServer.Http.Connection do
   end
 
   # Hooks, sessions and bodies in chunks.
-  defp answer({:head, screened, facts, used, framing, continue?, flow}, sink) do
+  defp answer({:head, accepted, context, used, framing, continue?, flow}, sink) do
     {head, sink} = Socket.take(sink, used)
     sink = %{flow(sink, flow) | head: head, body: body(framing, continue?)}
-    Pipeline.accepted(sink.mount, sink, screened, facts)
+    Pipeline.accepted(sink.mount, sink, accepted, context)
   end
 
   defp answer({:rest, head?, used, framing, continue?, flow}, sink) do

@@ -39,12 +39,12 @@ defmodule McpServer.Http.HeldCall do
   end
 
   @doc "How the answer of a call with this outcome stands outside of its text."
-  @spec standing(Dispatch.outcome()) :: McpServer.Connection.Channel.standing()
+  @spec standing(Dispatch.outcome()) :: McpServer.Connection.Transport.standing()
   def standing({:refused, standing}), do: standing
   def standing(_outcome), do: :ok
 
   @doc "The whole response at once."
-  @spec reply(Mount.t(), Sink.t(), McpServer.Connection.Channel.standing(), Protocol.message()) :: Sink.t()
+  @spec reply(Mount.t(), Sink.t(), McpServer.Connection.Transport.standing(), Protocol.message()) :: Sink.t()
   def reply(mount, sink, standing, message) do
     {status, headers} = Mount.standing(mount, standing)
     Sink.reply(sink, status, headers, message)

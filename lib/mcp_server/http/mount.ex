@@ -21,7 +21,7 @@ defmodule McpServer.Http.Mount do
     :places,
     :usage,
     :sockets,
-    :gate,
+    :service,
     :catalog,
     :rest,
     :name,
@@ -50,7 +50,7 @@ defmodule McpServer.Http.Mount do
   * `:bounds` – of calls, `:limits` – of messages, as the core takes them
   * `:places` – how many calls and streams there may be at once
   * `:usage` – what is in use of them
-  * `:sockets`, `:gate`, `:catalog` – of the own server: the limits of its sockets, what reads its requests, and the
+  * `:sockets`, `:service`, `:catalog` – of the own server: the limits of its sockets, what reads its requests, and the
     catalogue that they are admitted with
   """
   @type t :: %__MODULE__{}
@@ -220,7 +220,7 @@ defmodule McpServer.Http.Mount do
   defp with_metadata(options), do: options
 
   @doc "How an answer stands in HTTP: status and headers of a JSON text."
-  @spec standing(t(), McpServer.Connection.Channel.standing()) :: {pos_integer(), [{String.t(), String.t()}]}
+  @spec standing(t(), McpServer.Connection.Transport.standing()) :: {pos_integer(), [{String.t(), String.t()}]}
   def standing(_mount, :ok), do: {200, json()}
   def standing(_mount, {:status, status}) when status in [429, 503], do: {status, [{"retry-after", "1"} | json()]}
   def standing(_mount, {:status, status}), do: {status, json()}

@@ -23,18 +23,18 @@ defmodule McpServer.Http.Pipeline do
   @doc "Serves a request whose head is still to be judged."
   @spec serve(Mount.t(), Sink.t()) :: Sink.t()
   def serve(mount, sink) do
-    case HTTP.screen(mount.policy, Sink.head(sink)) do
-      {:ok, screened, facts} -> accepted(mount, sink, screened, facts)
+    case HTTP.check_head(mount.policy, Sink.head(sink)) do
+      {:ok, accepted, context} -> accepted(mount, sink, accepted, context)
       {:answer, status, headers, body} -> Sink.reply(sink, status, headers, body)
     end
   end
 
   @doc "Serves a request whose head was accepted."
-  @spec accepted(Mount.t(), Sink.t(), HTTP.screened(), HTTP.facts()) :: Sink.t()
-  def accepted(mount, sink, screened, facts) do
+  @spec accepted(Mount.t(), Sink.t(), HTTP.accepted_head(), HTTP.context()) :: Sink.t()
+  def accepted(mount, sink, accepted, context) do
     case Hook.identify(mount, sink) do
       {:ok, principal, sink} ->
-        find(%{mount: mount, principal: principal, screened: screened, facts: facts}, sink)
+        find(%{mount: mount, principal: principal, accepted: accepted, context: context}, sink)
 
       {:answer, answer, sink} ->
         reply(sink, answer)
@@ -45,11 +45,11 @@ defmodule McpServer.Http.Pipeline do
   end
 
   # Where it belongs, from the head alone.
-  defp find(%{facts: %{session_id: nil}} = request, sink), do: with_body(request, sink, &admit(request, nil, &1, &2))
+  defp find(%{context: %{session_id: nil}} = request, sink), do: with_body(request, sink, &admit(request, nil, &1, &2))
 
-  defp find(%{facts: %{session_id: id, verb: verb}} = request, sink) do
+  defp find(%{context: %{session_id: id, verb: verb}} = request, sink) do
     case Sessions.find(id, Mount.place(request.mount), request.principal) do
-      {:ok, pid, facts} -> in_session(request, verb, {pid, facts}, sink)
+      {:ok, pid, context} -> in_session(request, verb, {pid, context}, sink)
       {:remote, node} -> Proxy.forward(node, id, request, sink)
       :unknown -> reply(sink, HTTP.answer(:session_not_found))
       :unreachable -> reply(sink, HTTP.answer(:overloaded, 1))
@@ -57,7 +57,7 @@ defmodule McpServer.Http.Pipeline do
   end
 
   defp in_session(request, :get, {pid, _facts}, sink),
-    do: hand(sink, pid, &{:mcp_http_listen, &1, request.facts.last_event_id})
+    do: hand(sink, pid, &{:mcp_http_listen, &1, request.context.last_event_id})
 
   defp in_session(_request, :delete, {pid, _facts}, sink), do: hand(sink, pid, &{:mcp_http_end, &1})
   defp in_session(request, :post, session, sink), do: with_body(request, sink, &admit(request, session, &1, &2))
@@ -81,15 +81,15 @@ defmodule McpServer.Http.Pipeline do
   defp admit(request, session, body, sink) do
     mount = request.mount
     catalog = mount.catalog || Catalog.fetch(mount.router)
-    revision = with {_pid, facts} <- session, do: facts.revision
-    deliver(HTTP.admit(catalog, request.screened, revision, body, mount.limits), request, session, catalog, sink)
+    revision = with {_pid, context} <- session, do: context.revision
+    deliver(HTTP.admit(catalog, request.accepted, revision, body, mount.limits), request, session, catalog, sink)
   end
 
   @doc "Answers a message that was admitted, or has its session answer it."
-  @spec deliver(HTTP.outcome(), map(), {pid(), Sessions.facts()} | nil, Catalog.t(), Sink.t()) :: Sink.t()
+  @spec deliver(HTTP.outcome(), map(), {pid(), Sessions.context()} | nil, Catalog.t(), Sink.t()) :: Sink.t()
   def deliver({:reply, status, reply}, _request, session, _catalog, sink) do
     # A client that is only answered from here uses its session all the same.
-    with {_pid, facts} <- session, do: InFlight.seen(facts.in_flight)
+    with {_pid, context} <- session, do: InFlight.seen(context.in_flight)
     Sink.reply(sink, status, Mount.json(), reply)
   end
 
@@ -127,15 +127,18 @@ defmodule McpServer.Http.Pipeline do
 
   def call(mount, request, {id, revision}, origin, sink) do
     case Sessions.find_here(id, Mount.place(mount), origin.principal) do
-      {:ok, pid, %{revision: ^revision} = facts} -> SessionCall.serve(mount, request, origin, {id, pid, facts}, sink)
-      _another -> :other
+      {:ok, pid, %{revision: ^revision} = context} ->
+        SessionCall.serve(mount, request, origin, {id, pid, context}, sink)
+
+      _another ->
+        :other
     end
   end
 
   # Most calls say nothing but their result: the holder runs them, as long as it is a process of this node.
-  defp run_in_session({:request, %{kind: kind} = admitted} = outcome, request, {pid, facts}, origin, sink)
+  defp run_in_session({:request, %{kind: kind} = admitted} = outcome, request, {pid, context}, origin, sink)
        when kind not in @of_session and not is_struct(sink, FarSink) do
-    session = {request.facts.session_id, pid, facts}
+    session = {request.context.session_id, pid, context}
 
     with :other <- SessionCall.serve(request.mount, admitted, origin, session, sink),
          do: to_session(outcome, pid, origin, sink)
@@ -147,7 +150,7 @@ defmodule McpServer.Http.Pipeline do
     do: hand(sink, pid, &{:mcp_http_request, &1, outcome, Map.put(origin, :bytes, 0)})
 
   defp origin(request, catalog, base),
-    do: %{catalog: catalog, base: base, events?: request.facts.events, principal: request.principal}
+    do: %{catalog: catalog, base: base, events?: request.context.events, principal: request.principal}
 
   @doc "Gives the request to the process that answers it, and carries out what that says."
   @spec hand(Sink.t(), pid(), (Exchange.t() -> tuple())) :: Sink.t()

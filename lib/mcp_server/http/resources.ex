@@ -65,7 +65,7 @@ defmodule McpServer.Http.Resources do
   def serve(%{rest: rest, id: id}, sink) do
     head = Sink.head(sink)
 
-    with {:ok, wanted} <- Results.dual_screen(rest.endpoint, head),
+    with {:ok, wanted} <- Results.dual_check_head(rest.endpoint, head),
          {:ok, selection, sink} <- select(rest, wanted, sink) do
       answer(Desks.whereis(id), wanted, selection, caller(rest, head), sink)
     else

@@ -38,7 +38,7 @@ defmodule McpServer.Http.SessionCall do
   ]
 
   @typedoc "The session's id and process, and what is known of it without asking."
-  @type session :: {String.t(), pid(), Sessions.facts()}
+  @type session :: {String.t(), pid(), Sessions.context()}
 
   @typedoc """
   * `:session`, `:in_flight` – the session's process, and what it shares
@@ -87,9 +87,9 @@ defmodule McpServer.Http.SessionCall do
     end
   end
 
-  defp run(mount, request, origin, {id, session, %{in_flight: in_flight} = facts}, sink) do
+  defp run(mount, request, origin, {id, session, %{in_flight: in_flight} = context}, sink) do
     since = System.monotonic_time()
-    request = complete(request, facts)
+    request = complete(request, context)
     conn = %Conn{origin.base | session_id: id, log_level: InFlight.level(in_flight), router: mount.router}
     {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, session)
     timeout = Handler.timeout(origin.catalog, request, mount.bounds.timeout)
@@ -114,8 +114,8 @@ defmodule McpServer.Http.SessionCall do
     call |> enter(now) |> await()
   end
 
-  defp complete(%{client_capabilities: nil} = request, facts),
-    do: %{request | client_info: facts.client_info, client_capabilities: facts.client_capabilities}
+  defp complete(%{client_capabilities: nil} = request, context),
+    do: %{request | client_info: context.client_info, client_capabilities: context.client_capabilities}
 
   defp complete(request, _facts), do: request
 

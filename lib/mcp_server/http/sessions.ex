@@ -18,7 +18,7 @@ defmodule McpServer.Http.Sessions do
   @rejoin_ms 50
 
   @typedoc "What a request is admitted and run with, beside what it says itself."
-  @type facts :: %{
+  @type context :: %{
           revision: String.t(),
           client_info: McpServer.Protocol.ClientData.t() | nil,
           client_capabilities: McpServer.Protocol.ClientData.t() | nil,
@@ -27,7 +27,7 @@ defmodule McpServer.Http.Sessions do
 
   @typedoc "`:unreachable` says that another node may have the session, and does not answer now."
   @type found ::
-          {:ok, pid(), facts()} | {:remote, node()} | :unreachable | :unknown
+          {:ok, pid(), context()} | {:remote, node()} | :unreachable | :unknown
 
   @doc "Makes the table; the calling process owns it."
   @spec create_table() :: :ok
@@ -64,10 +64,10 @@ defmodule McpServer.Http.Sessions do
   end
 
   @doc "The same without asking other nodes."
-  @spec find_here(String.t(), Mount.place(), principal :: term()) :: {:ok, pid(), facts()} | :unknown | :elsewhere
+  @spec find_here(String.t(), Mount.place(), principal :: term()) :: {:ok, pid(), context()} | :unknown | :elsewhere
   def find_here(id, place, principal) do
     case :ets.lookup(@table, id) do
-      [{^id, pid, facts, ^place, ^principal, _mount, _paid}] -> {:ok, pid, facts}
+      [{^id, pid, context, ^place, ^principal, _mount, _paid}] -> {:ok, pid, context}
       [_foreign] -> :unknown
       [] -> :elsewhere
     end
@@ -160,19 +160,27 @@ defmodule McpServer.Http.Sessions do
     id = Node.session_id()
     account = ReplayRoom.account(stored(), paid, mount.max_share, &__MODULE__.make_room/0)
     bounds = Keyword.merge([max_awaiting_input: 64, overload: {:refuse, 429}], mount.options)
-    facts = facts(opening, bounds)
-    shared = %{id: id, revision: opening.revision, account: account, in_flight: facts.in_flight}
-    channel = {McpServer.Http.Channel, %{mount: mount, session: shared}}
+    context = context(opening, bounds)
+    shared = %{id: id, revision: opening.revision, account: account, in_flight: context.in_flight}
+    transport = {McpServer.Http.SessionTransport, %{mount: mount, session: shared}}
     session = id |> Session.new() |> Session.open(opening)
     server = %{id: mount.id, max_share: mount.max_share, holder: paid.holder}
-    options = [router: mount.router, server: server, channel: channel, session: session, in_flight: facts.in_flight]
+
+    options = [
+      router: mount.router,
+      server: server,
+      transport: transport,
+      session: session,
+      in_flight: context.in_flight
+    ]
+
     spec = Supervisor.child_spec({Connection, options ++ bounds}, restart: :temporary)
     {:ok, pid} = DynamicSupervisor.start_child(McpServer.Http.SessionSupervisor, spec)
-    :ets.insert(@table, {id, pid, facts, Mount.place(mount), principal, mount.id, paid})
+    :ets.insert(@table, {id, pid, context, Mount.place(mount), principal, mount.id, paid})
     {id, pid}
   end
 
-  defp facts(opening, bounds) do
+  defp context(opening, bounds) do
     {%{max_calls: most}, _others} = Options.split(bounds)
 
     opening
@@ -233,8 +241,8 @@ defmodule McpServer.Http.Sessions do
 
       {{id, counted, paid}, sessions} ->
         # Who has found it already must not start a call that nobody would end: a killed session has not said so itself.
-        for {_id, _pid, facts, _place, _principal, _mount, _paid} <- :ets.take(@table, id),
-            do: InFlight.close(facts.in_flight)
+        for {_id, _pid, context, _place, _principal, _mount, _paid} <- :ets.take(@table, id),
+            do: InFlight.close(context.in_flight)
 
         InFlight.session_down(pid)
         # What a session had stored when it was killed is no longer there.

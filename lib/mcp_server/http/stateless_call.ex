@@ -139,7 +139,7 @@ defmodule McpServer.Http.StatelessCall do
   defp event({:mcp_down, monitor, :process, _pid, reason}, %{monitor: monitor} = call),
     do: fail(call, Failure.killed(reason))
 
-  defp event({:mcp_notify, tag, pid, gate, message}, %{pid: pid} = call), do: notify(call, tag, gate, message)
+  defp event({:mcp_notify, tag, pid, condition, message}, %{pid: pid} = call), do: notify(call, tag, condition, message)
 
   defp event({:drain, until}, call), do: call |> ending(until) |> await()
 
@@ -186,8 +186,8 @@ defmodule McpServer.Http.StatelessCall do
   defp quiet(call), do: %{call | stream_at: Sink.now() + call.mount.keep_alive}
 
   # The handler goes on when its client has taken the message, or the system has for it.
-  defp notify(call, tag, gate, message) do
-    case pass(call, gate) do
+  defp notify(call, tag, condition, message) do
+    case pass(call, condition) do
       {:ok, call} ->
         {written, call} = put(call, message)
         Call.reply(tag, :ok)

@@ -57,7 +57,7 @@ defmodule McpServer.HttpPlug.ResourceMetadata do
 
   # Within the well-known path every request is finished by its head.
   defp serve(conn, policy) do
-    case HTTP.screen(policy, Head.of(conn)) do
+    case HTTP.check_head(policy, Head.of(conn)) do
       {:answer, status, headers, body} -> conn |> Answer.send_whole(status, headers, body) |> Plug.Conn.halt()
       {:ok, _screened, _facts} -> conn
     end

@@ -8,7 +8,7 @@ defmodule McpServer.Native.Dirty do
   @spec call((() -> result)) :: result when result: term
   def call(native) do
     with :busy <- native.() do
-      receive do: (:mcp_turn -> call(native))
+      receive do: (:mcp_wake -> call(native))
     end
   end
 end

@@ -11,7 +11,7 @@ defmodule McpServer.Protocol.HTTP do
   @opaque policy :: reference()
 
   @typedoc "A head that was let through and waits for its body."
-  @opaque screened :: reference()
+  @opaque accepted_head :: reference()
 
   @type headers :: [{String.t(), String.t()}]
 
@@ -39,7 +39,7 @@ defmodule McpServer.Protocol.HTTP do
     * `:stateless` – the message is of the stateless era whatever its body says
     * `:events`, `:json` – what the client takes
   """
-  @type facts :: %{
+  @type context :: %{
           verb: :post | :get | :delete,
           session_id: String.t() | nil,
           last_event_id: event_id() | :invalid | nil,
@@ -59,7 +59,7 @@ defmodule McpServer.Protocol.HTTP do
           | :ignore
           | {:open, Protocol.message(), Protocol.opening()}
           | {:request, McpServer.Request.t()}
-          | {:notification, Protocol.notice()}
+          | {:notification, Protocol.notification()}
           | {:response, McpServer.Request.id(), {:ok, map()} | {:error, map()}}
           | {:batch, [outcome()]}
 
@@ -91,23 +91,23 @@ defmodule McpServer.Protocol.HTTP do
   def policy(options), do: Native.http_policy(options)
 
   @doc "Judges a head before its body is read; an `:answer` is finished."
-  @spec screen(policy(), head()) :: {:ok, screened(), facts()} | {:answer, 200..599, headers(), binary()}
-  def screen(policy, %{method: method, target: target, headers: headers} = head),
-    do: Native.http_screen(policy, method, target, Map.get(head, :authority), headers)
+  @spec check_head(policy(), head()) :: {:ok, accepted_head(), context()} | {:answer, 200..599, headers(), binary()}
+  def check_head(policy, %{method: method, target: target, headers: headers} = head),
+    do: Native.http_check_head(policy, method, target, Map.get(head, :authority), headers)
 
   @doc "Reads the body behind a head. `revision` is the session's, `nil` where there is none."
-  @spec admit(Catalog.t(), screened(), String.t() | nil, binary(), Protocol.limits()) :: outcome()
-  def admit(catalog, screened, revision, body, limits \\ nil)
+  @spec admit(Catalog.t(), accepted_head(), String.t() | nil, binary(), Protocol.limits()) :: outcome()
+  def admit(catalog, accepted, revision, body, limits \\ nil)
 
-  def admit(%Catalog{ref: ref}, screened, revision, body, limits) when byte_size(body) <= @inline_bytes do
-    with :over_budget <- Native.http_admit(ref, limits, screened, revision, body) do
-      Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, screened, revision, body) end)
+  def admit(%Catalog{ref: ref}, accepted, revision, body, limits) when byte_size(body) <= @inline_bytes do
+    with :over_budget <- Native.http_admit(ref, limits, accepted, revision, body) do
+      Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, accepted, revision, body) end)
     end
     |> Outcome.of()
   end
 
-  def admit(%Catalog{ref: ref}, screened, revision, body, limits),
-    do: Outcome.of(Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, screened, revision, body) end))
+  def admit(%Catalog{ref: ref}, accepted, revision, body, limits),
+    do: Outcome.of(Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, accepted, revision, body) end))
 
   @doc "Where a client finds the protected resource metadata of an endpoint; `nil` where there is none."
   @spec metadata_url(policy()) :: String.t() | nil
@@ -159,7 +159,7 @@ defmodule McpServer.Protocol.HTTP do
   def keep_alive, do: Native.http_keep_alive()
 
   @typedoc "What is served on a socket, and by which rules."
-  @opaque gate :: reference()
+  @opaque service :: reference()
 
   @typedoc "How a body is delimited."
   @type framing :: :empty | {:length, non_neg_integer()} | :chunked
@@ -189,7 +189,7 @@ defmodule McpServer.Protocol.HTTP do
           | {:open, tuple(), used :: pos_integer(), flow()}
           | {:session_request, {session_id :: String.t(), revision :: String.t()}, fields :: tuple(),
              events? :: boolean(), {head_bytes :: pos_integer(), used :: pos_integer()}, flow()}
-          | {:head, screened(), facts(), used :: pos_integer(), framing(), continue? :: boolean(), flow()}
+          | {:head, accepted_head(), context(), used :: pos_integer(), framing(), continue? :: boolean(), flow()}
           | {:rest, head? :: boolean(), used :: pos_integer(), framing(), continue? :: boolean(), flow()}
 
   @doc """
@@ -197,15 +197,15 @@ defmodule McpServer.Protocol.HTTP do
 
   `results` is the endpoint of stored results that are served beside it.
   """
-  @spec gate(policy(), Catalog.t(), Protocol.limits(), boolean(), reference() | nil, map()) :: gate()
-  def gate(policy, %Catalog{ref: ref}, limits, hooks?, results, %{max_head_bytes: bytes, max_headers: fields}),
-    do: Native.http_gate(policy, ref, limits, hooks?, results, {bytes, fields})
+  @spec service(policy(), Catalog.t(), Protocol.limits(), boolean(), reference() | nil, map()) :: service()
+  def service(policy, %Catalog{ref: ref}, limits, hooks?, results, %{max_head_bytes: bytes, max_headers: fields}),
+    do: Native.http_service(policy, ref, limits, hooks?, results, {bytes, fields})
 
   @doc "Judges what has arrived on a connection, of which `scanned` bytes have been looked at."
-  @spec next(gate(), binary(), non_neg_integer()) :: next()
-  def next(gate, buffer, scanned) do
-    with :over_budget <- Native.http_next(gate, buffer, scanned),
-         do: Native.Dirty.call(fn -> Native.http_next_dirty(gate, buffer, scanned) end)
+  @spec next(service(), binary(), non_neg_integer()) :: next()
+  def next(service, buffer, scanned) do
+    with :over_budget <- Native.http_next(service, buffer, scanned),
+         do: Native.Dirty.call(fn -> Native.http_next_dirty(service, buffer, scanned) end)
   end
 
   @doc "The request of the fields that `next/3` gives."

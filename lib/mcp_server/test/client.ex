@@ -4,7 +4,7 @@ defmodule McpServer.Test.Client do
   # that opened it.
 
   alias McpServer.{Connection, JSON, Session}
-  alias McpServer.Test.Channel
+  alias McpServer.Test.Transport
 
   @enforce_keys [:connection, :reference, :revision, :capabilities, :info]
   defstruct [
@@ -38,7 +38,7 @@ defmodule McpServer.Test.Client do
     log_level: :log_level
   }
 
-  @doc "Opens a channel to the router, and a session where the revision has one."
+  @doc "Opens a transport to the router, and a session where the revision has one."
   @spec open(module(), keyword()) :: t()
   def open(router, options) do
     {options, connection_options} = Keyword.split(options, [:initialize | Map.keys(@fields)])
@@ -48,7 +48,7 @@ defmodule McpServer.Test.Client do
       Connection.start_link(
         [
           router: router,
-          channel: {Channel, %{owner: self(), reference: reference}},
+          transport: {Transport, %{owner: self(), reference: reference}},
           callers: [self() | Process.get(:"$callers", [])]
         ] ++ connection_options
       )
@@ -97,7 +97,7 @@ defmodule McpServer.Test.Client do
     {:ok, _empty} = client |> exchange("logging/setLevel", %{"level" => to_string(client.log_level)}) |> finished()
   end
 
-  @doc "Closes the channel, as a client that goes away does, and waits until the server has noticed."
+  @doc "Closes the transport, as a client that goes away does, and waits until the server has noticed."
   @spec close(t()) :: :ok
   def close(client) do
     Process.unlink(client.connection)

@@ -11,7 +11,7 @@ rustler::atoms! {
 
     // Schedulers.
     busy,
-    mcp_turn,
+    mcp_wake,
     over_budget,
 
     // Why a term could not be written.

@@ -8,47 +8,47 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustler::{Env, LocalPid, Monitor, Resource, ResourceArc};
 
-use crate::{atoms, resident};
+use crate::{atoms, unload_guard};
 
-static LINE: Mutex<Line> = Mutex::new(Line {
+static SEMAPHORE: Mutex<Semaphore> = Mutex::new(Semaphore {
     limit: 1,
     permits: 0,
     waiting: VecDeque::new(),
     called: Vec::new(),
 });
 
-struct Line {
+struct Semaphore {
     /// How many of our calls may be on dirty CPU schedulers at once: all but one of those online, so that a
     /// flood of messages never takes the last one from everybody else. Set when the library is loaded.
     limit: usize,
     /// Those of calls that work and of processes that are called. While one is free nobody waits.
     permits: usize,
     /// First come, first served.
-    waiting: VecDeque<(LocalPid, ResourceArc<Place>)>,
+    waiting: VecDeque<(LocalPid, ResourceArc<Waiter>)>,
     /// Those who were told that it is their turn, until they come.
-    called: Vec<(LocalPid, ResourceArc<Place>)>,
+    called: Vec<(LocalPid, ResourceArc<Waiter>)>,
 }
 
-fn line() -> MutexGuard<'static, Line> {
-    LINE.lock().unwrap_or_else(PoisonError::into_inner)
+fn semaphore() -> MutexGuard<'static, Semaphore> {
+    SEMAPHORE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(crate) fn limit_calls(limit: usize) {
-    line().limit = limit.max(1);
+    semaphore().limit = limit.max(1);
 }
 
-/// See [`resident`].
-pub(crate) fn stay() {
-    resident::keep(Place(()));
-    resident::keep(Handover(()));
+/// See [`unload_guard`].
+pub(crate) fn hold_types() {
+    unload_guard::hold(Waiter(()));
+    unload_guard::hold(Handover(()));
 }
 
-impl Line {
+impl Semaphore {
     /// The first that lives of those who wait is called. Where there is none the permit is free.
     fn next(&mut self, env: Env<'_>) -> Option<LocalPid> {
-        while let Some((pid, place)) = self.waiting.pop_front() {
+        while let Some((pid, waiter)) = self.waiting.pop_front() {
             if pid.is_alive(env) {
-                self.called.push((pid, place));
+                self.called.push((pid, waiter));
                 return Some(pid);
             }
         }
@@ -65,20 +65,22 @@ impl Line {
 
     /// Whether the process was called and had not come yet.
     fn strike(&mut self, pid: LocalPid) -> bool {
-        let place = self.called.iter().position(|(called, _)| *called == pid);
-        place.map(|place| self.called.swap_remove(place)).is_some()
+        let waiter = self.called.iter().position(|(called, _)| *called == pid);
+        waiter
+            .map(|waiter| self.called.swap_remove(waiter))
+            .is_some()
     }
 }
 
 /// A process in the line, watched because the permit of one that is called must not die with it.
-struct Place(());
+struct Waiter(());
 
 #[rustler::resource_impl]
-impl Resource for Place {
+impl Resource for Waiter {
     const IMPLEMENTS_DOWN: bool = true;
 
     fn down<'a>(&'a self, env: Env<'a>, pid: LocalPid, _monitor: Monitor) {
-        let called = line().strike(pid);
+        let called = semaphore().strike(pid);
         if called {
             hand_on(env);
         }
@@ -90,7 +92,7 @@ pub(crate) struct DirtyPermit(());
 
 impl Drop for DirtyPermit {
     fn drop(&mut self) {
-        if !line().give_back() {
+        if !semaphore().give_back() {
             drop(ResourceArc::new(Handover(())));
         }
     }
@@ -111,20 +113,20 @@ impl Resource for Handover {
 
 impl DirtyPermit {
     /// `None` while there are too many already: the caller answers `:busy`, and its process, which now waits,
-    /// makes the call again when it gets the message `:mcp_turn`.
+    /// makes the call again when it gets the message `:mcp_wake`.
     pub(crate) fn take(env: Env<'_>) -> Option<Self> {
         let pid = env.pid();
-        let mut all = line();
+        let mut all = semaphore();
         let called = all.strike(pid);
         if called || all.permits < all.limit {
             all.permits = all.permits.saturating_add(usize::from(!called));
             return Some(Self(()));
         }
-        let place = ResourceArc::new(Place(()));
-        all.waiting.push_back((pid, place.clone()));
+        let waiter = ResourceArc::new(Waiter(()));
+        all.waiting.push_back((pid, waiter.clone()));
         drop(all);
         // A process that is not watched is dead.
-        let called = env.monitor(&place, &pid).is_none() && line().strike(pid);
+        let called = env.monitor(&waiter, &pid).is_none() && semaphore().strike(pid);
         if called {
             drop(Self(()));
         }
@@ -134,9 +136,9 @@ impl DirtyPermit {
 
 /// Calls the next one that waits.
 fn hand_on(env: Env<'_>) {
-    let next = line().next(env);
+    let next = semaphore().next(env);
     if let Some(pid) = next {
-        // Should it have died, its place learns of it.
-        let _ = env.send(&pid, atoms::mcp_turn());
+        // Should it have died, its waiter learns of it.
+        let _ = env.send(&pid, atoms::mcp_wake());
     }
 }

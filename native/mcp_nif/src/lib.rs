@@ -12,7 +12,7 @@
 //! | `stdio` | the client's stdin, read on a thread of our own |
 //! | `dirty` | who may work on a dirty CPU scheduler, and who is next |
 //! | `resources` | what Elixir holds references to; which thread work runs on |
-//! | `resident` | what stays in memory when the module is purged |
+//! | `unload_guard` | what stays in memory when the module is purged |
 //! | `pretty` | JSON text spread over lines |
 //! | `atoms` | every atom that is ever made |
 
@@ -24,12 +24,12 @@ mod lint;
 mod options;
 mod pretty;
 mod protocol;
-mod resident;
 mod resources;
 mod results;
 mod schema;
 mod stdio;
 mod terms;
+mod unload_guard;
 
 use rustler::{Env, Term};
 
@@ -42,7 +42,7 @@ fn load(env: Env<'_>, argument: Term<'_>) -> bool {
     dirty::limit_calls(dirty_limit);
     version == env!("CARGO_PKG_VERSION")
         && terms::prepare(env).is_ok()
-        && resident::stay().is_some()
+        && unload_guard::hold_library().is_some()
 }
 
 rustler::init!("Elixir.McpServer.Native", load = load);

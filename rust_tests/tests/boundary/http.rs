@@ -1,15 +1,15 @@
 //! The rules of Streamable HTTP: a table of heads, a table of bodies behind heads, and framing.
 
 mod admission;
-mod agreement;
 mod annotations;
 mod answers;
 mod bodies;
 mod head;
+mod header_agreement;
 mod heads;
+mod host_and_origin;
 mod parameters;
 mod properties;
 mod sessions;
-mod site;
 mod sse;
 mod sse_vectors;

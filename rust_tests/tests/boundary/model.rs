@@ -29,7 +29,7 @@ use mcp_core::model::Shape;
 use mcp_core::revision::Revision;
 use serde_json::Value;
 
-/// A file of the shared material, or `None` with a notice when it is not there.
+/// A file of the shared material, or `None` with a notification when it is not there.
 fn shared(path: &str) -> Option<Value> {
     let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")).join(path);
     let Ok(text) = std::fs::read_to_string(&file) else {

@@ -3,7 +3,7 @@
 use mcp_core::catalog::{Catalog, ReadTarget};
 use mcp_core::jsonrpc::Id;
 use mcp_core::protocol::{
-    Admission, Facts, ListenFilter, MessageLimits, Notice, SessionFacts, Work, admit,
+    Admission, Context, ListenFilter, MessageLimits, Notification, SessionContext, Work, admit,
 };
 use mcp_core::revision::Revision;
 use mcp_core::schema::SerdeJson;
@@ -15,24 +15,29 @@ fn server() -> Catalog<SerdeJson> {
     build(&definition()).expect("a catalogue")
 }
 
-fn session(revision: Revision) -> Facts<'static> {
-    Facts {
-        session: Some(SessionFacts { revision }),
+fn session(revision: Revision) -> Context<'static> {
+    Context {
+        session: Some(SessionContext { revision }),
         http: None,
     }
 }
 
-const NO_SESSION: Facts<'static> = Facts {
+const NO_SESSION: Context<'static> = Context {
     session: None,
     http: None,
 };
 
 /// The finished answer, as JSON; panics where there is none.
-fn answer(facts: Facts<'_>, message: impl AsRef<[u8]>) -> Value {
+fn answer(context: Context<'_>, message: impl AsRef<[u8]>) -> Value {
     let catalog = server();
-    let bytes = match admit(&catalog, facts, message.as_ref(), &MessageLimits::default()) {
+    let bytes = match admit(
+        &catalog,
+        context,
+        message.as_ref(),
+        &MessageLimits::default(),
+    ) {
         Admission::Answer(answer) => answer.body,
-        Admission::Kept { head, tail } => [head.as_slice(), tail].concat(),
+        Admission::Prebuilt { head, tail } => [head.as_slice(), tail].concat(),
         Admission::Open(opening) => opening.answer.body,
         other => panic!("no answer but {other:?}"),
     };
@@ -40,18 +45,23 @@ fn answer(facts: Facts<'_>, message: impl AsRef<[u8]>) -> Value {
     serde_json::from_slice(&bytes).expect("the answer is JSON")
 }
 
-fn status(facts: Facts<'_>, message: &Value) -> u16 {
+fn status(context: Context<'_>, message: &Value) -> u16 {
     let catalog = server();
     let text = message.to_string();
-    match admit(&catalog, facts, text.as_bytes(), &MessageLimits::default()) {
+    match admit(
+        &catalog,
+        context,
+        text.as_bytes(),
+        &MessageLimits::default(),
+    ) {
         Admission::Answer(answer) => answer.status,
         other => panic!("no answer but {other:?}"),
     }
 }
 
 #[track_caller]
-fn refuses(facts: Facts<'_>, message: &Value, code: i32) -> Value {
-    let reply = answer(facts, message.to_string());
+fn refuses(context: Context<'_>, message: &Value, code: i32) -> Value {
+    let reply = answer(context, message.to_string());
     assert_eq!(reply["error"]["code"], code, "{message} gave {reply}");
     reply
 }
@@ -69,10 +79,15 @@ fn modern(method: &str, params: Value) -> Value {
     request(method, params)
 }
 
-fn work(facts: Facts<'_>, message: &Value) -> String {
+fn work(context: Context<'_>, message: &Value) -> String {
     let catalog = server();
     let text = message.to_string();
-    match admit(&catalog, facts, text.as_bytes(), &MessageLimits::default()) {
+    match admit(
+        &catalog,
+        context,
+        text.as_bytes(),
+        &MessageLimits::default(),
+    ) {
         Admission::Request(request) => format!("{:?}", request.work),
         other => panic!("no work but {other:?}"),
     }
@@ -215,23 +230,27 @@ fn m9_batches_exist_only_in_2025_03_26() {
             assert_eq!(answer(session(revision), batch(1))["error"]["code"], -32600);
         }
     }
-    let facts = session(Revision::V2025_03_26);
+    let context = session(Revision::V2025_03_26);
     let catalog = server();
     let text = batch(50);
-    let Admission::Batch(items) =
-        admit(&catalog, facts, text.as_bytes(), &MessageLimits::default())
-    else {
+    let Admission::Batch(items) = admit(
+        &catalog,
+        context,
+        text.as_bytes(),
+        &MessageLimits::default(),
+    ) else {
         panic!("50 messages are a batch");
     };
     assert_eq!(items.len(), 50);
     assert!(
         items
             .iter()
-            .all(|item| matches!(item, Admission::Kept { .. }))
+            .all(|item| matches!(item, Admission::Prebuilt { .. }))
     );
-    assert_eq!(answer(facts, batch(51))["error"]["code"], -32600);
-    assert_eq!(answer(facts, "[]")["error"]["code"], -32600);
-    let Admission::Batch(items) = admit(&catalog, facts, b"[1]", &MessageLimits::default()) else {
+    assert_eq!(answer(context, batch(51))["error"]["code"], -32600);
+    assert_eq!(answer(context, "[]")["error"]["code"], -32600);
+    let Admission::Batch(items) = admit(&catalog, context, b"[1]", &MessageLimits::default())
+    else {
         panic!("a batch");
     };
     assert!(matches!(items.as_slice(), [Admission::Answer(_)]));
@@ -241,13 +260,13 @@ fn m9_batches_exist_only_in_2025_03_26() {
 fn m9_one_bad_message_of_a_batch_does_not_refuse_the_others() {
     let catalog = server();
     let text = br#"[{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
-    let facts = session(Revision::V2025_03_26);
-    let Admission::Batch(items) = admit(&catalog, facts, text, &MessageLimits::default()) else {
+    let context = session(Revision::V2025_03_26);
+    let Admission::Batch(items) = admit(&catalog, context, text, &MessageLimits::default()) else {
         panic!("a batch");
     };
     assert!(matches!(
         items.as_slice(),
-        [Admission::Answer(_), Admission::Kept { .. }]
+        [Admission::Answer(_), Admission::Prebuilt { .. }]
     ));
 }
 
@@ -303,7 +322,7 @@ fn m11_an_unknown_notification_is_ignored() {
             cancelled,
             &MessageLimits::default()
         ),
-        Admission::Notice(Notice::Cancelled {
+        Admission::Notification(Notification::Cancelled {
             id: Id::Number(7),
             reason: Some("late".to_owned())
         })
@@ -405,9 +424,9 @@ fn what_a_client_says_of_itself_is_bounded() {
         ..MessageLimits::default()
     };
     let catalog = server();
-    let refusal = |facts, message: &Value| match admit(
+    let refusal = |context, message: &Value| match admit(
         &catalog,
-        facts,
+        context,
         message.to_string().as_bytes(),
         &limits,
     ) {
@@ -428,7 +447,7 @@ fn what_a_client_says_of_itself_is_bounded() {
     };
     let too_long = |name: &str| Some(format!("Invalid params: {name} is longer than 300 bytes"));
 
-    for (facts, mut message) in [
+    for (context, mut message) in [
         (NO_SESSION, modern("tools/list", json!({}))),
         (
             NO_SESSION,
@@ -442,9 +461,9 @@ fn what_a_client_says_of_itself_is_bounded() {
     ] {
         let meta = message["params"]["_meta"].take();
         message["params"]["_meta"] = filled(meta.clone(), 300);
-        assert_eq!(refusal(facts, &message), None);
+        assert_eq!(refusal(context, &message), None);
         message["params"]["_meta"] = filled(meta, 301);
-        assert_eq!(refusal(facts, &message), too_long("_meta"));
+        assert_eq!(refusal(context, &message), too_long("_meta"));
     }
 
     let info = json!({"name": "c", "version": "1"});
@@ -773,8 +792,8 @@ proptest::proptest! {
     ) {
         let catalog = server_once();
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
-        for facts in [NO_SESSION, session(SESSION)] {
-            let _ = admit(catalog, facts, text.as_bytes(), &MessageLimits::default());
+        for context in [NO_SESSION, session(SESSION)] {
+            let _ = admit(catalog, context, text.as_bytes(), &MessageLimits::default());
         }
     }
 }

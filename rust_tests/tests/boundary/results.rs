@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// A fixture of the documents, or `None` with a notice when it is not there.
+/// A fixture of the documents, or `None` with a notification when it is not there.
 fn fixture(name: &str) -> Option<Value> {
     let fixtures = PathBuf::from(concat!(
         env!("CARGO_MANIFEST_DIR"),

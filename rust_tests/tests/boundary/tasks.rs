@@ -2,7 +2,7 @@
 
 use mcp_core::catalog::Catalog;
 use mcp_core::protocol::{
-    Admission, Facts, MessageLimits, SessionFacts, TaskVerb, TaskWish, Work, admit,
+    Admission, Context, MessageLimits, SessionContext, TaskRequest, TaskVerb, Work, admit,
 };
 use mcp_core::revision::Revision;
 use mcp_core::schema::SerdeJson;
@@ -40,13 +40,13 @@ fn outcome(
     revision: Revision,
     message: &Value,
 ) -> Result<String, i64> {
-    let session = (revision <= Revision::NEWEST_SESSION).then_some(SessionFacts { revision });
-    let facts = Facts {
+    let session = (revision <= Revision::NEWEST_SESSION).then_some(SessionContext { revision });
+    let context = Context {
         session,
         http: None,
     };
     let text = message.to_string();
-    match admit(server, facts, text.as_bytes(), &MessageLimits::default()) {
+    match admit(server, context, text.as_bytes(), &MessageLimits::default()) {
         Admission::Request(request) => Ok(match request.work {
             Work::Tool { task, .. } => format!("{task:?}"),
             other => format!("{other:?}"),
@@ -69,7 +69,7 @@ fn add(task: Option<Value>) -> Value {
 
 #[test]
 fn a_session_s_call_is_a_task_when_it_asks_and_the_tool_allows() {
-    let wish = |ttl| Ok(format!("{:?}", Some(TaskWish { ttl })));
+    let wish = |ttl| Ok(format!("{:?}", Some(TaskRequest { ttl })));
     let plain = Ok("None".to_owned());
     for (support, task, expected) in [
         ("optional", Some(json!({})), wish(None)),
@@ -109,7 +109,7 @@ fn older_sessions_know_no_tasks() {
 #[test]
 fn a_stateless_call_is_a_task_for_clients_that_declare_the_extension() {
     let declared = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
-    let wish = Ok(format!("{:?}", Some(TaskWish { ttl: None })));
+    let wish = Ok(format!("{:?}", Some(TaskRequest { ttl: None })));
     let plain = Ok("None".to_owned());
     for (support, capabilities, expected) in [
         ("optional", &declared, wish.clone()),

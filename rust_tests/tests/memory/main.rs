@@ -4,7 +4,7 @@ mod counting;
 mod heads;
 
 use mcp_core::catalog::{Catalog, CatalogLimits};
-use mcp_core::protocol::{Admission, Facts, MessageLimits, SessionFacts, admit};
+use mcp_core::protocol::{Admission, Context, MessageLimits, SessionContext, admit};
 use mcp_core::revision::Revision;
 use mcp_core::schema::SerdeJson;
 
@@ -24,9 +24,9 @@ fn server() -> Catalog<SerdeJson> {
     Catalog::build(DEFINITION.as_bytes(), &CatalogLimits::default()).expect("a catalogue")
 }
 
-fn facts(revision: Option<Revision>) -> Facts<'static> {
-    Facts {
-        session: revision.map(|revision| SessionFacts { revision }),
+fn context(revision: Option<Revision>) -> Context<'static> {
+    Context {
+        session: revision.map(|revision| SessionContext { revision }),
         http: None,
     }
 }
@@ -35,7 +35,7 @@ fn facts(revision: Option<Revision>) -> Facts<'static> {
 fn refused(revision: Option<Revision>, text: &[u8]) -> (i64, usize) {
     let catalog = server();
     let limits = MessageLimits::default();
-    let (admission, bytes) = most(|| admit(&catalog, facts(revision), text, &limits));
+    let (admission, bytes) = most(|| admit(&catalog, context(revision), text, &limits));
     let Admission::Answer(answer) = admission else {
         panic!("not refused: {} bytes", text.len());
     };
@@ -261,9 +261,9 @@ fn a_call_with_very_many_arguments_is_a_call() {
         let text = format!(
             r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"arguments":{{{arguments}}},"name":"echo","_meta":{{"progressToken":"p"}}}}}}"#
         );
-        let facts = facts(Some(Revision::V2025_11_25));
+        let context = context(Some(Revision::V2025_11_25));
         let limits = MessageLimits::default();
-        let (admission, bytes) = most(|| admit(&catalog, facts, text.as_bytes(), &limits));
+        let (admission, bytes) = most(|| admit(&catalog, context, text.as_bytes(), &limits));
         let Admission::Request(request) = admission else {
             panic!("refused: {admission:?}");
         };

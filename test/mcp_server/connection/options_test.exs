@@ -26,7 +26,7 @@ defmodule McpServer.Connection.OptionsTest do
 
   test "options that do not exist are refused by name" do
     assert_raise ArgumentError, ~r/unknown keys \[:max_call\]/, fn ->
-      McpServer.Connection.start_link(router: R, channel: {C, nil}, max_call: 3)
+      McpServer.Connection.start_link(router: R, transport: {C, nil}, max_call: 3)
     end
   end
 end

@@ -12,8 +12,8 @@ defmodule McpServer.Connection.OutboxTest do
   end
 
   test "it is full at 64 KiB, not a byte earlier" do
-    outbox = Outbox.put(%Outbox{}, {:channel, :notification, String.duplicate("x", 65_535)})
+    outbox = Outbox.put(%Outbox{}, {:session, :notification, String.duplicate("x", 65_535)})
     refute Outbox.full?(outbox)
-    assert Outbox.full?(Outbox.put(outbox, {:channel, {:answer, :ok}, "x"}))
+    assert Outbox.full?(Outbox.put(outbox, {:session, {:answer, :ok}, "x"}))
   end
 end

@@ -1,7 +1,7 @@
 defmodule McpServer.Http.ReplayRoomTest do
   use ExUnit.Case, async: true
 
-  alias McpServer.Http.{Lane, Lanes, Replay, ReplayRoom}
+  alias McpServer.Http.{Replay, ReplayRoom, Stream, StreamCollection}
 
   @mebibyte 1024 * 1024
 
@@ -68,14 +68,14 @@ defmodule McpServer.Http.ReplayRoomTest do
   test "of a session the events of the oldest streams go first, those of its own stream last" do
     account = ReplayRoom.account(ReplayRoom.new(), ReplayRoom.paid(nil, nil), 25, fn -> :ok end)
 
-    lanes =
-      for key <- [:channel, 1, 2], reduce: Lanes.new() do
-        lanes ->
+    streams =
+      for key <- [:session, 1, 2], reduce: StreamCollection.new() do
+        streams ->
           replay = %Replay{account: account, max_events: 10, max_bytes: 100}
           replay = Enum.reduce(["abc", "def"], replay, &Replay.put(&2, &1))
-          number = if key == :channel, do: 0, else: key
+          number = if key == :session, do: 0, else: key
 
-          lane = %Lane{
+          stream = %Stream{
             number: number,
             exchange: nil,
             events?: true,
@@ -85,18 +85,18 @@ defmodule McpServer.Http.ReplayRoomTest do
             replay: replay
           }
 
-          Lanes.put(lanes, key, lane)
+          StreamCollection.put(streams, key, stream)
       end
 
-    left = fn lanes ->
-      for key <- [1, 2, :channel] do
-        {:ok, lane} = Lanes.fetch(lanes, key)
-        lane.replay.bytes
+    left = fn streams ->
+      for key <- [1, 2, :session] do
+        {:ok, stream} = StreamCollection.fetch(streams, key)
+        stream.replay.bytes
       end
     end
 
-    assert left.(lanes) == [6, 6, 6]
-    assert left.(Lanes.make_room(lanes, 7)) == [0, 3, 6]
+    assert left.(streams) == [6, 6, 6]
+    assert left.(StreamCollection.make_room(streams, 7)) == [0, 3, 6]
     assert :atomics.get(account.own, 1) == 9
   end
 end

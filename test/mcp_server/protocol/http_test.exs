@@ -36,7 +36,7 @@ defmodule McpServer.Protocol.HTTPTest do
   end
 
   defp screened(policy, headers) do
-    {:ok, screened, _facts} = HTTP.screen(policy, head(headers))
+    {:ok, screened, _facts} = HTTP.check_head(policy, head(headers))
     screened
   end
 
@@ -79,7 +79,7 @@ defmodule McpServer.Protocol.HTTPTest do
   describe "screen/2" do
     test "says what the head says", %{policy: policy} do
       assert {:ok, screened, facts} =
-               HTTP.screen(policy, head([{"Accept", "application/json"}, {"content-length", "5"}]))
+               HTTP.check_head(policy, head([{"Accept", "application/json"}, {"content-length", "5"}]))
 
       assert is_reference(screened)
 
@@ -93,11 +93,11 @@ defmodule McpServer.Protocol.HTTPTest do
                json: true
              }
 
-      assert {:ok, _screened, %{stateless: true}} = HTTP.screen(policy, head([{"mcp-method", "ping"}]))
+      assert {:ok, _screened, %{stateless: true}} = HTTP.check_head(policy, head([{"mcp-method", "ping"}]))
     end
 
     test "reads a session's stream", %{policy: policy} do
-      get = fn headers -> HTTP.screen(policy, %{head([{"mcp-session-id", "s1"} | headers]) | method: "GET"}) end
+      get = fn headers -> HTTP.check_head(policy, %{head([{"mcp-session-id", "s1"} | headers]) | method: "GET"}) end
 
       assert {:ok, _screened, %{verb: :get, session_id: "s1", last_event_id: {3, 14}}} =
                get.([{"last-event-id", "3-14"}])
@@ -106,11 +106,11 @@ defmodule McpServer.Protocol.HTTPTest do
       assert {:ok, _screened, %{last_event_id: nil}} = get.([])
 
       assert {:ok, _screened, %{verb: :delete, session_id: ""}} =
-               HTTP.screen(policy, %{head([{"mcp-session-id", "a b"}]) | method: "DELETE"})
+               HTTP.check_head(policy, %{head([{"mcp-session-id", "a b"}]) | method: "DELETE"})
     end
 
     test "answers what it does not let through", %{policy: policy} do
-      assert {:answer, 403, headers, body} = HTTP.screen(policy, %{head() | headers: [{"host", "evil.example"}]})
+      assert {:answer, 403, headers, body} = HTTP.check_head(policy, %{head() | headers: [{"host", "evil.example"}]})
       assert headers == [{"content-type", "application/json"}, {"cache-control", "no-store"}]
 
       assert JSON.decode!(body) == %{
@@ -118,17 +118,17 @@ defmodule McpServer.Protocol.HTTPTest do
                "error" => %{"code" => -32_600, "message" => "Forbidden: the Host is not allowed"}
              }
 
-      assert {:answer, 405, headers, _body} = HTTP.screen(policy, %{head() | method: "PUT"})
+      assert {:answer, 405, headers, _body} = HTTP.check_head(policy, %{head() | method: "PUT"})
       assert List.keyfind(headers, "allow", 0) == {"allow", "POST, GET, DELETE"}
-      assert {:answer, 403, _headers, _body} = HTTP.screen(policy, Map.put(head(), :authority, "evil.example"))
-      assert {:ok, _screened, _facts} = HTTP.screen(policy, Map.put(head(), :authority, nil))
+      assert {:answer, 403, _headers, _body} = HTTP.check_head(policy, Map.put(head(), :authority, "evil.example"))
+      assert {:ok, _screened, _facts} = HTTP.check_head(policy, Map.put(head(), :authority, nil))
     end
 
     test "bytes that are no text are refused and never raise", %{policy: policy} do
-      assert {:answer, 404, _headers, _body} = HTTP.screen(policy, %{head() | target: <<0xFF>>})
-      assert {:answer, 405, _headers, _body} = HTTP.screen(policy, %{head() | method: <<0xFF>>})
-      assert {:answer, 403, _headers, _body} = HTTP.screen(policy, Map.put(head(), :authority, <<0xFF>>))
-      assert {:ok, _screened, _facts} = HTTP.screen(policy, head([{<<0xFF>>, <<0xFF>>}]))
+      assert {:answer, 404, _headers, _body} = HTTP.check_head(policy, %{head() | target: <<0xFF>>})
+      assert {:answer, 405, _headers, _body} = HTTP.check_head(policy, %{head() | method: <<0xFF>>})
+      assert {:answer, 403, _headers, _body} = HTTP.check_head(policy, Map.put(head(), :authority, <<0xFF>>))
+      assert {:ok, _screened, _facts} = HTTP.check_head(policy, head([{<<0xFF>>, <<0xFF>>}]))
     end
   end
 

@@ -1,4 +1,4 @@
-//! `Content-Type`, `Content-Encoding`, `Content-Length`: what a body claims to be.
+//! `Content-Type`, `Content-Encoding`, `Content-Length`: what a body mirrored to be.
 
 use super::answer::{self, HttpAnswer};
 use super::head::{Field, Head, printable, trimmed};

@@ -6,18 +6,18 @@
 
 use jsonschema::json::Json;
 
+use super::capabilities::{Listing, is_offered, list};
+use super::context::Context;
 use super::era::{admit_request, check_notification, check_response};
-use super::facts::Facts;
 use super::frame::result_head;
 use super::input::is_input_response;
 use super::limits::MessageLimits;
 use super::meta::{self, Client};
 use super::method::Method;
-use super::notice::Notice;
-use super::offer::{Listing, is_offered, list};
+use super::notification::Notification;
 use super::params;
 use super::refusal::{Answer, Refusal};
-use super::request::{Input, Opening, Request, TaskVerb, Work};
+use super::request::{Initialize, Input, Request, TaskVerb, Work};
 use super::task;
 use crate::catalog::Catalog;
 use crate::json::{Document, Kind, UNLIMITED, View, elements};
@@ -34,7 +34,7 @@ pub enum Admission<'c, 'a> {
     /// A finished answer.
     Answer(Answer),
     /// A finished answer in two parts; the tail is kept by the catalogue and never copied.
-    Kept {
+    Prebuilt {
         /// Everything up to the id.
         head: Vec<u8>,
         /// Everything behind it.
@@ -43,11 +43,11 @@ pub enum Admission<'c, 'a> {
     /// Nothing to do and nothing to say.
     Ignored,
     /// `initialize`: a session opens.
-    Open(Box<Opening<'a>>),
+    Open(Box<Initialize<'a>>),
     /// Work for the server's own code.
     Request(Box<Request<'a>>),
     /// A notification that concerns the server.
-    Notice(Notice<'a>),
+    Notification(Notification<'a>),
     /// The client's answer to a request of ours: the result, or the error.
     Response {
         /// The id of our request.
@@ -63,13 +63,13 @@ pub enum Admission<'c, 'a> {
 #[must_use]
 pub fn admit<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
-    facts: Facts<'_>,
+    context: Context<'_>,
     bytes: &'a [u8],
     limits: &MessageLimits,
 ) -> Admission<'c, 'a> {
     let document = match Document::scan(bytes, &limits.json) {
         Ok(document) => document,
-        Err(error) => return refuse(facts, &Refusal::parse_error(&error)),
+        Err(error) => return refuse(context, &Refusal::parse_error(&error)),
     };
     let root = document.root();
     let left = |levels| MessageLimits {
@@ -77,19 +77,19 @@ pub fn admit<'c, 'a, J: Json>(
         ..*limits
     };
     if root.kind() == Kind::Array {
-        return admit_batch(catalog, facts, root.raw(), &left(1));
+        return admit_batch(catalog, context, root.raw(), &left(1));
     }
-    admit_message(catalog, facts, root, &left(0))
+    admit_message(catalog, context, root, &left(0))
 }
 
 fn admit_batch<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
-    facts: Facts<'_>,
+    context: Context<'_>,
     batch: &'a [u8],
     limits: &MessageLimits,
 ) -> Admission<'c, 'a> {
-    let refuse = |reason: &str| refuse(facts, &Refusal::invalid_request(reason));
-    if facts.session.map(|session| session.revision) != Some(Revision::V2025_03_26) {
+    let refuse = |reason: &str| refuse(context, &Refusal::invalid_request(reason));
+    if context.session.map(|session| session.revision) != Some(Revision::V2025_03_26) {
         return refuse("batches exist only in protocol revision 2025-03-26");
     }
     let most = limits.max_batch;
@@ -101,20 +101,20 @@ fn admit_batch<'c, 'a, J: Json>(
         return refuse(&format!("a batch holds at most {most} messages"));
     }
     let admit_one = |message| match Document::scan(message, &UNLIMITED) {
-        Ok(document) => admit_message(catalog, facts, document.root(), limits),
-        Err(error) => self::refuse(facts, &Refusal::parse_error(&error)),
+        Ok(document) => admit_message(catalog, context, document.root(), limits),
+        Err(error) => self::refuse(context, &Refusal::parse_error(&error)),
     };
     Admission::Batch(messages.into_iter().map(admit_one).collect())
 }
 
 /// The answer to a message that has no id to answer to.
-fn refuse<'c, 'a>(facts: Facts<'_>, refusal: &Refusal) -> Admission<'c, 'a> {
-    Admission::Answer(refusal.answer(None, facts.fallback_revision()))
+fn refuse<'c, 'a>(context: Context<'_>, refusal: &Refusal) -> Admission<'c, 'a> {
+    Admission::Answer(refusal.answer(None, context.fallback_revision()))
 }
 
 fn admit_message<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
-    facts: Facts<'_>,
+    context: Context<'_>,
     view: View<'_, 'a>,
     limits: &MessageLimits,
 ) -> Admission<'c, 'a> {
@@ -122,34 +122,35 @@ fn admit_message<'c, 'a, J: Json>(
         Err(invalid) if !invalid.answerable => {
             // Nobody answers a notification, or an answer, however bad it is.
             let unasked = if view.get("method").is_some() {
-                check_notification(facts, view.get("params"))
+                check_notification(context, view.get("params"))
             } else {
-                check_response(facts)
+                check_response(context)
             };
-            unasked.map_or_else(|refusal| refuse(facts, &refusal), |()| Admission::Ignored)
+            unasked.map_or_else(|refusal| refuse(context, &refusal), |()| Admission::Ignored)
         }
         Err(invalid) => {
             let id = invalid.id.clone();
             let refusal = Refusal::from(invalid);
-            Admission::Answer(refusal.answer(id.as_ref(), facts.fallback_revision()))
+            Admission::Answer(refusal.answer(id.as_ref(), context.fallback_revision()))
         }
         Ok(Message::Request { id, method, params }) => {
-            let (revision, admitted) = admit_request(catalog, facts, &id, &method, params, limits);
+            let (revision, admitted) =
+                admit_request(catalog, context, &id, &method, params, limits);
             admitted
                 .unwrap_or_else(|refusal| Admission::Answer(refusal.answer(Some(&id), revision)))
         }
         Ok(Message::Notification { method, params }) => {
-            if let Err(refusal) = check_notification(facts, params) {
-                return refuse(facts, &refusal);
+            if let Err(refusal) = check_notification(context, params) {
+                return refuse(context, &refusal);
             }
             // Without a session, what it is about went with the request before it.
-            Notice::read(&method, params)
-                .filter(|_| !facts.is_sessionless())
-                .map_or(Admission::Ignored, Admission::Notice)
+            Notification::read(&method, params)
+                .filter(|_| !context.is_sessionless())
+                .map_or(Admission::Ignored, Admission::Notification)
         }
         Ok(Message::Response { id, outcome }) => {
-            if let Err(refusal) = check_response(facts) {
-                return refuse(facts, &refusal);
+            if let Err(refusal) = check_response(context) {
+                return refuse(context, &refusal);
             }
             let outcome = match outcome {
                 Outcome::Result(result) if is_input_response(result) => Ok(result.raw()),
@@ -179,15 +180,15 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
     meta::check_form(params_meta)?;
     let progress_token = meta::progress_token(params_meta, limits)?;
     let work = match method {
-        Method::Ping => return Ok(kept(id, EMPTY_RESULT)),
-        Method::Discover => return Ok(kept(id, catalog.discover_tail())),
+        Method::Ping => return Ok(prebuilt(id, EMPTY_RESULT)),
+        Method::Discover => return Ok(prebuilt(id, catalog.discover_tail())),
         // Handled before a session exists; inside one it is refused.
         Method::Initialize => return Err(Refusal::method_not_found()),
         Method::ListTools
         | Method::ListPrompts
         | Method::ListResources
         | Method::ListResourceTemplates => match list(catalog, method, revision, params)? {
-            Listing::Kept(tail) => return Ok(kept(id, tail)),
+            Listing::Prebuilt(tail) => return Ok(prebuilt(id, tail)),
             Listing::Computed(work) => work,
         },
         Method::CallTool => params::call_tool(catalog, revision, params, limits)?,
@@ -235,8 +236,8 @@ const LEVELS_ABOVE_ARGUMENTS: usize = 2;
 /// `,"result":{}}`
 pub(super) const EMPTY_RESULT: &[u8] = b",\"result\":{}}";
 
-pub(super) fn kept<'c, 'a>(id: &Id, tail: &'c [u8]) -> Admission<'c, 'a> {
-    Admission::Kept {
+pub(super) fn prebuilt<'c, 'a>(id: &Id, tail: &'c [u8]) -> Admission<'c, 'a> {
+    Admission::Prebuilt {
         head: result_head(id),
         tail,
     }

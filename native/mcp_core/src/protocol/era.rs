@@ -2,14 +2,14 @@
 
 use jsonschema::json::Json;
 
-use super::admit::{Admission, Admitted, EMPTY_RESULT, admit_method, kept};
-use super::agreement;
-use super::facts::{Facts, SessionFacts};
+use super::admit::{Admission, Admitted, EMPTY_RESULT, admit_method, prebuilt};
+use super::capabilities::require_capabilities;
+use super::context::{Context, SessionContext};
+use super::header_agreement;
+use super::initialize::open_session;
 use super::limits::MessageLimits;
 use super::meta;
 use super::method::Method;
-use super::offer::require_capabilities;
-use super::opening::open_session;
 use super::refusal::Refusal;
 use super::request::Work;
 use crate::catalog::Catalog;
@@ -20,38 +20,39 @@ use crate::revision::Revision;
 /// The admission, and the revision that a refusal is worded in.
 pub(super) fn admit_request<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
-    facts: Facts<'_>,
+    context: Context<'_>,
     id: &Id,
     method: &str,
     params: Option<View<'_, 'a>>,
     limits: &MessageLimits,
 ) -> (Revision, Admitted<'c, 'a>) {
     let sized = meta::check_size(meta::of(params), "_meta", limits);
-    let stateless = facts.is_stateless()
+    let stateless = context.is_stateless()
         || meta::claims_stateless(params)
-        || (facts.session.is_none() && Method::is_stateless_only(method));
+        || (context.session.is_none() && Method::is_stateless_only(method));
     if stateless {
         return (
             Revision::NEWEST,
-            sized.and_then(|()| admit_stateless(catalog, facts, id, method, params, limits)),
+            sized.and_then(|()| admit_stateless(catalog, context, id, method, params, limits)),
         );
     }
-    let revision = facts
+    let revision = context
         .session
         .map_or(Revision::NEWEST_SESSION, |session| session.revision);
-    let admitted = facts
-        .check_session_version()
-        .and(sized)
-        .and_then(|()| match facts.session {
-            Some(session) => admit_in_session(catalog, session, id, method, params, limits),
-            None => admit_before_session(catalog, facts, id, method, params, limits),
-        });
+    let admitted =
+        context
+            .check_session_version()
+            .and(sized)
+            .and_then(|()| match context.session {
+                Some(session) => admit_in_session(catalog, session, id, method, params, limits),
+                None => admit_before_session(catalog, context, id, method, params, limits),
+            });
     (revision, admitted)
 }
 
 fn admit_stateless<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
-    facts: Facts<'_>,
+    context: Context<'_>,
     id: &Id,
     method_name: &str,
     params: Option<View<'_, 'a>>,
@@ -59,28 +60,28 @@ fn admit_stateless<'c, 'a, J: Json>(
 ) -> Admitted<'c, 'a> {
     let version = meta::version(params)?;
     let client = meta::client(params)?;
-    if let Some(head) = facts.http {
-        agreement::check_version(&head.claims, &version)?;
+    if let Some(head) = context.http {
+        header_agreement::check_version(&head.mirrored, &version)?;
     }
     let revision = meta::stateless_revision(&version)?;
-    if let Some(head) = facts.http {
-        agreement::check_target(&head.claims, method_name, params)?;
+    if let Some(head) = context.http {
+        header_agreement::check_target(&head.mirrored, method_name, params)?;
     }
     let method = Method::find(method_name, revision).ok_or_else(Refusal::method_not_found)?;
     let admission = admit_method(catalog, revision, id, method, params, Some(client), limits)?;
     if let Admission::Request(request) = &admission {
-        if let Some(head) = facts.http {
-            agreement::check_parameters(&head.claims, catalog, &request.work, params)?;
+        if let Some(head) = context.http {
+            header_agreement::check_parameters(&head.mirrored, catalog, &request.work, params)?;
         }
         require_capabilities(catalog, &request.work, params)?;
-        require_stream(facts, &request.work)?;
+        require_stream(context, &request.work)?;
     }
     Ok(admission)
 }
 
 /// A call that is answered by a stream needs a client that takes one.
-fn require_stream(facts: Facts<'_>, work: &Work<'_>) -> Result<(), Refusal> {
-    match (facts.http, work) {
+fn require_stream(context: Context<'_>, work: &Work<'_>) -> Result<(), Refusal> {
+    match (context.http, work) {
         (Some(head), Work::Listen { .. }) if !head.accepts_events => Err(Refusal::needs_stream()),
         _ => Ok(()),
     }
@@ -88,7 +89,7 @@ fn require_stream(facts: Facts<'_>, work: &Work<'_>) -> Result<(), Refusal> {
 
 fn admit_in_session<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
-    session: SessionFacts,
+    session: SessionContext,
     id: &Id,
     method: &str,
     params: Option<View<'_, 'a>>,
@@ -105,7 +106,7 @@ fn admit_in_session<'c, 'a, J: Json>(
 
 fn admit_before_session<'c, 'a, J: Json>(
     catalog: &'c Catalog<J>,
-    facts: Facts<'_>,
+    context: Context<'_>,
     id: &Id,
     method: &str,
     params: Option<View<'_, 'a>>,
@@ -114,8 +115,8 @@ fn admit_before_session<'c, 'a, J: Json>(
     match Method::find(method, Revision::NEWEST_SESSION) {
         Some(Method::Initialize) => open_session(catalog, id, params, limits)
             .map(|opening| Admission::Open(Box::new(opening))),
-        Some(Method::Ping) => Ok(kept(id, EMPTY_RESULT)),
-        _ if facts.http.is_some() => Err(Refusal::session_missing()),
+        Some(Method::Ping) => Ok(prebuilt(id, EMPTY_RESULT)),
+        _ if context.http.is_some() => Err(Refusal::session_missing()),
         Some(_) => Err(Refusal::invalid_request(
             "initialize first, or send _meta of 2026-07-28",
         )),
@@ -126,20 +127,20 @@ fn admit_before_session<'c, 'a, J: Json>(
 /// A notification wants no answer, but over HTTP it must belong to a session or to the stateless
 /// era.
 pub(super) fn check_notification(
-    facts: Facts<'_>,
+    context: Context<'_>,
     params: Option<View<'_, '_>>,
 ) -> Result<(), Refusal> {
-    facts.check_session_version()?;
-    if facts.is_sessionless() && !facts.is_stateless() && !meta::claims_stateless(params) {
+    context.check_session_version()?;
+    if context.is_sessionless() && !context.is_stateless() && !meta::claims_stateless(params) {
         return Err(Refusal::session_missing());
     }
     Ok(())
 }
 
 /// Outside a session nobody can have been asked anything over HTTP.
-pub(super) fn check_response(facts: Facts<'_>) -> Result<(), Refusal> {
-    facts.check_session_version()?;
-    if facts.is_sessionless() {
+pub(super) fn check_response(context: Context<'_>) -> Result<(), Refusal> {
+    context.check_session_version()?;
+    if context.is_sessionless() {
         return Err(Refusal::invalid_request("nothing was asked of this client"));
     }
     Ok(())

@@ -31,7 +31,7 @@ pub(super) fn of<'d, 'a>(params: Option<View<'d, 'a>>) -> Option<View<'d, 'a>> {
     params?.get("_meta")
 }
 
-/// Whether the message claims to be of the stateless era.
+/// Whether the message mirrored to be of the stateless era.
 pub(super) fn claims_stateless(params: Option<View<'_, '_>>) -> bool {
     of(params).is_some_and(|meta| meta.get(PROTOCOL_VERSION).is_some())
 }

@@ -174,7 +174,7 @@ impl Method {
 pub const LOG_LEVELS: [&str; 8] = [
     "debug",
     "info",
-    "notice",
+    "notification",
     "warning",
     "error",
     "critical",

@@ -2,19 +2,19 @@
 //! message becomes: a finished answer, or work for the server's own code.
 
 mod admit;
-mod agreement;
 mod argument;
 mod arguments;
+mod capabilities;
+mod context;
 mod era;
-mod facts;
 mod frame;
+mod header_agreement;
+mod initialize;
 mod input;
 mod limits;
 mod meta;
 mod method;
-mod notice;
-mod offer;
-mod opening;
+mod notification;
 mod params;
 mod refusal;
 mod request;
@@ -23,7 +23,7 @@ mod task;
 
 pub use admit::{Admission, admit};
 pub use arguments::refuse_arguments;
-pub use facts::{Facts, SessionFacts};
+pub use context::{Context, SessionContext};
 pub use frame::{
     NotificationKind, ResultKind, close_message, open_notification, open_request, open_result_head,
 };
@@ -31,8 +31,10 @@ pub use input::{InputKind, is_input_response};
 pub use limits::MessageLimits;
 pub use meta::{Client, ProgressToken};
 pub use method::{LOG_LEVELS, Method};
-pub use notice::Notice;
+pub use notification::Notification;
 pub use refusal::{Answer, Refusal};
-pub use request::{Completing, Input, ListenFilter, Opening, Request, TaskVerb, TaskWish, Work};
+pub use request::{
+    Completing, Initialize, Input, ListenFilter, Request, TaskRequest, TaskVerb, Work,
+};
 pub use state::{Binding, NONCE_BYTES, SECRET_BYTES, StateError, open, seal};
 pub use task::EXTENSION as TASKS_EXTENSION;

@@ -32,7 +32,7 @@ pub(super) fn call_tool<'a, J: Json>(
         name,
         index,
         arguments: arguments.map(|view| view.raw()),
-        task: task::wish(tool.task_support, revision, params)?,
+        task: task::requested(tool.task_support, revision, params)?,
     })
 }
 

@@ -45,7 +45,7 @@ pub enum Work<'a> {
         /// The arguments object; absent means empty.
         arguments: Option<&'a [u8]>,
         /// Whether it is to run as a task.
-        task: Option<TaskWish>,
+        task: Option<TaskRequest>,
     },
     /// Get the prompt at `index`.
     Prompt {
@@ -124,7 +124,7 @@ pub enum Work<'a> {
 
 /// A call that is to run as a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TaskWish {
+pub struct TaskRequest {
     /// How long the client wants the task kept, in milliseconds.
     pub ttl: Option<u64>,
 }
@@ -177,7 +177,7 @@ pub struct Input<'a> {
 
 /// A session that `initialize` opens.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Opening<'a> {
+pub struct Initialize<'a> {
     /// The finished answer.
     pub answer: Answer,
     /// The request's id.

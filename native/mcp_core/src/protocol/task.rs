@@ -9,7 +9,7 @@ use super::input::is_input_response;
 use super::meta;
 use super::params::{cursor, must_be, no_longer_than, object, text};
 use super::refusal::{BEHIND_ADMISSION, Refusal};
-use super::request::{TaskVerb, TaskWish, Work};
+use super::request::{TaskRequest, TaskVerb, Work};
 use crate::json::View;
 use crate::model::TaskSupport;
 use crate::revision::{Era, Revision};
@@ -25,15 +25,15 @@ const MAX_ID_BYTES: usize = 256;
 /// # Errors
 /// −32601 for a task where the tool allows none, and for a plain call where it needs one
 /// (2025-11-25); −32602 for parameters of another form.
-pub(super) fn wish(
+pub(super) fn requested(
     support: TaskSupport,
     revision: Revision,
     params: Option<View<'_, '_>>,
-) -> Result<Option<TaskWish>, Refusal> {
+) -> Result<Option<TaskRequest>, Refusal> {
     match revision.era() {
         Era::Stateless => {
             let runs = support != TaskSupport::Forbidden && declares_extension(params);
-            Ok(runs.then(TaskWish::default))
+            Ok(runs.then(TaskRequest::default))
         }
         Era::Session if revision < Revision::V2025_11_25 => Ok(None),
         Era::Session => match (object(params, "task")?, support) {
@@ -41,7 +41,7 @@ pub(super) fn wish(
                 Err(Refusal::method_not_found())
             }
             (None, _) => Ok(None),
-            (Some(task), _) => Ok(Some(TaskWish { ttl: ttl(task)? })),
+            (Some(task), _) => Ok(Some(TaskRequest { ttl: ttl(task)? })),
         },
     }
 }

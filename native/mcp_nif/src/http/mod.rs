@@ -6,4 +6,4 @@ mod next;
 mod response;
 pub(crate) mod rules;
 
-pub(crate) use rules::ScreenedResource;
+pub(crate) use rules::AcceptedHeadResource;

@@ -5,13 +5,13 @@
     reason = "rustler decodes arguments into values"
 )]
 
-use mcp_core::http::{self, Head, HttpAnswer, Screened, Verb, screen};
+use mcp_core::http::{self, AcceptedHead, Head, HttpAnswer, Verb, check_head};
 use mcp_core::http1::{Framing, HeadError, Limits, Progress, RequestHead, Version, read_head};
-use mcp_core::protocol::{Admission, Answer, Facts, SessionFacts, admit};
+use mcp_core::protocol::{Admission, Answer, Context, SessionContext, admit};
 use rustler::{Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use super::response;
-use super::rules::{PolicyResource, ScreenedResource, facts_term};
+use super::rules::{AcceptedHeadResource, PolicyResource, context_term};
 use crate::atoms;
 use crate::dirty::DirtyPermit;
 use crate::protocol::admission::{Judged, opening_term, request_fields};
@@ -24,7 +24,7 @@ use crate::schema::{Allowance, Effort};
 const INLINE_BYTES: usize = 32 * 1024;
 
 /// What is served on a socket, and by which rules.
-pub(crate) struct GateResource {
+pub(crate) struct ServiceResource {
     policy: ResourceArc<PolicyResource>,
     catalog: ResourceArc<CatalogResource>,
     limits: GivenLimits,
@@ -36,10 +36,10 @@ pub(crate) struct GateResource {
 }
 
 #[rustler::resource_impl]
-impl rustler::Resource for GateResource {}
+impl rustler::Resource for ServiceResource {}
 
 #[rustler::nif]
-fn http_gate(
+fn http_service(
     env: Env<'_>,
     policy: ResourceArc<PolicyResource>,
     catalog: ResourceArc<CatalogResource>,
@@ -48,7 +48,7 @@ fn http_gate(
     results: Option<ResourceArc<EndpointResource>>,
     (max_head_bytes, max_fields): (usize, usize),
 ) -> Term<'_> {
-    let gate = GateResource {
+    let service = ServiceResource {
         policy,
         catalog,
         limits,
@@ -59,17 +59,17 @@ fn http_gate(
             max_fields,
         },
     };
-    ResourceArc::new(gate).encode(env)
+    ResourceArc::new(service).encode(env)
 }
 
 #[rustler::nif(name = "http_next")]
 fn http_next_inline<'a>(
     env: Env<'a>,
-    gate: ResourceArc<GateResource>,
+    service: ResourceArc<ServiceResource>,
     buffer: Binary<'a>,
     scanned: usize,
 ) -> NifResult<Term<'a>> {
-    let judged = judge(env, &gate, buffer.as_slice(), scanned, Effort::Inline);
+    let judged = judge(env, &service, buffer.as_slice(), scanned, Effort::Inline);
     report_work(env, buffer.len().min(INLINE_BYTES));
     judged
 }
@@ -77,31 +77,31 @@ fn http_next_inline<'a>(
 #[rustler::nif(schedule = "DirtyCpu")]
 fn http_next_dirty<'a>(
     env: Env<'a>,
-    gate: ResourceArc<GateResource>,
+    service: ResourceArc<ServiceResource>,
     buffer: Binary<'a>,
     scanned: usize,
 ) -> NifResult<Term<'a>> {
     match DirtyPermit::take(env) {
-        Some(_permit) => judge(env, &gate, buffer.as_slice(), scanned, Effort::Whole),
+        Some(_permit) => judge(env, &service, buffer.as_slice(), scanned, Effort::Whole),
         None => Ok(atoms::busy().to_term(env)),
     }
 }
 
 fn judge<'a>(
     env: Env<'a>,
-    gate: &GateResource,
+    service: &ServiceResource,
     bytes: &'a [u8],
     scanned: usize,
     effort: Effort,
 ) -> NifResult<Term<'a>> {
-    let head = match read_head(bytes, scanned, &gate.head) {
+    let head = match read_head(bytes, scanned, &service.head) {
         Ok(Progress::Complete(head)) => head,
         Ok(Progress::Partial { scanned }) => return Ok((atoms::more(), scanned).encode(env)),
         Err(error) => return unreadable(env, &error, bytes.len()),
     };
     Incoming {
         env,
-        gate,
+        service,
         bytes,
         flow: Flow::of(&head),
         head,
@@ -158,7 +158,7 @@ impl Flow {
 /// A request whose head is there.
 struct Incoming<'g, 'a> {
     env: Env<'a>,
-    gate: &'g GateResource,
+    service: &'g ServiceResource,
     bytes: &'a [u8],
     head: RequestHead<'a>,
     flow: Flow,
@@ -167,7 +167,7 @@ struct Incoming<'g, 'a> {
 impl<'a> Incoming<'_, 'a> {
     fn judge(&self, effort: Effort) -> NifResult<Term<'a>> {
         let (authority, target) = parts(self.head.target);
-        if let Some(results) = &self.gate.results
+        if let Some(results) = &self.service.results
             && results
                 .0
                 .covers(target.split('?').next().unwrap_or_default())
@@ -180,51 +180,51 @@ impl<'a> Incoming<'_, 'a> {
             authority,
             headers: &self.head.fields,
         };
-        match screen(&self.gate.policy.0, &head) {
-            Ok(screened) if self.is_message(&screened) => self.message(&screened, effort),
-            Ok(screened) => match self.of_session(&screened) {
+        match check_head(&self.service.policy.0, &head) {
+            Ok(accepted) if self.is_message(&accepted) => self.message(&accepted, effort),
+            Ok(accepted) => match self.of_session(&accepted) {
                 Some(request) => Ok(request),
-                None => self.for_process(screened),
+                None => self.for_process(accepted),
             },
             Err(answer) => self.refuse(&answer),
         }
     }
 
     /// Whether nobody but the core has to see it before it is admitted.
-    fn is_message(&self, screened: &Screened) -> bool {
-        self.is_open(screened) && screened.session_id.is_none()
+    fn is_message(&self, accepted: &AcceptedHead) -> bool {
+        self.is_open(accepted) && accepted.session_id.is_none()
     }
 
-    fn is_open(&self, screened: &Screened) -> bool {
-        !self.gate.hooks && screened.verb == Verb::Post && self.head.framing != Framing::Chunked
+    fn is_open(&self, accepted: &AcceptedHead) -> bool {
+        !self.service.hooks && accepted.verb == Verb::Post && self.head.framing != Framing::Chunked
     }
 
     /// A request of a session that is there as a whole, admitted by the revision that its head names. Whether that is
     /// the session's, and whether there is one, is found out behind it; whatever else a body may be waits for that.
-    fn of_session(&self, screened: &Screened) -> Option<Term<'a>> {
-        let id = screened
+    fn of_session(&self, accepted: &AcceptedHead) -> Option<Term<'a>> {
+        let id = accepted
             .session_id
             .as_deref()
-            .filter(|_| self.is_open(screened))?;
-        let revision = screened.session_revision()?;
+            .filter(|_| self.is_open(accepted))?;
+        let revision = accepted.session_revision()?;
         let (body, end) = self.body().filter(|(body, _)| body.len() <= INLINE_BYTES)?;
-        let facts = Facts {
-            session: Some(SessionFacts { revision }),
-            http: Some(screened),
+        let context = Context {
+            session: Some(SessionContext { revision }),
+            http: Some(accepted),
         };
-        let gate = self.gate;
-        let limits = gate.limits.get().with_max_bytes(body.len());
-        let Admission::Request(request) = admit(&gate.catalog.0, facts, body, &limits) else {
+        let service = self.service;
+        let limits = service.limits.get().with_max_bytes(body.len());
+        let Admission::Request(request) = admit(&service.catalog.0, context, body, &limits) else {
             return None;
         };
         let allowance = Allowance::of(Effort::Inline);
-        match request_fields(self.env, &gate.catalog.0, &request, &allowance) {
+        match request_fields(self.env, &service.catalog.0, &request, &allowance) {
             Judged::Fields(fields) => Some(
                 (
                     atoms::session_request(),
                     (id, revision.as_str()),
                     fields,
-                    screened.accepts_events,
+                    accepted.accepts_events,
                     (self.head.bytes, end),
                     self.flow.term(self.env),
                 )
@@ -285,12 +285,12 @@ impl<'a> Incoming<'_, 'a> {
             .encode(self.env)
     }
 
-    fn for_process(&self, screened: Screened) -> NifResult<Term<'a>> {
-        let facts = facts_term(self.env, &screened)?;
+    fn for_process(&self, accepted: AcceptedHead) -> NifResult<Term<'a>> {
+        let context = context_term(self.env, &accepted)?;
         Ok((
             atoms::head(),
-            ResourceArc::new(ScreenedResource(screened)),
-            facts,
+            ResourceArc::new(AcceptedHeadResource(accepted)),
+            context,
             self.head.bytes,
             self.framing(),
             self.head.expects_continue,
@@ -299,7 +299,7 @@ impl<'a> Incoming<'_, 'a> {
             .encode(self.env))
     }
 
-    fn message(&self, screened: &Screened, effort: Effort) -> NifResult<Term<'a>> {
+    fn message(&self, accepted: &AcceptedHead, effort: Effort) -> NifResult<Term<'a>> {
         let Some((body, end)) = self.body() else {
             let expects = self.head.expects_continue;
             let wanted = (atoms::body(), self.head.bytes, self.length(), expects);
@@ -308,18 +308,18 @@ impl<'a> Incoming<'_, 'a> {
         if effort == Effort::Inline && body.len() > INLINE_BYTES {
             return Ok(atoms::over_budget().to_term(self.env));
         }
-        let gate = self.gate;
-        let facts = Facts {
+        let service = self.service;
+        let context = Context {
             session: None,
-            http: Some(screened),
+            http: Some(accepted),
         };
-        let limits = gate.limits.get().with_max_bytes(body.len());
-        match admit(&gate.catalog.0, facts, body, &limits) {
+        let limits = service.limits.get().with_max_bytes(body.len());
+        match admit(&service.catalog.0, context, body, &limits) {
             Admission::Answer(answer) => self.answer(&answer, end),
-            Admission::Kept { head, tail } => {
+            Admission::Prebuilt { head, tail } => {
                 let head = response::json(200, &head, tail.len(), self.flow.closes())?;
                 // The tail lives as long as the catalogue; the term refers to it and copies nothing.
-                let tail = gate
+                let tail = service
                     .catalog
                     .make_binary(self.env, |_| tail)
                     .to_term(self.env);
@@ -328,11 +328,11 @@ impl<'a> Incoming<'_, 'a> {
             }
             Admission::Request(request) => {
                 let allowance = Allowance::of(effort);
-                match request_fields(self.env, &gate.catalog.0, &request, &allowance) {
+                match request_fields(self.env, &service.catalog.0, &request, &allowance) {
                     Judged::Fields(fields) => Ok((
                         atoms::request(),
                         fields,
-                        screened.accepts_events,
+                        accepted.accepts_events,
                         end,
                         self.flow.term(self.env),
                     )
@@ -347,7 +347,7 @@ impl<'a> Incoming<'_, 'a> {
             }
             // It belongs to no session, so it concerns nobody.
             Admission::Ignored
-            | Admission::Notice(_)
+            | Admission::Notification(_)
             | Admission::Response { .. }
             | Admission::Batch(_) => {
                 let response = response::accepted(self.flow.closes())?;

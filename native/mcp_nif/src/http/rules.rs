@@ -6,9 +6,9 @@
 )]
 
 use mcp_core::http::{
-    EventId, Head, HttpAnswer, LastEventId, Policy, PolicyOptions, Screened, Verb, screen,
+    AcceptedHead, EventId, Head, HttpAnswer, LastEventId, Policy, PolicyOptions, Verb, check_head,
 };
-use mcp_core::protocol::{Facts, admit};
+use mcp_core::protocol::{Context, admit};
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::atoms;
@@ -26,10 +26,10 @@ pub(crate) struct PolicyResource(pub(crate) Policy);
 impl rustler::Resource for PolicyResource {}
 
 /// A head that was let through and waits for its body.
-pub(crate) struct ScreenedResource(pub(crate) Screened);
+pub(crate) struct AcceptedHeadResource(pub(crate) AcceptedHead);
 
 #[rustler::resource_impl]
-impl rustler::Resource for ScreenedResource {}
+impl rustler::Resource for AcceptedHeadResource {}
 
 #[rustler::nif]
 fn http_policy<'a>(env: Env<'a>, options: Term<'a>) -> Term<'a> {
@@ -63,7 +63,7 @@ fn policy_options(given: Term<'_>) -> Result<PolicyOptions, String> {
 }
 
 #[rustler::nif]
-fn http_screen<'a>(
+fn http_check_head<'a>(
     env: Env<'a>,
     policy: ResourceArc<PolicyResource>,
     method: Binary<'a>,
@@ -84,11 +84,11 @@ fn http_screen<'a>(
             .map(|authority| text(authority).unwrap_or_default()),
         headers: &headers,
     };
-    match screen(&policy.0, &head) {
-        Ok(screened) => {
-            let facts = facts_term(env, &screened)?;
-            let screened = ResourceArc::new(ScreenedResource(screened));
-            Ok((atoms::ok(), screened, facts).encode(env))
+    match check_head(&policy.0, &head) {
+        Ok(accepted) => {
+            let context = context_term(env, &accepted)?;
+            let accepted = ResourceArc::new(AcceptedHeadResource(accepted));
+            Ok((atoms::ok(), accepted, context).encode(env))
         }
         Err(answer) => {
             let (status, headers, body) = answer_terms(env, answer);
@@ -102,27 +102,27 @@ pub(crate) fn text<'b>(binary: &'b Binary<'_>) -> Option<&'b str> {
 }
 
 /// What Elixir has to know of a head.
-pub(crate) fn facts_term<'a>(env: Env<'a>, screened: &Screened) -> NifResult<Term<'a>> {
-    let verb = match screened.verb {
+pub(crate) fn context_term<'a>(env: Env<'a>, accepted: &AcceptedHead) -> NifResult<Term<'a>> {
+    let verb = match accepted.verb {
         Verb::Post => atoms::post(),
         Verb::Get => atoms::get(),
         Verb::Delete => atoms::delete(),
     };
-    let last_event_id = match screened.last_event_id {
+    let last_event_id = match accepted.last_event_id {
         None => atoms::nil().encode(env),
         Some(LastEventId::Event(EventId { stream, index })) => (stream, index).encode(env),
         Some(LastEventId::Malformed) => atoms::invalid().encode(env),
     };
-    let facts: [(Atom, Term<'a>); 7] = [
+    let context: [(Atom, Term<'a>); 7] = [
         (atoms::verb(), verb.encode(env)),
-        (atoms::session_id(), screened.session_id.encode(env)),
+        (atoms::session_id(), accepted.session_id.encode(env)),
         (atoms::last_event_id(), last_event_id),
-        (atoms::content_length(), screened.content_length.encode(env)),
-        (atoms::stateless(), screened.stateless.encode(env)),
-        (atoms::events(), screened.accepts_events.encode(env)),
-        (atoms::json(), screened.accepts_json.encode(env)),
+        (atoms::content_length(), accepted.content_length.encode(env)),
+        (atoms::stateless(), accepted.stateless.encode(env)),
+        (atoms::events(), accepted.accepts_events.encode(env)),
+        (atoms::json(), accepted.accepts_json.encode(env)),
     ];
-    Term::map_from_pairs(env, &facts).map_err(|_| Error::BadArg)
+    Term::map_from_pairs(env, &context).map_err(|_| Error::BadArg)
 }
 
 /// Status, headers, body.
@@ -139,7 +139,7 @@ fn http_admit_inline<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
     limits: GivenLimits,
-    screened: ResourceArc<ScreenedResource>,
+    accepted: ResourceArc<AcceptedHeadResource>,
     revision_name: Option<&'a str>,
     body: Binary<'a>,
 ) -> NifResult<Term<'a>> {
@@ -147,7 +147,7 @@ fn http_admit_inline<'a>(
         env,
         &catalog,
         &limits,
-        &screened.0,
+        &accepted.0,
         revision_name,
         body,
         Effort::Inline,
@@ -161,7 +161,7 @@ fn http_admit_dirty<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
     limits: GivenLimits,
-    screened: ResourceArc<ScreenedResource>,
+    accepted: ResourceArc<AcceptedHeadResource>,
     revision_name: Option<&'a str>,
     body: Binary<'a>,
 ) -> NifResult<Term<'a>> {
@@ -170,7 +170,7 @@ fn http_admit_dirty<'a>(
             env,
             &catalog,
             &limits,
-            &screened.0,
+            &accepted.0,
             revision_name,
             body,
             Effort::Whole,
@@ -183,17 +183,17 @@ fn admit_body<'a>(
     env: Env<'a>,
     catalog: &ResourceArc<CatalogResource>,
     limits: &GivenLimits,
-    screened: &Screened,
+    accepted: &AcceptedHead,
     revision_name: Option<&str>,
     body: Binary<'a>,
     effort: Effort,
 ) -> NifResult<Term<'a>> {
-    let facts = Facts {
+    let context = Context {
         session: session(revision_name)?,
-        http: Some(screened),
+        http: Some(accepted),
     };
     // Whoever read the body has counted it.
     let limits = limits.get().with_max_bytes(body.len());
-    let admission = admit(&catalog.0, facts, body.as_slice(), &limits);
+    let admission = admit(&catalog.0, context, body.as_slice(), &limits);
     to_term(env, catalog, admission, Over::Http, effort)
 }

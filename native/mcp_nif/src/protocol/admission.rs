@@ -4,8 +4,8 @@ use mcp_core::catalog::{Catalog, ListKind, ReadTarget};
 use mcp_core::json::UNLIMITED;
 use mcp_core::jsonrpc::INTERNAL_ERROR;
 use mcp_core::protocol::{
-    Admission, Answer, Client, Completing, ListenFilter, Notice, Opening, Refusal, Request,
-    TaskVerb, Work, refuse_arguments,
+    Admission, Answer, Client, Completing, Initialize, ListenFilter, Notification, Refusal,
+    Request, TaskVerb, Work, refuse_arguments,
 };
 use rustler::{Atom, Encoder, Env, Error, NewBinary, NifResult, ResourceArc, Term};
 
@@ -45,7 +45,7 @@ fn one_to_term<'a>(
 ) -> NifResult<Term<'a>> {
     Ok(match admission {
         Admission::Answer(answer) => finished(env, answer, over),
-        Admission::Kept { head, tail } => {
+        Admission::Prebuilt { head, tail } => {
             // The tail lives as long as the catalogue; the term refers to it and copies nothing.
             let tail = catalog.make_binary(env, |_| tail).to_term(env);
             reply(
@@ -62,8 +62,8 @@ fn one_to_term<'a>(
             Judged::Refused(answer) => finished(env, answer, over),
             Judged::TooLong => return Err(Error::Atom("over_budget")),
         },
-        Admission::Notice(notice) => {
-            (atoms::notification(), notice_term(env, &notice)?).encode(env)
+        Admission::Notification(notification) => {
+            (atoms::notification(), notice_term(env, &notification)?).encode(env)
         }
         Admission::Response { id, outcome } => {
             let outcome = match outcome {
@@ -94,7 +94,7 @@ fn reply<'a>(env: Env<'a>, status: u16, body: Term<'a>, over: Over) -> Term<'a> 
 }
 
 /// The reply that opens a session, and what the client says of itself.
-pub(crate) fn opening_term<'a>(env: Env<'a>, opening: &Opening<'a>) -> NifResult<Term<'a>> {
+pub(crate) fn opening_term<'a>(env: Env<'a>, opening: &Initialize<'a>) -> NifResult<Term<'a>> {
     let session = (
         id_term(env, &opening.id),
         opening.revision.as_str(),
@@ -126,14 +126,14 @@ fn json_or_empty<'a>(env: Env<'a>, bytes: Option<&'a [u8]>) -> NifResult<Term<'a
     bytes.map_or_else(|| Ok(Term::map_new(env)), |bytes| json(env, bytes))
 }
 
-fn notice_term<'a>(env: Env<'a>, notice: &Notice<'a>) -> NifResult<Term<'a>> {
-    Ok(match notice {
-        Notice::Initialized => atoms::initialized().encode(env),
-        Notice::RootsListChanged => atoms::roots_list_changed().encode(env),
-        Notice::Cancelled { id, reason } => {
+fn notice_term<'a>(env: Env<'a>, notification: &Notification<'a>) -> NifResult<Term<'a>> {
+    Ok(match notification {
+        Notification::Initialized => atoms::initialized().encode(env),
+        Notification::RootsListChanged => atoms::roots_list_changed().encode(env),
+        Notification::Cancelled { id, reason } => {
             (atoms::cancelled(), id_term(env, id), reason).encode(env)
         }
-        Notice::Progress { token, params } => {
+        Notification::Progress { token, params } => {
             (atoms::progress(), id_term(env, token), json(env, params)?).encode(env)
         }
     })

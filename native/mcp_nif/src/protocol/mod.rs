@@ -15,7 +15,7 @@ mod state;
 
 use mcp_core::catalog::{Catalog, ReadTarget};
 use mcp_core::jsonrpc::Id;
-use mcp_core::protocol::{Facts, SessionFacts, admit};
+use mcp_core::protocol::{Context, SessionContext, admit};
 use mcp_core::revision::Revision;
 use rustler::{Binary, Decoder, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
@@ -83,11 +83,11 @@ fn admit_line<'a>(
     line: Binary<'a>,
     effort: Effort,
 ) -> NifResult<Term<'a>> {
-    let facts = Facts {
+    let context = Context {
         session: session(revision_name)?,
         http: None,
     };
-    let admission = admit(&catalog.0, facts, line.as_slice(), &limits.get());
+    let admission = admit(&catalog.0, context, line.as_slice(), &limits.get());
     admission::to_term(env, catalog, admission, Over::Line, effort)
 }
 
@@ -110,10 +110,10 @@ fn find_resource<'a>(
 }
 
 /// The session that a façade passes by its revision.
-pub(crate) fn session(revision_name: Option<&str>) -> NifResult<Option<SessionFacts>> {
+pub(crate) fn session(revision_name: Option<&str>) -> NifResult<Option<SessionContext>> {
     revision_name
         .map(|name| {
-            Ok(SessionFacts {
+            Ok(SessionContext {
                 revision: revision(name)?,
             })
         })

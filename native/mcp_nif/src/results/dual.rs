@@ -8,8 +8,8 @@
 use mcp_core::http::{Challenge, Head, HttpAnswer};
 use mcp_core::results::dual::{
     Action, CSV_HEADERS, Capability, Endpoint, EndpointOptions, Form, HEADERS, JSON_HEADERS,
-    Metadata, NDJSON_HEADERS, Order, PINNED, Refusal, SchemeError, Selection, Wanted, check_scheme,
-    check_sort, refuse, screen, select, signed_text, write_metadata,
+    Metadata, NDJSON_HEADERS, Order, PINNED, Refusal, SchemeError, Selection, Wanted, check_head,
+    check_scheme, check_sort, refuse, select, signed_text, write_metadata,
 };
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
@@ -55,7 +55,7 @@ fn endpoint_options(given: Term<'_>) -> Result<EndpointOptions, String> {
 
 /// `{:ok, wanted}`, or `{:answer, status, headers, body}`.
 #[rustler::nif]
-fn dual_screen<'a>(
+fn dual_check_head<'a>(
     env: Env<'a>,
     endpoint: ResourceArc<EndpointResource>,
     method: Binary<'a>,
@@ -76,7 +76,7 @@ fn dual_screen<'a>(
             .map(|authority| text(authority).unwrap_or_default()),
         headers: &headers,
     };
-    match screen(&endpoint.0, &head) {
+    match check_head(&endpoint.0, &head) {
         Ok(wanted) => (atoms::ok(), wanted_term(env, &wanted)).encode(env),
         Err(answer) => refused(env, answer),
     }

@@ -19,7 +19,7 @@ pub(super) enum Next {
     Incomplete,
 }
 
-/// The bytes between the descriptor and the process that owns the channel.
+/// The bytes between the descriptor and the process that owns the descriptors.
 #[derive(Default)]
 pub(super) struct LineBuffer {
     bytes: Vec<u8>,

@@ -2,7 +2,7 @@
 //! by the BEAM: the owner opens a port on the descriptor that [`stdio_open`] returns.
 
 mod batch;
-mod channel;
+mod descriptors;
 mod lines;
 mod pollset;
 mod reader;
@@ -22,10 +22,10 @@ const MAX_WAIT_US: u64 = 1000;
 /// Takes stdin and stdout over: `{:ok, reader, output_descriptor}` or `{:error, reason}`.
 #[rustler::nif]
 fn stdio_open(env: Env<'_>) -> Term<'_> {
-    let opened = channel::open().and_then(Reader::new);
+    let opened = descriptors::open().and_then(Reader::new);
     match opened {
         Ok(reader) => {
-            let output = reader.channel.output().as_raw_fd();
+            let output = reader.descriptors.output().as_raw_fd();
             (atoms::ok(), ResourceArc::new(reader), output).encode(env)
         }
         Err(error) => env.error_tuple(reader::reason(error)),
@@ -39,7 +39,7 @@ fn stdio_open(env: Env<'_>) -> Term<'_> {
     reason = "rustler decodes arguments into values"
 )]
 fn stdio_prepend<'a>(env: Env<'a>, reader: ResourceArc<Reader>, bytes: Binary<'a>) -> Term<'a> {
-    if reader.channel.prepend(&bytes) {
+    if reader.descriptors.prepend(&bytes) {
         atoms::ok().to_term(env)
     } else {
         env.error_tuple(atoms::already_reading())
@@ -111,10 +111,10 @@ fn stdio_close(reader: ResourceArc<Reader>) -> rustler::Atom {
     reason = "rustler decodes arguments into values"
 )]
 fn stdio_write_now<'a>(env: Env<'a>, reader: ResourceArc<Reader>, text: Binary<'a>) -> Term<'a> {
-    if !reader.channel.predictable_output {
+    if !reader.descriptors.predictable_output {
         return 0.encode(env);
     }
-    match writer::write_now(reader.channel.output(), &text) {
+    match writer::write_now(reader.descriptors.output(), &text) {
         Ok(written) => written.encode(env),
         Err(_) => atoms::closed().to_term(env),
     }

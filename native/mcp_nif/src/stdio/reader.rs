@@ -11,16 +11,16 @@ use rustix::io::Errno;
 use rustler::{Atom, Encoder, Env, LocalPid, Monitor, OwnedEnv, Resource, ResourceArc, Term};
 
 use super::batch::Batch;
-use super::channel::{Channel, lock};
+use super::descriptors::{Descriptors, lock};
 use super::lines::{LineBuffer, Next};
 use crate::atoms;
 
 /// Where more is at hand, such as a long line that comes piece by piece, the thread goes on: no scheduler reads for long.
 const TAKEN_BYTES: usize = 256 * 1024;
 
-/// One owner's right to read the channel; Elixir holds it as a reference.
+/// One owner's right to read the descriptors; Elixir holds it as a reference.
 pub(super) struct Reader {
-    pub(super) channel: &'static Channel,
+    pub(super) descriptors: &'static Descriptors,
     control: Mutex<Control>,
     changed: Condvar,
     wake: OwnedFd,
@@ -67,13 +67,13 @@ impl Resource for Reader {
 }
 
 impl Reader {
-    pub(super) fn new(channel: &'static Channel) -> Result<Self, Errno> {
+    pub(super) fn new(descriptors: &'static Descriptors) -> Result<Self, Errno> {
         let (woken, wake) = rustix::pipe::pipe()?;
         for end in [&woken, &wake] {
             rustix::io::fcntl_setfd(end, rustix::io::FdFlags::CLOEXEC)?;
         }
         Ok(Self {
-            channel,
+            descriptors,
             control: Mutex::default(),
             changed: Condvar::new(),
             wake,
@@ -126,12 +126,12 @@ impl Reader {
     /// The lines that have come, or come within the time, for the owner itself: two threads less have to wake up than
     /// when another reads them. `None` if nothing comes, and where the thread should see to it.
     pub(super) fn take<'a>(&self, env: Env<'a>, wait: Duration) -> Option<Term<'a>> {
-        if !self.channel.predictable_input {
+        if !self.descriptors.predictable_input {
             return None;
         }
-        let mut buffer = self.channel.try_take()?;
+        let mut buffer = self.descriptors.try_take()?;
         let event = self.read_at_once(&mut buffer, wait);
-        self.channel.put_back(buffer);
+        self.descriptors.put_back(buffer);
         event.map(|event| event.into_term(env))
     }
 
@@ -145,14 +145,14 @@ impl Reader {
             return event;
         }
         // The end, and what goes wrong, the thread meets as well.
-        let read = rustix::io::read(self.channel.input(), spare_capacity(buffer.room()));
+        let read = rustix::io::read(self.descriptors.input(), spare_capacity(buffer.room()));
         read.ok().filter(|read| *read > 0)?;
         next_event(buffer, max_line)
     }
 
     /// Whether the client has sent something, or does so within the time.
     fn comes(&self, wait: Duration) -> bool {
-        let input = self.channel.input();
+        let input = self.descriptors.input();
         let mut polled = [PollFd::new(&input, PollFlags::IN)];
         let wait = Timespec::try_from(wait).unwrap_or_default();
         poll(&mut polled, Some(&wait)).is_ok_and(|ready| ready > 0)
@@ -173,7 +173,7 @@ impl Reader {
     /// is shared with whoever else holds the client's pipe), so an empty one is polled again.
     fn fill(&self, buffer: &mut LineBuffer) -> Result<(), End> {
         loop {
-            let input = self.channel.input();
+            let input = self.descriptors.input();
             let mut ready = [
                 PollFd::new(&input, PollFlags::IN),
                 PollFd::new(&self.woken, PollFlags::IN),
@@ -210,10 +210,10 @@ fn next_event(buffer: &mut LineBuffer, max_line: usize) -> Option<Event> {
 pub(super) fn run(reader: &ResourceArc<Reader>, owner: LocalPid) {
     let mut env = OwnedEnv::new();
     while reader.take_credit() {
-        let mut buffer = reader.channel.take();
+        let mut buffer = reader.descriptors.take();
         let event = reader.read_on(&mut buffer);
         // First: its owner may want to read on at once.
-        reader.channel.put_back(buffer);
+        reader.descriptors.put_back(buffer);
         let going_on = event.is_ok();
         if matches!(event, Err(End::Stopped)) || !send(&mut env, reader, owner, event) || !going_on
         {

@@ -2,7 +2,7 @@
 
 use mcp_core::http::{Head, HttpAnswer};
 use mcp_core::results::dual::{
-    Action, Capability, Endpoint, EndpointError, EndpointOptions, Form, Wanted, screen,
+    Action, Capability, Endpoint, EndpointError, EndpointOptions, Form, Wanted, check_head,
 };
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn judge(method: &str, target: &str, headers: &[(&str, &str)]) -> Result<Wanted,
         authority: None,
         headers: &all,
     };
-    screen(&endpoint(), &head)
+    check_head(&endpoint(), &head)
 }
 
 #[track_caller]
@@ -117,7 +117,7 @@ fn sec_01_host_and_origin_come_first_on_every_method() {
                 authority: None,
                 headers: &[("host", b"evil.example")],
             };
-            let answer = screen(&endpoint(), &head).expect_err(method);
+            let answer = check_head(&endpoint(), &head).expect_err(method);
             assert_eq!(answer.status, 403, "{method} {target}");
             for origin in ["http://evil.example", "null", "localhost"] {
                 assert_eq!(
@@ -142,7 +142,7 @@ fn sec_01_host_and_origin_come_first_on_every_method() {
         headers: &[],
     };
     assert_eq!(
-        screen(&endpoint(), &head).map_err(|answer| answer.status),
+        check_head(&endpoint(), &head).map_err(|answer| answer.status),
         Err(400)
     );
 }

@@ -1,7 +1,7 @@
 //! Bodies behind heads: era, agreement, and the status of every answer.
 
 use mcp_core::catalog::Catalog;
-use mcp_core::protocol::{Admission, Facts, MessageLimits, SessionFacts, admit};
+use mcp_core::protocol::{Admission, Context, MessageLimits, SessionContext, admit};
 use mcp_core::revision::Revision;
 use mcp_core::schema::SerdeJson;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(super) fn with_version(method: &str, mut params: Value, version: &str) -> St
     request(method, params)
 }
 
-/// What becomes of a body: `work`, `open`, `notice`, `response`, `ignored`, `batch`; or the status of
+/// What becomes of a body: `work`, `open`, `notification`, `response`, `ignored`, `batch`; or the status of
 /// the answer, and the error's code.
 pub(super) fn outcome_with(
     catalog: &Catalog<SerdeJson>,
@@ -34,25 +34,25 @@ pub(super) fn outcome_with(
     session: Option<Revision>,
     body: &str,
 ) -> String {
-    let screened = head.accepted();
-    let facts = Facts {
-        session: session.map(|revision| SessionFacts { revision }),
-        http: Some(&screened),
+    let accepted = head.accepted();
+    let context = Context {
+        session: session.map(|revision| SessionContext { revision }),
+        http: Some(&accepted),
     };
-    outcome(catalog, facts, body.as_bytes())
+    outcome(catalog, context, body.as_bytes())
 }
 
-pub(super) fn outcome(catalog: &Catalog<SerdeJson>, facts: Facts<'_>, body: &[u8]) -> String {
-    match admit(catalog, facts, body, &MessageLimits::default()) {
+pub(super) fn outcome(catalog: &Catalog<SerdeJson>, context: Context<'_>, body: &[u8]) -> String {
+    match admit(catalog, context, body, &MessageLimits::default()) {
         Admission::Answer(answer) => {
             let reply: Value = serde_json::from_slice(&answer.body).expect("JSON");
             let code = &reply["error"]["code"];
             format!("{} {code}", answer.status)
         }
-        Admission::Kept { .. } => "200".to_owned(),
+        Admission::Prebuilt { .. } => "200".to_owned(),
         Admission::Open(_) => "open".to_owned(),
         Admission::Request(_) => "work".to_owned(),
-        Admission::Notice(_) => "notice".to_owned(),
+        Admission::Notification(_) => "notification".to_owned(),
         Admission::Response { .. } => "response".to_owned(),
         Admission::Ignored => "ignored".to_owned(),
         Admission::Batch(items) => format!("batch of {}", items.len()),
@@ -113,7 +113,7 @@ fn m20_a_session_takes_the_name_of_any_version_of_its_era() {
             &head,
             SESSION,
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
-            "notice",
+            "notification",
         );
     }
     let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -187,7 +187,7 @@ fn m11_notifications_belong_to_a_session_or_to_the_stateless_era() {
         &post(),
         SESSION,
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
-        "notice",
+        "notification",
     );
     becomes(
         &post(),
@@ -223,15 +223,18 @@ fn m9_batches_over_http() {
 
 #[test]
 fn errors_before_the_handler_carry_the_requests_id() {
-    let screened = post().accepted();
-    let facts = Facts {
+    let accepted = post().accepted();
+    let context = Context {
         session: None,
-        http: Some(&screened),
+        http: Some(&accepted),
     };
     let body = with_meta("tools/list", json!({}));
-    let Admission::Answer(answer) =
-        admit(&server(), facts, body.as_bytes(), &MessageLimits::default())
-    else {
+    let Admission::Answer(answer) = admit(
+        &server(),
+        context,
+        body.as_bytes(),
+        &MessageLimits::default(),
+    ) else {
         panic!("an answer");
     };
     assert_eq!(

@@ -82,12 +82,12 @@ fn h3_what_the_client_accepts() {
         ("application/json;foo=\"a,b;q=0\"", true, false),
         ("application/json;foo=\"a\\\",b\", */*;q=0", true, false),
     ] {
-        let screened = post().set("accept", accept).accepted();
-        let found = (screened.accepts_json, screened.accepts_events);
+        let accepted = post().set("accept", accept).accepted();
+        let found = (accepted.accepts_json, accepted.accepts_events);
         assert_eq!(found, (json, events), "{accept}");
     }
-    let screened = post().without("accept").accepted();
-    assert!(screened.accepts_json && screened.accepts_events);
+    let accepted = post().without("accept").accepted();
+    assert!(accepted.accepts_json && accepted.accepts_events);
     let split = post()
         .set("accept", "application/json")
         .with("accept", "text/event-stream");

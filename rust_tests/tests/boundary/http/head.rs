@@ -1,6 +1,6 @@
 //! Heads that tests change: a POST that every rule lets through.
 
-use mcp_core::http::{Head, HttpAnswer, Policy, PolicyOptions, Screened, screen};
+use mcp_core::http::{AcceptedHead, Head, HttpAnswer, Policy, PolicyOptions, check_head};
 use serde_json::Value;
 
 #[derive(Clone)]
@@ -64,7 +64,7 @@ impl TestHead {
         self
     }
 
-    pub(super) fn screen(&self, policy: &Policy) -> Result<Screened, HttpAnswer> {
+    pub(super) fn check_head(&self, policy: &Policy) -> Result<AcceptedHead, HttpAnswer> {
         let headers: Vec<(&str, &[u8])> = self
             .headers
             .iter()
@@ -76,11 +76,11 @@ impl TestHead {
             authority: self.authority.as_deref(),
             headers: &headers,
         };
-        screen(policy, &head)
+        check_head(policy, &head)
     }
 
-    pub(super) fn accepted(&self) -> Screened {
-        self.screen(&policy(|_| {}))
+    pub(super) fn accepted(&self) -> AcceptedHead {
+        self.check_head(&policy(|_| {}))
             .expect("the head is let through")
     }
 }
@@ -98,7 +98,7 @@ pub(super) fn status(head: &TestHead) -> u16 {
 
 #[track_caller]
 pub(super) fn status_under(policy: &Policy, head: &TestHead) -> u16 {
-    match head.screen(policy) {
+    match head.check_head(policy) {
         Ok(_) => 0,
         Err(answer) => {
             let body: Value = serde_json::from_slice(&answer.body).expect("the body is JSON");

@@ -7,12 +7,12 @@ use super::head::{TestHead, header, policy, post, status, status_under};
 
 #[test]
 fn a_good_post_is_let_through() {
-    let screened = post().with("content-length", "17").accepted();
-    assert_eq!(screened.verb, Verb::Post);
-    assert_eq!(screened.session_id, None);
-    assert_eq!(screened.last_event_id, None);
-    assert_eq!(screened.content_length, Some(17));
-    assert!(screened.accepts_json && screened.accepts_events && !screened.stateless);
+    let accepted = post().with("content-length", "17").accepted();
+    assert_eq!(accepted.verb, Verb::Post);
+    assert_eq!(accepted.session_id, None);
+    assert_eq!(accepted.last_event_id, None);
+    assert_eq!(accepted.content_length, Some(17));
+    assert!(accepted.accepts_json && accepted.accepts_events && !accepted.stateless);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn the_first_fault_in_the_order_of_checks_is_answered() {
 fn refusals_are_json_rpc_errors_without_an_id_that_nobody_keeps() {
     let answer = post()
         .set("accept", "text/html")
-        .screen(&policy(|_| {}))
+        .check_head(&policy(|_| {}))
         .expect_err("406");
     assert_eq!(header(&answer, "content-type"), Some("application/json"));
     assert_eq!(header(&answer, "cache-control"), Some("no-store"));
@@ -131,7 +131,7 @@ fn the_metadata_document_is_served_at_its_well_known_paths() {
         "/.well-known/oauth-protected-resource/mcp",
         "/.well-known/oauth-protected-resource/mcp?x=1",
     ] {
-        let answer = get(target).screen(&mcp).expect_err("the document");
+        let answer = get(target).check_head(&mcp).expect_err("the document");
         assert_eq!(answer.status, 200, "{target}");
         assert_eq!(answer.body, document);
         assert_eq!(header(&answer, "content-type"), Some("application/json"));
@@ -139,7 +139,7 @@ fn the_metadata_document_is_served_at_its_well_known_paths() {
             method: "PUT",
             ..get(target)
         };
-        let answer = put.screen(&mcp).expect_err("a refusal");
+        let answer = put.check_head(&mcp).expect_err("a refusal");
         assert_eq!(
             (answer.status, header(&answer, "allow")),
             (405, Some("GET"))
@@ -156,7 +156,7 @@ fn the_metadata_document_is_served_at_its_well_known_paths() {
     let any = with(None);
     let target = "/.well-known/oauth-protected-resource/api/mcp";
     assert_eq!(
-        get(target).screen(&any).map_err(|answer| answer.status),
+        get(target).check_head(&any).map_err(|answer| answer.status),
         Err(200)
     );
     assert_eq!(status(&get("/.well-known/oauth-protected-resource")), 404);

@@ -1,7 +1,7 @@
 //! No head and no body makes a rule panic, and every answer has a status that says whose fault it is.
 
-use mcp_core::http::{Head, Policy, PolicyOptions, screen};
-use mcp_core::protocol::{Admission, Facts, MessageLimits, SessionFacts, admit};
+use mcp_core::http::{Head, Policy, PolicyOptions, check_head};
+use mcp_core::protocol::{Admission, Context, MessageLimits, SessionContext, admit};
 use mcp_core::revision::Revision;
 use proptest::prelude::*;
 
@@ -99,19 +99,19 @@ fn check(method: &str, target: &str, headers: &[(&'static str, Vec<u8>)], body: 
         headers: &headers,
     };
     for policy in policies() {
-        match screen(&policy, &head) {
+        match check_head(&policy, &head) {
             Err(answer) => assert!(answer.status == 200 || (400..500).contains(&answer.status)),
-            Ok(screened) => {
+            Ok(accepted) => {
                 for session in [
                     None,
                     Some(Revision::V2025_03_26),
                     Some(Revision::V2025_11_25),
                 ] {
-                    let facts = Facts {
-                        session: session.map(|revision| SessionFacts { revision }),
-                        http: Some(&screened),
+                    let context = Context {
+                        session: session.map(|revision| SessionContext { revision }),
+                        http: Some(&accepted),
                     };
-                    let admission = admit(server_once(), facts, body, &MessageLimits::default());
+                    let admission = admit(server_once(), context, body, &MessageLimits::default());
                     if let Admission::Answer(answer) = admission {
                         assert!(answer.status == 200 || (400..500).contains(&answer.status));
                     }

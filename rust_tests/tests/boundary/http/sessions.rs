@@ -7,7 +7,7 @@ use super::head::{TestHead, header, in_session, policy, post, stateless, status}
 #[test]
 fn h4_methods() {
     let allowed = |head: &TestHead| {
-        let answer = head.screen(&policy(|_| {})).expect_err("a refusal");
+        let answer = head.check_head(&policy(|_| {})).expect_err("a refusal");
         assert_eq!(answer.status, 405);
         header(&answer, "allow").unwrap_or_default().to_owned()
     };
@@ -63,16 +63,18 @@ fn h4_methods() {
 fn h4_an_endpoint_without_sessions_serves_post_alone() {
     let modern = policy(|options| options.sessions = false);
     for method in ["GET", "DELETE", "PUT"] {
-        let answer = in_session(method).screen(&modern).expect_err("a refusal");
+        let answer = in_session(method)
+            .check_head(&modern)
+            .expect_err("a refusal");
         assert_eq!(answer.status, 405);
         assert_eq!(header(&answer, "allow"), Some("POST"));
     }
-    let screened = post()
+    let accepted = post()
         .with("mcp-session-id", "s1")
-        .screen(&modern)
+        .check_head(&modern)
         .expect("a head");
-    assert!(screened.stateless);
-    assert_eq!(screened.session_id, None);
+    assert!(accepted.stateless);
+    assert_eq!(accepted.session_id, None);
 }
 
 #[test]

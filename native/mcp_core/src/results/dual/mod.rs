@@ -8,13 +8,13 @@
 //! | `PUT /:id` | [`Action::Pin`] | [`PINNED`] |
 //! | `DELETE /:id` | [`Action::Delete`] | 204 |
 //!
-//! [`screen`] judges a head before a byte of the body is read, [`select`] the body of a `POST`.
+//! [`check_head`] judges a head before a byte of the body is read, [`select`] the body of a `POST`.
 //! What they refuse is a finished [`HttpAnswer`](crate::http::HttpAnswer), as are the [`Refusal`]s that only
 //! the owner of stores and bounds can find.
 //!
 //! ```
 //! use mcp_core::http::Head;
-//! use mcp_core::results::dual::{Action, Endpoint, EndpointOptions, Form, screen, select};
+//! use mcp_core::results::dual::{Action, Endpoint, EndpointOptions, Form, check_head, select};
 //!
 //! let endpoint = Endpoint::new(EndpointOptions::default())?;
 //! let mut head = Head {
@@ -23,25 +23,25 @@
 //!     authority: None,
 //!     headers: &[("host", b"localhost:4040")],
 //! };
-//! let wanted = screen(&endpoint, &head).unwrap();
+//! let wanted = check_head(&endpoint, &head).unwrap();
 //! assert_eq!((wanted.action, &*wanted.id, wanted.form), (Action::Fetch, "abc123", Form::Page));
 //!
 //! let selection = select(&endpoint, wanted.form, br#"{"offset": 100, "limit": 5000}"#).unwrap();
 //! assert_eq!((selection.offset, selection.limit), (100, Some(1000)));
 //!
 //! head.method = "PATCH";
-//! assert_eq!(screen(&endpoint, &head).map_err(|answer| answer.status), Err(405));
+//! assert_eq!(check_head(&endpoint, &head).map_err(|answer| answer.status), Err(405));
 //! # Ok::<(), mcp_core::results::dual::EndpointError>(())
 //! ```
 
 mod answer;
 mod csv;
 mod endpoint;
+mod head;
 mod id;
 mod page;
 mod refusal;
 mod scheme;
-mod screen;
 mod select;
 mod signature;
 mod sort;
@@ -51,10 +51,10 @@ pub use answer::{
 };
 pub use csv::{write_csv_text, write_csv_value};
 pub use endpoint::{Endpoint, EndpointError, EndpointOptions};
+pub use head::{Action, Form, Wanted, check_head};
 pub use page::Page;
 pub use refusal::{Refusal, refuse};
 pub use scheme::{SchemeError, check_scheme};
-pub use screen::{Action, Form, Wanted, screen};
 pub use select::{Selection, select};
 pub use signature::{Capability, signed_text};
 pub use sort::{Order, SortKey, check_sort};

@@ -1,8 +1,8 @@
 //! Judging the body of a `POST`: which rows.
 
 use super::endpoint::Endpoint;
+use super::head::Form;
 use super::refusal::{Refusal, invalid_request, refuse};
-use super::screen::Form;
 use super::sort::{self, SortKey};
 use crate::http::HttpAnswer;
 use crate::json::{Document, Kind, Limits, View};

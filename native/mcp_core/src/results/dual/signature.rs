@@ -1,6 +1,6 @@
 //! URLs that carry their own permission: `?exp=…&sig=…`.
 
-use super::screen::Action;
+use super::head::Action;
 
 /// What a URL's query says of a permission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

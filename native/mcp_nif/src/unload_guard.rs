@@ -8,12 +8,12 @@
 use std::mem;
 
 use mcp_core::catalog::{Catalog, CatalogLimits};
-use mcp_core::http::{Head, Policy, PolicyOptions, screen};
+use mcp_core::http::{Head, Policy, PolicyOptions, check_head};
 use mcp_core::schema::{SchemaOptions, compile_with};
 use rustler::{Resource, ResourceArc};
 
 use crate::dirty;
-use crate::http::ScreenedResource;
+use crate::http::AcceptedHeadResource;
 use crate::protocol::CatalogResource;
 use crate::resources::{Output, SchemaResource};
 
@@ -21,25 +21,25 @@ use crate::resources::{Output, SchemaResource};
 const DEFINITION: &[u8] = br#"{"server":{"info":{"name":"","version":""}}}"#;
 
 /// Keeps the library of which this is called when it is loaded. `None` where an object cannot be made.
-pub(crate) fn stay() -> Option<()> {
-    dirty::stay();
-    keep(Output(Vec::new()));
-    keep(SchemaResource(
+pub(crate) fn hold_library() -> Option<()> {
+    dirty::hold_types();
+    hold(Output(Vec::new()));
+    hold(SchemaResource(
         compile_with(b"true", &SchemaOptions::default()).ok()?,
     ));
-    keep(CatalogResource(
+    hold(CatalogResource(
         Catalog::build(DEFINITION, &CatalogLimits::default()).ok()?,
     ));
-    keep(screened()?);
+    hold(accepted_head()?);
     Some(())
 }
 
 /// Never gives the object back.
-pub(crate) fn keep<T: Resource>(object: T) {
+pub(crate) fn hold<T: Resource>(object: T) {
     mem::forget(ResourceArc::new(object));
 }
 
-fn screened() -> Option<ScreenedResource> {
+fn accepted_head() -> Option<AcceptedHeadResource> {
     let policy = Policy::new(PolicyOptions::default()).ok()?;
     let head = Head {
         method: "POST",
@@ -50,5 +50,5 @@ fn screened() -> Option<ScreenedResource> {
             ("accept", b"application/json, text/event-stream"),
         ],
     };
-    screen(&policy, &head).ok().map(ScreenedResource)
+    check_head(&policy, &head).ok().map(AcceptedHeadResource)
 }

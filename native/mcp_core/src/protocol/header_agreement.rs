@@ -8,22 +8,22 @@ use super::method::Method;
 use super::refusal::Refusal;
 use super::request::Work;
 use crate::catalog::Catalog;
-use crate::http::{Claim, Claims};
+use crate::http::{MirroredHeader, MirroredHeaders};
 use crate::json::View;
 use crate::revision::Revision;
 
 /// `MCP-Protocol-Version` and the version in `_meta`.
-pub(super) fn check_version(claims: &Claims, version: &str) -> Result<(), Refusal> {
-    says("MCP-Protocol-Version", &claims.version, version)
+pub(super) fn check_version(mirrored: &MirroredHeaders, version: &str) -> Result<(), Refusal> {
+    says("MCP-Protocol-Version", &mirrored.version, version)
 }
 
 /// `Mcp-Method` and the method; `Mcp-Name` and what the request names.
 pub(super) fn check_target(
-    claims: &Claims,
+    mirrored: &MirroredHeaders,
     method: &str,
     params: Option<View<'_, '_>>,
 ) -> Result<(), Refusal> {
-    says("Mcp-Method", &claims.method, method)?;
+    says("Mcp-Method", &mirrored.method, method)?;
     let member = match Method::find(method, Revision::NEWEST) {
         Some(Method::CallTool | Method::GetPrompt) => "name",
         Some(Method::ReadResource) => "uri",
@@ -31,7 +31,7 @@ pub(super) fn check_target(
         _ => return Ok(()),
     };
     match params.and_then(|params| params.get(member)?.text()) {
-        Some(name) => says("Mcp-Name", &claims.name, &name),
+        Some(name) => says("Mcp-Name", &mirrored.name, &name),
         // A body that names nothing is refused for that.
         None => Ok(()),
     }
@@ -39,7 +39,7 @@ pub(super) fn check_target(
 
 /// `Mcp-Param-*` and the arguments they repeat.
 pub(super) fn check_parameters<J: Json>(
-    claims: &Claims,
+    mirrored: &MirroredHeaders,
     catalog: &Catalog<J>,
     work: &Work<'_>,
     params: Option<View<'_, '_>>,
@@ -54,24 +54,24 @@ pub(super) fn check_parameters<J: Json>(
     for parameter in parameters {
         let header = || format!("Mcp-Param-{}", parameter.header);
         let argument = arguments.and_then(|view| Argument::find(view, &parameter.path));
-        match (claims.parameter(&parameter.key), argument) {
+        match (mirrored.parameter(&parameter.key), argument) {
             // What no header can repeat is left to the tool's schema.
-            (Claim::Absent, None | Some(Argument::Structure)) => {}
-            (Claim::Absent, Some(_)) => return Err(missing(&header())),
-            (Claim::Unreadable, _) => return Err(unreadable(&header())),
-            (Claim::Says(text), Some(argument)) if argument.is_repeated_by(text) => {}
-            (Claim::Says(_), _) => return Err(different(&header())),
+            (MirroredHeader::Absent, None | Some(Argument::Structure)) => {}
+            (MirroredHeader::Absent, Some(_)) => return Err(missing(&header())),
+            (MirroredHeader::Unreadable, _) => return Err(unreadable(&header())),
+            (MirroredHeader::Says(text), Some(argument)) if argument.is_repeated_by(text) => {}
+            (MirroredHeader::Says(_), _) => return Err(different(&header())),
         }
     }
     Ok(())
 }
 
-fn says(header: &str, claim: &Claim, expected: &str) -> Result<(), Refusal> {
+fn says(header: &str, claim: &MirroredHeader, expected: &str) -> Result<(), Refusal> {
     match claim {
-        Claim::Says(text) if text == expected => Ok(()),
-        Claim::Says(_) => Err(different(header)),
-        Claim::Absent => Err(missing(header)),
-        Claim::Unreadable => Err(unreadable(header)),
+        MirroredHeader::Says(text) if text == expected => Ok(()),
+        MirroredHeader::Says(_) => Err(different(header)),
+        MirroredHeader::Absent => Err(missing(header)),
+        MirroredHeader::Unreadable => Err(unreadable(header)),
     }
 }
 

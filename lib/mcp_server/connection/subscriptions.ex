@@ -1,11 +1,11 @@
-defmodule McpServer.Connection.Streams do
+defmodule McpServer.Connection.Subscriptions do
   @moduledoc false
   # Notifications that belong to no call: what changed, for whoever asked to be told. In the session era
   # that is the session (`resources/subscribe`, and list changes once it is initialized), in the
   # stateless era each `subscriptions/listen` stream.
 
   alias McpServer.{Changes, Protocol, Request, Session, Share, Subscription}
-  alias McpServer.Connection.{Calls, Channel, Replies, Report, State}
+  alias McpServer.Connection.{Calls, Replies, Report, State, Transport}
   alias McpServer.Dispatch.Subscribing
 
   @invalid_request -32600
@@ -53,7 +53,7 @@ defmodule McpServer.Connection.Streams do
   @doc "`subscriptions/listen`. Where the router says who may hear of what, a call finds out first."
   @spec listen(State.t(), Request.t(), Replies.target()) :: State.t()
   def listen(state, request, target) do
-    key = State.key(state, Replies.lane(state, target), request.id)
+    key = State.key(state, Replies.stream(state, target), request.id)
 
     cond do
       Subscribing.guarded?(state.catalog, request) -> Calls.admit(state, request, target)
@@ -65,16 +65,16 @@ defmodule McpServer.Connection.Streams do
   @doc "Opens the stream of the request `key`: the acknowledgement is its first message."
   @spec open(State.t(), Session.key(), Request.t(), Replies.target(), filter :: map()) :: State.t()
   def open(state, key, %{id: id, revision: revision} = request, target, filter) do
-    lane = Replies.lane(state, target)
+    stream = Replies.stream(state, target)
     subscription = Subscription.from_filter(filter)
-    stream = %{id: id, revision: revision, subscription: subscription, lane: lane, holder: holder(state)}
+    listen = %{id: id, revision: revision, subscription: subscription, stream: stream, holder: holder(state)}
 
-    with {:ok, session} <- Session.listen(state.session, key, stream, state.options.max_streams),
-         :ok <- take(state, stream.holder, Subscription.cost(subscription)) do
+    with {:ok, session} <- Session.listen(state.session, key, listen, state.options.max_streams),
+         :ok <- take(state, listen.holder, Subscription.cost(subscription)) do
       Report.peer(state, [:subscription, :start], %{count: 1})
       # What changed before is nothing to a stream that opens now.
       state = state |> write_changes() |> hear()
-      notify(%{state | session: session}, lane, Subscription.acknowledgement(filter, revision, id))
+      notify(%{state | session: session}, stream, Subscription.acknowledgement(filter, revision, id))
     else
       {:error, :too_many} -> refuse(state, request, target, "too many streams")
       :full -> refuse(state, request, target, "too many subscriptions")
@@ -96,10 +96,10 @@ defmodule McpServer.Connection.Streams do
   @doc "The client ends a stream: nothing is sent any more."
   @spec cancel(State.t(), term()) :: State.t()
   def cancel(state, key) do
-    case state.session.streams do
-      %{^key => stream} ->
+    case state.session.listens do
+      %{^key => listen} ->
         Report.peer(state, [:subscription, :stop], %{count: 1})
-        :ok = give(state, stream.holder, Subscription.cost(stream.subscription))
+        :ok = give(state, listen.holder, Subscription.cost(listen.subscription))
         %{state | session: Session.unlisten(state.session, key)}
 
       _no_stream ->
@@ -107,21 +107,21 @@ defmodule McpServer.Connection.Streams do
     end
   end
 
-  @doc "Nobody listens at the lane any more."
-  @spec gone(State.t(), Channel.lane()) :: State.t()
-  def gone(state, lane) do
-    keys = for {key, %{lane: ^lane}} <- state.session.streams, do: key
+  @doc "Nobody listens at the stream any more."
+  @spec gone(State.t(), Transport.stream()) :: State.t()
+  def gone(state, stream) do
+    keys = for {key, %{stream: ^stream}} <- state.session.listens, do: key
     Enum.reduce(keys, state, &cancel(&2, &1))
   end
 
   @doc "The server ends all streams: each is cancelled, and answered."
   @spec close_all(State.t()) :: State.t()
   def close_all(state) do
-    for {key, %{id: id, revision: revision, lane: lane}} <- Enum.sort(state.session.streams), reduce: state do
+    for {key, %{id: id, revision: revision, stream: stream}} <- Enum.sort(state.session.listens), reduce: state do
       state ->
         state
-        |> notify(lane, Subscription.cancellation(revision, id))
-        |> acknowledge(%Request{id: id, revision: revision, method: @listen, kind: :listen}, lane)
+        |> notify(stream, Subscription.cancellation(revision, id))
+        |> acknowledge(%Request{id: id, revision: revision, method: @listen, kind: :listen}, stream)
         |> cancel(key)
     end
   end
@@ -145,20 +145,20 @@ defmodule McpServer.Connection.Streams do
   defp write_change(change, %{session: session} = state) do
     state =
       if Subscription.wants?(session.subscription, change),
-        do: notify(state, :channel, Subscription.notification(change, session.revision, nil)),
+        do: notify(state, :session, Subscription.notification(change, session.revision, nil)),
         else: state
 
-    for {_key, stream} <- Enum.sort(session.streams), Subscription.wants?(stream.subscription, change), reduce: state do
-      state -> notify(state, stream.lane, Subscription.notification(change, stream.revision, stream.id))
+    for {_key, listen} <- Enum.sort(session.listens), Subscription.wants?(listen.subscription, change), reduce: state do
+      state -> notify(state, listen.stream, Subscription.notification(change, listen.revision, listen.id))
     end
   end
 
   defp interested?(%{session: session}, change) do
     Subscription.wants?(session.subscription, change) or
-      Enum.any?(session.streams, fn {_key, stream} -> Subscription.wants?(stream.subscription, change) end)
+      Enum.any?(session.listens, fn {_key, listen} -> Subscription.wants?(listen.subscription, change) end)
   end
 
-  defp notify(state, lane, message), do: Replies.put(state, lane, :notification, message)
+  defp notify(state, stream, message), do: Replies.put(state, stream, :notification, message)
 
   defp acknowledge(state, request, target) do
     {:ok, reply} = Protocol.result(state.catalog, request, :empty)

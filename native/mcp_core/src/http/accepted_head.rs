@@ -2,13 +2,13 @@
 
 use super::accept::Accepts;
 use super::answer::{self, HttpAnswer};
-use super::claims::{Claim, Claims};
 use super::event_id::{EventId, LastEventId};
 use super::head::{Field, Head, printable};
+use super::host_and_origin::{self, Foreign};
 use super::media::{check_content, declared_length};
 use super::metadata;
+use super::mirrored_headers::{MirroredHeader, MirroredHeaders};
 use super::policy::Policy;
-use super::site::{self, Foreign};
 use crate::revision::{Era, Revision};
 
 /// The longest session id there is.
@@ -27,7 +27,7 @@ pub enum Verb {
 
 /// A head that was let through.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Screened {
+pub struct AcceptedHead {
     /// What is wanted.
     pub verb: Verb,
     /// `Mcp-Session-Id` of the session era. The empty text stands for everything that no session can
@@ -43,15 +43,15 @@ pub struct Screened {
     pub content_length: Option<u64>,
     /// Whether the message is of the stateless era whatever its body says.
     pub stateless: bool,
-    pub(crate) claims: Claims,
+    pub(crate) mirrored: MirroredHeaders,
 }
 
-impl Screened {
+impl AcceptedHead {
     /// The revision of the session era that the head names. A session has agreed on its own, which may be another.
     #[must_use]
     pub fn session_revision(&self) -> Option<Revision> {
-        match &self.claims.version {
-            Claim::Says(name) => {
+        match &self.mirrored.version {
+            MirroredHeader::Says(name) => {
                 Revision::parse(name).filter(|revision| revision.era() == Era::Session)
             }
             _ => None,
@@ -64,8 +64,8 @@ impl Screened {
 ///
 /// # Errors
 /// The finished answer: a refusal, or the protected resource metadata where that was asked for.
-pub fn screen(policy: &Policy, head: &Head<'_>) -> Result<Screened, HttpAnswer> {
-    site::check(policy, head).map_err(foreign)?;
+pub fn check_head(policy: &Policy, head: &Head<'_>) -> Result<AcceptedHead, HttpAnswer> {
+    host_and_origin::check(policy, head).map_err(foreign)?;
     let path = head.path();
     if let Some(document) = policy.metadata_at(path) {
         return Err(metadata::serve(document, head.method));
@@ -73,8 +73,8 @@ pub fn screen(policy: &Policy, head: &Head<'_>) -> Result<Screened, HttpAnswer> 
     if !policy.serves(path) {
         return Err(answer::no_such_path());
     }
-    let claims = Claims::read(head);
-    let stateless = claims.is_stateless() || !policy.sessions();
+    let mirrored = MirroredHeaders::read(head);
+    let stateless = mirrored.is_stateless() || !policy.sessions();
     let verb = verb(head.method, stateless, policy.sessions())?;
     let accepts = Accepts::read(head);
     if verb == Verb::Post {
@@ -87,7 +87,7 @@ pub fn screen(policy: &Policy, head: &Head<'_>) -> Result<Screened, HttpAnswer> 
     if verb != Verb::Post && session_id.is_none() {
         return Err(answer::bad_request("Mcp-Session-Id is missing"));
     }
-    Ok(Screened {
+    Ok(AcceptedHead {
         verb,
         session_id,
         last_event_id: (verb == Verb::Get).then(|| last_event_id(head)).flatten(),
@@ -95,7 +95,7 @@ pub fn screen(policy: &Policy, head: &Head<'_>) -> Result<Screened, HttpAnswer> 
         accepts_events: accepts.events,
         content_length,
         stateless,
-        claims,
+        mirrored,
     })
 }
 

@@ -51,7 +51,7 @@ const ALLOW: &str = "GET, HEAD, POST, PUT, DELETE";
 ///
 /// # Errors
 /// The finished refusal. Of an id that no resource can have it is the same as of one that none has.
-pub fn screen(endpoint: &Endpoint, head: &Head<'_>) -> Result<Wanted, HttpAnswer> {
+pub fn check_head(endpoint: &Endpoint, head: &Head<'_>) -> Result<Wanted, HttpAnswer> {
     check_site(endpoint.policy(), head).map_err(foreign)?;
     let (path, query) = head.target.split_once('?').unwrap_or((head.target, ""));
     let id = endpoint.below(path).and_then(id::in_path);

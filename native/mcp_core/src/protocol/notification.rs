@@ -5,7 +5,7 @@ use crate::jsonrpc::Id;
 
 /// A notification that concerns the server.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Notice<'a> {
+pub enum Notification<'a> {
     /// `notifications/initialized`
     Initialized,
     /// `notifications/cancelled`
@@ -26,7 +26,7 @@ pub enum Notice<'a> {
     RootsListChanged,
 }
 
-impl<'a> Notice<'a> {
+impl<'a> Notification<'a> {
     /// What a notification says; `None` for one that is unknown or malformed.
     pub(super) fn read(method: &str, params: Option<View<'_, 'a>>) -> Option<Self> {
         match method {

@@ -1,6 +1,6 @@
 //! Head and body of a stateless request: what they must agree in, and in which order that is judged.
 
-use mcp_core::protocol::Facts;
+use mcp_core::protocol::Context;
 use serde_json::json;
 
 use super::admission::{
@@ -150,13 +150,13 @@ fn what_only_one_of_head_and_body_claims_is_an_error_of_the_stateless_era() {
     );
     // An endpoint without sessions knows no other era.
     let modern = policy(|options| options.sessions = false);
-    let screened = post().screen(&modern).expect("a head");
-    let facts = Facts {
+    let accepted = post().check_head(&modern).expect("a head");
+    let context = Context {
         session: None,
-        http: Some(&screened),
+        http: Some(&accepted),
     };
     assert_eq!(
-        outcome(&server(), facts, initialize().as_bytes()),
+        outcome(&server(), context, initialize().as_bytes()),
         "400 -32602"
     );
 }

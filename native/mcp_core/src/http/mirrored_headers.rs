@@ -16,7 +16,7 @@ const MAX_VERSION_BYTES: usize = 64;
 
 /// A header that repeats something of the body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Claim {
+pub(crate) enum MirroredHeader {
     /// There is none.
     #[default]
     Absent,
@@ -28,19 +28,21 @@ pub(crate) enum Claim {
 
 /// Every header that repeats something of the body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Claims {
-    pub(crate) version: Claim,
-    pub(crate) method: Claim,
-    pub(crate) name: Claim,
+pub(crate) struct MirroredHeaders {
+    pub(crate) version: MirroredHeader,
+    pub(crate) method: MirroredHeader,
+    pub(crate) name: MirroredHeader,
     /// By the name behind `Mcp-Param-`, in lower case.
-    parameters: Vec<(String, Claim)>,
+    parameters: Vec<(String, MirroredHeader)>,
 }
 
-impl Claims {
+impl MirroredHeaders {
     pub(super) fn read(head: &Head<'_>) -> Self {
         Self {
             version: match plain(head.field("mcp-protocol-version")) {
-                Claim::Says(version) if version.len() > MAX_VERSION_BYTES => Claim::Unreadable,
+                MirroredHeader::Says(version) if version.len() > MAX_VERSION_BYTES => {
+                    MirroredHeader::Unreadable
+                }
                 claim => claim,
             },
             method: plain(head.field("mcp-method")),
@@ -53,18 +55,18 @@ impl Claims {
     /// but clients that negotiate send it early: beside a version of the session era it says nothing.
     pub(super) fn is_stateless(&self) -> bool {
         match &self.version {
-            Claim::Says(version) if is_stateless_version(version) => true,
-            Claim::Says(version) if Revision::parse(version).is_some() => false,
-            _ => self.method != Claim::Absent,
+            MirroredHeader::Says(version) if is_stateless_version(version) => true,
+            MirroredHeader::Says(version) if Revision::parse(version).is_some() => false,
+            _ => self.method != MirroredHeader::Absent,
         }
     }
 
     /// What `Mcp-Param-<name>` says; the name in lower case.
-    pub(crate) fn parameter(&self, name: &str) -> &Claim {
+    pub(crate) fn parameter(&self, name: &str) -> &MirroredHeader {
         self.parameters
             .iter()
             .find(|(found, _)| found == name)
-            .map_or(&Claim::Absent, |(_, claim)| claim)
+            .map_or(&MirroredHeader::Absent, |(_, claim)| claim)
     }
 }
 
@@ -79,21 +81,21 @@ fn is_stateless_version(version: &str) -> bool {
         && version >= FIRST_STATELESS.as_str()
 }
 
-fn plain(field: Field<'_>) -> Claim {
+fn plain(field: Field<'_>) -> MirroredHeader {
     match field {
-        Field::Absent => Claim::Absent,
-        Field::One(value) => {
-            printable(value).map_or(Claim::Unreadable, |text| Claim::Says(text.to_owned()))
-        }
-        Field::Repeated => Claim::Unreadable,
+        Field::Absent => MirroredHeader::Absent,
+        Field::One(value) => printable(value).map_or(MirroredHeader::Unreadable, |text| {
+            MirroredHeader::Says(text.to_owned())
+        }),
+        Field::Repeated => MirroredHeader::Unreadable,
     }
 }
 
-fn encoded(field: Field<'_>) -> Claim {
+fn encoded(field: Field<'_>) -> MirroredHeader {
     match field {
-        Field::Absent => Claim::Absent,
-        Field::One(value) => decode(value).map_or(Claim::Unreadable, Claim::Says),
-        Field::Repeated => Claim::Unreadable,
+        Field::Absent => MirroredHeader::Absent,
+        Field::One(value) => decode(value).map_or(MirroredHeader::Unreadable, MirroredHeader::Says),
+        Field::Repeated => MirroredHeader::Unreadable,
     }
 }
 
@@ -109,14 +111,14 @@ fn decode(value: &[u8]) -> Option<String> {
     }
 }
 
-fn parameters(head: &Head<'_>) -> Vec<(String, Claim)> {
-    let mut parameters: Vec<(String, Claim)> = Vec::new();
+fn parameters(head: &Head<'_>) -> Vec<(String, MirroredHeader)> {
+    let mut parameters: Vec<(String, MirroredHeader)> = Vec::new();
     for (name, value) in head.headers {
         let Some(name) = parameter_name(name) else {
             continue;
         };
         match parameters.iter_mut().find(|(found, _)| *found == name) {
-            Some((_, claim)) => *claim = Claim::Unreadable,
+            Some((_, claim)) => *claim = MirroredHeader::Unreadable,
             None => parameters.push((name, encoded(Field::One(trimmed(value))))),
         }
     }

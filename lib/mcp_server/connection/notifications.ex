@@ -1,21 +1,21 @@
-defmodule McpServer.Connection.Notices do
+defmodule McpServer.Connection.Notifications do
   @moduledoc false
   # Notifications that belong to a call: progress and log messages, already encoded by the process that
   # sends them. It waits until its message was taken, so a handler cannot outrun its client.
 
   alias McpServer.{Call, Session}
-  alias McpServer.Connection.{Channel, Replies, Report, State}
+  alias McpServer.Connection.{Replies, Report, State, Transport}
 
-  @type gate :: :always | {:progress, number()} | {:message, level :: String.t()}
+  @type condition :: :always | {:progress, number()} | {:message, level :: String.t()}
 
   @doc "Takes or discards a notification of the call `pid`, which waits under `tag`."
-  @spec notify(State.t(), reference(), pid(), gate(), iodata()) :: State.t()
-  def notify(state, tag, pid, gate, message) do
-    case pass(state, Map.get(state.calls, pid), gate) do
+  @spec notify(State.t(), reference(), pid(), condition(), iodata()) :: State.t()
+  def notify(state, tag, pid, condition, message) do
+    case pass(state, Map.get(state.calls, pid), condition) do
       {:ok, call} ->
-        lane = Replies.lane(state, call.target)
-        state = Replies.put(%{state | calls: Map.put(state.calls, pid, call)}, lane, :notification, message)
-        release(state, lane, tag)
+        stream = Replies.stream(state, call.target)
+        state = Replies.put(%{state | calls: Map.put(state.calls, pid, call)}, stream, :notification, message)
+        release(state, stream, tag)
 
       {:discard, what} ->
         Call.reply(tag, :ok)
@@ -24,30 +24,30 @@ defmodule McpServer.Connection.Notices do
   end
 
   # A handler that is faster than its client waits here for it.
-  defp release(%{channel: {module, channel}} = state, lane, tag) do
-    if module.congested?(channel, lane) do
-      %{state | held: Map.update(state.held, lane, [tag], &[tag | &1])}
+  defp release(%{transport: {module, transport}} = state, stream, tag) do
+    if module.congested?(transport, stream) do
+      %{state | held: Map.update(state.held, stream, [tag], &[tag | &1])}
     else
       Call.reply(tag, :ok)
       state
     end
   end
 
-  @doc "The lane takes more: whoever waited for it goes on."
-  @spec writable(State.t(), Channel.lane()) :: State.t()
-  def writable(state, lane) do
-    {tags, held} = Map.pop(state.held, lane, [])
+  @doc "The stream takes more: whoever waited for it goes on."
+  @spec writable(State.t(), Transport.stream()) :: State.t()
+  def writable(state, stream) do
+    {tags, held} = Map.pop(state.held, stream, [])
     Enum.each(tags, &Call.reply(&1, :ok))
     %{state | held: held}
   end
 
-  @doc "Ends what the client reads of the call's lane for now; it comes back for the rest."
+  @doc "Ends what the client reads of the call's stream for now; it comes back for the rest."
   @spec pause(State.t(), reference(), pid(), pos_integer()) :: State.t()
   def pause(state, tag, pid, retry_ms) do
     Call.reply(tag, :ok)
 
     case Map.fetch(state.calls, pid) do
-      {:ok, call} -> Replies.put(state, Replies.lane(state, call.target), {:pause, retry_ms}, [])
+      {:ok, call} -> Replies.put(state, Replies.stream(state, call.target), {:pause, retry_ms}, [])
       :error -> state
     end
   end

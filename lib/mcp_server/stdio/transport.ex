@@ -1,10 +1,10 @@
-defmodule McpServer.Stdio.Channel do
+defmodule McpServer.Stdio.Transport do
   @moduledoc false
-  # stdin and stdout as a connection's channel.
+  # stdin and stdout as a connection's transport.
 
-  use McpServer.Connection.OneLane
+  use McpServer.Connection.OneStream
 
-  alias McpServer.Connection.Channel
+  alias McpServer.Connection.Transport
   alias McpServer.Stdio.{Exit, Reader, Takeover, Writer}
 
   @enforce_keys [:reader, :writer, :on_eof]
@@ -30,9 +30,9 @@ defmodule McpServer.Stdio.Channel do
   end
 
   @impl true
-  def event(%{reader: reader} = channel, {:mcp_stdin, reader, event}), do: {events(event), channel}
-  def event(%{writer: %{port: port}} = channel, {:EXIT, port, _reason}), do: {[:closed], channel}
-  def event(_channel, _message), do: :unknown
+  def event(%{reader: reader} = transport, {:mcp_stdin, reader, event}), do: {events(event), transport}
+  def event(%{writer: %{port: port}} = transport, {:EXIT, port, _reason}), do: {[:closed], transport}
+  def event(_transport, _message), do: :unknown
 
   defp events({:lines, _lines} = lines), do: [lines]
   defp events(:too_long), do: [:too_long]
@@ -41,10 +41,10 @@ defmodule McpServer.Stdio.Channel do
   defp events({:error, _reason}), do: [:eof]
 
   @impl true
-  def credit(channel, wait_us) do
-    case Reader.take(channel.reader, wait_us) do
+  def credit(transport, wait_us) do
+    case Reader.take(transport.reader, wait_us) do
       :none ->
-        Reader.credit(channel.reader)
+        Reader.credit(transport.reader)
         []
 
       event ->
@@ -53,23 +53,23 @@ defmodule McpServer.Stdio.Channel do
   end
 
   @impl true
-  def write(channel, entries) do
-    case Channel.messages(entries) do
-      [] -> {:ok, channel}
-      messages -> put(channel, Enum.map(messages, &[&1, ?\n]))
+  def write(transport, entries) do
+    case Transport.messages(entries) do
+      [] -> {:ok, transport}
+      messages -> put(transport, Enum.map(messages, &[&1, ?\n]))
     end
   end
 
-  defp put(channel, text) do
-    with {:ok, writer} <- Writer.write(channel.writer, text), do: {:ok, %{channel | writer: writer}}
+  defp put(transport, text) do
+    with {:ok, writer} <- Writer.write(transport.writer, text), do: {:ok, %{transport | writer: writer}}
   end
 
   @impl true
-  def closed(channel, reason) do
-    Reader.close(channel.reader)
-    if reason != :shutdown, do: Exit.run(channel.on_eof), else: :ok
+  def closed(transport, reason) do
+    Reader.close(transport.reader)
+    if reason != :shutdown, do: Exit.run(transport.on_eof), else: :ok
   end
 
   @impl true
-  def transport, do: :stdio
+  def name, do: :stdio
 end

@@ -14,7 +14,7 @@ use super::pollset::forget;
 use super::writer::is_predictable;
 
 /// The two descriptors, and what was read from the first but not handed on.
-pub(super) struct Channel {
+pub(super) struct Descriptors {
     input: OwnedFd,
     output: OwnedFd,
     /// Whether what polls as ready makes nobody wait: the input, and the output for few bytes.
@@ -28,20 +28,20 @@ pub(super) struct Channel {
 }
 
 /// A process has one stdin: it is moved once, however often the owner is restarted.
-static CHANNEL: Mutex<Option<&'static Channel>> = Mutex::new(None);
+static DESCRIPTORS: Mutex<Option<&'static Descriptors>> = Mutex::new(None);
 
 /// Moves stdin and stdout, or says where they were moved before.
-pub(super) fn open() -> Result<&'static Channel, Errno> {
-    let mut channel = lock(&CHANNEL);
-    if let Some(channel) = *channel {
-        return Ok(channel);
+pub(super) fn open() -> Result<&'static Descriptors, Errno> {
+    let mut descriptors = lock(&DESCRIPTORS);
+    if let Some(descriptors) = *descriptors {
+        return Ok(descriptors);
     }
-    let moved: &'static Channel = Box::leak(Box::new(Channel::take_over()?));
-    *channel = Some(moved);
+    let moved: &'static Descriptors = Box::leak(Box::new(Descriptors::take_over()?));
+    *descriptors = Some(moved);
     Ok(moved)
 }
 
-impl Channel {
+impl Descriptors {
     /// Copies before it replaces, so that a failure changes nothing. From here on descriptor 0 is at
     /// its end, and what anybody writes to descriptor 1 goes to stderr.
     fn take_over() -> Result<Self, Errno> {

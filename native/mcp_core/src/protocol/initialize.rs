@@ -6,7 +6,7 @@ use super::frame::result_head;
 use super::limits::MessageLimits;
 use super::meta;
 use super::refusal::{Answer, Refusal};
-use super::request::Opening;
+use super::request::Initialize;
 use crate::catalog::Catalog;
 use crate::json::{Kind, View};
 use crate::jsonrpc::Id;
@@ -21,7 +21,7 @@ pub(super) fn open_session<'a, J: Json>(
     id: &Id,
     params: Option<View<'_, 'a>>,
     limits: &MessageLimits,
-) -> Result<Opening<'a>, Refusal> {
+) -> Result<Initialize<'a>, Refusal> {
     let member = |name: &str| params.and_then(|params| params.get(name));
     let version = member("protocolVersion")
         .and_then(|version| version.text())
@@ -44,7 +44,7 @@ pub(super) fn open_session<'a, J: Json>(
         .unwrap_or(Revision::NEWEST_SESSION);
     let mut body = result_head(id);
     body.extend_from_slice(catalog.initialize_tail(revision));
-    Ok(Opening {
+    Ok(Initialize {
         answer: Answer { body, status: 200 },
         id: id.clone(),
         revision,

@@ -42,7 +42,7 @@ pub(super) fn is_offered<J: Json>(catalog: &Catalog<J>, method: Method) -> bool 
 
 /// A list is kept, or computed by user code.
 pub(super) enum Listing<'c, 'a> {
-    Kept(&'c [u8]),
+    Prebuilt(&'c [u8]),
     Computed(Work<'a>),
 }
 
@@ -63,7 +63,7 @@ pub(super) fn list<'c, 'a, J: Json>(
         return Ok(Listing::Computed(Work::List { kind, cursor }));
     }
     let tail = catalog.list(kind, revision, cursor.as_deref());
-    tail.map(Listing::Kept).ok_or_else(|| Refusal {
+    tail.map(Listing::Prebuilt).ok_or_else(|| Refusal {
         status: BEHIND_ADMISSION,
         ..Refusal::invalid_params("cursor is not one of this list")
     })

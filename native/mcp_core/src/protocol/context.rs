@@ -1,26 +1,26 @@
 //! What a transport knows about a message before it is read.
 
 use super::refusal::Refusal;
-use crate::http::{Claim, Screened};
+use crate::http::{AcceptedHead, MirroredHeader};
 use crate::revision::Revision;
 
 /// What admission may know beside the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Facts<'h> {
+pub struct Context<'h> {
     /// The session this message belongs to, if there is one.
-    pub session: Option<SessionFacts>,
+    pub session: Option<SessionContext>,
     /// The head it came with, where it came over HTTP.
-    pub http: Option<&'h Screened>,
+    pub http: Option<&'h AcceptedHead>,
 }
 
 /// An open session of the session era.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SessionFacts {
+pub struct SessionContext {
     /// The revision that `initialize` agreed on.
     pub revision: Revision,
 }
 
-impl Facts<'_> {
+impl Context<'_> {
     /// The revision whose error shape a message without a readable one is answered in.
     #[must_use]
     pub fn fallback_revision(&self) -> Revision {
@@ -44,11 +44,11 @@ impl Facts<'_> {
         let Some(head) = self.http.filter(|head| !head.stateless) else {
             return Ok(());
         };
-        match &head.claims.version {
-            Claim::Absent => Ok(()),
-            Claim::Says(name) if Revision::parse(name).is_some() => Ok(()),
-            Claim::Says(name) => Err(Refusal::unsupported_version(name)),
-            Claim::Unreadable => Err(Refusal::invalid_request(
+        match &head.mirrored.version {
+            MirroredHeader::Absent => Ok(()),
+            MirroredHeader::Says(name) if Revision::parse(name).is_some() => Ok(()),
+            MirroredHeader::Says(name) => Err(Refusal::unsupported_version(name)),
+            MirroredHeader::Unreadable => Err(Refusal::invalid_request(
                 "MCP-Protocol-Version must stand once and name a version",
             )),
         }

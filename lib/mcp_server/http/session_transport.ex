@@ -1,0 +1,303 @@
+defmodule McpServer.Http.SessionTransport do
+  @moduledoc false
+  # A session's HTTP requests as a connection's transport (session era): each is a stream, `:session` is the session's own
+  # stream. They all belong to one client, whose streams are kept for resumption.
+
+  @behaviour McpServer.Connection.Transport
+
+  alias McpServer.Connection.{InFlight, Timer}
+  alias McpServer.Http.{Exchange, Mount, Sessions, Stream, StreamCollection}
+  alias McpServer.Protocol.HTTP
+
+  @enforce_keys [:mount, :streams, :session]
+  defstruct [:mount, :streams, :session, :timer]
+
+  @typedoc """
+  * `:session` – what is fixed for a session; `:in_flight` also knows when the client last asked for something
+  * `:timer` – when something is due, and the timer for it
+  """
+  @type t :: %__MODULE__{
+          mount: Mount.t(),
+          streams: StreamCollection.t(),
+          session: %{
+            id: String.t(),
+            revision: String.t(),
+            account: McpServer.Http.Replay.account(),
+            in_flight: InFlight.t()
+          },
+          timer: Timer.t()
+        }
+
+  # Streams can be resumed by event id from 2025-03-26 on; from 2025-11-25 on they begin with one.
+  @primed_since "2025-11-25"
+
+  @impl true
+  def open(%{mount: mount, session: session}) do
+    Process.send_after(self(), :mcp_http_lifetime, mount.session_lifetime)
+    Process.send_after(self(), :mcp_http_idle, mount.idle_timeout)
+    {:ok, %__MODULE__{mount: mount, streams: StreamCollection.new(), session: session}}
+  end
+
+  @impl true
+  def event(transport, {:mcp_http_request, exchange, outcome, origin}) do
+    with_exchange(transport, exchange, fn transport, exchange ->
+      {stream, transport} = add(transport, exchange, origin.events?, Stream.now())
+      {[{:admitted, stream, outcome, origin}], transport}
+    end)
+  end
+
+  def event(transport, {:mcp_http_listen, exchange, last_event}), do: listen(transport, exchange, last_event)
+
+  def event(%{session: %{}} = transport, {:mcp_http_forget, bytes}),
+    do: {[], %{transport | streams: StreamCollection.make_room(transport.streams, bytes)}}
+
+  def event(transport, {:mcp_http_end, exchange}) do
+    with_exchange(transport, exchange, fn transport, exchange ->
+      end_session(transport)
+      Exchange.reply(exchange, 204, [], [])
+      {[:closed], transport}
+    end)
+  end
+
+  def event(transport, {:mcp_exchange, ref, {:sent, bytes}}) do
+    case StreamCollection.find(transport.streams, ref) do
+      {:ok, stream} -> sent(transport, stream, bytes)
+      :error -> {[], transport}
+    end
+  end
+
+  def event(transport, {:mcp_exchange, ref, :closed}), do: closed_by_peer(transport, ref)
+
+  def event(transport, {{:mcp_exchange_down, ref}, _monitor, :process, _pid, _reason}),
+    do: closed_by_peer(transport, ref)
+
+  def event(transport, {:mcp_http_left, key}), do: left(transport, key)
+  def event(transport, :mcp_http_tick), do: {[], tick(%{transport | timer: nil})}
+  def event(transport, :mcp_http_drain), do: {[:eof], transport}
+  def event(transport, :mcp_http_lifetime), do: {end_session(transport), transport}
+  def event(transport, :mcp_http_idle), do: idle(transport)
+  def event(_transport, _message), do: :unknown
+
+  defp with_exchange(transport, exchange, fun) do
+    InFlight.seen(transport.session.in_flight)
+    fun.(transport, Exchange.own(exchange))
+  end
+
+  @impl true
+  def adopt(transport, holder, entry), do: add(transport, Exchange.adopt(holder), entry.events?, entry.since)
+
+  defp add(transport, exchange, events?, since) do
+    {number, streams} = StreamCollection.number(transport.streams)
+    stream = %{stream(transport, number, exchange, events?) | since: since}
+
+    {number,
+     arm(%{transport | streams: StreamCollection.put(streams, number, stream)}, Stream.due(stream, transport.mount))}
+  end
+
+  defp stream(transport, number, exchange, events?) do
+    %Stream{
+      number: number,
+      exchange: exchange,
+      events?: events?,
+      since: Stream.now(),
+      quiet_ms: transport.mount.keep_alive,
+      max_queued: transport.mount.max_queued_bytes,
+      replay: StreamCollection.replay(transport.mount, transport.session.account),
+      primes?: primes?(transport)
+    }
+  end
+
+  defp primes?(transport), do: transport.session.revision >= @primed_since
+
+  # GET: the session's own stream, or the rest of one that was cut.
+  defp listen(transport, exchange, last_event) do
+    with_exchange(transport, exchange, fn transport, exchange ->
+      case attach(transport, exchange, last_event) do
+        {:ok, key, stream} -> {[], keep(transport, key, stream)}
+        {:error, reason} -> refuse(transport, exchange, reason)
+      end
+    end)
+  end
+
+  defp attach(transport, exchange, nil) do
+    case StreamCollection.fetch(transport.streams, :session) do
+      {:ok, %{exchange: attached}} when attached != nil -> {:error, :taken}
+      {:ok, stream} -> {:ok, :session, Stream.open_anew(stream, exchange)}
+      :error -> {:ok, :session, Stream.open(stream(transport, 0, exchange, true))}
+    end
+  end
+
+  defp attach(_transport, _exchange, :invalid), do: {:error, :unknown}
+
+  defp attach(transport, exchange, {number, index}) do
+    key = if number == 0, do: :session, else: number
+
+    with {:ok, stream} <- StreamCollection.fetch(transport.streams, key),
+         {:ok, stream} <- Stream.resume(stream, exchange, index) do
+      {:ok, key, stream}
+    else
+      :error -> {:error, :unknown}
+      {:error, reason} -> {:error, reason}
+    end
+  end
+
+  @refusals %{taken: :stream_taken, gone: :resume_gone, unknown: :resume_unknown}
+
+  defp refuse(transport, exchange, reason) do
+    {status, headers, body} = HTTP.answer(Map.fetch!(@refusals, reason))
+    Exchange.reply(exchange, status, headers, body)
+    {[], transport}
+  end
+
+  defp sent(transport, {key, stream}, bytes) do
+    after_it = Stream.sent(stream, bytes)
+    writable? = Stream.congested?(stream) and not Stream.congested?(after_it)
+    {if(writable?, do: [{:writable, key}], else: []), keep(transport, key, after_it)}
+  end
+
+  # The request goes on, and its client may come back.
+  defp left(transport, key), do: {[{:writable, key}], transport}
+
+  defp closed_by_peer(transport, ref) do
+    case StreamCollection.find(transport.streams, ref) do
+      {:ok, {key, stream}} -> {[], keep(transport, key, Stream.away(stream))}
+      :error -> {[], transport}
+    end
+  end
+
+  defp keep(transport, key, stream) do
+    if left?(transport, key, stream), do: send(self(), {:mcp_http_left, key})
+    streams = StreamCollection.put(transport.streams, key, stream)
+    arm(%{transport | streams: streams}, Stream.due(stream, transport.mount))
+  end
+
+  # The peer may have said so, or it was noticed while writing, or cut.
+  defp left?(transport, key, %{phase: :away}),
+    do: match?({:ok, %{exchange: %{}}}, StreamCollection.fetch(transport.streams, key))
+
+  defp left?(_transport, _key, _stream), do: false
+
+  # A session ends when its client has nothing open and asks for nothing.
+  defp idle(transport) do
+    %{in_flight: in_flight} = transport.session
+    left = InFlight.seen_at(in_flight) + transport.mount.idle_timeout - Stream.now()
+
+    cond do
+      StreamCollection.busy?(transport.streams) or InFlight.busy?(in_flight) ->
+        rearm_idle(transport, transport.mount.idle_timeout)
+
+      left > 0 ->
+        rearm_idle(transport, left)
+
+      true ->
+        {end_session(transport), transport}
+    end
+  end
+
+  # Nobody finds it any more; who has found it already is told in `closed/2`.
+  defp end_session(transport) do
+    Sessions.forget(transport.session.id)
+    [:closed]
+  end
+
+  defp rearm_idle(transport, milliseconds) do
+    Process.send_after(self(), :mcp_http_idle, milliseconds)
+    {[], transport}
+  end
+
+  # One timer for all streams.
+  defp arm(transport, nil), do: transport
+  defp arm(transport, due), do: %{transport | timer: Timer.set(transport.timer, due, :mcp_http_tick)}
+
+  defp tick(transport) do
+    now = Stream.now()
+
+    {changed, due} = StreamCollection.tick(transport.streams, transport.mount, now)
+    Enum.reduce(changed, arm(transport, due), fn {key, stream}, transport -> keep(transport, key, stream) end)
+  end
+
+  @impl true
+  def credit(_transport, _wait_us), do: []
+
+  @impl true
+  def write(transport, entries) do
+    {:ok, entries |> by_stream(transport) |> Enum.reduce(transport, &write_stream/2)}
+  end
+
+  defp by_stream([{stream, _kind, _message} = entry], transport), do: [{reroute(stream, entry, transport), [entry]}]
+
+  defp by_stream(entries, transport) do
+    entries
+    |> Enum.group_by(fn {stream, _kind, _message} = entry -> reroute(stream, entry, transport) end)
+    |> Enum.sort_by(fn {key, _entries} -> if key == :session, do: 0, else: key end)
+  end
+
+  # A request to a client that took no stream for its own request goes by the session's stream.
+  defp reroute(stream, {stream, :request, _message}, transport) do
+    case StreamCollection.fetch(transport.streams, stream) do
+      {:ok, %{events?: true}} -> stream
+      _no_stream -> :session
+    end
+  end
+
+  defp reroute(stream, _entry, _transport), do: stream
+
+  defp write_stream({key, entries}, transport) do
+    with {:ok, stream} <- StreamCollection.fetch(transport.streams, key) do
+      case Stream.write(stream, entries, transport.mount) do
+        {:ok, stream} -> keep(transport, key, stream)
+        :done -> %{transport | streams: StreamCollection.drop(transport.streams, key)}
+      end
+    else
+      # Nobody listens.
+      :error -> transport
+    end
+  end
+
+  @impl true
+  def congested?(transport, key) do
+    case StreamCollection.fetch(transport.streams, key) do
+      {:ok, stream} -> Stream.congested?(stream)
+      :error -> false
+    end
+  end
+
+  @impl true
+  def reachable?(transport, key) do
+    Enum.any?([key, :session], fn key ->
+      match?({:ok, %{events?: true}}, StreamCollection.fetch(transport.streams, key))
+    end)
+  end
+
+  @impl true
+  def key(_transport, _stream, id), do: id
+
+  @impl true
+  def idle?(transport), do: not StreamCollection.waiting?(transport.streams)
+
+  @impl true
+  def closed(transport, reason) do
+    {status, headers, body} = HTTP.answer(if reason == :closed, do: :session_not_found, else: :shutting_down)
+    StreamCollection.each(transport.streams, &Stream.close(&1, headers, status, body))
+    refuse_late(status, headers, body)
+  end
+
+  # Requests that were on their way while the connection ended.
+  defp refuse_late(status, headers, body) do
+    receive do
+      {:mcp_http_request, exchange, _outcome, _origin} -> refuse_late(exchange, status, headers, body)
+      {:mcp_http_listen, exchange, _last_event} -> refuse_late(exchange, status, headers, body)
+      {:mcp_http_end, exchange} -> refuse_late(exchange, status, headers, body)
+    after
+      0 -> :ok
+    end
+  end
+
+  defp refuse_late(exchange, status, headers, body) do
+    Exchange.reply(exchange, status, headers, body)
+    refuse_late(status, headers, body)
+  end
+
+  @impl true
+  def name, do: :http
+end

@@ -1,0 +1,235 @@
+defmodule McpServer.Http.Stream do
+  @moduledoc false
+  # One HTTP request on its way to an answer, as a value: nothing sent yet, a stream of events, or, in the
+  # session era, a stream whose client is away and may come back for what it missed.
+  #
+  # A request is answered with JSON if its answer is the first thing there is to say, and else with a stream.
+
+  alias McpServer.Http.{Exchange, Mount, Replay, Sink}
+  alias McpServer.Protocol.HTTP
+
+  @enforce_keys [:number, :exchange, :events?, :since, :quiet_ms]
+  defstruct [
+    :number,
+    :exchange,
+    :events?,
+    :since,
+    :quiet_ms,
+    :replay,
+    phase: :waiting,
+    primes?: false,
+    queued: 0,
+    max_queued: 1024 * 1024,
+    moved_at: nil
+  ]
+
+  @typedoc """
+  * `:number` – the stream's number in event ids
+  * `:exchange` – `nil` while the client is away
+  * `:events?` – whether the client takes a stream
+  * `:replay` – the session era's stored events, once there is a stream
+  * `:phase` – `:ended` is a stream whose answer was sent or stored
+  * `:primes?` – whether a stream begins with an event that says where to resume (2025-11-25)
+  * `:since`, `:moved_at` – when it began, and when bytes last went out or were taken (`now/0`)
+  * `:quiet_ms` – how long an open stream may be quiet
+  * `:queued` – bytes that were not reported as sent; `:max_queued` – how many they may be
+  """
+  @type t :: %__MODULE__{
+          number: non_neg_integer(),
+          exchange: Exchange.t() | nil,
+          events?: boolean(),
+          replay: Replay.t() | nil,
+          phase: :waiting | :streaming | :away | :ended,
+          primes?: boolean(),
+          queued: non_neg_integer(),
+          max_queued: pos_integer(),
+          since: integer(),
+          quiet_ms: pos_integer(),
+          moved_at: integer() | nil
+        }
+
+  @typedoc "What is left of a stream: it goes on, or nothing more will be sent or kept."
+  @type rest :: {:ok, t()} | :done
+
+  # A handler waits when this much is not sent.
+  @congested_bytes 64 * 1024
+
+  @doc "Milliseconds that only go forward."
+  @spec now() :: integer()
+  def now, do: System.monotonic_time(:millisecond)
+
+  @doc "Whether it has enough to send for now."
+  @spec congested?(t()) :: boolean()
+  def congested?(stream), do: stream.queued >= @congested_bytes
+
+  @doc "Writes what there is to say, in order."
+  @spec write(t(), [McpServer.Connection.Transport.entry()], Mount.t()) :: rest()
+  def write(%{phase: :waiting} = stream, [{_stream, {:answer, standing}, message}], mount) do
+    {status, headers} = Mount.standing(mount, standing)
+    Exchange.reply(stream.exchange, status, headers, message)
+    :done
+  end
+
+  def write(%{phase: :waiting} = stream, [{_stream, :accepted, []}], _mount) do
+    Exchange.reply(stream.exchange, 202, [], [])
+    :done
+  end
+
+  def write(%{phase: :waiting, events?: false} = stream, entries, mount) do
+    case Enum.filter(entries, fn {_stream, kind, _message} -> ends?(kind) end) do
+      [] -> {:ok, stream}
+      [{number, :dropped, []}] -> write(stream, [{number, :accepted, []}], mount)
+      [answer] -> write(stream, [answer], mount)
+    end
+  end
+
+  def write(%{phase: phase} = stream, entries, _mount) do
+    opening = if phase == :waiting, do: opening(stream), else: []
+    {bytes, stream} = Enum.map_reduce(entries, stream, &line/2)
+    end? = Enum.any?(entries, fn {_stream, kind, _message} -> ends?(kind) end)
+    pause? = Enum.any?(entries, &match?({_stream, {:pause, _ms}, _message}, &1))
+
+    if phase == :waiting,
+      do: stream |> start([opening, bytes]) |> settle(end?, pause?),
+      else: stream |> send_bytes(bytes) |> settle(end?, pause?)
+  end
+
+  defp ends?({:answer, _standing}), do: true
+  defp ends?(kind), do: kind in [:dropped, :accepted]
+
+  # What says how long to wait says once more where to resume.
+  defp line({_stream, {:pause, retry_ms}, []}, %{primes?: true, replay: %{}} = stream),
+    do: {HTTP.priming_event({stream.number, stream.replay.next - 1}, retry_ms), stream}
+
+  defp line({_stream, _kind, []}, stream), do: {[], stream}
+  defp line({_stream, _kind, message}, %{replay: nil} = stream), do: {HTTP.event(nil, message), stream}
+
+  defp line({_stream, _kind, message}, stream) do
+    event = HTTP.event({stream.number, stream.replay.next}, message)
+    {event, %{stream | replay: Replay.put(stream.replay, event)}}
+  end
+
+  # The client is told, but what goes on is not over.
+  defp settle(stream, false, true), do: if(stream.primes?, do: {:ok, leave(stream)}, else: {:ok, stream})
+  defp settle(stream, false, false), do: {:ok, stream}
+  defp settle(%{replay: nil} = stream, true, _pause?), do: finish(stream)
+
+  defp settle(stream, true, _pause?) do
+    _done = finish(stream)
+    {:ok, %{stream | exchange: nil, phase: :ended, queued: 0}}
+  end
+
+  defp finish(%{exchange: nil}), do: :done
+
+  defp finish(stream) do
+    Exchange.finish(stream.exchange)
+    :done
+  end
+
+  @doc "Opens the stream of a request that takes its time, or of a session."
+  @spec open(t()) :: t()
+  def open(stream), do: start(stream, opening(stream))
+
+  @doc "The client opens a stream anew and wants nothing of what it missed."
+  @spec open_anew(t(), Exchange.t()) :: t()
+  def open_anew(stream, exchange) do
+    # It begins with an event of its own: no id is given out twice.
+    open(%{stream | exchange: exchange, phase: :waiting, replay: Replay.put(stream.replay, [])})
+  end
+
+  defp start(%{phase: :waiting} = stream, first) do
+    streaming = %{stream | phase: :streaming, queued: IO.iodata_length(first), moved_at: now()}
+
+    :ok = Exchange.stream(stream.exchange, 200, HTTP.event_stream_headers(), first)
+    streaming
+  end
+
+  # A first event tells the client where to resume; without one, a comment shows that the stream is open.
+  defp opening(%{primes?: true} = stream), do: HTTP.priming_event({stream.number, stream.replay.next - 1})
+  defp opening(_stream), do: HTTP.keep_alive()
+
+  defp send_bytes(%{phase: :streaming, queued: queued, max_queued: most} = stream, bytes) when queued < most do
+    :ok = Exchange.chunk(stream.exchange, bytes)
+    count(stream, IO.iodata_length(bytes))
+  end
+
+  # A client that leaves that much lying is cut off.
+  defp send_bytes(%{phase: :streaming} = stream, _bytes), do: cut(stream)
+
+  # Stored for a client that comes back.
+  defp send_bytes(stream, _bytes), do: stream
+
+  defp count(%{queued: 0} = stream, bytes), do: %{stream | queued: bytes, moved_at: now()}
+  defp count(stream, bytes), do: %{stream | queued: stream.queued + bytes}
+
+  @doc "Bytes have reached the socket."
+  @spec sent(t(), non_neg_integer()) :: t()
+  def sent(stream, bytes), do: %{stream | queued: max(stream.queued - bytes, 0), moved_at: now()}
+
+  # Ends the exchange, keeps the stream.
+  defp leave(%{exchange: nil} = stream), do: stream
+
+  defp leave(stream) do
+    Exchange.finish(stream.exchange)
+    away(stream)
+  end
+
+  @doc "The client is gone; in the session era it may come back."
+  @spec away(t()) :: t()
+  def away(%{phase: :ended} = stream), do: %{stream | exchange: nil}
+  # A client that has seen no event cannot say which stream it lost.
+  def away(%{phase: :waiting} = stream), do: %{stream | exchange: nil, phase: :away, replay: nil}
+  def away(stream), do: %{stream | exchange: nil, phase: :away, queued: 0}
+
+  @doc "The client is back and wants what came after event `index`."
+  @spec resume(t(), Exchange.t(), non_neg_integer()) :: {:ok, t()} | {:error, :gone | :unknown | :taken}
+  def resume(%{exchange: exchange}, _new, _index) when exchange != nil, do: {:error, :taken}
+  def resume(%{replay: nil}, _exchange, _index), do: {:error, :unknown}
+
+  def resume(stream, exchange, index) do
+    # Its events say themselves where to resume.
+    with {:ok, events} <- Replay.since(stream.replay, index) do
+      back = start(%{stream | exchange: exchange, phase: :waiting}, [HTTP.keep_alive(), events])
+      if stream.phase == :ended, do: settle(back, true, false), else: {:ok, back}
+    end
+  end
+
+  @doc "What is due now: a stream for a request that takes its time, a sign of life, or the end of a stalled one."
+  @spec tick(t(), Mount.t(), integer()) :: t()
+  def tick(%{phase: :waiting, events?: true} = stream, mount, now) do
+    if now - stream.since >= mount.stream_after, do: open(stream), else: stream
+  end
+
+  def tick(%{phase: :streaming, queued: 0} = stream, _mount, now) do
+    if now - stream.moved_at >= stream.quiet_ms, do: send_bytes(stream, HTTP.keep_alive()), else: stream
+  end
+
+  def tick(%{phase: :streaming} = stream, mount, now) do
+    if now - stream.moved_at >= mount.stall_timeout, do: cut(stream), else: stream
+  end
+
+  def tick(stream, _mount, _now), do: stream
+
+  defp cut(stream) do
+    Exchange.abort(stream.exchange)
+    away(stream)
+  end
+
+  @doc "When `tick/3` has something to do next."
+  @spec due(t(), Mount.t()) :: integer() | nil
+  def due(%{phase: :waiting, events?: true} = stream, mount), do: stream.since + mount.stream_after
+  def due(%{phase: :streaming, queued: 0} = stream, _mount), do: stream.moved_at + stream.quiet_ms
+  def due(%{phase: :streaming} = stream, mount), do: stream.moved_at + mount.stall_timeout
+  def due(_stream, _mount), do: nil
+
+  @doc "The connection ends: whoever waits is told so."
+  @spec close(t(), Sink.headers(), pos_integer(), iodata()) :: :ok
+  def close(%{exchange: nil}, _headers, _status, _body), do: :ok
+
+  def close(%{phase: :waiting} = stream, headers, status, body) do
+    Exchange.reply(stream.exchange, status, headers, body)
+    :ok
+  end
+
+  def close(stream, _headers, _status, _body), do: Exchange.finish(stream.exchange)
+end

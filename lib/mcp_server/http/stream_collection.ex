@@ -1,0 +1,129 @@
+defmodule McpServer.Http.StreamCollection do
+  @moduledoc false
+  # The streams of a connection, found by key and by exchange, and of a session's ended streams the last few.
+
+  alias McpServer.Http.{Mount, Replay, Stream}
+
+  defstruct streams: %{}, keys: %{}, next: 1, ended: :queue.new(), ended_count: 0
+
+  @type key :: :session | pos_integer()
+
+  @typedoc "`:keys` finds a stream by its exchange, `:ended` are the keys of streams kept for clients that come back."
+  @type t :: %__MODULE__{
+          streams: %{key() => Stream.t()},
+          keys: %{reference() => key()},
+          next: pos_integer(),
+          ended: :queue.queue(key()),
+          ended_count: non_neg_integer()
+        }
+
+  # A client resumes the stream it lost, not one of an hour ago.
+  @max_ended 16
+
+  @spec new() :: t()
+  def new, do: %__MODULE__{}
+
+  @doc "A number for the next stream."
+  @spec number(t()) :: {pos_integer(), t()}
+  def number(streams), do: {streams.next, %{streams | next: streams.next + 1}}
+
+  @doc "An empty event store for a session's stream."
+  @spec replay(Mount.t(), Replay.account()) :: Replay.t()
+  def replay(mount, account),
+    do: %Replay{account: account, max_events: mount.max_events, max_bytes: mount.max_event_bytes}
+
+  @spec fetch(t(), key()) :: {:ok, Stream.t()} | :error
+  def fetch(%__MODULE__{streams: streams}, key), do: Map.fetch(streams, key)
+
+  @doc "The stream of an exchange."
+  @spec find(t(), reference()) :: {:ok, {key(), Stream.t()}} | :error
+  def find(%__MODULE__{keys: keys, streams: streams}, ref) do
+    with {:ok, key} <- Map.fetch(keys, ref), do: {:ok, {key, Map.fetch!(streams, key)}}
+  end
+
+  @doc "Puts a stream in place of what was there."
+  @spec put(t(), key(), Stream.t()) :: t()
+  def put(%__MODULE__{} = all, key, stream) do
+    before = Map.get(all.streams, key)
+    keys = all.keys |> forget(before) |> remember(key, stream)
+    all = %{all | streams: Map.put(all.streams, key, stream), keys: keys}
+    if stream.phase == :ended and (before == nil or before.phase != :ended), do: ended(all, key), else: all
+  end
+
+  defp forget(keys, %{exchange: %{ref: ref}}), do: Map.delete(keys, ref)
+  defp forget(keys, _no_exchange), do: keys
+
+  defp remember(keys, key, %{exchange: %{ref: ref}}), do: Map.put(keys, ref, key)
+  defp remember(keys, _key, _no_exchange), do: keys
+
+  defp ended(all, key) do
+    all = %{all | ended: :queue.in(key, all.ended), ended_count: all.ended_count + 1}
+
+    if all.ended_count > @max_ended do
+      {{:value, oldest}, ended} = :queue.out(all.ended)
+      drop(%{all | ended: ended, ended_count: all.ended_count - 1}, oldest)
+    else
+      all
+    end
+  end
+
+  @doc "Forgets a stream and what it stored."
+  @spec drop(t(), key()) :: t()
+  def drop(%__MODULE__{} = all, key) do
+    case Map.pop(all.streams, key) do
+      {nil, _streams} ->
+        all
+
+      {stream, streams} ->
+        if stream.replay, do: Replay.clear(stream.replay)
+        %{all | streams: streams, keys: forget(all.keys, stream)}
+    end
+  end
+
+  @doc "Forgets stored events of so many bytes, those of the oldest streams first."
+  @spec make_room(t(), bytes :: pos_integer()) :: t()
+  def make_room(%__MODULE__{} = all, bytes) do
+    # A session's own stream is as old as the session, and its events as new as any.
+    keys = all.streams |> Map.keys() |> Enum.sort_by(&{&1 == :session, &1})
+
+    {streams, _left} =
+      Enum.reduce(keys, {all.streams, bytes}, fn key, {streams, left} ->
+        case streams do
+          %{^key => %{replay: %Replay{} = replay} = stream} when left > 0 ->
+            {replay, left} = Replay.forget(replay, left)
+            {%{streams | key => %{stream | replay: replay}}, left}
+
+          _nothing_stored ->
+            {streams, left}
+        end
+      end)
+
+    %{all | streams: streams}
+  end
+
+  @doc "Whether a client waits or listens."
+  @spec busy?(t()) :: boolean()
+  def busy?(%__MODULE__{streams: streams}), do: Enum.any?(streams, fn {_key, stream} -> stream.exchange != nil end)
+
+  @doc "Whether a request has not been answered at all yet."
+  @spec waiting?(t()) :: boolean()
+  def waiting?(%__MODULE__{streams: streams}), do: Enum.any?(streams, fn {_key, stream} -> stream.phase == :waiting end)
+
+  @doc "Does what is due on each stream: those that changed, and when the next is due."
+  @spec tick(t(), Mount.t(), integer()) :: {[{key(), Stream.t()}], integer() | nil}
+  def tick(%__MODULE__{streams: streams}, mount, now) do
+    Enum.reduce(streams, {[], nil}, fn {key, stream}, {changed, due} ->
+      case Stream.tick(stream, mount, now) do
+        ^stream -> {changed, earlier(due, Stream.due(stream, mount))}
+        stream -> {[{key, stream} | changed], earlier(due, Stream.due(stream, mount))}
+      end
+    end)
+  end
+
+  defp earlier(nil, due), do: due
+  defp earlier(due, nil), do: due
+  defp earlier(one, other), do: min(one, other)
+
+  @spec each(t(), (Stream.t() -> term())) :: :ok
+  def each(%__MODULE__{streams: streams}, fun), do: Enum.each(streams, fn {_key, stream} -> fun.(stream) end)
+end
