@@ -81,6 +81,7 @@ defmodule McpServer.Controller do
   defmacro __using__(_options) do
     quote do
       import McpServer.Controller
+      unquote(McpServer.Router.Statement.one_resource(__CALLER__))
     end
   end
 

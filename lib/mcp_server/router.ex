@@ -130,23 +130,13 @@ defmodule McpServer.Router do
   '''
 
   alias McpServer.Router.{DualResponsesDefinition, Handler, PromptDefinition, Refusal, ResourceDefinition}
-  alias McpServer.Router.{Server, Table, ToolDefinition, Verify}
+  alias McpServer.Router.{Server, Statement, Table, ToolDefinition, Verify}
 
   @doc false
   defmacro __using__(options) do
     quote do
-      import McpServer.Router,
-        only: [
-          tool: 4,
-          tool: 5,
-          tool: 6,
-          prompt: 3,
-          prompt: 4,
-          resource: 3,
-          resource: 4,
-          dual_responses: 1,
-          dual_responses: 2
-        ]
+      import McpServer.Router, only: :macros
+      unquote(Statement.one_resource(__CALLER__))
 
       @behaviour McpServer
       @before_compile McpServer.Router
@@ -190,33 +180,22 @@ defmodule McpServer.Router do
 
   The name is 1 to 128 characters of `A-Za-z0-9_./-`.
   '''
-  defmacro tool(name, description, controller, function),
-    do: declare_tool([name, description, controller, function], [], nil, __CALLER__)
+  defmacro tool(name, description \\ [], controller \\ [], function \\ [], options \\ [], block \\ []) do
+    {[name, description, controller, function], options, block} =
+      Statement.split([name, description, controller, function, options, block])
 
-  @doc "See `tool/6`."
-  defmacro tool(name, description, controller, function, do: block),
-    do: declare_tool([name, description, controller, function], [], block, __CALLER__)
-
-  defmacro tool(name, description, controller, function, options),
-    do: declare_tool([name, description, controller, function], options, nil, __CALLER__)
-
-  @doc "See `tool/4`, with options and a block."
-  defmacro tool(name, description, controller, function, options, do: block),
-    do: declare_tool([name, description, controller, function], options, block, __CALLER__)
-
-  defp declare_tool([name, description, controller, function], options, block, caller) do
     quote do
       ToolDefinition.open!(
         __MODULE__,
         unquote(name),
-        unquote(description),
-        unquote(Handler.as_runtime(controller, caller)),
+        unquote(Handler.as_runtime(description, __CALLER__)),
+        unquote(Handler.as_runtime(controller, __CALLER__)),
         unquote(function),
-        unquote(Handler.as_runtime(options, caller)),
-        unquote(Refusal.place(caller))
+        unquote(Handler.as_runtime(options, __CALLER__)),
+        unquote(Refusal.place(__CALLER__))
       )
 
-      unquote(within(McpServer.Router.ToolBlock, block))
+      unquote(Statement.within(block, [McpServer.Router.ToolBlock, McpServer.Router.FieldBlock]))
       ToolDefinition.close!(__MODULE__)
     end
   end
@@ -238,7 +217,9 @@ defmodule McpServer.Router do
   | `meta:` | a map that goes out as `_meta` |
   | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` that are not looked for in this prompt |
   """
-  defmacro prompt(name, description, options \\ [], do: block) do
+  defmacro prompt(name, description \\ [], options \\ [], block \\ []) do
+    {[name, description], options, block} = Statement.split([name, description, options, block])
+
     quote do
       PromptDefinition.open!(
         __MODULE__,
@@ -248,7 +229,7 @@ defmodule McpServer.Router do
         unquote(Refusal.place(__CALLER__))
       )
 
-      unquote(within(McpServer.Router.PromptBlock, block))
+      unquote(Statement.within(block, [McpServer.Router.PromptBlock]))
       PromptDefinition.close!(__MODULE__)
     end
   end
@@ -269,7 +250,9 @@ defmodule McpServer.Router do
   |---|---|
   | `authorize:` | `{module, function}`, asked before the resource is read, completed or subscribed to, see above |
   """
-  defmacro resource(name, uri, options \\ [], do: block) do
+  defmacro resource(name, uri \\ [], options \\ [], block \\ []) do
+    {[name, uri], options, block} = Statement.split([name, uri, options, block])
+
     quote do
       ResourceDefinition.open!(
         __MODULE__,
@@ -279,7 +262,7 @@ defmodule McpServer.Router do
         unquote(Refusal.place(__CALLER__))
       )
 
-      unquote(within(McpServer.Router.ResourceBlock, block))
+      unquote(Statement.within(block, [McpServer.Router.ResourceBlock]))
       ResourceDefinition.close!(__MODULE__)
     end
   end
@@ -308,20 +291,6 @@ defmodule McpServer.Router do
         unquote(options),
         unquote(Refusal.place(__CALLER__))
       )
-    end
-  end
-
-  defp within(_statements, nil), do: nil
-
-  # `try` keeps the import inside the block.
-  defp within(statements, block) do
-    quote do
-      try do
-        import unquote(statements)
-        unquote(block)
-      after
-        :ok
-      end
     end
   end
 

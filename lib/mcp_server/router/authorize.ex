@@ -9,7 +9,7 @@ defmodule McpServer.Router.Authorize do
   def check!(nil, _what, _place), do: :ok
 
   def check!({module, function}, what, place) do
-    _handler = Handler.check!(module, function, "authorize of #{what}", place)
+    _handler = Handler.check!(module, function, "authorize of #{what}", "authorize:", place)
     :ok
   end
 

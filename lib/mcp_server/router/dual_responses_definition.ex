@@ -17,6 +17,7 @@ defmodule McpServer.Router.DualResponsesDefinition do
   @spec declare!(module, term, term, Refusal.place()) :: :ok
   def declare!(module, server, options, place) do
     check_server!(server, place)
+    Scope.check_outermost!(module, "dual_responses", place)
     check_new!(module, place)
 
     options =

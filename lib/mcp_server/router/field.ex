@@ -3,7 +3,7 @@ defmodule McpServer.Router.Field do
   # One declared field of a tool, and the JSON Schema it stands for.
 
   alias McpServer.{Fields, Schema}
-  alias McpServer.Router.{Name, Refusal, Scope}
+  alias McpServer.Router.{Name, Refusal, Scope, Statement}
 
   # Every keyword of JSON Schema 2020-12 that says something about a plain value.
   @keywords [
@@ -41,15 +41,18 @@ defmodule McpServer.Router.Field do
   def open!(module, into, name, description, type, options, place) do
     outer = Scope.current(module)
     name = if is_atom(name) and name != nil, do: Atom.to_string(name), else: name
+    into = into!(into, outer, name, place)
     owner = "#{noun(into)} #{inspect(name)} of #{outer.what}"
     name = Name.check_free!(name, "#{article(into)} #{noun(into)} of #{outer.what}", place)
     check_outer!(outer, into, owner, place)
     check_new!(outer, into, name, place)
+    check_given!(description, type, "#{statement(into)} #{inspect(name)}", owner, place)
     {required, schema} = schema!(owner, description, type, options, @options, place)
 
     Scope.open(module, %{
       what: owner,
       into: into,
+      root: Map.get(outer, :root, into),
       place: place,
       name: name,
       required: required,
@@ -66,6 +69,9 @@ defmodule McpServer.Router.Field do
     owner = "items of #{outer.what}"
 
     cond do
+      not is_map_key(outer, :schema) ->
+        Refusal.refuse!(place, "`items` stands in #{outer.what} itself. It belongs into the block of an :array field")
+
       outer.schema["type"] != "array" ->
         Refusal.refuse!(place, "`items` describes the elements of an array, but #{outer.what} is #{given(outer)}")
 
@@ -73,8 +79,18 @@ defmodule McpServer.Router.Field do
         Refusal.refuse!(place, "the #{owner} are already defined")
 
       true ->
+        if Statement.missing?(type), do: Refusal.refuse!(place, "the #{owner} have no type. Write: items :object")
         {_required, schema} = schema!(owner, nil, type, options, @item_options, place)
-        Scope.open(module, %{what: owner, into: :items, place: place, schema: schema, fields: [], items: nil})
+
+        Scope.open(module, %{
+          what: owner,
+          into: :items,
+          root: outer.root,
+          place: place,
+          schema: schema,
+          fields: [],
+          items: nil
+        })
     end
   end
 
@@ -100,6 +116,48 @@ defmodule McpServer.Router.Field do
     required = for %{required: true, name: name} <- Enum.reverse(fields), do: name
     if required == [], do: %{"properties" => properties}, else: %{"properties" => properties, "required" => required}
   end
+
+  # Inside a field of the same side `input_field` can only mean `field`.
+  defp into!(into, %{root: root}, _name, _place) when into in [:fields, root], do: :fields
+
+  defp into!(into, %{root: _other} = outer, name, place) do
+    Refusal.refuse!(
+      place,
+      "#{statement(into)} #{inspect(name)} stands in the block of #{outer.what}. A field of an object is written " <>
+        "`field`; #{article(into)} #{noun(into)} belongs into the block of the tool"
+    )
+  end
+
+  defp into!(:fields, tool, name, place) do
+    Refusal.refuse!(
+      place,
+      "field #{inspect(name)} stands in #{tool.what} itself. Write `input_field` for an argument, `output_field` for a result"
+    )
+  end
+
+  defp into!(into, _tool, _name, _place), do: into
+
+  defp check_given!(description, type, statement, owner, place) do
+    with {fault, description, type} <- lacking(description, type, Statement.missing?(type)) do
+      Refusal.refuse!(place, "#{owner} #{fault}. Write: #{statement}, #{inspect(description)}, #{inspect(type)}")
+    end
+  end
+
+  defp lacking(type, text, false) when is_atom(type) and type != nil and is_binary(text),
+    do: {"has its type before its description", text, type}
+
+  defp lacking(_description, _type, false), do: :ok
+  defp lacking(text, _type, true) when is_binary(text), do: {"has no type", text, :string}
+
+  defp lacking(type, _type, true) do
+    if type == nil or Statement.missing?(type),
+      do: {"has no description and no type", "What it is", :string},
+      else: {"has no description", "What it is", type}
+  end
+
+  defp statement(:input), do: "input_field"
+  defp statement(:output), do: "output_field"
+  defp statement(:fields), do: "field"
 
   defp noun(:input), do: "input field"
   defp noun(:output), do: "output field"

@@ -11,7 +11,7 @@ defmodule McpServer.Router.FieldBlock do
       end
   """
 
-  alias McpServer.Router.{Field, Refusal}
+  alias McpServer.Router.{Field, Refusal, Statement}
 
   @doc """
   A property of the object around it.
@@ -31,33 +31,25 @@ defmodule McpServer.Router.FieldBlock do
   Every option can be spelled as in JSON Schema too (`minLength:`). The type is one of `:string`,
   `:integer`, `:number`, `:boolean`, `:array`, `:object` and `:null`, or a list of these.
   """
-  defmacro field(name, description, type), do: declare(:fields, [name, description, type], [], nil, __CALLER__)
+  defmacro field(name, description \\ [], type \\ [], options \\ [], block \\ []),
+    do: declare(:fields, [name, description, type, options, block], __CALLER__)
 
-  @doc "See `field/5`."
-  defmacro field(name, description, type, do: block),
-    do: declare(:fields, [name, description, type], [], block, __CALLER__)
+  @doc "What the elements of the array around it are: `items :string`. Options and blocks are those of `field/5`."
+  defmacro items(type \\ [], options \\ [], block \\ []) do
+    {[type], options, block} = Statement.split([type, options, block])
 
-  defmacro field(name, description, type, options),
-    do: declare(:fields, [name, description, type], options, nil, __CALLER__)
-
-  @doc "See `field/5`; with a block for the fields of an `:object` or the items of an `:array`."
-  defmacro field(name, description, type, options, do: block),
-    do: declare(:fields, [name, description, type], options, block, __CALLER__)
-
-  @doc "What the elements of the array around it are: `items :string`. Options are those of `field/5`."
-  defmacro items(type), do: declare_items(type, [], nil, __CALLER__)
-
-  @doc "See `items/1`."
-  defmacro items(type, do: block), do: declare_items(type, [], block, __CALLER__)
-  defmacro items(type, options), do: declare_items(type, options, nil, __CALLER__)
-
-  @doc "See `items/1`."
-  defmacro items(type, options, do: block), do: declare_items(type, options, block, __CALLER__)
+    quote do
+      Field.open_items!(__MODULE__, unquote(type), unquote(options), unquote(Refusal.place(__CALLER__)))
+      unquote(close(block))
+    end
+  end
 
   # Also behind `input_field` and `output_field`.
   @doc false
-  @spec declare(atom, [Macro.t()], Macro.t(), Macro.t() | nil, Macro.Env.t()) :: Macro.t()
-  def declare(into, [name, description, type], options, block, caller) do
+  @spec declare(atom, [Macro.t()], Macro.Env.t()) :: Macro.t()
+  def declare(into, arguments, caller) do
+    {[name, description, type], options, block} = Statement.split(arguments)
+
     quote do
       Field.open!(
         __MODULE__,
@@ -69,30 +61,14 @@ defmodule McpServer.Router.FieldBlock do
         unquote(Refusal.place(caller))
       )
 
-      unquote(within(block))
-      Field.close!(__MODULE__, unquote(block != nil))
+      unquote(close(block))
     end
   end
 
-  defp declare_items(type, options, block, caller) do
+  defp close(block) do
     quote do
-      Field.open_items!(__MODULE__, unquote(type), unquote(options), unquote(Refusal.place(caller)))
-      unquote(within(block))
+      unquote(Statement.within(block, [__MODULE__]))
       Field.close!(__MODULE__, unquote(block != nil))
-    end
-  end
-
-  defp within(nil), do: nil
-
-  # `try` keeps the import inside the block.
-  defp within(block) do
-    quote do
-      try do
-        import McpServer.Router.FieldBlock
-        unquote(block)
-      after
-        :ok
-      end
     end
   end
 end

@@ -3,7 +3,7 @@ defmodule McpServer.Router.Handler do
   # The functions a router names: how a macro takes one without depending on its module, and how it is
   # checked that they exist.
 
-  alias McpServer.Router.Refusal
+  alias McpServer.Router.{Refusal, Statement}
 
   @typedoc "`what` is told to people: `tool \"add\"`, `get of prompt \"greet\"`."
   @type named :: %{
@@ -38,15 +38,33 @@ defmodule McpServer.Router.Handler do
     end
   end
 
-  @doc "Checks that a handler is a module and the name of a function."
-  @spec check!(term, term, String.t(), Refusal.place()) :: {module, atom}
-  def check!(module, function, what, place) do
+  @doc "Checks that a handler is a module and the name of a function; `statement` is what stands before them."
+  @spec check!(term, term, String.t(), String.t(), Refusal.place()) :: {module, atom}
+  def check!(module, function, what, statement, place) do
     cond do
-      not name?(module) -> Refusal.refuse!(place, "#{what} needs a module, got: #{inspect(module)}")
-      not name?(function) -> Refusal.refuse!(place, "#{what} needs a function's name, got: #{inspect(function)}")
-      true -> {module, function}
+      Statement.missing?(function) ->
+        Refusal.refuse!(place, "#{what} has no module and function. Write: #{statement} #{written(module)}")
+
+      not name?(module) ->
+        Refusal.refuse!(place, "#{what} needs a module, got: #{inspect(module)}")
+
+      not name?(function) ->
+        Refusal.refuse!(place, "#{what} needs a function's name, got: #{inspect(function)}")
+
+      true ->
+        {module, function}
     end
   end
+
+  # What was meant, where a function was given in another form.
+  defp written({module, function}), do: "#{inspect(module)}, #{inspect(function)}"
+
+  defp written(function) when is_function(function) do
+    [module, name] = for key <- [:module, :name], do: function |> Function.info(key) |> elem(1)
+    written({module, name})
+  end
+
+  defp written(module), do: written({if(name?(module), do: module, else: MyApp.Tools), :run})
 
   defp name?(term), do: is_atom(term) and term not in [nil, true, false]
 

@@ -12,7 +12,7 @@ defmodule McpServer.Router.PromptBlock do
   alias McpServer.Router.{Handler, PromptDefinition, Refusal}
 
   @doc "An argument of the prompt. Options: `required:` (`false`) and `title:`."
-  defmacro argument(name, description, options \\ []) do
+  defmacro argument(name, description \\ [], options \\ []) do
     quote do
       PromptDefinition.put_argument!(
         __MODULE__,
@@ -25,7 +25,8 @@ defmodule McpServer.Router.PromptBlock do
   end
 
   @doc "The function that makes the messages: `fun(conn, arguments)`."
-  defmacro get(controller, function), do: Handler.declare(PromptDefinition, :get, controller, function, __CALLER__)
+  defmacro get(controller, function \\ []),
+    do: Handler.declare(PromptDefinition, :get, controller, function, __CALLER__)
 
   @doc """
   The function that completes an argument: `fun(conn, name, prefix)`.
@@ -33,6 +34,6 @@ defmodule McpServer.Router.PromptBlock do
   The arguments that the user has filled in already, where the client tells (2025-06-18), are a map under
   `McpServer.Conn.get_private(conn, :completion_context)`.
   """
-  defmacro complete(controller, function),
+  defmacro complete(controller, function \\ []),
     do: Handler.declare(PromptDefinition, :complete, controller, function, __CALLER__)
 end

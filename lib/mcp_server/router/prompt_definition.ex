@@ -4,7 +4,7 @@ defmodule McpServer.Router.PromptDefinition do
   # requests are dispatched by.
 
   alias McpServer.{Fields, Icon, Prompt}
-  alias McpServer.Router.{Authorize, Handler, LintRules, Name, Refusal, Scope}
+  alias McpServer.Router.{Authorize, Handler, LintRules, Name, Refusal, Scope, Statement}
 
   @options Fields.table(
              [
@@ -25,7 +25,13 @@ defmodule McpServer.Router.PromptDefinition do
   def open!(module, name, description, options, place) do
     name = Name.check!(name, "prompt", place)
     what = "prompt #{inspect(name)}"
+    Scope.check_outermost!(module, what, place)
     Name.check_new!(module, :prompt, name, place)
+
+    if Statement.missing?(description) do
+      Refusal.refuse!(place, "#{what} has no description. Write: prompt #{inspect(name)}, \"What it is for\"")
+    end
+
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
     Authorize.check!(options[:authorize], what, place)
 
@@ -47,6 +53,10 @@ defmodule McpServer.Router.PromptDefinition do
     prompt = Scope.current(module)
     what = "argument #{inspect(name)} of #{prompt.what}"
     name = Name.check_free!(name, "an argument of #{prompt.what}", place)
+
+    if Statement.missing?(description) do
+      Refusal.refuse!(place, "#{what} has no description. Write: argument #{inspect(name)}, \"What it is\"")
+    end
 
     if Enum.any?(prompt.arguments, &(&1.name == name)) do
       Refusal.refuse!(place, "argument #{inspect(name)} is already defined in #{prompt.what}")
@@ -70,7 +80,7 @@ defmodule McpServer.Router.PromptDefinition do
     prompt = Scope.current(module)
     what = "`#{statement}` of #{prompt.what}"
     if Map.fetch!(prompt, statement), do: Refusal.refuse!(place, "#{what} is already defined")
-    handler = Handler.check!(controller, function, what, place)
+    handler = Handler.check!(controller, function, what, "#{statement}", place)
     named = %{what: what, handler: handler, arity: Map.fetch!(@arity, statement), place: place, optional?: false}
     Scope.update(module, &Map.put(&1, statement, named))
   end

@@ -59,10 +59,11 @@ defmodule McpServer.Router.ResourceBlock do
   defmacro lint(rules), do: put(:lint, rules, __CALLER__)
 
   @doc "The function that reads it: `fun(conn, variables)`; `variables` is `%{}` for a fixed URI."
-  defmacro read(controller, function), do: Handler.declare(ResourceDefinition, :read, controller, function, __CALLER__)
+  defmacro read(controller, function \\ []),
+    do: Handler.declare(ResourceDefinition, :read, controller, function, __CALLER__)
 
   @doc "The function that completes a variable of the URI: `fun(conn, name, prefix)`."
-  defmacro complete(controller, function),
+  defmacro complete(controller, function \\ []),
     do: Handler.declare(ResourceDefinition, :complete, controller, function, __CALLER__)
 
   defp put(statement, value, caller) do

@@ -5,7 +5,7 @@ defmodule McpServer.Router.ResourceDefinition do
 
   alias McpServer.{Annotations, App, Fields, Icon, Resource, ResourceTemplate}
   alias McpServer.App.View
-  alias McpServer.Router.{Authorize, Handler, LintRules, Name, Refusal, Scope, Uri}
+  alias McpServer.Router.{Authorize, Handler, LintRules, Name, Refusal, Scope, Statement, Uri}
 
   @statements Fields.table(
                 [
@@ -33,7 +33,13 @@ defmodule McpServer.Router.ResourceDefinition do
   def open!(module, name, uri, options, place) do
     name = Name.check_free!(name, "a resource", place)
     what = "resource #{inspect(name)}"
+    Scope.check_outermost!(module, what, place)
     Name.check_new!(module, :resource, name, place)
+
+    if Statement.missing?(uri) do
+      Refusal.refuse!(place, "#{what} has no URI. Write: resource #{inspect(name)}, \"https://example.com/#{name}\"")
+    end
+
     variables = variables!(uri, what, place)
     check_new_uri!(module, uri, what, place)
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
@@ -149,7 +155,7 @@ defmodule McpServer.Router.ResourceDefinition do
         Refusal.refuse!(place, "#{what} has nothing to complete: #{inspect(resource.uri)} has no variables")
 
       true ->
-        handler = Handler.check!(controller, function, what, place)
+        handler = Handler.check!(controller, function, what, "#{statement}", place)
         optional? = statement == :complete
 
         named = %{

@@ -6,7 +6,21 @@ defmodule McpServer.Router.Scope do
   @open :__mcp_open__
   @declared :__mcp_declared__
 
+  alias McpServer.Router.Refusal
+
   @type kind :: :tool | :prompt | :resource | :dual_responses
+
+  @doc "Refuses a declaration inside another one."
+  @spec check_outermost!(module, String.t(), Refusal.place()) :: :ok
+  def check_outermost!(module, what, place) do
+    case opened(module) do
+      [] ->
+        :ok
+
+      [block | _outer] ->
+        Refusal.refuse!(place, "#{what} stands in the block of #{block.what}. Write it after its `end`")
+    end
+  end
 
   @doc "Enters a block."
   @spec open(module, map) :: :ok

@@ -13,38 +13,16 @@ defmodule McpServer.Router.ToolBlock do
   alias McpServer.Router.{FieldBlock, Refusal, ToolDefinition}
 
   @doc "An argument of the tool. Types, options and blocks are those of `McpServer.Router.FieldBlock.field/5`."
-  defmacro input_field(name, description, type),
-    do: FieldBlock.declare(:input, [name, description, type], [], nil, __CALLER__)
-
-  @doc "See `input_field/3`."
-  defmacro input_field(name, description, type, do: block),
-    do: FieldBlock.declare(:input, [name, description, type], [], block, __CALLER__)
-
-  defmacro input_field(name, description, type, options),
-    do: FieldBlock.declare(:input, [name, description, type], options, nil, __CALLER__)
-
-  @doc "See `input_field/3`."
-  defmacro input_field(name, description, type, options, do: block),
-    do: FieldBlock.declare(:input, [name, description, type], options, block, __CALLER__)
+  defmacro input_field(name, description \\ [], type \\ [], options \\ [], block \\ []),
+    do: FieldBlock.declare(:input, [name, description, type, options, block], __CALLER__)
 
   @doc """
   A member of the tool's structured result; with one, the tool has an output schema, and what it
   answers is checked against it. Types, options and blocks are those of
   `McpServer.Router.FieldBlock.field/5`.
   """
-  defmacro output_field(name, description, type),
-    do: FieldBlock.declare(:output, [name, description, type], [], nil, __CALLER__)
-
-  @doc "See `output_field/3`."
-  defmacro output_field(name, description, type, do: block),
-    do: FieldBlock.declare(:output, [name, description, type], [], block, __CALLER__)
-
-  defmacro output_field(name, description, type, options),
-    do: FieldBlock.declare(:output, [name, description, type], options, nil, __CALLER__)
-
-  @doc "See `output_field/3`."
-  defmacro output_field(name, description, type, options, do: block),
-    do: FieldBlock.declare(:output, [name, description, type], options, block, __CALLER__)
+  defmacro output_field(name, description \\ [], type \\ [], options \\ [], block \\ []),
+    do: FieldBlock.declare(:output, [name, description, type, options, block], __CALLER__)
 
   @doc """
   The JSON Schema of the arguments, sent verbatim: a map (keys strings or atoms), a

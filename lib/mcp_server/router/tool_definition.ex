@@ -4,7 +4,7 @@ defmodule McpServer.Router.ToolDefinition do
   # are dispatched by.
 
   alias McpServer.{App, Fields, Icon, Tool}
-  alias McpServer.Router.{Authorize, Field, Formats, Handler, LintRules, Name, RawSchema, Refusal, Scope}
+  alias McpServer.Router.{Authorize, Field, Formats, Handler, LintRules, Name, RawSchema, Refusal, Scope, Statement}
 
   @capabilities %{"sampling" => :sampling, "elicitation" => :elicitation, "roots" => :roots}
 
@@ -42,7 +42,11 @@ defmodule McpServer.Router.ToolDefinition do
   def open!(module, name, description, controller, function, options, place) do
     name = Name.check!(name, "tool", place)
     what = "tool #{inspect(name)}"
+    Scope.check_outermost!(module, what, place)
     Name.check_new!(module, :tool, name, place)
+    check_given!(description, controller, what, name, place)
+    description = Name.check_description!(description, what, place)
+    handler = Handler.check!(controller, function, what, "tool #{inspect(name)}, #{inspect(description)},", place)
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
     check_options!(options, what, place)
     check_budget!(options[:result_budget], what, place)
@@ -53,8 +57,8 @@ defmodule McpServer.Router.ToolDefinition do
       what: what,
       place: place,
       name: name,
-      description: Name.check_description!(description, what, place),
-      handler: Handler.check!(controller, function, what, place),
+      description: description,
+      handler: handler,
       options: options,
       input: [],
       output: [],
@@ -66,6 +70,16 @@ defmodule McpServer.Router.ToolDefinition do
     |> Map.take([:input_schema, :output_schema])
     |> Enum.each(fn {key, schema} -> put_schema!(module, key, schema, place) end)
   end
+
+  # The name of a module in its place is the first that a description is missing by.
+  defp check_given!(description, controller, what, name, place) do
+    if Statement.missing?(description) or (module?(description) and not module?(controller)) do
+      rest = if is_atom(controller), do: "#{inspect(description)}, #{inspect(controller)}", else: "MyApp.Tools, :run"
+      Refusal.refuse!(place, "#{what} has no description. Write: tool #{inspect(name)}, \"What it does\", #{rest}")
+    end
+  end
+
+  defp module?(term), do: is_atom(term) and match?("Elixir." <> _name, Atom.to_string(term))
 
   defp check_options!(%{timeout: 0}, what, place),
     do: Refusal.refuse!(place, "the timeout of #{what} is in milliseconds, got: 0")
@@ -95,6 +109,11 @@ defmodule McpServer.Router.ToolDefinition do
   def put_schema!(module, key, schema, place) do
     tool = Scope.current(module)
     what = "#{key} of #{tool.what}"
+
+    if not is_map_key(tool, key) do
+      Refusal.refuse!(place, "#{key} stands in the block of #{tool.what}. It belongs into the block of the tool")
+    end
+
     if Map.fetch!(tool, key), do: Refusal.refuse!(place, "the #{what} is already defined")
     schema = parse(key).(schema, "the #{what}", place)
     Scope.update(module, &Map.put(&1, key, schema))

@@ -5,6 +5,8 @@ defmodule McpServer.Router.Uri do
 
   @absolute ~r/\A[A-Za-z][A-Za-z0-9+.-]*:[^\s]/
   @character ~r/\A[A-Za-z0-9\-._~:\/?#\[\]@!$&'()*+,;=%]*\z/
+  # Variables as other templates write them: `/:id`, `<id>`.
+  @meant ~r/(?<=\/)(:([A-Za-z_]\w*))(?=[\/?#]|\z)|(<([A-Za-z_]\w*)>)/
   @stray_percent ~r/%(?![0-9A-Fa-f]{2})/
   @expression ~r/\{([^{}]*)\}/
   @variables ~r/\A[+#.\/;?&]?((?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:[A-Za-z0-9_.]|%[0-9A-Fa-f]{2})*(?::[1-9][0-9]{0,3}|\*)?)(?:,(?1))*\z/
@@ -23,11 +25,17 @@ defmodule McpServer.Router.Uri do
 
     cond do
       not (uri =~ @absolute) -> {:error, "it does not begin with a scheme, like https:"}
+      meant = Regex.run(@meant, uri, capture: :all_but_first) -> {:error, meant(meant)}
       literal =~ ~r/[{}]/ -> {:error, "its braces do not match"}
       not (literal =~ @character) -> {:error, "it has a character that must be percent-encoded"}
       literal =~ @stray_percent -> {:error, "it has a % that is no percent-encoding"}
       true -> names(uri)
     end
+  end
+
+  defp meant(captures) do
+    [written, name] = Enum.reject(captures, &(&1 == ""))
+    "a variable is written {#{name}}, not #{written}"
   end
 
   defp names(uri) do

@@ -1,0 +1,47 @@
+defmodule McpServer.Router.Statement do
+  @moduledoc false
+  # How the statements of the DSL take their arguments. Those that are left out are `[]`, so that the definition can
+  # say which one is missing, whatever stands in its place: the options, or the block.
+
+  @doc "The positional arguments, the options and the block, which stands behind the last argument that was given."
+  @spec split([Macro.t()]) :: {[Macro.t()], options :: Macro.t(), block :: Macro.t() | nil}
+  def split(arguments) do
+    {arguments, block} = Enum.map_reduce(arguments, nil, &take_block/2)
+    {positional, [options, more]} = Enum.split(arguments, -2)
+    {positional, if(more == [], do: options, else: quote(do: unquote(options) ++ unquote(more))), block}
+  end
+
+  defp take_block(argument, block) do
+    if Keyword.keyword?(argument) and Keyword.has_key?(argument, :do),
+      do: {Keyword.delete(argument, :do), argument[:do]},
+      else: {argument, block}
+  end
+
+  @doc "The code of a block, in which the statements of `modules` may stand."
+  @spec within(Macro.t() | nil, [module]) :: Macro.t() | nil
+  def within(nil, _modules), do: nil
+
+  # `try` keeps the imports inside the block.
+  def within(block, modules) do
+    quote do
+      try do
+        unquote_splicing(for module <- modules, do: quote(do: import(unquote(module))))
+        unquote(block)
+      after
+        :ok
+      end
+    end
+  end
+
+  @doc "In a module with both imports `resource/2` is the controller's; the router's has a block in use."
+  @spec one_resource(Macro.Env.t()) :: Macro.t() | nil
+  def one_resource(caller) do
+    if List.keymember?(caller.functions, McpServer.Controller, 0) or
+         List.keymember?(caller.macros, McpServer.Router, 0),
+       do: quote(do: import(McpServer.Router, except: [resource: 2]))
+  end
+
+  @doc "Whether an argument was left out: options in its place come from behind it."
+  @spec missing?(term) :: boolean
+  def missing?(argument), do: Keyword.keyword?(argument)
+end
