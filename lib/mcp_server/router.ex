@@ -104,7 +104,7 @@ defmodule McpServer.Router do
   twice, types that JSON Schema does not have, options that do not exist, a prompt without `get`, a URI that
   is none, a schema that cannot be compiled. That the named functions exist is checked once every module
   has been compiled, so a controller is no compile-time dependency of a router: changing one does not
-  recompile the other, and yet a function that goes missing stops the build. Only a missing `complete` of a
+  recompile the other, and yet functions that go missing stop the build, each with an error at its own line. Only a missing `complete` of a
   resource is a warning, since the resource can be read without. What can be served, and yet no client can use,
   is a warning too: see `McpServer.Lint`.
 
@@ -321,6 +321,9 @@ defmodule McpServer.Router do
 
   defp callbacks do
     quote do
+      @doc false
+      def __mix_recompile__?, do: McpServer.Router.Verify.refused?(__MODULE__)
+
       alias McpServer.Router.Invoke
 
       def call_tool(conn, name, arguments), do: Invoke.call_tool(__MODULE__, conn, name, arguments)

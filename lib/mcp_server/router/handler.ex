@@ -68,24 +68,15 @@ defmodule McpServer.Router.Handler do
 
   defp name?(term), do: is_atom(term) and term not in [nil, true, false]
 
-  @doc "Refuses a handler that does not exist, now that every module has been compiled."
-  @spec verify!(named) :: :ok
-  def verify!(named) do
-    cond do
-      exported?(named.handler, named.arity) -> :ok
-      # The resource can be read without it, so this is no reason to stop the application.
-      named.optional? -> warn(named)
-      true -> Refusal.refuse!(named.place, missing(named))
-    end
-  end
-
-  defp exported?({module, function}, arity) do
+  @doc "Whether a handler exists, once every module has been compiled."
+  @spec exists?(named) :: boolean
+  def exists?(%{handler: {module, function}, arity: arity}) do
     Code.ensure_loaded?(module) and function_exported?(module, function, arity)
   end
 
-  defp warn(%{place: {file, line}} = named), do: IO.warn(missing(named), file: file, line: line)
-
-  defp missing(%{what: what, handler: {module, function}, arity: arity}) do
+  @doc "What is told of a handler that does not exist."
+  @spec missing(named) :: String.t()
+  def missing(%{what: what, handler: {module, function}, arity: arity}) do
     call = Exception.format_mfa(module, function, arity)
 
     if Code.ensure_loaded?(module),

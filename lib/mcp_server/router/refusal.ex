@@ -12,6 +12,13 @@ defmodule McpServer.Router.Refusal do
   @spec refuse!(place, String.t()) :: no_return
   def refuse!({file, line}, message), do: raise(CompileError, file: file, line: line, description: message)
 
+  @doc "Refuses with more than one reason: at the place of the first, and with the places of the others."
+  @spec refuse_all!([{place, String.t()}]) :: no_return
+  def refuse_all!([{place, message} | others]) do
+    others = for {place, message} <- others, do: "\n#{format(place)}: #{message}"
+    refuse!(place, Enum.join([message | others]))
+  end
+
   @doc "Runs `fun`; what it finds wrong with its arguments is refused at `place`."
   @spec checked!(place, (() -> result)) :: result when result: any
   def checked!(place, fun) do

@@ -20,7 +20,8 @@ defmodule McpServer.Router.Table do
     read_resource: 3,
     complete_resource: 3,
     complete_resource: 4,
-    __mcp__: 1
+    __mcp__: 1,
+    __mix_recompile__?: 0
   ]
 
   @doc "Everything a router declared, checked as a whole."

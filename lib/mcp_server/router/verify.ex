@@ -5,16 +5,35 @@ defmodule McpServer.Router.Verify do
 
   alias McpServer.Catalog
   alias McpServer.Router.{Handler, LintRules, Refusal}
+  alias Mix.McpServer.RefusedRouter
 
-  @doc "Refuses a router that cannot work, at the declaration's own line."
+  @doc "Refuses a router that cannot work, with everything that is wrong with it at the declarations' own lines."
   @spec verify!(module) :: :ok
   def verify!(router) do
     places = router.__mcp__(:places)
-    places |> Enum.flat_map(& &1.handlers) |> Enum.each(&Handler.verify!/1)
+    problems = missing(places) ++ unservable(router, places)
+    if problems == [], do: LintRules.warn(router)
 
+    cond do
+      RefusedRouter.compiled_here?(router) -> RefusedRouter.report(router, problems)
+      problems == [] -> :ok
+      true -> Refusal.refuse_all!(problems)
+    end
+  end
+
+  # A resource can be read without its `complete`, so that is no reason to stop the application.
+  defp missing(places) do
+    {optional, required} =
+      places |> Enum.flat_map(& &1.handlers) |> Enum.reject(&Handler.exists?/1) |> Enum.split_with(& &1.optional?)
+
+    for %{place: {file, line}} = named <- optional, do: IO.warn(Handler.missing(named), file: file, line: line)
+    for named <- required, do: {named.place, Handler.missing(named)}
+  end
+
+  defp unservable(router, places) do
     case Catalog.build(router) do
-      {:ok, _catalog} -> LintRules.warn(router)
-      {:error, message} -> Refusal.refuse!(place(places, message), message)
+      {:ok, _catalog} -> []
+      {:error, message} -> [{place(places, message), message}]
     end
   end
 
@@ -22,4 +41,8 @@ defmodule McpServer.Router.Verify do
   defp place(places, message) do
     Enum.find(places, hd(places), &String.starts_with?(message, &1.what <> ":")).place
   end
+
+  @doc "Whether mix has to compile the router again, since it was refused the last time."
+  @spec refused?(module) :: boolean
+  defdelegate refused?(router), to: RefusedRouter
 end

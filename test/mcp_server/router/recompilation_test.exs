@@ -43,7 +43,37 @@ defmodule McpServer.Router.RecompilationTest do
     change(dir, "def price(", "def cost(")
     assert {output, status} = mix(dir, ["compile"])
     assert status != 0
-    assert output =~ ~s(lib/router.ex:6: tool "price" names Shop.Controller.price/2, which is not a public function)
+    assert output =~ ~s(error: tool "price" names Shop.Controller.price/2, which is not a public function)
+    assert output =~ "  lib/router.ex:6: Shop.Router (module)"
+  end
+
+  @tag req: "S4-81"
+  test "all missing functions are diagnostics of the compiler, which fails until they are there", %{tmp_dir: dir} do
+    for {path, text} <- @files, do: write(dir, path, text)
+    change(dir, "lib/router.ex", "end\n", ~s(\n  tool "stock", "Tells a stock", Shop.Stock, :count\nend\n))
+    change(dir, "price(", "cost(")
+
+    write(dir, "diagnostics.exs", """
+    {:error, diagnostics} = Mix.Task.run("compile", ["--return-errors"])
+    for one <- diagnostics, do: IO.puts("\#{one.severity} \#{Path.relative_to_cwd(one.file)}:\#{one.position} \#{one.message}")
+    """)
+
+    for _attempt <- 1..2 do
+      assert {output, 0} = mix(dir, ["run", "--no-compile", "--no-start", "diagnostics.exs"])
+
+      assert output =~
+               ~s(\nerror lib/router.ex:6 tool "price" names Shop.Controller.price/2, which is not a public function\n)
+
+      assert output =~
+               ~s(\nerror lib/router.ex:8 tool "stock" names Shop.Stock.count/2, but there is no module Shop.Stock\n)
+    end
+
+    assert {output, 1} = mix(dir, ["compile"])
+    refute output =~ "EXIT"
+    write(dir, "lib/stock.ex", "defmodule Shop.Stock do\n  def count(_conn, _arguments), do: {:ok, []}\nend")
+    change(dir, "cost(", "price(")
+    assert {_output, 0} = mix(dir, ["compile"])
+    assert {"", 0} = mix(dir, ["compile"])
   end
 
   defp write(dir, path, text) do
@@ -53,8 +83,8 @@ defmodule McpServer.Router.RecompilationTest do
   end
 
   # Mix compares times in seconds, and this test does not wait for the next one.
-  defp change(dir, old, new) do
-    path = Path.join(dir, "lib/controller.ex")
+  defp change(dir, file \\ "lib/controller.ex", old, new) do
+    path = Path.join(dir, file)
     File.write!(path, path |> File.read!() |> String.replace(old, new))
     File.touch!(path, System.os_time(:second) + System.unique_integer([:positive, :monotonic]))
   end

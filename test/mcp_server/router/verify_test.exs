@@ -91,6 +91,23 @@ defmodule McpServer.Router.VerifyTest do
     assert warning =~ "router.ex:5"
   end
 
+  @tag req: "S4-81"
+  test "everything that is wrong is told at once" do
+    assert_refused(
+      3,
+      ~s(tool "add" names Missing.Calculator.add/2, but there is no module Missing.Calculator\n) <>
+        ~s(router.ex:5: `read` of resource "a" names McpServer.Handlers.reed/2, which is not a public function, ) <>
+        ~s(did you mean read?\nrouter.ex:3: tool "add": inputSchema: property "a": x-mcp-header needs the type string, ) <>
+        "integer or boolean",
+      """
+      tool "add", "Adds", Missing.Calculator, :add, input_schema: %{type: "object", properties: %{a: %{"type" => "number", "x-mcp-header" => "A"}}}
+      resource "a", "file:///a" do
+        read McpServer.Handlers, :reed
+      end
+      """
+    )
+  end
+
   test "a router may name its own functions, and modules that come after it" do
     Code.compile_string("""
     defmodule SelfContained do
