@@ -15,12 +15,17 @@ defmodule McpServer.MixProject do
       elixirc_paths: elixirc_paths(Mix.env()),
       consolidate_protocols: Mix.env() != :test,
       deps: deps(),
-      # Mnesia is started by those who use its store, and belongs into a release only then.
-      xref: [exclude: [:mnesia]],
       description: "Model Context Protocol servers in Elixir, with a Rust core that checks every message",
       package: package(),
       docs: docs()
-    ]
+    ] ++ optional_applications()
+  end
+
+  # Mnesia is started by those who use its store, and belongs into a release only then.
+  defp optional_applications do
+    if Version.match?(System.version(), ">= 1.19.0"),
+      do: [elixirc_options: [no_warn_undefined: [:mnesia]]],
+      else: [xref: [exclude: [:mnesia]]]
   end
 
   def application do

@@ -66,7 +66,7 @@ defmodule McpServer.Call do
       log_level: request.log_level
     }
 
-    %Conn{
+    %{
       conn
       | client_info: request.client_info,
         client_capabilities: request.client_capabilities,

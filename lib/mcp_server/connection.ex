@@ -10,6 +10,7 @@ defmodule McpServer.Connection do
   #   Subscriptions  subscriptions and changes        Notifications  progress and log messages of calls
 
   use GenServer
+  use McpServer.Outline, status: &shown/1
 
   alias McpServer.{Catalog, Conn, Session}
   alias McpServer.Call.Reaper
@@ -141,8 +142,7 @@ defmodule McpServer.Connection do
   end
 
   # What a crash report may show: not what clients and handlers send each other.
-  @doc false
-  def format_status(status) do
+  defp shown(status) do
     hidden = fn state -> %{router: state.router, revision: state.session.revision, calls: map_size(state.calls)} end
 
     status

@@ -140,10 +140,11 @@ defmodule McpServer.HttpServer do
   """
 
   use GenServer
+  use McpServer.Outline
 
   require Logger
 
-  alias McpServer.{Catalog, Limit, Outline}
+  alias McpServer.{Catalog, Limit}
   alias McpServer.DualResponse.Rest
   alias McpServer.Http.{Acceptor, Desk, Desks, Mount, Resources, Sessions, Usage}
   alias McpServer.Protocol.HTTP
@@ -401,9 +402,6 @@ defmodule McpServer.HttpServer do
     Mount.publish(mount)
     %{state | mount: mount}
   end
-
-  @doc false
-  def format_status(status), do: Outline.status(status)
 
   @impl true
   def terminate(_reason, %{mount: mount, settings: %{drain: drain}} = state) do

@@ -8,9 +8,10 @@ defmodule McpServer.Native do
   # of them (`McpServer.Native.Dirty` waits); `:over_budget` asks for the twin.
   @moduledoc false
 
-  # Compiled first, because loading this module runs it: also while the project that defines it compiles.
-  require McpServer.Native.Library
   alias McpServer.Native.Library
+
+  # Compiled first, because loading this module runs it: also while the project that defines it compiles.
+  Code.ensure_compiled!(Library)
 
   @on_load :load
 

@@ -13,6 +13,21 @@ defmodule McpServer.Outline do
     end
   end
 
+  @doc """
+  Defines the `format_status/1` of a `GenServer`: `status/1`, or the function given as `status:`.
+
+  Elixir declares that callback from 1.17 on.
+  """
+  defmacro __using__(options) do
+    status = Keyword.get(options, :status, quote(do: &unquote(__MODULE__).status/1))
+
+    quote do
+      if {:format_status, 1} in GenServer.behaviour_info(:callbacks), do: @impl(true)
+      @doc false
+      def format_status(status), do: unquote(status).(status)
+    end
+  end
+
   # Exceptions whose message is a sentence and a term.
   @terms %{
     MatchError => "no match of right hand side value: ",
@@ -71,7 +86,8 @@ defmodule McpServer.Outline do
   def message(%module{term: term}) when is_map_key(@terms, module), do: @terms[module] <> of(term)
   def message(%KeyError{key: key, term: term}), do: "key #{of(key)} not found in: #{of(term)}"
 
-  def message(%BadStructError{struct: struct, term: term}),
+  # Elixir 1.20 does not have this exception.
+  def message(%{__struct__: BadStructError, struct: struct, term: term}),
     do: "expected a struct named #{inspect(struct)}, got: #{of(term)}"
 
   def message(%BadBooleanError{operator: operator, term: term}),

@@ -182,7 +182,7 @@ defmodule McpServer.HttpPeer do
 
       {{:length, left}, bytes} ->
         taken = min(left, byte_size(bytes))
-        <<piece::binary-size(taken), buffer::binary>> = bytes
+        {piece, buffer} = :erlang.split_binary(bytes, taken)
         put(socket, %{state | buffer: buffer, framing: {:length, left - taken}})
         piece
 
@@ -194,7 +194,8 @@ defmodule McpServer.HttpPeer do
   defp chunk(%{socket: socket} = peer, state, buffer) do
     with [line, rest] <- :binary.split(buffer, "\r\n"),
          size = String.to_integer(line, 16),
-         <<chunk::binary-size(size), "\r\n", buffer::binary>> <- rest do
+         true <- byte_size(rest) >= size + 2,
+         {chunk, "\r\n" <> buffer} <- :erlang.split_binary(rest, size) do
       framing = if size == 0, do: {:length, 0}, else: :chunked
       put(socket, %{state | buffer: buffer, framing: framing})
       if size == 0, do: :end, else: chunk

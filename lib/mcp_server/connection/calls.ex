@@ -3,7 +3,7 @@ defmodule McpServer.Connection.Calls do
   # The calls of a connection: which wait, which run, until when, and how each of them ends. Every call
   # that was admitted ends exactly once: answered, failed or cancelled.
 
-  alias McpServer.{Call, Catalog, Conn, Protocol, Request, Session}
+  alias McpServer.{Call, Catalog, Protocol, Request, Session}
   alias McpServer.Connection.{InFlight, Input, Replies, Report, State, Subscriptions, Timer, Transport, Waiting}
   alias McpServer.Dispatch.{Answer, Failure, Handler}
 
@@ -132,8 +132,8 @@ defmodule McpServer.Connection.Calls do
 
   defp conn(state, request, base) do
     if Session.stateless?(request.revision),
-      do: %Conn{base | session_id: nil, log_level: request.log_level, router: state.router},
-      else: %Conn{base | session_id: state.session.id, log_level: state.session.log_level, router: state.router}
+      do: %{base | session_id: nil, log_level: request.log_level, router: state.router},
+      else: %{base | session_id: state.session.id, log_level: state.session.log_level, router: state.router}
   end
 
   @doc "Takes over the call of the request from the process that has started it, if such a one runs."

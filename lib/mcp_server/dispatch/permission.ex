@@ -42,7 +42,7 @@ defmodule McpServer.Dispatch.Permission do
         false
 
       {kind, index, variables} ->
-        authorized(catalog, %Request{request | kind: kind, index: index, name: uri, arguments: variables}, conn) == :ok
+        authorized(catalog, %{request | kind: kind, index: index, name: uri, arguments: variables}, conn) == :ok
     end
   end
 end

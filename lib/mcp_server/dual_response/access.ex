@@ -82,7 +82,7 @@ defmodule McpServer.DualResponse.Access do
   defp bury(%{tombstones: false}, _resource), do: :ok
 
   defp bury(%{tombstones: time} = options, resource) do
-    stone = %Resource{
+    stone = %{
       resource
       | status: :deleted,
         query: nil,

@@ -4,9 +4,9 @@ defmodule McpServer.DualResponse.Server do
   # for it, for creating and fetching run in the processes of those who do.
 
   use GenServer
+  use McpServer.Outline
 
   alias McpServer.DualResponse.{Error, Events, Options, Storage}
-  alias McpServer.Outline
 
   # Deleted in one go; then messages are looked at, and the sweep goes on.
   @batch 500
@@ -57,9 +57,6 @@ defmodule McpServer.DualResponse.Server do
     Events.emit(options, :expired, %{count: count}, %{})
     schedule(state, if(count == @batch, do: 0, else: options.cleanup_interval))
   end
-
-  @doc false
-  def format_status(status), do: Outline.status(status)
 
   # A process that crashed or was killed leaves the store to the one that takes its place.
   @impl true

@@ -159,7 +159,7 @@ defmodule McpServer.DualResponse.Spill do
     shown = fitting(spill.rows, room)
     text = Enum.join([summary(spill, length(shown)) | Enum.map(shown, &line(spill, &1))], "\n")
 
-    %CallResult{
+    %{
       spill.result
       | content: spill.kept ++ [%Text{text: text}, Response.link(spill.response)],
         structured_content: if(keeps_data?, do: spill.result.structured_content, else: structured(spill, shown, room))

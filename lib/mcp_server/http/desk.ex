@@ -4,11 +4,12 @@ defmodule McpServer.Http.Desk do
   # ends those that take too long or whose client has gone. It answers for whoever cannot any more.
 
   use GenServer
+  use McpServer.Outline
 
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Options, Pages, Rows}
   alias McpServer.Http.{Desks, Exchange, RowStream}
-  alias McpServer.{Outline, Results}
+  alias McpServer.{Results}
 
   # A resource with its sample fits into this, so that finding one costs no garbage collection.
   @heap_words 4_181
@@ -188,9 +189,6 @@ defmodule McpServer.Http.Desk do
     Process.exit(pid, :kill)
     %{entry | exchange: exchange, phase: {:late, phase}}
   end
-
-  @doc false
-  def format_status(status), do: Outline.status(status)
 
   defp now, do: System.monotonic_time(:millisecond)
 end

@@ -14,7 +14,7 @@ defmodule McpServer.Http.SessionCall do
   # adoption there and nowhere else. A holder that was second gives what it hears of the call to the session. The end of
   # a session's process reaches the holder through `McpServer.Http.Sessions`.
 
-  alias McpServer.{Call, Conn, Request}
+  alias McpServer.{Call, Request}
   alias McpServer.Connection.{Calls, InFlight}
   alias McpServer.Dispatch.{Failure, Handler}
   alias McpServer.Http.{Exchange, HeldCall, Mount, Sessions, Sink, StatelessCall, Usage}
@@ -90,7 +90,7 @@ defmodule McpServer.Http.SessionCall do
   defp run(mount, request, origin, {id, session, %{in_flight: in_flight} = context}, sink) do
     since = System.monotonic_time()
     request = complete(request, context)
-    conn = %Conn{origin.base | session_id: id, log_level: InFlight.level(in_flight), router: mount.router}
+    conn = %{origin.base | session_id: id, log_level: InFlight.level(in_flight), router: mount.router}
     {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, session)
     timeout = Handler.timeout(origin.catalog, request, mount.bounds.timeout)
     now = Sink.now()

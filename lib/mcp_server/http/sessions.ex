@@ -6,8 +6,9 @@ defmodule McpServer.Http.Sessions do
   # neither an unknown id nor the end of this process costs a session anything.
 
   use GenServer
+  use McpServer.Outline
 
-  alias McpServer.{Connection, Outline, Session, Share}
+  alias McpServer.{Connection, Session, Share}
   alias McpServer.Connection.{InFlight, Options}
   alias McpServer.Http.{Mount, Node, ReplayRoom}
 
@@ -252,9 +253,6 @@ defmodule McpServer.Http.Sessions do
   end
 
   def handle_info(_message, state), do: {:noreply, state}
-
-  @doc false
-  def format_status(status), do: Outline.status(status)
 
   defp release(state, :ending), do: state
 

@@ -130,7 +130,7 @@ defmodule McpServer.Http.Socket do
   def take(%{buffer: buffer} = sink, bytes) when byte_size(buffer) == bytes, do: {buffer, %{sink | buffer: ""}}
 
   def take(%{buffer: buffer} = sink, bytes) do
-    <<taken::binary-size(bytes), rest::binary>> = buffer
+    {taken, rest} = :erlang.split_binary(buffer, bytes)
     {taken, %{sink | buffer: detached(rest, bytes)}}
   end
 

@@ -95,7 +95,7 @@ defmodule McpServer.Http.StatelessCall do
   defp run(mount, request, origin, sink) do
     %{bounds: bounds} = mount
     since = System.monotonic_time()
-    conn = %Conn{origin.base | log_level: request.log_level, router: mount.router}
+    conn = %{origin.base | log_level: request.log_level, router: mount.router}
     {pid, monitor} = Call.start(origin.catalog, request, conn, bounds)
     timeout = Handler.timeout(origin.catalog, request, bounds.timeout)
     now = Sink.now()

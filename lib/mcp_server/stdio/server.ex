@@ -11,7 +11,7 @@ defmodule McpServer.Stdio.Server do
   @doc "Starts the application: its supervisor."
   @spec start([McpServer.Stdio.option()]) :: pid()
   def start(options) do
-    description = [vsn: '1', modules: [__MODULE__], registered: [__MODULE__], applications: [:kernel, :stdlib]]
+    description = [vsn: ~c"1", modules: [__MODULE__], registered: [__MODULE__], applications: [:kernel, :stdlib]]
     _loaded_before = :application.load({:application, @name, [mod: {__MODULE__, options}] ++ description})
     :ok = :application.start(@name)
     Process.whereis(__MODULE__)

@@ -52,7 +52,7 @@ defmodule McpServer.Stdio.Takeover do
   # Up to OTP 25 `:user` owns the port that reads descriptor 0 and queues what the port sends it.
   defp input_port(user) do
     {:links, links} = Process.info(user, :links)
-    Enum.find(links, &(is_port(&1) and match?({:name, '0/1'}, Port.info(&1, :name))))
+    Enum.find(links, &(is_port(&1) and match?({:name, ~c"0/1"}, Port.info(&1, :name))))
   end
 
   defp queued(user, port) do
@@ -83,7 +83,7 @@ defmodule McpServer.Stdio.Takeover do
   # The I/O protocol by hand: `:io.get_chars/3` waits for ever.
   defp read(user, encoding, count, patience) do
     reference = make_ref()
-    send(user, {:io_request, self(), reference, {:get_chars, encoding, '', count}})
+    send(user, {:io_request, self(), reference, {:get_chars, encoding, ~c"", count}})
 
     receive do
       {:io_reply, ^reference, answer} -> answer

@@ -5,7 +5,6 @@ defmodule McpServer.Tasks.Requests do
   alias McpServer.{Call, Catalog, Conn, Dispatch, Protocol, Request, Session, Tasks}
   alias McpServer.Dispatch.{Answer, Failure, Questions}
   alias McpServer.Tasks.{Entry, Runner}
-  alias McpServer.Tool.CallResult
 
   @kinds [:get_task, :task_result, :update_task, :cancel_task, :list_tasks]
 
@@ -116,7 +115,7 @@ defmodule McpServer.Tasks.Requests do
   # What the call itself would have been answered with.
   defp result(catalog, request, %Entry{outcome: {:result, result}} = entry) do
     meta = Map.merge(result._meta || %{}, Entry.related(entry))
-    answer(catalog, %{request | kind: :tool, index: entry.index}, %CallResult{result | _meta: meta})
+    answer(catalog, %{request | kind: :tool, index: entry.index}, %{result | _meta: meta})
   end
 
   defp result(_catalog, request, %Entry{outcome: {:error, error}}),

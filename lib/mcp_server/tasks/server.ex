@@ -4,10 +4,11 @@ defmodule McpServer.Tasks.Server do
   # wants to know how a task stands reads the table.
 
   use GenServer
+  use McpServer.Outline
 
   alias McpServer.Http.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner}
-  alias McpServer.{Limit, Outline, Share, Telemetry}
+  alias McpServer.{Limit, Share, Telemetry}
 
   @options [
     max_tasks: 1_000,
@@ -52,9 +53,6 @@ defmodule McpServer.Tasks.Server do
     :ets.new(__MODULE__, [:named_table, :protected, read_concurrency: true])
     {:ok, %{options: options, count: 0, bytes: 0, owners: %{}, runners: %{}, waiters: %{}, asking: %{}, sizes: %{}}}
   end
-
-  @doc false
-  def format_status(status), do: Outline.status(status)
 
   @impl true
   def handle_call({:create, owner, %{request: request} = call, conn, heap}, _from, state) do

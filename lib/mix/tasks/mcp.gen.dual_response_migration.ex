@@ -73,7 +73,7 @@ defmodule Mix.Tasks.Mcp.Gen.DualResponseMigration do
   defp timestamp, do: Calendar.strftime(DateTime.utc_now(), "%Y%m%d%H%M%S")
 
   defp code(repo, names) do
-    options = inspect([version: 1] ++ names) |> String.slice(1..-2)
+    options = inspect([version: 1] ++ names) |> String.slice(1..-2//1)
 
     """
     defmodule #{repo}.Migrations.CreateMcpDualResponses do

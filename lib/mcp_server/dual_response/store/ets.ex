@@ -81,7 +81,7 @@ defmodule McpServer.DualResponse.Store.ETS do
   defp resource(record) do
     deadline = elem(record, 2)
 
-    %Resource{
+    %{
       elem(record, 1)
       | deadline: if(deadline != :never, do: deadline),
         expires_at: elem(record, 3),

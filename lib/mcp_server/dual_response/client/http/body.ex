@@ -108,7 +108,7 @@ defmodule McpServer.DualResponse.Client.HTTP.Body do
     do: {:ok, buffer, %{body | socket: %{socket | buffer: ""}}}
 
   defp take(%{socket: %{buffer: buffer} = socket} = body, most) do
-    <<bytes::binary-size(most), rest::binary>> = buffer
+    {bytes, rest} = :erlang.split_binary(buffer, most)
     {:ok, bytes, %{body | socket: %{socket | buffer: rest}}}
   end
 

@@ -36,7 +36,7 @@ defmodule McpServer.DualResponse.Client.HTTP.Head do
 
   defp read(socket, left) do
     with {:ok, size, socket} <- complete(socket, left, 0),
-         <<bytes::binary-size(size), buffer::binary>> = socket.buffer,
+         {bytes, buffer} = :erlang.split_binary(socket.buffer, size),
          {:ok, head} <- parse(bytes) do
       socket = %{socket | buffer: buffer}
       if head.status in 100..199, do: after_interim(head, socket, left - size), else: {:ok, head, socket}
