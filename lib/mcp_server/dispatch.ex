@@ -5,7 +5,19 @@ defmodule McpServer.Dispatch do
 
   alias McpServer.App.View
   alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
-  alias McpServer.Dispatch.{Answer, Budget, Failure, Handler, Outcome, Permission, Questions, Subscribing}
+
+  alias McpServer.Dispatch.{
+    Answer,
+    Budget,
+    Failure,
+    Handler,
+    InvalidResult,
+    Outcome,
+    Permission,
+    Questions,
+    Subscribing
+  }
+
   alias McpServer.Tasks.Requests
 
   @typedoc """
@@ -70,6 +82,7 @@ defmodule McpServer.Dispatch do
       {:input, inputs, state} -> require_input(call, conn, {inputs, state}, round)
       {:task, fun} when request.task == nil -> enter(%{call | handler: fun}, conn, round)
       {:task, fun} -> Requests.create(%{call | handler: fun}, conn)
+      {:invalid, reason} -> Answer.failure(catalog, request, InvalidResult.returned(catalog, request, reason, returned))
       outcome -> answer(call, conn, returned, View.complete(outcome, Handler.entry(catalog, request)))
     end
   end

@@ -76,7 +76,7 @@ defmodule McpServer.Router do
 
   `authorize:` of a tool, a prompt or a resource names a function that says whether a client may use it. It is called
   with the `McpServer.Conn`, in the process of the call, and answers `:ok`, `{:error, :forbidden}` or
-  `{:error, {:insufficient_scope, ["scope"]}}`; anything else is a refusal, too.
+  `{:error, {:insufficient_scope, ["scope"]}}`; anything else is a refusal, too, and an error in the log.
 
       resource "user", "https://example.com/users/{id}", authorize: {MyApp.Users, :may_read} do
         read MyApp.Users, :read

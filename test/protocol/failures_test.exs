@@ -151,7 +151,7 @@ defmodule McpServer.Protocol.FailuresTest do
       {line, {:ok, result}} = failing(&call_tool("sum", %{}, &1), fn _, _ -> {:ok, %{sum: "three"}} end)
       assert %{"isError" => true, "content" => [%{"text" => text}]} = result
       assert text =~ @failed
-      assert line =~ "structured content does not fit the output schema"
+      assert line =~ "what McpServer.RuntimeRouter.Handlers.run/2 returned does not fit the output schema: "
     end
 
     @tag req: "T5"

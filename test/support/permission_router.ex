@@ -62,7 +62,7 @@ defmodule McpServer.PermissionRouter.Handlers do
   def own(conn) do
     variables = Conn.get_private(conn, :variables)
     report(conn, {Conn.get_private(conn, :uri), variables})
-    if variables["id"] == user(conn), do: :ok, else: :no
+    if variables["id"] == user(conn), do: :ok, else: {:error, :forbidden}
   end
 
   # A test that wants to know in which process it is asked.

@@ -4,7 +4,7 @@ defmodule McpServer.Dispatch.Answer do
   # model reads, everything else that fails is a JSON-RPC error.
 
   alias McpServer.{Catalog, Dispatch, JsonRpc, Protocol, Request, Session}
-  alias McpServer.Dispatch.{Failure, Handler, Outcome}
+  alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome}
   alias McpServer.InputRequired
   alias McpServer.Tool.{CallResult, Content}
 
@@ -21,7 +21,7 @@ defmodule McpServer.Dispatch.Answer do
     case Protocol.result(catalog, request, term) do
       {:ok, reply} -> {outcome(term), reply}
       {:error, {:missing_capability, reply}} -> {{:refused, {:status, 400}}, reply}
-      {:error, reason} -> failure(catalog, request, Failure.invalid(reason))
+      {:error, reason} -> failure(catalog, request, InvalidResult.refused(catalog, request, term, reason))
     end
   end
 
@@ -34,7 +34,6 @@ defmodule McpServer.Dispatch.Answer do
     do: {:error, Protocol.error(request.id, request.revision, error.code, error.message, error.data)}
 
   def encode(catalog, request, {:error, text}), do: refusal(catalog, request, text)
-  def encode(catalog, request, {:invalid, returned}), do: failure(catalog, request, Failure.invalid(returned))
 
   defp outcome(%InputRequired{}), do: :input_required
   defp outcome(%CallResult{is_error: true}), do: :tool_error

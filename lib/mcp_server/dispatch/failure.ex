@@ -52,6 +52,10 @@ defmodule McpServer.Dispatch.Failure do
   @spec invalid(term()) :: t()
   def invalid(reason), do: %__MODULE__{id: id(), kind: :invalid_result, reason: reason}
 
+  @doc "The same, in words that show no data: those of `McpServer.Dispatch.InvalidResult`."
+  @spec invalid_result(String.t()) :: t()
+  def invalid_result(text), do: invalid({:said, text})
+
   @doc "The handler returned more than may be sent."
   @spec too_large(pos_integer()) :: t()
   def too_large(max_bytes), do: invalid({:too_large, max_bytes})
@@ -91,20 +95,10 @@ defmodule McpServer.Dispatch.Failure do
   defp describe(%{kind: :invalid_result, reason: {:too_large, max_bytes}}) when is_integer(max_bytes),
     do: "invalid handler result: the result is larger than #{max_bytes} bytes"
 
-  # What is wrong with an envelope: its places, and none of its data.
-  defp describe(%{kind: :invalid_result, reason: {McpServer.Envelope, reason}}) when is_binary(reason),
-    do: "invalid handler result: #{reason}"
-
-  defp describe(%{kind: :invalid_result, reason: {McpServer.Envelope, reason}}),
-    do: describe(%{kind: :invalid_result, reason: reason})
+  defp describe(%{kind: :invalid_result, reason: {:said, text}}), do: "invalid handler result: #{text}"
 
   defp describe(%{kind: :invalid_result, reason: exception}) when is_exception(exception),
     do: "invalid handler result: #{Outline.message(exception)}"
-
-  defp describe(%{kind: :invalid_result, reason: {:output_schema, problems}}) do
-    lines = for problem <- problems, do: Map.get(problem, :message) || Outline.of(problem)
-    "invalid handler result: structured content does not fit the output schema: #{Enum.join(lines, "; ")}"
-  end
 
   defp describe(%{kind: :invalid_result, reason: returned}), do: "invalid handler result: #{Outline.of(returned)}"
 

@@ -24,6 +24,18 @@ defmodule McpServer.Dispatch.Handler do
     with %{name: name} <- entry(catalog, request), do: name
   end
 
+  @doc "The function that answers a request."
+  @spec function(Catalog.t(), Request.t()) :: {module(), atom(), arity()}
+  def function(catalog, %Request{kind: kind} = request) do
+    case entry(catalog, request) do
+      nil -> {catalog.router, kind, 1}
+      %{handler: {module, function}} -> {module, function, 2}
+      %{get: {module, function}} when kind == :prompt -> {module, function, 2}
+      %{read: {module, function}} when kind != :complete_resource -> {module, function, 2}
+      %{complete: {module, function}} -> {module, function, 3}
+    end
+  end
+
   @doc "How long the call may run, in milliseconds: the tool's own time, or `default`."
   @spec timeout(Catalog.t(), Request.t(), timeout()) :: timeout()
   # Whoever waits for a task waits until it ends: nothing lives longer than the longest task.

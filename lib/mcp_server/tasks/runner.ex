@@ -3,7 +3,7 @@ defmodule McpServer.Tasks.Runner do
   # The process of a task: the handler's work, entered again for as long as it asks for input.
 
   alias McpServer.{Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
-  alias McpServer.Dispatch.{Answer, Budget, Failure, Outcome, Questions}
+  alias McpServer.Dispatch.{Answer, Budget, Failure, InvalidResult, Outcome, Questions}
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
 
@@ -45,6 +45,7 @@ defmodule McpServer.Tasks.Runner do
       # It is one already.
       {:task, fun} -> enter(%{call | handler: fun}, conn, id, round)
       {:ok, %CallResult{}} = outcome -> fit(call, conn, returned, outcome)
+      {:invalid, reason} -> {:failure, InvalidResult.returned(call.catalog, call.request, reason, returned)}
       outcome -> outcome
     end
   end
@@ -59,7 +60,7 @@ defmodule McpServer.Tasks.Runner do
         sized(outcome, IO.iodata_length(reply), call.max_bytes)
 
       {:error, reason} ->
-        {:failure, Failure.invalid(reason)}
+        {:failure, InvalidResult.refused(catalog, request, result, reason)}
     end
   end
 
@@ -101,9 +102,6 @@ defmodule McpServer.Tasks.Runner do
 
   defp keep({:error, text}, _request, _max_bytes) when is_binary(text),
     do: {{:result, failed(text)}, byte_size(text)}
-
-  defp keep({:invalid, returned}, request, max_bytes),
-    do: keep({:failure, Failure.invalid(returned)}, request, max_bytes)
 
   defp keep({:failure, failure}, request, _max_bytes) do
     Failure.log(failure, "task of #{inspect(request.name)}")

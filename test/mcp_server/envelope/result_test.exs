@@ -101,7 +101,7 @@ defmodule McpServer.Envelope.ResultTest do
 
       test "an envelope that does not fit the output schema is a failed call; a failure need not fit" do
         log = capture_log(fn -> assert %{"isError" => true} = result!("rows_otherwise", @revision) end)
-        assert log =~ "structured content does not fit the output schema: /data/rows/0/n: must be an integer (type)"
+        assert log =~ "does not fit the output schema: /data/rows/0/n: must be an integer (type)"
         assert %{"isError" => true, "structuredContent" => %{"error" => "No"}} = result!("none_declared", @revision)
       end
 

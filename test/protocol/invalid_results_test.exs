@@ -1,0 +1,66 @@
+defmodule McpServer.Protocol.InvalidResultsTest do
+  # What the log says of a result that cannot be sent: which function returned it, its form, and what is allowed.
+  use ExUnit.Case, async: true
+  use McpServer.Test, router: McpServer.RuntimeRouter
+
+  import ExUnit.CaptureLog
+  import McpServer.Tool.Content, only: [text: 1]
+
+  @run "McpServer.RuntimeRouter.Handlers.run/2"
+  @complete "McpServer.RuntimeRouter.Handlers.complete/3"
+  @tool ~S'A tool returns {:ok, [text("hello")]}, {:ok, %{…}} or {:error, "text"}.'
+  @prompt ~S'A prompt returns {:ok, [message("user", "hello")]} or {:error, "text"}.'
+  @resource ~S'A resource returns content("name", "uri", text: "hello"), {:error, :not_found} or {:error, "text"}.'
+  @completion ~S'A completion returns completion(["value"]) or {:error, "text"}.'
+
+  # The line of this call among those of all tests, by the id that the client was told.
+  defp said(call, returned) do
+    {result, log} = with_log(fn -> call.(assigns: %{run: fn _conn, _arguments -> returned end}) end)
+    assert [_, id] = Regex.run(~r/error ?id\W+([0-9a-f]{16})/i, inspect(result))
+    assert [_, text] = Regex.run(~r/\(error id #{id}\): invalid handler result: (.*)\n/, log)
+    text
+  end
+
+  for {returned, form} <- [
+        {quote(do: {:ok, "hello"}), "{:ok, #String<5 bytes>}"},
+        {quote(do: "hello"), "#String<5 bytes>"},
+        {quote(do: :ok), ":ok"},
+        {quote(do: nil), "nil"},
+        {quote(do: %{sum: 3}), "%{sum: 3}"},
+        {quote(do: {:error, :reason}), "{:error, :reason}"},
+        {quote(do: {:ok, ~D[2020-01-01]}), "{:ok, #Date<...>}"}
+      ] do
+    test "a tool that returns #{Macro.to_string(returned)}" do
+      assert said(&call_tool("run", %{}, &1), unquote(returned)) == "#{@run} returned #{unquote(form)}. #{@tool}"
+    end
+  end
+
+  test "a prompt, a resource and a completion, with the :ok around what they return" do
+    for {call, function, allowed} <- [
+          {&get_prompt("run", %{}, &1), @run, @prompt},
+          {&read_resource("run://fixed", &1), @run, @resource},
+          {&read_resource("run://rows/1", &1), @run, @resource},
+          {&complete_prompt("run", "name", "", &1), @complete, @completion},
+          {&complete_resource("run://rows/{id}", "id", "", &1), @complete, @completion}
+        ] do
+      assert said(call, {:ok, "hello"}) == "#{function} returned {:ok, #String<5 bytes>}. #{allowed}"
+      assert said(call, "hello") == "#{function} returned #String<5 bytes>. #{allowed}"
+    end
+  end
+
+  test "a tool with an output schema that returns content only" do
+    assert said(&call_tool("sum", %{}, &1), {:ok, [text("3")]}) ==
+             ~s(#{@run} returned no structured content, but tool "sum" declares an output schema. ) <>
+               "It has to return {:ok, %{…}} with its output fields, or a CallResult with structured_content."
+  end
+
+  test "structured content that does not fit the output schema" do
+    assert said(&call_tool("sum", %{}, &1), {:ok, %{sum: "three"}}) ==
+             "what #{@run} returned does not fit the output schema: /sum: must be an integer (type)"
+  end
+
+  test "content that cannot be JSON" do
+    assert said(&call_tool("run", %{}, &1), {:ok, [text(<<255>>)]}) =~
+             ~r/\Awhat #{Regex.escape(@run)} returned cannot be sent: .*UTF-8/
+  end
+end
