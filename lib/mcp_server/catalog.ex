@@ -60,7 +60,11 @@ defmodule McpServer.Catalog do
   defp fingerprint(router) do
     if Code.ensure_loaded?(router) and function_exported?(router, :__mcp__, 1),
       do: router.__mcp__(:fingerprint),
-      else: raise(ArgumentError, "#{inspect(router)} is not a router: it does not `use McpServer.Router`")
+      else: raise(ArgumentError, "#{inspect(router)} is not a router: #{unlike_router(router)}")
+  end
+
+  defp unlike_router(router) do
+    if Code.ensure_loaded?(router), do: "it does not `use McpServer.Router`", else: "there is no such module"
   end
 
   @doc """

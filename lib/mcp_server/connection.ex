@@ -52,6 +52,8 @@ defmodule McpServer.Connection do
     {server, options} = Keyword.split(options, [:name])
     {bounds, options} = Options.split(options)
     options = Map.new(Keyword.validate!(options, [:router, :transport, :session, :server, :in_flight]))
+    # What is wrong with it is said to the caller.
+    _catalog = Catalog.fetch(options.router)
     GenServer.start_link(__MODULE__, {options, bounds}, server)
   end
 

@@ -144,7 +144,7 @@ defmodule McpServer.HttpServer do
 
   require Logger
 
-  alias McpServer.{Catalog, Limit}
+  alias McpServer.{Catalog, Limit, NamedFunction}
   alias McpServer.DualResponse.Rest
   alias McpServer.Http.{Acceptor, Desk, Desks, Mount, Resources, Sessions, Usage}
   alias McpServer.Protocol.HTTP
@@ -207,6 +207,8 @@ defmodule McpServer.HttpServer do
     Enum.each(settings, &check!/1)
     mount = Keyword.put_new(mount, :path, "/mcp")
     # What is wrong with it is said to the caller.
+    _catalog = Catalog.fetch(mount[:router])
+    for hook <- [:authorize, :init], do: NamedFunction.check!(hook, mount[hook], 1)
     _checked = with_results(Mount.new(:unserved, mount), mount, resources)
     GenServer.start_link(__MODULE__, {mount, settings, resources}, name)
   end

@@ -56,7 +56,9 @@ defmodule McpServer.CatalogTest do
       Catalog.fetch(String)
     end
 
-    assert_raise ArgumentError, ~r/^No.Such.Module is not a router/, fn -> Catalog.fetch(No.Such.Module) end
+    assert_raise ArgumentError, "No.Such.Module is not a router: there is no such module", fn ->
+      Catalog.fetch(No.Such.Module)
+    end
   end
 
   test "a field that only an older revision knows reaches that revision" do

@@ -3,6 +3,7 @@ defmodule McpServer.Router.Handler do
   # The functions a router names: how a macro takes one without depending on its module, and how it is
   # checked that they exist.
 
+  alias McpServer.NamedFunction
   alias McpServer.Router.{Refusal, Statement}
 
   @typedoc "`what` is told to people: `tool \"add\"`, `get of prompt \"greet\"`."
@@ -68,28 +69,9 @@ defmodule McpServer.Router.Handler do
 
   defp name?(term), do: is_atom(term) and term not in [nil, true, false]
 
-  @doc "Whether a handler exists, once every module has been compiled."
-  @spec exists?(named) :: boolean
-  def exists?(%{handler: {module, function}, arity: arity}) do
-    Code.ensure_loaded?(module) and function_exported?(module, function, arity)
+  @doc "What is told of a handler that does not exist, once every module has been compiled; `nil` of one that does."
+  @spec missing(named) :: String.t() | nil
+  def missing(%{what: what, handler: handler, arity: arity}) do
+    if text = NamedFunction.missing(handler, arity), do: "#{what} #{text}"
   end
-
-  @doc "What is told of a handler that does not exist."
-  @spec missing(named) :: String.t()
-  def missing(%{what: what, handler: {module, function}, arity: arity}) do
-    call = Exception.format_mfa(module, function, arity)
-
-    if Code.ensure_loaded?(module),
-      do: "#{what} names #{call}, which is not a public function#{exports(module, function)}",
-      else: "#{what} names #{call}, but there is no module #{inspect(module)}"
-  end
-
-  defp exports(module, function) do
-    case for {^function, arity} <- module.module_info(:exports), do: "#{function}/#{arity}" do
-      [] -> McpServer.Suggestion.did_you_mean(to_string(function), names(module))
-      arities -> " (there is #{Enum.join(arities, ", ")})"
-    end
-  end
-
-  defp names(module), do: for({name, _arity} <- module.module_info(:exports), do: to_string(name))
 end

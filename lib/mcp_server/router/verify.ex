@@ -23,11 +23,9 @@ defmodule McpServer.Router.Verify do
 
   # A resource can be read without its `complete`, so that is no reason to stop the application.
   defp missing(places) do
-    {optional, required} =
-      places |> Enum.flat_map(& &1.handlers) |> Enum.reject(&Handler.exists?/1) |> Enum.split_with(& &1.optional?)
-
-    for %{place: {file, line}} = named <- optional, do: IO.warn(Handler.missing(named), file: file, line: line)
-    for named <- required, do: {named.place, Handler.missing(named)}
+    missing = for %{handlers: handlers} <- places, named <- handlers, text = Handler.missing(named), do: {named, text}
+    for {%{optional?: true, place: {file, line}}, text} <- missing, do: IO.warn(text, file: file, line: line)
+    for {%{optional?: false, place: place}, text} <- missing, do: {place, text}
   end
 
   defp unservable(router, places) do
