@@ -39,7 +39,7 @@ defmodule Bench.Rest do
       spawn_link(fn ->
         desk = spawn_link(fn -> serve(body) end)
         {:ok, policy} = McpServer.Protocol.HTTP.policy(%{})
-        {:ok, endpoint} = McpServer.Results.dual_endpoint(%{})
+        {:ok, endpoint} = McpServer.DualResponse.Rest.Endpoint.new(%{})
         catalog = McpServer.Catalog.fetch(Bench.Rest.Router)
         options = %{rest: {endpoint, false, desk}}
         {:ok, listener, port} = Listener.listen({desk}, catalog, policy, false, options)
@@ -121,7 +121,7 @@ defmodule Bench.Rest do
   end
 
   defp page do
-    {:ok, page} = McpServer.Results.dual_page(for(i <- 1..@page, do: row(i)), 0, @rows)
+    {:ok, page} = McpServer.DualResponse.Rest.Endpoint.page(for(i <- 1..@page, do: row(i)), 0, @rows)
     page
   end
 

@@ -37,11 +37,12 @@ defmodule McpServer.ArchitectureTest do
 
     assert Enum.sort(callers -- [McpServer.Native]) == [
              McpServer.Breaking,
+             McpServer.DualResponse.Rest.Endpoint,
              McpServer.JSON,
              McpServer.Lint,
+             McpServer.Presentation.Text,
              McpServer.Protocol,
              McpServer.Protocol.HTTP,
-             McpServer.Results,
              McpServer.Schema.Relation,
              McpServer.Schema.Validator,
              McpServer.Stdio.Reader
@@ -122,7 +123,6 @@ defmodule McpServer.ArchitectureTest do
       # Of dispatch they know how a failure is logged.
       McpServer.Envelope => above_values -- [McpServer.Dispatch],
       McpServer.Presentation => above_values -- [McpServer.Dispatch],
-      McpServer.Results => above_values ++ [McpServer.Protocol, McpServer.Router],
       McpServer.Session => transports ++ [McpServer.Dispatch, McpServer.JSON],
       McpServer.Dispatch => transports,
       McpServer.Stdio => objects,

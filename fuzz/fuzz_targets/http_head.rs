@@ -4,7 +4,9 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use mcp_core::http::{HttpAnswer, Policy, PolicyOptions, AcceptedHead, Verb, is_header_value, check_head};
+use mcp_core::http::{
+    AcceptedHead, HttpAnswer, Policy, PolicyOptions, Verb, check_head, is_header_value,
+};
 use mcp_core::protocol::{Admission, Context, SessionContext};
 use mcp_core::revision::{Era, Revision};
 use mcp_fuzz::answers::Sent;

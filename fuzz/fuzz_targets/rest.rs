@@ -4,8 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use mcp_core::http::{HttpAnswer, is_header_value};
 use mcp_core::results::dual::{
-    Action, Capability, Endpoint, EndpointOptions, Form, Page, check_scheme, check_sort, check_head,
-    select, signed_text, write_csv_text,
+    Action, Capability, Endpoint, EndpointOptions, Form, Page, check_head, select, write_csv_text,
 };
 use mcp_fuzz::budget::within;
 use mcp_fuzz::http::Message;
@@ -21,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
                 is_sound_id(&wanted.id);
                 assert!(message.target.contains(&wanted.id) && endpoint.covers(message.target));
                 assert!(wanted.form == Form::Page || wanted.action == Action::Fetch);
-                is_canonical(&wanted.id, &wanted.capability);
+                is_bounded(&wanted.capability);
                 wanted.form
             }
             Err(answer) => {
@@ -39,22 +38,15 @@ fn is_sound_id(id: &str) {
     assert!((1..=128).contains(&id.len()) && id.bytes().all(is_sound) && id != "." && id != "..");
 }
 
-/// What a signature is made over says all of it, in one way.
-fn is_canonical(id: &str, capability: &Capability) {
-    let Capability::Signed {
+/// A signature has its bounds.
+fn is_bounded(capability: &Capability) {
+    if let Capability::Signed {
         expires_at,
         signature,
     } = capability
-    else {
-        return;
-    };
-    assert!(*expires_at < 10_000_000_000_000_000 && (1..=128).contains(&signature.len()));
-    let text = signed_text(id, &[Action::Fetch], None, *expires_at);
-    assert_ne!(
-        text,
-        signed_text(id, &[Action::Fetch], Some(b"-"), *expires_at)
-    );
-    assert!(text.ends_with(format!("\n{expires_at}").as_bytes()));
+    {
+        assert!(*expires_at < 10_000_000_000_000_000 && (1..=128).contains(&signature.len()));
+    }
 }
 
 fn rows(endpoint: &Endpoint, form: Form, body: &[u8]) {
@@ -72,11 +64,6 @@ fn rows(endpoint: &Endpoint, form: Form, body: &[u8]) {
             assert!(selection.sort.len() <= 8);
             for key in &selection.sort {
                 assert!(key.field.len() <= 256);
-                let allowed = [("a", true), ("b", false)];
-                assert_eq!(
-                    check_sort([key.field.as_str()], &allowed).is_ok(),
-                    key.field == "a"
-                );
             }
             // JSON as everybody else reads it says the same.
             if !body.is_empty() {
@@ -168,5 +155,4 @@ fn cell(text: &[u8]) {
         };
         assert!(!part.starts_with(OPERATORS), "{cell:?}");
     }
-    let _ = check_scheme(text).map(|()| assert!(text.is_ascii() && !text.contains(':')));
 }

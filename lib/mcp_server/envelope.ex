@@ -80,8 +80,8 @@ defmodule McpServer.Envelope do
   contract. Do that only as long as there are such clients: tools that declare `schema/1` cannot answer then.
   """
 
-  alias McpServer.{Fields, Results}
-  alias McpServer.Envelope.{Errors, Meta}
+  alias McpServer.Envelope.{Advice, Codes, Errors, Meta, Rules}
+  alias McpServer.Fields
   alias McpServer.Tool.CallResult
 
   defstruct success: true, data: %{}, error: nil, meta: %{"version" => Meta.version()}
@@ -155,7 +155,7 @@ defmodule McpServer.Envelope do
   end
 
   defp error_fields(failure) do
-    case Results.envelope_error(code(failure[:error_code]), to_text(failure[:error_type])) do
+    case Codes.complete(code(failure[:error_code]), to_text(failure[:error_type])) do
       {:ok, {code, type, remediation}} ->
         fields = %{"error_code" => code, "error_type" => type, "remediation" => failure[:remediation] || remediation}
         if failure[:details] in [nil, %{}], do: fields, else: Map.put(fields, "details", failure.details)
@@ -186,7 +186,7 @@ defmodule McpServer.Envelope do
   end
 
   defp valid!(envelope) do
-    case problems(envelope, false) do
+    case Rules.problems(members(envelope)) do
       [] -> envelope
       problems -> raise ArgumentError, invalid(problems)
     end
@@ -229,16 +229,11 @@ defmodule McpServer.Envelope do
   """
   @spec validate(t | map) :: {:ok, [problem]} | {:error, [problem, ...]}
   def validate(envelope) do
-    case problems(envelope, true) do
-      [%{level: :error} | _] = problems -> {:error, problems}
-      warnings -> {:ok, warnings}
-    end
-  end
+    members = members(envelope)
 
-  defp problems(envelope, warnings?) do
-    case Results.envelope_findings(members(envelope), warnings?) do
-      {:ok, problems} -> problems
-      {:error, error} -> [unwritable(error)]
+    case Rules.problems(members) do
+      [] -> {:ok, Advice.warnings(members)}
+      problems -> {:error, problems}
     end
   end
 
@@ -246,11 +241,6 @@ defmodule McpServer.Envelope do
     do: %{"success" => success, "data" => data, "error" => error, "meta" => meta}
 
   defp members(envelope), do: envelope
-
-  defp unwritable(error) do
-    pointer = Enum.map_join(error.path, &"/#{&1}")
-    %{level: :error, pointer: pointer, reason: Atom.to_string(error.kind), message: Exception.message(error)}
-  end
 
   @doc """
   The JSON Schema of an envelope, or with the schema of `data` (as it is when `success` is true) in it: a map, a
@@ -265,7 +255,7 @@ defmodule McpServer.Envelope do
   """
   @spec schema(McpServer.Schema.Validator.schema()) :: map
   def schema(data \\ true) do
-    put_in(Results.envelope_schema(), ["then", "properties", "data"], data)
+    put_in(Rules.schema(), ["then", "properties", "data"], data)
   end
 
   @doc """
@@ -298,7 +288,7 @@ defmodule McpServer.Envelope do
   defp type(%__MODULE__{data: data}), do: data["error_type"] || data[:error_type] || "internal"
 
   defp type_facts!(type) when is_atom(type) or is_binary(type) do
-    Results.envelope_error_type(to_string(type)) ||
+    Codes.advice(to_string(type)) ||
       raise ArgumentError, "expected one of #{Enum.join(error_types(), ", ")}, got: #{inspect(type)}"
   end
 
@@ -309,7 +299,7 @@ defmodule McpServer.Envelope do
       "conflict"
   """
   @spec error_codes() :: %{String.t() => String.t()}
-  def error_codes, do: Map.new(elem(Results.envelope_tables(), 0))
+  def error_codes, do: Codes.codes()
 
   @doc """
   The types of errors.
@@ -318,7 +308,7 @@ defmodule McpServer.Envelope do
       ~w(validation authentication authorization not_found conflict rate_limit feature_flag internal unavailable)
   """
   @spec error_types() :: [String.t()]
-  def error_types, do: elem(Results.envelope_tables(), 1)
+  def error_types, do: Codes.types()
 
   @doc """
   The standard codes of warnings, and the severity of each.
@@ -327,7 +317,7 @@ defmodule McpServer.Envelope do
       "warning"
   """
   @spec warning_codes() :: %{String.t() => String.t()}
-  def warning_codes, do: Map.new(elem(Results.envelope_tables(), 2))
+  def warning_codes, do: Codes.warnings()
 
   @doc """
   What was dropped from the data of an envelope, the struct or what a client decoded: each id with the archives that
@@ -363,7 +353,7 @@ defmodule McpServer.Envelope do
   def to_call_result(%__MODULE__{} = envelope, request_id \\ nil) do
     envelope = %{envelope | meta: Meta.put_request_id(envelope.meta, request_id)}
 
-    case problems(envelope, false) do
+    case Rules.problems(members(envelope)) do
       [] -> {:ok, CallResult.structured(contract(envelope), not envelope.success)}
       problems -> {:error, invalid(problems)}
     end

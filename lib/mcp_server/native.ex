@@ -1,7 +1,7 @@
 defmodule McpServer.Native do
   # The stubs of the native library. Only the façades call it: `McpServer.JSON`, `McpServer.Protocol`,
-  # `McpServer.Protocol.HTTP`, `McpServer.Results`, `McpServer.Schema`, `McpServer.Lint`, `McpServer.Breaking` and the
-  # reader of `McpServer.Stdio`.
+  # `McpServer.Protocol.HTTP`, `McpServer.Schema`, `McpServer.Lint`, `McpServer.Breaking`,
+  # `McpServer.Presentation.Text`, `McpServer.DualResponse.Rest.Endpoint` and the reader of `McpServer.Stdio`.
   #
   # What a call is given and gives back is written where it is called; here is what they share:
   # a `_dirty` twin does the same on a dirty CPU scheduler and answers `:busy` while there are too many
@@ -78,55 +78,22 @@ defmodule McpServer.Native do
   def open_state(_secret, _binding, _now, _sealed), do: unloaded()
   def content_security_policy(_csp, _sandbox?), do: unloaded()
 
-  # The shapes of results
-  def envelope_findings(_envelope, _warnings?), do: unloaded()
-  def envelope_findings_dirty(_envelope, _warnings?), do: unloaded()
-  def envelope_error(_code, _type), do: unloaded()
-  def envelope_error_type(_type), do: unloaded()
-  def envelope_code_for(_situation), do: unloaded()
-  def envelope_severity(_code), do: unloaded()
-  def envelope_request_id(_id), do: unloaded()
-  def envelope_tables, do: unloaded()
-  def envelope_schema, do: unloaded()
-
   # Presentations
-  def presentation_format(_given), do: unloaded()
-  def presentation_kind(_text), do: unloaded()
-  def presentation_judge(_kind, _known), do: unloaded()
-  def presentation_marker(_name, _version), do: unloaded()
-  def presentation_count(_text, _markers), do: unloaded()
-  def presentation_count_dirty(_text, _markers), do: unloaded()
-  def presentation_mismatch(_index, _cards, _rendered), do: unloaded()
   def presentation_text(_form, _text, _language), do: unloaded()
   def presentation_text_dirty(_form, _text, _language), do: unloaded()
-  def presentation_row(_cells), do: unloaded()
-  def presentation_limits, do: unloaded()
-  def presentation_empty_query(_query), do: unloaded()
-  def presentation_too_broad(_matches, _filtered?, _threshold), do: unloaded()
-  def presentation_cards(_listed, _limit, _format), do: unloaded()
-  def presentation_grouped(_fields, _options), do: unloaded()
-  def presentation_schemas, do: unloaded()
-  def presentation_codes, do: unloaded()
-  def presentation_of_status(_status), do: unloaded()
-  def presentation_of_reason(_name), do: unloaded()
-  def presentation_is_private(_name, _value), do: unloaded()
-  def presentation_not_found(_findings), do: unloaded()
+  def presentation_count(_text, _markers), do: unloaded()
+  def presentation_count_dirty(_text, _markers), do: unloaded()
 
   # Dual responses
   def dual_endpoint(_options), do: unloaded()
   def dual_check_head(_endpoint, _method, _target, _authority, _headers), do: unloaded()
   def dual_select(_endpoint, _form, _body), do: unloaded()
-  def dual_check_sort(_fields, _columns), do: unloaded()
-  def dual_check_scheme(_scheme), do: unloaded()
   def dual_refuse(_kind, _details), do: unloaded()
-  def dual_metadata(_total_count, _columns, _created_at, _expires_at, _access_count), do: unloaded()
   def dual_page(_rows, _offset, _total_count), do: unloaded()
   def dual_page_dirty(_rows, _offset, _total_count), do: unloaded()
   def dual_lines(_rows, _columns), do: unloaded()
   def dual_lines_dirty(_rows, _columns), do: unloaded()
   def dual_headers(_form), do: unloaded()
-  def dual_pinned, do: unloaded()
-  def dual_signed_text(_id, _actions, _tenant, _expires_at), do: unloaded()
 
   # The rules of HTTP
   def http_policy(_options), do: unloaded()

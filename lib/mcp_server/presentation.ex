@@ -78,9 +78,9 @@ defmodule McpServer.Presentation do
   from the data while the answer is encoded, without a text in between.
   """
 
-  alias McpServer.{Fields, Results}
-  alias McpServer.Presentation.{Declaration, Extraction, ExtractionError, Guard, Kind, Lookup, NeedsInput}
-  alias McpServer.Presentation.{Output, Provenance, Search, ToolError}
+  alias McpServer.Fields
+  alias McpServer.Presentation.{Builtin, Declaration, Extraction, ExtractionError, Guard, Kind, Lookup, NeedsInput}
+  alias McpServer.Presentation.{Output, Provenance, Search, Text, ToolError}
   alias McpServer.Tool.CallResult
 
   defstruct kinds: %{},
@@ -166,9 +166,8 @@ defmodule McpServer.Presentation do
   @spec new(keyword | map) :: t
   def new(options) do
     options = Fields.gather!(inspect(__MODULE__), @options, options)
-    limits = Results.presentation_limits()
     kinds = for {name, schema} <- Map.get(options, :kinds, []), into: %{}, do: {name, Kind.new(name, schema)}
-    builtin = Map.new(Declaration.builtin(), &{&1.name, &1})
+    builtin = Map.new(Builtin.kinds(), &{&1.name, &1})
 
     %__MODULE__{
       kinds: Map.merge(kinds, builtin),
@@ -176,7 +175,7 @@ defmodule McpServer.Presentation do
       card: options[:card],
       marker_version: Map.get(options, :marker_version, "v1"),
       on_mismatch: choice(options[:on_mismatch], [:warn, :raise, :ignore]),
-      max_output_bytes: bytes!(Map.get(options, :max_output_bytes, limits.max_output_bytes)),
+      max_output_bytes: bytes!(Map.get(options, :max_output_bytes, 1024 * 1024)),
       mime_type: choice(options[:mime_type], [:block, :meta, :none]) || :block,
       error_mime_type: Map.get(options, :error_mime_type, "text/plain"),
       secrets: Enum.map(Map.get(options, :secrets, []), &secret!/1)
@@ -339,7 +338,7 @@ defmodule McpServer.Presentation do
       "Short."
   """
   @spec summary(String.t()) :: String.t()
-  def summary(text), do: Results.text(:summary, text)
+  def summary(text), do: Text.render(:summary, text)
 
   @doc """
   A time as the payloads have it: UTC, with milliseconds. A `NaiveDateTime` counts as UTC.

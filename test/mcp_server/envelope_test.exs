@@ -688,7 +688,7 @@ defmodule McpServer.EnvelopeTest do
     }
 
     for {situation, code} <- codes do
-      assert McpServer.Results.envelope_code_for(situation) == code
+      assert Envelope.Codes.code_for(situation) == code
       assert is_map_key(Envelope.error_codes(), code)
     end
   end

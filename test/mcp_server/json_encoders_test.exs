@@ -121,8 +121,10 @@ defmodule McpServer.JSON.EncodersTest do
                ~w(id name)
              ]
 
-      assert McpServer.Results.dual_lines([account()], ["id", "password_hash", "name"]) == {:ok, "7,,Ada\r\n"}
-      refute inspect(McpServer.Results.dual_page([account()], 0, 1)) =~ "s3cr3t"
+      assert McpServer.DualResponse.Rest.Endpoint.lines([account()], ["id", "password_hash", "name"]) ==
+               {:ok, "7,,Ada\r\n"}
+
+      refute inspect(McpServer.DualResponse.Rest.Endpoint.page([account()], 0, 1)) =~ "s3cr3t"
     end
 
     test "are written by the encoder of this library, if they have it too" do

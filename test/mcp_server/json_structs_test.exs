@@ -6,7 +6,8 @@ defmodule McpServer.JSON.StructsTest do
 
   import ExUnit.CaptureLog
 
-  alias McpServer.{DualResponse, Envelope, JSON, Results, Tool}
+  alias McpServer.{DualResponse, Envelope, JSON, Tool}
+  alias McpServer.DualResponse.Rest.Endpoint
   alias McpServer.JSON.EncodeError
   alias McpServer.Schema.Validator
 
@@ -224,17 +225,17 @@ defmodule McpServer.JSON.StructsTest do
 
     test "does not leave as a row" do
       for rows <- [[account()], [%{"u" => account()}]] do
-        assert {:error, %{kind: :unknown_struct}} = Results.dual_page(rows, 0, 1)
-        assert {:error, %{kind: :unknown_struct}} = Results.dual_lines(rows, nil)
-        assert {:error, %{kind: :unknown_struct}} = Results.dual_lines(rows, ["id", "password_hash", "u"])
+        assert {:error, %{kind: :unknown_struct}} = Endpoint.page(rows, 0, 1)
+        assert {:error, %{kind: :unknown_struct}} = Endpoint.lines(rows, nil)
+        assert {:error, %{kind: :unknown_struct}} = Endpoint.lines(rows, ["id", "password_hash", "u"])
       end
     end
 
     test "a row sends the columns that it derives" do
-      assert {:ok, page} = Results.dual_page([user()], 0, 1)
+      assert {:ok, page} = Endpoint.page([user()], 0, 1)
       assert %{"data" => [%{"home" => nil, "id" => 7, "name" => "Ada"}]} = JSON.decode!(page)
-      assert Results.dual_lines([user()], nil) == {:ok, ~s({"home":null,"id":7,"name":"Ada"}\n)}
-      assert Results.dual_lines([user()], ["id", "password_hash", "name"]) == {:ok, "7,,Ada\r\n"}
+      assert Endpoint.lines([user()], nil) == {:ok, ~s({"home":null,"id":7,"name":"Ada"}\n)}
+      assert Endpoint.lines([user()], ["id", "password_hash", "name"]) == {:ok, "7,,Ada\r\n"}
     end
   end
 

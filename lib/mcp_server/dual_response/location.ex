@@ -3,7 +3,9 @@ defmodule McpServer.DualResponse.Location do
   # Where a resource is found: its URI for MCP, its URL for the REST endpoint.
 
   alias McpServer.DualResponse.{Options, Resource, Signature}
-  alias McpServer.Results
+
+  # Hosts act on these by themselves: they read files, run code, show views.
+  @reserved_schemes ~w(data file javascript ui)
 
   @sample_id String.duplicate("0", 32)
 
@@ -51,11 +53,17 @@ defmodule McpServer.DualResponse.Location do
     end
   end
 
+  # RFC 3986, section 3.1.
   defp check_scheme(scheme, what) do
-    case is_binary(scheme) and String.valid?(scheme) and Results.check_scheme(scheme) do
-      :ok -> :ok
-      {:error, :reserved} -> {:error, "#{what} is #{scheme}, which means something else to hosts"}
-      _no_scheme -> {:error, "expected #{what} to be a URI scheme, got: #{inspect(scheme)}"}
+    cond do
+      not is_binary(scheme) or not (scheme =~ ~r/\A[A-Za-z][A-Za-z0-9+.-]*\z/) ->
+        {:error, "expected #{what} to be a URI scheme, got: #{inspect(scheme)}"}
+
+      String.downcase(scheme) in @reserved_schemes ->
+        {:error, "#{what} is #{scheme}, which means something else to hosts"}
+
+      true ->
+        :ok
     end
   end
 end

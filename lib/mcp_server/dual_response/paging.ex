@@ -4,7 +4,6 @@ defmodule McpServer.DualResponse.Paging do
 
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Access, Error, Events, Options, Page, Query, Resource, Sorting, Storage}
-  alias McpServer.Results
 
   @default_limit 100
 
@@ -61,10 +60,10 @@ defmodule McpServer.DualResponse.Paging do
     keys = if is_list(sort), do: sort, else: [sort]
 
     with true <- Enum.all?(keys, &key?/1),
-         :ok <- Results.check_sort(Enum.map(keys, & &1.field), columns) do
+         true <- Sorting.sortable?(Enum.map(keys, & &1.field), columns) do
       {:ok, sort}
     else
-      _refused -> invalid_sort()
+      false -> invalid_sort()
     end
   end
 

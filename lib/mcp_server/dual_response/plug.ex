@@ -36,7 +36,7 @@ defmodule McpServer.DualResponse.Plug do
   alias McpServer.DualResponse.Rest
   alias McpServer.Http.{Desk, Desks, Exchange}
   alias McpServer.HttpPlug.{Answer, Body, Head, Sink}
-  alias McpServer.Results
+  alias McpServer.DualResponse.Rest.Endpoint
 
   @doc """
   Checks the options.
@@ -55,7 +55,7 @@ defmodule McpServer.DualResponse.Plug do
   def call(conn, options) do
     {rest, desk} = Desks.ensure(options)
 
-    with {:ok, wanted} <- Results.dual_check_head(rest.endpoint, head(conn)),
+    with {:ok, wanted} <- Endpoint.check_head(rest.endpoint, head(conn)),
          {:ok, selection, conn} <- select(rest, wanted, conn) do
       answer(rest, desk, wanted, selection, conn)
     else
@@ -95,12 +95,12 @@ defmodule McpServer.DualResponse.Plug do
          do: {:refused, {status, headers, body}, conn}
   end
 
-  defp refusal(:too_large, rest), do: Results.dual_refuse(:payload_too_large, rest.max_body_bytes)
-  defp refusal(:form, _rest), do: Results.dual_refuse(:malformed)
-  defp refusal(:consumed, _rest), do: Results.dual_refuse(:internal_error)
-  defp refusal(_timeout_or_closed, _rest), do: Results.dual_refuse(:request_timeout)
+  defp refusal(:too_large, rest), do: Endpoint.refuse(:payload_too_large, rest.max_body_bytes)
+  defp refusal(:form, _rest), do: Endpoint.refuse(:malformed)
+  defp refusal(:consumed, _rest), do: Endpoint.refuse(:internal_error)
+  defp refusal(_timeout_or_closed, _rest), do: Endpoint.refuse(:request_timeout)
 
-  defp answer(_rest, nil, _wanted, _selection, conn), do: send_whole(conn, Results.dual_refuse(:overloaded, 1))
+  defp answer(_rest, nil, _wanted, _selection, conn), do: send_whole(conn, Endpoint.refuse(:overloaded, 1))
 
   defp answer(rest, desk, wanted, selection, conn) do
     exchange = Exchange.new()
@@ -108,7 +108,7 @@ defmodule McpServer.DualResponse.Plug do
     sink = Sink.new(conn, %{id: {__MODULE__, rest.server}, usage: Desks.usage()})
 
     %Sink{conn: conn} =
-      Exchange.run(exchange, sink, desk, %{answer: fn -> Results.dual_refuse(:internal_error) end, stream: :cut})
+      Exchange.run(exchange, sink, desk, %{answer: fn -> Endpoint.refuse(:internal_error) end, stream: :cut})
 
     Plug.Conn.halt(conn)
   end

@@ -72,9 +72,9 @@ defmodule McpServer.DualResponse.Rest do
   """
 
   alias McpServer.DualResponse
-  alias McpServer.DualResponse.{Error, Resource}
-  alias McpServer.DualResponse.Rest.{Access, Options, Rows}
-  alias McpServer.Results
+  alias McpServer.DualResponse.{Error, Resource, Sorting}
+  alias McpServer.DualResponse.Rest.{Access, Endpoint, Options, Rows}
+  alias McpServer.JSON
 
   @enforce_keys [:server, :endpoint]
   defstruct [
@@ -94,6 +94,9 @@ defmodule McpServer.DualResponse.Rest do
     max_requests: 256,
     max_heap_words: 8 * 1024 * 1024
   ]
+
+  # What a GET says of a resource, in this order.
+  @described ~w(status total_count columns created_at expires_at access_count)
 
   @typedoc "Checked options."
   @type t :: %__MODULE__{}
@@ -127,7 +130,7 @@ defmodule McpServer.DualResponse.Rest do
   @doc "Serves one request in the calling process, without the bounds of time, memory and number."
   @spec serve(t(), request()) :: response()
   def serve(%__MODULE__{endpoint: endpoint} = rest, request) do
-    with {:ok, wanted} <- Results.dual_check_head(endpoint, request),
+    with {:ok, wanted} <- Endpoint.check_head(endpoint, request),
          {:ok, selection} <- select(rest, wanted, request.body) do
       answer(rest, wanted, selection, Map.get(request, :caller, request))
     else
@@ -136,14 +139,14 @@ defmodule McpServer.DualResponse.Rest do
   end
 
   @doc false
-  @spec select(t(), Results.wanted(), binary()) :: {:ok, Results.selection() | nil} | Results.refused()
+  @spec select(t(), Endpoint.wanted(), binary()) :: {:ok, Endpoint.selection() | nil} | Endpoint.refused()
   def select(%__MODULE__{endpoint: endpoint}, {:fetch, _id, form, _capability}, body),
-    do: Results.dual_select(endpoint, form, body)
+    do: Endpoint.select(endpoint, form, body)
 
   def select(_rest, _wanted, _body), do: {:ok, nil}
 
   @doc false
-  @spec answer(t(), Results.wanted(), Results.selection() | nil, Access.caller()) :: response()
+  @spec answer(t(), Endpoint.wanted(), Endpoint.selection() | nil, Access.caller()) :: response()
   def answer(rest, {action, _id, form, _capability} = wanted, selection, caller) do
     case Access.admit(rest, wanted, caller) do
       {:ok, resource, identity} -> act(rest, {action, form}, resource, selection, identity)
@@ -156,46 +159,51 @@ defmodule McpServer.DualResponse.Rest do
   defp act(rest, {:fetch, form}, resource, selection, identity) do
     {_offset, _limit, keys} = selection
 
-    case Results.check_sort(for({field, _order} <- keys, do: field), resource.columns) do
-      :ok -> Rows.answer(rest, form, resource, selection, identity)
-      {:answer, status, headers, body} -> {status, headers, body}
-    end
+    if Sorting.sortable?(for({field, _order} <- keys, do: field), resource.columns),
+      do: Rows.answer(rest, form, resource, selection, identity),
+      else: Endpoint.refuse(:invalid_sort, "sort.field must be a column that can be sorted by")
   end
 
   defp act(rest, {:pin, _form}, resource, nil, identity) do
     case DualResponse.pin(rest.server, resource.id, identity) do
-      :ok -> {200, Results.dual_headers(:page), Results.dual_pinned()}
+      :ok -> {200, Endpoint.headers(:page), ~s({"status":"pinned","expires_at":null})}
       {:error, error} -> refuse(error)
     end
   end
 
   defp act(rest, {:delete, _form}, resource, nil, identity) do
     case DualResponse.delete(rest.server, resource.id, identity) do
-      :ok -> {204, Results.dual_headers(:none), ""}
+      :ok -> {204, Endpoint.headers(:none), ""}
       {:error, error} -> refuse(error)
     end
   end
 
   defp metadata(%Resource{} = resource) do
-    columns = McpServer.JSON.encode!(resource.columns)
-    created_at = time(resource.created_at)
-    expires_at = time(resource.expires_at)
-    body = Results.dual_metadata(resource.total_count, columns, created_at, expires_at, resource.access_count)
-    {200, Results.dual_headers(:page), body}
+    described = %{
+      "status" => "ready",
+      "total_count" => resource.total_count,
+      "columns" => resource.columns,
+      "created_at" => time(resource.created_at),
+      "expires_at" => time(resource.expires_at),
+      "access_count" => resource.access_count
+    }
+
+    {200, Endpoint.headers(:page), JSON.encode!(described, order: @described)}
   end
 
+  # Times are ISO 8601 in whole seconds.
   defp time(nil), do: nil
   defp time(time), do: time |> DateTime.truncate(:second) |> DateTime.to_iso8601()
 
   @doc false
-  @spec refuse(Error.t()) :: Results.answer()
+  @spec refuse(Error.t()) :: Endpoint.answer()
   def refuse(%Error{code: code, message: message}) do
     case code do
-      :query_execution_failed -> Results.dual_refuse(:query_failed, message)
-      :invalid_sort -> Results.dual_refuse(:invalid_sort, message)
-      :storage_error -> Results.dual_refuse(:storage_unavailable, 1)
-      code when code in [:resource_not_found, :resource_expired, :resource_gone] -> Results.dual_refuse(:not_found)
-      _other -> Results.dual_refuse(:internal_error)
+      :query_execution_failed -> Endpoint.refuse(:query_failed, message)
+      :invalid_sort -> Endpoint.refuse(:invalid_sort, message)
+      :storage_error -> Endpoint.refuse(:storage_unavailable, 1)
+      code when code in [:resource_not_found, :resource_expired, :resource_gone] -> Endpoint.refuse(:not_found)
+      _other -> Endpoint.refuse(:internal_error)
     end
   end
 end

@@ -4,10 +4,10 @@ defmodule McpServer.DualResponse.Signature do
   # id, the actions that are permitted, the tenant, and until when.
 
   alias McpServer.DualResponse.Resource
-  alias McpServer.Results
+  alias McpServer.DualResponse.Rest.Endpoint
 
   @typedoc "`:ttl` is milliseconds. The secret is a function, so that it is in no printed term."
-  @type settings :: %{secret: (() -> binary()), ttl: pos_integer(), actions: [Results.action()]}
+  @type settings :: %{secret: (() -> binary()), ttl: pos_integer(), actions: [Endpoint.action()]}
 
   @actions [:metadata, :fetch, :pin, :delete]
   @defaults %{secret: nil, ttl: 900_000, actions: [:metadata, :fetch]}
@@ -55,7 +55,7 @@ defmodule McpServer.DualResponse.Signature do
   defp earlier(time, %DateTime{} = expires_at), do: min(time, DateTime.to_unix(expires_at))
 
   @doc "Whether a signature permits the action on the resource at `now`, in seconds since 1970."
-  @spec valid?(Resource.t(), settings(), Results.action(), {non_neg_integer(), String.t()}, integer()) :: boolean()
+  @spec valid?(Resource.t(), settings(), Endpoint.action(), {non_neg_integer(), String.t()}, integer()) :: boolean()
   def valid?(resource, settings, action, {expires_at, signature}, now) do
     # Compared whatever else is wrong, so that no answer comes earlier than another.
     genuine? = :crypto.hash_equals(digest(sign(resource, settings, expires_at)), digest(signature))
@@ -66,11 +66,19 @@ defmodule McpServer.DualResponse.Signature do
   defp digest(text), do: :crypto.hash(:sha256, text)
 
   defp sign(resource, settings, expires_at) do
-    text = Results.dual_signed_text(resource.id, settings.actions, tenant(resource.tenant), expires_at)
+    text = text(resource.id, settings.actions, tenant(resource.tenant), expires_at)
     Base.url_encode64(:crypto.mac(:hmac, :sha256, settings.secret.(), text), padding: false)
   end
 
-  defp tenant(nil), do: nil
-  defp tenant(tenant) when is_binary(tenant), do: "text " <> tenant
-  defp tenant(tenant), do: "term " <> :erlang.term_to_binary(tenant, [:deterministic, minor_version: 2])
+  # No two permissions have the same text: the length stands in front of what somebody else has named.
+  defp text(id, actions, tenant, expires_at) do
+    actions = for action <- @actions, action in actions, do: Atom.to_string(action)
+    "mcp-dual-response\n#{sized(id)}\n#{Enum.join(actions, " ")}\n#{tenant}\n#{expires_at}"
+  end
+
+  defp sized(text), do: "#{byte_size(text)}:#{text}"
+
+  defp tenant(nil), do: "-"
+  defp tenant(tenant) when is_binary(tenant), do: sized("text " <> tenant)
+  defp tenant(tenant), do: sized("term " <> :erlang.term_to_binary(tenant, [:deterministic, minor_version: 2]))
 end

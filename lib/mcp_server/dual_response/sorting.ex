@@ -5,6 +5,21 @@ defmodule McpServer.DualResponse.Sorting do
 
   alias McpServer.DualResponse
 
+  @doc "The name of a column, which is under `:name` or `\"name\"`, as text."
+  @spec name(map) :: String.t()
+  def name(column), do: to_string(column[:name] || column["name"])
+
+  @doc "Whether every field is a column, and one that can be sorted by."
+  @spec sortable?([String.t()], [map]) :: boolean
+  def sortable?([], _columns), do: true
+
+  def sortable?(fields, columns) do
+    names = for column <- columns, sortable?(column), do: name(column)
+    Enum.all?(fields, &(&1 in names))
+  end
+
+  defp sortable?(column), do: Map.get(column, :sortable, Map.get(column, "sortable", true)) != false
+
   @doc "The rows in the order of these keys, the first of which counts most."
   @spec sort([map], [DualResponse.sort()], tie_break :: String.t() | nil) :: [map]
   def sort(rows, keys, tie_break) do

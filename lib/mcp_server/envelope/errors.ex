@@ -29,7 +29,8 @@ defmodule McpServer.Envelope.Errors do
   """
 
   alias McpServer.Dispatch.Failure
-  alias McpServer.{Envelope, Results}
+  alias McpServer.Envelope
+  alias McpServer.Envelope.Codes
 
   @texts [
     not_found: [
@@ -185,7 +186,7 @@ defmodule McpServer.Envelope.Errors do
     options =
       options
       |> Keyword.delete(:stacktrace)
-      |> Keyword.put_new(:error_code, Results.envelope_code_for(:bad_arguments))
+      |> Keyword.put_new(:error_code, Codes.code_for(:bad_arguments))
       |> Keyword.put_new(:details, %{"problems" => places})
 
     Envelope.error("The input is not valid", options)
@@ -195,7 +196,7 @@ defmodule McpServer.Envelope.Errors do
     {stacktrace, options} = Keyword.pop(options, :stacktrace, [])
     failure = Failure.new(:error, exception, stacktrace)
     Failure.log(failure, "handler")
-    code = Results.envelope_code_for(situation(exception))
+    code = Codes.code_for(situation(exception))
     exception |> message() |> Envelope.error(Keyword.put_new(options, :error_code, code)) |> put_reference(failure.id)
   end
 

@@ -1,9 +1,10 @@
 defmodule McpServer.Envelope.Meta do
   @moduledoc false
   # The `meta` of an envelope, from the options it is made with. Keys become text; what they may hold is
-  # judged by the core, once the envelope is complete.
+  # judged by `Rules`, once the envelope is complete.
 
-  alias McpServer.{Conn, Fields, Results}
+  alias McpServer.{Conn, Fields}
+  alias McpServer.Envelope.Codes
 
   @version "response-v2"
   @fidelity_version "1.0"
@@ -55,7 +56,7 @@ defmodule McpServer.Envelope.Meta do
     do: Map.put(meta, "request_id", Integer.to_string(id))
 
   def put_request_id(meta, id) when is_binary(id) and is_map(meta),
-    do: if(Results.envelope_request_id?(id), do: Map.put(meta, "request_id", id), else: meta)
+    do: if(id =~ ~r/\A[A-Za-z0-9_-]+\z/, do: Map.put(meta, "request_id", id), else: meta)
 
   def put_request_id(meta, _none), do: meta
 
@@ -96,9 +97,9 @@ defmodule McpServer.Envelope.Meta do
   end
 
   defp put_severity(%{"code" => code} = warning) when is_binary(code) and not is_map_key(warning, "severity") do
-    case Results.envelope_severity(code) do
-      nil -> warning
-      severity -> Map.put(warning, "severity", severity)
+    case Codes.warnings() do
+      %{^code => severity} -> Map.put(warning, "severity", severity)
+      _own_code -> warning
     end
   end
 

@@ -9,7 +9,7 @@ defmodule McpServer.Http.Desk do
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Options, Pages, Rows}
   alias McpServer.Http.{Desks, Exchange, RowStream}
-  alias McpServer.{Results}
+  alias McpServer.DualResponse.Rest.Endpoint
 
   # A resource with its sample fits into this, so that finding one costs no garbage collection.
   @heap_words 4_181
@@ -26,8 +26,8 @@ defmodule McpServer.Http.Desk do
   """
   @type entry :: %{
           exchange: Exchange.t(),
-          action: Results.action(),
-          form: Results.form(),
+          action: Endpoint.action(),
+          form: Endpoint.form(),
           since: integer() | nil,
           phase: :answering | :streaming | {:late, :answering | :streaming | :begun}
         }
@@ -36,7 +36,7 @@ defmodule McpServer.Http.Desk do
   def start_link({id, rest}), do: GenServer.start_link(__MODULE__, {id, rest})
 
   @doc "Has the desk answer a request that has been judged. The calling process carries the exchange out."
-  @spec answer(pid(), Exchange.t(), Results.wanted(), Results.selection() | nil, caller :: term()) :: :ok
+  @spec answer(pid(), Exchange.t(), Endpoint.wanted(), Endpoint.selection() | nil, caller :: term()) :: :ok
   def answer(desk, exchange, wanted, selection, caller) do
     send(desk, {:mcp_rest_request, exchange, wanted, selection, caller})
     :ok
@@ -76,7 +76,7 @@ defmodule McpServer.Http.Desk do
 
   defp take(%{rest: rest, entries: entries} = state, exchange, _wanted, _selection, _caller)
        when map_size(entries) >= rest.max_requests do
-    reply(exchange, Results.dual_refuse(:overloaded, @retry_after))
+    reply(exchange, Endpoint.refuse(:overloaded, @retry_after))
     state
   end
 
@@ -138,14 +138,14 @@ defmodule McpServer.Http.Desk do
   end
 
   defp conclude(_entry, :normal), do: :ok
-  defp conclude(%{phase: :answering} = entry, _reason), do: reply(entry.exchange, Results.dual_refuse(:internal_error))
+  defp conclude(%{phase: :answering} = entry, _reason), do: reply(entry.exchange, Endpoint.refuse(:internal_error))
   # The exchange was its process's own, and is cut with it.
   defp conclude(%{phase: :streaming}, _reason), do: :ok
 
   defp conclude(%{phase: {:late, :begun}, exchange: exchange}, _reason), do: Exchange.abort(exchange)
 
   defp conclude(%{phase: {:late, :answering}} = entry, _reason),
-    do: reply(entry.exchange, Results.dual_refuse(:timeout))
+    do: reply(entry.exchange, Endpoint.refuse(:timeout))
 
   defp conclude(%{phase: {:late, :streaming}, exchange: exchange}, _reason) do
     Exchange.chunk(exchange, Rows.error_line("TIMEOUT"))

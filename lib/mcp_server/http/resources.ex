@@ -4,7 +4,8 @@ defmodule McpServer.Http.Resources do
 
   alias McpServer.DualResponse.Rest
   alias McpServer.Http.{Desk, Desks, Exchange, Mount, Sink}
-  alias McpServer.{HttpRequest, Results}
+  alias McpServer.DualResponse.Rest.Endpoint
+  alias McpServer.HttpRequest
   alias McpServer.Protocol.HTTP
 
   @doc """
@@ -65,7 +66,7 @@ defmodule McpServer.Http.Resources do
   def serve(%{rest: rest, id: id}, sink) do
     head = Sink.head(sink)
 
-    with {:ok, wanted} <- Results.dual_check_head(rest.endpoint, head),
+    with {:ok, wanted} <- Endpoint.check_head(rest.endpoint, head),
          {:ok, selection, sink} <- select(rest, wanted, sink) do
       answer(Desks.whereis(id), wanted, selection, caller(rest, head), sink)
     else
@@ -88,20 +89,20 @@ defmodule McpServer.Http.Resources do
   defp selected({:ok, selection}, sink), do: {:ok, selection, sink}
   defp selected({:answer, status, headers, body}, sink), do: {:refused, {status, headers, body}, sink}
 
-  defp refusal(:too_large, rest), do: Results.dual_refuse(:payload_too_large, rest.max_body_bytes)
-  defp refusal(:malformed, _rest), do: Results.dual_refuse(:malformed)
-  defp refusal(:full, _rest), do: Results.dual_refuse(:overloaded, 1)
-  defp refusal(:timeout, _rest), do: Results.dual_refuse(:request_timeout)
+  defp refusal(:too_large, rest), do: Endpoint.refuse(:payload_too_large, rest.max_body_bytes)
+  defp refusal(:malformed, _rest), do: Endpoint.refuse(:malformed)
+  defp refusal(:full, _rest), do: Endpoint.refuse(:overloaded, 1)
+  defp refusal(:timeout, _rest), do: Endpoint.refuse(:request_timeout)
 
   defp caller(%{identify: nil, authorize: nil}, _head), do: nil
   defp caller(_rest, head), do: HttpRequest.new(head)
 
-  defp answer(nil, _wanted, _selection, _caller, sink), do: reply(sink, Results.dual_refuse(:overloaded, 1))
+  defp answer(nil, _wanted, _selection, _caller, sink), do: reply(sink, Endpoint.refuse(:overloaded, 1))
 
   defp answer(desk, wanted, selection, caller, sink) do
     exchange = Exchange.new()
     Desk.answer(desk, exchange, wanted, selection, caller)
-    Exchange.run(exchange, sink, desk, %{answer: fn -> Results.dual_refuse(:internal_error) end, stream: :cut})
+    Exchange.run(exchange, sink, desk, %{answer: fn -> Endpoint.refuse(:internal_error) end, stream: :cut})
   end
 
   defp reply(sink, {status, headers, body}), do: Sink.reply(sink, status, headers, body)

@@ -23,7 +23,8 @@ defmodule McpServer.Presentation.Cache do
 
   use GenServer
 
-  alias McpServer.{JSON, Limit, Results}
+  alias McpServer.{JSON, Limit}
+  alias McpServer.Presentation.Output
   alias McpServer.Tool.CallResult
 
   @options [max_entries: 500, max_entry_bytes: 256 * 1024]
@@ -73,8 +74,7 @@ defmodule McpServer.Presentation.Cache do
   """
   @spec cache_key(term, map) :: binary | nil
   def cache_key(tool, arguments) do
-    with format when is_nil(format) or is_binary(format) <- arguments["format"],
-         {name, _markdown?, _json?} <- Results.format(format),
+    with {:ok, {name, _markdown?, _json?}} <- Output.format(arguments["format"]),
          {:ok, text} <- arguments |> Map.delete("format") |> JSON.encode() do
       :crypto.hash(:sha256, :erlang.term_to_binary({tool, name, text}))
     else

@@ -3,23 +3,11 @@ defmodule McpServer.Presentation.Declaration do
   # What a view declares: collected while its module compiles, and refused at its own line; made into a
   # value once, when it is first used.
 
-  alias McpServer.{JSON, Presentation, Results}
-  alias McpServer.Presentation.Kind
+  alias McpServer.Presentation
+  alias McpServer.Presentation.{Builtin, Kind}
 
   @kinds :mcp_presentation_kinds
   @options :mcp_presentation_options
-
-  # In the order in which the core's schemas declare them: text has an order, the maps read of it have none.
-  @builtin_order %{
-    "needsInput:v1" => [
-      "kind",
-      "type",
-      "message",
-      {"needsInput", ["fields", "reason", "suggestions"]},
-      {"options", ["label", "value", "description", "field"]}
-    ],
-    "toolError:v1" => ["kind", "code", "message", "retryable", "details"]
-  }
 
   @doc "Begins a view."
   @spec open!(module, keyword, String.t(), pos_integer) :: :ok
@@ -37,7 +25,7 @@ defmodule McpServer.Presentation.Declaration do
 
     cond do
       List.keymember?(kinds, name, 0) -> refuse!(file, line, "kind #{inspect(name)} is already declared")
-      builtin?(name) -> refuse!(file, line, "kind #{inspect(name)} is one that every view has")
+      name in Builtin.names() -> refuse!(file, line, "kind #{inspect(name)} is one that every view has")
       true -> checked(file, line, fn -> Kind.new(name, schema) end)
     end
 
@@ -80,22 +68,6 @@ defmodule McpServer.Presentation.Declaration do
     end
   end
 
-  @doc "The kinds that every view has."
-  @spec builtin() :: [Kind.t()]
-  def builtin do
-    with nil <- :persistent_term.get({__MODULE__, :builtin}, nil) do
-      kinds =
-        for {name, text} <- Results.presentation_schemas() do
-          %{Kind.new(name, JSON.decode!(text)) | order: Map.fetch!(@builtin_order, name)}
-        end
-
-      :persistent_term.put({__MODULE__, :builtin}, kinds)
-      kinds
-    end
-  end
-
-  defp builtin?(name), do: is_map_key(@builtin_order, name)
-
   @doc "The view, if its markers can be written."
   @spec check_markers!(Presentation.t()) :: Presentation.t()
   def check_markers!(%Presentation{} = view) do
@@ -109,8 +81,11 @@ defmodule McpServer.Presentation.Declaration do
     name = Map.fetch!(view, which)
     name || raise ArgumentError, "the view has no #{which} marker: give it the option #{which}:"
 
-    Results.marker(name, view.marker_version) ||
+    unless Enum.all?([name, view.marker_version], &(&1 =~ ~r/\A[A-Za-z0-9._-]+\z/)) do
       raise ArgumentError, "a marker's name and version are letters, digits, '.', '_' and '-', got: #{inspect(name)}"
+    end
+
+    "<!-- kind:#{name}:#{view.marker_version} -->"
   end
 
   @doc "The output schema of a tool that gives data of these kinds."
@@ -118,7 +93,7 @@ defmodule McpServer.Presentation.Declaration do
   def output_schema(view, :all), do: output_schema(view, Map.keys(view.kinds))
 
   def output_schema(view, names) do
-    names = Enum.uniq(Enum.sort(names) -- Map.keys(@builtin_order)) ++ Enum.sort(Map.keys(@builtin_order))
+    names = Enum.uniq(Enum.sort(names) -- Builtin.names()) ++ Builtin.names()
     %{"type" => "object", "required" => ["kind"], "oneOf" => Enum.map(names, &kind!(view, &1).schema)}
   end
 

@@ -3,8 +3,8 @@ defmodule McpServer.Presentation.Extraction do
   # The data in a result as a client has it: text blocks from the last to the first, read until one is of a
   # known kind. See `McpServer.Presentation.extract_structured/2`.
 
-  alias McpServer.{Content, JSON, Presentation, Results}
-  alias McpServer.Presentation.{Declaration, ExtractionError, Kind}
+  alias McpServer.{Content, JSON, Presentation}
+  alias McpServer.Presentation.{Builtin, ExtractionError, Kind}
   alias McpServer.Tool.CallResult
 
   # Blocks looked at. A result of this library has a handful.
@@ -12,7 +12,7 @@ defmodule McpServer.Presentation.Extraction do
 
   @spec run(term, Presentation.t() | nil) :: {:ok, map} | {:error, ExtractionError.t()}
   def run(result, view) do
-    result |> blocks() |> Enum.reverse() |> Enum.take(@max_blocks) |> scan(view, [])
+    result |> blocks() |> Enum.reverse() |> Enum.take(@max_blocks) |> scan(view, nil)
   end
 
   defp blocks(%CallResult{content: content, structured_content: data}), do: Enum.map(content, &with_text(&1, data))
@@ -23,17 +23,21 @@ defmodule McpServer.Presentation.Extraction do
   defp with_text(%Content.Text{text: text}, data) when is_tuple(text), do: {:data, data}
   defp with_text(block, _data), do: block
 
-  defp scan([block | rest], view, findings) do
+  # The first block that says more than that it holds no data gives the reason.
+  defp scan([block | rest], view, found) do
     case look(block, view) do
       {:ok, data} -> {:ok, data}
-      finding -> scan(rest, view, [finding | findings])
+      finding -> scan(rest, view, found || finding)
     end
   end
 
-  defp scan([], view, findings) do
-    {reason, kind, message} = findings |> Enum.reverse() |> Results.not_found()
-    {:error, %ExtractionError{reason: reason, kind: kind, known: known(reason, kind, view), message: message}}
+  defp scan([], view, found) do
+    {reason, kind} = found || {:not_found, nil}
+    {:error, %ExtractionError{reason: reason, kind: kind, known: known(reason, kind, view), message: message(reason)}}
   end
+
+  defp message(:unknown_kind), do: "The structured content is of an unknown kind."
+  defp message(_other), do: "No structured JSON content block found (or schema mismatch)."
 
   defp look({:data, data}, view), do: data |> JSON.encode!() |> read(view)
   defp look(%Content.Text{text: text}, view) when is_binary(text), do: read(text, view)
@@ -44,7 +48,7 @@ defmodule McpServer.Presentation.Extraction do
   defp read(text, view) do
     with "{" <> _rest <- String.trim_leading(text),
          {:ok, %{"kind" => kind} = data} when is_binary(kind) <- JSON.decode(text),
-         {_name, _version} <- Results.kind(kind) do
+         <<_, _::binary>> <- Kind.base(kind) do
       judge(kind, data, view)
     else
       _no_data -> nil
@@ -59,11 +63,12 @@ defmodule McpServer.Presentation.Extraction do
     end
   end
 
-  defp known_kind(kind, nil), do: Enum.find(Declaration.builtin(), &(&1.name == kind))
+  defp known_kind(kind, nil), do: Enum.find(Builtin.kinds(), &(&1.name == kind))
   defp known_kind(kind, view), do: Map.get(view.kinds, kind)
 
   defp known(:unknown_kind, kind, view) do
-    with judged when is_atom(judged) <- Results.judge_kind(kind, Map.keys(view.kinds)), do: nil
+    base = Kind.base(kind)
+    view.kinds |> Map.keys() |> Enum.filter(&(Kind.base(&1) == base)) |> List.last()
   end
 
   defp known(_reason, _kind, _view), do: nil

@@ -15,7 +15,7 @@ defmodule McpServer.Presentation.Kind do
   `kind` itself need not be declared: it comes first, is required and has one value.
   """
 
-  alias McpServer.{JSON, Results, Schema}
+  alias McpServer.{JSON, Schema}
   alias McpServer.Schema.Validator
 
   @enforce_keys [:name, :schema, :order, :validator]
@@ -32,7 +32,7 @@ defmodule McpServer.Presentation.Kind do
   """
   @spec new(String.t(), schema) :: t
   def new(name, schema) do
-    unless is_binary(name) and Results.kind(name) do
+    unless is_binary(name) and base(name) do
       raise ArgumentError, "a kind is a name and a version, such as \"patternDetails:v1\", got: #{inspect(name)}"
     end
 
@@ -43,6 +43,14 @@ defmodule McpServer.Presentation.Kind do
       {:ok, validator} -> %__MODULE__{name: name, schema: schema, order: ["kind" | order], validator: validator}
       {:error, error} -> raise ArgumentError, "the schema of #{name} cannot be used: #{Exception.message(error)}"
     end
+  end
+
+  @doc false
+  # The name of a kind without its version, which fits into 32 bits; `nil` for a text that is no kind.
+  @spec base(String.t()) :: String.t() | nil
+  def base(kind) do
+    with [_kind, base, version] <- Regex.run(~r/\A([A-Za-z][A-Za-z0-9_-]*):v([1-9][0-9]{0,9})\z/, kind),
+         do: if(String.to_integer(version) <= 0xFFFFFFFF, do: base)
   end
 
   @doc "Checks a payload: what its `kind` says, and the schema."

@@ -27,7 +27,7 @@ defmodule McpServer.Presentation.Lookup do
   | `conn:` | none | asks by a form where the client can: see `McpServer.Presentation.NeedsInput` |
   """
 
-  alias McpServer.{Fields, Presentation, Results}
+  alias McpServer.{Fields, Presentation}
   alias McpServer.Presentation.{NeedsInput, Output, Question, ToolError}
 
   @options Fields.table(
@@ -60,7 +60,7 @@ defmodule McpServer.Presentation.Lookup do
 
   defp find(view, id, format, options) do
     id = if is_binary(id), do: id, else: ""
-    found = if Results.empty_query?(id), do: :error, else: options.find.(id)
+    found = if Question.blank?(id), do: :error, else: options.find.(id)
 
     case found do
       {:ok, thing} -> {:ok, present(view, thing, format, options)}
@@ -76,7 +76,7 @@ defmodule McpServer.Presentation.Lookup do
   end
 
   defp ask(view, id, format, options) do
-    similar = if options[:similar] && not Results.empty_query?(id), do: options.similar.(id), else: []
+    similar = if options[:similar] && not Question.blank?(id), do: options.similar.(id), else: []
 
     options.nouns
     |> Question.unknown_id(options.id, id, similar)

@@ -8,7 +8,7 @@ defmodule McpServer.Presentation.Markdown do
       "| Name | Note |\\n| :--- | :--- |\\n| a\\\\|b | one two |"
   """
 
-  alias McpServer.Results
+  alias McpServer.Presentation.Text
 
   @typedoc """
   What stands under a label of a card: a text; names, as code; code in a language; or a list.
@@ -26,8 +26,10 @@ defmodule McpServer.Presentation.Markdown do
   @spec table([String.t()], [[String.t()]]) :: String.t()
   def table(heading, rows) do
     rule = "|" <> String.duplicate(" :--- |", length(heading))
-    Enum.join([Results.table_row(heading), rule | Enum.map(rows, &Results.table_row/1)], "\n")
+    Enum.join([row(heading), rule | Enum.map(rows, &row/1)], "\n")
   end
+
+  defp row(cells), do: "|" <> Enum.map_join(cells, &" #{cell(&1)} |")
 
   @doc """
   A text as part of a line: line breaks become spaces.
@@ -36,7 +38,7 @@ defmodule McpServer.Presentation.Markdown do
       "one two"
   """
   @spec line(String.t()) :: String.t()
-  def line(text), do: Results.text(:line, text)
+  def line(text), do: Text.render(:line, text)
 
   @doc """
   A text as a cell of a table that is put together by hand; `table/2` does this itself.
@@ -45,7 +47,7 @@ defmodule McpServer.Presentation.Markdown do
       "a\\\\|b"
   """
   @spec cell(String.t()) :: String.t()
-  def cell(text), do: Results.text(:cell, text)
+  def cell(text), do: Text.render(:cell, text)
 
   @doc """
   A text as code within a line.
@@ -54,7 +56,7 @@ defmodule McpServer.Presentation.Markdown do
       "`Enum.map/2`"
   """
   @spec code_span(String.t()) :: String.t()
-  def code_span(text), do: Results.text(:code_span, text)
+  def code_span(text), do: Text.render(:code_span, text)
 
   @doc """
   A code block, with a fence longer than any in it.
@@ -63,11 +65,11 @@ defmodule McpServer.Presentation.Markdown do
       "```elixir\\n1 + 1\\n```"
   """
   @spec code_block(String.t(), String.t() | nil) :: String.t()
-  def code_block(code, language \\ nil), do: Results.text(:code_block, code, language || "")
+  def code_block(code, language \\ nil), do: Text.render(:code_block, code, language || "")
 
   @doc "Markdown that somebody else wrote, as a block: a code block that it leaves open is closed."
   @spec block(String.t()) :: String.t()
-  def block(text), do: Results.text(:block, text)
+  def block(text), do: Text.render(:block, text)
 
   @doc """
   A card: a title, the marker, labels on a line, and sections with a blank line between them.

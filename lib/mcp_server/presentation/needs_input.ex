@@ -25,8 +25,8 @@ defmodule McpServer.Presentation.NeedsInput do
   does.
   """
 
-  alias McpServer.{Conn, Controller, Fields, Presentation, Results}
-  alias McpServer.Presentation.Output
+  alias McpServer.{Conn, Controller, Fields, Presentation}
+  alias McpServer.Presentation.{Output, Question}
 
   @type option :: %{required(String.t()) => String.t()}
 
@@ -85,9 +85,10 @@ defmodule McpServer.Presentation.NeedsInput do
   defp options(nil, _fields), do: nil
 
   defp options(options, fields) do
-    options = options |> Enum.map(&option/1) |> List.to_tuple()
-    order = options |> Tuple.to_list() |> Enum.map(& &1["field"])
-    for place <- Results.grouped(fields, order), do: elem(options, place)
+    # In the order of the fields; those of no field come last.
+    options
+    |> Enum.map(&option/1)
+    |> Enum.sort_by(fn option -> Enum.find_index(fields, &(&1 == option["field"])) || length(fields) end)
   end
 
   defp option(given) do
@@ -157,7 +158,7 @@ defmodule McpServer.Presentation.NeedsInput do
     for key <- Enum.take(asked, 1),
         {field, value} <- Controller.accepted(conn, key) || %{},
         field in String.split(key, ","),
-        is_binary(value) and not Results.empty_query?(value),
+        is_binary(value) and not Question.blank?(value),
         into: %{},
         do: {field, value}
   end

@@ -4,14 +4,21 @@ defmodule McpServer.Presentation.Output do
 
   require Logger
 
-  alias McpServer.{Content, JSON, Presentation, Results}
-  alias McpServer.Presentation.{Declaration, Kind, MismatchError, ToolError}
+  alias McpServer.{Content, JSON, Presentation}
+  alias McpServer.Presentation.{Declaration, Kind, MismatchError, Text, ToolError}
   alias McpServer.Tool.CallResult
 
   @options [format: nil, markdown: nil, extras: [], mime_type: "text/markdown", cards: nil, is_error: false, meta: nil]
 
   # Elements of a list that are checked before the whole is.
   @sampled 100
+
+  @formats %{
+    nil => {"markdown", true, false},
+    "markdown" => {"markdown", true, false},
+    "json" => {"json", false, true},
+    "both" => {"both", true, true}
+  }
 
   @typedoc "Its name, and whether it has Markdown and JSON."
   @type format :: {String.t(), boolean, boolean}
@@ -30,10 +37,8 @@ defmodule McpServer.Presentation.Output do
   @doc "The format that was asked for; a failure for what is none."
   @spec format(term) :: {:ok, format} | {:error, ToolError.t()}
   def format(given) do
-    case (is_nil(given) or is_binary(given)) && Results.format(given) do
-      {_name, _markdown?, _json?} = format -> {:ok, format}
-      _none -> {:error, ToolError.new(:client_error, "format has to be one of markdown, json, both")}
-    end
+    with :error <- Map.fetch(@formats, given),
+         do: {:error, ToolError.new(:client_error, "format has to be one of markdown, json, both")}
   end
 
   defp limited(view, kind, payload, {_name, markdown?, json?} = format, options) do
@@ -137,8 +142,11 @@ defmodule McpServer.Presentation.Output do
   defp mismatch(_view, _markdown, nil), do: nil
 
   defp mismatch(view, markdown, cards) do
-    counted = contract_markers(view, Enum.join(markdown, "\n"))
-    Results.mismatch(counted["index"], counted["cards"], cards)
+    case contract_markers(view, Enum.join(markdown, "\n")) do
+      %{"cards" => counted} when counted != cards -> "#{counted} card markers for #{cards} rendered cards"
+      %{"index" => index} when index > 1 -> "#{index} index markers, of which there may be one"
+      _as_meant -> nil
+    end
   end
 
   defp report(:raise, name, problem), do: raise(MismatchError, kind: name, message: "#{name}: #{problem}")
@@ -147,7 +155,7 @@ defmodule McpServer.Presentation.Output do
   @doc "The markers of a view that count in a text."
   @spec contract_markers(Presentation.t(), String.t()) :: map
   def contract_markers(view, text) do
-    [index, cards] = Results.count_markers(text, [marker(view, :index), marker(view, :card)])
+    [index, cards] = Text.count_markers(text, [marker(view, :index), marker(view, :card)])
     %{"index" => index, "cards" => cards, "version" => view.marker_version}
   end
 

@@ -2,7 +2,21 @@ defmodule McpServer.Presentation.Provenance do
   @moduledoc false
   # Where data is from, without what must stay here: see `McpServer.Presentation.provenance/2`.
 
-  alias McpServer.Results
+  @secret_names ~w(apikey authorization cookie credential passwd password privatekey secret token)
+
+  # How well-known tokens begin, and how many bytes they have at least.
+  @tokens [
+    {"sk-", 16},
+    {"sk_live_", 16},
+    {"ghp_", 20},
+    {"gho_", 20},
+    {"github_pat_", 20},
+    {"glpat-", 16},
+    {"xoxb-", 16},
+    {"xoxp-", 16},
+    {"AKIA", 20},
+    {"eyJ", 40}
+  ]
 
   @spec public(keyword | map, [String.t() | Regex.t()]) :: map
   def public(members, secrets) do
@@ -15,11 +29,11 @@ defmodule McpServer.Presentation.Provenance do
     do: told(key, timestamp(time), secrets)
 
   defp told(key, text, secrets) when is_binary(text) do
-    unless not String.valid?(text) or Results.private?(key, text) or secret?(text, secrets), do: text
+    unless not String.valid?(text) or secret_name?(key) or private?(text) or secret?(text, secrets), do: text
   end
 
   defp told(key, members, secrets) when is_map(members) and not is_struct(members) do
-    unless Results.private?(key, ""), do: public(members, secrets)
+    unless secret_name?(key), do: public(members, secrets)
   end
 
   defp told(key, list, secrets) when is_list(list) do
@@ -27,7 +41,7 @@ defmodule McpServer.Presentation.Provenance do
   end
 
   defp told(key, value, secrets) when is_number(value) or is_boolean(value) do
-    unless Results.private?(key, "") or secret?(to_string(value), secrets), do: value
+    unless secret_name?(key) or secret?(to_string(value), secrets), do: value
   end
 
   defp told(key, value, secrets) when is_atom(value) and value != nil, do: told(key, Atom.to_string(value), secrets)
@@ -38,6 +52,48 @@ defmodule McpServer.Presentation.Provenance do
       %Regex{} = pattern -> Regex.match?(pattern, text)
       secret -> String.contains?(text, secret)
     end)
+  end
+
+  # Whatever a member of such a name holds is left out.
+  defp secret_name?(name) do
+    letters = name |> String.replace(~r/[^A-Za-z0-9]/, "") |> String.downcase(:ascii)
+    String.contains?(letters, @secret_names)
+  end
+
+  # A place on this machine, or what is given to get in.
+  defp private?(text) do
+    words = String.split(text, ~r/[\s"'`()\[\]{}<>=,;|]+/u, trim: true)
+    Enum.any?(words, &(local_path?(&1) or token?(&1) or password?(&1))) or credential?(text)
+  end
+
+  defp local_path?(<<"/", _, _::binary>>), do: true
+  defp local_path?(<<"~", slash, _::binary>>) when slash in ~c"/\\", do: true
+  defp local_path?(<<"\\\\", _, _::binary>>), do: true
+
+  defp local_path?(<<drive, ":", slash, _::binary>>) when drive in ?a..?z or drive in ?A..?Z,
+    do: slash in ~c"/\\"
+
+  # `file:x`; or something before the path, as in `source:/etc/passwd`. A web address has two slashes behind its colon.
+  defp local_path?(word) do
+    word =~ ~r/\Afile:/i or match?([_, <<next, _::binary>>] when next != ?/, String.split(word, ":/", parts: 2))
+  end
+
+  defp token?(word),
+    do: Enum.any?(@tokens, fn {start, bytes} -> byte_size(word) >= bytes and String.starts_with?(word, start) end)
+
+  # `scheme://user:password@host`
+  defp password?(word) do
+    with [_scheme, rest] <- String.split(word, "://", parts: 2),
+         [authority | _path] = String.split(rest, ["/", "?", "#"], parts: 2),
+         users = authority |> String.split("@") |> Enum.drop(-1) do
+      Enum.any?(users, &String.contains?(&1, ":"))
+    else
+      [_no_scheme] -> false
+    end
+  end
+
+  defp credential?(text) do
+    String.contains?(text, "-----BEGIN ") or text =~ ~r/(?<!\S)bearer\s+\S/i or text =~ ~r/\A\s*authorization:/iu
   end
 
   @spec timestamp(DateTime.t() | NaiveDateTime.t()) :: String.t()

@@ -12,6 +12,10 @@ defmodule McpServer.Presentation.Question do
   @max_values 50
   @max_similar 5
 
+  @doc "Whether a query or an id says nothing."
+  @spec blank?(String.t() | nil) :: boolean
+  def blank?(text), do: text == nil or String.trim(text) == ""
+
   @doc "There is nothing to search for."
   @spec empty_query(nouns, String.t(), [String.t()]) :: NeedsInput.t()
   def empty_query({one, many}, field, suggestions) do

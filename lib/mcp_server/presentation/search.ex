@@ -44,7 +44,7 @@ defmodule McpServer.Presentation.Search do
   | `conn:` | none | asks by forms where the client can: see `McpServer.Presentation.NeedsInput` |
   """
 
-  alias McpServer.{Fields, JSON, Presentation, Results}
+  alias McpServer.{Fields, JSON, Presentation}
   alias McpServer.Presentation.{Declaration, Markdown, NeedsInput, Output, Provenance, Question, ToolError}
 
   @options Fields.table(
@@ -82,12 +82,16 @@ defmodule McpServer.Presentation.Search do
     suggestions: [],
     index: nil,
     card: nil,
+    cards: 3,
+    too_broad: 20,
     title: "Search Results",
     details_tool: nil,
     max_limit: 100,
     provenance: nil,
     conn: nil
   }
+
+  @max_cards 10
 
   @doc false
   @spec run(Presentation.t(), map, keyword) :: Presentation.result()
@@ -104,9 +108,7 @@ defmodule McpServer.Presentation.Search do
   end
 
   defp options!(given) do
-    limits = Results.presentation_limits()
-    defaults = Map.merge(@defaults, %{cards: limits.cards, too_broad: limits.too_broad})
-    options = Map.merge(defaults, Fields.gather!("search/3", @options, given))
+    options = Map.merge(@defaults, Fields.gather!("search/3", @options, given))
 
     filters =
       for {field, filter} <- options.filters, do: {to_string(field), Keyword.validate!(filter, [:count, :values])}
@@ -122,7 +124,7 @@ defmodule McpServer.Presentation.Search do
     query = arguments[options.query]
     query = if is_binary(query), do: query
 
-    if Results.empty_query?(query) do
+    if Question.blank?(query) do
       options.nouns |> Question.empty_query(options.query, options.suggestions) |> ask(view, format, options)
     else
       case options.find.(arguments) do
@@ -154,7 +156,7 @@ defmodule McpServer.Presentation.Search do
 
   defp too_broad?(total, arguments, options) do
     filtered? = Enum.any?(options.filters, fn {field, _filter} -> arguments[field] not in [nil, ""] end)
-    Results.too_broad?(total, filtered?, options.too_broad)
+    not filtered? and total > options.too_broad
   end
 
   # How often each value occurs, in the order of the matches, or the declared one.
@@ -183,8 +185,8 @@ defmodule McpServer.Presentation.Search do
 
   defp present(view, arguments, matches, total, format, options) do
     listed = Enum.take(matches, arguments["limit"] || total)
-    cards = if options.card, do: Results.rendered_cards(length(listed), options.cards, format), else: 0
-    rendered = Enum.take(listed, cards)
+    rendered = if options.card && format != "json", do: Enum.take(listed, min(options.cards, @max_cards)), else: []
+    cards = length(rendered)
     page = if format == "json", do: "", else: page(view, arguments, listed, rendered, total, options)
     markers = Output.contract_markers(view, page)
 

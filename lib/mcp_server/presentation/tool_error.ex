@@ -25,7 +25,7 @@ defmodule McpServer.Presentation.ToolError do
   | anything else | `UNKNOWN_ERROR` | no |
   """
 
-  alias McpServer.{Fields, Presentation, Results}
+  alias McpServer.{Fields, Presentation}
   alias McpServer.Presentation.Output
   alias McpServer.Tool.CallResult
 
@@ -36,6 +36,23 @@ defmodule McpServer.Presentation.ToolError do
 
   @typedoc "`:network_error` or `\"NETWORK_ERROR\"`, and so on."
   @type code :: atom | String.t()
+
+  @codes ~w(NETWORK_ERROR SERVER_ERROR CLIENT_ERROR NOT_FOUND AUTHENTICATION_ERROR UNKNOWN_ERROR)
+
+  # Named failures: what dual responses and envelopes report, and what sockets and TLS say.
+  @classified [
+    {~w(timeout etimedout connect_timeout econnrefused connection_refused econnreset econnaborted closed)a,
+     {"NETWORK_ERROR", true}},
+    {~w(enetunreach ehostunreach nxdomain dns)a, {"NETWORK_ERROR", true}},
+    {~w(tls tls_alert ssl)a, {"NETWORK_ERROR", false}},
+    {~w(bad_arguments missing_argument bad_format)a, {"CLIENT_ERROR", false}},
+    {~w(throttled)a, {"CLIENT_ERROR", true}},
+    {~w(not_found expired resource_not_found resource_expired)a, {"NOT_FOUND", false}},
+    {~w(unauthenticated forbidden)a, {"AUTHENTICATION_ERROR", false}},
+    {~w(failed query_execution_failed count_execution_failed too_large)a, {"SERVER_ERROR", false}},
+    {~w(store_down storage_error)a, {"SERVER_ERROR", true}}
+  ]
+  @by_reason for {reasons, class} <- @classified, reason <- reasons, into: %{}, do: {reason, class}
 
   # Said where nobody said anything else. A reason can hold anything, so it is never shown.
   @messages %{
@@ -52,7 +69,7 @@ defmodule McpServer.Presentation.ToolError do
 
   @doc "The codes there are."
   @spec codes() :: [String.t()]
-  def codes, do: Results.tool_error_codes()
+  def codes, do: @codes
 
   @doc """
   A failure of one of the codes; raises `ArgumentError` for another one.
@@ -79,9 +96,9 @@ defmodule McpServer.Presentation.ToolError do
   defp code!(code) do
     text = code |> to_string() |> String.upcase()
 
-    if text in codes(),
+    if text in @codes,
       do: text,
-      else: raise(ArgumentError, "expected a code of #{Enum.join(codes(), ", ")}, got: #{inspect(code)}")
+      else: raise(ArgumentError, "expected a code of #{Enum.join(@codes, ", ")}, got: #{inspect(code)}")
   end
 
   defp details(nil, nil), do: nil
@@ -122,14 +139,22 @@ defmodule McpServer.Presentation.ToolError do
   def from(%{status: status}) when is_integer(status), do: of_status(status)
 
   def from(reason) do
-    {code, retryable} = Results.classify(name(reason))
+    {code, retryable} = Map.get(@by_reason, name(reason), {"UNKNOWN_ERROR", false})
     failure(code, retryable, nil, nil)
   end
 
   defp of_status(status) do
-    {code, retryable} = Results.classify(min(max(status, 0), 999))
+    {code, retryable} = classify(status)
     failure(code, retryable, nil, status)
   end
+
+  defp classify(status) when status >= 500, do: {"SERVER_ERROR", true}
+  defp classify(404), do: {"NOT_FOUND", false}
+  defp classify(status) when status in [401, 403], do: {"AUTHENTICATION_ERROR", false}
+  # Throttled: the only fault of the call is its time.
+  defp classify(429), do: {"CLIENT_ERROR", true}
+  defp classify(status) when status >= 400, do: {"CLIENT_ERROR", false}
+  defp classify(_status), do: {"UNKNOWN_ERROR", false}
 
   defp failure(code, retryable, message, status),
     do: new(code, message || Map.fetch!(@messages, code), retryable: retryable, status: status)
@@ -143,8 +168,7 @@ defmodule McpServer.Presentation.ToolError do
   defp name({:failed_connect, [_address, {_family, _options, reason}]}), do: name(reason)
   defp name({reason, _details}), do: name(reason)
   defp name({reason, _details, _more}), do: name(reason)
-  defp name(reason) when is_atom(reason), do: Atom.to_string(reason)
-  defp name(_reason), do: ""
+  defp name(reason), do: reason
 
   @doc "The failure as a map with the keys of `toolError:v1`."
   @spec payload(t) :: map

@@ -179,19 +179,24 @@ defmodule McpServer.Schema.Validator do
   on the spot, and the error may be about that.
   """
   @spec validate(t | schema, term) :: :ok | {:error, Error.t()}
-  def validate(%__MODULE__{ref: ref}, value) do
-    result =
-      Structs.write(value, fn value ->
-        with :over_budget <- Native.schema_validate(ref, value) do
-          Native.Dirty.call(fn -> Native.schema_validate_dirty(ref, value) end)
-        end
-      end)
-
-    with {:error, problems} <- result, do: {:error, error(problems)}
+  def validate(%__MODULE__{} = validator, value) do
+    with {:error, reason} <- check(validator, value), do: {:error, error(reason)}
   end
 
   def validate(schema, value) do
     with {:ok, validator} <- compile(schema), do: validate(validator, value)
+  end
+
+  @doc false
+  @spec check(t, term) :: :ok | {:error, [Error.problem()] | EncodeError.t()}
+  def check(%__MODULE__{ref: ref}, value) do
+    result =
+      Structs.write(value, fn value ->
+        with :over_budget <- Native.schema_validate(ref, value),
+             do: Native.Dirty.call(fn -> Native.schema_validate_dirty(ref, value) end)
+      end)
+
+    with {:error, {:unsupported, reason}} <- result, do: {:error, EncodeError.new(reason)}
   end
 
   @doc """
@@ -216,13 +221,14 @@ defmodule McpServer.Schema.Validator do
   def repair(%__MODULE__{ref: ref}, value) do
     repair = fn value -> Native.Dirty.call(fn -> Native.schema_repair(ref, value) end) end
 
-    with {:error, problems} <- Structs.write(value, repair),
-         do: {:error, error(problems)}
+    case Structs.write(value, repair) do
+      {:error, {:unsupported, reason}} -> {:error, error(EncodeError.new(reason))}
+      {:error, problems} -> {:error, error(problems)}
+      repaired -> repaired
+    end
   end
 
   defp error(problems) when is_list(problems), do: %Error{kind: :value, problems: problems}
 
-  defp error({:unsupported, {_kind, path, _detail} = reason}) do
-    Error.new(:value, Error.pointer(path), "type", reason |> EncodeError.new() |> Exception.message())
-  end
+  defp error(%EncodeError{} = error), do: Error.new(:value, Error.pointer(error.path), "type", Exception.message(error))
 end

@@ -28,7 +28,6 @@ rustler::atoms! {
 
     // Why a text could not be read.
     syntax,
-    reserved,
     unexpected_end,
     trailing_bytes,
     control_character,
@@ -63,7 +62,6 @@ rustler::atoms! {
     number,
     boolean,
     list,
-    internal,
     pointer,
     keyword,
     expected,
@@ -140,7 +138,6 @@ rustler::atoms! {
     too_many_sessions,
     stream_taken,
     resume_gone,
-    gone,
     resume_unknown,
     too_many_requests,
     overloaded,
@@ -154,29 +151,11 @@ rustler::atoms! {
 
     // The listener and its exchanges.
     head,
-    unread,
-    sent,
     closed,
     method,
     target,
     authority,
     headers,
-    peer,
-    eaddrinuse,
-    eaddrnotavail,
-    eacces,
-    einval,
-    connections,
-    accepted,
-    accept_errors,
-    turned_away,
-    requests,
-    refused,
-    exchanges,
-    streams,
-    cut,
-    body_bytes,
-    panics,
 
     // Envelopes.
     envelope = "Elixir.McpServer.Envelope",
@@ -185,13 +164,6 @@ rustler::atoms! {
     meta,
     level,
     reason,
-    warning,
-    no,
-    maybe,
-    after_delay,
-    backoff,
-    invalid_code,
-    invalid_type,
 
     // Findings and changes.
     severity,
@@ -203,10 +175,7 @@ rustler::atoms! {
     example,
 
     // Presentations.
-    known,
-    unknown_kind,
     not_found,
-    mismatch,
     line,
     cell,
     code_span,

@@ -7,13 +7,10 @@ use rustler::{Atom, Binary, Encoder, Env, NifResult, Term};
 use crate::atoms;
 use crate::dirty::DirtyPermit;
 use crate::pretty::pretty;
-use crate::resources::{binary_term, buffer, keep, report_work};
+use crate::resources::{INLINE_BYTES, binary_term, buffer, keep, report_work};
 use crate::terms::{
     Context, EncodeErrorKind, is_known_struct, plan_struct, read_term_with, write_in_order,
 };
-
-/// What is written on a normal scheduler before the call is made again on a dirty one: 0.1 to 0.3 ms.
-pub(crate) const INLINE_BYTES: usize = 96 * 1024;
 
 /// Whether it is for people; the revision it is for, without which no field is left out; the order of keys.
 type EncodeOptions<'a> = (bool, Option<&'a str>, Term<'a>);

@@ -8,6 +8,9 @@ use rustler::{Binary, Env, NewBinary, ResourceArc, Term};
 
 use crate::terms::TermJson;
 
+/// What is read or written on a normal scheduler; more goes to a dirty one: below 0.3 ms of work.
+pub(crate) const INLINE_BYTES: usize = 32 * 1024;
+
 /// A compiled schema.
 pub(crate) struct SchemaResource(pub(crate) Validator<TermJson>);
 

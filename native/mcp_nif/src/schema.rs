@@ -12,8 +12,8 @@ use rustler::{Atom, Binary, Encoder, Env, NifResult, ResourceArc, Term};
 
 use crate::atoms;
 use crate::dirty::DirtyPermit;
-use crate::json::INLINE_BYTES;
 use crate::options;
+use crate::resources::INLINE_BYTES;
 use crate::resources::{SchemaResource, on_large_stack};
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, TermJson, TermNode, Values, edited, plain, plain_values,

@@ -6,14 +6,14 @@ defmodule McpServer.DualResponse.Rest.Access do
   alias McpServer.Dispatch.Failure
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Error, Options, Resource, Rest, Signature}
-  alias McpServer.Results
+  alias McpServer.DualResponse.Rest.Endpoint
 
   @typedoc "What hooks are given: a `Plug.Conn`, or a `McpServer.HttpRequest`. `nil` where there are none."
   @type caller :: term()
 
   @doc "The resource, and on whose behalf it is asked for."
-  @spec admit(Rest.t(), Results.wanted(), caller()) ::
-          {:ok, Resource.t(), DualResponse.identity() | :any} | {:refused, Results.answer()}
+  @spec admit(Rest.t(), Endpoint.wanted(), caller()) ::
+          {:ok, Resource.t(), DualResponse.identity() | :any} | {:refused, Endpoint.answer()}
   def admit(rest, {action, id, _form, capability}, caller) do
     case {Options.fetch(rest.server), capability} do
       {nil, _capability} -> refused(:storage_unavailable, 1)
@@ -106,5 +106,5 @@ defmodule McpServer.DualResponse.Rest.Access do
   defp run(hook, arguments), do: apply(hook, arguments)
 
   defp unauthorized(rest), do: refused(:unauthorized, %{resource_metadata: rest.metadata_url})
-  defp refused(kind, details \\ nil), do: {:refused, Results.dual_refuse(kind, details)}
+  defp refused(kind, details \\ nil), do: {:refused, Endpoint.refuse(kind, details)}
 end

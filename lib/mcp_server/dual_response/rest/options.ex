@@ -6,7 +6,7 @@ defmodule McpServer.DualResponse.Rest.Options do
 
   alias McpServer.{JSON, Limit}
   alias McpServer.Protocol.HTTP
-  alias McpServer.Results
+  alias McpServer.DualResponse.Rest.Endpoint
 
   @compile {:no_warn_undefined, Mix}
 
@@ -36,7 +36,7 @@ defmodule McpServer.DualResponse.Rest.Options do
     {metadata, own} = Keyword.pop(own, :resource_metadata)
     own = Keyword.put_new_lazy(own, :metadata_url, fn -> metadata_url(metadata) end)
 
-    case endpoint |> Map.new() |> Map.put_new(:prefix, "") |> Results.dual_endpoint() do
+    case endpoint |> Map.new() |> Map.put_new(:prefix, "") |> Endpoint.new() do
       {:ok, endpoint} -> own |> Keyword.put(:endpoint, endpoint) |> Keyword.put_new_lazy(:auth, &auth/0)
       {:error, text} -> raise ArgumentError, text
     end

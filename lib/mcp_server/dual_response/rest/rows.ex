@@ -5,13 +5,12 @@ defmodule McpServer.DualResponse.Rest.Rows do
   require Logger
 
   alias McpServer.DualResponse
-  alias McpServer.DualResponse.{Error, Paging, Resource, Rest}
-  alias McpServer.DualResponse.Rest.Pages
+  alias McpServer.DualResponse.{Error, Paging, Resource, Rest, Sorting}
+  alias McpServer.DualResponse.Rest.{Endpoint, Pages}
   alias McpServer.JSON
-  alias McpServer.Results
 
   @doc "The response that has the rows."
-  @spec answer(Rest.t(), Results.form(), Resource.t(), Results.selection(), DualResponse.identity() | :any) ::
+  @spec answer(Rest.t(), Endpoint.form(), Resource.t(), Endpoint.selection(), DualResponse.identity() | :any) ::
           Rest.response()
   def answer(rest, :page, %{persist: :rows} = resource, {offset, limit, []} = selection, identity) do
     key = {resource.id, offset, limit}
@@ -19,7 +18,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
     with {:ok, body, rows} <- Pages.fetch(rest.pages, key),
          {:ok, server} <- DualResponse.settings(rest.server),
          :ok <- Paging.count_access(server, resource, rows) do
-      {200, Results.dual_headers(:page), body}
+      {200, Endpoint.headers(:page), body}
     else
       :error -> page(rest, resource, selection, identity, &Pages.put(rest.pages, key, &1, &2))
       {:error, error} -> refuse(rest, error)
@@ -35,7 +34,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
     with {:ok, total, pages} <- DualResponse.stream(rest.server, resource, query, identity),
          lines = %{form: form, columns: columns(form, resource), limit: limit, server: rest.server},
          {:ok, first} <- begin(pages, lines) do
-      headers = [{"x-total-count", Integer.to_string(total)} | Results.dual_headers(form)]
+      headers = [{"x-total-count", Integer.to_string(total)} | Endpoint.headers(form)]
       {:stream, 200, headers, stream(first, lines)}
     else
       {:error, error} -> refuse(rest, error)
@@ -47,9 +46,9 @@ defmodule McpServer.DualResponse.Rest.Rows do
     query = %{offset: offset, limit: limit, sort: sort(keys), timeout: :infinity}
 
     with {:ok, page} <- DualResponse.fetch(rest.server, resource, query, identity),
-         {:ok, body} <- Results.dual_page(page.data, offset, page.total_count) do
+         {:ok, body} <- Endpoint.page(page.data, offset, page.total_count) do
       written.(body, page.returned_count)
-      {200, Results.dual_headers(:page), body}
+      {200, Endpoint.headers(:page), body}
     else
       {:error, error} -> refuse(rest, error)
     end
@@ -61,7 +60,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
   defp sort_key({field, order}), do: %{field: field, order: order}
 
   defp columns(:ndjson, _resource), do: nil
-  defp columns(:csv, resource), do: Enum.map(resource.columns, &Results.name/1)
+  defp columns(:csv, resource), do: Enum.map(resource.columns, &Sorting.name/1)
 
   defp refuse(_rest, %Error{} = error), do: Rest.refuse(error)
   defp refuse(rest, error), do: Rest.refuse(unwritable(rest.server, error))
@@ -81,7 +80,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
   defp header(%{columns: nil}), do: ""
 
   defp header(%{columns: names, form: :csv}) do
-    {:ok, line} = Results.dual_lines([Map.new(names, &{&1, &1})], names)
+    {:ok, line} = Endpoint.lines([Map.new(names, &{&1, &1})], names)
     line
   end
 
@@ -139,7 +138,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
   defp write(rows, reader, sent, lines) do
     sent = sent + length(rows)
 
-    with {:ok, text} <- Results.dual_lines(rows, lines.columns) do
+    with {:ok, text} <- Endpoint.lines(rows, lines.columns) do
       if sent == lines.limit do
         reader.({:halt, nil})
         {:ok, text, {:end, sent}}

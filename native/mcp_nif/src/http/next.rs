@@ -16,12 +16,9 @@ use crate::atoms;
 use crate::dirty::DirtyPermit;
 use crate::protocol::admission::{Judged, opening_term, request_fields};
 use crate::protocol::{CatalogResource, GivenLimits};
-use crate::resources::{binary_term, report_work};
+use crate::resources::{INLINE_BYTES, binary_term, report_work};
 use crate::results::dual::EndpointResource;
 use crate::schema::{Allowance, Effort};
-
-/// Bodies above this go to a dirty scheduler: reading them takes longer than a normal one may be held.
-const INLINE_BYTES: usize = 32 * 1024;
 
 /// What is served on a socket, and by which rules.
 pub(crate) struct ServiceResource {

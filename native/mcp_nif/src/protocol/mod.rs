@@ -8,6 +8,7 @@
 
 pub(crate) mod admission;
 mod apps;
+mod envelope;
 mod input;
 mod limits;
 mod result;

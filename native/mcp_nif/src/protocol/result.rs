@@ -5,12 +5,11 @@ use mcp_core::json::write_string;
 use mcp_core::protocol::{NotificationKind, ResultKind, open_notification, open_result_head};
 use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
+use super::envelope::members;
 use super::{CatalogResource, TermId, revision};
 use crate::atoms;
 use crate::dirty::DirtyPermit;
-use crate::json::INLINE_BYTES;
-use crate::resources::{binary_term, buffer, report_work};
-use crate::results::envelope::members;
+use crate::resources::{INLINE_BYTES, binary_term, buffer, report_work};
 use crate::schema::{Allowance, Effort, check, problem_terms};
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, Extras, plain_values, write_shape, write_value,

@@ -8,8 +8,7 @@
 use mcp_core::http::{Challenge, Head, HttpAnswer};
 use mcp_core::results::dual::{
     Action, CSV_HEADERS, Capability, Endpoint, EndpointOptions, Form, HEADERS, JSON_HEADERS,
-    Metadata, NDJSON_HEADERS, Order, PINNED, Refusal, SchemeError, Selection, Wanted, check_head,
-    check_scheme, check_sort, refuse, select, signed_text, write_metadata,
+    NDJSON_HEADERS, Order, Refusal, Selection, Wanted, check_head, refuse, select,
 };
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
@@ -17,7 +16,7 @@ use crate::atoms;
 use crate::http::answers::challenge_of;
 use crate::http::rules::{answer_terms, text};
 use crate::options;
-use crate::resources::{binary_term, report_work};
+use crate::resources::report_work;
 
 /// Checked options of an endpoint.
 pub(crate) struct EndpointResource(pub(crate) Endpoint);
@@ -153,29 +152,6 @@ fn order_atom(order: Order) -> Atom {
     }
 }
 
-/// `:ok`, or `{:answer, status, headers, body}`. Columns are names, and whether they can be sorted by.
-#[rustler::nif]
-fn dual_check_sort<'a>(
-    env: Env<'a>,
-    fields: Vec<&'a str>,
-    columns: Vec<(&'a str, bool)>,
-) -> Term<'a> {
-    match check_sort(fields, &columns) {
-        Ok(()) => atoms::ok().encode(env),
-        Err(answer) => refused(env, answer),
-    }
-}
-
-/// `:ok`, or `{:error, :syntax | :reserved}`.
-#[rustler::nif]
-fn dual_check_scheme<'a>(env: Env<'a>, scheme: &str) -> Term<'a> {
-    match check_scheme(scheme) {
-        Ok(()) => atoms::ok().encode(env),
-        Err(SchemeError::Reserved) => (atoms::error(), atoms::reserved()).encode(env),
-        Err(_) => (atoms::error(), atoms::syntax()).encode(env),
-    }
-}
-
 /// A refusal of that kind as `{status, headers, body}`.
 #[rustler::nif]
 fn dual_refuse<'a>(env: Env<'a>, kind: Atom, details: Term<'a>) -> NifResult<Term<'a>> {
@@ -210,30 +186,6 @@ fn dual_refuse<'a>(env: Env<'a>, kind: Atom, details: Term<'a>) -> NifResult<Ter
     Ok(answer_terms(env, answer).encode(env))
 }
 
-/// The body of a `GET`. The columns are JSON text.
-#[rustler::nif]
-fn dual_metadata<'a>(
-    env: Env<'a>,
-    total_count: u64,
-    columns: Binary<'a>,
-    created_at: &'a str,
-    expires_at: Option<&'a str>,
-    access_count: u64,
-) -> Term<'a> {
-    let mut body = Vec::with_capacity(columns.len().saturating_add(160));
-    write_metadata(
-        &mut body,
-        &Metadata {
-            total_count,
-            columns: columns.as_slice(),
-            created_at,
-            expires_at,
-            access_count,
-        },
-    );
-    binary_term(env, body)
-}
-
 /// The headers of what is answered in a form, and of an answer that has no body.
 #[rustler::nif]
 fn dual_headers(env: Env<'_>, form: Atom) -> Term<'_> {
@@ -246,28 +198,4 @@ fn dual_headers(env: Env<'_>, form: Atom) -> Term<'_> {
     } else {
         HEADERS.to_vec().encode(env)
     }
-}
-
-/// The body of a `PUT`.
-#[rustler::nif]
-fn dual_pinned() -> &'static str {
-    PINNED
-}
-
-/// What a signature signs.
-#[rustler::nif]
-fn dual_signed_text<'a>(
-    env: Env<'a>,
-    id: &'a str,
-    actions: Vec<Atom>,
-    tenant: Option<Binary<'a>>,
-    expires_at: u64,
-) -> Term<'a> {
-    let all = [Action::Metadata, Action::Fetch, Action::Pin, Action::Delete];
-    let actions: Vec<Action> = all
-        .into_iter()
-        .filter(|action| actions.contains(&action_atom(*action)))
-        .collect();
-    let tenant = tenant.as_ref().map(Binary::as_slice);
-    binary_term(env, signed_text(id, &actions, tenant, expires_at))
 }

@@ -1,6 +1,5 @@
-//! The calls of `McpServer.Results`: the rules of result shapes, which are `mcp_core`'s.
+//! The shapes of results: what is bulk work of presentations and of stored results.
 
 pub(crate) mod dual;
-pub(crate) mod envelope;
 mod presentation;
 mod rows;

@@ -1,8 +1,7 @@
-//! What is answered: pages, cells, signatures.
+//! What is answered: pages, cells.
 
 use mcp_core::results::dual::{
-    Action, HEADERS, JSON_HEADERS, Page, Refusal, refuse, signed_text, write_csv_text,
-    write_csv_value,
+    HEADERS, JSON_HEADERS, Page, Refusal, refuse, write_csv_text, write_csv_value,
 };
 use proptest::prelude::*;
 
@@ -141,28 +140,6 @@ fn a_json_text_in_a_cell_keeps_its_value() {
     ] {
         assert_eq!(value(json), written);
     }
-}
-
-#[test]
-fn no_two_permissions_are_signed_alike() {
-    let all = [Action::Metadata, Action::Fetch, Action::Pin, Action::Delete];
-    let texts = [
-        signed_text("a", &all, None, 1),
-        signed_text("a", &all, None, 11),
-        signed_text("a", &all, Some(b""), 1),
-        signed_text("a", &all, Some(b"-"), 1),
-        signed_text("a", &all, Some(b"a\n1"), 1),
-        signed_text("a", &all[..2], None, 1),
-        signed_text("a", &[], None, 1),
-        signed_text("ab", &all, None, 1),
-    ];
-    for (place, text) in texts.iter().enumerate() {
-        assert!(!texts[..place].contains(text));
-    }
-    assert_eq!(
-        signed_text("a", &[Action::Fetch, Action::Metadata], None, 1),
-        signed_text("a", &[Action::Metadata, Action::Fetch], None, 1)
-    );
 }
 
 proptest! {

@@ -3,9 +3,9 @@
 //!
 //! | request | wanted | answer |
 //! |---|---|---|
-//! | `GET /:id`, `HEAD /:id` | [`Action::Metadata`] | [`write_metadata`] |
+//! | `GET /:id`, `HEAD /:id` | [`Action::Metadata`] | what is known of it, in JSON |
 //! | `POST /:id` | [`Action::Fetch`], as a page or as a stream ([`Form`]) | [`Page`] |
-//! | `PUT /:id` | [`Action::Pin`] | [`PINNED`] |
+//! | `PUT /:id` | [`Action::Pin`] | that it is pinned, in JSON |
 //! | `DELETE /:id` | [`Action::Delete`] | 204 |
 //!
 //! [`check_head`] judges a head before a byte of the body is read, [`select`] the body of a `POST`.
@@ -41,20 +41,16 @@ mod head;
 mod id;
 mod page;
 mod refusal;
-mod scheme;
 mod select;
 mod signature;
 mod sort;
 
-pub use answer::{
-    CSV_HEADERS, HEADERS, JSON_HEADERS, Metadata, NDJSON_HEADERS, PINNED, write_metadata,
-};
+pub use answer::{CSV_HEADERS, HEADERS, JSON_HEADERS, NDJSON_HEADERS};
 pub use csv::{write_csv_text, write_csv_value};
 pub use endpoint::{Endpoint, EndpointError, EndpointOptions};
 pub use head::{Action, Form, Wanted, check_head};
 pub use page::Page;
 pub use refusal::{Refusal, refuse};
-pub use scheme::{SchemeError, check_scheme};
 pub use select::{Selection, select};
-pub use signature::{Capability, signed_text};
-pub use sort::{Order, SortKey, check_sort};
+pub use signature::Capability;
+pub use sort::{Order, SortKey};

@@ -1,7 +1,5 @@
 //! URLs that carry their own permission: `?exp=…&sig=…`.
 
-use super::head::Action;
-
 /// What a URL's query says of a permission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Capability {
@@ -58,45 +56,4 @@ impl Capability {
             signature: signature.to_owned(),
         })
     }
-}
-
-/// What is signed: no two permissions have the same text.
-///
-/// # Examples
-/// ```
-/// use mcp_core::results::dual::{Action, signed_text};
-/// let text = signed_text("abc123", &[Action::Fetch, Action::Metadata], Some(b"acme"), 1_736_938_800);
-/// assert_eq!(text, b"mcp-dual-response\n6:abc123\nmetadata fetch\n4:acme\n1736938800");
-/// assert_eq!(signed_text("a", &[Action::Pin], None, 7), b"mcp-dual-response\n1:a\npin\n-\n7");
-/// ```
-#[must_use]
-pub fn signed_text(
-    id: &str,
-    actions: &[Action],
-    tenant: Option<&[u8]>,
-    expires_at: u64,
-) -> Vec<u8> {
-    let names = [
-        (Action::Metadata, "metadata"),
-        (Action::Fetch, "fetch"),
-        (Action::Pin, "pin"),
-        (Action::Delete, "delete"),
-    ];
-    let actions: Vec<&str> = names
-        .iter()
-        .filter(|(action, _)| actions.contains(action))
-        .map(|(_, name)| *name)
-        .collect();
-    let mut text = b"mcp-dual-response\n".to_vec();
-    text.extend_from_slice(format!("{}:{id}\n{}\n", id.len(), actions.join(" ")).as_bytes());
-    match tenant {
-        // The length in front: a tenant's name cannot pass for what follows it.
-        Some(tenant) => {
-            text.extend_from_slice(format!("{}:", tenant.len()).as_bytes());
-            text.extend_from_slice(tenant);
-        }
-        None => text.push(b'-'),
-    }
-    text.extend_from_slice(format!("\n{expires_at}").as_bytes());
-    text
 }

@@ -25,34 +25,6 @@ pub struct SortKey {
     pub order: Order,
 }
 
-/// Whether every key names a column that may be sorted by.
-///
-/// # Errors
-/// The finished answer, 400 `invalid_sort`.
-///
-/// # Examples
-/// ```
-/// use mcp_core::results::dual::check_sort;
-/// let columns = [("id", true), ("notes", false)];
-/// assert!(check_sort(["id"], &columns).is_ok());
-/// assert_eq!(check_sort(["notes"], &columns).map_err(|answer| answer.status), Err(400));
-/// assert!(check_sort(["id; drop table"], &columns).is_err());
-/// ```
-pub fn check_sort<'s>(
-    fields: impl IntoIterator<Item = &'s str>,
-    columns: &[(&str, bool)],
-) -> Result<(), HttpAnswer> {
-    for field in fields {
-        let mut columns = columns.iter();
-        if !columns.any(|(name, sortable)| *sortable && *name == field) {
-            return Err(refuse(&Refusal::InvalidSort(
-                "sort.field must be a column that can be sorted by",
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// The keys of a request: `null`, one object, or a list of objects.
 pub(super) fn keys(sort: View<'_, '_>) -> Result<Vec<SortKey>, HttpAnswer> {
     match sort.kind() {

@@ -68,24 +68,6 @@ pub fn cell(text: &str) -> String {
     out
 }
 
-/// A row of a table.
-///
-/// # Examples
-/// ```
-/// use mcp_core::results::presentation::markdown::row;
-/// assert_eq!(row(["a", "b|c"]), r"| a | b\|c |");
-/// ```
-#[must_use]
-pub fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
-    let mut out = String::from("|");
-    for text in cells {
-        out.push(' ');
-        out.push_str(&cell(text));
-        out.push_str(" |");
-    }
-    out
-}
-
 /// The text as code within a line.
 ///
 /// # Examples

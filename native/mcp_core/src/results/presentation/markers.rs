@@ -5,27 +5,6 @@
 
 use super::fence::{Fences, outdented};
 
-/// The comment itself.
-///
-/// # Examples
-/// ```
-/// use mcp_core::results::presentation::markers::marker;
-/// assert_eq!(marker("pattern-card", "v1"), "<!-- kind:pattern-card:v1 -->");
-/// ```
-#[must_use]
-pub fn marker(name: &str, version: &str) -> String {
-    format!("<!-- kind:{name}:{version} -->")
-}
-
-/// Whether this can be the name or the version of a marker: letters, digits, `.`, `_`, `-`.
-#[must_use]
-pub fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
-}
-
 /// How often each of the markers counts in a text.
 ///
 /// # Examples
@@ -75,51 +54,4 @@ pub fn escape(text: &str) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// What a result says of its own Markdown, and what is in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Contract {
-    /// Index markers counted.
-    pub index: usize,
-    /// Card markers counted.
-    pub cards: usize,
-    /// Cards the result says it rendered.
-    pub rendered: usize,
-}
-
-/// How a text breaks its contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Mismatch {
-    /// The cards are not those announced.
-    #[error("{cards} card markers for {rendered} rendered cards")]
-    Cards {
-        /// Markers counted.
-        cards: usize,
-        /// Cards announced.
-        rendered: usize,
-    },
-    /// There is more than one index.
-    #[error("{0} index markers, of which there may be one")]
-    Index(usize),
-}
-
-impl Contract {
-    /// Checks a text against what its result says.
-    ///
-    /// # Errors
-    /// The first [`Mismatch`].
-    pub const fn check(self) -> Result<(), Mismatch> {
-        if self.cards != self.rendered {
-            return Err(Mismatch::Cards {
-                cards: self.cards,
-                rendered: self.rendered,
-            });
-        }
-        if self.index > 1 {
-            return Err(Mismatch::Index(self.index));
-        }
-        Ok(())
-    }
 }

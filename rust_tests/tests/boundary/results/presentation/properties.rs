@@ -1,8 +1,8 @@
 //! What holds for any text.
 
+use mcp_core::results::presentation::markdown;
 use mcp_core::results::presentation::markers::{count, escape};
 use mcp_core::results::presentation::summary::summarize;
-use mcp_core::results::presentation::{markdown, provenance};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -52,8 +52,9 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_row_has_its_cells_on_its_line(cells in vec(text(), 1..6)) {
-        let row = markdown::row(cells.iter().map(String::as_str));
+    fn cells_of_a_row_stay_on_its_line(cells in vec(text(), 1..6)) {
+        let cells: Vec<String> = cells.iter().map(|text| markdown::cell(text)).collect();
+        let row = format!("| {} |", cells.join(" | "));
         prop_assert_eq!(bars(&row), cells.len() + 1, "{}", row);
         prop_assert_eq!(lines(&row), 1);
     }
@@ -89,11 +90,5 @@ proptest! {
         prop_assert!(summary.chars().count() <= 203);
         let begins = summary.strip_suffix("...").unwrap_or(&summary);
         prop_assert!(text.repeat(4).starts_with(begins));
-    }
-
-    #[test]
-    fn an_absolute_path_is_found_among_any_words(before in "[a-z ]{0,9} ", path in "/[a-z]{1,9}", after in "( .{0,9})?") {
-        let text = format!("{before}{path}{after}");
-        prop_assert!(provenance::names_local_path(&text), "{}", text);
     }
 }
