@@ -1,4 +1,5 @@
 Code.require_file("native/compile.exs", __DIR__)
+Code.require_file("native/stderr_shell.exs", __DIR__)
 
 defmodule McpServer.MixProject do
   use Mix.Project
@@ -56,7 +57,9 @@ defmodule McpServer.MixProject do
         "lib",
         "native/*/src",
         "native/*/Cargo.toml",
+        "native/*/README.md",
         "native/compile.exs",
+        "native/stderr_shell.exs",
         "rust_tests/Cargo.toml",
         "rust_tests/src",
         "rust_tests/tests",

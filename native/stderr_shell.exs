@@ -1,0 +1,60 @@
+defmodule McpServer.StderrShell do
+  @moduledoc """
+  Keeps stdout clean while `mix mcp.stdio` gets ready.
+
+  That task speaks MCP on stdout, and Mix may have to compile first: what it says, what macros print
+  and what is logged on the way goes to stderr. `mix.exs` reads this file before Mix compiles anything.
+  """
+  @behaviour Mix.Shell
+
+  @doc "Sends all of it to stderr from now on."
+  def install do
+    Mix.shell(__MODULE__)
+    # Compilers and applications are started by this process and write where it writes.
+    Process.group_leader(self(), Process.whereis(:standard_error))
+    redirect_log(:logger.get_handler_config(:default))
+    # Where Logger, once it starts, writes to: before Elixir 1.15 and since.
+    put_logger(:console, &Keyword.put(&1, :device, :standard_error))
+
+    put_logger(
+      :default_handler,
+      &Keyword.update(&1, :config, [type: :standard_error], fn given -> to_stderr(given) end)
+    )
+  end
+
+  defp redirect_log({:ok, %{module: module, config: %{type: :standard_io}} = handler}) do
+    :ok = :logger.remove_handler(:default)
+    :ok = :logger.add_handler(:default, module, %{handler | config: %{type: :standard_error}})
+  end
+
+  defp redirect_log(_other), do: :ok
+
+  # `false` stands for no handler at all.
+  defp put_logger(key, change) do
+    options = Application.get_env(:logger, key, [])
+    if is_list(options), do: Application.put_env(:logger, key, change.(options))
+  end
+
+  defp to_stderr(given), do: given |> Map.new() |> Map.put(:type, :standard_error)
+
+  @impl true
+  def print_app, do: if(name = Mix.Shell.printable_app_name(), do: info(["==> ", name]))
+
+  @impl true
+  def info(message), do: IO.puts(:stderr, IO.ANSI.format(message, false))
+
+  @impl true
+  def error(message), do: info(message)
+
+  @impl true
+  def cmd(command, options \\ []), do: Mix.Shell.cmd(command, options, &IO.write(:stderr, &1))
+
+  # Nobody is there to answer: stdin belongs to the client.
+  @impl true
+  def prompt(message), do: info(message) && ""
+
+  @impl true
+  def yes?(message, _options \\ []), do: info(message) != :ok
+end
+
+if match?(["mcp.stdio" | _], System.argv()), do: McpServer.StderrShell.install()
