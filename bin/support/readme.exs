@@ -3,9 +3,9 @@
 #     mix run --no-start bin/support/readme.exs
 #
 # A block whose first line is a comment with a path is that file. In the README the two JSON blocks that are JSON-RPC
-# are a request and the answer that must come back, byte for byte; those with "mcpServers" or "servers" are client
-# configurations, each of which must start a server that gives that answer, and the child of a supervision tree that is
-# an HTTP server must give it too.
+# are a request and the answer that must come back, byte for byte. The child of a supervision tree that is an HTTP server
+# must give the same answer, and so must each server that a client configuration starts, in the README or in the guide on
+# clients over stdio.
 
 defmodule Readme do
   @root File.cwd!()
@@ -22,7 +22,8 @@ defmodule Readme do
     mix!(project, ~w(compile --warnings-as-errors))
     {request, answer} = exchange(readme)
     check!("mix mcp.stdio Calculator.MCP", ask("mix", ~w(mcp.stdio Calculator.MCP), project, request), answer)
-    for {command, arguments} <- commands(readme, project), do: check_client(command, arguments, request, answer)
+    configurations = readme ++ blocks("guides/stdio_clients.md")
+    for {command, arguments} <- commands(configurations, project), do: check_client(command, arguments, request, answer)
     check!("over HTTP", ask_http(readme, project, request), answer)
     mix!(project, ~w(test))
   end
@@ -62,8 +63,8 @@ defmodule Readme do
     {request, answer}
   end
 
-  defp commands(readme, project) do
-    for {"json", code} <- readme, not String.contains?(code, ~s("jsonrpc")) do
+  defp commands(blocks, project) do
+    for {"json", code} <- blocks, not String.contains?(code, ~s("jsonrpc")) do
       {:ok, configuration} = McpServer.JSON.decode(String.replace(code, @place, project))
       [server] = configuration |> Map.take(["mcpServers", "servers"]) |> Map.values()
       %{"calculator" => %{"command" => command, "args" => arguments}} = server
