@@ -220,7 +220,28 @@ defmodule McpServer.Fields do
         value
 
       :error ->
-        raise ArgumentError, "expected #{inspect(field)} of #{owner} to be #{describe(type)}, got: #{inspect(value)}"
+        expected = describe(type, atoms?(value))
+        raise ArgumentError, "expected #{inspect(field)} of #{owner} to be #{expected}, got: #{given(value, type)}"
+    end
+  end
+
+  # What was written as an atom is answered with atoms.
+  defp atoms?(value), do: value |> List.wrap() |> Enum.any?(&(is_atom(&1) and &1 not in [nil, true, false]))
+
+  defp given(value, type), do: inspect(value) <> (value |> strange(type) |> meant())
+
+  defp strange(values, {:list, {:in, _texts} = type}) when is_list(values),
+    do: Enum.find_value(values, &if(cast(&1, type) == :error, do: strange(&1, type)))
+
+  defp strange(value, {:in, texts}) when is_atom(value) or is_binary(value), do: {value, texts}
+  defp strange(_value, _type), do: nil
+
+  defp meant(nil), do: ""
+
+  defp meant({value, texts}) do
+    case Suggestion.did_you_mean(to_string(value), texts) do
+      ", did you mean " <> name when is_atom(value) -> ", did you mean :" <> name
+      hint -> hint
     end
   end
 
@@ -248,6 +269,10 @@ defmodule McpServer.Fields do
     casts = Enum.map(values, &cast(&1, type))
     if :error in casts, do: :error, else: {:ok, Enum.map(casts, &elem(&1, 1))}
   end
+
+  defp describe({:in, texts}, true), do: "one of " <> Enum.map_join(texts, ", ", &":#{&1}")
+  defp describe({:list, {:in, _texts} = type}, true), do: "a list, each element " <> describe(type, true)
+  defp describe(type, _atoms?), do: describe(type)
 
   defp describe(:any), do: "a value"
   defp describe(:string), do: "a string"

@@ -31,6 +31,7 @@ defmodule McpServer.Lint do
 
   alias McpServer.{Catalog, Limit, Native}
   alias McpServer.Lint.Finding
+  alias McpServer.Router.Places
 
   @errors ~w(unsatisfiable required_undeclared invalid_default invalid_example invalid_enum array_items root_combinator
              property_name same_template)a
@@ -117,7 +118,7 @@ defmodule McpServer.Lint do
 
     for found <- found,
         declared = declaration(declarations, found),
-        finding = finding(found, router, declared.place),
+        finding = finding(found, router, Places.at(declared, found.pointer)),
         finding.code in wanted and finding.code not in declared.ignored,
         do: finding
   end

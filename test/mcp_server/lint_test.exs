@@ -24,7 +24,7 @@ defmodule McpServer.LintTest do
 
     # Newer versions of Elixir write more lines around it.
     assert warned =~ ~s(tool "t" /inputSchema/properties/list: the array has no `items` [array_items])
-    assert warned =~ "router.ex:4"
+    assert warned =~ "router.ex:5"
     assert_received {:router, router}
 
     assert Lint.run(router) == [
@@ -38,12 +38,12 @@ defmodule McpServer.LintTest do
                message: "the array has no `items`",
                advice: "Say what its elements are.",
                file: "router.ex",
-               line: 4
+               line: 5
              }
            ]
 
     assert router |> Lint.run() |> Enum.map(&Finding.format/1) == [
-             ~s(router.ex:4: error: tool "t" /inputSchema/properties/list: the array has no `items` [array_items])
+             ~s(router.ex:5: error: tool "t" /inputSchema/properties/list: the array has no `items` [array_items])
            ]
   end
 

@@ -7,7 +7,7 @@ defmodule McpServer.RouterMistakes do
 
   @doc "Everything."
   @spec all() :: [t]
-  def all, do: left_out() ++ misplaced()
+  def all, do: left_out() ++ misplaced() ++ misnamed() ++ contradicting()
 
   @doc "Arguments that are missing, or in another form."
   @spec left_out() :: [t]
@@ -93,6 +93,84 @@ defmodule McpServer.RouterMistakes do
          "`field`; an output field belongs into the block of the tool"},
       {"input_schema in an object", in_object(~s(input_schema %{"type" => "object"})), 5,
        ~s(input_schema stands in the block of input field "o" of tool "t". It belongs into the block of the tool)}
+    ]
+  end
+
+  @doc "Names that do not exist, or exist twice."
+  @spec misnamed() :: [t]
+  def misnamed do
+    [
+      {"a hint that is another word", ~s(tool "t", "T", McpServer.Handlers, :echo, hints: [:readonly]), 3,
+       ~s(expected :hints of tool "t" to be a list, each element one of :read_only, :non_destructive, :idempotent, ) <>
+         ":closed_world, got: [:readonly], did you mean :read_only?"},
+      {"a hint of the specification that holds without it",
+       ~s(tool "t", "T", McpServer.Handlers, :echo, hints: [:destructive]), 3,
+       ~s(tool "t" is destructive without a hint: leave :destructive out. One that is not has :non_destructive)},
+      {"a hint as it is named on the wire", ~s(tool "t", "T", McpServer.Handlers, :echo, hints: ["openWorldHint"]), 3,
+       ~s(tool "t" is open_world without a hint: leave "openWorldHint" out. One that is not has :closed_world)},
+      {"a hint as an option", ~s(tool "t", "T", McpServer.Handlers, :echo, destructive_hint: true), 3,
+       ~s(tool "t" has no option destructive_hint. Its hints are a list, of these: ) <>
+         "hints: [:read_only, :non_destructive, :idempotent, :closed_world]"},
+      {"an annotation that does not exist",
+       ~s(tool "t", "T", McpServer.Handlers, :echo, annotations: [destructive_hnt: true]), 3,
+       "McpServer.Tool.Annotations has no field destructive_hnt, did you mean destructive_hint? Its fields are: " <>
+         "title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint"},
+      {"an option of a field", in_tool(~s(input_field "a", "A", :string, requred: true)), 4,
+       ~s(input field "a" of tool "t" has no option requred, did you mean required? Its options are: required, items, ) <>
+         "title, enum, const, default, examples, format, pattern, minLength, maxLength, minimum, maximum, " <>
+         "exclusiveMinimum, exclusiveMaximum, multipleOf, minItems, maxItems, uniqueItems, minProperties, " <>
+         "maxProperties, additionalProperties, contentEncoding, contentMediaType, deprecated, readOnly, writeOnly"},
+      {"an option of a prompt", ~s(prompt "p", "P", tittle: "P" do\n  get McpServer.Handlers, :greeting\nend), 3,
+       ~s(prompt "p" has no option tittle, did you mean title? Its options are: title, completion, authorize, icons, ) <>
+         "meta, lint"},
+      {"an option of a resource",
+       ~s(resource "r", "a:b", mime_type: "text/plain" do\n  read McpServer.Handlers, :read\nend), 3,
+       ~s(resource "r" has no option mime_type: it is a statement in its block. Write: mime_type "text/plain")},
+      {"a type", in_tool(~s(input_field "a", "A", :interger)), 4,
+       ~s(input field "a" of tool "t" has no type :interger, did you mean integer? ) <>
+         "The types are: string, number, integer, boolean, object, array, null"},
+      {"a type of Elixir", in_tool(~s(input_field "a", "A", :map)), 4,
+       ~s(input field "a" of tool "t" has no type :map, did you mean object? ) <>
+         "The types are: string, number, integer, boolean, object, array, null"},
+      {"another type of Elixir", in_tool(~s(input_field "a", "A", :float)), 4,
+       ~s(input field "a" of tool "t" has no type :float, did you mean number? ) <>
+         "The types are: string, number, integer, boolean, object, array, null"},
+      {"a function of the wrong arity", ~s(tool "t", "T", McpServer.Handlers, :complete), 3,
+       ~s[tool "t" names McpServer.Handlers.complete/2, which is not a public function (there is complete/3)]},
+      {"the same tool twice", ~s(tool "t", "T", McpServer.Handlers, :echo\ntool "t", "T", McpServer.Handlers, :echo), 4,
+       ~s(Tool "t" is already defined, at router.ex:3)},
+      {"the same field twice", in_tool(~s(input_field "a", "A", :string\ninput_field "a", "A", :string)), 5,
+       ~s(input field "a" is already defined in tool "t")}
+    ]
+  end
+
+  @doc "Values that do not fit each other, or what they are for."
+  @spec contradicting() :: [t]
+  def contradicting do
+    [
+      {"required that is no boolean", in_tool(~s(input_field "a", "A", :string, required: "yes")), 4,
+       ~s(expected :required of input field "a" of tool "t" to be a boolean, got: "yes")},
+      {"an enum that is no list", in_tool(~s(input_field "a", "A", :string, enum: "a")), 4,
+       ~s(expected :enum of input field "a" of tool "t" to be a list, got: "a")},
+      {"a default outside the enum", in_tool(~s(input_field "a", "A", :string, enum: ["x"], default: "y")), 4,
+       ~s(the default of input field "a" of tool "t" is "y", which its enum does not allow: ["x"])},
+      {"a pattern that cannot be matched", in_tool(~s(\ninput_field "a", "A", :string, pattern: "(")), 5,
+       ~s(tool "t": inputSchema: the schema is invalid: /properties/a/pattern: must be a regular expression of limited ) <>
+         "size without look-around and backreferences (pattern)"},
+      {"a timeout in seconds with a unit", ~s(tool "t", "T", McpServer.Handlers, :echo, timeout: "5s"), 3,
+       ~s(expected :timeout of tool "t" to be a non-negative integer, got: "5s")},
+      {"authorize that is a function's name", ~s(tool "t", "T", McpServer.Handlers, :echo, authorize: :admin?), 3,
+       ~s(authorize of tool "t" is {module, function}, got: :admin?)},
+      {"complete of a prompt without arguments",
+       ~s(prompt "p", "P" do\n  get McpServer.Handlers, :greeting\n  complete McpServer.Handlers, :complete\nend), 5,
+       ~s(`complete` of prompt "p" has nothing to complete: the prompt has no arguments)},
+      {"complete of a resource without variables",
+       ~s(resource "r", "a:b" do\n  read McpServer.Handlers, :read\n  complete McpServer.Handlers, :complete\nend), 5,
+       ~s(`complete` of resource "r" has nothing to complete: "a:b" has no variables)},
+      {"a resource without read", ~s(resource "r", "a:b" do\n  title "R"\nend), 3,
+       ~s(resource "r" needs a function that reads it: `read Module, :function`)},
+      {"a view of a URI with another scheme", ~s(tool "t", "T", McpServer.Handlers, :echo, ui: "https://example.com"),
+       3, ~s(tool "t": its ui is the URI of a resource with the scheme ui://, got: https://example.com)}
     ]
   end
 

@@ -12,7 +12,7 @@ defmodule McpServer.Lint.Finding do
   | `:pointer` | where: a JSON Pointer from the object as it stands on the wire; `""` is the whole |
   | `:message` | what is wrong |
   | `:advice` | what to do |
-  | `:file`, `:line` | the declaration |
+  | `:file`, `:line` | the declaration, or the field in it |
   """
 
   @enforce_keys [:severity, :code, :router, :kind, :name, :pointer, :message, :advice, :file, :line]

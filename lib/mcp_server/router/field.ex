@@ -2,8 +2,8 @@ defmodule McpServer.Router.Field do
   @moduledoc false
   # One declared field of a tool, and the JSON Schema it stands for.
 
-  alias McpServer.{Fields, Schema}
-  alias McpServer.Router.{Name, Refusal, Scope, Statement}
+  alias McpServer.{Fields, Schema, Suggestion}
+  alias McpServer.Router.{Name, Places, Refusal, Scope, Statement}
 
   # Every keyword of JSON Schema 2020-12 that says something about a plain value.
   @keywords [
@@ -36,7 +36,18 @@ defmodule McpServer.Router.Field do
   @options Fields.table([required: :boolean, items: :any] ++ @keywords, "option")
   @item_options Fields.table([description: :string, items: :any] ++ @keywords, "option")
 
-  @doc "Begins a field of the innermost block: one of its `into` (`:input`, `:output` or `:fields`)."
+  # What JSON Schema calls otherwise.
+  @elixir_types %{
+    "map" => "object",
+    "keyword" => "object",
+    "list" => "array",
+    "float" => "number",
+    "text" => "string",
+    "date" => "string",
+    "nil" => "null"
+  }
+
+  @doc "Begins a field of the innermost block: one of its `into` (`:input`, `:output` or `:properties`)."
   @spec open!(module, atom, term, term, term, keyword, Refusal.place()) :: :ok
   def open!(module, into, name, description, type, options, place) do
     outer = Scope.current(module)
@@ -57,8 +68,8 @@ defmodule McpServer.Router.Field do
       name: name,
       required: required,
       schema: schema,
-      fields: [],
-      items: nil
+      properties: [],
+      fields: []
     })
   end
 
@@ -88,8 +99,8 @@ defmodule McpServer.Router.Field do
           root: outer.root,
           place: place,
           schema: schema,
-          fields: [],
-          items: nil
+          properties: [],
+          fields: []
         })
     end
   end
@@ -99,13 +110,21 @@ defmodule McpServer.Router.Field do
   def close!(module, block?) do
     field = Scope.close(module)
     check_block!(field, block?)
-    schema = Map.merge(field.schema, object(field.fields))
+    schema = Map.merge(field.schema, object(field.properties))
+    fields = Places.of_field(pointer(field), field.place, field.fields)
 
-    Scope.update(module, fn
-      outer when field.into == :items -> put_in(outer.schema["items"], schema)
-      outer -> Map.update!(outer, field.into, &[%{name: field.name, required: field.required, schema: schema} | &1])
-    end)
+    Scope.update(module, fn outer -> %{add(outer, field, schema) | fields: fields ++ outer.fields} end)
   end
+
+  defp add(outer, %{into: :items}, schema), do: put_in(outer.schema["items"], schema)
+
+  defp add(outer, field, schema),
+    do: Map.update!(outer, field.into, &[%{name: field.name, required: field.required, schema: schema} | &1])
+
+  defp pointer(%{into: :items}), do: "/items"
+  defp pointer(%{into: :input, name: name}), do: "/inputSchema" <> Places.property(name)
+  defp pointer(%{into: :output, name: name}), do: "/outputSchema" <> Places.property(name)
+  defp pointer(%{into: :properties, name: name}), do: Places.property(name)
 
   @doc "The object schema of these fields, given last first."
   @spec object([%{name: String.t(), required: boolean, schema: map}]) :: %{String.t() => term}
@@ -118,7 +137,7 @@ defmodule McpServer.Router.Field do
   end
 
   # Inside a field of the same side `input_field` can only mean `field`.
-  defp into!(into, %{root: root}, _name, _place) when into in [:fields, root], do: :fields
+  defp into!(into, %{root: root}, _name, _place) when into in [:properties, root], do: :properties
 
   defp into!(into, %{root: _other} = outer, name, place) do
     Refusal.refuse!(
@@ -128,7 +147,7 @@ defmodule McpServer.Router.Field do
     )
   end
 
-  defp into!(:fields, tool, name, place) do
+  defp into!(:properties, tool, name, place) do
     Refusal.refuse!(
       place,
       "field #{inspect(name)} stands in #{tool.what} itself. Write `input_field` for an argument, `output_field` for a result"
@@ -157,25 +176,25 @@ defmodule McpServer.Router.Field do
 
   defp statement(:input), do: "input_field"
   defp statement(:output), do: "output_field"
-  defp statement(:fields), do: "field"
+  defp statement(:properties), do: "field"
 
   defp noun(:input), do: "input field"
   defp noun(:output), do: "output field"
-  defp noun(:fields), do: "field"
+  defp noun(:properties), do: "field"
 
-  defp article(:fields), do: "a"
+  defp article(:properties), do: "a"
   defp article(_into), do: "an"
 
-  defp check_outer!(%{schema: %{"type" => "object"}}, :fields, _owner, _place), do: :ok
+  defp check_outer!(%{schema: %{"type" => "object"}}, :properties, _owner, _place), do: :ok
 
-  defp check_outer!(%{schema: %{"type" => "array"}} = outer, :fields, owner, place) do
+  defp check_outer!(%{schema: %{"type" => "array"}} = outer, :properties, owner, place) do
     Refusal.refuse!(
       place,
       "#{owner} has no object to be in: #{outer.what} is an array; describe its elements with `items`"
     )
   end
 
-  defp check_outer!(%{schema: _schema} = outer, :fields, owner, place) do
+  defp check_outer!(%{schema: _schema} = outer, :properties, owner, place) do
     Refusal.refuse!(place, "#{owner} has no object to be in: #{outer.what} is #{given(outer)}")
   end
 
@@ -243,7 +262,7 @@ defmodule McpServer.Router.Field do
 
   defp wrong_type(type, text, owner) do
     types = Schema.types()
-    hint = if is_binary(text), do: McpServer.Suggestion.did_you_mean(text, types), else: ""
+    hint = if is_binary(text), do: Suggestion.did_you_mean(Map.get(@elixir_types, text, text), types), else: ""
     stop = if hint == "", do: ".", else: hint
     "#{owner} has no type #{inspect(type)}#{stop} The types are: #{Enum.join(types, ", ")}"
   end

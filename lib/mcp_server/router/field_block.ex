@@ -32,7 +32,7 @@ defmodule McpServer.Router.FieldBlock do
   `:integer`, `:number`, `:boolean`, `:array`, `:object` and `:null`, or a list of these.
   """
   defmacro field(name, description \\ [], type \\ [], options \\ [], block \\ []),
-    do: declare(:fields, [name, description, type, options, block], __CALLER__)
+    do: declare(:properties, [name, description, type, options, block], __CALLER__)
 
   @doc "What the elements of the array around it are: `items :string`. Options and blocks are those of `field/5`."
   defmacro items(type \\ [], options \\ [], block \\ []) do

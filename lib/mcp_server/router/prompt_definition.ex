@@ -42,6 +42,7 @@ defmodule McpServer.Router.PromptDefinition do
       description: Name.check_description!(description, what, place),
       options: options,
       arguments: [],
+      fields: [],
       get: nil,
       complete: nil
     })
@@ -71,7 +72,8 @@ defmodule McpServer.Router.PromptDefinition do
       required: Map.get(options, :required, false)
     }
 
-    Scope.update(module, &%{&1 | arguments: [argument | &1.arguments]})
+    field = {"/arguments/#{length(prompt.arguments)}", place}
+    Scope.update(module, &%{&1 | arguments: [argument | &1.arguments], fields: [field | &1.fields]})
   end
 
   @doc "Gives the innermost prompt its `get` or `complete` function."
@@ -94,6 +96,7 @@ defmodule McpServer.Router.PromptDefinition do
     Scope.declare(module, :prompt, %{
       name: prompt.name,
       place: prompt.place,
+      fields: prompt.fields,
       ignored: LintRules.ignored!(prompt.options[:lint], prompt.what, prompt.place),
       struct: wire_struct(prompt),
       entry: entry(prompt),
@@ -125,6 +128,9 @@ defmodule McpServer.Router.PromptDefinition do
   defp check_complete!(%{complete: %{place: place}, options: %{completion: false}} = prompt) do
     Refusal.refuse!(place, "#{prompt.what} has the option `completion: false`, and yet a `complete`")
   end
+
+  defp check_complete!(%{complete: %{what: what, place: place}, arguments: []}),
+    do: Refusal.refuse!(place, "#{what} has nothing to complete: the prompt has no arguments")
 
   defp check_complete!(_prompt), do: :ok
 

@@ -42,6 +42,7 @@ defmodule McpServer.Router.ResourceDefinition do
 
     variables = variables!(uri, what, place)
     check_new_uri!(module, uri, what, place)
+    check_options!(options, what, place)
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
     Authorize.check!(options[:authorize], what, place)
 
@@ -56,6 +57,18 @@ defmodule McpServer.Router.ResourceDefinition do
       read: nil,
       complete: nil
     })
+  end
+
+  # What tools and prompts have as options, resources have as statements.
+  defp check_options!(options, what, place) do
+    statement = Keyword.keyword?(options) and Enum.find(options, fn {key, _} -> @statements.spellings["#{key}"] end)
+
+    with {key, value} <- statement do
+      Refusal.refuse!(
+        place,
+        "#{what} has no option #{key}: it is a statement in its block. Write: #{key} #{inspect(value)}"
+      )
+    end
   end
 
   defp variables!(uri, what, place) when is_binary(uri) do

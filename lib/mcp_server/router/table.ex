@@ -48,7 +48,7 @@ defmodule McpServer.Router.Table do
       dynamic: dynamic(module)
     }
 
-    router = %{what: "router", place: place, handlers: [], ignored: []}
+    router = %{what: "router", place: place, fields: [], handlers: [], ignored: []}
     places = [router | places(tools, prompts, resources, templates)]
     Map.merge(data, %{fingerprint: fingerprint(data), places: places, lint: lint})
   end
@@ -109,6 +109,7 @@ defmodule McpServer.Router.Table do
       %{
         what: "#{kind} #{inspect(declaration.name)}",
         place: declaration.place,
+        fields: Map.get(declaration, :fields, []),
         handlers: declaration.handlers,
         ignored: declaration.ignored
       }

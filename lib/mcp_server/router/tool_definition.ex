@@ -4,14 +4,27 @@ defmodule McpServer.Router.ToolDefinition do
   # are dispatched by.
 
   alias McpServer.{App, Fields, Icon, Tool}
-  alias McpServer.Router.{Authorize, Field, Formats, Handler, LintRules, Name, RawSchema, Refusal, Scope, Statement}
+
+  alias McpServer.Router.{
+    Authorize,
+    Field,
+    Formats,
+    Handler,
+    Hints,
+    LintRules,
+    Name,
+    RawSchema,
+    Refusal,
+    Scope,
+    Statement
+  }
 
   @capabilities %{"sampling" => :sampling, "elicitation" => :elicitation, "roots" => :roots}
 
   @options Fields.table(
              [
                title: :string,
-               hints: {:list, {:in, ~w(read_only non_destructive idempotent closed_world)}},
+               hints: {:list, {:in, Hints.names()}},
                annotations: {:struct, Tool.Annotations},
                ui: :string,
                visibility: {:list, {:in, ~w(model app)}},
@@ -47,6 +60,7 @@ defmodule McpServer.Router.ToolDefinition do
     check_given!(description, controller, what, name, place)
     description = Name.check_description!(description, what, place)
     handler = Handler.check!(controller, function, what, "tool #{inspect(name)}, #{inspect(description)},", place)
+    Hints.check!(options, what, place)
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
     check_options!(options, what, place)
     check_budget!(options[:result_budget], what, place)
@@ -63,7 +77,8 @@ defmodule McpServer.Router.ToolDefinition do
       input: [],
       output: [],
       input_schema: nil,
-      output_schema: nil
+      output_schema: nil,
+      fields: []
     })
 
     options
@@ -133,6 +148,7 @@ defmodule McpServer.Router.ToolDefinition do
       name: tool.name,
       place: tool.place,
       result_budget: tool.options[:result_budget],
+      fields: tool.fields,
       ignored: LintRules.ignored!(tool.options[:lint], tool.what, tool.place),
       struct: wire_struct(tool),
       entry: entry(tool),

@@ -4,7 +4,7 @@ defmodule McpServer.Router.Verify do
   # names exist, and whether the core can serve it. What it can serve, and clients will refuse, is a warning.
 
   alias McpServer.Catalog
-  alias McpServer.Router.{Handler, LintRules, Refusal}
+  alias McpServer.Router.{Handler, LintRules, Places, Refusal}
   alias Mix.McpServer.RefusedRouter
 
   @doc "Refuses a router that cannot work, with everything that is wrong with it at the declarations' own lines."
@@ -37,7 +37,16 @@ defmodule McpServer.Router.Verify do
 
   # The core names first what it refuses: `tool "add": …`. The router as a whole comes first in the list.
   defp place(places, message) do
-    Enum.find(places, hd(places), &String.starts_with?(message, &1.what <> ":")).place
+    declared = Enum.find(places, hd(places), &String.starts_with?(message, &1.what <> ":"))
+    Places.at(declared, pointer(message))
+  end
+
+  # Of an invalid schema it says where.
+  defp pointer(message) do
+    case Regex.run(~r{: (\w+Schema): the schema is invalid: (/\S*):}, message, capture: :all_but_first) do
+      [schema, pointer] -> "/#{schema}#{pointer}"
+      nil -> ""
+    end
   end
 
   @doc "Whether mix has to compile the router again, since it was refused the last time."

@@ -23,7 +23,7 @@ defmodule McpServer.Router.MistakesTest do
           {"page_size: 0", "the page_size of `use McpServer.Router` is at least 1, got: 0"},
           {"ttl_ms: -1", "expected :ttl_ms of `use McpServer.Router` to be a non-negative integer, got: -1"},
           {"cache_scope: :shared",
-           ~s(expected :cache_scope of `use McpServer.Router` to be one of "private", "public", got: :shared)},
+           ~s(expected :cache_scope of `use McpServer.Router` to be one of :private, :public, got: :shared)},
           {":name", "the options of `use McpServer.Router` are a keyword list or a map, got: :name"}
         ] do
       @tag req: "S4-81"
@@ -247,8 +247,8 @@ defmodule McpServer.Router.MistakesTest do
     test "a hint that does not exist" do
       assert_refused(
         3,
-        ~s(expected :hints of tool "add" to be a list, each element one of "read_only", "non_destructive", "idempotent", ) <>
-          ~s("closed_world", got: [:readonly]),
+        ~s(expected :hints of tool "add" to be a list, each element one of :read_only, :non_destructive, :idempotent, ) <>
+          ~s(:closed_world, got: [:readonly], did you mean :read_only?),
         ~s(tool "add", "Adds", McpServer.Handlers, :echo, hints: [:readonly])
       )
     end
@@ -275,7 +275,7 @@ defmodule McpServer.Router.MistakesTest do
     test "a capability that clients do not have" do
       assert_refused(
         3,
-        ~s(expected :requires of tool "add" to be a list, each element one of "sampling", "elicitation", "roots", got: [:tools]),
+        ~s(expected :requires of tool "add" to be a list, each element one of :sampling, :elicitation, :roots, got: [:tools]),
         ~s(tool "add", "Adds", McpServer.Handlers, :echo, requires: [:tools])
       )
     end
@@ -302,7 +302,7 @@ defmodule McpServer.Router.MistakesTest do
     test "a visibility there is not" do
       assert_refused(
         3,
-        ~s(expected :visibility of tool "add" to be a list, each element one of "model", "app", got: [:user]),
+        ~s(expected :visibility of tool "add" to be a list, each element one of :model, :app, got: [:user]),
         ~s(tool "add", "Adds", McpServer.Handlers, :echo, visibility: [:user])
       )
     end

@@ -174,7 +174,7 @@ defmodule McpServer.Router.VerifyTest do
     end
 
     test "a pattern that cannot be matched in linear time" do
-      assert_refused(3, ~r/\Atool "add": inputSchema: the schema is invalid: \/properties\/a\/pattern: /, """
+      assert_refused(4, ~r/\Atool "add": inputSchema: the schema is invalid: \/properties\/a\/pattern: /, """
       tool "add", "Adds", McpServer.Handlers, :echo do
         input_field "a", "A", :string, pattern: "(?=a)"
       end

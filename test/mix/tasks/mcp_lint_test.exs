@@ -31,17 +31,17 @@ defmodule Mix.Tasks.Mcp.LintTest do
   @findings ~S'''
   lib/faulty.ex:2: warning: server "faulty" /instructions: the instructions take about 550 tokens, over the budget of 512 [instructions_budget]
     Begin with what matters, and move the rest into a resource.
-  lib/faulty.ex:10: error: tool "range" /inputSchema/properties/size: no value satisfies this schema: `maximum` and `minimum` contradict each other; no arguments are valid [unsatisfiable]
+  lib/faulty.ex:11: error: tool "range" /inputSchema/properties/size: no value satisfies this schema: `maximum` and `minimum` contradict each other; no arguments are valid [unsatisfiable]
     Change one of the keywords, or remove it.
   lib/faulty.ex:14: error: tool "closed" /inputSchema/properties/filter: the property "value" is required, but not one of `properties`, and `additionalProperties` is false [required_undeclared]
     Declare "value", or do not require it.
-  lib/faulty.ex:29: error: tool "values" /inputSchema/properties/colour/examples/1: the example "blue" is refused by its own schema, which wants a string of at most 3 characters (maxLength) [invalid_example]
+  lib/faulty.ex:31: error: tool "values" /inputSchema/properties/colour/examples/1: the example "blue" is refused by its own schema, which wants a string of at most 3 characters (maxLength) [invalid_example]
     Change the example or the schema.
-  lib/faulty.ex:29: error: tool "values" /inputSchema/properties/count/default: the default "ten" is refused by its own schema, which wants an integer (type) [invalid_default]
+  lib/faulty.ex:30: error: tool "values" /inputSchema/properties/count/default: the default "ten" is refused by its own schema, which wants an integer (type) [invalid_default]
     Change the default or the schema.
-  lib/faulty.ex:29: error: tool "values" /inputSchema/properties/mode/enum/1: the member "gentle" is refused by the rest of its schema, which wants a string of at most 4 characters (maxLength) [invalid_enum]
+  lib/faulty.ex:32: error: tool "values" /inputSchema/properties/mode/enum/1: the member "gentle" is refused by the rest of its schema, which wants a string of at most 4 characters (maxLength) [invalid_enum]
     Remove the member, or change what stands beside the enum.
-  lib/faulty.ex:35: error: tool "list" /inputSchema/properties/items: the array has no `items` [array_items]
+  lib/faulty.ex:36: error: tool "list" /inputSchema/properties/items: the array has no `items` [array_items]
     Say what its elements are.
   lib/faulty.ex:39: error: tool "either" /inputSchema/oneOf: `oneOf` stands at the root of the input schema [root_combinator]
     Declare all properties at the root, say in their descriptions which go together, and check it in the handler.
@@ -73,7 +73,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
     Return an object that holds the value, or accept that older clients know no output schema.
   lib/faulty.ex:72: warning: tool "silent": there is no description [missing_description]
     Say in a sentence what it is for.
-  lib/faulty.ex:72: warning: tool "silent" /inputSchema/properties/a: there is no description [missing_description]
+  lib/faulty.ex:73: warning: tool "silent" /inputSchema/properties/a: there is no description [missing_description]
     Say in a sentence what it is for.
   lib/faulty.ex:72: warning: tool "silent" /annotations: the tool has no readOnlyHint and no destructiveHint: clients take it for one that destroys [missing_annotations]
     Declare `hints:`, such as `hints: [:read_only]`, `[:non_destructive]` or, for one that destroys, `[]`.
@@ -81,7 +81,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
     Begin with what matters, and move the rest into a resource or the instructions.
   lib/faulty.ex:78: warning: prompt "greet": there is no description [missing_description]
     Say in a sentence what it is for.
-  lib/faulty.ex:78: warning: prompt "greet" /arguments/0: there is no description [missing_description]
+  lib/faulty.ex:79: warning: prompt "greet" /arguments/0: there is no description [missing_description]
     Say in a sentence what it is for.
   lib/faulty.ex:84: warning: resource "me" /uri: the template "user" (users://{id}) matches users://me too; this resource answers it [template_shadowed]
     If that is meant, `lint ignore: [:template_shadowed]` in the resource says so; otherwise give one of them another URI.
@@ -177,19 +177,19 @@ defmodule Mix.Tasks.Mcp.LintTest do
 
     assert mix(dir, ["mcp.lint"]) ==
              {"""
-              apps/one/lib/one.ex:4: error: tool "t" /inputSchema/properties/items: the array has no `items` [array_items]
+              apps/one/lib/one.ex:5: error: tool "t" /inputSchema/properties/items: the array has no `items` [array_items]
                 Say what its elements are.
-              apps/two/lib/two.ex:4: error: tool "t" /inputSchema/properties/items: the array has no `items` [array_items]
+              apps/two/lib/two.ex:5: error: tool "t" /inputSchema/properties/items: the array has no `items` [array_items]
                 Say what its elements are.
 
               2 errors, 0 warnings in 2 routers
               """, 1}
 
     assert {json, 1} = mix(dir, ["mcp.lint", "Two.MCP", "--format", "json"])
-    assert [%{"file" => "apps/two/lib/two.ex", "line" => 4}] = JSON.decode!(json)["findings"]
+    assert [%{"file" => "apps/two/lib/two.ex", "line" => 5}] = JSON.decode!(json)["findings"]
 
     two = Path.join(dir, "apps/two")
-    assert {"lib/two.ex:4: error: " <> _rest, 1} = mix(two, ["mcp.lint"])
+    assert {"lib/two.ex:5: error: " <> _rest, 1} = mix(two, ["mcp.lint"])
 
     assert {"wrote apps/two/priv/mcp/Two.MCP.json\n", 0} = mix(dir, ["mcp.breaking", "Two.MCP", "--write"])
 
