@@ -316,12 +316,11 @@ defmodule McpServer.PresentationTest do
     end
 
     test "the schemas of the two kinds every view has are those of the documents" do
-      with {:ok, text} <- McpServer.Fixtures.read("schemas/tool-structured-content.schema.json") do
-        schemas = Map.new(JSON.decode!(text)["oneOf"], &{&1["properties"]["kind"]["const"], &1})
+      text = McpServer.Fixtures.read("schemas/tool-structured-content.schema.json")
+      schemas = Map.new(JSON.decode!(text)["oneOf"], &{&1["properties"]["kind"]["const"], &1})
 
-        for kind <- ["needsInput:v1", "toolError:v1"],
-            do: assert(Presentation.view!(@view).kinds[kind].schema == schemas[kind])
-      end
+      for kind <- ["needsInput:v1", "toolError:v1"],
+          do: assert(Presentation.view!(@view).kinds[kind].schema == schemas[kind])
     end
   end
 

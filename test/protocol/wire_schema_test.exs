@@ -2,10 +2,8 @@ defmodule McpServer.Protocol.WireSchemaTest do
   # The check that all other tests rely on has to notice things itself.
   use ExUnit.Case, async: true
 
-  alias McpServer.WireSchema
+  alias McpServer.{WireSchema, WireStructure}
   alias McpServer.WireSchema.Violation
-
-  @moduletag skip: not WireSchema.available?()
 
   @call ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})
   @initialize ~s({"jsonrpc":"2.0","id":0,"method":"initialize"})
@@ -63,5 +61,30 @@ defmodule McpServer.Protocol.WireSchemaTest do
     refused(session("2025-06-18"), "[]")
     refused(stateless(), ~s({"jsonrpc":"2.0",\n"id":1,"error":{"code":1,"message":"m"}}))
     refused(stateless(), ~s({"jsonrpc":"2.0"))
+  end
+
+  describe "the structure of the official schemas" do
+    @official Path.expand("../../../shared/mcp-schema", __DIR__)
+
+    for revision <- WireStructure.revisions() do
+      @tag skip: not File.dir?(@official) && "the official schemas are not there"
+      test "of #{revision} is what is made of the official file" do
+        official = File.read!(Path.join([@official, unquote(revision), "schema.json"]))
+        assert File.read!(WireStructure.file(unquote(revision))) == WireStructure.reduce(official)
+      end
+    end
+
+    test "has no prose, and keeps members that are named like it" do
+      official = ~s({"$schema":"s","$defs":{"B":{"$ref":"#/$defs/A"},"A":{"description":"An A.","title":"A",
+        "properties":{"title":{"type":"string","description":"Its title.","examples":["x"]}},
+        "anyOf":[{"required":["title"],"$comment":"or not"}]}}})
+
+      assert WireStructure.reduce(official) == """
+             {"$schema":"s","$defs":{
+             "A":{"anyOf":[{"required":["title"]}],"properties":{"title":{"type":"string"}}},
+             "B":{"$ref":"#/$defs/A"}
+             }}
+             """
+    end
   end
 end

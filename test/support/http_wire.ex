@@ -19,11 +19,8 @@ defmodule McpServer.HttpWire do
   def received(name, message), do: see(name, {:out, message})
 
   defp see(name, event) do
-    if WireSchema.available?() do
-      transport = Process.get({__MODULE__, name}) || WireSchema.new()
-      Process.put({__MODULE__, name}, WireSchema.see(transport, event))
-    end
-
+    transport = Process.get({__MODULE__, name}) || WireSchema.new()
+    Process.put({__MODULE__, name}, WireSchema.see(transport, event))
     :ok
   end
 end

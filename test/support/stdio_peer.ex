@@ -132,6 +132,6 @@ defmodule McpServer.StdioPeer do
 
   defp watch(peer, event) do
     key = {__MODULE__, peer.port}
-    if WireSchema.available?(), do: Process.put(key, WireSchema.see(Process.get(key), event))
+    Process.put(key, WireSchema.see(Process.get(key), event))
   end
 end

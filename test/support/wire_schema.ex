@@ -1,20 +1,19 @@
 defmodule McpServer.WireSchema do
   # The one place where every message that a connection sends in our tests is checked against the
-  # official schema of the revision it speaks.
+  # official schema of the revision it speaks, as far as `McpServer.WireStructure` keeps it.
   #
   # `watch/0` hooks it into every connection of the VM. A violation raises in the connection, which
   # takes the test down with it, and is counted, so that the suite fails even where a test survives it.
   # Tests that talk to another operating system process feed `see/2` themselves.
   @moduledoc false
 
-  alias McpServer.JSON
+  alias McpServer.{JSON, WireStructure}
   alias McpServer.Schema.Validator
 
   defmodule Violation do
     defexception [:message]
   end
 
-  @folder Path.expand("../../../shared/mcp-schema", __DIR__)
   @newest "2026-07-28"
   @meta_revision "io.modelcontextprotocol/protocolVersion"
   @meta_subscription "io.modelcontextprotocol/subscriptionId"
@@ -56,25 +55,15 @@ defmodule McpServer.WireSchema do
     "roots/list" => "ListRootsRequest"
   }
 
-  @doc "Checks every connection from now on; `false`, with a notice, where the schemas are not at hand."
+  @doc "Checks every connection from now on."
   def watch do
-    if available?() do
-      :persistent_term.put({__MODULE__, :violations}, :counters.new(1, []))
-      Application.put_env(:mcp_server, :message_observer, &observe/2)
+    :persistent_term.put({__MODULE__, :violations}, :counters.new(1, []))
+    Application.put_env(:mcp_server, :message_observer, &observe/2)
 
-      ExUnit.after_suite(fn _result ->
-        if violations() > 0, do: System.at_exit(fn _status -> exit({:shutdown, 1}) end)
-      end)
-
-      true
-    else
-      IO.puts("Messages are not checked against the official schemas: #{@folder} is missing.")
-      false
-    end
+    ExUnit.after_suite(fn _result ->
+      if violations() > 0, do: System.at_exit(fn _status -> exit({:shutdown, 1}) end)
+    end)
   end
-
-  @doc "Whether the official schemas are at hand."
-  def available?, do: File.dir?(@folder)
 
   @doc "How many messages have violated their schema."
   def violations, do: :counters.get(:persistent_term.get({__MODULE__, :violations}), 1)
@@ -262,19 +251,12 @@ defmodule McpServer.WireSchema do
 
   defp definitions(revision) do
     with nil <- :persistent_term.get({__MODULE__, revision}, nil) do
-      {:ok, schema} = JSON.decode(File.read!(Path.join([@folder, revision, "schema.json"])))
-      definitions = without_prose(schema["definitions"] || schema["$defs"])
+      schema = JSON.decode!(File.read!(WireStructure.file(revision)))
+      definitions = schema["definitions"] || schema["$defs"]
       :persistent_term.put({__MODULE__, revision}, definitions)
       definitions
     end
   end
-
-  defp without_prose(map) when is_map(map) do
-    for {key, value} <- map, not (key == "description" and is_binary(value)), into: %{}, do: {key, without_prose(value)}
-  end
-
-  defp without_prose(list) when is_list(list), do: Enum.map(list, &without_prose/1)
-  defp without_prose(value), do: value
 
   defp violation(reason, message) do
     text = inspect(message, limit: 50, printable_limit: 2_000)

@@ -1,24 +1,14 @@
 defmodule Patterns.DocumentsTest do
-  # The seven examples of the document that this server comes from, as an MCP client gets them. The fixtures lie
-  # beside the project; where they are missing, a test says so and checks nothing.
+  # The seven examples of the document that this server comes from, as an MCP client gets them.
   use ExUnit.Case, async: true
   use McpServer.Test, router: Patterns.MCP
 
   alias McpServer.{JSON, Presentation}
 
-  @fixtures Path.expand("../../../../shared/fixtures", __DIR__)
+  @fixtures Path.expand("../../../test/fixtures/documents", __DIR__)
   @eras ["2025-11-25", "2026-07-28"]
 
-  defp fixture(name) do
-    case File.read(Path.join(@fixtures, name)) do
-      {:ok, text} ->
-        {:ok, JSON.decode!(text)}
-
-      {:error, reason} ->
-        IO.puts(:stderr, "skipped: the fixture #{name} cannot be read (#{:file.format_error(reason)})")
-        :missing
-    end
-  end
+  defp fixture(name), do: @fixtures |> Path.join(name) |> File.read!() |> JSON.decode!()
 
   # One revision says more of every result; and `isError: false` says what the documents leave out.
   defp answer(tool, request, revision) do
@@ -28,9 +18,9 @@ defmodule Patterns.DocumentsTest do
   end
 
   defp each_era(tool, number, name, check) do
-    with {:ok, request} <- fixture("s3-0#{number}-request.json"), {:ok, expected} <- fixture(name) do
-      for revision <- @eras, do: check.(answer(tool, request, revision), expected)
-    end
+    request = fixture("s3-0#{number}-request.json")
+    expected = fixture(name)
+    for revision <- @eras, do: check.(answer(tool, request, revision), expected)
   end
 
   defp texts(result), do: Enum.map(result["content"], & &1["text"])
@@ -75,9 +65,7 @@ defmodule Patterns.DocumentsTest do
       each_era("search_patterns", 4, name, fn result, expected -> assert result == expected end)
     end
 
-    with {:ok, expected} <- fixture("s3-04-response.json") do
-      assert answer("search_patterns", %{}, "2026-07-28") == expected
-    end
+    assert answer("search_patterns", %{}, "2026-07-28") == fixture("s3-04-response.json")
   end
 
   # The document shows five of the eleven options.
@@ -130,10 +118,7 @@ defmodule Patterns.DocumentsTest do
   end
 
   defp valid?(data) do
-    case fixture("schemas/tool-structured-content.schema.json") do
-      {:ok, schema} -> McpServer.Schema.validate(schema, data) == :ok
-      :missing -> true
-    end
+    McpServer.Schema.validate(fixture("schemas/tool-structured-content.schema.json"), data) == :ok
   end
 
   test "arguments that are none are refused before the catalogue is searched" do

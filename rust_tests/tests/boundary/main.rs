@@ -15,3 +15,10 @@ mod results;
 mod schema;
 mod tasks;
 mod template;
+
+/// A JSON file of `test/fixtures`.
+fn fixture(path: &str) -> serde_json::Value {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../test/fixtures");
+    let text = std::fs::read_to_string(std::path::Path::new(fixtures).join(path)).expect(path);
+    serde_json::from_str(&text).expect(path)
+}

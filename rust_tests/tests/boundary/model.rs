@@ -23,21 +23,9 @@ mod schemas;
 mod tables;
 mod tools;
 
-use std::path::PathBuf;
-
 use mcp_core::model::Shape;
 use mcp_core::revision::Revision;
 use serde_json::Value;
-
-/// A file of the shared material, or `None` with a notification when it is not there.
-fn shared(path: &str) -> Option<Value> {
-    let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")).join(path);
-    let Ok(text) = std::fs::read_to_string(&file) else {
-        println!("skipped: shared file {path} is absent");
-        return None;
-    };
-    Some(serde_json::from_str(&text).expect(path))
-}
 
 /// The object as that revision's JSON text.
 fn encoded(shape: &Shape, value: &Value, revision: Revision) -> String {

@@ -51,12 +51,8 @@ defmodule McpServer.DualResponse.RestTest do
 
   # The text of a fixture as it is sent: keys in their order, no white space between them.
   defp golden(name, change \\ & &1) do
-    with {:ok, text} <- Fixtures.read(name) do
-      {:ok, text |> String.replace(~r/\n\s*/, "") |> String.replace(~s(": ), ~s(":)) |> change.()}
-    end
+    Fixtures.read(name) |> String.replace(~r/\n\s*/, "") |> String.replace(~s(": ), ~s(":)) |> change.()
   end
-
-  defp assert_golden(body, golden), do: with({:ok, text} <- golden, do: assert(body == text))
 
   describe "the documents' examples" do
     @tag req: "S1-50"
@@ -66,7 +62,7 @@ defmodule McpServer.DualResponse.RestTest do
       columns = &String.replace(&1, ~s([{"$elided":true}]), ~s([{"name":"id","type":"number"}]))
       assert {200, headers, body} = serve(Rest.new(server: server), "GET", "abc123")
       assert {"content-type", "application/json"} in headers
-      assert_golden(body, golden("s1-05-rest-get-200.json", columns))
+      assert body == golden("s1-05-rest-get-200.json", columns)
     end
 
     @tag req: ["RES-17", "RES-18"]
@@ -74,7 +70,7 @@ defmodule McpServer.DualResponse.RestTest do
       server = server()
       documented(server, expires_at: nil, deadline: nil)
       assert {200, _headers, body} = serve(Rest.new(server: server), "GET", "abc123")
-      assert_golden(body, golden("derived-s1-rest-get-pinned.json"))
+      assert body == golden("derived-s1-rest-get-pinned.json")
     end
 
     @tag req: "RES-17"
@@ -84,7 +80,7 @@ defmodule McpServer.DualResponse.RestTest do
       rest = Rest.new(server: server)
       assert {200, _headers, _pinned} = serve(rest, "PUT", "abc123")
       assert {200, _headers, body} = serve(rest, "GET", "abc123")
-      assert_golden(body, golden("derived-s1-rest-get-pinned.json"))
+      assert body == golden("derived-s1-rest-get-pinned.json")
     end
 
     @tag req: "S1-51"
@@ -93,7 +89,7 @@ defmodule McpServer.DualResponse.RestTest do
 
       for method <- ["GET", "POST", "PUT", "DELETE"] do
         assert {404, _headers, body} = serve(rest, method, "abc123")
-        assert_golden(body, golden("s1-06-rest-get-404.json"))
+        assert body == golden("s1-06-rest-get-404.json")
       end
     end
 
@@ -105,13 +101,12 @@ defmodule McpServer.DualResponse.RestTest do
         columns: [%{"name" => "id", "type" => "number"}, %{"name" => "enrollment", "type" => "number"}]
       )
 
-      request = with :missing <- Fixtures.read("s1-07-rest-post-request.json"), do: {:ok, "{}"}
-      {:ok, request} = request
+      request = Fixtures.read("s1-07-rest-post-request.json")
       assert {200, _headers, body} = serve(Rest.new(server: server), "POST", "abc123", body: request)
       assert [%{"id" => 847} | _] = data = JSON.decode!(body)["data"]
       assert length(data) == 100
       rows = JSON.encode!(data)
-      assert_golden(body, golden("s1-08-rest-post-200.json", &String.replace(&1, ~s([{"$elided":true}]), rows)))
+      assert body == golden("s1-08-rest-post-200.json", &String.replace(&1, ~s([{"$elided":true}]), rows))
     end
 
     @tag req: "S1-53"
@@ -122,7 +117,7 @@ defmodule McpServer.DualResponse.RestTest do
       data = JSON.decode!(body)["data"]
       assert for(%{"id" => id} <- data, do: id) == Enum.to_list(801..847)
       rows = JSON.encode!(data)
-      assert_golden(body, golden("derived-s1-rest-post-last-page.json", &String.replace(&1, ~s([{"id":801}]), rows)))
+      assert body == golden("derived-s1-rest-post-last-page.json", &String.replace(&1, ~s([{"id":801}]), rows))
     end
 
     @tag req: "S1-54"
@@ -130,7 +125,7 @@ defmodule McpServer.DualResponse.RestTest do
       server = server()
       documented(server)
       assert {200, _headers, body} = serve(Rest.new(server: server), "PUT", "abc123")
-      assert_golden(body, golden("s1-09-rest-put-200.json"))
+      assert body == golden("s1-09-rest-put-200.json")
     end
 
     @tag req: "S1-55"

@@ -27,11 +27,10 @@ defmodule McpServer.Presentation.MarkdownTest do
     assert Presentation.contract_markers(PresentationView, text) == %{"index" => 1, "cards" => 2, "version" => "v1"}
     assert Presentation.contract_markers(Presentation.new([]), text) == %{"index" => 0, "cards" => 0, "version" => "v1"}
 
-    with {:ok, fixture} <- McpServer.Fixtures.read("s0-11-contract-markers.json") do
-      view = Presentation.new(index: "pattern-index", card: "pattern-card")
-      text = Enum.join([Presentation.marker(view, :index) | List.duplicate(Presentation.marker(view, :card), 3)], "\n")
-      assert %{"contractMarkers" => Presentation.contract_markers(view, text)} == McpServer.JSON.decode!(fixture)
-    end
+    fixture = McpServer.Fixtures.read("s0-11-contract-markers.json")
+    view = Presentation.new(index: "pattern-index", card: "pattern-card")
+    text = Enum.join([Presentation.marker(view, :index) | List.duplicate(Presentation.marker(view, :card), 3)], "\n")
+    assert %{"contractMarkers" => Presentation.contract_markers(view, text)} == McpServer.JSON.decode!(fixture)
   end
 
   @tag req: "RES-60"

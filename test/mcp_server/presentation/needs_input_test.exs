@@ -47,9 +47,8 @@ defmodule McpServer.Presentation.NeedsInputTest do
       assert_raise ArgumentError, ~r/suggestions/, fn -> NeedsInput.new(@question ++ [suggestions: given]) end
     end
 
-    with {:ok, text} <- McpServer.Fixtures.read("inline-s0-suggestions.json") do
-      assert text |> McpServer.JSON.decode!() |> Map.keys() == ["category", "difficulty"]
-    end
+    documented = McpServer.JSON.decode!(McpServer.Fixtures.read("inline-s0-suggestions.json"))
+    assert Map.keys(documented) == ["category", "difficulty"]
   end
 
   @tag req: "S0-63"

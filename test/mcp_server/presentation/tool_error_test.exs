@@ -37,16 +37,13 @@ defmodule McpServer.Presentation.ToolErrorTest do
 
     auth = ToolError.new(:authentication_error, "Authentication required: Missing or invalid API key", status: 401)
 
-    with {:ok, expected} <- McpServer.Fixtures.read("derived-s0-tool-error-network-both.json") do
-      assert JSON.decode!(JSON.encode!(network)) == JSON.decode!(expected)
-      # The JSON block as well, byte for byte.
-      assert List.last(network.content).text == List.last(JSON.decode!(expected)["content"])["text"]
-    end
+    expected = JSON.decode!(McpServer.Fixtures.read("derived-s0-tool-error-network-both.json"))
+    assert JSON.decode!(JSON.encode!(network)) == expected
+    # The JSON block as well, byte for byte.
+    assert List.last(network.content).text == List.last(expected["content"])["text"]
 
-    with {:ok, expected} <- McpServer.Fixtures.read("derived-s0-tool-error-auth.json") do
-      {:ok, result} = Presentation.tool_error(@view, auth)
-      assert result.structured_content == JSON.decode!(expected)
-    end
+    {:ok, result} = Presentation.tool_error(@view, auth)
+    assert result.structured_content == JSON.decode!(McpServer.Fixtures.read("derived-s0-tool-error-auth.json"))
   end
 
   @tag req: "S0-71"

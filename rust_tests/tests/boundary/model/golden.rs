@@ -3,7 +3,8 @@
 use mcp_core::model::*;
 use serde_json::{Value, json};
 
-use super::{shared, text};
+use super::text;
+use crate::fixture;
 
 fn map(value: Value) -> serde_json::Map<String, Value> {
     match value {
@@ -14,9 +15,8 @@ fn map(value: Value) -> serde_json::Map<String, Value> {
 
 #[track_caller]
 fn is_golden(file: &str, built: Vec<u8>) {
-    if let Some(fixture) = shared(&format!("fixtures/{file}.json")) {
-        assert_eq!(text(built), fixture.to_string(), "{file}");
-    }
+    let golden = fixture(&format!("documents/{file}.json"));
+    assert_eq!(text(built), golden.to_string(), "{file}");
 }
 
 fn text_content(value: &str) -> Content {

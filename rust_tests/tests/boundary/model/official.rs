@@ -1,4 +1,4 @@
-//! The official schemas, and where each shape is in them.
+//! The structure of the official schemas, and where each shape is in them.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use mcp_core::model::*;
 use mcp_core::revision::Revision;
 use serde_json::Value;
 
-use super::shared;
+use crate::fixture;
 
 /// A revision's official schema.
 pub(super) struct Official {
@@ -16,17 +16,17 @@ pub(super) struct Official {
 }
 
 impl Official {
-    pub(super) fn load(revision: Revision) -> Option<Self> {
-        let document = shared(&format!("mcp-schema/{}/schema.json", revision.as_str()))?;
+    pub(super) fn load(revision: Revision) -> Self {
+        let document = fixture(&format!("wire_schemas/{}.json", revision.as_str()));
         let definitions = if document.get("$defs").is_some() {
             "$defs"
         } else {
             "definitions"
         };
-        Some(Self {
+        Self {
             document,
             definitions,
-        })
+        }
     }
 
     fn definition(&self, name: &str) -> Option<&Value> {

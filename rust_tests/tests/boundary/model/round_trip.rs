@@ -4,7 +4,8 @@ use mcp_core::model::*;
 use mcp_core::revision::Revision;
 use serde_json::Value;
 
-use super::{encoded, samples, shared};
+use super::{encoded, samples};
+use crate::fixture;
 
 /// Reads a fixture into its struct and writes it again.
 fn round_trip(file: &str, fixture: Value) -> String {
@@ -42,9 +43,7 @@ fn round_trip(file: &str, fixture: Value) -> String {
 
 #[test]
 fn every_golden_file_of_the_document_is_read_and_written_back_as_it_was() {
-    let Some(manifest) = shared("fixtures/manifest.json") else {
-        return;
-    };
+    let manifest = fixture("documents/manifest.json");
     let entries = manifest["entries"].as_array().unwrap();
     let golden = |entry: &&Value| entry["document"] == "004" && entry["golden"] == true;
     let files: Vec<_> = entries
@@ -54,12 +53,10 @@ fn every_golden_file_of_the_document_is_read_and_written_back_as_it_was() {
         .collect();
     assert_eq!(files.len(), 22);
     for file in files {
-        let Some(fixture) = shared(&format!("fixtures/{file}")) else {
-            continue;
-        };
+        let golden = fixture(&format!("documents/{file}"));
         assert_eq!(
-            round_trip(file, fixture.clone()),
-            fixture.to_string(),
+            round_trip(file, golden.clone()),
+            golden.to_string(),
             "{file}"
         );
     }

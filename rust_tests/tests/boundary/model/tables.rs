@@ -30,9 +30,7 @@ fn is_theirs(shape: &Shape, key: &str) -> bool {
 #[test]
 fn every_table_knows_the_keys_its_revision_declares_and_no_others() {
     for revision in Revision::ALL {
-        let Some(official) = Official::load(revision) else {
-            return;
-        };
+        let official = Official::load(revision);
         for (shape, place) in PLACES {
             let Some(schema) = official.place(place) else {
                 assert!(

@@ -35,8 +35,7 @@ defmodule McpServer.DualResponse.Client.PagesTest do
       assert header(request, "accept") == ["application/json"]
       assert header(request, "accept-encoding") == ["identity"]
 
-      with {:ok, text} <- read("s1-07-rest-post-request.json"),
-           do: assert(JSON.decode!(request.body) == JSON.decode!(text))
+      assert JSON.decode!(request.body) == JSON.decode!(read("s1-07-rest-post-request.json"))
     end
 
     @tag req: "S1-65"
