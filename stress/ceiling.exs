@@ -15,7 +15,7 @@ defmodule Stress.Ceiling do
   @clients 32
   @limit "export MALLOC_ARENA_MAX=2; ulimit -v 1048576"
   @flags "--erl '+MIscs 64 +SDio 2'"
-  @bounds [max_heap_words: 4_000_000, max_result_bytes: 8_000_000, max_connections: 48, max_requests: 8]
+  @bounds [limits: [max_heap_bytes: 32_000_000, max_result_bytes: 8_000_000], http: [max_connections: 48, max_calls: 8]]
   @mib 1024 * 1024
 
   def run(short?) do

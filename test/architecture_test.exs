@@ -3,7 +3,7 @@ defmodule McpServer.ArchitectureTest do
   # compiled modules.
   use ExUnit.Case, async: true
 
-  alias McpServer.{Catalog, Connection, JSON, Protocol}
+  alias McpServer.{Catalog, Connection, JSON, Options, Protocol, ServerOptions}
 
   defmodule Handlers do
     def run(_conn, _arguments), do: {:ok, []}
@@ -160,7 +160,9 @@ defmodule McpServer.ArchitectureTest do
       assert is_binary(answer)
     end
 
-    {:ok, connection} = Connection.start_link(router: Server, transport: {McpServer.ArchitectureTest.Sink, self()})
+    bounds = ServerOptions.bounds(Options.check!("Server", ServerOptions.stdio(), router: Server))
+    transport = {McpServer.ArchitectureTest.Sink, self()}
+    {:ok, connection} = Connection.start_link(router: Server, transport: transport, bounds: bounds)
     :erlang.trace(connection, true, [:procs])
     send(connection, {:lines, refused})
     for _line <- refused, do: assert_receive({:written, _message}, 5_000)

@@ -8,7 +8,7 @@ defmodule McpServer.Call do
   # killed. It is not linked to anything, so nothing a handler does to its own links reaches others.
   # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
 
-  alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, Session, Tasks}
+  alias McpServer.{Catalog, Conn, Dispatch, Limit, Protocol, Request, ServerOptions, Session, Tasks}
 
   @enforce_keys [:connection, :revision]
   defstruct [:connection, :pid, :revision, :progress_token, :log_level]
@@ -41,9 +41,9 @@ defmodule McpServer.Call do
   The monitor's message is `{:mcp_down, monitor, :process, pid, reason}`. The call's `t:result/0` arrives in its reason,
   `{:shutdown, result}`, or, where something is linked to the process, as `{:mcp_ended, pid, result}` before it.
   """
-  @spec start(Catalog.t(), Request.t(), Conn.t(), McpServer.Connection.Options.t(), pid()) :: {pid(), reference()}
+  @spec start(Catalog.t(), Request.t(), Conn.t(), ServerOptions.bounds(), pid()) :: {pid(), reference()}
   def start(catalog, request, conn, options, connection \\ self()) do
-    heap = %{size: options.max_heap_words, kill: true, error_logger: false}
+    heap = Limit.heap(options.max_heap_bytes, false)
     arguments = [{self(), connection}, catalog, request, conn, options.max_result_bytes, options.callers]
     :erlang.spawn_opt(__MODULE__, :run, arguments, [@monitor, {:max_heap_size, heap}, {:min_heap_size, @heap_words}])
   end

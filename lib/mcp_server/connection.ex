@@ -12,7 +12,7 @@ defmodule McpServer.Connection do
   use GenServer
   use McpServer.Outline, status: &shown/1
 
-  alias McpServer.{Catalog, Conn, Session}
+  alias McpServer.{Catalog, Conn, Limit, ServerOptions, Session}
   alias McpServer.Call.Reaper
 
   alias McpServer.Connection.{
@@ -21,7 +21,6 @@ defmodule McpServer.Connection do
     Inbox,
     Input,
     Notifications,
-    Options,
     Outbox,
     Report,
     State,
@@ -44,23 +43,22 @@ defmodule McpServer.Connection do
           | {:session, Session.t()}
           | {:server, State.server()}
           | {:in_flight, InFlight.t()}
-          | {atom(), term()}
+          | {:bounds, ServerOptions.bounds()}
 
-  @doc "Starts a connection. Options beside these are bounds, see `McpServer.Connection.Options`."
+  @doc "Starts a connection."
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
     {server, options} = Keyword.split(options, [:name])
-    {bounds, options} = Options.split(options)
-    options = Map.new(Keyword.validate!(options, [:router, :transport, :session, :server, :in_flight]))
+    options = Map.new(Keyword.validate!(options, [:router, :transport, :session, :server, :in_flight, :bounds]))
     # What is wrong with it is said to the caller.
     _catalog = Catalog.fetch(options.router)
-    GenServer.start_link(__MODULE__, {options, bounds}, server)
+    GenServer.start_link(__MODULE__, options, server)
   end
 
   @impl true
-  def init({%{router: router, transport: {module, transport_options}} = options, bounds}) do
+  def init(%{router: router, transport: {module, transport_options}, bounds: bounds} = options) do
     Process.flag(:trap_exit, true)
-    Process.flag(:max_heap_size, %{size: bounds.max_heap_words, kill: true, error_logger: true})
+    Process.flag(:max_heap_size, Limit.heap(bounds.max_heap_bytes, true))
     catalog = Catalog.fetch(router)
     Reaper.watch()
     session = Map.get_lazy(options, :session, fn -> Session.new(Session.random_id()) end)
@@ -92,7 +90,7 @@ defmodule McpServer.Connection do
   end
 
   # Over HTTP a message has been admitted before it comes here.
-  defp limits(module, bounds), do: if(module.name() != :http, do: Options.message_limits(bounds))
+  defp limits(module, bounds), do: if(module.name() != :http, do: ServerOptions.message_limits(bounds))
 
   # Sees every message in both directions; our own tests check them against the official schemas. Over HTTP
   # most messages never come here, and the tests look at the wire instead.
@@ -132,7 +130,7 @@ defmodule McpServer.Connection do
   def handle_info(:timeout, state), do: quiet(state)
   # What still runs is told why it gets no better answer.
   def handle_info(:mcp_shut_down, state), do: {:stop, :shutdown, state}
-  def handle_info(:mcp_grace_over, state), do: {:stop, :normal, Calls.stop_all(%{state | backlog: []})}
+  def handle_info(:mcp_drain_over, state), do: {:stop, :normal, Calls.stop_all(%{state | backlog: []})}
   def handle_info({:mcp_down, _monitor, :process, pid, reason}, state), do: settle(Calls.down(state, pid, reason))
 
   def handle_info(message, %{transport: {module, transport}} = state) do
@@ -193,7 +191,7 @@ defmodule McpServer.Connection do
 
   # What was read is answered, within the grace; what waits for the client never will be.
   defp close(%{closing: nil} = state, reason) do
-    if reason == :eof, do: Process.send_after(self(), :mcp_grace_over, state.options.grace)
+    if reason == :eof, do: Process.send_after(self(), :mcp_drain_over, state.options.drain)
     Subscriptions.close_all(Input.close_all(Calls.adopt_all(%{state | closing: reason})))
   end
 

@@ -35,32 +35,9 @@ defmodule McpServer.DualResponse do
 
   ## Options
 
-  | option | default | meaning |
-  |---|---|---|
-  | `:base_url` | required | where the REST endpoint is served, an http(s) URL |
-  | `:name` | `McpServer.DualResponse` | the server's name, under which its process is registered |
-  | `:store` | `McpServer.DualResponse.Store.ETS` | the store, a module or `{module, options}` |
-  | `:default_expiration` | `900_000` | how long a resource is kept, in milliseconds, or `:infinity` |
-  | `:default_sample_size` | `15` | rows of a sample |
-  | `:cleanup_interval` | `60_000` | how often expired resources are deleted, in milliseconds |
-  | `:uri_scheme` | `"resource"` | the scheme of a resource's URI, `resource://id`; not `file`, `data`, `javascript` or `ui` |
-  | `:uri_builder` | none | a function from id to URI, in place of the scheme |
-  | `:persist` | `:query` | `:rows` keeps the rows as they were, `:query` runs the query for each page |
-  | `:tie_break` | none | the column that decides between rows that are equal in what is sorted by |
-  | `:extend_on_access` | `false` | how long a resource is kept after each fetch, in milliseconds |
-  | `:tombstones` | `false` | how long it is remembered that a resource was deleted, in milliseconds |
-  | `:bind` | the principal is the subject | a function from `McpServer.Conn` to `%{tenant: …, subject: …}` |
-  | `:max_resources` | `10_000` | resources kept at a time |
-  | `:max_bytes` | 256 MiB | what they take in all, in Erlang's external format |
-  | `:max_share` | `25` | percent of `:max_resources` and of `:max_bytes` that one tenant and subject may have |
-  | `:max_rows` | `100_000` | rows that are read of a query to be kept |
-  | `:max_limit` | `1_000` | rows of a page, whatever a client asks for |
-  | `:query_timeout` | `30_000` | how long `execute` or `count` may take, in milliseconds; `:infinity` runs them in the calling process |
-  | `:max_heap_words` | 64 Mi | memory of the process that runs them, in machine words |
-  | `:stream_batch` | `500` | rows read at a time for a stream or a snapshot |
-  | `:signed_urls` | none | puts a signature into the URL of a resource: see `McpServer.DualResponse.Plug` |
-  | `:clock` | the store's | a function that gives the time in milliseconds, for tests |
+  Times are milliseconds, sizes bytes.
 
+  #{McpServer.Options.document(McpServer.DualResponse.Options.table())}
   Where `:max_resources` or `:max_bytes` is reached, expired resources are deleted, then those of the tenant and
   subject that have most, what was not used for longest first. Who has `:max_share` of either already makes room with
   resources of its own; one it always may have. Resources that are nobody's have no such share. Pinned ones stay;

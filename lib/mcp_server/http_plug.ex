@@ -23,12 +23,12 @@ defmodule McpServer.HttpPlug do
 
   ## Who asks
 
-  `authorize:` is called with the `Plug.Conn` of every request, before its body is read, and answers
+  `identify:` is called with the `Plug.Conn` of every request, before its body is read, and answers
   `{:ok, principal}`, `{:error, :unauthorized}` or `{:error, {:insufficient_scope, ["scope"]}}`. A session belongs to the principal
   that opened it; to others it does not exist. Handlers find the principal in `conn.principal`, and in
   `conn.assigns` what the plugs before have put into theirs.
 
-      forward "/mcp", McpServer.HttpPlug, router: MyApp.MCP, authorize: &MyAppWeb.Auth.mcp/1
+      forward "/mcp", McpServer.HttpPlug, router: MyApp.MCP, identify: &MyAppWeb.Auth.mcp/1
 
   With `init:` the application decides itself what handlers start from:
 
@@ -42,20 +42,10 @@ defmodule McpServer.HttpPlug do
 
   ## Options
 
-  Beside the following, those of `McpServer.HttpServer` but for its `:ip`, `:port` and what concerns its sockets.
+  Times are milliseconds, sizes bytes. None can be infinite; [Limits](limits.html) tells how large each can be, and what
+  a client gets beyond it.
 
-  | option | default | |
-  |---|---|---|
-  | `:router` | required | the router to serve |
-  | `:path` | `nil` | the only path to serve, as the client sends it; `nil` where something before has routed already |
-  | `:authorize` | nobody is asked | `Plug.Conn` → `{:ok, principal}` or an error, see above |
-  | `:init` | `conn.assigns` | `Plug.Conn` → the `McpServer.Conn` that handlers start from |
-  | `:assigns` | `%{}` | what every `McpServer.Conn` has under `assigns`, unless `conn.assigns` has it too |
-  | `:allowed_hosts` | `[]` | hosts beside loopback: `"mcp.example.com"`, or with a port |
-  | `:allowed_origins` | `[]` | origins of pages beside loopback and the host itself: `"https://app.example.com"` |
-  | `:max_body_bytes` | 4 MiB | the longest body; a longer one is answered with 413 |
-  | `:keep_alive` | `15_000` | after how many quiet milliseconds a stream gets a comment, which also shows whether its client is still there |
-
+  #{McpServer.Options.document(McpServer.ServerOptions.http_plug())}
   ## Under which server
 
   A request may be refused before its body has come. Over HTTP/1.1 what is left of a long one is then read and thrown
@@ -77,6 +67,7 @@ defmodule McpServer.HttpPlug do
 
   alias McpServer.Http.{Mount, Pipeline}
   alias McpServer.HttpPlug.Sink
+  alias McpServer.{Options, ServerOptions}
 
   @typedoc "One of the table above, or of `McpServer.HttpServer`."
   @type option :: {:router, module()} | {atom(), term()}
@@ -88,26 +79,18 @@ defmodule McpServer.HttpPlug do
   """
   @spec init([option()]) :: keyword()
   def init(options) do
-    {options, rest} = Mount.options!(options)
-    refuse_others!(rest)
-    options = Keyword.put_new(options, :path, nil)
-    # What the core has to say of them is said now, and nothing of it kept: this may run in the compiler, or,
-    # as in a Phoenix router, before each request. It takes some microseconds.
-    _checked = Mount.new(:unserved, options)
+    # What is wrong with them is said now, and nothing kept: this may run in the compiler, or, as in a Phoenix router,
+    # before each request.
+    _checked = Mount.new(:unserved, checked(options))
     options
   end
 
-  defp refuse_others!([]), do: :ok
-
-  defp refuse_others!(others) do
-    raise ArgumentError,
-          "unknown options of #{inspect(__MODULE__)}: #{inspect(others)}; there are #{inspect(Mount.names())}"
-  end
+  defp checked(options), do: Options.check!(inspect(__MODULE__), ServerOptions.http_plug(), options)
 
   @doc "Serves one request, and returns once its response is complete."
   @spec call(conn, keyword()) :: conn when conn: Plug.Conn.t()
   def call(conn, options) do
-    mount = Mount.ensure({:plug, options}, options)
+    mount = Mount.ensure({:plug, options}, fn -> checked(options) end)
     %Sink{conn: conn} = Pipeline.serve(mount, Sink.new(conn, mount))
     Plug.Conn.halt(conn)
   end

@@ -1,9 +1,9 @@
 defmodule McpServer.HttpRequest do
   @moduledoc """
-  What the `authorize:` and `init:` hooks of `McpServer.HttpServer` are given: the head of a request. Its fields
+  What the `identify:` and `init:` hooks of `McpServer.HttpServer` are given: the head of a request. Its fields
   are named as those of a `Plug.Conn`, which `McpServer.HttpPlug` gives to the same hooks.
 
-      def authorize(request) do
+      def identify(request) do
         with ["Bearer " <> token] <- McpServer.HttpRequest.get_req_header(request, "authorization"),
              {:ok, user} <- MyApp.Tokens.verify(token) do
           {:ok, user.id}

@@ -70,7 +70,12 @@ defmodule McpServer.JSON do
   @default_options {@limits[:max_bytes], @limits[:max_depth], @limits[:max_values], @limits[:max_digits], false}
   @max_values 2
   # The most they can be: an integer's digits take time by their square. As many digits are written.
-  @most [max_bytes: :bytes, max_depth: 100_000, max_values: 100_000_000, max_digits: 100_000]
+  @most [
+    max_bytes: :bytes,
+    max_depth: {:count, 100_000},
+    max_values: {:count, 100_000_000},
+    max_digits: {:count, 100_000}
+  ]
 
   @typedoc "Keys in order, each alone or with the order of what is under it; a list hands it on to its elements."
   @type order :: [String.t() | {String.t(), order}]

@@ -2,18 +2,17 @@ defmodule McpServer.Limit do
   @moduledoc false
   # What an option that bounds something can be: a positive integer, and none so large that it bounds nothing.
 
-  # The longest that the VM's timers can wait, in milliseconds.
-  @longest 4_294_967_295
+  alias McpServer.Suggestion
 
-  @most %{
-    bytes: 1024 * 1024 * 1024,
-    words: 4 * 1024 * 1024 * 1024,
-    milliseconds: @longest,
-    count: 10_000_000
-  }
+  @kibi 1024
+  @mebi 1024 * @kibi
+  @gibi 1024 * @mebi
 
-  @typedoc "What is counted, or the most that it can be."
-  @type unit :: :bytes | :words | :milliseconds | :count | pos_integer()
+  # Milliseconds: the longest that the VM's timers can wait.
+  @most %{bytes: @gibi, milliseconds: 4_294_967_295, count: 10_000_000, percent: 100}
+
+  @typedoc "What is counted, with the most that it can be where that is another."
+  @type unit :: :bytes | :milliseconds | :count | :percent | {unit(), pos_integer()}
 
   @doc """
   Raises `ArgumentError` unless the option's value is a limit.
@@ -21,25 +20,15 @@ defmodule McpServer.Limit do
       iex> McpServer.Limit.check!(:timeout, 60_000, :milliseconds)
       :ok
       iex> McpServer.Limit.check!(:timeout, :infinity, :milliseconds)
-      ** (ArgumentError) expected :timeout to be a positive integer, got: :infinity
+      ** (ArgumentError) expected :timeout to be an integer from 1 to 4_294_967_295 (milliseconds), got: :infinity
 
-      iex> McpServer.Limit.check!(:max_depth, 129, 128)
-      ** (ArgumentError) expected :max_depth to be at most 128, got: 129
+      iex> McpServer.Limit.check!(:max_depth, 129, {:count, 128})
+      ** (ArgumentError) expected :max_depth to be an integer from 1 to 128, got: 129
   """
   @spec check!(name :: atom() | String.t(), value :: term(), unit()) :: :ok
   def check!(name, value, unit) do
-    most = most(unit)
-
-    cond do
-      not is_integer(value) or value < 1 ->
-        raise ArgumentError, "expected #{label(name)} to be a positive integer, got: #{inspect(value)}"
-
-      value > most ->
-        raise ArgumentError, "expected #{label(name)} to be at most #{most}, got: #{inspect(value)}"
-
-      true ->
-        :ok
-    end
+    within?(value, unit) || raise ArgumentError, "expected #{label(name)} to be #{text(unit)}, got: #{inspect(value)}"
+    :ok
   end
 
   defp label(name) when is_binary(name), do: name
@@ -49,27 +38,76 @@ defmodule McpServer.Limit do
   Checks each limit of a keyword list, and returns it. `units` are those there are, `others` the options beside them,
   which are looked at elsewhere.
 
-      iex> McpServer.Limit.check_all!([max_variables: 4], max_bytes: 65_536, max_variables: 256)
+      iex> McpServer.Limit.check_all!([max_variables: 4], max_bytes: :bytes, max_variables: :count)
       [max_variables: 4]
-      iex> McpServer.Limit.check_all!([variables: 4], max_bytes: 65_536, max_variables: 256)
-      ** (ArgumentError) there is no option :variables; there are [:max_bytes, :max_variables]
+      iex> McpServer.Limit.check_all!([variables: 4], max_bytes: :bytes, max_variables: :count)
+      ** (ArgumentError) there is no option :variables, did you mean max_variables? The options are: max_bytes, max_variables
   """
   @spec check_all!(limits, [{atom(), unit()}], others :: [atom()]) :: limits when limits: [{atom(), pos_integer()}]
   def check_all!(limits, units, others \\ []) do
     Keyword.keyword?(limits) || raise ArgumentError, "expected options to be a keyword list, got: #{inspect(limits)}"
 
     for {name, value} <- limits do
-      units[name] ||
-        raise ArgumentError, "there is no option #{inspect(name)}; there are #{inspect(others ++ Keyword.keys(units))}"
-
+      units[name] || raise ArgumentError, unknown(name, others ++ Keyword.keys(units))
       check!(name, value, units[name])
     end
 
     limits
   end
 
+  defp unknown(name, names) do
+    names = Enum.map(names, &Atom.to_string/1)
+    hint = Suggestion.did_you_mean(Atom.to_string(name), names)
+    stop = if hint == "", do: ".", else: hint
+    "there is no option #{inspect(name)}#{stop} The options are: #{Enum.join(names, ", ")}"
+  end
+
+  @doc "Whether a value is a limit."
+  @spec within?(term(), unit()) :: boolean()
+  def within?(value, unit), do: is_integer(value) and value >= 1 and value <= most(unit)
+
+  @doc """
+  What a limit can be.
+
+      iex> McpServer.Limit.text({:bytes, 65_536})
+      "an integer from 1 to 65_536 (bytes)"
+  """
+  @spec text(unit()) :: String.t()
+  def text({unit, most}), do: "an integer from 1 to #{digits(most)}#{name(unit)}"
+  def text(unit), do: text({unit, most(unit)})
+
+  defp name(:count), do: ""
+  defp name(unit), do: " (#{unit})"
+
   @doc "The largest value of a limit."
   @spec most(unit()) :: pos_integer()
-  def most(unit) when is_integer(unit), do: unit
+  def most({_unit, most}), do: most
   def most(unit), do: Map.fetch!(@most, unit)
+
+  @doc """
+  A value as documentation shows it.
+
+      iex> {McpServer.Limit.show(10_485_760, :bytes), McpServer.Limit.show(5_000, :milliseconds)}
+      {"10 MiB", "5_000"}
+  """
+  @spec show(pos_integer(), unit() | term()) :: String.t()
+  def show(value, {:bytes, _most}), do: show(value, :bytes)
+  def show(value, :bytes) when rem(value, @gibi) == 0, do: "#{div(value, @gibi)} GiB"
+  def show(value, :bytes) when rem(value, @mebi) == 0, do: "#{div(value, @mebi)} MiB"
+  def show(value, :bytes) when rem(value, @kibi) == 0, do: "#{div(value, @kibi)} KiB"
+  def show(value, _unit), do: digits(value)
+
+  # So large a heap is there in any case.
+  @least_heap_bytes 64 * @kibi
+
+  @doc "The heap of a process, as the VM takes it; no process can do with less than 64 KiB."
+  @spec heap(bytes :: pos_integer(), log? :: boolean()) :: map()
+  def heap(bytes, log?) do
+    words = div(max(bytes, @least_heap_bytes), :erlang.system_info(:wordsize))
+    %{size: words, kill: true, error_logger: log?}
+  end
+
+  defp digits(value) do
+    value |> Integer.to_string() |> String.reverse() |> String.replace(~r/(\d{3})(?=\d)/, "\\1_") |> String.reverse()
+  end
 end

@@ -34,7 +34,7 @@ defmodule McpServer.Stdio do
 
   ## Calls
 
-  Every call runs in a process of its own, with a deadline and a bounded heap, beside up to `:max_calls` others; what it
+  Every call runs in a process of its own, with a deadline and a bounded heap, beside up to `limits: [max_calls: …]` others; what it
   does to itself reaches nobody else. A call that is cancelled or out of time is killed, and so are the processes
   linked to it. Processes that a handler starts without a link are its own affair, and `System.halt/1` halts.
 
@@ -46,7 +46,7 @@ defmodule McpServer.Stdio do
 
   ## When the client goes
 
-  At the end of stdin the requests that were read are answered; calls that run get `:grace` milliseconds for
+  At the end of stdin the requests that were read are answered; calls that run get `:drain` milliseconds for
   it. Then the VM stops with status 0 (`:on_eof`). It stops as well when nobody reads stdout any more.
 
   ## When the VM is stopped
@@ -57,48 +57,16 @@ defmodule McpServer.Stdio do
 
   ## Options
 
-  | option | default | |
-  |---|---|---|
-  | `:router` | required | the router to serve |
-  | `:on_eof` | `:stop` | `:stop` stops the VM, `:ignore` only the transport, a function of no arguments is called |
-  | `:timeout` | `60_000` | how long a call may run, in milliseconds; a tool's own `timeout:` comes first |
-  | `:input_timeout` | `300_000` | how long the client may take to answer a handler's request, in milliseconds |
-  | `:grace` | `5_000` | how long calls may go on after the end of stdin, in milliseconds |
-  | `:max_calls` | `64` | calls that run at once; calls that wait for the client's input do not count |
-  | `:max_waiting` | `1_000` | requests read ahead; after that the client waits, and none is refused |
-  | `:max_waiting_bytes` | 8 MiB | the same, in bytes of the requests |
-  | `:max_awaiting_input` | `1_000` | calls that wait for the client's input at once |
-  | `:max_streams` | `64` | `subscriptions/listen` streams at once |
-  | `:max_subscriptions` | `1_000` | subscribed resources of the session, and of each stream |
-  | `:max_subscription_bytes` | 64 MiB | URIs of all subscriptions together |
-  | `:max_line_bytes` | 10 MiB | the longest message; a longer one is skipped and answered with `-32700` |
-  | `:max_heap_words` | 64 Mi | memory of one call, in machine words; more ends the call |
-  | `:max_result_bytes` | 64 MiB | the longest answer; a longer one fails |
-  | `:max_depth` | `128` | arrays and objects inside each other in a message; at most 128, as deep as answers can be |
-  | `:max_values` | `200_000` | values of a message |
-  | `:max_digits` | `1_024` | digits of a number |
-  | `:max_id_bytes` | `256` | a request's id, or a progress token, that is a string |
-  | `:max_method_bytes` | `256` | a method |
-  | `:max_name_bytes` | `128` | the name of a tool or prompt |
-  | `:max_uri_bytes` | `8_192` | a URI |
-  | `:max_meta_bytes` | 16 KiB | `_meta`; and each of `clientInfo` and `capabilities` of `initialize` |
-  | `:max_batch` | `50` | messages of a batch (2025-03-26) |
-  | `:assigns` | `%{}` | what every `McpServer.Conn` has under `assigns` |
+  Times are milliseconds, sizes bytes. None can be infinite; [Limits](limits.html) tells how large each can be, and what
+  a client gets beyond it.
 
-  None can be infinite. What a client gets beyond each, and how large each may be made, is told in
-  [Limits](limits.html).
+  #{McpServer.Options.document(McpServer.ServerOptions.stdio())}
   """
 
-  alias McpServer.{Connection, Limit}
+  alias McpServer.{Connection, Options, ServerOptions}
   alias McpServer.Stdio.{Server, Takeover, Transport}
 
-  @max_line_bytes 10 * 1024 * 1024
-
-  @type option ::
-          {:router, module()}
-          | {:on_eof, :stop | :ignore | (() -> term())}
-          | {:assigns, map()}
-          | {atom(), pos_integer()}
+  @type option :: {atom(), term()}
 
   @doc false
   @spec child_spec([option()]) :: Supervisor.child_spec()
@@ -115,19 +83,10 @@ defmodule McpServer.Stdio do
   """
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
-    {on_eof, options} = Keyword.pop(options, :on_eof, :stop)
-    {longest, options} = Keyword.pop(options, :max_line_bytes, @max_line_bytes)
-    check_on_eof!(on_eof)
-    Limit.check!(:max_line_bytes, longest, :bytes)
-
-    transport = {Transport, %{on_eof: on_eof, max_line_bytes: longest}}
-    Connection.start_link([name: __MODULE__, transport: transport, max_message_bytes: longest] ++ options)
-  end
-
-  defp check_on_eof!(on_eof) do
-    on_eof in [:stop, :ignore] or is_function(on_eof, 0) ||
-      raise ArgumentError,
-            "expected :on_eof to be :stop, :ignore or a function of no arguments, got: #{inspect(on_eof)}"
+    options = Options.check!(inspect(__MODULE__), ServerOptions.stdio(), options)
+    bounds = ServerOptions.bounds(options)
+    transport = {Transport, %{on_eof: options.on_eof, max_line_bytes: bounds.max_message_bytes}}
+    Connection.start_link(name: __MODULE__, router: options.router, transport: transport, bounds: bounds)
   end
 
   @doc """

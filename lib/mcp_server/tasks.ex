@@ -49,16 +49,9 @@ defmodule McpServer.Tasks do
 
       config :mcp_server, :tasks, max_tasks: 1_000, ttl: :timer.minutes(5)
 
-  | option | default | |
-  |---|---|---|
-  | `:max_tasks` | `1_000` | tasks of this node, finished ones included; more calls are refused |
-  | `:max_tasks_per_owner` | `100` | the same for one owner; clients without principal and session have `:max_tasks` together |
-  | `:ttl` | `300_000` | how long a task is kept unless the client says so, in milliseconds since it began |
-  | `:max_ttl` | `3_600_000` | the longest a client may ask for, in milliseconds |
-  | `:poll_interval` | `1_000` | how often clients are told to ask, in milliseconds |
-  | `:max_bytes` | 64 MiB | what all kept results may take; a result beyond it fails its task |
-  | `:max_share` | `25` | percent of `:max_bytes` that the results of one owner may take |
+  Times are milliseconds, sizes bytes.
 
+  #{McpServer.Options.document(McpServer.Tasks.Server.table())}
   A task is gone when its time is over, whether it runs or has finished. Tasks do not outlive the node.
   """
 

@@ -52,7 +52,7 @@ defmodule McpServer.Test do
   | `:initialize` | `true` | `false` leaves out the handshake of the session era |
   | `:on` | none | a client of `connect/2` to use; otherwise each call opens a transport of its own |
 
-  Bounds of `McpServer.Stdio`, such as `:timeout` and `:max_calls`, are options too.
+  Options of `McpServer.Stdio`, such as `:timeout` and `:limits`, are options too.
 
   Handlers run in a process of their own; the test process is among its `$callers`, so what a test allows itself
   (an Ecto sandbox, a Mox expectation) holds for them.

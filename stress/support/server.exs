@@ -14,7 +14,7 @@ defmodule Stress.Server do
   @type figures :: %{atom() => non_neg_integer()}
 
   # A session that nobody uses any more goes before the five seconds are over.
-  @options [idle_timeout: 2_000, max_requests: 200]
+  @options [http: [idle_timeout: 2_000, max_calls: 200]]
   @hook_ms 1_000
 
   # Beside five of a hundred: what allocators keep for a moment.
@@ -56,7 +56,7 @@ defmodule Stress.Server do
   # Runs in the VM. A child of the supervisor that `HttpVm` has started.
   @doc false
   def serve_hooks do
-    options = [router: HttpRouter, port: 0, authorize: {__MODULE__, :ponder}] ++ @options
+    options = [router: HttpRouter, port: 0, identify: {__MODULE__, :ponder}] ++ @options
     {:ok, pid} = Supervisor.start_child(HttpVm, Supervisor.child_spec({HttpServer, options}, id: :hooks))
     HttpServer.port(pid)
   end

@@ -20,7 +20,7 @@ defmodule McpServer.HttpBoundsTest do
       @tag req: "H16"
       test "#{kind}: no more sessions than there may be" do
         limit = Sessions.count() + 20
-        server = HttpServers.start(unquote(kind), max_sessions: limit)
+        server = HttpServers.start(unquote(kind), http: [max_sessions: limit])
         sessions = until_refused(server)
         assert Sessions.count() == limit
 
@@ -59,8 +59,8 @@ defmodule McpServer.HttpBoundsTest do
       # One client could take the last place from everybody else.
       test "#{kind}: a principal has its share of them, whatever address it comes from, and others have the rest" do
         taken = Sessions.count()
-        options = [authorize: &__MODULE__.who/1, max_sessions: 4 * taken + 16, max_share: 25]
-        options = [max_sessions_per_principal: 10_000] ++ options
+        options = [identify: &__MODULE__.who/1, http: [max_sessions: 4 * taken + 16, max_share: 25]]
+        options = [http: [max_sessions_per_principal: 10_000]] ++ options
         server = HttpServers.start(unquote(kind), options)
         share = taken + 4
         # Sessions of other tests are another's.
@@ -84,7 +84,7 @@ defmodule McpServer.HttpBoundsTest do
       end
 
       test "#{kind}: who is not authenticated on the loopback interface has all of them" do
-        server = HttpServers.start(unquote(kind), max_sessions: Sessions.count() + 4)
+        server = HttpServers.start(unquote(kind), http: [max_sessions: Sessions.count() + 4])
         for _ <- 1..4, do: assert(%HttpSession{} = HttpSession.open(server))
       end
     end
@@ -92,7 +92,8 @@ defmodule McpServer.HttpBoundsTest do
     defp of_principal(name), do: for([pid] <- :ets.match(Sessions, {:_, :"$1", :_, :_, name, :_, :_}), do: pid)
 
     test "an address that nobody has authenticated has its share" do
-      options = McpServer.HttpPlug.init(router: McpServer.HttpRouter, max_sessions: 4 * Sessions.count() + 8)
+      given = [router: McpServer.HttpRouter, http: [max_sessions: 4 * Sessions.count() + 8]]
+      options = McpServer.Options.check!("Server", McpServer.ServerOptions.http_plug(), given)
       mount = McpServer.Http.Mount.new({:shares, make_ref()}, options)
       share = Sessions.count() + 2
       opening = %{revision: "2025-11-25", client_info: nil, client_capabilities: %{}}
@@ -108,7 +109,7 @@ defmodule McpServer.HttpBoundsTest do
 
     @tag req: "H16"
     both "no more sessions of one principal than it may have",
-         [max_sessions_per_principal: 2, authorize: &__MODULE__.who/1],
+         [http: [max_sessions_per_principal: 2], identify: &__MODULE__.who/1],
          %{server: server} do
       ada = for _ <- 1..2, do: HttpSession.open(server, "2025-11-25", headers: bearer("ada"))
       {response, _messages} = HttpClient.exchange(server, as(initialize(), "ada"))

@@ -57,7 +57,7 @@ defmodule McpServer.HttpConnectionBodiesTest do
 
   describe "what drips" do
     test "as a head has 408 at the time of a head, which no byte puts off" do
-      server = HttpServers.start(:listener, head_timeout: 500)
+      server = HttpServers.start(:listener, http: [head_timeout: 500])
       peer = HttpPeer.connect(server.port)
       HttpPeer.write(peer, "POST /mcp HTTP/1.1\r\nx: ")
       {line, sent} = drip(peer)
@@ -68,7 +68,7 @@ defmodule McpServer.HttpConnectionBodiesTest do
     end
 
     test "as the head of a later request, too" do
-      server = HttpServers.start(:listener, head_timeout: 500)
+      server = HttpServers.start(:listener, http: [head_timeout: 500])
       peer = HttpPeer.connect(server.port)
       assert HttpPeer.request(peer, echo()).status == 200
       HttpPeer.write(peer, "POST /mcp HTTP/1.1\r\nx: ")
@@ -80,8 +80,8 @@ defmodule McpServer.HttpConnectionBodiesTest do
 
     test "as a body has 408 when its rate is too low, and at its time whatever its rate" do
       for limits <- [
-            [body_grace: 500, body_min_rate: 1_000_000],
-            [body_timeout: 500, body_grace: 60_000, body_min_rate: 1]
+            [http: [body_grace: 500, body_min_rate: 1_000_000]],
+            [http: [body_timeout: 500, body_grace: 60_000, body_min_rate: 1]]
           ],
           framing <- ["content-length: 100000\r\n\r\n", "transfer-encoding: chunked\r\n\r\nfffff\r\n"] do
         server = HttpServers.start(:listener, limits)
@@ -120,7 +120,7 @@ defmodule McpServer.HttpConnectionBodiesTest do
   end
 
   describe "a body in chunks" do
-    for {name, options} <- [{"", []}, {", behind a hook", [authorize: &__MODULE__.anyone/1]}] do
+    for {name, options} <- [{"", []}, {", behind a hook", [identify: &__MODULE__.anyone/1]}] do
       test "is read, wherever it is cut, and has trailers#{name}" do
         server = HttpServers.start(:listener, unquote(Macro.escape(options)))
         request = chunked(echo(), 100, "x-checksum: 1\r\n")
@@ -161,7 +161,7 @@ defmodule McpServer.HttpConnectionBodiesTest do
     end
 
     test "is refused when it is too large, by what it says or by what comes" do
-      server = HttpServers.start(:listener, max_body_bytes: 10_000)
+      server = HttpServers.start(:listener, limits: [max_message_bytes: 10_000])
 
       for body <- ["2711\r\n", [chunks(String.duplicate(" ", 10_001), 1_000), "\r\n"]] do
         {peer, response} = answer(server, [@head, "transfer-encoding: chunked\r\n\r\n", body])
@@ -196,7 +196,7 @@ defmodule McpServer.HttpConnectionBodiesTest do
     end
 
     test "is answered with a length, in chunks, behind a hook and in a session" do
-      for options <- [[], [authorize: &__MODULE__.anyone/1]] do
+      for options <- [[], [identify: &__MODULE__.anyone/1]] do
         server = HttpServers.start(:listener, options)
         session = HttpSession.open(server)
 

@@ -7,7 +7,7 @@ defmodule McpServer.HttpConnectionDrainTest do
   @moduletag :capture_log
   @last_word %{"code" => -32603, "message" => "The server is shutting down"}
 
-  # Waits in `authorize:` until it is told otherwise.
+  # Waits in `identify:` until it is told otherwise.
   def hold(request) do
     {"x-test", test} = List.keyfind(request.req_headers, "x-test", 0)
     send(test |> String.to_charlist() |> :erlang.list_to_pid(), {:hook, self()})
@@ -65,7 +65,7 @@ defmodule McpServer.HttpConnectionDrainTest do
 
   # It did not hear of the end any more, and was cut without a word.
   test "a call that begins behind its hook while the server ends is answered with its final error" do
-    server = HttpServers.start(:listener, drain: 1_000, authorize: &__MODULE__.hold/1)
+    server = HttpServers.start(:listener, drain: 1_000, identify: &__MODULE__.hold/1)
     peer = HttpClient.start(server, with_headers(perform(id: 7), [{"x-test", me()}]))
     assert_receive {:hook, hook}, 10_000
     stop = stopping_with_connection(server)
@@ -93,7 +93,7 @@ defmodule McpServer.HttpConnectionDrainTest do
   end
 
   test "a listen stream that opens while the server ends has its last word at once" do
-    server = HttpServers.start(:listener, drain: 5_000, authorize: &__MODULE__.hold/1)
+    server = HttpServers.start(:listener, drain: 5_000, identify: &__MODULE__.hold/1)
     listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}}, id: 7)
     peer = HttpClient.start(server, with_headers(listen, [{"x-test", me()}]))
     assert_receive {:hook, hook}, 10_000
@@ -153,7 +153,7 @@ defmodule McpServer.HttpConnectionDrainTest do
 
   test "a call of a session that takes too long is answered with its final error" do
     # The bound of other transports has no say in it.
-    server = HttpServers.start(:listener, drain: 300, grace: 10)
+    server = HttpServers.start(:listener, drain: 300)
     session = HttpSession.open(server)
     peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
     {call, _conn} = HttpScript.performing()

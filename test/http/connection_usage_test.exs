@@ -14,7 +14,7 @@ defmodule McpServer.HttpConnectionUsageTest do
   defp perform(tag \\ "call"), do: modern_call("perform", HttpScript.arguments(tag))
   defp status(peer), do: HttpPeer.response(peer).status
 
-  # Waits in `authorize:` until it is told otherwise, and says to the test where.
+  # Waits in `identify:` until it is told otherwise, and says to the test where.
   def hold(request) do
     case List.keyfind(request.req_headers, "x-test", 0) do
       {"x-test", test} ->
@@ -135,7 +135,7 @@ defmodule McpServer.HttpConnectionUsageTest do
     end
 
     test "that finds no room is refused with 503, and the next one is served" do
-      server = HttpServers.start(:listener, max_body_bytes_in_flight: 100_000)
+      server = HttpServers.start(:listener, http: [max_body_bytes_in_flight: 100_000])
       peer = HttpClient.start(server, padded(modern("ping"), 200_000))
       response = HttpPeer.response(peer)
       assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
@@ -164,7 +164,7 @@ defmodule McpServer.HttpConnectionUsageTest do
   end
 
   describe "hooks" do
-    @hooks [authorize: &__MODULE__.hold/1]
+    @hooks [identify: &__MODULE__.hold/1]
 
     test "are counted, and end with their client" do
       server = HttpServers.start(:listener, @hooks)
@@ -190,7 +190,7 @@ defmodule McpServer.HttpConnectionUsageTest do
     end
 
     test "beyond `max_hooks` are refused with 503 and Retry-After" do
-      server = HttpServers.start(:listener, [max_hooks: 1] ++ @hooks)
+      server = HttpServers.start(:listener, [http: [max_hooks: 1]] ++ @hooks)
       first = HttpClient.start(server, held(perform()))
       hook = hook()
       {response, _message} = HttpClient.exchange(server, perform("second"))
@@ -235,7 +235,7 @@ defmodule McpServer.HttpConnectionUsageTest do
 
   describe "a client that does not read" do
     test "is cut after the stall timeout, and its call ends" do
-      server = HttpServers.start(:listener, stall_timeout: 300)
+      server = HttpServers.start(:listener, http: [stall_timeout: 300])
       request = modern_call("perform", HttpScript.arguments(), meta: %{"progressToken" => 1})
       request = log_request(request)
       peer = HttpClient.start(server, request, recbuf: 4_096)
@@ -255,11 +255,11 @@ defmodule McpServer.HttpConnectionUsageTest do
   end
 
   describe "shares" do
-    @shared [authorize: &__MODULE__.named/1, max_share: 50]
+    @shared [identify: &__MODULE__.named/1, http: [max_share: 50]]
 
     test "of calls: one principal has its share, another gets the rest" do
       most = System.schedulers_online()
-      server = HttpServers.start(:listener, [max_requests: 2] ++ @shared)
+      server = HttpServers.start(:listener, [http: [max_calls: 2]] ++ @shared)
 
       running =
         for n <- 1..most do
@@ -284,7 +284,7 @@ defmodule McpServer.HttpConnectionUsageTest do
 
     test "of listen streams: one principal has its share, another gets the rest" do
       most = System.schedulers_online()
-      server = HttpServers.start(:listener, [max_listeners: 2] ++ @shared)
+      server = HttpServers.start(:listener, [http: [max_streams: 2]] ++ @shared)
       listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
       streams = for _ <- 1..most, do: HttpClient.open(server, as(listen, "anna"))
       assert for({_peer, %{status: status}} <- streams, do: status) == List.duplicate(200, most)
@@ -299,7 +299,7 @@ defmodule McpServer.HttpConnectionUsageTest do
   describe "acceptors" do
     # Each connection that was turned away left a frame on the stack of the process that waits for the next one.
     test "are as small after they have turned connections away as before" do
-      server = HttpServers.start(:listener, max_connections: 1)
+      server = HttpServers.start(:listener, http: [max_connections: 1])
       peer = HttpPeer.connect(server.port)
       HttpPeer.expect(peer, "POST")
       HttpPeer.send_request(peer, modern("ping"))

@@ -16,7 +16,7 @@ defmodule McpServer.HttpCrowdsTest do
   describe "peers that never read" do
     @describetag req: "H14"
     test "are cut off, and what they did not read is not kept (20 streams of 1,000)" do
-      server = HttpServers.start(:listener, stall_timeout: 500, keep_alive: 100)
+      server = HttpServers.start(:listener, http: [stall_timeout: 500, keep_alive: 100])
 
       assert_nothing_left(fn ->
         in_parallel(1..scaled(20), fn n ->
@@ -36,7 +36,7 @@ defmodule McpServer.HttpCrowdsTest do
     end
 
     test "in the session era lose the connection, and not the call" do
-      server = HttpServers.start(:listener, stall_timeout: 500, keep_alive: 100)
+      server = HttpServers.start(:listener, http: [stall_timeout: 500, keep_alive: 100])
       session = HttpSession.open(server)
       params = %{"name" => "perform", "arguments" => HttpScript.arguments(), "_meta" => %{"progressToken" => 1}}
       peer = HttpPeer.connect(server.port, recbuf: 4_096)
@@ -81,7 +81,7 @@ defmodule McpServer.HttpCrowdsTest do
     test "are bounded, small, and gone after their idle time (2,000 of 100,000)" do
       most = scaled(2_000)
       # A VM of its own: what others leave behind is none of a session's memory.
-      vm = HttpVm.start(serve: [max_sessions: most, idle_timeout: scaled(3_000)])
+      vm = HttpVm.start(serve: [http: [max_sessions: most, idle_timeout: scaled(3_000)]])
       peer = HttpPeer.connect(vm.server.port)
       open = fn -> HttpPeer.request(peer, initialize()).status end
       for _ <- 1..20, do: open.()
@@ -105,7 +105,7 @@ defmodule McpServer.HttpCrowdsTest do
   describe "streams" do
     @describetag req: "H17"
     test "of many sessions lose nothing, and all cut at once leave nothing (500 of 10,000)" do
-      server = HttpServers.start(:listener, max_sessions: scaled(1_000))
+      server = HttpServers.start(:listener, http: [max_sessions: scaled(1_000)])
 
       assert_nothing_left(fn ->
         streams = for _ <- 1..scaled(500), do: HttpSession.get(HttpSession.open(server))
@@ -189,7 +189,7 @@ defmodule McpServer.HttpCrowdsTest do
   describe "one id of many clients" do
     @describetag req: "M8"
     test "each gets its own answer (200 sessions, 10,000 requests of 1,000,000)" do
-      server = HttpServers.start(:listener, max_sessions: scaled(1_000))
+      server = HttpServers.start(:listener, http: [max_sessions: scaled(1_000)])
 
       crossings =
         in_parallel(1..200, fn n ->

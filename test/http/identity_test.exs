@@ -1,5 +1,5 @@
 defmodule McpServer.HttpIdentityTest do
-  # Who asks: the authorize hook, 401 and 403, the metadata document of RFC 9728, principals.
+  # Who asks: the identify hook, 401 and 403, the metadata document of RFC 9728, principals.
   use McpServer.HttpCase, async: true
 
   import McpServer.HttpRequests
@@ -11,7 +11,7 @@ defmodule McpServer.HttpIdentityTest do
     "scopes_supported" => ["read", "write"]
   }
   @metadata_url "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
-  @options [authorize: &__MODULE__.who/1, resource_metadata: @metadata]
+  @options [identify: &__MODULE__.who/1, resource_metadata: @metadata]
 
   # A token is a name and scopes: `ada read write`.
   @doc false
@@ -42,7 +42,7 @@ defmodule McpServer.HttpIdentityTest do
     ]
   end
 
-  describe "the authorize hook" do
+  describe "the identify hook" do
     @tag req: "H9"
     both "without a token: 401 on every route, before the body is read", @options, %{server: server} do
       for request <- everywhere() do
@@ -76,7 +76,7 @@ defmodule McpServer.HttpIdentityTest do
       end
     end
 
-    both "without metadata names no document", [authorize: &__MODULE__.who/1], %{server: server} do
+    both "without metadata names no document", [identify: &__MODULE__.who/1], %{server: server} do
       {response, [_message]} = HttpClient.exchange(server, modern_call("whoami"))
       assert response.status == 401
       assert HttpResponse.header(response, "www-authenticate") == "Bearer"

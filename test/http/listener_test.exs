@@ -30,9 +30,9 @@ defmodule McpServer.HttpListenerTest do
       for {options, text} <- [
             {[router: HttpRouter, port: 70_000], "port"},
             {[router: HttpRouter, ip: "localhost"], "ip"},
-            {[router: HttpRouter, max_sessions: 0], "max_sessions"},
-            {[router: HttpRouter, max_sessions: :infinity], "max_sessions"},
-            {[router: HttpRouter, authorize: 1], "authorize"},
+            {[router: HttpRouter, http: [max_sessions: 0]], "max_sessions"},
+            {[router: HttpRouter, http: [max_sessions: :infinity]], "max_sessions"},
+            {[router: HttpRouter, identify: 1], "identify"},
             {[router: HttpRouter, allowed_hosts: "mcp.example.com"], "allowed_hosts"},
             {[router: HttpRouter, allowed_origins: ["mcp.example.com"]], "mcp.example.com"},
             {[router: HttpRouter, path: "mcp"], "path"},
@@ -73,7 +73,7 @@ defmodule McpServer.HttpListenerTest do
 
   describe "bounds" do
     test "no more connections than there may be" do
-      server = HttpServers.start(:listener, max_connections: 3)
+      server = HttpServers.start(:listener, http: [max_connections: 3])
       peers = for _ <- 1..3, do: HttpPeer.connect(server.port)
       for peer <- peers, do: assert(HttpPeer.request(peer, echo()).status == 200)
       refused = HttpPeer.connect(server.port)
@@ -87,7 +87,7 @@ defmodule McpServer.HttpListenerTest do
     end
 
     test "no more calls without a session than there may be" do
-      server = HttpServers.start(:listener, max_requests: 1)
+      server = HttpServers.start(:listener, http: [max_calls: 1])
       # One for each scheduler, whichever gets them.
       most = System.schedulers_online()
 
@@ -114,7 +114,7 @@ defmodule McpServer.HttpListenerTest do
     end
 
     test "a connection that waits too long for its next request is closed" do
-      server = HttpServers.start(:listener, connection_timeout: 1_000)
+      server = HttpServers.start(:listener, http: [connection_timeout: 1_000])
       peer = HttpPeer.connect(server.port)
       assert HttpPeer.request(peer, echo()).status == 200
       assert HttpPeer.closed?(peer)

@@ -22,7 +22,7 @@ defmodule McpServer.HttpMountsTest do
   both "a sealed state opens at the same place only", [], %{server: server} do
     state = asked(server)
     assert HttpClient.text(bring(server, state)) == "Hello, Ada! :asked"
-    assert HttpClient.text(bring(other(server, max_calls: 63), state)) == "Hello, Ada! :asked"
+    assert HttpClient.text(bring(other(server, limits: [max_calls: 63]), state)) == "Hello, Ada! :asked"
     assert %{"error" => %{"code" => -32602}} = bring(other(server, mount_name: "admin"), state)
   end
 

@@ -5,7 +5,7 @@ defmodule McpServer.Http.PermissionTest do
 
   alias McpServer.{Changes, PermissionRouter}
 
-  @options [router: PermissionRouter, authorize: &__MODULE__.who/1]
+  @options [router: PermissionRouter, identify: &__MODULE__.who/1]
   @uris "resourceSubscriptions"
 
   @doc false

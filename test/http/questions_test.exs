@@ -49,7 +49,7 @@ defmodule McpServer.HttpQuestionsTest do
       assert HttpClient.text(HttpClient.message(peer)) == "Hello, Ada! :asked"
     end
 
-    both "that does not come in time ends the call", [input_timeout: 200], %{server: server} do
+    both "that does not come in time ends the call", [limits: [input_timeout: 200]], %{server: server} do
       session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
       {peer, response} = HttpSession.open_stream(session, legacy_call("ask"))
       messages = HttpClient.messages(peer, response)

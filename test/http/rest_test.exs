@@ -263,7 +263,7 @@ defmodule McpServer.HttpRestTest do
 
     rest "a query that eats memory is 500, and takes nobody with it", %{kind: kind} do
       results = server()
-      http = RestServers.start(kind, results, max_heap_words: 200_000)
+      http = RestServers.start(kind, results, max_heap_bytes: 1_600_000)
 
       execute = fn
         %{limit: 15} -> []
@@ -600,10 +600,10 @@ defmodule McpServer.HttpRestTest do
       assert RestServers.ask(http, "GET", path(created)).status == 404
     end
 
-    test "a listener's authorize: asks for results too, and its principal is the subject" do
+    test "a listener's identify: asks for results too, and its principal is the subject" do
       results = server()
-      authorize = fn request -> with(nil <- token(request), do: {:error, :unauthorized}, else: (who -> {:ok, who})) end
-      http = HttpServers.start(:listener, resources: {"/resources", results}, authorize: authorize)
+      identify = fn request -> with(nil <- token(request), do: {:error, :unauthorized}, else: (who -> {:ok, who})) end
+      http = HttpServers.start(:listener, resources: {"/resources", results}, identify: identify)
       created = create!(results, 5, subject: "ann")
       ask = &RestServers.ask(http, "GET", path(created), headers: &1).status
       assert {ask.([]), ask.(bearer("bob")), ask.(bearer("ann"))} == {401, 404, 200}

@@ -88,7 +88,7 @@ defmodule McpServer.HttpSecretsTest do
   end
 
   @doc false
-  def authorize(request), do: hook(request, "x-authorize", {:ok, "ada"})
+  def identify(request), do: hook(request, "x-identify", {:ok, "ada"})
 
   @doc false
   def init(request), do: hook(request, "x-init", %Conn{assigns: %{token: token(request)}})
@@ -131,18 +131,18 @@ defmodule McpServer.HttpSecretsTest do
   defp authorized(request, more),
     do: %{request | headers: request.headers ++ [{"authorization", "Bearer " <> @secret} | more]}
 
-  @options [router: Router, authorize: &__MODULE__.authorize/1, init: &__MODULE__.init/1]
+  @options [router: Router, identify: &__MODULE__.identify/1, init: &__MODULE__.init/1]
 
   describe "a bearer token is not logged" do
     @tag :capture_log
     both "by a hook that fails, whatever way", @options, %{server: server, logged: logged} do
-      for hook <- ["x-authorize", "x-init"], way <- ["says", "returns" | @ways] do
+      for hook <- ["x-identify", "x-init"], way <- ["says", "returns" | @ways] do
         call = authorized(modern_call("echo", %{"text" => "x"}), [{hook, way}])
         {response, _messages} = HttpClient.exchange(server, call)
         assert {hook, way, response.status} == {hook, way, 500}
       end
 
-      failures = Enum.filter(lines(logged), &(&1 =~ "MCP " and &1 =~ ~r/authorize:|init:/))
+      failures = Enum.filter(lines(logged), &(&1 =~ "MCP " and &1 =~ ~r/identify:|init:/))
       assert length(failures) == 2 * (length(@ways) + 2)
       assert Enum.filter(lines(logged), &(&1 =~ @secret)) == []
     end

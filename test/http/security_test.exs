@@ -94,7 +94,7 @@ defmodule McpServer.HttpSecurityTest do
 
   describe "the limit of a body" do
     @describetag req: "SEC-12"
-    both "is the one that was set, on every route", [max_body_bytes: 1_000], %{server: server} do
+    both "is the one that was set, on every route", [limits: [max_message_bytes: 1_000]], %{server: server} do
       session = HttpSession.open(server)
       call = &modern_call("echo", %{"text" => String.duplicate("x", &1)})
       room = 1_000 - IO.iodata_length(call.(0).body)
@@ -114,7 +114,7 @@ defmodule McpServer.HttpSecurityTest do
 
   describe "a peer that is gone" do
     @describetag req: "SEC-15"
-    both "may be written to", [keep_alive: 50], %{server: server} do
+    both "may be written to", [http: [keep_alive: 50]], %{server: server} do
       session = HttpSession.open(server)
       params = %{"name" => "perform", "arguments" => HttpScript.arguments(), "_meta" => %{"progressToken" => "p"}}
       peer = HttpSession.start(session, legacy("tools/call", params))
@@ -130,7 +130,7 @@ defmodule McpServer.HttpSecurityTest do
   end
 
   describe "secrets" do
-    both "session ids and tokens are in no log and in no answer's body", [authorize: &__MODULE__.who/1], context do
+    both "session ids and tokens are in no log and in no answer's body", [identify: &__MODULE__.who/1], context do
       log =
         capture_log(fn ->
           session =

@@ -58,7 +58,7 @@ defmodule McpServer.HttpSessionCallsTest do
     end
   end
 
-  both "are counted together, adopted or not", [max_calls: 2, stream_after: 50], %{server: server} do
+  both "are counted together, adopted or not", [limits: [max_calls: 2], http: [stream_after: 50]], %{server: server} do
     session = HttpSession.open(server)
     {first, one} = start(session, 1)
     assert %{status: 200, body: :stream} = response = HttpPeer.response(first)
@@ -73,7 +73,7 @@ defmodule McpServer.HttpSessionCallsTest do
   end
 
   # Questions give their place back while the client thinks.
-  both "that wait for the client take no place", [max_calls: 1], %{server: server} do
+  both "that wait for the client take no place", [limits: [max_calls: 1]], %{server: server} do
     session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
     {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask", %{}, id: "asks"))
     assert %{"method" => "elicitation/create", "id" => asked} = HttpClient.message(peer)
@@ -148,7 +148,7 @@ defmodule McpServer.HttpSessionCallsTest do
   end
 
   test "are given back however they end" do
-    server = HttpServers.start(:listener, stream_after: 50)
+    server = HttpServers.start(:listener, http: [stream_after: 50])
     session = HttpSession.open(server)
 
     for {id, leave} <- [{1, &HttpPeer.close/1}, {2, &HttpPeer.cut/1}, {3, &HttpPeer.half_close/1}], wait <- [0, 100] do
@@ -167,7 +167,7 @@ defmodule McpServer.HttpSessionCallsTest do
   end
 
   # The result races with the adoption: it is answered once, whoever is first.
-  both "are answered once when they end at the time of their stream", [stream_after: 1], %{server: server} do
+  both "are answered once when they end at the time of their stream", [http: [stream_after: 1]], %{server: server} do
     session = HttpSession.open(server)
 
     for id <- 1..200 do

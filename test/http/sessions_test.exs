@@ -65,7 +65,7 @@ defmodule McpServer.HttpSessionsTest do
 
     @tag req: "H10"
     both "one that has ended, never was or is somebody else's: one answer",
-         [authorize: &__MODULE__.who/1],
+         [identify: &__MODULE__.who/1],
          context do
       ada = HttpSession.open(context.server, "2025-11-25", headers: bearer("ada"))
       bob = HttpSession.open(context.server, "2025-11-25", headers: bearer("bob"))
@@ -86,7 +86,7 @@ defmodule McpServer.HttpSessionsTest do
       assert HttpSession.status(ada, legacy("ping")) == 200
     end
 
-    both "ends when nobody has used it for its idle time", [idle_timeout: 1_500], %{server: server} do
+    both "ends when nobody has used it for its idle time", [http: [idle_timeout: 1_500]], %{server: server} do
       session = HttpSession.open(server)
 
       # What is used stays.
@@ -98,7 +98,7 @@ defmodule McpServer.HttpSessionsTest do
       eventually(fn -> Process.sleep(2_000) == :ok and HttpSession.status(session, legacy("ping")) == 404 end)
     end
 
-    both "does not end while a stream is open or a call runs", [idle_timeout: 1_000], %{server: server} do
+    both "does not end while a stream is open or a call runs", [http: [idle_timeout: 1_000]], %{server: server} do
       session = HttpSession.open(server)
       stream = HttpSession.get(session)
       Process.sleep(1_500)
@@ -113,7 +113,7 @@ defmodule McpServer.HttpSessionsTest do
       assert HttpClient.text(answer) == "late"
     end
 
-    both "ends after its lifetime, used or not", [session_lifetime: 1_500], %{server: server} do
+    both "ends after its lifetime, used or not", [http: [session_lifetime: 1_500]], %{server: server} do
       session = HttpSession.open(server)
       stream = HttpSession.get(session)
       eventually(fn -> HttpSession.status(session, legacy("ping")) == 404 end)
@@ -141,7 +141,7 @@ defmodule McpServer.HttpSessionsTest do
   defp bearer(name), do: [{"authorization", "Bearer #{name}"}]
 
   describe "bounds" do
-    both "no more requests in flight than a session may have", [max_calls: 2], %{server: server} do
+    both "no more requests in flight than a session may have", [limits: [max_calls: 2]], %{server: server} do
       session = HttpSession.open(server)
 
       running = for id <- 1..2, do: HttpSession.start(session, legacy_call("perform", HttpScript.arguments(id), id: id))
@@ -164,7 +164,7 @@ defmodule McpServer.HttpSessionsTest do
 
   describe "a batch (2025-03-26)" do
     @tag req: "M9"
-    both "is answered whole, when its slowest call is done", [stream_after: 100], %{server: server} do
+    both "is answered whole, when its slowest call is done", [http: [stream_after: 100]], %{server: server} do
       session = HttpSession.open(server, "2025-03-26")
       call = fn id, name, arguments -> message("tools/call", %{"name" => name, "arguments" => arguments}, id: id) end
 
@@ -213,7 +213,7 @@ defmodule McpServer.HttpSessionsTest do
       assert HttpClient.messages(peer, HttpPeer.response(peer)) == []
     end
 
-    both "are not cancelled by the connection that goes", [keep_alive: 50, stream_after: 50], %{server: server} do
+    both "are not cancelled by the connection that goes", [http: [keep_alive: 50, stream_after: 50]], %{server: server} do
       session = HttpSession.open(server)
       peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
       {call, _conn} = HttpScript.performing()
@@ -226,7 +226,7 @@ defmodule McpServer.HttpSessionsTest do
       eventually(fn -> HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: 7)) == 200 end)
     end
 
-    both "of a slow call become a stream, of a quick one do not", [stream_after: 500], %{server: server} do
+    both "of a slow call become a stream, of a quick one do not", [http: [stream_after: 500]], %{server: server} do
       session = HttpSession.open(server)
       {quick, [_answer]} = HttpSession.exchange(session, legacy_call("echo", %{"text" => "x"}))
       assert HttpResponse.header(quick, "content-type") == "application/json"

@@ -98,7 +98,7 @@ defmodule McpServer.HttpSlowHolderTest do
 
   # The grace of a listener ends behind the server.
   test "a session whose grace is over ends with the calls that still run" do
-    session = HttpSession.open(HttpServers.start(:plug, grace: 50))
+    session = HttpSession.open(HttpServers.start(:plug, drain: 50))
     process = :ets.lookup_element(Sessions, session.id, 2)
     HttpSession.start(session, legacy_call("perform", HttpScript.arguments()))
     {call, _conn} = HttpScript.performing()

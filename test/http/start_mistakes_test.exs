@@ -7,10 +7,10 @@ defmodule McpServer.Http.StartMistakesTest do
   for {options, message} <- [
         {[router: MyApp.Mpc], "MyApp.Mpc is not a router: there is no such module"},
         {[router: Enum], "Enum is not a router: it does not `use McpServer.Router`"},
-        {[router: HttpRouter, authorize: {MyApp.Auth, :identify}],
-         "authorize: names MyApp.Auth.identify/1, but there is no module MyApp.Auth"},
-        {[router: HttpRouter, authorize: {McpServer.Handlers, :ecko}],
-         "authorize: names McpServer.Handlers.ecko/1, which is not a public function, did you mean echo?"},
+        {[router: HttpRouter, identify: {MyApp.Auth, :identify}],
+         "identify: names MyApp.Auth.identify/1, but there is no module MyApp.Auth"},
+        {[router: HttpRouter, identify: {McpServer.Handlers, :ecko}],
+         "identify: names McpServer.Handlers.ecko/1, which is not a public function, did you mean echo?"},
         {[router: HttpRouter, init: {McpServer.Handlers, :complete}],
          "init: names McpServer.Handlers.complete/1, which is not a public function (there is complete/3)"}
       ] do

@@ -58,14 +58,14 @@ defmodule McpServer.HttpStatelessTest do
       assert HttpClient.text(HttpResponse.json(response)) == "done"
     end
 
-    both "that takes its time becomes a stream", [stream_after: 100], %{server: server} do
+    both "that takes its time becomes a stream", [http: [stream_after: 100]], %{server: server} do
       {response, [answer]} = HttpClient.exchange(server, modern_call("sleep", %{"ms" => 400}))
       assert HttpResponse.header(response, "content-type") == "text/event-stream"
       assert HttpClient.text(answer) == "slept"
     end
 
     @tag req: "H13"
-    both "is cancelled when its client hangs up", [stream_after: 50, keep_alive: 50], %{server: server} do
+    both "is cancelled when its client hangs up", [http: [stream_after: 50, keep_alive: 50]], %{server: server} do
       for streaming? <- [false, true] do
         {peer, call, _conn} = performing(server)
         if streaming?, do: %{body: :stream} = HttpPeer.response(peer)
@@ -75,7 +75,7 @@ defmodule McpServer.HttpStatelessTest do
     end
 
     @tag req: "H13"
-    both "is cancelled when its client closes", [stream_after: 50, keep_alive: 50], %{server: server} do
+    both "is cancelled when its client closes", [http: [stream_after: 50, keep_alive: 50]], %{server: server} do
       {peer, call, _conn} = performing(server)
       HttpPeer.close(peer)
       HttpScript.gone(call)
@@ -129,7 +129,7 @@ defmodule McpServer.HttpStatelessTest do
              } = HttpClient.message(two)
     end
 
-    both "is kept open by comments", [keep_alive: 50], %{server: server} do
+    both "is kept open by comments", [http: [keep_alive: 50]], %{server: server} do
       peer = listen(server, 1, %{})
       for _ <- 1..3, do: assert(%{comments: [_], data: nil, id: nil} = HttpPeer.event(peer))
     end
@@ -183,7 +183,7 @@ defmodule McpServer.HttpStatelessTest do
     end
 
     @tag req: "SEC-06"
-    both "a state belongs to its principal", [authorize: &__MODULE__.who/1], %{server: server} do
+    both "a state belongs to its principal", [identify: &__MODULE__.who/1], %{server: server} do
       ask = modern_call("ask", %{}, @capabilities)
       %{"result" => %{"requestState" => state}} = HttpClient.answer(server, as(ask, "ada"))
       assert %{"error" => %{"code" => -32602}} = HttpClient.answer(server, as(retry(state), "bob"))

@@ -76,7 +76,7 @@ defmodule McpServer.HttpStreamsTest do
       assert length(List.flatten(ids)) == length(Enum.uniq(List.flatten(ids)))
     end
 
-    both "is kept open by comments", [keep_alive: 50], %{server: server} do
+    both "is kept open by comments", [http: [keep_alive: 50]], %{server: server} do
       stream = HttpSession.get(HttpSession.open(server))
 
       comments =
@@ -88,7 +88,7 @@ defmodule McpServer.HttpStreamsTest do
 
   describe "resumption" do
     @tag req: "H13"
-    both "delivers each event exactly once, in order, from wherever the client stopped", [keep_alive: 50], %{
+    both "delivers each event exactly once, in order, from wherever the client stopped", [http: [keep_alive: 50]], %{
       server: server
     } do
       session = HttpSession.open(server)
@@ -106,7 +106,7 @@ defmodule McpServer.HttpStreamsTest do
       end
     end
 
-    both "goes on live where the call still runs", [keep_alive: 50], %{server: server} do
+    both "goes on live where the call still runs", [http: [keep_alive: 50]], %{server: server} do
       session = HttpSession.open(server)
       {peer, call} = performing(session, [1])
       %{body: :stream} = HttpPeer.response(peer)
@@ -141,7 +141,7 @@ defmodule McpServer.HttpStreamsTest do
           do: {id, step(message)}
     end
 
-    both "waits until the connection before is gone", [keep_alive: 50], %{server: server} do
+    both "waits until the connection before is gone", [http: [keep_alive: 50]], %{server: server} do
       session = HttpSession.open(server)
       {old, call} = performing(session, [1])
       %{body: :stream} = HttpPeer.response(old)
@@ -166,7 +166,7 @@ defmodule McpServer.HttpStreamsTest do
       assert [{_id, "done"}] = rest(HttpSession.get(session, last))
     end
 
-    both "of the session's own stream", [keep_alive: 50], %{server: server} do
+    both "of the session's own stream", [http: [keep_alive: 50]], %{server: server} do
       session = HttpSession.open(server)
       stream = HttpSession.get(session)
       %{id: primed, data: ""} = HttpPeer.event(stream)
@@ -179,7 +179,7 @@ defmodule McpServer.HttpStreamsTest do
     end
 
     @tag req: ["SEC-08", "H12"]
-    both "shows nobody else's events", [authorize: &__MODULE__.who/1], %{server: server} do
+    both "shows nobody else's events", [identify: &__MODULE__.who/1], %{server: server} do
       [ada, other, bob] =
         for name <- ["ada", "ada", "bob"],
             do: HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer #{name}"}])
@@ -202,7 +202,7 @@ defmodule McpServer.HttpStreamsTest do
     end
 
     @tag req: "H12"
-    both "says so when the events are no longer kept", [max_events: 4], %{server: server} do
+    both "says so when the events are no longer kept", [http: [max_events: 4]], %{server: server} do
       session = HttpSession.open(server)
       {peer, call} = performing(session, 1..10)
       HttpScript.tell(call, {:answer, "done"})
@@ -219,7 +219,7 @@ defmodule McpServer.HttpStreamsTest do
     end
 
     @tag req: "H12"
-    both "keeps no more bytes of a stream than it may", [max_event_bytes: 10_000], %{server: server} do
+    both "keeps no more bytes of a stream than it may", [http: [max_event_bytes: 10_000]], %{server: server} do
       session = HttpSession.open(server)
       {peer, call} = performing(session, [1])
       HttpScript.tell(call, {:log, "error", String.duplicate("x", 9_000)})
@@ -252,7 +252,7 @@ defmodule McpServer.HttpStreamsTest do
 
   describe "the session's own stream" do
     @tag req: ["SEC-05", "H11"]
-    both "is there once; the first one keeps its events", [keep_alive: 50], %{server: server} do
+    both "is there once; the first one keeps its events", [http: [keep_alive: 50]], %{server: server} do
       session = HttpSession.open(server)
       first = HttpSession.get(session)
       {response, [message]} = HttpSession.exchange(session, get_stream())
@@ -268,7 +268,7 @@ defmodule McpServer.HttpStreamsTest do
       eventually(fn -> HttpSession.status(session, get_stream()) == 200 end)
     end
 
-    both "opened anew does not hand out ids that it had before", [keep_alive: 50], %{server: server} do
+    both "opened anew does not hand out ids that it had before", [http: [keep_alive: 50]], %{server: server} do
       session = HttpSession.open(server)
       subscribe = legacy("resources/subscribe", %{"uri" => "http-test://fixed"})
       assert HttpSession.status(session, subscribe) == 200

@@ -33,7 +33,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
 
   # A plug notices that its client has gone when it shows a sign of life.
   both "streams share it, up to the last byte, and give it back",
-       [max_subscription_bytes: 1_000, keep_alive: 100],
+       [limits: [max_subscription_bytes: 1_000], http: [keep_alive: 100]],
        %{server: server} do
     {:ok, first} = listen(server, uris(3, "a"))
     assert listen(server, uris(3, "b")) == {:refused, @refused}
@@ -53,7 +53,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
     {:ok, peer}
   end
 
-  both "sessions have their part of it", [max_subscription_bytes: 1_001], %{server: server} do
+  both "sessions have their part of it", [limits: [max_subscription_bytes: 1_001]], %{server: server} do
     session = HttpSession.open(server)
     [one, two, three | _] = uris(4, "s")
     for uri <- [one, two, two, one], do: assert({%{status: 200}, [%{"result" => _}]} = subscribe(session, uri))
@@ -82,7 +82,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
   end
 
   both "one principal has a quarter of it at most",
-       [max_subscription_bytes: 4_000, authorize: &__MODULE__.who/1],
+       [limits: [max_subscription_bytes: 4_000], identify: &__MODULE__.who/1],
        %{server: server} do
     session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer ada"}])
     assert {%{status: 200}, [%{"result" => _}]} = subscribe(session, hd(uris(1, "s")))
@@ -92,7 +92,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
     assert {:ok, _bob} = listen(server, uris(5, "c"), "bob")
   end
 
-  both "URIs are counted before they are read", [max_subscriptions: 3], %{server: server} do
+  both "URIs are counted before they are read", [limits: [max_subscriptions: 3]], %{server: server} do
     # The fourth is no string, and nobody comes to see that.
     request = modern("subscriptions/listen", %{"notifications" => %{@uris => uris(3, "a") ++ [4]}})
     {response, [%{"error" => error}]} = HttpClient.exchange(server, request)

@@ -145,7 +145,7 @@ defmodule McpServer.HttpTLSTest do
   end
 
   test "a handshake that does not come to its end is closed, however it drips", %{tmp_dir: dir} do
-    {server, _cert, _authorities} = serve(dir, head_timeout: 500)
+    {server, _cert, _authorities} = serve(dir, http: [head_timeout: 500])
     silent = HttpPeer.connect(server.port)
     drip = HttpPeer.connect(server.port)
     # A client hello of 512 bytes is announced, and never complete.

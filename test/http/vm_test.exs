@@ -155,7 +155,7 @@ defmodule McpServer.HttpVmTest do
 
   @tag req: "Y9"
   test "stopped and continued, it makes up for nothing, and its sessions are there (3 s of 60)" do
-    vm = HttpVm.start(serve: [keep_alive: 100, idle_timeout: 60_000])
+    vm = HttpVm.start(serve: [http: [keep_alive: 100, idle_timeout: 60_000]])
     session = HttpSession.open(vm.server)
     stream = HttpSession.get(session)
     %{data: ""} = HttpPeer.event(stream)

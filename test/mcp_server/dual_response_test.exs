@@ -249,7 +249,7 @@ defmodule McpServer.DualResponseTest do
 
     @tag req: "T5"
     test "a query whose rows are too large for its process ends that process only" do
-      name = server(max_heap_words: 100_000)
+      name = server(max_heap_bytes: 800_000)
 
       capture_log(fn ->
         assert {:error, %Error{code: :query_execution_failed, cause: {:down, :killed}}} =

@@ -55,23 +55,25 @@ defmodule McpServer.HttpPlugTest do
 
   describe "options" do
     test "are plain data that a compiler can keep" do
-      options = HttpPlug.init(router: HttpRouter, authorize: &__MODULE__.anybody/1, allowed_hosts: ["a.example"])
+      options = HttpPlug.init(router: HttpRouter, identify: &__MODULE__.anybody/1, allowed_hosts: ["a.example"])
       assert {^options, _bindings} = options |> Macro.escape() |> Code.eval_quoted()
     end
 
     for {wrong, message} <- [
-          {[], "router: names the module to serve"},
-          {[router: "text"], "router: names the module to serve"},
-          {[router: HttpRouter, max_body_bytes: 0], "expected :max_body_bytes to be a positive integer, got: 0"},
-          {[router: HttpRouter, keep_alive: :never], "expected :keep_alive to be a positive integer, got: :never"},
+          {[], "McpServer.HttpPlug needs router: the name of a module or process"},
+          {[router: "text"], "expected :router to be the name of a module or process, got: \"text\""},
+          {[router: HttpRouter, limits: [max_message_bytes: 0]],
+           "expected :max_message_bytes to be an integer from 1 to 1_073_741_824 (bytes), got: 0"},
+          {[router: HttpRouter, http: [keep_alive: :never]],
+           "expected :keep_alive to be an integer from 1 to 4_294_967_295 (milliseconds), got: :never"},
           {[router: HttpRouter, allowed_hosts: "a.example"],
            "expected :allowed_hosts to be a list of strings, got: \"a.example\""},
           {[router: HttpRouter, allowed_hosts: ["http://a.example"]],
            "allowed_hosts: \"http://a.example\" must be a host name or address, with or without a port"},
           {[router: HttpRouter, allowed_origins: ["a.example"]],
            "allowed_origins: \"a.example\" must be an origin such as https://app.example.com"},
-          {[router: HttpRouter, authorize: :anybody],
-           "expected :authorize to be a function of one argument, got: :anybody"}
+          {[router: HttpRouter, identify: :anybody],
+           "expected :identify to be nil or a function of one argument or {module, function}, got: :anybody"}
         ] do
       test "#{inspect(wrong)} are refused" do
         assert_raise ArgumentError, unquote(message), fn -> HttpPlug.init(unquote(wrong)) end
@@ -80,8 +82,8 @@ defmodule McpServer.HttpPlugTest do
 
     test "unknown ones are refused, and the known ones listed" do
       error = assert_raise ArgumentError, fn -> HttpPlug.init(router: HttpRouter, port: 4040) end
-      assert error.message =~ "unknown options of McpServer.HttpPlug: [port: 4040]; there are ["
-      for name <- [:router, :authorize, :init, :keep_alive, :timeout], do: assert(error.message =~ inspect(name))
+      assert error.message =~ ~r/\AMcpServer.HttpPlug has no option :port\. Its options are: path, router, /
+      for name <- ~w(identify init limits http timeout), do: assert(error.message =~ name)
     end
   end
 
@@ -102,8 +104,8 @@ defmodule McpServer.HttpPlugTest do
       chunked = %{chunked | body: [Integer.to_string(length, 16), "\r\n", request.body, "\r\n0\r\n\r\n"]}
 
       for start <- [&server/1, &behind(fn conn -> parse(conn) end, &1)], request <- [request, chunked] do
-        assert %{status: 200} = HttpPeer.request(connect(start.(max_body_bytes: length)), request)
-        assert %{status: 413} = HttpPeer.request(connect(start.(max_body_bytes: length - 1)), request)
+        assert %{status: 200} = HttpPeer.request(connect(start.(limits: [max_message_bytes: length])), request)
+        assert %{status: 413} = HttpPeer.request(connect(start.(limits: [max_message_bytes: length - 1])), request)
       end
     end
 
@@ -177,14 +179,14 @@ defmodule McpServer.HttpPlugTest do
     end
 
     for {name, options, headers, status} <- [
-          {"too long", [max_body_bytes: 1_000_000], [], 413},
-          {"from nobody known", [authorize: &__MODULE__.nobody/1], [], 401},
+          {"too long", [limits: [max_message_bytes: 1_000_000]], [], 413},
+          {"from nobody known", [identify: &__MODULE__.nobody/1], [], 401},
           {"from a foreign host", [], [{"host", "evil.example"}], 403},
           {"of an unknown session", [], [{"mcp-session-id", "unknown"}], 404},
           {"of another type", [], [{"content-type", "text/plain"}], 415}
         ] do
       test "that are refused are read behind the answer: #{name}" do
-        peer = connect(server(Keyword.merge([max_body_bytes: @long], unquote(Macro.escape(options)))))
+        peer = connect(server(Keyword.merge([limits: [max_message_bytes: @long]], unquote(Macro.escape(options)))))
         headers = unquote(Macro.escape(headers)) ++ [{"content-length", "#{@long}"}]
         announce(peer, post(nil), headers)
         assert :ok == send_long(peer, @long)
@@ -195,7 +197,7 @@ defmodule McpServer.HttpPlugTest do
     end
 
     test "that are refused on the way are read to their end, too" do
-      peer = connect(server(max_body_bytes: 100_000))
+      peer = connect(server(limits: [max_message_bytes: 100_000]))
       announce(peer, post(nil), [{"transfer-encoding", "chunked"}])
       :ok = HttpPeer.write(peer, [Integer.to_string(@long, 16), "\r\n"])
       assert :ok == send_long(peer, @long)
@@ -245,15 +247,15 @@ defmodule McpServer.HttpPlugTest do
       assert text(server(init: init), %{modern_call("whoami") | target: "/a/b?c"}) =~ ~s(%{path: "/a/b"})
     end
 
-    test "know the principal that authorize: names" do
-      authorize = fn conn ->
+    test "know the principal that identify: names" do
+      identify = fn conn ->
         case Plug.Conn.get_req_header(conn, "authorization") do
           ["Bearer " <> name] -> {:ok, name}
           [] -> {:error, :unauthorized}
         end
       end
 
-      server = server(authorize: authorize)
+      server = server(identify: identify)
       assert text(server, as(modern_call("whoami"), "ada")) =~ ~s({"ada", nil,)
 
       response = response(server, modern_call("whoami"))
@@ -283,7 +285,7 @@ defmodule McpServer.HttpPlugTest do
     end
 
     test "a client that goes away from its stream cancels the call" do
-      server = server(stream_after: 1, keep_alive: 10)
+      server = server(http: [stream_after: 1, keep_alive: 10])
       {peer, %{status: 200}} = HttpClient.open(server, modern_call("perform", HttpScript.arguments()))
       {handler, _conn} = HttpScript.performing()
       HttpPeer.cut(peer)
@@ -348,7 +350,7 @@ defmodule McpServer.HttpPlugTest do
 
       behind(&ResourceMetadata.call(&1, metadata),
         resource_metadata: @document,
-        authorize: fn _conn -> {:error, :unauthorized} end
+        identify: fn _conn -> {:error, :unauthorized} end
       )
     end
 

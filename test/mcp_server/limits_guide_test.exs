@@ -2,88 +2,72 @@ defmodule McpServer.LimitsGuideTest do
   # The tables of guides/limits.md say what the code does.
   use McpServer.RouterCase, async: true
 
-  alias McpServer.Connection.Options
   alias McpServer.DualResponse.Rest
-  alias McpServer.Http.Mount
-  alias McpServer.{HttpPlug, HttpServer, Limit, LimitsRouter}
+  alias McpServer.{Limit, Options, ServerOptions}
   alias McpServer.Schema.Validator
 
   @moduletag timeout: 300_000
   @external_resource "guides/limits.md"
   @mebi 1024 * 1024
-  @gibi 1024 * @mebi
-  @byte_units %{"KiB" => 1024, "MiB" => @mebi, "GiB" => @gibi, nil => 1}
-  @word_units %{"Mi" => @mebi, "Gi" => @gibi}
+  @byte_units %{"KiB" => 1024, "MiB" => @mebi, "GiB" => 1024 * @mebi, nil => 1}
 
-  # Option, default and largest value of each row, under the heading that the table stands below.
-  defp tables do
-    for section <- Regex.split(~r/^## /m, File.read!("guides/limits.md")),
-        [_row, option, default, most] <- Regex.scan(~r/^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|/m, section),
-        heading = section |> String.split("\n") |> hd() do
-      {heading, option, number(default, option), number(most, option)}
-    end
+  # What stands between the markers of the guide, by the name in them.
+  defp generated do
+    stdio = ServerOptions.stdio()
+    server = ServerOptions.http_server()
+    plug = ServerOptions.http_plug()
+    both = shared(group(stdio, :limits), group(server, :limits))
+    {calls, messages} = Enum.split_while(both, fn {name, _rule} -> name != :max_depth end)
+    {[{:max_message_bytes, _} = line], stdio_calls} = Enum.split(group(stdio, :limits) -- both, 1)
+    {[{:max_message_bytes, _} = body], http_calls} = Enum.split(group(server, :limits) -- both, 1)
+    http = shared(group(server, :http), group(plug, :http))
+
+    %{
+      "messages" => [line, body | messages],
+      "calls" => [{:timeout, stdio[:timeout]}, {:drain, stdio[:drain]} | calls] ++ stdio_calls ++ http_calls,
+      "http" => [{:drain, server[:drain]} | http],
+      "sockets" => group(server, :http) -- http,
+      "plug" => group(plug, :http) -- http,
+      "stored" => Rest.Options.table()
+    }
   end
 
-  defp rows(heading), do: for({^heading, option, default, most} <- tables(), do: {option, default, most})
+  defp shared(one, other), do: one -- one -- other
 
-  # A number of words is not one of bytes.
-  defp number(text, option) do
-    units = if String.ends_with?(option, "_words"), do: @word_units, else: @byte_units
-    [_all, digits | unit] = Regex.run(~r/^([\d_]+)(?: ([KMG]iB?))?$/, text)
-    String.to_integer(String.replace(digits, "_", "")) * Map.fetch!(units, List.first(unit))
+  defp group(table, name) do
+    [{:group, inner} | _about] = table[name]
+    inner
   end
 
-  defp default(option, defaults),
-    do: Enum.find_value(defaults, fn {name, value} -> to_string(name) == option && value end)
+  # `MCP_WRITE_GUIDE=1` writes the tables instead of comparing them.
+  test "the tables of options are those of the code" do
+    guide = File.read!("guides/limits.md")
 
-  defp served!(options) do
-    {:ok, server} = HttpServer.start_link([router: LimitsRouter, port: 0] ++ options)
-    GenServer.stop(server)
+    written =
+      Enum.reduce(generated(), guide, fn {name, table}, guide ->
+        assert guide =~ "<!-- options: #{name} -->"
+        between = ~r/(<!-- options: #{name} -->\n\n).*?(\n<!-- end -->)/s
+        Regex.replace(between, guide, fn _all, head, tail -> head <> Options.limits(table) <> tail end)
+      end)
+
+    if System.get_env("MCP_WRITE_GUIDE"), do: File.write!("guides/limits.md", written)
+
+    assert System.get_env("MCP_WRITE_GUIDE") || guide == written,
+           "guides/limits.md is stale: run MCP_WRITE_GUIDE=1 mix test test/mcp_server/limits_guide_test.exs"
   end
 
-  # As large as it says, and no larger.
-  defp bounded(option, most, open) do
-    name = Enum.find(names(), &(to_string(&1) == option)) || flunk("there is no option #{option}")
-    open.([{name, most}])
-    message = "expected #{inspect(name)} to be at most #{most}, got: #{most + 1}"
-    assert_raise ArgumentError, message, fn -> open.([{name, most + 1}]) end
+  # Option, default and largest value of each row of the tables that are written by hand.
+  defp rows(heading) do
+    [_before, section] = String.split(File.read!("guides/limits.md"), "\n## #{heading}\n")
+    [section | _others] = String.split(section, "\n## ")
+
+    for [_row, option, default, most] <- Regex.scan(~r/^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|/m, section),
+        do: {option, number(default), number(most)}
   end
 
-  defp names, do: Mount.names() ++ Rest.Options.names() ++ Keyword.keys(HttpServer.limits()) ++ [:max_line_bytes]
-
-  test "every limit of a message and of a call, and of HTTP" do
-    {bounds, []} = Options.split([])
-    defaults = Map.merge(Map.from_struct(%Mount{id: 1, router: 1, policy: 1, options: []}), bounds)
-    own = Keyword.keys(HttpServer.limits())
-
-    for heading <- ["Messages", "Calls", "HTTP"], {option, default, most} <- rows(heading) do
-      cond do
-        option == "max_line_bytes" ->
-          assert {default, most} == {bounds.max_message_bytes, Limit.most(:bytes)}
-
-        option in Enum.map(own, &to_string/1) ->
-          assert {option, default(option, HttpServer.limits())} == {option, default}
-          bounded(option, most, &served!/1)
-
-        true ->
-          assert {option, default(option, defaults)} == {option, default}
-          bounded(option, most, &HttpPlug.init([router: LimitsRouter] ++ &1))
-      end
-    end
-
-    named = for heading <- ["Messages", "Calls", "HTTP"], {option, _default, _most} <- rows(heading), do: option
-    # But for how often a plug looks after its client, and options that limit nothing.
-    assert Enum.map(Options.names(), &to_string/1) -- named == []
-    assert Enum.map(own, &to_string/1) -- named == []
-  end
-
-  test "every limit of stored results" do
-    defaults = Map.from_struct(struct(Rest, []))
-
-    for {option, default, most} <- rows("Stored results") do
-      unless option == "max_limit", do: assert({option, default(option, defaults)} == {option, default})
-      bounded(option, most, &Rest.new([server: __MODULE__] ++ &1))
-    end
+  defp number(text) do
+    [_all, digits | unit] = Regex.run(~r/^([\d_]+)(?: ([KMG]iB))?$/, text)
+    String.to_integer(String.replace(digits, "_", "")) * Map.fetch!(@byte_units, List.first(unit))
   end
 
   test "every limit of schemas and templates" do
@@ -91,7 +75,7 @@ defmodule McpServer.LimitsGuideTest do
     {schema, template} = Enum.split(rows, length(Validator.limits()))
 
     assert for({option, _default, most} <- schema, do: {option, most}) ==
-             for({name, most} <- Validator.limits(), do: {to_string(name), most})
+             for({name, unit} <- Validator.limits(), do: {to_string(name), Limit.most(unit)})
 
     for {option, default, _most} <- schema, do: assert_default(option, default)
     assert Enum.map(template, &elem(&1, 0)) == ["max_bytes", "max_variables"]
@@ -101,7 +85,8 @@ defmodule McpServer.LimitsGuideTest do
       assert_refused(3, beyond(option, default), resource(option, default + 1))
 
       router!(resource(option, 1), limited(option, most))
-      message = "expected :#{option} to be at most #{most}, got: #{most + 1}"
+      unit = if option == "max_bytes", do: :bytes, else: :count
+      message = "expected :#{option} to be #{Limit.text({unit, most})}, got: #{most + 1}"
       assert_refused(2, message, resource(option, 1), limited(option, most + 1))
     end
   end

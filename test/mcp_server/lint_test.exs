@@ -222,8 +222,8 @@ defmodule McpServer.LintTest do
     end
 
     for {options, message} <- [
-          {[max_tools: 0], "expected :max_tools to be a positive integer, got: 0"},
-          {[max_tools: nil], "expected :max_tools to be a positive integer, got: nil"},
+          {[max_tools: 0], "expected :max_tools to be an integer from 1 to 10_000_000, got: 0"},
+          {[max_tools: nil], "expected :max_tools to be an integer from 1 to 10_000_000, got: nil"},
           {[ignore: :format], "expected :ignore to be a list of codes, got: :format"}
         ] do
       assert_raise ArgumentError, message, fn -> Lint.run(router, options) end

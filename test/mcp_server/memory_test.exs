@@ -153,7 +153,7 @@ defmodule McpServer.MemoryTest do
   for kind <- [:listener, :plug] do
     test "#{kind}: while a call runs, its message is forgotten" do
       # A plug sees that its client has gone when it writes to it.
-      {_kind, server} = LimitsPeers.start(unquote(kind), %{}, stream_after: 500, keep_alive: 100)
+      {_kind, server} = LimitsPeers.start(unquote(kind), %{}, http: [stream_after: 500, keep_alive: 100])
       filler = String.duplicate("x", 3 * @mib)
       message = LimitsPeers.request("tools/call", ~s("name":"wait","filler":"#{filler}"))
       headers = [{"mcp-protocol-version", "2026-07-28"}, {"mcp-method", "tools/call"}, {"mcp-name", "wait"}]

@@ -199,15 +199,18 @@ defmodule McpServer.Schema.ValidatorTest do
       deep = fn levels -> Enum.reduce(2..levels, %{}, fn _level, inner -> %{"items" => inner} end) end
       assert {:ok, _validator} = Validator.compile(deep.(8), max_depth: 8)
       assert {:error, %Error{kind: :schema}} = Validator.compile(deep.(9), max_depth: 8)
-      message = ~r/\Athere is no option :max_dept; there are \[:formats, :documents, :max_bytes,/
+
+      message =
+        ~r/\Athere is no option :max_dept, did you mean max_depth\? The options are: formats, documents, max_bytes,/
+
       assert_raise ArgumentError, message, fn -> Validator.compile(%{}, max_dept: 8) end
 
       for limit <- [nil, 0, :infinity, -1, 1.5, "8"] do
-        message = "expected :max_depth to be a positive integer, got: #{inspect(limit)}"
+        message = "expected :max_depth to be an integer from 1 to 127, got: #{inspect(limit)}"
         assert_raise ArgumentError, message, fn -> Validator.compile(%{}, max_depth: limit) end
       end
 
-      message = "expected :max_problems to be at most 20, got: 21"
+      message = "expected :max_problems to be an integer from 1 to 20, got: 21"
       assert_raise ArgumentError, message, fn -> Validator.compile(%{}, max_problems: 21) end
     end
 

@@ -137,7 +137,7 @@ defmodule McpServer.Protocol.CallsTest do
     end
 
     test "nothing is read ahead without end, and still everything is answered, in 10,000 lines at once" do
-      client = open(fn _, %{"n" => n} -> {:ok, [text("#{n}")]} end, max_calls: 4, max_waiting: 10)
+      client = open(fn _, %{"n" => n} -> {:ok, [text("#{n}")]} end, limits: [max_calls: 4, max_waiting: 10])
       lines = for n <- 1..10_000, do: call_line(client, n)
       lines(client, lines)
       answers = for _ <- 1..10_000, do: next(client)
@@ -146,7 +146,7 @@ defmodule McpServer.Protocol.CallsTest do
     end
 
     test "waiting requests are bounded by their weight too" do
-      client = open(gated(self()), max_calls: 1, max_waiting_bytes: 1_000)
+      client = open(gated(self()), limits: [max_calls: 1, max_waiting_bytes: 1_000])
       lines(client, for(n <- 1..50, do: call_line(client, n)))
       state = settled(client)
       assert state.waiting.count in 1..10
@@ -154,7 +154,7 @@ defmodule McpServer.Protocol.CallsTest do
     end
 
     test "while every place is taken, what needs none is heard behind more calls than there are places" do
-      client = open(gated(self()), max_calls: 2)
+      client = open(gated(self()), limits: [max_calls: 2])
       list = line(client, %{"id" => 100, "method" => "tools/list"})
       lines(client, for(n <- 1..20, do: call_line(client, n)) ++ [list])
       assert_receive {:entered, 1, first}
@@ -171,7 +171,7 @@ defmodule McpServer.Protocol.CallsTest do
         Enum.each(Stream.iterate(1, &(&1 + 1)), &McpServer.Controller.progress(conn, &1))
       end
 
-      client = open(talk, max_calls: 2)
+      client = open(talk, limits: [max_calls: 2])
 
       calls =
         for id <- 1..2 do
@@ -212,7 +212,7 @@ defmodule McpServer.Protocol.CallsTest do
 
     @tag req: "M7"
     test "an id that waits is in flight" do
-      client = open(gated(self()), max_calls: 1)
+      client = open(gated(self()), limits: [max_calls: 1])
       tool(client, 1, "run", %{"n" => 1})
       tool(client, 2, "run", %{"n" => 2})
       tool(client, 2, "run", %{"n" => 3})
@@ -254,7 +254,7 @@ defmodule McpServer.Protocol.CallsTest do
     end
 
     test "a waiting call never starts" do
-      client = open(gated(self()), max_calls: 1)
+      client = open(gated(self()), limits: [max_calls: 1])
       for n <- 1..3, do: tool(client, n, "run", %{"n" => n})
       assert_receive {:entered, 1, first}
       tell(client, "notifications/cancelled", %{"requestId" => 2})
@@ -311,7 +311,7 @@ defmodule McpServer.Protocol.CallsTest do
 
     @tag req: "S1"
     test "for as long as the grace lasts" do
-      client = open(gated(self()), grace: 50)
+      client = open(gated(self()), drain: 50)
       tool(client, 1, "run", %{"n" => 1})
       assert_receive {:entered, 1, pid}
       reference = Process.monitor(pid)
@@ -325,7 +325,7 @@ defmodule McpServer.Protocol.CallsTest do
       Process.flag(:trap_exit, true)
 
       for revision <- @eras do
-        client = open(gated(self()), revision: revision, max_calls: 1)
+        client = open(gated(self()), revision: revision, limits: [max_calls: 1])
         tool(client, 1, "run", %{"n" => 1})
         assert_receive {:entered, 1, pid}
         reference = Process.monitor(pid)
@@ -341,7 +341,7 @@ defmodule McpServer.Protocol.CallsTest do
 
     @tag req: "S1"
     test "what has not started by then never does" do
-      client = open(gated(self()), grace: 50, max_calls: 1, max_waiting: 1)
+      client = open(gated(self()), drain: 50, limits: [max_calls: 1, max_waiting: 1])
       lines(client, for(n <- 1..5, do: call_line(client, n)))
       assert_receive {:entered, 1, _pid}
       send(client.connection, {:mcp_test_in, client.reference, :eof})
@@ -351,7 +351,7 @@ defmodule McpServer.Protocol.CallsTest do
 
     test "a connection that crashes does not tell the log what passed through it" do
       Process.flag(:trap_exit, true)
-      client = open(gated(self()), max_calls: 1)
+      client = open(gated(self()), limits: [max_calls: 1])
       for id <- 1..2, do: tool(client, id, "run", %{"n" => id, "password" => "secret 42"})
       assert_receive {:entered, 1, _pid}
 

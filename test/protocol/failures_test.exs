@@ -157,8 +157,8 @@ defmodule McpServer.Protocol.FailuresTest do
     @tag req: "T5"
     test "a result over the limit" do
       big = fn _, _ -> {:ok, [text(String.duplicate("x", 100_000))]} end
-      assert {:ok, %{"isError" => false}} = call_tool("run", %{}, answers(big) ++ [max_result_bytes: 101_000])
-      {line, {:ok, result}} = failing(&call_tool("run", %{}, &1 ++ [max_result_bytes: 100_000]), big)
+      assert {:ok, %{"isError" => false}} = call_tool("run", %{}, answers(big) ++ [limits: [max_result_bytes: 101_000]])
+      {line, {:ok, result}} = failing(&call_tool("run", %{}, &1 ++ [limits: [max_result_bytes: 100_000]]), big)
       assert %{"isError" => true} = result
       assert line =~ "the result is larger than 100000 bytes"
     end
@@ -170,7 +170,7 @@ defmodule McpServer.Protocol.FailuresTest do
         _, _ -> {:ok, [text("fine")]}
       end
 
-      client = open(run, max_heap_words: 1_000_000)
+      client = open(run, limits: [max_heap_bytes: 8_000_000])
 
       capture_log(fn ->
         tool(client, 1, "run", %{"big" => true})
@@ -216,7 +216,7 @@ defmodule McpServer.Protocol.FailuresTest do
 
     @tag req: "T3"
     test "a busy loop is ended as well, and its place is free again" do
-      client = open(fn _, %{"n" => n} -> if n == 1, do: spin(), else: {:ok, [text("next")]} end, max_calls: 1)
+      client = open(fn _, %{"n" => n} -> if n == 1, do: spin(), else: {:ok, [text("next")]} end, limits: [max_calls: 1])
 
       capture_log(fn ->
         tool(client, 1, "brief", %{"n" => 1})

@@ -132,7 +132,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
 
       @tag req: "T3"
       test "it hangs or works for ever: ended at its time, and its place is free", context do
-        kept(@transport, context, [max_calls: 1], fn server ->
+        kept(@transport, context, [limits: [max_calls: 1]], fn server ->
           for tool <- ["hang", "spin", "hang", "spin"] do
             assert assert_failed(server, FaultServer.call(server, tool)) =~ "timed out after 100 ms"
           end
@@ -166,7 +166,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
 
       @tag req: "T5"
       test "100 MB: over the limit of a result; a heap over its limit ends that call alone", context do
-        kept(@transport, context, [max_heap_words: 8_000_000], fn server ->
+        kept(@transport, context, [limits: [max_heap_bytes: 64_000_000]], fn server ->
           assert assert_failed(server, FaultServer.call(server, "large", %{"bytes" => 100_000_000})) =~
                    "the result is larger than"
 

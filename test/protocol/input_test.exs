@@ -284,7 +284,7 @@ defmodule McpServer.Protocol.InputTest do
     end
 
     test "the client's time is its own: the call's deadline waits, and the client has one too" do
-      client = open(&greet/2, revision: "2025-11-25", timeout: 1_000, input_timeout: 10_000)
+      client = open(&greet/2, revision: "2025-11-25", timeout: 1_000, limits: [input_timeout: 10_000])
       tool(client, 1)
       %{"id" => asked} = next(client)
       Process.sleep(1_100)
@@ -297,7 +297,7 @@ defmodule McpServer.Protocol.InputTest do
 
       assert %{"id" => 1, "result" => %{"isError" => false}} = next(client)
 
-      client = open(&greet/2, revision: "2025-11-25", input_timeout: 50)
+      client = open(&greet/2, revision: "2025-11-25", limits: [input_timeout: 50])
       tool(client, 1)
       %{"id" => asked} = next(client)
 
@@ -308,7 +308,7 @@ defmodule McpServer.Protocol.InputTest do
     end
 
     test "calls that wait for the client take no place" do
-      client = open(&greet/2, revision: "2025-11-25", max_calls: 1)
+      client = open(&greet/2, revision: "2025-11-25", limits: [max_calls: 1])
       for id <- 1..3, do: tool(client, id)
       asked = for _ <- 1..3, do: next(client)["id"]
 
@@ -324,7 +324,7 @@ defmodule McpServer.Protocol.InputTest do
     end
 
     test "but they are counted" do
-      client = open(&greet/2, revision: "2025-11-25", max_awaiting_input: 2)
+      client = open(&greet/2, revision: "2025-11-25", limits: [max_awaiting_input: 2])
       for id <- 1..3, do: tool(client, id)
       messages = for _ <- 1..3, do: next(client)
 

@@ -14,14 +14,16 @@ for kind <- McpServer.LimitsPeers.kinds() do
 
     @small [
       longest: 4_096,
-      max_depth: 10,
-      max_values: 60,
-      max_digits: 20,
-      max_id_bytes: 8,
-      max_method_bytes: 24,
-      max_name_bytes: 6,
-      max_uri_bytes: 24,
-      max_meta_bytes: 240
+      limits: [
+        max_depth: 10,
+        max_values: 60,
+        max_digits: 20,
+        max_id_bytes: 8,
+        max_method_bytes: 24,
+        max_name_bytes: 6,
+        max_uri_bytes: 24,
+        max_meta_bytes: 240
+      ]
     ]
 
     setup context, do: {:ok, server: LimitsPeers.start(@kind, context, @small)}

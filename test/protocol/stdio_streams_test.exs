@@ -154,7 +154,7 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert text(read(peer)) == "slept 300"
       assert exit_status(peer) == 0
 
-      peer = serving(context, serve: "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server, grace: 200)")
+      peer = serving(context, serve: "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server, drain: 200)")
       write(peer, call(1, "sleep", %{"ms" => 60_000}))
       started = since(0)
       eof(peer)
@@ -243,11 +243,11 @@ defmodule McpServer.Protocol.StdioStreamsTest do
 
     @supervised """
     {:ok, _} = Application.ensure_all_started(:mcp_server)
-    transport = {McpServer.Stdio, router: McpServer.StdioRouter, max_calls: 2}
+    transport = {McpServer.Stdio, router: McpServer.StdioRouter, limits: [max_calls: 2]}
     {:ok, _} = Supervisor.start_child(McpServer.Supervisor, transport)
     Process.sleep(:infinity)
     """
-    @run "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server, max_calls: 2)"
+    @run "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server, limits: [max_calls: 2])"
 
     for {how, serve} <- [run: @run, supervised: @supervised] do
       @tag req: "S4"

@@ -70,7 +70,7 @@ defmodule McpServer.Protocol.StdioTest do
         {"Enum", "Enum is not a router: it does not `use McpServer.Router`"},
         {"", "usage: mix mcp.stdio ROUTER"},
         {"Fresh.MCP --what", "there is no option --what"},
-        {"Fresh.MCP --timeout 0", "expected --timeout to be a positive integer, got: 0"}
+        {"Fresh.MCP --timeout 0", "expected --timeout to be an integer from 1 to 4_294_967_295 (milliseconds), got: 0"}
       ]
 
       # The first one compiles; the others run side by side.

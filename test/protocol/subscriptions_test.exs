@@ -100,7 +100,7 @@ defmodule McpServer.Protocol.SubscriptionsTest do
     end
 
     test "not more than the bound" do
-      client = open(&idle/2, max_streams: 2)
+      client = open(&idle/2, limits: [max_streams: 2])
       for id <- 1..2, do: listen(client, id, %{})
       ask(client, 3, "subscriptions/listen", %{"notifications" => %{}})
       assert %{"id" => 3, "error" => %{"code" => -32600}} = next(client)
@@ -109,7 +109,7 @@ defmodule McpServer.Protocol.SubscriptionsTest do
     end
 
     test "not for more resources than the bound" do
-      client = open(&idle/2, max_subscriptions: 2)
+      client = open(&idle/2, limits: [max_subscriptions: 2])
       uris = for n <- 1..3, do: "run://rows/#{n}"
       ask(client, 1, "subscriptions/listen", %{"notifications" => %{"resourceSubscriptions" => uris}})
       assert %{"id" => 1, "error" => %{"code" => -32600}} = next(client)
@@ -174,7 +174,7 @@ defmodule McpServer.Protocol.SubscriptionsTest do
     end
 
     test "subscriptions: not more than the bound" do
-      client = open(&idle/2, revision: "2025-11-25", max_subscriptions: 1)
+      client = open(&idle/2, revision: "2025-11-25", limits: [max_subscriptions: 1])
       ask(client, 1, "resources/subscribe", %{"uri" => "run://rows/1"})
       assert %{"id" => 1, "result" => %{}} = next(client)
       ask(client, 2, "resources/subscribe", %{"uri" => "run://rows/2"})

@@ -271,7 +271,7 @@ defmodule McpServer.Protocol.TasksTest do
             fn _, _ -> {:ok, self()} end,
             heavy
           ] do
-        client = open(run, @stateless, max_heap_words: 1_000_000)
+        client = open(run, @stateless, limits: [max_heap_bytes: 8_000_000])
 
         log =
           capture_log(fn ->
@@ -300,7 +300,8 @@ defmodule McpServer.Protocol.TasksTest do
     test "its size is bounded, on both sides of the limit" do
       # What a task says of itself beside the result is at most 4 KiB.
       for {size, failed?} <- [{2_000, false}, {3_000, true}] do
-        client = open(fn _, _ -> {:ok, [text(String.duplicate("x", size))]} end, @stateless, max_result_bytes: 7_096)
+        client =
+          open(fn _, _ -> {:ok, [text(String.duplicate("x", size))]} end, @stateless, limits: [max_result_bytes: 7_096])
 
         capture_log(fn ->
           %{"taskId" => id} = create(client)

@@ -13,7 +13,7 @@ defmodule McpServer.DualResponses do
   @doc "Starts a server for the test, and gives its name."
   def server(options \\ []) do
     name = :"results_#{System.unique_integer([:positive])}"
-    start_supervised!({DualResponse, [name: name, base_url: @base_url] ++ options}, id: name)
+    start_supervised!({DualResponse, options ++ [name: name, base_url: @base_url]}, id: name)
     name
   end
 

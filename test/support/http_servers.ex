@@ -16,21 +16,21 @@ defmodule McpServer.HttpServers do
   @type t :: %__MODULE__{kind: kind(), port: :inet.port_number(), pid: pid() | nil, id: term()}
 
   # On a loaded machine a call may take as long as one that is meant to become a stream.
-  @defaults [router: McpServer.HttpRouter, stream_after: 30_000]
+  @defaults [router: McpServer.HttpRouter, http: [stream_after: 30_000]]
 
   @doc "Starts a server that ends with the calling test, or with the tests of the calling module."
   @spec start(kind(), keyword()) :: t()
   def start(kind, options \\ [])
 
   def start(:listener, options) do
-    options = Keyword.merge([port: 0] ++ @defaults, options)
+    options = options ++ [port: 0] ++ @defaults
     id = {__MODULE__, make_ref()}
     pid = start_supervised!({McpServer.HttpServer, options}, id: id)
     %__MODULE__{kind: :listener, port: McpServer.HttpServer.port(pid), pid: pid, id: id}
   end
 
   def start(:plug, options) do
-    {router, options} = @defaults |> Keyword.merge(options) |> Keyword.pop!(:router)
+    {router, options} = Keyword.pop!(options ++ @defaults, :router)
     %__MODULE__{kind: :plug, port: PlugServer.start(router, options)}
   end
 

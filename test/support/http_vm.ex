@@ -99,7 +99,7 @@ defmodule McpServer.HttpVm do
   defp serve_here(:listener, options) do
     # The same after a restart.
     options = Keyword.put_new_lazy(options, :port, &free_port/0)
-    children = [{McpServer.HttpServer, [router: McpServer.HttpRouter] ++ options}]
+    children = [{McpServer.HttpServer, options ++ [router: McpServer.HttpRouter]}]
     {:ok, _supervisor} = Supervisor.start_link(children, strategy: :one_for_one, max_restarts: 10_000, name: __MODULE__)
     options[:port]
   end

@@ -15,14 +15,14 @@ defmodule McpServer.LimitsPeers do
 
   def start(:stdio, context, options) do
     {longest, options} = Keyword.pop(options, :longest)
-    options = [app: :mcp_server] ++ if(longest, do: [max_line_bytes: longest], else: []) ++ options
+    options = [app: :mcp_server] ++ if(longest, do: [limits: [max_message_bytes: longest]], else: []) ++ options
     serve = "McpServer.Stdio.run(McpServer.LimitsRouter, #{inspect(options, limit: :infinity)})"
     {:stdio, StdioPeer.start(StdioPeer.vm(serve), tmp_dir: context.tmp_dir)}
   end
 
   def start(kind, _context, options) do
     {longest, options} = Keyword.pop(options, :longest)
-    options = options ++ if(longest, do: [max_body_bytes: longest], else: [])
+    options = options ++ if(longest, do: [limits: [max_message_bytes: longest]], else: [])
     {kind, HttpServers.start(kind, [router: LimitsRouter] ++ options)}
   end
 

@@ -3,8 +3,8 @@ defmodule McpServer.Connection.State do
   # What a connection knows. The modules beside this one are functions from state to state; the
   # process around them is `McpServer.Connection`.
 
-  alias McpServer.{Catalog, Conn, Session, Share}
-  alias McpServer.Connection.{Calls, InFlight, Options, Outbox, Replies, Timer, Transport, Waiting}
+  alias McpServer.{Catalog, Conn, ServerOptions, Session, Share}
+  alias McpServer.Connection.{Calls, InFlight, Outbox, Replies, Timer, Transport, Waiting}
 
   @enforce_keys [:router, :catalog, :transport, :session, :options, :opened_at]
   defstruct [
@@ -56,7 +56,7 @@ defmodule McpServer.Connection.State do
           catalog: Catalog.t(),
           transport: {module(), struct()},
           session: Session.t(),
-          options: Options.t(),
+          options: ServerOptions.bounds(),
           opened_at: integer(),
           limits: McpServer.Protocol.limits(),
           server: server(),

@@ -2,7 +2,8 @@ defmodule McpServer.Connection.Waiting do
   @moduledoc false
   # Admitted requests that wait for a place to run, in order, with their number and weight at hand.
 
-  alias McpServer.Connection.{Options, Replies}
+  alias McpServer.Connection.Replies
+  alias McpServer.ServerOptions
   alias McpServer.{Conn, Request, Session}
 
   defstruct queue: :queue.new(), count: 0, bytes: 0
@@ -24,7 +25,7 @@ defmodule McpServer.Connection.Waiting do
         }
 
   @doc "Whether another request may be read ahead."
-  @spec room?(t(), Options.t()) :: boolean()
+  @spec room?(t(), ServerOptions.bounds()) :: boolean()
   def room?(waiting, options),
     do: waiting.count < options.max_waiting and waiting.bytes < options.max_waiting_bytes
 

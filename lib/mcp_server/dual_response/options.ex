@@ -3,36 +3,134 @@ defmodule McpServer.DualResponse.Options do
   # The options of a server, checked, and where every process finds them: in `:persistent_term`, so that
   # creating and fetching need no other process, and copy nothing.
 
-  alias McpServer.DualResponse.{Location, Store}
-  alias McpServer.Limit
+  alias McpServer.DualResponse.{Location, Signature, Store}
+
+  @kibi 1024
+  @mebi 1024 * @kibi
+
+  @doc "What options there are."
+  @spec table() :: McpServer.Options.table()
+  def table do
+    duration = {"a positive integer (milliseconds)", &(is_integer(&1) and &1 > 0)}
+
+    [
+      base_url: [
+        {"an http:// or https:// URL", &(is_binary(&1) and Location.base_url?(&1))},
+        required: true,
+        doc: "where the REST endpoint is served, an http(s) URL"
+      ],
+      name: [:name, default: McpServer.DualResponse, doc: "the server's name, under which its process is registered"],
+      store: [
+        {"a module or {module, options}", &store?/1},
+        default: Store.ETS,
+        doc: "the store, a module or `{module, options}`"
+      ],
+      default_expiration: [
+        {:or, [:infinity], duration},
+        default: 900_000,
+        doc: "how long a resource is kept, or `:infinity`"
+      ],
+      default_sample_size: [
+        {"a non-negative integer", &(is_integer(&1) and &1 >= 0)},
+        default: 15,
+        doc: "rows of a sample"
+      ],
+      cleanup_interval: [:milliseconds, default: 60_000, doc: "how often expired resources are deleted"],
+      # What a scheme is, the core says.
+      uri_scheme: [
+        :any,
+        default: "resource",
+        doc: "the scheme of a resource's URI, `resource://id`; not `file`, `data`, `javascript` or `ui`"
+      ],
+      uri_builder: [{:or, [nil], {:function, 1}}, doc: "a function from id to URI, in place of the scheme"],
+      persist: [
+        {:in, [:query, :rows]},
+        default: :query,
+        doc: "`:rows` keeps the rows as they were, `:query` runs the query for each page"
+      ],
+      tie_break: [
+        {:or, [nil], :string},
+        doc: "the column that decides between rows that are equal in what is sorted by"
+      ],
+      extend_on_access: [{:or, [false], duration}, default: false, doc: "how long a resource is kept after each fetch"],
+      tombstones: [
+        {:or, [false], duration},
+        default: false,
+        doc: "how long it is remembered that a resource was deleted"
+      ],
+      bind: [
+        {:or, [nil], {:function, 1}},
+        shown: "the principal is the subject",
+        doc: "a function from `McpServer.Conn` to `%{tenant: …, subject: …}`"
+      ],
+      max_resources: [:count, default: 10_000, doc: "resources kept at a time"],
+      max_bytes: [
+        {:bytes, 1024 * 1024 * @mebi},
+        default: 256 * @mebi,
+        doc: "what they take in all, in Erlang's external format"
+      ],
+      max_share: [
+        :percent,
+        default: 25,
+        doc: "percent of `:max_resources` and of `:max_bytes` that one tenant and subject may have"
+      ],
+      max_rows: [:count, default: 100_000, doc: "rows that are read of a query to be kept"],
+      max_limit: [:count, default: 1_000, doc: "rows of a page, whatever a client asks for"],
+      query_timeout: [
+        {:or, [:infinity], :milliseconds},
+        default: 30_000,
+        doc: "how long `execute` or `count` may take; `:infinity` runs them in the calling process"
+      ],
+      max_heap_bytes: [
+        {:bytes, 32 * 1024 * @mebi},
+        default: 512 * @mebi,
+        misnamed: [:max_heap_words],
+        doc: "memory of the process that runs them"
+      ],
+      stream_batch: [{:count, 100_000}, default: 500, doc: "rows read at a time for a stream or a snapshot"],
+      signed_urls: [
+        :any,
+        secret: true,
+        doc: "puts a signature into the URL of a resource: see `McpServer.DualResponse.Plug`"
+      ],
+      clock: [
+        {:or, [nil], {:function, 0}},
+        shown: "the store's",
+        doc: "a function that gives the time in milliseconds, for tests"
+      ]
+    ]
+  end
+
+  defp store?({module, options}), do: store?(module) and is_list(options)
+  defp store?(module), do: is_atom(module) and module not in [nil, true, false]
 
   @enforce_keys [:name, :base_url]
   defstruct [
-    :name,
-    :base_url,
     :ref,
+    :store_options,
+    :base_url,
+    :name,
+    :store,
+    :default_expiration,
+    :default_sample_size,
+    :cleanup_interval,
+    :uri_scheme,
     :uri_builder,
+    :persist,
     :tie_break,
+    :extend_on_access,
+    :tombstones,
     :bind,
-    :clock,
+    :max_resources,
+    :max_bytes,
+    :max_share,
+    :max_rows,
+    :max_limit,
+    :query_timeout,
+    :max_heap_bytes,
+    :stream_batch,
     :signed_urls,
-    store: Store.ETS,
-    store_options: [],
-    default_expiration: 900_000,
-    default_sample_size: 15,
-    cleanup_interval: 60_000,
-    uri_scheme: "resource",
-    max_resources: 10_000,
-    max_bytes: 256 * 1024 * 1024,
-    max_share: 25,
-    max_rows: 100_000,
-    max_limit: 1_000,
-    persist: :query,
-    extend_on_access: false,
-    tombstones: false,
-    query_timeout: 30_000,
-    max_heap_words: 64 * 1024 * 1024,
-    stream_batch: 500
+    :clock
   ]
 
   @type t :: %__MODULE__{
@@ -59,60 +157,15 @@ defmodule McpServer.DualResponse.Options do
           extend_on_access: false | pos_integer,
           tombstones: false | pos_integer,
           query_timeout: timeout,
-          max_heap_words: pos_integer,
+          max_heap_bytes: pos_integer,
           stream_batch: pos_integer
         }
-
-  # What is counted, or the most that it can be.
-  @units %{
-    cleanup_interval: :milliseconds,
-    max_resources: :count,
-    max_bytes: 1024 * 1024 * 1024 * 1024,
-    # Percent.
-    max_share: 100,
-    max_rows: :count,
-    max_limit: :count,
-    max_heap_words: :words,
-    stream_batch: 100_000
-  }
-  @counts Map.keys(@units)
-  @names [
-    :base_url,
-    :bind,
-    :cleanup_interval,
-    :clock,
-    :default_expiration,
-    :default_sample_size,
-    :extend_on_access,
-    :max_bytes,
-    :max_heap_words,
-    :max_limit,
-    :max_resources,
-    :max_rows,
-    :max_share,
-    :name,
-    :persist,
-    :query_timeout,
-    :signed_urls,
-    :store,
-    :stream_batch,
-    :tie_break,
-    :tombstones,
-    :uri_builder,
-    :uri_scheme
-  ]
 
   @doc "The checked options; raises `ArgumentError` naming the one at fault."
   @spec new!(keyword) :: t
   def new!(options) do
-    Keyword.keyword?(options) || raise ArgumentError, "expected a keyword list, got: #{inspect(options)}"
-    Enum.each(options, fn {name, value} -> check!(name, value) end)
-
-    is_map_key(Map.new(options), :base_url) ||
-      raise ArgumentError, "base_url: is the address of the REST endpoint, and has to be given"
-
-    {store, options} = options |> Keyword.put_new(:name, McpServer.DualResponse) |> Keyword.pop(:store, Store.ETS)
-    {store, store_options} = if is_tuple(store), do: store, else: {store, []}
+    options = McpServer.Options.check!("McpServer.DualResponse", table(), options)
+    {store, store_options} = if is_tuple(options.store), do: options.store, else: {options.store, []}
 
     __MODULE__
     |> struct!(options)
@@ -122,61 +175,9 @@ defmodule McpServer.DualResponse.Options do
     |> check_signature!()
   end
 
-  defp check!(name, _value) when name not in @names do
-    hint = McpServer.Suggestion.did_you_mean(to_string(name), Enum.map(@names, &to_string/1))
-    stop = if hint == "", do: ".", else: hint
-    raise ArgumentError, "there is no option #{inspect(name)}#{stop} The options are: #{Enum.join(@names, ", ")}"
-  end
-
-  defp check!(:name, value),
-    do: (is_atom(value) and value not in [nil, true, false]) || wrong!(:name, "an atom", value)
-
-  defp check!(:base_url, value),
-    do: (is_binary(value) and Location.base_url?(value)) || wrong!(:base_url, "an http:// or https:// URL", value)
-
-  defp check!(:store, value) do
-    case value do
-      module when is_atom(module) and module not in [nil, true, false] -> :ok
-      {module, options} when is_atom(module) and is_list(options) -> :ok
-      _other -> wrong!(:store, "a module or {module, options}", value)
-    end
-  end
-
-  defp check!(name, value) when name in @counts, do: Limit.check!(name, value, @units[name])
-
-  defp check!(:default_sample_size, value),
-    do: (is_integer(value) and value >= 0) || wrong!(:default_sample_size, "a non-negative integer", value)
-
-  defp check!(name, :infinity) when name in [:default_expiration, :query_timeout], do: :ok
-  defp check!(:query_timeout, value), do: Limit.check!(:query_timeout, value, :milliseconds)
-
-  defp check!(:default_expiration, value),
-    do: duration?(value) || wrong!(:default_expiration, "a positive integer (milliseconds) or :infinity", value)
-
-  defp check!(name, value) when name in [:extend_on_access, :tombstones],
-    do:
-      value == false or (is_integer(value) and value > 0) ||
-        wrong!(name, "false or a positive integer (milliseconds)", value)
-
-  defp check!(:persist, value), do: value in [:query, :rows] || wrong!(:persist, ":query or :rows", value)
-
-  defp check!(name, value) when name in [:uri_builder, :bind],
-    do: is_nil(value) or is_function(value, 1) || wrong!(name, "a function of one argument", value)
-
-  defp check!(:clock, value),
-    do: is_nil(value) or is_function(value, 0) || wrong!(:clock, "a function of no argument", value)
-
-  defp check!(:tie_break, value),
-    do: is_nil(value) or is_binary(value) || wrong!(:tie_break, "the name of a column", value)
-
-  defp check!(_name, _value), do: :ok
-
   @doc "Whether a value says how long: milliseconds, or `:infinity`."
   @spec duration?(term) :: boolean
   def duration?(value), do: value == :infinity or (is_integer(value) and value > 0)
-
-  defp wrong!(name, expected, value),
-    do: raise(ArgumentError, "expected #{inspect(name)} to be #{expected}, got: #{inspect(value)}")
 
   # What a builder makes is looked at once, on an id that is none, rather than with the first result.
   defp check_location!(options) do
@@ -189,7 +190,7 @@ defmodule McpServer.DualResponse.Options do
   defp check_signature!(%{signed_urls: nil} = options), do: options
 
   defp check_signature!(%{signed_urls: settings} = options),
-    do: %{options | signed_urls: McpServer.DualResponse.Signature.options!(settings)}
+    do: %{options | signed_urls: Signature.options!(settings)}
 
   @doc "Makes the options of a running server known."
   @spec put(t) :: :ok

@@ -4,6 +4,7 @@ defmodule McpServer.DualResponse.Query do
   # goes wrong reaching a peer.
 
   alias McpServer.DualResponse.{Error, Options, Resource, Trouble}
+  alias McpServer.Limit
 
   @typedoc "What `execute` is called with."
   @type options :: %{
@@ -65,7 +66,7 @@ defmodule McpServer.DualResponse.Query do
     caller = self()
     callers = [caller | Process.get(:"$callers", [])]
     reply = :erlang.alias([:reply])
-    heap = %{size: server.max_heap_words, kill: true, error_logger: false}
+    heap = Limit.heap(server.max_heap_bytes, false)
     {pid, monitor} = :erlang.spawn_opt(fn -> work(caller, callers, reply, fun) end, [:monitor, max_heap_size: heap])
 
     receive do

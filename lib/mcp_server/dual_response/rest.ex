@@ -48,23 +48,9 @@ defmodule McpServer.DualResponse.Rest do
 
   ## Options
 
-  | option | default | |
-  |---|---|---|
-  | `:server` | required | the name of a `McpServer.DualResponse` |
-  | `:identify` | nobody | `request → %{tenant: …, subject: …}`, or `{:error, :unauthorized}` |
-  | `:authorize` | everybody | `request, resource, action → :ok` or `{:error, :unauthorized \\| :forbidden \\| :not_found}` |
-  | `:auth` | `:required`, where Mix runs in another environment than `:prod` `:optional` | whether to warn when neither hook is given |
-  | `:allowed_hosts`, `:allowed_origins` | `[]` | as `McpServer.HttpServer` has them |
-  | `:resource_metadata` | none | the document of RFC 9728 that a 401 points to, a map |
-  | `:default_limit`, `:max_limit` | `100`, `1_000` | rows of a page; more are cut to `:max_limit` |
-  | `:max_body_bytes` | 64 KiB | the longest body; above 413 |
-  | `:stream_batch` | `500` | rows that are read at once for a stream |
-  | `:stream_min_rate`, `:stream_grace` | 8 KiB, `30_000` | bytes a second that a client has to take of a stream, counted while the stream waits for it, and how many milliseconds it has beyond that; a slower one is cut off |
-  | `:max_page_bytes` | 16 MiB | bytes of pages of kept rows (`persist: :rows`) that are held ready to be sent again |
-  | `:timeout` | `30_000` | how long a query may take, in milliseconds; above 504 |
-  | `:max_requests` | `256` | requests at once; above 503 |
-  | `:max_heap_words` | 8 Mi | the heap of a request's process, in words; above 500 |
+  Times are milliseconds, sizes bytes.
 
+  #{McpServer.Options.document(McpServer.DualResponse.Rest.Options.table())}
   Hooks are functions or `{module, function}`. `request` is the `Plug.Conn`, on our own listener a
   `McpServer.HttpRequest`, and for `serve/2` what stands under `:caller`, else the request itself. `action` is
   `:metadata`, `:fetch`, `:pin` or `:delete`. `authorize:` is also asked about ids that do not exist, with `nil` for the
@@ -85,14 +71,14 @@ defmodule McpServer.DualResponse.Rest do
     :auth,
     :metadata_url,
     :pages,
-    max_page_bytes: 16 * 1024 * 1024,
-    max_body_bytes: 64 * 1024,
-    stream_batch: 500,
-    stream_min_rate: 8 * 1024,
-    stream_grace: 30_000,
-    timeout: 30_000,
-    max_requests: 256,
-    max_heap_words: 8 * 1024 * 1024
+    :max_page_bytes,
+    :max_body_bytes,
+    :stream_batch,
+    :stream_min_rate,
+    :stream_grace,
+    :timeout,
+    :max_requests,
+    :max_heap_bytes
   ]
 
   # What a GET says of a resource, in this order.

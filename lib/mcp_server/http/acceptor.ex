@@ -6,6 +6,7 @@ defmodule McpServer.Http.Acceptor do
 
   alias McpServer.Call.Reaper
   alias McpServer.Http.{Connection, Mount, Socket, Usage}
+  alias McpServer.Limit
   alias McpServer.Protocol.HTTP
 
   # Milliseconds before the next attempt where the system has no descriptor left.
@@ -21,7 +22,7 @@ defmodule McpServer.Http.Acceptor do
   @doc "Starts an acceptor, linked to the calling process, which is told `{:mcp_accepted, pid}` once it serves."
   @spec start(listener(), Mount.t()) :: pid()
   def start(listener, mount) do
-    heap = %{size: mount.bounds.max_heap_words, kill: true, error_logger: true}
+    heap = Limit.heap(mount.bounds.max_heap_bytes, true)
     :erlang.spawn_opt(__MODULE__, :accept, [self(), listener, mount.id], [:link, {:max_heap_size, heap} | @options])
   end
 

@@ -10,6 +10,7 @@ defmodule McpServer.Http.Desk do
   alias McpServer.DualResponse.Rest.{Options, Pages, Rows}
   alias McpServer.Http.{Desks, Exchange, RowStream}
   alias McpServer.DualResponse.Rest.Endpoint
+  alias McpServer.Limit
 
   # A resource with its sample fits into this, so that finding one costs no garbage collection.
   @heap_words 4_181
@@ -82,7 +83,7 @@ defmodule McpServer.Http.Desk do
 
   defp take(%{rest: rest} = state, exchange, {action, _id, form, _capability} = wanted, selection, caller) do
     desk = self()
-    heap = %{size: rest.max_heap_words, kill: true, error_logger: true}
+    heap = Limit.heap(rest.max_heap_bytes, true)
     # The monitor is this process's.
     own = %{exchange | monitor: nil}
     serve = fn -> serve(desk, rest, own, wanted, selection, caller) end

@@ -1,30 +1,30 @@
 defmodule McpServer.Http.Hook do
   @moduledoc false
-  # `authorize:` and `init:` of a mount: the user's code that sees a request before its handler does.
+  # `identify:` and `init:` of a mount: the user's code that sees a request before its handler does.
   #
   # Hooks are counted as calls are. On the own server each runs in a process of its own, with a heap limit and a
   # deadline, and ends when its client goes. Under a plug it runs in the process of the request, as plugs do.
 
   require Logger
 
-  alias McpServer.{Conn, HttpRequest, Outline}
+  alias McpServer.{Conn, HttpRequest, Limit, Outline}
   alias McpServer.Dispatch.Failure
   alias McpServer.Http.{FarSink, Mount, Pipeline, Sink, Usage}
   alias McpServer.Protocol.HTTP
 
   # A hook that takes longer than this never lets anybody in.
   @hook_ms 30_000
-  @max_heap_words 8 * 1024 * 1024
+  @max_heap_bytes 64 * 1024 * 1024
 
   @type result(value) :: {:ok, value, Sink.t()} | {:answer, HTTP.answer(), Sink.t()} | {:closed, Sink.t()}
 
   @doc "Who asks."
   @spec identify(Mount.t(), Sink.t()) :: result(principal :: term())
   def identify(_mount, %FarSink{known: %{principal: principal}} = sink), do: {:ok, principal, sink}
-  def identify(%{authorize: nil}, sink), do: {:ok, nil, sink}
+  def identify(%{identify: nil}, sink), do: {:ok, nil, sink}
 
   def identify(mount, sink) do
-    with {:ok, verdict, sink} <- run(mount, :authorize, sink), do: verdict(verdict, mount, sink)
+    with {:ok, verdict, sink} <- run(mount, :identify, sink), do: verdict(verdict, mount, sink)
   end
 
   defp verdict({:ok, principal}, _mount, sink), do: {:ok, principal, sink}
@@ -37,7 +37,7 @@ defmodule McpServer.Http.Hook do
 
   defp verdict(other, _mount, sink) do
     Logger.error(
-      "MCP authorize: returned #{Outline.of(other)}, expected {:ok, principal}, {:error, :unauthorized} or " <>
+      "MCP identify: returned #{Outline.of(other)}, expected {:ok, principal}, {:error, :unauthorized} or " <>
         "{:error, {:insufficient_scope, scopes}}"
     )
 
@@ -104,7 +104,7 @@ defmodule McpServer.Http.Hook do
 
   defp carry_out(name, hook, sink) do
     head = Sink.head(sink)
-    heap = %{size: @max_heap_words, kill: true, error_logger: true}
+    heap = Limit.heap(@max_heap_bytes, true)
     options = [{:monitor, [tag: :mcp_down]}, max_heap_size: heap]
     {pid, monitor} = :erlang.spawn_opt(fn -> exit({:shutdown, {:mcp_hook, call(name, hook, head)}}) end, options)
     await(pid, monitor, Sink.now() + @hook_ms, sink)

@@ -65,14 +65,14 @@ defmodule McpServer.Http.Pipeline do
   @doc "Reads the body and goes on with it; one that cannot be had is refused."
   @spec with_body(map(), Sink.t(), (binary(), Sink.t() -> Sink.t())) :: Sink.t()
   def with_body(%{mount: mount}, sink, fun) do
-    case Sink.read_body(sink, mount.max_body_bytes) do
+    case Sink.read_body(sink, mount.bounds.max_message_bytes) do
       {:ok, body, sink} -> fun.(body, sink)
       {:error, :closed, sink} -> sink
       {:error, reason, sink} -> reply(sink, body_answer(reason, mount))
     end
   end
 
-  defp body_answer(:too_large, mount), do: HTTP.answer(:payload_too_large, mount.max_body_bytes)
+  defp body_answer(:too_large, mount), do: HTTP.answer(:payload_too_large, mount.bounds.max_message_bytes)
   defp body_answer(:timeout, _mount), do: HTTP.answer(:request_timeout)
   defp body_answer(:malformed, _mount), do: HTTP.answer(:malformed)
   defp body_answer(:full, _mount), do: HTTP.answer(:overloaded, 1)

@@ -13,7 +13,7 @@ defmodule McpServer.Http.Resources do
 
   Raises `ArgumentError` that says what was given and what is allowed.
   """
-  @spec rest!(term(), Mount.t(), keyword()) :: Rest.t() | nil
+  @spec rest!(term(), Mount.t(), %{atom() => term()}) :: Rest.t() | nil
   def rest!(nil, _mount, _options), do: nil
   def rest!({path, server}, mount, options), do: rest!([path: path, server: server], mount, options)
 
@@ -22,14 +22,14 @@ defmodule McpServer.Http.Resources do
       raise ArgumentError, "expected :resources to be {path, server} or a keyword list, got: #{inspect(resources)}"
 
     {path, own} = Keyword.pop(resources, :path, "/resources")
-    check_path!(path, options[:path])
+    check_path!(path, options.path)
 
     [metadata_url: HTTP.metadata_url(mount.policy)]
-    |> Keyword.merge(Keyword.take(options, [:allowed_hosts, :allowed_origins]))
+    |> Keyword.merge(Keyword.new(Map.take(options, [:allowed_hosts, :allowed_origins])))
     |> Keyword.merge(own)
     |> Keyword.put(:prefix, path)
     |> own_metadata()
-    |> identified(mount.authorize)
+    |> identified(mount.identify)
     |> Rest.new()
   end
 
@@ -48,14 +48,14 @@ defmodule McpServer.Http.Resources do
   # Who may not call a tool may not fetch its results either.
   defp identified(options, nil), do: options
 
-  defp identified(options, authorize) do
+  defp identified(options, hook) do
     if options[:identify] || options[:authorize],
       do: options,
-      else: Keyword.put(options, :identify, &identify(authorize, &1))
+      else: Keyword.put(options, :identify, &identify(hook, &1))
   end
 
-  defp identify(authorize, request) do
-    case Mount.call_hook(authorize, request) do
+  defp identify(hook, request) do
+    case Mount.call_hook(hook, request) do
       {:ok, principal} -> %{subject: principal}
       {:error, _reason} -> {:error, :unauthorized}
     end

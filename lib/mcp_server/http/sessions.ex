@@ -9,7 +9,7 @@ defmodule McpServer.Http.Sessions do
   use McpServer.Outline
 
   alias McpServer.{Connection, Session, Share}
-  alias McpServer.Connection.{InFlight, Options}
+  alias McpServer.Connection.InFlight
   alias McpServer.Http.{Mount, Node, ReplayRoom}
 
   @table __MODULE__
@@ -160,7 +160,7 @@ defmodule McpServer.Http.Sessions do
   defp start(mount, opening, principal, paid) do
     id = Node.session_id()
     account = ReplayRoom.account(stored(), paid, mount.max_share, &__MODULE__.make_room/0)
-    bounds = Keyword.merge([max_awaiting_input: 64, overload: {:refuse, 429}], mount.options)
+    bounds = %{mount.bounds | overload: {:refuse, 429}}
     context = context(opening, bounds)
     shared = %{id: id, revision: opening.revision, account: account, in_flight: context.in_flight}
     transport = {McpServer.Http.SessionTransport, %{mount: mount, session: shared}}
@@ -175,15 +175,13 @@ defmodule McpServer.Http.Sessions do
       in_flight: context.in_flight
     ]
 
-    spec = Supervisor.child_spec({Connection, options ++ bounds}, restart: :temporary)
+    spec = Supervisor.child_spec({Connection, [bounds: bounds] ++ options}, restart: :temporary)
     {:ok, pid} = DynamicSupervisor.start_child(McpServer.Http.SessionSupervisor, spec)
     :ets.insert(@table, {id, pid, context, Mount.place(mount), principal, mount.id, paid})
     {id, pid}
   end
 
-  defp context(opening, bounds) do
-    {%{max_calls: most}, _others} = Options.split(bounds)
-
+  defp context(opening, %{max_calls: most}) do
     opening
     |> Map.take([:revision, :client_info, :client_capabilities])
     |> Map.put(:in_flight, InFlight.new(most))

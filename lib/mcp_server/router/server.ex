@@ -49,7 +49,7 @@ defmodule McpServer.Router.Server do
   @roles %{"user" => :user, "assistant" => :assistant, "passthrough" => :passthrough, "error" => :error}
 
   # As many as fit into a URI template of some length, and no more than a client would fill in.
-  @template_limits [max_bytes: 65_536, max_variables: 256]
+  @template_limits [max_bytes: {:bytes, 65_536}, max_variables: {:count, 256}]
 
   @doc "The checked options over their defaults; `:lint` is told apart when the table is built."
   @spec new!(module, term, Refusal.place()) :: map

@@ -63,13 +63,13 @@ defmodule McpServer.Schema.Validator do
 
   # The most that each can be: what a thread of 64 MiB compiles, and what a check does in seconds.
   @limits [
-    max_bytes: 16 * 1024 * 1024,
-    max_depth: 127,
-    max_subschemas: 100_000,
-    max_regex_bytes: 64 * 1024 * 1024,
-    max_refs_on_path: 1_000,
-    max_steps: 1_000_000_000,
-    max_problems: 20
+    max_bytes: {:bytes, 16 * 1024 * 1024},
+    max_depth: {:count, 127},
+    max_subschemas: {:count, 100_000},
+    max_regex_bytes: {:bytes, 64 * 1024 * 1024},
+    max_refs_on_path: {:count, 1_000},
+    max_steps: {:count, 1_000_000_000},
+    max_problems: {:count, 20}
   ]
 
   @options [:formats, :documents]
@@ -168,7 +168,7 @@ defmodule McpServer.Schema.Validator do
   end
 
   @doc false
-  @spec limits() :: [{atom, pos_integer}]
+  @spec limits() :: [{atom, Limit.unit()}]
   def limits, do: @limits
 
   @doc """

@@ -8,43 +8,38 @@ defmodule McpServer.Tasks.Server do
 
   alias McpServer.Http.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner}
-  alias McpServer.{Limit, Share, Telemetry}
+  alias McpServer.{Options, Share, Telemetry}
 
-  @options [
-    max_tasks: 1_000,
-    max_tasks_per_owner: 100,
-    ttl: 300_000,
-    max_ttl: 3_600_000,
-    poll_interval: 1_000,
-    max_bytes: 64 * 1024 * 1024,
-    max_share: 25
-  ]
-
-  @units [
-    max_tasks: :count,
-    max_tasks_per_owner: :count,
-    ttl: :milliseconds,
-    max_ttl: :milliseconds,
-    poll_interval: :milliseconds,
-    max_bytes: :bytes,
-    max_share: 100
+  @table [
+    max_tasks: [:count, default: 1_000, doc: "tasks of this node, finished ones included; more calls are refused"],
+    max_tasks_per_owner: [
+      :count,
+      default: 100,
+      doc: "the same for one owner; clients without principal and session have `:max_tasks` together"
+    ],
+    ttl: [:milliseconds, default: 300_000, doc: "how long a task is kept since it began, unless the client says so"],
+    max_ttl: [:milliseconds, default: 3_600_000, doc: "the longest a client may ask for"],
+    poll_interval: [:milliseconds, default: 1_000, doc: "how often clients are told to ask"],
+    max_bytes: [
+      :bytes,
+      default: 64 * 1024 * 1024,
+      doc: "what all kept results may take; a result beyond it fails its task"
+    ],
+    max_share: [:percent, default: 25, doc: "percent of `:max_bytes` that the results of one owner may take"]
   ]
 
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, options!(), name: __MODULE__)
 
-  defp options! do
-    options = Keyword.validate!(Application.get_env(:mcp_server, :tasks, []), @options)
+  defp options!, do: Options.check!("config :mcp_server, :tasks", @table, Application.get_env(:mcp_server, :tasks, []))
 
-    for {name, value} <- options,
-        do: Limit.check!("#{inspect(name)} of config :mcp_server, :tasks", value, @units[name])
-
-    Map.new(options)
-  end
+  @doc "What options there are."
+  @spec table() :: Options.table()
+  def table, do: @table
 
   @doc "How long a task can live, in milliseconds."
   @spec max_ttl() :: pos_integer()
-  def max_ttl, do: Application.get_env(:mcp_server, :tasks, [])[:max_ttl] || @options[:max_ttl]
+  def max_ttl, do: options!().max_ttl
 
   @impl true
   def init(options) do

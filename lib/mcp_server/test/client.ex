@@ -3,7 +3,7 @@ defmodule McpServer.Test.Client do
   # The client's side of `McpServer.Test`: speaks a revision through a real connection, in the process
   # that opened it.
 
-  alias McpServer.{Connection, JSON, Session}
+  alias McpServer.{Connection, JSON, Options, ServerOptions, Session}
   alias McpServer.Test.Transport
 
   @enforce_keys [:connection, :reference, :revision, :capabilities, :info]
@@ -46,11 +46,9 @@ defmodule McpServer.Test.Client do
 
     {:ok, connection} =
       Connection.start_link(
-        [
-          router: router,
-          transport: {Transport, %{owner: self(), reference: reference}},
-          callers: [self() | Process.get(:"$callers", [])]
-        ] ++ connection_options
+        router: router,
+        transport: {Transport, %{owner: self(), reference: reference}},
+        bounds: bounds(router, connection_options)
       )
 
     client =
@@ -67,6 +65,11 @@ defmodule McpServer.Test.Client do
       )
 
     if stateless?(client) or options[:initialize] == false, do: client, else: initialize(client)
+  end
+
+  defp bounds(router, options) do
+    checked = Options.check!("McpServer.Test", ServerOptions.stdio(), [router: router] ++ options)
+    %{ServerOptions.bounds(checked) | callers: [self() | Process.get(:"$callers", [])]}
   end
 
   @doc "The client with the options that one request may change."

@@ -57,7 +57,7 @@ end
     both -> both
   end
 
-vm = HttpVm.launch(serve: [max_sessions: streams + 10, idle_timeout: 30_000])
+vm = HttpVm.launch(serve: [http: [max_sessions: streams + 10, idle_timeout: 30_000]])
 before = Load.used(vm)
 parent = self()
 

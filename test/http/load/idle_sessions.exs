@@ -31,7 +31,7 @@ processes = fn vm ->
 end
 
 for bytes <- [0, 128, 4_096, 16_384] do
-  vm = HttpVm.launch(serve: [max_sessions: sessions + 10])
+  vm = HttpVm.launch(serve: [http: [max_sessions: sessions + 10]])
   before = settled.(vm)
   info = %{"name" => "idle", "version" => "1"}
   data = if bytes == 0, do: [info: info], else: [info: filled.(info, bytes), capabilities: filled.(%{}, bytes)]

@@ -12,7 +12,7 @@ defmodule McpServer.DualResponse.OptionsTest do
   describe "base_url" do
     @describetag req: "S1-10"
     test "has to be given" do
-      assert_raise ArgumentError, ~r/base_url: is the address of the REST endpoint/, fn ->
+      assert_raise ArgumentError, "McpServer.DualResponse needs base_url: an http:// or https:// URL", fn ->
         DualResponse.start_link([])
       end
     end
@@ -45,9 +45,11 @@ defmodule McpServer.DualResponse.OptionsTest do
   end
 
   test "what is not an option is refused by name" do
-    assert_raise ArgumentError, ~r/there is no option :base_uri, did you mean base_url\?/, fn ->
-      DualResponse.start_link(base_uri: "https://x")
-    end
+    assert_raise ArgumentError,
+                 ~r/McpServer.DualResponse has no option :base_uri, did you mean base_url\? Its options are: /,
+                 fn ->
+                   DualResponse.start_link(base_uri: "https://x")
+                 end
   end
 
   for {option, value} <- [

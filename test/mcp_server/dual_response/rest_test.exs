@@ -414,7 +414,7 @@ defmodule McpServer.DualResponse.RestTest do
   test "options that are wrong are named" do
     for {options, text} <- [
           {[], "server:"},
-          {[server: "results"], "server:"},
+          {[server: "results"], ":server"},
           {[server: R, timeout: 0], ":timeout"},
           {[server: R, max_body_bytes: -1], ":max_body_bytes"},
           {[server: R, default_limit: 1_001], "default_limit"},

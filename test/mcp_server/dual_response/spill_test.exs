@@ -393,7 +393,7 @@ defmodule McpServer.DualResponse.SpillTest do
   @tag req: "T5"
   test "a result beyond max_result_bytes is kept as well, since it is not sent" do
     returns = {:ok, [Content.text(String.duplicate("x\n", 10_000))]}
-    {result, _bytes} = answer(returns, max_result_bytes: 10_000)
+    {result, _bytes} = answer(returns, limits: [max_result_bytes: 10_000])
     assert [_text, %{"type" => "resource_link"}] = result["content"]
   end
 end

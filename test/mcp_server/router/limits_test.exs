@@ -64,12 +64,14 @@ defmodule McpServer.Router.LimitsTest do
 
   test "limits that are none are refused where they stand" do
     for {options, message} <- [
-          {"schema_limits: [max_depth: 0]", "expected :max_depth to be a positive integer, got: 0"},
-          {"schema_limits: [max_depth: :infinity]", "expected :max_depth to be a positive integer, got: :infinity"},
-          {"schema_limits: [max_depth: 128]", "expected :max_depth to be at most 127, got: 128"},
-          {"schema_limits: [max_problems: 21]", "expected :max_problems to be at most 20, got: 21"},
-          {"template_limits: [max_variables: 257]", "expected :max_variables to be at most 256, got: 257"},
-          {"template_limits: [variables: 2]", "there is no option :variables; there are [:max_bytes, :max_variables]"}
+          {"schema_limits: [max_depth: 0]", "expected :max_depth to be an integer from 1 to 127, got: 0"},
+          {"schema_limits: [max_depth: :infinity]",
+           "expected :max_depth to be an integer from 1 to 127, got: :infinity"},
+          {"schema_limits: [max_depth: 128]", "expected :max_depth to be an integer from 1 to 127, got: 128"},
+          {"schema_limits: [max_problems: 21]", "expected :max_problems to be an integer from 1 to 20, got: 21"},
+          {"template_limits: [max_variables: 257]", "expected :max_variables to be an integer from 1 to 256, got: 257"},
+          {"template_limits: [variables: 2]",
+           "there is no option :variables, did you mean max_variables? The options are: max_bytes, max_variables"}
         ] do
       assert_refused(2, message, "", ", " <> options)
     end

@@ -32,7 +32,8 @@ defmodule Mix.Tasks.Mcp.HttpTest do
       {"Enum", "Enum is not a router: it does not `use McpServer.Router`"},
       {"", "usage: mix mcp.http ROUTER"},
       {"Fresh.MCP --port none", "expected --port to be an integer, got: none"},
-      {"Fresh.MCP --timeout 4294967296", "expected --timeout to be at most 4294967295, got: 4294967296"}
+      {"Fresh.MCP --timeout 4294967296",
+       "expected --timeout to be an integer from 1 to 4_294_967_295 (milliseconds), got: 4294967296"}
     ]
 
     for {arguments, sentence} <- mistakes do

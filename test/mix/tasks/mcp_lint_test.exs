@@ -336,7 +336,12 @@ defmodule Mix.Tasks.Mcp.LintTest do
 
     test "both sides of the largest budget", %{name: name} do
       assert run([name, "--only", "tool_count", "--max-tools", "10000000"]) == {@nothing, 0}
-      refused("expected --max-tools to be at most 10000000, got: 10000001\n", [name, "--max-tools", "10000001"])
+
+      refused("expected --max-tools to be an integer from 1 to 10_000_000, got: 10000001\n", [
+        name,
+        "--max-tools",
+        "10000001"
+      ])
     end
 
     test "wrong codes, options, formats, budgets and names", %{name: name} do
@@ -352,10 +357,10 @@ defmodule Mix.Tasks.Mcp.LintTest do
             {["--strict=yes"], "expected --strict to have no value, got: yes"},
             {["--only"], "expected --only to have a value"},
             {["--format", "yaml"], "expected --format to be text or json, got: yaml"},
-            {["--max-tools", "0"], "expected --max-tools to be a positive integer, got: 0"},
+            {["--max-tools", "0"], "expected --max-tools to be an integer from 1 to 10_000_000, got: 0"},
             {["--max-tools", "many"], "expected --max-tools to be an integer, got: many"},
             {["--description-tokens", "99999999999999999999"],
-             "expected --description-tokens to be at most 10000000, got: 99999999999999999999"}
+             "expected --description-tokens to be an integer from 1 to 10_000_000, got: 99999999999999999999"}
           ],
           do: refused(sentence <> "\n", [name | arguments])
 

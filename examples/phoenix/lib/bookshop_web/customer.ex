@@ -2,7 +2,7 @@ defmodule BookshopWeb.Customer do
   @moduledoc """
   Who sends a request: the customer whose token it carries, or nobody in particular.
 
-  As a plug it puts the customer's name into `conn.assigns`, where MCP handlers find it too. As the `authorize:`
+  As a plug it puts the customer's name into `conn.assigns`, where MCP handlers find it too. As the `identify:`
   hook of the MCP endpoint it says whose session, streams and state the request may reach, as the `identify:` hook of
   the stored results whose results.
   """
@@ -23,13 +23,13 @@ defmodule BookshopWeb.Customer do
   end
 
   @doc "Guests may look around; a token that is nobody's is refused."
-  def authorize(%{assigns: %{customer: nil}}), do: {:ok, @guest}
-  def authorize(%{assigns: %{customer: :unknown}}), do: {:error, :unauthorized}
-  def authorize(%{assigns: %{customer: customer}}), do: {:ok, {:customer, customer}}
+  def identify(%{assigns: %{customer: nil}}), do: {:ok, @guest}
+  def identify(%{assigns: %{customer: :unknown}}), do: {:error, :unauthorized}
+  def identify(%{assigns: %{customer: customer}}), do: {:ok, {:customer, customer}}
 
-  @doc "Stored results are those of who asked for them: what `authorize/1` says is their subject."
+  @doc "Stored results are those of who asked for them: what `identify/1` says is their subject."
   def identity(conn) do
-    with {:ok, principal} <- authorize(conn), do: %{subject: principal}
+    with {:ok, principal} <- identify(conn), do: %{subject: principal}
   end
 
   # Compared in constant time, so that nobody finds a token by how long a wrong one takes.

@@ -18,7 +18,7 @@ defmodule BookshopWeb.Router do
 
   scope "/mcp" do
     pipe_through :mcp
-    forward "/", McpServer.HttpPlug, router: Bookshop.MCP, authorize: {BookshopWeb.Customer, :authorize}
+    forward "/", McpServer.HttpPlug, router: Bookshop.MCP, identify: {BookshopWeb.Customer, :identify}
   end
 
   scope "/resources" do

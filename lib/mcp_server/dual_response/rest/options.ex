@@ -4,82 +4,107 @@ defmodule McpServer.DualResponse.Rest.Options do
 
   require Logger
 
-  alias McpServer.{JSON, Limit}
+  alias McpServer.JSON
   alias McpServer.Protocol.HTTP
   alias McpServer.DualResponse.Rest.Endpoint
 
   @compile {:no_warn_undefined, Mix}
 
+  @kibi 1024
+  @mebi 1024 * @kibi
+
+  # These the core reads.
   @endpoint [:prefix, :allowed_hosts, :allowed_origins, :max_body_bytes, :default_limit, :max_limit]
-  # What is counted, or the most that it can be.
-  @units %{
-    max_body_bytes: :bytes,
-    default_limit: :count,
-    max_limit: :count,
-    max_page_bytes: :bytes,
-    stream_batch: 100_000,
-    stream_min_rate: :bytes,
-    stream_grace: :milliseconds,
-    timeout: :milliseconds,
-    max_requests: :count,
-    max_heap_words: :words
-  }
-  @counts Map.keys(@units)
-  @names @endpoint ++ @counts ++ [:server, :identify, :authorize, :auth, :resource_metadata, :metadata_url]
+  @too_many "503 and `Retry-After`"
+
+  @doc "What options there are; those that others of this library give are not documented."
+  @spec table() :: McpServer.Options.table()
+  def table do
+    [
+      server: [:name, required: true, doc: "the name of a `McpServer.DualResponse`"],
+      identify: [
+        {:or, [nil], {:hook, 1}},
+        shown: "nobody",
+        doc: "`request → %{tenant: …, subject: …}`, or `{:error, :unauthorized}`"
+      ],
+      authorize: [
+        {:or, [nil], {:hook, 3}},
+        shown: "everybody",
+        doc: "`request, resource, action → :ok` or `{:error, :unauthorized \\| :forbidden \\| :not_found}`"
+      ],
+      auth: [
+        {:in, [:required, :optional]},
+        shown: "`:required`, where Mix runs in another environment than `:prod` `:optional`",
+        doc: "whether to warn when neither hook is given"
+      ],
+      allowed_hosts: [:strings, default: [], doc: "as `McpServer.HttpServer` has them"],
+      allowed_origins: [:strings, default: [], doc: "as `McpServer.HttpServer` has them"],
+      resource_metadata: [{:or, [nil], :map}, doc: "the document of RFC 9728 that a 401 points to"],
+      default_limit: [:count, default: 100, doc: "rows of a page"],
+      max_limit: [:count, default: 1_000, doc: "rows of a page, whatever is asked for", beyond: "the page is shorter"],
+      max_body_bytes: [:bytes, default: 64 * @kibi, doc: "a request's body", beyond: "413"],
+      stream_batch: [
+        {:count, 100_000},
+        default: 500,
+        doc: "rows read at once for a stream",
+        beyond: "they are read in turn"
+      ],
+      stream_min_rate: [
+        :bytes,
+        default: 8 * @kibi,
+        doc: "bytes a second that a client takes of a stream, while the stream waits for it",
+        beyond: "the stream is cut"
+      ],
+      stream_grace: [
+        :milliseconds,
+        default: 30_000,
+        doc: "how long the stream may wait beyond that",
+        beyond: "the stream is cut"
+      ],
+      max_page_bytes: [
+        :bytes,
+        default: 16 * @mebi,
+        doc: "pages of kept rows (`persist: :rows`) held ready to be sent again",
+        beyond: "the oldest go"
+      ],
+      timeout: [
+        :milliseconds,
+        default: 30_000,
+        doc: "how long a query takes",
+        beyond: "504; a stream ends with an error"
+      ],
+      max_requests: [:count, default: 256, doc: "requests at once", beyond: @too_many],
+      max_heap_bytes: [
+        {:bytes, 32 * 1024 * @mebi},
+        default: 64 * @mebi,
+        misnamed: [:max_heap_words],
+        doc: "memory of a request",
+        beyond: "500"
+      ]
+    ]
+  end
+
+  # Where the endpoint lies in a server, and where that server's own metadata does.
+  @internal [prefix: [:string, default: ""], metadata_url: [{:or, [nil], :string}]]
 
   @doc "The fields of an endpoint."
-  @spec new!(keyword()) :: keyword()
+  @spec new!(keyword()) :: %{atom() => term()}
   def new!(options) do
-    check!(options)
-    endpoint = Keyword.take(options, @endpoint)
-    own = Keyword.drop(options, @endpoint -- [:max_body_bytes])
-    {metadata, own} = Keyword.pop(own, :resource_metadata)
-    own = Keyword.put_new_lazy(own, :metadata_url, fn -> metadata_url(metadata) end)
+    options = McpServer.Options.check!("McpServer.DualResponse.Rest", table() ++ @internal, options)
 
-    case endpoint |> Map.new() |> Map.put_new(:prefix, "") |> Endpoint.new() do
-      {:ok, endpoint} -> own |> Keyword.put(:endpoint, endpoint) |> Keyword.put_new_lazy(:auth, &auth/0)
-      {:error, text} -> raise ArgumentError, text
+    case options |> Map.take(@endpoint) |> Endpoint.new() do
+      {:ok, endpoint} ->
+        options
+        |> Map.drop([:resource_metadata | @endpoint -- [:max_body_bytes]])
+        |> Map.merge(%{
+          endpoint: endpoint,
+          auth: options.auth || auth(),
+          metadata_url: options.metadata_url || metadata_url(options.resource_metadata)
+        })
+
+      {:error, text} ->
+        raise ArgumentError, text
     end
-  end
-
-  defp check!(options) do
-    Keyword.keyword?(options) || raise ArgumentError, "expected a keyword list, got: #{inspect(options)}"
-
-    case Keyword.keys(options) -- Enum.uniq(@names) do
-      [] -> :ok
-      unknown -> raise ArgumentError, "unknown options #{inspect(unknown)}; there are #{inspect(names())}"
-    end
-
-    (is_atom(options[:server]) and options[:server] != nil) ||
-      raise ArgumentError, "server: is the name of a running McpServer.DualResponse"
-
-    Enum.each(options, &check_option!/1)
-  end
-
-  @doc "The names of all options."
-  @spec names() :: [atom()]
-  def names, do: @names |> Enum.uniq() |> Enum.sort()
-
-  defp check_option!({name, value}) when name in @counts, do: Limit.check!(name, value, @units[name])
-
-  defp check_option!({:identify, hook}), do: check_hook!(:identify, hook, 1)
-  defp check_option!({:authorize, hook}), do: check_hook!(:authorize, hook, 3)
-
-  defp check_option!({:auth, value}) do
-    value in [:required, :optional] ||
-      raise ArgumentError, "expected :auth to be :required or :optional, got: #{inspect(value)}"
-  end
-
-  defp check_option!({:resource_metadata, value}) do
-    is_map(value) || raise ArgumentError, "expected :resource_metadata to be a map, got: #{inspect(value)}"
-  end
-
-  defp check_option!(_other), do: :ok
-
-  defp check_hook!(name, hook, arity) do
-    is_function(hook, arity) or match?({module, function} when is_atom(module) and is_atom(function), hook) ||
-      raise ArgumentError,
-            "expected #{inspect(name)} to be a function of arity #{arity} or {module, function}, got: #{inspect(hook)}"
   end
 
   defp metadata_url(nil), do: nil

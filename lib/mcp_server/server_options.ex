@@ -1,0 +1,376 @@
+defmodule McpServer.ServerOptions do
+  @moduledoc false
+  # The options of the transports, each in one place: `McpServer.Stdio`, `McpServer.HttpServer` and `McpServer.HttpPlug`
+  # are checked and documented with these tables, and so is `guides/limits.md`.
+
+  alias McpServer.{Options, Protocol}
+
+  @kibi 1024
+  @mebi 1024 * @kibi
+  @gibi 1024 * @mebi
+
+  @router [
+    router: [:name, required: true, doc: "the router to serve"],
+    assigns: [:map, default: %{}, doc: "what every `McpServer.Conn` has under `assigns`"],
+    timeout: [
+      :milliseconds,
+      default: 60_000,
+      doc: "how long a call may run; a tool's own `timeout:` comes first",
+      beyond: "`isError`, or `-32603`; the call is killed"
+    ]
+  ]
+
+  # The deepest message is as deep as the encoder writes; a schema and a handler recurse with it.
+  @messages [
+    max_depth: [
+      {:count, 128},
+      default: 128,
+      doc: "arrays and objects inside each other in a message",
+      beyond: "`-32700`, `too_deep`"
+    ],
+    max_values: [
+      :count,
+      default: 200_000,
+      doc: "scalars, arrays and objects of a message",
+      beyond: "`-32700`, `too_many_values`"
+    ],
+    max_digits: [
+      {:count, 10_000},
+      default: 1_024,
+      doc: "digits of a number, of its fraction and its exponent together",
+      beyond: "`-32700`, `too_many_digits`"
+    ],
+    max_id_bytes: [
+      {:bytes, 64 * @kibi},
+      default: 256,
+      doc: "a request's id that is a string, and a progress token",
+      beyond: "`-32600`; `-32602` for a token"
+    ],
+    max_method_bytes: [{:bytes, 64 * @kibi}, default: 256, doc: "a method", beyond: "`-32600`"],
+    max_name_bytes: [{:bytes, 64 * @kibi}, default: 128, doc: "the name of a tool or prompt", beyond: "`-32602`"],
+    max_uri_bytes: [{:bytes, 64 * @kibi}, default: 8 * @kibi, doc: "a URI", beyond: "`-32602`"],
+    max_meta_bytes: [
+      {:bytes, @mebi},
+      default: 16 * @kibi,
+      doc: "`_meta` of a request; `clientInfo` and `capabilities` of `initialize`, each",
+      beyond: "`-32602`"
+    ],
+    max_batch: [{:count, 1_000}, default: 50, doc: "messages of a batch (2025-03-26)", beyond: "`-32600`"]
+  ]
+
+  @calls [
+    input_timeout: [
+      :milliseconds,
+      default: 300_000,
+      doc: "how long a client may take to answer a question",
+      beyond: "the handler gets `{:error, :timeout}`"
+    ],
+    max_heap_bytes: [
+      {:bytes, 32 * @gibi},
+      default: 512 * @mebi,
+      misnamed: [:max_heap_words],
+      doc: "memory of a call",
+      beyond: "the call is killed, and fails"
+    ],
+    max_result_bytes: [:bytes, default: 64 * @mebi, doc: "an answer", beyond: "the call fails"],
+    max_calls: [
+      :count,
+      default: 64,
+      doc: "calls of one session that run at once; stdio is one session; calls that wait for the client do not count",
+      beyond: "over HTTP 429; over stdio the next waits"
+    ],
+    max_subscriptions: [
+      :count,
+      default: 1_000,
+      doc: "subscribed resources of a session, and of a stream",
+      beyond: "`-32600`; over HTTP 429"
+    ],
+    max_subscription_bytes: [
+      :bytes,
+      default: 64 * @mebi,
+      doc: "URIs of all subscriptions of a server, and 64 bytes for each; over HTTP one client has `max_share` of it",
+      beyond: "`-32600`; over HTTP 429"
+    ]
+  ]
+
+  @too_many_questions "the handler gets `{:error, :too_many}`"
+
+  @stdio_limits [
+    max_message_bytes: [
+      :bytes,
+      default: 10 * @mebi,
+      misnamed: [:max_line_bytes, :max_body_bytes],
+      doc: "a message over stdio",
+      beyond: "`-32700` once; the line is skipped as it comes"
+    ],
+    max_waiting: [:count, default: 1_000, doc: "requests read ahead over stdio", beyond: "the client waits"],
+    max_waiting_bytes: [:bytes, default: 8 * @mebi, doc: "the same in bytes", beyond: "the client waits"],
+    max_awaiting_input: [
+      :count,
+      default: 1_000,
+      doc: "calls over stdio that wait for answers to questions",
+      beyond: @too_many_questions
+    ],
+    max_streams: [
+      :count,
+      default: 64,
+      misnamed: [:max_listeners],
+      doc: "`subscriptions/listen` streams over stdio",
+      beyond: "`-32600`"
+    ]
+  ]
+
+  @http_limits [
+    max_message_bytes: [
+      :bytes,
+      default: 4 * @mebi,
+      misnamed: [:max_body_bytes, :max_line_bytes],
+      doc: "a message over HTTP, counted while it is read",
+      beyond: "413, and the connection is closed"
+    ],
+    max_awaiting_input: [
+      :count,
+      default: 64,
+      doc: "calls of one session over HTTP that wait for answers to questions",
+      beyond: @too_many_questions
+    ]
+  ]
+
+  @http [
+    max_calls: [
+      :count,
+      default: 1_000,
+      misnamed: [:max_requests],
+      doc: "calls without a session of one server at once, for each scheduler",
+      beyond: "503 and `Retry-After`"
+    ],
+    max_streams: [
+      :count,
+      default: 20_000,
+      misnamed: [:max_listeners],
+      doc: "`subscriptions/listen` streams of one server, for each scheduler",
+      beyond: "429 and `Retry-After`"
+    ],
+    max_sessions: [:count, default: 10_000, doc: "sessions of a node", beyond: "503 and `Retry-After`"],
+    max_sessions_per_principal: [
+      :count,
+      default: 100,
+      doc: "sessions of one principal",
+      beyond: "503 and `Retry-After`"
+    ],
+    max_share: [
+      :percent,
+      default: 25,
+      doc:
+        "percent of sessions, of calls without a session, of streams, of bytes of subscriptions, and of the 64 MiB of events that a node stores, for one client",
+      beyond: "503 or 429, and `Retry-After`; its oldest events go"
+    ],
+    max_hooks: [
+      :count,
+      default: 1_000,
+      doc: "calls of `identify:` and `init:` at once",
+      beyond: "503 and `Retry-After`"
+    ],
+    idle_timeout: [:milliseconds, default: 1_800_000, doc: "how long a session is unused", beyond: "it ends: 404"],
+    session_lifetime: [:milliseconds, default: 86_400_000, doc: "how long a session lives", beyond: "it ends: 404"],
+    max_events: [
+      {:count, 100_000},
+      default: 256,
+      doc: "events kept of each stream of a session, for resumption",
+      beyond: "the oldest go; to resume behind them is 400"
+    ],
+    max_event_bytes: [:bytes, default: @mebi, doc: "the same in bytes", beyond: "the same"],
+    max_queued_bytes: [
+      :bytes,
+      default: @mebi,
+      doc: "what a session holds for a stream whose client does not read",
+      beyond: "the stream is cut"
+    ],
+    stall_timeout: [
+      :milliseconds,
+      default: 30_000,
+      doc: "how long a client reads nothing",
+      beyond: "the connection is cut"
+    ],
+    stream_after: [
+      :milliseconds,
+      default: 1_000,
+      doc: "how long a call waits before it gets a stream",
+      beyond: "it gets one"
+    ],
+    keep_alive: [
+      :milliseconds,
+      default: 15_000,
+      doc: "how long a stream is quiet; this also shows whether its client is still there",
+      beyond: "a comment is sent"
+    ]
+  ]
+
+  @plug_http [
+    disconnect_check: [
+      :milliseconds,
+      default: 1_000,
+      doc: "how long a plug waits before it looks whether the client of a quiet stream is still there",
+      beyond: "it looks"
+    ]
+  ]
+
+  @sockets [
+    max_connections: [:count, default: 16_384, doc: "connections", beyond: "503, and the connection is closed"],
+    max_head_bytes: [{:bytes, @mebi}, default: 64 * @kibi, doc: "a request's line and headers", beyond: "431"],
+    max_headers: [{:count, 1_000}, default: 100, doc: "headers of a request", beyond: "431"],
+    max_body_bytes_in_flight: [
+      {:bytes, 64 * @gibi},
+      default: 256 * @mebi,
+      doc: "all bodies that are being read or judged",
+      beyond: "503"
+    ],
+    head_timeout: [:milliseconds, default: 10_000, doc: "how long a head takes", beyond: "408"],
+    body_timeout: [:milliseconds, default: 60_000, doc: "how long a body takes", beyond: "408"],
+    body_min_rate: [
+      :bytes,
+      default: 1_024,
+      doc: "bytes a second that a body has to make after `body_grace`",
+      beyond: "408"
+    ],
+    body_grace: [:milliseconds, default: 5_000, doc: "how long a body may be slower", beyond: "408"],
+    connection_timeout: [
+      :milliseconds,
+      default: 60_000,
+      doc: "how long a connection waits for its next request",
+      beyond: "it is closed"
+    ]
+  ]
+
+  @max_mount_name_bytes 256
+
+  # Of the limits, those that a message is read with.
+  @message_names [:max_subscriptions | Keyword.keys(@messages)]
+
+  @type bounds :: %{atom() => term()}
+
+  @doc "What a connection and its calls are bounded by, of the checked options of a transport."
+  @spec bounds(%{atom() => term()}) :: bounds()
+  def bounds(%{limits: limits} = options) do
+    %{callers: [], overload: :wait}
+    |> Map.merge(Map.take(options, [:assigns, :timeout, :drain]))
+    |> Map.merge(limits)
+  end
+
+  @doc "What a message may hold, as the core takes it with each message."
+  @spec message_limits(bounds()) :: Protocol.limits()
+  def message_limits(%{max_message_bytes: bytes} = bounds),
+    do: bounds |> Map.take(@message_names) |> Map.put(:max_bytes, bytes) |> Protocol.limits()
+
+  @doc "The names of what a mount keeps of `http:`; calls and streams are counted elsewhere."
+  @spec http_settings() :: [atom()]
+  def http_settings, do: Keyword.keys(@http ++ @plug_http) -- [:max_calls, :max_streams]
+
+  @doc "The names of the limits that the sockets of `McpServer.HttpServer` have."
+  @spec sockets() :: [atom()]
+  def sockets, do: Keyword.keys(@sockets)
+
+  @doc "The options of `McpServer.Stdio`."
+  @spec stdio() :: Options.table()
+  def stdio do
+    @router ++
+      [
+        drain: [
+          :milliseconds,
+          default: 5_000,
+          misnamed: [:grace],
+          doc: "how long calls go on after the end of stdin",
+          beyond: "they are killed"
+        ],
+        on_eof: [
+          {:or, [:stop, :ignore], {:function, 0}},
+          default: :stop,
+          doc: "`:stop` stops the VM, `:ignore` only the transport, a function is called"
+        ],
+        limits: [{:group, limits(:stdio)}, doc: "holds the limits of messages and calls:"]
+      ]
+  end
+
+  @doc "The options of `McpServer.HttpServer`."
+  @spec http_server() :: Options.table()
+  def http_server do
+    own = [
+      path: [:string, default: "/mcp", doc: "where it is served"],
+      port: [{"an integer from 0 to 65535", &(&1 in 0..65_535)}, default: 4040, doc: "`0` takes a free one: `port/1`"],
+      ip: [{"an address such as {127, 0, 0, 1}", &address?/1}, default: {127, 0, 0, 1}, doc: "the address to listen on"],
+      name: [:any, doc: "a name to register"],
+      resources: [
+        :any,
+        doc:
+          "stored results to serve too: `{\"/resources\", MyApp.Results}`, or `[path: …, server: …]` with the options of `McpServer.DualResponse.Rest`"
+      ],
+      tls: [
+        {"options of :ssl such as [certfile: \"cert.pem\", keyfile: \"key.pem\"]", &tls?/1},
+        secret: true,
+        doc: "options of `:ssl`, see above"
+      ]
+    ]
+
+    own ++ mount(@http ++ @sockets)
+  end
+
+  @doc "The options of `McpServer.HttpPlug`."
+  @spec http_plug() :: Options.table()
+  def http_plug do
+    path = [
+      {:or, [nil], :string},
+      doc: "the only path to serve, as the client sends it; none where something before has routed already"
+    ]
+
+    [path: path] ++ mount(@http ++ @plug_http)
+  end
+
+  defp mount(http) do
+    @router ++
+      [
+        mount_name: [
+          {"a string of 1 to #{@max_mount_name_bytes} bytes", &mount_name?/1},
+          shown: "from `:path`",
+          doc: "tells this place from others of the same router, the same on every node; see `McpServer.HttpServer`"
+        ],
+        identify: [
+          {:or, [nil], {:hook, 1}},
+          misnamed: [:authorize],
+          doc: "who asks; gets the request's head, see above"
+        ],
+        init: [
+          {:or, [nil], {:hook, 1}},
+          doc: "makes the `McpServer.Conn` that handlers start from of the request's head"
+        ],
+        allowed_hosts: [:strings, default: [], doc: "hosts beside loopback: `\"mcp.example.com\"`, or with a port"],
+        allowed_origins: [
+          :strings,
+          default: [],
+          doc: "origins of pages beside loopback and the host itself: `\"https://app.example.com\"`"
+        ],
+        resource_metadata: [
+          {:or, [nil], {"a map with at least resource: \"https://…\"", &metadata?/1}},
+          doc: "the document of RFC 9728"
+        ],
+        drain: [
+          :milliseconds,
+          default: 5_000,
+          misnamed: [:grace],
+          doc: "how long calls go on when the server stops; under a plug, calls of a session that ends",
+          beyond: "they are ended, and answered with `-32603`"
+        ],
+        limits: [{:group, limits(:http)}, doc: "holds the limits of messages and calls:"],
+        http: [{:group, http}, doc: "holds what concerns sessions, streams and connections:"]
+      ]
+  end
+
+  defp limits(:stdio), do: @stdio_limits ++ @calls ++ @messages
+  defp limits(:http), do: @http_limits ++ @calls ++ @messages
+
+  defp address?(ip), do: is_tuple(ip) and is_list(:inet.ntoa(ip))
+  defp tls?(options), do: options == nil or (Keyword.keyword?(options) and options != [])
+  defp metadata?(value), do: is_map(value) and is_binary(value[:resource] || value["resource"])
+
+  defp mount_name?(name),
+    do: is_binary(name) and byte_size(name) in 1..@max_mount_name_bytes and String.valid?(name)
+end
