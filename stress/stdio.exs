@@ -7,7 +7,7 @@ defmodule Stress.Stdio do
   alias McpServer.{FaultServer, StdioPeer}
   alias Stress.Report
 
-  # RELIABILITY.md, S2: 10 MiB beside the buffer of a line, which has 10 MiB itself. In KiB.
+  # 10 MiB beside the buffer of a line, which has 10 MiB itself. In KiB.
   @most_for_a_line 20 * 1024
   # What waits in pipes, mailboxes and for its turn, in KiB.
   @most_unread 128 * 1024

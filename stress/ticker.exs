@@ -10,7 +10,7 @@ defmodule Stress.Ticking do
   alias Stress.{Inputs, Report, Ticker}
 
   @processes 16
-  # RELIABILITY.md, Y3, in microseconds.
+  # In microseconds.
   @most_p999 20_000
   @most 100_000
 

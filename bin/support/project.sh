@@ -22,6 +22,9 @@ cargo_deny_version=0.20.2
 cargo_deny="${XDG_CACHE_HOME:-$HOME/.cache}/mcp_server/cargo-deny-$cargo_deny_version"
 export PATH="$cargo_deny/bin:$PATH"
 
+# The public test suites that `bin/corpora` and some tests read. They are no part of the project.
+corpora="$root/../shared/corpora"
+
 say() { printf '%s\n' "$*"; }
 
 fail() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// What one input may cost, in the instrumented build (RELIABILITY.md, F1).
+/// What one input may cost, in the instrumented build.
 const LIMIT: Duration = Duration::from_millis(100);
 
 /// Runs a target's body; panics when it takes more than 100 ms.

@@ -1,7 +1,6 @@
 defmodule McpServer.HttpCrowdsTest do
-  # Many of something: streams, sessions, requests, peers that do not read. The figures of RELIABILITY.md are
-  # scaled to what two cores do in seconds: the scale is in each name, and `MCP_SCALE=20` makes them as large as
-  # a machine can bear.
+  # Many of something: streams, sessions, requests, peers that do not read. The figures are what two cores do in
+  # seconds: the scale is in each name, and `MCP_SCALE=20` makes them as large as a machine can bear.
   # Not async: processes and memory of the whole node are counted.
   use McpServer.HttpCase, async: false
 

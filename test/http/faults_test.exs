@@ -1,6 +1,6 @@
 defmodule McpServer.HttpFaultsTest do
-  # Connections as they should not be: slow, cut, lying, never read, too many. The figures of RELIABILITY.md
-  # are scaled to what two cores do in seconds; `MCP_SCALE=20` makes them larger.
+  # Connections as they should not be: slow, cut, lying, never read, too many. The figures are
+  # what two cores do in seconds; `MCP_SCALE=20` makes them larger.
   # Not async: processes and memory of the whole node are counted.
   use McpServer.HttpCase, async: false
 

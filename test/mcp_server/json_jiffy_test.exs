@@ -1,5 +1,5 @@
 defmodule McpServer.JSON.JiffyTest do
-  # F3: ours against jiffy (Debian's `erlang-jiffy`), text by text; `MCP_SCALE=1000` compares as many as RELIABILITY.md says.
+  # Ours against jiffy (Debian's `erlang-jiffy`), text by text; `MCP_SCALE=1000` compares a thousand times as many.
   #
   # The same texts are JSON, and are the same terms. The differences that are meant:
   #

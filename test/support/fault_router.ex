@@ -31,7 +31,7 @@ defmodule McpServer.FaultRouter.Schemas do
 end
 
 defmodule McpServer.FaultRouter do
-  # Tools that go wrong in every way RELIABILITY.md names, tools whose schemas are hostile, and one that tells the
+  # Tools that go wrong in every way a tool can, tools whose schemas are hostile, and one that tells the
   # figures of the VM that serves it. The tests and the stress scripts start it in VMs of their own.
   @moduledoc false
   use McpServer.Router, name: "faults"
@@ -45,7 +45,7 @@ defmodule McpServer.FaultRouter do
   tool "peak", "The most memory the VM has had, in KiB", Handlers, :peak
   tool "sleep", "Takes its time", Handlers, :sleep, input_schema: @any
 
-  # T1, T2, T4, T5: `how` names what goes wrong.
+  # `how` names what goes wrong.
   tool "fail", "Ends without an answer", Handlers, :fail, input_schema: @any
   tool "garbage", "Answers with nothing a tool may answer with", Handlers, :garbage, input_schema: @any
   tool "large", "Answers with as much text as it is told to", Handlers, :large, input_schema: @any
@@ -53,11 +53,9 @@ defmodule McpServer.FaultRouter do
 
   tool "parent", "Who has started it", Handlers, :parent
 
-  # T3
   tool "hang", "Never answers", Handlers, :hang, timeout: 100
   tool "spin", "Works for ever", Handlers, :spin, timeout: 100
 
-  # T6 to T11
   tool "progress", "Reports progress, from wherever it is told to", Handlers, :report, input_schema: @any
   tool "ask", "Asks for a name", Handlers, :ask
   tool "flood", "Floods its connection", Handlers, :flood, input_schema: @any

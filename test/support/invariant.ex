@@ -1,5 +1,5 @@
 defmodule McpServer.Invariant do
-  # Invariant I of RELIABILITY.md: what has to be as before when a fault is over.
+  # What has to be as before when a fault is over.
   @moduledoc false
 
   import ExUnit.Assertions

@@ -40,7 +40,7 @@ fn json_test_suite_accepts_every_y_file_and_writes_it_back_equal() {
     }
 }
 
-/// The grammar allows them; the policy on duplicate keys (PROTOCOL.md §5) does not.
+/// The grammar allows them; a message may not have them.
 #[test]
 fn json_test_suite_y_files_with_duplicate_keys_are_refused_as_such() {
     let Some(files) = corpora::files("JSONTestSuite/test_parsing", "y_") else {

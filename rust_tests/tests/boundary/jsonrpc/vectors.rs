@@ -52,7 +52,7 @@ fn corpus_m1_to_m14_every_envelope_vector_is_sorted_as_it_says() {
                 matches!(sorted, Sorted::Result { .. } | Sorted::Error { .. }),
                 "{name}: {sorted:?}"
             ),
-            // PROTOCOL.md §5: ids beyond 64 bits are refused.
+            // Ids beyond 64 bits are refused.
             "request_or_error" => assert_eq!(sorted, refused(INVALID_REQUEST, None), "{name}"),
             _ => assert_eq!(sorted, error(), "{name}"),
         }
