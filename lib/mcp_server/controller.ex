@@ -49,11 +49,11 @@ defmodule McpServer.Controller do
   That works the same with every client, whatever its revision of the protocol.
   """
 
-  alias McpServer.{Call, Completion, Conn, Content, Fields, InputRequest, Resource, Schema, Tool}
+  alias McpServer.{Call, Completion, Conn, Content, Fields, InputRequest, Resource, Schema, Session, Tool}
   alias McpServer.Prompt.{Message, MessageContent}
   alias McpServer.Schema.Validator
 
-  @levels ~w(debug info notice warning error critical alert emergency)
+  @levels Session.log_levels()
 
   @sampling Fields.table(
               [

@@ -5,6 +5,7 @@ defmodule McpServer.Protocol do
 
   alias McpServer.{Catalog, InputRequest, InputRequired, JSON, Native, Request}
   alias McpServer.JSON.{EncodeError, Structs}
+  alias McpServer.JsonRpc.Error
   alias McpServer.Prompt.GetResult
   alias McpServer.Protocol.{ClientData, Outcome, SystemRole}
   alias McpServer.Resource.ReadResult
@@ -160,9 +161,14 @@ defmodule McpServer.Protocol do
     with {:resource, index} <- Native.find_resource(ref, uri), do: {:resource, index, %{}}
   end
 
-  @doc "An error answer; `id` is `nil` where the request's could not be read."
-  @spec error(Request.id() | nil, String.t(), integer(), String.t(), term()) :: message()
-  def error(id, revision, code, message, data \\ nil) do
+  @doc "An error answer; `id` is `nil` where the request's could not be read. JSON-RPC's own codes go by their names."
+  @spec error(Request.id() | nil, String.t(), integer() | Error.name(), String.t(), term()) :: message()
+  def error(id, revision, code, message, data \\ nil)
+
+  def error(id, revision, code, message, data) when is_atom(code),
+    do: error(id, revision, Error.code(code), message, data)
+
+  def error(id, revision, code, message, data) do
     case Structs.write(data, &Native.encode_error(id, revision, code, message, &1)) do
       {:ok, encoded} -> encoded
       # Data that cannot be written must not cost the peer its answer.

@@ -20,9 +20,6 @@ defmodule McpServer.Connection.Calls do
           awaiting: Input.t() | nil
         }
 
-  @invalid_request -32600
-  @internal_error -32603
-
   @doc "Takes a request in: it runs as soon as there is a place."
   @spec admit(State.t(), Request.t(), Replies.target()) :: State.t()
   def admit(state, request, target) do
@@ -63,7 +60,7 @@ defmodule McpServer.Connection.Calls do
   @doc "The error for a request that finds no place."
   @spec busy(Request.t()) :: Protocol.message()
   def busy(%{id: id, revision: revision}),
-    do: Protocol.error(id, revision, @internal_error, "Too many requests are in progress")
+    do: Protocol.error(id, revision, :internal_error, "Too many requests are in progress")
 
   defp wait(state, entry) do
     session = Session.place(state.session, entry.key, :waiting)
@@ -85,7 +82,7 @@ defmodule McpServer.Connection.Calls do
   @spec duplicate(Request.t()) :: Protocol.message()
   def duplicate(%{id: id, revision: revision}) do
     text = "Invalid request: a request with this id is still in flight"
-    Protocol.error(id, revision, @invalid_request, text)
+    Protocol.error(id, revision, :invalid_request, text)
   end
 
   @doc "Starts what waits while there are places."

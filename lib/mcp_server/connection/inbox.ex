@@ -8,8 +8,6 @@ defmodule McpServer.Connection.Inbox do
   alias McpServer.{Catalog, Protocol, Request, Session}
   alias McpServer.Connection.{Calls, InFlight, Input, Replies, Report, State, Subscriptions, Transport, Waiting}
 
-  @parse_error -32700
-
   @doc "A batch of lines, for which one credit was spent."
   @spec receive(State.t(), [binary()]) :: State.t()
   def receive(state, lines) do
@@ -70,7 +68,7 @@ defmodule McpServer.Connection.Inbox do
     revision = Session.fallback_revision(state.session)
     data = %{"reason" => "too_large"}
     state = %{state | owes_credit?: true}
-    Replies.reply(state, :session, Protocol.error(nil, revision, @parse_error, "Parse error", data))
+    Replies.reply(state, :session, Protocol.error(nil, revision, :parse_error, "Parse error", data))
   end
 
   defp execute({:reply, reply}, state, target), do: Replies.reply(state, target, reply)

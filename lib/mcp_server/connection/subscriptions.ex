@@ -8,7 +8,6 @@ defmodule McpServer.Connection.Subscriptions do
   alias McpServer.Connection.{Calls, Replies, Report, State, Transport}
   alias McpServer.Dispatch.Subscribing
 
-  @invalid_request -32600
   @listen "subscriptions/listen"
   @budget :subscription_bytes
 
@@ -167,7 +166,7 @@ defmodule McpServer.Connection.Subscriptions do
 
   defp refuse(state, request, target, reason) do
     text = "Invalid request: #{reason}"
-    error = Protocol.error(request.id, request.revision, @invalid_request, text)
+    error = Protocol.error(request.id, request.revision, :invalid_request, text)
     Replies.reply(state, target, error, {:status, 429})
   end
 end

@@ -10,10 +10,7 @@ defmodule McpServer.Dispatch.Answer do
 
   @type t :: {Dispatch.outcome(), Protocol.message()}
 
-  @internal_error -32603
   @resource_not_found -32002
-  @invalid_params -32602
-  @invalid_request -32600
 
   @doc "The answer for what a handler returned."
   @spec encode(Catalog.t(), Request.t(), Outcome.t()) :: t()
@@ -26,7 +23,7 @@ defmodule McpServer.Dispatch.Answer do
   end
 
   def encode(_catalog, request, {:error, :not_found}) do
-    code = if Session.stateless?(request.revision), do: @invalid_params, else: @resource_not_found
+    code = if Session.stateless?(request.revision), do: :invalid_params, else: @resource_not_found
     {:error, Protocol.error(request.id, request.revision, code, "Resource not found", %{"uri" => request.name})}
   end
 
@@ -47,20 +44,20 @@ defmodule McpServer.Dispatch.Answer do
   end
 
   def refusal(_catalog, request, text),
-    do: {:error, Protocol.error(request.id, request.revision, @internal_error, text)}
+    do: {:error, Protocol.error(request.id, request.revision, :internal_error, text)}
 
   @doc "The answer to a call that the principal may not make."
   @spec forbidden(Request.t(), :forbidden | {:insufficient_scope, [String.t()]}) :: t()
   def forbidden(request, refusal) do
     data = with {:insufficient_scope, scopes} <- refusal, do: %{"requiredScopes" => scopes}
     data = if is_map(data), do: data
-    {{:refused, refusal}, Protocol.error(request.id, request.revision, @invalid_request, "Forbidden", data)}
+    {{:refused, refusal}, Protocol.error(request.id, request.revision, :invalid_request, "Forbidden", data)}
   end
 
   @doc "The answer to a request state that is not one of ours, or not for this request."
   @spec invalid_state(Request.t()) :: t()
   def invalid_state(request),
-    do: {:error, Protocol.error(request.id, request.revision, @invalid_params, "Invalid request state")}
+    do: {:error, Protocol.error(request.id, request.revision, :invalid_params, "Invalid request state")}
 
   @doc "Logs a failure and answers with its id, and with nothing else that it knows."
   @spec failure(Catalog.t(), Request.t(), Failure.t()) :: t()
@@ -79,7 +76,7 @@ defmodule McpServer.Dispatch.Answer do
   def failure_reply(_catalog, request, failure) do
     data = %{"errorId" => failure.id}
     data = if detail = detail(failure), do: Map.put(data, "detail", detail), else: data
-    Protocol.error(request.id, request.revision, @internal_error, "Internal error", data)
+    Protocol.error(request.id, request.revision, :internal_error, "Internal error", data)
   end
 
   @doc "What a model reads of a tool that failed."

@@ -22,7 +22,6 @@ defmodule McpServer.Http.ListenStream do
           quiet_at: integer() | nil
         }
 
-  @invalid_request -32600
   @method "subscriptions/listen"
 
   @doc "Serves the request; returns once the stream is over."
@@ -58,7 +57,7 @@ defmodule McpServer.Http.ListenStream do
   defp give_bytes(mount, holder, bytes), do: Share.give(mount.id, :subscription_bytes, holder, bytes)
 
   defp refuse(mount, request, reason, sink) do
-    error = Protocol.error(request.id, request.revision, @invalid_request, "Invalid request: #{reason}")
+    error = Protocol.error(request.id, request.revision, :invalid_request, "Invalid request: #{reason}")
     {status, headers} = Mount.standing(mount, {:status, 429})
     Sink.reply(sink, status, headers, error)
   end

@@ -60,8 +60,6 @@ defmodule McpServer.Http.StatelessCall do
           phase: :waiting | :streaming
         }
 
-  @internal_error -32603
-
   @doc "Serves the request; returns once its response is complete, or its peer has gone."
   @spec serve(Mount.t(), Request.t(), origin(), Sink.t()) :: Sink.t()
   def serve(mount, %Request{kind: :listen} = request, origin, sink) do
@@ -155,7 +153,7 @@ defmodule McpServer.Http.StatelessCall do
     HeldCall.stop(call)
     HeldCall.ended(call, :cancelled)
     %{id: id, revision: revision} = call.request
-    respond(call, {:status, 503}, Protocol.error(id, revision, @internal_error, "The server is shutting down"))
+    respond(call, {:status, 503}, Protocol.error(id, revision, :internal_error, "The server is shutting down"))
   end
 
   defp due(%{deadline: deadline} = call, now) when now >= deadline do

@@ -3,6 +3,7 @@ defmodule McpServer.Tasks.Entry do
   # One task as a value: how it stands, what it waits for, what has come of it.
 
   alias McpServer.{InputRequest, JSON, Protocol, Session}
+  alias McpServer.JsonRpc.Error
   alias McpServer.Tool.CallResult
 
   @enforce_keys [:id, :created_at, :updated_at, :ttl, :poll_interval]
@@ -54,7 +55,6 @@ defmodule McpServer.Tasks.Entry do
           round: non_neg_integer()
         }
 
-  @internal_error -32603
   @related "io.modelcontextprotocol/related-task"
   @max_message_bytes 1_024
 
@@ -68,7 +68,7 @@ defmodule McpServer.Tasks.Entry do
 
   @doc "The outcome of a task whose result is more than this node keeps."
   @spec no_room() :: outcome()
-  def no_room, do: {:error, %{code: @internal_error, message: "There is no room for the result", data: nil}}
+  def no_room, do: {:error, %{code: Error.code(:internal_error), message: "There is no room for the result", data: nil}}
 
   @spec finish(t(), outcome()) :: t()
   def finish(entry, outcome) do

@@ -4,12 +4,10 @@ defmodule McpServer.Tasks.Requests do
 
   alias McpServer.{Call, Catalog, Conn, Dispatch, Protocol, Request, Session, Tasks}
   alias McpServer.Dispatch.{Answer, Failure, Questions}
+  alias McpServer.JsonRpc.Error
   alias McpServer.Tasks.{Entry, Runner}
 
   @kinds [:get_task, :task_result, :update_task, :cancel_task, :list_tasks]
-
-  @invalid_params -32602
-  @internal_error -32603
 
   @doc "Whether a request asks about tasks."
   @spec about_tasks?(Request.t()) :: boolean()
@@ -20,7 +18,7 @@ defmodule McpServer.Tasks.Requests do
   def create(%{catalog: catalog, request: request} = call, conn) do
     case Tasks.create(call, conn) do
       {:ok, entry} -> created(catalog, request, entry)
-      {:error, :too_many} -> refuse(request, @internal_error, "Too many tasks")
+      {:error, :too_many} -> refuse(request, :internal_error, "Too many tasks")
     end
   end
 
@@ -50,7 +48,7 @@ defmodule McpServer.Tasks.Requests do
 
     with_task(request, Tasks.get(owner, request.name), fn entry ->
       if Enum.any?(unsound, &is_map_key(entry.pending, &1)) do
-        refuse(request, @invalid_params, "Invalid params: inputResponses must answer what the task asked")
+        refuse(request, :invalid_params, "Invalid params: inputResponses must answer what the task asked")
       else
         _answered = Tasks.answer(owner, request.name, Map.drop(request.input_responses, unsound))
         empty(catalog, request)
@@ -64,7 +62,7 @@ defmodule McpServer.Tasks.Requests do
       # It has heard of an intention, and says no more.
       {_heard, true} -> empty(catalog, request)
       {{:ok, entry}, false} -> state(catalog, request, entry)
-      {{:finished, _entry}, false} -> refuse(request, @invalid_params, "The task has ended already")
+      {{:finished, _entry}, false} -> refuse(request, :invalid_params, "The task has ended already")
     end
   end
 
@@ -110,7 +108,8 @@ defmodule McpServer.Tasks.Requests do
 
   defp related(input, entry), do: %{input | params: Map.put(input.params, "_meta", Entry.related(entry))}
 
-  defp unanswered(reason), do: %{"code" => @internal_error, "message" => "The client was not asked: #{reason}"}
+  defp unanswered(reason),
+    do: %{"code" => Error.code(:internal_error), "message" => "The client was not asked: #{reason}"}
 
   # What the call itself would have been answered with.
   defp result(catalog, request, %Entry{outcome: {:result, result}} = entry) do
@@ -122,7 +121,7 @@ defmodule McpServer.Tasks.Requests do
     do: {:error, Protocol.error(request.id, request.revision, error.code, error.message, error.data)}
 
   defp result(_catalog, request, %Entry{outcome: :cancelled}),
-    do: refuse(request, @internal_error, "The task was cancelled")
+    do: refuse(request, :internal_error, "The task was cancelled")
 
   defp state(catalog, request, entry) do
     case Entry.to_wire(entry, request.revision) do
@@ -144,7 +143,7 @@ defmodule McpServer.Tasks.Requests do
   defp empty(catalog, request), do: answer(catalog, request, :empty)
 
   # The same for a task of somebody else.
-  defp not_found(request), do: refuse(request, @invalid_params, "Task not found")
+  defp not_found(request), do: refuse(request, :invalid_params, "Task not found")
 
   @spec refuse(Request.t(), integer(), String.t()) :: {Dispatch.outcome(), Protocol.message()}
   defp refuse(request, code, text), do: {:error, Protocol.error(request.id, request.revision, code, text)}

@@ -4,6 +4,7 @@ defmodule McpServer.Test.Client do
   # that opened it.
 
   alias McpServer.{Connection, JSON, Options, ServerOptions, Session}
+  alias McpServer.JsonRpc.Error
   alias McpServer.Test.Transport
 
   @enforce_keys [:connection, :reference, :revision, :capabilities, :info]
@@ -265,7 +266,7 @@ defmodule McpServer.Test.Client do
   defp answer(%{answers: answers}, method, _params) do
     case answers do
       %{^method => answer} -> outcome(answer)
-      _none -> {:error, %{"code" => -32601, "message" => "no answer for #{method}"}}
+      _none -> {:error, %{"code" => Error.code(:method_not_found), "message" => "no answer for #{method}"}}
     end
   end
 
