@@ -150,7 +150,7 @@ defmodule McpServer.Catalog do
         "icons" => server.icons
       },
       "instructions" => server.instructions,
-      "ttlMs" => server.ttl_ms,
+      "ttlMs" => server.ttl,
       "cacheScope" => server.cache_scope,
       "pageSize" => server.page_size
     }

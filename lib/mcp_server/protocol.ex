@@ -129,7 +129,7 @@ defmodule McpServer.Protocol do
   end
 
   def result(%Catalog{} = catalog, %Request{} = request, %ReadResult{ttl_ms: nil} = read),
-    do: result(catalog, request, %{read | ttl_ms: catalog.server.ttl_ms})
+    do: result(catalog, request, %{read | ttl_ms: catalog.server.ttl})
 
   def result(%Catalog{} = catalog, %Request{} = request, %ReadResult{cache_scope: nil} = read),
     do: result(catalog, request, %{read | cache_scope: catalog.server.cache_scope})

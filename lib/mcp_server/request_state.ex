@@ -17,7 +17,7 @@ defmodule McpServer.RequestState do
   | option | default | |
   |---|---|---|
   | `:secret` | random per start | at least 32 bytes |
-  | `:request_state_ttl_ms` | `600_000` | how long a state may take to come back, in milliseconds |
+  | `:request_state_ttl` | `600_000` | how long a state may take to come back, in milliseconds |
 
   A state can be brought back more than once within that time. Handlers whose step must happen at most
   once have to remember that they took it.
@@ -43,7 +43,7 @@ defmodule McpServer.RequestState do
   def seal(_request, _principal, nil, _place), do: nil
 
   def seal(request, principal, state, place) do
-    ttl_ms = Application.get_env(:mcp_server, :request_state_ttl_ms, @ttl_ms)
+    ttl_ms = Application.get_env(:mcp_server, :request_state_ttl, @ttl_ms)
     Protocol.seal_state(secret(), principal, request, state, ttl_ms, place)
   end
 

@@ -40,7 +40,7 @@ defmodule McpServer.Router do
   | `version:` | its version | `"0.1.0"` |
   | `title:`, `description:`, `website_url:`, `icons:` | more about it (revision 2025-11-25 on) | |
   | `instructions:` | guidance for the model | |
-  | `ttl_ms:` | how long clients may keep a list, in milliseconds (2026-07-28) | `0` |
+  | `ttl:` | how long clients may keep a list, in milliseconds (2026-07-28) | `0` |
   | `cache_scope:` | who may share a kept list: `:private` or `:public` (2026-07-28) | `:private` |
   | `page_size:` | entries per page of a list | `1000` |
   | `schema_limits:` | what a tool's schemas may cost, and a check against one: those of `McpServer.Schema.Validator.compile/2` | theirs |

@@ -25,7 +25,7 @@ defmodule McpServer.ProtocolTest do
   end
 
   defmodule Weather do
-    use McpServer.Router, ttl_ms: 5_000, cache_scope: :public
+    use McpServer.Router, ttl: 5_000, cache_scope: :public
 
     tool "weather", "Tells the weather", Handlers, :run do
       output_field "degrees", "Celsius", :number, required: true

@@ -6,7 +6,7 @@ defmodule McpServer.RequestStateTest do
 
   setup do
     on_exit(fn ->
-      for key <- [:secret, :request_state_ttl_ms], do: Application.delete_env(:mcp_server, key)
+      for key <- [:secret, :request_state_ttl], do: Application.delete_env(:mcp_server, key)
     end)
   end
 
@@ -119,7 +119,7 @@ defmodule McpServer.RequestStateTest do
   end
 
   test "it opens until its time is over, and not after" do
-    Application.put_env(:mcp_server, :request_state_ttl_ms, 500)
+    Application.put_env(:mcp_server, :request_state_ttl, 500)
     sealed = RequestState.seal(@request, nil, 1)
     assert RequestState.open(back(sealed), nil) == {:ok, 1}
     Process.sleep(520)

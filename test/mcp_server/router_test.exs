@@ -231,7 +231,7 @@ defmodule McpServer.RouterTest do
                website_url: nil,
                icons: nil,
                instructions: nil,
-               ttl_ms: 0,
+               ttl: 0,
                cache_scope: :private,
                page_size: 1_000,
                formats: ~w(date date-time email ipv4 ipv6 uri uuid),

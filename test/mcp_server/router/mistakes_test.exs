@@ -21,7 +21,7 @@ defmodule McpServer.Router.MistakesTest do
 
     for {options, message} <- [
           {"page_size: 0", "the page_size of `use McpServer.Router` is at least 1, got: 0"},
-          {"ttl_ms: -1", "expected :ttl_ms of `use McpServer.Router` to be a non-negative integer, got: -1"},
+          {"ttl: -1", "expected :ttl of `use McpServer.Router` to be a non-negative integer, got: -1"},
           {"cache_scope: :shared",
            ~s(expected :cache_scope of `use McpServer.Router` to be one of :private, :public, got: :shared)},
           {":name", "the options of `use McpServer.Router` are a keyword list or a map, got: :name"}
