@@ -38,7 +38,7 @@ defmodule McpServer.StderrShell do
   defp to_stderr(given), do: given |> Map.new() |> Map.put(:type, :standard_error)
 
   @impl true
-  def print_app, do: if(name = Mix.Shell.printable_app_name(), do: info(["==> ", name]))
+  def print_app, do: if(name = Mix.Shell.printable_app_name(), do: info(["==> ", to_string(name)]))
 
   @impl true
   def info(message), do: IO.puts(:stderr, IO.ANSI.format(message, false))

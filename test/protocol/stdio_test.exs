@@ -62,6 +62,48 @@ defmodule McpServer.Protocol.StdioTest do
       end
     end
 
+    @tag req: "S8"
+    test "mix mcp.stdio: a dependency that compiles with a warning does not stop the start", context do
+      project = project(context.tmp_dir)
+      # Mix reads the shell as a part of this library's own `mix.exs`, of which `ebin` alone knows nothing.
+      shell = Path.expand("native/stderr_shell.exs")
+      mix = Path.join(project, "mix.exs")
+      text = mix |> File.read!() |> String.replace("[app: :fresh,", "[deps: [{:noisy, path: \"noisy\"}], app: :fresh,")
+      File.write!(mix, "Code.require_file(#{inspect(shell)})\n" <> text)
+      noisy(Path.join(project, "noisy"))
+
+      # Where Mix stores warnings it prints them again the second time.
+      for time <- 1..2 do
+        peer = start("mix mcp.stdio Fresh.MCP", mix(context, project, nil))
+        write(peer, [initialize(1), call(2, "hello")])
+        assert %{"id" => 1} = read(peer, 30_000)
+        assert text(read(peer)) == "Hello!"
+        eof(peer)
+        assert exit_status(peer) == 0
+        if time == 1, do: assert(errors(peer) =~ "==> noisy")
+      end
+    end
+
+    defp noisy(folder) do
+      File.mkdir_p!(Path.join(folder, "lib"))
+
+      File.write!(Path.join(folder, "mix.exs"), """
+      defmodule Noisy.MixProject do
+        use Mix.Project
+        def project, do: [app: :noisy, version: "0.1.0"]
+      end
+      """)
+
+      # From 1.15 on Mix prints the name of an application before its warnings.
+      File.write!(Path.join(folder, "lib/noisy.ex"), """
+      Mix.shell().print_app()
+
+      defmodule Noisy do
+        def hello(unused), do: :ok
+      end
+      """)
+    end
+
     test "mix mcp.stdio: a mistake is one sentence and status 1", context do
       project = project(context.tmp_dir)
 
