@@ -165,7 +165,7 @@ defmodule McpServer.DualResponse.Client.Parsed do
   | `:timeout` | the client's | milliseconds to wait for the server: for each page, or in all for `:ndjson`, where the time that the caller takes does not count |
 
   Rows that are added or removed meanwhile move the pages: a row may then come twice or not at all, unless the
-  server keeps the rows. The stream ends with the first empty page, and with a page that leads back.
+  server keeps the rows. The stream ends with the first empty page. A page whose `next_offset` is not where its rows end is an error.
   """
   @spec fetch_stream(t(), [stream_option()]) :: Enumerable.t()
   def fetch_stream(%__MODULE__{} = parsed, options \\ []) do

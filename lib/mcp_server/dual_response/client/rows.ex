@@ -60,5 +60,13 @@ defmodule McpServer.DualResponse.Client.Rows do
   # The total may be older than the rows: where they have become fewer, the pages end before it says so (RES-21).
   defp next(%{has_next: false}), do: nil
   defp next(%{data: []}), do: nil
-  defp next(%{offset: offset, next_offset: next}), do: if(next > offset, do: next)
+  defp next(%{offset: offset, returned_count: count, next_offset: next}) when next == offset + count, do: next
+
+  # Rows would be missing, or come twice.
+  defp next(%{offset: offset, returned_count: count, next_offset: next}) do
+    raise Error.new(
+            :fetch_error,
+            "The server says that the #{count} rows at offset #{offset} are followed by offset #{next}"
+          )
+  end
 end

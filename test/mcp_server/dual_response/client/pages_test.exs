@@ -181,11 +181,14 @@ defmodule McpServer.DualResponse.Client.PagesTest do
     end
 
     @tag req: "RES-21"
-    test "a next_offset that does not increase ends it" do
-      for back <- [0, 1, 2] do
-        server = start_with([json(page([1, 2], 0, 6, 2)), json(page([3, 4], 2, 6, back))])
-        assert {:ok, rows} = Parsed.fetch_all(parsed(server), batch_size: 2)
-        assert ids(rows) == [1, 2, 3, 4]
+    # It ended as if it had been the last page.
+    test "a next_offset that is not where the page ends is an error" do
+      for other <- [0, 1, 2, 3, 5] do
+        server = start_with([json(page([1, 2], 0, 6, 2)), json(page([3, 4], 2, 6, other))])
+
+        assert {:error, %Error{code: :fetch_error, message: message}} = Parsed.fetch_all(parsed(server), batch_size: 2)
+
+        assert message == "The server says that the 2 rows at offset 2 are followed by offset #{other}"
       end
     end
 
