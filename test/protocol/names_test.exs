@@ -98,7 +98,7 @@ defmodule McpServer.Protocol.NamesTest do
         read = for string <- strings, answer = read(server, string), is_map_key(answer, "result"), do: {string, answer}
 
         for {string, answer} <- read, do: assert([%{"text" => ^string}] = answer["result"]["contents"])
-        assert length(read) == 331
+        assert length(read) == 330
       end)
 
       assert FaultServer.stop(server) == 0

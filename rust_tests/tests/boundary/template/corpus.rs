@@ -115,12 +115,13 @@ fn matching_gives_the_values_back_or_the_template_is_refused() {
             return;
         };
         let names = parsed.variables();
-        // A value that is not there leaves no trace, nor does its separator; and a label ends at a
-        // dot. Such a URI may not match, but it never gives another value.
+        // A value that is not there or empty leaves no trace, nor does its separator; and a label ends
+        // at a dot. Such a URI may not match, but it never gives another value.
         let is_whole = names.iter().all(|name| match value(variables, name) {
             Some(VarValue::List(items)) => !items.is_empty(),
             Some(VarValue::Pairs(pairs)) => !pairs.is_empty(),
-            text => text.is_some(),
+            Some(VarValue::Text(text)) => !text.is_empty(),
+            None => false,
         });
         let has_dot = template.contains("{.") && uri.matches('.').count() > names.len();
         let Some(captures) = matcher.captures(&uri) else {

@@ -33,7 +33,8 @@ impl Matcher {
     /// Values are percent-decoded, once. Variables of the path are always there, in the order of
     /// the template; those of the query follow if they are in the URI, where they may stand in any
     /// order. Where a separator may also be part of a value, as in `{name}.{extension}`, the last
-    /// one separates; before a `{+name}`, the first.
+    /// one separates; before a `{+name}`, the first. Only a `{+name}`, a `{#name}` and a parameter of the
+    /// query may be empty: `users/` is not a URI of `users/{id}`.
     ///
     /// A URI longer than [`TemplateLimits::max_bytes`](super::TemplateLimits::max_bytes) matches
     /// nothing. Neither does one that could lead a handler astray: a value with a NUL, a backslash
@@ -93,7 +94,11 @@ fn match_forwards<'p, 'u>(atoms: &'p [Atom], text: &'u str) -> Option<(Vec<Raw<'
             }
             (Atom::Literal(literal), Some(capture)) => {
                 let rest = text.get(at..)?;
-                let length = rest.find(literal.as_str())?;
+                let first = rest.chars().next()?.len_utf8();
+                let length = rest
+                    .get(first..)?
+                    .find(literal.as_str())?
+                    .checked_add(first)?;
                 found.push(raw(capture, rest.get(..length)?, at)?);
                 at = at.checked_add(length)?.checked_add(literal.len())?;
                 open = None;
@@ -124,7 +129,9 @@ fn match_backwards<'p, 'u>(
                 let at = if is_whole && index == 0 {
                     rest.starts_with(literal.as_str()).then_some(0)?
                 } else {
-                    rest.rfind(literal.as_str())?
+                    let last = rest.chars().next_back()?.len_utf8();
+                    let before = rest.get(..rest.len().checked_sub(last)?)?;
+                    before.rfind(literal.as_str())?
                 };
                 let start = at.checked_add(literal.len())?;
                 found.push(raw(capture, rest.get(start..)?, start)?);
@@ -142,7 +149,8 @@ fn match_backwards<'p, 'u>(
 
 fn raw<'p, 'u>(capture: &'p Capture, value: &'u str, start: usize) -> Option<Raw<'p, 'u>> {
     let is_whole = |stop| memchr(stop, value.as_bytes()).is_none();
-    capture.stops.bytes().all(is_whole).then_some(Raw {
+    let is_there = capture.spans || !value.is_empty();
+    (is_there && capture.stops.bytes().all(is_whole)).then_some(Raw {
         name: &capture.name,
         value,
         start,

@@ -21,6 +21,8 @@ pub(super) struct Capture {
     pub(super) name: String,
     /// Characters its raw value cannot have.
     pub(super) stops: &'static str,
+    /// Whether it may span segments; one that may not is never empty.
+    pub(super) spans: bool,
 }
 
 /// How a template is matched: the path from both ends, then the query by name.
@@ -161,7 +163,7 @@ impl Plan {
         if spans && self.middle.is_some() {
             return Err(TemplateError::SecondMultiSegment { name });
         }
-        let capture = Capture { name, stops };
+        let capture = Capture { name, stops, spans };
         if spans {
             self.middle = Some(capture);
         } else {
