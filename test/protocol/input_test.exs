@@ -179,6 +179,18 @@ defmodule McpServer.Protocol.InputTest do
       assert text =~ "sampling"
     end
 
+    # In the stateless era the capability came first.
+    test "arguments that do not fit are said before a capability that is missing, in both eras" do
+      never = answers(fn _, _ -> raise "entered" end) ++ [client_capabilities: %{}]
+
+      for revision <- ["2025-11-25", "2026-07-28"] do
+        assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} =
+                 call_tool("sampler", %{"seed" => "x"}, [revision: revision] ++ never)
+
+        assert text =~ "Invalid arguments for tool 'sampler'"
+      end
+    end
+
     test "without answers the test sees what is asked" do
       for revision <- @eras do
         assert {:input_required, [%{"method" => "elicitation/create", "params" => %{"message" => "Your name?"}}]} =
@@ -272,6 +284,24 @@ defmodule McpServer.Protocol.InputTest do
       for _ <- 1..2, do: McpServer.Test.Client.push(client, answer.(asked))
       assert %{"id" => 1, "result" => %{}} = next(client)
       assert silent?(client)
+    end
+
+    # It was handed to the handler as the client's answer.
+    @tag req: "S4-54"
+    test "an error without an integer code and a message is malformed, and answers nothing" do
+      client = open(&greet/2, revision: "2025-11-25")
+      tool(client, 1)
+      %{"id" => asked} = next(client)
+
+      for error <- [%{"code" => "-1", "message" => "no"}, %{"code" => -1}, %{"code" => 1.5, "message" => "no"}, %{}] do
+        McpServer.Test.Client.push(client, %{"jsonrpc" => "2.0", "id" => asked, "error" => error})
+        assert %{"id" => ^asked, "error" => %{"code" => -32600, "message" => message}} = next(client)
+        assert message == "Invalid request: an error must have an integer code and a message"
+      end
+
+      answer = %{"jsonrpc" => "2.0", "id" => asked, "result" => @answers["elicitation/create"]}
+      McpServer.Test.Client.push(client, answer)
+      assert %{"id" => 1, "result" => %{"isError" => false}} = next(client)
     end
 
     test "a call that is cancelled takes its questions back" do

@@ -7,7 +7,10 @@ defmodule McpServer.RuntimeRouter do
 
   tool "run", "Runs the test's function", Handlers, :run, input_schema: %{"type" => "object"}
   tool "brief", "The same, within 100 ms", Handlers, :run, timeout: 100, input_schema: %{"type" => "object"}
-  tool "sampler", "The same, with sampling", Handlers, :run, requires: [:sampling]
+
+  tool "sampler", "The same, with sampling", Handlers, :run, requires: [:sampling] do
+    input_field "seed", "A number", :integer
+  end
 
   tool "sum", "Has structured output", Handlers, :run do
     output_field "sum", "The sum", :integer, required: true

@@ -2,7 +2,7 @@
 
 use mcp_core::catalog::Catalog;
 use mcp_core::protocol::{
-    Admission, Context, MessageLimits, SessionContext, TaskRequest, TaskVerb, Work, admit,
+    Admission, Answer, Context, MessageLimits, SessionContext, TaskRequest, TaskVerb, Work, admit,
 };
 use mcp_core::revision::Revision;
 use mcp_core::schema::SerdeJson;
@@ -46,15 +46,17 @@ fn outcome(
         http: None,
     };
     let text = message.to_string();
+    let refused = |answer: Answer| {
+        let reply: Value = serde_json::from_slice(&answer.body).expect("JSON");
+        Err(reply["error"]["code"].as_i64().expect("an error"))
+    };
     match admit(server, context, text.as_bytes(), &MessageLimits::default()) {
-        Admission::Request(request) => Ok(match request.work {
-            Work::Tool { task, .. } => format!("{task:?}"),
-            other => format!("{other:?}"),
-        }),
-        Admission::Answer(answer) => {
-            let reply: Value = serde_json::from_slice(&answer.body).expect("JSON");
-            Err(reply["error"]["code"].as_i64().expect("an error"))
-        }
+        Admission::Request(request) => match (request.unmet, request.work) {
+            (Some(answer), _) => refused(answer),
+            (None, Work::Tool { task, .. }) => Ok(format!("{task:?}")),
+            (None, other) => Ok(format!("{other:?}")),
+        },
+        Admission::Answer(answer) => refused(answer),
         other => panic!("neither work nor an answer: {other:?}"),
     }
 }

@@ -128,6 +128,8 @@ const PARAMS_CROWDED: &str = "Invalid params: params has too many members";
 const PARAMS_ARRAY: &str = "Invalid params: params must be an object";
 const TWO_OUTCOMES: &str = "Invalid request: result stands beside error";
 const OUTCOME_NOT_AN_OBJECT: &str = "Invalid request: result and error must be objects";
+const ERROR_WITHOUT_FORM: &str =
+    "Invalid request: an error must have an integer code and a message";
 const RESPONSE_WITHOUT_ID: &str = "Invalid request: a response must have an id";
 
 #[cold]
@@ -148,6 +150,12 @@ fn method_too_long(limits: &EnvelopeLimits) -> String {
 
 fn is_version_2(view: View<'_, '_>) -> bool {
     view.text().is_some_and(|text| text == "2.0")
+}
+
+/// Whether an object has what every error of JSON-RPC has.
+fn is_error(view: View<'_, '_>) -> bool {
+    let kind = |name| view.get(name).map(|member| member.kind());
+    kind("code") == Some(Kind::Integer) && kind("message") == Some(Kind::String)
 }
 
 /// The members of an envelope; others are ignored. Names are matched exactly.
@@ -246,6 +254,9 @@ impl<'d, 'a> Members<'d, 'a> {
             return Err(InvalidMessage::request(OUTCOME_NOT_AN_OBJECT, id));
         }
         match id {
+            Some(id) if self.error.is_some_and(|error| !is_error(error)) => {
+                Err(InvalidMessage::request(ERROR_WITHOUT_FORM, Some(id)))
+            }
             Some(id) => Ok(Message::Response { id, outcome }),
             None => Err(InvalidMessage {
                 // Answering an error with an error could go on for ever.

@@ -227,6 +227,7 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
         client,
         input,
         room: limits.json.inside(LEVELS_ABOVE_ARGUMENTS, 0),
+        unmet: None,
     })))
 }
 

@@ -68,12 +68,20 @@ fn admit_stateless<'c, 'a, J: Json>(
         header_agreement::check_target(&head.mirrored, method_name, params)?;
     }
     let method = Method::find(method_name, revision).ok_or_else(Refusal::method_not_found)?;
-    let admission = admit_method(catalog, revision, id, method, params, Some(client), limits)?;
-    if let Admission::Request(request) = &admission {
+    let mut admission = admit_method(catalog, revision, id, method, params, Some(client), limits)?;
+    if let Admission::Request(request) = &mut admission {
         if let Some(head) = context.http {
             header_agreement::check_parameters(&head.mirrored, catalog, &request.work, params)?;
         }
-        require_capabilities(catalog, &request.work, params)?;
+        match (
+            require_capabilities(catalog, &request.work, params),
+            &request.work,
+        ) {
+            (Err(refusal), Work::Tool { .. }) => {
+                request.unmet = Some(refusal.answer(Some(id), revision));
+            }
+            (required, _) => required?,
+        }
         require_stream(context, &request.work)?;
     }
     Ok(admission)

@@ -31,6 +31,9 @@ pub struct Request<'a> {
     pub input: Input<'a>,
     /// What the message leaves of its limits to what may be read out of strings in the arguments.
     pub room: Limits,
+    /// The answer where the client lacks what the tool needs: given once the arguments are known to fit, because
+    /// a model can mend those.
+    pub unmet: Option<Answer>,
 }
 
 /// What a request asks for. JSON slices are objects that passed admission.

@@ -178,6 +178,9 @@ fn judged<'a>(
         Some(Err(answer)) => return Ok(Judged::Refused(answer)),
         Some(Ok(fitting)) => fitting,
     };
+    if let Some(answer) = &request.unmet {
+        return Ok(Judged::Refused(answer.clone()));
+    }
     let fields = [
         id_term(env, &request.id),
         request.method.name().encode(env),

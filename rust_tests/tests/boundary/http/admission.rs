@@ -1,7 +1,7 @@
 //! Bodies behind heads: era, agreement, and the status of every answer.
 
 use mcp_core::catalog::Catalog;
-use mcp_core::protocol::{Admission, Context, MessageLimits, SessionContext, admit};
+use mcp_core::protocol::{Admission, Answer, Context, MessageLimits, SessionContext, admit};
 use mcp_core::revision::Revision;
 use mcp_core::schema::SerdeJson;
 use serde_json::{Value, json};
@@ -43,15 +43,15 @@ pub(super) fn outcome_with(
 }
 
 pub(super) fn outcome(catalog: &Catalog<SerdeJson>, context: Context<'_>, body: &[u8]) -> String {
+    let refused = |answer: &Answer| {
+        let reply: Value = serde_json::from_slice(&answer.body).expect("JSON");
+        format!("{} {}", answer.status, reply["error"]["code"])
+    };
     match admit(catalog, context, body, &MessageLimits::default()) {
-        Admission::Answer(answer) => {
-            let reply: Value = serde_json::from_slice(&answer.body).expect("JSON");
-            let code = &reply["error"]["code"];
-            format!("{} {code}", answer.status)
-        }
+        Admission::Answer(answer) => refused(&answer),
         Admission::Prebuilt { .. } => "200".to_owned(),
         Admission::Open(_) => "open".to_owned(),
-        Admission::Request(_) => "work".to_owned(),
+        Admission::Request(request) => request.unmet.as_ref().map_or("work".to_owned(), refused),
         Admission::Notification(_) => "notification".to_owned(),
         Admission::Response { .. } => "response".to_owned(),
         Admission::Ignored => "ignored".to_owned(),

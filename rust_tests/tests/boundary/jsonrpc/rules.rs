@@ -198,6 +198,13 @@ fn m24_responses_carry_an_id_and_one_object() {
         r#""id":7,"result":1"#,
         r#""id":7,"result":null"#,
         r#""id":7,"error":"x""#,
+        r#""id":7,"error":{}"#,
+        r#""id":7,"error":{"code":1}"#,
+        r#""id":7,"error":{"message":"x"}"#,
+        r#""id":7,"error":{"code":"1","message":"x"}"#,
+        r#""id":7,"error":{"code":1.5,"message":"x"}"#,
+        r#""id":7,"error":{"code":null,"message":"x"}"#,
+        r#""id":7,"error":{"code":1,"message":null}"#,
         r#""id":7"#,
     ] {
         assert_eq!(
