@@ -53,8 +53,9 @@ defmodule McpServer.Presentation do
   ## Markers
 
   A comment such as `#{"<!-- kind:book-card:v1 -->"}`, alone on its line, says that a card follows; one index and
-  any number of cards may be in a text. Searches count them in what was rendered and say so in their metadata. If
-  that is not what was meant to be rendered, or data does not fit its kind's schema, a warning is logged;
+  any number of cards may be in a text. Searches count them in what was rendered and say so in their metadata, as
+  `contractMarkers`; a payload of yours can say the same. If the text has others than were meant to be rendered, or than
+  its payload says, or data does not fit its kind's schema, a warning is logged;
   with `on_mismatch: :raise`, meant for tests, `McpServer.Presentation.MismatchError` is raised. For a warning the
   first 100 elements of each list of the payload are looked at; a tool's output schema checks all of them. Text of your users
   cannot add markers where it goes through `McpServer.Presentation.Markdown`.
@@ -80,7 +81,7 @@ defmodule McpServer.Presentation do
 
   alias McpServer.Fields
   alias McpServer.Presentation.{Builtin, Declaration, Extraction, ExtractionError, Guard, Kind, Lookup, NeedsInput}
-  alias McpServer.Presentation.{Output, Provenance, Search, Text, ToolError}
+  alias McpServer.Presentation.{Output, Provenance, Search, Summary, ToolError}
   alias McpServer.Tool.CallResult
 
   defstruct kinds: %{},
@@ -338,7 +339,7 @@ defmodule McpServer.Presentation do
       "Short."
   """
   @spec summary(String.t()) :: String.t()
-  def summary(text), do: Text.render(:summary, text)
+  defdelegate summary(text), to: Summary, as: :of
 
   @doc """
   A time as the payloads have it: UTC, with milliseconds. A `NaiveDateTime` counts as UTC.

@@ -372,6 +372,25 @@ defmodule McpServer.PresentationTest do
 
       assert log =~ "MismatchError"
     end
+
+    # Where a handler renders by itself, markers that were gone went unnoticed.
+    @tag req: ["S0-29", "S0-32"]
+    test "a payload that announces other markers than its text has is logged" do
+      view = Presentation.new(kinds: [{"a:v1", %{}}], index: "i", card: "c")
+      payload = %{"metadata" => %{"contractMarkers" => %{"index" => 1, "cards" => 1, "version" => "v1"}}}
+      [index, card] = for which <- [:index, :card], do: Presentation.marker(view, which)
+
+      for {markdown, logged} <- [
+            {[index, "\n", card], ""},
+            {index, "0 card markers for 1 rendered cards"},
+            {card, "0 index markers for 1 announced"}
+          ] do
+        log = own_log(fn -> Presentation.present(view, "a:v1", payload, format: "both", markdown: markdown) end)
+        if logged == "", do: assert(log == ""), else: assert(log =~ logged)
+      end
+
+      assert own_log(fn -> Presentation.present(view, "a:v1", payload, format: "json") end) == ""
+    end
   end
 
   describe "the size of the texts" do
@@ -466,6 +485,26 @@ defmodule McpServer.PresentationTest do
 
     early = String.duplicate("a", 160) <> " " <> String.duplicate("b", 100)
     assert Presentation.summary(early) == String.slice(early, 0, 200) <> "..."
+    # The space has to be among the first 200 characters.
+    for length <- [199, 200] do
+      word = String.duplicate("a", length)
+      assert Presentation.summary(word <> " bbbbb") == word <> "..."
+    end
+  end
+
+  # Code points were counted and cut between.
+  @tag req: "S0-51"
+  test "a summary is cut between graphemes" do
+    family = "👩‍👩‍👧‍👦"
+    assert Presentation.summary(String.duplicate(family, 29)) == String.duplicate(family, 28) <> "..."
+
+    before = String.duplicate("a", 199)
+    assert Presentation.summary(before <> "e\u0301b") == before <> "..."
+    assert Presentation.summary(before <> "🇫🇷") == before <> "..."
+    assert Presentation.summary(String.duplicate("a", 198) <> "e\u0301b") == String.duplicate("a", 198) <> "e\u0301..."
+    # One that is longer than any summary is cut all the same.
+    assert Presentation.summary("e" <> String.duplicate("\u0301", 300)) ==
+             "e" <> String.duplicate("\u0301", 199) <> "..."
   end
 
   @tag req: ["S0-50", "S0-52", "S0-53", "S0-54"]

@@ -20,13 +20,14 @@ defmodule McpServer.Presentation.Lookup do
   | `payload:` | the thing itself | a function of the thing that gives the data of the kind |
   | `markdown:` | none | a function of the thing that gives its Markdown |
   | `cards:` | not checked | how many cards that has |
-  | `similar:` | none | a function of the id that gives ids, the best first. Not called for an empty id |
+  | `similar:` | none | a function of the id that gives a list of ids, the best first. Not called for an empty id. Should it fail, the failure is logged and no ids are suggested |
   | `nouns:` | `{"item", "items"}` | what the things are called: one and several |
   | `id:` | `"id"` | the argument with the id |
   | `format:` | the argument `format` | |
   | `conn:` | none | asks by a form where the client can: see `McpServer.Presentation.NeedsInput` |
   """
 
+  alias McpServer.Dispatch.Failure
   alias McpServer.{Fields, Presentation}
   alias McpServer.Presentation.{NeedsInput, Output, Question, ToolError}
 
@@ -76,10 +77,27 @@ defmodule McpServer.Presentation.Lookup do
   end
 
   defp ask(view, id, format, options) do
-    similar = if options[:similar] && not Question.blank?(id), do: options.similar.(id), else: []
+    similar = if options[:similar] && not Question.blank?(id), do: similar(options.similar, id), else: []
 
     options.nouns
     |> Question.unknown_id(options.id, id, similar)
     |> NeedsInput.ask(view, format: format, conn: options[:conn])
+  end
+
+  # Similar ids are a help: without them the question is asked all the same.
+  defp similar(function, id) do
+    case function.(id) do
+      ids when is_list(ids) -> if texts?(ids), do: ids, else: none(Failure.invalid(ids))
+      other -> none(Failure.invalid(other))
+    end
+  catch
+    kind, reason -> none(Failure.new(kind, reason, __STACKTRACE__))
+  end
+
+  defp texts?(ids), do: Enum.all?(ids, &(is_binary(&1) and String.valid?(&1)))
+
+  defp none(failure) do
+    Failure.log(failure, "similar: of a presentation")
+    []
   end
 end

@@ -78,7 +78,7 @@ defmodule McpServer.Presentation.NeedsInput do
         raise ArgumentError, "the suggestions for #{field} are a list of texts"
       end
 
-      {to_string(field), values}
+      {to_string(field), Enum.uniq(values)}
     end)
   end
 
@@ -88,6 +88,7 @@ defmodule McpServer.Presentation.NeedsInput do
     # In the order of the fields; those of no field come last.
     options
     |> Enum.map(&option/1)
+    |> Enum.uniq()
     |> Enum.sort_by(fn option -> Enum.find_index(fields, &(&1 == option["field"])) || length(fields) end)
   end
 

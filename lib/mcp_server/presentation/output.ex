@@ -44,7 +44,7 @@ defmodule McpServer.Presentation.Output do
   defp limited(view, kind, payload, {_name, markdown?, json?} = format, options) do
     payload = payload |> put_kind(kind.name) |> without_nil(kind.name)
     markdown = if markdown?, do: Enum.flat_map([options[:markdown] | options[:extras]], &markdown/1), else: []
-    check(view, kind, payload, markdown, if(markdown?, do: options[:cards]))
+    check(view, kind, payload, markdown, if(markdown?, do: announced(payload, options[:cards])))
     json = if json?, do: [json(view, kind, payload)], else: []
 
     if fits?(view, markdown ++ json) do
@@ -110,11 +110,11 @@ defmodule McpServer.Presentation.Output do
   defp strip(list) when is_list(list), do: Enum.map(list, &strip/1)
   defp strip(value), do: value
 
-  defp check(%{on_mismatch: policy} = view, kind, payload, markdown, cards) do
+  defp check(%{on_mismatch: policy} = view, kind, payload, markdown, announced) do
     policy = policy || Application.get_env(:mcp_server, :presentation_mismatch, :warn)
 
     unless policy == :ignore do
-      for problem <- [misfit(policy, kind, payload), mismatch(view, markdown, cards)], problem != nil do
+      for problem <- [misfit(policy, kind, payload), mismatch(view, markdown, announced)], problem != nil do
         report(policy, kind.name, problem)
       end
     end
@@ -141,13 +141,22 @@ defmodule McpServer.Presentation.Output do
 
   defp mismatch(_view, _markdown, nil), do: nil
 
-  defp mismatch(view, markdown, cards) do
+  defp mismatch(view, markdown, {index, cards}) do
     case contract_markers(view, Enum.join(markdown, "\n")) do
       %{"cards" => counted} when counted != cards -> "#{counted} card markers for #{cards} rendered cards"
-      %{"index" => index} when index > 1 -> "#{index} index markers, of which there may be one"
+      %{"index" => counted} when counted > 1 -> "#{counted} index markers, of which there may be one"
+      %{"index" => counted} when index != nil and counted != index -> "#{counted} index markers for #{index} announced"
       _as_meant -> nil
     end
   end
+
+  # The index and card markers that the text is meant to have; `nil` where nobody says.
+  defp announced(%{"metadata" => %{"contractMarkers" => %{"index" => index, "cards" => cards}}}, given)
+       when is_integer(index) and is_integer(cards),
+       do: {index, given || cards}
+
+  defp announced(_payload, nil), do: nil
+  defp announced(_payload, cards), do: {nil, cards}
 
   defp report(:raise, name, problem), do: raise(MismatchError, kind: name, message: "#{name}: #{problem}")
   defp report(_warn, name, problem), do: Logger.warning("MCP presentation of #{name}: #{problem}")

@@ -53,7 +53,7 @@ defmodule McpServer.Presentation.Question do
   @spec unknown_id(nouns, String.t(), String.t(), [String.t()]) :: NeedsInput.t()
   def unknown_id({one, _many}, field, id, similar) do
     id = id |> Markdown.line() |> Presentation.summary()
-    similar = Enum.take(similar, @max_similar)
+    similar = similar |> Enum.uniq() |> Enum.take(@max_similar)
     thing = capitalized(one)
     message = "#{thing} \"#{id}\" not found. Please provide a valid #{one} ID."
 

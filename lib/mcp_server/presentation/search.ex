@@ -34,7 +34,7 @@ defmodule McpServer.Presentation.Search do
   | `suggestions:` | `[]` | queries to suggest when there is none |
   | `index:` | none | a function of the matches that gives the index as Markdown: its marker is put in front |
   | `card:` | none | a function of a match that gives its card, marker included: see `McpServer.Presentation.Markdown.card/4` |
-  | `cards:` | 3 | how many cards at most; never more than 10 |
+  | `cards:` | 3 | how many cards at most: from 1 to 10 |
   | `title:` | `"Search Results"` | the heading, which ends with the query |
   | `details_tool:` | none | the tool that the introduction points at |
   | `too_broad:` | 20 | how many matches are not yet too many, or `:infinity` |
@@ -110,6 +110,9 @@ defmodule McpServer.Presentation.Search do
   defp options!(given) do
     options = Map.merge(@defaults, Fields.gather!("search/3", @options, given))
 
+    options.cards in 1..@max_cards ||
+      raise ArgumentError, "cards of search/3 has to be from 1 to #{@max_cards}, got: #{options.cards}"
+
     filters =
       for {field, filter} <- options.filters, do: {to_string(field), Keyword.validate!(filter, [:count, :values])}
 
@@ -165,7 +168,7 @@ defmodule McpServer.Presentation.Search do
     values = matches |> Enum.map(read) |> Enum.reject(&is_nil/1) |> Enum.map(&to_string/1)
     frequencies = Enum.frequencies(values)
     declared = Enum.map(filter[:values] || [], &to_string/1)
-    order = Enum.filter(declared, &is_map_key(frequencies, &1)) ++ (Enum.uniq(values) -- declared)
+    order = Enum.filter(Enum.uniq(declared), &is_map_key(frequencies, &1)) ++ (Enum.uniq(values) -- declared)
     for value <- order, do: {value, Map.fetch!(frequencies, value)}
   end
 
@@ -185,7 +188,7 @@ defmodule McpServer.Presentation.Search do
 
   defp present(view, arguments, matches, total, format, options) do
     listed = Enum.take(matches, arguments["limit"] || total)
-    rendered = if options.card && format != "json", do: Enum.take(listed, min(options.cards, @max_cards)), else: []
+    rendered = if options.card && format != "json", do: Enum.take(listed, options.cards), else: []
     cards = length(rendered)
     page = if format == "json", do: "", else: page(view, arguments, listed, rendered, total, options)
     markers = Output.contract_markers(view, page)

@@ -4,7 +4,7 @@ defmodule McpServer.Presentation.Text do
 
   alias McpServer.Native
 
-  @type form :: :line | :cell | :code_span | :code_block | :block | :summary
+  @type form :: :line | :cell | :code_span | :code_block | :block
 
   @doc "A text in another form; `language` is a code block's."
   @spec render(form, String.t(), String.t()) :: String.t()

@@ -181,7 +181,6 @@ rustler::atoms! {
     code_span,
     code_block,
     block,
-    summary,
     // Requests for stored results.
     metadata,
     fetch,

@@ -1,6 +1,8 @@
 defmodule McpServer.Presentation.LookupTest do
   use ExUnit.Case, async: true
 
+  import McpServer.OwnLog
+
   alias McpServer.{Presentation, PresentationView}
 
   @view PresentationView
@@ -69,6 +71,36 @@ defmodule McpServer.Presentation.LookupTest do
     assert lookup!(%{"id" => ""}, similar: fn _id -> flunk("searched") end).structured_content["needsInput"][
              "suggestions"
            ] == %{"id" => []}
+  end
+
+  # It became the failure of the tool.
+  @tag :capture_log
+  @tag req: "S0-55"
+  test "similar ids that cannot be found are logged, and the question is asked without them" do
+    for {similar, logged} <- [
+          {fn _id -> raise "the index is gone" end, "the index is gone"},
+          {fn _id -> throw(:away) end, "(throw) :away"},
+          {fn _id -> exit(:now) end, "(exit) :now"},
+          {fn _id -> {:error, :down} end, "invalid handler result"},
+          {fn _id -> [:t1] end, "invalid handler result"},
+          {fn _id -> [<<255>>] end, "invalid handler result"},
+          {fn _id -> nil end, "invalid handler result"}
+        ] do
+      log = own_log(fn -> send(self(), {:result, lookup!(%{"id" => "tx"}, similar: similar)}) end)
+      assert log =~ "similar"
+      assert log =~ logged
+      assert_received {:result, result}
+      assert %{"kind" => "needsInput:v1", "needsInput" => needed} = result.structured_content
+      assert needed["suggestions"] == %{"id" => []}
+      refute result.is_error
+    end
+  end
+
+  @tag req: "S0-56"
+  test "similar ids are each suggested once" do
+    result = lookup!(%{"id" => "tx"}, similar: fn _id -> ~w(t1 t1 t2 t1 t3 t4 t5 t6) end)
+    assert result.structured_content["needsInput"]["suggestions"] == %{"id" => ~w(t1 t2 t3 t4 t5)}
+    assert Enum.map(result.structured_content["options"], & &1["value"]) == ~w(t1 t2 t3 t4 t5)
   end
 
   test "a long id is not repeated in full, and cannot leave its line" do

@@ -51,6 +51,13 @@ defmodule McpServer.Presentation.NeedsInputTest do
     assert Map.keys(documented) == ["category", "difficulty"]
   end
 
+  test "suggestions and options are each offered once" do
+    option = %{value: "a", field: "id"}
+    data = data(@question ++ [suggestions: %{id: ["a", "b", "a"]}, options: [option, %{option | value: "b"}, option]])
+    assert data["needsInput"]["suggestions"] == %{"id" => ["a", "b"]}
+    assert Enum.map(data["options"], & &1["value"]) == ["a", "b"]
+  end
+
   @tag req: "S0-63"
   test "options are grouped by field, in the order of the fields, and else as they were" do
     options = for {field, value} <- [b: "1", a: "2", b: "3", c: "4", a: "5"], do: %{value: value, field: field}

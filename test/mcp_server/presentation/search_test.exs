@@ -134,8 +134,6 @@ defmodule McpServer.Presentation.SearchTest do
             {[], 3},
             {[cards: 1], 1},
             {[cards: 10], 10},
-            {[cards: 11], 10},
-            {[cards: 0], 0},
             {[card: nil], 0}
           ] do
         result = search!(%{"q" => "x"}, options(things(12), options))
@@ -147,6 +145,12 @@ defmodule McpServer.Presentation.SearchTest do
       end
 
       assert data(%{"q" => "x", "limit" => 2}, options(things(12)))["metadata"]["renderedCards"] == 2
+
+      for cards <- [0, 11] do
+        assert_raise ArgumentError, "cards of search/3 has to be from 1 to 10, got: #{cards}", fn ->
+          search!(%{"q" => "x"}, options(things(12), cards: cards))
+        end
+      end
     end
   end
 

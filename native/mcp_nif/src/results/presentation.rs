@@ -5,7 +5,7 @@
     reason = "rustler decodes arguments into values"
 )]
 
-use mcp_core::results::presentation::{markdown, markers, summary};
+use mcp_core::results::presentation::{markdown, markers};
 use rustler::{Atom, Encoder, Env, Error, NifResult, Term};
 
 use crate::atoms;
@@ -38,7 +38,6 @@ fn transform(form: Atom, text: &str, language: &str) -> NifResult<String> {
         form if form == atoms::cell() => markdown::cell,
         form if form == atoms::code_span() => markdown::code_span,
         form if form == atoms::block() => markdown::block,
-        form if form == atoms::summary() => summary::summarize,
         _ => return Err(Error::BadArg),
     };
     Ok(make(text))

@@ -4,7 +4,6 @@ mod properties;
 
 use mcp_core::results::presentation::markdown;
 use mcp_core::results::presentation::markers::{count, escape};
-use mcp_core::results::presentation::summary::summarize;
 
 const CARD: &str = "<!-- kind:pattern-card:v1 -->";
 
@@ -45,18 +44,4 @@ fn text_of_others_stays_where_it_is_put() {
     );
     assert_eq!(markdown::block("~~~\na"), "~~~\na\n~~~");
     assert_eq!(markdown::block(CARD), "&lt;!-- kind:pattern-card:v1 -->");
-}
-
-/// S0-51.
-#[test]
-fn a_summary_is_cut_at_a_space_where_there_is_one_late_enough() {
-    let words =
-        |first: usize, second: usize| format!("{} {}", "a".repeat(first), "b".repeat(second));
-    assert_eq!(summarize(&"é".repeat(200)), "é".repeat(200));
-    assert_eq!(summarize(&"é".repeat(201)), "é".repeat(200) + "...");
-    assert_eq!(summarize(&words(161, 50)), "a".repeat(161) + "...");
-    assert_eq!(summarize(&words(160, 50)), words(160, 39) + "...");
-    // The space has to be among the first 200 characters.
-    assert_eq!(summarize(&words(200, 5)), "a".repeat(200) + "...");
-    assert_eq!(summarize(&words(199, 5)), "a".repeat(199) + "...");
 }

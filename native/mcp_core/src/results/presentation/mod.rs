@@ -4,10 +4,8 @@
 //! |---|---|
 //! | [`markers`] | the comments that say what a text holds: counted, and kept out of what users wrote |
 //! | [`markdown`] | text of users as a cell, a line, a code block |
-//! | [`summary`] | a long text made short |
 
 mod fence;
 
 pub mod markdown;
 pub mod markers;
-pub mod summary;

@@ -2,7 +2,6 @@
 
 use mcp_core::results::presentation::markdown;
 use mcp_core::results::presentation::markers::{count, escape};
-use mcp_core::results::presentation::summary::summarize;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -82,13 +81,5 @@ proptest! {
         let inner = span.get(marks..span.len() - marks).unwrap_or_default();
         let longest = inner.split(|character| character != '`').map(str::len).max();
         prop_assert!(longest.unwrap_or_default() < marks, "{}", span);
-    }
-
-    #[test]
-    fn a_summary_is_short_and_begins_as_its_text(text in text()) {
-        let summary = summarize(&text.repeat(4));
-        prop_assert!(summary.chars().count() <= 203);
-        let begins = summary.strip_suffix("...").unwrap_or(&summary);
-        prop_assert!(text.repeat(4).starts_with(begins));
     }
 }
