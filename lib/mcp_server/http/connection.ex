@@ -28,9 +28,8 @@ defmodule McpServer.Http.Connection do
     case Socket.receive_more(sink, began + mount.sockets.head_timeout) do
       # What is served may have been replaced while the connection waited.
       {:ok, sink} -> read(%{sink | mount: mount!(mount_id)}, mount_id, 0, began)
-      {:closed, sink} -> leave(sink)
       {:timeout, %{buffer: ""} = sink} -> leave(sink)
-      {:timeout, sink} -> leave(refuse(%{sink | mount: mount}, HTTP.answer(:request_timeout)))
+      {why, sink} -> unread(why, %{sink | mount: mount})
     end
   end
 
@@ -51,8 +50,7 @@ defmodule McpServer.Http.Connection do
   defp read_on(sink, mount_id, scanned, began) do
     case Socket.receive_more(sink, began + sink.mount.sockets.head_timeout) do
       {:ok, sink} -> read(sink, mount_id, scanned, began)
-      {:closed, sink} -> leave(sink)
-      {:timeout, sink} -> leave(refuse(sink, HTTP.answer(:request_timeout)))
+      {why, sink} -> unread(why, sink)
     end
   end
 
@@ -63,15 +61,17 @@ defmodule McpServer.Http.Connection do
     case Body.await(sink, head_bytes + length, continue?) do
       # The last byte of the head ends it: the search begins there.
       {:ok, sink} -> read(sink, mount_id, head_bytes - 1, began)
-      {:closed, sink} -> leave(sink)
-      {:timeout, sink} -> leave(refuse(sink, HTTP.answer(:request_timeout)))
-      {:full, sink} -> leave(refuse(sink, HTTP.answer(:overloaded, 1)))
+      {why, sink} -> unread(why, sink)
     end
   end
 
   # The rest of the request is still to come, and would be taken for another.
+  defp unread(:closed, sink), do: leave(sink)
+  defp unread(:timeout, sink), do: refuse(sink, HTTP.answer(:request_timeout))
+  defp unread(:full, sink), do: refuse(sink, HTTP.answer(:overloaded, 1))
+
   defp refuse(sink, {status, headers, body}),
-    do: Sink.reply(%{sink | flow: :close, body: sink.body || {:chunked, false}}, status, headers, body)
+    do: leave(Sink.reply(%{sink | flow: :close, body: sink.body || {:chunked, false}}, status, headers, body))
 
   defp count(sink) do
     Usage.count(sink.account, :requests)
