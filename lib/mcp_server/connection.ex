@@ -33,8 +33,9 @@ defmodule McpServer.Connection do
   @patience_us 100
   # Milliseconds.
   @rest_after 2_000
-  @lost_after 1_000
   @again_after 1
+  # Messages.
+  @crowd 256
 
   @type option ::
           {:router, module()}
@@ -116,16 +117,16 @@ defmodule McpServer.Connection do
 
   def handle_info({:mcp_hand_over, id}, state), do: settle(Calls.hand_over(state, id))
   def handle_info({:mcp_change, change}, state), do: go_on(Subscriptions.changed(state, change))
-  # It ended before it was adopted. Who held it passes its result on, unless that process has ended too.
-  def handle_info({:mcp_adopted_down, _monitor, :process, pid, :noproc}, state) do
-    Process.send_after(self(), {:mcp_lost, pid}, @lost_after)
-    go_on(state)
-  end
+  # It ended before it was adopted, or has said its result in a message of its own, which may have come before it was
+  # adopted. Who held it passes the result on, unless that process has ended too.
+  def handle_info({:mcp_adopted_down, _monitor, :process, pid, reason}, state) when reason in [:noproc, :normal],
+    do: go_on(Calls.await_result(state, pid))
 
   def handle_info({:mcp_adopted_down, monitor, :process, pid, reason}, state),
     do: handle_info({:mcp_down, monitor, :process, pid, reason}, state)
 
   def handle_info({:mcp_lost, pid}, state), do: settle(Calls.lost(state, pid))
+  def handle_info({:mcp_cancel, id}, state), do: settle(Inbox.cancel(state, id))
   def handle_info(:mcp_deadline, state), do: settle(Calls.sweep(state))
   def handle_info(:timeout, state), do: quiet(state)
   # What still runs is told why it gets no better answer.
@@ -221,11 +222,17 @@ defmodule McpServer.Connection do
     end
   end
 
-  # What has ended since, together: each message by itself costs more than what there is to do for it.
+  # What has ended since, together: each message by itself costs more than what there is to do for it. In a crowd of
+  # messages it would have to be searched for, each time anew.
   defp settle_ended(state) do
+    {:message_queue_len, waiting} = Process.info(self(), :message_queue_len)
+    if waiting <= @crowd, do: take_ended(state), else: state
+  end
+
+  defp take_ended(state) do
     receive do
       {:mcp_down, _monitor, :process, pid, {:shutdown, {:mcp_done, _outcome, _reply} = result}} ->
-        settle_ended(Calls.done(state, pid, result))
+        take_ended(Calls.done(state, pid, result))
     after
       0 -> state
     end

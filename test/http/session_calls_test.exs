@@ -105,6 +105,21 @@ defmodule McpServer.HttpSessionCallsTest do
     assert [%{"method" => "notifications/progress"}] = HttpClient.messages(peer, response)
   end
 
+  # The process of a web server serves others afterwards, and does not know the message.
+  both "that were adopted leave their holder no word of a session that was killed", %{server: server} do
+    session = HttpSession.open(server)
+    {peer, call} = start(session, 1)
+    {:parent, holder} = Process.info(call, :parent)
+    HttpScript.tell(call, {:progress, 1})
+    assert %{status: 200, body: :stream} = response = HttpPeer.response(peer)
+    :erlang.trace(holder, true, [:receive])
+    process = process(session)
+    Process.exit(process, :kill)
+    assert [%{"method" => "notifications/progress"}] = HttpClient.messages(peer, response)
+    _told = :sys.get_state(Sessions)
+    refute_received {:trace, ^holder, :receive, {:mcp_session_down, ^process}}
+  end
+
   both "end with DELETE; the client is told", %{server: server} do
     session = HttpSession.open(server)
     {peer, call} = start(session, 1)

@@ -17,6 +17,12 @@ defmodule McpServer.HttpSlowHolderTest do
     :ets.match(InFlight, {{process, :_}, :_, :"$1", :_, :_})
   end
 
+  # The session may adopt the call.
+  defp noted?(session, call) do
+    process = :ets.lookup_element(Sessions, session.id, 2)
+    :ets.match(InFlight, {{process, :_}, :_, :_, :"$1", :_}) == [[call]]
+  end
+
   defp echo(session, id), do: HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: id))
 
   both "a call is heard that asks before its holder has noted it", %{server: server} do
@@ -24,6 +30,52 @@ defmodule McpServer.HttpSlowHolderTest do
     linger([:mcp_server, :request, :start], 200)
     {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask"))
     assert %{"method" => "elicitation/create"} = HttpClient.message(peer)
+  end
+
+  # The cancellation was lost.
+  both "a call is cancelled that its holder has not noted", %{server: server} do
+    session = HttpSession.open(server)
+    linger([:mcp_server, :request, :start], 200)
+    peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
+    {call, _conn} = HttpScript.performing()
+    cancel = legacy("notifications/cancelled", %{"requestId" => 7}, id: nil)
+    assert HttpSession.status(session, cancel) == 202
+    HttpScript.gone(call)
+    assert HttpClient.messages(peer, HttpPeer.response(peer)) == []
+    assert echo(session, 7) == 200
+  end
+
+  # After a second nobody was thought to have the result.
+  test "a result reaches its client however slow the holder is" do
+    session = HttpSession.open(HttpServers.start(:listener))
+    peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
+    {call, _conn} = HttpScript.performing()
+    eventually(fn -> noted?(session, call) end)
+    [[holder]] = requests(session)
+    :erlang.suspend_process(holder)
+    HttpScript.tell(call, {:answer, "done"})
+    HttpScript.gone(call)
+    # What a holder says when a stream is due.
+    send(:ets.lookup_element(Sessions, session.id, 2), {:mcp_hand_over, 7})
+    Process.sleep(1_200)
+    :erlang.resume_process(holder)
+    assert [%{"id" => 7} = answer] = HttpClient.messages(peer, HttpPeer.response(peer))
+    assert HttpClient.text(answer) == "done"
+  end
+
+  # A call says its result in a message of its own where something is linked to it, and then ends. A session that
+  # adopted it between the two took that for a failure.
+  test "a call that ends while it is adopted has not failed" do
+    session = HttpSession.open(HttpServers.start(:listener))
+    process = :ets.lookup_element(Sessions, session.id, 2)
+    peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
+    {call, _conn} = HttpScript.performing()
+    eventually(fn -> noted?(session, call) end)
+    send(process, {:mcp_hand_over, 7})
+    send(process, {:mcp_adopted_down, make_ref(), :process, call, :normal})
+    HttpScript.tell(call, {:answer, "done"})
+    assert [%{"id" => 7} = answer] = HttpClient.messages(peer, HttpPeer.response(peer))
+    assert HttpClient.text(answer) == "done"
   end
 
   for {event, how} <- [start: :kill, start: :shutdown, stop: :kill, stop: :shutdown] do

@@ -237,6 +237,29 @@ defmodule McpServer.Protocol.CallsTest do
       send(first, :go)
       assert %{"id" => 1} = next(client)
     end
+
+    # What had ended was searched for through all messages, each time a call ended.
+    test "a connection that is crowded takes its messages as they come" do
+      client = open(gated(self()), revision: "2025-11-25")
+      [first, last] = for n <- 1..2, do: tool(client, n, "run", %{"n" => n}) && entered(n)
+      :erlang.suspend_process(client.connection)
+      finish(first)
+      for n <- 10..309, do: ask(client, n, "ping")
+      finish(last)
+      :erlang.resume_process(client.connection)
+      assert for(_message <- 1..302, do: next(client)["id"]) == [1 | Enum.to_list(10..309)] ++ [2]
+    end
+
+    defp entered(n) do
+      assert_receive {:entered, ^n, pid}
+      pid
+    end
+
+    defp finish(pid) do
+      monitor = Process.monitor(pid)
+      send(pid, :go)
+      assert_receive {:DOWN, ^monitor, :process, ^pid, _reason}
+    end
   end
 
   describe "cancellation" do

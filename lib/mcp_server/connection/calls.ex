@@ -7,7 +7,10 @@ defmodule McpServer.Connection.Calls do
   alias McpServer.Connection.{InFlight, Input, Replies, Report, State, Subscriptions, Timer, Transport, Waiting}
   alias McpServer.Dispatch.{Answer, Failure, Handler}
 
-  @typedoc "`:deadline` is in `State.now/0` time; a call that waits for the client has another one."
+  @typedoc """
+  * `:deadline` – in `State.now/0` time; a call that waits for the client has another one
+  * `:holder` – who has started a call that was adopted
+  """
   @type call :: %{
           monitor: reference(),
           key: Session.key(),
@@ -17,7 +20,8 @@ defmodule McpServer.Connection.Calls do
           deadline: integer(),
           started_at: integer(),
           progress: number() | nil,
-          awaiting: Input.t() | nil
+          awaiting: Input.t() | nil,
+          holder: pid() | nil
         }
 
   @doc "Takes a request in: it runs as soon as there is a place."
@@ -119,7 +123,8 @@ defmodule McpServer.Connection.Calls do
       deadline: State.now() + timeout,
       started_at: System.monotonic_time(),
       progress: nil,
-      awaiting: nil
+      awaiting: nil,
+      holder: nil
     }
 
     Report.started(state, call, entry.request.repairs, entry.since)
@@ -146,6 +151,7 @@ defmodule McpServer.Connection.Calls do
 
   defp adopted(%{transport: {module, transport}} = state, key, holder, pid, entry) do
     {stream, transport} = module.adopt(transport, holder, entry)
+    InFlight.told(self(), key)
 
     call = %{
       # Its holder hears of its end as well, and passes that on: the process may have ended already.
@@ -157,7 +163,8 @@ defmodule McpServer.Connection.Calls do
       deadline: entry.deadline,
       started_at: entry.started_at,
       progress: nil,
-      awaiting: nil
+      awaiting: nil,
+      holder: holder
     }
 
     session = Session.place(state.session, key, {:running, pid})
@@ -226,9 +233,25 @@ defmodule McpServer.Connection.Calls do
     end
   end
 
-  @doc "Nobody knows how a call has ended that was adopted."
+  # How long a holder has to pass the result of a call on before it is looked for: milliseconds.
+  @lost_after 1_000
+
+  @doc "An adopted call has ended, and its result is still to be heard of from the process that has started it."
+  @spec await_result(State.t(), pid()) :: State.t()
+  def await_result(%{calls: calls} = state, pid) when is_map_key(calls, pid) do
+    Process.send_after(self(), {:mcp_lost, pid}, @lost_after)
+    state
+  end
+
+  def await_result(state, _pid), do: state
+
+  @doc "The result is not there yet: it never will be where nobody is left to pass it on."
   @spec lost(State.t(), pid()) :: State.t()
-  def lost(%{calls: calls} = state, pid) when is_map_key(calls, pid), do: cancel_running(state, pid)
+  def lost(%{calls: calls} = state, pid) when is_map_key(calls, pid) do
+    # One that lives may be slow; the call's deadline ends the wait.
+    if Process.alive?(calls[pid].holder), do: await_result(state, pid), else: cancel_running(state, pid)
+  end
+
   def lost(state, _pid), do: state
 
   @doc "The client wants the answer to the request with this key no longer."

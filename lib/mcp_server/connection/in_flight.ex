@@ -95,6 +95,10 @@ defmodule McpServer.Connection.InFlight do
     end
   end
 
+  @doc "The holder has been told that the session has adopted its call: it need not hear of the session's end."
+  @spec told(session :: pid(), Request.id()) :: boolean()
+  def told(session, id), do: :ets.update_element(@table, {session, id}, {3, session})
+
   defp first?(key) do
     :ets.update_counter(@table, key, 1) == 1
   rescue
@@ -149,6 +153,15 @@ defmodule McpServer.Connection.InFlight do
   @spec starting?(session :: pid()) :: boolean()
   def starting?(session),
     do: :ets.select(@table, [{{{session, :_}, 0, :_, nil, :_}, [], [true]}], 1) != :"$end_of_table"
+
+  @doc "The same of the request with that id, as long as its holder is there."
+  @spec starting?(session :: pid(), Request.id()) :: boolean()
+  def starting?(session, id) do
+    case :ets.lookup(@table, {session, id}) do
+      [{_key, 0, holder, nil, nil}] -> Process.alive?(holder)
+      _running_or_none -> false
+    end
+  end
 
   @doc "From now on the session is asked about each request: it is about to end."
   @spec close(t()) :: :ok

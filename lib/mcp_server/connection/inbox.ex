@@ -8,6 +8,9 @@ defmodule McpServer.Connection.Inbox do
   alias McpServer.{Catalog, Protocol, Request, Session}
   alias McpServer.Connection.{Calls, InFlight, Input, Replies, Report, State, Subscriptions, Transport, Waiting}
 
+  # Milliseconds.
+  @again_after 1
+
   @doc "A batch of lines, for which one credit was spent."
   @spec receive(State.t(), [binary()]) :: State.t()
   def receive(state, lines) do
@@ -113,10 +116,21 @@ defmodule McpServer.Connection.Inbox do
     if state.session.initialized?, do: Subscriptions.hear(state), else: state
   end
 
-  defp notification({:cancelled, id, _reason}, state),
-    do: state |> Calls.adopt(id) |> Calls.cancel(id) |> Subscriptions.cancel(id)
+  defp notification({:cancelled, id, _reason}, state), do: cancel(state, id)
 
   # Progress on our own requests and changed roots: nothing waits for either.
   defp notification({:progress, _token, _params}, state), do: state
   defp notification(:roots_list_changed, state), do: state
+
+  @doc "The client wants no answer to the request any more, and nothing on the stream that it has opened."
+  @spec cancel(State.t(), Request.id()) :: State.t()
+  def cancel(state, id) do
+    if state.in_flight != nil and InFlight.starting?(self(), id) do
+      # Whoever holds the request says in a moment which process the call is.
+      Process.send_after(self(), {:mcp_cancel, id}, @again_after)
+      state
+    else
+      state |> Calls.adopt(id) |> Calls.cancel(id) |> Subscriptions.cancel(id)
+    end
+  end
 end
