@@ -62,7 +62,12 @@ defmodule McpServer.Router.ResourceBlock do
   defmacro read(controller, function \\ []),
     do: Handler.declare(ResourceDefinition, :read, controller, function, __CALLER__)
 
-  @doc "The function that completes a variable of the URI: `fun(conn, name, prefix)`."
+  @doc """
+  The function that completes a variable of the URI: `fun(conn, name, prefix)`.
+
+  A server in which nothing completes does not advertise `completions`, and `completion/complete` is an unknown method.
+  In any other server a resource or prompt without `complete` has no values: clients cannot see which of them complete.
+  """
   defmacro complete(controller, function \\ []),
     do: Handler.declare(ResourceDefinition, :complete, controller, function, __CALLER__)
 
