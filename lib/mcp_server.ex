@@ -41,7 +41,7 @@ defmodule McpServer do
   | `McpServer.Router` | declares tools, prompts and resources |
   | `McpServer.Controller` | what handlers are written with: content, progress, log messages, questions to the client |
   | `McpServer.Conn` | what a handler knows about its call |
-  | `McpServer.Tool.Content`, `McpServer.Tool.CallResult` | what tools answer |
+  | `McpServer.Tool.Content`, `McpServer.Tool.CallResult`, `McpServer.Tool.Result` | what tools answer |
   | `McpServer.Prompt.Message`, `McpServer.Completion` | what prompts answer |
   | `McpServer.Resource.Content`, `McpServer.Resource.ReadResult` | what resources answer |
   | `McpServer.Stdio` | serves clients that start the server as a program |
@@ -55,6 +55,10 @@ defmodule McpServer do
 
   This module is the behaviour that routers implement. `use McpServer.Router` generates every callback;
   a router may define the lists itself. Lists by both names answer the same.
+
+  The other callbacks run the function that was declared, in the calling process. They check arguments and permission
+  (`authorize:`, `requires:`) as for a client, and convert what the function returns by the same rules. They raise
+  `ArgumentError` where a client would hear of an internal error. A tool's `timeout:` and `result_budget:` have no meaning here.
   '''
 
   alias McpServer.{Completion, Conn, Content, Prompt, Resource, ResourceTemplate, Tool}
@@ -64,8 +68,8 @@ defmodule McpServer do
   @typedoc "Keys are strings."
   @type arguments :: %{String.t() => term}
 
-  @typedoc "Text for the one who asked."
-  @type error :: {:error, String.t()}
+  @typedoc "Text for the one who asked, or the error of the protocol that the function returned."
+  @type error :: {:error, String.t() | McpServer.JsonRpc.Error.t()}
 
   @typedoc "See `McpServer.Controller.input_required/2`."
   @type input_required :: McpServer.Controller.input_required()

@@ -21,9 +21,9 @@ defmodule McpServer.Controller do
 
   | declared by | called as | answers |
   |---|---|---|
-  | `tool` | `fun(conn, arguments)` | `{:ok, content}`, `{:ok, %McpServer.Tool.CallResult{}}`, `{:ok, map}` (structured content, and its JSON as text), `{:ok, %McpServer.DualResponse.Response{}}`, the bare list of content, or a `McpServer.Envelope`, bare or in `{:ok, …}` or `{:error, …}` |
+  | `tool` | `fun(conn, arguments)` | `{:ok, content}`, `{:ok, map}` (structured content, and its JSON as text), `{:ok, struct}` for a struct with `McpServer.Tool.Result` such as `McpServer.Tool.CallResult`, the bare list of content, or the struct bare or in `{:error, …}` |
   | `prompt`, `get` | `fun(conn, arguments)` | a list of messages, `{:ok, messages}` or `{:ok, %McpServer.Prompt.GetResult{}}` |
-  | `resource`, `read` | `fun(conn, variables)` | a `McpServer.Resource.Content`, a list of them, a `McpServer.Resource.ReadResult`, or any of these in `{:ok, …}`; `{:error, :not_found}` |
+  | `resource`, `read` | `fun(conn, variables)` | a `McpServer.Resource.Content`, a list of them, a `McpServer.Resource.ReadResult` or `%{"contents" => list}`, or any of these in `{:ok, …}`; `{:error, :not_found}` |
   | `complete` of both | `fun(conn, name, prefix)` | a `McpServer.Completion`, or that in `{:ok, …}` |
 
   Every handler may answer `{:error, "text"}`: of a tool that becomes a result with `isError: true`, which the

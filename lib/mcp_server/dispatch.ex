@@ -78,7 +78,7 @@ defmodule McpServer.Dispatch do
   defp enter(%{catalog: catalog, request: request} = call, conn, round) do
     returned = call.handler.(conn)
 
-    case Outcome.of(request, returned) do
+    case Outcome.of(request, returned, conn) do
       {:input, inputs, state} -> require_input(call, conn, {inputs, state}, round)
       {:task, fun} when request.task == nil -> enter(%{call | handler: fun}, conn, round)
       {:task, fun} -> Requests.create(%{call | handler: fun}, conn)

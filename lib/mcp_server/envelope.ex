@@ -365,3 +365,7 @@ defmodule McpServer.Envelope do
       else: envelope |> members() |> Map.delete("meta")
   end
 end
+
+defimpl McpServer.Tool.Result, for: McpServer.Envelope do
+  def to_call_result(envelope, conn), do: McpServer.Envelope.to_call_result(envelope, conn.request_id)
+end

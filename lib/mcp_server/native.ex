@@ -68,6 +68,7 @@ defmodule McpServer.Native do
   def encode_result(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
   def encode_result_dirty(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
   def find_resource(_catalog, _uri), do: unloaded()
+  def expand_template(_template, _variables), do: unloaded()
   def encode_empty(_catalog, _id, _revision, _listen), do: unloaded()
   def encode_input_required(_catalog, _id, _capabilities, _inputs, _state), do: unloaded()
   def encode_error(_id, _revision, _code, _message, _data), do: unloaded()

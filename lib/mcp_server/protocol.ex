@@ -161,6 +161,11 @@ defmodule McpServer.Protocol do
     with {:resource, index} <- Native.find_resource(ref, uri), do: {:resource, index, %{}}
   end
 
+  @doc "The URI that a template makes of these variables; what has no value is left out."
+  @spec expand_template(String.t(), %{String.t() => term()}) :: String.t()
+  def expand_template(template, variables),
+    do: Native.expand_template(template, Map.new(variables, fn {name, value} -> {name, to_string(value)} end))
+
   @doc "An error answer; `id` is `nil` where the request's could not be read. JSON-RPC's own codes go by their names."
   @spec error(Request.id() | nil, String.t(), integer() | Error.name(), String.t(), term()) :: message()
   def error(id, revision, code, message, data \\ nil)

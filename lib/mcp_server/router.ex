@@ -111,7 +111,7 @@ defmodule McpServer.Router do
   ## Generated functions
 
   The callbacks of `McpServer`. They call your functions in the calling process and are meant for tests
-  and for your own code; clients come through a transport, where everything is checked and supervised.
+  and for your own code. They check arguments and permission as for a client, and convert results by the same rules.
 
       iex> {:ok, [content]} = MyApp.MCP.call_tool(%McpServer.Conn{}, "add", %{"a" => 1, "b" => 2})
 
@@ -324,23 +324,23 @@ defmodule McpServer.Router do
       @doc false
       def __mix_recompile__?, do: McpServer.Router.Verify.refused?(__MODULE__)
 
-      alias McpServer.Router.Invoke
+      alias McpServer.Dispatch.Callbacks
 
-      def call_tool(conn, name, arguments), do: Invoke.call_tool(__MODULE__, conn, name, arguments)
-      def get_prompt(conn, name, arguments), do: Invoke.get_prompt(__MODULE__, conn, name, arguments)
-      def read_resource(conn, name, variables), do: Invoke.read_resource(__MODULE__, conn, name, variables)
+      def call_tool(conn, name, arguments), do: Callbacks.call_tool(__MODULE__, conn, name, arguments)
+      def get_prompt(conn, name, arguments), do: Callbacks.get_prompt(__MODULE__, conn, name, arguments)
+      def read_resource(conn, name, variables), do: Callbacks.read_resource(__MODULE__, conn, name, variables)
 
       def complete_prompt(conn, name, %{"name" => argument, "value" => prefix}),
         do: complete_prompt(conn, name, argument, prefix)
 
       def complete_prompt(conn, name, argument, prefix),
-        do: Invoke.complete_prompt(__MODULE__, conn, name, argument, prefix)
+        do: Callbacks.complete_prompt(__MODULE__, conn, name, argument, prefix)
 
       def complete_resource(conn, name, %{"name" => variable, "value" => prefix}),
         do: complete_resource(conn, name, variable, prefix)
 
       def complete_resource(conn, name, variable, prefix),
-        do: Invoke.complete_resource(__MODULE__, conn, name, variable, prefix)
+        do: Callbacks.complete_resource(__MODULE__, conn, name, variable, prefix)
     end
   end
 

@@ -5,7 +5,7 @@ defmodule McpServer.Dispatch.InvalidResult do
 
   alias McpServer.{Catalog, Outline, Request}
   alias McpServer.Dispatch.{Failure, Handler}
-  alias McpServer.Tool.CallResult
+  alias McpServer.Tool.{CallResult, Result}
 
   @allowed %{
     tool: ~S'A tool returns {:ok, [text("hello")]}, {:ok, %{…}} or {:error, "text"}.',
@@ -17,7 +17,7 @@ defmodule McpServer.Dispatch.InvalidResult do
 
   @doc "The failure of a handler that returned what no handler of its kind returns, for `reason` where that is known."
   @spec returned(Catalog.t(), Request.t(), reason :: term(), returned :: term()) :: Failure.t()
-  def returned(catalog, request, {McpServer.Envelope, reason}, returned),
+  def returned(catalog, request, {Result, reason}, returned),
     do: refused(catalog, request, returned, reason)
 
   def returned(catalog, request, _reason, returned) do

@@ -2,11 +2,10 @@ defmodule McpServer.Dispatch.Outcome do
   @moduledoc false
   # What a handler returned, in one shape. Handlers may be brief; the encoder wants structs.
 
-  alias McpServer.{Completion, Envelope, InputRequest, JsonRpc, Request}
-  alias McpServer.DualResponse.Response
+  alias McpServer.{Completion, Conn, InputRequest, JsonRpc, Request}
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
-  alias McpServer.Tool.CallResult
+  alias McpServer.Tool.{CallResult, Result}
 
   @type t ::
           {:ok, struct() | [struct() | map()]}
@@ -18,43 +17,41 @@ defmodule McpServer.Dispatch.Outcome do
 
   @may_ask [:tool, :prompt, :resource, :resource_template]
 
-  @doc "The outcome of a request whose handler returned `returned`."
-  @spec of(Request.t(), term()) :: t()
-  def of(%Request{kind: kind}, {:input_required, inputs, state} = returned) when kind in @may_ask and is_map(inputs) do
+  @doc "The outcome of a request whose handler returned `returned` when it was called with `conn`."
+  @spec of(Request.t(), term(), Conn.t()) :: t()
+  def of(%Request{kind: kind}, {:input_required, inputs, state} = returned, _conn)
+      when kind in @may_ask and is_map(inputs) do
     if Enum.all?(inputs, fn {key, input} -> key?(key) and is_struct(input, InputRequest) end) and
          (inputs != %{} or state != nil),
        do: input(inputs, state, returned),
        else: {:invalid, returned}
   end
 
-  def of(_request, {:error, text}) when is_binary(text) do
+  def of(_request, {:error, text}, _conn) when is_binary(text) do
     if String.valid?(text), do: {:error, text}, else: {:invalid, {:error, text}}
   end
 
   # The schema of the protocol has messages that are no text, and codes that are no integer, refused.
-  def of(_request, {:error, %JsonRpc.Error{code: code, message: message} = error})
+  def of(_request, {:error, %JsonRpc.Error{code: code, message: message} = error}, _conn)
       when is_integer(code) and code >= -0x80000000 and code <= 0x7FFFFFFF and is_binary(message) do
     if String.valid?(message), do: {:error, error}, else: {:invalid, {:error, error}}
   end
 
-  def of(%Request{kind: kind}, {:error, :not_found}) when kind in [:resource, :resource_template],
+  def of(%Request{kind: kind}, {:error, :not_found}, _conn) when kind in [:resource, :resource_template],
     do: {:error, :not_found}
 
-  def of(%Request{kind: :tool}, {:task, fun}) when is_function(fun, 1), do: {:task, fun}
-  def of(%Request{kind: :tool, id: id}, %Envelope{} = envelope), do: envelope(envelope, id)
-  def of(%Request{kind: :tool, id: id}, {:ok, %Envelope{} = envelope}), do: envelope(envelope, id)
-  def of(%Request{kind: :tool, id: id}, {:error, %Envelope{} = envelope}), do: envelope(envelope, id)
-  def of(%Request{kind: :tool}, returned), do: tool(returned)
-  def of(%Request{kind: :prompt}, returned), do: prompt(returned)
+  def of(%Request{kind: :tool}, {:task, fun}, _conn) when is_function(fun, 1), do: {:task, fun}
+  def of(%Request{kind: :tool}, returned, conn), do: tool(returned, conn)
+  def of(%Request{kind: :prompt}, returned, _conn), do: prompt(returned)
 
-  def of(%Request{kind: kind} = request, returned) when kind in [:resource, :resource_template],
+  def of(%Request{kind: kind} = request, returned, _conn) when kind in [:resource, :resource_template],
     do: resource(request, returned)
 
-  def of(%Request{kind: kind}, returned) when kind in [:complete_prompt, :complete_resource],
+  def of(%Request{kind: kind}, returned, _conn) when kind in [:complete_prompt, :complete_resource],
     do: completion(returned)
 
-  def of(_list, {:ok, items}) when is_list(items), do: {:ok, items}
-  def of(_list, returned), do: {:invalid, returned}
+  def of(_list, {:ok, items}, _conn) when is_list(items), do: {:ok, items}
+  def of(_list, returned, _conn), do: {:invalid, returned}
 
   # The client knows a key by its text, so `:a` and `"a"` would be two questions under one name.
   defp input(inputs, state, returned) do
@@ -64,19 +61,19 @@ defmodule McpServer.Dispatch.Outcome do
 
   defp key?(key), do: is_binary(key) or (is_atom(key) and key not in [nil, true, false])
 
-  defp tool({:ok, %CallResult{} = result}), do: {:ok, result}
-  defp tool({:ok, content}) when is_list(content), do: {:ok, %CallResult{content: content}}
-  defp tool({:ok, %Response{} = response}), do: {:ok, Response.to_call_result(response)}
-  defp tool(content) when is_list(content), do: {:ok, %CallResult{content: content}}
+  defp tool({:ok, value} = returned, conn), do: result(value, returned, conn)
+  defp tool({:error, value} = returned, conn) when is_struct(value), do: result(value, returned, conn)
+  defp tool(value, conn) when is_list(value) or is_struct(value), do: result(value, value, conn)
+  defp tool(returned, _conn), do: {:invalid, returned}
 
-  defp tool({:ok, data}) when is_map(data) and not is_struct(data),
-    do: {:ok, Response.to_call_result(data) || CallResult.structured(data)}
-
-  defp tool(returned), do: {:invalid, returned}
-
-  # The reason goes to the log: what is wrong with the envelope, not what is in it.
-  defp envelope(envelope, request_id) do
-    with {:error, reason} <- Envelope.to_call_result(envelope, request_id), do: {:invalid, {Envelope, reason}}
+  defp result(value, returned, conn) do
+    with implementation when implementation != nil <- Result.impl_for(value),
+         {:ok, %CallResult{}} = outcome <- implementation.to_call_result(value, conn) do
+      outcome
+    else
+      {:error, reason} when is_binary(reason) -> {:invalid, {Result, reason}}
+      _none -> {:invalid, returned}
+    end
   end
 
   defp prompt({:ok, returned}), do: prompt(returned)
@@ -94,6 +91,9 @@ defmodule McpServer.Dispatch.Outcome do
       do: {:invalid, contents},
       else: {:ok, %ReadResult{contents: Enum.map(contents, &at(request, &1))}}
   end
+
+  defp resource(request, %{"contents" => contents} = members) when map_size(members) == 1,
+    do: resource(request, contents)
 
   defp resource(_request, content) when is_map(content) and not is_struct(content),
     do: {:ok, %ReadResult{contents: [content]}}

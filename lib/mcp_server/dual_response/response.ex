@@ -45,7 +45,6 @@ defmodule McpServer.DualResponse.Response do
   alias McpServer.Content.ResourceLink
   alias McpServer.Content.Text
   alias McpServer.DualResponse.{Location, Options, Resource}
-  alias McpServer.Tool.CallResult
 
   @mime_type "application/json"
 
@@ -106,18 +105,17 @@ defmodule McpServer.DualResponse.Response do
     do: %{"content" => to_mcp_content(response), "structuredContent" => to_structured_content(response)}
 
   @doc false
-  @spec to_call_result(t | map) :: CallResult.t() | nil
-  def to_call_result(%__MODULE__{} = response), do: response |> to_mcp_tool_result() |> to_call_result()
-
-  # Data of a user's own has no content structs in it.
-  def to_call_result(%{"content" => [%module{} | _] = content, "structuredContent" => structured} = result)
-      when map_size(result) == 2 and module in [Text, ResourceLink],
-      do: %CallResult{content: content, structured_content: structured}
-
-  def to_call_result(_data), do: nil
-
-  @doc false
   @spec timestamp(DateTime.t() | nil) :: String.t() | nil
   def timestamp(nil), do: nil
   def timestamp(time), do: time |> DateTime.truncate(:second) |> DateTime.to_iso8601()
+end
+
+defimpl McpServer.Tool.Result, for: McpServer.DualResponse.Response do
+  alias McpServer.DualResponse.Response
+  alias McpServer.Tool.CallResult
+
+  def to_call_result(response, _conn) do
+    content = Response.to_mcp_content(response)
+    {:ok, %CallResult{content: content, structured_content: Response.to_structured_content(response)}}
+  end
 end

@@ -40,7 +40,7 @@ defmodule McpServer.Tasks.Runner do
   defp enter(call, conn, id, round) do
     returned = call.handler.(conn)
 
-    case Outcome.of(call.request, returned) do
+    case Outcome.of(call.request, returned, conn) do
       {:input, inputs, state} -> ask(call, conn, id, {inputs, state}, round)
       # It is one already.
       {:task, fun} -> enter(%{call | handler: fun}, conn, id, round)

@@ -9,7 +9,7 @@ defmodule McpServer.Tool.CallResult do
       %McpServer.Tool.CallResult{content: [], structured_content: %{"n" => 1}}
   """
 
-  alias McpServer.Content
+  alias McpServer.{Content, JSON}
   alias McpServer.Content.Text
 
   use McpServer.Fields,
@@ -36,4 +36,17 @@ defmodule McpServer.Tool.CallResult do
       is_error: is_error
     }
   end
+
+  @doc false
+  # The same with the texts that a writer would make, for a reader that is no writer.
+  @spec with_texts(t) :: t
+  def with_texts(%__MODULE__{content: content} = result) when is_list(content),
+    do: %{result | content: Enum.map(content, &with_text(&1, result.structured_content))}
+
+  defp with_text(%Text{text: {:structured_content, form}} = block, data), do: written(block, data, form, [])
+  defp with_text(%Text{text: {:structured_content, form, order}} = block, data), do: written(block, data, form, order)
+  defp with_text(block, _data), do: block
+
+  defp written(block, data, form, order),
+    do: %{block | text: JSON.encode!(data, pretty: form == :pretty, order: order)}
 end

@@ -1,14 +1,14 @@
 defmodule McpServer.Dispatch.OutcomeTest do
   use ExUnit.Case, async: true
 
-  alias McpServer.{Completion, InputRequest, Request}
+  alias McpServer.{Completion, Conn, InputRequest, Request}
   alias McpServer.Dispatch.Outcome
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool.CallResult
 
   defp of(kind, returned),
-    do: Outcome.of(%Request{id: 1, method: "m", revision: "r", kind: kind, name: "x:1"}, returned)
+    do: Outcome.of(%Request{id: 1, method: "m", revision: "r", kind: kind, name: "x:1"}, returned, %Conn{})
 
   @text McpServer.Tool.Content.text("hi")
 
@@ -17,6 +17,7 @@ defmodule McpServer.Dispatch.OutcomeTest do
       assert of(:tool, {:ok, [@text]}) == {:ok, %CallResult{content: [@text]}}
       assert of(:tool, [@text]) == {:ok, %CallResult{content: [@text]}}
       assert of(:tool, {:ok, %CallResult{content: []}}) == {:ok, %CallResult{content: []}}
+      assert of(:tool, %CallResult{content: []}) == {:ok, %CallResult{content: []}}
     end
 
     test "a map is structured content, and its JSON is the text, which the writer makes" do
@@ -32,7 +33,7 @@ defmodule McpServer.Dispatch.OutcomeTest do
     @tag req: "T4"
     test "everything else is invalid" do
       for garbage <-
-            [nil, :ok, {:ok}, {:ok, nil}, {:ok, self()}, {1, 2, 3, 4, 5}, "text", {:error, :reason}] ++
+            [nil, :ok, {:ok}, {:ok, nil}, {:ok, self()}, {1, 2, 3, 4, 5}, "text", {:error, :reason}, %{a: 1}] ++
               [{:error, <<255>>}, {:ok, ~D[2020-01-01]}, {:error, :not_found}] do
         assert of(:tool, garbage) == {:invalid, garbage}
       end

@@ -171,7 +171,9 @@ defmodule McpServer.Envelope.ResultTest do
   test "only tools answer with envelopes" do
     request = %McpServer.Request{id: 1, method: "m", revision: "r", kind: :prompt, name: "x"}
     envelope = Envelope.success()
-    assert McpServer.Dispatch.Outcome.of(request, envelope) == {:invalid, envelope}
-    assert McpServer.Dispatch.Outcome.of(request, {:error, envelope}) == {:invalid, {:error, envelope}}
+    assert McpServer.Dispatch.Outcome.of(request, envelope, %McpServer.Conn{}) == {:invalid, envelope}
+
+    assert McpServer.Dispatch.Outcome.of(request, {:error, envelope}, %McpServer.Conn{}) ==
+             {:invalid, {:error, envelope}}
   end
 end

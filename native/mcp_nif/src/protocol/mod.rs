@@ -14,6 +14,9 @@ mod limits;
 mod result;
 mod state;
 
+use std::collections::HashMap;
+
+use mcp_core::catalog::template::{Template, TemplateLimits, VarValue};
 use mcp_core::catalog::{Catalog, ReadTarget};
 use mcp_core::jsonrpc::Id;
 use mcp_core::protocol::{Context, SessionContext, admit};
@@ -108,6 +111,20 @@ fn find_resource<'a>(
             (atoms::resource_template(), index, variables).encode(env)
         }
     })
+}
+
+/// The URI that a declared template makes of these variables.
+#[rustler::nif]
+fn expand_template(template: &str, variables: HashMap<String, String>) -> NifResult<String> {
+    let limits = TemplateLimits {
+        max_bytes: usize::MAX,
+        max_variables: usize::MAX,
+    };
+    Template::parse(template, &limits)
+        .and_then(|template| {
+            template.expand(&|name| variables.get(name).cloned().map(VarValue::Text))
+        })
+        .map_err(|_| Error::BadArg)
 }
 
 /// The session that a façade passes by its revision.

@@ -1,0 +1,177 @@
+defmodule McpServer.Dispatch.Callbacks do
+  @moduledoc false
+  # The callbacks that a router generates: a call without a transport, in the calling process. Arguments, permission
+  # and what the handler returns are judged as those of a client's call.
+
+  alias McpServer.App.View
+  alias McpServer.{Catalog, Conn, JSON, Protocol, Request}
+  alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome, Permission}
+  alias McpServer.Prompt.GetResult
+  alias McpServer.Tool.CallResult
+
+  # Requests of the session era say nothing of the client, which the conn knows.
+  @revision "2025-11-25"
+
+  @doc "`c:McpServer.call_tool/3`"
+  @spec call_tool(module, Conn.t(), String.t(), McpServer.arguments()) :: McpServer.tool_result()
+  def call_tool(router, conn, name, arguments) do
+    with {:ok, _index, tool} <- find(router.__mcp__(:tools), "Tool", name),
+         :ok <- check_required(tool.inputSchema["required"] || [], arguments, "tool", name),
+         do: call(router, conn, "tools/call", name, arguments)
+  end
+
+  @doc "`c:McpServer.get_prompt/3`"
+  @spec get_prompt(module, Conn.t(), String.t(), McpServer.arguments()) :: McpServer.prompt_result()
+  def get_prompt(router, conn, name, arguments) do
+    with {:ok, _index, prompt} <- find(router.__mcp__(:prompts), "Prompt", name),
+         required = for(%{required: true, name: argument} <- prompt.arguments, do: argument),
+         :ok <- check_required(required, arguments, "prompt", name),
+         do: call(router, conn, "prompts/get", name, arguments)
+  end
+
+  @doc "`c:McpServer.complete_prompt/4`"
+  @spec complete_prompt(module, Conn.t(), String.t(), String.t(), String.t()) :: McpServer.completion_result()
+  def complete_prompt(router, conn, name, argument, prefix) do
+    with {:ok, index, prompt} <- find(Tuple.to_list(router.__mcp__(:prompt_handlers)), "Prompt", name) do
+      if argument in prompt.arguments,
+        do: complete(router, conn, {:complete_prompt, index}, {name, argument, prefix}),
+        else: {:error, "Argument '#{argument}' not found in prompt '#{name}'"}
+    end
+  end
+
+  @doc "`c:McpServer.read_resource/3`"
+  @spec read_resource(module, Conn.t(), String.t(), McpServer.arguments()) :: McpServer.read_result()
+  def read_resource(router, conn, name, variables) do
+    with {:ok, kind, index, entry} <- find_resource(router, name),
+         catalog = Catalog.fetch(router),
+         {:ok, uri, variables} <- address(catalog, {kind, index}, entry, variables),
+         do: run(catalog, request("resources/read", kind, index, uri, variables), conn)
+  end
+
+  @doc "`c:McpServer.complete_resource/4`"
+  @spec complete_resource(module, Conn.t(), String.t(), String.t(), String.t()) :: McpServer.completion_result()
+  def complete_resource(router, conn, name, variable, prefix) do
+    with {:ok, _kind, index, entry} <- find_resource(router, name) do
+      if variable in Map.get(entry, :variables, []),
+        do: complete(router, conn, {:complete_resource, index}, {entry.uri_template, variable, prefix}),
+        else: {:error, "Variable '#{variable}' not found in resource '#{name}'"}
+    end
+  end
+
+  defp find(named, label, name) do
+    case Enum.find_index(named, &(&1.name == name)) do
+      nil -> {:error, "#{label} '#{name}' not found"}
+      index -> {:ok, index, Enum.at(named, index)}
+    end
+  end
+
+  # A resource goes by its name or by its URI as it was declared.
+  defp find_resource(router, name) do
+    entries =
+      for {kind, key} <- [resource: :resource_handlers, resource_template: :template_handlers],
+          {entry, index} <- key |> router.__mcp__() |> Tuple.to_list() |> Enum.with_index(),
+          do: {kind, index, entry}
+
+    case Enum.find(entries, &(elem(&1, 2).name == name)) || Enum.find(entries, &(uri(elem(&1, 2)) == name)) do
+      nil -> {:error, "Resource '#{name}' not found"}
+      {kind, index, entry} -> {:ok, kind, index, entry}
+    end
+  end
+
+  defp uri(%{uri: uri}), do: uri
+  defp uri(%{uri_template: uri_template}), do: uri_template
+
+  defp check_required(required, arguments, kind, name) do
+    case Enum.reject(required, &is_map_key(arguments, &1)) do
+      [] -> :ok
+      missing -> {:error, "Missing required arguments for #{kind} '#{name}': #{inspect(missing)}"}
+    end
+  end
+
+  # The URI that a client would read, and the variables that are found in it.
+  defp address(_catalog, {:resource, _index}, %{uri: uri}, _variables), do: {:ok, uri, %{}}
+
+  defp address(catalog, {kind, index}, %{name: name, uri_template: template}, variables) do
+    uri = Protocol.expand_template(template, variables)
+
+    case Protocol.find_resource(catalog, uri) do
+      {^kind, ^index, found} -> {:ok, uri, found}
+      _another -> {:error, "Resource '#{name}' has no URI with the variables #{inspect(Map.keys(variables))}"}
+    end
+  end
+
+  # What a client sends is admitted by the core, and so is this.
+  defp call(router, conn, method, name, arguments) do
+    catalog = Catalog.fetch(router)
+    params = %{"name" => name, "arguments" => arguments}
+    message = JSON.encode!(%{"jsonrpc" => "2.0", "id" => 0, "method" => method, "params" => params})
+
+    case Protocol.admit(catalog, %{revision: @revision}, message) do
+      {:request, request} -> run(catalog, request, conn)
+      {:reply, reply} -> {:error, reply |> IO.iodata_to_binary() |> JSON.decode!() |> refusal()}
+    end
+  end
+
+  defp refusal(%{"result" => %{"content" => [%{"text" => text} | _]}}), do: text
+  defp refusal(%{"error" => %{"message" => text}}), do: text
+
+  defp complete(router, conn, {kind, index}, {name, argument, prefix}) do
+    arguments = %{"name" => argument, "value" => prefix}
+    run(Catalog.fetch(router), request("completion/complete", kind, index, name, arguments), conn)
+  end
+
+  defp request(method, kind, index, name, arguments) do
+    %Request{
+      id: 0,
+      method: method,
+      revision: @revision,
+      kind: kind,
+      index: index,
+      name: name,
+      arguments: arguments
+    }
+  end
+
+  defp run(catalog, request, conn) do
+    conn = %{conn | router: catalog.router}
+
+    with :ok <- Permission.authorized(catalog, request, conn),
+         :ok <- Handler.permitted(catalog, request, conn) do
+      enter(&Handler.invoke(catalog, request, &1), {catalog, request}, conn)
+    else
+      {:forbidden, _refusal} -> {:error, "Forbidden"}
+      {:error, text} -> {:error, text}
+    end
+  end
+
+  defp enter(handler, {catalog, request} = call, conn) do
+    returned = handler.(conn)
+
+    case Outcome.of(request, returned, conn) do
+      {:input, inputs, state} ->
+        {:input_required, inputs, state}
+
+      {:task, fun} ->
+        enter(fun, call, conn)
+
+      {:error, :not_found} ->
+        {:error, "Resource '#{Handler.name(catalog, request)}' not found"}
+
+      {:invalid, reason} ->
+        raise ArgumentError, Failure.banner(InvalidResult.returned(catalog, request, reason, returned))
+
+      outcome ->
+        outcome |> View.complete(Handler.entry(catalog, request)) |> given(returned)
+    end
+  end
+
+  # A list stays the list that the handler gave.
+  defp given({:ok, %CallResult{content: content}}, returned) when returned in [content, {:ok, content}],
+    do: {:ok, content}
+
+  defp given({:ok, %GetResult{messages: messages}}, returned) when returned in [messages, {:ok, messages}],
+    do: {:ok, messages}
+
+  defp given({:ok, %CallResult{} = result}, _returned), do: {:ok, CallResult.with_texts(result)}
+  defp given(outcome, _returned), do: outcome
+end
