@@ -107,7 +107,12 @@ defmodule McpServer.DualResponse.Paging do
   defp touch(server, resource) do
     now = DateTime.utc_now()
     changes = Map.merge(%{last_accessed_at: DateTime.truncate(now, :second)}, extension(server, resource, now))
-    Access.found(Storage.touch(server, Resource.key(resource), changes))
+
+    case Access.found(Storage.touch(server, Resource.key(resource), changes)) do
+      # The rows can be sent. That the store failed is logged where it did.
+      {:error, %Error{code: :storage_error}} -> :ok
+      counted -> counted
+    end
   end
 
   # An access never shortens the time that a resource has.

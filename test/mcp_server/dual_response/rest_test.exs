@@ -291,7 +291,6 @@ defmodule McpServer.DualResponse.RestTest do
             {:get, "PUT", {:error, "secret"}},
             {:get, "DELETE", {:error, "secret"}},
             {:rows, "POST", {:error, "secret"}},
-            {:touch, "POST", {:error, "secret"}},
             {:update, "PUT", {:error, "secret"}},
             {:delete, "DELETE", {:error, "secret"}}
           ] do
@@ -302,6 +301,18 @@ defmodule McpServer.DualResponse.RestTest do
         assert body == ~s({"error":"storage_unavailable","message":"The resource store is unavailable"})
         FailingStore.heal(server, callback)
       end
+    end
+
+    test "to count the access does not keep the rows from whoever asks" do
+      {server, id, rest} = failing()
+      FailingStore.fail(server, :touch, fn -> {:error, "secret"} end)
+      # The second one is sent from the pages that are held ready.
+      for rest <- [rest, %{rest | pages: Pages.new(1024 * 1024)}], _ <- 1..2 do
+        assert {200, _headers, body} = serve(rest, "POST", id)
+        assert %{"data" => [%{"n" => 0} | _], "returned_count" => 5} = JSON.decode!(IO.iodata_to_binary(body))
+      end
+
+      FailingStore.heal(server, :touch)
     end
 
     test "a server that never ran is 503 too" do
