@@ -3,10 +3,10 @@ defmodule McpServer.Catalog do
   # A router's definition, compiled by the core once and shared by every connection.
   #
   # It lives in `:persistent_term`: reading it copies nothing. It is written when a router is first
-  # served, and again only when the router's code has changed (a development reload), when the server that
-  # keeps its dual responses has been started or stopped, or when the native library was purged and loaded again.
+  # served, and again only when the router's code has changed (a development reload), when what
+  # keeps its larger results has been started or stopped, or when the native library was purged and loaded again.
 
-  alias McpServer.{DualResponse, JSON, Native, Protocol, Schema}
+  alias McpServer.{JSON, Native, Protocol, Schema}
 
   @enforce_keys [:ref, :router, :server, :tools, :prompts, :resources, :templates]
   defstruct [:ref, :router, :server, :tools, :prompts, :resources, :templates, guarded?: false]
@@ -33,7 +33,7 @@ defmodule McpServer.Catalog do
   """
   @spec fetch(module()) :: t()
   def fetch(router) do
-    fingerprint = {fingerprint(router), capability(router), Native.Library.loaded()}
+    fingerprint = {fingerprint(router), experimental(router), Native.Library.loaded()}
 
     case :persistent_term.get({__MODULE__, router}, nil) do
       {^fingerprint, catalog} -> catalog
@@ -41,9 +41,12 @@ defmodule McpServer.Catalog do
     end
   end
 
-  # Known when the server of its dual responses runs, which may be later than the router is first served.
-  defp capability(router) do
-    with server when server != nil <- router.__mcp__(:dual_responses), do: DualResponse.capability(server)
+  # Known when what keeps larger results runs, which may be later than the router is first served.
+  defp experimental(router) do
+    case router.__mcp__(:overflow) do
+      {module, argument} -> module.capabilities(argument)
+      nil -> %{}
+    end
   end
 
   defp put(router, fingerprint) do
@@ -114,7 +117,7 @@ defmodule McpServer.Catalog do
   # See `native/mcp_core/src/catalog/definition.rs`.
   defp declared(router) do
     %{
-      "server" => Map.put(server(router.__mcp__(:server)), "experimental", experimental(capability(router))),
+      "server" => Map.put(server(router.__mcp__(:server)), "experimental", experimental(router)),
       "tools" => router.__mcp__(:tools),
       "toolRules" => rules(router.__mcp__(:tool_handlers), &tool_rule(&1, router.__mcp__(:server))),
       "prompts" => router.__mcp__(:prompts),
@@ -155,9 +158,6 @@ defmodule McpServer.Catalog do
       "pageSize" => server.page_size
     }
   end
-
-  defp experimental(nil), do: %{}
-  defp experimental(capability), do: %{"dualResponse" => capability}
 
   defp list_member(:list_tools), do: "tools"
   defp list_member(:list_prompts), do: "prompts"

@@ -31,7 +31,7 @@ defmodule McpServer.DualResponse do
 
   Creating and fetching run in the process that calls; the server's own process opens the store, deletes what
   has expired, and closes the store when it is shut down. Nothing here knows of MCP's transports or of
-  routers: a router that says `dual_responses MyApp.Results` (`McpServer.Router`) lets its clients read the links.
+  routers: a router that says `dual_responses MyApp.Results` (`McpServer.DualResponse.Router`) lets its clients read the links.
 
   ## Options
 

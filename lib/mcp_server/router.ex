@@ -126,16 +126,17 @@ defmodule McpServer.Router do
 
   `__mcp__/1` gives the table as data: `:server`, `:tools`, `:prompts`, `:resources`, `:resource_templates` (the
   structs in the order of declaration), `:tool_handlers`, `:prompt_handlers`, `:resource_handlers`,
-  `:template_handlers`, `:dual_responses` (the server's name), `:dynamic` (lists the router computes), `:lint` and `:fingerprint`.
+  `:template_handlers`, `:overflow` (what keeps larger results), `:dynamic` (lists the router computes), `:lint` and `:fingerprint`.
   '''
 
-  alias McpServer.Router.{DualResponsesDefinition, Handler, PromptDefinition, Refusal, ResourceDefinition}
+  alias McpServer.Router.{Handler, PromptDefinition, Refusal, ResourceDefinition}
   alias McpServer.Router.{Server, Statement, Table, ToolDefinition, Verify}
 
   @doc false
   defmacro __using__(options) do
     quote do
       import McpServer.Router, only: :macros
+      import McpServer.DualResponse.Router, only: :macros
       unquote(Statement.one_resource(__CALLER__))
 
       @behaviour McpServer
@@ -176,7 +177,7 @@ defmodule McpServer.Router do
   | `formats:`, `repair:` | in place of the router's, see above |
   | `execution:`, `meta:` | maps that go out as `execution` and `_meta` |
   | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` that are not looked for in this tool |
-  | `result_budget:` | bytes of an answer above which the result is kept by the router's `dual_responses/2`, and a part of it goes out with a link; at least 2,048 |
+  | `result_budget:` | bytes of an answer above which the result is kept by the router's `McpServer.DualResponse.Router.dual_responses/2`, and a part of it goes out with a link; at least 2,048 |
 
   The name is 1 to 128 characters of `A-Za-z0-9_./-`.
   '''
@@ -264,33 +265,6 @@ defmodule McpServer.Router do
 
       unquote(Statement.within(block, [McpServer.Router.ResourceBlock]))
       ResourceDefinition.close!(__MODULE__)
-    end
-  end
-
-  @doc """
-  Names the `McpServer.DualResponse` that keeps results too large for one answer.
-
-      dual_responses MyApp.Results
-
-  Clients can then read the links of dual responses with `resources/read`: what the resource is, and its first 100
-  rows. Tools may have a `result_budget:`, and clients are told where the REST endpoint is, under
-  `experimental.dualResponse` of the server's capabilities.
-
-  | option | default | meaning |
-  |---|---|---|
-  | `uri:` | `"resource://{id}"` | the template of the server's URIs, of which `id` is the one variable |
-  | `name:`, `title:`, `description:` | `"dual_response"`, … | what clients are told of the template |
-
-  Who may read what is said by the server's `bind:`.
-  """
-  defmacro dual_responses(server, options \\ []) do
-    quote do
-      DualResponsesDefinition.declare!(
-        __MODULE__,
-        unquote(Handler.as_runtime(server, __CALLER__)),
-        unquote(options),
-        unquote(Refusal.place(__CALLER__))
-      )
     end
   end
 

@@ -244,7 +244,8 @@ defmodule McpServer.JSON.StructsTest do
     server = McpServer.DualResponses.server()
     result = %Tool.CallResult{content: [], structured_content: %{"users" => rows}}
     conn = %McpServer.Conn{}
-    assert {:ok, spill} = DualResponse.Spill.keep(server, conn, "users", result, 10_000, 1_000)
+    overflow = %{tool: "users", returned: {:ok, result}, result: result, bytes: 10_000, small: 1_000}
+    assert {:ok, spill} = DualResponse.Spill.keep(server, conn, overflow)
     assert for(column <- spill.response.columns, do: column["name"]) == ["home", "id", "name"]
   end
 end

@@ -9,7 +9,7 @@ defmodule McpServer.DualResponse.Reading do
   @doc "The function of the template that `dual_responses` declares."
   @spec read(Conn.t(), map) :: Content.t() | {:error, :not_found | String.t()}
   def read(%Conn{router: router} = conn, %{"id" => id}) do
-    server = router.__mcp__(:dual_responses)
+    {_spill, server} = router.__mcp__(:overflow)
     identity = DualResponse.identity(server, conn)
 
     with {:ok, resource} <- DualResponse.lookup(server, id, identity),

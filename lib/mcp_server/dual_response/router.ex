@@ -1,10 +1,11 @@
-defmodule McpServer.Router.DualResponsesDefinition do
-  @moduledoc false
-  # What a `dual_responses` declaration says: which server keeps the router's large results. A template of its
-  # URIs goes with it, so that clients can read the links they were given.
+defmodule McpServer.DualResponse.Router do
+  @moduledoc """
+  The statement by which a router names the server of its dual responses. `use McpServer.Router` imports it.
+  """
 
-  alias McpServer.{DualResponse, Fields}
-  alias McpServer.Router.{Refusal, ResourceDefinition, Scope, Uri}
+  alias McpServer.DualResponse.{Reading, Spill}
+  alias McpServer.Fields
+  alias McpServer.Router.{Handler, Refusal, ResourceDefinition, Scope, Uri}
 
   @options Fields.table([name: :string, title: :string, description: :string, uri: :string], "option")
   @defaults %{
@@ -13,7 +14,34 @@ defmodule McpServer.Router.DualResponsesDefinition do
     uri: "resource://{id}"
   }
 
-  @doc "Declares the server."
+  @doc """
+  Names the `McpServer.DualResponse` that keeps results too large for one answer.
+
+      dual_responses MyApp.Results
+
+  Clients can then read the links of dual responses with `resources/read`: what the resource is, and its first 100
+  rows. Tools may have a `result_budget:`, and clients are told where the REST endpoint is, under
+  `experimental.dualResponse` of the server's capabilities.
+
+  | option | default | meaning |
+  |---|---|---|
+  | `uri:` | `"resource://{id}"` | the template of the server's URIs, of which `id` is the one variable |
+  | `name:`, `title:`, `description:` | `"dual_response"`, … | what clients are told of the template |
+
+  Who may read what is said by the server's `bind:`.
+  """
+  defmacro dual_responses(server, options \\ []) do
+    quote do
+      McpServer.DualResponse.Router.declare!(
+        __MODULE__,
+        unquote(Handler.as_runtime(server, __CALLER__)),
+        unquote(options),
+        unquote(Refusal.place(__CALLER__))
+      )
+    end
+  end
+
+  @doc false
   @spec declare!(module, term, term, Refusal.place()) :: :ok
   def declare!(module, server, options, place) do
     check_server!(server, place)
@@ -27,9 +55,9 @@ defmodule McpServer.Router.DualResponsesDefinition do
 
     ResourceDefinition.open!(module, options.name, options.uri, [], place)
     for {statement, value} <- statements(options), do: ResourceDefinition.put!(module, statement, value, place)
-    ResourceDefinition.put_handler!(module, :read, DualResponse.Reading, :read, place)
+    ResourceDefinition.put_handler!(module, :read, Reading, :read, place)
     ResourceDefinition.close!(module)
-    Scope.declare(module, :dual_responses, %{server: server, place: place})
+    Scope.declare(module, :overflow, %{implementation: {Spill, server}, place: place})
   end
 
   defp statements(options),
@@ -42,7 +70,7 @@ defmodule McpServer.Router.DualResponsesDefinition do
   end
 
   defp check_new!(module, place) do
-    with [%{place: earlier}] <- Scope.declared(module, :dual_responses),
+    with [%{place: earlier}] <- Scope.declared(module, :overflow),
          do: Refusal.refuse!(place, "dual_responses is already declared, at #{Refusal.format(earlier)}")
   end
 
@@ -53,15 +81,6 @@ defmodule McpServer.Router.DualResponsesDefinition do
 
       _other ->
         Refusal.refuse!(place, "the uri of dual_responses is a template of the variable id, got: #{inspect(uri)}")
-    end
-  end
-
-  @doc "The declared server, if there is one."
-  @spec server(module) :: atom | nil
-  def server(module) do
-    case Scope.declared(module, :dual_responses) do
-      [%{server: server}] -> server
-      [] -> nil
     end
   end
 end

@@ -7,9 +7,11 @@ defmodule McpServer.DualResponse.Spill do
   # line of text and for each other block of content, and one for the structured content. A text of very many
   # lines has several of them in a row.
 
-  alias McpServer.{Conn, DualResponse, JSON}
+  @behaviour McpServer.Tool.Overflow
+
+  alias McpServer.{DualResponse, JSON}
   alias McpServer.Content.Text
-  alias McpServer.DualResponse.{Error, Response, Spill}
+  alias McpServer.DualResponse.{Response, Spill}
   alias McpServer.Tool.CallResult
 
   @enforce_keys [:response, :result, :bytes, :kept, :rows, :members, :lines?]
@@ -31,10 +33,11 @@ defmodule McpServer.DualResponse.Spill do
 
   @max_lines 100_000
 
-  @doc "Keeps a result of so many bytes; content of up to `small` bytes need not go."
-  @spec keep(atom, Conn.t(), String.t(), CallResult.t(), bytes :: pos_integer, small :: pos_integer) ::
-          {:ok, t} | {:error, Error.t()}
-  def keep(server, conn, tool, result, bytes, small) do
+  @impl true
+  # This is what the link is for: there is nothing to be spilled a second time.
+  def keep(_server, _conn, %{returned: {:ok, %Response{}}}), do: :leave
+
+  def keep(server, conn, %{tool: tool, result: result, bytes: bytes, small: small}) do
     {rows, members, kept, lines?} = table(result, small) || blocks(result)
     options = [name: "Result of #{tool}", rows: rows, columns: columns(rows), conn: conn]
 
@@ -149,12 +152,7 @@ defmodule McpServer.DualResponse.Spill do
   defp type(%module{}) when module in [Date, DateTime, NaiveDateTime], do: "date"
   defp type(_value), do: nil
 
-  @doc """
-  What goes out in place of the result, with at most `room` bytes of rows in the text and as many in the
-  structured content. A tool that declares an output schema keeps its structured content, which has to fit it, and
-  so does one with a view, which draws it.
-  """
-  @spec result(t, room :: non_neg_integer, keeps_data? :: boolean) :: CallResult.t()
+  @impl true
   def result(%Spill{} = spill, room, keeps_data?) do
     shown = fitting(spill.rows, room)
     text = Enum.join([summary(spill, length(shown)) | Enum.map(shown, &line(spill, &1))], "\n")
@@ -192,5 +190,13 @@ defmodule McpServer.DualResponse.Spill do
     columns = fitting(spill.response.columns, div(room, 2))
     content = Response.to_structured_content(%{spill.response | sample: shown, columns: columns})
     if spill.members == %{}, do: content, else: Map.put(content, "members", spill.members)
+  end
+
+  @impl true
+  def capabilities(server) do
+    case DualResponse.capability(server) do
+      nil -> %{}
+      capability -> %{"dualResponse" => capability}
+    end
   end
 end

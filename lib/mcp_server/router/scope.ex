@@ -8,7 +8,7 @@ defmodule McpServer.Router.Scope do
 
   alias McpServer.Router.Refusal
 
-  @type kind :: :tool | :prompt | :resource | :dual_responses
+  @type kind :: :tool | :prompt | :resource | :overflow
 
   @doc "Refuses a declaration inside another one."
   @spec check_outermost!(module, String.t(), Refusal.place()) :: :ok

@@ -2,7 +2,7 @@ defmodule McpServer.Router.Table do
   @moduledoc false
   # The finished router as data: what `router.__mcp__/1` answers.
 
-  alias McpServer.Router.{DualResponsesDefinition, Refusal, Scope}
+  alias McpServer.Router.{Refusal, Scope}
 
   # Lists a router may compute itself, and the callback under its other name.
   @lists [
@@ -30,8 +30,8 @@ defmodule McpServer.Router.Table do
     check_generated!(env)
     [tools, prompts, all_resources] = for kind <- [:tool, :prompt, :resource], do: Scope.declared(module, kind)
     {templates, resources} = Enum.split_with(all_resources, & &1.template?)
-    dual_responses = DualResponsesDefinition.server(module)
-    check_budgets!(tools, dual_responses)
+    overflow = overflow(module)
+    check_budgets!(tools, overflow)
     {lint, server} = Map.pop!(server, :lint)
 
     data = %{
@@ -44,13 +44,21 @@ defmodule McpServer.Router.Table do
       prompt_handlers: entries(prompts),
       resource_handlers: entries(resources),
       template_handlers: entries(templates),
-      dual_responses: dual_responses,
+      overflow: overflow,
       dynamic: dynamic(module)
     }
 
     router = %{what: "router", place: place, fields: [], handlers: [], ignored: []}
     places = [router | places(tools, prompts, resources, templates)]
     Map.merge(data, %{fingerprint: fingerprint(data), places: places, lint: lint})
+  end
+
+  # The implementation of `McpServer.Tool.Overflow` that keeps results over their tool's budget.
+  defp overflow(module) do
+    case Scope.declared(module, :overflow) do
+      [%{implementation: implementation}] -> implementation
+      [] -> nil
+    end
   end
 
   @doc "The list callbacks and under which names each goes."
@@ -89,7 +97,7 @@ defmodule McpServer.Router.Table do
     end
   end
 
-  defp check_budgets!(_tools, _server), do: :ok
+  defp check_budgets!(_tools, _overflow), do: :ok
 
   defp structs(declarations), do: Enum.map(declarations, & &1.struct)
   defp entries(declarations), do: declarations |> Enum.map(& &1.entry) |> List.to_tuple()

@@ -224,9 +224,9 @@ defmodule McpServer.DualResponse.RouterTest do
   describe "a declaration" do
     test "is data" do
       router = router!(~s(dual_responses Some.Results, uri: "rows://acme/{id}", name: "rows", title: "Rows"))
-      assert router.__mcp__(:dual_responses) == Some.Results
+      assert router.__mcp__(:overflow) == {DualResponse.Spill, Some.Results}
       assert [%{uriTemplate: "rows://acme/{id}", name: "rows", title: "Rows"}] = router.__mcp__(:resource_templates)
-      assert router!("").__mcp__(:dual_responses) == nil
+      assert router!("").__mcp__(:overflow) == nil
     end
 
     for {what, line, message, statements} <- [
