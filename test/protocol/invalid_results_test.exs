@@ -6,6 +6,12 @@ defmodule McpServer.Protocol.InvalidResultsTest do
   import ExUnit.CaptureLog
   import McpServer.Tool.Content, only: [text: 1]
 
+  defmodule Computed do
+    use McpServer.Router
+
+    def list_tools(_conn), do: [%McpServer.Tool{name: "t"}]
+  end
+
   @run "McpServer.RuntimeRouter.Handlers.run/2"
   @complete "McpServer.RuntimeRouter.Handlers.complete/3"
   @tool ~S'A tool returns {:ok, [text("hello")]}, {:ok, %{…}} or {:error, "text"}.'
@@ -62,5 +68,13 @@ defmodule McpServer.Protocol.InvalidResultsTest do
   test "content that cannot be JSON" do
     assert said(&call_tool("run", %{}, &1), {:ok, [text(<<255>>)]}) =~
              ~r/\Awhat #{Regex.escape(@run)} returned cannot be sent: .*UTF-8/
+  end
+
+  test "a list that the router computes" do
+    log = capture_log(fn -> assert {:error, %{"code" => -32603}} = McpServer.Test.list_tools(Computed) end)
+
+    assert log =~
+             "invalid handler result: McpServer.Protocol.InvalidResultsTest.Computed.list_tools/1 returned " <>
+               "[#McpServer.Tool<...>]. A list returns {:ok, […]}."
   end
 end
