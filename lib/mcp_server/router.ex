@@ -189,7 +189,7 @@ defmodule McpServer.Router do
       ToolDefinition.open!(
         __MODULE__,
         unquote(name),
-        unquote(Handler.as_runtime(description, __CALLER__)),
+        unquote(description),
         unquote(Handler.as_runtime(controller, __CALLER__)),
         unquote(function),
         unquote(Handler.as_runtime(options, __CALLER__)),

@@ -44,7 +44,10 @@ defmodule McpServer.Router.Handler do
   def check!(module, function, what, statement, place) do
     cond do
       Statement.missing?(function) ->
-        Refusal.refuse!(place, "#{what} has no module and function. Write: #{statement} #{written(module)}")
+        Refusal.refuse!(
+          place,
+          "#{what} needs a module and the name of a function. Write: #{statement} #{written(module)}"
+        )
 
       not name?(module) ->
         Refusal.refuse!(place, "#{what} needs a module, got: #{inspect(module)}")

@@ -32,11 +32,9 @@ defmodule McpServer.Router.Hints do
 
   @spec refuse_hint!(term, String.t(), Refusal.place()) :: no_return
   defp refuse_hint!(hint, what, place) do
-    word = word(hint)
-
     Refusal.refuse!(
       place,
-      "#{what} is #{word} without a hint: leave #{inspect(hint)} out. One that is not has :#{@opposites[word]}"
+      "#{what} has no hint #{inspect(hint)}: every tool is, unless it has :#{@opposites[word(hint)]}"
     )
   end
 
