@@ -15,21 +15,17 @@
 //! | [`http`] | Streamable HTTP: heads, answers, server-sent events |
 //! | [`http1`] | HTTP/1.1 without I/O: heads, lengths, chunks, the heads of answers |
 //! | [`catalog`] | tools, prompts, resources: lists encoded once, paging, URI templates |
-//! | [`breaking`] | what clients of an older catalogue can no longer count on |
-//! | [`lint`] | what is wrong with a catalogue although it can be served |
 //! | [`results`] | the shapes of results: envelopes, presentations, the endpoints of stored results |
 //! | [`apps`] | the MCP Apps extension: Content-Security-Policy |
 
 #![forbid(unsafe_code)]
 
 pub mod apps;
-pub mod breaking;
 pub mod catalog;
 pub mod http;
 pub mod http1;
 pub mod json;
 pub mod jsonrpc;
-pub mod lint;
 pub mod model;
 pub mod protocol;
 pub mod results;

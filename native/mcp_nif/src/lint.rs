@@ -6,9 +6,10 @@
     reason = "rustler decodes arguments into values"
 )]
 
-use mcp_core::breaking::{Change, compare, snapshot};
-use mcp_core::lint::{Budgets, Finding, lint};
-use mcp_core::schema::{Containment, SchemaError, SchemaLimits, contains, satisfiable};
+use mcp_core::schema::{SchemaError, SchemaLimits};
+use mcp_lint::breaking::{Change, compare, snapshot};
+use mcp_lint::lint::{Budgets, Finding, lint};
+use mcp_lint::relation::{Containment, contains, satisfiable};
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 
 use crate::atoms;

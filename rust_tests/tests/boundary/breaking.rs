@@ -1,7 +1,7 @@
 //! What has changed between two snapshots. The messages are asserted through `mix mcp.breaking`.
 
-use mcp_core::breaking::{Change, Level, compare, snapshot};
 use mcp_core::schema::SchemaLimits;
+use mcp_lint::breaking::{Change, Level, compare, snapshot};
 use serde_json::{Value, json};
 
 fn found(old: &Value, new: &Value) -> Vec<Change> {

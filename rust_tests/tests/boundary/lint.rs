@@ -2,7 +2,7 @@
 //! found, and that nothing is slow.
 
 use mcp_core::catalog::CatalogLimits;
-use mcp_core::lint::{Budgets, Code, Finding, Severity, lint};
+use mcp_lint::lint::{Budgets, Code, Finding, Severity, lint};
 use serde_json::{Value, json};
 
 fn found(definition: &Value) -> Vec<Finding> {

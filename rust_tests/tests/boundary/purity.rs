@@ -77,7 +77,7 @@ fn the_core_is_pure() {
 fn unsafe_code_is_where_the_house_knows_it() {
     let native = core().join("..");
     let known = ["terms/raw.rs", "stdio/pollset.rs"];
-    for file in ["mcp_core", "mcp_nif"]
+    for file in ["mcp_core", "mcp_lint", "mcp_nif"]
         .iter()
         .flat_map(|name| sources(&native.join(name).join("src")))
         .filter(|file| !known.iter().any(|name| file.ends_with(name)))
@@ -114,8 +114,8 @@ fn the_rules_of_http_know_no_method_and_no_catalogue() {
     }
 }
 
-/// The arrows of the house: the core knows no BEAM, no socket and no file watcher, because its
-/// manifest names none.
+/// The arrows of the house: the core and the tools on it know no BEAM, no socket and no file watcher,
+/// because their manifests name none.
 #[test]
 fn the_core_depends_on_what_the_house_allows() {
     const ALLOWED: [&str; 15] = [
@@ -136,6 +136,10 @@ fn the_core_depends_on_what_the_house_allows() {
         "zmij",
     ];
     depends_only_on("mcp_core", &ALLOWED);
+    depends_only_on(
+        "mcp_lint",
+        &["jsonschema", "mcp_core", "serde_json", "thiserror"],
+    );
 }
 
 fn depends_only_on(name: &str, allowed: &[&str]) {

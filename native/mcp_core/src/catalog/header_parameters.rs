@@ -34,7 +34,7 @@ pub struct HeaderParameter {
 ///
 /// # Errors
 /// What is wrong with one of them, beginning with which.
-pub(crate) fn collect(schema: &Value) -> Result<Vec<HeaderParameter>, String> {
+pub fn collect(schema: &Value) -> Result<Vec<HeaderParameter>, String> {
     let mut found = Vec::new();
     walk(schema, &Place::root(), &mut found)?;
     for (place, parameter) in found.iter().enumerate() {

@@ -31,7 +31,7 @@ mod machine;
 mod nesting;
 mod number;
 mod plain;
-pub(crate) mod pointer;
+pub mod pointer;
 mod reader;
 mod string;
 mod text;

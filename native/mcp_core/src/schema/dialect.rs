@@ -6,7 +6,10 @@ use serde_json::Value;
 use super::SchemaError;
 
 /// The draft the schema is written for.
-pub(super) fn dialect(schema: &Value, documents: &[(String, Value)]) -> Result<Draft, SchemaError> {
+///
+/// # Errors
+/// [`SchemaError`] for one that is none of those known.
+pub fn dialect(schema: &Value, documents: &[(String, Value)]) -> Result<Draft, SchemaError> {
     let mut schema = schema;
     // A document may define a dialect and be written in another one itself, but not in a circle.
     for _ in 0..=documents.len() {

@@ -117,8 +117,22 @@ impl Formats {
         KNOWN.iter().map(|(name, ..)| *name)
     }
 
+    /// A string of the format.
+    ///
+    /// # Examples
+    /// ```
+    /// use mcp_core::schema::Formats;
+    /// assert_eq!(Formats::example("date"), Some("2026-01-31"));
+    /// ```
+    #[must_use]
+    pub fn example(format: &str) -> Option<&'static str> {
+        let (.., words) = KNOWN.iter().find(|(name, ..)| *name == format)?;
+        words.split_once("such as ").map(|(_, example)| example)
+    }
+
     /// Whether strings have to be of that format, in a schema of that draft.
-    pub(super) fn asserts(&self, draft: Draft, format: &str) -> bool {
+    #[must_use]
+    pub fn asserts(&self, draft: Draft, format: &str) -> bool {
         let is_asked = match self {
             Self::Annotate => false,
             Self::Assert => true,
@@ -159,12 +173,6 @@ impl Formats {
             }
         }
     }
-}
-
-/// A string of the format.
-pub(super) fn example(format: &str) -> Option<&'static str> {
-    let (.., words) = KNOWN.iter().find(|(name, ..)| *name == format)?;
-    words.split_once("such as ").map(|(_, example)| example)
 }
 
 /// `a date such as 2026-01-31`.

@@ -90,7 +90,8 @@ const ASSERTIONS: &[&str] = &[
 ];
 
 /// Whether a keyword says nothing about validity, in any draft.
-pub(super) fn is_annotation(keyword: &str) -> bool {
+#[must_use]
+pub fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword)
 }
 
@@ -116,7 +117,8 @@ pub(super) fn children(schema: &Map<String, Value>) -> Vec<(Target, &Value)> {
 }
 
 /// The schema with `change` made to each of its subschemas, and to what else may be one.
-pub(super) fn rewritten(schema: &Value, change: &impl Fn(&mut Map<String, Value>)) -> Value {
+#[must_use]
+pub fn rewritten(schema: &Value, change: &impl Fn(&mut Map<String, Value>)) -> Value {
     match schema {
         Value::Object(members) => {
             let mut members = members.clone();

@@ -144,6 +144,11 @@ pub(super) fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, Stop> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| reason(payload.as_ref()))
 }
 
+/// What the closure gives; `None` where the third-party code that it runs unwinds.
+pub fn without_panic<T>(run: impl FnOnce() -> T) -> Option<T> {
+    guarded(run).ok()
+}
+
 fn reason(payload: &(dyn Any + Send)) -> Stop {
     payload.downcast_ref().copied().unwrap_or(Stop::Panic)
 }

@@ -8,9 +8,6 @@
 //! Both are bounded whatever the schema says: [`SchemaLimits`] counts a schema before anything
 //! recurses over it, `survey` refuses references that multiply, and each check has a budget of
 //! steps and of stack.
-//!
-//! [`contains`] and [`satisfiable`] say what schemas mean to each other, as far as that can be found
-//! out.
 
 mod branches;
 mod compile;
@@ -29,7 +26,6 @@ mod numbers;
 mod options;
 mod patterns;
 mod problem;
-mod relation;
 mod repair;
 mod sentences;
 mod sources;
@@ -38,15 +34,15 @@ mod validator;
 mod words;
 
 pub use compile::{compile, compile_with};
+pub use dialect::dialect;
 pub use error::SchemaError;
 pub use formats::Formats;
+pub use keywords::{is_annotation, rewritten};
 pub use limits::SchemaLimits;
-pub use meter::Meter;
+pub use meter::{Meter, without_panic};
 pub(crate) use nearest::nearest;
 pub use options::SchemaOptions;
 pub use problem::Problem;
-pub use relation::{Answer, Containment, Contradiction, contains, contradictions, satisfiable};
-pub(crate) use relation::{asserted_only, passes_formats, refers};
 pub use repair::{Change, Edit, Repaired, Step};
 pub use validator::Validator;
 

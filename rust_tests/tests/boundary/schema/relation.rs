@@ -1,6 +1,7 @@
 //! Whether one schema takes every value of another, and whether any value satisfies one.
 
-use mcp_core::schema::{Answer, SchemaLimits, contains, contradictions, satisfiable};
+use mcp_core::schema::SchemaLimits;
+use mcp_lint::relation::{Answer, contains, contradictions, satisfiable};
 use serde_json::{Map, Value, json};
 
 use super::on_stack;

@@ -3,10 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::finding::{Code, Findings};
-use super::places::{Place, places};
-use crate::schema::{
-    Formats, SchemaLimits, SchemaOptions, SerdeJson, Validator, compile_with, refers,
-};
+use crate::places::{Place, places};
+use crate::relation::refers;
+use mcp_core::schema::{Formats, SchemaLimits, SchemaOptions, SerdeJson, Validator, compile_with};
 
 /// Subschemas of one schema whose values are checked: each is compiled for it.
 const MAX_CHECKED: usize = 256;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::catalog::Definition;
+use mcp_core::catalog::Definition;
 
 /// How sure it is that something has to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::finding::{Code, Findings};
-use super::places::places;
-use crate::schema::{Contradiction, SchemaLimits, contradictions};
+use crate::places::places;
+use crate::relation::{Contradiction, contradictions};
+use mcp_core::schema::SchemaLimits;
 
 /// With one of these beside it, a required property may be allowed by something else.
 const COMPOSING: &[&str] = &[

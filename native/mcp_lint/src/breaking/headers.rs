@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::change::{Changes, Level};
-use crate::catalog::header_parameters::{HeaderParameter, collect};
-use crate::json::pointer;
+use mcp_core::catalog::header_parameters::{HeaderParameter, collect};
+use mcp_core::json::pointer;
 
 /// References in a row that are followed.
 const MAX_REFS: usize = 64;

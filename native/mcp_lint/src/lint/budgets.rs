@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::finding::{Code, Findings};
-use crate::catalog::Definition;
+use mcp_core::catalog::Definition;
 
 /// Bytes per token, as estimated.
 const TOKEN_BYTES: usize = 4;
@@ -15,7 +15,7 @@ const TOKEN_BYTES: usize = 4;
 ///
 /// # Examples
 /// ```
-/// use mcp_core::lint::Budgets;
+/// use mcp_lint::lint::Budgets;
 /// assert_eq!(Budgets::default().description, 256);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

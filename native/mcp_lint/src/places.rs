@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::json::pointer;
+use mcp_core::json::pointer;
 
 /// What a subschema is to the one that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

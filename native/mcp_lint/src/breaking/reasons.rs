@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::json::pointer;
+use mcp_core::json::pointer;
 
 /// Which differences are of interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

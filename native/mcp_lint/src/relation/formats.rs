@@ -4,11 +4,10 @@ use jsonschema::Draft;
 use serde_json::Value;
 
 use super::{Answer, Containment, hints, parts, samples, validator};
-use crate::schema::compile::compile_with;
-use crate::schema::dialect::dialect;
-use crate::schema::keywords::rewritten;
-use crate::schema::meter::guarded;
-use crate::schema::{Formats, SchemaError, SchemaLimits, SchemaOptions, SerdeJson, Validator};
+use mcp_core::schema::{
+    Formats, SchemaError, SchemaLimits, SchemaOptions, SerdeJson, Validator, compile_with, dialect,
+    rewritten, without_panic,
+};
 
 /// The schema with those `format`s alone that are asserted.
 pub(crate) fn asserted_only(schema: &Value, formats: &Formats) -> Value {
@@ -44,11 +43,12 @@ pub(crate) fn passes_formats(
             witness: Some(witness),
         });
     }
-    let answer = match guarded(|| parts::covers(outer, inner, true)).unwrap_or(Answer::Unknown) {
-        // Something else may be what `outer` does not take.
-        Answer::No if contained != Answer::Yes => Answer::Unknown,
-        answer => answer,
-    };
+    let answer =
+        match without_panic(|| parts::covers(outer, inner, true)).unwrap_or(Answer::Unknown) {
+            // Something else may be what `outer` does not take.
+            Answer::No if contained != Answer::Yes => Answer::Unknown,
+            answer => answer,
+        };
     Ok(Containment {
         answer,
         witness: None,

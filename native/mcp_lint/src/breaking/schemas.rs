@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::change::{Changes, Level};
 use super::reasons::{Direction, reasons};
-use crate::schema::{Answer, Containment, SchemaError, SchemaLimits, contains};
+use crate::relation::{Answer, Containment, contains};
+use mcp_core::schema::{SchemaError, SchemaLimits};
 
 /// Bytes of an example that is shown.
 const MAX_EXAMPLE: usize = 400;

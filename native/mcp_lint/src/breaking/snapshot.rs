@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::{CatalogError, Definition, ToolRule};
-use crate::schema::Formats;
+use mcp_core::catalog::{CatalogError, Definition, ToolRule};
+use mcp_core::schema::Formats;
 
 /// The form of snapshots that is written and read.
 const FORM: u64 = 1;
@@ -42,7 +42,7 @@ pub enum SnapshotError {
 ///
 /// # Examples
 /// ```
-/// use mcp_core::breaking::snapshot;
+/// use mcp_lint::breaking::snapshot;
 /// let definition = br#"{"server": {"info": {"name": "s"}}, "tools": [{"name": "b"}, {"name": "a"}]}"#;
 /// let text = snapshot(definition)?;
 /// assert!(text.find("\"a\"") < text.find("\"b\""));

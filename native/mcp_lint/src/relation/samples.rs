@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::hints::Hints;
-use crate::schema::formats::example;
+use mcp_core::schema::Formats;
 
 /// Values tried for one subschema, and for a whole schema.
 const MAX_INNER: usize = 48;
@@ -83,7 +83,7 @@ impl Sampler<'_> {
             .filter(|length| *length <= MAX_LENGTH)
             .map(|length| Value::from("a".repeat(length)));
         let format = schema.get("format").and_then(Value::as_str);
-        let formatted = format.and_then(example).filter(|text| {
+        let formatted = format.and_then(Formats::example).filter(|text| {
             let count = text.chars().count();
             length(schema, "minLength").is_none_or(|fewest| fewest <= count)
                 && length(schema, "maxLength").is_none_or(|most| count <= most)

@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::finding::{Code, Findings, Kind, name};
-use crate::catalog::Definition;
-use crate::catalog::template::{Matcher, Template, TemplateLimits, VarValue};
+use mcp_core::catalog::Definition;
+use mcp_core::catalog::template::{Matcher, Template, TemplateLimits, VarValue};
 
 /// Values tried for each variable, and URIs tried for each pair of templates.
 const MAX_VALUES: usize = 8;

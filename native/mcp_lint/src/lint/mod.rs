@@ -16,7 +16,6 @@ mod clients;
 mod contradictions;
 mod finding;
 mod names;
-pub(crate) mod places;
 mod templates;
 mod texts;
 mod values;
@@ -26,13 +25,13 @@ pub use finding::{Code, Finding, Kind, Severity};
 
 use serde_json::Value;
 
-use crate::catalog::{CatalogError, CatalogLimits, Definition, ToolRule};
-use crate::schema::{Formats, SchemaLimits};
 use finding::Findings;
+use mcp_core::catalog::{CatalogError, CatalogLimits, Definition, ToolRule};
+use mcp_core::schema::{Formats, SchemaLimits};
 
 /// Says what is wrong with a definition, in the order of its declarations.
 ///
-/// The definition is the text a [`Catalog`](crate::catalog::Catalog) is built from, and one that it
+/// The definition is the text a [`Catalog`](mcp_core::catalog::Catalog) is built from, and one that it
 /// can be built from. Schemas are compiled, so this wants a thread with 64 MiB of stack.
 ///
 /// # Errors
@@ -41,7 +40,7 @@ use finding::Findings;
 /// # Examples
 /// ```
 /// use mcp_core::catalog::CatalogLimits;
-/// use mcp_core::lint::{Budgets, Code, lint};
+/// use mcp_lint::lint::{Budgets, Code, lint};
 ///
 /// let definition = br#"{"server": {"info": {"name": "s", "version": "1"}}, "tools": [{
 ///   "name": "tag", "description": "Tags a page", "annotations": {"readOnlyHint": false, "destructiveHint": false},

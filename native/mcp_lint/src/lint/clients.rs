@@ -4,8 +4,8 @@
 use serde_json::{Map, Value};
 
 use super::finding::{Code, Findings};
-use super::places::{Place, Role, places};
-use crate::json::pointer;
+use crate::places::{Place, Role, places};
+use mcp_core::json::pointer;
 
 /// What may not stand at the root of an input schema.
 const ROOT: &[&str] = &["anyOf", "oneOf", "allOf", "not", "enum"];

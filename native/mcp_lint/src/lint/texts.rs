@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::finding::{Code, Findings};
-use super::places::{Role, places};
+use crate::places::{Role, places};
 
 /// Hints whose absence a client takes for the worst.
 const HINTS: &[&str] = &["readOnlyHint", "destructiveHint"];

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::change::{Changes, Level};
 use super::schemas::example;
-use crate::lint::places::places;
-use crate::schema::{Answer, Formats, SchemaLimits, asserted_only, passes_formats};
+use crate::places::places;
+use crate::relation::{Answer, asserted_only, passes_formats};
+use mcp_core::schema::{Formats, SchemaLimits};
 
 /// Formats that are asked about one by one.
 const MAX_ASKED: usize = 64;

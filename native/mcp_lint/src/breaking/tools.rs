@@ -6,8 +6,9 @@ use super::change::{Changes, Level};
 use super::formats::{self, Asserting};
 use super::others::{members, text};
 use super::{headers, schemas};
-use crate::lint::places::{Role, places};
-use crate::schema::{Answer, SchemaLimits};
+use crate::places::{Role, places};
+use crate::relation::Answer;
+use mcp_core::schema::SchemaLimits;
 
 /// Hints, and what a client may do with the value it no longer has.
 const HINTS: &[(&str, bool, &str)] = &[

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::Answer;
 use super::algebra::Document;
-use crate::json::pointer;
-use crate::schema::keywords::is_annotation;
+use mcp_core::json::pointer;
+use mcp_core::schema::is_annotation;
 
 /// Keywords of an outer schema, beside annotations, that the comparison understands.
 const PLAIN: &[&str] = &[

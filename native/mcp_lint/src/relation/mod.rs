@@ -20,9 +20,7 @@ pub(crate) use formats::{asserted_only, passes_formats};
 
 use serde_json::Value;
 
-use super::compile::compile;
-use super::meter::guarded;
-use super::{SchemaError, SchemaLimits, SerdeJson, Validator};
+use mcp_core::schema::{SchemaError, SchemaLimits, SerdeJson, Validator, compile, without_panic};
 
 /// The answer to a question about schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +63,8 @@ pub struct Containment {
 ///
 /// # Examples
 /// ```
-/// use mcp_core::schema::{Answer, SchemaLimits, satisfiable};
+/// use mcp_core::schema::SchemaLimits;
+/// use mcp_lint::relation::{Answer, satisfiable};
 /// use serde_json::json;
 ///
 /// let limits = SchemaLimits::default();
@@ -81,7 +80,7 @@ pub fn satisfiable(schema: &Value, limits: &SchemaLimits) -> Result<Answer, Sche
     if found.iter().any(|value| validator.is_valid(value)) {
         return Ok(Answer::Yes);
     }
-    Ok(guarded(|| algebra::satisfiable(schema)).unwrap_or(Answer::Unknown))
+    Ok(without_panic(|| algebra::satisfiable(schema)).unwrap_or(Answer::Unknown))
 }
 
 /// Whether `outer` takes every value that `inner` takes.
@@ -93,7 +92,8 @@ pub fn satisfiable(schema: &Value, limits: &SchemaLimits) -> Result<Answer, Sche
 ///
 /// # Examples
 /// ```
-/// use mcp_core::schema::{Answer, SchemaLimits, contains};
+/// use mcp_core::schema::SchemaLimits;
+/// use mcp_lint::relation::{Answer, contains};
 /// use serde_json::json;
 ///
 /// let limits = SchemaLimits::default();
@@ -123,7 +123,7 @@ pub fn contains(
         });
     }
     Ok(Containment {
-        answer: guarded(|| parts::covers(outer, inner, false)).unwrap_or(Answer::Unknown),
+        answer: without_panic(|| parts::covers(outer, inner, false)).unwrap_or(Answer::Unknown),
         witness: None,
     })
 }
@@ -138,7 +138,8 @@ pub fn contains(
 ///
 /// # Examples
 /// ```
-/// use mcp_core::schema::{SchemaLimits, contradictions};
+/// use mcp_core::schema::SchemaLimits;
+/// use mcp_lint::relation::contradictions;
 ///
 /// let schema = serde_json::json!({"properties": {"n": {"minimum": 2, "maximum": 1, "type": "integer"}}});
 /// let found = contradictions(&schema, &SchemaLimits::default())?;
@@ -151,7 +152,7 @@ pub fn contradictions(
     limits: &SchemaLimits,
 ) -> Result<Vec<Contradiction>, SchemaError> {
     drop(validator(schema, limits)?);
-    Ok(guarded(|| algebra::contradictions(schema)).unwrap_or_default())
+    Ok(without_panic(|| algebra::contradictions(schema)).unwrap_or_default())
 }
 
 fn validator(schema: &Value, limits: &SchemaLimits) -> Result<Validator<SerdeJson>, SchemaError> {

@@ -1,7 +1,7 @@
 //! What a client that knew a catalogue as it was may no longer count on.
 //!
 //! [`snapshot`] writes down what clients can rely on; [`compare`] says how two of them differ. Whether a
-//! schema still takes what it took is asked of [`contains`](crate::schema::contains), which may not
+//! schema still takes what it took is asked of [`contains`](crate::relation::contains), which may not
 //! know; then neither does [`compare`], and says so.
 //!
 //! | module | compares |
@@ -27,7 +27,7 @@ pub use snapshot::{SnapshotError, snapshot};
 
 use change::Changes;
 
-use crate::schema::SchemaLimits;
+use mcp_core::schema::SchemaLimits;
 
 /// How a catalogue differs from what it was: by kind, then by name.
 ///
@@ -38,7 +38,7 @@ use crate::schema::SchemaLimits;
 ///
 /// # Examples
 /// ```
-/// use mcp_core::breaking::{Level, compare};
+/// use mcp_lint::breaking::{Level, compare};
 /// use mcp_core::schema::SchemaLimits;
 ///
 /// let old = br#"{"mcpSnapshot": 1, "tools": {"add": {"inputSchema": {"type": "object"}}}}"#;
@@ -47,7 +47,7 @@ use crate::schema::SchemaLimits;
 /// assert_eq!(changes[0].level, Level::Breaking);
 /// assert_eq!(changes[0].code, "input_narrowed");
 /// assert_eq!(changes[0].reasons[0], "/inputSchema: the property \"a\" is now required");
-/// # Ok::<(), mcp_core::breaking::SnapshotError>(())
+/// # Ok::<(), mcp_lint::breaking::SnapshotError>(())
 /// ```
 pub fn compare(
     old: &[u8],
