@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustler::{Env, LocalPid, Monitor, Resource, ResourceArc};
 
-use crate::{atoms, unload_guard};
+use crate::atoms;
+use crate::resources::hold;
 
 static SEMAPHORE: Mutex<Semaphore> = Mutex::new(Semaphore {
     limit: 1,
@@ -37,10 +38,10 @@ pub(crate) fn limit_calls(limit: usize) {
     semaphore().limit = limit.max(1);
 }
 
-/// See [`unload_guard`].
+/// See `unload_guard`.
 pub(crate) fn hold_types() {
-    unload_guard::hold(Waiter(()));
-    unload_guard::hold(Handover(()));
+    hold(Waiter(()));
+    hold(Handover(()));
 }
 
 impl Semaphore {

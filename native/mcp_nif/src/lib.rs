@@ -7,8 +7,8 @@
 //! | `terms` | terms into JSON, JSON into terms, terms as JSON for the schema validator |
 //! | `json`, `schema`, `protocol` | the calls of `McpServer.JSON`, `McpServer.Schema`, `McpServer.Protocol` |
 //! | `lint` | the calls of `McpServer.Lint`, `McpServer.Breaking` and `McpServer.Schema.Relation` |
-//! | `results` | the calls of `McpServer.Results` |
-//! | `http` | the calls of `McpServer.Protocol.HTTP`; the listener, its exchanges and their messages |
+//! | `results` | texts of presentations, and rows of stored results |
+//! | `http` | the calls of `McpServer.Protocol.HTTP` and `McpServer.DualResponse.Rest.Endpoint` |
 //! | `stdio` | the client's stdin, read on a thread of our own |
 //! | `dirty` | who may work on a dirty CPU scheduler, and who is next |
 //! | `resources` | what Elixir holds references to; which thread work runs on |

@@ -3,19 +3,10 @@
 use std::cell::Cell;
 use std::sync::Mutex;
 
-use mcp_core::schema::Validator;
-use rustler::{Binary, Env, NewBinary, ResourceArc, Term};
-
-use crate::terms::TermJson;
+use rustler::{Binary, Env, NewBinary, Resource, ResourceArc, Term};
 
 /// What is read or written on a normal scheduler; more goes to a dirty one: below 0.3 ms of work.
 pub(crate) const INLINE_BYTES: usize = 32 * 1024;
-
-/// A compiled schema.
-pub(crate) struct SchemaResource(pub(crate) Validator<TermJson>);
-
-#[rustler::resource_impl]
-impl rustler::Resource for SchemaResource {}
 
 /// From this size on copying a text costs more than a resource.
 const COPIED_BYTES: usize = 64 * 1024;
@@ -119,6 +110,11 @@ pub(crate) fn binary_term(env: Env<'_>, text: Vec<u8>) -> Term<'_> {
     let output = ResourceArc::new(Output(text));
     let binary: Binary<'_> = output.make_binary(env, |output| &output.0);
     binary.to_term(env)
+}
+
+/// Never gives the object back.
+pub(crate) fn hold<T: Resource>(object: T) {
+    std::mem::forget(ResourceArc::new(object));
 }
 
 /// The stack of a thread that compiles schemas: a scheduler's is too small for code that recurses

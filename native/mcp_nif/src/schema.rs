@@ -13,11 +13,16 @@ use rustler::{Atom, Binary, Encoder, Env, NifResult, ResourceArc, Term};
 use crate::atoms;
 use crate::dirty::DirtyPermit;
 use crate::options;
-use crate::resources::INLINE_BYTES;
-use crate::resources::{SchemaResource, on_large_stack};
+use crate::resources::{INLINE_BYTES, on_large_stack};
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, TermJson, TermNode, Values, edited, plain, plain_values,
 };
+
+/// A compiled schema.
+pub(crate) struct SchemaResource(pub(crate) Validator<TermJson>);
+
+#[rustler::resource_impl]
+impl rustler::Resource for SchemaResource {}
 
 /// Compiles a schema: `{:ok, reference}` or `{:error, {{pointer, keyword}, detail}}`. Limits that are not given
 /// are the core's; formats are `annotate`, `assert` or names; documents are pairs of URI and text.

@@ -5,17 +5,15 @@
 //! a purge: they run code of the library and make objects. So one object of each type that they make is
 //! never given back.
 
-use std::mem;
-
 use mcp_core::catalog::{Catalog, CatalogLimits};
 use mcp_core::http::{Head, Policy, PolicyOptions, check_head};
 use mcp_core::schema::{SchemaOptions, compile_with};
-use rustler::{Resource, ResourceArc};
 
 use crate::dirty;
 use crate::http::AcceptedHeadResource;
 use crate::protocol::CatalogResource;
-use crate::resources::{Output, SchemaResource};
+use crate::resources::{Output, hold};
+use crate::schema::SchemaResource;
 
 /// The least definition there is.
 const DEFINITION: &[u8] = br#"{"server":{"info":{"name":"","version":""}}}"#;
@@ -32,11 +30,6 @@ pub(crate) fn hold_library() -> Option<()> {
     ));
     hold(accepted_head()?);
     Some(())
-}
-
-/// Never gives the object back.
-pub(crate) fn hold<T: Resource>(object: T) {
-    mem::forget(ResourceArc::new(object));
 }
 
 fn accepted_head() -> Option<AcceptedHeadResource> {

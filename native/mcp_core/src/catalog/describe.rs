@@ -9,8 +9,7 @@ use super::lists::{Caching, ListKind};
 use crate::apps::views::is_view;
 use crate::apps::{EXTENSION, MIME_TYPE};
 use crate::json;
-use crate::model;
-use crate::protocol::TASKS_EXTENSION;
+use crate::model::{self, TASKS_EXTENSION};
 use crate::revision::{Era, Revision};
 
 /// Where a stateless result says who answered.

@@ -2,8 +2,16 @@
 
 use super::error::HeadError;
 use super::grammar::elements;
-use super::head::Version;
 use super::target::Form;
+
+/// The protocol version of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// HTTP/1.0.
+    Http10,
+    /// HTTP/1.1.
+    Http11,
+}
 
 /// What follows a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

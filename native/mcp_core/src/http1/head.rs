@@ -4,7 +4,7 @@ use httparse::{EMPTY_HEADER, Error, Header, Request, Status};
 use memchr::memchr_iter;
 
 use super::error::HeadError;
-use super::framing::{self, Framing};
+use super::framing::{self, Framing, Version};
 use super::grammar::is_token_byte;
 use super::target;
 
@@ -31,15 +31,6 @@ impl Default for Limits {
             max_fields: 100,
         }
     }
-}
-
-/// The protocol version of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
-    /// HTTP/1.0.
-    Http10,
-    /// HTTP/1.1.
-    Http11,
 }
 
 /// A request's head.

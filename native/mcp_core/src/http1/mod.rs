@@ -35,8 +35,8 @@ mod target;
 
 pub use chunked::{ChunkLimits, Chunked, Decoded};
 pub use error::{ChunkError, HeadError, InvalidHeader};
-pub use framing::Framing;
-pub use head::{Limits, Progress, RequestHead, Version, read_head};
+pub use framing::{Framing, Version};
+pub use head::{Limits, Progress, RequestHead, read_head};
 pub use response::{
     BodyLength, CLOSE_CHUNK, CONTINUE, LAST_CHUNK, ResponseHead, open_chunk, write_head,
 };

@@ -1,9 +1,7 @@
 //! A message read once: everything checked, only the shallow members remembered.
 
-use std::borrow::Cow;
-
-use super::index::Index;
-use super::{JsonError, JsonErrorKind, Kind, Limits, View, machine};
+use super::index::{Index, Node};
+use super::{JsonError, JsonErrorKind, Limits, View, machine};
 
 /// A JSON text that was checked as a whole and of which the shallow values can be looked at.
 ///
@@ -38,36 +36,6 @@ pub struct Document<'a> {
     nodes: Vec<Node<'a>>,
     duplicate: Option<usize>,
     values: usize,
-}
-
-/// A remembered value.
-#[derive(Debug)]
-pub(super) struct Node<'a> {
-    /// The member's name; empty for the root and for elements.
-    pub(super) key: Cow<'a, str>,
-    pub(super) kind: Kind,
-    /// Whether a duplicate key lies inside.
-    pub(super) duplicate: bool,
-    /// Whether the values inside are too many to be remembered.
-    pub(super) crowded: bool,
-    pub(super) start: usize,
-    pub(super) end: usize,
-    /// How many of the following nodes lie inside this one.
-    pub(super) descendants: usize,
-}
-
-impl<'a> Node<'a> {
-    pub(super) const fn new(key: Cow<'a, str>, kind: Kind, start: usize, end: usize) -> Self {
-        Self {
-            key,
-            kind,
-            duplicate: false,
-            crowded: false,
-            start,
-            end,
-            descendants: 0,
-        }
-    }
 }
 
 impl<'a> Document<'a> {

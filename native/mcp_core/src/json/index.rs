@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::document::Node;
 use super::keys::{self, Key};
 use super::machine::{Events, Literal};
 use super::nesting::Container;
@@ -21,6 +20,36 @@ const MAX_NODES_INSIDE: usize = 1_024;
 const LEVELS_INSIDE: u8 = 1;
 /// An object with this many keys is looked through for equal ones before room is made for more.
 const MANY_KEYS: usize = 4_096;
+
+/// A remembered value.
+#[derive(Debug)]
+pub(super) struct Node<'a> {
+    /// The member's name; empty for the root and for elements.
+    pub(super) key: Cow<'a, str>,
+    pub(super) kind: Kind,
+    /// Whether a duplicate key lies inside.
+    pub(super) duplicate: bool,
+    /// Whether the values inside are too many to be remembered.
+    pub(super) crowded: bool,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// How many of the following nodes lie inside this one.
+    pub(super) descendants: usize,
+}
+
+impl<'a> Node<'a> {
+    pub(super) const fn new(key: Cow<'a, str>, kind: Kind, start: usize, end: usize) -> Self {
+        Self {
+            key,
+            kind,
+            duplicate: false,
+            crowded: false,
+            start,
+            end,
+            descendants: 0,
+        }
+    }
+}
 
 /// The nodes of the shallow values, and the keys of every open object.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::document::Node;
+use super::index::Node;
 use super::string;
 
 /// What a value is.

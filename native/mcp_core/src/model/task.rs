@@ -8,6 +8,9 @@ use super::content::Content;
 use super::json_rpc::RpcError;
 use super::shape::Presence::Always;
 
+/// The extension's key among the capabilities (2026-07-28).
+pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
 names! {
     /// How a task stands.
     TaskStatus {

@@ -4,6 +4,7 @@
 use jsonschema::json::Json;
 use serde_json::json;
 
+use super::fields::cursor;
 use super::meta;
 use super::method::Method;
 use super::params;
@@ -58,7 +59,7 @@ pub(super) fn list<'c, 'a, J: Json>(
         Method::ListResources => ListKind::Resources,
         _ => ListKind::ResourceTemplates,
     };
-    let cursor = params::cursor(params)?;
+    let cursor = cursor(params)?;
     if catalog.is_dynamic(kind) {
         return Ok(Listing::Computed(Work::List { kind, cursor }));
     }

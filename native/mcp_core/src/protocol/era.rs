@@ -2,7 +2,7 @@
 
 use jsonschema::json::Json;
 
-use super::admit::{Admission, Admitted, EMPTY_RESULT, admit_method, prebuilt};
+use super::admission::{Admission, Admitted, EMPTY_RESULT, admit_method, prebuilt};
 use super::capabilities::require_capabilities;
 use super::context::{Context, SessionContext};
 use super::header_agreement;

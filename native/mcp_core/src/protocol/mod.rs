@@ -1,12 +1,14 @@
 //! The protocol's rules: which method exists where, what its parameters look like, and what a
 //! message becomes: a finished answer, or work for the server's own code.
 
+mod admission;
 mod admit;
 mod argument;
 mod arguments;
 mod capabilities;
 mod context;
 mod era;
+mod fields;
 mod frame;
 mod header_agreement;
 mod initialize;
@@ -21,7 +23,8 @@ mod request;
 mod state;
 mod task;
 
-pub use admit::{Admission, admit};
+pub use admission::Admission;
+pub use admit::admit;
 pub use arguments::refuse_arguments;
 pub use context::{Context, SessionContext};
 pub use frame::{
@@ -37,4 +40,3 @@ pub use request::{
     Completing, Initialize, Input, ListenFilter, Request, TaskRequest, TaskVerb, Work,
 };
 pub use state::{Binding, NONCE_BYTES, SECRET_BYTES, StateError, open, seal};
-pub use task::EXTENSION as TASKS_EXTENSION;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use jsonschema::json::Json;
 
+use super::fields::{must_be, no_longer_than, object, structure, text};
 use super::input::is_input_response;
 use super::limits::MessageLimits;
 use super::meta;
@@ -190,16 +191,6 @@ fn context_arguments<'a>(params: Option<View<'_, 'a>>) -> Result<Option<&'a [u8]
     Ok(Some(arguments.raw()))
 }
 
-pub(super) fn cursor<'a>(params: Option<View<'_, 'a>>) -> Result<Option<Cow<'a, str>>, Refusal> {
-    let Some(cursor) = params.and_then(|params| params.get("cursor")) else {
-        return Ok(None);
-    };
-    cursor
-        .text()
-        .map(Some)
-        .ok_or_else(|| must_be("cursor", "a string"))
-}
-
 pub(super) fn set_level<'a>(params: Option<View<'_, 'a>>) -> Result<Work<'a>, Refusal> {
     let level = params
         .and_then(|params| params.get("level"))
@@ -296,13 +287,6 @@ pub(super) fn input<'a>(
     })
 }
 
-pub(super) fn text<'a>(params: Option<View<'_, 'a>>, name: &str) -> Result<Cow<'a, str>, Refusal> {
-    params
-        .and_then(|params| params.get(name))
-        .and_then(|view| view.text())
-        .ok_or_else(|| must_be(name, "a string"))
-}
-
 /// The name of a tool or prompt.
 fn name<'a>(params: Option<View<'_, 'a>>, limits: &MessageLimits) -> Result<Cow<'a, str>, Refusal> {
     no_longer_than(limits.max_name_bytes, "name", text(params, "name")?)
@@ -310,43 +294,6 @@ fn name<'a>(params: Option<View<'_, 'a>>, limits: &MessageLimits) -> Result<Cow<
 
 fn uri<'a>(params: Option<View<'_, 'a>>, limits: &MessageLimits) -> Result<Cow<'a, str>, Refusal> {
     no_longer_than(limits.max_uri_bytes, "uri", text(params, "uri")?)
-}
-
-pub(super) fn no_longer_than<'a>(
-    most: usize,
-    what: &str,
-    text: Cow<'a, str>,
-) -> Result<Cow<'a, str>, Refusal> {
-    if text.len() <= most {
-        return Ok(text);
-    }
-    let reason = format!("{what} is longer than {most} bytes");
-    Err(Refusal::invalid_params(&reason))
-}
-
-/// An object whose members are looked at.
-pub(super) fn object<'d, 'a>(
-    params: Option<View<'d, 'a>>,
-    name: &str,
-) -> Result<Option<View<'d, 'a>>, Refusal> {
-    match structure(params, name)? {
-        Some(view) if view.is_crowded() => {
-            let reason = format!("{name} has too many members");
-            Err(Refusal::invalid_params(&reason))
-        }
-        view => Ok(view),
-    }
-}
-
-/// An object of any size.
-fn structure<'d, 'a>(
-    params: Option<View<'d, 'a>>,
-    name: &str,
-) -> Result<Option<View<'d, 'a>>, Refusal> {
-    match params.and_then(|params| params.get(name)) {
-        Some(view) if view.kind() != Kind::Object => Err(must_be(name, "an object")),
-        view => Ok(view),
-    }
 }
 
 fn all_strings(object: View<'_, '_>, name: &str) -> Result<(), Refusal> {
@@ -358,8 +305,4 @@ fn all_strings(object: View<'_, '_>, name: &str) -> Result<(), Refusal> {
     } else {
         Err(must_be(name, "an object of strings"))
     }
-}
-
-pub(super) fn must_be(name: &str, expected: &str) -> Refusal {
-    Refusal::invalid_params(&format!("{name} must be {expected}"))
 }

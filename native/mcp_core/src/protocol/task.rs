@@ -5,17 +5,14 @@
 
 use serde_json::{Map, Value, json};
 
+use super::fields::{cursor, must_be, no_longer_than, object, text};
 use super::input::is_input_response;
 use super::meta;
-use super::params::{cursor, must_be, no_longer_than, object, text};
 use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::{TaskRequest, TaskVerb, Work};
 use crate::json::View;
-use crate::model::TaskSupport;
+use crate::model::{TASKS_EXTENSION, TaskSupport};
 use crate::revision::{Era, Revision};
-
-/// The extension's key among the capabilities (2026-07-28).
-pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 /// The longest task id that is looked up.
 const MAX_ID_BYTES: usize = 256;
@@ -93,7 +90,7 @@ pub(super) fn require_extension(params: Option<View<'_, '_>>) -> Result<(), Refu
         return Ok(());
     }
     let mut required = Map::new();
-    required.insert("extensions".to_owned(), json!({ EXTENSION: {} }));
+    required.insert("extensions".to_owned(), json!({ TASKS_EXTENSION: {} }));
     Err(Refusal::missing_capabilities(&required))
 }
 
@@ -101,5 +98,5 @@ fn declares_extension(params: Option<View<'_, '_>>) -> bool {
     // Deeper than what is remembered of a message, so it is read again; it passed admission.
     meta::capability(params, "extensions")
         .and_then(|extensions| serde_json::from_slice::<Value>(extensions.raw()).ok())
-        .is_some_and(|extensions| extensions.get(EXTENSION).is_some())
+        .is_some_and(|extensions| extensions.get(TASKS_EXTENSION).is_some())
 }

@@ -1,9 +1,10 @@
-//! Streamable HTTP: the text of HTTP/1.1, and the rules of MCP for it.
+//! HTTP: its text, the rules of MCP for it, and the endpoint of stored results.
 
-pub(crate) mod answers;
+mod answers;
 mod body;
 mod next;
 mod response;
-pub(crate) mod rules;
+mod rules;
+mod stored_results;
 
 pub(crate) use rules::AcceptedHeadResource;

@@ -12,12 +12,12 @@ use rustler::{Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use super::response;
 use super::rules::{AcceptedHeadResource, PolicyResource, context_term};
+use super::stored_results::EndpointResource;
 use crate::atoms;
 use crate::dirty::DirtyPermit;
 use crate::protocol::admission::{Judged, opening_term, request_fields};
 use crate::protocol::{CatalogResource, GivenLimits};
 use crate::resources::{INLINE_BYTES, binary_term, report_work};
-use crate::results::dual::EndpointResource;
 use crate::schema::{Allowance, Effort};
 
 /// What is served on a socket, and by which rules.

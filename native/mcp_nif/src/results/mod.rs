@@ -1,5 +1,4 @@
-//! The shapes of results: what is bulk work of presentations and of stored results.
+//! The shapes of results: what is bulk work of presentations, and rows of stored results.
 
-pub(crate) mod dual;
 mod presentation;
 mod rows;

@@ -10,8 +10,7 @@ use rustler::{Atom, Encoder, Env, Error, ListIterator, NifResult, Term};
 
 use crate::atoms;
 use crate::dirty::DirtyPermit;
-use crate::resources::INLINE_BYTES;
-use crate::resources::{binary_term, buffer, keep, report_work};
+use crate::resources::{INLINE_BYTES, binary_term, buffer, keep, report_work};
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, is_known_struct, sends_field, write_value,
 };

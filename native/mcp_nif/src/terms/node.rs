@@ -8,25 +8,17 @@ use std::sync::OnceLock;
 
 use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, JsonNumber as _, Node, NodeIdentity, Object};
-use rustler::{Atom, Term};
+use rustler::Term;
 use serde_json::{Map, Value};
 
 use super::node_number::TermNumber;
 use super::node_parts::{TermArray, TermObject};
 use super::raw::Raw;
 use super::term_kind::TermKind;
-use super::values::{Entry, Value as Known, Values};
+use super::term_node::{Inner, PropertyName, TermJson, TermNode};
+use super::values::Value as Known;
 use super::{atom_text, word};
 use crate::atoms;
-
-/// The representation: schemas compiled for it check terms.
-pub(crate) enum TermJson {}
-
-/// A property's name, with its atom once there is one.
-pub(crate) struct PropertyName {
-    pub(super) text: String,
-    pub(super) atom: OnceLock<Atom>,
-}
 
 impl Json for TermJson {
     type Node<'a> = TermNode<'a>;
@@ -45,36 +37,6 @@ impl Json for TermJson {
 
     fn with_string_node<T>((): &mut (), string: &str, f: impl FnOnce(TermNode<'_>) -> T) -> T {
         f(TermNode(Inner::Name(string)))
-    }
-}
-
-/// One value.
-#[derive(Clone)]
-pub(crate) struct TermNode<'a>(Inner<'a>);
-
-#[derive(Clone)]
-enum Inner<'a> {
-    Term(Term<'a>),
-    /// A property's name, looked at as a value.
-    Name(&'a str),
-    /// One of the values of a term that was gone through before, and all of them.
-    Known(&'a Entry<'a>, &'a [Entry<'a>]),
-}
-
-impl<'a> TermNode<'a> {
-    pub(crate) fn new(term: Term<'a>) -> Self {
-        Self(Inner::Term(term))
-    }
-
-    /// The root of values.
-    pub(crate) fn of(values: &'a Values<'_>) -> Option<Self> {
-        let all = values.all();
-        all.first().map(|root| Self::known(root, all))
-    }
-
-    #[inline]
-    pub(super) fn known(entry: &'a Entry<'a>, all: &'a [Entry<'a>]) -> Self {
-        Self(Inner::Known(entry, all))
     }
 }
 

@@ -7,8 +7,8 @@ use jsonschema::json::{Array, Object};
 use rustler::{Atom, Env, NewBinary, Term};
 
 use super::atom_text;
-use super::node::{PropertyName, TermJson, TermNode};
 use super::raw::{Raw, RawMembers};
+use super::term_node::{PropertyName, TermJson, TermNode};
 use super::values::{Entry, member};
 
 /// A map, its keys all binaries or all atoms.

@@ -12,9 +12,9 @@ use mcp_core::results::dual::{
 };
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
+use super::answers::challenge_of;
+use super::rules::{answer_terms, text};
 use crate::atoms;
-use crate::http::answers::challenge_of;
-use crate::http::rules::{answer_terms, text};
 use crate::options;
 use crate::resources::report_work;
 

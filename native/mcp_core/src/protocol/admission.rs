@@ -1,0 +1,144 @@
+//! What a message becomes, and the work that a request of an era is.
+
+use jsonschema::json::Json;
+
+use super::capabilities::{Listing, is_offered, list};
+use super::frame::result_head;
+use super::limits::MessageLimits;
+use super::meta::{self, Client};
+use super::method::Method;
+use super::notification::Notification;
+use super::params;
+use super::refusal::{Answer, Refusal};
+use super::request::{Initialize, Input, Request, TaskVerb, Work};
+use super::task;
+use crate::catalog::Catalog;
+use crate::json::View;
+use crate::jsonrpc::Id;
+use crate::revision::{Era, Revision};
+
+/// What a message becomes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Admission<'c, 'a> {
+    /// A finished answer.
+    Answer(Answer),
+    /// A finished answer in two parts; the tail is kept by the catalogue and never copied.
+    Prebuilt {
+        /// Everything up to the id.
+        head: Vec<u8>,
+        /// Everything behind it.
+        tail: &'c [u8],
+    },
+    /// Nothing to do and nothing to say.
+    Ignored,
+    /// `initialize`: a session opens.
+    Open(Box<Initialize<'a>>),
+    /// Work for the server's own code.
+    Request(Box<Request<'a>>),
+    /// A notification that concerns the server.
+    Notification(Notification<'a>),
+    /// The client's answer to a request of ours: the result, or the error.
+    Response {
+        /// The id of our request.
+        id: Id,
+        /// The result or the error as sent.
+        outcome: Result<&'a [u8], &'a [u8]>,
+    },
+    /// A batch; its answers go out as one array.
+    Batch(Vec<Admission<'c, 'a>>),
+}
+
+pub(super) type Admitted<'c, 'a> = Result<Admission<'c, 'a>, Refusal>;
+
+pub(super) fn admit_method<'c, 'a, J: Json>(
+    catalog: &'c Catalog<J>,
+    revision: Revision,
+    id: &Id,
+    method: Method,
+    params: Option<View<'_, 'a>>,
+    client: Option<Client<'a>>,
+    limits: &MessageLimits,
+) -> Admitted<'c, 'a> {
+    if !is_offered(catalog, method) {
+        return Err(Refusal::method_not_found());
+    }
+    let params_meta = meta::of(params);
+    meta::check_form(params_meta)?;
+    let progress_token = meta::progress_token(params_meta, limits)?;
+    let work = match method {
+        Method::Ping => return Ok(prebuilt(id, EMPTY_RESULT)),
+        Method::Discover => return Ok(prebuilt(id, catalog.discover_tail())),
+        // Handled before a session exists; inside one it is refused.
+        Method::Initialize => return Err(Refusal::method_not_found()),
+        Method::ListTools
+        | Method::ListPrompts
+        | Method::ListResources
+        | Method::ListResourceTemplates => match list(catalog, method, revision, params)? {
+            Listing::Prebuilt(tail) => return Ok(prebuilt(id, tail)),
+            Listing::Computed(work) => work,
+        },
+        Method::CallTool => params::call_tool(catalog, revision, params, limits)?,
+        Method::GetPrompt => params::get_prompt(catalog, params, limits)?,
+        Method::ReadResource => params::read_resource(catalog, params, revision, limits)?,
+        Method::Complete => match params::complete(catalog, params, limits)? {
+            Some(work) => work,
+            None => return Ok(no_completion(catalog, revision, id)),
+        },
+        Method::SetLevel => params::set_level(params)?,
+        Method::Subscribe => Work::Subscribe {
+            uri: params::subscription_uri(catalog, params, revision, limits)?,
+        },
+        Method::Unsubscribe => Work::Unsubscribe {
+            uri: params::subscription_uri(catalog, params, revision, limits)?,
+        },
+        Method::Listen => params::listen(catalog, params, limits)?,
+        Method::GetTask => task::of(TaskVerb::Get, params)?,
+        Method::TaskResult => task::of(TaskVerb::Result, params)?,
+        Method::UpdateTask => task::of(TaskVerb::Update, params)?,
+        Method::CancelTask => task::of(TaskVerb::Cancel, params)?,
+        Method::ListTasks => task::list(params)?,
+    };
+    let input = if revision.era() == Era::Stateless && method.brings_input() {
+        params::input(method, params)?
+    } else {
+        Input::default()
+    };
+    Ok(Admission::Request(Box::new(Request {
+        id: id.clone(),
+        revision,
+        method,
+        work,
+        meta: params_meta.map(|meta| meta.raw()),
+        progress_token,
+        client,
+        input,
+        room: limits.json.inside(LEVELS_ABOVE_ARGUMENTS, 0),
+        unmet: None,
+    })))
+}
+
+/// The message and `params`.
+const LEVELS_ABOVE_ARGUMENTS: usize = 2;
+
+/// `,"result":{}}`
+pub(super) const EMPTY_RESULT: &[u8] = b",\"result\":{}}";
+
+pub(super) fn prebuilt<'c, 'a>(id: &Id, tail: &'c [u8]) -> Admission<'c, 'a> {
+    Admission::Prebuilt {
+        head: result_head(id),
+        tail,
+    }
+}
+
+fn no_completion<'c, 'a, J: Json>(
+    catalog: &Catalog<J>,
+    revision: Revision,
+    id: &Id,
+) -> Admission<'c, 'a> {
+    let extras = catalog.extras(revision);
+    let mut body = result_head(id);
+    extras.open_result(&mut body);
+    body.extend_from_slice(br#""completion":{"values":[],"total":0,"hasMore":false}"#);
+    extras.close_result(&mut body);
+    Admission::Answer(Answer { body, status: 200 })
+}
