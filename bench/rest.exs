@@ -133,7 +133,7 @@ defmodule Bench.Rest do
       HttpServer.start_link(
         router: Router,
         port: 0,
-        resources: {"/resources", __MODULE__.Results},
+        routes: [{"/resources", {McpServer.DualResponse.Rest, server: __MODULE__.Results}}],
         resource_metadata: metadata
       )
 

@@ -116,8 +116,9 @@ defmodule McpServer.ArchitectureTest do
       McpServer.Prompt => above_values,
       McpServer.Resource => above_values,
       McpServer.Completion => above_values,
-      # Without a server; what puts it under HTTP is beside it (`DualResponse.Plug`), or above (`Http.Desk`).
-      McpServer.DualResponse.Rest => transports ++ (objects -- [McpServer.Dispatch]),
+      # Of HTTP it knows a request that it is given: a sink, or the exchange that answers one.
+      McpServer.DualResponse.Rest =>
+        (transports -- [McpServer.Http, McpServer.HttpRequest]) ++ (objects -- [McpServer.Dispatch]),
       McpServer.Content => above_values,
       McpServer.App => above_values,
       # Of dispatch they know how a failure is logged.
@@ -141,6 +142,40 @@ defmodule McpServer.ArchitectureTest do
           do: "#{inspect(module)} calls #{inspect(callee)}.#{function}/#{arity}"
 
     assert upwards == []
+  end
+
+  test "the path of the protocol names no envelope, presentation or dual response" do
+    path = [
+      McpServer.Connection,
+      McpServer.Dispatch,
+      McpServer.Call,
+      McpServer.Catalog,
+      McpServer.Router,
+      McpServer.Http,
+      McpServer.HttpServer,
+      McpServer.HttpPlug,
+      McpServer.Stdio,
+      McpServer.Session,
+      McpServer.Tasks,
+      McpServer.Tool,
+      McpServer.Protocol,
+      McpServer.Results
+    ]
+
+    guests = [McpServer.Envelope, McpServer.Presentation, McpServer.DualResponse]
+    {:ok, modules} = :application.get_key(:mcp_server, :modules)
+
+    named =
+      for module <- modules,
+          Enum.any?(path, &below?(module, &1)),
+          # An implementation of the seam belongs to its guest.
+          not String.starts_with?(inspect(module), "McpServer.Tool.Result."),
+          {:ok, {^module, [atoms: atoms]}} = module |> :code.which() |> :beam_lib.chunks([:atoms]),
+          {_index, atom} <- atoms,
+          Enum.any?(guests, &below?(atom, &1)),
+          do: {module, atom}
+
+    assert named == []
   end
 
   test "invariant 6: a refused message starts no process and builds no term but its answer" do

@@ -17,7 +17,6 @@ defmodule McpServer.Application do
       :ok = McpServer.Connection.InFlight.create_table()
       :ok = McpServer.Share.create_table()
       :ok = McpServer.Http.Sessions.create_table()
-      :ok = McpServer.Http.Desks.create_table()
       :ok = Keeper.create_table()
 
       children =

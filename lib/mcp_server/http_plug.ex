@@ -65,8 +65,8 @@ defmodule McpServer.HttpPlug do
 
   @compile {:no_warn_undefined, Plug.Conn}
 
-  alias McpServer.Http.{Mount, Pipeline}
-  alias McpServer.HttpPlug.Sink
+  alias McpServer.Http.{Mount, Pipeline, Route}
+  alias McpServer.HttpPlug.{Head, Sink}
   alias McpServer.{Options, ServerOptions}
 
   @typedoc "One of the table above, or of `McpServer.HttpServer`."
@@ -91,7 +91,13 @@ defmodule McpServer.HttpPlug do
   @spec call(conn, keyword()) :: conn when conn: Plug.Conn.t()
   def call(conn, options) do
     mount = Mount.ensure({:plug, options}, fn -> checked(options) end)
-    %Sink{conn: conn} = Pipeline.serve(mount, Sink.new(conn, mount))
+    %Sink{conn: conn} = serve(mount, conn, route(mount, conn))
     Plug.Conn.halt(conn)
   end
+
+  defp route(%{routes: []}, _conn), do: nil
+  defp route(%{routes: routes}, conn), do: Route.find(routes, Head.path(conn))
+
+  defp serve(mount, conn, nil), do: Pipeline.serve(mount, Sink.new(conn, mount))
+  defp serve(mount, conn, route), do: Route.call(route, Sink.routed(conn, mount))
 end

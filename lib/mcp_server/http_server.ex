@@ -81,9 +81,11 @@ defmodule McpServer.HttpServer do
 
   ## Stored results
 
-  With `resources:` the results that a `McpServer.DualResponse` keeps are served on the same port:
+  With `routes:` the results that a `McpServer.DualResponse` keeps are served on the same port:
 
-      {McpServer.HttpServer, router: MyApp.MCP, resources: {"/resources", MyApp.Results}}
+      {McpServer.HttpServer,
+       router: MyApp.MCP,
+       routes: [{"/resources", {McpServer.DualResponse.Rest, server: MyApp.Results}}]}
 
   The same hosts and origins are let in. Where neither `identify:` nor `authorize:` is given for them, `identify:` of
   the server is asked, and its principal is the `subject` of `McpServer.DualResponse`. `McpServer.DualResponse.Rest` has
@@ -103,8 +105,7 @@ defmodule McpServer.HttpServer do
   require Logger
 
   alias McpServer.{Catalog, Limit, NamedFunction, Options, ServerOptions}
-  alias McpServer.DualResponse.Rest
-  alias McpServer.Http.{Acceptor, Desk, Desks, Mount, Resources, Sessions, Usage}
+  alias McpServer.Http.{Acceptor, Mount, Route, Sessions, Usage}
   alias McpServer.Protocol.HTTP
 
   # How often a router that was compiled again is looked for.
@@ -150,13 +151,7 @@ defmodule McpServer.HttpServer do
   end
 
   defp mount(id, options) do
-    mount = Mount.new(id, options)
-
-    %{
-      mount
-      | rest: Resources.rest!(options.resources, mount, options),
-        sockets: Map.take(options.http, ServerOptions.sockets())
-    }
+    %{Mount.new(id, options) | sockets: Map.take(options.http, ServerOptions.sockets())}
   end
 
   @doc "The port that the server listens on."
@@ -185,7 +180,7 @@ defmodule McpServer.HttpServer do
     with {:ok, listener, port} <- listen(options, mount.stall_timeout) do
       warn_open(mount, options)
       Mount.publish(mount)
-      start_desk(mount)
+      {:ok, _supervisor} = Route.start_link(mount.routes)
       Process.send_after(self(), :refresh, @refresh_ms)
       acceptors = for _ <- 1..@acceptors, into: MapSet.new(), do: Acceptor.start(listener, mount)
 
@@ -215,20 +210,8 @@ defmodule McpServer.HttpServer do
   defp served(mount, catalog) do
     limits = Map.take(mount.sockets, [:max_head_bytes, :max_headers])
     hooks? = mount.identify != nil or mount.init != nil
-    service = HTTP.service(mount.policy, catalog, mount.limits, hooks?, endpoint(mount.rest), limits)
+    service = HTTP.service(mount.policy, catalog, mount.limits, hooks?, Enum.map(mount.routes, & &1.path), limits)
     %{mount | catalog: catalog, service: service}
-  end
-
-  defp endpoint(%Rest{endpoint: endpoint}), do: endpoint
-  defp endpoint(nil), do: nil
-
-  defp start_desk(%{rest: nil}), do: :ok
-
-  defp start_desk(%{id: id, rest: rest}) do
-    {:ok, _supervisor} =
-      Supervisor.start_link([{Desk, {id, rest}}], strategy: :one_for_one, max_restarts: 1_000, max_seconds: 5)
-
-    :ok
   end
 
   defp listen(%{port: port, tls: tls, ip: ip}, stall_timeout) do
@@ -336,7 +319,6 @@ defmodule McpServer.HttpServer do
     wait(state, until + @last_words_ms)
     # Where this process ends orderly, its links end nobody.
     for pid <- MapSet.union(state.connections, state.acceptors), do: Process.exit(pid, :kill)
-    Desks.leave(mount.id)
     Mount.withdraw(mount.id)
   end
 

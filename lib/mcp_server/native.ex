@@ -110,7 +110,7 @@ defmodule McpServer.Native do
   def http_keep_alive, do: unloaded()
 
   # The text of HTTP
-  def http_service(_policy, _catalog, _limits, _hooks?, _results, _head_limits), do: unloaded()
+  def http_service(_policy, _catalog, _limits, _hooks?, _routes, _head_limits), do: unloaded()
   def http_next(_gate, _buffer, _scanned), do: unloaded()
   def http_next_dirty(_gate, _buffer, _scanned), do: unloaded()
   def http_head_fields(_head), do: unloaded()

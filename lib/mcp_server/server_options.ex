@@ -299,11 +299,6 @@ defmodule McpServer.ServerOptions do
       port: [{"an integer from 0 to 65535", &(&1 in 0..65_535)}, default: 4040, doc: "`0` takes a free one: `port/1`"],
       ip: [{"an address such as {127, 0, 0, 1}", &address?/1}, default: {127, 0, 0, 1}, doc: "the address to listen on"],
       name: [:any, doc: "a name to register"],
-      resources: [
-        :any,
-        doc:
-          "stored results to serve too: `{\"/resources\", MyApp.Results}`, or `[path: …, server: …]` with the options of `McpServer.DualResponse.Rest`"
-      ],
       tls: [
         {"options of :ssl such as [certfile: \"cert.pem\", keyfile: \"key.pem\"]", &tls?/1},
         secret: true,
@@ -347,6 +342,13 @@ defmodule McpServer.ServerOptions do
           :strings,
           default: [],
           doc: "origins of pages beside loopback and the host itself: `\"https://app.example.com\"`"
+        ],
+        routes: [
+          :any,
+          default: [],
+          misnamed: [:resources],
+          doc:
+            "what else to serve, each below a path of its own: `{\"/path\", module}` or `{\"/path\", {module, options}}`, such as `{\"/resources\", {McpServer.DualResponse.Rest, server: MyApp.Results}}`; under a plug the path is what is left behind the plug's own"
         ],
         resource_metadata: [
           {:or, [nil], {"a map with at least resource: \"https://…\"", &metadata?/1}},

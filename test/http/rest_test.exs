@@ -592,7 +592,7 @@ defmodule McpServer.HttpRestTest do
     @describetag req: "S1-24"
     test "the listener serves messages and results beside each other" do
       results = server()
-      http = HttpServers.start(:listener, resources: {"/api/results", results})
+      http = HttpServers.start(:listener, routes: [{"/api/results", {DualResponse.Rest, server: results}}])
       created = create!(results, 5)
       assert RestServers.ask(http, "GET", "/api/results/" <> created.resource_id).status == 200
       assert HttpClient.text(HttpClient.call(http, "echo", %{"text" => "x"})) == "x"
@@ -603,41 +603,46 @@ defmodule McpServer.HttpRestTest do
     test "a listener's identify: asks for results too, and its principal is the subject" do
       results = server()
       identify = fn request -> with(nil <- token(request), do: {:error, :unauthorized}, else: (who -> {:ok, who})) end
-      http = HttpServers.start(:listener, resources: {"/resources", results}, identify: identify)
+
+      http =
+        HttpServers.start(:listener, routes: [{"/resources", {DualResponse.Rest, server: results}}], identify: identify)
+
       created = create!(results, 5, subject: "ann")
       ask = &RestServers.ask(http, "GET", path(created), headers: &1).status
       assert {ask.([]), ask.(bearer("bob")), ask.(bearer("ann"))} == {401, 404, 200}
     end
 
-    test "the desk of a listener is replaced, and clients hear little of it" do
+    test "the dispatcher of a listener is replaced, and clients hear little of it" do
       results = server()
-      http = HttpServers.start(:listener, resources: {"/resources", results})
+      http = HttpServers.start(:listener, routes: [{"/resources", {DualResponse.Rest, server: results}}])
       created = create!(results, 5)
-      %{mount: mount} = :sys.get_state(http.pid)
-      desk = McpServer.Http.Desks.whereis(mount.id)
-      Process.exit(desk, :kill)
+      %{mount: %{routes: [%{state: rest}]}} = :sys.get_state(http.pid)
+      dispatcher = DualResponse.Rest.Dispatcher.find(rest)
+      Process.exit(dispatcher, :kill)
       eventually(fn -> RestServers.ask(http, "GET", path(created)).status == 200 end)
-      refute McpServer.Http.Desks.whereis(mount.id) == desk
+      refute DualResponse.Rest.Dispatcher.find(rest) == dispatcher
     end
 
     test "wrong options are mistakes of the caller" do
-      for {resources, text} <- [
-            {"/resources", "{path, server}"},
-            {{"/mcp", R}, "a path of its own"},
-            {{"/mcp/resources", R}, "a path of its own"},
-            {{"", R}, "a path of its own"},
-            {{"resources", R}, "path"},
-            {{"/resources", nil}, "server"},
-            {[server: R, max_limit: 0], "max_limit"},
-            {[server: R, default_limit: 2_000], "default_limit"},
-            {[server: R, authorize: fn _ -> :ok end], "authorize"},
-            {[server: R, auth: :maybe], "auth"},
-            {[server: R, no_such_option: 1], "no_such_option"}
+      for {routes, text} <- [
+            {"/resources", "a list of"},
+            {[{"/r", {R, server: R}}], "is no module"},
+            {[{"/mcp", {DualResponse.Rest, server: R}}], "a path of its own"},
+            {[{"/mcp/resources", {DualResponse.Rest, server: R}}], "a path of its own"},
+            {[{"/a", {DualResponse.Rest, server: R}}, {"/a/b", {DualResponse.Rest, server: R}}], "a path of its own"},
+            {[{"", {DualResponse.Rest, server: R}}], "a list of"},
+            {[{"resources", {DualResponse.Rest, server: R}}], "a list of"},
+            {[{"/resources/", {DualResponse.Rest, server: R}}], "a list of"},
+            {[{"/resources", DualResponse.Rest}], "server"},
+            {[{"/r", {DualResponse.Rest, server: R, max_limit: 0}}], "max_limit"},
+            {[{"/r", {DualResponse.Rest, server: R, default_limit: 2_000}}], "default_limit"},
+            {[{"/r", {DualResponse.Rest, server: R, authorize: fn _ -> :ok end}}], "authorize"},
+            {[{"/r", {DualResponse.Rest, server: R, auth: :maybe}}], "auth"},
+            {[{"/r", {DualResponse.Rest, server: R, no_such_option: 1}}], "no_such_option"}
           ] do
-        error =
-          assert_raise ArgumentError, fn -> HttpServer.start_link(router: HttpRouter, port: 0, resources: resources) end
+        error = assert_raise ArgumentError, fn -> HttpServer.start_link(router: HttpRouter, port: 0, routes: routes) end
 
-        assert {resources, Exception.message(error) =~ text} == {resources, true}
+        assert {routes, Exception.message(error) =~ text} == {routes, true}
       end
     end
 

@@ -2,7 +2,7 @@ defmodule McpServer.HttpRestartingTest do
   # While the processes that plugs share are being restarted. Not async: every plug has them in common.
   use McpServer.HttpCase, async: false
 
-  alias McpServer.Http.Desks
+  alias McpServer.Http.RouteSupervisor
   alias McpServer.{JSON, RestServers}
 
   @moduletag :capture_log
@@ -18,12 +18,12 @@ defmodule McpServer.HttpRestartingTest do
     results = McpServer.DualResponses.server()
     http = RestServers.start(:plug, results)
     created = McpServer.DualResponses.create!(results, 3)
-    without(Desks)
+    without(RouteSupervisor)
     response = RestServers.ask(http, "GET", "/resources/" <> created.resource_id)
     assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
     assert JSON.decode!(response.body)["error"] == "overloaded"
 
-    {:ok, _pid} = Supervisor.restart_child(@supervisor, Desks)
+    {:ok, _pid} = Supervisor.restart_child(@supervisor, RouteSupervisor)
     assert RestServers.ask(http, "GET", "/resources/" <> created.resource_id).status == 200
   end
 end

@@ -166,7 +166,7 @@ defmodule McpServer.HttpSecretsTest do
       assert %{"result" => _} = HttpSession.call(session, "echo", %{"text" => @secret})
 
       sessions = for {_, pid, _, _} <- DynamicSupervisor.which_children(McpServer.Http.SessionSupervisor), do: pid
-      names = [McpServer.Http.Sessions, McpServer.Tasks.Server, McpServer.Http.Desks]
+      names = [McpServer.Http.Sessions, McpServer.Tasks.Server]
       own = if server.pid, do: [server.pid], else: []
 
       for process <- sessions ++ names ++ own do

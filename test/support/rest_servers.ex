@@ -31,7 +31,11 @@ defmodule McpServer.RestServers do
 
   def start(:listener, results, options) do
     {listener, rest} = Keyword.split(options, [:resource_metadata, :stall_timeout, :drain])
-    HttpServers.start(:listener, [resources: [path: "/resources", server: results] ++ rest] ++ listener)
+
+    HttpServers.start(
+      :listener,
+      [routes: [{"/resources", {McpServer.DualResponse.Rest, [server: results] ++ rest}}]] ++ listener
+    )
   end
 
   def start(:plug, results, options) do

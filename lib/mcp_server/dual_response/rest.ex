@@ -2,7 +2,7 @@ defmodule McpServer.DualResponse.Rest do
   @moduledoc """
   The REST endpoints of stored results, without a web server: a request in, a response out.
 
-  `McpServer.DualResponse.Plug` and the `resources:` of `McpServer.HttpServer` put it under HTTP. It is public for
+  `McpServer.DualResponse.Plug` and `routes:` of `McpServer.HttpServer` put it under HTTP. It is public for
   those who have another server.
 
       rest = McpServer.DualResponse.Rest.new(server: MyApp.Results)
@@ -57,9 +57,11 @@ defmodule McpServer.DualResponse.Rest do
   resource, so that its 401 tells nobody which ids there are. A hook that raises lets nobody in.
   """
 
+  @behaviour McpServer.Http.Route
+
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Error, Resource, Sorting}
-  alias McpServer.DualResponse.Rest.{Access, Endpoint, Options, Rows}
+  alias McpServer.DualResponse.Rest.{Access, Dispatcher, Endpoint, Options, Rows, Service}
   alias McpServer.JSON
 
   @enforce_keys [:server, :endpoint]
@@ -71,6 +73,8 @@ defmodule McpServer.DualResponse.Rest do
     :auth,
     :metadata_url,
     :pages,
+    :id,
+    :supervised?,
     :max_page_bytes,
     :max_body_bytes,
     :stream_batch,
@@ -84,7 +88,7 @@ defmodule McpServer.DualResponse.Rest do
   # What a GET says of a resource, in this order.
   @described ~w(status total_count columns created_at expires_at access_count)
 
-  @typedoc "Checked options."
+  @typedoc "Checked options. `:id` tells the endpoint's dispatcher from others."
   @type t :: %__MODULE__{}
 
   @typedoc "A request. `:target` is what stands behind the path of the endpoint, with its query."
@@ -112,6 +116,18 @@ defmodule McpServer.DualResponse.Rest do
   """
   @spec new(keyword()) :: t()
   def new(options), do: struct!(__MODULE__, Options.new!(options))
+
+  @doc false
+  @impl McpServer.Http.Route
+  defdelegate init(options, site), to: Service, as: :new
+
+  @doc false
+  @impl McpServer.Http.Route
+  def child_spec(rest), do: Dispatcher.child_spec(rest)
+
+  @doc false
+  @impl McpServer.Http.Route
+  defdelegate call(sink, rest), to: Service
 
   @doc "Serves one request in the calling process, without the bounds of time, memory and number."
   @spec serve(t(), request()) :: response()

@@ -5,7 +5,7 @@ defmodule McpServer.Http.Connection do
   # It reads a request, has the core judge it, and answers it before it reads the next. Most requests take two calls of
   # the core, one for the bytes that came and one for the answer, and one process, that of the call.
 
-  alias McpServer.Http.{Body, Mount, Pipeline, Resources, Sink, Socket, StatelessCall, Usage}
+  alias McpServer.Http.{Body, Mount, Pipeline, Route, Sink, Socket, StatelessCall, Usage}
   alias McpServer.Protocol.{HTTP, Outcome}
 
   # A connection that has been idle for so long gives back its heap.
@@ -119,9 +119,15 @@ defmodule McpServer.Http.Connection do
     Pipeline.accepted(sink.mount, sink, accepted, context)
   end
 
-  defp answer({:rest, head?, used, framing, continue?, flow}, sink) do
+  defp answer({:route, index, head?, used, framing, continue?, flow}, sink) do
     {head, sink} = Socket.take(sink, used)
-    Resources.serve(sink.mount, %{flow(sink, flow) | head: head, head?: head?, body: body(framing, continue?)})
+
+    Route.call(Enum.at(sink.mount.routes, index), %{
+      flow(sink, flow)
+      | head: head,
+        head?: head?,
+        body: body(framing, continue?)
+    })
   end
 
   defp flow(%{ends_at: until} = sink, :keep_alive) when until != nil, do: %{sink | flow: :close}

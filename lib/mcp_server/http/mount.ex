@@ -3,7 +3,7 @@ defmodule McpServer.Http.Mount do
   # One place where a router is served over HTTP: its options, checked, and what is made of them once.
   # Both servers have the same options; `McpServer.HttpServer` documents them.
 
-  alias McpServer.Http.Usage
+  alias McpServer.Http.{Route, Usage}
   alias McpServer.{Conn, JSON, ServerOptions}
   alias McpServer.Protocol.HTTP
 
@@ -21,7 +21,7 @@ defmodule McpServer.Http.Mount do
               :sockets,
               :service,
               :catalog,
-              :rest,
+              :routes,
               :name,
               :assigns
             ] ++ ServerOptions.http_settings()
@@ -45,17 +45,20 @@ defmodule McpServer.Http.Mount do
     bounds = ServerOptions.bounds(options)
     own = Map.take(options, [:router, :identify, :init, :assigns])
 
-    struct(__MODULE__, http)
-    |> Map.merge(own)
-    |> Map.merge(%{
-      id: id,
-      name: options.mount_name || name(id, options.path),
-      policy: policy(Map.take(options, @policy), bounds),
-      limits: ServerOptions.message_limits(bounds),
-      bounds: bounds,
-      places: %{calls: places(http.max_calls), streams: places(http.max_streams)},
-      usage: Usage.new()
-    })
+    mount =
+      struct(__MODULE__, http)
+      |> Map.merge(own)
+      |> Map.merge(%{
+        id: id,
+        name: options.mount_name || name(id, options.path),
+        policy: policy(Map.take(options, @policy), bounds),
+        limits: ServerOptions.message_limits(bounds),
+        bounds: bounds,
+        places: %{calls: places(http.max_calls), streams: places(http.max_streams)},
+        usage: Usage.new()
+      })
+
+    %{mount | routes: Route.new!(options.routes, mount, options)}
   end
 
   defp places(for_each), do: for_each * System.schedulers_online()

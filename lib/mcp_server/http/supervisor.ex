@@ -1,14 +1,14 @@
 defmodule McpServer.Http.Supervisor do
   @moduledoc false
-  # What HTTP needs whoever serves it: the sessions, and the desks of plugs.
+  # What HTTP needs whoever serves it: the sessions, and what routes have as processes.
 
   use Supervisor
 
-  alias McpServer.Http.{Desks, Sessions}
+  alias McpServer.Http.Sessions
 
   @restarts [max_restarts: 1_000, max_seconds: 5]
 
-  @names [McpServer.Http.SessionSupervisor, Sessions, McpServer.Http.MountSupervisor, Desks]
+  @names [McpServer.Http.SessionSupervisor, Sessions, McpServer.Http.Registry, McpServer.Http.RouteSupervisor]
   # Milliseconds: supervisors among them end their own children first.
   @parting 10_000
 
@@ -36,8 +36,10 @@ defmodule McpServer.Http.Supervisor do
     children = [
       {DynamicSupervisor, [name: McpServer.Http.SessionSupervisor] ++ @restarts},
       Sessions,
-      {DynamicSupervisor, [name: McpServer.Http.MountSupervisor] ++ @restarts},
-      Desks
+      {Registry, keys: :unique, name: McpServer.Http.Registry},
+      Supervisor.child_spec({DynamicSupervisor, [name: McpServer.Http.RouteSupervisor] ++ @restarts},
+        id: McpServer.Http.RouteSupervisor
+      )
     ]
 
     # None of them is much to start again, and each of them serves many.

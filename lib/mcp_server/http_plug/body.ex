@@ -18,7 +18,7 @@ defmodule McpServer.HttpPlug.Body do
   @drained_bytes 64 * 1024
 
   @type conn :: map()
-  @type failure :: :too_large | :timeout | :closed | :consumed
+  @type failure :: :too_large | :timeout | :closed | :consumed | :malformed
 
   @doc "Notes that the body is still to be read, whatever the parsers left in `conn.body_params`."
   @spec leave_unread(conn) :: conn
@@ -33,7 +33,15 @@ defmodule McpServer.HttpPlug.Body do
   def read(%{private: %{@state => :unread}} = conn, max), do: receive_all(conn, max)
   def read(%{body_params: %{__struct__: _unfetched}} = conn, max), do: receive_all(conn, max)
   def read(%{body_params: parsed} = conn, max) when map_size(parsed) == 0, do: read_empty(conn, max)
-  def read(%{body_params: parsed} = conn, max), do: write_again(conn, parsed, max)
+
+  def read(%{body_params: parsed} = conn, max),
+    do: if(form?(conn), do: {:error, :malformed, conn}, else: write_again(conn, parsed, max))
+
+  # What the parsers took for a form may have been anything: curl says of everything that it is one.
+  defp form?(conn) do
+    type = conn |> Plug.Conn.get_req_header("content-type") |> List.first("") |> String.downcase()
+    String.starts_with?(type, ["application/x-www-form-urlencoded", "multipart/form-data"])
+  end
 
   @doc "Whether more of the body is to come than is worth reading once the request has been answered."
   @spec abandoned?(conn) :: boolean()

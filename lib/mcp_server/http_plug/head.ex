@@ -30,6 +30,15 @@ defmodule McpServer.HttpPlug.Head do
   defp target(%{request_path: path, query_string: ""}), do: path
   defp target(%{request_path: path, query_string: query}), do: path <> "?" <> query
 
+  @doc "The target behind what the plugs before have routed."
+  @spec left(map()) :: String.t()
+  def left(%{query_string: ""} = conn), do: path(conn)
+  def left(%{query_string: query} = conn), do: path(conn) <> "?" <> query
+
+  @doc "Its path."
+  @spec path(map()) :: String.t()
+  def path(%{path_info: segments}), do: "/" <> Enum.join(segments, "/")
+
   # HTTP/2 has `:authority`, and HTTP/1 may have an absolute target: both are in `conn.host`, and only there.
   # Where a plug has rewritten the host, both it and the header are screened.
   defp authority(%{host: host, port: port, req_headers: headers}) do

@@ -12,10 +12,19 @@ defmodule McpServer.HttpPlug.Sink do
   alias McpServer.HttpPlug.{Answer, Body, Head}
 
   @enforce_keys [:conn, :account]
-  defstruct [:conn, :account, :socket, body_bytes: 0]
+  defstruct [:conn, :account, :socket, body_bytes: 0, routed?: false]
 
-  @typedoc "`:socket` is the web server's, and not ours to listen to. `:body_bytes` is how long the request's body was."
-  @type t :: %__MODULE__{conn: map(), account: Usage.t(), socket: nil, body_bytes: non_neg_integer()}
+  @typedoc """
+  `:socket` is the web server's, and not ours to listen to. `:body_bytes` is how long the request's body was.
+  `:routed?`: what something before has routed does not belong to the target.
+  """
+  @type t :: %__MODULE__{
+          conn: map(),
+          account: Usage.t(),
+          socket: nil,
+          body_bytes: non_neg_integer(),
+          routed?: boolean()
+        }
 
   # The longest body that may stay in memory while the process waits for an answer.
   @held_bytes 256 * 1024
@@ -24,8 +33,13 @@ defmodule McpServer.HttpPlug.Sink do
   @spec new(conn :: map(), %{:usage => Usage.t(), optional(atom()) => term()}) :: t()
   def new(conn, %{usage: usage}), do: %__MODULE__{conn: conn, account: Reaper.account(usage)}
 
+  @doc "The same for a request whose target is what is left of its path."
+  @spec routed(conn :: map(), %{:usage => Usage.t(), optional(atom()) => term()}) :: t()
+  def routed(conn, mount), do: %{new(conn, mount) | routed?: true}
+
   @impl true
-  def head(%{conn: conn}), do: conn |> Head.of() |> Map.put(:plug, conn)
+  def head(%{conn: conn, routed?: false}), do: conn |> Head.of() |> Map.put(:plug, conn)
+  def head(%{conn: conn}), do: conn |> Head.of() |> Map.merge(%{plug: conn, target: Head.left(conn)})
 
   @impl true
   def read_body(%{conn: conn} = sink, max) do

@@ -178,7 +178,7 @@ defmodule McpServer.Protocol.HTTP do
     * `:session_request` – a request of a session, admitted by the revision that its head names: the session may not
       be there, and may have agreed on another. Its head has so many bytes, all of it so many
     * `:head` – a request that a hook or a session has to see
-    * `:rest` – a request for a stored result, and whether it is a HEAD
+    * `:route` – a request below the path of a route, by its place among them, and whether it is a HEAD
   """
   @type next ::
           {:more, scanned :: non_neg_integer()}
@@ -190,16 +190,17 @@ defmodule McpServer.Protocol.HTTP do
           | {:session_request, {session_id :: String.t(), revision :: String.t()}, fields :: tuple(),
              events? :: boolean(), {head_bytes :: pos_integer(), used :: pos_integer()}, flow()}
           | {:head, accepted_head(), context(), used :: pos_integer(), framing(), continue? :: boolean(), flow()}
-          | {:rest, head? :: boolean(), used :: pos_integer(), framing(), continue? :: boolean(), flow()}
+          | {:route, index :: non_neg_integer(), head? :: boolean(), used :: pos_integer(), framing(),
+             continue? :: boolean(), flow()}
 
   @doc """
   What reads the requests of a socket. With `hooks?` no message is admitted before somebody has seen its head.
 
-  `results` is the endpoint of stored results that are served beside it.
+  What lies below one of the paths of `routes` is not judged here.
   """
-  @spec service(policy(), Catalog.t(), Protocol.limits(), boolean(), reference() | nil, map()) :: service()
-  def service(policy, %Catalog{ref: ref}, limits, hooks?, results, %{max_head_bytes: bytes, max_headers: fields}),
-    do: Native.http_service(policy, ref, limits, hooks?, results, {bytes, fields})
+  @spec service(policy(), Catalog.t(), Protocol.limits(), boolean(), routes :: [String.t()], map()) :: service()
+  def service(policy, %Catalog{ref: ref}, limits, hooks?, routes, %{max_head_bytes: bytes, max_headers: fields}),
+    do: Native.http_service(policy, ref, limits, hooks?, routes, {bytes, fields})
 
   @doc "Judges what has arrived on a connection, of which `scanned` bytes have been looked at."
   @spec next(service(), binary(), non_neg_integer()) :: next()

@@ -216,7 +216,7 @@ rustler::atoms! {
     more,
     done,
     refuse,
-    rest,
+    route,
     empty,
     length,
     chunked,

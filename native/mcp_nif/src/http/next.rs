@@ -12,7 +12,6 @@ use rustler::{Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use super::response;
 use super::rules::{AcceptedHeadResource, PolicyResource, context_term};
-use super::stored_results::EndpointResource;
 use crate::atoms;
 use crate::dirty::DirtyPermit;
 use crate::protocol::admission::{Judged, opening_term, request_fields};
@@ -27,13 +26,24 @@ pub(crate) struct ServiceResource {
     limits: GivenLimits,
     /// Whether a hook has to see each request before its body is read.
     hooks: bool,
-    /// Stored results that are served beside it.
-    results: Option<ResourceArc<EndpointResource>>,
+    /// The paths of what else is served beside it.
+    routes: Vec<String>,
     head: Limits,
 }
 
 #[rustler::resource_impl]
 impl rustler::Resource for ServiceResource {}
+
+impl ServiceResource {
+    /// The place of the route that a target lies below.
+    fn route(&self, target: &str) -> Option<usize> {
+        let path = target.split('?').next().unwrap_or_default();
+        self.routes.iter().position(|route| {
+            path.strip_prefix(route.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+}
 
 #[rustler::nif]
 fn http_service(
@@ -42,7 +52,7 @@ fn http_service(
     catalog: ResourceArc<CatalogResource>,
     limits: GivenLimits,
     hooks: bool,
-    results: Option<ResourceArc<EndpointResource>>,
+    routes: Vec<String>,
     (max_head_bytes, max_fields): (usize, usize),
 ) -> Term<'_> {
     let service = ServiceResource {
@@ -50,7 +60,7 @@ fn http_service(
         catalog,
         limits,
         hooks,
-        results,
+        routes,
         head: Limits {
             max_head_bytes,
             max_fields,
@@ -164,12 +174,8 @@ struct Incoming<'g, 'a> {
 impl<'a> Incoming<'_, 'a> {
     fn judge(&self, effort: Effort) -> NifResult<Term<'a>> {
         let (authority, target) = parts(self.head.target);
-        if let Some(results) = &self.service.results
-            && results
-                .0
-                .covers(target.split('?').next().unwrap_or_default())
-        {
-            return Ok(self.stored_result());
+        if let Some(index) = self.service.route(target) {
+            return Ok(self.routed(index));
         }
         let head = Head {
             method: self.head.method,
@@ -270,9 +276,10 @@ impl<'a> Incoming<'_, 'a> {
         }
     }
 
-    fn stored_result(&self) -> Term<'a> {
+    fn routed(&self, index: usize) -> Term<'a> {
         (
-            atoms::rest(),
+            atoms::route(),
+            index,
             self.head.method == "HEAD",
             self.head.bytes,
             self.framing(),

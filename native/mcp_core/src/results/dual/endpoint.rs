@@ -85,12 +85,6 @@ impl Endpoint {
         })
     }
 
-    /// Whether a request target lies here; whatever does is this endpoint's to answer.
-    #[must_use]
-    pub fn covers(&self, path: &str) -> bool {
-        self.below(path).is_some()
-    }
-
     /// The longest body that is read.
     #[must_use]
     pub const fn max_body_bytes(&self) -> u64 {

@@ -1,13 +1,14 @@
-defmodule McpServer.Http.RowStream do
+defmodule McpServer.DualResponse.Rest.Stream do
   @moduledoc false
   # Sends a stream as fast as its client takes it: the next part is made once nearly all of the last one has left.
   #
-  # A client that takes too little is cut off: it has one of the desk's places. What counts is the time that the
+  # A client that takes too little is cut off: it has one of the dispatcher's places. What counts is the time that the
   # stream waits for it, so nobody is cut off for a slow query.
 
   alias McpServer.Dispatch.Failure
   alias McpServer.DualResponse.Rest
-  alias McpServer.Http.{Desk, Exchange, Sink}
+  alias McpServer.DualResponse.Rest.Dispatcher
+  alias McpServer.Http.{Exchange, Sink}
   alias McpServer.Limit
 
   # What may be on its way while the next part is made.
@@ -15,10 +16,15 @@ defmodule McpServer.Http.RowStream do
 
   @doc "Carries the response out in the calling process; returns when it is sent, or the client has gone. Exits when it has to be cut."
   @spec run(pid(), Rest.t(), Exchange.t(), {pos_integer(), Sink.headers()}, Enumerable.t()) :: :ok
-  def run(desk, rest, exchange, head, parts) do
+  def run(dispatcher, rest, exchange, head, parts) do
     exchange = Exchange.own(exchange)
-    Desk.report(desk, :streaming)
-    send_all(%{desk: desk, rest: rest, exchange: exchange, waiting: 0, taken: 0, waited: 0, head: head}, parts)
+    Dispatcher.report(dispatcher, :streaming)
+
+    send_all(
+      %{dispatcher: dispatcher, rest: rest, exchange: exchange, waiting: 0, taken: 0, waited: 0, head: head},
+      parts
+    )
+
     :ok
   end
 
@@ -53,12 +59,12 @@ defmodule McpServer.Http.RowStream do
   defp put(%{exchange: exchange}, part), do: Exchange.chunk(exchange, part)
 
   defp drain(%{waiting: waiting} = stream) when waiting <= @window do
-    Desk.report(stream.desk, :reading)
+    Dispatcher.report(stream.dispatcher, :reading)
     {:ok, stream}
   end
 
   defp drain(stream) do
-    Desk.report(stream.desk, :waiting)
+    Dispatcher.report(stream.dispatcher, :waiting)
     await(stream, now())
   end
 

@@ -1,4 +1,4 @@
-defmodule McpServer.Http.Desk do
+defmodule McpServer.DualResponse.Rest.Dispatcher do
   @moduledoc false
   # Where requests for stored results are taken: it starts a process for each, no more than so many at once, and
   # ends those that take too long or whose client has gone. It answers for whoever cannot any more.
@@ -7,9 +7,8 @@ defmodule McpServer.Http.Desk do
   use McpServer.Outline
 
   alias McpServer.DualResponse.Rest
-  alias McpServer.DualResponse.Rest.{Options, Pages, Rows}
-  alias McpServer.Http.{Desks, Exchange, RowStream}
-  alias McpServer.DualResponse.Rest.Endpoint
+  alias McpServer.DualResponse.Rest.{Endpoint, Options, Pages, Rows, Stream}
+  alias McpServer.Http.Exchange
   alias McpServer.Limit
 
   # A resource with its sample fits into this, so that finding one costs no garbage collection.
@@ -33,28 +32,52 @@ defmodule McpServer.Http.Desk do
           phase: :answering | :streaming | {:late, :answering | :streaming | :begun}
         }
 
-  @spec start_link({id :: term(), Rest.t()}) :: GenServer.on_start()
-  def start_link({id, rest}), do: GenServer.start_link(__MODULE__, {id, rest})
+  # Under a plug, which has no place in a supervision tree.
+  @supervisor McpServer.Http.RouteSupervisor
+  @registry McpServer.Http.Registry
 
-  @doc "Has the desk answer a request that has been judged. The calling process carries the exchange out."
+  @doc "`:ignore` where the endpoint has a dispatcher already."
+  @spec start_link(Rest.t()) :: GenServer.on_start()
+  def start_link(rest) do
+    with {:error, {:already_started, _pid}} <- GenServer.start_link(__MODULE__, rest, name: via(rest)), do: :ignore
+  end
+
+  defp via(%{id: id}), do: {:via, Registry, {@registry, id}}
+
+  @doc "The dispatcher of an endpoint, started where that is nobody else's to do; `nil` while it is being restarted."
+  @spec find(Rest.t()) :: pid() | nil
+  def find(%{supervised?: supervised?} = rest) do
+    GenServer.whereis(via(rest)) || if(supervised?, do: nil, else: start(rest))
+  rescue
+    # The registry is being restarted.
+    ArgumentError -> nil
+  end
+
+  defp start(rest) do
+    _started = DynamicSupervisor.start_child(@supervisor, {__MODULE__, rest})
+    GenServer.whereis(via(rest))
+  catch
+    :exit, _not_there -> nil
+  end
+
+  @doc "Has the dispatcher answer a request that has been judged. The calling process carries the exchange out."
   @spec answer(pid(), Exchange.t(), Endpoint.wanted(), Endpoint.selection() | nil, caller :: term()) :: :ok
-  def answer(desk, exchange, wanted, selection, caller) do
-    send(desk, {:mcp_rest_request, exchange, wanted, selection, caller})
+  def answer(dispatcher, exchange, wanted, selection, caller) do
+    send(dispatcher, {:mcp_rest_request, exchange, wanted, selection, caller})
     :ok
   end
 
   @doc "A stream has begun, has sent a page and reads the next, or waits for its client."
   @spec report(pid(), :streaming | :reading | :waiting) :: :ok
-  def report(desk, what) do
-    send(desk, {:mcp_rest_report, self(), what})
+  def report(dispatcher, what) do
+    send(dispatcher, {:mcp_rest_report, self(), what})
     :ok
   end
 
   @impl true
-  def init({id, rest}) do
+  def init(rest) do
     # The processes are linked to this one, so that none outlives it; how they end is told by their exits.
     Process.flag(:trap_exit, true)
-    Desks.enter(id)
     Options.warn_open(rest)
     rest = %{rest | pages: Pages.new(rest.max_page_bytes)}
     {:ok, %{rest: rest, entries: %{}, pids: %{}, ticking?: false}}
@@ -71,7 +94,11 @@ defmodule McpServer.Http.Desk do
   def handle_info({{:mcp_exchange_down, ref}, _monitor, :process, _pid, _reason}, state),
     do: {:noreply, left(state, ref)}
 
-  def handle_info({:EXIT, pid, reason}, state), do: {:noreply, ended(state, pid, reason)}
+  def handle_info({:EXIT, pid, reason}, %{entries: entries} = state) when is_map_key(entries, pid),
+    do: {:noreply, ended(state, pid, reason)}
+
+  # The registry's: the dispatcher that takes this one's place enters the next.
+  def handle_info({:EXIT, _registry, reason}, state), do: {:stop, reason, state}
   def handle_info(:tick, state), do: {:noreply, tick(%{state | ticking?: false})}
   def handle_info(_message, state), do: {:noreply, state}
 
@@ -82,11 +109,11 @@ defmodule McpServer.Http.Desk do
   end
 
   defp take(%{rest: rest} = state, exchange, {action, _id, form, _capability} = wanted, selection, caller) do
-    desk = self()
+    dispatcher = self()
     heap = Limit.heap(rest.max_heap_bytes, true)
     # The monitor is this process's.
     own = %{exchange | monitor: nil}
-    serve = fn -> serve(desk, rest, own, wanted, selection, caller) end
+    serve = fn -> serve(dispatcher, rest, own, wanted, selection, caller) end
     pid = :erlang.spawn_opt(serve, [:link, max_heap_size: heap, min_heap_size: @heap_words])
     entry = %{exchange: exchange, action: action, form: form, since: now(), phase: :answering}
 
@@ -97,9 +124,9 @@ defmodule McpServer.Http.Desk do
     })
   end
 
-  defp serve(desk, rest, exchange, wanted, selection, caller) do
+  defp serve(dispatcher, rest, exchange, wanted, selection, caller) do
     case Rest.answer(rest, wanted, selection, caller) do
-      {:stream, status, headers, rows} -> RowStream.run(desk, rest, exchange, {status, headers}, rows)
+      {:stream, status, headers, rows} -> Stream.run(dispatcher, rest, exchange, {status, headers}, rows)
       answer -> reply(exchange, answer)
     end
   end
@@ -127,15 +154,10 @@ defmodule McpServer.Http.Desk do
   end
 
   defp ended(state, pid, reason) do
-    case Map.pop(state.entries, pid) do
-      {nil, _entries} ->
-        state
-
-      {entry, entries} ->
-        conclude(entry, reason)
-        release(entry.exchange)
-        %{state | entries: entries, pids: Map.delete(state.pids, entry.exchange.ref)}
-    end
+    {entry, entries} = Map.pop!(state.entries, pid)
+    conclude(entry, reason)
+    release(entry.exchange)
+    %{state | entries: entries, pids: Map.delete(state.pids, entry.exchange.ref)}
   end
 
   defp conclude(_entry, :normal), do: :ok

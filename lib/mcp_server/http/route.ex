@@ -1,0 +1,101 @@
+defmodule McpServer.Http.Route do
+  @moduledoc false
+  # A module of `routes:`, which serves what lies below a path beside the messages. It is a plug in shape, but for a
+  # `Sink` in place of a `Plug.Conn`: so both servers have it. How much it does at once is its own to bound.
+
+  alias McpServer.Http.{Mount, Sink}
+  alias McpServer.Protocol.HTTP
+
+  @enforce_keys [:path, :module, :state]
+  defstruct [:path, :module, :state]
+
+  @type t :: %__MODULE__{path: String.t(), module: module(), state: term()}
+
+  @typedoc """
+  Where it is served.
+
+    * `:id` – tells the place from all others of the node
+    * `:supervised?` – whether the server starts the module's child; under a plug the module does, when it is needed
+    * `:identify` – the server's hook that says who asks; `nil` where nobody is asked
+    * `:metadata_url` – where clients that are refused learn how to be let in
+  """
+  @type site :: %{
+          id: term(),
+          path: String.t(),
+          supervised?: boolean(),
+          allowed_hosts: [String.t()],
+          allowed_origins: [String.t()],
+          metadata_url: String.t() | nil,
+          identify: (term() -> term()) | nil
+        }
+
+  @doc "Checks the options; raises `ArgumentError` that says what is wrong."
+  @callback init(options :: term(), site()) :: state :: term()
+
+  @doc "The process that the module needs."
+  @callback child_spec(state :: term()) :: Supervisor.child_spec()
+
+  @doc "Serves one request, whose head is still to be judged, in the process that holds it."
+  @callback call(Sink.t(), state :: term()) :: Sink.t()
+
+  @doc "The routes of a mount, whose path is `mcp`. Raises `ArgumentError` that says what was given and what is allowed."
+  @spec new!(term(), Mount.t(), %{atom() => term()}) :: [t()]
+  def new!(routes, mount, options) do
+    is_list(routes) || refuse!(routes)
+    routes = Enum.map(routes, &new(&1, mount, options))
+    paths = [options.path | Enum.map(routes, & &1.path)]
+
+    for {path, index} <- Enum.with_index(paths), other <- Enum.drop(paths, index + 1), path, do: apart!(path, other)
+    routes
+  end
+
+  defp new({path, module}, mount, options) when is_atom(module), do: new({path, {module, []}}, mount, options)
+
+  defp new({path, {module, own}}, mount, options) when is_binary(path) and is_atom(module) do
+    path =~ ~r"\A(/[!-~]+)+(?<!/)\z" || refuse!({path, module})
+    Code.ensure_loaded?(module) || raise ArgumentError, "routes: names #{inspect(module)}, which is no module"
+    %__MODULE__{path: path, module: module, state: module.init(own, site(path, mount, options))}
+  end
+
+  defp new(other, _mount, _options), do: refuse!(other)
+
+  @spec refuse!(term()) :: no_return()
+  defp refuse!(given) do
+    raise ArgumentError,
+          ~s(expected :routes to be a list of {"/path", module} or {"/path", {module, options}}, got: #{inspect(given)})
+  end
+
+  defp site(path, %{id: id, identify: identify} = mount, options) do
+    %{
+      id: {id, path},
+      path: path,
+      supervised?: not match?({:plug, _options}, id),
+      allowed_hosts: options.allowed_hosts,
+      allowed_origins: options.allowed_origins,
+      metadata_url: HTTP.metadata_url(mount.policy),
+      identify: identify && (&Mount.call_hook(identify, &1))
+    }
+  end
+
+  defp apart!(path, other) do
+    if below?(path, other) or below?(other, path),
+      do: raise(ArgumentError, "expected each of :routes to have a path of its own, got #{path} and #{other}")
+  end
+
+  defp below?(path, other), do: path == other or String.starts_with?(path, other <> "/")
+
+  @doc "The route that a path lies below."
+  @spec find([t()], String.t()) :: t() | nil
+  def find(routes, path), do: Enum.find(routes, &below?(path, &1.path))
+
+  @doc "Starts what routes need, linked to the calling process."
+  @spec start_link([t()]) :: Supervisor.on_start()
+  def start_link(routes) do
+    children = for %{module: module, state: state} <- routes, do: Map.put(module.child_spec(state), :id, state)
+    Supervisor.start_link(children, strategy: :one_for_one, max_restarts: 1_000, max_seconds: 5)
+  end
+
+  @doc "Serves a request."
+  @spec call(t(), Sink.t()) :: Sink.t()
+  def call(%__MODULE__{module: module, state: state}, sink), do: module.call(sink, state)
+end
