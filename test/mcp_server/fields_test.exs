@@ -112,7 +112,7 @@ defmodule McpServer.FieldsTest do
     @module module
     @fields Macro.escape(fields)
 
-    @tag req: "RES-11"
+    @tag req: ["RES-08", "RES-11"]
     test "#{inspect(module)} takes either spelling, as atoms or strings, in a list or a map" do
       struct = struct!(@module, unquote(@fields))
 

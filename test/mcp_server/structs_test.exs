@@ -70,7 +70,7 @@ defmodule McpServer.StructsTest do
     end
   end
 
-  @tag req: "S4-03"
+  @tag req: ["S4-03", "RES-46"]
   test "the hints' defaults are those of MCP" do
     assert Tool.Annotations.new([]) ==
              %Tool.Annotations{readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true}

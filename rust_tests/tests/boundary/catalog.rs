@@ -114,8 +114,9 @@ fn pages_concatenate_to_the_whole_and_cursors_are_checked() {
     }
 }
 
+// req: M28
 #[test]
-fn m28_a_cursor_of_another_list_another_catalogue_or_garbage_is_none() {
+fn a_cursor_of_another_list_another_catalogue_or_garbage_is_none() {
     let mut paged = definition();
     paged["server"]["pageSize"] = json!(1);
     let catalog = build(&paged).expect("a catalogue");
@@ -202,8 +203,9 @@ fn capabilities_are_what_is_declared() {
     );
 }
 
+// req: S4-40
 #[test]
-fn s4_40_a_ui_resource_advertises_the_apps_extension() {
+fn a_ui_resource_advertises_the_apps_extension() {
     let mut definition = definition();
     definition["resources"][0]["uri"] = json!("ui://weather/view");
     let catalog = build(&definition).expect("a catalogue");
@@ -213,8 +215,9 @@ fn s4_40_a_ui_resource_advertises_the_apps_extension() {
     );
 }
 
+// req: S4-40
 #[test]
-fn s4_40_a_template_of_views_advertises_it_too_and_nothing_else_does() {
+fn a_template_of_views_advertises_it_too_and_nothing_else_does() {
     let extensions = |definition: &Value| {
         let catalog = build(definition).expect("a catalogue");
         let capabilities = catalog.capabilities().to_value(Revision::NEWEST);
@@ -231,8 +234,9 @@ fn s4_40_a_template_of_views_advertises_it_too_and_nothing_else_does() {
     );
 }
 
+// req: S4-42
 #[test]
-fn s4_42_the_view_of_a_tool_is_one_that_can_be_read() {
+fn the_view_of_a_tool_is_one_that_can_be_read() {
     let with_view = |view: &str, uris: &[&str]| {
         let mut definition = definition();
         definition["tools"][0]["_meta"] = json!({"ui": {"resourceUri": view}});

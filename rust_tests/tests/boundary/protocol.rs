@@ -141,8 +141,9 @@ fn initialize_needs_its_three_members() {
     }
 }
 
+// req: M18
 #[test]
-fn m18_before_initialize_only_ping_and_initialize_answer() {
+fn before_initialize_only_ping_and_initialize_answer() {
     let reply = answer(NO_SESSION, r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
     assert_eq!(reply, json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
     refuses(NO_SESSION, &request("tools/list", json!({})), -32600);
@@ -154,8 +155,9 @@ fn m18_before_initialize_only_ping_and_initialize_answer() {
     refuses(NO_SESSION, &request("no/such", json!({})), -32601);
 }
 
+// req: M19
 #[test]
-fn m19_a_second_initialize_is_refused() {
+fn a_second_initialize_is_refused() {
     let again = request(
         "initialize",
         json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}),
@@ -163,8 +165,9 @@ fn m19_a_second_initialize_is_refused() {
     refuses(session(SESSION), &again, -32600);
 }
 
+// req: M1
 #[test]
-fn m1_what_is_not_json_is_a_parse_error_without_id() {
+fn what_is_not_json_is_a_parse_error_without_id() {
     for bytes in [
         &b""[..],
         b"{",
@@ -186,8 +189,9 @@ fn m1_what_is_not_json_is_a_parse_error_without_id() {
     }
 }
 
+// req: M2
 #[test]
-fn m2_depth_128_is_read_and_129_refused() {
+fn depth_128_is_read_and_129_refused() {
     let nested = |levels: usize| {
         // The message and params are two levels already.
         let value = format!("{}{}", "[".repeat(levels - 2), "]".repeat(levels - 2));
@@ -204,8 +208,9 @@ fn m2_depth_128_is_read_and_129_refused() {
     );
 }
 
+// req: M5
 #[test]
-fn m5_ids_are_echoed_exactly() {
+fn ids_are_echoed_exactly() {
     for id in [
         "0",
         "-5",
@@ -222,8 +227,9 @@ fn m5_ids_are_echoed_exactly() {
     }
 }
 
+// req: M9
 #[test]
-fn m9_batches_exist_only_in_2025_03_26() {
+fn batches_exist_only_in_2025_03_26() {
     let one = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let batch = |count: usize| format!("[{}]", vec![one; count].join(","));
     for revision in Revision::ALL {
@@ -257,8 +263,9 @@ fn m9_batches_exist_only_in_2025_03_26() {
     assert!(matches!(items.as_slice(), [Admission::Answer(_)]));
 }
 
+// req: M9
 #[test]
-fn m9_one_bad_message_of_a_batch_does_not_refuse_the_others() {
+fn one_bad_message_of_a_batch_does_not_refuse_the_others() {
     let catalog = server();
     let text = br#"[{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
     let context = session(Revision::V2025_03_26);
@@ -271,8 +278,9 @@ fn m9_one_bad_message_of_a_batch_does_not_refuse_the_others() {
     ));
 }
 
+// req: S4-56
 #[test]
-fn s4_56_a_notification_is_never_answered() {
+fn a_notification_is_never_answered() {
     let catalog = server();
     for message in [
         r#"{"jsonrpc":"2.0","method":"notifications/initialized","params":[]}"#,
@@ -289,8 +297,9 @@ fn s4_56_a_notification_is_never_answered() {
     }
 }
 
+// req: M10
 #[test]
-fn m10_an_unknown_method_is_404_only_in_the_stateless_era() {
+fn an_unknown_method_is_404_only_in_the_stateless_era() {
     assert_eq!(
         status(session(SESSION), &request("no/such", json!({}))),
         200
@@ -299,8 +308,9 @@ fn m10_an_unknown_method_is_404_only_in_the_stateless_era() {
     refuses(NO_SESSION, &modern("no/such", json!({})), -32601);
 }
 
+// req: M11
 #[test]
-fn m11_an_unknown_notification_is_ignored() {
+fn an_unknown_notification_is_ignored() {
     let catalog = server();
     for message in [
         r#"{"jsonrpc":"2.0","method":"notifications/nothing"}"#,
@@ -330,8 +340,9 @@ fn m11_an_unknown_notification_is_ignored() {
     );
 }
 
+// req: M15
 #[test]
-fn m15_unknown_tools_and_prompts_are_named() {
+fn unknown_tools_and_prompts_are_named() {
     let reply = refuses(
         session(SESSION),
         &request("tools/call", json!({"name": "sub"})),
@@ -353,8 +364,9 @@ fn m15_unknown_tools_and_prompts_are_named() {
     );
 }
 
+// req: M17, RES-52
 #[test]
-fn m17_an_unknown_resource_has_the_code_of_its_revision() {
+fn an_unknown_resource_has_the_code_of_its_revision() {
     let ask = json!({"uri": "file:///none"});
     for revision in [Revision::V2024_11_05, Revision::V2025_11_25] {
         let reply = refuses(
@@ -368,8 +380,9 @@ fn m17_an_unknown_resource_has_the_code_of_its_revision() {
     assert_eq!(reply["error"]["data"], json!({"uri": "file:///none"}));
 }
 
+// req: M20
 #[test]
-fn m20_an_unsupported_stateless_version_lists_what_is_supported() {
+fn an_unsupported_stateless_version_lists_what_is_supported() {
     let mut message = modern("tools/list", json!({}));
     message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("v999.0.0");
     let reply = refuses(NO_SESSION, &message, -32022);
@@ -379,8 +392,9 @@ fn m20_an_unsupported_stateless_version_lists_what_is_supported() {
     );
 }
 
+// req: M22
 #[test]
-fn m22_a_stateless_request_carries_version_and_capabilities() {
+fn a_stateless_request_carries_version_and_capabilities() {
     refuses(NO_SESSION, &request("server/discover", json!({})), -32602);
     refuses(
         NO_SESSION,
@@ -482,8 +496,9 @@ fn what_a_client_says_of_itself_is_bounded() {
     }
 }
 
+// req: M23
 #[test]
-fn m23_methods_that_2026_07_28_removed_are_not_found() {
+fn methods_that_2026_07_28_removed_are_not_found() {
     for method in [
         "initialize",
         "ping",
@@ -583,8 +598,9 @@ fn prompts_get_checks_arguments_against_the_declaration() {
     refuses(session(SESSION), &get(json!({"who": 7})), -32602);
 }
 
+// req: S4-78
 #[test]
-fn s4_78_completion_needs_a_declared_argument() {
+fn completion_needs_a_declared_argument() {
     let complete = |reference: Value, name: &str| {
         request(
             "completion/complete",
@@ -780,14 +796,16 @@ fn the_clients_answers_are_passed_on() {
 }
 
 proptest::proptest! {
+    // req: SEC-10
     #[test]
-    fn sec_10_no_bytes_make_admission_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200)) {
+    fn no_bytes_make_admission_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200)) {
         let catalog = server_once();
         let _ = admit(catalog, session(SESSION), &bytes, &MessageLimits::default());
     }
 
+    // req: SEC-10
     #[test]
-    fn sec_10_no_params_make_admission_panic(
+    fn no_params_make_admission_panic(
         method in "[a-z]{1,10}/[a-zA-Z]{1,12}|tools/call|prompts/get|completion/complete|subscriptions/listen",
         params in "[\\[{\"a-z:,0-9\\]}]{0,40}",
     ) {

@@ -1,4 +1,4 @@
-//! Q6: which calls become tasks, and what a client may do with a task.
+//! Which calls become tasks, and what a client may do with a task.
 
 use mcp_core::catalog::Catalog;
 use mcp_core::protocol::{

@@ -71,8 +71,9 @@ fn members(count: usize) -> String {
     members.join(",")
 }
 
+// req: M2
 #[test]
-fn m2_depth_and_brackets_cost_nothing() {
+fn depth_and_brackets_cost_nothing() {
     for text in [
         "[".repeat(129),
         "[".repeat(10_000_000),
@@ -84,8 +85,9 @@ fn m2_depth_and_brackets_cost_nothing() {
     }
 }
 
+// req: M2
 #[test]
-fn m2_one_value_too_many() {
+fn one_value_too_many() {
     for item in ["0", "\"\"", "{}", "[]"] {
         costs_little(
             -32700,
@@ -96,8 +98,9 @@ fn m2_one_value_too_many() {
     costs_little(-32700, &format!("[{}]", vec!["0"; 200_000].join(",")));
 }
 
+// req: M13
 #[test]
-fn m13_a_repeated_key_at_the_end_of_4_mib() {
+fn a_repeated_key_at_the_end_of_4_mib() {
     let filler = "x".repeat(4 * MIB);
     costs_little(
         -32600,
@@ -119,8 +122,9 @@ fn m13_a_repeated_key_at_the_end_of_4_mib() {
 }
 
 /// The shortest keys there are, all the same: each would take more room than its text.
+// req: M13
 #[test]
-fn m13_nothing_but_one_key() {
+fn nothing_but_one_key() {
     let keys = vec!["\"\":0"; 190_000].join(",");
     costs_little(
         -32600,
@@ -129,8 +133,9 @@ fn m13_nothing_but_one_key() {
 }
 
 /// Keys that look alike to a fingerprint are compared where they are, escaped or not.
+// req: M13
 #[test]
-fn m13_keys_made_to_collide() {
+fn keys_made_to_collide() {
     for letter in ["m", "\\u006d"] {
         let key = |index: usize| format!("\"aaaaaaaa{letter}{index:06}zzzzzzzz\":0");
         let keys: Vec<String> = (0..100_000).map(key).chain([key(5)]).collect();
@@ -143,8 +148,9 @@ fn m13_keys_made_to_collide() {
 }
 
 /// A few long keys that look alike, and need to be read to be told apart.
+// req: M13
 #[test]
-fn m13_a_few_long_keys_made_to_collide() {
+fn a_few_long_keys_made_to_collide() {
     let filler = "\\n".repeat(100_000);
     let key = |index: usize| format!("\"aaaaaaaa{filler}{index:02}{filler}zzzzzzzz\":0");
     let keys: Vec<String> = (0..16).map(key).chain([key(5)]).collect();
@@ -156,8 +162,9 @@ fn m13_a_few_long_keys_made_to_collide() {
 }
 
 /// What is repeated of a message is short. Beyond the limit of `_meta` nothing of it is read.
+// req: M7
 #[test]
-fn m7_a_version_that_is_no_version() {
+fn a_version_that_is_no_version() {
     for (bytes, code) in [(15 * 1024, -32022), (4 * MIB, -32602)] {
         let version = "2".repeat(bytes);
         let meta = format!(
@@ -170,15 +177,17 @@ fn m7_a_version_that_is_no_version() {
     }
 }
 
+// req: M1
 #[test]
-fn m1_invalid_utf8_at_the_end() {
+fn invalid_utf8_at_the_end() {
     let mut text = request("x", "{\"a\":[", "\"text\"", "]}", 4 * MIB / 10).into_bytes();
     text.extend_from_slice(b" \xff");
     costs_little_in(None, -32700, &text);
 }
 
+// req: M3
 #[test]
-fn m3_a_wrong_envelope_with_4_mib_of_params() {
+fn a_wrong_envelope_with_4_mib_of_params() {
     let params = format!("{{\"a\":\"{}\"}}", "x".repeat(4 * MIB));
     for envelope in [
         r#""jsonrpc":"1.0","id":1,"method":"x""#,
@@ -203,8 +212,9 @@ fn m3_a_wrong_envelope_with_4_mib_of_params() {
 }
 
 /// Texts that are only needed to say that they are too long: escaped ones have to be written out.
+// req: M6
 #[test]
-fn m6_an_id_or_a_method_of_4_mib() {
+fn an_id_or_a_method_of_4_mib() {
     for text in ["x".repeat(4 * MIB), "\\u0041".repeat(MIB / 2)] {
         costs_little(
             -32600,
@@ -217,8 +227,9 @@ fn m6_an_id_or_a_method_of_4_mib() {
     }
 }
 
+// req: M9
 #[test]
-fn m9_a_batch_where_there_are_none_and_one_that_is_too_long() {
+fn a_batch_where_there_are_none_and_one_that_is_too_long() {
     for item in ["0", "{}", "{\"jsonrpc\":\"2.0\"}"] {
         let batch = format!("[{}]", vec![item; 66_000].join(","));
         costs_little(-32600, &batch);
@@ -226,8 +237,9 @@ fn m9_a_batch_where_there_are_none_and_one_that_is_too_long() {
     }
 }
 
+// req: M10
 #[test]
-fn m10_a_method_that_does_not_exist() {
+fn a_method_that_does_not_exist() {
     let session = Some(Revision::V2025_11_25);
     for params in [
         request("x", "{\"a\":\"", "text", "\"}", 4 * MIB),
@@ -241,8 +253,9 @@ fn m10_a_method_that_does_not_exist() {
     }
 }
 
+// req: M15
 #[test]
-fn m15_a_tool_that_does_not_exist() {
+fn a_tool_that_does_not_exist() {
     let text = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"none","arguments":{{{}}}}}}}"#,
         members(190_000)

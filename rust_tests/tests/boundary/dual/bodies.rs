@@ -34,8 +34,9 @@ fn key(field: &str, order: Order) -> SortKey {
     }
 }
 
+// req: S1-52
 #[test]
-fn s1_52_what_is_left_out_has_a_default() {
+fn what_is_left_out_has_a_default() {
     assert_eq!(page(""), rows(0, 100));
     assert_eq!(page("{}"), rows(0, 100));
     assert_eq!(page(r#"{"sort":null,"other":[1]}"#), rows(0, 100));
@@ -43,8 +44,9 @@ fn s1_52_what_is_left_out_has_a_default() {
     assert_eq!(page(r#"{"limit":7}"#), rows(0, 7));
 }
 
+// req: RES-19
 #[test]
-fn res_19_limits_are_clamped_and_integers_only() {
+fn limits_are_clamped_and_integers_only() {
     assert_eq!(page(r#"{"limit":1}"#), rows(0, 1));
     assert_eq!(page(r#"{"limit":1000}"#), rows(0, 1000));
     assert_eq!(page(r#"{"limit":1001}"#), rows(0, 1000));
@@ -78,8 +80,9 @@ fn res_19_limits_are_clamped_and_integers_only() {
     }
 }
 
+// req: S1-57
 #[test]
-fn s1_57_a_body_that_is_no_object_is_an_invalid_request() {
+fn a_body_that_is_no_object_is_an_invalid_request() {
     for body in [
         "{",
         "[]",
@@ -108,8 +111,9 @@ fn s1_57_a_body_that_is_no_object_is_an_invalid_request() {
     assert_eq!(page(&deep), Err((400, "invalid_request".to_owned())));
 }
 
+// req: S1-58
 #[test]
-fn s1_58_a_sort_is_null_a_key_or_keys() {
+fn a_sort_is_null_a_key_or_keys() {
     let sorted = |body: &str| page(body).map(|selection| selection.sort);
     let one = |field, order| Ok(vec![key(field, order)]);
     assert_eq!(sorted(r#"{"sort":{"field":"a"}}"#), one("a", Order::Asc));
@@ -159,8 +163,9 @@ fn s1_58_a_sort_is_null_a_key_or_keys() {
     }
 }
 
+// req: Q4
 #[test]
-fn q4_a_stream_ends_with_the_rows_unless_it_is_said_otherwise() {
+fn a_stream_ends_with_the_rows_unless_it_is_said_otherwise() {
     for form in [Form::Ndjson, Form::Csv] {
         assert_eq!(judge(form, b"").map(|selection| selection.limit), Ok(None));
         let asked = judge(form, br#"{"limit":5000}"#);

@@ -36,8 +36,9 @@ fn refused(method: &str, target: &str, headers: &[(&str, &str)]) -> (u16, String
 
 const NOT_FOUND: &str = r#"{"error":"not_found","message":"Resource not found or expired"}"#;
 
+// req: S1-50, S1-51, S1-52, S1-53, S1-54, S1-55
 #[test]
-fn s1_50_to_55_each_method_wants_one_thing() {
+fn each_method_wants_one_thing() {
     for (method, action) in [
         ("GET", Action::Metadata),
         ("HEAD", Action::Metadata),
@@ -54,8 +55,9 @@ fn s1_50_to_55_each_method_wants_one_thing() {
     }
 }
 
+// req: S1-57
 #[test]
-fn s1_57_other_methods_are_405_with_allow() {
+fn other_methods_are_405_with_allow() {
     for method in ["PATCH", "OPTIONS", "TRACE", "get", "", "POST "] {
         let answer = judge(method, "/resources/abc123", &[]).expect_err(method);
         assert_eq!(answer.status, 405, "{method}");
@@ -64,8 +66,9 @@ fn s1_57_other_methods_are_405_with_allow() {
     }
 }
 
+// req: R6
 #[test]
-fn r6_no_path_leads_out_of_the_store() {
+fn no_path_leads_out_of_the_store() {
     let long = format!("/resources/{}", "a".repeat(129));
     let huge = format!("/resources/{}", "a".repeat(10 * 1024));
     for target in [
@@ -107,8 +110,9 @@ fn r6_no_path_leads_out_of_the_store() {
     }
 }
 
+// req: SEC-01
 #[test]
-fn sec_01_host_and_origin_come_first_on_every_method() {
+fn host_and_origin_come_first_on_every_method() {
     for method in ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"] {
         for target in ["/resources/abc123", "/resources/%00"] {
             let head = Head {
@@ -147,8 +151,9 @@ fn sec_01_host_and_origin_come_first_on_every_method() {
     );
 }
 
+// req: Q4
 #[test]
-fn q4_the_form_is_what_the_client_would_rather_have() {
+fn the_form_is_what_the_client_would_rather_have() {
     for (accept, form) in [
         ("", Form::Page),
         ("*/*", Form::Page),

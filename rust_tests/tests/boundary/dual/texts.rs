@@ -16,8 +16,9 @@ fn tail(offset: u64, returned: u64, total: u64) -> String {
     String::from_utf8(out).expect("text")
 }
 
+// req: S1-53
 #[test]
-fn s1_53_a_page_knows_whether_another_follows() {
+fn a_page_knows_whether_another_follows() {
     for (offset, returned, total, next) in [
         (0, 100, 847, "true,\"next_offset\":100}"),
         (800, 46, 847, "true,\"next_offset\":846}"),
@@ -32,8 +33,9 @@ fn s1_53_a_page_knows_whether_another_follows() {
     }
 }
 
+// req: R7
 #[test]
-fn r7_every_answer_is_data_that_nobody_keeps() {
+fn every_answer_is_data_that_nobody_keeps() {
     assert_eq!(
         HEADERS,
         [
@@ -71,8 +73,9 @@ fn value(json: &str) -> String {
     String::from_utf8(out).expect("text")
 }
 
+// req: Q4
 #[test]
-fn q4_cells_are_quoted_and_no_formulas() {
+fn cells_are_quoted_and_no_formulas() {
     for (text, written) in [
         ("plain", "plain"),
         ("", ""),

@@ -104,8 +104,9 @@ fn sessions_open_and_requests_without_one_are_refused() {
     becomes(&post(), SESSION, request("tools/list", json!({})), "200");
 }
 
+// req: M20
 #[test]
-fn m20_a_session_takes_the_name_of_any_version_of_its_era() {
+fn a_session_takes_the_name_of_any_version_of_its_era() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let head = post().with("mcp-protocol-version", version);
         becomes(&head, SESSION, request("tools/list", json!({})), "200");
@@ -155,8 +156,9 @@ fn m20_a_session_takes_the_name_of_any_version_of_its_era() {
     }
 }
 
+// req: M11
 #[test]
-fn m11_notifications_belong_to_a_session_or_to_the_stateless_era() {
+fn notifications_belong_to_a_session_or_to_the_stateless_era() {
     for note in [
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
@@ -197,8 +199,9 @@ fn m11_notifications_belong_to_a_session_or_to_the_stateless_era() {
     );
 }
 
+// req: M24
 #[test]
-fn m24_answers_need_a_session_that_asked() {
+fn answers_need_a_session_that_asked() {
     for answer in [
         r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#,
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#,
@@ -212,8 +215,9 @@ fn m24_answers_need_a_session_that_asked() {
     becomes(&post(), None, without_id, "400 -32600");
 }
 
+// req: M9
 #[test]
-fn m9_batches_over_http() {
+fn batches_over_http() {
     let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"x"}]"#;
     becomes(&post(), Some(Revision::V2025_03_26), batch, "batch of 2");
     becomes(&post(), SESSION, batch, "400 -32600");

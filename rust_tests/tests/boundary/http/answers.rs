@@ -122,8 +122,9 @@ fn the_metadata_url_stands_between_host_and_path() {
     }
 }
 
+// req: H8
 #[test]
-fn h8_header_values_hold_no_line_end() {
+fn header_values_hold_no_line_end() {
     for good in ["", "a b\tc", "~!"] {
         assert!(is_header_value(good), "{good:?}");
     }

@@ -2,8 +2,9 @@
 
 use super::head::{in_session, policy, post, status, status_under};
 
+// req: SEC-02, H2, H6
 #[test]
-fn sec_02_h2_h6_only_json_in_utf_8_is_read() {
+fn only_json_in_utf_8_is_read() {
     for (content_type, expected) in [
         ("application/json", 0),
         (" \tapplication/json\t ", 0),
@@ -62,8 +63,9 @@ fn sec_02_h2_h6_only_json_in_utf_8_is_read() {
     assert_eq!(status(&both), 415);
 }
 
+// req: H3
 #[test]
-fn h3_what_the_client_accepts() {
+fn what_the_client_accepts() {
     for (accept, json, events) in [
         ("application/json, text/event-stream", true, true),
         ("text/event-stream,application/json", true, true),
@@ -120,8 +122,9 @@ fn h3_what_the_client_accepts() {
     assert_eq!(status(&in_session("DELETE").set("accept", "text/html")), 0);
 }
 
+// req: SEC-12, H5, H8
 #[test]
-fn sec_12_h5_h8_declared_lengths() {
+fn declared_lengths() {
     const MAX: u64 = 4 * 1024 * 1024;
     let with = |value: &str| post().with("content-length", value);
     for (value, expected) in [

@@ -12,8 +12,9 @@ fn tool_head(name: &str) -> TestHead {
     stateless("tools/call").with("mcp-name", name)
 }
 
+// req: M21
 #[test]
-fn m21_version_method_and_name_stand_in_the_head_as_in_the_body() {
+fn version_method_and_name_stand_in_the_head_as_in_the_body() {
     let list = with_meta("tools/list", json!({}));
     becomes(&stateless("tools/list"), None, &list, "200");
     becomes(&stateless(" tools/list\t"), None, &list, "200");
@@ -212,8 +213,9 @@ fn the_checks_of_a_stateless_request_come_in_their_order() {
     );
 }
 
+// req: M10, M23
 #[test]
-fn m10_m23_methods_that_are_not_there() {
+fn methods_that_are_not_there() {
     for method in [
         "initialize",
         "ping",
@@ -243,8 +245,9 @@ fn m10_m23_methods_that_are_not_there() {
     );
 }
 
+// req: H3
 #[test]
-fn h3_a_call_that_is_answered_by_a_stream_needs_a_client_that_takes_one() {
+fn a_call_that_is_answered_by_a_stream_needs_a_client_that_takes_one() {
     let listen = with_meta(
         "subscriptions/listen",
         json!({"notifications": {"toolsListChanged": true}}),

@@ -1,4 +1,4 @@
-//! SEC-01, H1: Host and Origin, on every route and method, before anything else.
+//! Host and Origin, on every route and method, before anything else.
 
 use mcp_core::http::PolicyError;
 use mcp_core::http::{Policy, PolicyOptions};
@@ -57,8 +57,9 @@ const FOREIGN: [&str; 32] = [
     "",
 ];
 
+// req: SEC-01
 #[test]
-fn sec_01_loopback_hosts_are_let_in_and_no_others() {
+fn loopback_hosts_are_let_in_and_no_others() {
     for host in LOOPBACK {
         assert_eq!(status(&post().set("host", host)), 0, "{host}");
     }
@@ -69,15 +70,17 @@ fn sec_01_loopback_hosts_are_let_in_and_no_others() {
     assert_eq!(status(&post().set("host", "x".repeat(100_000))), 403);
 }
 
+// req: H1
 #[test]
-fn h1_there_is_exactly_one_host() {
+fn there_is_exactly_one_host() {
     assert_eq!(status(&post().without("host")), 400);
     assert_eq!(status(&post().with("host", "127.0.0.1:4040")), 400);
     assert_eq!(status(&post().with("HOST", "evil.example")), 400);
 }
 
+// req: SEC-01
 #[test]
-fn sec_01_an_authority_is_judged_like_the_host_header_and_beside_it() {
+fn an_authority_is_judged_like_the_host_header_and_beside_it() {
     let with = |authority: &str| {
         let mut head = post();
         head.authority = Some(authority.to_owned());
@@ -103,8 +106,9 @@ fn sec_01_an_authority_is_judged_like_the_host_header_and_beside_it() {
     );
 }
 
+// req: SEC-01
 #[test]
-fn sec_01_foreign_hosts_and_origins_are_refused_on_every_route_and_method() {
+fn foreign_hosts_and_origins_are_refused_on_every_route_and_method() {
     let policy = policy(|options| {
         options.resource_metadata = Some(br#"{"resource":"https://a.example/mcp"}"#.to_vec());
     });
@@ -131,8 +135,9 @@ fn sec_01_foreign_hosts_and_origins_are_refused_on_every_route_and_method() {
     }
 }
 
+// req: H1
 #[test]
-fn h1_origins() {
+fn origins() {
     for origin in [
         "http://localhost",
         "http://localhost:3000",

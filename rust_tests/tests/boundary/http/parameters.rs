@@ -37,8 +37,9 @@ fn call(arguments: Value, headers: &[(&str, &str)]) -> String {
     called(head, arguments)
 }
 
+// req: M21
 #[test]
-fn m21_parameter_headers_repeat_their_arguments() {
+fn parameter_headers_repeat_their_arguments() {
     let region =
         |header: &str, value: &str| call(json!({"region": value}), &[("Mcp-Param-Region", header)]);
     for (header, value) in [
@@ -81,8 +82,9 @@ fn m21_parameter_headers_repeat_their_arguments() {
     assert_eq!(called(raw, json!({"region": "Hello, 世界"})), "400 -32020");
 }
 
+// req: M21
 #[test]
-fn m21_a_header_is_there_exactly_when_its_argument_is() {
+fn a_header_is_there_exactly_when_its_argument_is() {
     assert_eq!(call(json!({"region": "a"}), &[]), "400 -32020");
     assert_eq!(call(json!({"region": ""}), &[]), "400 -32020");
     assert_eq!(call(json!({}), &[]), "work");
@@ -122,8 +124,9 @@ fn m21_a_header_is_there_exactly_when_its_argument_is() {
     );
 }
 
+// req: M21
 #[test]
-fn m21_numbers_are_compared_as_numbers() {
+fn numbers_are_compared_as_numbers() {
     let count = |argument: &str, header: &str| {
         let head = stateless("tools/call")
             .with("mcp-name", "run")
@@ -181,8 +184,9 @@ fn m21_numbers_are_compared_as_numbers() {
     );
 }
 
+// req: M21
 #[test]
-fn m21_booleans_are_lower_case() {
+fn booleans_are_lower_case() {
     let dry =
         |argument: bool, header: &str| call(json!({"dry": argument}), &[("mcp-param-dry", header)]);
     assert_eq!(dry(true, "true"), "work");
@@ -192,8 +196,9 @@ fn m21_booleans_are_lower_case() {
     }
 }
 
+// req: M21
 #[test]
-fn m21_nested_arguments_are_found_at_any_depth() {
+fn nested_arguments_are_found_at_any_depth() {
     let deep = |value: Value| json!({"a": {"b": {"c": {"d": value, "e": 1}}}});
     assert_eq!(call(deep(json!("x")), &[("mcp-param-deep", "x")]), "work");
     assert_eq!(

@@ -122,8 +122,9 @@ fn check(method: &str, target: &str, headers: &[(&'static str, Vec<u8>)], body: 
 }
 
 proptest! {
+    // req: SEC-10
     #[test]
-    fn sec_10_no_head_makes_screening_panic(
+    fn no_head_makes_screening_panic(
         method in "POST|GET|DELETE|[A-Z]{0,6}",
         target in "/mcp|/[ -~]{0,12}|[a-z]{0,5}://[ -~]{0,12}|\\*",
         headers in headers(),
@@ -131,16 +132,18 @@ proptest! {
         check(&method, &target, &headers, b"{}");
     }
 
+    // req: SEC-10
     #[test]
-    fn sec_10_no_body_behind_a_head_makes_admission_panic(
+    fn no_body_behind_a_head_makes_admission_panic(
         headers in likely(),
         body in prop::collection::vec(any::<u8>(), 0..64),
     ) {
         check("POST", "/mcp", &headers, &body);
     }
 
+    // req: SEC-10
     #[test]
-    fn sec_10_no_message_behind_a_head_makes_admission_panic(
+    fn no_message_behind_a_head_makes_admission_panic(
         headers in likely(),
         method in "tools/call|tools/list|resources/read|ping|initialize|subscriptions/listen|notifications/x",
         id in "\"id\":1,|\"id\":null,|",

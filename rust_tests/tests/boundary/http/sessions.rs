@@ -4,8 +4,9 @@ use mcp_core::http::{EventId, LastEventId};
 
 use super::head::{TestHead, header, in_session, policy, post, stateless, status};
 
+// req: H4
 #[test]
-fn h4_methods() {
+fn methods() {
     let allowed = |head: &TestHead| {
         let answer = head.check_head(&policy(|_| {})).expect_err("a refusal");
         assert_eq!(answer.status, 405);
@@ -59,8 +60,9 @@ fn h4_methods() {
     }
 }
 
+// req: H4
 #[test]
-fn h4_an_endpoint_without_sessions_serves_post_alone() {
+fn an_endpoint_without_sessions_serves_post_alone() {
     let modern = policy(|options| options.sessions = false);
     for method in ["GET", "DELETE", "PUT"] {
         let answer = in_session(method)
@@ -77,8 +79,9 @@ fn h4_an_endpoint_without_sessions_serves_post_alone() {
     assert_eq!(accepted.session_id, None);
 }
 
+// req: H10
 #[test]
-fn h10_session_ids() {
+fn session_ids() {
     let id = |value: &[u8]| post().with("mcp-session-id", value).accepted().session_id;
     let longest = "x".repeat(128);
     for good in ["a", "!", "~", "6f1b-4C", longest.as_str()] {
@@ -116,8 +119,9 @@ fn h10_session_ids() {
     );
 }
 
+// req: H12
 #[test]
-fn h12_last_event_ids() {
+fn last_event_ids() {
     let id = |value: &str| {
         in_session("GET")
             .with("last-event-id", value)

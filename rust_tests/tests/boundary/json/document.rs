@@ -140,8 +140,9 @@ fn the_elements_of_a_root_array_are_as_deep_as_a_root() {
     assert_eq!(scan("[]").root().elements().count(), 0);
 }
 
+// req: SEC-03
 #[test]
-fn sec_03_names_are_compared_exactly_after_unescaping() {
+fn names_are_compared_exactly_after_unescaping() {
     let document = scan(r#"{"\u006dethod":1,"Method":2,"ſ":3}"#);
     assert_eq!(document.root().get("method").unwrap().integer(), Some(1));
     assert_eq!(document.root().get("Method").unwrap().integer(), Some(2));
@@ -162,8 +163,9 @@ fn a_duplicate_is_remembered_where_it_is() {
 }
 
 /// Objects that grow too large are forgotten, in the midst of which it may be known already that a key came twice.
+// req: M13
 #[test]
-fn m13_a_duplicate_is_remembered_though_the_values_around_it_are_forgotten() {
+fn a_duplicate_is_remembered_though_the_values_around_it_are_forgotten() {
     let members: Vec<String> = (0..5_000).map(|name| format!("\"k{name}\":0")).collect();
     let many = members.join(",");
     let levels = ["params", "arguments", "x", "y", "z"];

@@ -37,8 +37,9 @@ fn nested(open: &str, close: &str, levels: usize) -> String {
     format!("{}1{}", open.repeat(levels), close.repeat(levels))
 }
 
+// req: M2
 #[test]
-fn m2_depth_128_is_read_and_129_refused() {
+fn depth_128_is_read_and_129_refused() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         assert!(read(nested(open, close, 128).as_bytes()).is_ok());
         refuses(nested(open, close, 129), E::TooDeep, open.len() * 128);
@@ -79,8 +80,9 @@ fn depth_counts_what_is_open_and_not_what_was() {
     );
 }
 
+// req: M2
 #[test]
-fn m2_ten_million_brackets_are_refused_at_the_129th() {
+fn ten_million_brackets_are_refused_at_the_129th() {
     for count in [129, 100_000, 10_000_000] {
         refuses("[".repeat(count), E::TooDeep, 128);
         refuses("[{\"a\":".repeat(count / 6 + 65), E::TooDeep, 6 * 64);
@@ -165,8 +167,9 @@ fn digits_to_the_limit_are_read_and_one_more_refused() {
     assert_eq!(read_within(b"1000", &few), Err(refusal));
 }
 
+// req: M13
 #[test]
-fn m13_duplicate_keys_are_refused_at_any_depth_and_by_escape() {
+fn duplicate_keys_are_refused_at_any_depth_and_by_escape() {
     for (text, offset) in [
         (r#"{"a":1,"a":1}"#, 0),
         (r#"{"a":1,"\u0061":1}"#, 0),
@@ -189,8 +192,9 @@ fn m13_duplicate_keys_are_refused_at_any_depth_and_by_escape() {
 }
 
 /// Few keys are compared pairwise and many are sorted; both must see the first and the last.
+// req: M13
 #[test]
-fn m13_duplicate_keys_are_found_among_any_number() {
+fn duplicate_keys_are_found_among_any_number() {
     for count in [2, 15, 16, 17, 18, 100, 5_000] {
         for length in [1, 3, 5, 8, 12, 40] {
             let key = |index: usize| format!("\"{index:0length$}\":0");

@@ -138,39 +138,45 @@ fn config() -> ProptestConfig {
 proptest! {
     #![proptest_config(config())]
 
+    // req: F1
     #[test]
-    fn f1_no_bytes_panic(bytes in vec(any::<u8>(), 0..200)) {
+    fn no_bytes_panic(bytes in vec(any::<u8>(), 0..200)) {
         same_verdict(&bytes, "bytes");
     }
 
+    // req: F3
     #[test]
-    fn f3_near_json_is_judged_as_serde_json_does(text in soup()) {
+    fn near_json_is_judged_as_serde_json_does(text in soup()) {
         same_verdict(text.as_bytes(), "soup");
     }
 
+    // req: F4
     #[test]
-    fn f4_what_is_written_is_read_back(tree in tree()) {
+    fn what_is_written_is_read_back(tree in tree()) {
         let text = tree.to_json();
         prop_assert!(!text.iter().any(|byte| *byte < 0x20), "one line");
         prop_assert_eq!(read(&text), Ok(tree));
     }
 
+    // req: F3
     #[test]
-    fn f3_what_is_written_is_read_alike_by_serde_json(tree in tree()) {
+    fn what_is_written_is_read_alike_by_serde_json(tree in tree()) {
         let text = tree.to_json();
         let theirs: Value = serde_json::from_slice(&text).unwrap();
         prop_assert!(same(&tree, &theirs), "{}", String::from_utf8_lossy(&text));
     }
 
+    // req: F4
     #[test]
-    fn f4_what_serde_json_writes_pretty_is_read_back(tree in tree()) {
+    fn what_serde_json_writes_pretty_is_read_back(tree in tree()) {
         let theirs: Value = serde_json::from_slice(&tree.to_json()).unwrap();
         let pretty = serde_json::to_string_pretty(&theirs).unwrap();
         same_verdict(pretty.as_bytes(), "pretty");
     }
 
+    // req: F5
     #[test]
-    fn f5_a_changed_byte_is_judged_as_serde_json_does(
+    fn a_changed_byte_is_judged_as_serde_json_does(
         tree in tree(), at in any::<prop::sample::Index>(), byte in any::<u8>(),
     ) {
         let mut text = tree.to_json();

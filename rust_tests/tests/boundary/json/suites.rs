@@ -339,8 +339,9 @@ fn significant_digits(number: &str) -> usize {
     digits.trim_matches('0').len()
 }
 
+// req: M26
 #[test]
-fn m26_naughty_strings_survive_as_values_and_as_keys() {
+fn naughty_strings_survive_as_values_and_as_keys() {
     let Some(strings) = corpora::json("naughty-strings/blns.json") else {
         return;
     };
@@ -360,9 +361,10 @@ fn m26_naughty_strings_survive_as_values_and_as_keys() {
     }
 }
 
-/// F5: all of them with `MCP_SCALE=10000`, as far as a test run has time without.
+/// All of them with `MCP_SCALE=10000`, as far as a test run has time without.
+// req: F5
 #[test]
-fn f5_corpus_files_cut_and_changed_are_judged_as_serde_json_does() {
+fn every_file_cut_and_changed_is_judged_as_serde_json_does() {
     let scale = std::env::var("MCP_SCALE").map_or(1, |scale| scale.parse().unwrap());
     let Some(files) = corpora::all_json() else {
         return;

@@ -15,7 +15,7 @@ fn float(value: f64) -> String {
 }
 
 #[test]
-fn s7_only_what_json_forbids_is_escaped() {
+fn only_what_json_forbids_is_escaped() {
     assert_eq!(string(""), r#""""#);
     assert_eq!(string("a\"b\\c/d"), r#""a\"b\\c/d""#);
     assert_eq!(string("\u{8}\t\n\u{c}\r"), r#""\b\t\n\f\r""#);
@@ -30,7 +30,7 @@ fn s7_only_what_json_forbids_is_escaped() {
 }
 
 #[test]
-fn s7_a_special_byte_is_found_at_every_place() {
+fn a_special_byte_is_found_at_every_place() {
     for length in 0..200 {
         for (special, escaped) in [
             ("\"", "\\\""),

@@ -28,8 +28,9 @@ fn echoed(id: &str) -> String {
     }
 }
 
+// req: M5
 #[test]
-fn m5_ids_are_echoed_exactly_and_keep_their_type() {
+fn ids_are_echoed_exactly_and_keep_their_type() {
     let ids = [
         "0",
         "-5",
@@ -48,8 +49,9 @@ fn m5_ids_are_echoed_exactly_and_keep_their_type() {
     assert_eq!(echoed("-0"), "0");
 }
 
+// req: M6
 #[test]
-fn m6_ids_beyond_64_bits_or_256_bytes_are_refused() {
+fn ids_beyond_64_bits_or_256_bytes_are_refused() {
     let quoted = |length: usize| format!("\"{}\"", "x".repeat(length));
     assert_eq!(echoed(&quoted(256)), quoted(256));
     for id in [
@@ -67,8 +69,9 @@ fn m6_ids_beyond_64_bits_or_256_bytes_are_refused() {
     );
 }
 
+// req: M4
 #[test]
-fn m4_other_ids_are_refused_and_not_echoed() {
+fn other_ids_are_refused_and_not_echoed() {
     for id in ["null", "true", "1.5", "1.0", "1e3", "{}", "[]", "[1]"] {
         assert_eq!(with_id(id), refused(INVALID_REQUEST, None), "{id}");
     }
@@ -86,8 +89,9 @@ fn methods_have_at_most_256_bytes() {
     assert_eq!(request(257), refused(INVALID_REQUEST, Some(Id::Number(1))));
 }
 
+// req: M14
 #[test]
-fn m14_params_are_an_object_or_absent() {
+fn params_are_an_object_or_absent() {
     let request = |params: &str| {
         sort_one(format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{params}}}"#
@@ -107,8 +111,9 @@ fn m14_params_are_an_object_or_absent() {
     }
 }
 
+// req: S4-56
 #[test]
-fn s4_56_a_notification_is_never_answered_not_even_a_bad_one() {
+fn a_notification_is_never_answered_not_even_a_bad_one() {
     let notification = |rest: &str| sort_one(format!(r#"{{"jsonrpc":"2.0",{rest}}}"#));
     let silent = |code| Sorted::Refused {
         code,
@@ -136,8 +141,9 @@ fn s4_56_a_notification_is_never_answered_not_even_a_bad_one() {
     );
 }
 
+// req: M13
 #[test]
-fn m13_duplicates_anywhere_are_refused_and_the_id_echoed_if_unambiguous() {
+fn duplicates_anywhere_are_refused_and_the_id_echoed_if_unambiguous() {
     let id = || Some(Id::Number(1));
     for text in [
         r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#,
@@ -157,16 +163,18 @@ fn m13_duplicates_anywhere_are_refused_and_the_id_echoed_if_unambiguous() {
     }
 }
 
+// req: M13
 #[test]
-fn m13_repeated_envelope_members_are_seen_even_if_the_caller_does_not_say_so() {
+fn repeated_envelope_members_are_seen_even_if_the_caller_does_not_say_so() {
     let text = br#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#;
     let document = Document::scan(text, &Limits::default()).unwrap();
     let invalid = classify(document.root(), false, &EnvelopeLimits::default()).unwrap_err();
     assert_eq!((invalid.code, invalid.id), (INVALID_REQUEST, None));
 }
 
+// req: M9
 #[test]
-fn m9_in_a_batch_each_message_is_refused_for_its_own_faults_only() {
+fn in_a_batch_each_message_is_refused_for_its_own_faults_only() {
     let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":2,"method":"a","x":1,"x":1}]"#;
     let messages = sort(batch.as_bytes());
     assert!(matches!(
@@ -179,8 +187,9 @@ fn m9_in_a_batch_each_message_is_refused_for_its_own_faults_only() {
     assert_eq!(messages[1], refused(INVALID_REQUEST, Some(Id::Number(2))));
 }
 
+// req: M24
 #[test]
-fn m24_responses_carry_an_id_and_one_object() {
+fn responses_carry_an_id_and_one_object() {
     let id = || Id::Number(7);
     let response = |rest: &str| sort_one(format!(r#"{{"jsonrpc":"2.0",{rest}}}"#));
     let result = Sorted::Result {
@@ -220,8 +229,9 @@ fn m24_responses_carry_an_id_and_one_object() {
     assert_eq!(response(r#""result":{}"#), refused(INVALID_REQUEST, None));
 }
 
+// req: M3
 #[test]
-fn m3_a_method_stands_alone() {
+fn a_method_stands_alone() {
     for outcome in [r#""result":{}"#, r#""error":{"code":1,"message":""}"#] {
         let text = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"m",{outcome}}}"#);
         assert_eq!(
@@ -279,8 +289,9 @@ fn an_invalid_message_says_what_is_wrong_and_nothing_of_the_message() {
     );
 }
 
+// req: S4-55
 #[test]
-fn s4_55_codes_have_the_standard_texts() {
+fn codes_have_the_standard_texts() {
     for (code, number, text) in [
         (PARSE_ERROR, -32700, "Parse error"),
         (INVALID_REQUEST, -32600, "Invalid request"),
@@ -308,8 +319,9 @@ fn writes(id: Option<&Id>, revision: Revision, data: Option<&[u8]>, expected: &s
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
 
+// req: RES-09
 #[test]
-fn res_09_an_error_without_an_id_is_worded_by_the_revision() {
+fn an_error_without_an_id_is_worded_by_the_revision() {
     let error = r#""error":{"code":-32600,"message":"a \"b\"\n"}}"#;
     for revision in Revision::ALL {
         let id = if revision < Revision::V2025_11_25 {
@@ -326,8 +338,9 @@ fn res_09_an_error_without_an_id_is_worded_by_the_revision() {
     }
 }
 
+// req: S4-54
 #[test]
-fn s4_54_an_error_carries_its_id_and_its_data() {
+fn an_error_carries_its_id_and_its_data() {
     let number = Id::Number(u64::MAX.into());
     let expected = r#"{"jsonrpc":"2.0","id":18446744073709551615,"error":{"code":-32600,"message":"a \"b\"\n","data":{"x":1}}}"#;
     writes(

@@ -71,8 +71,9 @@ fn error_id(id: &Value) -> Option<Id> {
     }
 }
 
+// req: M2
 #[test]
-fn m2_the_depth_vectors_at_full_size() {
+fn the_depth_vectors_at_full_size() {
     for count in [100_000, 10_000_000] {
         assert_eq!(sort_one("[".repeat(count)), refused(PARSE_ERROR, None));
     }

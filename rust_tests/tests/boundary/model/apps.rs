@@ -1,4 +1,4 @@
-//! MCP Apps: S4-40 to S4-47 but S4-46.
+//! MCP Apps.
 
 use mcp_core::apps::{EXTENSION, MIME_TYPE};
 use mcp_core::model::*;
@@ -7,14 +7,16 @@ use serde_json::{from_value, json};
 
 use super::{encoded, text};
 
+// req: S4-40
 #[test]
-fn s4_40_the_extension_and_its_media_type() {
+fn the_extension_and_its_media_type() {
     assert_eq!(EXTENSION, "io.modelcontextprotocol/ui");
     assert_eq!(MIME_TYPE, "text/html;profile=mcp-app");
 }
 
+// req: S4-41
 #[test]
-fn s4_41_no_ui_is_an_empty_object() {
+fn no_ui_is_an_empty_object() {
     assert_eq!(text(AppMeta::default().encode()), "{}");
     let tool = AppMeta {
         ui: Some(AppUi::Tool(ToolUi::default())),
@@ -25,8 +27,9 @@ fn s4_41_no_ui_is_an_empty_object() {
     );
 }
 
+// req: S4-41
 #[test]
-fn s4_41_what_is_under_ui_is_told_by_its_keys() {
+fn what_is_under_ui_is_told_by_its_keys() {
     let read = |ui| {
         from_value::<AppMeta>(json!({"ui": ui}))
             .unwrap()
@@ -49,8 +52,9 @@ fn s4_41_what_is_under_ui_is_told_by_its_keys() {
     );
 }
 
+// req: S4-42
 #[test]
-fn s4_42_visibility_is_always_written_and_limited_to_model_and_app() {
+fn visibility_is_always_written_and_limited_to_model_and_app() {
     let read = |visibility| from_value::<ToolUi>(json!({"visibility": visibility}));
     assert_eq!(
         text(read(json!(null)).unwrap().encode()),
@@ -68,8 +72,9 @@ fn s4_42_visibility_is_always_written_and_limited_to_model_and_app() {
     );
 }
 
+// req: S4-43
 #[test]
-fn s4_43_prefers_border_false_is_kept() {
+fn prefers_border_false_is_kept() {
     let meta = UiResourceMeta {
         prefers_border: Some(false),
         ..UiResourceMeta::default()
@@ -77,8 +82,9 @@ fn s4_43_prefers_border_false_is_kept() {
     assert_eq!(text(meta.encode()), r#"{"prefersBorder":false}"#);
 }
 
+// req: S4-44, RES-56
 #[test]
-fn s4_44_res_56_absent_lists_are_left_out_and_empty_ones_written() {
+fn absent_lists_are_left_out_and_empty_ones_written() {
     let csp = Csp {
         frame_domains: Some(vec![]),
         ..Csp::default()
@@ -104,8 +110,9 @@ fn s4_44_res_56_absent_lists_are_left_out_and_empty_ones_written() {
     );
 }
 
+// req: S4-45, RES-55
 #[test]
-fn s4_45_res_55_a_permission_is_an_empty_object_however_it_was_given() {
+fn a_permission_is_an_empty_object_however_it_was_given() {
     let given = json!({"permissions": {
         "camera": true, "microphone": {"why": "calls"}, "geolocation": false, "clipboardWrite": null,
     }});
@@ -125,8 +132,9 @@ fn s4_45_res_55_a_permission_is_an_empty_object_however_it_was_given() {
     assert!(from_value::<Permissions>(json!({"camera": "yes"})).is_err());
 }
 
+// req: RES-55
 #[test]
-fn res_55_a_csp_or_permissions_that_declare_nothing_are_left_out() {
+fn a_csp_or_permissions_that_declare_nothing_are_left_out() {
     let given =
         json!({"csp": {"connectDomains": null}, "permissions": {"camera": false}, "domain": "d"});
     let written = r#"{"domain":"d"}"#;
@@ -144,8 +152,9 @@ fn res_55_a_csp_or_permissions_that_declare_nothing_are_left_out() {
     );
 }
 
+// req: S4-47
 #[test]
-fn s4_47_structured_content_does_not_replace_content() {
+fn structured_content_does_not_replace_content() {
     let field = CALL_RESULT.field("content").unwrap();
     assert_eq!(field.presence, Presence::Required);
 }

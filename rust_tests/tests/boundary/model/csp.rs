@@ -1,4 +1,4 @@
-//! S4-46: the Content-Security-Policy, and that nothing can be injected into it.
+//! The Content-Security-Policy, and that nothing can be injected into it.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,16 @@ fn list(origins: &[&str]) -> Vec<String> {
     origins.iter().map(ToString::to_string).collect()
 }
 
+// req: S4-46
 #[test]
-fn s4_46_the_policy_without_a_declaration() {
+fn the_policy_without_a_declaration() {
     assert_eq!(policy(None).unwrap(), CLOSED);
     assert_eq!(policy(Some(&Csp::default())).unwrap(), CLOSED);
 }
 
+// req: S4-46
 #[test]
-fn s4_46_the_policy_with_everything_declared() {
+fn the_policy_with_everything_declared() {
     let csp = Csp {
         connect_domains: Some(list(&["api.example.com", "wss://ws.example.com:8443"])),
         resource_domains: Some(list(&["https://*.example.org"])),
@@ -40,8 +42,9 @@ fn s4_46_the_policy_with_everything_declared() {
     );
 }
 
+// req: S4-46
 #[test]
-fn s4_46_empty_lists_open_nothing() {
+fn empty_lists_open_nothing() {
     let csp = Csp {
         connect_domains: Some(list(&[])),
         resource_domains: Some(list(&[])),
@@ -56,8 +59,9 @@ fn s4_46_empty_lists_open_nothing() {
     );
 }
 
+// req: S4-46
 #[test]
-fn s4_46_what_is_an_origin() {
+fn what_is_an_origin() {
     let longest_label = format!("{}.example.com", "a".repeat(63));
     for origin in [
         "localhost",
@@ -80,8 +84,9 @@ fn s4_46_what_is_an_origin() {
     );
 }
 
+// req: S4-46
 #[test]
-fn s4_46_what_is_no_origin() {
+fn what_is_no_origin() {
     let long_label = format!("{}.example.com", "a".repeat(64));
     let long_host = vec!["a".repeat(62); 5].join(".");
     let rows: &[(&str, OriginError)] = &[
@@ -137,8 +142,9 @@ fn s4_46_what_is_no_origin() {
     }
 }
 
+// req: S4-46
 #[test]
-fn s4_46_a_refusal_names_the_entry_and_never_shows_it() {
+fn a_refusal_names_the_entry_and_never_shows_it() {
     let csp = Csp {
         frame_domains: Some(list(&["a.com", "secret; script-src *"])),
         ..Csp::default()
@@ -159,8 +165,9 @@ fn s4_46_a_refusal_names_the_entry_and_never_shows_it() {
     );
 }
 
+// req: S4-46
 #[test]
-fn s4_46_a_list_has_a_limit() {
+fn a_list_has_a_limit() {
     let csp = |count| Csp {
         connect_domains: Some(list(&vec!["a.com"; count])),
         ..Csp::default()
@@ -175,8 +182,9 @@ fn s4_46_a_list_has_a_limit() {
     );
 }
 
+// req: S4-46
 #[test]
-fn s4_46_a_sandbox_leaves_nothing_to_the_browser() {
+fn a_sandbox_leaves_nothing_to_the_browser() {
     assert_eq!(
         sandbox_policy(None).unwrap(),
         format!("{CLOSED}; frame-src 'none'; base-uri 'self'; object-src 'none'")
@@ -200,8 +208,9 @@ fn s4_46_a_sandbox_leaves_nothing_to_the_browser() {
 
 /// What the extension's specification (2026-01-26) has a host build of these lists, directive by
 /// directive. Sources are sets, so their order says nothing.
+// req: S4-46
 #[test]
-fn s4_46_a_sandbox_has_the_directives_of_the_specification() {
+fn a_sandbox_has_the_directives_of_the_specification() {
     let csp = Csp {
         connect_domains: Some(list(&["https://api.example.com"])),
         resource_domains: Some(list(&["https://cdn.example.com"])),
@@ -334,10 +343,11 @@ fn declared() -> impl Strategy<Value = Csp> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
-    /// Whatever is declared is refused, or the policy a browser reads has exactly the directives of
-    /// S4-46, and in each exactly what belongs there and the declared origins, once each.
+    /// Whatever is declared is refused, or the policy a browser reads has exactly the directives it
+    /// should, and in each exactly what belongs there and the declared origins, once each.
+    // req: S4-46
     #[test]
-    fn s4_46_nothing_can_be_injected(csp in declared()) {
+    fn nothing_can_be_injected(csp in declared()) {
         let lists = [&csp.connect_domains, &csp.resource_domains, &csp.frame_domains, &csp.base_uri_domains];
         let Ok(policy) = policy(Some(&csp)) else {
             // Something in it is at fault: no list is refused whose entries are all origins.
@@ -356,8 +366,9 @@ proptest! {
     }
 
     /// The same of a sandbox: what is said of more never takes back what is said of less.
+    // req: S4-46
     #[test]
-    fn s4_46_a_sandbox_only_adds(csp in declared()) {
+    fn a_sandbox_only_adds(csp in declared()) {
         match (policy(Some(&csp)), sandbox_policy(Some(&csp))) {
             (Ok(policy), Ok(sandbox)) => {
                 let (policy, sandbox) = (parsed(&policy), parsed(&sandbox));
@@ -375,16 +386,18 @@ proptest! {
         }
     }
 
+    // req: S4-46
     #[test]
-    fn s4_46_an_entry_with_anything_foreign_in_it_is_refused(entry in entry()) {
+    fn an_entry_with_anything_foreign_in_it_is_refused(entry in entry()) {
         let belongs = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:/*".contains(&byte);
         if !entry.bytes().all(belongs) {
             prop_assert!(Origin::parse(&entry).is_err());
         }
     }
 
+    // req: S4-46
     #[test]
-    fn s4_46_no_text_makes_the_reader_of_origins_panic(text in any::<String>()) {
+    fn no_text_makes_the_reader_of_origins_panic(text in any::<String>()) {
         if let Ok(origin) = Origin::parse(&text) {
             prop_assert_eq!(origin.as_str(), text.to_ascii_lowercase());
         }

@@ -1,4 +1,4 @@
-//! The rules all objects share: S4-60 to S4-62, and the tables themselves.
+//! The rules all objects share, and the tables themselves.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use super::samples;
 use super::{encoded, text};
 
+// req: S4-60
 #[test]
-fn s4_60_every_structure_of_the_document_has_a_shape() {
+fn every_structure_of_the_document_has_a_shape() {
     for name in [
         "Tool",
         "Tool.Annotations",
@@ -108,8 +109,9 @@ fn a_kind_of_content_that_is_not_always_known_has_a_text_in_its_place() {
     }
 }
 
+// req: S4-61
 #[test]
-fn s4_61_fields_are_renamed_and_user_keys_are_not() {
+fn fields_are_renamed_and_user_keys_are_not() {
     let result = json!({
         "content": [], "structuredContent": {"snake_case": {"is_error": 1}, "camelCase": 2},
         "_meta": {"hasMore": 1, "has_more": 2},
@@ -122,8 +124,9 @@ fn s4_61_fields_are_renamed_and_user_keys_are_not() {
     }
 }
 
+// req: S4-61
 #[test]
-fn s4_61_the_structs_that_name_a_field_unlike_its_key() {
+fn the_structs_that_name_a_field_unlike_its_key() {
     let renamed: Vec<_> = SHAPES
         .iter()
         .filter(|shape| {
@@ -157,8 +160,9 @@ fn s4_61_the_structs_that_name_a_field_unlike_its_key() {
     );
 }
 
+// req: S4-62
 #[test]
-fn s4_62_nil_is_left_out_and_what_is_merely_falsy_is_not() {
+fn nil_is_left_out_and_what_is_merely_falsy_is_not() {
     let content = ResourceContent {
         uri: String::new(),
         text: Some(String::new()),

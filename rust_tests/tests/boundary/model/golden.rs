@@ -47,8 +47,9 @@ fn tool(name: &str, description: &str, input_schema: JsonSchema, hints: ToolAnno
     }
 }
 
+// req: S4-01
 #[test]
-fn s4_01_a_tool() {
+fn a_tool() {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -72,8 +73,9 @@ fn s4_01_a_tool() {
     is_golden("s4-01-tool", tool.encode());
 }
 
+// req: S4-02
 #[test]
-fn s4_02_a_tool_with_a_schema_struct() {
+fn a_tool_with_a_schema_struct() {
     let message = json!({"message": {"type": "string", "description": "Message to echo"}});
     let schema = Schema {
         kind: Some("object".into()),
@@ -90,8 +92,9 @@ fn s4_02_a_tool_with_a_schema_struct() {
     is_golden("derived-s4-9.1-tool", tool.encode());
 }
 
+// req: S4-06, S4-08
 #[test]
-fn s4_06_s4_08_call_results() {
+fn call_results() {
     let structured = json!({"temperature": 72, "unit": "fahrenheit", "condition": "Sunny"});
     let weather = CallResult {
         structured_content: Some(Structured(structured)),
@@ -111,16 +114,18 @@ fn s4_06_s4_08_call_results() {
     is_golden("derived-s4-1.4-content-list", plain.encode());
 }
 
+// req: S4-10
 #[test]
-fn s4_10_a_failed_call() {
+fn a_failed_call() {
     is_golden(
         "derived-s4-1.4-error",
         CallResult::failed("Error message").encode(),
     );
 }
 
+// req: S4-20
 #[test]
-fn s4_20_a_prompt() {
+fn a_prompt() {
     let argument = |name: &str, description: &str| PromptArgument {
         name: name.to_owned(),
         title: None,
@@ -139,8 +144,9 @@ fn s4_20_a_prompt() {
     is_golden("s4-03-prompt", prompt.encode());
 }
 
+// req: S4-22
 #[test]
-fn s4_22_prompt_messages() {
+fn prompt_messages() {
     let message = |role, said| PromptMessage {
         role,
         content: text_content(said),
@@ -160,8 +166,9 @@ fn s4_22_prompt_messages() {
     );
 }
 
+// req: S4-23
 #[test]
-fn s4_23_message_content_as_a_struct_of_its_own() {
+fn message_content_as_a_struct_of_its_own() {
     let content = MessageContent {
         kind: "text".to_owned(),
         text: Some("Hello world!".into()),
@@ -173,8 +180,9 @@ fn s4_23_message_content_as_a_struct_of_its_own() {
     );
 }
 
+// req: S4-25
 #[test]
-fn s4_25_a_completion() {
+fn a_completion() {
     let completion = Completion {
         values: ["Alice", "Bob", "Charlie"].map(str::to_owned).to_vec(),
         total: Some(10),
@@ -183,8 +191,9 @@ fn s4_25_a_completion() {
     is_golden("s4-05-completion", completion.encode());
 }
 
+// req: S4-30
 #[test]
-fn s4_30_a_resource() {
+fn a_resource() {
     let resource = Resource {
         name: "config".to_owned(),
         uri: "file:///app/config.json".to_owned(),
@@ -196,8 +205,9 @@ fn s4_30_a_resource() {
     is_golden("s4-06-resource", resource.encode());
 }
 
+// req: S4-31
 #[test]
-fn s4_31_a_resource_template() {
+fn a_resource_template() {
     let template = ResourceTemplate {
         name: "user".to_owned(),
         uri_template: "https://api.example.com/users/{id}".to_owned(),
@@ -209,8 +219,9 @@ fn s4_31_a_resource_template() {
     is_golden("s4-07-resource-template", template.encode());
 }
 
+// req: S4-32
 #[test]
-fn s4_32_read_results() {
+fn read_results() {
     let user = ResourceContent {
         name: Some("user_data.json".into()),
         uri: "https://api.example.com/users/123".to_owned(),
@@ -240,8 +251,9 @@ fn s4_32_read_results() {
     is_golden("derived-s4-9.3-read-result", result.encode());
 }
 
+// req: S4-33, RES-49
 #[test]
-fn s4_33_resource_contents() {
+fn resource_contents() {
     let text = ResourceContent {
         name: Some("example.txt".into()),
         uri: "file:///path/to/example.txt".to_owned(),
@@ -256,15 +268,16 @@ fn s4_33_resource_contents() {
         name: Some("image.png".into()),
         uri: "file:///path/to/image.png".to_owned(),
         mime_type: Some("image/png".into()),
-        // Not valid base64, as in the document: a blob is written as it is (RES-49).
+        // Not valid base64, as in the document: a blob is written as it is.
         blob: Some("iVBORw0KGgoAAAANS...".into()),
         ..ResourceContent::default()
     };
     is_golden("s4-10-resource-content-blob", blob.encode());
 }
 
+// req: S4-41, S4-42, S4-43
 #[test]
-fn s4_41_s4_42_s4_43_app_metadata() {
+fn app_metadata() {
     let ui = ToolUi {
         resource_uri: Some("ui://weather/dashboard".into()),
         ..ToolUi::default()
@@ -295,8 +308,9 @@ fn s4_41_s4_42_s4_43_app_metadata() {
     is_golden("s4-13-ui-resource-meta", meta.encode());
 }
 
+// req: S4-52
 #[test]
-fn s4_52_a_json_rpc_request() {
+fn a_json_rpc_request() {
     let request = RpcRequest {
         jsonrpc: Version::V2,
         method: "tools/list".to_owned(),
@@ -306,8 +320,9 @@ fn s4_52_a_json_rpc_request() {
     is_golden("derived-s4-jsonrpc-request", request.encode());
 }
 
+// req: S4-53, S4-54
 #[test]
-fn s4_53_s4_54_json_rpc_errors() {
+fn json_rpc_errors() {
     let response = |code, message: &str, id| RpcResponse {
         outcome: Err(RpcError {
             code,

@@ -1,4 +1,4 @@
-//! JSON-RPC envelopes as objects: S4-50 to S4-54.
+//! JSON-RPC envelopes as objects.
 
 use mcp_core::model::*;
 use mcp_core::revision::Revision;
@@ -6,13 +6,15 @@ use serde_json::{Value, from_value, json};
 
 use super::{encoded, text};
 
+// req: S4-50
 #[test]
-fn s4_50_a_connection_has_no_wire_shape() {
+fn a_connection_has_no_wire_shape() {
     assert!(shape("Conn").is_none());
 }
 
+// req: S4-52
 #[test]
-fn s4_52_params_and_id_are_left_out_when_nil() {
+fn params_and_id_are_left_out_when_nil() {
     let request = |value| text(from_value::<RpcRequest>(value).unwrap().encode());
     assert_eq!(
         request(json!({"method": "ping"})),
@@ -26,8 +28,9 @@ fn s4_52_params_and_id_are_left_out_when_nil() {
     assert_eq!(error.to_string(), "jsonrpc: expected one of 2.0");
 }
 
+// req: S4-52
 #[test]
-fn s4_52_ids_of_64_bits_are_exact() {
+fn ids_of_64_bits_are_exact() {
     for id in [json!(i64::MIN), json!(u64::MAX), json!(0), json!("")] {
         let request: RpcRequest = from_value(json!({"method": "m", "id": id})).unwrap();
         assert_eq!(
@@ -39,8 +42,9 @@ fn s4_52_ids_of_64_bits_are_exact() {
     assert!(from_value::<RpcRequest>(json!({"method": "m", "id": true})).is_err());
 }
 
+// req: S4-53, RES-10
 #[test]
-fn s4_53_exactly_one_of_result_and_error() {
+fn exactly_one_of_result_and_error() {
     let response = |outcome| RpcResponse {
         outcome,
         id: Some(Id::Integer(1)),
@@ -49,7 +53,7 @@ fn s4_53_exactly_one_of_result_and_error() {
         text(response(Ok(json!(7))).encode()),
         r#"{"jsonrpc":"2.0","result":7,"id":1}"#
     );
-    // A success without a result still has one (RES-10).
+    // A success without a result still has one.
     let empty = r#"{"jsonrpc":"2.0","result":{},"id":1}"#;
     assert_eq!(text(response(Ok(Value::Null)).encode()), empty);
     assert_eq!(
@@ -63,8 +67,9 @@ fn s4_53_exactly_one_of_result_and_error() {
     );
 }
 
+// req: S4-53, RES-09
 #[test]
-fn s4_53_res_09_an_unknown_id_is_null_before_2025_11_25_and_left_out_from_then_on() {
+fn an_unknown_id_is_null_before_2025_11_25_and_left_out_from_then_on() {
     let error = RpcError {
         code: -32700,
         message: "Parse error".to_owned(),
@@ -85,8 +90,9 @@ fn s4_53_res_09_an_unknown_id_is_null_before_2025_11_25_and_left_out_from_then_o
     }
 }
 
+// req: S4-54
 #[test]
-fn s4_54_data_is_left_out_when_nil_and_the_code_is_an_integer() {
+fn data_is_left_out_when_nil_and_the_code_is_an_integer() {
     let error = |value| from_value::<RpcError>(value);
     let bare = error(json!({"code": -32000, "message": "m"})).unwrap();
     assert_eq!(text(bare.encode()), r#"{"code":-32000,"message":"m"}"#);

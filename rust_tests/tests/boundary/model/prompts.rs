@@ -1,12 +1,13 @@
-//! Prompts and completion: S4-20 to S4-25.
+//! Prompts and completion.
 
 use mcp_core::model::*;
 use serde_json::{from_value, json};
 
 use super::text;
 
+// req: S4-20
 #[test]
-fn s4_20_an_empty_list_of_arguments_is_written() {
+fn an_empty_list_of_arguments_is_written() {
     let prompt = |arguments| Prompt {
         name: "p".to_owned(),
         arguments,
@@ -19,14 +20,16 @@ fn s4_20_an_empty_list_of_arguments_is_written() {
     assert_eq!(text(prompt(None).encode()), r#"{"name":"p"}"#);
 }
 
+// req: S4-21
 #[test]
-fn s4_21_required_is_always_written() {
+fn required_is_always_written() {
     let argument: PromptArgument = from_value(json!({"name": "a"})).unwrap();
     assert_eq!(text(argument.encode()), r#"{"name":"a","required":false}"#);
 }
 
+// req: S4-22
 #[test]
-fn s4_22_the_three_roles_and_no_other() {
+fn the_three_roles_and_no_other() {
     let message = |role: &str| {
         from_value::<PromptMessage>(
             json!({"role": role, "content": {"type": "text", "text": "Hi"}}),
@@ -41,8 +44,9 @@ fn s4_22_the_three_roles_and_no_other() {
     );
 }
 
+// req: S4-23
 #[test]
-fn s4_23_the_text_is_under_text_whatever_the_kind() {
+fn the_text_is_under_text_whatever_the_kind() {
     let content = MessageContent {
         kind: "summary".to_owned(),
         text: Some("S".to_owned()),
@@ -51,8 +55,9 @@ fn s4_23_the_text_is_under_text_whatever_the_kind() {
     assert_eq!(text(content.encode()), r#"{"type":"summary","text":"S"}"#);
 }
 
+// req: S4-25
 #[test]
-fn s4_25_zero_and_false_are_kept() {
+fn zero_and_false_are_kept() {
     let completion = Completion {
         values: vec![],
         total: Some(0),

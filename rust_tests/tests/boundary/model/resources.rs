@@ -1,4 +1,4 @@
-//! Resources: S4-30 to S4-34.
+//! Resources.
 
 use mcp_core::model::*;
 use mcp_core::revision::Revision;
@@ -6,8 +6,9 @@ use serde_json::{from_value, json};
 
 use super::{encoded, text};
 
+// req: S4-30, S4-31
 #[test]
-fn s4_30_s4_31_the_optional_fields_are_left_out() {
+fn the_optional_fields_are_left_out() {
     let resource: Resource = from_value(json!({"name": "a", "uri": "file:///a"})).unwrap();
     assert_eq!(text(resource.encode()), r#"{"name":"a","uri":"file:///a"}"#);
     let template: ResourceTemplate =
@@ -18,8 +19,9 @@ fn s4_30_s4_31_the_optional_fields_are_left_out() {
     );
 }
 
+// req: S4-32
 #[test]
-fn s4_32_how_long_a_result_may_be_kept_is_said_at_2026_07_28_only() {
+fn how_long_a_result_may_be_kept_is_said_at_2026_07_28_only() {
     let result = json!({"contents": [], "ttlMs": 0, "cacheScope": "public"});
     assert_eq!(
         encoded(&READ_RESULT, &result, Revision::V2025_11_25),
@@ -31,8 +33,9 @@ fn s4_32_how_long_a_result_may_be_kept_is_said_at_2026_07_28_only() {
     );
 }
 
+// req: S4-33
 #[test]
-fn s4_33_either_text_or_blob() {
+fn either_text_or_blob() {
     let read = from_value::<ResourceContent>;
     for neither_or_both in [
         json!({"uri": "a:b"}),
@@ -47,16 +50,18 @@ fn s4_33_either_text_or_blob() {
     assert_eq!(RESOURCE_CONTENT.one_of, ["text", "blob"]);
 }
 
+// req: S4-34
 #[test]
-fn s4_34_there_is_one_completion_for_prompts_and_resources() {
+fn there_is_one_completion_for_prompts_and_resources() {
     let completions = SHAPES
         .iter()
         .filter(|shape| shape.name.contains("Completion"));
     assert_eq!(completions.count(), 1);
 }
 
+// req: RES-47
 #[test]
-fn res_47_name_and_title_of_a_content_stay_at_every_revision() {
+fn name_and_title_of_a_content_stay_at_every_revision() {
     let content = json!({"name": "n", "uri": "a:b", "text": "", "title": "t"});
     for revision in Revision::ALL {
         assert_eq!(

@@ -106,8 +106,9 @@ fn the_text_in_place_of_content_keeps_whom_it_is_for() {
     written(&RESOURCE_LINK, &link, Revision::V2025_03_26, &said);
 }
 
+// req: RES-30
 #[test]
-fn res_30_the_media_type_of_a_text_stays_at_every_revision() {
+fn the_media_type_of_a_text_stays_at_every_revision() {
     let content = json!({"type": "text", "text": "# T", "mimeType": "text/markdown"});
     for revision in Revision::ALL {
         written(&TEXT_CONTENT, &content, revision, &content);

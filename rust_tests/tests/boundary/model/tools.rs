@@ -1,4 +1,4 @@
-//! Tools and call results: S4-01 to S4-10.
+//! Tools and call results.
 
 use mcp_core::model::*;
 use mcp_core::revision::Revision;
@@ -15,8 +15,9 @@ fn refused<T: std::fmt::Debug>(read: serde_json::Result<T>, message: &str) {
     assert_eq!(read.unwrap_err().to_string(), message);
 }
 
+// req: S4-01, RES-45
 #[test]
-fn s4_01_nothing_optional_is_written_when_it_is_not_there() {
+fn nothing_optional_is_written_when_it_is_not_there() {
     let bare = json!({"name": "a", "inputSchema": {"type": "object"}});
     assert_eq!(
         text(tool(bare).encode()),
@@ -24,8 +25,9 @@ fn s4_01_nothing_optional_is_written_when_it_is_not_there() {
     );
 }
 
+// req: S4-01
 #[test]
-fn s4_01_the_additions_stand_in_the_order_of_the_table() {
+fn the_additions_stand_in_the_order_of_the_table() {
     let full = json!({
         "_meta": {"k": 1}, "icons": [{"src": "data:,x"}], "outputSchema": {"type": "object"},
         "title": "T", "inputSchema": {"type": "object"}, "description": "D", "name": "a",
@@ -48,8 +50,9 @@ fn s4_01_the_additions_stand_in_the_order_of_the_table() {
     assert_eq!(keys(tool(full).encode()), order);
 }
 
+// req: S4-01
 #[test]
-fn s4_01_name_and_input_schema_are_needed() {
+fn name_and_input_schema_are_needed() {
     refused(
         from_value::<Tool>(json!({"inputSchema": {}})),
         "name: is missing",
@@ -77,8 +80,9 @@ fn an_array_is_no_object() {
     );
 }
 
+// req: S4-02
 #[test]
-fn s4_02_a_schema_struct_becomes_a_map() {
+fn a_schema_struct_becomes_a_map() {
     let schema = Schema {
         kind: Some("object".into()),
         ..Schema::default()
@@ -89,8 +93,9 @@ fn s4_02_a_schema_struct_becomes_a_map() {
     );
 }
 
+// req: S4-03, RES-46
 #[test]
-fn s4_03_all_four_hints_are_written_and_default_as_the_protocol_says() {
+fn all_four_hints_are_written_and_default_as_the_protocol_says() {
     let defaults = r#"{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":true}"#;
     assert_eq!(text(ToolAnnotations::default().encode()), defaults);
     assert_eq!(
@@ -114,8 +119,9 @@ fn s4_03_all_four_hints_are_written_and_default_as_the_protocol_says() {
     );
 }
 
+// req: S4-04
 #[test]
-fn s4_04_a_schema_leaves_out_what_is_nil_and_keeps_what_is_nested() {
+fn a_schema_leaves_out_what_is_nil_and_keeps_what_is_nested() {
     let nested = json!({
         "type": "object",
         "properties": {"tags": {"type": "array", "items": {"type": "string", "default": null}}},
@@ -135,8 +141,9 @@ fn s4_04_a_schema_leaves_out_what_is_nil_and_keeps_what_is_nested() {
     );
 }
 
+// req: S4-05
 #[test]
-fn s4_05_default_false_and_zero_and_a_null_in_an_enum_are_kept() {
+fn default_false_and_zero_and_a_null_in_an_enum_are_kept() {
     let schema = |default: Value| Schema {
         default: Some(default),
         ..Schema::default()
@@ -157,8 +164,9 @@ fn s4_05_default_false_and_zero_and_a_null_in_an_enum_are_kept() {
     }
 }
 
+// req: S4-07
 #[test]
-fn s4_07_text_content() {
+fn text_content() {
     assert_eq!(
         text(TextContent::new("Hi").encode()),
         r#"{"type":"text","text":"Hi"}"#
@@ -169,8 +177,9 @@ fn s4_07_text_content() {
     );
 }
 
+// req: S4-07
 #[test]
-fn s4_07_binary_content_is_base64_on_the_wire() {
+fn binary_content_is_base64_on_the_wire() {
     let image = ImageContent {
         data: Base64(vec![0xFF, 0xFE, 0x00, 0x01]),
         mime_type: "image/png".to_owned(),
@@ -188,8 +197,9 @@ fn s4_07_binary_content_is_base64_on_the_wire() {
     );
 }
 
+// req: S4-07
 #[test]
-fn s4_07_a_content_kind_is_told_by_its_type() {
+fn a_content_kind_is_told_by_its_type() {
     let link = json!({"type": "resource_link", "uri": "file:///a", "name": "a"});
     assert!(matches!(from_value(link).unwrap(), Content::Link(_)));
     refused(
@@ -206,8 +216,9 @@ fn s4_07_a_content_kind_is_told_by_its_type() {
     );
 }
 
+// req: S4-08
 #[test]
-fn s4_08_content_is_needed_and_the_two_others_are_not() {
+fn content_is_needed_and_the_two_others_are_not() {
     refused(
         from_value::<CallResult>(json!({"structuredContent": {}})),
         "content: is missing",
@@ -216,8 +227,9 @@ fn s4_08_content_is_needed_and_the_two_others_are_not() {
     assert_eq!(text(empty.encode()), r#"{"content":[],"isError":false}"#);
 }
 
+// req: S4-09
 #[test]
-fn s4_09_structured_content_is_an_object_before_2026_07_28() {
+fn structured_content_is_an_object_before_2026_07_28() {
     let result = json!({"content": [], "structuredContent": [1, 2]});
     assert_eq!(
         encoded(&CALL_RESULT, &result, Revision::V2025_11_25),
@@ -229,16 +241,18 @@ fn s4_09_structured_content_is_an_object_before_2026_07_28() {
     );
 }
 
+// req: S4-10, RES-12
 #[test]
-fn s4_10_a_failure_says_the_message_and_nothing_in_front() {
+fn a_failure_says_the_message_and_nothing_in_front() {
     assert_eq!(
         text(CallResult::failed("no disk").encode()),
         r#"{"content":[{"type":"text","text":"no disk"}],"isError":true}"#
     );
 }
 
+// req: RES-13
 #[test]
-fn res_13_is_error_is_always_written() {
+fn is_error_is_always_written() {
     for revision in Revision::ALL {
         assert_eq!(
             encoded(&CALL_RESULT, &json!({"content": []}), revision),

@@ -7,7 +7,7 @@ use mcp_core::results::presentation::markers::{count, escape};
 
 const CARD: &str = "<!-- kind:pattern-card:v1 -->";
 
-/// S0-29, S0-30, RES-60.
+// req: S0-29, S0-30, RES-60
 #[test]
 fn a_marker_counts_alone_on_its_line_and_outside_of_code() {
     for (text, expected) in [
@@ -30,7 +30,7 @@ fn a_marker_counts_alone_on_its_line_and_outside_of_code() {
     assert_eq!(escape("<!-- k --><!--kind:"), "<!-- k -->&lt;!--kind:");
 }
 
-/// S3-13 and the rest of what is written around text of others.
+// req: S3-13
 #[test]
 fn text_of_others_stays_where_it_is_put() {
     assert_eq!(markdown::line("a\u{2028}\r\n\tb  c "), "a b  c");

@@ -21,8 +21,9 @@ fn compile(
     on_stack(64 << 20, || compile_with(text.as_bytes(), &options))
 }
 
+// req: F1
 #[test]
-fn f1_limits_are_those_of_the_schema_and_its_documents_together() {
+fn limits_are_those_of_the_schema_and_its_documents_together() {
     let schema = json!({"$ref": "https://example.com/a"});
     let document = br#"{"items": {}}"#;
     let documents: &[(&str, &[u8])] = &[
@@ -48,8 +49,9 @@ fn f1_limits_are_those_of_the_schema_and_its_documents_together() {
     );
 }
 
+// req: F1
 #[test]
-fn f1_regular_expressions_share_their_memory_with_those_of_documents() {
+fn regular_expressions_share_their_memory_with_those_of_documents() {
     // Alone it may take 16 KiB; beside 160 others it may take a tenth of that.
     let schema = json!({"pattern": "^[a-z]{300}$"});
     let limits = SchemaLimits {

@@ -14,7 +14,7 @@ fn nested(depth: usize, wrap: impl Fn(Value) -> Value) -> Value {
 }
 
 #[test]
-fn r2_262144_bytes_are_a_schema_and_one_more_is_not() {
+fn exactly_262144_bytes_are_a_schema_and_one_more_is_not() {
     let mut text = br#"{"type":"string"}"#.to_vec();
     text.resize(256 * 1024, b' ');
     assert!(compile_text(&text, &SchemaLimits::default()).is_ok());
@@ -26,7 +26,7 @@ fn r2_262144_bytes_are_a_schema_and_one_more_is_not() {
 type Wrap = fn(Value) -> Value;
 
 #[test]
-fn r2_64_nested_subschemas_are_allowed_and_65_are_not() {
+fn exactly_64_nested_subschemas_are_allowed_and_65_are_not() {
     let wraps: [(&str, Wrap); 5] = [
         ("not", |schema| json!({"not": schema})),
         ("items", |schema| json!({"items": schema})),
@@ -47,7 +47,7 @@ fn r2_64_nested_subschemas_are_allowed_and_65_are_not() {
 }
 
 #[test]
-fn r0_2_depth_is_counted_before_anything_recurses() {
+fn depth_is_counted_before_anything_recurses() {
     for depth in [120, 400, 5_000, 100_000] {
         for (open, close) in [("{\"not\":", "}"), ("{\"x\":[", "]}")] {
             let text = open.repeat(depth) + "1" + &close.repeat(depth);
@@ -65,7 +65,7 @@ fn r0_2_depth_is_counted_before_anything_recurses() {
 }
 
 #[test]
-fn r2_2000_subschemas_are_allowed_and_2001_are_not() {
+fn exactly_2000_subschemas_are_allowed_and_2001_are_not() {
     let with = |count: usize| {
         let properties: Map<String, Value> = (1..count)
             .map(|index| (format!("p{index}"), json!({})))
@@ -100,7 +100,7 @@ fn chain(references: usize) -> Value {
 }
 
 #[test]
-fn r2_64_references_in_a_row_are_allowed_and_65_are_not() {
+fn exactly_64_references_in_a_row_are_allowed_and_65_are_not() {
     let validator = compile(&chain(64)).unwrap();
     assert!(validator.is_valid(&json!("x")));
     assert!(!validator.is_valid(&json!(1)));
@@ -186,7 +186,7 @@ fn what_is_no_json_or_no_schema_is_refused_with_the_place() {
 }
 
 #[test]
-fn r0_7_patterns_run_on_the_linear_engine() {
+fn patterns_run_on_the_linear_engine() {
     let told = |pattern: &str| {
         compile(&json!({"pattern": pattern}))
             .map_err(|error| error.to_string())
@@ -219,7 +219,7 @@ fn r0_7_patterns_run_on_the_linear_engine() {
 }
 
 #[test]
-fn r2_all_patterns_together_have_a_limit() {
+fn all_patterns_together_have_a_limit() {
     let with = |count: usize| {
         let patterns: Map<String, Value> = (0..count)
             .map(|index| (format!(r"^\p{{L}}{{20}}{index}$"), json!(true)))
@@ -233,13 +233,15 @@ fn r2_all_patterns_together_have_a_limit() {
 }
 
 proptest! {
+    // req: F1
     #[test]
-    fn f1_no_text_makes_compiling_panic(text in ".{0,60}") {
+    fn no_text_makes_compiling_panic(text in ".{0,60}") {
         let _ = compile_text(text.as_bytes(), &SchemaLimits::default());
     }
 
+    // req: F1
     #[test]
-    fn f1_no_mix_of_keywords_makes_compiling_panic(
+    fn no_mix_of_keywords_makes_compiling_panic(
         pairs in prop::collection::vec((0..KEYWORDS.len(), 0..VALUES.len()), 0..6),
     ) {
         let members: Map<String, Value> = pairs

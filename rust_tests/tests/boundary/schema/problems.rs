@@ -10,8 +10,9 @@ fn tells(schema: Value, value: Value, expected: &[&str]) {
     assert_eq!(told(&schema, &value), expected, "{schema}");
 }
 
+// req: M16
 #[test]
-fn m16_each_keyword_says_what_it_expects() {
+fn each_keyword_says_what_it_expects() {
     let cases = [
         (
             json!({"type": "string"}),
@@ -134,16 +135,18 @@ fn m16_each_keyword_says_what_it_expects() {
     }
 }
 
+// req: M16
 #[test]
-fn m16_an_integer_may_be_written_with_a_fraction_of_zero_but_in_draft_4() {
+fn an_integer_may_be_written_with_a_fraction_of_zero_but_in_draft_4() {
     let newest = json!({"type": "integer"});
     assert!(compile(&newest).unwrap().is_valid(&json!(1.0)));
     let oldest = json!({"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer"});
     tells(oldest, json!(1.0), &["(root): must be an integer (type)"]);
 }
 
+// req: M16
 #[test]
-fn m16_the_allowed_values_are_listed() {
+fn the_allowed_values_are_listed() {
     let schema = json!({"properties": {"operation": {"enum": ["add", "subtract"]}}});
     let problem = problems(&schema, &json!({"operation": "multiply"})).remove(0);
     assert_eq!(problem.pointer, "/operation");
@@ -183,8 +186,9 @@ fn calculator() -> Value {
     })
 }
 
+// req: M16
 #[test]
-fn m16_a_misspelt_property_is_told_the_nearest_one() {
+fn a_misspelt_property_is_told_the_nearest_one() {
     tells(
         calculator(),
         json!({"operatoin": "add", "left": 1}),
@@ -224,8 +228,9 @@ fn m16_a_misspelt_property_is_told_the_nearest_one() {
     );
 }
 
+// req: M16
 #[test]
-fn m16_alternatives_are_summed_up_or_the_closest_is_explained() {
+fn alternatives_are_summed_up_or_the_closest_is_explained() {
     tells(
         json!({"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "integer"}]}),
         json!(1.5),
@@ -269,8 +274,9 @@ fn m16_alternatives_are_summed_up_or_the_closest_is_explained() {
     );
 }
 
+// req: M16
 #[test]
-fn m16_the_pointer_leads_to_the_place() {
+fn the_pointer_leads_to_the_place() {
     let schema =
         json!({"properties": {"a/b~c": {"items": {"properties": {"": {"type": "null"}}}}}});
     tells(
@@ -288,8 +294,9 @@ fn m16_the_pointer_leads_to_the_place() {
     );
 }
 
+// req: M16
 #[test]
-fn m16_received_names_are_cut_and_cleaned() {
+fn received_names_are_cut_and_cleaned() {
     let schema = json!({"additionalProperties": {"type": "null"}});
     let name = "k".repeat(10_000);
     let pointer = &problems(&schema, &json!({ name: 1 }))[0].pointer;
@@ -308,8 +315,9 @@ fn m16_received_names_are_cut_and_cleaned() {
     );
 }
 
+// req: M16
 #[test]
-fn m16_a_problem_is_one_line_of_at_most_1_kib() {
+fn a_problem_is_one_line_of_at_most_1_kib() {
     let long = "x".repeat(5_000);
     let schemas = [
         json!({"pattern": format!("^{long}$")}),
@@ -337,8 +345,9 @@ fn m16_a_problem_is_one_line_of_at_most_1_kib() {
     }
 }
 
+// req: M16
 #[test]
-fn m16_a_received_value_is_never_told() {
+fn a_received_value_is_never_told() {
     const SECRET: &str = "hunter2-0xdeadbeef";
     let secrets = [
         json!(SECRET),
@@ -378,8 +387,9 @@ fn m16_a_received_value_is_never_told() {
     assert!(told > 30, "{told}");
 }
 
+// req: M16
 #[test]
-fn m16_at_most_20_problems_each_once() {
+fn at_most_20_problems_each_once() {
     let properties: Map<String, Value> = (0..50)
         .map(|index| (format!("p{index}"), json!({"type": "string"})))
         .collect();

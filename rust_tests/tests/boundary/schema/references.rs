@@ -16,7 +16,7 @@ fn refused(schema: &Value) -> String {
 }
 
 #[test]
-fn r3_2_a_reference_out_of_the_schema_is_refused_without_io() {
+fn a_reference_out_of_the_schema_is_refused_without_io() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();

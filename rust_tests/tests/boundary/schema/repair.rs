@@ -304,8 +304,9 @@ fn all_or_nothing() {
     leaves(schema, json!({"b": "1"}));
 }
 
+// req: M2
 #[test]
-fn m2_repairs_are_bounded() {
+fn repairs_are_bounded() {
     let list = json!({"type": "array", "items": {"type": "integer"}});
     let numbers = |count: usize| json!(vec!["1"; count]);
     let (value, kinds) = repaired(&list, &numbers(256)).unwrap();
@@ -392,8 +393,9 @@ fn keywords_mean_what_they_do_in_the_draft() {
     );
 }
 
+// req: M2
 #[test]
-fn m2_repairs_keep_to_the_limits_of_the_message() {
+fn repairs_keep_to_the_limits_of_the_message() {
     let room = |max_depth: usize, max_values: usize, max_digits: usize| Limits {
         max_depth,
         max_values,

@@ -87,8 +87,9 @@ fn values() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
 
+    // req: M16
     #[test]
-    fn m16_no_problem_holds_what_was_received(schema in schemas(), value in values()) {
+    fn no_problem_holds_what_was_received(schema in schemas(), value in values()) {
         let options = SchemaOptions { formats: Formats::Assert, ..SchemaOptions::default() };
         // These are flat: they compile on the test's own stack.
         let text = schema.to_string();

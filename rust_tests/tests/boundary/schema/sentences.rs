@@ -9,8 +9,9 @@ fn tells(schema: Value, value: Value, expected: &[&str]) {
     assert_eq!(told(&schema, &value), expected, "{schema}");
 }
 
+// req: M16
 #[test]
-fn m16_contains_says_what_and_how_often() {
+fn contains_says_what_and_how_often() {
     tells(
         json!({"contains": {"const": 1}}),
         json!([2]),
@@ -46,8 +47,9 @@ fn m16_contains_says_what_and_how_often() {
     );
 }
 
+// req: M16
 #[test]
-fn m16_not_says_what_is_ruled_out() {
+fn not_says_what_is_ruled_out() {
     for (schema, value, expected) in [
         (json!({"type": "null"}), json!(null), "anything but null"),
         (json!({"const": "x"}), json!("x"), r#"anything but "x""#),
@@ -85,8 +87,9 @@ fn m16_not_says_what_is_ruled_out() {
     }
 }
 
+// req: M16
 #[test]
-fn m16_property_names_say_what_each_has_to_be() {
+fn property_names_say_what_each_has_to_be() {
     tells(
         json!({"propertyNames": {"maxLength": 1}}),
         json!({"ab": 1}),
@@ -108,8 +111,9 @@ fn m16_property_names_say_what_each_has_to_be() {
     );
 }
 
+// req: M16
 #[test]
-fn m16_dependencies_say_what_depends_on_what() {
+fn dependencies_say_what_depends_on_what() {
     let draft7 = "http://json-schema.org/draft-07/schema#";
     tells(
         json!({"$schema": draft7, "dependencies": {"card": ["address"]}}),
@@ -136,8 +140,9 @@ fn m16_dependencies_say_what_depends_on_what() {
     );
 }
 
+// req: M16
 #[test]
-fn m16_what_no_value_satisfies_is_named_after_its_keyword() {
+fn what_no_value_satisfies_is_named_after_its_keyword() {
     tells(
         json!(false),
         json!(1),
@@ -175,8 +180,9 @@ fn m16_what_no_value_satisfies_is_named_after_its_keyword() {
     );
 }
 
+// req: M16
 #[test]
-fn m16_alternatives_of_required_properties_read_as_one_sentence() {
+fn alternatives_of_required_properties_read_as_one_sentence() {
     let either = json!([{"required": ["id"]}, {"required": ["name"]}]);
     tells(
         json!({"anyOf": either}),
@@ -207,8 +213,9 @@ fn m16_alternatives_of_required_properties_read_as_one_sentence() {
     );
 }
 
+// req: M16
 #[test]
-fn m16_behind_references_and_in_documents_the_right_text_is_looked_at() {
+fn behind_references_and_in_documents_the_right_text_is_looked_at() {
     // The paths of an error inside a resource begin at the resource.
     let embedded = json!({
         "$id": "https://example.com/root",

@@ -34,16 +34,18 @@ fn mistakes_are_refused_with_their_place() {
     refuses("test://a\\b", &TemplateError::Literal { at: 8 });
 }
 
+// req: SEC-09
 #[test]
-fn sec_09_8_kib_are_a_template_and_one_byte_more_is_not() {
+fn exactly_8_kib_are_a_template_and_one_byte_more_is_not() {
     let text = format!("test://{}", "a".repeat(8 * 1024 - 7));
     assert_eq!(text.len(), 8192);
     assert!(parse(&text).is_ok());
     refuses(&format!("{text}a"), &TemplateError::TooLong { limit: 8192 });
 }
 
+// req: SEC-09
 #[test]
-fn sec_09_32_variables_are_a_template_and_33_are_not() {
+fn exactly_32_variables_are_a_template_and_33_are_not() {
     let names = |count: usize| {
         (0..count)
             .map(|index| format!("v{index}"))
