@@ -8,7 +8,7 @@ defmodule McpServer.Call do
   # killed. It is not linked to anything, so nothing a handler does to its own links reaches others.
   # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
 
-  alias McpServer.{Catalog, Conn, Dispatch, Limit, Protocol, Request, ServerOptions, Session, Tasks}
+  alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Session, Tasks}
 
   @enforce_keys [:connection, :revision]
   defstruct [:connection, :pid, :revision, :progress_token, :log_level]
@@ -43,9 +43,9 @@ defmodule McpServer.Call do
   """
   @spec start(Catalog.t(), Request.t(), Conn.t(), ServerOptions.bounds(), pid()) :: {pid(), reference()}
   def start(catalog, request, conn, options, connection \\ self()) do
-    heap = Limit.heap(options.max_heap_bytes, false)
     arguments = [{self(), connection}, catalog, request, conn, options.max_result_bytes, options.callers]
-    :erlang.spawn_opt(__MODULE__, :run, arguments, [@monitor, {:max_heap_size, heap}, {:min_heap_size, @heap_words}])
+    heap = [max_heap_size: options.heap, min_heap_size: @heap_words]
+    :erlang.spawn_opt(__MODULE__, :run, arguments, [@monitor | heap])
   end
 
   @doc false

@@ -3,7 +3,7 @@ defmodule McpServer.ServerOptions do
   # The options of the transports, each in one place: `McpServer.Stdio`, `McpServer.HttpServer` and `McpServer.HttpPlug`
   # are checked and documented with these tables, and so is `guides/limits.md`.
 
-  alias McpServer.{Options, Protocol}
+  alias McpServer.{Limit, Options, Protocol}
 
   @kibi 1024
   @mebi 1024 * @kibi
@@ -252,7 +252,8 @@ defmodule McpServer.ServerOptions do
   @doc "What a connection and its calls are bounded by, of the checked options of a transport."
   @spec bounds(%{atom() => term()}) :: bounds()
   def bounds(%{limits: limits} = options) do
-    %{callers: [], overload: :wait}
+    # Made once, and not for each call.
+    %{callers: [], overload: :wait, heap: Limit.heap(limits.max_heap_bytes, false)}
     |> Map.merge(Map.take(options, [:assigns, :timeout, :drain]))
     |> Map.merge(limits)
   end
