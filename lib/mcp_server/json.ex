@@ -57,9 +57,7 @@ defmodule McpServer.JSON do
   alias McpServer.JSON.{DecodeError, EncodeError, Structs}
   alias McpServer.{Limit, Native}
 
-  # Reading this much takes about 0.4 ms; a normal scheduler should not be held for longer than 1 ms. The
-  # way to a dirty one and back is 25 µs of processor time, a tenth of what reading 71 KiB takes.
-  @inline_bytes 96 * 1024
+  @inline_bytes Native.Dirty.inline_bytes()
   @inline_values 8_000
 
   # Below this no string is long enough to be a view.

@@ -56,7 +56,7 @@ defmodule McpServer.Protocol do
           | :elicitation_complete
 
   # Lines above this go to a dirty scheduler: reading them takes longer than a normal one may be held.
-  @inline_bytes 32 * 1024
+  @inline_bytes Native.Dirty.inline_bytes()
 
   @doc """
   Compiles a server definition (JSON text) into what `admit/4` and `result/3` work with.

@@ -73,7 +73,7 @@ defmodule McpServer.Protocol.HTTP do
   @type answer :: {status :: 200..599, headers(), body :: binary()}
 
   # Bodies above this go to a dirty scheduler: reading them takes longer than a normal one may be held.
-  @inline_bytes 32 * 1024
+  @inline_bytes Native.Dirty.inline_bytes()
 
   @doc """
   Checks the options of an endpoint; what is left out is as the core has it.

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use rustler::{Binary, Env, NewBinary, Resource, ResourceArc, Term};
 
 /// What is read or written on a normal scheduler; more goes to a dirty one: below 0.3 ms of work.
-pub(crate) const INLINE_BYTES: usize = 32 * 1024;
+pub(crate) const INLINE_BYTES: usize = 96 * 1024;
 
 /// From this size on copying a text costs more than a resource.
 const COPIED_BYTES: usize = 64 * 1024;

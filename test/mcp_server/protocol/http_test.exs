@@ -190,7 +190,7 @@ defmodule McpServer.Protocol.HTTPTest do
     end
 
     test "a large body goes to a dirty scheduler and comes back the same", %{policy: policy, catalog: catalog} do
-      for bytes <- [32 * 1024, 32 * 1024 + 1] do
+      for bytes <- [96 * 1024, 96 * 1024 + 1] do
         empty = message("ping", %{"x" => ""})
         body = message("ping", %{"x" => String.duplicate("a", bytes - byte_size(empty))})
         assert byte_size(body) == bytes
