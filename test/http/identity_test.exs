@@ -105,14 +105,19 @@ defmodule McpServer.HttpIdentityTest do
 
     @tag :capture_log
     both "that fails lets nobody in, and nothing out", @options, %{server: server} do
-      ExUnit.CaptureLog.capture_log(fn ->
-        for token <- ["crash", "garbage"], request <- everywhere() do
-          {response, [message]} = HttpClient.exchange(server, as(request, token))
-          assert response.status == 500
-          assert %{"error" => %{"code" => -32603}} = message
-          refute response.body =~ "secret"
-        end
-      end)
+      log =
+        ExUnit.CaptureLog.capture_log(fn ->
+          for token <- ["crash", "garbage"], request <- everywhere() do
+            {response, [message]} = HttpClient.exchange(server, as(request, token))
+            assert response.status == 500
+            assert %{"error" => %{"code" => -32603}} = message
+            refute response.body =~ "secret"
+          end
+        end)
+
+      assert log =~
+               "MCP identify: &McpServer.HttpIdentityTest.who/1 returned :garbage. It returns {:ok, principal}, " <>
+                 ~S'{:error, :unauthorized} or {:error, {:insufficient_scope, ["scope"]}}.'
 
       assert HttpClient.text(HttpClient.answer(server, as(modern_call("whoami"), "ada"))) =~ "ada"
     end

@@ -35,10 +35,10 @@ defmodule McpServer.Http.Hook do
   defp verdict({:error, :unauthorized}, mount, sink),
     do: refused(:unauthorized, Mount.challenge(mount, if(token?(sink), do: "invalid_token"), []), sink)
 
-  defp verdict(other, _mount, sink) do
+  defp verdict(other, mount, sink) do
     Logger.error(
-      "MCP identify: returned #{Outline.of(other)}, expected {:ok, principal}, {:error, :unauthorized} or " <>
-        "{:error, {:insufficient_scope, scopes}}"
+      "MCP identify: #{named(mount.identify)} returned #{Outline.of(other)}. It returns {:ok, principal}, " <>
+        ~S'{:error, :unauthorized} or {:error, {:insufficient_scope, ["scope"]}}.'
     )
 
     refused(:internal_error, nil, sink)
@@ -71,15 +71,18 @@ defmodule McpServer.Http.Hook do
     with {:ok, base, sink} <- run(mount, :init, sink) do
       case base do
         %Conn{} -> {:ok, %Conn{base | principal: principal || base.principal, mount: mount.name}, sink}
-        other -> not_a_conn(other, sink)
+        other -> not_a_conn(other, mount.init, sink)
       end
     end
   end
 
-  defp not_a_conn(other, sink) do
-    Logger.error("MCP init: returned #{Outline.of(other)}, expected a %McpServer.Conn{}")
+  defp not_a_conn(other, hook, sink) do
+    Logger.error("MCP init: #{named(hook)} returned #{Outline.of(other)}. It returns a %McpServer.Conn{}.")
     refused(:internal_error, nil, sink)
   end
+
+  defp named({module, function}), do: Exception.format_mfa(module, function, 1)
+  defp named(function), do: inspect(function)
 
   defp run(mount, name, sink) do
     case Usage.take(sink.account, :hooks, 1, mount.max_hooks) do
