@@ -21,7 +21,7 @@ defmodule McpServer.Application do
 
       children =
         [McpServer.Changes, McpServer.Call.Reaper, McpServer.Share.Keeper, McpServer.Tasks.Server] ++
-          [McpServer.Http.Supervisor, Keeper]
+          [McpServer.HttpServer.Supervisor, Keeper]
 
       restarts = [max_restarts: 1_000, max_seconds: 5]
       Supervisor.start_link(children, [strategy: :one_for_one, name: McpServer.Supervisor] ++ restarts)

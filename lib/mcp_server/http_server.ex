@@ -105,7 +105,8 @@ defmodule McpServer.HttpServer do
   require Logger
 
   alias McpServer.{Catalog, Limit, NamedFunction, Options, ServerOptions}
-  alias McpServer.Http.{Acceptor, Mount, Route, Sessions, Usage}
+  alias McpServer.Http.{Mount, Route, Sessions, Usage}
+  alias McpServer.HttpServer.Acceptor
   alias McpServer.Protocol.HTTP
 
   # How often a router that was compiled again is looked for.

@@ -56,7 +56,7 @@ defmodule McpServer.Tasks do
   """
 
   alias McpServer.{Catalog, Conn, InputRequest}
-  alias McpServer.Http.Node, as: Home
+  alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner, Server}
 
   @typedoc "Whom a task belongs to."

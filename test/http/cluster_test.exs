@@ -6,7 +6,7 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
     import McpServer.HttpRequests
 
     alias McpServer.{Changes, HttpRouter, HttpVm}
-    alias McpServer.Http.Proxy
+    alias McpServer.Http.Cluster.Proxy
 
     @moduletag :capture_log
     @moduletag timeout: 120_000
@@ -39,7 +39,7 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
       HttpVm.connect(one, other)
 
       for {from, to} <- [{one, other}, {other, one}],
-          do: eventually(fn -> to.node in HttpVm.call(from, McpServer.Http.Node, :others, []) end)
+          do: eventually(fn -> to.node in HttpVm.call(from, McpServer.Http.Cluster.Node, :others, []) end)
     end
 
     test "#{kind}: a change published on one reaches a listening client of the other", %{
@@ -221,7 +221,7 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
     test "#{kind}: the scope of the nodes that is killed is joined again", %{one: one, other: other} do
       session = HttpSession.open(one.server)
       HttpVm.call(one, HttpVm, :kill_scope, [])
-      eventually(fn -> one.node in HttpVm.call(other, McpServer.Http.Node, :others, []) end)
+      eventually(fn -> one.node in HttpVm.call(other, McpServer.Http.Cluster.Node, :others, []) end)
       assert HttpSession.status(%{session | server: other.server}, legacy("ping")) == 200
     end
 

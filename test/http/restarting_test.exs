@@ -6,7 +6,7 @@ defmodule McpServer.HttpRestartingTest do
   alias McpServer.{JSON, RestServers}
 
   @moduletag :capture_log
-  @supervisor McpServer.Http.Supervisor
+  @supervisor McpServer.HttpServer.Supervisor
 
   defp without(child) do
     :ok = Supervisor.terminate_child(@supervisor, child)

@@ -7,7 +7,8 @@ defmodule McpServer.HttpVm do
 
   import ExUnit.Callbacks, only: [on_exit: 1]
 
-  alias McpServer.Http.{Exchange, Proxy}
+  alias McpServer.Http.Exchange
+  alias McpServer.Http.Cluster.Proxy
   alias McpServer.HttpServers
   alias McpServer.Test.PlugServer
 

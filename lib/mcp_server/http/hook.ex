@@ -9,7 +9,8 @@ defmodule McpServer.Http.Hook do
 
   alias McpServer.{Conn, HttpRequest, Limit, Outline}
   alias McpServer.Dispatch.Failure
-  alias McpServer.Http.{FarSink, Mount, Pipeline, Sink, Usage}
+  alias McpServer.Http.{Mount, Pipeline, Sink, Usage}
+  alias McpServer.Http.Cluster.FarSink
   alias McpServer.Protocol.HTTP
 
   # A hook that takes longer than this never lets anybody in.

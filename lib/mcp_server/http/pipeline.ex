@@ -7,7 +7,8 @@ defmodule McpServer.Http.Pipeline do
 
   alias McpServer.{Catalog, Conn, Request}
   alias McpServer.Connection.InFlight
-  alias McpServer.Http.{Exchange, FarSink, Hook, Mount, Proxy, SessionCall, Sessions, Sink, StatelessCall}
+  alias McpServer.Http.{Exchange, Hook, Mount, SessionCall, Sessions, Sink, StatelessCall}
+  alias McpServer.Http.Cluster.{FarSink, Proxy}
   alias McpServer.Protocol.HTTP
 
   @typedoc "A request's head; `:plug` is the `Plug.Conn` it came as."

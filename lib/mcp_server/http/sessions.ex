@@ -10,7 +10,9 @@ defmodule McpServer.Http.Sessions do
 
   alias McpServer.{Connection, Session, Share}
   alias McpServer.Connection.InFlight
-  alias McpServer.Http.{Mount, Node, ReplayRoom}
+  alias McpServer.Http.Mount
+  alias McpServer.Http.Cluster.Node
+  alias McpServer.Http.Session.ReplayRoom
 
   @table __MODULE__
   # How long another node may take to say whether it has a session, in milliseconds.
@@ -163,7 +165,7 @@ defmodule McpServer.Http.Sessions do
     bounds = %{mount.bounds | overload: {:refuse, 429}}
     context = context(opening, bounds)
     shared = %{id: id, revision: opening.revision, account: account, in_flight: context.in_flight}
-    transport = {McpServer.Http.SessionTransport, %{mount: mount, session: shared}}
+    transport = {McpServer.Http.Session.Transport, %{mount: mount, session: shared}}
     session = id |> Session.new() |> Session.open(opening)
     server = %{id: mount.id, max_share: mount.max_share, holder: paid.holder}
 

@@ -6,7 +6,7 @@ defmodule McpServer.Tasks.Server do
   use GenServer
   use McpServer.Outline
 
-  alias McpServer.Http.Node, as: Home
+  alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner}
   alias McpServer.{Options, Share, Telemetry}
 

@@ -10,7 +10,7 @@ defmodule McpServer.Protocol.HTTPNextTest do
   defp gate(options \\ []) do
     {:ok, policy} = HTTP.policy(%{max_body_bytes: 1_000})
     limits = %{max_head_bytes: options[:max_head_bytes] || 4_096, max_headers: options[:max_headers] || 20}
-    HTTP.service(policy, Catalog.fetch(HttpRouter), Protocol.limits(%{}), options[:hooks?] || false, nil, limits)
+    HTTP.service(policy, Catalog.fetch(HttpRouter), Protocol.limits(%{}), options[:hooks?] || false, [], limits)
   end
 
   defp bytes(request), do: IO.iodata_to_binary(HttpPeer.bytes(%HttpPeer{socket: nil, port: 4040}, request))

@@ -1,8 +1,9 @@
-defmodule McpServer.Http.Body do
+defmodule McpServer.HttpServer.Body do
   @moduledoc false
   # The body of a request on a socket: read within its time, at its least rate, and counted as it comes.
 
-  alias McpServer.Http.{Sink, Socket, Usage}
+  alias McpServer.Http.{Sink, Usage}
+  alias McpServer.HttpServer.Socket
   alias McpServer.Protocol.HTTP
 
   # A longer one is read in large pieces.

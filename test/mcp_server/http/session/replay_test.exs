@@ -1,7 +1,7 @@
-defmodule McpServer.Http.ReplayTest do
+defmodule McpServer.Http.Session.ReplayTest do
   use ExUnit.Case, async: true
 
-  alias McpServer.Http.Replay
+  alias McpServer.Http.Session.Replay
 
   defp replay(bounds \\ []) do
     account = %{node: :atomics.new(1, []), own: :atomics.new(1, []), max_bytes: bounds[:node_bytes] || 1_000}

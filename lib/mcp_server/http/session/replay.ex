@@ -1,4 +1,4 @@
-defmodule McpServer.Http.Replay do
+defmodule McpServer.Http.Session.Replay do
   @moduledoc false
   # The last events of a stream, for a client that comes back with `Last-Event-ID`: a value, bounded in
   # number and bytes, and with all others of the node in bytes. Of these no client has more than its share, and

@@ -1,11 +1,11 @@
-defmodule McpServer.Http.ReplayRoom do
+defmodule McpServer.Http.Session.ReplayRoom do
   @moduledoc false
   # How the room for stored events is shared: all sessions of a node have 64 MiB, a client has its share of them,
   # and when room is short the client that stores most gives way, not the one that comes next.
   #
   # Counters are atomics, so that sessions pay without a message; which sessions there are, `Sessions` knows.
 
-  alias McpServer.Http.Replay
+  alias McpServer.Http.Session.Replay
   alias McpServer.Share
 
   # Bytes of stored events, over all sessions.

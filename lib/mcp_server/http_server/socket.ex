@@ -1,4 +1,4 @@
-defmodule McpServer.Http.Socket do
+defmodule McpServer.HttpServer.Socket do
   @moduledoc false
   # A connection of the own server, as the process that holds its socket sees it: what was read ahead, how far the
   # request at hand has come, and how its response is written.
@@ -9,7 +9,8 @@ defmodule McpServer.Http.Socket do
 
   @behaviour McpServer.Http.Sink
 
-  alias McpServer.Http.{Body, Mount, Sink, Usage}
+  alias McpServer.Http.{Mount, Sink, Usage}
+  alias McpServer.HttpServer.Body
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:transport, :socket, :peer, :account]

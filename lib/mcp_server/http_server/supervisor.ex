@@ -1,4 +1,4 @@
-defmodule McpServer.Http.Supervisor do
+defmodule McpServer.HttpServer.Supervisor do
   @moduledoc false
   # What HTTP needs whoever serves it: the sessions, and what routes have as processes.
 

@@ -1,4 +1,4 @@
-defmodule McpServer.Http.SessionTransport do
+defmodule McpServer.Http.Session.Transport do
   @moduledoc false
   # A session's HTTP requests as a connection's transport (session era): each is a stream, `:session` is the session's own
   # stream. They all belong to one client, whose streams are kept for resumption.
@@ -6,7 +6,8 @@ defmodule McpServer.Http.SessionTransport do
   @behaviour McpServer.Connection.Transport
 
   alias McpServer.Connection.{InFlight, Timer}
-  alias McpServer.Http.{Exchange, Mount, Sessions, Stream, StreamCollection}
+  alias McpServer.Http.{Exchange, Mount, Sessions}
+  alias McpServer.Http.Session.{Stream, StreamCollection}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:mount, :streams, :session]
@@ -22,7 +23,7 @@ defmodule McpServer.Http.SessionTransport do
           session: %{
             id: String.t(),
             revision: String.t(),
-            account: McpServer.Http.Replay.account(),
+            account: McpServer.Http.Session.Replay.account(),
             in_flight: InFlight.t()
           },
           timer: Timer.t()

@@ -1,11 +1,12 @@
-defmodule McpServer.Http.Stream do
+defmodule McpServer.Http.Session.Stream do
   @moduledoc false
   # One HTTP request on its way to an answer, as a value: nothing sent yet, a stream of events, or, in the
   # session era, a stream whose client is away and may come back for what it missed.
   #
   # A request is answered with JSON if its answer is the first thing there is to say, and else with a stream.
 
-  alias McpServer.Http.{Exchange, Mount, Replay, Sink}
+  alias McpServer.Http.{Exchange, Mount, Sink}
+  alias McpServer.Http.Session.Replay
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:number, :exchange, :events?, :since, :quiet_ms]

@@ -1,4 +1,4 @@
-defmodule McpServer.Http.FarSink do
+defmodule McpServer.Http.Cluster.FarSink do
   @moduledoc false
   # A request that another node has received: its answer goes to the process there that holds it.
 

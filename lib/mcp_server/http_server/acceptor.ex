@@ -1,11 +1,12 @@
-defmodule McpServer.Http.Acceptor do
+defmodule McpServer.HttpServer.Acceptor do
   @moduledoc false
   # Accepts a connection, and becomes the process that serves it: there is nothing to hand over.
   #
   # The server's process starts another acceptor in its place, and is linked to both.
 
   alias McpServer.Call.Reaper
-  alias McpServer.Http.{Connection, Mount, Socket, Usage}
+  alias McpServer.Http.{Mount, Usage}
+  alias McpServer.HttpServer.{Connection, Socket}
   alias McpServer.Limit
   alias McpServer.Protocol.HTTP
 

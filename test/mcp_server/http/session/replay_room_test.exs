@@ -1,7 +1,7 @@
-defmodule McpServer.Http.ReplayRoomTest do
+defmodule McpServer.Http.Session.ReplayRoomTest do
   use ExUnit.Case, async: true
 
-  alias McpServer.Http.{Replay, ReplayRoom, Stream, StreamCollection}
+  alias McpServer.Http.Session.{Replay, ReplayRoom, Stream, StreamCollection}
 
   @mebibyte 1024 * 1024
 

@@ -1,8 +1,9 @@
-defmodule McpServer.Http.StreamCollection do
+defmodule McpServer.Http.Session.StreamCollection do
   @moduledoc false
   # The streams of a connection, found by key and by exchange, and of a session's ended streams the last few.
 
-  alias McpServer.Http.{Mount, Replay, Stream}
+  alias McpServer.Http.Mount
+  alias McpServer.Http.Session.{Replay, Stream}
 
   defstruct streams: %{}, keys: %{}, next: 1, ended: :queue.new(), ended_count: 0
 

@@ -1,4 +1,4 @@
-defmodule McpServer.Http.Node do
+defmodule McpServer.Http.Cluster.Node do
   @moduledoc false
   # Which node of a cluster a session lives on. Its id says so, in a form that tells clients nothing, so
   # that a request that reaches another node can be passed on without any state shared between them.

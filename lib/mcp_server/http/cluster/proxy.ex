@@ -1,4 +1,4 @@
-defmodule McpServer.Http.Proxy do
+defmodule McpServer.Http.Cluster.Proxy do
   @moduledoc false
   # A request of a session that lives on another node of the cluster: served there, answered here.
   #
@@ -8,7 +8,8 @@ defmodule McpServer.Http.Proxy do
   # again when it serves.
 
   alias McpServer.Conn
-  alias McpServer.Http.{Exchange, FarSink, Hook, Mount, Pipeline, Sessions, Sink}
+  alias McpServer.Http.{Exchange, Hook, Mount, Pipeline, Sessions, Sink}
+  alias McpServer.Http.Cluster.FarSink
   alias McpServer.Protocol.HTTP
 
   @typedoc "What the receiving node knows of a request: who asks, at which place, and what a handler's conn starts from."

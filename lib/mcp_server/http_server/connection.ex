@@ -1,11 +1,12 @@
-defmodule McpServer.Http.Connection do
+defmodule McpServer.HttpServer.Connection do
   @moduledoc false
   # One connection of the own server: the process that holds its socket.
   #
   # It reads a request, has the core judge it, and answers it before it reads the next. Most requests take two calls of
   # the core, one for the bytes that came and one for the answer, and one process, that of the call.
 
-  alias McpServer.Http.{Body, Mount, Pipeline, Route, Sink, Socket, StatelessCall, Usage}
+  alias McpServer.Http.{Mount, Pipeline, Route, Sink, StatelessCall, Usage}
+  alias McpServer.HttpServer.{Body, Socket}
   alias McpServer.Protocol.{HTTP, Outcome}
 
   # A connection that has been idle for so long gives back its heap.
