@@ -82,7 +82,24 @@ defmodule McpServer.MixProject do
       main: "readme",
       source_ref: "v#{@version}",
       extras: ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md"] ++ Path.wildcard("guides/*.md"),
-      groups_for_extras: [Guides: ~r"^guides/"]
+      groups_for_extras: [Guides: ~r"^guides/"],
+      groups_for_modules: module_groups()
+    ]
+  end
+
+  defp module_groups do
+    [
+      "Writing a server":
+        [McpServer, McpServer.Controller, McpServer.Conn, McpServer.Changes, McpServer.Tasks] ++ [~r/\.Router\b/],
+      "Serving it":
+        [McpServer.Stdio, McpServer.HttpServer, McpServer.HttpRequest, McpServer.Telemetry] ++ [~r/\.HttpPlug\b/],
+      "Testing and checking": [McpServer.Test, McpServer.Lint, McpServer.Breaking],
+      "Dual responses": ~r/\.DualResponse\b/,
+      Presentations: ~r/\.Presentation\b/,
+      Envelopes: ~r/\.Envelope\b/,
+      Apps: ~r/\.App\b/,
+      "JSON and JSON Schema": ~r/\.(JSON|Schema)\b/,
+      "Objects of the protocol": ~r/^McpServer\./
     ]
   end
 end

@@ -14,6 +14,18 @@ defmodule McpServer.Breaking do
 
   Descriptions and titles are in the snapshot, to be read when it changes, and are not compared. Lists that a router
   computes itself (`list_tools/1` and its like) are not in it: only what is declared is data.
+
+  ## Changes
+
+  | field | |
+  |---|---|
+  | `:level` | `:breaking`: what worked may not work any more; `:unknown`: that could not be found out; `:compatible`: what worked still does |
+  | `:code` | what kind of change it is, such as `"input_narrowed"`; the codes are stable |
+  | `:kind` | `"tool"`, `"prompt"`, `"resource"` or `"resource template"` |
+  | `:name` | the name of that; the URI of a resource, the text of a template |
+  | `:message` | what has changed |
+  | `:reasons` | where two schemas differ, as far as that says something |
+  | `:example` | as JSON, arguments that were accepted and no longer are, or a result that may come now and could not; `nil` where none was found |
   """
 
   alias McpServer.{Catalog, Native}

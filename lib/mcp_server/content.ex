@@ -2,6 +2,14 @@ defmodule McpServer.Content do
   @moduledoc """
   The kinds of content that tool results and prompt messages are made of. Make them with
   `McpServer.Tool.Content` (or the functions of the same names in `McpServer.Controller`).
+
+  | struct | |
+  |---|---|
+  | `McpServer.Content.Text` | Text. `mimeType` says what kind (`"text/markdown"`, `"application/json"`): an extra key that clients may ignore. |
+  | `McpServer.Content.Image` | An image. `data` holds the raw bytes; base64 is made of them when the result is encoded. |
+  | `McpServer.Content.Audio` | Sound. `data` holds the raw bytes; base64 is made of them when the result is encoded. Clients of revision 2024-11-05 do not know audio and are told `[audio/wav audio]` in its place. |
+  | `McpServer.Content.EmbeddedResource` | A resource's content, put into the result itself. |
+  | `McpServer.Content.ResourceLink` | A link to a resource the client may read later. Clients of revisions before 2025-06-18 do not know links and are told `name: uri` in its place. |
   """
 
   @type t ::
@@ -13,10 +21,7 @@ defmodule McpServer.Content do
 end
 
 defmodule McpServer.Content.Text do
-  @moduledoc """
-  Text. `mimeType` says what kind (`"text/markdown"`, `"application/json"`): an extra key that clients
-  may ignore.
-  """
+  @moduledoc false
 
   alias McpServer.Annotations
 
@@ -28,7 +33,7 @@ defmodule McpServer.Content.Text do
 end
 
 defmodule McpServer.Content.Image do
-  @moduledoc "An image. `data` holds the raw bytes; base64 is made of them when the result is encoded."
+  @moduledoc false
 
   alias McpServer.Annotations
 
@@ -40,10 +45,7 @@ defmodule McpServer.Content.Image do
 end
 
 defmodule McpServer.Content.Audio do
-  @moduledoc """
-  Sound. `data` holds the raw bytes; base64 is made of them when the result is encoded. Clients of
-  revision 2024-11-05 do not know audio and are told `[audio/wav audio]` in its place.
-  """
+  @moduledoc false
 
   alias McpServer.Annotations
 
@@ -55,7 +57,7 @@ defmodule McpServer.Content.Audio do
 end
 
 defmodule McpServer.Content.EmbeddedResource do
-  @moduledoc "A resource's content, put into the result itself."
+  @moduledoc false
 
   alias McpServer.{Annotations, Resource}
 
@@ -66,10 +68,7 @@ defmodule McpServer.Content.EmbeddedResource do
 end
 
 defmodule McpServer.Content.ResourceLink do
-  @moduledoc """
-  A link to a resource the client may read later. Clients of revisions before 2025-06-18 do not know
-  links and are told `name: uri` in its place.
-  """
+  @moduledoc false
 
   alias McpServer.{Annotations, Icon}
 

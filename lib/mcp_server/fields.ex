@@ -91,8 +91,10 @@ defmodule McpServer.Fields do
   @spec defaults([{atom, rule}]) :: keyword
   def defaults(rules), do: for({field, rule} <- rules, do: {field, rule |> options() |> Keyword.get(:default)})
 
-  @doc "A struct's documentation with the table of its fields behind it."
-  @spec document(String.t(), [{atom, rule}]) :: String.t()
+  @doc "A struct's documentation, if it has one, with the table of its fields behind it."
+  @spec document(String.t() | false, [{atom, rule}]) :: String.t() | false
+  def document(false, _rules), do: false
+
   def document(text, rules) do
     rows = for {field, rule} <- rules, do: "| `#{field}` | #{column(rule)} | #{options(rule)[:doc]} |\n"
     "#{String.trim_trailing(text)}\n\n## Fields\n\n| field | type | meaning |\n|---|---|---|\n#{rows}"

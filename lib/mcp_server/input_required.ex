@@ -1,8 +1,7 @@
 defmodule McpServer.InputRequired do
-  @moduledoc """
-  The answer of a handler that needs input, as it goes to the client: the `requests` by key, and the
-  sealed `request_state` the client has to bring back with its answers.
-  """
+  @moduledoc false
+  # The answer of a handler that needs input, as it goes to the client: the requests by key, and the sealed state
+  # that the client has to bring back with its answers.
 
   alias McpServer.InputRequest
 

@@ -27,6 +27,20 @@ defmodule McpServer.Lint do
 
   Tokens are estimated: four bytes of UTF-8 to a token, rounded up. That is near what tokenizers make of JSON in
   English; other languages take more, and no two models count alike.
+
+  ## Findings
+
+  | field | |
+  |---|---|
+  | `:severity` | `:error` or `:warning` |
+  | `:code` | which rule found it, one of `McpServer.Lint.codes/0` |
+  | `:router` | the router it was found in |
+  | `:kind` | `"tool"`, `"prompt"`, `"resource"`, `"resource template"` or `"server"` |
+  | `:name` | the name of that |
+  | `:pointer` | where: a JSON Pointer from the object as it stands on the wire; `""` is the whole |
+  | `:message` | what is wrong |
+  | `:advice` | what to do |
+  | `:file`, `:line` | the declaration, or the field in it |
   """
 
   alias McpServer.{Catalog, Limit, Native}

@@ -56,7 +56,7 @@ defmodule McpServer.Presentation do
   any number of cards may be in a text. Searches count them in what was rendered and say so in their metadata, as
   `contractMarkers`; a payload of yours can say the same. If the text has others than were meant to be rendered, or than
   its payload says, or data does not fit its kind's schema, a warning is logged;
-  with `on_mismatch: :raise`, meant for tests, `McpServer.Presentation.MismatchError` is raised. For a warning the
+  with `on_mismatch: :raise`, meant for tests, an exception is raised. For a warning the
   first 100 elements of each list of the payload are looked at; a tool's output schema checks all of them. Text of your users
   cannot add markers where it goes through `McpServer.Presentation.Markdown`.
 
@@ -147,8 +147,11 @@ defmodule McpServer.Presentation do
   end
 
   @doc """
-  Declares a kind of data: a name and a version, and a JSON Schema of an object. See
-  `McpServer.Presentation.Kind`.
+  Declares a kind of data: a name and a version, such as `"patternDetails:v1"`, and a JSON Schema of an object.
+
+  The schema is a map or a keyword list. The keys of a `properties:` that is a keyword list (or a list of pairs) are
+  written in that order; those of a map are sorted. `kind` itself need not be declared: it comes first, is required
+  and has one value.
   """
   defmacro kind(name, schema) do
     quote bind_quoted: [name: name, schema: schema] do
@@ -230,13 +233,78 @@ defmodule McpServer.Presentation do
   def respond(view, arguments, fun) when is_function(fun, 1), do: Guard.respond(view!(view), arguments, fun)
 
   @doc """
-  A search tool around a function that searches. See `McpServer.Presentation.Search` for the options.
+  A search tool around a function that searches.
+
+      Presentation.search(View, arguments,
+        kind: "bookSearchResults:v1",
+        find: &Catalogue.search/1,
+        items: "books",
+        summary: ~w(id title author),
+        filters: [author: [count: "authors"]],
+        nouns: {"book", "books"},
+        index: &View.index/1,
+        card: &View.card/1
+      )
+
+  It asks back, without searching, when there is nothing to search for, and after searching when more than 20
+  things were found without a filter. Else it gives the matches:
+
+    * as data `query` (what was asked for, and the format), `metadata` (how many there are in all and by each
+      filter; which have a card; the markers counted in the Markdown) and the matches, as many as the argument
+      `limit` allows
+    * as Markdown a heading, an index of the matches, and cards for the first of them
+
+  | option | default | |
+  |---|---|---|
+  | `kind:` | required | the kind of the data |
+  | `find:` | required | a function of the arguments that gives all matches, in the order of the index; or `{:ok, matches}` or `{:error, reason}` |
+  | `items:` | `"items"` | the member with the matches |
+  | `summary:` | the match itself | what is said of a match: the names of its members, of which those that are `nil` or `[]` are left out, or a function of it |
+  | `id:` | `"id"` | the member with a match's id, or a function of it |
+  | `query:` | `"q"` | the argument with the query |
+  | `filters:` | `[]` | arguments that narrow a search, with the member of `metadata` that counts their values (`count:`) and the order of the values (`values:`; else that of the matches) |
+  | `nouns:` | `{"item", "items"}` | what the matches are called: one and several |
+  | `suggestions:` | `[]` | queries to suggest when there is none |
+  | `index:` | none | a function of the matches that gives the index as Markdown: its marker is put in front |
+  | `card:` | none | a function of a match that gives its card, marker included: see `McpServer.Presentation.Markdown.card/4` |
+  | `cards:` | 3 | how many cards at most: from 1 to 10 |
+  | `title:` | `"Search Results"` | the heading, which ends with the query |
+  | `details_tool:` | none | the tool that the introduction points at |
+  | `too_broad:` | 20 | how many matches are not yet too many, or `:infinity` |
+  | `max_limit:` | 100 | the most the argument `limit` may be |
+  | `provenance:` | none | a map, or a function that gives one, put in, and shown in a block of its own, when the argument `includeProvenancePanel` is `true` |
+  | `format:` | the argument `format` | |
+  | `conn:` | none | asks by forms where the client can: see `McpServer.Presentation.NeedsInput` |
   """
   @spec search(view, map, keyword) :: result
   def search(view, arguments, options), do: Search.run(view!(view), arguments, options)
 
   @doc """
-  A tool that gives one thing by its id. See `McpServer.Presentation.Lookup` for the options.
+  A tool that gives one thing by its id, around a function that knows them.
+
+      Presentation.lookup(View, arguments,
+        kind: "patternDetails:v1",
+        nouns: {"pattern", "patterns"},
+        find: &Catalogue.fetch/1,
+        similar: &Catalogue.similar_ids/1,
+        markdown: &View.card/1
+      )
+
+  An id that there is not, and one that is empty, are asked for again, with up to five ids that may have been
+  meant, instead of being an error.
+
+  | option | default | |
+  |---|---|---|
+  | `kind:` | required | the kind of what is given |
+  | `find:` | required | a function of the id: `{:ok, thing}`; `:error`, `nil` or `{:error, :not_found}`; `{:error, reason}` for a failure. Not called for an empty id |
+  | `payload:` | the thing itself | a function of the thing that gives the data of the kind |
+  | `markdown:` | none | a function of the thing that gives its Markdown |
+  | `cards:` | not checked | how many cards that has |
+  | `similar:` | none | a function of the id that gives a list of ids, the best first. Not called for an empty id. Should it fail, the failure is logged and no ids are suggested |
+  | `nouns:` | `{"item", "items"}` | what the things are called: one and several |
+  | `id:` | `"id"` | the argument with the id |
+  | `format:` | the argument `format` | |
+  | `conn:` | none | asks by a form where the client can: see `McpServer.Presentation.NeedsInput` |
   """
   @spec lookup(view, map, keyword) :: result
   def lookup(view, arguments, options), do: Lookup.run(view!(view), arguments, options)

@@ -1,27 +1,8 @@
 defmodule McpServer.RequestState do
-  @moduledoc """
-  The secret that seals a handler's state while a client carries it.
-
-  On 2026-07-28 a handler that needs input returns `input_required` with a state, and the client brings
-  that state back with its answers. The state is sealed (authenticated encryption) and bound to the
-  principal, the router and its mount, the method, the name and the arguments of the request, and to a
-  time: whatever comes back changed, late, elsewhere or with another request is answered with `-32602`.
-  Which mounts of several nodes are the same one, `:mount_name` of `McpServer.HttpServer` says.
-
-  Without configuration each node draws a random secret when it starts. That is right for one node; where
-  several nodes serve the same clients, or a state must outlive a restart, configure one secret for all:
-
-      # config/runtime.exs
-      config :mcp_server, secret: System.fetch_env!("MCP_SECRET")
-
-  | option | default | |
-  |---|---|---|
-  | `:secret` | random per start | at least 32 bytes |
-  | `:request_state_ttl` | `600_000` | how long a state may take to come back, in milliseconds |
-
-  A state can be brought back more than once within that time. Handlers whose step must happen at most
-  once have to remember that they took it.
-  """
+  @moduledoc false
+  # The secret that seals a handler's state while a client carries it (2026-07-28). The state is bound to the
+  # principal, the router and its mount, the method, the name and the arguments of the request, and to a time.
+  # The application's `:secret` and `:request_state_ttl` are documented in guides/http.md.
 
   alias McpServer.{Protocol, Request}
 

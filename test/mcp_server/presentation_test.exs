@@ -3,7 +3,6 @@ defmodule McpServer.PresentationTest do
   use ExUnit.Case, async: true
   @moduletag :capture_log
   doctest McpServer.Presentation
-  doctest McpServer.Presentation.Kind
 
   import McpServer.OwnLog
 
@@ -15,6 +14,12 @@ defmodule McpServer.PresentationTest do
   @view PresentationView
   @formats ["markdown", "json", "both"]
   @thing %{"id" => "t1", "title" => "Thing"}
+
+  test "the keys of a kind are written in the order of its schema, `kind` first" do
+    kind = Kind.new("book:v1", properties: [title: [type: "string"], author: [type: "string"]])
+    assert kind.order == ["kind", "title", "author"]
+    assert kind.schema["required"] == ["kind"]
+  end
 
   defp present!(payload, options \\ []) do
     {:ok, %CallResult{} = result} = Presentation.present(@view, "thing:v1", payload, options)

@@ -1,17 +1,6 @@
 defmodule McpServer.Breaking.Change do
-  @moduledoc """
-  A difference between a router and its snapshot.
-
-  | field | |
-  |---|---|
-  | `:level` | `:breaking`: what worked may not work any more; `:unknown`: that could not be found out; `:compatible`: what worked still does |
-  | `:code` | what kind of change it is, such as `"input_narrowed"`; the codes are stable |
-  | `:kind` | `"tool"`, `"prompt"`, `"resource"` or `"resource template"` |
-  | `:name` | the name of that; the URI of a resource, the text of a template |
-  | `:message` | what has changed |
-  | `:reasons` | where two schemas differ, as far as that says something |
-  | `:example` | as JSON, arguments that were accepted and no longer are, or a result that may come now and could not; `nil` where none was found |
-  """
+  @moduledoc false
+  # `McpServer.Breaking` documents the fields.
 
   @enforce_keys [:level, :code, :kind, :name, :message]
   defstruct [:level, :code, :kind, :name, :message, :example, reasons: []]

@@ -1,19 +1,6 @@
 defmodule McpServer.Lint.Finding do
-  @moduledoc """
-  Something that `McpServer.Lint` found.
-
-  | field | |
-  |---|---|
-  | `:severity` | `:error` or `:warning` |
-  | `:code` | which rule found it, one of `McpServer.Lint.codes/0` |
-  | `:router` | the router it was found in |
-  | `:kind` | `"tool"`, `"prompt"`, `"resource"`, `"resource template"` or `"server"` |
-  | `:name` | the name of that |
-  | `:pointer` | where: a JSON Pointer from the object as it stands on the wire; `""` is the whole |
-  | `:message` | what is wrong |
-  | `:advice` | what to do |
-  | `:file`, `:line` | the declaration, or the field in it |
-  """
+  @moduledoc false
+  # `McpServer.Lint` documents the fields.
 
   @enforce_keys [:severity, :code, :router, :kind, :name, :pointer, :message, :advice, :file, :line]
   defstruct @enforce_keys

@@ -1,19 +1,7 @@
 defmodule McpServer.Presentation.Kind do
-  @moduledoc """
-  One kind of structured data: its discriminator, such as `"patternDetails:v1"`, its schema, and the order
-  in which its keys are written.
-
-  A schema is a JSON Schema as a map or as a keyword list. The keys of a `properties:` that is a keyword
-  list (or a list of pairs) are written in that order; those of a map are sorted.
-
-      iex> kind = McpServer.Presentation.Kind.new("book:v1", properties: [title: [type: "string"], author: [type: "string"]])
-      iex> kind.order
-      ["kind", "title", "author"]
-      iex> kind.schema["required"]
-      ["kind"]
-
-  `kind` itself need not be declared: it comes first, is required and has one value.
-  """
+  @moduledoc false
+  # One kind of structured data: its discriminator, such as `"patternDetails:v1"`, its schema, and the order in which
+  # its keys are written. `McpServer.Presentation.kind/2` documents what a schema may be.
 
   alias McpServer.{JSON, Schema}
   alias McpServer.Schema.Validator

@@ -1,31 +1,6 @@
 defmodule McpServer.Presentation.Lookup do
-  @moduledoc """
-  A tool that gives one thing by its id, around a function that knows them: `McpServer.Presentation.lookup/3`.
-
-      Presentation.lookup(View, arguments,
-        kind: "patternDetails:v1",
-        nouns: {"pattern", "patterns"},
-        find: &Catalogue.fetch/1,
-        similar: &Catalogue.similar_ids/1,
-        markdown: &View.card/1
-      )
-
-  An id that there is not, and one that is empty, are asked for again, with up to five ids that may have been
-  meant, instead of being an error.
-
-  | option | default | |
-  |---|---|---|
-  | `kind:` | required | the kind of what is given |
-  | `find:` | required | a function of the id: `{:ok, thing}`; `:error`, `nil` or `{:error, :not_found}`; `{:error, reason}` for a failure. Not called for an empty id |
-  | `payload:` | the thing itself | a function of the thing that gives the data of the kind |
-  | `markdown:` | none | a function of the thing that gives its Markdown |
-  | `cards:` | not checked | how many cards that has |
-  | `similar:` | none | a function of the id that gives a list of ids, the best first. Not called for an empty id. Should it fail, the failure is logged and no ids are suggested |
-  | `nouns:` | `{"item", "items"}` | what the things are called: one and several |
-  | `id:` | `"id"` | the argument with the id |
-  | `format:` | the argument `format` | |
-  | `conn:` | none | asks by a form where the client can: see `McpServer.Presentation.NeedsInput` |
-  """
+  @moduledoc false
+  # A tool that gives one thing by its id: `McpServer.Presentation.lookup/3` documents it.
 
   alias McpServer.Dispatch.Failure
   alias McpServer.{Fields, Presentation}

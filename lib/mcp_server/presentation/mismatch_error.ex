@@ -1,8 +1,7 @@
 defmodule McpServer.Presentation.MismatchError do
-  @moduledoc """
-  A result that is not what it says of itself: its markers do not add up, or its data does not fit its kind.
-  Raised only where `on_mismatch: :raise` asks for it.
-  """
+  @moduledoc false
+  # A result that is not what it says of itself: its markers do not add up, or its data does not fit its kind. Raised
+  # only where `on_mismatch: :raise` asks for it.
 
   defexception [:kind, :message]
 

@@ -1,48 +1,6 @@
 defmodule McpServer.Presentation.Search do
-  @moduledoc """
-  A search tool around a function that searches: `McpServer.Presentation.search/3`.
-
-      Presentation.search(View, arguments,
-        kind: "bookSearchResults:v1",
-        find: &Catalogue.search/1,
-        items: "books",
-        summary: ~w(id title author),
-        filters: [author: [count: "authors"]],
-        nouns: {"book", "books"},
-        index: &View.index/1,
-        card: &View.card/1
-      )
-
-  It asks back, without searching, when there is nothing to search for, and after searching when more than 20
-  things were found without a filter. Else it gives the matches:
-
-    * as data `query` (what was asked for, and the format), `metadata` (how many there are in all and by each
-      filter; which have a card; the markers counted in the Markdown) and the matches, as many as the argument
-      `limit` allows
-    * as Markdown a heading, an index of the matches, and cards for the first of them
-
-  | option | default | |
-  |---|---|---|
-  | `kind:` | required | the kind of the data |
-  | `find:` | required | a function of the arguments that gives all matches, in the order of the index; or `{:ok, matches}` or `{:error, reason}` |
-  | `items:` | `"items"` | the member with the matches |
-  | `summary:` | the match itself | what is said of a match: the names of its members, of which those that are `nil` or `[]` are left out, or a function of it |
-  | `id:` | `"id"` | the member with a match's id, or a function of it |
-  | `query:` | `"q"` | the argument with the query |
-  | `filters:` | `[]` | arguments that narrow a search, with the member of `metadata` that counts their values (`count:`) and the order of the values (`values:`; else that of the matches) |
-  | `nouns:` | `{"item", "items"}` | what the matches are called: one and several |
-  | `suggestions:` | `[]` | queries to suggest when there is none |
-  | `index:` | none | a function of the matches that gives the index as Markdown: its marker is put in front |
-  | `card:` | none | a function of a match that gives its card, marker included: see `McpServer.Presentation.Markdown.card/4` |
-  | `cards:` | 3 | how many cards at most: from 1 to 10 |
-  | `title:` | `"Search Results"` | the heading, which ends with the query |
-  | `details_tool:` | none | the tool that the introduction points at |
-  | `too_broad:` | 20 | how many matches are not yet too many, or `:infinity` |
-  | `max_limit:` | 100 | the most the argument `limit` may be |
-  | `provenance:` | none | a map, or a function that gives one, put in, and shown in a block of its own, when the argument `includeProvenancePanel` is `true` |
-  | `format:` | the argument `format` | |
-  | `conn:` | none | asks by forms where the client can: see `McpServer.Presentation.NeedsInput` |
-  """
+  @moduledoc false
+  # A search tool around a function that searches: `McpServer.Presentation.search/3` documents it.
 
   alias McpServer.{Fields, JSON, Presentation}
   alias McpServer.Presentation.{Declaration, Markdown, NeedsInput, Output, Provenance, Question, ToolError}

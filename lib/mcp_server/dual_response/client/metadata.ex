@@ -1,16 +1,6 @@
 defmodule McpServer.DualResponse.Client.Metadata do
-  @moduledoc """
-  What the server says of a resource now: `McpServer.DualResponse.Client.Parsed.metadata/1`.
-
-  | field | |
-  |---|---|
-  | `status` | `"ready"` |
-  | `total_count` | how many rows it has |
-  | `columns` | what they consist of, maps with string keys |
-  | `created_at` | when it was made, a `DateTime` |
-  | `expires_at` | until when it is kept, `nil` if it is pinned |
-  | `access_count` | how often rows of it were fetched |
-  """
+  @moduledoc false
+  # What the server says of a resource now: `McpServer.DualResponse.Client.Parsed.metadata/1` documents it.
 
   @enforce_keys [:status, :total_count, :columns, :created_at, :expires_at, :access_count]
   defstruct @enforce_keys

@@ -175,7 +175,18 @@ defmodule McpServer.DualResponse.Client.Parsed do
     |> Stream.map(fn {rows, _total} -> rows end)
   end
 
-  @doc "What the server says of the resource now."
+  @doc """
+  What the server says of the resource now.
+
+  | field | |
+  |---|---|
+  | `status` | `"ready"` |
+  | `total_count` | how many rows it has |
+  | `columns` | what they consist of, maps with string keys |
+  | `created_at` | when it was made, a `DateTime` |
+  | `expires_at` | until when it is kept, `nil` if it is pinned |
+  | `access_count` | how often rows of it were fetched |
+  """
   @spec metadata(t()) :: {:ok, Metadata.t()} | {:error, Error.t()}
   def metadata(%__MODULE__{} = parsed) do
     with {:ok, response} <- ask(parsed, :get, nil), do: Answer.metadata(response.body)
