@@ -5,14 +5,14 @@ use std::ptr;
 use mcp_core::model::{Kind, Shape};
 use mcp_core::revision::Revision;
 
-use super::error::EncodeError;
 use super::kinds::{Outcome, invalid, text};
 use super::members::Members;
-use super::raw::Raw;
 use super::shape::{Source, table_of};
 use super::tables::{self, StructKind};
-use super::write::{Extras, Writer};
+use super::{Extras, Writer};
 use crate::atoms;
+use crate::terms::error::EncodeError;
+use crate::terms::raw::Raw;
 
 impl<'a> Writer<'_, 'a> {
     pub(super) fn list_of(&mut self, item: Kind, term: Raw<'a>) -> Outcome {

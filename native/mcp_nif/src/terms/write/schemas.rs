@@ -4,11 +4,11 @@ use rustler::Term;
 
 use super::kinds::{Outcome, text};
 use super::members::{Entry, Members};
-use super::raw::Raw;
 use super::shape::Source;
 use super::tables::{self, StructKind};
-use super::write::{Extras, Writer, Written};
+use super::{Extras, Writer, Written};
 use crate::atoms;
+use crate::terms::raw::Raw;
 
 impl<'a> Writer<'_, 'a> {
     pub(super) fn schema(&mut self, term: Raw<'a>, newest: bool) -> Outcome {

@@ -9,9 +9,9 @@ use mcp_core::json::append_short;
 use mcp_core::model::{Field, Kind, Presence, SHAPES, Shape};
 use rustler::{Atom, Env, NifResult, Term};
 
+use super::Extras;
 use super::dates::Calendar;
-use super::word::{self, BuildWordHasher};
-use super::write::Extras;
+use crate::terms::word::{self, BuildWordHasher};
 
 /// A field of a shape.
 pub(super) struct Row {

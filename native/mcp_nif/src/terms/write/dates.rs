@@ -2,8 +2,8 @@
 
 use rustler::{Atom, Term};
 
-use super::error::{EncodeError, EncodeErrorKind};
 use crate::atoms;
+use crate::terms::error::{EncodeError, EncodeErrorKind};
 
 /// The calendar structs of Elixir's standard library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,12 +10,12 @@ use std::sync::{Mutex, PoisonError};
 
 use rustler::{Env, NewBinary, Term};
 
-use super::atom_text;
-use super::number;
-use super::raw::{Raw, RawMembers};
-use super::term_kind::TermKind;
-use super::write::MAX_DEPTH;
 use crate::atoms;
+use crate::terms::atom_text;
+use crate::terms::number;
+use crate::terms::raw::{Raw, RawMembers};
+use crate::terms::term_kind::TermKind;
+use crate::terms::write::MAX_DEPTH;
 
 /// The values of a term, the root first, those of one container next to each other.
 pub(crate) struct Values<'a>(Scratch<'a>);

@@ -6,10 +6,10 @@ use jsonschema::json::JsonNumber;
 use rustler::Term;
 use serde_json::Number;
 
-use super::number;
-use super::raw::Raw;
-use super::term_kind::TermKind;
 use super::values::Value;
+use crate::terms::number;
+use crate::terms::raw::Raw;
+use crate::terms::term_kind::TermKind;
 
 /// A number, as exact as the term.
 pub(crate) enum TermNumber<'a> {

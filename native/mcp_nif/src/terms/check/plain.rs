@@ -3,14 +3,14 @@
 use mcp_core::json::Limits;
 use rustler::{Env, Term};
 
-use super::error::{EncodeError, EncodeErrorKind};
-use super::number;
-use super::raw::{Raw, RawMembers};
-use super::read::read_term;
-use super::term_kind::TermKind;
 use super::values::Values;
-use super::write::{Context, MAX_DEPTH, write_value};
 use crate::atoms;
+use crate::terms::error::{EncodeError, EncodeErrorKind};
+use crate::terms::number;
+use crate::terms::raw::{Raw, RawMembers};
+use crate::terms::read::read_term;
+use crate::terms::term_kind::TermKind;
+use crate::terms::write::{Context, MAX_DEPTH, write_value};
 
 /// A term that JSON text could have been read into, but that maps may have atoms for keys and atoms
 /// may stand for strings: the term itself where it is one; else what is read back after writing it

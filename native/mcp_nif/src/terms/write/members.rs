@@ -3,12 +3,12 @@
 use mcp_core::json::{write_integer, write_utf8};
 use rustler::{NewBinary, Term};
 
-use super::error::{EncodeError, EncodeErrorKind};
-use super::raw::{Raw, RawMembers};
-use super::term_kind::TermKind;
-use super::write::{Writer, Written};
+use super::{Writer, Written};
 use super::{atom_text, number};
 use crate::atoms;
+use crate::terms::error::{EncodeError, EncodeErrorKind};
+use crate::terms::raw::{Raw, RawMembers};
+use crate::terms::term_kind::TermKind;
 
 /// A member of a map that is being written.
 #[derive(Clone, Copy)]

@@ -13,12 +13,12 @@ use serde_json::{Map, Value};
 
 use super::node_number::TermNumber;
 use super::node_parts::{TermArray, TermObject};
-use super::raw::Raw;
-use super::term_kind::TermKind;
 use super::term_node::{Inner, PropertyName, TermJson, TermNode};
 use super::values::Value as Known;
-use super::{atom_text, word};
 use crate::atoms;
+use crate::terms::raw::Raw;
+use crate::terms::term_kind::TermKind;
+use crate::terms::{atom_text, word};
 
 impl Json for TermJson {
     type Node<'a> = TermNode<'a>;

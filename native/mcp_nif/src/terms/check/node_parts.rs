@@ -6,10 +6,10 @@ use std::slice;
 use jsonschema::json::{Array, Object};
 use rustler::{Atom, Env, NewBinary, Term};
 
-use super::atom_text;
-use super::raw::{Raw, RawMembers};
 use super::term_node::{PropertyName, TermJson, TermNode};
 use super::values::{Entry, member};
+use crate::terms::atom_text;
+use crate::terms::raw::{Raw, RawMembers};
 
 /// A map, its keys all binaries or all atoms.
 pub(crate) enum TermObject<'a> {

@@ -6,13 +6,13 @@ use mcp_core::json::write_json_text;
 use rustler::Term;
 use rustler::types::tuple::get_tuple;
 
-use super::error::{EncodeError, EncodeErrorKind};
 use super::kinds::invalid;
 use super::order::write_in_order;
-use super::write::{Writer, Written};
+use super::{Writer, Written};
 use crate::atoms;
 use crate::pretty::write_pretty_text;
 use crate::resources::{buffer, keep};
+use crate::terms::error::{EncodeError, EncodeErrorKind};
 
 /// The structured content of the result that is being written.
 #[derive(Default)]

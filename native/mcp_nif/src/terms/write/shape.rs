@@ -8,12 +8,12 @@ use mcp_core::model::{CALL_RESULT, Part, Presence, Shape, TASK_RESULT};
 use mcp_core::revision::Revision;
 
 use super::echo::Echo;
-use super::error::{EncodeError, EncodeErrorKind};
 use super::members::{Entry, Members};
-use super::raw::Raw;
 use super::tables::{self, Row, StructKind, Table};
-use super::write::{Extras, Writer, Written};
+use super::{Extras, Writer, Written};
 use crate::atoms;
+use crate::terms::error::{EncodeError, EncodeErrorKind};
+use crate::terms::raw::Raw;
 
 /// Where an object's fields come from.
 #[derive(Clone, Copy)]

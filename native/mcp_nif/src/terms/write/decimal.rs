@@ -3,10 +3,10 @@
 
 use rustler::Term;
 
-use super::error::{EncodeError, EncodeErrorKind};
-use super::number;
-use super::term_kind::TermKind;
 use crate::atoms;
+use crate::terms::error::{EncodeError, EncodeErrorKind};
+use crate::terms::number;
+use crate::terms::term_kind::TermKind;
 
 /// Appends the text with its quotes; what that costs, which must not be more than is left of a budget.
 pub(super) fn write(out: &mut Vec<u8>, term: Term<'_>, left: usize) -> Result<usize, EncodeError> {

@@ -1,6 +1,6 @@
 //! Keys that were read before: objects of one kind repeat theirs, in one order, and share the terms.
 
-use super::raw::Raw;
+use crate::terms::raw::Raw;
 
 const SLOTS: usize = 256;
 /// A text with fewer keys has hardly one twice.

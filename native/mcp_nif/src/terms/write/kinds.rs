@@ -7,14 +7,14 @@ use mcp_core::model::Kind;
 use mcp_core::revision::Revision;
 use rustler::Term;
 
-use super::atom_text;
-use super::error::{EncodeError, EncodeErrorKind};
-use super::raw::Raw;
 use super::schemas::is_object_schema;
 use super::shape::Source;
-use super::term_kind::TermKind;
-use super::write::{Extras, Writer, not_whole_bytes, text_of};
+use super::{Extras, Writer, not_whole_bytes, text_of};
 use crate::atoms;
+use crate::terms::atom_text;
+use crate::terms::error::{EncodeError, EncodeErrorKind};
+use crate::terms::raw::Raw;
+use crate::terms::term_kind::TermKind;
 
 /// Whether something was written.
 pub(super) type Outcome = Result<bool, EncodeError>;

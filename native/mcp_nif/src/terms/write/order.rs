@@ -6,11 +6,11 @@
 use rustler::types::tuple::get_tuple;
 use rustler::{Binary, Term};
 
-use super::error::{EncodeError, EncodeErrorKind};
 use super::members::{Entry, Members};
-use super::raw::Raw;
-use super::term_kind::TermKind;
-use super::write::{Context, MAX_DEPTH, Writer, Written};
+use super::{Context, MAX_DEPTH, Writer, Written};
+use crate::terms::error::{EncodeError, EncodeErrorKind};
+use crate::terms::raw::Raw;
+use crate::terms::term_kind::TermKind;
 
 /// Appends a term as JSON, its keys in that order.
 pub(crate) fn write_in_order<'a>(

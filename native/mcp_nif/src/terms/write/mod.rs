@@ -1,5 +1,18 @@
 //! Terms into JSON text: one pass, one buffer, nothing built in between.
 
+pub(super) mod content;
+pub(super) mod dates;
+pub(super) mod decimal;
+pub(super) mod echo;
+pub(super) mod foreign;
+pub(super) mod key_replay;
+pub(super) mod kinds;
+pub(super) mod members;
+pub(super) mod order;
+pub(super) mod schemas;
+pub(super) mod shape;
+pub(super) mod tables;
+
 use mcp_core::json::{
     write_float, write_integer, write_plain, write_string, write_unsigned, write_utf8,
 };
@@ -7,15 +20,15 @@ use mcp_core::model::{Field, Shape};
 use mcp_core::revision::Revision;
 use rustler::{Binary, Env, Term};
 
-use super::echo::Echo;
+use self::echo::Echo;
+use self::foreign::Plans;
+use self::key_replay::KeyReplay;
+use self::members::Entry;
+use self::tables::StructKind;
 use super::error::{EncodeError, EncodeErrorKind};
-use super::foreign::Plans;
-use super::key_replay::KeyReplay;
-use super::members::Entry;
 use super::raw::Raw;
-use super::tables::{self, StructKind};
 use super::term_kind::TermKind;
-use super::{atom_text, dates, decimal, number};
+use super::{atom_text, number};
 use crate::atoms;
 
 /// Values inside each other, as many as the reader accepts.
@@ -100,10 +113,10 @@ pub(super) struct Writer<'w, 'a> {
     pub(super) env: Env<'a>,
     pub(super) context: Context,
     /// The members of all maps around the value being written.
-    pub(super) entries: Vec<Entry<'a>>,
-    pub(super) keys: KeyReplay,
-    pub(super) echo: Echo<'a>,
-    pub(super) plans: Plans,
+    entries: Vec<Entry<'a>>,
+    keys: KeyReplay,
+    echo: Echo<'a>,
+    plans: Plans,
     depth: usize,
     /// The length of `out` at which the budget is used up.
     limit: usize,

@@ -1,12 +1,14 @@
 //! JSON text into terms.
 
+mod recent_keys;
+
 use std::borrow::Cow;
 
 use mcp_core::json::{Duplicate, JsonError, Limits, Sink, Text, read};
 use rustler::{Atom, BigInt, Binary, Encoder, Env, NewBinary, Term};
 
+use self::recent_keys::RecentKeys;
 use super::raw::{self, Raw};
-use super::recent_keys::RecentKeys;
 use crate::atoms;
 
 /// Strings below this length are always copied.

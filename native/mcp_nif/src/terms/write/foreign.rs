@@ -10,11 +10,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use mcp_core::json::write_string;
 use rustler::{Atom, Env, Term};
 
-use super::atom_text;
-use super::error::{EncodeError, EncodeErrorKind};
-use super::raw::Raw;
-use super::word::{self, BuildWordHasher};
-use super::write::{Writer, Written};
+use super::{Writer, Written};
+use crate::terms::atom_text;
+use crate::terms::error::{EncodeError, EncodeErrorKind};
+use crate::terms::raw::Raw;
+use crate::terms::word::{self, BuildWordHasher};
 
 /// The fields of a struct that are sent, sorted by their names.
 pub(super) struct Plan {

@@ -1,0 +1,8 @@
+//! Terms as the schema validator sees them: a list of values whose texts lie in the terms.
+
+pub(super) mod node;
+pub(super) mod node_number;
+pub(super) mod node_parts;
+pub(super) mod plain;
+pub(super) mod term_node;
+pub(super) mod values;
