@@ -141,7 +141,8 @@ defmodule McpServer.DualResponse do
   end
 
   @doc """
-  A page of a resource's rows; 100 from the first on, unless the query says otherwise. Counts the access.
+  A page of a resource's rows; 100 from the first on, unless the query says otherwise. Counts the access; the rows are given
+  even if the store fails to count it.
 
   Takes an id, or a resource that `lookup/3` gave. Errors are those of `lookup/3`, `:query_execution_failed`, and
   `:invalid_request` and `:invalid_sort` for queries that are none.

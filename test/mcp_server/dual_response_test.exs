@@ -298,8 +298,6 @@ defmodule McpServer.DualResponseTest do
               {:get, fn -> DualResponse.lookup(name, kept) end, :error},
               {:get, fn -> DualResponse.fetch(name, kept) end, :error},
               {:get, fn -> DualResponse.get_resource(name, kept) end, nil},
-              {:touch, fn -> DualResponse.fetch(name, kept) end, :error},
-              {:touch, fn -> DualResponse.stream(name, kept) end, :error},
               {:update, fn -> DualResponse.pin(name, kept) end, :error},
               {:update, fn -> DualResponse.pin_resource(name, kept) end, false},
               {:delete, fn -> DualResponse.delete(name, kept) end, :error},
@@ -312,6 +310,23 @@ defmodule McpServer.DualResponseTest do
           assert log =~ "FailingStore.#{callback}"
         end
       end
+    end
+
+    test "and cannot count an access: the rows are given, and the log says why" do
+      name = server(store: FailingStore)
+      kept = create!(name, 3, reference(3)).resource_id
+      FailingStore.fail(name, :touch, fn -> {:error, "hunter2"} end)
+
+      log =
+        capture_log(fn ->
+          assert {:ok, %{returned_count: 3}} = DualResponse.fetch(name, kept)
+          assert {:ok, 3, pages} = DualResponse.stream(name, kept)
+          assert pages |> Enum.concat() |> length() == 3
+        end)
+
+      FailingStore.heal(name, :touch)
+      assert length(String.split(log, "FailingStore.touch")) == 3
+      assert DualResponse.get_resource(name, kept).access_count == 0
     end
 
     defp assert_failed({:error, %Error{} = error}, :error) do

@@ -22,8 +22,8 @@ defmodule McpServer.DualResponse.Client.ServerTest do
   # The endpoint has to be there before its port is known, and its port before the URLs are.
   defp serve(test, rest \\ [], options \\ []) do
     name = Module.concat(__MODULE__, test)
-    resources = [path: "/resources", server: name] ++ rest
-    http = start_supervised!({HttpServer, router: Router, port: 0, resources: resources})
+    routes = [{"/resources", {DualResponse.Rest, [server: name] ++ rest}}]
+    http = start_supervised!({HttpServer, router: Router, port: 0, routes: routes})
     origin = "http://127.0.0.1:#{HttpServer.port(http)}"
     start_supervised!({DualResponse, [name: name, base_url: origin <> "/resources"] ++ options})
     {:ok, response} = DualResponse.create_response(name, name: "Rows", rows: @rows, columns: @columns)
