@@ -54,7 +54,7 @@ defmodule McpServer.DualResponse do
   ## Sorting
 
   A page may be asked for in the order of columns: `%{field: "name", order: :desc}`, or a list of such. The
-  library builds no query: `execute` is told, and runs again. Kept rows are sorted in memory, stably; `nil` and
+  library builds no query: `execute` is told, and runs again. Stored rows are sorted in memory, stably; `nil` and
   missing values last in both orders, numbers before strings before booleans.
 
   ## Time

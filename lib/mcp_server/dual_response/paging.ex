@@ -96,7 +96,7 @@ defmodule McpServer.DualResponse.Paging do
          do: {:ok, Sorting.sort(rows, List.wrap(sort), resource.tie_break)}
   end
 
-  # Kept rows never become fewer: what is left of a deleted resource has none.
+  # Stored rows never become fewer: what is left of a deleted resource has none.
   defp kept({:ok, []}, %{total_count: total}, offset) when offset < total, do: Access.not_found()
   defp kept(other, _resource, _offset), do: found(other)
 
@@ -137,7 +137,7 @@ defmodule McpServer.DualResponse.Paging do
     end
   end
 
-  # Kept rows are sorted once, not for each page.
+  # Stored rows are sorted once, not for each page.
   defp pages(server, %{persist: :rows, sort_mode: :memory} = resource, %{sort: sort} = query, _context)
        when sort != nil do
     Stream.resource(

@@ -24,7 +24,7 @@ defmodule McpServer.DualResponse.Resource do
   | `tenant`, `subject` | whose it is; `nil` where the id alone is enough |
   | `bytes` | how much the resource and its rows take in Erlang's external format |
 
-  Kept rows are read with `c:McpServer.DualResponse.Store.rows/4`: they are no field, so that a look at
+  Stored rows are read with `c:McpServer.DualResponse.Store.rows/4`: they are no field, so that a look at
   a resource does not copy them.
   """
 

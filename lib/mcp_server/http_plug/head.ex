@@ -40,7 +40,7 @@ defmodule McpServer.HttpPlug.Head do
   def path(%{path_info: segments}), do: "/" <> Enum.join(segments, "/")
 
   # HTTP/2 has `:authority`, and HTTP/1 may have an absolute target: both are in `conn.host`, and only there.
-  # Where a plug has rewritten the host, both it and the header are screened.
+  # Where a plug has rewritten the host, both it and the header are checked.
   defp authority(%{host: host, port: port, req_headers: headers}) do
     named = for {"host", value} <- headers, do: String.downcase(value, :ascii)
 

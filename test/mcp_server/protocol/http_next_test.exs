@@ -7,7 +7,7 @@ defmodule McpServer.Protocol.HTTPNextTest do
   alias McpServer.{Catalog, HttpPeer, HttpRouter, Protocol, Request}
   alias McpServer.Protocol.HTTP
 
-  defp gate(options \\ []) do
+  defp service(options \\ []) do
     {:ok, policy} = HTTP.policy(%{max_body_bytes: 1_000})
     limits = %{max_head_bytes: options[:max_head_bytes] || 4_096, max_headers: options[:max_headers] || 20}
     HTTP.service(policy, Catalog.fetch(HttpRouter), Protocol.limits(%{}), options[:hooks?] || false, [], limits)
@@ -19,21 +19,21 @@ defmodule McpServer.Protocol.HTTPNextTest do
   defp echo, do: modern_call("echo", %{"text" => "x"}, id: 7)
 
   # The first byte that decides is the last one: before it, more is wanted.
-  defp at_every_cut(gate, bytes, judged) do
+  defp at_every_cut(service, bytes, judged) do
     head = head_bytes(bytes)
 
     for length <- 0..(head - 1), scanned <- Enum.uniq([0, div(length, 2), length]) do
-      assert {length, HTTP.next(gate, binary_part(bytes, 0, length), scanned)} == {length, {:more, length}}
+      assert {length, HTTP.next(service, binary_part(bytes, 0, length), scanned)} == {length, {:more, length}}
     end
 
     for length <- head..(byte_size(bytes) - 1)//1 do
       wanted = {:body, head, byte_size(bytes) - head, false}
-      assert {length, HTTP.next(gate, binary_part(bytes, 0, length), head - 1)} == {length, wanted}
+      assert {length, HTTP.next(service, binary_part(bytes, 0, length), head - 1)} == {length, wanted}
     end
 
     for scanned <- [0, div(head, 2), head - 1],
         behind <- ["", "P", bytes],
-        do: judged.(HTTP.next(gate, bytes <> behind, scanned))
+        do: judged.(HTTP.next(service, bytes <> behind, scanned))
   end
 
   defp status(response), do: response |> IO.iodata_to_binary() |> String.split("\r\n") |> hd()
@@ -42,7 +42,7 @@ defmodule McpServer.Protocol.HTTPNextTest do
     bytes = bytes(modern("tools/list", %{}, id: 7))
     size = byte_size(bytes)
 
-    at_every_cut(gate(), bytes, fn judged ->
+    at_every_cut(service(), bytes, fn judged ->
       assert {:reply, response, ^size, :keep_alive} = judged
       assert status(response) == "HTTP/1.1 200 OK"
       [_head, body] = :binary.split(IO.iodata_to_binary(response), "\r\n\r\n")
@@ -54,7 +54,7 @@ defmodule McpServer.Protocol.HTTPNextTest do
     bytes = bytes(echo())
     size = byte_size(bytes)
 
-    at_every_cut(gate(), bytes, fn judged ->
+    at_every_cut(service(), bytes, fn judged ->
       assert {:request, fields, true, ^size, :keep_alive} = judged
       assert %Request{id: 7, method: "tools/call", arguments: %{"text" => "x"}} = HTTP.request(fields)
     end)
@@ -63,14 +63,14 @@ defmodule McpServer.Protocol.HTTPNextTest do
   test "`:open`: initialize, at every cut" do
     bytes = bytes(initialize())
     size = byte_size(bytes)
-    at_every_cut(gate(), bytes, fn judged -> assert {:open, _opened, ^size, :keep_alive} = judged end)
+    at_every_cut(service(), bytes, fn judged -> assert {:open, _opened, ^size, :keep_alive} = judged end)
   end
 
   test "`:reply` to a notification, which is accepted" do
     bytes = bytes(modern("notifications/cancelled", %{"requestId" => 1}, id: nil))
     size = byte_size(bytes)
 
-    at_every_cut(gate(), bytes, fn judged ->
+    at_every_cut(service(), bytes, fn judged ->
       assert {:reply, response, ^size, :keep_alive} = judged
       assert status(response) == "HTTP/1.1 202 Accepted"
     end)
@@ -79,26 +79,26 @@ defmodule McpServer.Protocol.HTTPNextTest do
   test "`:body` says whether the client waits to be asked" do
     bytes = bytes(with_headers(echo(), [{"expect", "100-continue"}]))
     head = head_bytes(bytes)
-    assert HTTP.next(gate(), binary_part(bytes, 0, head), 0) == {:body, head, byte_size(bytes) - head, true}
+    assert HTTP.next(service(), binary_part(bytes, 0, head), 0) == {:body, head, byte_size(bytes) - head, true}
   end
 
   test "`:head`: of a session, in chunks, and everything where there are hooks" do
     session = with_headers(legacy("ping"), [{"mcp-session-id", "abc"}])
     chunks = with_headers(echo(), [{"transfer-encoding", "chunked"}])
 
-    for {gate, request, framing, session_id} <- [
-          {gate(), session, {:length, byte_size(session.body)}, "abc"},
-          {gate(), chunks, :chunked, nil},
-          {gate(hooks?: true), echo(), {:length, byte_size(echo().body)}, nil},
-          {gate(), with_headers(get_stream(), [{"mcp-session-id", "abc"}]), :empty, "abc"}
+    for {service, request, framing, session_id} <- [
+          {service(), session, {:length, byte_size(session.body)}, "abc"},
+          {service(), chunks, :chunked, nil},
+          {service(hooks?: true), echo(), {:length, byte_size(echo().body)}, nil},
+          {service(), with_headers(get_stream(), [{"mcp-session-id", "abc"}]), :empty, "abc"}
         ] do
       bytes = bytes(request)
       head = head_bytes(bytes)
-      for length <- 0..(head - 1), do: assert(HTTP.next(gate, binary_part(bytes, 0, length), 0) == {:more, length})
+      for length <- 0..(head - 1), do: assert(HTTP.next(service, binary_part(bytes, 0, length), 0) == {:more, length})
 
       for length <- head..byte_size(bytes) do
         assert {:head, _screened, facts, ^head, ^framing, false, :keep_alive} =
-                 HTTP.next(gate, binary_part(bytes, 0, length), 0)
+                 HTTP.next(service, binary_part(bytes, 0, length), 0)
 
         assert facts.session_id == session_id
       end
@@ -111,12 +111,12 @@ defmodule McpServer.Protocol.HTTPNextTest do
     {head, size} = {head_bytes(bytes), byte_size(bytes)}
 
     for length <- head..(size - 1) do
-      assert {:refuse, response, ^head, {:length, _}, :close} = HTTP.next(gate(), binary_part(bytes, 0, length), 0)
+      assert {:refuse, response, ^head, {:length, _}, :close} = HTTP.next(service(), binary_part(bytes, 0, length), 0)
       assert status(response) == "HTTP/1.1 404 Not Found"
       assert response =~ "connection: close\r\n"
     end
 
-    assert {:reply, response, ^size, :keep_alive} = HTTP.next(gate(), bytes, 0)
+    assert {:reply, response, ^size, :keep_alive} = HTTP.next(service(), bytes, 0)
     assert status(response) == "HTTP/1.1 404 Not Found"
   end
 
@@ -130,10 +130,11 @@ defmodule McpServer.Protocol.HTTPNextTest do
           {"POST /mcp HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: gzip\r\n\r\n", 64,
            "HTTP/1.1 501 Not Implemented"}
         ] do
-      for length <- 0..(first - 1), do: assert(HTTP.next(gate(), binary_part(bytes, 0, length), 0) == {:more, length})
+      for length <- 0..(first - 1),
+          do: assert(HTTP.next(service(), binary_part(bytes, 0, length), 0) == {:more, length})
 
       for length <- first..byte_size(bytes) do
-        assert {:refuse, response, ^length, :chunked, :close} = HTTP.next(gate(), binary_part(bytes, 0, length), 0)
+        assert {:refuse, response, ^length, :chunked, :close} = HTTP.next(service(), binary_part(bytes, 0, length), 0)
         assert {bytes, status(response)} == {bytes, line}
       end
     end
@@ -145,18 +146,18 @@ defmodule McpServer.Protocol.HTTPNextTest do
     fields = length(:binary.matches(binary_part(bytes, 0, head), "\r\n")) - 2
 
     assert {:reply, _response, _used, :keep_alive} =
-             HTTP.next(gate(max_head_bytes: head, max_headers: fields), bytes, 0)
+             HTTP.next(service(max_head_bytes: head, max_headers: fields), bytes, 0)
 
     for limits <- [[max_head_bytes: head - 1], [max_headers: fields - 1]] do
-      assert {:refuse, response, _used, :chunked, :close} = HTTP.next(gate(limits), bytes, 0)
+      assert {:refuse, response, _used, :chunked, :close} = HTTP.next(service(limits), bytes, 0)
       assert status(response) == "HTTP/1.1 431 Request Header Fields Too Large"
     end
   end
 
   test "the connection ends with HTTP/1.0 and where the client says so" do
     bytes = bytes(echo())
-    assert {:request, _fields, true, _used, :until_close} = HTTP.next(gate(), older(bytes), 0)
+    assert {:request, _fields, true, _used, :until_close} = HTTP.next(service(), older(bytes), 0)
     closing = bytes(with_headers(echo(), [{"connection", "foo, close"}]))
-    assert {:request, _fields, true, _used, :close} = HTTP.next(gate(), closing, 0)
+    assert {:request, _fields, true, _used, :close} = HTTP.next(service(), closing, 0)
   end
 end

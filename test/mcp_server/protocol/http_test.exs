@@ -35,9 +35,9 @@ defmodule McpServer.Protocol.HTTPTest do
     }
   end
 
-  defp screened(policy, headers) do
-    {:ok, screened, _facts} = HTTP.check_head(policy, head(headers))
-    screened
+  defp accepted(policy, headers) do
+    {:ok, accepted, _context} = HTTP.check_head(policy, head(headers))
+    accepted
   end
 
   defp message(method, params), do: JSON.encode!(%{jsonrpc: "2.0", id: 7, method: method, params: params})
@@ -78,12 +78,12 @@ defmodule McpServer.Protocol.HTTPTest do
 
   describe "screen/2" do
     test "says what the head says", %{policy: policy} do
-      assert {:ok, screened, facts} =
+      assert {:ok, accepted, context} =
                HTTP.check_head(policy, head([{"Accept", "application/json"}, {"content-length", "5"}]))
 
-      assert is_reference(screened)
+      assert is_reference(accepted)
 
-      assert facts == %{
+      assert context == %{
                verb: :post,
                session_id: nil,
                last_event_id: nil,
@@ -93,19 +93,19 @@ defmodule McpServer.Protocol.HTTPTest do
                json: true
              }
 
-      assert {:ok, _screened, %{stateless: true}} = HTTP.check_head(policy, head([{"mcp-method", "ping"}]))
+      assert {:ok, _accepted, %{stateless: true}} = HTTP.check_head(policy, head([{"mcp-method", "ping"}]))
     end
 
     test "reads a session's stream", %{policy: policy} do
       get = fn headers -> HTTP.check_head(policy, %{head([{"mcp-session-id", "s1"} | headers]) | method: "GET"}) end
 
-      assert {:ok, _screened, %{verb: :get, session_id: "s1", last_event_id: {3, 14}}} =
+      assert {:ok, _accepted, %{verb: :get, session_id: "s1", last_event_id: {3, 14}}} =
                get.([{"last-event-id", "3-14"}])
 
-      assert {:ok, _screened, %{last_event_id: :invalid}} = get.([{"last-event-id", "x"}])
-      assert {:ok, _screened, %{last_event_id: nil}} = get.([])
+      assert {:ok, _accepted, %{last_event_id: :invalid}} = get.([{"last-event-id", "x"}])
+      assert {:ok, _accepted, %{last_event_id: nil}} = get.([])
 
-      assert {:ok, _screened, %{verb: :delete, session_id: ""}} =
+      assert {:ok, _accepted, %{verb: :delete, session_id: ""}} =
                HTTP.check_head(policy, %{head([{"mcp-session-id", "a b"}]) | method: "DELETE"})
     end
 
@@ -121,33 +121,33 @@ defmodule McpServer.Protocol.HTTPTest do
       assert {:answer, 405, headers, _body} = HTTP.check_head(policy, %{head() | method: "PUT"})
       assert List.keyfind(headers, "allow", 0) == {"allow", "POST, GET, DELETE"}
       assert {:answer, 403, _headers, _body} = HTTP.check_head(policy, Map.put(head(), :authority, "evil.example"))
-      assert {:ok, _screened, _facts} = HTTP.check_head(policy, Map.put(head(), :authority, nil))
+      assert {:ok, _accepted, _context} = HTTP.check_head(policy, Map.put(head(), :authority, nil))
     end
 
     test "bytes that are no text are refused and never raise", %{policy: policy} do
       assert {:answer, 404, _headers, _body} = HTTP.check_head(policy, %{head() | target: <<0xFF>>})
       assert {:answer, 405, _headers, _body} = HTTP.check_head(policy, %{head() | method: <<0xFF>>})
       assert {:answer, 403, _headers, _body} = HTTP.check_head(policy, Map.put(head(), :authority, <<0xFF>>))
-      assert {:ok, _screened, _facts} = HTTP.check_head(policy, head([{<<0xFF>>, <<0xFF>>}]))
+      assert {:ok, _accepted, _context} = HTTP.check_head(policy, head([{<<0xFF>>, <<0xFF>>}]))
     end
   end
 
   describe "admit/4" do
     test "finished answers carry their status", %{policy: policy, catalog: catalog} do
-      screened = screened(policy, [])
-      assert {400, %{"error" => %{"code" => -32_700}}} = reply(HTTP.admit(catalog, screened, nil, "{"))
-      assert {200, %{"id" => 7, "result" => %{}}} = reply(HTTP.admit(catalog, screened, nil, message("ping", %{})))
+      accepted = accepted(policy, [])
+      assert {400, %{"error" => %{"code" => -32_700}}} = reply(HTTP.admit(catalog, accepted, nil, "{"))
+      assert {200, %{"id" => 7, "result" => %{}}} = reply(HTTP.admit(catalog, accepted, nil, message("ping", %{})))
 
       assert {400, %{"id" => 7, "error" => %{"code" => -32_600}}} =
-               reply(HTTP.admit(catalog, screened, nil, message("tools/list", %{})))
+               reply(HTTP.admit(catalog, accepted, nil, message("tools/list", %{})))
 
       assert {200, %{"result" => %{"tools" => [%{"name" => "run"}]}}} =
-               reply(HTTP.admit(catalog, screened, "2025-11-25", message("tools/list", %{})))
+               reply(HTTP.admit(catalog, accepted, "2025-11-25", message("tools/list", %{})))
 
       note = ~s({"jsonrpc":"2.0","method":"notifications/initialized"})
-      assert {:notification, :initialized} = HTTP.admit(catalog, screened, "2025-11-25", note)
-      assert :ignore = HTTP.admit(catalog, screened(policy, [{"mcp-method", "x"}]), nil, note)
-      assert {400, %{"error" => %{"code" => -32_600}} = refusal} = reply(HTTP.admit(catalog, screened, nil, note))
+      assert {:notification, :initialized} = HTTP.admit(catalog, accepted, "2025-11-25", note)
+      assert :ignore = HTTP.admit(catalog, accepted(policy, [{"mcp-method", "x"}]), nil, note)
+      assert {400, %{"error" => %{"code" => -32_600}} = refusal} = reply(HTTP.admit(catalog, accepted, nil, note))
       refute Map.has_key?(refusal, "id")
     end
 
@@ -156,17 +156,17 @@ defmodule McpServer.Protocol.HTTPTest do
       headers = [{"mcp-protocol-version", "2026-07-28"}, {"mcp-method", "tools/call"}]
 
       assert {400, %{"id" => 7, "error" => %{"code" => -32_020, "message" => "Header mismatch: Mcp-Name is missing"}}} =
-               reply(HTTP.admit(catalog, screened(policy, headers), nil, call))
+               reply(HTTP.admit(catalog, accepted(policy, headers), nil, call))
 
       assert {:request, %Request{id: 7, kind: :tool, name: "run", arguments: %{"count" => 1}, revision: "2026-07-28"}} =
-               HTTP.admit(catalog, screened(policy, [{"mcp-name", "run"} | headers]), nil, call)
+               HTTP.admit(catalog, accepted(policy, [{"mcp-name", "run"} | headers]), nil, call)
     end
 
     test "arguments that do not fit ride on 200", %{policy: policy, catalog: catalog} do
       call = message("tools/call", %{"name" => "run", "arguments" => %{"count" => "x"}})
 
       assert {200, %{"result" => %{"isError" => true}}} =
-               reply(HTTP.admit(catalog, screened(policy, []), "2025-11-25", call))
+               reply(HTTP.admit(catalog, accepted(policy, []), "2025-11-25", call))
     end
 
     test "a session opens", %{policy: policy, catalog: catalog} do
@@ -178,7 +178,7 @@ defmodule McpServer.Protocol.HTTPTest do
         })
 
       assert {:open, body, %{id: 7, revision: "2025-06-18", client_info: %{"name" => "c"}}} =
-               HTTP.admit(catalog, screened(policy, []), nil, initialize)
+               HTTP.admit(catalog, accepted(policy, []), nil, initialize)
 
       assert %{"result" => %{"protocolVersion" => "2025-06-18"}} = JSON.decode!(IO.iodata_to_binary(body))
     end
@@ -186,7 +186,7 @@ defmodule McpServer.Protocol.HTTPTest do
     test "a batch's items carry statuses too", %{policy: policy, catalog: catalog} do
       batch = "[" <> message("ping", %{}) <> ~s(,{"jsonrpc":"2.0","method":"x"}) <> "]"
 
-      assert {:batch, [{:reply, 200, _body}, :ignore]} = HTTP.admit(catalog, screened(policy, []), "2025-03-26", batch)
+      assert {:batch, [{:reply, 200, _body}, :ignore]} = HTTP.admit(catalog, accepted(policy, []), "2025-03-26", batch)
     end
 
     test "a large body goes to a dirty scheduler and comes back the same", %{policy: policy, catalog: catalog} do
@@ -194,7 +194,7 @@ defmodule McpServer.Protocol.HTTPTest do
         empty = message("ping", %{"x" => ""})
         body = message("ping", %{"x" => String.duplicate("a", bytes - byte_size(empty))})
         assert byte_size(body) == bytes
-        assert {200, %{"id" => 7}} = reply(HTTP.admit(catalog, screened(policy, []), nil, body))
+        assert {200, %{"id" => 7}} = reply(HTTP.admit(catalog, accepted(policy, []), nil, body))
       end
     end
   end

@@ -341,8 +341,8 @@ fn verb_atom(verb: TaskVerb) -> Atom {
 fn task_term<'a>(env: Env<'a>, request: &Request<'a>) -> Term<'a> {
     match &request.work {
         Work::Tool {
-            task: Some(wish), ..
-        } => wish
+            task: Some(asked), ..
+        } => asked
             .ttl
             .map_or_else(|| atoms::default().encode(env), |ttl| ttl.encode(env)),
         _ => atoms::nil().encode(env),

@@ -118,7 +118,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     }
   end
 
-  @doc "Kept rows, as this node knows them."
+  @doc "Stored rows, as this node knows them."
   @spec rows(server, id, non_neg_integer, non_neg_integer | :all) :: {:ok, [map]} | :not_found
   def rows(server, id, offset, limit) do
     with [count] <- pick(server, id, [:"$3"]),
