@@ -18,7 +18,9 @@ fuzz_target!(|bytes: &[u8]| {
             Ok(wanted) => {
                 assert!(message.addresses_this_machine(&[]));
                 is_sound_id(&wanted.id);
-                assert!(message.target.contains(&wanted.id) && message.target.starts_with("/resources"));
+                assert!(
+                    message.target.contains(&wanted.id) && message.target.starts_with("/resources")
+                );
                 assert!(wanted.form == Form::Page || wanted.action == Action::Fetch);
                 is_bounded(&wanted.capability);
                 wanted.form
