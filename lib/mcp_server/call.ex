@@ -9,6 +9,7 @@ defmodule McpServer.Call do
   # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
 
   alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Session, Tasks}
+  alias McpServer.Protocol.Revision
 
   @enforce_keys [:connection, :revision]
   defstruct [:connection, :pid, :revision, :progress_token, :log_level]
@@ -120,7 +121,7 @@ defmodule McpServer.Call do
   def notify(%Conn{call: call}, kind, fields), do: send_notification(call, kind, fields, :always)
 
   # A stateless request that names no level wants no messages.
-  defp wants_log?(%{log_level: nil, revision: revision}, _level), do: not Session.stateless?(revision)
+  defp wants_log?(%{log_level: nil, revision: revision}, _level), do: not Revision.stateless?(revision)
   defp wants_log?(%{log_level: threshold}, level), do: Session.logs?(threshold, level)
 
   defp send_notification(call, kind, fields, condition) do

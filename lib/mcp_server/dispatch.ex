@@ -4,7 +4,8 @@ defmodule McpServer.Dispatch do
   # shape, and answer. Whatever goes wrong on the way becomes an answer as well.
 
   alias McpServer.App.View
-  alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState, Session}
+  alias McpServer.Protocol.Revision
+  alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState}
 
   alias McpServer.Dispatch.{
     Answer,
@@ -94,7 +95,7 @@ defmodule McpServer.Dispatch do
   end
 
   defp require_input(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
-    if Session.stateless?(request.revision) do
+    if Revision.stateless?(request.revision) do
       sealed = RequestState.seal(request, conn.principal, state, {catalog.router, conn.mount})
       Answer.encode(catalog, request, {:ok, %InputRequired{requests: inputs, request_state: sealed}})
     else

@@ -5,13 +5,10 @@ defmodule McpServer.Session do
   # were put to the client. Holds no process and sends nothing; `McpServer.Connection` owns one.
 
   alias McpServer.{Protocol, Request, Share, Subscription}
-  alias McpServer.Protocol.ClientData
+  alias McpServer.Protocol.{ClientData, Revision}
 
   @log_levels ~w(debug info notice warning error critical alert emergency)
   @severity @log_levels |> Enum.with_index() |> Map.new()
-
-  # The first revision of the stateless era. Revisions are ISO dates, so text order is time order.
-  @stateless "2026-07-28"
 
   defstruct id: nil,
             revision: nil,
@@ -69,17 +66,13 @@ defmodule McpServer.Session do
   @spec random_id() :: String.t()
   def random_id, do: Base.url_encode64(:crypto.strong_rand_bytes(16), padding: false)
 
-  @doc "Whether a revision keeps no state between requests."
-  @spec stateless?(String.t()) :: boolean()
-  def stateless?(revision), do: revision >= @stateless
-
   @doc "What `McpServer.Protocol.admit/4` needs to know of the session."
   @spec context(t()) :: Protocol.context()
   def context(%__MODULE__{} = session), do: %{revision: session.revision}
 
   @doc "The revision for a message that belongs to no request."
   @spec fallback_revision(t()) :: String.t()
-  def fallback_revision(%__MODULE__{revision: revision}), do: revision || @stateless
+  def fallback_revision(%__MODULE__{revision: revision}), do: revision || Revision.newest()
 
   @doc "The client has said `initialize`."
   @spec open(t(), Protocol.opening()) :: t()

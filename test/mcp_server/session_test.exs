@@ -2,6 +2,7 @@ defmodule McpServer.SessionTest do
   use ExUnit.Case, async: true
 
   alias McpServer.{Request, Session, Subscription}
+  alias McpServer.Protocol.Revision
 
   @opening %{
     id: 1,
@@ -21,8 +22,8 @@ defmodule McpServer.SessionTest do
 
   describe "eras" do
     test "2026-07-28 is the first stateless revision" do
-      refute Session.stateless?("2025-11-25")
-      assert Session.stateless?("2026-07-28")
+      refute Revision.stateless?("2025-11-25")
+      assert Revision.stateless?("2026-07-28")
     end
 
     test "what belongs to no request is worded in the session's revision, or the newest" do

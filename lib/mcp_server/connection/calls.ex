@@ -4,6 +4,7 @@ defmodule McpServer.Connection.Calls do
   # that was admitted ends exactly once: answered, failed or cancelled.
 
   alias McpServer.{Call, Catalog, Protocol, Request, Session}
+  alias McpServer.Protocol.Revision
   alias McpServer.Connection.{InFlight, Input, Replies, Report, State, Subscriptions, Timer, Transport, Waiting}
   alias McpServer.Dispatch.{Answer, Failure, Handler}
 
@@ -133,7 +134,7 @@ defmodule McpServer.Connection.Calls do
   end
 
   defp conn(state, request, base) do
-    if Session.stateless?(request.revision),
+    if Revision.stateless?(request.revision),
       do: %{base | session_id: nil, log_level: request.log_level, router: state.router},
       else: %{base | session_id: state.session.id, log_level: state.session.log_level, router: state.router}
   end

@@ -4,6 +4,7 @@ defmodule McpServer.Connection.Notifications do
   # sends them. It waits until its message was taken, so a handler cannot outrun its client.
 
   alias McpServer.{Call, Session}
+  alias McpServer.Protocol.Revision
   alias McpServer.Connection.{Replies, Report, State, Transport}
 
   @type condition :: :always | {:progress, number()} | {:message, level :: String.t()}
@@ -62,7 +63,7 @@ defmodule McpServer.Connection.Notifications do
 
   # The stateless era's level came with the request, and the call has looked at it already.
   defp pass(state, call, {:message, level}) do
-    if Session.stateless?(call.request.revision) or Session.logs?(state.session.log_level, level),
+    if Revision.stateless?(call.request.revision) or Session.logs?(state.session.log_level, level),
       do: {:ok, call},
       else: {:discard, :filtered_log}
   end

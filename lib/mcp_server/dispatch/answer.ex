@@ -3,7 +3,8 @@ defmodule McpServer.Dispatch.Answer do
   # The bytes a call is answered with, failures included: a tool that fails is a result that the
   # model reads, everything else that fails is a JSON-RPC error.
 
-  alias McpServer.{Catalog, Dispatch, JsonRpc, Protocol, Request, Session}
+  alias McpServer.{Catalog, Dispatch, JsonRpc, Protocol, Request}
+  alias McpServer.Protocol.Revision
   alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome}
   alias McpServer.InputRequired
   alias McpServer.Tool.{CallResult, Content}
@@ -23,7 +24,7 @@ defmodule McpServer.Dispatch.Answer do
   end
 
   def encode(_catalog, request, {:error, :not_found}) do
-    code = if Session.stateless?(request.revision), do: :invalid_params, else: @resource_not_found
+    code = if Revision.stateless?(request.revision), do: :invalid_params, else: @resource_not_found
     {:error, Protocol.error(request.id, request.revision, code, "Resource not found", %{"uri" => request.name})}
   end
 

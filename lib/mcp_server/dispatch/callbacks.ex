@@ -7,10 +7,11 @@ defmodule McpServer.Dispatch.Callbacks do
   alias McpServer.{Catalog, Conn, JSON, Protocol, Request}
   alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome, Permission}
   alias McpServer.Prompt.GetResult
+  alias McpServer.Protocol.Revision
   alias McpServer.Tool.CallResult
 
   # Requests of the session era say nothing of the client, which the conn knows.
-  @revision "2025-11-25"
+  @revision Revision.last_of_sessions()
 
   @doc "`c:McpServer.call_tool/3`"
   @spec call_tool(module, Conn.t(), String.t(), McpServer.arguments()) :: McpServer.tool_result()

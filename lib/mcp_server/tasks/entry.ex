@@ -2,7 +2,8 @@ defmodule McpServer.Tasks.Entry do
   @moduledoc false
   # One task as a value: how it stands, what it waits for, what has come of it.
 
-  alias McpServer.{InputRequest, JSON, Protocol, Session}
+  alias McpServer.{InputRequest, JSON, Protocol}
+  alias McpServer.Protocol.Revision
   alias McpServer.JsonRpc.Error
   alias McpServer.Tool.CallResult
 
@@ -168,12 +169,12 @@ defmodule McpServer.Tasks.Entry do
       poll_interval_ms: entry.poll_interval
     }
 
-    if Session.stateless?(revision), do: detailed(task, entry, revision), else: {:ok, task}
+    if Revision.stateless?(revision), do: detailed(task, entry, revision), else: {:ok, task}
   end
 
   # 2025-11-25 calls a result that says the tool failed a failed task.
   defp status(%__MODULE__{outcome: {:result, %CallResult{is_error: true}}} = entry, revision),
-    do: if(Session.stateless?(revision), do: status(entry), else: :failed)
+    do: if(Revision.stateless?(revision), do: status(entry), else: :failed)
 
   defp status(entry, _revision), do: status(entry)
 

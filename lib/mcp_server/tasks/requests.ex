@@ -2,7 +2,8 @@ defmodule McpServer.Tasks.Requests do
   @moduledoc false
   # What clients ask about tasks, answered in the process of the request.
 
-  alias McpServer.{Call, Catalog, Conn, Dispatch, Protocol, Request, Session, Tasks}
+  alias McpServer.{Call, Catalog, Conn, Dispatch, Protocol, Request, Tasks}
+  alias McpServer.Protocol.Revision
   alias McpServer.Dispatch.{Answer, Failure, Questions}
   alias McpServer.JsonRpc.Error
   alias McpServer.Tasks.{Entry, Runner}
@@ -25,7 +26,7 @@ defmodule McpServer.Tasks.Requests do
   # It has only just begun, so there is nothing yet that a task can carry.
   defp created(catalog, request, entry) do
     {:ok, task} = Entry.to_wire(%{entry | pending: %{}, outcome: nil}, request.revision)
-    result = if Session.stateless?(request.revision), do: task, else: %{task: task}
+    result = if Revision.stateless?(request.revision), do: task, else: %{task: task}
     answer(catalog, %{request | kind: :create_task}, result)
   end
 
@@ -57,7 +58,7 @@ defmodule McpServer.Tasks.Requests do
   end
 
   def run(catalog, %Request{kind: :cancel_task} = request, conn) do
-    case {Tasks.cancel(owner(catalog, conn), request.name), Session.stateless?(request.revision)} do
+    case {Tasks.cancel(owner(catalog, conn), request.name), Revision.stateless?(request.revision)} do
       {:not_found, _stateless?} -> not_found(request)
       # It has heard of an intention, and says no more.
       {_heard, true} -> empty(catalog, request)

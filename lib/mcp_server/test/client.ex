@@ -3,7 +3,8 @@ defmodule McpServer.Test.Client do
   # The client's side of `McpServer.Test`: speaks a revision through a real connection, in the process
   # that opened it.
 
-  alias McpServer.{Connection, JSON, Options, ServerOptions, Session}
+  alias McpServer.{Connection, JSON, Options, ServerOptions}
+  alias McpServer.Protocol.Revision
   alias McpServer.JsonRpc.Error
   alias McpServer.Test.Transport
 
@@ -22,7 +23,6 @@ defmodule McpServer.Test.Client do
 
   @type t :: %__MODULE__{}
 
-  @newest "2026-07-28"
   @receive_timeout 5_000
   @max_rounds 25
   @capabilities %{"sampling" => %{}, "elicitation" => %{"form" => %{}, "url" => %{}}, "roots" => %{}}
@@ -57,7 +57,7 @@ defmodule McpServer.Test.Client do
         %__MODULE__{
           connection: connection,
           reference: reference,
-          revision: @newest,
+          revision: Revision.newest(),
           capabilities: @capabilities,
           info: @info,
           receive_timeout: @receive_timeout
@@ -226,7 +226,7 @@ defmodule McpServer.Test.Client do
       else: meta
   end
 
-  defp stateless?(client), do: Session.stateless?(client.revision)
+  defp stateless?(client), do: Revision.stateless?(client.revision)
 
   @doc "Sends a message that is complete."
   @spec push(t(), map()) :: :ok

@@ -8,7 +8,7 @@ defmodule McpServer.Http.Session.Transport do
   alias McpServer.Connection.{InFlight, Timer}
   alias McpServer.Http.{Exchange, Mount, Sessions}
   alias McpServer.Http.Session.{Stream, StreamCollection}
-  alias McpServer.Protocol.HTTP
+  alias McpServer.Protocol.{HTTP, Revision}
 
   @enforce_keys [:mount, :streams, :session]
   defstruct [:mount, :streams, :session, :timer]
@@ -28,9 +28,6 @@ defmodule McpServer.Http.Session.Transport do
           },
           timer: Timer.t()
         }
-
-  # Streams can be resumed by event id from 2025-03-26 on; from 2025-11-25 on they begin with one.
-  @primed_since "2025-11-25"
 
   @impl true
   def open(%{mount: mount, session: session}) do
@@ -108,7 +105,8 @@ defmodule McpServer.Http.Session.Transport do
     }
   end
 
-  defp primes?(transport), do: transport.session.revision >= @primed_since
+  # Streams can be resumed by event id from 2025-03-26 on; from 2025-11-25 on they begin with one.
+  defp primes?(transport), do: transport.session.revision >= Revision.last_of_sessions()
 
   # GET: the session's own stream, or the rest of one that was cut.
   defp listen(transport, exchange, last_event) do
