@@ -158,8 +158,7 @@ defmodule McpServer.ArchitectureTest do
       McpServer.Session,
       McpServer.Tasks,
       McpServer.Tool,
-      McpServer.Protocol,
-      McpServer.Results
+      McpServer.Protocol
     ]
 
     guests = [McpServer.Envelope, McpServer.Presentation, McpServer.DualResponse]
