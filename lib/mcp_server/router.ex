@@ -182,17 +182,17 @@ defmodule McpServer.Router do
   The name is 1 to 128 characters of `A-Za-z0-9_./-`.
   '''
   defmacro tool(name, description \\ [], controller \\ [], function \\ [], options \\ [], block \\ []) do
-    {[name, description, controller, function], options, block} =
-      Statement.split([name, description, controller, function, options, block])
+    arguments = [name, description, controller, function, options, block]
+    {[name, description, controller, function], options, block} = Statement.split(arguments)
 
     quote do
       ToolDefinition.open!(
         __MODULE__,
         unquote(name),
         unquote(description),
-        unquote(Handler.as_runtime(controller, __CALLER__)),
-        unquote(function),
+        {unquote(Handler.as_runtime(controller, __CALLER__)), unquote(function)},
         unquote(Handler.as_runtime(options, __CALLER__)),
+        unquote(Statement.tail(arguments, block != nil)),
         unquote(Refusal.place(__CALLER__))
       )
 
@@ -219,7 +219,8 @@ defmodule McpServer.Router do
   | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` that are not looked for in this prompt |
   """
   defmacro prompt(name, description \\ [], options \\ [], block \\ []) do
-    {[name, description], options, block} = Statement.split([name, description, options, block])
+    arguments = [name, description, options, block]
+    {[name, description], options, block} = Statement.split(arguments)
 
     quote do
       PromptDefinition.open!(
@@ -227,6 +228,7 @@ defmodule McpServer.Router do
         unquote(name),
         unquote(description),
         unquote(Handler.as_runtime(options, __CALLER__)),
+        unquote(Statement.tail(arguments, true)),
         unquote(Refusal.place(__CALLER__))
       )
 
@@ -252,7 +254,8 @@ defmodule McpServer.Router do
   | `authorize:` | `{module, function}`, asked before the resource is read, completed or subscribed to, see above |
   """
   defmacro resource(name, uri \\ [], options \\ [], block \\ []) do
-    {[name, uri], options, block} = Statement.split([name, uri, options, block])
+    arguments = [name, uri, options, block]
+    {[name, uri], options, block} = Statement.split(arguments)
 
     quote do
       ResourceDefinition.open!(
@@ -260,6 +263,7 @@ defmodule McpServer.Router do
         unquote(name),
         unquote(uri),
         unquote(Handler.as_runtime(options, __CALLER__)),
+        unquote(Statement.tail(arguments, true)),
         unquote(Refusal.place(__CALLER__))
       )
 

@@ -318,7 +318,7 @@ defmodule McpServer.EnvelopeTest do
     end
 
     @tag req: "S2-12"
-    test "what belongs into meta is noticed at the top of data" do
+    test "what belongs in meta is noticed at the top of data" do
       for key <- ~w(pagination warnings request_id telemetry rate_limit) do
         assert advice(Envelope.success(%{key => %{}})) == [{"/data/#{key}", "reserved_key"}]
         assert advice(Envelope.success(%{String.to_atom(key) => %{}})) == [{"/data/#{key}", "reserved_key"}]

@@ -22,7 +22,7 @@ defmodule McpServer.OptionsTest do
                ~r/\Alimits: of McpServer.Stdio has no option :max_dept, did you mean max_depth\? Its options are: max_message_bytes, /
     end
 
-    test "that belongs into a group is answered with how it is written" do
+    test "that belongs in a group is answered with how it is written" do
       message = refused(fn -> HttpServer.start_link(router: LimitsRouter, max_depth: 5) end)
 
       assert message =~

@@ -5,6 +5,8 @@ defmodule McpServer.RouterMistakes do
 
   @type t :: {mistake :: String.t(), statements :: String.t(), line :: pos_integer, message :: String.t()}
 
+  @types "The types are: :string, :number, :integer, :boolean, :object, :array, :null"
+
   @doc "Everything."
   @spec all() :: [t]
   def all, do: left_out() ++ misplaced() ++ misnamed() ++ contradicting()
@@ -18,14 +20,14 @@ defmodule McpServer.RouterMistakes do
       {"a tool without description", ~s(tool "add", McpServer.Handlers, :echo), 3,
        ~s(tool "add" has no description. Write: tool "add", "What it does", McpServer.Handlers, :echo)},
       {"a tool without description, with a block", ~s(\ntool "add", McpServer.Handlers, :echo do\nend), 4,
-       ~s(tool "add" has no description. Write: tool "add", "What it does", McpServer.Handlers, :echo)},
+       ~s(tool "add" has no description. Write: tool "add", "What it does", McpServer.Handlers, :echo do)},
       {"a tool without a function", ~s(tool "add", "Adds"), 3,
        ~s(tool "add" needs a module and the name of a function. Write: tool "add", "Adds", MyApp.Tools, :run)},
       {"a tool without a function, with a block",
        ~s(tool "add", "Adds" do\n  input_field "a", "A number", :number\nend), 3,
-       ~s(tool "add" needs a module and the name of a function. Write: tool "add", "Adds", MyApp.Tools, :run)},
+       ~s(tool "add" needs a module and the name of a function. Write: tool "add", "Adds", MyApp.Tools, :run do)},
       {"a tool with a module only", ~s(tool "add", "Adds", McpServer.Handlers, timeout: 5), 3,
-       ~s(tool "add" needs a module and the name of a function. Write: tool "add", "Adds", McpServer.Handlers, :run)},
+       ~s(tool "add" needs a module and the name of a function. Write: tool "add", "Adds", McpServer.Handlers, :run, timeout: 5)},
       {"a tool whose function is a tuple", ~s(tool "add", "Adds", {McpServer.Handlers, :echo}), 3,
        ~s(tool "add" needs a module and the name of a function. Write: tool "add", "Adds", McpServer.Handlers, :echo)},
       {"a tool whose function is a capture", ~s(tool "add", "Adds", &McpServer.Handlers.echo/2), 3,
@@ -33,32 +35,32 @@ defmodule McpServer.RouterMistakes do
       {"a field with a name only", in_tool(~s(input_field "a")), 4,
        ~s(input field "a" of tool "t" has no description and no type. Write: input_field "a", "What it is", :string)},
       {"a field without description", in_tool(~s(input_field "a", :number, required: true)), 4,
-       ~s(input field "a" of tool "t" has no description. Write: input_field "a", "What it is", :number)},
+       ~s(input field "a" of tool "t" has no description. Write: input_field "a", "What it is", :number, required: true)},
       {"a field without type", in_tool(~s(output_field "a", "A number", required: true)), 4,
-       ~s(output field "a" of tool "t" has no type. Write: output_field "a", "A number", :string)},
+       ~s(output field "a" of tool "t" has no type. #{@types}. Write: output_field "a", "A number", :string, required: true)},
       {"a field with its type first", in_tool(~s(input_field "a", :number, "A number")), 4,
        ~s(input field "a" of tool "t" has its type before its description. Write: input_field "a", "A number", :number)},
       {"an object without description", in_tool(~s(input_field "o", :object do\n  field "a", "A", :string\nend)), 4,
-       ~s(input field "o" of tool "t" has no description. Write: input_field "o", "What it is", :object)},
+       ~s(input field "o" of tool "t" has no description. Write: input_field "o", "What it is", :object do)},
       {"a field of an object without type", in_object(~s(field "a", "A")), 5,
-       ~s(field "a" of input field "o" of tool "t" has no type. Write: field "a", "A", :string)},
+       ~s(field "a" of input field "o" of tool "t" has no type. #{@types}. Write: field "a", "A", :string)},
       {"items without type", in_tool(~s(input_field "l", "A list", :array do\n  items do\n  end\nend)), 5,
-       ~s(the items of input field "l" of tool "t" have no type. Write: items :object)},
+       ~s(the items of input field "l" of tool "t" have no type. Write: items :object do)},
       {"a prompt without description", ~s(prompt "greet" do\n  get McpServer.Handlers, :greeting\nend), 3,
-       ~s(prompt "greet" has no description. Write: prompt "greet", "What it is for")},
+       ~s(prompt "greet" has no description. Write: prompt "greet", "What it is for" do)},
       {"a prompt with options in place of its description",
        ~s(prompt "greet", title: "Greet" do\n  get McpServer.Handlers, :greeting\nend), 3,
-       ~s(prompt "greet" has no description. Write: prompt "greet", "What it is for")},
+       ~s(prompt "greet" has no description. Write: prompt "greet", "What it is for", title: "Greet" do)},
       {"a prompt without a block", ~s(prompt "greet", "Greets"), 3,
        ~s(prompt "greet" needs a function that makes its messages: `get Module, :function`)},
       {"an argument without description", in_prompt(~s(argument "name", required: true)), 4,
-       ~s(argument "name" of prompt "greet" has no description. Write: argument "name", "What it is")},
+       ~s(argument "name" of prompt "greet" has no description. Write: argument "name", "What it is", required: true)},
       {"get with a capture", ~s(prompt "greet", "Greets" do\n  get &McpServer.Handlers.greeting/2\nend), 4,
        ~s(`get` of prompt "greet" needs a module and the name of a function. Write: get McpServer.Handlers, :greeting)},
       {"a resource with a name only", ~s(resource "notes"), 3,
-       ~s(resource "notes" has no URI. Write: resource "notes", "https://example.com/notes")},
+       ~s(resource "notes" has no URI. Write: resource "notes", "https://example.com/notes" do)},
       {"a resource with a name and a block", ~s(resource "notes" do\n  read McpServer.Handlers, :read\nend), 3,
-       ~s(resource "notes" has no URI. Write: resource "notes", "https://example.com/notes")},
+       ~s(resource "notes" has no URI. Write: resource "notes", "https://example.com/notes" do)},
       {"a resource without a block", ~s(resource "notes", "notes://all"), 3,
        ~s(resource "notes" needs a function that reads it: `read Module, :function`)},
       {"read with a module only", in_resource("read McpServer.Handlers"), 4,
@@ -87,12 +89,12 @@ defmodule McpServer.RouterMistakes do
       {"field in a tool", in_tool(~s(field "a", "A", :string)), 4,
        ~s(field "a" stands in tool "t" itself. Write `input_field` for an argument, `output_field` for a result)},
       {"items in a tool", in_tool("items :string"), 4,
-       ~s(`items` stands in tool "t" itself. It belongs into the block of an :array field)},
+       ~s(`items` stands in tool "t" itself. It belongs in the block of an :array field)},
       {"output_field in the object of an input_field", in_object(~s(output_field "a", "A", :string)), 5,
        ~s(output_field "a" stands in the block of input field "o" of tool "t". A field of an object is written ) <>
-         "`field`; an output field belongs into the block of the tool"},
+         "`field`; an output field belongs in the block of the tool"},
       {"input_schema in an object", in_object(~s(input_schema %{"type" => "object"})), 5,
-       ~s(input_schema stands in the block of input field "o" of tool "t". It belongs into the block of the tool)}
+       ~s(input_schema stands in the block of input field "o" of tool "t". It belongs in the block of the tool)}
     ]
   end
 
@@ -127,14 +129,11 @@ defmodule McpServer.RouterMistakes do
        ~s(resource "r", "a:b", mime_type: "text/plain" do\n  read McpServer.Handlers, :read\nend), 3,
        ~s(resource "r" has no option mime_type: it is a statement in its block. Write: mime_type "text/plain")},
       {"a type", in_tool(~s(input_field "a", "A", :interger)), 4,
-       ~s(input field "a" of tool "t" has no type :interger, did you mean integer? ) <>
-         "The types are: string, number, integer, boolean, object, array, null"},
+       ~s(input field "a" of tool "t" has no type :interger, did you mean :integer? #{@types})},
       {"a type of Elixir", in_tool(~s(input_field "a", "A", :map)), 4,
-       ~s(input field "a" of tool "t" has no type :map, did you mean object? ) <>
-         "The types are: string, number, integer, boolean, object, array, null"},
+       ~s(input field "a" of tool "t" has no type :map, did you mean :object? #{@types})},
       {"another type of Elixir", in_tool(~s(input_field "a", "A", :float)), 4,
-       ~s(input field "a" of tool "t" has no type :float, did you mean number? ) <>
-         "The types are: string, number, integer, boolean, object, array, null"},
+       ~s(input field "a" of tool "t" has no type :float, did you mean :number? #{@types})},
       {"a function of the wrong arity", ~s(tool "t", "T", McpServer.Handlers, :complete), 3,
        ~s[tool "t" names McpServer.Handlers.complete/2, which is not a public function (there is complete/3)]},
       {"the same tool twice", ~s(tool "t", "T", McpServer.Handlers, :echo\ntool "t", "T", McpServer.Handlers, :echo), 4,

@@ -53,7 +53,7 @@ defmodule McpServer.DualResponse.Router do
 
     check_uri!(options.uri, place)
 
-    ResourceDefinition.open!(module, options.name, options.uri, [], place)
+    ResourceDefinition.open!(module, options.name, options.uri, [], "", place)
     for {statement, value} <- statements(options), do: ResourceDefinition.put!(module, statement, value, place)
     ResourceDefinition.put_handler!(module, :read, Reading, :read, place)
     ResourceDefinition.close!(module)

@@ -30,7 +30,7 @@ defmodule McpServer.Envelope.Advice do
   defp misplaced(data) do
     for key <- @reserved,
         member?(data, key),
-        do: {"/data/#{key}", "reserved_key", "what is about the answer belongs into meta"}
+        do: {"/data/#{key}", "reserved_key", "what is about the answer belongs in meta"}
   end
 
   defp empty(meta) do

@@ -111,7 +111,7 @@ defmodule McpServer.Envelope.Errors do
   def conflict(options \\ []), do: build(:conflict, "CONFLICT", %{}, options)
 
   @doc """
-  Something is wrong here. What it is belongs into the log; a `request_id:` (or `conn:`) connects the two.
+  Something is wrong here. What it is belongs in the log; a `request_id:` (or `conn:`) connects the two.
 
       iex> McpServer.Envelope.Errors.internal(request_id: "req_1").data["remediation"]
       "Try again later. Reference: req_1"

@@ -9,7 +9,7 @@ defmodule McpServer.Presentation.Cache do
       end
 
   The key is the tool's name and all arguments, with the format they resolve to, so that a result is never given
-  in another format than it was made for. Whatever else a result depends on, such as the user, belongs into the
+  in another format than it was made for. Whatever else a result depends on, such as the user, belongs in the
   name: `{"search", user.id}`. The cache stores results (`{:ok, result}`) that are neither failures nor questions.
 
   | option | default | |

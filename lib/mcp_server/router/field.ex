@@ -48,8 +48,8 @@ defmodule McpServer.Router.Field do
   }
 
   @doc "Begins a field of the innermost block: one of its `into` (`:input`, `:output` or `:properties`)."
-  @spec open!(module, atom, term, term, term, keyword, Refusal.place()) :: :ok
-  def open!(module, into, name, description, type, options, place) do
+  @spec open!(module, atom, term, {term, term}, keyword, tail :: String.t(), Refusal.place()) :: :ok
+  def open!(module, into, name, {description, type}, options, tail, place) do
     outer = Scope.current(module)
     name = if is_atom(name) and name != nil, do: Atom.to_string(name), else: name
     into = into!(into, outer, name, place)
@@ -57,7 +57,7 @@ defmodule McpServer.Router.Field do
     name = Name.check_free!(name, "#{article(into)} #{noun(into)} of #{outer.what}", place)
     check_outer!(outer, into, owner, place)
     check_new!(outer, into, name, place)
-    check_given!(description, type, "#{statement(into)} #{inspect(name)}", owner, place)
+    check_given!(description, type, owner, &"#{statement(into)} #{inspect(name)}, #{&1}#{tail}", place)
     {required, schema} = schema!(owner, description, type, options, @options, place)
 
     Scope.open(module, %{
@@ -74,14 +74,14 @@ defmodule McpServer.Router.Field do
   end
 
   @doc "Begins the description of an array's elements."
-  @spec open_items!(module, term, keyword, Refusal.place()) :: :ok
-  def open_items!(module, type, options, place) do
+  @spec open_items!(module, term, keyword, tail :: String.t(), Refusal.place()) :: :ok
+  def open_items!(module, type, options, tail, place) do
     outer = Scope.current(module)
     owner = "items of #{outer.what}"
 
     cond do
       not is_map_key(outer, :schema) ->
-        Refusal.refuse!(place, "`items` stands in #{outer.what} itself. It belongs into the block of an :array field")
+        Refusal.refuse!(place, "`items` stands in #{outer.what} itself. It belongs in the block of an :array field")
 
       outer.schema["type"] != "array" ->
         Refusal.refuse!(place, "`items` describes the elements of an array, but #{outer.what} is #{given(outer)}")
@@ -90,7 +90,9 @@ defmodule McpServer.Router.Field do
         Refusal.refuse!(place, "the #{owner} are already defined")
 
       true ->
-        if Statement.missing?(type), do: Refusal.refuse!(place, "the #{owner} have no type. Write: items :object")
+        if Statement.missing?(type),
+          do: Refusal.refuse!(place, "the #{owner} have no type. Write: items :object#{tail}")
+
         {_required, schema} = schema!(owner, nil, type, options, @item_options, place)
 
         Scope.open(module, %{
@@ -143,7 +145,7 @@ defmodule McpServer.Router.Field do
     Refusal.refuse!(
       place,
       "#{statement(into)} #{inspect(name)} stands in the block of #{outer.what}. A field of an object is written " <>
-        "`field`; #{article(into)} #{noun(into)} belongs into the block of the tool"
+        "`field`; #{article(into)} #{noun(into)} belongs in the block of the tool"
     )
   end
 
@@ -156,9 +158,10 @@ defmodule McpServer.Router.Field do
 
   defp into!(into, _tool, _name, _place), do: into
 
-  defp check_given!(description, type, statement, owner, place) do
+  defp check_given!(description, type, owner, statement, place) do
     with {fault, description, type} <- lacking(description, type, Statement.missing?(type)) do
-      Refusal.refuse!(place, "#{owner} #{fault}. Write: #{statement}, #{inspect(description)}, #{inspect(type)}")
+      written = statement.("#{inspect(description)}, #{inspect(type)}")
+      Refusal.refuse!(place, "#{owner} #{fault}. Write: #{written}")
     end
   end
 
@@ -166,7 +169,7 @@ defmodule McpServer.Router.Field do
     do: {"has its type before its description", text, type}
 
   defp lacking(_description, _type, false), do: :ok
-  defp lacking(text, _type, true) when is_binary(text), do: {"has no type", text, :string}
+  defp lacking(text, _type, true) when is_binary(text), do: {"has no type. #{types()}", text, :string}
 
   defp lacking(type, _type, true) do
     if type == nil or Statement.missing?(type),
@@ -261,11 +264,12 @@ defmodule McpServer.Router.Field do
   end
 
   defp wrong_type(type, text, owner) do
-    types = Schema.types()
-    hint = if is_binary(text), do: Suggestion.did_you_mean(Map.get(@elixir_types, text, text), types), else: ""
-    stop = if hint == "", do: ".", else: hint
-    "#{owner} has no type #{inspect(type)}#{stop} The types are: #{Enum.join(types, ", ")}"
+    hint = if is_binary(text), do: Suggestion.did_you_mean(Map.get(@elixir_types, text, text), Schema.types()), else: ""
+    stop = if hint == "", do: ".", else: String.replace(hint, "mean ", "mean :")
+    "#{owner} has no type #{inspect(type)}#{stop} #{types()}"
   end
+
+  defp types, do: "The types are: " <> Enum.map_join(Schema.types(), ", ", &":#{&1}")
 
   defp items!(%{items: %{} = schema}, "array", _owner, place) do
     %{"items" => Refusal.checked!(place, fn -> Schema.to_json(schema) end)}

@@ -36,10 +36,12 @@ defmodule McpServer.Router.FieldBlock do
 
   @doc "What the elements of the array around it are: `items :string`. Options and blocks are those of `field/5`."
   defmacro items(type \\ [], options \\ [], block \\ []) do
-    {[type], options, block} = Statement.split([type, options, block])
+    arguments = [type, options, block]
+    {[type], options, block} = Statement.split(arguments)
+    tail = Statement.tail(arguments, block != nil)
 
     quote do
-      Field.open_items!(__MODULE__, unquote(type), unquote(options), unquote(Refusal.place(__CALLER__)))
+      Field.open_items!(__MODULE__, unquote(type), unquote(options), unquote(tail), unquote(Refusal.place(__CALLER__)))
       unquote(close(block))
     end
   end
@@ -55,9 +57,9 @@ defmodule McpServer.Router.FieldBlock do
         __MODULE__,
         unquote(into),
         unquote(name),
-        unquote(description),
-        unquote(type),
+        {unquote(description), unquote(type)},
         unquote(options),
+        unquote(Statement.tail(arguments, block != nil)),
         unquote(Refusal.place(caller))
       )
 

@@ -39,14 +39,17 @@ defmodule McpServer.Router.Handler do
     end
   end
 
-  @doc "Checks that a handler is a module and the name of a function; `statement` is what stands before them."
-  @spec check!(term, term, String.t(), String.t(), Refusal.place()) :: {module, atom}
-  def check!(module, function, what, statement, place) do
+  @doc """
+  Checks that a handler is a module and the name of a function; `statement` is what stands before them, `tail` what
+  stands behind them.
+  """
+  @spec check!(term, term, String.t(), String.t(), String.t(), Refusal.place()) :: {module, atom}
+  def check!(module, function, what, statement, tail \\ "", place) do
     cond do
       Statement.missing?(function) ->
         Refusal.refuse!(
           place,
-          "#{what} needs a module and the name of a function. Write: #{statement} #{written(module)}"
+          "#{what} needs a module and the name of a function. Write: #{statement} #{written(module)}#{tail}"
         )
 
       not name?(module) ->

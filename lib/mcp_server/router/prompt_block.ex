@@ -9,7 +9,7 @@ defmodule McpServer.Router.PromptBlock do
       end
   """
 
-  alias McpServer.Router.{Handler, PromptDefinition, Refusal}
+  alias McpServer.Router.{Handler, PromptDefinition, Refusal, Statement}
 
   @doc "An argument of the prompt. Options: `required:` (`false`) and `title:`."
   defmacro argument(name, description \\ [], options \\ []) do
@@ -19,6 +19,7 @@ defmodule McpServer.Router.PromptBlock do
         unquote(name),
         unquote(description),
         unquote(options),
+        unquote(Statement.tail([description, options], false)),
         unquote(Refusal.place(__CALLER__))
       )
     end

@@ -21,15 +21,15 @@ defmodule McpServer.Router.PromptDefinition do
   @arity %{get: 2, complete: 3}
 
   @doc "Begins a prompt."
-  @spec open!(module, term, term, keyword, Refusal.place()) :: :ok
-  def open!(module, name, description, options, place) do
+  @spec open!(module, term, term, keyword, tail :: String.t(), Refusal.place()) :: :ok
+  def open!(module, name, description, options, tail, place) do
     name = Name.check!(name, "prompt", place)
     what = "prompt #{inspect(name)}"
     Scope.check_outermost!(module, what, place)
     Name.check_new!(module, :prompt, name, place)
 
     if Statement.missing?(description) do
-      Refusal.refuse!(place, "#{what} has no description. Write: prompt #{inspect(name)}, \"What it is for\"")
+      Refusal.refuse!(place, "#{what} has no description. Write: prompt #{inspect(name)}, \"What it is for\"#{tail}")
     end
 
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
@@ -49,14 +49,14 @@ defmodule McpServer.Router.PromptDefinition do
   end
 
   @doc "Gives the innermost prompt an argument."
-  @spec put_argument!(module, term, term, keyword, Refusal.place()) :: :ok
-  def put_argument!(module, name, description, options, place) do
+  @spec put_argument!(module, term, term, keyword, tail :: String.t(), Refusal.place()) :: :ok
+  def put_argument!(module, name, description, options, tail, place) do
     prompt = Scope.current(module)
     what = "argument #{inspect(name)} of #{prompt.what}"
     name = Name.check_free!(name, "an argument of #{prompt.what}", place)
 
     if Statement.missing?(description) do
-      Refusal.refuse!(place, "#{what} has no description. Write: argument #{inspect(name)}, \"What it is\"")
+      Refusal.refuse!(place, "#{what} has no description. Write: argument #{inspect(name)}, \"What it is\"#{tail}")
     end
 
     if Enum.any?(prompt.arguments, &(&1.name == name)) do

@@ -29,15 +29,18 @@ defmodule McpServer.Router.ResourceDefinition do
   @view_only [:csp, :permissions, :app_domain, :prefers_border]
 
   @doc "Begins a resource."
-  @spec open!(module, term, term, term, Refusal.place()) :: :ok
-  def open!(module, name, uri, options, place) do
+  @spec open!(module, term, term, term, tail :: String.t(), Refusal.place()) :: :ok
+  def open!(module, name, uri, options, tail, place) do
     name = Name.check_free!(name, "a resource", place)
     what = "resource #{inspect(name)}"
     Scope.check_outermost!(module, what, place)
     Name.check_new!(module, :resource, name, place)
 
     if Statement.missing?(uri) do
-      Refusal.refuse!(place, "#{what} has no URI. Write: resource #{inspect(name)}, \"https://example.com/#{name}\"")
+      Refusal.refuse!(
+        place,
+        "#{what} has no URI. Write: resource #{inspect(name)}, \"https://example.com/#{name}\"#{tail}"
+      )
     end
 
     variables = variables!(uri, what, place)

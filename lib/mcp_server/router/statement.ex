@@ -11,6 +11,19 @@ defmodule McpServer.Router.Statement do
     {positional, if(more == [], do: options, else: quote(do: unquote(options) ++ unquote(more))), block}
   end
 
+  @doc "The end of the statement that is to be written instead: the options as they were given, and `do`."
+  @spec tail([Macro.t()], block? :: boolean) :: String.t()
+  def tail(arguments, block?) do
+    given = for argument <- arguments, Keyword.keyword?(argument), option <- Keyword.delete(argument, :do), do: option
+    options = if given == [], do: "", else: ", " <> source(given)
+    if block?, do: options <> " do", else: options
+  end
+
+  defp source(options) do
+    text = options |> Code.quoted_to_algebra() |> Inspect.Algebra.format(:infinity) |> IO.iodata_to_binary()
+    String.slice(text, 1..-2//1)
+  end
+
   defp take_block(argument, block) do
     if Keyword.keyword?(argument) and Keyword.has_key?(argument, :do),
       do: {Keyword.delete(argument, :do), argument[:do]},

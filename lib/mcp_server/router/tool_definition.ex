@@ -51,15 +51,16 @@ defmodule McpServer.Router.ToolDefinition do
   @min_budget 2_048
 
   @doc "Begins a tool."
-  @spec open!(module, term, term, term, term, keyword, Refusal.place()) :: :ok
-  def open!(module, name, description, controller, function, options, place) do
+  @spec open!(module, term, term, {term, term}, keyword, tail :: String.t(), Refusal.place()) :: :ok
+  def open!(module, name, description, {controller, function}, options, tail, place) do
     name = Name.check!(name, "tool", place)
     what = "tool #{inspect(name)}"
     Scope.check_outermost!(module, what, place)
     Name.check_new!(module, :tool, name, place)
-    check_given!(description, controller, what, name, place)
+    check_given!(description, controller, what, name, tail, place)
     description = Name.check_description!(description, what, place)
-    handler = Handler.check!(controller, function, what, "tool #{inspect(name)}, #{inspect(description)},", place)
+    statement = "tool #{inspect(name)}, #{inspect(description)},"
+    handler = Handler.check!(controller, function, what, statement, tail, place)
     Hints.check!(options, what, place)
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
     check_options!(options, what, place)
@@ -87,10 +88,11 @@ defmodule McpServer.Router.ToolDefinition do
   end
 
   # The name of a module in its place is the first that a description is missing by.
-  defp check_given!(description, controller, what, name, place) do
+  defp check_given!(description, controller, what, name, tail, place) do
     if Statement.missing?(description) or (module?(description) and not module?(controller)) do
       rest = if is_atom(controller), do: "#{inspect(description)}, #{inspect(controller)}", else: "MyApp.Tools, :run"
-      Refusal.refuse!(place, "#{what} has no description. Write: tool #{inspect(name)}, \"What it does\", #{rest}")
+      written = "tool #{inspect(name)}, \"What it does\", #{rest}#{tail}"
+      Refusal.refuse!(place, "#{what} has no description. Write: #{written}")
     end
   end
 
@@ -126,7 +128,7 @@ defmodule McpServer.Router.ToolDefinition do
     what = "#{key} of #{tool.what}"
 
     if not is_map_key(tool, key) do
-      Refusal.refuse!(place, "#{key} stands in the block of #{tool.what}. It belongs into the block of the tool")
+      Refusal.refuse!(place, "#{key} stands in the block of #{tool.what}. It belongs in the block of the tool")
     end
 
     if Map.fetch!(tool, key), do: Refusal.refuse!(place, "the #{what} is already defined")
@@ -167,7 +169,7 @@ defmodule McpServer.Router.ToolDefinition do
     end
 
     if tool.input_schema && Map.has_key?(tool.options, :additional_properties) do
-      Refusal.refuse!(tool.place, "the additionalProperties of #{tool.what} belong into its input_schema")
+      Refusal.refuse!(tool.place, "the additionalProperties of #{tool.what} belong in its input_schema")
     end
   end
 

@@ -11,7 +11,7 @@ defmodule McpServer.Router.Verify do
   @spec verify!(module) :: :ok
   def verify!(router) do
     places = router.__mcp__(:places)
-    problems = missing(places) ++ unservable(router, places)
+    problems = Enum.sort_by(missing(places) ++ unservable(router, places), fn {place, _text} -> place end)
     if problems == [], do: LintRules.warn(router)
 
     cond do

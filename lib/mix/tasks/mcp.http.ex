@@ -13,7 +13,7 @@ defmodule Mix.Tasks.Mcp.Http do
 
       {"mcpServers": {"my_app": {"type": "http", "url": "http://127.0.0.1:4040/mcp"}}}
 
-  This is for development. In an application `{McpServer.HttpServer, router: MyApp.MCP, port: 4040}` belongs into the
+  This is for development. In an application `{McpServer.HttpServer, router: MyApp.MCP, port: 4040}` belongs in the
   supervision tree, and `McpServer.HttpPlug` into a web server that is there already.
 
   ## Options

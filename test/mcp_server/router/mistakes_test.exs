@@ -125,8 +125,8 @@ defmodule McpServer.Router.MistakesTest do
     test "a type that JSON Schema does not have" do
       assert_refused(
         4,
-        ~s(input field "a" of tool "add" has no type :strin, did you mean string? ) <>
-          "The types are: string, number, integer, boolean, object, array, null",
+        ~s(input field "a" of tool "add" has no type :strin, did you mean :string? ) <>
+          "The types are: :string, :number, :integer, :boolean, :object, :array, :null",
         """
         tool "add", "Adds", McpServer.Handlers, :echo do
           input_field "a", "One", :strin
@@ -406,10 +406,10 @@ defmodule McpServer.Router.MistakesTest do
     end
 
     @tag req: "S4-81"
-    test "an option that belongs into the schema" do
+    test "an option that belongs in the schema" do
       assert_refused(
         3,
-        ~s(the additionalProperties of tool "add" belong into its input_schema),
+        ~s(the additionalProperties of tool "add" belong in its input_schema),
         ~s(tool "add", "Adds", McpServer.Handlers, :echo, additional_properties: false, input_schema: %{type: :object})
       )
     end

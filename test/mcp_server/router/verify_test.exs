@@ -96,9 +96,9 @@ defmodule McpServer.Router.VerifyTest do
     assert_refused(
       3,
       ~s(tool "add" names Missing.Calculator.add/2, but there is no module Missing.Calculator\n) <>
+        ~s(router.ex:3: tool "add": inputSchema: property "a": x-mcp-header needs the type string, integer or boolean\n) <>
         ~s(router.ex:5: `read` of resource "a" names McpServer.Handlers.reed/2, which is not a public function, ) <>
-        ~s(did you mean read?\nrouter.ex:3: tool "add": inputSchema: property "a": x-mcp-header needs the type string, ) <>
-        "integer or boolean",
+        "did you mean read?",
       """
       tool "add", "Adds", Missing.Calculator, :add, input_schema: %{type: "object", properties: %{a: %{"type" => "number", "x-mcp-header" => "A"}}}
       resource "a", "file:///a" do
