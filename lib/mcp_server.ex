@@ -24,12 +24,9 @@ defmodule McpServer do
         end
       end
 
-  And a transport in your supervision tree serves it:
-
-      children = [{McpServer.Stdio, router: MyApp.MCP}]
-
-  A desktop client starts the same with the command `mix mcp.stdio MyApp.MCP`. In tests, call the router
-  directly, or through everything a client's message goes through with `McpServer.Test`:
+  A desktop client starts it with the command `mix mcp.stdio MyApp.MCP`. Over HTTP a supervision tree has it as
+  `{McpServer.HttpServer, router: MyApp.MCP, port: 4040}`. In tests, call the router directly, or as a client does with
+  `McpServer.Test`:
 
       iex> MyApp.MCP.call_tool(%McpServer.Conn{}, "add", %{"a" => 1, "b" => 2})
       {:ok, [%McpServer.Content.Text{text: "3"}]}
@@ -58,7 +55,8 @@ defmodule McpServer do
 
   The other callbacks run the function that was declared, in the calling process. They check arguments and permission
   (`authorize:`, `requires:`) as for a client, and convert what the function returns by the same rules. They raise
-  `ArgumentError` where a client would hear of an internal error. A tool's `timeout:` and `result_budget:` have no meaning here.
+  `ArgumentError` if it returns a value of the wrong form; an exception of the function is not caught. Output schemas,
+  `timeout:` and `result_budget:` are not applied: `McpServer.Test` applies them.
   '''
 
   alias McpServer.{Completion, Conn, Content, Prompt, Resource, ResourceTemplate, Tool}

@@ -21,7 +21,7 @@ defmodule McpServer.Controller do
 
   | declared by | called as | answers |
   |---|---|---|
-  | `tool` | `fun(conn, arguments)` | `{:ok, content}`, `{:ok, map}` (structured content, and its JSON as text), `{:ok, struct}` for a struct with `McpServer.Tool.Result` such as `McpServer.Tool.CallResult`, the bare list of content, or the struct bare or in `{:error, …}` |
+  | `tool` | `fun(conn, arguments)` | see `McpServer.Tool.Result`: `{:ok, content}`, `{:ok, map}`, `{:ok, struct}` |
   | `prompt`, `get` | `fun(conn, arguments)` | a list of messages, `{:ok, messages}` or `{:ok, %McpServer.Prompt.GetResult{}}` |
   | `resource`, `read` | `fun(conn, variables)` | a `McpServer.Resource.Content`, a list of them, a `McpServer.Resource.ReadResult` or `%{"contents" => list}`, or any of these in `{:ok, …}`; `{:error, :not_found}` |
   | `complete` of both | `fun(conn, name, prefix)` | a `McpServer.Completion`, or that in `{:ok, …}` |
@@ -30,9 +30,9 @@ defmodule McpServer.Controller do
   model reads. Tools, prompts and resources may answer `input_required/2`. What a handler raises reaches
   the log, not the client.
 
-  A handler runs in a process of its own. That ends normally when it has answered, so what it started and left running
-  stays, linked or not. When its time is up or the client cancels it is killed, and what is linked to it (a `Task`) ends
-  with it. What stays behind is the handler's own affair: `McpServer.Telemetry` counts processes, to show where some do.
+  A handler runs in a process of its own. The process ends normally after the handler has returned; processes that it
+  started go on, linked or not. After a timeout or a cancellation it is killed, and linked processes (such as a `Task`) end
+  with it. `McpServer.Telemetry` counts processes, to show where some stay behind.
 
   ## Questions to the client
 

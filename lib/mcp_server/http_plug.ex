@@ -8,7 +8,7 @@ defmodule McpServer.HttpPlug do
       # or, without Phoenix, in a supervision tree
       {Bandit, plug: {McpServer.HttpPlug, router: MyApp.MCP}, ip: :loopback, port: 4000}
 
-  It obeys the very rules of `McpServer.HttpServer`: they are the same code. The [Phoenix guide](phoenix.html)
+  It follows the same rules as `McpServer.HttpServer`, with the same code. The [Phoenix guide](phoenix.html)
   shows a whole setup.
 
   ## Bodies
@@ -48,13 +48,12 @@ defmodule McpServer.HttpPlug do
   #{McpServer.Options.document(McpServer.ServerOptions.http_plug())}
   ## Under which server
 
-  A request may be refused before its body has come. Over HTTP/1.1 what is left of a long one is then read and thrown
-  away, up to 32 MiB and for two seconds, and the connection is closed: many clients send first and read later, and to
-  them a connection that is closed at once is a reset without an answer.
+  A request may be refused before its body has come. Over HTTP/1.1 the server then reads and discards up to 32 MiB of the
+  rest, for at most two seconds, and closes the connection. Otherwise clients that send everything first would see a reset
+  and no answer.
 
-  Streams stay open for as long as their clients do. Under Bandit that needs no settings over HTTP/1.1; over HTTP/2
-  it cuts a connection on which the client has sent nothing for a minute, and Cowboy does so in any case, unless they
-  are told not to:
+  Streams stay open for as long as their clients do. Bandit needs no settings for that over HTTP/1.1. Bandit over HTTP/2,
+  and Cowboy always, close a connection if the client sends nothing for a minute. Change their settings:
 
       {Bandit, plug: {McpServer.HttpPlug, router: MyApp.MCP},
        thousand_island_options: [read_timeout: :timer.hours(1)]}

@@ -8,12 +8,12 @@ defmodule McpServer.HttpServer do
       ]
 
   Clients connect to `http://127.0.0.1:4040/mcp`, with any revision of the protocol. In a Phoenix application, or
-  behind Bandit or Cowboy, use `McpServer.HttpPlug`: it obeys the same rules and takes the same options.
+  behind Bandit or Cowboy, use `McpServer.HttpPlug`: it follows the same rules of the protocol and shares most options.
 
   ## Who may connect
 
-  It listens on the loopback interface, and answers requests for a loopback host only, whatever their origin:
-  a web page that the user has open cannot reach it. To be reached by others it needs three things:
+  It listens on the loopback interface, and answers only requests whose `Host` is loopback and whose `Origin`, if there is
+  one, is of this machine: a page of another site cannot reach it. To be reached by others it needs three things:
 
       {McpServer.HttpServer,
        router: MyApp.MCP,
@@ -59,20 +59,20 @@ defmodule McpServer.HttpServer do
 
   ## Shares
 
-  No client takes all that there is for everybody. Of the sessions of a node, of the events that are stored for them, of
-  the bytes of subscriptions, of calls without a session and of streams one client has at most `max_share` percent, and
-  at least one; beyond it gets the answer of the limit itself. A client is a principal, wherever it connects from, or
-  without one the address of its peer (of IPv6 the first 64 bits). Loopback addresses have no share: there is one user,
-  or a proxy that all users come through. Where clients that are not authenticated come through a proxy of another
+  A client may use at most `max_share` percent, but always at least one, of each of these: the sessions of a node, the events
+  stored for them, the bytes of subscriptions, the calls without a session, and the streams. Beyond that it gets the same
+  answer as at the full limit. A client is a principal, wherever it connects from, or
+  without one the address of its peer (of IPv6 the first 64 bits). Clients without a principal from a loopback address are not
+  restricted: there is one user, or a proxy that all users come through. Where clients that are not authenticated come through a proxy of another
   address, `http: [max_share: 100]` lets it have all.
 
-  ## Several places and several nodes
+  ## Several mounts and several nodes
 
-  One router can be served at several places, such as `/mcp` for everybody and `/admin` for some. Sessions and sealed
-  states of one place mean nothing at another. Places are told apart by their names, and servers of several nodes that
-  have the same router and the same name are one place. The name is `"http "` and the path, and of `McpServer.HttpPlug`
-  `"plug "` and its `:path`, of which most have none. Two plugs of one router, or two servers with one path, that
-  are not to share sessions need a `:mount_name` each. So do a server and a plug that are to share them: the same one.
+  One router can be mounted several times, such as at `/mcp` for everybody and at `/admin` for some. Sessions and sealed
+  states of one mount are unknown to another. Servers of several nodes with the same router and the same name are one mount.
+  The default name is `"http "` plus the path, and of `McpServer.HttpPlug` `"plug "` plus its `:path` (usually empty). To
+  separate two plugs of one router, or two servers with one path, give each its own `:mount_name`. To share sessions between
+  a server and a plug, give both the same `:mount_name`.
 
   ## Disconnects
 

@@ -25,7 +25,7 @@ defmodule McpServer.Router do
         end
       end
 
-  What the named functions are called with and what they answer is told in `McpServer.Controller`. The
+  `McpServer.Controller` describes the arguments and results of these functions. The
   statements inside the blocks are those of `McpServer.Router.ToolBlock`, `McpServer.Router.PromptBlock`,
   `McpServer.Router.ResourceBlock` and, for nested fields, `McpServer.Router.FieldBlock`.
 
@@ -53,24 +53,23 @@ defmodule McpServer.Router do
   ## Formats of arguments
 
   A tool that declares `format: "date"` gets a date: arguments with another string are refused before its function is
-  called, and the model is told `/on: must be a date such as 2026-01-31 (format)`. Asserted are `date`, `date-time`,
-  `email`, `ipv4`, `ipv6`, `uri` and `uuid`: they have one spelling, the one that `Date.from_iso8601/1` and the like take.
-  Other formats say nothing about validity, for a model that is refused what the author would have taken can do nothing
-  about it: `"09:30"` is a `time` to most people, but not to RFC 3339, which wants an offset.
+  called, and the model is told `/on: must be a date such as 2026-01-31 (format)`. By default these formats are
+  checked: `date`, `date-time`, `email`, `ipv4`, `ipv6`, `uri` and `uuid`. They have one spelling, the one that
+  `Date.from_iso8601/1` and the like take. Other formats are not checked. If the server refused a value that its author
+  would accept, the model could not correct it: `"09:30"` is a `time` to most people, but RFC 3339 requires an offset.
 
-  `formats: :assert` asserts every format that the schema's draft knows (`McpServer.Schema.Validator` lists them),
-  `formats: :annotate` none, and a list those it names. A tool's own `formats:` takes the place of the router's. What a
-  tool returns is never refused for a format.
+  `formats: :assert` checks every format that the schema's draft knows (`McpServer.Schema.Validator` lists them),
+  `formats: :annotate` checks none, and a list checks the formats in it. A tool's own `formats:` replaces the router's. The
+  result of a tool is never refused for a format.
 
   ## Repair
 
-  With `repair: true`, for all tools or for one, arguments that do not fit are repaired where the schema leaves no doubt
-  what was meant: `"42"` for an integer or number, `"true"` for a boolean, an array or object as a string of JSON, one
-  value for a list of them. The function is called with the repaired arguments; each such call is counted
-  (`[:mcp_server, :arguments, :repaired]` of `McpServer.Telemetry`). Arguments that fit are never changed, and where
-  anything stays wrong, the model is told what was wrong with the arguments as it sent them. What is read out of strings
-  counts towards the server's `max_depth`, `max_values` and `max_digits`. What counts as no doubt is told in
-  `McpServer.Schema.Validator.repair/2`.
+  With `repair: true`, for all tools or for one, wrong arguments are repaired if the schema makes clear what was meant.
+  Examples: `"42"` for a number, `"true"` for a boolean, JSON text for an object or array, one value for a list of such
+  values. `McpServer.Schema.Validator.repair/2` has the exact rules. The function is called with the repaired arguments; each such call is counted
+  (`[:mcp_server, :arguments, :repaired]` of `McpServer.Telemetry`). Arguments that fit are never changed. If
+  anything stays wrong, the model is told what was wrong with the arguments as it sent them. Values read from strings
+  count towards the server's `max_depth`, `max_values` and `max_digits`.
 
   ## Permission
 
@@ -86,38 +85,39 @@ defmodule McpServer.Router do
         if McpServer.Conn.get_private(conn, :variables)["id"] == conn.principal, do: :ok, else: {:error, :forbidden}
       end
 
-  That of a resource finds the URI and the values of its variables under `private`: `:uri` and `:variables`. It is asked
+  The `authorize:` function of a resource finds `:uri` and `:variables` with `McpServer.Conn.get_private/2`. It is called
 
     * when the resource is read: a refusal is the error `Forbidden`, over HTTP with the status 403
     * when a variable of its URI is completed: the same; there is no `:uri` then, and `:variables` has what the client
       has filled in already
     * when a client subscribes to changes of it, by `resources/subscribe` or in the filter of `subscriptions/listen`:
-      a URI that the client may not read is as one that does not exist: `Resource not found`, or left out of the
-      filter that is acknowledged
+      for a URI that the client may not read it gets the same answer as for a missing one: `Resource not found`, or the
+      URI is left out of the acknowledged filter
 
-  It is asked once for a subscription, and not again for each change: a notification says that something has changed
-  behind a URI that the client knows, and no more. To read what it is now, the client is asked again.
+  It is called once for a subscription, and not again for each change: a notification says only that something has
+  changed behind a URI that the client knows. When the client then reads the resource, the function is called again.
 
   ## Mistakes
 
   A mistake is a `CompileError` at its own line that says what was given and what is allowed: names given
-  twice, types that JSON Schema does not have, options that do not exist, a prompt without `get`, a URI that
-  is none, a schema that cannot be compiled. That the named functions exist is checked once every module
-  has been compiled, so a controller is no compile-time dependency of a router: changing one does not
-  recompile the other, and yet functions that go missing stop the build, each with an error at its own line. Only a missing `complete` of a
-  resource is a warning, since the resource can be read without. What can be served, and yet no client can use,
-  is a warning too: see `McpServer.Lint`.
+  twice, types that JSON Schema does not have, options that do not exist, a prompt without `get`, an invalid
+  URI, a schema that cannot be compiled. After all modules are compiled, the router
+  checks that the named functions exist. So a change in a controller does not recompile the router, but a missing
+  function stops the build, with an error at its own line. A missing `complete` of a resource is only a warning.
+  Declarations that no client can use are warnings too: see `McpServer.Lint`.
 
   ## Generated functions
 
   The callbacks of `McpServer`. They call your functions in the calling process and are meant for tests
-  and for your own code. They check arguments and permission as for a client, and convert results by the same rules.
+  and for your own code. They check arguments and permission as for a client, and convert results by the same rules. They
+  raise `ArgumentError` if the function returns a value of the wrong form; an exception of the function is not caught.
+  Output schemas, `timeout:` and `result_budget:` are not applied: `McpServer.Test` applies them.
 
-      iex> {:ok, [content]} = MyApp.MCP.call_tool(%McpServer.Conn{}, "add", %{"a" => 1, "b" => 2})
+      iex> {:ok, result} = MyApp.MCP.call_tool(%McpServer.Conn{}, "add", %{"a" => 1, "b" => 2})
 
   A list that depends on who asks is computed by the router itself: define `list_tools/1`,
   `list_prompts/1`, `list_resources/1` or `list_resource_templates/1` in the module, and clients get what
-  it answers. What is called still has to be declared.
+  it returns. The tools and prompts that clients call still have to be declared.
 
       def list_tools(conn) do
         tools = __mcp__(:tools)

@@ -63,7 +63,7 @@ defmodule McpServer.ServerOptions do
       :milliseconds,
       default: 300_000,
       doc: "how long a client may take to answer a question",
-      beyond: "the handler gets `{:error, :timeout}`"
+      beyond: "the call fails; the handler is not called again"
     ],
     max_heap_bytes: [
       {:bytes, 32 * @gibi},
@@ -93,7 +93,7 @@ defmodule McpServer.ServerOptions do
     ]
   ]
 
-  @too_many_questions "the handler gets `{:error, :too_many}`"
+  @too_many_questions "the call fails; the handler is not called again"
 
   @stdio_limits [
     max_message_bytes: [
@@ -216,7 +216,12 @@ defmodule McpServer.ServerOptions do
   ]
 
   @sockets [
-    max_connections: [:count, default: 16_384, doc: "connections", beyond: "503, and the connection is closed"],
+    max_connections: [
+      :count,
+      default: 16_384,
+      doc: "connections",
+      beyond: "503, and the connection is closed; with TLS it is closed without an answer"
+    ],
     max_head_bytes: [{:bytes, @mebi}, default: 64 * @kibi, doc: "a request's line and headers", beyond: "431"],
     max_headers: [{:count, 1_000}, default: 100, doc: "headers of a request", beyond: "431"],
     max_body_bytes_in_flight: [
@@ -360,7 +365,8 @@ defmodule McpServer.ServerOptions do
           default: 5_000,
           misnamed: [:grace],
           doc: "how long calls go on when the server stops; under a plug, calls of a session that ends",
-          beyond: "they are ended, and answered with `-32603`"
+          beyond:
+            "they are ended: without a session 503 and `-32603`; in a session `isError` for a tool, otherwise `-32603`"
         ],
         limits: [{:group, limits(:http)}, doc: "holds the limits of messages and calls:"],
         http: [{:group, http}, doc: "holds what concerns sessions, streams and connections:"]

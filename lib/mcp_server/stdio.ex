@@ -26,16 +26,16 @@ defmodule McpServer.Stdio do
 
   ## What belongs to the protocol
 
-  stdout carries messages and nothing else. When the transport starts, the client's stdin and stdout are moved
-  to descriptors of its own; whatever else the VM prints from then on (`IO.puts/1`, `Logger`, crash reports,
-  the compiler) appears on stderr, and whatever else reads stdin finds it at its end. So there is one such
-  transport per VM, and it does not go together with an `iex` on the same terminal. Messages that the client
+  stdout carries messages and nothing else. When it starts, the transport moves the client's stdin and
+  stdout to its own descriptors. Other output of the VM (`IO.puts/1`, `Logger`, crash reports, the compiler) goes to stderr.
+  Other readers of stdin get the end of input. So a VM can have one such transport, and you cannot use `iex` on the same
+  terminal. Messages that the client
   sent before are not lost.
 
   ## Calls
 
-  Every call runs in a process of its own, with a deadline and a bounded heap, beside up to `limits: [max_calls: …]` others; what it
-  does to itself reaches nobody else. A call that is cancelled or out of time is killed, and so are the processes
+  Every call runs in a process of its own, with a deadline and a bounded heap. At most `limits: [max_calls: …]` calls run at the
+  same time. If a call harms its own process, only that call fails. A call that is cancelled or out of time is killed, and so are the processes
   linked to it. Processes that a handler starts without a link are its own affair, and `System.halt/1` halts.
 
   A call that fails is answered with an id, `Tool execution failed (error id …)`, and logged with the same id, the
@@ -51,8 +51,8 @@ defmodule McpServer.Stdio do
 
   ## When the VM is stopped
 
-  At SIGTERM and `System.stop/1` every call that runs, or was read and waits for a place, is ended and answered: a tool with a result
-  that is an error, everything else with the code `-32603`. Both say `The server is shutting down`. The transport of
+  At SIGTERM and `System.stop/1` all running and waiting calls are ended. A tool gets a result with `isError`; every other
+  request gets the error `-32603`. Both say `The server is shutting down`. The transport of
   `run/2` and `mix mcp.stdio` stops before the applications that its calls use.
 
   ## Options

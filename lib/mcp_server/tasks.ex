@@ -22,27 +22,27 @@ defmodule McpServer.Tasks do
 
   ## In the handler
 
-  Nothing is different, but for two things. The handler runs in a process of its own that ends with the task's
-  `ttl`, not with the tool's `timeout:`. And progress is not sent: the message of the last
+  Two things differ. The handler runs in a process of its own that ends with the task's
+  `ttl`, not with the tool's `timeout:`. Progress is not sent: the message of the last
   `McpServer.Controller.progress/4` is the task's `statusMessage`. A handler that answers
   `McpServer.Controller.input_required/2` is entered again when the client has brought what it needs.
 
-  A handler that wants something cleared before it begins, such as a question to the client, decides itself when its
-  call becomes a task. Its tool says `task_start: :handler`, and it returns `McpServer.Controller.as_task/1`:
+  With `task_start: :handler` the handler can ask the client a question first. The call becomes a task when the handler
+  returns `McpServer.Controller.as_task/1`:
 
       def render(conn, %{"scene" => scene}) do
         case accepted(conn, "sure") do
-          nil -> input_required(sure: elicit("This takes an hour. Go on?", @form))
-          _yes -> as_task(fn conn -> Films.render(conn, scene) end)
+          %{"ok" => true} -> as_task(fn conn -> Films.render(conn, scene) end)
+          nil -> if declined?(conn, "sure"), do: {:error, "Declined"}, else: input_required(sure: elicit("Go on?", @form))
         end
       end
 
-  Where the call cannot become a task the function runs in its place.
+  If the call cannot become a task, the function runs at once, and the client waits for the result.
 
   ## Whose tasks
 
-  A task belongs to the principal that called the tool; where nobody is authenticated, to its session; and without a
-  session (2026-07-28) to whoever knows its id, 128 random bits. To everyone else it does not exist. In a cluster it
+  The owner of a task is the principal that called the tool; without authentication the session; without both
+  (2026-07-28) everyone who knows the task's id, 128 random bits. To everyone else it does not exist. In a cluster it
   lives on the node that took the call, and every node finds it there.
 
   ## Bounds

@@ -1,9 +1,9 @@
 defprotocol McpServer.Tool.Result do
   @moduledoc """
-  What makes a tool's result of what its handler returns.
+  Converts the return value of a handler to the result of the tool.
 
-  A handler returns `{:ok, value}`, `{:error, value}` or the bare value, and the value is of a type that implements this
-  protocol. The library does so for
+  A struct may be returned as `{:ok, struct}`, `{:error, struct}` or bare; a list as `{:ok, list}` or bare; a map only as
+  `{:ok, map}`. The library implements the protocol for
 
   | value | result |
   |---|---|
@@ -13,8 +13,7 @@ defprotocol McpServer.Tool.Result do
   | `McpServer.Envelope` | the envelope as structured content, and its JSON as text; `isError` where it is no success |
   | `McpServer.DualResponse.Response` | the sample as structured content, a sentence and the link as content |
 
-  A plain map is a result only in `{:ok, map}`, and a list in `{:ok, list}` or bare. `{:error, "text"}` needs no
-  implementation. The same conversion serves clients, `McpServer.Test` and the callbacks of a router.
+  `{:error, "text"}` needs no implementation. The same conversion serves clients, `McpServer.Test` and the callbacks of a router.
 
   ## Structs of your own
 
@@ -35,7 +34,8 @@ defprotocol McpServer.Tool.Result do
 
       def monthly(_conn, %{"month" => month}), do: {:ok, MyApp.Reports.monthly(month)}
 
-  Whether the call has failed is the result's own `is_error`, for a value in `{:error, value}` too.
+  Only `is_error` of the `McpServer.Tool.CallResult` decides whether the call failed: `{:error, struct}` alone does not make
+  it an error.
   """
 
   alias McpServer.Tool.CallResult

@@ -13,7 +13,10 @@ defmodule Institutions.Application do
     children = [
       Institutions.Table,
       {McpServer.DualResponse, [name: Institutions.Results, base_url: base_url, tie_break: "id"] ++ results},
-      {McpServer.HttpServer, router: Institutions.MCP, port: port, routes: [{"/resources", {McpServer.DualResponse.Rest, server: Institutions.Results}}]}
+      {McpServer.HttpServer,
+       router: Institutions.MCP,
+       port: port,
+       routes: [{"/resources", {McpServer.DualResponse.Rest, server: Institutions.Results}}]}
     ]
 
     Supervisor.start_link(children, strategy: :one_for_one, name: Institutions.Supervisor)
