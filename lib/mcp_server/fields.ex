@@ -204,10 +204,10 @@ defmodule McpServer.Fields do
   defp text_of(key), do: inspect(key)
 
   defp unknown(text, owner, %{noun: noun} = table) do
-    names = Enum.map_join(table.rules, ", ", fn {field, _rule} -> Atom.to_string(field) end)
-    hint = Suggestion.did_you_mean(text, Map.keys(table.spellings))
-    stop = if hint == "", do: ".", else: hint
-    "#{owner} has no #{noun} #{text}#{stop} Its #{noun}s are: #{names}"
+    case Suggestion.did_you_mean(text, Map.keys(table.spellings)) do
+      "" -> "#{owner} has no #{noun} #{text}. Its #{noun}s are: #{Enum.map_join(table.rules, ", ", &elem(&1, 0))}"
+      hint -> "#{owner} has no #{noun} #{text}#{hint}"
+    end
   end
 
   defp fetch(given, field, owner, table) do

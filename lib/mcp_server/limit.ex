@@ -57,8 +57,7 @@ defmodule McpServer.Limit do
 
   defp unknown(name, names) do
     names = Enum.map(names, &Atom.to_string/1)
-    hint = Suggestion.did_you_mean(Atom.to_string(name), names)
-    stop = if hint == "", do: ".", else: hint
+    stop = Suggestion.end_sentence(Atom.to_string(name), names)
     "there is no option #{inspect(name)}#{stop} The options are: #{Enum.join(names, ", ")}"
   end
 

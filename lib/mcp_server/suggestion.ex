@@ -13,12 +13,26 @@ defmodule McpServer.Suggestion do
       iex> McpServer.Suggestion.did_you_mean("zzz", ["required", "default"])
       ""
   """
-  @spec did_you_mean(String.t(), [String.t()]) :: String.t()
-  def did_you_mean(given, allowed) do
+  @spec did_you_mean(String.t(), [String.t()], prefix :: String.t()) :: String.t()
+  def did_you_mean(given, allowed, prefix \\ "") do
     case nearest(given, allowed) do
       nil -> ""
-      name -> ", did you mean #{name}?"
+      name -> ", did you mean #{prefix}#{name}?"
     end
+  end
+
+  @doc """
+  The same for the end of a sentence, which ends with a stop when nothing resembles `given`.
+
+      iex> McpServer.Suggestion.end_sentence("requird", ["required"], ":")
+      ", did you mean :required?"
+      iex> McpServer.Suggestion.end_sentence("zzz", ["required"])
+      "."
+  """
+  @spec end_sentence(String.t(), [String.t()], prefix :: String.t()) :: String.t()
+  def end_sentence(given, allowed, prefix \\ "") do
+    hint = did_you_mean(given, allowed, prefix)
+    if hint == "", do: ".", else: hint
   end
 
   defp nearest(given, allowed) do

@@ -36,7 +36,7 @@ defmodule McpServer.LintTest do
                name: "t",
                pointer: "/inputSchema/properties/list",
                message: "the array has no `items`",
-               advice: "Say what its elements are.",
+               advice: "Say what its elements are, such as `items: :string`.",
                file: "router.ex",
                line: 5
              }

@@ -75,6 +75,6 @@ defmodule McpServer.Protocol.InvalidResultsTest do
 
     assert log =~
              "invalid handler result: McpServer.Protocol.InvalidResultsTest.Computed.list_tools/1 returned " <>
-               "[#McpServer.Tool<...>]. A list returns {:ok, […]}."
+               ~S([#McpServer.Tool<...>]. A list function returns {:ok, [item, …]} or {:error, "text"}.)
   end
 end

@@ -52,7 +52,7 @@ defmodule McpServer.RouterMistakes do
        ~s(prompt "greet", title: "Greet" do\n  get McpServer.Handlers, :greeting\nend), 3,
        ~s(prompt "greet" has no description. Write: prompt "greet", "What it is for", title: "Greet" do)},
       {"a prompt without a block", ~s(prompt "greet", "Greets"), 3,
-       ~s(prompt "greet" needs a function that makes its messages: `get Module, :function`)},
+       ~s(prompt "greet" has no function that makes its messages. Write in its do block: get MyApp.Prompts, :greet)},
       {"an argument without description", in_prompt(~s(argument "name", required: true)), 4,
        ~s(argument "name" of prompt "greet" has no description. Write: argument "name", "What it is", required: true)},
       {"get with a capture", ~s(prompt "greet", "Greets" do\n  get &McpServer.Handlers.greeting/2\nend), 4,
@@ -62,7 +62,7 @@ defmodule McpServer.RouterMistakes do
       {"a resource with a name and a block", ~s(resource "notes" do\n  read McpServer.Handlers, :read\nend), 3,
        ~s(resource "notes" has no URI. Write: resource "notes", "https://example.com/notes" do)},
       {"a resource without a block", ~s(resource "notes", "notes://all"), 3,
-       ~s(resource "notes" needs a function that reads it: `read Module, :function`)},
+       ~s(resource "notes" has no function that reads it. Write in its do block: read MyApp.Notes, :read)},
       {"read with a module only", in_resource("read McpServer.Handlers"), 4,
        ~s(`read` of resource "note" needs a module and the name of a function. Write: read McpServer.Handlers, :run)},
       {"a variable as Phoenix writes it", ~s(resource "note", "notes://:id" do\n  read McpServer.Handlers, :read\nend),
@@ -79,13 +79,15 @@ defmodule McpServer.RouterMistakes do
   def misplaced do
     [
       {"a tool in a tool", in_tool(~s(tool "inner", "Inner", McpServer.Handlers, :echo)), 4,
-       ~s(tool "inner" stands in the block of tool "t". Write it after its `end`)},
+       ~s(tool "inner" stands in the block of tool "t". Move it below the `end` of tool "t")},
+      {"a tool in the object of a tool", in_object(~s(tool "inner", "Inner", McpServer.Handlers, :echo)), 5,
+       ~s(tool "inner" stands in the block of tool "t". Move it below the `end` of tool "t")},
       {"a resource in a prompt", in_prompt(~s(resource "r", "a:b" do\n  read McpServer.Handlers, :read\nend)), 4,
-       ~s(resource "r" stands in the block of prompt "greet". Write it after its `end`)},
+       ~s(resource "r" stands in the block of prompt "greet". Move it below the `end` of prompt "greet")},
       {"a prompt in a resource", in_resource(~s(prompt "p", "P" do\nend)), 4,
-       ~s(prompt "p" stands in the block of resource "note". Write it after its `end`)},
+       ~s(prompt "p" stands in the block of resource "note". Move it below the `end` of resource "note")},
       {"dual_responses in a tool", in_tool("dual_responses MyApp.Results"), 4,
-       ~s(dual_responses stands in the block of tool "t". Write it after its `end`)},
+       ~s(dual_responses stands in the block of tool "t". Move it below the `end` of tool "t")},
       {"field in a tool", in_tool(~s(field "a", "A", :string)), 4,
        ~s(field "a" stands in tool "t" itself. Write `input_field` for an argument, `output_field` for a result)},
       {"items in a tool", in_tool("items :string"), 4,
@@ -103,28 +105,36 @@ defmodule McpServer.RouterMistakes do
   def misnamed do
     [
       {"a hint that is another word", ~s(tool "t", "T", McpServer.Handlers, :echo, hints: [:readonly]), 3,
-       ~s(expected :hints of tool "t" to be a list, each element one of :read_only, :non_destructive, :idempotent, ) <>
-         ":closed_world, got: [:readonly], did you mean :read_only?"},
+       ~s(tool "t" has no hint :readonly, did you mean :read_only? The hints are: :read_only, :non_destructive, ) <>
+         ":idempotent, :closed_world"},
       {"a hint of the specification that holds without it",
        ~s(tool "t", "T", McpServer.Handlers, :echo, hints: [:destructive]), 3,
-       ~s(tool "t" has no hint :destructive: every tool is, unless it has :non_destructive)},
+       ~s(tool "t" needs no hint :destructive: it is destructive unless it has :non_destructive. Write: hints: [])},
+      {"such a hint beside another", ~s(tool "t", "T", McpServer.Handlers, :echo, hints: [:open_world, :idempotent]), 3,
+       ~s(tool "t" needs no hint :open_world: its world is open unless it has :closed_world. ) <>
+         "Write: hints: [:idempotent]"},
       {"a hint as it is named on the wire", ~s(tool "t", "T", McpServer.Handlers, :echo, hints: ["openWorldHint"]), 3,
-       ~s(tool "t" has no hint "openWorldHint": every tool is, unless it has :closed_world)},
+       ~s(tool "t" needs no hint "openWorldHint": its world is open unless it has :closed_world. Write: hints: [])},
       {"a hint as an option", ~s(tool "t", "T", McpServer.Handlers, :echo, destructive_hint: true), 3,
-       ~s(tool "t" has no option destructive_hint. Its hints are a list, of these: ) <>
-         "hints: [:read_only, :non_destructive, :idempotent, :closed_world]"},
+       ~s(tool "t" has no option destructive_hint. It is destructive unless you write hints: [:non_destructive])},
+      {"a hint as an option that is false", ~s(tool "t", "T", McpServer.Handlers, :echo, openWorldHint: false), 3,
+       ~s(tool "t" has no option openWorldHint. Write: hints: [:closed_world])},
+      {"a hint of this library as an option", ~s(tool "t", "T", McpServer.Handlers, :echo, read_only_hint: true), 3,
+       ~s(tool "t" has no option read_only_hint. Write: hints: [:read_only])},
+      {"such a hint as an option that is false", ~s(tool "t", "T", McpServer.Handlers, :echo, idempotent: false), 3,
+       ~s(tool "t" has no option idempotent. Remove it: it is false unless you write hints: [:idempotent])},
       {"an annotation that does not exist",
        ~s(tool "t", "T", McpServer.Handlers, :echo, annotations: [destructive_hnt: true]), 3,
-       "McpServer.Tool.Annotations has no field destructive_hnt, did you mean destructive_hint? Its fields are: " <>
-         "title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint"},
+       ~s(annotations of tool "t" have no field destructive_hnt, did you mean destructive_hint?)},
       {"an option of a field", in_tool(~s(input_field "a", "A", :string, requred: true)), 4,
-       ~s(input field "a" of tool "t" has no option requred, did you mean required? Its options are: required, items, ) <>
+       ~s(input field "a" of tool "t" has no option requred, did you mean required?)},
+      {"an option of a field that is like none", in_tool(~s(input_field "a", "A", :string, zzz: true)), 4,
+       ~s(input field "a" of tool "t" has no option zzz. Its options are: required, items, ) <>
          "title, enum, const, default, examples, format, pattern, minLength, maxLength, minimum, maximum, " <>
          "exclusiveMinimum, exclusiveMaximum, multipleOf, minItems, maxItems, uniqueItems, minProperties, " <>
          "maxProperties, additionalProperties, contentEncoding, contentMediaType, deprecated, readOnly, writeOnly"},
       {"an option of a prompt", ~s(prompt "p", "P", tittle: "P" do\n  get McpServer.Handlers, :greeting\nend), 3,
-       ~s(prompt "p" has no option tittle, did you mean title? Its options are: title, completion, authorize, icons, ) <>
-         "meta, lint"},
+       ~s(prompt "p" has no option tittle, did you mean title?)},
       {"an option of a resource",
        ~s(resource "r", "a:b", mime_type: "text/plain" do\n  read McpServer.Handlers, :read\nend), 3,
        ~s(resource "r" has no option mime_type: it is a statement in its block. Write: mime_type "text/plain")},
@@ -139,7 +149,7 @@ defmodule McpServer.RouterMistakes do
       {"the same tool twice", ~s(tool "t", "T", McpServer.Handlers, :echo\ntool "t", "T", McpServer.Handlers, :echo), 4,
        ~s(Tool "t" is already defined, at router.ex:3)},
       {"the same field twice", in_tool(~s(input_field "a", "A", :string\ninput_field "a", "A", :string)), 5,
-       ~s(input field "a" is already defined in tool "t")}
+       ~s(input field "a" of tool "t" is already defined, at router.ex:4. Rename or remove one)}
     ]
   end
 
@@ -154,22 +164,26 @@ defmodule McpServer.RouterMistakes do
       {"a default outside the enum", in_tool(~s(input_field "a", "A", :string, enum: ["x"], default: "y")), 4,
        ~s(the default of input field "a" of tool "t" is "y", which its enum does not allow: ["x"])},
       {"a pattern that cannot be matched", in_tool(~s(\ninput_field "a", "A", :string, pattern: "(")), 5,
-       ~s(tool "t": inputSchema: the schema is invalid: /properties/a/pattern: must be a regular expression of limited ) <>
-         "size without look-around and backreferences (pattern)"},
+       ~s(tool "t": inputSchema: the schema is invalid: /properties/a/pattern: must be a valid regular expression of ) <>
+         ~S[limited size without look-around and backreferences, got: "(" (pattern)]},
       {"a timeout in seconds with a unit", ~s(tool "t", "T", McpServer.Handlers, :echo, timeout: "5s"), 3,
-       ~s(expected :timeout of tool "t" to be a non-negative integer, got: "5s")},
+       ~s(timeout of tool "t" must be a number of milliseconds above 0, such as 5_000, got: "5s")},
       {"authorize that is a function's name", ~s(tool "t", "T", McpServer.Handlers, :echo, authorize: :admin?), 3,
-       ~s(authorize of tool "t" is {module, function}, got: :admin?)},
+       ~s(authorize of tool "t" must be {module, function}, got: :admin?. Write: authorize: {MyApp.Auth, :admin?})},
       {"complete of a prompt without arguments",
        ~s(prompt "p", "P" do\n  get McpServer.Handlers, :greeting\n  complete McpServer.Handlers, :complete\nend), 5,
-       ~s(`complete` of prompt "p" has nothing to complete: the prompt has no arguments)},
+       ~s(`complete` of prompt "p" has nothing to complete: the prompt has no arguments. ) <>
+         "Remove `complete`, or declare an `argument`"},
       {"complete of a resource without variables",
        ~s(resource "r", "a:b" do\n  read McpServer.Handlers, :read\n  complete McpServer.Handlers, :complete\nend), 5,
-       ~s(`complete` of resource "r" has nothing to complete: "a:b" has no variables)},
+       ~s(`complete` of resource "r" has nothing to complete: "a:b" has no variables. ) <>
+         "Remove `complete`, or write a variable in the URI: {id}"},
       {"a resource without read", ~s(resource "r", "a:b" do\n  title "R"\nend), 3,
-       ~s(resource "r" needs a function that reads it: `read Module, :function`)},
+       ~s(resource "r" has no function that reads it. Write in its do block: read MyApp.Notes, :read)},
       {"a view of a URI with another scheme", ~s(tool "t", "T", McpServer.Handlers, :echo, ui: "https://example.com"),
-       3, ~s(tool "t": its ui is the URI of a resource with the scheme ui://, got: https://example.com)}
+       3,
+       ~s(tool "t": its ui must be the URI of a ui:// resource of this router, such as "ui://app/view", ) <>
+         ~s(got: "https://example.com")}
     ]
   end
 

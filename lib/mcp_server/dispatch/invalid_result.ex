@@ -12,7 +12,7 @@ defmodule McpServer.Dispatch.InvalidResult do
     prompt: ~S'A prompt returns {:ok, [message("user", "hello")]} or {:error, "text"}.',
     resource: ~S'A resource returns content("name", "uri", text: "hello"), {:error, :not_found} or {:error, "text"}.',
     completion: ~S'A completion returns completion(["value"]) or {:error, "text"}.',
-    list: "A list returns {:ok, […]}."
+    list: ~S'A list function returns {:ok, [item, …]} or {:error, "text"}.'
   }
 
   @doc "The failure of a handler that returned what no handler of its kind returns, for `reason` where that is known."

@@ -8,13 +8,20 @@ defmodule McpServer.Router.Authorize do
   @spec check!(term, String.t(), Refusal.place()) :: :ok
   def check!(nil, _what, _place), do: :ok
 
-  def check!({module, function}, what, place) do
+  def check!({module, function}, what, place) when is_atom(function) do
     _handler = Handler.check!(module, function, "authorize of #{what}", "authorize:", place)
     :ok
   end
 
-  def check!(other, what, place),
-    do: Refusal.refuse!(place, "authorize of #{what} is {module, function}, got: #{inspect(other)}")
+  def check!(other, what, place) do
+    function = if is_atom(other) and other not in [true, false], do: other, else: :allowed?
+
+    Refusal.refuse!(
+      place,
+      "authorize of #{what} must be {module, function}, got: #{inspect(other)}. " <>
+        "Write: authorize: {MyApp.Auth, #{inspect(function)}}"
+    )
+  end
 
   @doc "The entry of what is declared, with the function where there is one."
   @spec put(map, {module, atom} | nil) :: map

@@ -56,7 +56,7 @@ defmodule McpServer.Router.Field do
     owner = "#{noun(into)} #{inspect(name)} of #{outer.what}"
     name = Name.check_free!(name, "#{article(into)} #{noun(into)} of #{outer.what}", place)
     check_outer!(outer, into, owner, place)
-    check_new!(outer, into, name, place)
+    check_new!(outer, into, name, owner, place)
     check_given!(description, type, owner, &"#{statement(into)} #{inspect(name)}, #{&1}#{tail}", place)
     {required, schema} = schema!(owner, description, type, options, @options, place)
 
@@ -120,8 +120,10 @@ defmodule McpServer.Router.Field do
 
   defp add(outer, %{into: :items}, schema), do: put_in(outer.schema["items"], schema)
 
-  defp add(outer, field, schema),
-    do: Map.update!(outer, field.into, &[%{name: field.name, required: field.required, schema: schema} | &1])
+  defp add(outer, field, schema) do
+    added = %{name: field.name, required: field.required, schema: schema, place: field.place}
+    Map.update!(outer, field.into, &[added | &1])
+  end
 
   defp pointer(%{into: :items}), do: "/items"
   defp pointer(%{into: :input, name: name}), do: "/inputSchema" <> Places.property(name)
@@ -129,7 +131,9 @@ defmodule McpServer.Router.Field do
   defp pointer(%{into: :properties, name: name}), do: Places.property(name)
 
   @doc "The object schema of these fields, given last first."
-  @spec object([%{name: String.t(), required: boolean, schema: map}]) :: %{String.t() => term}
+  @spec object([%{:name => String.t(), :required => boolean, :schema => map, optional(atom) => term}]) :: %{
+          String.t() => term
+        }
   def object([]), do: %{}
 
   def object(fields) do
@@ -203,9 +207,12 @@ defmodule McpServer.Router.Field do
 
   defp check_outer!(_outer, _into, _owner, _place), do: :ok
 
-  defp check_new!(outer, into, name, place) do
-    if Enum.any?(Map.fetch!(outer, into), &(&1.name == name)) do
-      Refusal.refuse!(place, "#{noun(into)} #{inspect(name)} is already defined in #{outer.what}")
+  defp check_new!(outer, into, name, owner, place) do
+    if earlier = Enum.find(Map.fetch!(outer, into), &(&1.name == name)) do
+      Refusal.refuse!(
+        place,
+        "#{owner} is already defined, at #{Refusal.format(earlier.place)}. Rename or remove one"
+      )
     end
   end
 
@@ -264,8 +271,11 @@ defmodule McpServer.Router.Field do
   end
 
   defp wrong_type(type, text, owner) do
-    hint = if is_binary(text), do: Suggestion.did_you_mean(Map.get(@elixir_types, text, text), Schema.types()), else: ""
-    stop = if hint == "", do: ".", else: String.replace(hint, "mean ", "mean :")
+    stop =
+      if is_binary(text),
+        do: Suggestion.end_sentence(Map.get(@elixir_types, text, text), Schema.types(), ":"),
+        else: "."
+
     "#{owner} has no type #{inspect(type)}#{stop} #{types()}"
   end
 

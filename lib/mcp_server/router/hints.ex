@@ -1,45 +1,74 @@
 defmodule McpServer.Router.Hints do
   @moduledoc false
-  # The hints of a tool, and what is told of those of the specification, which are named the other way round: there a
-  # tool is destructive and of an open world unless it says that it is not.
+  # The hints of a tool. The specification names two of them the other way round: there a tool is destructive and of an
+  # open world unless it says that it is not.
 
   alias McpServer.Router.Refusal
+  alias McpServer.Suggestion
 
   @names ~w(read_only non_destructive idempotent closed_world)
-  @opposites %{"destructive" => "non_destructive", "open_world" => "closed_world"}
-  @words @names ++ Map.keys(@opposites)
+  @opposites %{
+    "destructive" => {"it is destructive", "non_destructive"},
+    "open_world" => {"its world is open", "closed_world"}
+  }
 
   @doc "The hints there are."
   @spec names() :: [String.t()]
   def names, do: @names
 
-  @doc "Refuses hints in the place of options, and those that hold of every tool which does not say otherwise."
+  @doc "Refuses hints in the place of options, unknown hints, and those that hold of every tool which does not say otherwise."
   @spec check!(term, String.t(), Refusal.place()) :: :ok
   def check!(options, what, place) do
     if Keyword.keyword?(options) do
-      for {option, _value} <- options, word(option) in @words, do: refuse_option!(option, what, place)
-      for hint <- List.wrap(options[:hints]), word(hint) in Map.keys(@opposites), do: refuse_hint!(hint, what, place)
+      for {option, value} <- options, do: check_option!(word(option), option, value, what, place)
+      hints = List.wrap(options[:hints])
+      for hint <- hints, is_atom(hint) or is_binary(hint), do: check_hint!(word(hint), hint, hints, what, place)
     end
 
     :ok
   end
 
-  @spec refuse_option!(atom, String.t(), Refusal.place()) :: no_return
-  defp refuse_option!(option, what, place) do
-    names = Enum.map_join(@names, ", ", &":#{&1}")
-    Refusal.refuse!(place, "#{what} has no option #{option}. Its hints are a list, of these: hints: [#{names}]")
+  defp check_option!(word, option, value, what, place) do
+    case advice(word, value) do
+      nil -> :ok
+      advice -> Refusal.refuse!(place, "#{what} has no option #{option}. #{advice}")
+    end
   end
 
-  @spec refuse_hint!(term, String.t(), Refusal.place()) :: no_return
-  defp refuse_hint!(hint, what, place) do
+  defp advice(word, false) when word in @names, do: "Remove it: it is false unless you write hints: [:#{word}]"
+  defp advice(word, _value) when word in @names, do: "Write: hints: [:#{word}]"
+
+  defp advice(word, value) when is_map_key(@opposites, word) do
+    {state, hint} = @opposites[word]
+
+    if value == false,
+      do: "Write: hints: [:#{hint}]",
+      else: "#{String.capitalize(state)} unless you write hints: [:#{hint}]"
+  end
+
+  defp advice(_word, _value), do: nil
+
+  defp check_hint!(word, hint, hints, what, place) when is_map_key(@opposites, word) do
+    {state, opposite} = @opposites[word]
+
     Refusal.refuse!(
       place,
-      "#{what} has no hint #{inspect(hint)}: every tool is, unless it has :#{@opposites[word(hint)]}"
+      "#{what} needs no hint #{inspect(hint)}: #{state} unless it has :#{opposite}. " <>
+        "Write: hints: #{inspect(List.delete(hints, hint))}"
     )
   end
 
-  defp word(name) when is_atom(name) or is_binary(name),
-    do: name |> to_string() |> Macro.underscore() |> String.replace_suffix("_hint", "")
+  defp check_hint!(_word, hint, _hints, what, place) do
+    if to_string(hint) not in @names do
+      meant = Suggestion.end_sentence(to_string(hint), @names, ":")
+      names = Enum.map_join(@names, ", ", &":#{&1}")
 
-  defp word(_other), do: nil
+      Refusal.refuse!(
+        place,
+        "#{what} has no hint #{inspect(hint)}#{meant} The hints are: #{names}"
+      )
+    end
+  end
+
+  defp word(name), do: name |> to_string() |> Macro.underscore() |> String.replace_suffix("_hint", "")
 end

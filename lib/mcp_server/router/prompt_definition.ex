@@ -110,7 +110,10 @@ defmodule McpServer.Router.PromptDefinition do
   end
 
   defp check_complete!(%{get: nil} = prompt) do
-    Refusal.refuse!(prompt.place, "#{prompt.what} needs a function that makes its messages: `get Module, :function`")
+    Refusal.refuse!(
+      prompt.place,
+      "#{prompt.what} has no function that makes its messages. Write in its do block: get MyApp.Prompts, :greet"
+    )
   end
 
   # Without arguments there is nothing to complete.
@@ -129,8 +132,12 @@ defmodule McpServer.Router.PromptDefinition do
     Refusal.refuse!(place, "#{prompt.what} has the option `completion: false`, and yet a `complete`")
   end
 
-  defp check_complete!(%{complete: %{what: what, place: place}, arguments: []}),
-    do: Refusal.refuse!(place, "#{what} has nothing to complete: the prompt has no arguments")
+  defp check_complete!(%{complete: %{what: what, place: place}, arguments: []}) do
+    Refusal.refuse!(
+      place,
+      "#{what} has nothing to complete: the prompt has no arguments. Remove `complete`, or declare an `argument`"
+    )
+  end
 
   defp check_complete!(_prompt), do: :ok
 

@@ -47,8 +47,7 @@ defmodule McpServer.Router.RawSchema do
   defp check_required!(json, _what, _place), do: json
 
   defp undeclared(name, names, what) do
-    hint = Suggestion.did_you_mean(to_string(name), names)
-    stop = if hint == "", do: ".", else: hint
+    stop = Suggestion.end_sentence(to_string(name), names)
     "#{what} requires #{inspect(name)}, which is none of its properties#{stop} They are: #{Enum.join(names, ", ")}"
   end
 end

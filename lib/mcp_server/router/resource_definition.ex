@@ -168,7 +168,11 @@ defmodule McpServer.Router.ResourceDefinition do
         Refusal.refuse!(place, "#{what} is already defined")
 
       statement == :complete and resource.variables == [] ->
-        Refusal.refuse!(place, "#{what} has nothing to complete: #{inspect(resource.uri)} has no variables")
+        Refusal.refuse!(
+          place,
+          "#{what} has nothing to complete: #{inspect(resource.uri)} has no variables. " <>
+            "Remove `complete`, or write a variable in the URI: {id}"
+        )
 
       true ->
         handler = Handler.check!(controller, function, what, "#{statement}", place)
@@ -192,7 +196,10 @@ defmodule McpServer.Router.ResourceDefinition do
     resource = Scope.close(module)
 
     if resource.read == nil do
-      Refusal.refuse!(resource.place, "#{resource.what} needs a function that reads it: `read Module, :function`")
+      Refusal.refuse!(
+        resource.place,
+        "#{resource.what} has no function that reads it. Write in its do block: read MyApp.Notes, :read"
+      )
     end
 
     resource = with_media_type(resource)

@@ -17,8 +17,13 @@ defmodule McpServer.Router.Scope do
       [] ->
         :ok
 
-      [block | _outer] ->
-        Refusal.refuse!(place, "#{what} stands in the block of #{block.what}. Write it after its `end`")
+      blocks ->
+        %{what: outermost} = List.last(blocks)
+
+        Refusal.refuse!(
+          place,
+          "#{what} stands in the block of #{outermost}. Move it below the `end` of #{outermost}"
+        )
     end
   end
 

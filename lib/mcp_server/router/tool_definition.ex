@@ -28,7 +28,7 @@ defmodule McpServer.Router.ToolDefinition do
                annotations: {:struct, Tool.Annotations},
                ui: :string,
                visibility: {:list, {:in, ~w(model app)}},
-               timeout: :count,
+               timeout: :any,
                requires: {:list, {:in, ~w(sampling elicitation roots)}},
                authorize: :any,
                input_schema: :any,
@@ -62,7 +62,8 @@ defmodule McpServer.Router.ToolDefinition do
     statement = "tool #{inspect(name)}, #{inspect(description)},"
     handler = Handler.check!(controller, function, what, statement, tail, place)
     Hints.check!(options, what, place)
-    options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
+    options = Refusal.checked!(place, fn -> gather!(what, options) end)
+    check_timeout!(options[:timeout], what, place)
     check_options!(options, what, place)
     check_budget!(options[:result_budget], what, place)
     Authorize.check!(options[:authorize], what, place)
@@ -87,6 +88,15 @@ defmodule McpServer.Router.ToolDefinition do
     |> Enum.each(fn {key, schema} -> put_schema!(module, key, schema, place) end)
   end
 
+  # The author wrote annotations, not the struct that they become.
+  defp gather!(what, options) do
+    Fields.gather!(what, @options, options)
+  rescue
+    error in ArgumentError ->
+      message = String.replace_prefix(error.message, "#{inspect(Tool.Annotations)} has", "annotations of #{what} have")
+      reraise ArgumentError, [message: message], __STACKTRACE__
+  end
+
   # The name of a module in its place is the first that a description is missing by.
   defp check_given!(description, controller, what, name, tail, place) do
     if Statement.missing?(description) or (module?(description) and not module?(controller)) do
@@ -98,8 +108,14 @@ defmodule McpServer.Router.ToolDefinition do
 
   defp module?(term), do: is_atom(term) and match?("Elixir." <> _name, Atom.to_string(term))
 
-  defp check_options!(%{timeout: 0}, what, place),
-    do: Refusal.refuse!(place, "the timeout of #{what} is in milliseconds, got: 0")
+  defp check_timeout!(timeout, _what, _place) when timeout == nil or (is_integer(timeout) and timeout > 0), do: :ok
+
+  defp check_timeout!(timeout, what, place) do
+    Refusal.refuse!(
+      place,
+      "timeout of #{what} must be a number of milliseconds above 0, such as 5_000, got: #{inspect(timeout)}"
+    )
+  end
 
   defp check_options!(%{hints: _hints, annotations: _annotations}, what, place) do
     Refusal.refuse!(place, "#{what} has both `hints:` and `annotations:`, which say the same: keep one")

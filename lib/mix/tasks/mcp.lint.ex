@@ -10,7 +10,7 @@ defmodule Mix.Tasks.Mcp.Lint do
   Without a name all routers of the project are looked at. Each finding is a line and, below it, what to do:
 
       lib/my_app/mcp.ex:12: error: tool "tag" /inputSchema/properties/tags: the array has no `items` [array_items]
-        Say what its elements are.
+        Say what its elements are, such as `items: :string`.
 
   The exit status is 1 when there are errors. Files are told from where the task runs. `McpServer.Lint` gives the same as data; the guide on linting has a table
   of the codes.

@@ -264,7 +264,8 @@ fn the_view_of_a_tool_is_one_that_can_be_read() {
     assert_eq!(
         with_view("https://a.example", &[]).as_deref(),
         Some(
-            "tool \"add\": its ui is the URI of a resource with the scheme ui://, got: https://a.example"
+            "tool \"add\": its ui must be the URI of a ui:// resource of this router, such as \
+            \"ui://app/view\", got: \"https://a.example\""
         )
     );
     let many: Vec<String> = (0..25).map(|n| format!("ui://{n}")).collect();

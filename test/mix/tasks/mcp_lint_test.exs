@@ -42,7 +42,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
   lib/faulty.ex:32: error: tool "values" /inputSchema/properties/mode/enum/1: the member "gentle" is refused by the rest of its schema, which wants a string of at most 4 characters (maxLength) [invalid_enum]
     Remove the member, or change what stands beside the enum.
   lib/faulty.ex:36: error: tool "list" /inputSchema/properties/items: the array has no `items` [array_items]
-    Say what its elements are.
+    Say what its elements are, such as `items: :string`.
   lib/faulty.ex:39: error: tool "either" /inputSchema/oneOf: `oneOf` stands at the root of the input schema [root_combinator]
     Declare all properties at the root, say in their descriptions which go together, and check it in the handler.
   lib/faulty.ex:39: error: tool "either" /inputSchema/properties/name[]: the argument "name[]" is not named by 1 to 64 characters of A-Z a-z 0-9 _ . - [property_name]
@@ -178,9 +178,9 @@ defmodule Mix.Tasks.Mcp.LintTest do
     assert mix(dir, ["mcp.lint"]) ==
              {"""
               apps/one/lib/one.ex:5: error: tool "t" /inputSchema/properties/items: the array has no `items` [array_items]
-                Say what its elements are.
+                Say what its elements are, such as `items: :string`.
               apps/two/lib/two.ex:5: error: tool "t" /inputSchema/properties/items: the array has no `items` [array_items]
-                Say what its elements are.
+                Say what its elements are, such as `items: :string`.
 
               2 errors, 0 warnings in 2 routers
               """, 1}

@@ -46,7 +46,7 @@ pub(crate) fn fault<'d>(
 ) -> Option<String> {
     if !is_view(view) {
         return Some(format!(
-            "its ui is the URI of a resource with the scheme {SCHEME}, got: {view}"
+            "its ui must be the URI of a {SCHEME} resource of this router, such as \"{SCHEME}app/view\", got: {view:?}"
         ));
     }
     if reads(view) {

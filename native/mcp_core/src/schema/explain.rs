@@ -210,7 +210,10 @@ pub(super) fn explain_schema_error(error: &ValidationError<'_>) -> Problem {
         Kind::Format { format } if format == "regex" => Problem::new(
             place,
             "pattern",
-            "a regular expression of limited size without look-around and backreferences",
+            &format!(
+                "a valid regular expression of limited size without look-around and backreferences, got: {}",
+                cut(&error.instance().to_string(), MAX_NAME)
+            ),
         ),
         _ => {
             let nothing = |_: &Location| Vec::new();

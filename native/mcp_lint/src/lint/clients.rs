@@ -146,7 +146,7 @@ fn check_array(object: &Map<String, Value>, at: &str, found: &mut Findings) {
             Code::ArrayItems,
             at,
             "the array has no `items`".to_owned(),
-            "Say what its elements are.",
+            "Say what its elements are, such as `items: :string`.",
         );
     }
 }
