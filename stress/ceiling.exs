@@ -5,7 +5,7 @@ defmodule Stress.Ceiling do
 
   `ulimit -v` counts what is reserved, not only what is used, so the VM is told to reserve less: 64 MiB instead of 1 GiB
   for literals (`+MIscs`), two threads for files instead of ten (`+SDio`), two arenas of the C library. The bounds of the
-  server are those of a small machine: at most 48 connections, 8 calls for each scheduler, 32 MiB for each of them. What
+  server are those of a small machine: at most 48 connections, 4 calls for each scheduler, 32 MiB for each of them. What
   a handler makes of large binaries is on no heap, and no bound of the VM holds it: these make 7 MB each.
   """
 
@@ -15,7 +15,7 @@ defmodule Stress.Ceiling do
   @clients 32
   @limit "export MALLOC_ARENA_MAX=2; ulimit -v 1048576"
   @flags "--erl '+MIscs 64 +SDio 2'"
-  @bounds [limits: [max_heap_bytes: 32_000_000, max_result_bytes: 8_000_000], http: [max_connections: 48, max_calls: 8]]
+  @bounds [limits: [max_heap_bytes: 32_000_000, max_result_bytes: 8_000_000], http: [max_connections: 48, max_calls: 4]]
   @mib 1024 * 1024
 
   def run(short?) do

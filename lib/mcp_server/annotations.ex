@@ -12,7 +12,6 @@ defmodule McpServer.Annotations do
     lastModified: [:string, doc: "when it was last changed, in ISO 8601"]
 
   @doc "Builds annotations; raises `ArgumentError` naming the field at fault."
-  @spec new(keyword | map) :: t
   def new(fields) do
     annotations = super(fields)
     check_priority(annotations.priority)

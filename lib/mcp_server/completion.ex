@@ -16,7 +16,6 @@ defmodule McpServer.Completion do
     hasMore: [:boolean, doc: "whether there are more than `values`"]
 
   @doc "Builds a completion; raises `ArgumentError` naming the field at fault, also for more than 100 values."
-  @spec new(keyword | map) :: t
   def new(fields) do
     completion = super(fields)
 

@@ -66,7 +66,6 @@ defmodule McpServer.Resource.Content do
   Builds an item; raises `ArgumentError` naming the field at fault, also when `text` and `blob` are
   both given, or neither.
   """
-  @spec new(keyword | map) :: t
   def new(fields) do
     case super(fields) do
       %{text: nil, blob: nil} -> raise ArgumentError, "#{inspect(__MODULE__)} needs :text or :blob"

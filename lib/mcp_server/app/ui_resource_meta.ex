@@ -51,7 +51,6 @@ defmodule McpServer.App.UIResourceMeta do
   @permissions Fields.table(camera: :grant, microphone: :grant, geolocation: :grant, clipboard_write: :grant)
 
   @doc "Builds the metadata; raises `ArgumentError` naming the field at fault."
-  @spec new(keyword | map) :: t
   def new(fields) do
     meta = super(fields)
     owner = &"#{&1} of #{inspect(__MODULE__)}"

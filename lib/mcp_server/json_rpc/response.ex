@@ -16,7 +16,6 @@ defmodule McpServer.JsonRpc.Response do
     id: :id
 
   @doc "Builds a response; raises `ArgumentError` naming the field at fault."
-  @spec new(keyword | map) :: t
   def new(fields) do
     case super(fields) do
       %{result: result, error: error} when result != nil and error != nil ->

@@ -53,7 +53,6 @@ defmodule McpServer.Presentation.NeedsInput do
   Builds a question. Raises `ArgumentError` naming the field at fault: suggestions are keyed by field, and an
   option has a value.
   """
-  @spec new(keyword | map) :: t
   def new(given) do
     question = super(given)
     fields = question.fields |> List.wrap() |> Enum.map(&to_string/1)

@@ -146,6 +146,6 @@ defmodule McpServer.Tasks.Requests do
   # The same for a task of somebody else.
   defp not_found(request), do: refuse(request, :invalid_params, "Task not found")
 
-  @spec refuse(Request.t(), integer(), String.t()) :: {Dispatch.outcome(), Protocol.message()}
+  @spec refuse(Request.t(), Error.name(), String.t()) :: {Dispatch.outcome(), Protocol.message()}
   defp refuse(request, code, text), do: {:error, Protocol.error(request.id, request.revision, code, text)}
 end
