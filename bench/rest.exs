@@ -2,9 +2,8 @@ for file <- ~w(request wrk), do: Code.require_file("http/#{file}.exs", __DIR__)
 
 defmodule Bench.Rest do
   @moduledoc """
-  A page of 100 rows from the ETS store, against the same bytes that are only sent: by a process that answers the
-  same request on the same listener with a binary it has, and by the listener from its own memory, which no process
-  hears of. A page of kept rows is written once and held ready; `sorted` and `of a function` are written each time.
+  A page of 100 rows from the ETS store, against the same bytes that are only sent: by a route that has them as a binary,
+  and by the listener from its own memory. A page of kept rows is written once and held ready; `sorted` and `of a function` are written each time.
 
   wrk runs on the same machine and takes its share of the processors. `BENCH_ROUNDS` and `BENCH_SECONDS` change how
   often and how long is measured. With Bandit in `ERL_LIBS` the plug takes part, against a plug that sends the bytes.
@@ -23,8 +22,10 @@ defmodule Bench.Rest do
 
   defmodule Static do
     @compile {:no_warn_undefined, Plug.Conn}
-    @moduledoc "Answers every request with the same bytes, where the library has its desk."
-    alias McpServer.Http.{Exchange, Listener}
+    @moduledoc "Answers every request with the same bytes: as a route of the library's server, or as a plug."
+    @behaviour McpServer.Http.Route
+
+    alias McpServer.Http.Sink
 
     @headers [
       {"content-type", "application/json"},
@@ -34,32 +35,26 @@ defmodule Bench.Rest do
     ]
 
     def start(body) do
-      owner = self()
+      {:ok, server} =
+        HttpServer.start_link(router: Bench.Rest.Router, port: 0, routes: [{"/resources", {__MODULE__, body}}])
 
-      spawn_link(fn ->
-        desk = spawn_link(fn -> serve(body) end)
-        {:ok, policy} = McpServer.Protocol.HTTP.policy(%{})
-        {:ok, endpoint} = McpServer.DualResponse.Rest.Endpoint.new(%{})
-        catalog = McpServer.Catalog.fetch(Bench.Rest.Router)
-        options = %{rest: {endpoint, false, desk}}
-        {:ok, listener, port} = Listener.listen({desk}, catalog, policy, false, options)
-        send(owner, {:static, port})
-        receive do: (:never -> listener)
-      end)
-
-      receive do: ({:static, port} -> port)
+      HttpServer.port(server)
     end
 
-    defp serve(body) do
-      receive do
-        {:mcp_rest, ref, _wanted, _selection, _head} -> Exchange.reply(Listener.exchange(ref), 200, @headers, body)
-      end
+    @impl true
+    def init(body, _site), do: {:route, body}
 
-      serve(body)
-    end
+    @impl true
+    def child_spec(_state), do: %{id: __MODULE__, start: {Agent, :start_link, [fn -> nil end]}}
 
     # As a plug.
     def init(body), do: body
+
+    @impl true
+    def call(sink, {:route, body}) do
+      {:ok, _read, sink} = Sink.read_body(sink, 64 * 1024)
+      Sink.reply(sink, 200, @headers, body)
+    end
 
     def call(conn, body) do
       {:ok, _read, conn} = Plug.Conn.read_body(conn)
@@ -70,7 +65,7 @@ defmodule Bench.Rest do
   @rows 10_000
   @page 100
   @connections 64
-  # Of the requests a second of a process that only sends.
+  # Of the requests a second of a route that only sends.
   @target 0.5
 
   def run do
@@ -142,7 +137,7 @@ defmodule Bench.Rest do
     [
       {"listener, rows kept in ETS", port, "/resources/" <> kept},
       {"listener, rows of a function", port, "/resources/" <> asked},
-      {"listener, bytes of a process", Static.start(page()), "/resources/static"},
+      {"listener, bytes of a route", Static.start(page()), "/resources/static"},
       {"listener, bytes of its own", port, "/.well-known/oauth-protected-resource"}
     ]
   end
@@ -204,7 +199,7 @@ defmodule Bench.Rest do
 
   defp targets(medians) do
     for {what, yardstick} <- [
-          {"listener, rows kept in ETS", "listener, bytes of a process"},
+          {"listener, rows kept in ETS", "listener, bytes of a route"},
           {"listener, rows kept in ETS", "listener, bytes of its own"},
           {"plug, rows kept in ETS", "plug, bytes of a plug"}
         ],

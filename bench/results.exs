@@ -59,7 +59,7 @@ defmodule Bench.Results do
 
   defp answer(returned) do
     request = %Request{id: 1, method: "tools/call", kind: :tool, index: 0, revision: "2025-11-25", name: "rows"}
-    {:ok, result} = McpServer.Dispatch.Outcome.of(request, returned)
+    {:ok, result} = McpServer.Dispatch.Outcome.of(request, returned, %McpServer.Conn{request_id: request.id})
     {:ok, reply} = Protocol.result(Catalog.fetch(Router), request, result)
     reply
   end
