@@ -3,7 +3,7 @@
 use jsonschema::Draft;
 use serde_json::Value;
 
-use super::{Answer, Containment, hints, parts, samples, validator};
+use super::{Answer, Containment, parts, samples, validator};
 use mcp_core::schema::{
     Formats, SchemaError, SchemaLimits, SchemaOptions, SerdeJson, Validator, compile_with, dialect,
     rewritten, without_panic,
@@ -31,13 +31,10 @@ pub(crate) fn passes_formats(
     let unformatted = validator(outer, limits)?;
     let [takes, took] = [outer, inner].map(|schema| asserting(schema, limits));
     let (takes, took) = (takes?, took?);
-    let hints = hints::Hints::of([inner, outer]);
     let lost = |value: &Value| {
         took.is_valid(value) && unformatted.is_valid(value) && !takes.is_valid(value)
     };
-    let mut found = samples::samples(inner, &hints);
-    found.extend(samples::samples(outer, &hints));
-    if let Some(witness) = found.into_iter().find(lost) {
+    if let Some(witness) = samples::witness(outer, inner, lost) {
         return Ok(Containment {
             answer: Answer::No,
             witness: Some(witness),

@@ -112,11 +112,8 @@ pub fn contains(
 ) -> Result<Containment, SchemaError> {
     let takes = validator(outer, limits)?;
     let took = validator(inner, limits)?;
-    let hints = hints::Hints::of([inner, outer]);
     let lost = |value: &Value| took.is_valid(value) && !takes.is_valid(value);
-    let mut found = samples::samples(inner, &hints);
-    found.extend(samples::samples(outer, &hints));
-    if let Some(witness) = found.into_iter().find(lost) {
+    if let Some(witness) = samples::witness(outer, inner, lost) {
         return Ok(Containment {
             answer: Answer::No,
             witness: Some(witness),

@@ -23,6 +23,18 @@ const MAX_HELD_ITEMS: usize = 4;
 /// Values that all the objects tried for one subschema hold together.
 const MAX_HELD: usize = 100_000;
 
+/// The first sample of either schema that `inner` takes and `outer` does not, as `lost` says.
+pub(super) fn witness(
+    outer: &Value,
+    inner: &Value,
+    lost: impl Fn(&Value) -> bool,
+) -> Option<Value> {
+    let hints = Hints::of([inner, outer]);
+    let mut found = samples(inner, &hints);
+    found.extend(samples(outer, &hints));
+    found.into_iter().find(lost)
+}
+
 pub(super) fn samples(schema: &Value, hints: &Hints) -> Vec<Value> {
     let sampler = Sampler {
         root: schema,
