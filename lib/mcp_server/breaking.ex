@@ -31,6 +31,17 @@ defmodule McpServer.Breaking do
   alias McpServer.{Catalog, Native}
   alias McpServer.Breaking.Change
 
+  @typedoc "The table of changes says what each field holds."
+  @type change :: %Change{
+          level: :breaking | :unknown | :compatible,
+          code: String.t(),
+          kind: String.t(),
+          name: String.t(),
+          message: String.t(),
+          reasons: [String.t()],
+          example: String.t() | nil
+        }
+
   @doc """
   What clients can rely on of a router, as JSON with sorted keys, a line for each member.
 
@@ -51,7 +62,7 @@ defmodule McpServer.Breaking do
 
   The error says why the text is no snapshot. Raises `ArgumentError` when the module is no router.
   """
-  @spec compare(String.t(), module) :: {:ok, [Change.t()]} | {:error, String.t()}
+  @spec compare(String.t(), module) :: {:ok, [change]} | {:error, String.t()}
   def compare(snapshot, router) when is_binary(snapshot) do
     with {:ok, changes} <- Native.catalog_compare(snapshot, snapshot(router)) do
       {:ok, Enum.map(changes, &struct!(Change, %{&1 | level: level(&1.level)}))}

@@ -1,63 +1,65 @@
 defmodule McpServer.Content do
   @moduledoc """
-  The kinds of content that tool results and prompt messages are made of. Make them with
-  `McpServer.Tool.Content` (or the functions of the same names in `McpServer.Controller`).
+  The kinds of content that tool results and prompt messages are made of.
 
-  | struct | |
+  The functions of `McpServer.Tool.Content` make them, and so do those of the same names in `McpServer.Controller`.
+
+  | struct | holds |
   |---|---|
-  | `McpServer.Content.Text` | Text. `mimeType` says what kind (`"text/markdown"`, `"application/json"`): an extra key that clients may ignore. |
-  | `McpServer.Content.Image` | An image. `data` holds the raw bytes; base64 is made of them when the result is encoded. |
-  | `McpServer.Content.Audio` | Sound. `data` holds the raw bytes; base64 is made of them when the result is encoded. Clients of revision 2024-11-05 do not know audio and are told `[audio/wav audio]` in its place. |
-  | `McpServer.Content.EmbeddedResource` | A resource's content, put into the result itself. |
-  | `McpServer.Content.ResourceLink` | A link to a resource the client may read later. Clients of revisions before 2025-06-18 do not know links and are told `name: uri` in its place. |
+  | `McpServer.Content.Text` | a text |
+  | `McpServer.Content.Image` | an image |
+  | `McpServer.Content.Audio` | sound |
+  | `McpServer.Content.EmbeddedResource` | the content of a resource, inside the result |
+  | `McpServer.Content.ResourceLink` | a link to a resource that the client may read later |
   """
 
-  @type t ::
-          McpServer.Content.Text.t()
-          | McpServer.Content.Image.t()
-          | McpServer.Content.Audio.t()
-          | McpServer.Content.EmbeddedResource.t()
-          | McpServer.Content.ResourceLink.t()
+  alias McpServer.Content.{Audio, EmbeddedResource, Image, ResourceLink, Text}
+
+  @type t :: Text.t() | Image.t() | Audio.t() | EmbeddedResource.t() | ResourceLink.t()
 end
 
 defmodule McpServer.Content.Text do
-  @moduledoc false
+  @moduledoc "A text, made by `McpServer.Tool.Content.text/2`."
 
   alias McpServer.Annotations
 
   use McpServer.Fields,
     text: [:string, required: true],
-    mimeType: :string,
+    mimeType: [:string, doc: "such as `\"text/markdown\"`; an extra key that clients may ignore"],
     annotations: {:struct, Annotations},
     _meta: :map
 end
 
 defmodule McpServer.Content.Image do
-  @moduledoc false
+  @moduledoc "An image, made by `McpServer.Tool.Content.image/3`."
 
   alias McpServer.Annotations
 
   use McpServer.Fields,
-    data: [:string, required: true],
+    data: [:string, required: true, doc: "the raw bytes; the encoder writes them as base64"],
     mimeType: [:string, required: true],
     annotations: {:struct, Annotations},
     _meta: :map
 end
 
 defmodule McpServer.Content.Audio do
-  @moduledoc false
+  @moduledoc """
+  Sound, made by `McpServer.Tool.Content.audio/3`.
+
+  Revision 2024-11-05 has no audio. Its clients get the text `[audio/wav audio]` instead.
+  """
 
   alias McpServer.Annotations
 
   use McpServer.Fields,
-    data: [:string, required: true],
+    data: [:string, required: true, doc: "the raw bytes; the encoder writes them as base64"],
     mimeType: [:string, required: true],
     annotations: {:struct, Annotations},
     _meta: :map
 end
 
 defmodule McpServer.Content.EmbeddedResource do
-  @moduledoc false
+  @moduledoc "The content of a resource inside a result, made by `McpServer.Tool.Content.resource/2`."
 
   alias McpServer.{Annotations, Resource}
 
@@ -68,7 +70,11 @@ defmodule McpServer.Content.EmbeddedResource do
 end
 
 defmodule McpServer.Content.ResourceLink do
-  @moduledoc false
+  @moduledoc """
+  A link to a resource that the client may read later, made by `McpServer.Tool.Content.resource_link/3`.
+
+  Revisions before 2025-06-18 have no links. Their clients get the text `name: uri` instead.
+  """
 
   alias McpServer.{Annotations, Icon}
 
@@ -78,7 +84,7 @@ defmodule McpServer.Content.ResourceLink do
     title: :string,
     description: :string,
     mimeType: :string,
-    size: :count,
+    size: [:count, doc: "bytes"],
     icons: {:list, {:struct, Icon}},
     annotations: {:struct, Annotations},
     _meta: :map

@@ -60,6 +60,20 @@ defmodule McpServer.Lint do
   @typedoc "A rule's name. The names are stable; `codes/0` lists them."
   @type code :: atom
 
+  @typedoc "The table of findings says what each field holds."
+  @type finding :: %Finding{
+          severity: :error | :warning,
+          code: code,
+          router: module,
+          kind: String.t(),
+          name: String.t(),
+          pointer: String.t(),
+          message: String.t(),
+          advice: String.t(),
+          file: String.t(),
+          line: non_neg_integer
+        }
+
   @type option ::
           {:only, [code]}
           | {:ignore, [code]}
@@ -96,7 +110,7 @@ defmodule McpServer.Lint do
   Raises `ArgumentError` when the module is no router, when it cannot be served, and for an option, a code or a
   budget that there is not.
   """
-  @spec run(module, [option]) :: [Finding.t()]
+  @spec run(module, [option]) :: [finding]
   def run(router, options \\ []) do
     options = Keyword.validate!(options, [:only, :ignore | @budgets])
     for name <- [:only, :ignore], {:ok, codes} <- [Keyword.fetch(options, name)], do: check_codes!(name, codes)

@@ -95,7 +95,7 @@ defmodule McpServer.Presentation do
             secrets: []
 
   @type t :: %__MODULE__{
-          kinds: %{String.t() => Kind.t()},
+          kinds: %{String.t() => struct},
           index: String.t() | nil,
           card: String.t() | nil,
           marker_version: String.t(),

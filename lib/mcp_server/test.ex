@@ -63,6 +63,9 @@ defmodule McpServer.Test do
   @typedoc "Where a request goes: a router, for a transport of its own."
   @type target :: module()
 
+  @typedoc "A transport that `connect/2` has opened."
+  @opaque client :: %Client{}
+
   @type result :: {:ok, map()} | {:error, map()} | {:input_required, [map()]}
 
   @doc false
@@ -115,11 +118,11 @@ defmodule McpServer.Test do
       McpServer.Changes.resource_updated(MyApp.MCP, "config://app")
       assert_receive {:mcp_notification, "notifications/resources/updated", %{"uri" => "config://app"}}
   """
-  @spec connect(target(), keyword()) :: Client.t()
+  @spec connect(target(), keyword()) :: client
   def connect(router, options \\ []), do: Client.open(router, once(options))
 
   @doc "Closes a transport of `connect/2` as a client does that goes away. Returns when the server is done with it."
-  @spec disconnect(Client.t()) :: :ok
+  @spec disconnect(client) :: :ok
   defdelegate disconnect(client), to: Client, as: :close
 
   @doc "Calls a tool."

@@ -106,7 +106,7 @@ defmodule McpServer.DualResponse.Client do
           batch_size: pos_integer(),
           fetch: fetch() | nil,
           tls: keyword(),
-          trusted: [Target.origin()]
+          trusted: [{scheme :: String.t(), host :: String.t(), :inet.port_number()}]
         }
 
   @type headers :: %{String.t() => String.t()} | [{String.t(), String.t()}]

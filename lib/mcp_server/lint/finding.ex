@@ -5,29 +5,16 @@ defmodule McpServer.Lint.Finding do
   @enforce_keys [:severity, :code, :router, :kind, :name, :pointer, :message, :advice, :file, :line]
   defstruct @enforce_keys
 
-  @type t :: %__MODULE__{
-          severity: :error | :warning,
-          code: McpServer.Lint.code(),
-          router: module,
-          kind: String.t(),
-          name: String.t(),
-          pointer: String.t(),
-          message: String.t(),
-          advice: String.t(),
-          file: String.t(),
-          line: non_neg_integer
-        }
-
   @doc """
   The finding in one line, without its advice.
 
       lib/shop/mcp.ex:12: error: tool "tag" /inputSchema/properties/tags: the array has no `items` [array_items]
   """
-  @spec format(t) :: String.t()
+  @spec format(McpServer.Lint.finding()) :: String.t()
   def format(%__MODULE__{} = finding), do: "#{finding.file}:#{finding.line}: #{finding.severity}: #{sentence(finding)}"
 
   @doc false
-  @spec sentence(t) :: String.t()
+  @spec sentence(McpServer.Lint.finding()) :: String.t()
   def sentence(finding), do: "#{subject(finding)}#{at(finding.pointer)}: #{finding.message} [#{finding.code}]"
 
   defp subject(%{kind: kind, name: name}), do: "#{kind} #{inspect(name)}"

@@ -3,7 +3,7 @@ defmodule McpServer.DualResponse.Client.Answer do
   # What a response says: the page or the facts that were asked for, or why not. An answer that does not fit its
   # question is refused, since its rows would end up in the wrong place.
 
-  alias McpServer.DualResponse.Client.{FetchResult, Metadata, Time}
+  alias McpServer.DualResponse.Client.{FetchResult, Metadata, Parsed, Time}
   alias McpServer.DualResponse.Error
   alias McpServer.JSON
 
@@ -89,7 +89,7 @@ defmodule McpServer.DualResponse.Client.Answer do
   defp answers(_page, _offset, _limit), do: {:error, Error.new(:parse_error, "The server answered with another page")}
 
   @doc "What the server says of a resource."
-  @spec metadata(binary()) :: {:ok, Metadata.t()} | {:error, Error.t()}
+  @spec metadata(binary()) :: {:ok, Parsed.metadata()} | {:error, Error.t()}
   def metadata(body) do
     with {:ok, document} <- document(body),
          %{"status" => status, "total_count" => total, "columns" => columns, "access_count" => count}

@@ -4,13 +4,4 @@ defmodule McpServer.DualResponse.Client.Metadata do
 
   @enforce_keys [:status, :total_count, :columns, :created_at, :expires_at, :access_count]
   defstruct @enforce_keys
-
-  @type t :: %__MODULE__{
-          status: String.t(),
-          total_count: non_neg_integer(),
-          columns: [map()],
-          created_at: DateTime.t() | nil,
-          expires_at: DateTime.t() | nil,
-          access_count: non_neg_integer()
-        }
 end

@@ -175,6 +175,16 @@ defmodule McpServer.DualResponse.Client.Parsed do
     |> Stream.map(fn {rows, _total} -> rows end)
   end
 
+  @typedoc "See `metadata/1`."
+  @type metadata :: %Metadata{
+          status: String.t(),
+          total_count: non_neg_integer(),
+          columns: [map()],
+          created_at: DateTime.t() | nil,
+          expires_at: DateTime.t() | nil,
+          access_count: non_neg_integer()
+        }
+
   @doc """
   What the server says of the resource now.
 
@@ -187,7 +197,7 @@ defmodule McpServer.DualResponse.Client.Parsed do
   | `expires_at` | until when it is kept, `nil` if it is pinned |
   | `access_count` | how often rows of it were fetched |
   """
-  @spec metadata(t()) :: {:ok, Metadata.t()} | {:error, Error.t()}
+  @spec metadata(t()) :: {:ok, metadata()} | {:error, Error.t()}
   def metadata(%__MODULE__{} = parsed) do
     with {:ok, response} <- ask(parsed, :get, nil), do: Answer.metadata(response.body)
   end
