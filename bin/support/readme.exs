@@ -1,8 +1,9 @@
-# Runs the code of README.md and guides/*.md as a reader would: in a new project, pasted as it stands.
+# Runs the code of README.md and the guides as a reader would: in a new project, pasted as it stands.
 #
 #     mix run --no-start bin/support/readme.exs
 #
-# A block whose first line is a comment with a path is that file. In the README the two JSON blocks that are JSON-RPC
+# A block whose first line is a comment with a path is that file. The cells of a notebook run one after the other, without
+# the first one, which installs the library. In the README the two JSON blocks that are JSON-RPC
 # are a request and the answer that must come back, byte for byte. The child of a supervision tree that is an HTTP server
 # must give the same answer, and so must each server that a client configuration starts, in the README or in the guide on
 # clients over stdio.
@@ -16,8 +17,7 @@ defmodule Readme do
     project = new_project()
     readme = blocks("README.md")
     write_files(project, readme)
-    guides = @root |> Path.join("guides/*.md") |> Path.wildcard() |> Enum.sort()
-    for guide <- guides, do: write_files(project, blocks(Path.relative_to(guide, @root)))
+    for guide <- guides("{md,cheatmd}"), do: write_files(project, blocks(guide))
 
     mix!(project, ~w(compile --warnings-as-errors))
     {request, answer} = exchange(readme)
@@ -26,6 +26,20 @@ defmodule Readme do
     for {command, arguments} <- commands(configurations, project), do: check_client(command, arguments, request, answer)
     check!("over HTTP", ask_http(readme, project, request), answer)
     mix!(project, ~w(test))
+    for notebook <- guides("livemd"), do: run_notebook(project, notebook)
+  end
+
+  defp guides(extension) do
+    pattern = Path.join(@root, "guides/**/*.#{extension}")
+    pattern |> Path.wildcard() |> Enum.sort() |> Enum.map(&Path.relative_to(&1, @root))
+  end
+
+  defp run_notebook(project, notebook) do
+    [{"elixir", "Mix.install" <> _rest} | cells] = blocks(notebook)
+    script = Path.join(project, "notebook.exs")
+    File.write!(script, for({"elixir", code} <- cells, do: [code, ?\n]))
+    mix!(project, ["run", script])
+    IO.puts("runs: #{notebook}")
   end
 
   # What a block's fence says and what stands in it, in order.
