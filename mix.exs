@@ -81,11 +81,29 @@ defmodule McpServer.MixProject do
     [
       main: "readme",
       source_ref: "v#{@version}",
-      extras: ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md"] ++ Path.wildcard("guides/*.md"),
-      groups_for_extras: [Guides: ~r"^guides/"],
-      groups_for_modules: module_groups()
+      extras: extras(),
+      groups_for_extras: [
+        "First steps": ~r"^guides/(getting_started|stdio_clients|cheatsheet|livebook|troubleshooting)",
+        Guides: ~r"^guides/[^/]+$",
+        Deployment: ~r"^guides/deployment/",
+        "Coming from elsewhere": ~r"^guides/migrating/",
+        Examples: ~r"^examples/",
+        "The project": ~r"^[A-Z]+\.md$"
+      ],
+      groups_for_modules: module_groups(),
+      # Named where the boundary to the core is explained.
+      skip_code_autolink_to: ["McpServer.Native"]
     ]
   end
+
+  # Two files of one name would be one page.
+  defp extras do
+    examples = for readme <- Path.wildcard("examples/*/README.md"), do: {readme, filename: page(readme)}
+    project = ~w(ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md)
+    ["README.md"] ++ Path.wildcard("guides/**/*.{md,cheatmd,livemd}") ++ examples ++ project
+  end
+
+  defp page(readme), do: "example_" <> (readme |> Path.dirname() |> Path.basename())
 
   defp module_groups do
     [
