@@ -77,18 +77,21 @@ defmodule McpServer.MixProject do
     ]
   end
 
+  @first_steps ~w(guides/getting_started.md guides/stdio_clients.md guides/cheatsheet.cheatmd guides/livebook.livemd)
+  @project ~w(ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md)
+
   defp docs do
     [
       main: "readme",
       source_ref: "v#{@version}",
       extras: extras(),
       groups_for_extras: [
-        "First steps": ~r"^guides/(getting_started|stdio_clients|cheatsheet|livebook|troubleshooting)",
+        "First steps": @first_steps,
         Guides: ~r"^guides/[^/]+$",
         Deployment: ~r"^guides/deployment/",
         "Coming from elsewhere": ~r"^guides/migrating/",
         Examples: ~r"^examples/",
-        "The project": ~r"^[A-Z]+\.md$"
+        "The project": @project
       ],
       groups_for_modules: module_groups(),
       # Named where the boundary to the core is explained.
@@ -98,9 +101,9 @@ defmodule McpServer.MixProject do
 
   # Two files of one name would be one page.
   defp extras do
+    guides = Path.wildcard("guides/**/*.{md,cheatmd,livemd}")
     examples = for readme <- Path.wildcard("examples/*/README.md"), do: {readme, filename: page(readme)}
-    project = ~w(ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md)
-    ["README.md"] ++ Path.wildcard("guides/**/*.{md,cheatmd,livemd}") ++ examples ++ project
+    Enum.uniq(["README.md"] ++ @first_steps ++ guides) ++ examples ++ @project
   end
 
   defp page(readme), do: "example_" <> (readme |> Path.dirname() |> Path.basename())
