@@ -17,7 +17,7 @@ defmodule McpServer.HttpServer do
 
       {McpServer.HttpServer,
        router: MyApp.MCP,
-       ip: {0, 0, 0, 0},
+       ip: :any,
        port: 4040,
        allowed_hosts: ["mcp.example.com"],
        identify: &MyApp.Auth.identify/1}
@@ -106,7 +106,7 @@ defmodule McpServer.HttpServer do
 
   alias McpServer.{Catalog, Limit, NamedFunction, Options, ServerOptions}
   alias McpServer.Http.{Mount, Route, Sessions, Usage}
-  alias McpServer.HttpServer.Acceptor
+  alias McpServer.HttpServer.{Acceptor, Capacity}
   alias McpServer.Protocol.HTTP
 
   # How often a router that was compiled again is looked for.
@@ -143,7 +143,7 @@ defmodule McpServer.HttpServer do
   """
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
-    options = checked(options)
+    options = with %{ip: ip} = options <- checked(options), do: %{options | ip: ServerOptions.address(ip)}
     # What is wrong with it is said to the caller.
     _catalog = Catalog.fetch(options.router)
     for hook <- [:identify, :init], do: NamedFunction.check!(hook, options[hook], 1)
@@ -175,7 +175,7 @@ defmodule McpServer.HttpServer do
   @impl true
   def init(options) do
     Process.flag(:trap_exit, true)
-    mount = options |> id() |> mount(options) |> draining(options)
+    mount = options |> id() |> mount(options) |> draining(options) |> bounded()
     mount = served(mount, Catalog.fetch(mount.router))
 
     with {:ok, listener, port} <- listen(options, mount.stall_timeout) do
@@ -202,6 +202,17 @@ defmodule McpServer.HttpServer do
   # A session's calls have as long as all others, and its own end comes behind the server's.
   defp draining(mount, %{drain: drain}),
     do: %{mount | bounds: %{mount.bounds | drain: min(drain + @last_words_ms, Limit.most(:milliseconds))}}
+
+  defp bounded(%{sockets: sockets} = mount) do
+    case Capacity.bound(sockets.max_connections) do
+      {:ok, _wanted} ->
+        mount
+
+      {:fewer, room, why} ->
+        Logger.warning("#{inspect(mount.router)} is served to #{why}")
+        %{mount | sockets: %{sockets | max_connections: room}}
+    end
+  end
 
   # The same when it is started again.
   defp id(%{router: router, port: 0}), do: {__MODULE__, router, make_ref()}

@@ -106,7 +106,14 @@ defmodule McpServer.Limit do
     %{size: words, kill: true, error_logger: log?}
   end
 
-  defp digits(value) do
+  @doc """
+  An integer in groups of three digits.
+
+      iex> McpServer.Limit.digits(16_384)
+      "16_384"
+  """
+  @spec digits(non_neg_integer()) :: String.t()
+  def digits(value) do
     value |> Integer.to_string() |> String.reverse() |> String.replace(~r/(\d{3})(?=\d)/, "\\1_") |> String.reverse()
   end
 end

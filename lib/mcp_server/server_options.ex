@@ -219,7 +219,7 @@ defmodule McpServer.ServerOptions do
     max_connections: [
       :count,
       default: 16_384,
-      doc: "connections",
+      doc: "connections; fewer if the VM may not have that many descriptors",
       beyond: "503, and the connection is closed; with TLS it is closed without an answer"
     ],
     max_head_bytes: [{:bytes, @mebi}, default: 64 * @kibi, doc: "a request's line and headers", beyond: "431"],
@@ -303,7 +303,12 @@ defmodule McpServer.ServerOptions do
     own = [
       path: [:string, default: "/mcp", doc: "where it is served"],
       port: [{"an integer from 0 to 65535", &(&1 in 0..65_535)}, default: 4040, doc: "`0` takes a free one: `port/1`"],
-      ip: [{"an address such as {127, 0, 0, 1}", &address?/1}, default: {127, 0, 0, 1}, doc: "the address to listen on"],
+      ip: [
+        {:or, [:loopback, :any], {"an address such as {192, 168, 0, 7} or \"192.168.0.7\"", &(address(&1) != :error)}},
+        default: :loopback,
+        doc:
+          "the address to listen on: `:loopback`, `:any` (all interfaces, IPv4), or an address of IPv4 or IPv6 as a tuple or a string"
+      ],
       name: [:any, doc: "a name to register"],
       tls: [
         {"options of :ssl such as [certfile: \"cert.pem\", keyfile: \"key.pem\"]", &tls?/1},
@@ -314,6 +319,30 @@ defmodule McpServer.ServerOptions do
 
     own ++ mount(@http ++ @sockets)
   end
+
+  @doc """
+  The address that the option `ip:` stands for.
+
+      iex> McpServer.ServerOptions.address(:loopback)
+      {127, 0, 0, 1}
+      iex> McpServer.ServerOptions.address("::1")
+      {0, 0, 0, 0, 0, 0, 0, 1}
+      iex> McpServer.ServerOptions.address("localhost")
+      :error
+  """
+  @spec address(term()) :: :inet.ip_address() | :error
+  def address(:loopback), do: {127, 0, 0, 1}
+  def address(:any), do: {0, 0, 0, 0}
+  def address(ip) when is_tuple(ip), do: if(is_list(:inet.ntoa(ip)), do: ip, else: :error)
+
+  def address(text) when is_binary(text) do
+    case :inet.parse_strict_address(:erlang.binary_to_list(text)) do
+      {:ok, ip} -> ip
+      {:error, :einval} -> :error
+    end
+  end
+
+  def address(_other), do: :error
 
   @doc "The options of `McpServer.HttpPlug`."
   @spec http_plug() :: Options.table()
@@ -376,7 +405,6 @@ defmodule McpServer.ServerOptions do
   defp limits(:stdio), do: @stdio_limits ++ @calls ++ @messages
   defp limits(:http), do: @http_limits ++ @calls ++ @messages
 
-  defp address?(ip), do: is_tuple(ip) and is_list(:inet.ntoa(ip))
   defp tls?(options), do: options == nil or (Keyword.keyword?(options) and options != [])
   defp metadata?(value), do: is_map(value) and is_binary(value[:resource] || value["resource"])
 

@@ -29,7 +29,11 @@ defmodule McpServer.HttpListenerTest do
     test "wrong options are mistakes of the caller" do
       for {options, text} <- [
             {[router: HttpRouter, port: 70_000], "port"},
-            {[router: HttpRouter, ip: "localhost"], "ip"},
+            {[router: HttpRouter, ip: "localhost"], ~s(expected :ip to be :loopback or :any or an address such as )},
+            {[router: HttpRouter, ip: "127.1"], "ip"},
+            {[router: HttpRouter, ip: "\xFF"], "ip"},
+            {[router: HttpRouter, ip: {127, 0, 0}], "ip"},
+            {[router: HttpRouter, ip: nil], "ip"},
             {[router: HttpRouter, http: [max_sessions: 0]], "max_sessions"},
             {[router: HttpRouter, http: [max_sessions: :infinity]], "max_sessions"},
             {[router: HttpRouter, identify: 1], "identify"},
@@ -61,6 +65,20 @@ defmodule McpServer.HttpListenerTest do
 
       for {_name, flags} <- addresses, {:addr, {_, _, _, _} = ip} <- flags, elem(ip, 0) != 127 do
         assert {:error, _refused} = :gen_tcp.connect(ip, server.port, [], 1_000)
+      end
+    end
+
+    test "at an address of any spelling that Bandit and OTP know, or as a string" do
+      for {ip, address} <- [
+            {:loopback, {127, 0, 0, 1}},
+            {{127, 0, 0, 1}, {127, 0, 0, 1}},
+            {"127.0.0.2", {127, 0, 0, 2}},
+            {:any, {127, 0, 0, 3}}
+          ] do
+        options = [router: HttpRouter, port: 0, ip: ip, identify: &__MODULE__.anybody/1]
+        {:ok, server} = HttpServer.start_link(options)
+        assert {^ip, {:ok, _socket}} = {ip, :gen_tcp.connect(address, HttpServer.port(server), [])}
+        GenServer.stop(server)
       end
     end
 
@@ -195,6 +213,9 @@ defmodule McpServer.HttpListenerTest do
       assert HttpClient.text(HttpClient.answer(server, request)) =~ ~s(tenant: "seven")
     end
   end
+
+  @doc false
+  def anybody(_request), do: {:ok, "anybody"}
 
   @doc false
   def conn(request) do

@@ -5,6 +5,7 @@ defmodule McpServer.OptionsTest do
   alias McpServer.{DualResponse, HttpPlug, HttpServer, LimitsRouter, Options, ServerOptions, Stdio}
 
   doctest McpServer.Options
+  doctest McpServer.ServerOptions
 
   defp refused(fun), do: assert_raise(ArgumentError, fun).message
 

@@ -25,7 +25,7 @@ defmodule McpServer.HttpVm do
   Starts a VM with a server.
 
   `:kind` is the listener or the plug, `:serve` are its options. `:name` makes it a node that others can be connected to, `:secret` is the
-  secret of its cluster, `:fds` the number of descriptors it may have.
+  secret of its cluster, `:fds` the number of descriptors it may have, `:emulator` flags of the VM.
   """
   @spec start(keyword()) :: t()
   def start(options \\ []) do
@@ -60,7 +60,11 @@ defmodule McpServer.HttpVm do
   defp peer_options(options) do
     otp = to_string(:code.lib_dir())
     paths = for path <- :code.get_path(), not String.starts_with?(to_string(path), otp), do: path
-    arguments = [~c"-pa" | paths] ++ [~c"-connect_all", ~c"false", ~c"-kernel", ~c"logger_level", ~c"emergency"]
+    flags = Enum.map(options[:emulator] || [], &to_charlist/1)
+
+    arguments =
+      flags ++ [~c"-pa" | paths] ++ [~c"-connect_all", ~c"false", ~c"-kernel", ~c"logger_level", ~c"emergency"]
+
     peer = %{connection: :standard_io, args: arguments, wait_boot: @timeout}
     peer = if fds = options[:fds], do: Map.put(peer, :exec, starved(fds)), else: peer
     name = options[:name] && node_name(options[:name])
@@ -119,6 +123,47 @@ defmodule McpServer.HttpVm do
     {:ok, port} = :inet.port(socket)
     :gen_tcp.close(socket)
     port
+  end
+
+  # Runs in the VM: what a server logs when it starts.
+  @doc false
+  def said_at_start(options) do
+    # The test prints nothing of it.
+    for other <- :logger.get_handler_ids(), do: :logger.remove_handler(other)
+    :ok = :logger.add_handler(__MODULE__, __MODULE__, %{config: %{listener: self()}})
+    :ok = :logger.set_primary_config(:level, :warning)
+    {:ok, server} = McpServer.HttpServer.start_link(options ++ [router: McpServer.HttpRouter, port: 0])
+    GenServer.stop(server)
+    :ok = :logger.remove_handler(__MODULE__)
+    said()
+  end
+
+  # The handler's callback, which runs in the process that logs.
+  @doc false
+  def log(event, %{config: %{listener: listener}}),
+    do: send(listener, {__MODULE__, IO.chardata_to_string(:logger_formatter.format(event, %{template: [:msg]}))})
+
+  defp said do
+    receive do
+      {__MODULE__, text} -> [text | said()]
+    after
+      0 -> []
+    end
+  end
+
+  # Runs in the VM: takes descriptors for the rest of its life.
+  @doc false
+  def open_files(count) do
+    caller = self()
+
+    keeper =
+      spawn(fn ->
+        files = for _ <- 1..count, do: File.open!("/dev/null", [:read, :raw])
+        send(caller, {:opened, self(), length(files)})
+        receive do: (:close -> files)
+      end)
+
+    receive do: ({:opened, ^keeper, ^count} -> :ok)
   end
 
   # Runs in the VM: how many calls of handlers there are.
