@@ -32,7 +32,7 @@ locals_without_parens = [
 ]
 
 [
-  inputs: ["{mix,.formatter}.exs", "native/*.exs", "{lib,test,bench,stress}/**/*.{ex,exs}"],
+  inputs: ["{mix,.formatter}.exs", "native/*.exs", "native/build/*.exs", "{lib,test,bench,stress}/**/*.{ex,exs}"],
   line_length: 120,
   locals_without_parens: locals_without_parens,
   export: [locals_without_parens: locals_without_parens]

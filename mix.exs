@@ -5,6 +5,8 @@ defmodule McpServer.MixProject do
   use Mix.Project
 
   @version "0.1.0"
+  # The public address of the repository, whose releases have the precompiled libraries. There is none yet.
+  @source_url nil
 
   def project do
     [
@@ -18,6 +20,7 @@ defmodule McpServer.MixProject do
       deps: deps(),
       description: "Model Context Protocol servers in Elixir, with a Rust core that checks every message",
       package: package(),
+      source_url: @source_url,
       docs: docs()
     ] ++ optional_applications()
   end
@@ -52,12 +55,18 @@ defmodule McpServer.MixProject do
   # `rust_tests` is a member of the Cargo workspace: without its manifest cargo builds nothing.
   defp package do
     [
+      # Another library has the name of the application.
+      name: "mcp_server_native",
       licenses: ["MIT"],
+      links: if(@source_url, do: %{"Source" => @source_url}, else: %{}),
       files: [
         "lib",
         "native/*/src",
         "native/*/Cargo.toml",
         "native/*/README.md",
+        "native/build.exs",
+        "native/build",
+        "native/checksums.txt",
         "native/compile.exs",
         "native/stderr_shell.exs",
         "rust_tests/Cargo.toml",

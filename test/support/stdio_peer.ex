@@ -34,7 +34,7 @@ defmodule McpServer.StdioPeer do
         {:line, 64 * 1024 * 1024},
         {:args, ["-c", script]},
         {:cd, options[:cd] || File.cwd!()},
-        {:env, for({name, value} <- options[:env] || [], do: {to_charlist(name), to_charlist(value)})}
+        {:env, for({name, value} <- options[:env] || [], do: {to_charlist(name), value != nil && to_charlist(value)})}
       ])
 
     Process.put({__MODULE__, port}, WireSchema.new())

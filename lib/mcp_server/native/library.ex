@@ -8,6 +8,17 @@ defmodule McpServer.Native.Library do
   @spec path() :: charlist
   def path, do: :mcp_server |> :code.priv_dir() |> to_string() |> Path.join("native/mcp_nif") |> to_charlist()
 
+  @doc """
+  What the compiler noted beside the library: its `"target"`, its `"sha256"`, and `"from"` where it came.
+  """
+  @spec origin() :: {:ok, %{String.t() => String.t()}} | {:error, File.posix()}
+  def origin do
+    with {:ok, text} <- path() |> Path.dirname() |> Path.join("origin.txt") |> File.read() do
+      lines = for line <- String.split(text, "\n", trim: true), do: String.split(line, ": ", parts: 2)
+      {:ok, Map.new(lines, fn [name, value] -> {name, value} end)}
+    end
+  end
+
   @doc "The version that the library has to be of."
   @spec version() :: String.t()
   def version, do: @version

@@ -1,0 +1,82 @@
+defmodule McpServer.NativeBuild.Cache do
+  @moduledoc """
+  The user's cache: `precompiled` has archives as they were released, `built` has libraries that cargo built.
+
+  `MCP_SERVER_NIF_CACHE` names its folder; otherwise it is the folder that the system gives to a user's caches. Nothing in it
+  is trusted: every reader compares checksums.
+  """
+
+  # Archives of some versions and targets; builds of some versions, compilers and settings.
+  @newest %{"precompiled" => 16, "built" => 8}
+
+  @doc "The folder; `nil` where neither the environment nor the system names one."
+  @spec folder(%{String.t() => String.t()}) :: Path.t() | nil
+  def folder(%{"MCP_SERVER_NIF_CACHE" => folder}) when folder != "", do: Path.expand(folder)
+
+  # An empty variable of the system's would give a folder below the current one.
+  def folder(_env) do
+    folder = if System.user_home(), do: to_string(:filename.basedir(:user_cache, "mcp_server")), else: ""
+    if Path.type(folder) == :absolute, do: folder
+  end
+
+  @doc "The path of a file of a kind; `nil` without a cache."
+  @spec path(%{String.t() => String.t()}, String.t(), String.t()) :: Path.t() | nil
+  def path(env, kind, name), do: if(folder = folder(env), do: Path.join([folder, kind, name]))
+
+  @doc "Reads a file. One that is used counts as new."
+  @spec read(%{String.t() => String.t()}, String.t(), String.t()) :: {:ok, binary} | :error
+  def read(env, kind, name) do
+    with path when path != nil <- path(env, kind, name), {:ok, bytes} <- File.read(path) do
+      _ = File.touch(path)
+      {:ok, bytes}
+    else
+      _missing -> :error
+    end
+  end
+
+  @doc "Keeps bytes, and the newest of what was kept before. A cache that cannot be written is no error: a line says so."
+  @spec store(%{String.t() => String.t()}, String.t(), String.t(), iodata) :: :ok
+  def store(env, kind, name, bytes) do
+    case path(env, kind, name) do
+      nil -> :ok
+      path -> path |> write(bytes) |> stored(path, kind)
+    end
+  end
+
+  defp stored(:ok, path, kind), do: forget_oldest(Path.dirname(path), @newest[kind])
+
+  defp stored({:error, reason}, path, _kind) do
+    Mix.shell().info(
+      "mcp_server: the native library is not kept in #{Path.dirname(path)} (#{:file.format_error(reason)}); " <>
+        "MCP_SERVER_NIF_CACHE names another folder"
+    )
+  end
+
+  # Renamed into place: another project may read it now, or store the same.
+  defp write(path, bytes) do
+    fresh = "#{path}.#{System.pid()}.new"
+
+    with :ok <- File.mkdir_p(Path.dirname(path)),
+         :ok <- File.write(fresh, bytes),
+         {:error, reason} <- File.rename(fresh, path) do
+      _ = File.rm(fresh)
+      {:error, reason}
+    end
+  end
+
+  defp forget_oldest(folder, newest) do
+    folder
+    |> Path.join("*")
+    |> Path.wildcard()
+    |> Enum.sort_by(&modified/1, :desc)
+    |> Enum.drop(newest)
+    |> Enum.each(&File.rm/1)
+  end
+
+  defp modified(file) do
+    case File.stat(file, time: :posix) do
+      {:ok, stat} -> stat.mtime
+      {:error, _gone} -> 0
+    end
+  end
+end

@@ -1,0 +1,93 @@
+defmodule McpServer.NativeBuild.Cargo do
+  @moduledoc "Builds the library with cargo, once for all projects of a user that would get the same."
+
+  alias McpServer.NativeBuild.{Cache, Fingerprint, Target}
+
+  @doc "Whether cargo is installed, or built the same library for another project."
+  @spec available?(map) :: boolean
+  def available?(wish), do: executable() != nil or match?({:ok, _bytes}, kept(wish.env, key(Fingerprint.of(wish))))
+
+  @doc "What identifies the library that cargo would build now."
+  @spec stamp(map) :: String.t()
+  def stamp(wish), do: stamped(Fingerprint.of(wish))
+
+  @doc "Gives the library, from the cache or from cargo; raises `Mix.Error` where neither has it."
+  @spec library!(map) :: map
+  def library!(wish) do
+    fingerprint = Fingerprint.of(wish)
+    {bytes, from} = cached_or_built(wish, key(fingerprint))
+    compiler = Fingerprint.rustc(wish.root, wish.env) |> String.split("\n") |> hd()
+    origin = "#{from} (#{compiler})"
+    %{bytes: bytes, target: Target.triple(wish.env), origin: origin, stamp: stamped(fingerprint)}
+  end
+
+  defp stamped(fingerprint), do: "cargo #{fingerprint}"
+  defp key(fingerprint), do: Fingerprint.shared(fingerprint) <> ".bin"
+
+  defp cached_or_built(wish, key) do
+    case kept(wish.env, key) do
+      {:ok, bytes} ->
+        {bytes, "the cache of cargo's builds"}
+
+      :error ->
+        bytes = File.read!(build(wish))
+        Cache.store(wish.env, "built", key, [:crypto.hash(:sha256, bytes), bytes])
+        {bytes, "cargo"}
+    end
+  end
+
+  # Its checksum comes first, because the VM does not survive loading a damaged library.
+  defp kept(env, key) do
+    with {:ok, <<sum::32-bytes, bytes::binary>>} <- Cache.read(env, "built", key),
+         ^sum <- :crypto.hash(:sha256, bytes) do
+      {:ok, bytes}
+    else
+      _missing_or_damaged -> :error
+    end
+  end
+
+  # Cargo tells people things on stderr and machines on stdout: only the second is taken, so that
+  # nothing of a build ever reaches our own stdout.
+  defp build(wish) do
+    arguments = ~w(build --release --locked -p mcp_nif --message-format=json-render-diagnostics) ++ musl(wish.env)
+    environment = [{"CARGO_TARGET_DIR", wish.folder}, {"CARGO_BUILD_TARGET", Target.cross(wish.env)}]
+
+    case System.cmd(executable!(), arguments, cd: wish.root, env: environment) do
+      {messages, 0} ->
+        built_library(messages)
+
+      {_messages, status} ->
+        Mix.raise(
+          "cargo could not build the native library of mcp_server (exit status #{status}); see its messages above"
+        )
+    end
+  end
+
+  # There Rust would link the C library into each file, of which the VM has one already.
+  defp musl(env) do
+    if String.ends_with?(Target.triple(env), "-musl"),
+      do: ["--config", ~S|target.'cfg(target_env = "musl")'.rustflags=["-C","target-feature=-crt-static"]|],
+      else: []
+  end
+
+  defp executable, do: System.find_executable("cargo")
+
+  defp executable! do
+    executable() ||
+      Mix.raise(
+        "mcp_server needs Rust to build its native library: install cargo (https://rustup.rs) and run mix again"
+      )
+  end
+
+  defp built_library(messages) do
+    artifact = ~r/"reason":"compiler-artifact".*"name":"mcp_nif".*"filenames":\["((?:[^"\\]|\\.)+)"/
+
+    messages
+    |> String.split("\n")
+    |> Enum.find_value(fn line -> with [_, path] <- Regex.run(artifact, line), do: path end)
+    |> case do
+      nil -> Mix.raise("cargo did not say where it put the native library of mcp_server")
+      path -> String.replace(path, ~r/\\(.)/, "\\1")
+    end
+  end
+end

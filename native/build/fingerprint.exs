@@ -1,0 +1,66 @@
+defmodule McpServer.NativeBuild.Fingerprint do
+  @moduledoc "Identifies what cargo would build: the sources, the compiler, and the settings that change its output."
+
+  alias McpServer.NativeBuild.Target
+
+  @sources ["Cargo.toml", "Cargo.lock", "native/*/Cargo.toml", "native/*/build.rs", "native/*/src/**/*.rs"]
+  @variables ~w(RUSTFLAGS RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTUP_TOOLCHAIN CARGO_ENCODED_RUSTFLAGS
+                CARGO_INCREMENTAL)
+  @prefixes ~w(CARGO_PROFILE_ CARGO_BUILD_ CARGO_TARGET_ CARGO_UNSTABLE_)
+  # They say where and how fast.
+  @harmless ~w(CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR CARGO_BUILD_BUILD_DIR CARGO_BUILD_JOBS)
+
+  @doc "The fingerprint, 64 hexadecimal digits."
+  @spec of(map) :: String.t()
+  def of(%{root: root, env: env}) do
+    files = Enum.map(sources(root), &[Path.relative_to(&1, root), 0, File.read!(&1), 0])
+    variables = for {name, value} <- Enum.sort(env), significant?(name), do: [name, 0, value, 0]
+    digest([files, variables, configurations(root, env), rustc(root, env), Target.host(), Target.triple(env)])
+  end
+
+  @doc """
+  The same for a library that other projects of this user may load: with the C library, because the home of a user may be
+  shared by machines, and by containers, of which each has another.
+  """
+  @spec shared(String.t()) :: String.t()
+  def shared(fingerprint), do: digest([fingerprint, output("getconf", ["GNU_LIBC_VERSION"], [])])
+
+  @doc "What the compiler that cargo would start says of itself; empty without one."
+  @spec rustc(Path.t(), %{String.t() => String.t()}) :: String.t()
+  def rustc(root, env), do: output(env["RUSTC"] || "rustc", ["-vV"], cd: root)
+
+  defp sources(root), do: @sources |> Enum.flat_map(&Path.wildcard(Path.join(root, &1))) |> Enum.sort()
+
+  defp significant?(name) do
+    name in @variables or (String.starts_with?(name, @prefixes) and name not in @harmless)
+  end
+
+  # The files that cargo reads: of the folder it works in and of each above, and of its home.
+  defp configurations(root, env) do
+    home = env["CARGO_HOME"] || Path.join(System.user_home() || "/", ".cargo")
+
+    for folder <- Enum.map(upwards(root), &Path.join(&1, ".cargo")) ++ [home],
+        name <- ["config.toml", "config"],
+        {:ok, text} <- [File.read(Path.join(folder, name))],
+        uniq: true,
+        do: [text, 0]
+  end
+
+  defp upwards(folder) do
+    case Path.dirname(folder) do
+      ^folder -> [folder]
+      above -> [folder | upwards(above)]
+    end
+  end
+
+  defp output(command, arguments, options) do
+    with path when path != nil <- System.find_executable(command),
+         {text, 0} <- System.cmd(path, arguments, [stderr_to_stdout: true] ++ options) do
+      text
+    else
+      _missing -> ""
+    end
+  end
+
+  defp digest(data), do: Base.encode16(:crypto.hash(:sha256, data), case: :lower)
+end

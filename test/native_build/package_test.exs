@@ -1,0 +1,80 @@
+Code.require_file("../../native/build.exs", __DIR__)
+
+defmodule McpServer.NativeBuild.PackageTest do
+  # What a new user does on a machine without Rust: a project whose dependency is the package, with its checksums, and the
+  # release on a host. Mix starts the server at once, so all is compiled on the way to the first answer.
+  use ExUnit.Case, async: true
+
+  import McpServer.StdioPeer
+
+  alias McpServer.Native.Library
+  alias McpServer.NativeBuild.{Checksums, Precompiled, Target}
+  alias McpServer.{PackageCopy, ReleaseHost}
+
+  @moduletag :tmp_dir
+
+  @version Mix.Project.config()[:version]
+
+  # The library of this build, as `bin/release pack` packs one.
+  defp release(folder, package) do
+    name = Precompiled.name(@version, Target.host())
+    archive = Path.join(folder, name <> ".tar.gz")
+    File.mkdir_p!(folder)
+
+    :ok =
+      :erl_tar.create(to_charlist(archive), [{to_charlist(name), File.read!("#{Library.path()}.so")}], [:compressed])
+
+    Checksums.write!(Checksums.path(package), [archive])
+    ReleaseHost.start(ReleaseHost.folder(folder))
+  end
+
+  defp project(folder, package) do
+    File.mkdir_p!(Path.join(folder, "lib"))
+
+    File.write!(Path.join(folder, "mix.exs"), """
+    defmodule Calculator.MixProject do
+      use Mix.Project
+
+      def project do
+        [app: :calculator, version: "0.1.0", elixir: "~> 1.14", deps: [{:mcp_server, path: #{inspect(package)}}]]
+      end
+
+      def application, do: [extra_applications: [:logger]]
+    end
+    """)
+
+    File.write!(Path.join(folder, "lib/calculator.ex"), """
+    defmodule Calculator.MCP do
+      use McpServer.Router, name: "calculator", version: "1.0.0"
+
+      tool "add", "Adds two numbers", Calculator, :add do
+        input_field "a", "First number", :number, required: true
+        input_field "b", "Second number", :number, required: true
+      end
+    end
+
+    defmodule Calculator do
+      def add(_conn, %{"a" => a, "b" => b}), do: {:ok, %{sum: a + b}}
+    end
+    """)
+
+    folder
+  end
+
+  test "a new project without Rust answers its first tool call with the released library", context do
+    package = PackageCopy.create(Path.join(context.tmp_dir, "package"))
+    address = release(Path.join(context.tmp_dir, "released"), package)
+    project = project(Path.join(context.tmp_dir, "calculator"), package)
+    env = Map.put(PackageCopy.environment(context.tmp_dir), "MCP_SERVER_NIF_URL", address)
+    assert {_which, 1} = System.cmd("which", ["cargo"], env: env, stderr_to_stdout: true)
+
+    peer = start("mix mcp.stdio Calculator.MCP", cd: project, env: env, tmp_dir: context.tmp_dir)
+    write(peer, [call(1, "add", %{"a" => 2, "b" => 40})])
+    assert %{"id" => 1, "result" => %{"structuredContent" => %{"sum" => 42}}} = read(peer, 240_000)
+    eof(peer)
+    assert exit_status(peer) == 0
+
+    assert {report, 0} = PackageCopy.mix(project, ["mcp.native"], env)
+    assert report =~ "target   #{Target.host()}\nfrom     precompiled libmcp_nif-v#{@version}-nif-2.15-#{Target.host()}"
+  end
+end
