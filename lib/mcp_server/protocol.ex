@@ -5,7 +5,6 @@ defmodule McpServer.Protocol do
 
   alias McpServer.{Catalog, InputRequest, InputRequired, JSON, Native, Request}
   alias McpServer.JSON.{EncodeError, Structs}
-  alias McpServer.JsonRpc.Error
   alias McpServer.Prompt.GetResult
   alias McpServer.Protocol.{ClientData, Outcome, SystemRole}
   alias McpServer.Resource.ReadResult
@@ -166,20 +165,29 @@ defmodule McpServer.Protocol do
   def expand_template(template, variables),
     do: Native.expand_template(template, Map.new(variables, fn {name, value} -> {name, to_string(value)} end))
 
-  @doc "An error answer; `id` is `nil` where the request's could not be read. JSON-RPC's own codes go by their names."
-  @spec error(Request.id() | nil, String.t(), integer() | Error.name(), String.t(), term()) :: message()
-  def error(id, revision, code, message, data \\ nil)
+  @typedoc "An error's name in the table of the core: `native/mcp_core/src/jsonrpc/code.rs`."
+  @type error_name :: atom()
 
-  def error(id, revision, code, message, data) when is_atom(code),
-    do: error(id, revision, Error.code(code), message, data)
+  @typedoc "What an error says; `nil` is its standard message, and a reason follows that message."
+  @type error_message :: String.t() | {:because, String.t()} | nil
 
-  def error(id, revision, code, message, data) do
+  @doc """
+  An error answer; `id` is `nil` where the request's could not be read.
+
+  The code is a name, or a number that a handler has chosen. Names are those of the core, and so are their messages.
+  """
+  @spec error(Request.id() | nil, String.t(), integer() | error_name(), error_message(), term()) :: message()
+  def error(id, revision, code, message, data \\ nil) do
     case Structs.write(data, &Native.encode_error(id, revision, code, message, &1)) do
       {:ok, encoded} -> encoded
       # Data that cannot be written must not cost the peer its answer.
       {:error, _reason} -> error(id, revision, code, message)
     end
   end
+
+  @doc "The code of an error's name."
+  @spec error_code(error_name()) :: integer()
+  def error_code(name), do: Native.error_code(name)
 
   @doc """
   A notification.

@@ -4,7 +4,7 @@ defmodule McpServer.ProtocolTest do
 
   import McpServer.OwnLog
 
-  alias McpServer.{Catalog, InputRequired, JSON, Protocol, Request}
+  alias McpServer.{Catalog, InputRequired, JSON, JsonRpc, Protocol, Request}
   alias McpServer.Prompt.{GetResult, Message}
   alias McpServer.Resource.ReadResult
   alias McpServer.Tool.{CallResult, Content}
@@ -196,6 +196,30 @@ defmodule McpServer.ProtocolTest do
       sealed = Protocol.seal_state(@secret, "ada", request(), 1, 1)
       Process.sleep(5)
       assert open(sealed) == {:error, :invalid_state}
+    end
+  end
+
+  describe "errors" do
+    for {revision, code, message, sent} <- [
+          {"2025-11-25", :parse_error, nil, {-32_700, "Parse error"}},
+          {"2025-11-25", :invalid_params, {:because, "no name"}, {-32_602, "Invalid params: no name"}},
+          {"2025-11-25", :internal_error, "Too many tasks", {-32_603, "Too many tasks"}},
+          {"2025-11-25", :resource_not_found, nil, {-32_002, "Resource not found"}},
+          {"2026-07-28", :resource_not_found, nil, {-32_602, "Resource not found"}},
+          # A handler's own number is sent as it is.
+          {"2026-07-28", -32_002, "Gone", {-32_002, "Gone"}}
+        ] do
+      test "#{inspect(code)} with #{inspect(message)} in #{revision}" do
+        reply = Protocol.error(1, unquote(revision), unquote(code), unquote(message))
+        {code, message} = unquote(sent)
+        assert %{"error" => error} = JSON.decode!(IO.iodata_to_binary(reply))
+        assert error == %{"code" => code, "message" => message}
+      end
+    end
+
+    test "a name that the core does not know is a mistake of the caller" do
+      assert_raise ArgumentError, fn -> Protocol.error(1, "2025-11-25", :no_such_error, "x") end
+      assert_raise ArgumentError, fn -> JsonRpc.Error.code(:no_such_error) end
     end
   end
 

@@ -86,8 +86,7 @@ defmodule McpServer.Connection.Calls do
   @doc "The error for a request whose id is still in flight."
   @spec duplicate(Request.t()) :: Protocol.message()
   def duplicate(%{id: id, revision: revision}) do
-    text = "Invalid request: a request with this id is still in flight"
-    Protocol.error(id, revision, :invalid_request, text)
+    Protocol.error(id, revision, :invalid_request, {:because, "a request with this id is still in flight"})
   end
 
   @doc "Starts what waits while there are places."

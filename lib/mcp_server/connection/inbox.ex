@@ -71,7 +71,7 @@ defmodule McpServer.Connection.Inbox do
     revision = Session.fallback_revision(state.session)
     data = %{"reason" => "too_large"}
     state = %{state | owes_credit?: true}
-    Replies.reply(state, :session, Protocol.error(nil, revision, :parse_error, "Parse error", data))
+    Replies.reply(state, :session, Protocol.error(nil, revision, :parse_error, nil, data))
   end
 
   defp execute({:reply, reply}, state, target), do: Replies.reply(state, target, reply)

@@ -165,8 +165,7 @@ defmodule McpServer.Connection.Subscriptions do
   end
 
   defp refuse(state, request, target, reason) do
-    text = "Invalid request: #{reason}"
-    error = Protocol.error(request.id, request.revision, :invalid_request, text)
+    error = Protocol.error(request.id, request.revision, :invalid_request, {:because, reason})
     Replies.reply(state, target, error, {:status, 429})
   end
 end

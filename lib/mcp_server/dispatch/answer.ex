@@ -4,14 +4,11 @@ defmodule McpServer.Dispatch.Answer do
   # model reads, everything else that fails is a JSON-RPC error.
 
   alias McpServer.{Catalog, Dispatch, JsonRpc, Protocol, Request}
-  alias McpServer.Protocol.Revision
   alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome}
   alias McpServer.InputRequired
   alias McpServer.Tool.{CallResult, Content}
 
   @type t :: {Dispatch.outcome(), Protocol.message()}
-
-  @resource_not_found -32002
 
   @doc "The answer for what a handler returned."
   @spec encode(Catalog.t(), Request.t(), Outcome.t()) :: t()
@@ -24,8 +21,7 @@ defmodule McpServer.Dispatch.Answer do
   end
 
   def encode(_catalog, request, {:error, :not_found}) do
-    code = if Revision.stateless?(request.revision), do: :invalid_params, else: @resource_not_found
-    {:error, Protocol.error(request.id, request.revision, code, "Resource not found", %{"uri" => request.name})}
+    {:error, Protocol.error(request.id, request.revision, :resource_not_found, nil, %{"uri" => request.name})}
   end
 
   def encode(_catalog, request, {:error, %JsonRpc.Error{} = error}),
@@ -77,7 +73,7 @@ defmodule McpServer.Dispatch.Answer do
   def failure_reply(_catalog, request, failure) do
     data = %{"errorId" => failure.id}
     data = if detail = detail(failure), do: Map.put(data, "detail", detail), else: data
-    Protocol.error(request.id, request.revision, :internal_error, "Internal error", data)
+    Protocol.error(request.id, request.revision, :internal_error, nil, data)
   end
 
   @doc "What a model reads of a tool that failed."

@@ -57,7 +57,7 @@ defmodule McpServer.Http.ListenStream do
   defp give_bytes(mount, holder, bytes), do: Share.give(mount.id, :subscription_bytes, holder, bytes)
 
   defp refuse(mount, request, reason, sink) do
-    error = Protocol.error(request.id, request.revision, :invalid_request, "Invalid request: #{reason}")
+    error = Protocol.error(request.id, request.revision, :invalid_request, {:because, reason})
     {status, headers} = Mount.standing(mount, {:status, 429})
     Sink.reply(sink, status, headers, error)
   end

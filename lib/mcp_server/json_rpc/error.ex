@@ -1,20 +1,12 @@
 defmodule McpServer.JsonRpc.Error do
-  codes = [
-    {:parse_error, -32_700, "Parse error"},
-    {:invalid_request, -32_600, "Invalid request"},
-    {:method_not_found, -32_601, "Method not found"},
-    {:invalid_params, -32_602, "Invalid params"},
-    {:internal_error, -32_603, "Internal error"}
-  ]
-
   @moduledoc """
   A JSON-RPC 2.0 error: an integer `code`, a `message`, and `data` that is left out when `nil`.
 
-  | code | message |
-  |---|---|
-  #{for {_name, code, message} <- codes, do: "| #{code} | #{message} |\n"}
       iex> McpServer.JsonRpc.Error.new(code: -32601, message: "Method not found")
       %McpServer.JsonRpc.Error{code: -32601, message: "Method not found"}
+
+  JSON-RPC reserves the codes from -32768 to -32000; `code/1` gives the code of a reserved error. An application's own errors
+  have codes outside that range.
   """
 
   use McpServer.Fields,
@@ -22,10 +14,16 @@ defmodule McpServer.JsonRpc.Error do
     message: [:string, required: true],
     data: :any
 
-  @type name :: :parse_error | :invalid_request | :method_not_found | :invalid_params | :internal_error
+  @doc """
+  The code that JSON-RPC gives an error.
 
-  # The code with that name.
-  @doc false
-  @spec code(name) :: integer
-  for {name, code, _message} <- codes, do: def(code(unquote(name)), do: unquote(code))
+  An unknown name raises `ArgumentError`.
+
+      iex> for name <- [:parse_error, :invalid_request, :method_not_found, :invalid_params, :internal_error] do
+      ...>   McpServer.JsonRpc.Error.code(name)
+      ...> end
+      [-32700, -32600, -32601, -32602, -32603]
+  """
+  @spec code(:parse_error | :invalid_request | :method_not_found | :invalid_params | :internal_error) :: integer
+  def code(name), do: McpServer.Protocol.error_code(name)
 end

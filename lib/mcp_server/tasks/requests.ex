@@ -4,8 +4,8 @@ defmodule McpServer.Tasks.Requests do
 
   alias McpServer.{Call, Catalog, Conn, Dispatch, Protocol, Request, Tasks}
   alias McpServer.Protocol.Revision
-  alias McpServer.Dispatch.{Answer, Failure, Questions}
   alias McpServer.JsonRpc.Error
+  alias McpServer.Dispatch.{Answer, Failure, Questions}
   alias McpServer.Tasks.{Entry, Runner}
 
   @kinds [:get_task, :task_result, :update_task, :cancel_task, :list_tasks]
@@ -49,7 +49,7 @@ defmodule McpServer.Tasks.Requests do
 
     with_task(request, Tasks.get(owner, request.name), fn entry ->
       if Enum.any?(unsound, &is_map_key(entry.pending, &1)) do
-        refuse(request, :invalid_params, "Invalid params: inputResponses must answer what the task asked")
+        refuse(request, :invalid_params, {:because, "inputResponses must answer what the task asked"})
       else
         _answered = Tasks.answer(owner, request.name, Map.drop(request.input_responses, unsound))
         empty(catalog, request)
@@ -146,6 +146,6 @@ defmodule McpServer.Tasks.Requests do
   # The same for a task of somebody else.
   defp not_found(request), do: refuse(request, :invalid_params, "Task not found")
 
-  @spec refuse(Request.t(), Error.name(), String.t()) :: {Dispatch.outcome(), Protocol.message()}
+  @spec refuse(Request.t(), Protocol.error_name(), Protocol.error_message()) :: {Dispatch.outcome(), Protocol.message()}
   defp refuse(request, code, text), do: {:error, Protocol.error(request.id, request.revision, code, text)}
 end

@@ -1,47 +1,85 @@
-//! Error codes and their texts.
+//! Error codes, their names and their texts: one table for both languages.
 
-/// The text is not JSON.
-pub const PARSE_ERROR: i32 = -32700;
-/// The JSON is not a JSON-RPC message.
-pub const INVALID_REQUEST: i32 = -32600;
-/// No such method.
-pub const METHOD_NOT_FOUND: i32 = -32601;
-/// The method's parameters are not what it takes.
-pub const INVALID_PARAMS: i32 = -32602;
-/// The server failed.
-pub const INTERNAL_ERROR: i32 = -32603;
-/// No such resource; the session era only.
-pub const RESOURCE_NOT_FOUND: i32 = -32002;
-/// A header is missing or says something else than the message; the stateless era only.
-pub const HEADER_MISMATCH: i32 = -32020;
-/// The request needs a capability that the client did not declare; the stateless era only.
-pub const MISSING_CAPABILITY: i32 = -32021;
-/// The server does not speak the requested revision; the stateless era only.
-pub const UNSUPPORTED_VERSION: i32 = -32022;
-/// The user has to visit a URL first; revision 2025-11-25 only.
-pub const URL_ELICITATION_REQUIRED: i32 = -32042;
+use crate::revision::{Era, Revision};
 
-/// The message that goes with a code that has one.
+macro_rules! errors {
+    ($($(#[$doc:meta])* $constant:ident = $code:literal, $name:literal, $text:literal;)*) => {
+        $($(#[$doc])* pub const $constant: i32 = $code;)*
+
+        /// The message that goes with a code that has one.
+        ///
+        /// # Examples
+        /// ```
+        /// use mcp_core::jsonrpc::{INVALID_PARAMS, standard_message};
+        /// assert_eq!(standard_message(INVALID_PARAMS), Some("Invalid params"));
+        /// assert_eq!(standard_message(1), None);
+        /// ```
+        #[must_use]
+        pub const fn standard_message(code: i32) -> Option<&'static str> {
+            Some(match code {
+                $($constant => $text,)*
+                _ => return None,
+            })
+        }
+
+        /// The code of a name.
+        ///
+        /// # Examples
+        /// ```
+        /// use mcp_core::jsonrpc::{INVALID_PARAMS, code_named};
+        /// assert_eq!(code_named("invalid_params"), Some(INVALID_PARAMS));
+        /// assert_eq!(code_named("no_such_name"), None);
+        /// ```
+        #[must_use]
+        pub fn code_named(name: &str) -> Option<i32> {
+            Some(match name {
+                $($name => $constant,)*
+                _ => return None,
+            })
+        }
+    };
+}
+
+errors! {
+    /// The text is not JSON.
+    PARSE_ERROR = -32700, "parse_error", "Parse error";
+    /// The JSON is not a JSON-RPC message.
+    INVALID_REQUEST = -32600, "invalid_request", "Invalid request";
+    /// No such method.
+    METHOD_NOT_FOUND = -32601, "method_not_found", "Method not found";
+    /// The method's parameters are not what it takes.
+    INVALID_PARAMS = -32602, "invalid_params", "Invalid params";
+    /// The server failed.
+    INTERNAL_ERROR = -32603, "internal_error", "Internal error";
+    /// No such resource; the session era only.
+    RESOURCE_NOT_FOUND = -32002, "resource_not_found", "Resource not found";
+    /// A header is missing or says something else than the message; the stateless era only.
+    HEADER_MISMATCH = -32020, "header_mismatch", "Header mismatch";
+    /// The request needs a capability that the client did not declare; the stateless era only.
+    MISSING_CAPABILITY = -32021, "missing_capability", "Missing required client capability";
+    /// The server does not speak the requested revision; the stateless era only.
+    UNSUPPORTED_VERSION = -32022, "unsupported_version", "Unsupported protocol version";
+    /// The user has to visit a URL first; revision 2025-11-25 only.
+    URL_ELICITATION_REQUIRED = -32042, "url_elicitation_required", "URL elicitation required";
+}
+
+/// A code as `revision` has it: a resource that does not exist is `-32602` since 2026-07-28.
+#[must_use]
+pub fn code_in(revision: Revision, code: i32) -> i32 {
+    match (code, revision.era()) {
+        (RESOURCE_NOT_FOUND, Era::Stateless) => INVALID_PARAMS,
+        _ => code,
+    }
+}
+
+/// The standard message of a code, with the reason.
 ///
 /// # Examples
 /// ```
-/// use mcp_core::jsonrpc::{INVALID_PARAMS, standard_message};
-/// assert_eq!(standard_message(INVALID_PARAMS), Some("Invalid params"));
-/// assert_eq!(standard_message(1), None);
+/// use mcp_core::jsonrpc::{INVALID_PARAMS, explained};
+/// assert_eq!(explained(INVALID_PARAMS, "no name"), "Invalid params: no name");
 /// ```
 #[must_use]
-pub const fn standard_message(code: i32) -> Option<&'static str> {
-    Some(match code {
-        PARSE_ERROR => "Parse error",
-        INVALID_REQUEST => "Invalid request",
-        METHOD_NOT_FOUND => "Method not found",
-        INVALID_PARAMS => "Invalid params",
-        INTERNAL_ERROR => "Internal error",
-        RESOURCE_NOT_FOUND => "Resource not found",
-        HEADER_MISMATCH => "Header mismatch",
-        MISSING_CAPABILITY => "Missing required client capability",
-        UNSUPPORTED_VERSION => "Unsupported protocol version",
-        URL_ELICITATION_REQUIRED => "URL elicitation required",
-        _ => return None,
-    })
+pub fn explained(code: i32, reason: &str) -> String {
+    format!("{}: {reason}", standard_message(code).unwrap_or_default())
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{EnvelopeLimits, INVALID_PARAMS, INVALID_REQUEST, Id};
+use super::{EnvelopeLimits, INVALID_PARAMS, INVALID_REQUEST, Id, explained};
 use crate::json::{Kind, View};
 
 /// A well-formed message.
@@ -49,7 +49,7 @@ pub struct InvalidMessage {
     /// The code to answer: −32600 or −32602.
     pub code: i32,
     /// The code's standard text and what is wrong; it holds nothing of the message.
-    pub message: Cow<'static, str>,
+    pub message: String,
     /// The id to answer to, if the message has one that is valid and not ambiguous.
     pub id: Option<Id>,
     /// Whether an answer is allowed: not if the message has the form of a notification, or of an
@@ -58,10 +58,11 @@ pub struct InvalidMessage {
 }
 
 impl InvalidMessage {
-    fn request(message: impl Into<Cow<'static, str>>, id: Option<Id>) -> Self {
+    #[cold]
+    fn request(reason: &str, id: Option<Id>) -> Self {
         Self {
             code: INVALID_REQUEST,
-            message: message.into(),
+            message: explained(INVALID_REQUEST, reason),
             id,
             answerable: true,
         }
@@ -105,7 +106,7 @@ pub fn classify<'d, 'a>(
         return Err(InvalidMessage::request(DUPLICATE_MEMBER, id));
     }
     if members.id.is_some() && id.is_none() && !members.is_error_without_id() {
-        return Err(InvalidMessage::request(invalid_id(limits), None));
+        return Err(InvalidMessage::request(&invalid_id(limits), None));
     }
     if !members.jsonrpc.is_some_and(is_version_2) {
         return Err(InvalidMessage::request(INVALID_VERSION, id));
@@ -116,36 +117,31 @@ pub fn classify<'d, 'a>(
     }
 }
 
-const NOT_AN_OBJECT: &str = "Invalid request: a message must be an object";
-const TOO_MANY_MEMBERS: &str = "Invalid request: a message has too many members";
-const DUPLICATE_MEMBER: &str = "Invalid request: an object has two members of the same name";
-const INVALID_VERSION: &str = "Invalid request: jsonrpc must be \"2.0\"";
-const METHOD_NOT_TEXT: &str = "Invalid request: method must be a string";
-const METHOD_AND_OUTCOME: &str = "Invalid request: method stands beside result or error";
-const NO_METHOD: &str = "Invalid request: method is missing";
-const PARAMS_NOT_STRUCTURED: &str = "Invalid request: params must be an object";
-const PARAMS_CROWDED: &str = "Invalid params: params has too many members";
-const PARAMS_ARRAY: &str = "Invalid params: params must be an object";
-const TWO_OUTCOMES: &str = "Invalid request: result stands beside error";
-const OUTCOME_NOT_AN_OBJECT: &str = "Invalid request: result and error must be objects";
-const ERROR_WITHOUT_FORM: &str =
-    "Invalid request: an error must have an integer code and a message";
-const RESPONSE_WITHOUT_ID: &str = "Invalid request: a response must have an id";
+const NOT_AN_OBJECT: &str = "a message must be an object";
+const TOO_MANY_MEMBERS: &str = "a message has too many members";
+const DUPLICATE_MEMBER: &str = "an object has two members of the same name";
+const INVALID_VERSION: &str = "jsonrpc must be \"2.0\"";
+const METHOD_NOT_TEXT: &str = "method must be a string";
+const METHOD_AND_OUTCOME: &str = "method stands beside result or error";
+const NO_METHOD: &str = "method is missing";
+const PARAMS_NOT_AN_OBJECT: &str = "params must be an object";
+const PARAMS_CROWDED: &str = "params has too many members";
+const TWO_OUTCOMES: &str = "result stands beside error";
+const OUTCOME_NOT_AN_OBJECT: &str = "result and error must be objects";
+const ERROR_WITHOUT_FORM: &str = "an error must have an integer code and a message";
+const RESPONSE_WITHOUT_ID: &str = "a response must have an id";
 
 #[cold]
 fn invalid_id(limits: &EnvelopeLimits) -> String {
     format!(
-        "Invalid request: id must be an integer of at most 64 bits or a string of at most {} bytes",
+        "id must be an integer of at most 64 bits or a string of at most {} bytes",
         limits.max_id_bytes
     )
 }
 
 #[cold]
 fn method_too_long(limits: &EnvelopeLimits) -> String {
-    format!(
-        "Invalid request: method must have at most {} bytes",
-        limits.max_method_bytes
-    )
+    format!("method must have at most {} bytes", limits.max_method_bytes)
 }
 
 fn is_version_2(view: View<'_, '_>) -> bool {
@@ -205,12 +201,12 @@ impl<'d, 'a> Members<'d, 'a> {
         if self.result.is_some() || self.error.is_some() {
             return Err(InvalidMessage::request(METHOD_AND_OUTCOME, id));
         }
-        if let Some((code, message)) = self.call_fault(&method, limits) {
+        if let Some((code, reason)) = self.call_fault(&method, limits) {
             // A notification is never answered, not even a bad one.
             let answerable = id.is_some();
             return Err(InvalidMessage {
                 code,
-                message,
+                message: explained(code, &reason),
                 id,
                 answerable,
             });
@@ -236,8 +232,8 @@ impl<'d, 'a> Members<'d, 'a> {
             Kind::Object if params.is_crowded() => Some((INVALID_PARAMS, PARAMS_CROWDED.into())),
             Kind::Object => None,
             // Positional parameters are good JSON-RPC; no method of MCP takes them.
-            Kind::Array => Some((INVALID_PARAMS, PARAMS_ARRAY.into())),
-            _ => Some((INVALID_REQUEST, PARAMS_NOT_STRUCTURED.into())),
+            Kind::Array => Some((INVALID_PARAMS, PARAMS_NOT_AN_OBJECT.into())),
+            _ => Some((INVALID_REQUEST, PARAMS_NOT_AN_OBJECT.into())),
         }
     }
 

@@ -49,35 +49,40 @@ impl Refusal {
         }
     }
 
+    /// The standard message of a code, and no more.
+    #[must_use]
+    pub fn standard(code: i32) -> Self {
+        Self::new(code, jsonrpc::standard_message(code).unwrap_or_default())
+    }
+
+    fn explained(code: i32, reason: &str) -> Self {
+        Self::new(code, jsonrpc::explained(code, reason))
+    }
+
     /// `Invalid params`, with the reason.
     #[must_use]
     pub fn invalid_params(reason: &str) -> Self {
-        Self::new(jsonrpc::INVALID_PARAMS, format!("Invalid params: {reason}"))
+        Self::explained(jsonrpc::INVALID_PARAMS, reason)
     }
 
     /// `Invalid request`, with the reason.
     #[must_use]
     pub fn invalid_request(reason: &str) -> Self {
-        Self::new(
-            jsonrpc::INVALID_REQUEST,
-            format!("Invalid request: {reason}"),
-        )
+        Self::explained(jsonrpc::INVALID_REQUEST, reason)
     }
 
     /// `Method not found`.
     #[must_use]
     pub fn method_not_found() -> Self {
-        Self::new(jsonrpc::METHOD_NOT_FOUND, "Method not found")
+        Self::standard(jsonrpc::METHOD_NOT_FOUND)
     }
 
     /// The client did not declare capabilities that the request needs (2026-07-28).
     #[must_use]
     pub fn missing_capabilities(required: &Map<String, Value>) -> Self {
         Self {
-            code: jsonrpc::MISSING_CAPABILITY,
-            message: "Missing required client capability".to_owned(),
             data: Some(json!({ "requiredCapabilities": required })),
-            status: None,
+            ..Self::standard(jsonrpc::MISSING_CAPABILITY)
         }
     }
 
@@ -86,13 +91,11 @@ impl Refusal {
     pub fn unsupported_version(requested: &str) -> Self {
         let requested: String = requested.chars().take(MAX_ECHOED_VERSION).collect();
         Self {
-            code: jsonrpc::UNSUPPORTED_VERSION,
-            message: "Unsupported protocol version".to_owned(),
             data: Some(json!({
                 "supported": [Revision::NEWEST.as_str()],
                 "requested": requested,
             })),
-            status: None,
+            ..Self::standard(jsonrpc::UNSUPPORTED_VERSION)
         }
     }
 
@@ -107,10 +110,7 @@ impl Refusal {
     /// A header is missing, or says something else than the body (2026-07-28).
     #[must_use]
     pub fn header_mismatch(reason: &str) -> Self {
-        Self::new(
-            jsonrpc::HEADER_MISMATCH,
-            format!("Header mismatch: {reason}"),
-        )
+        Self::explained(jsonrpc::HEADER_MISMATCH, reason)
     }
 
     /// The answer is a stream, and the client does not take one.
@@ -134,15 +134,11 @@ impl Refusal {
     /// A resource that does not exist; the code moved in 2026-07-28.
     #[must_use]
     pub fn resource_not_found(uri: &str, revision: Revision) -> Self {
-        let code = match revision.era() {
-            Era::Session => jsonrpc::RESOURCE_NOT_FOUND,
-            Era::Stateless => jsonrpc::INVALID_PARAMS,
-        };
         Self {
-            code,
-            message: "Resource not found".to_owned(),
+            code: jsonrpc::code_in(revision, jsonrpc::RESOURCE_NOT_FOUND),
             data: Some(json!({ "uri": uri })),
             status: BEHIND_ADMISSION,
+            ..Self::standard(jsonrpc::RESOURCE_NOT_FOUND)
         }
     }
 
@@ -150,10 +146,8 @@ impl Refusal {
     #[must_use]
     pub fn parse_error(error: &JsonError) -> Self {
         Self {
-            code: jsonrpc::PARSE_ERROR,
-            message: "Parse error".to_owned(),
             data: Some(json!({ "reason": error.kind.as_str(), "offset": error.offset })),
-            status: None,
+            ..Self::standard(jsonrpc::PARSE_ERROR)
         }
     }
 

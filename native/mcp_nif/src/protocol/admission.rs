@@ -161,7 +161,7 @@ pub(crate) fn request_fields<'a>(
     allowance: &Allowance,
 ) -> Judged<'a> {
     judged(env, catalog, request, allowance).unwrap_or_else(|_| {
-        let refusal = Refusal::new(INTERNAL_ERROR, "Internal error");
+        let refusal = Refusal::standard(INTERNAL_ERROR);
         Judged::Refused(refusal.answer(Some(&request.id), request.revision))
     })
 }

@@ -1,7 +1,10 @@
 //! What the server's code returns, as messages.
 
+use std::borrow::Cow;
+
 use mcp_core::catalog::ListKind;
 use mcp_core::json::write_string;
+use mcp_core::jsonrpc;
 use mcp_core::protocol::{NotificationKind, ResultKind, open_notification, open_result_head};
 use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
@@ -262,11 +265,19 @@ fn encode_error<'a>(
     env: Env<'a>,
     id: Option<TermId>,
     revision_name: &str,
-    code: i32,
-    text: &str,
+    code: Term<'a>,
+    message: Term<'a>,
     data: Term<'a>,
 ) -> NifResult<Term<'a>> {
     let revision = revision(revision_name)?;
+    let (code, wire_code) = match code.decode::<i32>() {
+        Ok(code) => (code, code),
+        Err(_) => {
+            let named = code_of(code)?;
+            (named, jsonrpc::code_in(revision, named))
+        }
+    };
+    let text = error_text(code, message)?;
     let mut encoded = Vec::new();
     if atoms::nil() != data {
         let context = Context::of(revision, usize::MAX);
@@ -277,8 +288,30 @@ fn encode_error<'a>(
     let data = (!encoded.is_empty()).then_some(encoded.as_slice());
     let mut out = Vec::with_capacity(128);
     let id = id.map(|id| id.0);
-    mcp_core::jsonrpc::write_error(&mut out, id.as_ref(), revision, code, text, data);
+    jsonrpc::write_error(&mut out, id.as_ref(), revision, wire_code, &text, data);
     Ok((atoms::ok(), binary_term(env, out)).encode(env))
+}
+
+/// What an error says: a text; a reason, which follows the standard message; `nil` for that message alone.
+fn error_text<'a>(code: i32, message: Term<'a>) -> NifResult<Cow<'a, str>> {
+    if let Ok(text) = message.decode::<&str>() {
+        return Ok(text.into());
+    }
+    if let Ok((_because, reason)) = message.decode::<(Atom, &str)>() {
+        return Ok(jsonrpc::explained(code, reason).into());
+    }
+    let text = jsonrpc::standard_message(code).ok_or(Error::BadArg)?;
+    Ok(text.into())
+}
+
+/// The code of an error's name.
+#[rustler::nif]
+fn error_code(name: Term<'_>) -> NifResult<i32> {
+    code_of(name)
+}
+
+fn code_of(name: Term<'_>) -> NifResult<i32> {
+    jsonrpc::code_named(&name.atom_to_string()?).ok_or(Error::BadArg)
 }
 
 /// A notification of the server.

@@ -4,7 +4,7 @@ use mcp_core::json::{Document, Limits};
 use mcp_core::jsonrpc::{
     EnvelopeLimits, HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Id,
     METHOD_NOT_FOUND, MISSING_CAPABILITY, PARSE_ERROR, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION,
-    URL_ELICITATION_REQUIRED, classify, standard_message, write_error,
+    URL_ELICITATION_REQUIRED, classify, code_in, code_named, standard_message, write_error,
 };
 use mcp_core::revision::Revision;
 
@@ -292,24 +292,63 @@ fn an_invalid_message_says_what_is_wrong_and_nothing_of_the_message() {
 // req: S4-55
 #[test]
 fn codes_have_the_standard_texts() {
-    for (code, number, text) in [
-        (PARSE_ERROR, -32700, "Parse error"),
-        (INVALID_REQUEST, -32600, "Invalid request"),
-        (METHOD_NOT_FOUND, -32601, "Method not found"),
-        (INVALID_PARAMS, -32602, "Invalid params"),
-        (INTERNAL_ERROR, -32603, "Internal error"),
-        (RESOURCE_NOT_FOUND, -32002, "Resource not found"),
-        (HEADER_MISMATCH, -32020, "Header mismatch"),
+    for (code, name, number, text) in [
+        (PARSE_ERROR, "parse_error", -32700, "Parse error"),
+        (
+            INVALID_REQUEST,
+            "invalid_request",
+            -32600,
+            "Invalid request",
+        ),
+        (
+            METHOD_NOT_FOUND,
+            "method_not_found",
+            -32601,
+            "Method not found",
+        ),
+        (INVALID_PARAMS, "invalid_params", -32602, "Invalid params"),
+        (INTERNAL_ERROR, "internal_error", -32603, "Internal error"),
+        (
+            RESOURCE_NOT_FOUND,
+            "resource_not_found",
+            -32002,
+            "Resource not found",
+        ),
+        (
+            HEADER_MISMATCH,
+            "header_mismatch",
+            -32020,
+            "Header mismatch",
+        ),
         (
             MISSING_CAPABILITY,
+            "missing_capability",
             -32021,
             "Missing required client capability",
         ),
-        (UNSUPPORTED_VERSION, -32022, "Unsupported protocol version"),
-        (URL_ELICITATION_REQUIRED, -32042, "URL elicitation required"),
+        (
+            UNSUPPORTED_VERSION,
+            "unsupported_version",
+            -32022,
+            "Unsupported protocol version",
+        ),
+        (
+            URL_ELICITATION_REQUIRED,
+            "url_elicitation_required",
+            -32042,
+            "URL elicitation required",
+        ),
     ] {
+        assert_eq!(code_named(name), Some(code));
         assert_eq!((code, standard_message(code)), (number, Some(text)));
     }
+}
+
+#[test]
+fn a_missing_resource_has_the_code_of_its_revision() {
+    assert_eq!(code_in(Revision::V2025_11_25, RESOURCE_NOT_FOUND), -32002);
+    assert_eq!(code_in(Revision::V2026_07_28, RESOURCE_NOT_FOUND), -32602);
+    assert_eq!(code_in(Revision::V2026_07_28, METHOD_NOT_FOUND), -32601);
 }
 
 #[track_caller]
