@@ -245,7 +245,7 @@ defmodule McpServer.JSON.StructsTest do
     result = %Tool.CallResult{content: [], structured_content: %{"users" => rows}}
     conn = %McpServer.Conn{}
     overflow = %{tool: "users", returned: {:ok, result}, result: result, bytes: 10_000, small: 1_000}
-    assert {:ok, spill} = DualResponse.Spill.keep(server, conn, overflow)
+    assert {:ok, spill} = DualResponse.Spill.store(server, conn, overflow)
     assert for(column <- spill.response.columns, do: column["name"]) == ["home", "id", "name"]
   end
 end

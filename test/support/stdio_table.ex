@@ -1,8 +1,8 @@
 defmodule McpServer.StdioTable do
   # The rows of `McpServer.HttpTable` that are about messages, over stdio: the same bytes, the same answers, no status.
   #
-  # A row of a session runs on a channel that has opened one of its revision, any other on a channel that has opened
-  # none. The channel is shared by the rows, so each message is followed by a request whose answer ends the wait.
+  # A row of a session runs on a connection that has opened one of its revision, any other on a connection that has opened
+  # none. The connection is shared by the rows, so each message is followed by a request whose answer ends the wait.
   @moduledoc false
 
   use GenServer
@@ -43,21 +43,21 @@ defmodule McpServer.StdioTable do
   @doc "The row of that name."
   def fetch(name), do: Enum.find(rows(), &(&1.name == name)) || raise("there is no row #{inspect(name)}")
 
-  @doc "Starts a VM with a channel, and opens a session of that revision unless it is `nil`."
+  @doc "Starts a VM with a connection, and opens a session of that revision unless it is `nil`."
   def start_link({revision, tmp_dir}), do: GenServer.start_link(__MODULE__, {revision, tmp_dir})
 
   def child_spec({revision, _tmp_dir} = argument),
     do: %{id: {__MODULE__, revision}, start: {__MODULE__, :start_link, [argument]}}
 
   @doc "Sends the message of a row and compares what comes."
-  def check(channel, row) do
+  def check(connection, row) do
     request = if is_function(row.request, 0), do: row.request.(), else: row.request
     expected = if row.body == :empty, do: 0, else: 1
-    HttpTable.check_messages(row.body, exchange(channel, request.body, expected))
+    HttpTable.check_messages(row.body, exchange(connection, request.body, expected))
   end
 
   @doc "What is answered to a line; at least so many messages are waited for."
-  def exchange(channel, line, expected \\ 1), do: GenServer.call(channel, {:exchange, line, expected}, 60_000)
+  def exchange(connection, line, expected \\ 1), do: GenServer.call(connection, {:exchange, line, expected}, 60_000)
 
   @impl true
   def init({revision, tmp_dir}) do

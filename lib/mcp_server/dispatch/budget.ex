@@ -31,20 +31,20 @@ defmodule McpServer.Dispatch.Budget do
     room = div(budget, 4)
     overflow = %{tool: tool.name, returned: returned, result: result, bytes: bytes, small: div(room, 2)}
 
-    case module.keep(argument, conn, overflow) do
-      {:ok, kept} -> shorten({module, kept}, room, tool, {catalog, request})
+    case module.store(argument, conn, overflow) do
+      {:ok, stored} -> shorten({module, stored}, room, tool, {catalog, request})
       :leave -> answered
       {:error, _reason} -> {{:error, @refusal}, Answer.refusal(catalog, request, @refusal)}
     end
   end
 
-  defp shorten({module, kept}, room, tool, {catalog, request}) do
-    outcome = {:ok, module.result(kept, room, tool.keeps_data?)}
+  defp shorten({module, stored}, room, tool, {catalog, request}) do
+    outcome = {:ok, module.result(stored, room, tool.keeps_data?)}
     {_outcome, reply} = answer = Answer.encode(catalog, request, outcome)
 
     # Names can be long as well. What is left without any row is the link.
     if room > 0 and IO.iodata_length(reply) > tool.result_budget,
-      do: shorten({module, kept}, 0, tool, {catalog, request}),
+      do: shorten({module, stored}, 0, tool, {catalog, request}),
       else: {outcome, answer}
   end
 end

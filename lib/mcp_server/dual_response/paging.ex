@@ -73,7 +73,7 @@ defmodule McpServer.DualResponse.Paging do
   defp invalid_sort, do: {:error, Error.new(:invalid_sort, "sort names no sortable column")}
 
   defp rows(server, %{persist: :rows} = resource, %{sort: nil} = query, _context),
-    do: server |> Storage.rows(Resource.key(resource), query.offset, query.limit) |> kept(resource, query.offset)
+    do: server |> Storage.rows(Resource.key(resource), query.offset, query.limit) |> stored(resource, query.offset)
 
   defp rows(server, %{persist: :rows, sort_mode: :memory} = resource, query, _context) do
     with {:ok, rows} <- sorted(server, resource, query.sort), do: {:ok, Enum.slice(rows, query.offset, query.limit)}
@@ -92,13 +92,13 @@ defmodule McpServer.DualResponse.Paging do
   end
 
   defp sorted(server, resource, sort) do
-    with {:ok, rows} <- server |> Storage.rows(Resource.key(resource), 0, :all) |> kept(resource, 0),
+    with {:ok, rows} <- server |> Storage.rows(Resource.key(resource), 0, :all) |> stored(resource, 0),
          do: {:ok, Sorting.sort(rows, List.wrap(sort), resource.tie_break)}
   end
 
   # Stored rows never become fewer: what is left of a deleted resource has none.
-  defp kept({:ok, []}, %{total_count: total}, offset) when offset < total, do: Access.not_found()
-  defp kept(other, _resource, _offset), do: found(other)
+  defp stored({:ok, []}, %{total_count: total}, offset) when offset < total, do: Access.not_found()
+  defp stored(other, _resource, _offset), do: found(other)
 
   # It was deleted, or has expired, since it was looked up.
   defp found(:not_found), do: Access.not_found()

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Spill do
   @moduledoc false
-  # A tool's result that is too large for one answer, as a dual response: everything is kept as rows, and a part
+  # A tool's result that is too large for one answer, as a dual response: everything is stored as rows, and a part
   # of it goes out with the link.
   #
   # Where the structured content has one list of objects, those are the rows. Otherwise there is a row for each
@@ -14,15 +14,15 @@ defmodule McpServer.DualResponse.Spill do
   alias McpServer.DualResponse.{Response, Spill}
   alias McpServer.Tool.CallResult
 
-  @enforce_keys [:response, :result, :bytes, :kept, :rows, :members, :lines?]
-  defstruct [:response, :result, :bytes, :kept, :rows, :members, :lines?]
+  @enforce_keys [:response, :result, :bytes, :blocks, :rows, :members, :lines?]
+  defstruct [:response, :result, :bytes, :blocks, :rows, :members, :lines?]
 
-  @typedoc "`kept` are content blocks that go out as they are, `members` what stood beside the list of rows."
+  @typedoc "`blocks` is content that goes out as it is, `members` what stood beside the list of rows."
   @type t :: %Spill{
           response: Response.t(),
           result: CallResult.t(),
           bytes: pos_integer,
-          kept: list,
+          blocks: list,
           rows: [map],
           members: map,
           lines?: boolean
@@ -35,10 +35,10 @@ defmodule McpServer.DualResponse.Spill do
 
   @impl true
   # This is what the link is for: there is nothing to be spilled a second time.
-  def keep(_server, _conn, %{returned: {:ok, %Response{}}}), do: :leave
+  def store(_server, _conn, %{returned: {:ok, %Response{}}}), do: :leave
 
-  def keep(server, conn, %{tool: tool, result: result, bytes: bytes, small: small}) do
-    {rows, members, kept, lines?} = table(result, small) || blocks(result)
+  def store(server, conn, %{tool: tool, result: result, bytes: bytes, small: small}) do
+    {rows, members, blocks, lines?} = table(result, small) || blocks(result)
     options = [name: "Result of #{tool}", rows: rows, columns: columns(rows), conn: conn]
 
     with {:ok, response} <- DualResponse.create_response(server, options) do
@@ -47,7 +47,7 @@ defmodule McpServer.DualResponse.Spill do
          response: response,
          result: result,
          bytes: bytes,
-         kept: kept,
+         blocks: blocks,
          rows: Enum.take(rows, @looked_at),
          members: members,
          lines?: lines?
@@ -59,9 +59,9 @@ defmodule McpServer.DualResponse.Spill do
   defp table(%CallResult{structured_content: %{} = structured} = result, small) when not is_struct(structured) do
     with [{name, rows}] <- Enum.filter(structured, fn {_name, value} -> rows?(value) end),
          members = Map.delete(structured, name),
-         kept = Enum.reject(result.content, &repeats?(&1, structured)),
-         true <- size({members, nil}) + Enum.sum(Enum.map(kept, &size/1)) <= small do
-      {rows, members, kept, false}
+         blocks = Enum.reject(result.content, &repeats?(&1, structured)),
+         true <- size({members, nil}) + Enum.sum(Enum.map(blocks, &size/1)) <= small do
+      {rows, members, blocks, false}
     else
       _no_table -> nil
     end
@@ -159,7 +159,7 @@ defmodule McpServer.DualResponse.Spill do
 
     %{
       spill.result
-      | content: spill.kept ++ [%Text{text: text}, Response.link(spill.response)],
+      | content: spill.blocks ++ [%Text{text: text}, Response.link(spill.response)],
         structured_content: if(keeps_data?, do: spill.result.structured_content, else: structured(spill, shown, room))
     }
   end

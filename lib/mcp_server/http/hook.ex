@@ -66,7 +66,7 @@ defmodule McpServer.Http.Hook do
   end
 
   defp base(_mount, _principal, %FarSink{known: %{base: base}} = sink), do: {:ok, base, sink}
-  defp base(%{init: nil} = mount, principal, sink), do: {:ok, Pipeline.plain(mount, sink, principal), sink}
+  defp base(%{init: nil} = mount, principal, sink), do: {:ok, Pipeline.conn(mount, sink, principal), sink}
 
   defp base(mount, principal, sink) do
     with {:ok, base, sink} <- run(mount, :init, sink) do

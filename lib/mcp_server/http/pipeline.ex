@@ -183,8 +183,8 @@ defmodule McpServer.Http.Pipeline do
   def assigns(_socket), do: %{}
 
   @doc "A handler's conn before anything is known but the mount."
-  @spec plain(Mount.t(), Sink.t(), principal :: term()) :: Conn.t()
-  def plain(mount, sink, principal) do
+  @spec conn(Mount.t(), Sink.t(), principal :: term()) :: Conn.t()
+  def conn(mount, sink, principal) do
     base = Mount.base(mount)
     %Conn{base | assigns: Map.merge(base.assigns, assigns(sink)), principal: principal}
   end

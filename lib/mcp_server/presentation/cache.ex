@@ -58,7 +58,7 @@ defmodule McpServer.Presentation.Cache do
 
     case key && lookup(cache, key) do
       {:ok, result} -> {:ok, result}
-      _none -> keep(cache, key, ttl, fun.())
+      _none -> remember(cache, key, ttl, fun.())
     end
   end
 
@@ -92,12 +92,12 @@ defmodule McpServer.Presentation.Cache do
     ArgumentError -> nil
   end
 
-  defp keep(cache, key, ttl, {:ok, %CallResult{is_error: false} = result} = answer) when key != nil do
-    unless question?(result), do: send_to(cache, {:keep, key, now() + ttl, result})
+  defp remember(cache, key, ttl, {:ok, %CallResult{is_error: false} = result} = answer) when key != nil do
+    unless question?(result), do: send_to(cache, {:put, key, now() + ttl, result})
     answer
   end
 
-  defp keep(_cache, _key, _ttl, answer), do: answer
+  defp remember(_cache, _key, _ttl, answer), do: answer
 
   # Waits until it is kept, so that a flood of results waits at its senders.
   defp send_to(cache, message) do
@@ -119,7 +119,7 @@ defmodule McpServer.Presentation.Cache do
   end
 
   @impl true
-  def handle_call({:keep, key, expires_at, result}, _from, state) do
+  def handle_call({:put, key, expires_at, result}, _from, state) do
     if :erlang.external_size(result) <= state.max_entry_bytes,
       do: {:reply, :ok, state |> forget(key) |> put(key, expires_at, result) |> make_room()},
       else: {:reply, :ok, state}

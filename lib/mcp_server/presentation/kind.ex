@@ -25,7 +25,7 @@ defmodule McpServer.Presentation.Kind do
     end
 
     order = List.delete(order(schema), "kind")
-    schema = schema |> plain() |> discriminated(name)
+    schema = schema |> to_json() |> discriminated(name)
 
     case Validator.compile(schema) do
       {:ok, validator} -> %__MODULE__{name: name, schema: schema, order: ["kind" | order], validator: validator}
@@ -83,15 +83,15 @@ defmodule McpServer.Presentation.Kind do
   defp member(_schema, _name), do: nil
 
   # The schema as JSON: keyword lists as maps.
-  defp plain(%_struct{} = schema), do: Schema.to_json(schema)
-  defp plain(map) when is_map(map), do: object(map)
-  defp plain(list) when is_list(list), do: if(pairs?(list), do: object(list), else: Enum.map(list, &plain/1))
-  defp plain(value), do: Schema.to_json(value)
+  defp to_json(%_struct{} = schema), do: Schema.to_json(schema)
+  defp to_json(map) when is_map(map), do: object(map)
+  defp to_json(list) when is_list(list), do: if(pairs?(list), do: object(list), else: Enum.map(list, &to_json/1))
+  defp to_json(value), do: Schema.to_json(value)
 
   defp object(members) do
     Map.new(members, fn
       {key, properties} when key in [:properties, "properties"] -> {"properties", properties(properties)}
-      {key, value} -> {to_string(key), plain(value)}
+      {key, value} -> {to_string(key), to_json(value)}
     end)
   end
 
@@ -99,7 +99,7 @@ defmodule McpServer.Presentation.Kind do
   defp properties(members), do: Map.new(members, fn {key, schema} -> {to_string(key), property(schema)} end)
 
   defp property([]), do: %{}
-  defp property(schema), do: plain(schema)
+  defp property(schema), do: to_json(schema)
 
   defp pairs?([_ | _] = list), do: Enum.all?(list, &match?({key, _value} when is_atom(key) or is_binary(key), &1))
   defp pairs?(_other), do: false

@@ -27,7 +27,7 @@ defmodule McpServer.Tasks.Runner do
     # As in the process of a call: what a test has allowed itself holds here too.
     if call[:callers] not in [nil, []], do: Process.put(:"$callers", call.callers)
     conn = %{conn | call: {:task, id}}
-    {outcome, bytes} = call |> work(conn, id) |> keep(request, call.max_bytes)
+    {outcome, bytes} = call |> work(conn, id) |> settle(request, call.max_bytes)
     Tasks.finish(id, outcome, bytes)
   end
 
@@ -87,10 +87,10 @@ defmodule McpServer.Tasks.Runner do
     end
   end
 
-  defp keep({:sized, result, bytes}, _request, _max_bytes), do: {{:result, result}, bytes}
+  defp settle({:sized, result, bytes}, _request, _max_bytes), do: {{:result, result}, bytes}
 
   # Data that cannot be written, or kept, must not cost the client the error.
-  defp keep({:error, %JsonRpc.Error{} = error}, _request, max_bytes) do
+  defp settle({:error, %JsonRpc.Error{} = error}, _request, max_bytes) do
     {data, bytes} =
       case JSON.encode(error.data) do
         {:ok, text} when byte_size(text) <= max_bytes -> {error.data, byte_size(text)}
@@ -100,10 +100,10 @@ defmodule McpServer.Tasks.Runner do
     {{:error, %{code: error.code, message: error.message, data: data}}, bytes + byte_size(error.message)}
   end
 
-  defp keep({:error, text}, _request, _max_bytes) when is_binary(text),
+  defp settle({:error, text}, _request, _max_bytes) when is_binary(text),
     do: {{:result, failed(text)}, byte_size(text)}
 
-  defp keep({:failure, failure}, request, _max_bytes) do
+  defp settle({:failure, failure}, request, _max_bytes) do
     Failure.log(failure, "task of #{inspect(request.name)}")
     {{:result, failed(Answer.failure_text(failure))}, 0}
   end

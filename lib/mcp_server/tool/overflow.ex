@@ -6,8 +6,8 @@ defmodule McpServer.Tool.Overflow do
   alias McpServer.Conn
   alias McpServer.Tool.CallResult
 
-  @typedoc "What has been kept, for `c:result/3`."
-  @type kept :: term
+  @typedoc "What has been stored, for `c:result/3`."
+  @type stored :: term
 
   @typedoc """
   A result over its budget.
@@ -23,14 +23,14 @@ defmodule McpServer.Tool.Overflow do
           small: non_neg_integer
         }
 
-  @doc "Keeps a result. `:leave` says that it is to be sent as it is."
-  @callback keep(term, Conn.t(), overflow) :: {:ok, kept} | :leave | {:error, term}
+  @doc "Stores a result. `:leave` says that it is to be sent as it is."
+  @callback store(term, Conn.t(), overflow) :: {:ok, stored} | :leave | {:error, term}
 
   @doc """
   What goes out in place of the result, with at most `room` bytes of its rows in the text and as many in the structured
   content. A tool that `keeps_data?` keeps its structured content: clients check it with a schema, or draw it.
   """
-  @callback result(kept, room :: non_neg_integer, keeps_data? :: boolean) :: CallResult.t()
+  @callback result(stored, room :: non_neg_integer, keeps_data? :: boolean) :: CallResult.t()
 
   @doc "What clients are told of it, under `experimental` of the server's capabilities."
   @callback capabilities(term) :: %{String.t() => term}

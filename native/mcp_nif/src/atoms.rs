@@ -149,7 +149,7 @@ rustler::atoms! {
     unauthorized,
     forbidden,
 
-    // The listener and its exchanges.
+    // Requests of HTTP.
     head,
     closed,
     method,

@@ -7,7 +7,7 @@ use rustler::{Atom, Binary, Encoder, Env, NifResult, Term};
 use crate::atoms;
 use crate::dirty::DirtyPermit;
 use crate::pretty::pretty;
-use crate::resources::{INLINE_BYTES, binary_term, buffer, keep, report_work};
+use crate::resources::{INLINE_BYTES, binary_term, buffer, recycle, report_work};
 use crate::terms::{
     Context, EncodeErrorKind, is_known_struct, plan_struct, read_term_with, write_in_order,
 };
@@ -52,7 +52,7 @@ fn encode<'a>(
     };
     let mut text = buffer(budget);
     if let Err(error) = write_in_order(&mut text, term, order, &context) {
-        keep(text);
+        recycle(text);
         let over = error.kind() == EncodeErrorKind::OverBudget;
         return Ok(if over {
             atoms::over_budget().to_term(env)

@@ -55,12 +55,12 @@ fn local_buffer() -> Option<Vec<u8>> {
 }
 
 /// Gives a buffer back.
-pub(crate) fn keep(mut buffer: Vec<u8>) {
+pub(crate) fn recycle(mut buffer: Vec<u8>) {
     if buffer.capacity() > SHARED_BYTES {
         return;
     }
     buffer.clear();
-    if let Some(buffer) = keep_local(buffer)
+    if let Some(buffer) = recycle_local(buffer)
         && let Ok(mut buffers) = SHARED.try_lock()
         && buffers.len() < SHARED_BUFFERS
     {
@@ -69,19 +69,19 @@ pub(crate) fn keep(mut buffer: Vec<u8>) {
 }
 
 /// Puts a buffer into a free place of this thread's; returns one that has none.
-fn keep_local(buffer: Vec<u8>) -> Option<Vec<u8>> {
+fn recycle_local(buffer: Vec<u8>) -> Option<Vec<u8>> {
     if buffer.capacity() > LOCAL_BYTES {
         return Some(buffer);
     }
     let mut buffer = Some(buffer);
     let _ = LOCAL.try_with(|slots| {
         for slot in slots {
-            let kept = slot.take();
-            if kept.capacity() == 0 {
+            let held = slot.take();
+            if held.capacity() == 0 {
                 slot.set(buffer.take().unwrap_or_default());
                 return;
             }
-            slot.set(kept);
+            slot.set(held);
         }
     });
     buffer
@@ -95,7 +95,7 @@ impl rustler::Resource for Output {}
 
 impl Drop for Output {
     fn drop(&mut self) {
-        keep(std::mem::take(&mut self.0));
+        recycle(std::mem::take(&mut self.0));
     }
 }
 
@@ -104,7 +104,7 @@ impl Drop for Output {
 pub(crate) fn binary_term(env: Env<'_>, text: Vec<u8>) -> Term<'_> {
     if text.len() < COPIED_BYTES || text.capacity() / BUFFER_PART > text.len() {
         let binary = NewBinary::from_slice(env, &text).into();
-        keep(text);
+        recycle(text);
         return binary;
     }
     let output = ResourceArc::new(Output(text));

@@ -15,7 +15,8 @@ use crate::dirty::DirtyPermit;
 use crate::options;
 use crate::resources::{INLINE_BYTES, on_large_stack};
 use crate::terms::{
-    Context, EncodeError, EncodeErrorKind, TermJson, TermNode, Values, edited, plain, plain_values,
+    Context, EncodeError, EncodeErrorKind, TermJson, TermNode, Values, edited, normal_values,
+    normalize,
 };
 
 /// A compiled schema.
@@ -164,11 +165,11 @@ fn schema_repair<'a>(
         return Ok(atoms::busy().to_term(env));
     };
     let context = Context::of(Revision::NEWEST, usize::MAX);
-    let plain = match plain(env, term, &context) {
-        Ok(plain) => plain,
+    let normal = match normalize(env, term, &context) {
+        Ok(normal) => normal,
         Err(error) => return Ok(refusal(env, error)),
     };
-    let values = match values(env, plain, usize::MAX) {
+    let values = match values(env, normal, usize::MAX) {
         Ok(values) => values,
         Err(refusal) => return Ok(refusal),
     };
@@ -176,7 +177,7 @@ fn schema_repair<'a>(
     let Some(Err(problems)) = check(&schema.0, &values, &whole) else {
         return Ok((atoms::ok(), term, Vec::<Atom>::new()).encode(env));
     };
-    match repair(env, &schema.0, plain, &Limits::default()) {
+    match repair(env, &schema.0, normal, &Limits::default()) {
         Some((repaired, kinds)) => Ok((atoms::ok(), repaired, kinds).encode(env)),
         None => Ok(env.error_tuple(problem_terms(env, &problems)?)),
     }
@@ -185,7 +186,7 @@ fn schema_repair<'a>(
 /// The values of a term as JSON would have it, or what to answer instead.
 fn values<'a>(env: Env<'a>, term: Term<'a>, budget: usize) -> Result<Values<'a>, Term<'a>> {
     let context = Context::of(Revision::NEWEST, budget);
-    plain_values(env, term, &context).map_err(|error| refusal(env, error))
+    normal_values(env, term, &context).map_err(|error| refusal(env, error))
 }
 
 fn refusal(env: Env<'_>, error: EncodeError) -> Term<'_> {
@@ -289,7 +290,7 @@ impl Allowance {
     }
 }
 
-/// What is wrong with the values of a plain term; `None` where finding out takes more than is left.
+/// What is wrong with the values of a term; `None` where finding out takes more than is left.
 pub(crate) fn check(
     validator: &Validator<TermJson>,
     values: &Values<'_>,

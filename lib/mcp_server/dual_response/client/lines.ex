@@ -3,7 +3,7 @@ defmodule McpServer.DualResponse.Client.Lines do
   # A resource's rows as one response of lines (NDJSON), read as they are used. The last line says how many there
   # were: a response without it was cut.
 
-  alias McpServer.DualResponse.Client.{Answer, Exchange, Headers, Parsed, Rows}
+  alias McpServer.DualResponse.Client.{Answer, RoundTrip, Headers, Parsed, Rows}
   alias McpServer.DualResponse.Error
   alias McpServer.JSON
 
@@ -33,7 +33,7 @@ defmodule McpServer.DualResponse.Client.Lines do
     }
 
     with {:ok, url} <- Parsed.url(parsed),
-         {:ok, response} <- Exchange.run(parsed.client, url, ask),
+         {:ok, response} <- RoundTrip.run(parsed.client, url, ask),
          :ok <- Answer.check(response, fn -> Parsed.expired?(parsed) end),
          :ok <- check_type(response) do
       response
@@ -48,7 +48,7 @@ defmodule McpServer.DualResponse.Client.Lines do
     if String.downcase(String.trim(type)) == @media_type do
       :ok
     else
-      Exchange.close(response)
+      RoundTrip.close(response)
       {:error, Error.new(:fetch_error, "The server does not send #{@media_type}", status: response.status)}
     end
   end

@@ -34,7 +34,7 @@ defmodule McpServer.DualResponse.Client.Parsed do
   """
 
   alias McpServer.DualResponse.{Client, Error}
-  alias McpServer.DualResponse.Client.{Answer, Exchange, FetchResult, Metadata, Rows}
+  alias McpServer.DualResponse.Client.{Answer, RoundTrip, FetchResult, Metadata, Rows}
   alias McpServer.JSON
 
   @enforce_keys [:client, :sample, :total_count, :resource_uri, :columns]
@@ -220,7 +220,7 @@ defmodule McpServer.DualResponse.Client.Parsed do
     ask = %{method: method, body: body, accept: "application/json", stream: false, timeout: timeout}
 
     with {:ok, url} <- url(parsed),
-         {:ok, response} <- Exchange.run(parsed.client, url, ask),
+         {:ok, response} <- RoundTrip.run(parsed.client, url, ask),
          :ok <- Answer.check(response, fn -> expired?(parsed) end),
          do: {:ok, response}
   end

@@ -36,7 +36,7 @@ defmodule McpServer.DualResponse.Client.Reference do
 
     case path |> String.split("/", trim: true) |> List.last() do
       nil -> nil
-      segment -> segment |> decode() |> plain()
+      segment -> segment |> decode() |> usable()
     end
   end
 
@@ -47,6 +47,6 @@ defmodule McpServer.DualResponse.Client.Reference do
   end
 
   # Dots would lead out of base_url's folder.
-  defp plain(id) when id in ["", ".", ".."], do: nil
-  defp plain(id), do: if(String.valid?(id), do: id)
+  defp usable(id) when id in ["", ".", ".."], do: nil
+  defp usable(id), do: if(String.valid?(id), do: id)
 end

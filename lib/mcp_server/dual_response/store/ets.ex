@@ -30,7 +30,7 @@ defmodule McpServer.DualResponse.Store.ETS do
   @accesses 5
   @last_access 6
   @used 7
-  @kept 10
+  @row_count 10
   @bytes 11
 
   # A page of a hundred rows is one object, or two. In the external format they share nothing with what they
@@ -63,11 +63,11 @@ defmodule McpServer.DualResponse.Store.ETS do
     {:ok, id}
   end
 
-  defp record(resource, now, kept) do
+  defp record(resource, now, row_count) do
     deadline = resource.deadline || :never
 
     {resource.id, resource, deadline, resource.expires_at, resource.access_count, resource.last_accessed_at, now,
-     deadline, now, kept, resource.bytes, resource.tenant}
+     deadline, now, row_count, resource.bytes, resource.tenant}
   end
 
   @impl true
@@ -92,8 +92,8 @@ defmodule McpServer.DualResponse.Store.ETS do
 
   @impl true
   def rows(%{records: records}, {_tenant, id}, offset, limit) do
-    kept = :ets.lookup_element(records, id, @kept)
-    last = if limit == :all, do: kept, else: min(offset + limit, kept)
+    row_count = :ets.lookup_element(records, id, @row_count)
+    last = if limit == :all, do: row_count, else: min(offset + limit, row_count)
     read(records, id, offset, last)
   rescue
     ArgumentError -> :not_found
@@ -175,8 +175,8 @@ defmodule McpServer.DualResponse.Store.ETS do
   # a process that is ended on the way.
   @impl true
   def delete(%{records: records} = tables, {_tenant, id}) do
-    kept = :ets.lookup_element(records, id, @kept)
-    for number <- 0..div(kept - 1, @chunk)//1, kept > 0, do: :ets.delete(records, {id, number})
+    row_count = :ets.lookup_element(records, id, @row_count)
+    for number <- 0..div(row_count - 1, @chunk)//1, row_count > 0, do: :ets.delete(records, {id, number})
 
     case :ets.take(records, id) do
       [record] ->

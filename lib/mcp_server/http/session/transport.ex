@@ -112,7 +112,7 @@ defmodule McpServer.Http.Session.Transport do
   defp listen(transport, exchange, last_event) do
     with_exchange(transport, exchange, fn transport, exchange ->
       case attach(transport, exchange, last_event) do
-        {:ok, key, stream} -> {[], keep(transport, key, stream)}
+        {:ok, key, stream} -> {[], put(transport, key, stream)}
         {:error, reason} -> refuse(transport, exchange, reason)
       end
     end)
@@ -151,7 +151,7 @@ defmodule McpServer.Http.Session.Transport do
   defp sent(transport, {key, stream}, bytes) do
     after_it = Stream.sent(stream, bytes)
     writable? = Stream.congested?(stream) and not Stream.congested?(after_it)
-    {if(writable?, do: [{:writable, key}], else: []), keep(transport, key, after_it)}
+    {if(writable?, do: [{:writable, key}], else: []), put(transport, key, after_it)}
   end
 
   # The request goes on, and its client may come back.
@@ -159,12 +159,12 @@ defmodule McpServer.Http.Session.Transport do
 
   defp closed_by_peer(transport, ref) do
     case StreamCollection.find(transport.streams, ref) do
-      {:ok, {key, stream}} -> {[], keep(transport, key, Stream.away(stream))}
+      {:ok, {key, stream}} -> {[], put(transport, key, Stream.away(stream))}
       :error -> {[], transport}
     end
   end
 
-  defp keep(transport, key, stream) do
+  defp put(transport, key, stream) do
     if left?(transport, key, stream), do: send(self(), {:mcp_http_left, key})
     streams = StreamCollection.put(transport.streams, key, stream)
     arm(%{transport | streams: streams}, Stream.due(stream, transport.mount))
@@ -212,7 +212,7 @@ defmodule McpServer.Http.Session.Transport do
     now = Stream.now()
 
     {changed, due} = StreamCollection.tick(transport.streams, transport.mount, now)
-    Enum.reduce(changed, arm(transport, due), fn {key, stream}, transport -> keep(transport, key, stream) end)
+    Enum.reduce(changed, arm(transport, due), fn {key, stream}, transport -> put(transport, key, stream) end)
   end
 
   @impl true
@@ -244,7 +244,7 @@ defmodule McpServer.Http.Session.Transport do
   defp write_stream({key, entries}, transport) do
     with {:ok, stream} <- StreamCollection.fetch(transport.streams, key) do
       case Stream.write(stream, entries, transport.mount) do
-        {:ok, stream} -> keep(transport, key, stream)
+        {:ok, stream} -> put(transport, key, stream)
         :done -> %{transport | streams: StreamCollection.drop(transport.streams, key)}
       end
     else

@@ -117,7 +117,7 @@ fn has_views(definition: &Definition) -> bool {
         .any(|uri| uri.and_then(Value::as_str).is_some_and(is_view))
 }
 
-/// The kept answers to `initialize` and `server/discover`, behind their ids.
+/// The prebuilt answers to `initialize` and `server/discover`, behind their ids.
 #[derive(Debug)]
 pub(super) struct Descriptions {
     initialize: [Vec<u8>; Revision::ALL.len()],

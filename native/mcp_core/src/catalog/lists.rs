@@ -1,6 +1,6 @@
 //! The four lists and the descriptions of the server, encoded once per revision.
 //!
-//! A kept answer is everything behind the id: `,"result":{…}}`. Whoever replies writes the head
+//! A prebuilt answer is everything behind the id: `,"result":{…}}`. Whoever replies writes the head
 //! with the id in front and never touches the rest again.
 
 use serde_json::Value;

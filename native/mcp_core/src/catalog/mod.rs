@@ -117,7 +117,7 @@ impl<J: Json> Catalog<J> {
         &self.capabilities
     }
 
-    /// The kept answer to a list request, behind its id; `None` for a cursor of another list.
+    /// The prebuilt answer to a list request, behind its id; `None` for a cursor of another list.
     #[must_use]
     pub fn list(&self, kind: ListKind, revision: Revision, cursor: Option<&str>) -> Option<&[u8]> {
         let page = match cursor {
@@ -133,13 +133,13 @@ impl<J: Json> Catalog<J> {
         self.dynamic.contains(&kind)
     }
 
-    /// The kept answer to `initialize`, behind its id.
+    /// The prebuilt answer to `initialize`, behind its id.
     #[must_use]
     pub fn initialize_tail(&self, revision: Revision) -> &[u8] {
         self.descriptions.initialize(revision)
     }
 
-    /// The kept answer to `server/discover`, behind its id.
+    /// The prebuilt answer to `server/discover`, behind its id.
     #[must_use]
     pub fn discover_tail(&self) -> &[u8] {
         self.descriptions.discover()

@@ -48,7 +48,9 @@ pub enum LastEventId {
 }
 
 fn number(digits: &str) -> Option<u64> {
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let only_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
     let canonical = digits == "0" || !digits.starts_with('0');
-    (plain && canonical).then(|| digits.parse().ok()).flatten()
+    (only_digits && canonical)
+        .then(|| digits.parse().ok())
+        .flatten()
 }

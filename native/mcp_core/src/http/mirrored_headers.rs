@@ -39,13 +39,13 @@ pub(crate) struct MirroredHeaders {
 impl MirroredHeaders {
     pub(super) fn read(head: &Head<'_>) -> Self {
         Self {
-            version: match plain(head.field("mcp-protocol-version")) {
+            version: match unencoded(head.field("mcp-protocol-version")) {
                 MirroredHeader::Says(version) if version.len() > MAX_VERSION_BYTES => {
                     MirroredHeader::Unreadable
                 }
                 claim => claim,
             },
-            method: plain(head.field("mcp-method")),
+            method: unencoded(head.field("mcp-method")),
             name: encoded(head.field("mcp-name")),
             parameters: parameters(head),
         }
@@ -81,7 +81,7 @@ fn is_stateless_version(version: &str) -> bool {
         && version >= FIRST_STATELESS.as_str()
 }
 
-fn plain(field: Field<'_>) -> MirroredHeader {
+fn unencoded(field: Field<'_>) -> MirroredHeader {
     match field {
         Field::Absent => MirroredHeader::Absent,
         Field::One(value) => printable(value).map_or(MirroredHeader::Unreadable, |text| {

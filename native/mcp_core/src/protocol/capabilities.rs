@@ -1,4 +1,4 @@
-//! What of the catalogue a request may reach: capabilities the server has, lists that are kept or
+//! What of the catalogue a request may reach: capabilities the server has, lists that are prebuilt or
 //! computed, and tools whose needs the client meets.
 
 use jsonschema::json::Json;
@@ -41,7 +41,7 @@ pub(super) fn is_offered<J: Json>(catalog: &Catalog<J>, method: Method) -> bool 
     }
 }
 
-/// A list is kept, or computed by user code.
+/// A list is prebuilt, or computed by user code.
 pub(super) enum Listing<'c, 'a> {
     Prebuilt(&'c [u8]),
     Computed(Work<'a>),

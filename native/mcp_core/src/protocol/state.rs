@@ -84,11 +84,11 @@ pub fn seal(
     expires_at: u64,
     state: &[u8],
 ) -> Result<String, StateError> {
-    let mut plain = Vec::with_capacity(EXPIRY_BYTES.saturating_add(state.len()));
-    plain.extend_from_slice(&expires_at.to_be_bytes());
-    plain.extend_from_slice(state);
+    let mut plaintext = Vec::with_capacity(EXPIRY_BYTES.saturating_add(state.len()));
+    plaintext.extend_from_slice(&expires_at.to_be_bytes());
+    plaintext.extend_from_slice(state);
     let payload = Payload {
-        msg: &plain,
+        msg: &plaintext,
         aad: &binding.associated_data(),
     };
     let sealed = XChaCha20Poly1305::new(&Key::from(*secret))
@@ -118,10 +118,10 @@ pub fn open(
         msg: sealed,
         aad: &binding.associated_data(),
     };
-    let plain = XChaCha20Poly1305::new(&Key::from(*secret))
+    let plaintext = XChaCha20Poly1305::new(&Key::from(*secret))
         .decrypt(&XNonce::from(*nonce), payload)
         .map_err(|_| StateError::Invalid)?;
-    let (expires_at, state) = plain
+    let (expires_at, state) = plaintext
         .split_first_chunk::<EXPIRY_BYTES>()
         .ok_or(StateError::Invalid)?;
     if now < u64::from_be_bytes(*expires_at) {

@@ -68,7 +68,7 @@ impl<'e> Explainer<'e> {
                 self.add_closest(error, context, level, problems);
             }
             Kind::FalseSchema if is_closed_object(error) => self.add_unexpected(error, problems),
-            _ => push(problems, self.plain(error)),
+            _ => push(problems, self.problem(error)),
         }
     }
 
@@ -86,12 +86,12 @@ impl<'e> Explainer<'e> {
         }
     }
 
-    fn plain(&self, error: &ValidationError<'_>) -> Problem {
+    fn problem(&self, error: &ValidationError<'_>) -> Problem {
         match explained(error, self.sources) {
             Some((keyword, words)) => {
                 Problem::new(error.instance_path().as_str(), &keyword, &words)
             }
-            None => plain(error, error.kind()),
+            None => by_kind(error, error.kind()),
         }
     }
 
@@ -110,7 +110,7 @@ impl<'e> Explainer<'e> {
             Some(errors) if level < MAX_LEVELS => {
                 self.add_all(errors, level.saturating_add(1), problems);
             }
-            _ => push(problems, self.plain(error)),
+            _ => push(problems, self.problem(error)),
         }
     }
 
@@ -123,7 +123,7 @@ impl<'e> Explainer<'e> {
     }
 
     fn missing(&self, error: &ValidationError<'_>, property: &Value) -> Problem {
-        let mut problem = plain(error, error.kind());
+        let mut problem = by_kind(error, error.kind());
         let declared = self.declared(error);
         let received = (self.received)(error.instance_path());
         self.add_reason(error, property, &received, &mut problem);
@@ -196,7 +196,7 @@ fn is_closed_object(error: &ValidationError<'_>) -> bool {
     last_segment(error.schema_path().as_str()) == "additionalProperties"
 }
 
-fn plain(error: &ValidationError<'_>, kind: &Kind) -> Problem {
+fn by_kind(error: &ValidationError<'_>, kind: &Kind) -> Problem {
     let (text, allowed) = expected(kind);
     let mut problem = Problem::new(error.instance_path().as_str(), kind.keyword(), &text);
     problem.allowed = allowed;

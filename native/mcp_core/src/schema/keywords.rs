@@ -139,7 +139,7 @@ pub fn rewritten(schema: &Value, change: &impl Fn(&mut Map<String, Value>)) -> V
             Value::Object(members)
         }
         Value::Array(items) => items.iter().map(|item| rewritten(item, change)).collect(),
-        plain => plain.clone(),
+        other => other.clone(),
     }
 }
 

@@ -55,35 +55,35 @@ pub fn snapshot(definition: &[u8]) -> Result<String, CatalogError> {
     let rules = definition.tool_rules.iter();
     let rules = rules.chain(std::iter::repeat(&unruled));
     let tools = definition.tools.iter().zip(rules).map(|(tool, rule)| {
-        let mut kept = keep(tool, TOOL);
-        kept.insert("requires".to_owned(), json!(rule.requires));
+        let mut picked = pick(tool, TOOL);
+        picked.insert("requires".to_owned(), json!(rule.requires));
         match &rule.formats {
             Formats::Annotate => {}
-            Formats::Assert => drop(kept.insert("formats".to_owned(), json!("assert"))),
-            Formats::Only(names) => drop(kept.insert("formats".to_owned(), json!(names))),
+            Formats::Assert => drop(picked.insert("formats".to_owned(), json!("assert"))),
+            Formats::Only(names) => drop(picked.insert("formats".to_owned(), json!(names))),
         }
         if rule.repair {
-            kept.insert("repair".to_owned(), json!(true));
+            picked.insert("repair".to_owned(), json!(true));
         }
         for (name, pointer) in [
             ("taskSupport", "/execution/taskSupport"),
             ("visibility", "/_meta/ui/visibility"),
         ] {
             if let Some(value) = tool.pointer(pointer) {
-                kept.insert(name.to_owned(), value.clone());
+                picked.insert(name.to_owned(), value.clone());
             }
         }
-        (text(tool, "name"), kept)
+        (text(tool, "name"), picked)
     });
     let prompts = definition.prompts.iter().map(|prompt| {
-        let kept = keep(prompt, &["arguments", "description", "title"]);
-        (text(prompt, "name"), kept)
+        let picked = pick(prompt, &["arguments", "description", "title"]);
+        (text(prompt, "name"), picked)
     });
     let resources = definition.resources.iter();
-    let resources = resources.map(|resource| (text(resource, "uri"), keep(resource, RESOURCE)));
+    let resources = resources.map(|resource| (text(resource, "uri"), pick(resource, RESOURCE)));
     let templates = definition.resource_templates.iter();
     let templates =
-        templates.map(|template| (text(template, "uriTemplate"), keep(template, RESOURCE)));
+        templates.map(|template| (text(template, "uriTemplate"), pick(template, RESOURCE)));
     let snapshot = json!({
         "mcpSnapshot": FORM,
         "prompts": by_name(prompts),
@@ -97,18 +97,18 @@ pub fn snapshot(definition: &[u8]) -> Result<String, CatalogError> {
     Ok(text)
 }
 
-fn keep(object: &Value, members: &[&str]) -> Map<String, Value> {
-    let kept = members.iter().filter_map(|name| {
+fn pick(object: &Value, members: &[&str]) -> Map<String, Value> {
+    let picked = members.iter().filter_map(|name| {
         let value = object.get(*name).filter(|value| !value.is_null())?;
         Some(((*name).to_owned(), value.clone()))
     });
-    kept.collect()
+    picked.collect()
 }
 
 fn by_name(entries: impl Iterator<Item = (String, Map<String, Value>)>) -> Value {
     Value::Object(
         entries
-            .map(|(name, kept)| (name, Value::Object(kept)))
+            .map(|(name, picked)| (name, Value::Object(picked)))
             .collect(),
     )
 }
@@ -130,7 +130,7 @@ fn sorted(value: Value) -> Value {
             Value::Object(members.collect())
         }
         Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
-        plain => plain,
+        other => other,
     }
 }
 

@@ -15,7 +15,7 @@ const MAX_WHOLE: usize = 2_000;
 /// Subschemas inside each other that are followed, references among them.
 const MAX_DEPTH: usize = 6;
 
-/// The longest string and the longest lists that are tried, of plain values and of others.
+/// The longest string and the longest lists that are tried, of scalars and of others.
 const MAX_LENGTH: usize = 4_096;
 const MAX_ITEMS: usize = 128;
 const MAX_HELD_ITEMS: usize = 4;
@@ -51,7 +51,7 @@ struct Sampler<'s> {
 impl Sampler<'_> {
     fn of(&self, schema: &Value, depth: usize) -> Vec<Value> {
         let Some(object) = schema.as_object().filter(|_| depth < MAX_DEPTH) else {
-            return plain();
+            return of_each_type();
         };
         let mut found = self.given(object, depth);
         for kind in kinds(object) {
@@ -151,7 +151,7 @@ impl Sampler<'_> {
         let values = |name: &str| {
             properties
                 .get(name)
-                .map_or_else(plain, |held| self.of(held, inner))
+                .map_or_else(of_each_type, |held| self.of(held, inner))
         };
         let base: Map<String, Value> = required
             .filter_map(|name| Some((name.to_owned(), values(name).into_iter().next()?)))
@@ -218,7 +218,7 @@ fn length(schema: &Map<String, Value>, keyword: &str) -> Option<usize> {
 }
 
 /// One value of each type.
-fn plain() -> Vec<Value> {
+fn of_each_type() -> Vec<Value> {
     vec![
         json!("a"),
         json!(1),

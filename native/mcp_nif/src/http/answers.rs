@@ -19,7 +19,7 @@ fn http_answer<'a>(env: Env<'a>, kind: Atom, details: Term<'a>) -> NifResult<Ter
 }
 
 fn answer(kind: Atom, details: Term<'_>) -> NifResult<HttpAnswer> {
-    let plain = [
+    let undetailed = [
         (
             atoms::session_not_found(),
             http::session_not_found as fn() -> HttpAnswer,
@@ -41,7 +41,7 @@ fn answer(kind: Atom, details: Term<'_>) -> NifResult<HttpAnswer> {
         (atoms::too_many_requests(), http::too_many_requests),
         (atoms::overloaded(), http::overloaded),
     ];
-    if let Some((_, answer)) = plain.into_iter().find(|(name, _)| *name == kind) {
+    if let Some((_, answer)) = undetailed.into_iter().find(|(name, _)| *name == kind) {
         return Ok(answer());
     }
     if let Some((_, answer)) = patient.into_iter().find(|(name, _)| *name == kind) {

@@ -155,7 +155,7 @@ fn order_atom(order: Order) -> Atom {
 /// A refusal of that kind as `{status, headers, body}`.
 #[rustler::nif]
 fn dual_refuse<'a>(env: Env<'a>, kind: Atom, details: Term<'a>) -> NifResult<Term<'a>> {
-    let plain = [
+    let undetailed = [
         (atoms::not_found(), Refusal::NotFound),
         (atoms::forbidden(), Refusal::Forbidden),
         (atoms::request_timeout(), Refusal::RequestTimeout),
@@ -163,7 +163,7 @@ fn dual_refuse<'a>(env: Env<'a>, kind: Atom, details: Term<'a>) -> NifResult<Ter
         (atoms::internal_error(), Refusal::Internal),
         (atoms::timeout(), Refusal::Timeout),
     ];
-    if let Some((_, refusal)) = plain.iter().find(|(name, _)| *name == kind) {
+    if let Some((_, refusal)) = undetailed.iter().find(|(name, _)| *name == kind) {
         return Ok(answer_terms(env, refuse(refusal)).encode(env));
     }
     let answer = if kind == atoms::unauthorized() {

@@ -368,7 +368,7 @@ fn fitting<'a>(
     let Some(tool) = catalog.tool(*index) else {
         return Some(as_sent);
     };
-    // What was read from a message is plain.
+    // What was read from a message is in normal form.
     let values = Values::of(arguments, usize::MAX)?;
     let Err(problems) = check(&tool.input, &values, allowance)? else {
         return Some(as_sent);

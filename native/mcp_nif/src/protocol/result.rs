@@ -15,7 +15,7 @@ use crate::dirty::DirtyPermit;
 use crate::resources::{INLINE_BYTES, binary_term, buffer, report_work};
 use crate::schema::{Allowance, Effort, check, problem_terms};
 use crate::terms::{
-    Context, EncodeError, EncodeErrorKind, Extras, plain_values, write_shape, write_value,
+    Context, EncodeError, EncodeErrorKind, Extras, normal_values, write_shape, write_value,
 };
 
 #[rustler::nif]
@@ -164,7 +164,7 @@ impl Reply<'_> {
         }
         let content = result.map_get(atoms::structured_content()).ok()?;
         let content = members(env, content);
-        let content = match plain_values(env, content, &self.context) {
+        let content = match normal_values(env, content, &self.context) {
             Ok(content) => content,
             Err(error) => {
                 let error = error.under_key(b"structuredContent");

@@ -10,7 +10,7 @@ use rustler::{Atom, Encoder, Env, Error, ListIterator, NifResult, Term};
 
 use crate::atoms;
 use crate::dirty::DirtyPermit;
-use crate::resources::{INLINE_BYTES, binary_term, buffer, keep, report_work};
+use crate::resources::{INLINE_BYTES, binary_term, buffer, recycle, report_work};
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, is_known_struct, sends_field, write_value,
 };
@@ -174,7 +174,7 @@ fn written(
 ) -> Term<'_> {
     let mut out = buffer(budget);
     if let Err(error) = write(&mut out) {
-        keep(out);
+        recycle(out);
         if error.kind() == EncodeErrorKind::OverBudget {
             return atoms::over_budget().to_term(env);
         }

@@ -13,7 +13,7 @@ mod term_kind;
 mod word;
 mod write;
 
-pub(crate) use check::plain::{plain, plain_values};
+pub(crate) use check::normal_form::{normal_values, normalize};
 pub(crate) use check::term_node::{TermJson, TermNode};
 pub(crate) use check::values::Values;
 pub(crate) use edits::edited;

@@ -19,7 +19,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @expiry Tables.expiry()
   @deleted Tables.deleted()
 
-  Record.defrecordp(:kept, @resources, [:key, :resource, :chunks, :rows])
+  Record.defrecordp(:stored, @resources, [:key, :resource, :chunks, :rows])
 
   Record.defrecordp(
     :usage,
@@ -59,7 +59,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @spec insert(server, Resource.t(), {tuple, non_neg_integer}) :: id
   def insert(server, resource, {chunks, rows}) do
     key = {server, resource.id}
-    :ok = :mnesia.write(kept(key: key, resource: resource, chunks: chunks, rows: rows))
+    :ok = :mnesia.write(stored(key: key, resource: resource, chunks: chunks, rows: rows))
     :ok = put_usage(nil, usage_of(key, resource, now()))
     resource.id
   end
@@ -105,7 +105,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
 
   # Copies the part asked for out of the table, and nothing else.
   defp pick(server, id, part) do
-    :mnesia.dirty_select(@resources, [{kept(key: {server, id}, resource: :"$1", chunks: :"$2", rows: :"$3"), [], part}])
+    :mnesia.dirty_select(@resources, [{stored(key: {server, id}, resource: :"$1", chunks: :"$2", rows: :"$3"), [], part}])
   end
 
   defp with_usage(resource, usage(deadline: deadline, expires_at: expires_at) = usage) do
@@ -143,10 +143,10 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @spec change(server, id, integer, (Resource.t() -> Resource.t())) :: :ok | :not_found
   def change(server, id, now, change) do
     with [usage] <- live(server, id, now),
-         [kept(resource: resource) = kept] <- :mnesia.wread({@resources, {server, id}}) do
+         [stored(resource: resource) = stored] <- :mnesia.wread({@resources, {server, id}}) do
       changed = resource |> with_usage(usage) |> change.()
       :ok = put_usage(usage, usage_of({server, id}, changed, usage(usage, :used)))
-      if Map.drop(changed, @used) != Map.drop(resource, @used), do: :ok = :mnesia.write(kept(kept, resource: changed))
+      if Map.drop(changed, @used) != Map.drop(resource, @used), do: :ok = :mnesia.write(stored(stored, resource: changed))
       :ok
     else
       [] -> :not_found
@@ -305,7 +305,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   def merges(records) do
     usages = for usage(key: key) = usage <- records, into: %{}, do: {key, usage}
     deletions = for deletion() = deletion <- records, do: fn -> merge_deletion(deletion) end
-    resources = for kept(key: key) = kept <- records, usage = usages[key], do: fn -> merge_resource(kept, usage) end
+    resources = for stored(key: key) = stored <- records, usage = usages[key], do: fn -> merge_resource(stored, usage) end
     deletions ++ resources
   end
 
@@ -314,7 +314,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     :mnesia.write(deletion)
   end
 
-  defp merge_resource(kept, usage(key: key) = usage) do
+  defp merge_resource(stored, usage(key: key) = usage) do
     case {:mnesia.read(@deleted, key), :mnesia.wread({@uses, key})} do
       {[_deletion], _none} ->
         :ok
@@ -323,7 +323,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
         put_usage(known, merged(known, usage))
 
       {[], []} ->
-        :ok = :mnesia.write(kept)
+        :ok = :mnesia.write(stored)
         put_usage(nil, usage)
     end
   end

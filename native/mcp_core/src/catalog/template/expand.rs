@@ -2,7 +2,7 @@
 
 use super::TemplateError;
 use super::parse::{Expression, Modifier, Operator, Part, Variable};
-use super::percent::{Keep, encode};
+use super::percent::{Allow, encode};
 
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,26 +21,26 @@ struct Style {
     separator: char,
     is_named: bool,
     if_empty: &'static str,
-    keep: Keep,
+    allow: Allow,
 }
 
 const fn style(operator: Operator) -> Style {
-    let (first, separator, is_named, if_empty, keep) = match operator {
-        Operator::Simple => ("", ',', false, "", Keep::Unreserved),
-        Operator::Reserved => ("", ',', false, "", Keep::Reserved),
-        Operator::Fragment => ("#", ',', false, "", Keep::Reserved),
-        Operator::Label => (".", '.', false, "", Keep::Unreserved),
-        Operator::Path => ("/", '/', false, "", Keep::Unreserved),
-        Operator::Parameter => (";", ';', true, "", Keep::Unreserved),
-        Operator::Query => ("?", '&', true, "=", Keep::Unreserved),
-        Operator::Continuation => ("&", '&', true, "=", Keep::Unreserved),
+    let (first, separator, is_named, if_empty, allow) = match operator {
+        Operator::Simple => ("", ',', false, "", Allow::Unreserved),
+        Operator::Reserved => ("", ',', false, "", Allow::Reserved),
+        Operator::Fragment => ("#", ',', false, "", Allow::Reserved),
+        Operator::Label => (".", '.', false, "", Allow::Unreserved),
+        Operator::Path => ("/", '/', false, "", Allow::Unreserved),
+        Operator::Parameter => (";", ';', true, "", Allow::Unreserved),
+        Operator::Query => ("?", '&', true, "=", Allow::Unreserved),
+        Operator::Continuation => ("&", '&', true, "=", Allow::Unreserved),
     };
     Style {
         first,
         separator,
         is_named,
         if_empty,
-        keep,
+        allow,
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn expand(
     let mut out = String::new();
     for part in parts {
         match part {
-            Part::Literal(text) => encode(&mut out, text, Keep::Reserved),
+            Part::Literal(text) => encode(&mut out, text, Allow::Reserved),
             Part::Expression(expression) => expand_expression(&mut out, expression, value)?,
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn expand(
 /// A literal as it stands in a URI.
 pub(super) fn literal(text: &str) -> String {
     let mut out = String::new();
-    encode(&mut out, text, Keep::Reserved);
+    encode(&mut out, text, Allow::Reserved);
     out
 }
 
@@ -120,20 +120,20 @@ fn expand_variable(
         }
         (VarValue::Pairs(pairs), Modifier::Explode) => {
             join(out, pairs, style.separator, |out, (name, value)| {
-                encode(out, name, style.keep);
+                encode(out, name, style.allow);
                 push_value(out, value, style, style.is_named);
             });
         }
         (VarValue::List(items), Modifier::Plain) => {
             push_name(out, &variable.name, style);
-            join(out, items, ',', |out, item| encode(out, item, style.keep));
+            join(out, items, ',', |out, item| encode(out, item, style.allow));
         }
         (VarValue::Pairs(pairs), Modifier::Plain) => {
             push_name(out, &variable.name, style);
             join(out, pairs, ',', |out, (name, value)| {
-                encode(out, name, style.keep);
+                encode(out, name, style.allow);
                 out.push(',');
-                encode(out, value, style.keep);
+                encode(out, value, style.allow);
             });
         }
     }
@@ -161,7 +161,7 @@ fn push_named(out: &mut String, name: &str, value: &str, style: &Style) {
         out.push_str(name);
         push_value(out, value, style, true);
     } else {
-        encode(out, value, style.keep);
+        encode(out, value, style.allow);
     }
 }
 
@@ -171,6 +171,6 @@ fn push_value(out: &mut String, value: &str, style: &Style, is_named: bool) {
         out.push_str(style.if_empty);
     } else {
         out.push('=');
-        encode(out, value, style.keep);
+        encode(out, value, style.allow);
     }
 }

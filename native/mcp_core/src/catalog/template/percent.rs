@@ -2,25 +2,25 @@
 
 /// What may stand in a URI as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum Allow {
     /// Letters, digits and `-._~`.
     Unreserved,
     /// Those, the reserved characters, and what is percent-encoded already.
     Reserved,
 }
 
-/// Appends `text`, percent-encoded but for what `keep` says.
-pub(super) fn encode(out: &mut String, text: &str, keep: Keep) {
+/// Appends `text`, percent-encoded but for what `allow` says.
+pub(super) fn encode(out: &mut String, text: &str, allow: Allow) {
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
         let (head, tail) = rest.split_at(character.len_utf8());
-        if keep == Keep::Reserved && triplet(rest).is_some() {
+        if allow == Allow::Reserved && triplet(rest).is_some() {
             let (triplet, tail) = rest.split_at(3);
             out.push_str(triplet);
             rest = tail;
             continue;
         }
-        if is_kept(character, keep) {
+        if is_allowed(character, allow) {
             out.push(character);
         } else {
             head.bytes().for_each(|byte| push_triplet(out, byte));
@@ -34,8 +34,8 @@ pub(super) fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('%') {
-        let (plain, from) = rest.split_at(at);
-        bytes.extend_from_slice(plain.as_bytes());
+        let (before, from) = rest.split_at(at);
+        bytes.extend_from_slice(before.as_bytes());
         bytes.push(triplet(from)?);
         rest = from.get(3..)?;
     }
@@ -55,9 +55,9 @@ pub(super) const fn is_unreserved(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | '_' | '~')
 }
 
-fn is_kept(character: char, keep: Keep) -> bool {
+fn is_allowed(character: char, allow: Allow) -> bool {
     let is_reserved = ":/?#[]@!$&'()*+,;=".contains(character);
-    is_unreserved(character) || (keep == Keep::Reserved && is_reserved)
+    is_unreserved(character) || (allow == Allow::Reserved && is_reserved)
 }
 
 fn push_triplet(out: &mut String, byte: u8) {

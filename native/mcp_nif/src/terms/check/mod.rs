@@ -3,6 +3,6 @@
 pub(super) mod node;
 pub(super) mod node_number;
 pub(super) mod node_parts;
-pub(super) mod plain;
+pub(super) mod normal_form;
 pub(super) mod term_node;
 pub(super) mod values;

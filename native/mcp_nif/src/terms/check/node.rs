@@ -1,6 +1,6 @@
 //! Terms as JSON for the schema validator: it looks at the very terms a handler gets or returns.
 //!
-//! Only terms that [`super::plain`] let through may be looked at so; or [`Values`], which were.
+//! Only terms that [`super::normalize`] let through may be looked at so; or [`Values`], which were.
 
 use std::borrow::Cow;
 use std::ptr;

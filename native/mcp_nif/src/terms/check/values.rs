@@ -1,4 +1,4 @@
-//! A plain term gone through once: its values side by side, for a validator that looks at each of them
+//! A term in normal form, gone through once: its values side by side, for a validator that looks at each of them
 //! several times.
 //!
 //! A look at a term is a call of the VM's, three for a member of a map, and each reads the text again
@@ -52,7 +52,7 @@ pub(crate) struct Span {
 const SORTED_SIZE: usize = 33;
 
 impl<'a> Values<'a> {
-    /// The values of a term as [`super::plain`] would have it as it is: `None` for every other, and for
+    /// The values of a term as [`super::normalize`] would leave it: `None` for every other, and for
     /// one that is worth more bytes of text than the budget.
     pub(crate) fn of(term: Term<'a>, budget: usize) -> Option<Self> {
         let mut building = Building {
@@ -109,8 +109,8 @@ impl Scratch<'_> {
     /// Moves to the memory of a large term, if some is kept.
     #[cold]
     fn enlarge(&mut self) {
-        let kept = LARGE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        if let Some(entries) = kept {
+        let spare = LARGE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(entries) = spare {
             let mut entries = emptied(entries);
             entries.append(&mut self.entries);
             self.entries = entries;
@@ -133,9 +133,9 @@ impl Drop for Scratch<'_> {
 }
 
 /// The same memory for another lifetime: what collects in place makes no other vector.
-fn emptied<T, U>(mut kept: Vec<T>) -> Vec<U> {
-    kept.clear();
-    kept.into_iter().filter_map(|_| None).collect()
+fn emptied<T, U>(mut spare: Vec<T>) -> Vec<U> {
+    spare.clear();
+    spare.into_iter().filter_map(|_| None).collect()
 }
 
 impl Span {

@@ -11,7 +11,7 @@ use super::order::write_in_order;
 use super::{Writer, Written};
 use crate::atoms;
 use crate::pretty::write_pretty_text;
-use crate::resources::{buffer, keep};
+use crate::resources::{buffer, recycle};
 use crate::terms::error::{EncodeError, EncodeErrorKind};
 
 /// The structured content of the result that is being written.
@@ -34,7 +34,7 @@ impl<'a> Echo<'a> {
 impl Drop for Echo<'_> {
     fn drop(&mut self) {
         if let Some(text) = self.text.take() {
-            keep(text);
+            recycle(text);
         }
     }
 }
@@ -96,7 +96,7 @@ impl<'a> Writer<'_, 'a> {
         ) {
             Ok(()) => Ok(text),
             Err(error) => {
-                keep(text);
+                recycle(text);
                 Err(error.rooted(b"structuredContent"))
             }
         }
@@ -108,7 +108,7 @@ impl<'a> Writer<'_, 'a> {
             return false;
         };
         self.out.extend_from_slice(&text);
-        keep(text);
+        recycle(text);
         true
     }
 }

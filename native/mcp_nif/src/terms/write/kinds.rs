@@ -167,13 +167,13 @@ impl<'a> Writer<'_, 'a> {
         match value {
             None => self.out.extend_from_slice(b"{}"),
             Some(value) => {
-                let mut kept = value.term(self.env);
+                let mut members = value.term(self.env);
                 for (name, _) in extras.meta {
-                    kept = kept
+                    members = members
                         .map_remove(*name)
                         .map_err(|_| invalid("expected a map"))?;
                 }
-                self.verbatim_object(kept.into())?;
+                self.verbatim_object(members.into())?;
             }
         }
         self.out.pop();

@@ -1,4 +1,4 @@
-defmodule McpServer.DualResponse.Client.Exchange do
+defmodule McpServer.DualResponse.Client.RoundTrip do
   @moduledoc false
   # One request and its response, redirects included, within one deadline. Each hop is judged as if it were the
   # first: headers of the user's go only where they may, whoever has sent the client there.

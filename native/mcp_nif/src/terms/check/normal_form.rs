@@ -19,7 +19,7 @@ use crate::terms::write::{Context, MAX_DEPTH, write_value};
 /// # Errors
 /// Why the term cannot be written as JSON; [`EncodeErrorKind::OverBudget`] for one that is too large
 /// to be looked at within the context's budget.
-pub(crate) fn plain<'a>(
+pub(crate) fn normalize<'a>(
     env: Env<'a>,
     term: Term<'a>,
     context: &Context,
@@ -29,17 +29,17 @@ pub(crate) fn plain<'a>(
         left: context.budget,
     };
     match look.at(term.into(), 0) {
-        Look::Plain => Ok(term),
+        Look::Normal => Ok(term),
         Look::Large => Err(EncodeError::new(EncodeErrorKind::OverBudget, "")),
         Look::Other => read_back(env, term, context),
     }
 }
 
-/// The values of a term as [`plain`] has it.
+/// The values of a term in its normal form.
 ///
 /// # Errors
-/// Those of [`plain`].
-pub(crate) fn plain_values<'a>(
+/// Those of [`normalize`].
+pub(crate) fn normal_values<'a>(
     env: Env<'a>,
     term: Term<'a>,
     context: &Context,
@@ -47,7 +47,7 @@ pub(crate) fn plain_values<'a>(
     if let Some(values) = Values::of(term, context.budget) {
         return Ok(values);
     }
-    let term = plain(env, term, context)?;
+    let term = normalize(env, term, context)?;
     Values::of(term, usize::MAX)
         .ok_or_else(|| EncodeError::new(EncodeErrorKind::Unsupported, "a term of unknown form"))
 }
@@ -67,7 +67,7 @@ fn read_back<'a>(env: Env<'a>, term: Term<'a>, context: &Context) -> Result<Term
 
 #[derive(PartialEq)]
 enum Look {
-    Plain,
+    Normal,
     Other,
     Large,
 }
@@ -89,7 +89,7 @@ impl<'a> Looking<'a> {
             };
         }
         match term.kind(self.env) {
-            TermKind::Atom | TermKind::Float => Look::Plain,
+            TermKind::Atom | TermKind::Float => Look::Normal,
             TermKind::Integer => self.at_integer(term),
             TermKind::List if depth < MAX_DEPTH => self.at_elements(term, depth.saturating_add(1)),
             TermKind::Map if depth < MAX_DEPTH => self.at_members(term, depth.saturating_add(1)),
@@ -100,7 +100,7 @@ impl<'a> Looking<'a> {
     /// One that is too long is for the writer to refuse.
     fn at_integer(&mut self, term: Raw<'a>) -> Look {
         if term.integer(self.env).is_some() {
-            return Look::Plain;
+            return Look::Normal;
         }
         number::cost(term.term(self.env)).map_or(Look::Other, |cost| self.spend(cost))
     }
@@ -109,7 +109,7 @@ impl<'a> Looking<'a> {
         match self.left.checked_sub(bytes) {
             Some(left) => {
                 self.left = left;
-                Look::Plain
+                Look::Normal
             }
             None => Look::Large,
         }
@@ -118,7 +118,7 @@ impl<'a> Looking<'a> {
     /// A value is worth about as much as eight bytes of text.
     fn inside(&mut self, term: Raw<'a>, depth: usize) -> Look {
         match self.spend(8) {
-            Look::Plain => self.at(term, depth),
+            Look::Normal => self.at(term, depth),
             look => look,
         }
     }
@@ -127,13 +127,13 @@ impl<'a> Looking<'a> {
         let mut rest = list;
         while let Some((element, tail)) = rest.cell(self.env) {
             let look = self.inside(element, depth);
-            if look != Look::Plain {
+            if look != Look::Normal {
                 return look;
             }
             rest = tail;
         }
         if rest.term(self.env).is_empty_list() {
-            Look::Plain
+            Look::Normal
         } else {
             Look::Other
         }
@@ -157,11 +157,11 @@ impl<'a> Looking<'a> {
                 return Look::Other;
             }
             let look = self.inside(value, depth);
-            if look != Look::Plain {
+            if look != Look::Normal {
                 return look;
             }
         }
-        Look::Plain
+        Look::Normal
     }
 }
 
