@@ -147,7 +147,7 @@ defmodule McpServer.RouterMistakes do
       {"a function of the wrong arity", ~s(tool "t", "T", McpServer.Handlers, :complete), 3,
        ~s[tool "t" names McpServer.Handlers.complete/2, which is not a public function (there is complete/3)]},
       {"the same tool twice", ~s(tool "t", "T", McpServer.Handlers, :echo\ntool "t", "T", McpServer.Handlers, :echo), 4,
-       ~s(Tool "t" is already defined, at router.ex:3)},
+       ~s(Tool "t" is already defined, at router.ex:3. Rename or remove one)},
       {"the same field twice", in_tool(~s(input_field "a", "A", :string\ninput_field "a", "A", :string)), 5,
        ~s(input field "a" of tool "t" is already defined, at router.ex:4. Rename or remove one)}
     ]
@@ -162,7 +162,7 @@ defmodule McpServer.RouterMistakes do
       {"an enum that is no list", in_tool(~s(input_field "a", "A", :string, enum: "a")), 4,
        ~s(expected :enum of input field "a" of tool "t" to be a list, got: "a")},
       {"a default outside the enum", in_tool(~s(input_field "a", "A", :string, enum: ["x"], default: "y")), 4,
-       ~s(the default of input field "a" of tool "t" is "y", which its enum does not allow: ["x"])},
+       ~s(the default of input field "a" of tool "t" is "y", which its enum does not allow. Write one of its values: ["x"])},
       {"a pattern that cannot be matched", in_tool(~s(\ninput_field "a", "A", :string, pattern: "(")), 5,
        ~s(tool "t": inputSchema: the schema is invalid: /properties/a/pattern: must be a valid regular expression of ) <>
          ~S[limited size without look-around and backreferences, got: "(" (pattern)]},

@@ -71,7 +71,7 @@ defmodule McpServer.DualResponse.Router do
 
   defp check_new!(module, place) do
     with [%{place: earlier}] <- Scope.declared(module, :overflow),
-         do: Refusal.refuse!(place, "dual_responses is already declared, at #{Refusal.format(earlier)}")
+         do: Refusal.refuse!(place, "dual_responses is already declared, at #{Refusal.format(earlier)}. Remove one")
   end
 
   defp check_uri!(uri, place) do
@@ -80,7 +80,10 @@ defmodule McpServer.DualResponse.Router do
         :ok
 
       _other ->
-        Refusal.refuse!(place, "the uri of dual_responses is a template of the variable id, got: #{inspect(uri)}")
+        Refusal.refuse!(
+          place,
+          "the uri of dual_responses is a template with the one variable {id}, such as \"results://{id}\", got: #{inspect(uri)}"
+        )
     end
   end
 end

@@ -87,7 +87,7 @@ defmodule McpServer.Router.Field do
         Refusal.refuse!(place, "`items` describes the elements of an array, but #{outer.what} is #{given(outer)}")
 
       Map.has_key?(outer.schema, "items") ->
-        Refusal.refuse!(place, "the #{owner} are already defined")
+        Refusal.refuse!(place, "the #{owner} are already defined. Remove one `items`")
 
       true ->
         if Statement.missing?(type),
@@ -202,17 +202,14 @@ defmodule McpServer.Router.Field do
   end
 
   defp check_outer!(%{schema: _schema} = outer, :properties, owner, place) do
-    Refusal.refuse!(place, "#{owner} has no object to be in: #{outer.what} is #{given(outer)}")
+    Refusal.refuse!(place, "#{owner} has no object to be in: #{outer.what} is #{given(outer)}. Make it an :object")
   end
 
   defp check_outer!(_outer, _into, _owner, _place), do: :ok
 
   defp check_new!(outer, into, name, owner, place) do
     if earlier = Enum.find(Map.fetch!(outer, into), &(&1.name == name)) do
-      Refusal.refuse!(
-        place,
-        "#{owner} is already defined, at #{Refusal.format(earlier.place)}. Rename or remove one"
-      )
+      Refusal.refuse_twin!(place, owner, earlier.place)
     end
   end
 
@@ -220,14 +217,20 @@ defmodule McpServer.Router.Field do
 
   defp check_block!(%{schema: %{"type" => "array"} = schema} = field, true) do
     if not Map.has_key?(schema, "items") do
-      Refusal.refuse!(field.place, "the block of #{field.what} has to say what its `items` are")
+      Refusal.refuse!(
+        field.place,
+        "the block of #{field.what} has to say what its `items` are. Write in it: items :string"
+      )
     end
   end
 
   defp check_block!(%{schema: %{"type" => "object"}}, true), do: :ok
 
   defp check_block!(field, true) do
-    Refusal.refuse!(field.place, "only an :object or an :array has a block, but #{field.what} is #{given(field)}")
+    Refusal.refuse!(
+      field.place,
+      "only an :object or an :array has a block, but #{field.what} is #{given(field)}. Remove the block, or change the type"
+    )
   end
 
   defp check_block!(_field, false), do: :ok
@@ -294,13 +297,14 @@ defmodule McpServer.Router.Field do
 
   defp items!(_special, _type, _owner, _place), do: %{}
 
-  defp check_enum!(%{"enum" => []}, owner, place), do: Refusal.refuse!(place, "the enum of #{owner} allows no value")
+  defp check_enum!(%{"enum" => []}, owner, place),
+    do: Refusal.refuse!(place, "the enum of #{owner} allows no value. Write at least one")
 
   defp check_enum!(%{"enum" => values, "default" => default}, owner, place) do
     if default not in values do
       Refusal.refuse!(
         place,
-        "the default of #{owner} is #{inspect(default)}, which its enum does not allow: #{inspect(values)}"
+        "the default of #{owner} is #{inspect(default)}, which its enum does not allow. Write one of its values: #{inspect(values)}"
       )
     end
   end

@@ -63,6 +63,20 @@ defmodule McpServer.Router.Handler do
     end
   end
 
+  @doc "The function that a statement gives a prompt or a resource."
+  @spec statement!(%{required(:what) => String.t(), optional(atom) => term}, atom, term, term, arity, Refusal.place()) ::
+          named
+  def statement!(block, statement, controller, function, arity, place) do
+    what = "`#{statement}` of #{block.what}"
+
+    if earlier = Map.fetch!(block, statement) do
+      Refusal.refuse!(place, "#{what} is already defined, at #{Refusal.format(earlier.place)}. Remove one")
+    end
+
+    handler = check!(controller, function, what, "#{statement}", place)
+    %{what: what, handler: handler, arity: arity, place: place, optional?: false}
+  end
+
   # What was meant, where a function was given in another form.
   defp written({module, function}), do: "#{inspect(module)}, #{inspect(function)}"
 

@@ -29,14 +29,8 @@ defmodule McpServer.Router.Name do
   @spec check_new!(module, Scope.kind(), String.t(), Refusal.place()) :: :ok
   def check_new!(module, kind, name, place) do
     case Enum.find(Scope.declared(module, kind), &(&1.name == name)) do
-      nil ->
-        :ok
-
-      earlier ->
-        Refusal.refuse!(
-          place,
-          "#{label(kind)} #{inspect(name)} is already defined, at #{Refusal.format(earlier.place)}"
-        )
+      nil -> :ok
+      earlier -> Refusal.refuse_twin!(place, "#{label(kind)} #{inspect(name)}", earlier.place)
     end
   end
 

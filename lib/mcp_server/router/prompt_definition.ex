@@ -59,10 +59,7 @@ defmodule McpServer.Router.PromptDefinition do
       Refusal.refuse!(place, "#{what} has no description. Write: argument #{inspect(name)}, \"What it is\"#{tail}")
     end
 
-    if Enum.any?(prompt.arguments, &(&1.name == name)) do
-      Refusal.refuse!(place, "argument #{inspect(name)} is already defined in #{prompt.what}")
-    end
-
+    check_new!(prompt, name, what, place)
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @argument_options, options) end)
 
     argument = %Prompt.Argument{
@@ -76,14 +73,16 @@ defmodule McpServer.Router.PromptDefinition do
     Scope.update(module, &%{&1 | arguments: [argument | &1.arguments], fields: [field | &1.fields]})
   end
 
+  defp check_new!(prompt, name, what, place) do
+    for {%{name: ^name}, {_pointer, earlier}} <- Enum.zip(prompt.arguments, prompt.fields),
+        do: Refusal.refuse_twin!(place, what, earlier)
+  end
+
   @doc "Gives the innermost prompt its `get` or `complete` function."
   @spec put_handler!(module, :get | :complete, term, term, Refusal.place()) :: :ok
   def put_handler!(module, statement, controller, function, place) do
     prompt = Scope.current(module)
-    what = "`#{statement}` of #{prompt.what}"
-    if Map.fetch!(prompt, statement), do: Refusal.refuse!(place, "#{what} is already defined")
-    handler = Handler.check!(controller, function, what, "#{statement}", place)
-    named = %{what: what, handler: handler, arity: Map.fetch!(@arity, statement), place: place, optional?: false}
+    named = Handler.statement!(prompt, statement, controller, function, Map.fetch!(@arity, statement), place)
     Scope.update(module, &Map.put(&1, statement, named))
   end
 
@@ -129,7 +128,7 @@ defmodule McpServer.Router.PromptDefinition do
   end
 
   defp check_complete!(%{complete: %{place: place}, options: %{completion: false}} = prompt) do
-    Refusal.refuse!(place, "#{prompt.what} has the option `completion: false`, and yet a `complete`")
+    Refusal.refuse!(place, "#{prompt.what} has the option `completion: false`, and yet a `complete`. Remove one")
   end
 
   defp check_complete!(%{complete: %{what: what, place: place}, arguments: []}) do

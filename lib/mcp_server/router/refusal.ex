@@ -19,6 +19,11 @@ defmodule McpServer.Router.Refusal do
     refuse!(place, Enum.join([message | others]))
   end
 
+  @doc "Refuses what has the name of something that was declared before."
+  @spec refuse_twin!(place, what :: String.t(), earlier :: place) :: no_return
+  def refuse_twin!(place, what, earlier),
+    do: refuse!(place, "#{what} is already defined, at #{format(earlier)}. Rename or remove one")
+
   @doc "Runs `fun`; what it finds wrong with its arguments is refused at `place`."
   @spec checked!(place, (() -> result)) :: result when result: any
   def checked!(place, fun) do

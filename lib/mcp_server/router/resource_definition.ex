@@ -87,8 +87,14 @@ defmodule McpServer.Router.ResourceDefinition do
 
   defp check_new_uri!(module, uri, what, place) do
     case Enum.find(Scope.declared(module, :resource), &(&1.uri == uri)) do
-      nil -> :ok
-      earlier -> Refusal.refuse!(place, "the URI of #{what} is already that of resource #{inspect(earlier.name)}")
+      nil ->
+        :ok
+
+      earlier ->
+        Refusal.refuse!(
+          place,
+          "the URI of #{what} is already that of resource #{inspect(earlier.name)}. Change or remove one"
+        )
     end
   end
 
@@ -98,11 +104,11 @@ defmodule McpServer.Router.ResourceDefinition do
     resource = Scope.current(module)
 
     if Map.has_key?(resource.statements, statement) do
-      Refusal.refuse!(place, "`#{statement}` of #{resource.what} is already defined")
+      Refusal.refuse!(place, "`#{statement}` of #{resource.what} is already defined. Remove one")
     end
 
     if statement == :size and resource.variables != [] do
-      Refusal.refuse!(place, "#{resource.what} has variables in its URI, so it has no one size")
+      Refusal.refuse!(place, "#{resource.what} has variables in its URI, so it has no one size. Remove `size`")
     end
 
     given = Refusal.checked!(place, fn -> checked(resource.what, statement, value, place) end)
@@ -127,19 +133,22 @@ defmodule McpServer.Router.ResourceDefinition do
       {true, :mimeType} when value != @view ->
         Refusal.refuse!(
           place,
-          "the mimeType of #{resource.what} is #{@view}, as of every ui:// resource; got: #{value}"
+          "the mimeType of #{resource.what} is #{@view}, as of every ui:// resource; got: #{value}. Remove `mimeType`"
         )
 
       {true, :csp} ->
         check_csp!(resource.what, value, place)
 
       {false, :mimeType} when value == @view ->
-        Refusal.refuse!(place, "#{resource.what} cannot be a view: its URI has another scheme than ui://")
+        Refusal.refuse!(
+          place,
+          "#{resource.what} cannot be a view: the URI of a view begins with ui://, got: #{inspect(resource.uri)}"
+        )
 
       {false, statement} when statement in @view_only ->
         Refusal.refuse!(
           place,
-          "`#{statement}` of #{resource.what} is for views, whose URI has the scheme ui://; its URI is #{resource.uri}"
+          "`#{statement}` of #{resource.what} is for views only. Remove it, or give the resource a URI that begins with ui://"
         )
 
       _fine ->
@@ -161,33 +170,17 @@ defmodule McpServer.Router.ResourceDefinition do
   @spec put_handler!(module, :read | :complete, term, term, Refusal.place()) :: :ok
   def put_handler!(module, statement, controller, function, place) do
     resource = Scope.current(module)
-    what = "`#{statement}` of #{resource.what}"
 
-    cond do
-      Map.fetch!(resource, statement) ->
-        Refusal.refuse!(place, "#{what} is already defined")
-
-      statement == :complete and resource.variables == [] ->
-        Refusal.refuse!(
-          place,
-          "#{what} has nothing to complete: #{inspect(resource.uri)} has no variables. " <>
-            "Remove `complete`, or write a variable in the URI: {id}"
-        )
-
-      true ->
-        handler = Handler.check!(controller, function, what, "#{statement}", place)
-        optional? = statement == :complete
-
-        named = %{
-          what: what,
-          handler: handler,
-          arity: Map.fetch!(@arity, statement),
-          place: place,
-          optional?: optional?
-        }
-
-        Scope.update(module, &Map.put(&1, statement, named))
+    if statement == :complete and resource.variables == [] do
+      Refusal.refuse!(
+        place,
+        "`complete` of #{resource.what} has nothing to complete: #{inspect(resource.uri)} has no variables. " <>
+          "Remove `complete`, or write a variable in the URI: {id}"
+      )
     end
+
+    named = Handler.statement!(resource, statement, controller, function, Map.fetch!(@arity, statement), place)
+    Scope.update(module, &Map.put(&1, statement, %{named | optional?: statement == :complete}))
   end
 
   @doc "Ends the innermost resource."

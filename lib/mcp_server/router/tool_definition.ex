@@ -126,7 +126,10 @@ defmodule McpServer.Router.ToolDefinition do
   end
 
   defp check_options!(%{visibility: []}, what, place) do
-    Refusal.refuse!(place, "the visibility of #{what} is :model, :app or both, got: [], with which nobody may call it")
+    Refusal.refuse!(
+      place,
+      "the visibility of #{what} is :model, :app or both, got: [], with which nobody may call it. Write: visibility: [:model]"
+    )
   end
 
   defp check_options!(_options, _what, _place), do: :ok
@@ -147,7 +150,7 @@ defmodule McpServer.Router.ToolDefinition do
       Refusal.refuse!(place, "#{key} stands in the block of #{tool.what}. It belongs in the block of the tool")
     end
 
-    if Map.fetch!(tool, key), do: Refusal.refuse!(place, "the #{what} is already defined")
+    if Map.fetch!(tool, key), do: Refusal.refuse!(place, "the #{what} is already defined. Remove one")
     schema = parse(key).(schema, "the #{what}", place)
     Scope.update(module, &Map.put(&1, key, schema))
   end
@@ -185,7 +188,10 @@ defmodule McpServer.Router.ToolDefinition do
     end
 
     if tool.input_schema && Map.has_key?(tool.options, :additional_properties) do
-      Refusal.refuse!(tool.place, "the additionalProperties of #{tool.what} belong in its input_schema")
+      Refusal.refuse!(
+        tool.place,
+        "#{tool.what} has both `additional_properties:` and `input_schema`. Write additionalProperties in the schema"
+      )
     end
   end
 

@@ -38,7 +38,7 @@ defmodule McpServer.Router.MistakesTest do
   describe "tools" do
     @tag req: "S4-70"
     test "the same name twice" do
-      assert_refused(5, ~s(Tool "add" is already defined, at router.ex:3), """
+      assert_refused(5, ~s(Tool "add" is already defined, at router.ex:3. Rename or remove one), """
       tool "add", "Adds", McpServer.Handlers, :echo
 
       tool "add", "Adds again", McpServer.Handlers, :bare
@@ -322,7 +322,7 @@ defmodule McpServer.Router.MistakesTest do
     test "a visibility for nobody" do
       assert_refused(
         3,
-        ~s(the visibility of tool "add" is :model, :app or both, got: [], with which nobody may call it),
+        ~s(the visibility of tool "add" is :model, :app or both, got: [], with which nobody may call it. Write: visibility: [:model]),
         ~s(tool "add", "Adds", McpServer.Handlers, :echo, visibility: [])
       )
     end
@@ -421,14 +421,14 @@ defmodule McpServer.Router.MistakesTest do
     test "an option that belongs in the schema" do
       assert_refused(
         3,
-        ~s(the additionalProperties of tool "add" belong in its input_schema),
+        ~s(tool "add" has both `additional_properties:` and `input_schema`. Write additionalProperties in the schema),
         ~s(tool "add", "Adds", McpServer.Handlers, :echo, additional_properties: false, input_schema: %{type: :object})
       )
     end
 
     @tag req: "S4-81"
     test "two schemas for the same" do
-      assert_refused(4, ~s(the output_schema of tool "add" is already defined), """
+      assert_refused(4, ~s(the output_schema of tool "add" is already defined. Remove one), """
       tool "add", "Adds", McpServer.Handlers, :echo, output_schema: %{"type" => "object"} do
         output_schema %{"type" => "object"}
       end
@@ -490,7 +490,7 @@ defmodule McpServer.Router.MistakesTest do
     test "fields in what is no object" do
       assert_refused(
         5,
-        ~s(field "b" of input field "a" of tool "t" has no object to be in: input field "a" of tool "t" is of type "string"),
+        ~s(field "b" of input field "a" of tool "t" has no object to be in: input field "a" of tool "t" is of type "string". Make it an :object),
         """
         tool "t", "T", McpServer.Handlers, :echo do
           input_field "a", "One", :string do
@@ -516,7 +516,7 @@ defmodule McpServer.Router.MistakesTest do
     test "a block in what has no parts" do
       assert_refused(
         4,
-        ~s(only an :object or an :array has a block, but input field "a" of tool "t" is of type "string"),
+        ~s(only an :object or an :array has a block, but input field "a" of tool "t" is of type "string". Remove the block, or change the type),
         """
         tool "t", "T", McpServer.Handlers, :echo do
           input_field "a", "One", :string do
@@ -528,17 +528,21 @@ defmodule McpServer.Router.MistakesTest do
 
     @tag req: "S4-81"
     test "the block of an array without items" do
-      assert_refused(4, ~s(the block of input field "a" of tool "t" has to say what its `items` are), """
-      tool "t", "T", McpServer.Handlers, :echo do
-        input_field "a", "One", :array do
+      assert_refused(
+        4,
+        ~s(the block of input field "a" of tool "t" has to say what its `items` are. Write in it: items :string),
+        """
+        tool "t", "T", McpServer.Handlers, :echo do
+          input_field "a", "One", :array do
+          end
         end
-      end
-      """)
+        """
+      )
     end
 
     @tag req: "S4-81"
     test "items twice" do
-      assert_refused(6, ~s(the items of input field "a" of tool "t" are already defined), """
+      assert_refused(6, ~s(the items of input field "a" of tool "t" are already defined. Remove one `items`), """
       tool "t", "T", McpServer.Handlers, :echo do
         input_field "a", "One", :array do
           items :string
@@ -575,7 +579,7 @@ defmodule McpServer.Router.MistakesTest do
 
     @tag req: "S4-81"
     test "an enum without values" do
-      assert_refused(4, ~s(the enum of input field "a" of tool "t" allows no value), """
+      assert_refused(4, ~s(the enum of input field "a" of tool "t" allows no value. Write at least one), """
       tool "t", "T", McpServer.Handlers, :echo do
         input_field "a", "One", :string, enum: []
       end
@@ -586,7 +590,7 @@ defmodule McpServer.Router.MistakesTest do
     test "a default that the enum does not allow" do
       assert_refused(
         4,
-        ~s(the default of input field "a" of tool "t" is "c", which its enum does not allow: ["a", "b"]),
+        ~s(the default of input field "a" of tool "t" is "c", which its enum does not allow. Write one of its values: ["a", "b"]),
         """
         tool "t", "T", McpServer.Handlers, :echo do
           input_field "a", "One", :string, enum: ["a", "b"], default: "c"
@@ -635,7 +639,7 @@ defmodule McpServer.Router.MistakesTest do
   describe "prompts" do
     @tag req: "S4-74"
     test "the same name twice" do
-      assert_refused(7, ~s(Prompt "greet" is already defined, at router.ex:3), """
+      assert_refused(7, ~s(Prompt "greet" is already defined, at router.ex:3. Rename or remove one), """
       prompt "greet", "Greets", completion: false do
         get McpServer.Handlers, :greeting
       end
@@ -648,14 +652,18 @@ defmodule McpServer.Router.MistakesTest do
 
     @tag req: "S4-74"
     test "the same argument twice" do
-      assert_refused(5, ~s(argument "name" is already defined in prompt "greet"), """
-      prompt "greet", "Greets" do
-        argument "name", "Who"
-        argument "name", "Who again"
-        get McpServer.Handlers, :greet
-        complete McpServer.Handlers, :complete
-      end
-      """)
+      assert_refused(
+        5,
+        ~s(argument "name" of prompt "greet" is already defined, at router.ex:4. Rename or remove one),
+        """
+        prompt "greet", "Greets" do
+          argument "name", "Who"
+          argument "name", "Who again"
+          get McpServer.Handlers, :greet
+          complete McpServer.Handlers, :complete
+        end
+        """
+      )
     end
 
     @tag req: "S4-74"
@@ -708,7 +716,7 @@ defmodule McpServer.Router.MistakesTest do
 
     @tag req: "S4-75"
     test "get or complete twice" do
-      assert_refused(5, ~s(`get` of prompt "greet" is already defined), """
+      assert_refused(5, ~s(`get` of prompt "greet" is already defined, at router.ex:4. Remove one), """
       prompt "greet", "Greets", completion: false do
         get McpServer.Handlers, :greet
         get McpServer.Handlers, :greet
@@ -718,7 +726,7 @@ defmodule McpServer.Router.MistakesTest do
 
     @tag req: "RES-44"
     test "completion: false and yet complete" do
-      assert_refused(5, ~s(prompt "greet" has the option `completion: false`, and yet a `complete`), """
+      assert_refused(5, ~s(prompt "greet" has the option `completion: false`, and yet a `complete`. Remove one), """
       prompt "greet", "Greets", completion: false do
         get McpServer.Handlers, :greet
         complete McpServer.Handlers, :complete
@@ -754,7 +762,7 @@ defmodule McpServer.Router.MistakesTest do
   describe "resources" do
     @tag req: "S4-77"
     test "the same name twice" do
-      assert_refused(7, ~s(Resource "a" is already defined, at router.ex:3), """
+      assert_refused(7, ~s(Resource "a" is already defined, at router.ex:3. Rename or remove one), """
       resource "a", "file:///a" do
         read McpServer.Handlers, :read
       end
@@ -767,7 +775,7 @@ defmodule McpServer.Router.MistakesTest do
 
     @tag req: "S4-77"
     test "the same URI twice" do
-      assert_refused(7, ~s(the URI of resource "b" is already that of resource "a"), """
+      assert_refused(7, ~s(the URI of resource "b" is already that of resource "a". Change or remove one), """
       resource "a", "file:///a" do
         read McpServer.Handlers, :read
       end
@@ -843,7 +851,7 @@ defmodule McpServer.Router.MistakesTest do
 
     @tag req: "S4-81"
     test "a statement twice" do
-      assert_refused(5, ~s(`title` of resource "a" is already defined), """
+      assert_refused(5, ~s(`title` of resource "a" is already defined. Remove one), """
       resource "a", "file:///a" do
         title "A"
         title "B"
@@ -854,7 +862,7 @@ defmodule McpServer.Router.MistakesTest do
 
     @tag req: "S4-81"
     test "a size of what is many" do
-      assert_refused(4, ~s(resource "a" has variables in its URI, so it has no one size), """
+      assert_refused(4, ~s(resource "a" has variables in its URI, so it has no one size. Remove `size`), """
       resource "a", "file:///{name}" do
         size 12
         read McpServer.Handlers, :read
@@ -929,7 +937,7 @@ defmodule McpServer.Router.MistakesTest do
     test "a view of another media type" do
       assert_refused(
         5,
-        ~s(the mimeType of resource "a" is text/html;profile=mcp-app, as of every ui:// resource; got: text/html),
+        ~s(the mimeType of resource "a" is text/html;profile=mcp-app, as of every ui:// resource; got: text/html. Remove `mimeType`),
         """
         resource "a", "ui://a" do
           read McpServer.Handlers, :read
@@ -943,7 +951,7 @@ defmodule McpServer.Router.MistakesTest do
     test "the media type of views on what is none" do
       assert_refused(
         4,
-        ~s(resource "a" cannot be a view: its URI has another scheme than ui://),
+        ~s(resource "a" cannot be a view: the URI of a view begins with ui://, got: "https://example.com/a"),
         """
         resource "a", "https://example.com/a" do
           mimeType "text/html;profile=mcp-app"
@@ -963,7 +971,8 @@ defmodule McpServer.Router.MistakesTest do
           ] do
         assert_refused(
           5,
-          ~s(`#{statement}` of resource "a" is for views, whose URI has the scheme ui://; its URI is file:///a),
+          ~s(`#{statement}` of resource "a" is for views only. ) <>
+            "Remove it, or give the resource a URI that begins with ui://",
           """
           resource "a", "file:///a" do
             read McpServer.Handlers, :read
