@@ -2,7 +2,7 @@ for file <- ~w(http/request http/router), do: Code.require_file("#{file}.exs", _
 
 defmodule Bench.Refusals do
   @moduledoc """
-  How long it takes to refuse what is nested too deep (M2), from the line that came in to the answer that goes out:
+  How long it takes to refuse what is nested too deep, from the line that came in to the answer that goes out:
   brackets 129, 100,000 and ten million deep, as the message and in the arguments of a call.
 
   The answer of each is looked at first. Times are microseconds of processor time, the clock's in brackets.
@@ -26,7 +26,7 @@ defmodule Bench.Refusals do
     Measure.table("Refuse what is nested too deep, µs of processor time (and of the clock)", ["", "ours"], rows)
 
     for {name, time} <- times do
-      {"M2, #{name}: #{Measure.us(time.cpu)} µs, at most #{@at_most_us} µs", time.cpu <= @at_most_us}
+      {"#{name}: #{Measure.us(time.cpu)} µs, at most #{@at_most_us} µs", time.cpu <= @at_most_us}
     end
   end
 

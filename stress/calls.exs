@@ -1,6 +1,6 @@
 defmodule Stress.Calls do
   @moduledoc """
-  M27 and Invariant I: a million calls of every kind, half of them over HTTP and half over stdio, each to a VM of its
+  A million calls of every kind, half of them over HTTP and half over stdio, each to a VM of its
   own, with ten names or more in each that nobody has heard of. Afterwards no atom is new, and processes, ports, tables
   and memory are where they were after the first ten thousand.
   """
@@ -40,11 +40,11 @@ defmodule Stress.Calls do
     within = fn name -> now[name] <= div(before[name] * 105, 100) + Map.get(@slack, name, 0) end
 
     [
-      {"M27: #{text} no atom is new (#{now["atoms"] - before["atoms"]})", now["atoms"] == before["atoms"]},
-      {"I: #{text} processes, ports and tables are as before",
+      {"#{text} no atom is new (#{now["atoms"] - before["atoms"]})", now["atoms"] == before["atoms"]},
+      {"#{text} processes, ports and tables are as before",
        Enum.all?(~w(processes ports tables), &(now[&1] <= before[&1]))},
-      {"I: #{text} memory is within 5 %, and so are binaries", within.("memory") and within.("binary")},
-      {"I: #{text} the VM ends with status 0", status == 0}
+      {"#{text} memory is within 5 %, and so are binaries", within.("memory") and within.("binary")},
+      {"#{text} the VM ends with status 0", status == 0}
     ]
   end
 

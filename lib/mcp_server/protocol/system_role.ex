@@ -1,7 +1,7 @@
 defmodule McpServer.Protocol.SystemRole do
   @moduledoc false
   # Prompt messages may have the role "system" in Elixir (document 004, section 2.3); no revision of
-  # MCP has it. What goes out instead is the router's `system_role:` option (RES-07).
+  # MCP has it. What goes out instead is the router's `system_role:` option.
 
   require Logger
 

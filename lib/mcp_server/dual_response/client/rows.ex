@@ -57,7 +57,7 @@ defmodule McpServer.DualResponse.Client.Rows do
   @spec too_large(:max_body_bytes | :max_download_bytes) :: Error.t()
   def too_large(limit), do: Error.new(:fetch_error, "The server sends more than #{limit}")
 
-  # The total may be older than the rows: where they have become fewer, the pages end before it says so (RES-21).
+  # The total may be older than the rows: where they have become fewer, the pages end before it says so.
   defp next(%{has_next: false}), do: nil
   defp next(%{data: []}), do: nil
   defp next(%{offset: offset, returned_count: count, next_offset: next}) when next == offset + count, do: next
