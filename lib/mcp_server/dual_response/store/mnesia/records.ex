@@ -105,7 +105,9 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
 
   # Copies the part asked for out of the table, and nothing else.
   defp pick(server, id, part) do
-    :mnesia.dirty_select(@resources, [{stored(key: {server, id}, resource: :"$1", chunks: :"$2", rows: :"$3"), [], part}])
+    :mnesia.dirty_select(@resources, [
+      {stored(key: {server, id}, resource: :"$1", chunks: :"$2", rows: :"$3"), [], part}
+    ])
   end
 
   defp with_usage(resource, usage(deadline: deadline, expires_at: expires_at) = usage) do
@@ -146,7 +148,10 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
          [stored(resource: resource) = stored] <- :mnesia.wread({@resources, {server, id}}) do
       changed = resource |> with_usage(usage) |> change.()
       :ok = put_usage(usage, usage_of({server, id}, changed, usage(usage, :used)))
-      if Map.drop(changed, @used) != Map.drop(resource, @used), do: :ok = :mnesia.write(stored(stored, resource: changed))
+
+      if Map.drop(changed, @used) != Map.drop(resource, @used),
+        do: :ok = :mnesia.write(stored(stored, resource: changed))
+
       :ok
     else
       [] -> :not_found
@@ -305,7 +310,10 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   def merges(records) do
     usages = for usage(key: key) = usage <- records, into: %{}, do: {key, usage}
     deletions = for deletion() = deletion <- records, do: fn -> merge_deletion(deletion) end
-    resources = for stored(key: key) = stored <- records, usage = usages[key], do: fn -> merge_resource(stored, usage) end
+
+    resources =
+      for stored(key: key) = stored <- records, usage = usages[key], do: fn -> merge_resource(stored, usage) end
+
     deletions ++ resources
   end
 
