@@ -28,15 +28,14 @@ defmodule McpServer.App do
 
   ## What the model reads, and what the view gets
 
-  The `content` of a result goes to the model, and to clients that draw nothing; `structured_content` is for
-  the view and stays out of the model's context. A result needs the former in any case: text that says
-  what the view shows.
+  The `content` of a result goes to the model, and to clients that draw nothing; `structured_content` is for the view
+  and stays out of the model's context. So every result needs `content` that says what the view shows.
 
   ## Who calls what
 
-  A tool with `visibility: [:app]` is for the view's own controls. It stands in `tools/list` like any other,
-  and it is the host that keeps it from the model; a client that knows nothing of Apps would not. A
-  router that has such tools should leave them out for those clients, with `visible_tools/2`.
+  A tool with `visibility: [:app]` is for the view's own controls. `tools/list` contains it like any other tool, and the
+  host hides it from the model. A client without Apps does not hide it, so a router should leave such tools out for
+  these clients, with `visible_tools/2`.
   """
 
   alias McpServer.{App, Conn, Tool}

@@ -1,16 +1,16 @@
 defmodule McpServer.Breaking do
   @moduledoc """
-  What clients that know a router as it was can no longer count on. `mix mcp.breaking` compares a router with a
-  snapshot under version control; here the two halves are functions, for a test:
+  Finds changes of a router that break its clients. `mix mcp.breaking` compares a router with a snapshot under version
+  control. These are its two functions, for a test:
 
       test "no client breaks" do
         {:ok, changes} = McpServer.Breaking.compare(File.read!("priv/mcp/MyApp.MCP.json"), MyApp.MCP)
         assert Enum.filter(changes, &(&1.level == :breaking)) == []
       end
 
-  A tool may accept more than it did and return less than it could, not the other way round. Whether a schema still
-  takes what it took is asked of `McpServer.Schema.Relation`, whose answer may be that it does not know; then the
-  change is `:unknown`, never `:compatible`.
+  A tool may accept more or return less than before, but it must not accept less or return more.
+  `McpServer.Schema.Relation` decides whether a schema still accepts what it accepted. If it cannot decide, the change
+  is `:unknown`, never `:compatible`.
 
   Descriptions and titles are in the snapshot, to be read when it changes, and are not compared. Lists that a router
   computes itself (`list_tools/1` and its like) are not in it: only what is declared is data.

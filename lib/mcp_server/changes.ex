@@ -5,12 +5,12 @@ defmodule McpServer.Changes do
       McpServer.Changes.tools_changed(MyApp.MCP)
       McpServer.Changes.resource_updated(MyApp.MCP, "config://app")
 
-  The change reaches every client of that router on every connected node, in both eras: clients of the
-  session era get list changes once they are initialized and resource updates once they subscribed;
-  clients of 2026-07-28 get what their `subscriptions/listen` streams asked for. Whoever asked for
-  nothing gets nothing. Changes that come in faster than a client takes them are told once.
+  The change reaches every client of that router on every connected node, in both eras: clients of the session era get
+  list changes once they are initialized and resource updates once they subscribed; clients of 2026-07-28 get what their
+  `subscriptions/listen` streams asked for. Other clients get nothing. If changes come faster than a client reads them,
+  it gets one notification for all of them.
 
-  Nothing is kept: a client that connects later reads the lists anyway.
+  Changes are not stored: a client that connects later reads the lists anyway.
   """
 
   @type change :: :tools | :prompts | :resources | {:resource, uri :: String.t()}

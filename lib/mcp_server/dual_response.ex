@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse do
   @moduledoc """
-  Results too large for a model: a few rows go into the answer, all of them stay fetchable.
+  Results too large for a model: the answer contains a few rows, and a program fetches all of them.
 
   A tool that finds thousands of rows creates a *dual response*: the first rows and a link for the model, and
   behind the link a resource from which the host fetches everything, page by page. The server keeps the
@@ -23,7 +23,7 @@ defmodule McpServer.DualResponse do
       iex> McpServer.DualResponse.shutdown(DocResults)
       :ok
 
-  A tool's handler returns `{:ok, response}`. It is put into a supervision tree as any other part:
+  A tool's handler returns `{:ok, response}`. A server of such responses is a child of your supervision tree:
 
       children = [
         {McpServer.DualResponse, name: MyApp.Results, base_url: "https://api.example.com/resources"}
@@ -38,12 +38,7 @@ defmodule McpServer.DualResponse do
   Times are milliseconds, sizes bytes.
 
   #{McpServer.Options.document(McpServer.DualResponse.Options.table())}
-  Where `:max_resources` or `:max_bytes` is reached, expired resources are deleted, then those of the tenant and
-  subject that have most, what was not used for longest first. Who has `:max_share` of either already makes room with
-  resources of its own; one it always may have. Resources that are nobody's have no such share. Pinned ones stay;
-  when there is nothing else, creating fails. All stores of this library have
-  shares. One without `c:McpServer.DualResponse.Store.holders/1` has none: what was not used for longest goes, whoever
-  it belongs to.
+  When `:max_resources` or `:max_bytes` is reached, the server deletes expired resources first, then the least recently used ones of the tenant and subject that have most. A tenant and subject that have `:max_share` of either lose resources of their own, but may always have one. Resources without owner have no share. Pinned resources stay; if there are no others, creating fails. The three stores of this library have shares. With a store that does not implement `c:McpServer.DualResponse.Store.holders/1`, the least recently used resource is deleted, whoever owns it.
 
   ## Who may read
 
@@ -53,9 +48,9 @@ defmodule McpServer.DualResponse do
 
   ## Sorting
 
-  A page may be asked for in the order of columns: `%{field: "name", order: :desc}`, or a list of such. The
-  library builds no query: `execute` is told, and runs again. Stored rows are sorted in memory, stably; `nil` and
-  missing values last in both orders, numbers before strings before booleans.
+  A page can be sorted by columns: `%{field: "name", order: :desc}`, or a list of such maps. The library builds no
+  query: it calls `execute` again, with the order. Stored rows are sorted in memory, stably; `nil` and missing values
+  last in both orders, numbers before strings before booleans.
 
   ## Time
 

@@ -1,7 +1,7 @@
 defmodule McpServer.Envelope do
   @moduledoc """
-  An answer in the form `response-v2`: what came of a call, what went wrong, and what there is to know about
-  the answer itself, always under the same four keys.
+  An answer in the form `response-v2`: whether a call succeeded, its data, its error and its metadata, always under the
+  same four keys.
 
       iex> envelope = McpServer.Envelope.success(%{"tasks" => []}, pagination: [has_more: false, total_count: 0])
       iex> McpServer.JSON.encode!(envelope)

@@ -13,8 +13,8 @@ defmodule McpServer.HttpPlug do
 
   ## Bodies
 
-  In a Phoenix endpoint `Plug.Parsers` comes before the router. Give it `McpServer.HttpPlug.BodyReader`, and it
-  leaves MCP's bodies alone. Without, MCP works with what the parsers have made of the body.
+  In a Phoenix endpoint `Plug.Parsers` comes before the router. Give it `McpServer.HttpPlug.BodyReader`, and it leaves
+  MCP's bodies alone. Without it, MCP works with the parsed body.
 
   ## Hosts
 

@@ -59,12 +59,12 @@ defmodule McpServer.HttpServer do
 
   ## Shares
 
-  A client may use at most `max_share` percent, but always at least one, of each of these: the sessions of a node, the events
-  stored for them, the bytes of subscriptions, the calls without a session, and the streams. Beyond that it gets the same
-  answer as at the full limit. A client is a principal, wherever it connects from, or
-  without one the address of its peer (of IPv6 the first 64 bits). Clients without a principal from a loopback address are not
-  restricted: there is one user, or a proxy that all users come through. Where clients that are not authenticated come through a proxy of another
-  address, `http: [max_share: 100]` lets it have all.
+  A client may use at most `max_share` percent, but always at least one, of each of these: the sessions of a node, the
+  events stored for them, the bytes of subscriptions, the calls without a session, and the streams. Beyond that it gets
+  the same answer as at the full limit. A client is a principal, wherever it connects from, or without one the address
+  of its peer (of IPv6 the first 64 bits). Clients without a principal from a loopback address are not restricted: there
+  is one user, or a proxy that all users come through. If clients without authentication come through a proxy on another
+  machine, all of them are one client: set `http: [max_share: 100]`.
 
   ## Several mounts and several nodes
 

@@ -1,7 +1,8 @@
 defmodule McpServer.Lint do
   @moduledoc """
-  What is wrong with a router although it can be served: contradictions that nobody can satisfy, shapes that known
-  clients refuse, texts that are missing or too long. `mix mcp.lint` prints it; here it is data, for a test:
+  Finds mistakes that do not stop a router from compiling: schemas that no value satisfies, declarations that known
+  clients refuse, texts that are missing or too long. `mix mcp.lint` prints them; this module returns them as data, for
+  a test:
 
       test "clients take every tool" do
         assert McpServer.Lint.run(MyApp.MCP, ignore: [:format]) == []

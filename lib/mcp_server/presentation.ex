@@ -43,22 +43,22 @@ defmodule McpServer.Presentation do
 
   ## Searching, asking back, failing
 
-  `search/3` is the whole of a search tool around your own search: it asks back when there is nothing to search
-  for or too much was found, lists the matches, and renders cards for the first of them. `needs_input/2` asks
-  back with suggestions instead of failing, as data or, where the client can, as a form.
+  `search/3` makes a search tool of your search function. It asks for more input when there is nothing to search for or
+  too much was found, lists the matches, and renders cards for the first of them. `needs_input/2` asks with suggestions
+  instead of failing: by a form if the client can show one, else with data.
 
   `respond/3` runs a handler's work. What it raises, and any `{:error, reason}`, becomes a failure of one of six
   codes (`McpServer.Presentation.ToolError`); what was raised is logged, and only an id of the log line goes out.
 
   ## Markers
 
-  A comment such as `#{"<!-- kind:book-card:v1 -->"}`, alone on its line, says that a card follows; one index and
-  any number of cards may be in a text. Searches count them in what was rendered and say so in their metadata, as
-  `contractMarkers`; a payload of yours can say the same. If the text has others than were meant to be rendered, or than
-  its payload says, or data does not fit its kind's schema, a warning is logged;
-  with `on_mismatch: :raise`, meant for tests, an exception is raised. For a warning the
-  first 100 elements of each list of the payload are looked at; a tool's output schema checks all of them. Text of your users
-  cannot add markers where it goes through `McpServer.Presentation.Markdown`.
+  A comment such as `#{"<!-- kind:book-card:v1 -->"}`, alone on its line, says that a card follows; one index and any
+  number of cards may be in a text. Searches count them in what was rendered and say so in their metadata, as
+  `contractMarkers`; a payload of yours can say the same. A warning is logged if the text has other markers than were
+  rendered or than its payload says, or if data does not fit the schema of its kind. With `on_mismatch: :raise`, meant
+  for tests, an exception is raised instead. For a warning the first 100 elements of each list of the payload are looked
+  at; a tool's output schema checks all of them. Text of your users cannot add markers where it goes through
+  `McpServer.Presentation.Markdown`.
 
   ## Options
 

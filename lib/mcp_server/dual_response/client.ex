@@ -69,8 +69,8 @@ defmodule McpServer.DualResponse.Client do
         |> Finch.request(MyApp.Finch, receive_timeout: request.timeout)
       end
 
-  Such a function looks names up itself: a host that is an address in the URL has been judged before, what a name
-  resolves to has not. `addresses` in the request says what it would have to be.
+  Such a function resolves names itself. An address that is written in the URL was checked before; the addresses of a
+  name were not. `addresses` in the request says which ones are allowed.
   """
 
   alias McpServer.DualResponse.Client.{Headers, Parsed, Target, ToolResult}

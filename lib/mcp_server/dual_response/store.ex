@@ -10,15 +10,15 @@ defmodule McpServer.DualResponse.Store do
 
   ## Keys
 
-  A resource is found by `{tenant, id}`. The id alone is unique, and a store finds a resource by it
-  whatever the tenant: whose it is, the server judges. The tenant is there so that a store may shard by
-  it; a store that does finds nothing under another tenant, which reads the same to a client.
+  A resource is found by `{tenant, id}`. The id alone is unique, and a store finds a resource by it whatever the tenant;
+  the server checks the owner. The tenant is given so that a store can shard by it. Such a store finds nothing under
+  another tenant, which looks the same to a client.
 
   ## Time
 
-  `now` and `deadline` are milliseconds of the store's clock: `:monotonic` for what does not outlive the
-  node, else `:wall`. A resource has expired when `now >= deadline`. What has expired stays so: neither
-  `c:update/4` nor `c:touch/4` changes it any more, and so it can be deleted after it was found.
+  `now` and `deadline` are milliseconds of the store's clock: `:monotonic` for what does not outlive the node, else
+  `:wall`. A resource has expired when `now >= deadline`. An expired resource stays expired: neither `c:update/4` nor
+  `c:touch/4` changes it. So it can be deleted some time after `c:find_expired/3` has found it.
   """
 
   alias McpServer.DualResponse.Resource

@@ -1,7 +1,7 @@
 defmodule McpServer.HttpPlug.ResourceMetadata do
   @moduledoc """
-  Serves the protected resource metadata (RFC 9728) of an MCP endpoint: where clients that are refused with 401
-  learn who gives out tokens for it.
+  Serves the protected resource metadata (RFC 9728) of an MCP endpoint: it tells clients that got a 401 where to get a
+  token.
 
   The document lies outside the path of the endpoint, at `/.well-known/oauth-protected-resource` followed by that path.
   So this plug goes into the endpoint, before the router; requests for anything else pass it by.

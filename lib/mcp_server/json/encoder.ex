@@ -1,9 +1,9 @@
 defprotocol McpServer.JSON.Encoder do
   @moduledoc """
-  What of a struct of yours is sent.
+  Selects the fields of a struct that are sent.
 
-  A struct may hold what is nobody's business: a password's hash, an association that was not loaded. So no struct
-  is written by the fields it happens to have; it names those that are sent.
+  A struct may contain a secret, such as a password's hash, or an association that was not loaded. So the library never
+  writes all fields of a struct: the struct names those that are sent.
 
       defmodule MyApp.User do
         @derive {McpServer.JSON.Encoder, only: [:id, :name]}

@@ -21,8 +21,8 @@ defmodule McpServer.Presentation.NeedsInput do
         Presentation.needs_input(View, message: "What for?", fields: "q", reason: "…", conn: conn)
       end
 
-  A user who fills in nothing gets the data, as all clients do that cannot show forms. Without `conn:` everybody
-  does.
+  A user who does not fill in the form gets the question as data. So do clients that cannot show forms; without `conn:`
+  all clients do.
   """
 
   alias McpServer.{Conn, Controller, Fields, Presentation}

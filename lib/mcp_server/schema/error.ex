@@ -1,6 +1,6 @@
 defmodule McpServer.Schema.Error do
   @moduledoc """
-  A value that does not satisfy its schema, or a schema that is none.
+  A value that does not satisfy its schema, or an invalid schema.
 
   | field | |
   |---|---|

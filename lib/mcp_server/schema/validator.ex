@@ -2,9 +2,9 @@ defmodule McpServer.Schema.Validator do
   @moduledoc """
   A schema compiled for checking values, by the native core.
 
-  Compile once and keep the result (in a module attribute it cannot live; in a process's state, an ETS
-  table or `:persistent_term` it can): checking takes well below a microsecond for the arguments of a
-  tool, compiling a thousand times as long.
+  Compile once and store the result in a process's state, an ETS table or `:persistent_term`; a module attribute cannot
+  hold it. To check the arguments of a tool takes well below a microsecond, to compile a schema a thousand times as
+  long.
 
       iex> {:ok, validator} = McpServer.Schema.Validator.compile(%{"required" => ["q"]})
       iex> McpServer.Schema.Validator.validate(validator, %{"q" => 1})
@@ -41,10 +41,10 @@ defmodule McpServer.Schema.Validator do
   ## Repair
 
   `repair/2` is for what models send: `"42"` for an integer, an array or object as a string of JSON, one value for a
-  list of them. Of a value that is not valid it changes only what has not the one type that its place allows, and gives
-  the result only if that is valid; nothing is added, nothing left out, and where a string may stand it stays. One value
-  becomes a list where the items have one type and the value has it, or is repaired to it: `7`, or `"7"`, for a list of
-  integers. A blank string does not, for it may mean no item at all.
+  list of them. In an invalid value it changes only parts whose place allows one type, and that have another. It adds
+  and removes nothing, and leaves a string wherever a string is allowed. It returns the result only if that is valid.
+  One value becomes a list where the items have one type and the value has it, or is repaired to it: `7`, or `"7"`, for
+  a list of integers. A blank string does not, for it may mean no item at all.
 
       iex> {:ok, validator} = McpServer.Schema.Validator.compile(%{properties: %{limit: %{type: "integer"}}})
       iex> McpServer.Schema.Validator.repair(validator, %{"limit" => "42"})

@@ -7,8 +7,8 @@ defmodule Mix.Tasks.Mcp.Breaking do
       mix mcp.breaking --write    # writes priv/mcp/MyApp.MCP.json
       mix mcp.breaking            # compares
 
-  A tool that no longer accepts what it accepted, or may return what it could not, is told with where its schemas
-  differ and, if one was found, an example:
+  For a tool that accepts less or may return more than before, the task shows where the schemas differ and, if it found
+  one, an example:
 
       MyApp.MCP (priv/mcp/MyApp.MCP.json)
         breaking: tool "search": the tool no longer accepts all arguments that it accepted [input_narrowed]

@@ -13,7 +13,7 @@ defmodule Mix.Tasks.Mcp.Gen.DualResponseMigration do
     * `--path FOLDER` – where to write it (`priv/repo/migrations`, after the last part of the repository's name)
     * `--table NAME`, `--prefix NAME` – as of the store
 
-  It does not write a second one: where a file of that name is, it stops.
+  If there is a file of that name already, the task stops.
   """
 
   use Mix.Task

@@ -2,7 +2,7 @@ defmodule Mix.Tasks.Mcp.Lint do
   @shortdoc "Says what clients refuse of a router, and models stumble over"
 
   @moduledoc """
-  Says what is wrong with the routers of a project although they can be served.
+  Reports mistakes in the routers of a project that do not stop them from compiling.
 
       mix mcp.lint
       mix mcp.lint MyApp.MCP --strict --ignore format,reference
@@ -12,8 +12,8 @@ defmodule Mix.Tasks.Mcp.Lint do
       lib/my_app/mcp.ex:12: error: tool "tag" /inputSchema/properties/tags: the array has no `items` [array_items]
         Say what its elements are, such as `items: :string`.
 
-  The exit status is 1 when there are errors. Files are told from where the task runs. `McpServer.Lint` gives the same as data; the guide on linting has a table
-  of the codes.
+  The exit status is 1 when there are errors. Paths are relative to the folder in which the task runs. `McpServer.Lint`
+  gives the same as data; the guide on linting has a table of the codes.
 
   ## Options
 

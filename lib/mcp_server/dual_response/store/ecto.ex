@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Store.Ecto do
   @moduledoc """
-  A store in PostgreSQL, spoken to through an application's own `Ecto.Repo`.
+  A store in PostgreSQL, through the application's own `Ecto.Repo`.
 
       children = [
         MyApp.Repo,
@@ -30,19 +30,19 @@ defmodule McpServer.DualResponse.Store.Ecto do
   Queries are `{module, function, arguments}`. Functions, processes, ports and references do not outlive a node, so a
   resource with one of those anywhere in it is refused.
 
-  Columns, samples, rows and metadata are `jsonb`, readable in SQL. What JSON cannot tell is marked, and comes back as
-  it was: `{"$atoms": {…}}` is a map whose keys are atoms, `{"$atom": "…"}` an atom, `{"$term": "…"}` anything else in
-  Erlang's external format, such as a tuple, a `Date`, or a string with a zero byte. Reading makes no atom: those of a
-  query's module come with the module, which is loaded first, others have to be known to the node.
+  Columns, samples, rows and metadata are `jsonb`, readable in SQL. A value that JSON does not have is marked, and read
+  back unchanged: `{"$atoms": {…}}` is a map whose keys are atoms, `{"$atom": "…"}` an atom, `{"$term": "…"}` anything
+  else in Erlang's external format, such as a tuple, a `Date`, or a string with a zero byte. Reading makes no atom:
+  those of a query's module come with the module, which is loaded first, others have to be known to the node.
 
-  A query names a function that the node calls. Whoever may write to the table decides which: give nobody that right who
-  may not deploy code.
+  A query names a function that the node calls. Write access to the table is access to that choice, so give it only to
+  those who may deploy code.
 
   ## Several nodes
 
-  Every change is one statement, so nodes need nothing but the database between them. `expires_at` is judged by the
-  clock of the node that asks; the clocks of nodes have to agree as well as expiry shall be exact. Each expired
-  resource is deleted by one of them: rows that another has locked are skipped, not waited for.
+  Every change is one statement, so nodes need nothing but the database between them. A node compares `expires_at` with
+  its own clock, so expiry is as exact as the clocks of the nodes agree. Each expired resource is deleted by one of
+  them: rows that another has locked are skipped, not waited for.
   """
 
   @behaviour McpServer.DualResponse.Store

@@ -6,8 +6,8 @@ defmodule McpServer.DualResponse.Store.ETS do
   to the application's own process, so whatever is killed below it, the server's own process included, loses
   nothing that was saved.
 
-  Rows are kept in Erlang's external format, a hundred at a time. Functions are kept as they are: what they hold
-  on to stays in memory for as long.
+  Rows are kept in Erlang's external format, a hundred at a time. Functions are stored unchanged, so the data that they
+  capture stays in memory, too.
 
       iex> {:ok, store} = McpServer.DualResponse.Store.ETS.init(server: DocStore)
       iex> McpServer.DualResponse.Store.ETS.size(store)

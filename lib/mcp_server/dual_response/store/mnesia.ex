@@ -36,8 +36,8 @@ defmodule McpServer.DualResponse.Store.Mnesia do
 
   ## When the network splits
 
-  Both sides go on with what they have. A resource made on one side is unknown on the other (404), one that both have
-  is served by both. No side ever gives other data than was kept.
+  Both sides go on with what they have. A resource made on one side is unknown on the other (404), one that both have is
+  served by both. Neither side ever gives other data than was stored.
 
   When the sides see each other again, the smaller side (of equal ones that without the first node by name) takes its
   records out, restarts Mnesia as a member of the larger, and puts them back:
@@ -47,8 +47,8 @@ defmodule McpServer.DualResponse.Store.Mnesia do
     * what one side deleted is gone, even if the other pinned it. Deletions are remembered for a day
     * `access_count` is the larger of the two: accesses counted on both sides meanwhile are not added up
 
-  While a node does so, a moment as a rule, its store answers with errors (503). A node whose Mnesia holds other tables
-  is not restarted by the library: it logs that the operator has to, and goes on with its side.
+  Meanwhile, usually for a moment, the store of that node answers with errors (503). A node whose Mnesia holds other
+  tables is not restarted by the library: it logs that the operator has to, and goes on with its side.
   """
 
   @behaviour McpServer.DualResponse.Store
