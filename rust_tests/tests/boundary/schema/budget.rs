@@ -1,7 +1,5 @@
 //! Schemas and values made to keep a validator busy.
 
-use std::time::{Duration, Instant};
-
 use mcp_core::schema::SchemaError;
 use serde_json::{Map, Value, json};
 
@@ -18,25 +16,18 @@ fn lattice(levels: usize, combinator: &str, leaf: &Value) -> Value {
     json!({"$ref": "#/$defs/l0", "$defs": defs})
 }
 
-fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
-    let start = Instant::now();
-    (run(), start.elapsed())
-}
-
+// The explanation may take as many steps as the verdict did. Of 20 levels it would take a thousand times as many.
 #[test]
-fn a_lattice_of_20_levels_is_checked_about_as_fast_as_validity_is_found() {
+fn a_lattice_of_20_levels_is_refused_without_an_explanation() {
     for combinator in ["anyOf", "oneOf"] {
         let validator = compile(&lattice(20, combinator, &json!({"type": "string"}))).unwrap();
         for value in [json!(1), json!({"a": 1})] {
-            let (valid, plain) = timed(|| validator.is_valid(&value));
-            let (result, checked) = timed(|| validator.check(&value));
-            println!("{combinator}: is_valid {plain:?}, check {checked:?}");
-            assert!(!valid);
-            assert_eq!(result.unwrap_err().len(), 1);
-            // `iter_errors` of the validator underneath takes a thousand times as long.
-            assert!(
-                checked < plain * 8 + Duration::from_millis(200),
-                "{plain:?} {checked:?}"
+            let problems = validator.check(&value).unwrap_err();
+            assert_eq!(problems.len(), 1);
+            assert_eq!(
+                problems[0].to_string(),
+                "(root): must be a value that satisfies the schema (schema)",
+                "{combinator} {value}"
             );
         }
     }
@@ -73,12 +64,8 @@ fn a_lattice_of_21_levels_is_refused() {
     for combinator in ["anyOf", "allOf", "oneOf"] {
         let leaf = json!({"type": "string"});
         for levels in [21, 24, 60] {
-            let (error, time) = timed(|| compile(&lattice(levels, combinator, &leaf)).unwrap_err());
+            let error = compile(&lattice(levels, combinator, &leaf)).unwrap_err();
             assert_eq!(error, SchemaError::TooComplex, "{combinator} {levels}");
-            assert!(
-                time < Duration::from_millis(500),
-                "{combinator} {levels} {time:?}"
-            );
         }
     }
 }
@@ -112,9 +99,7 @@ fn unevaluated_properties_over_many_ways_are_refused() {
     let validator = compile(&with(8)).unwrap();
     assert!(validator.is_valid(&json!({"a": 1})));
     assert!(!validator.is_valid(&json!({"b": 1})));
-    let (error, time) = timed(|| compile(&with(18)).unwrap_err());
-    assert_eq!(error, SchemaError::TooComplex);
-    assert!(time < Duration::from_millis(500), "{time:?}");
+    assert_eq!(compile(&with(18)).unwrap_err(), SchemaError::TooComplex);
 }
 
 #[test]
@@ -154,21 +139,22 @@ fn complete(count: usize, has_ids: bool) -> Value {
 fn resources_that_all_refer_to_each_other_are_refused_before_they_are_compiled() {
     assert!(compile(&complete(4, true)).is_ok());
     for count in [7, 9, 30] {
-        let (error, time) = timed(|| compile(&complete(count, true)).unwrap_err());
-        assert_eq!(error, SchemaError::TooComplex);
-        assert!(time < Duration::from_secs(1), "{count} {time:?}");
+        let error = compile(&complete(count, true)).unwrap_err();
+        assert_eq!(error, SchemaError::TooComplex, "{count}");
     }
 }
 
 #[test]
-fn definitions_that_all_refer_to_each_other_end_in_time() {
-    for count in [8, 12, 40] {
-        let (outcome, time) = timed(|| {
-            compile(&complete(count, false)).map(|validator| validator.check(&json!("x")).is_ok())
-        });
-        println!("{count} definitions: {outcome:?} in {time:?}");
-        assert!(time < Duration::from_secs(3), "{count} {time:?}");
-    }
+fn definitions_that_all_refer_to_each_other_are_compiled_or_refused() {
+    let checked = |count| compile(&complete(count, false)).map(|it| it.check(&json!("x")).is_ok());
+    assert_eq!(
+        [8, 12, 40].map(checked),
+        [
+            Ok(true),
+            Err(SchemaError::TooComplex),
+            Err(SchemaError::TooComplex)
+        ]
+    );
 }
 
 // req: M16
@@ -176,10 +162,9 @@ fn definitions_that_all_refer_to_each_other_end_in_time() {
 fn many_wrong_items_are_reported_by_the_first() {
     let validator = compile(&json!({"items": {"type": "integer"}})).unwrap();
     let many = json!(vec!["secret"; 1_000_000]);
-    let (problems, time) = timed(|| validator.check(&many).unwrap_err());
+    let problems = validator.check(&many).unwrap_err();
     assert_eq!(problems[0].to_string(), "/0: must be an integer (type)");
     assert_eq!(problems.len(), 1);
-    assert!(time < Duration::from_secs(1), "{time:?}");
     let few = json!(vec!["secret"; 100]);
     assert_eq!(validator.check(&few).unwrap_err().len(), 20);
 }
@@ -193,13 +178,11 @@ fn an_error_does_not_copy_the_value() {
         .collect();
     let validator = compile(&json!({"allOf": missing})).unwrap();
     let large = json!({"data": vec!["x".repeat(1 << 20); 30]});
-    let (problems, time) = timed(|| validator.check(&large).unwrap_err());
-    assert_eq!(problems.len(), 20);
-    assert!(time < Duration::from_secs(1), "{time:?}");
+    assert_eq!(validator.check(&large).unwrap_err().len(), 20);
 }
 
 #[test]
-fn large_valid_values_are_checked_in_time() {
+fn large_valid_values_are_checked() {
     let rows: Vec<Value> = (0..20_000)
         .map(|index| json!({"id": index, "name": "n", "tags": ["a", "b"]}))
         .collect();
@@ -210,10 +193,7 @@ fn large_valid_values_are_checked_in_time() {
         "required": ["id", "name"], "additionalProperties": false,
     }});
     let validator = compile(&schema).unwrap();
-    let (result, time) = timed(|| validator.check(&json!(rows)));
-    assert_eq!(result, Ok(()));
-    println!("20,000 rows: {time:?}");
-    assert!(time < Duration::from_secs(3), "{time:?}");
+    assert_eq!(validator.check(&json!(rows)), Ok(()));
 }
 
 fn deep(levels: usize, leaf: Value) -> Value {
