@@ -270,12 +270,11 @@ fn encode_error<'a>(
     data: Term<'a>,
 ) -> NifResult<Term<'a>> {
     let revision = revision(revision_name)?;
-    let (code, wire_code) = match code.decode::<i32>() {
-        Ok(code) => (code, code),
-        Err(_) => {
-            let named = code_of(code)?;
-            (named, jsonrpc::code_in(revision, named))
-        }
+    let named = code.is_atom();
+    let code = if named {
+        code_of(code)?
+    } else {
+        code.decode()?
     };
     let text = error_text(code, message)?;
     let mut encoded = Vec::new();
@@ -288,12 +287,17 @@ fn encode_error<'a>(
     let data = (!encoded.is_empty()).then_some(encoded.as_slice());
     let mut out = Vec::with_capacity(128);
     let id = id.map(|id| id.0);
-    jsonrpc::write_error(&mut out, id.as_ref(), revision, wire_code, &text, data);
+    let code = if named {
+        jsonrpc::code_in(revision, code)
+    } else {
+        code
+    };
+    jsonrpc::write_error(&mut out, id.as_ref(), revision, code, &text, data);
     Ok((atoms::ok(), binary_term(env, out)).encode(env))
 }
 
 /// What an error says: a text; a reason, which follows the standard message; `nil` for that message alone.
-fn error_text<'a>(code: i32, message: Term<'a>) -> NifResult<Cow<'a, str>> {
+fn error_text(code: i32, message: Term<'_>) -> NifResult<Cow<'_, str>> {
     if let Ok(text) = message.decode::<&str>() {
         return Ok(text.into());
     }
