@@ -8,24 +8,28 @@ defmodule McpServer.NativeBuild.PackageTest do
   import McpServer.StdioPeer
 
   alias McpServer.Native.Library
-  alias McpServer.NativeBuild.{Checksums, Precompiled, Target}
+  alias McpServer.NativeBuild.{Checksums, Target}
   alias McpServer.{PackageCopy, ReleaseHost}
 
   @moduletag :tmp_dir
 
   @version Mix.Project.config()[:version]
 
-  # The library of this build, as `bin/release pack` packs one.
+  # The archives of `bin/release try`. Otherwise the library of this build stands for one that `bin/release build` makes.
   defp release(folder, package) do
-    name = Precompiled.name(@version, Target.host())
-    archive = Path.join(folder, name <> ".tar.gz")
-    File.mkdir_p!(folder)
+    archives = System.get_env("RELEASE_ARCHIVES") || packed(folder)
+    bin_release(["checksums", archives, Checksums.path(package)])
+    ReleaseHost.start(ReleaseHost.folder(archives))
+  end
 
-    :ok =
-      :erl_tar.create(to_charlist(archive), [{to_charlist(name), File.read!("#{Library.path()}.so")}], [:compressed])
+  defp packed(folder) do
+    bin_release(["pack", Target.host(), "#{Library.path()}.so", folder])
+    folder
+  end
 
-    Checksums.write!(Checksums.path(package), [archive])
-    ReleaseHost.start(ReleaseHost.folder(folder))
+  defp bin_release(arguments) do
+    options = [env: [{"MIX_ENV", "test"}], stderr_to_stdout: true]
+    assert {_output, 0} = System.cmd(Path.expand("bin/release"), arguments, options)
   end
 
   defp project(folder, package) do
