@@ -21,13 +21,13 @@ defmodule McpServer.Controller do
 
   | declared by | called as | answers |
   |---|---|---|
-  | `tool` | `fun(conn, arguments)` | see `McpServer.Tool.Result`: `{:ok, content}`, `{:ok, map}`, `{:ok, struct}` |
-  | `prompt`, `get` | `fun(conn, arguments)` | a list of messages, `{:ok, messages}` or `{:ok, %McpServer.Prompt.GetResult{}}` |
+  | `tool` | `fun(conn, arguments)` | see `McpServer.Tool.Result`: `{:ok, "text"}`, `{:ok, content}`, `{:ok, map}`, `{:ok, struct}` |
+  | `prompt`, `get` | `fun(conn, arguments)` | messages, one message, a text of the user, or a `McpServer.Prompt.GetResult`, or any of these in `{:ok, …}` |
   | `resource`, `read` | `fun(conn, variables)` | a `McpServer.Resource.Content`, a list of them, a `McpServer.Resource.ReadResult` or `%{"contents" => list}`, or any of these in `{:ok, …}`; `{:error, :not_found}` |
-  | `complete` of both | `fun(conn, name, prefix)` | a `McpServer.Completion`, or that in `{:ok, …}` |
+  | `complete` of both | `fun(conn, name, prefix)` | a list of strings or a `McpServer.Completion`, or either in `{:ok, …}` |
 
-  Every handler may answer `{:error, "text"}`: of a tool that becomes a result with `isError: true`, which the
-  model reads. Tools, prompts and resources may answer `input_required/2`. What a handler raises reaches
+  Every handler may answer `{:error, "text"}` or `{:error, exception}`, which stands for the exception's message: of a tool that
+  becomes a result with `isError: true`, which the model reads. Tools, prompts and resources may answer `input_required/2`. What a handler raises reaches
   the log, not the client.
 
   A handler runs in a process of its own. The process ends normally after the handler has returned; processes that it

@@ -14,10 +14,10 @@ defmodule McpServer.Protocol.InvalidResultsTest do
 
   @run "McpServer.RuntimeRouter.Handlers.run/2"
   @complete "McpServer.RuntimeRouter.Handlers.complete/3"
-  @tool ~S'A tool returns {:ok, [text("hello")]}, {:ok, %{…}} or {:error, "text"}.'
-  @prompt ~S'A prompt returns {:ok, [message("user", "hello")]} or {:error, "text"}.'
+  @tool ~S'A tool returns {:ok, "text"}, {:ok, [text("hello")]}, {:ok, %{…}} or {:error, "text"}.'
+  @prompt ~S'A prompt returns {:ok, "text"}, {:ok, [message("user", "hello")]} or {:error, "text"}.'
   @resource ~S'A resource returns content("name", "uri", text: "hello"), {:error, :not_found} or {:error, "text"}.'
-  @completion ~S'A completion returns completion(["value"]) or {:error, "text"}.'
+  @completion ~S'A completion returns ["value"], completion(["value"]) or {:error, "text"}.'
 
   # The line of this call among those of all tests, by the id that the client was told.
   defp said(call, returned) do
@@ -28,11 +28,11 @@ defmodule McpServer.Protocol.InvalidResultsTest do
   end
 
   for {returned, form} <- [
-        {quote(do: {:ok, "hello"}), "{:ok, #String<5 bytes>}"},
-        {quote(do: "hello"), "#String<5 bytes>"},
         {quote(do: :ok), ":ok"},
         {quote(do: nil), "nil"},
-        {quote(do: %{sum: 3}), "%{sum: 3}"},
+        {quote(do: 3), "3"},
+        {quote(do: {:ok, 3}), "{:ok, 3}"},
+        {quote(do: {:ok, "hello", 3}), "{:ok, #String<5 bytes>, 3}"},
         {quote(do: {:error, :reason}), "{:error, :reason}"},
         {quote(do: {:ok, ~D[2020-01-01]}), "{:ok, #Date<...>}"}
       ] do
@@ -49,8 +49,8 @@ defmodule McpServer.Protocol.InvalidResultsTest do
           {&complete_prompt("run", "name", "", &1), @complete, @completion},
           {&complete_resource("run://rows/{id}", "id", "", &1), @complete, @completion}
         ] do
-      assert said(call, {:ok, "hello"}) == "#{function} returned {:ok, #String<5 bytes>}. #{allowed}"
-      assert said(call, "hello") == "#{function} returned #String<5 bytes>. #{allowed}"
+      assert said(call, {:ok, 3}) == "#{function} returned {:ok, 3}. #{allowed}"
+      assert said(call, :hello) == "#{function} returned :hello. #{allowed}"
     end
   end
 

@@ -4,7 +4,7 @@ defmodule McpServer.Dispatch.Callbacks do
   # and what the handler returns are judged as those of a client's call.
 
   alias McpServer.App.View
-  alias McpServer.{Catalog, Conn, JSON, Protocol, Request}
+  alias McpServer.{Catalog, Conn, Content, JSON, Protocol, Request}
   alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome, Permission}
   alias McpServer.Prompt.GetResult
   alias McpServer.Protocol.Revision
@@ -166,7 +166,14 @@ defmodule McpServer.Dispatch.Callbacks do
     end
   end
 
-  # A list stays the list that the handler gave.
+  # Content without a result around it stays content.
+  defp given({:ok, %CallResult{content: [content]}}, returned) when returned in [content, {:ok, content}],
+    do: {:ok, [content]}
+
+  defp given({:ok, %CallResult{content: [%Content.Text{text: text} = content]}}, returned)
+       when returned in [text, {:ok, text}],
+       do: {:ok, [content]}
+
   defp given({:ok, %CallResult{content: content}}, returned) when returned in [content, {:ok, content}],
     do: {:ok, content}
 

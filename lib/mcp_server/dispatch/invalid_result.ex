@@ -8,10 +8,10 @@ defmodule McpServer.Dispatch.InvalidResult do
   alias McpServer.Tool.{CallResult, Result}
 
   @allowed %{
-    tool: ~S'A tool returns {:ok, [text("hello")]}, {:ok, %{…}} or {:error, "text"}.',
-    prompt: ~S'A prompt returns {:ok, [message("user", "hello")]} or {:error, "text"}.',
+    tool: ~S'A tool returns {:ok, "text"}, {:ok, [text("hello")]}, {:ok, %{…}} or {:error, "text"}.',
+    prompt: ~S'A prompt returns {:ok, "text"}, {:ok, [message("user", "hello")]} or {:error, "text"}.',
     resource: ~S'A resource returns content("name", "uri", text: "hello"), {:error, :not_found} or {:error, "text"}.',
-    completion: ~S'A completion returns completion(["value"]) or {:error, "text"}.',
+    completion: ~S'A completion returns ["value"], completion(["value"]) or {:error, "text"}.',
     list: ~S'A list function returns {:ok, [item, …]} or {:error, "text"}.'
   }
 

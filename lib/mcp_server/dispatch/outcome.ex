@@ -3,7 +3,7 @@ defmodule McpServer.Dispatch.Outcome do
   # What a handler returned, in one shape. Handlers may be brief; the encoder wants structs.
 
   alias McpServer.{Completion, Conn, InputRequest, JsonRpc, Request}
-  alias McpServer.Prompt.GetResult
+  alias McpServer.Prompt.{GetResult, Message, MessageContent}
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool.{CallResult, Result}
 
@@ -37,6 +37,13 @@ defmodule McpServer.Dispatch.Outcome do
     if String.valid?(message), do: {:error, error}, else: {:invalid, {:error, error}}
   end
 
+  # An exception that is a tool's result of its own stays one.
+  def of(%Request{kind: kind} = request, {:error, exception} = returned, conn) when is_exception(exception) do
+    if kind == :tool and Result.impl_for(exception) != nil,
+      do: tool(returned, conn),
+      else: of(request, {:error, Exception.message(exception)}, conn)
+  end
+
   def of(%Request{kind: kind}, {:error, :not_found}, _conn) when kind in [:resource, :resource_template],
     do: {:error, :not_found}
 
@@ -63,8 +70,7 @@ defmodule McpServer.Dispatch.Outcome do
 
   defp tool({:ok, value} = returned, conn), do: result(value, returned, conn)
   defp tool({:error, value} = returned, conn) when is_struct(value), do: result(value, returned, conn)
-  defp tool(value, conn) when is_list(value) or is_struct(value), do: result(value, value, conn)
-  defp tool(returned, _conn), do: {:invalid, returned}
+  defp tool(returned, conn), do: result(returned, returned, conn)
 
   defp result(value, returned, conn) do
     with implementation when implementation != nil <- Result.impl_for(value),
@@ -79,6 +85,11 @@ defmodule McpServer.Dispatch.Outcome do
   defp prompt({:ok, returned}), do: prompt(returned)
   defp prompt(%GetResult{} = result), do: {:ok, result}
   defp prompt(messages) when is_list(messages), do: {:ok, %GetResult{messages: messages}}
+  defp prompt(%Message{} = message), do: {:ok, %GetResult{messages: [message]}}
+
+  defp prompt(text) when is_binary(text),
+    do: prompt(%Message{role: "user", content: %MessageContent{type: "text", text: text}})
+
   defp prompt(returned), do: {:invalid, returned}
 
   defp resource(request, {:ok, returned}), do: resource(request, returned)
@@ -105,6 +116,8 @@ defmodule McpServer.Dispatch.Outcome do
   defp at(_request, content), do: content
 
   defp completion({:ok, returned}), do: completion(returned)
+
+  defp completion(values) when is_list(values), do: completion(%Completion{values: values})
 
   defp completion(%Completion{values: values} = completion) when is_list(values) do
     case Enum.split(values, Completion.max_values()) do

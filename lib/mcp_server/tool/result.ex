@@ -2,18 +2,20 @@ defprotocol McpServer.Tool.Result do
   @moduledoc """
   Converts the return value of a handler to the result of the tool.
 
-  A struct may be returned as `{:ok, struct}`, `{:error, struct}` or bare; a list as `{:ok, list}` or bare; a map only as
-  `{:ok, map}`. The library implements the protocol for
+  A value may be returned as `{:ok, value}` or bare, and a struct also as `{:error, struct}`. The library implements the protocol
+  for
 
   | value | result |
   |---|---|
-  | a list | the content: `McpServer.Tool.Content` |
+  | a string | a text |
+  | a struct of `McpServer.Content`, or a list of them | the content: `McpServer.Tool.Content` |
   | a map | structured content, and its JSON as text |
   | `McpServer.Tool.CallResult` | that result |
   | `McpServer.Envelope` | the envelope as structured content, and its JSON as text; `isError` where it is no success |
   | `McpServer.DualResponse.Response` | the sample as structured content, a sentence and the link as content |
 
-  `{:error, "text"}` needs no implementation. The same conversion serves clients, `McpServer.Test` and the callbacks of a router.
+  `{:error, "text"}` and `{:error, exception}` need no implementation: the model reads the text, or the message of the exception.
+  The same conversion serves clients, `McpServer.Test` and the callbacks of a router.
 
   ## Structs of your own
 
@@ -51,6 +53,24 @@ end
 
 defimpl McpServer.Tool.Result, for: McpServer.Tool.CallResult do
   def to_call_result(result, _conn), do: {:ok, result}
+end
+
+defimpl McpServer.Tool.Result, for: BitString do
+  alias McpServer.Tool.{CallResult, Content}
+
+  def to_call_result(text, _conn) when is_binary(text), do: {:ok, %CallResult{content: [Content.text(text)]}}
+  def to_call_result(_bits, _conn), do: {:error, "bits are no text"}
+end
+
+defimpl McpServer.Tool.Result,
+  for: [
+    McpServer.Content.Audio,
+    McpServer.Content.EmbeddedResource,
+    McpServer.Content.Image,
+    McpServer.Content.ResourceLink,
+    McpServer.Content.Text
+  ] do
+  def to_call_result(content, _conn), do: {:ok, %McpServer.Tool.CallResult{content: [content]}}
 end
 
 defimpl McpServer.Tool.Result, for: List do

@@ -33,7 +33,7 @@ defmodule McpServer.Dispatch.OutcomeTest do
     @tag req: "T4"
     test "everything else is invalid" do
       for garbage <-
-            [nil, :ok, {:ok}, {:ok, nil}, {:ok, self()}, {1, 2, 3, 4, 5}, "text", {:error, :reason}, %{a: 1}] ++
+            [nil, :ok, {:ok}, {:ok, nil}, {:ok, self()}, {1, 2, 3, 4, 5}, 1, {:error, :reason}, {:error, %{a: 1}}] ++
               [{:error, <<255>>}, {:ok, ~D[2020-01-01]}, {:error, :not_found}] do
         assert of(:tool, garbage) == {:invalid, garbage}
       end
@@ -46,7 +46,7 @@ defmodule McpServer.Dispatch.OutcomeTest do
       assert of(:prompt, {:ok, [:m]}) == {:ok, %GetResult{messages: [:m]}}
       assert of(:prompt, {:ok, %GetResult{messages: []}}) == {:ok, %GetResult{messages: []}}
       assert of(:prompt, {:error, "no"}) == {:error, "no"}
-      assert of(:prompt, "m") == {:invalid, "m"}
+      assert of(:prompt, :m) == {:invalid, :m}
     end
   end
 
