@@ -86,7 +86,8 @@ defmodule McpServer.MixProject do
     ]
   end
 
-  @first_steps ~w(guides/getting_started.md guides/stdio_clients.md guides/cheatsheet.cheatmd guides/livebook.livemd)
+  @first_steps ~w(guides/getting_started.md guides/stdio_clients.md guides/cheatsheet.cheatmd guides/livebook.livemd
+                  guides/troubleshooting.md)
   @project ~w(ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md)
 
   defp docs do
@@ -94,6 +95,7 @@ defmodule McpServer.MixProject do
       main: "readme",
       source_ref: "v#{@version}",
       extras: extras(),
+      assets: %{"guides/images" => "guides/images"},
       groups_for_extras: [
         "First steps": @first_steps,
         Guides: ~r"^guides/[^/]+$",
@@ -120,9 +122,11 @@ defmodule McpServer.MixProject do
   defp module_groups do
     [
       "Writing a server":
-        [McpServer, McpServer.Controller, McpServer.Conn, McpServer.Changes, McpServer.Tasks] ++ [~r/\.Router\b/],
+        [McpServer, McpServer.Controller, McpServer.Conn, McpServer.Changes, McpServer.Tasks] ++
+          [~r/^McpServer\.Router\b/],
       "Serving it":
-        [McpServer.Stdio, McpServer.HttpServer, McpServer.HttpRequest, McpServer.Telemetry] ++ [~r/\.HttpPlug\b/],
+        [McpServer.Stdio, McpServer.HttpServer, McpServer.HttpRequest, McpServer.Telemetry] ++
+          [~r/^McpServer\.HttpPlug\b/],
       "Testing and checking": [McpServer.Test, McpServer.Lint, McpServer.Breaking],
       "Dual responses": ~r/\.DualResponse\b/,
       Presentations: ~r/\.Presentation\b/,
