@@ -93,6 +93,7 @@ defmodule McpServer.Controller do
       iex> McpServer.Controller.message(:user, McpServer.Controller.image("PNG", "image/png")).content.mimeType
       "image/png"
   """
+  @doc group: "Results"
   @spec message(String.t() | atom, String.t() | Content.t() | map) :: Message.t()
   def message(role, text) when is_binary(text), do: message(role, "text", text)
   def message(role, content) when is_map(content), do: Message.new(role: role, content: content)
@@ -108,6 +109,7 @@ defmodule McpServer.Controller do
       iex> McpServer.Controller.message("user", "image", data: "PNG", mime_type: "image/png").content.mimeType
       "image/png"
   """
+  @doc group: "Results"
   @spec message(String.t() | atom, String.t() | atom, String.t() | keyword | map) :: Message.t()
   def message(role, type, text) when is_binary(text), do: message(role, MessageContent.new(type: type, text: text))
   def message(role, _type, %_struct{} = content), do: message(role, content)
@@ -124,6 +126,7 @@ defmodule McpServer.Controller do
       iex> McpServer.Controller.completion(["Alice"], total: 10, has_more: true)
       %McpServer.Completion{values: ["Alice"], total: 10, hasMore: true}
   """
+  @doc group: "Results"
   @spec completion([String.t()], keyword) :: Completion.t()
   def completion(values, options \\ []) do
     case Enum.split(values, Completion.max_values()) do
@@ -142,30 +145,37 @@ defmodule McpServer.Controller do
       iex> McpServer.Controller.content("a.bin", "file:///a.bin", mimeType: "application/octet-stream", blob: <<1, 2>>)
       %McpServer.Resource.Content{name: "a.bin", uri: "file:///a.bin", mimeType: "application/octet-stream", blob: "AQI="}
   """
+  @doc group: "Results"
   @spec content(String.t(), String.t(), keyword) :: Resource.Content.t()
   def content(name, uri, options), do: Resource.Content.from_raw([name: name, uri: uri] ++ options)
 
   @doc "See `McpServer.Tool.Content.text/2`."
+  @doc group: "Results"
   @spec text(String.t(), keyword) :: Content.Text.t()
   defdelegate text(text, fields \\ []), to: Tool.Content
 
   @doc "See `McpServer.Tool.Content.image/3`."
+  @doc group: "Results"
   @spec image(binary, String.t(), keyword) :: Content.Image.t()
   defdelegate image(data, mime_type, fields \\ []), to: Tool.Content
 
   @doc "See `McpServer.Tool.Content.audio/3`."
+  @doc group: "Results"
   @spec audio(binary, String.t(), keyword) :: Content.Audio.t()
   defdelegate audio(data, mime_type, fields \\ []), to: Tool.Content
 
   @doc "See `McpServer.Tool.Content.resource/1`."
+  @doc group: "Results"
   @spec resource(Resource.Content.t()) :: Content.EmbeddedResource.t()
   defdelegate resource(content), to: Tool.Content
 
   @doc "See `McpServer.Tool.Content.resource/2`."
+  @doc group: "Results"
   @spec resource(String.t(), keyword) :: Content.EmbeddedResource.t()
   defdelegate resource(uri, fields), to: Tool.Content
 
   @doc "See `McpServer.Tool.Content.resource_link/3`."
+  @doc group: "Results"
   @spec resource_link(String.t(), String.t(), keyword) :: Content.ResourceLink.t()
   defdelegate resource_link(name, uri, fields \\ []), to: Tool.Content
 
@@ -174,6 +184,7 @@ defmodule McpServer.Controller do
   grows to, if known. Does nothing when the client did not ask for progress, or when `conn` is not from
   a running call (in a test).
   """
+  @doc group: "While a call runs"
   @spec progress(Conn.t(), number, number | nil, String.t() | nil) :: sent
   def progress(%Conn{} = conn, progress, total \\ nil, message \\ nil) when is_number(progress) do
     Call.notify(conn, :progress, %{progress: progress, total: total, message: message})
@@ -186,6 +197,7 @@ defmodule McpServer.Controller do
   atom or a string; `data` is text or anything that can be JSON. The option `logger:` names the part of
   the application it comes from. This is for the client; for your own log use `Logger`.
   """
+  @doc group: "While a call runs"
   @spec log(Conn.t(), atom | String.t(), term, keyword) :: sent
   def log(%Conn{} = conn, level, data, options \\ []) do
     Call.notify(conn, :message, %{level: level!(level), logger: Keyword.get(options, :logger), data: data})
@@ -199,6 +211,7 @@ defmodule McpServer.Controller do
 
       close_stream(conn, retry: 5_000)
   """
+  @doc group: "While a call runs"
   @spec close_stream(Conn.t(), retry: pos_integer()) :: :ok | {:error, :closed}
   def close_stream(%Conn{} = conn, options \\ []) do
     [retry: retry] = Keyword.validate!(options, retry: 1_000)
@@ -216,6 +229,7 @@ defmodule McpServer.Controller do
       iex> McpServer.Controller.supports?(%McpServer.Conn{client_capabilities: %{"roots" => %{}}}, :roots)
       true
   """
+  @doc group: "Questions to the client"
   @spec supports?(Conn.t(), :sampling | :elicitation | :roots) :: boolean
   def supports?(%Conn{client_capabilities: capabilities}, capability)
       when capability in [:sampling, :elicitation, :roots] do
@@ -230,6 +244,7 @@ defmodule McpServer.Controller do
       iex> McpServer.Controller.input_required([folders: McpServer.Controller.list_roots()], state: 1)
       {:input_required, %{"folders" => %McpServer.InputRequest{method: "roots/list", params: %{}}}, 1}
   """
+  @doc group: "Questions to the client"
   @spec input_required(keyword(InputRequest.t()) | %{(atom | String.t()) => InputRequest.t()}, keyword) ::
           input_required
   def input_required(requests, options \\ []) do
@@ -243,6 +258,7 @@ defmodule McpServer.Controller do
   Of tools with `task_start: :handler` only; see `McpServer.Tasks`. Where the call cannot become a task the function
   is called in its place.
   """
+  @doc group: "While a call runs"
   @spec as_task((Conn.t() -> term)) :: {:task, (Conn.t() -> term)}
   def as_task(fun) when is_function(fun, 1), do: {:task, fun}
 
@@ -255,6 +271,7 @@ defmodule McpServer.Controller do
       iex> McpServer.Controller.elicit("Your name?", %{"type" => "object", "properties" => %{}}).params["message"]
       "Your name?"
   """
+  @doc group: "Questions to the client"
   @spec elicit(String.t(), McpServer.Schema.t() | map) :: InputRequest.t()
   def elicit(message, schema) when is_binary(message) and is_map(schema) do
     %InputRequest{method: "elicitation/create", params: %{"message" => message, "requestedSchema" => schema}}
@@ -264,6 +281,7 @@ defmodule McpServer.Controller do
   Asks the user to visit a page, for what must not pass through the client (a password, a payment).
   `id` is unique to this request.
   """
+  @doc group: "Questions to the client"
   @spec elicit_url(String.t(), String.t(), String.t()) :: InputRequest.t()
   def elicit_url(message, url, id) when is_binary(message) and is_binary(url) and is_binary(id) do
     params = %{"mode" => "url", "message" => message, "url" => url, "elicitationId" => id}
@@ -285,6 +303,7 @@ defmodule McpServer.Controller do
       iex> McpServer.Controller.sample("What is the capital of France?", max_tokens: 100).params["maxTokens"]
       100
   """
+  @doc group: "Questions to the client"
   @spec sample(String.t() | Message.t() | [Message.t() | map], keyword) :: InputRequest.t()
   def sample(messages, options \\ []) do
     options = Map.merge(%{max_tokens: @default_max_tokens}, Fields.gather!("sample/2", @sampling, options))
@@ -299,6 +318,7 @@ defmodule McpServer.Controller do
   defp turn(message) when is_map(message), do: message
 
   @doc "Asks for the folders the user has opened to the server."
+  @doc group: "Questions to the client"
   @spec list_roots() :: InputRequest.t()
   def list_roots, do: %InputRequest{method: "roots/list"}
 
@@ -318,6 +338,7 @@ defmodule McpServer.Controller do
       iex> McpServer.Controller.input(conn, :other)
       nil
   """
+  @doc group: "Questions to the client"
   @spec input(Conn.t(), String.t() | atom) :: map | nil
   def input(%Conn{input_responses: responses}, key) do
     case responses do
@@ -333,6 +354,7 @@ defmodule McpServer.Controller do
       iex> McpServer.Controller.accepted(%McpServer.Conn{input_responses: %{"user" => answer}}, "user")
       %{"name" => "Ada"}
   """
+  @doc group: "Questions to the client"
   @spec accepted(Conn.t(), String.t() | atom) :: map | nil
   def accepted(%Conn{} = conn, key) do
     case input(conn, key) do
@@ -362,6 +384,7 @@ defmodule McpServer.Controller do
       iex> Exception.message(error)
       "/email: must be an e-mail address such as name@example.com (format)"
   """
+  @doc group: "Questions to the client"
   @spec accepted(Conn.t(), String.t() | atom, Validator.schema() | Validator.t()) ::
           {:ok, map} | {:error, Schema.Error.t()} | nil
   def accepted(%Conn{} = conn, key, schema) do
@@ -396,6 +419,7 @@ defmodule McpServer.Controller do
       iex> {McpServer.Controller.declined?(conn, "user"), McpServer.Controller.declined?(conn, "other")}
       {true, false}
   """
+  @doc group: "Questions to the client"
   @spec declined?(Conn.t(), String.t() | atom) :: boolean
   def declined?(%Conn{} = conn, key) do
     match?(%{"action" => action} when action in ["decline", "cancel"], input(conn, key))
@@ -404,6 +428,7 @@ defmodule McpServer.Controller do
   defp map_or_nil(value), do: if(is_map(value), do: value, else: nil)
 
   @doc "What the handler gave as `state:` to `input_required/2` when it was entered the last time, or `nil`."
+  @doc group: "Questions to the client"
   @spec state(Conn.t()) :: term
   def state(%Conn{state: state}), do: state
 end
