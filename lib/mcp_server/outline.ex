@@ -44,7 +44,8 @@ defmodule McpServer.Outline do
   # More of a term is left out before it is looked at.
   @max_items 20
   @max_depth 8
-  @inspect_options [limit: 50, printable_limit: 256, width: 120]
+  # The outline has its own bounds, and Elixir versions count differently up to `limit`.
+  @inspect_options [limit: :infinity, printable_limit: 256, width: 120]
 
   @doc """
   The form of a term.
@@ -115,11 +116,10 @@ defmodule McpServer.Outline do
   # It may have been cut inside a character.
   defp text?(text), do: not match?({:error, _text, _rest}, :unicode.characters_to_binary(text))
 
+  defp without_quoted(text), do: Regex.replace(quoted(), text, "\"...\"")
+
   # A library that quotes a value has inspected it. Without backtracking: the text is of any form.
-  @quoted ~r/"(?:[^"\\]++|\\.)*+(?:"|\z)|(?<!\w)'(?:[^'\\]++|\\.)*+'|<<[^>]*+(?:>>|\z)/s
-
-  defp without_quoted(text), do: Regex.replace(@quoted, text, "\"...\"")
-
+  defp quoted, do: ~r/"(?:[^"\\]++|\\.)*+(?:"|\z)|(?<!\w)'(?:[^'\\]++|\\.)*+'|<<[^>]*+(?:>>|\z)/s
   defp outline(term, _depth) when is_bitstring(term) and not is_binary(term), do: placeholder("Bitstring", "...")
   defp outline(term, _depth) when is_binary(term), do: placeholder("String", "#{byte_size(term)} bytes")
   defp outline(term, 0) when is_tuple(term) or is_list(term) or is_map(term), do: %Placeholder{text: "..."}

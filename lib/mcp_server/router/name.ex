@@ -4,18 +4,19 @@ defmodule McpServer.Router.Name do
 
   alias McpServer.Router.{Refusal, Scope}
 
-  # SEP-986: what every client accepts as the name of a tool.
-  @pattern ~r/\A[A-Za-z0-9_.\/-]{1,128}\z/
   @max_bytes 128
 
   @doc "Checks the name of a tool or prompt."
   @spec check!(term, String.t(), Refusal.place()) :: String.t()
   def check!(name, kind, place) do
-    if is_binary(name) and name =~ @pattern,
+    if is_binary(name) and name =~ pattern(),
       do: name,
       else:
         Refusal.refuse!(place, "a #{kind}'s name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: #{inspect(name)}")
   end
+
+  # SEP-986: what every client accepts as the name of a tool.
+  defp pattern, do: ~r/\A[A-Za-z0-9_.\/-]{1,128}\z/
 
   @doc "Checks a name that people may read too: a resource, an argument, a field."
   @spec check_free!(term, String.t(), Refusal.place()) :: String.t()

@@ -3,14 +3,6 @@ defmodule McpServer.Router.Uri do
   # What a router has to know of a resource's URI while it compiles: whether it is one, and which
   # variables it has. Whether a template can be matched without doubt is for the core to say.
 
-  @absolute ~r/\A[A-Za-z][A-Za-z0-9+.-]*:[^\s]/
-  @character ~r/\A[A-Za-z0-9\-._~:\/?#\[\]@!$&'()*+,;=%]*\z/
-  # Variables as other templates write them: `/:id`, `<id>`.
-  @meant ~r/(?<=\/)(:([A-Za-z_]\w*))(?=[\/?#]|\z)|(<([A-Za-z_]\w*)>)/
-  @stray_percent ~r/%(?![0-9A-Fa-f]{2})/
-  @expression ~r/\{([^{}]*)\}/
-  @variables ~r/\A[+#.\/;?&]?((?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:[A-Za-z0-9_.]|%[0-9A-Fa-f]{2})*(?::[1-9][0-9]{0,3}|\*)?)(?:,(?1))*\z/
-
   @doc """
   The variables of a URI or URI template, `[]` for a plain URI.
 
@@ -21,14 +13,14 @@ defmodule McpServer.Router.Uri do
   """
   @spec variables(String.t()) :: {:ok, [String.t()]} | {:error, String.t()}
   def variables(uri) do
-    literal = Regex.replace(@expression, uri, "")
+    literal = Regex.replace(expression(), uri, "")
 
     cond do
-      not (uri =~ @absolute) -> {:error, "it does not begin with a scheme, like https:"}
-      meant = Regex.run(@meant, uri, capture: :all_but_first) -> {:error, meant(meant)}
+      not (uri =~ absolute()) -> {:error, "it does not begin with a scheme, like https:"}
+      meant = Regex.run(foreign_variable(), uri, capture: :all_but_first) -> {:error, meant(meant)}
       literal =~ ~r/[{}]/ -> {:error, "its braces do not match"}
-      not (literal =~ @character) -> {:error, "it has a character that must be percent-encoded"}
-      literal =~ @stray_percent -> {:error, "it has a % that is no percent-encoding"}
+      not (literal =~ character()) -> {:error, "it has a character that must be percent-encoded"}
+      literal =~ stray_percent() -> {:error, "it has a % that is no percent-encoding"}
       true -> names(uri)
     end
   end
@@ -39,9 +31,9 @@ defmodule McpServer.Router.Uri do
   end
 
   defp names(uri) do
-    expressions = for [_all, expression] <- Regex.scan(@expression, uri), do: expression
+    expressions = for [_all, expression] <- Regex.scan(expression(), uri), do: expression
 
-    case Enum.reject(expressions, &(&1 =~ @variables)) do
+    case Enum.reject(expressions, &(&1 =~ variables())) do
       [] -> distinct(Enum.flat_map(expressions, &names_in/1))
       [bad | _rest] -> {:error, "{#{bad}} is no expression of RFC 6570"}
     end
@@ -60,4 +52,16 @@ defmodule McpServer.Router.Uri do
       [twice | _rest] -> {:error, "it has the variable #{twice} twice"}
     end
   end
+
+  # Functions, because a compiled regular expression is a reference since Erlang/OTP 28, and an attribute keeps none.
+  defp absolute, do: ~r/\A[A-Za-z][A-Za-z0-9+.-]*:[^\s]/
+  defp character, do: ~r/\A[A-Za-z0-9\-._~:\/?#\[\]@!$&'()*+,;=%]*\z/
+  # Variables as other templates write them: `/:id`, `<id>`.
+  defp foreign_variable, do: ~r/(?<=\/)(:([A-Za-z_]\w*))(?=[\/?#]|\z)|(<([A-Za-z_]\w*)>)/
+  defp stray_percent, do: ~r/%(?![0-9A-Fa-f]{2})/
+  defp expression, do: ~r/\{([^{}]*)\}/
+
+  defp variables,
+    do:
+      ~r/\A[+#.\/;?&]?((?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:[A-Za-z0-9_.]|%[0-9A-Fa-f]{2})*(?::[1-9][0-9]{0,3}|\*)?)(?:,(?1))*\z/
 end

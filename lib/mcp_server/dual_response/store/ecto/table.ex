@@ -4,10 +4,6 @@ defmodule McpServer.DualResponse.Store.Ecto.Table do
 
   @default "mcp_dual_responses"
 
-  # The longest name derived of a table's has 23 characters more; PostgreSQL cuts names at 63.
-  @table ~r/\A[a-z_][a-z0-9_]{0,39}\z/
-  @prefix ~r/\A[a-z_][a-z0-9_]{0,62}\z/
-
   @doc "The table's name where no other is given."
   @spec default() :: String.t()
   def default, do: @default
@@ -24,13 +20,16 @@ defmodule McpServer.DualResponse.Store.Ecto.Table do
   @spec table!(keyword) :: String.t()
   def table!(options) do
     table = Keyword.get(options, :table, @default)
-    if is_binary(table) and table =~ @table, do: table, else: invalid!(:table, table, 40)
+    # The longest name derived of a table's has 23 characters more; PostgreSQL cuts names at 63.
+    if is_binary(table) and table =~ ~r/\A[a-z_][a-z0-9_]{0,39}\z/, do: table, else: invalid!(:table, table, 40)
   end
 
   defp prefix!(nil), do: ""
 
   defp prefix!(prefix) do
-    if is_binary(prefix) and prefix =~ @prefix, do: ~s("#{prefix}".), else: invalid!(:prefix, prefix, 63)
+    if is_binary(prefix) and prefix =~ ~r/\A[a-z_][a-z0-9_]{0,62}\z/,
+      do: ~s("#{prefix}".),
+      else: invalid!(:prefix, prefix, 63)
   end
 
   defp invalid!(option, value, length) do
