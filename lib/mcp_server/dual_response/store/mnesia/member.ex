@@ -25,7 +25,15 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
   @spec start_link(keyword) :: GenServer.on_start()
   def start_link(options) do
     options = Keyword.validate!(options, @defaults)
+    unless Code.ensure_loaded?(:mnesia), do: raise(no_mnesia())
     GenServer.start_link(__MODULE__, Map.new(check!(options)), name: __MODULE__)
+  end
+
+  # Mix hides what a project does not list, since Elixir 1.15; a release never had it.
+  defp no_mnesia do
+    "McpServer.DualResponse.Store.Mnesia needs Mnesia, which this project does not list. " <>
+      "Write in `application` of mix.exs: extra_applications: [:logger, :mnesia]. " <>
+      "On Debian, Mnesia is the package erlang-mnesia"
   end
 
   defp check!(options) do
