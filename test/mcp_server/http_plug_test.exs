@@ -239,7 +239,7 @@ defmodule McpServer.HttpPlugTest do
   describe "handlers" do
     test "find the assigns of the plugs before, over those of the options" do
       server = behind(&Plug.Conn.assign(&1, :user, "ada"), assigns: %{user: "nobody", place: "here"})
-      assert text(server, modern_call("whoami")) =~ ~s(%{place: "here", user: "ada"})
+      assert text(server, modern_call("whoami")) =~ inspect(%{place: "here", user: "ada"})
     end
 
     test "start from what init: makes of the request" do

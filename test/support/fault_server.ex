@@ -42,11 +42,24 @@ defmodule McpServer.FaultServer do
 
   # Its port is the first and only line of its stdout.
   defp expression(:http, router, options) do
-    "Logger.configure_backend(:console, device: :standard_error); " <>
+    "McpServer.FaultServer.log_to_stderr(); " <>
       "{:ok, _} = Application.ensure_all_started(:mcp_server); " <>
       @load <>
       "{:ok, server} = McpServer.HttpServer.start_link(#{inspect([router: router, port: 0] ++ options)}); " <>
       "IO.puts(McpServer.HttpServer.port(server)); IO.read(:line); System.halt(0)"
+  end
+
+  # Runs in the VM. Until Elixir 1.14 Logger has a backend for the console, since then a handler of Erlang's.
+  @doc false
+  def log_to_stderr do
+    case :logger.get_handler_config(:default) do
+      {:ok, %{config: config} = handler} ->
+        :ok = :logger.remove_handler(:default)
+        :ok = :logger.add_handler(:default, handler.module, %{handler | config: %{config | type: :standard_error}})
+
+      {:error, _none} ->
+        apply(Logger, :configure_backend, [:console, [device: :standard_error]])
+    end
   end
 
   defp opened(:stdio, peer), do: %__MODULE__{transport: :stdio, peer: peer}

@@ -248,8 +248,11 @@ defmodule Mix.Tasks.Mcp.LintTest do
   end
 
   # `warning: …`, the advice and `file:line: …` of each warning, as the line of the finding and its advice.
+  # Elixir 1.14 prints the place below the text; later versions show the line of the source before it.
+  @warning ~S"^ *warning: (.*)\n +(.*)\n(?: *\d* │.*\n)* *(?:└─ )?(lib/[^:]+:\d+): .*$"
+
   defp warnings(output) do
-    for [_all, text, advice, place] <- Regex.scan(~r/^warning: (.*)\n  (.*)\n  (lib\/[^:]+:\d+): .*$/m, output),
+    for [_all, text, advice, place] <- @warning |> Regex.compile!("mu") |> Regex.scan(output),
         into: "",
         do: "#{place}: error: #{text}\n  #{advice}\n"
   end

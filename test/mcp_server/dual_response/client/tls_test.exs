@@ -9,7 +9,8 @@ defmodule McpServer.DualResponse.Client.TLSTest do
   alias McpServer.DualResponse.Client.Parsed
   alias McpServer.DualResponse.Error
 
-  @key {:namedCurve, :secp256r1}
+  # `pkix_test_data` signs with SHA-1 if it is not told otherwise, which TLS refuses since Erlang/OTP 26.
+  @signed [key: {:namedCurve, :secp256r1}, digest: :sha256]
 
   # A server's certificate for these names, its key, and the authority that issued it.
   defp certificate(names) do
@@ -17,8 +18,8 @@ defmodule McpServer.DualResponse.Client.TLSTest do
 
     %{server_config: server, client_config: client} =
       :public_key.pkix_test_data(%{
-        server_chain: %{root: [key: @key], intermediates: [], peer: [key: @key, extensions: [extension]]},
-        client_chain: %{root: [key: @key], intermediates: [], peer: [key: @key]}
+        server_chain: %{root: @signed, intermediates: [], peer: @signed ++ [extensions: [extension]]},
+        client_chain: %{root: @signed, intermediates: [], peer: @signed}
       })
 
     {[log_level: :none] ++ Keyword.take(server, [:cert, :key]), Keyword.take(client, [:cacerts])}
