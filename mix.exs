@@ -17,6 +17,10 @@ defmodule McpServer.MixProject do
       compilers: [:mcp_native] ++ Mix.compilers(),
       elixirc_paths: elixirc_paths(Mix.env()),
       consolidate_protocols: Mix.env() != :test,
+      # Tests use what no user has to list: Mnesia, and PropEr and jiffy where they are installed.
+      prune_code_paths: Mix.env() != :test,
+      # Load tests, which are run by their paths.
+      test_ignore_filters: [&String.starts_with?(&1, "test/http/load/")],
       deps: deps(),
       description: "Model Context Protocol servers in Elixir, with a Rust core that checks every message",
       package: package(),

@@ -93,7 +93,8 @@ defmodule Stress.Ceiling do
         {FaultServer.stop(server) == 0, String.to_integer(FaultServer.text(answer))}
 
       _busy when left > 0 ->
-        Process.sleep(100) && still_there(server, left - 1)
+        Process.sleep(100)
+        still_there(server, left - 1)
     end
   end
 

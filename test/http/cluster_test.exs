@@ -1,5 +1,8 @@
 # Two nodes that serve one router to the same clients: changes, sealed states, sessions of the other node.
-for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :plug] do
+for {name, kind, place} <- [
+      {HttpClusterListenerTest, :listener, "http /mcp"},
+      {HttpClusterPlugTest, :plug, "plug "}
+    ] do
   defmodule Module.concat(McpServer, name) do
     use McpServer.HttpCase, async: false
 
@@ -30,7 +33,11 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
     # It refuses to go while nodes are there: ours for a moment, somebody else's for good.
     defp end_epmd(left \\ 20) do
       {_said, status} = System.cmd("epmd", ["-kill"], stderr_to_stdout: true)
-      if status != 0 and left > 0, do: Process.sleep(50) && end_epmd(left - 1)
+
+      if status != 0 and left > 0 do
+        Process.sleep(50)
+        end_epmd(left - 1)
+      end
     end
 
     defp vm(name, serve \\ []), do: HttpVm.start(kind: unquote(kind), name: name, secret: @secret, serve: serve)
@@ -176,17 +183,14 @@ for {name, kind} <- [HttpClusterListenerTest: :listener, HttpClusterPlugTest: :p
 
       for {place, status} <- [
             {{HttpRouter, "admin"}, 404},
-            {{McpServer.Handlers, place_name(unquote(kind))}, 404},
-            {{HttpRouter, place_name(unquote(kind))}, 400}
+            {{McpServer.Handlers, unquote(place)}, 404},
+            {{HttpRouter, unquote(place)}, 400}
           ] do
         known = %{principal: nil, place: place, base: %McpServer.Conn{}}
         head = Map.put(head, :known, known)
         assert {place, HttpVm.call(one, HttpVm, :serve_forwarded, [session.id, head])} == {place, status}
       end
     end
-
-    defp place_name(:listener), do: "http /mcp"
-    defp place_name(:plug), do: "plug "
 
     test "#{kind}: a node that does not run the library is asked nothing", %{other: other} do
       # It records whatever is asked of it under the library's names.

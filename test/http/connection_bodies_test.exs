@@ -17,7 +17,7 @@ defmodule McpServer.HttpConnectionBodiesTest do
   defp chunks(body, size), do: chunks(IO.iodata_to_binary(body), size, [])
 
   defp chunks(body, size, chunks) when byte_size(body) > size do
-    <<chunk::binary-size(size), body::binary>> = body
+    {chunk, body} = :erlang.split_binary(body, size)
     chunks(body, size, [chunks, Integer.to_string(size, 16), "\r\n", chunk, "\r\n"])
   end
 
@@ -104,7 +104,7 @@ defmodule McpServer.HttpConnectionBodiesTest do
 
       for {before, statuses} <- [{"", [400]}, {first, [200, 400]}],
           place <- byte_size(before)..(byte_size(before) + byte_size(bad) - 1) do
-        <<one::binary-size(place), two::binary>> = before <> bad <> "0\r\n\r\n"
+        {one, two} = :erlang.split_binary(before <> bad <> "0\r\n\r\n", place)
         peer = HttpPeer.connect(server.port)
         for _ <- statuses, do: HttpPeer.expect(peer, "POST")
         HttpPeer.write(peer, one)
@@ -128,7 +128,7 @@ defmodule McpServer.HttpConnectionBodiesTest do
         start = byte_size(all) - byte_size(request.body)
 
         for place <- start..(byte_size(all) - 1) do
-          <<one::binary-size(place), two::binary>> = all
+          {one, two} = :erlang.split_binary(all, place)
           {peer, response} = answer(server, [one, two], apart: true)
           assert {place, response.status, HttpResponse.json(response)["id"]} == {place, 200, 1}
           HttpPeer.close(peer)

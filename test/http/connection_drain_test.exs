@@ -118,7 +118,7 @@ defmodule McpServer.HttpConnectionDrainTest do
   end
 
   defp cut_at(bytes, place) do
-    <<first::binary-size(place), last::binary>> = bytes
+    {first, last} = :erlang.split_binary(bytes, place)
     {first, last}
   end
 

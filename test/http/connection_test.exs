@@ -16,7 +16,7 @@ defmodule McpServer.HttpConnectionTest do
 
   # Writes the bytes in two pieces that come apart.
   defp cut(peer, bytes, place) do
-    <<first::binary-size(place), last::binary>> = bytes
+    {first, last} = :erlang.split_binary(bytes, place)
     HttpPeer.write(peer, first)
     Process.sleep(1)
     HttpPeer.write(peer, last)

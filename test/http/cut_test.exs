@@ -129,7 +129,7 @@ defmodule McpServer.HttpCutTest do
     with [line, rest] <- :binary.split(bytes, "\r\n"),
          size when size > 0 <- String.to_integer(line, 16) do
       taken = min(size, byte_size(rest))
-      <<chunk::binary-size(taken), rest::binary>> = rest
+      {chunk, rest} = :erlang.split_binary(rest, taken)
       if byte_size(rest) < 2, do: [chunk], else: [chunk | chunks(binary_part(rest, 2, byte_size(rest) - 2))]
     else
       _end -> []

@@ -214,7 +214,12 @@ defmodule McpServer.HttpRestTest do
           peer
         end
 
-      waiting = for _ <- 1..2, do: assert_receive({:waiting, pid}, 5_000) && pid
+      waiting =
+        for _ <- 1..2 do
+          assert_receive {:waiting, pid}, 5_000
+          pid
+        end
+
       refused = RestServers.ask(http, "GET", path(created))
       assert {refused.status, HttpResponse.header(refused, "retry-after")} == {503, "1"}
       assert JSON.decode!(refused.body)["error"] == "overloaded"

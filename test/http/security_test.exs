@@ -85,7 +85,7 @@ defmodule McpServer.HttpSecurityTest do
 
     defp flipped(bytes) do
       place = :rand.uniform(byte_size(bytes)) - 1
-      <<before::binary-size(place), byte, rest::binary>> = bytes
+      {before, <<byte, rest::binary>>} = :erlang.split_binary(bytes, place)
       <<before::binary, Bitwise.bxor(byte, :rand.uniform(255)), rest::binary>>
     end
 

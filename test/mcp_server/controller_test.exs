@@ -178,7 +178,7 @@ defmodule McpServer.ControllerTest do
       assert supports?(conn, :sampling)
       refute supports?(conn, :elicitation)
       refute supports?(%Conn{client_capabilities: nil}, :roots)
-      assert_raise FunctionClauseError, fn -> supports?(conn, :tools) end
+      assert_raise FunctionClauseError, fn -> apply(McpServer.Controller, :supports?, [conn, :tools]) end
     end
   end
 

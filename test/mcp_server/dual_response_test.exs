@@ -78,7 +78,12 @@ defmodule McpServer.DualResponseTest do
     @tag req: ["S1-13", "S1-16", "RES-24"]
     test "execute is called for the sample with offset 0, the sample's size and no sort" do
       test = self()
-      execute = fn options -> send(test, options) && [] end
+
+      execute = fn options ->
+        send(test, options)
+        []
+      end
+
       create!(server(), 3, execute: execute)
       context = %{tenant: nil, subject: nil}
       assert_received %{offset: 0, limit: 15, sort: nil, tie_break: nil, context: ^context}
@@ -95,7 +100,11 @@ defmodule McpServer.DualResponseTest do
       assert_received {:slice, %{offset: 0, limit: 15, context: %{tenant: "acme"}}}
     end
 
-    def slice(test, _total, options), do: send(test, {:slice, options}) && []
+    def slice(test, _total, options) do
+      send(test, {:slice, options})
+      []
+    end
+
     def total(total, %{context: %{tenant: "acme"}}), do: total
 
     @tag req: "Q5"
@@ -207,7 +216,13 @@ defmodule McpServer.DualResponseTest do
           assert {:error, %Error{code: :count_execution_failed, cause: {:failed, :error, %RuntimeError{}, _}} = error} =
                    DualResponse.create_response(
                      name,
-                     numbers(1, count: fn -> raise "hunter2" end, execute: fn _ -> send(test, :asked) && [] end)
+                     numbers(1,
+                       count: fn -> raise "hunter2" end,
+                       execute: fn _ ->
+                         send(test, :asked)
+                         []
+                       end
+                     )
                    )
 
           assert {Error.code(error), Exception.message(error)} == {"COUNT_EXECUTION_FAILED", "The count failed"}
@@ -221,7 +236,11 @@ defmodule McpServer.DualResponseTest do
     test "a query that takes too long is ended" do
       name = server(query_timeout: 200)
       test = self()
-      hang = fn _ -> send(test, {:query, self()}) && Process.sleep(:infinity) end
+
+      hang = fn _ ->
+        send(test, {:query, self()})
+        Process.sleep(:infinity)
+      end
 
       capture_log(fn ->
         assert {:error, %Error{code: :query_execution_failed, cause: :timeout} = error} =
@@ -239,7 +258,12 @@ defmodule McpServer.DualResponseTest do
     test "a query does not outlive who waits for it" do
       name = server()
       test = self()
-      hang = fn _ -> send(test, {:query, self()}) && Process.sleep(:infinity) end
+
+      hang = fn _ ->
+        send(test, {:query, self()})
+        Process.sleep(:infinity)
+      end
+
       caller = spawn(fn -> DualResponse.create_response(name, numbers(1, execute: hang)) end)
       assert_receive {:query, pid}
       monitor = Process.monitor(pid)
@@ -261,14 +285,28 @@ defmodule McpServer.DualResponseTest do
 
     test "a query sees who has called it, as a task does" do
       test = self()
-      create!(server(), 1, execute: fn _ -> send(test, Process.get(:"$callers")) && [] end)
+
+      create!(server(), 1,
+        execute: fn _ ->
+          send(test, Process.get(:"$callers"))
+          []
+        end
+      )
+
       assert_received [^test | _callers]
     end
 
     test "with query_timeout: :infinity everything runs in the calling process" do
       test = self()
       name = server(query_timeout: :infinity)
-      create!(name, 1, execute: fn _ -> send(test, {:in, self()}) && [] end)
+
+      create!(name, 1,
+        execute: fn _ ->
+          send(test, {:in, self()})
+          []
+        end
+      )
+
       assert_received {:in, ^test}
 
       capture_log(fn ->
@@ -349,7 +387,17 @@ defmodule McpServer.DualResponseTest do
     test "and keeps no functions: a query that is one is refused before anything is saved" do
       name = server(store: FailingStore)
       test = self()
-      asked = [execute: fn _ -> send(test, :asked) && [] end, count: fn -> send(test, :asked) && 0 end]
+
+      asked = [
+        execute: fn _ ->
+          send(test, :asked)
+          []
+        end,
+        count: fn ->
+          send(test, :asked)
+          0
+        end
+      ]
 
       assert {:error, %Error{code: :storage_error, message: message}} =
                DualResponse.create_response(name, numbers(1, asked))

@@ -114,7 +114,7 @@ defmodule McpServer.JSON.CorporaTest do
   end
 
   defp answers?(text, at) do
-    <<before::binary-size(at), byte, rest::binary>> = text
+    {before, <<byte, rest::binary>>} = :erlang.split_binary(text, at)
     flipped = Bitwise.bxor(byte, Bitwise.bsl(1, rem(at, 8)))
     answers?(before) and answers?(<<before::binary, flipped, rest::binary>>)
   end

@@ -89,7 +89,7 @@ defmodule McpServer.JSON.PropertyTest do
         forall(type, fn {term, place, byte} ->
           text = JSON.encode!(term)
           at = rem(place, byte_size(text))
-          <<before::binary-size(at), _byte, rest::binary>> = text
+          {before, <<_byte, rest::binary>>} = :erlang.split_binary(text, at)
           decoded?(<<before::binary, byte, rest::binary>>)
         end),
         300
@@ -159,8 +159,8 @@ defmodule McpServer.JSON.PropertyTest do
     end
 
     defp unaligned(bytes, shift) do
-      length = byte_size(bytes)
-      <<_::size(shift), same::binary-size(length), _::bitstring>> = <<0::size(shift), bytes::binary, 0::7>>
+      all = <<byte_size(bytes)::32, shift, 0::size(shift), bytes::binary, 0::7>>
+      <<length::32, shift, _::size(shift), same::binary-size(length), _::bitstring>> = all
       same
     end
 

@@ -111,7 +111,12 @@ defmodule McpServer.PresentationTest do
 
     test "Markdown that is a function is made only where it is wanted" do
       parent = self()
-      render = fn -> send(parent, :rendered) && "text" end
+
+      render = fn ->
+        send(parent, :rendered)
+        "text"
+      end
+
       present!(@thing, format: "json", markdown: render)
       refute_received :rendered
       present!(@thing, format: "both", markdown: render)

@@ -43,7 +43,12 @@ defmodule McpServer.ShareTest do
     eventually(fn -> :ets.lookup(Keeper, taker) == [] end)
   end
 
-  defp eventually(fun), do: fun.() || (Process.sleep(5) && eventually(fun))
+  defp eventually(fun) do
+    unless fun.() do
+      Process.sleep(5)
+      eventually(fun)
+    end
+  end
 
   test "one holder has its share of the places, the others have the rest", %{server: server} do
     assert for(_place <- 1..3, do: Share.take(server, :calls, eve(), @bounds)) == [:ok, :ok, :full]

@@ -53,9 +53,15 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
 
   defp eventually(condition, left) do
     cond do
-      condition.() -> true
-      left == 0 -> false
-      true -> Process.sleep(20) && eventually(condition, left - 1)
+      condition.() ->
+        true
+
+      left == 0 ->
+        false
+
+      true ->
+        Process.sleep(20)
+        eventually(condition, left - 1)
     end
   end
 

@@ -248,7 +248,12 @@ defmodule McpServer.HttpVm do
   end
 
   defp await_other(scope) do
-    if Process.whereis(McpServer.Changes) in [nil, scope], do: Process.sleep(5) && await_other(scope), else: :ok
+    if Process.whereis(McpServer.Changes) in [nil, scope] do
+      Process.sleep(5)
+      await_other(scope)
+    else
+      :ok
+    end
   end
 
   # Runs in the VM: ends one session.

@@ -42,7 +42,11 @@ defmodule McpServer.MnesiaCluster do
   # It refuses to go while nodes are there.
   defp end_epmd(left \\ 20) do
     {_said, status} = System.cmd("epmd", ["-kill"], stderr_to_stdout: true)
-    if status != 0 and left > 0, do: Process.sleep(50) && end_epmd(left - 1)
+
+    if status != 0 and left > 0 do
+      Process.sleep(50)
+      end_epmd(left - 1)
+    end
   end
 
   @doc """
@@ -148,9 +152,15 @@ defmodule McpServer.MnesiaCluster do
   @spec eventually((() -> boolean), non_neg_integer) :: :ok
   def eventually(holds?, left \\ 400) do
     cond do
-      safely(holds?) -> :ok
-      left == 0 -> ExUnit.Assertions.flunk("it did not happen")
-      true -> Process.sleep(25) && eventually(holds?, left - 1)
+      safely(holds?) ->
+        :ok
+
+      left == 0 ->
+        ExUnit.Assertions.flunk("it did not happen")
+
+      true ->
+        Process.sleep(25)
+        eventually(holds?, left - 1)
     end
   end
 

@@ -20,22 +20,25 @@ defmodule McpServer.Test.PlugServer do
   def start(router, options \\ []), do: start_plug({McpServer.HttpPlug, [router: router] ++ options})
 
   @doc "Serves any plug. The server ends with the calling process."
-  def start_plug(plug), do: start_on(@server, plug)
+  def start_plug(plug), do: apply(__MODULE__, @server, [plug])
 
   # By name, because none of them need be there when this is compiled.
-  defp start_on(:stand_in, plug) do
+  @doc false
+  def stand_in(plug) do
     {:ok, port} = apply(McpServer.Test.StandInServer, :start_link, [plug])
     port
   end
 
-  defp start_on(:bandit, plug) do
+  @doc false
+  def bandit(plug) do
     {:ok, _started} = Application.ensure_all_started(:bandit)
     {:ok, server} = apply(Bandit, :start_link, [[plug: plug, ip: {127, 0, 0, 1}, port: 0, startup_log: false]])
     {:ok, {_address, port}} = apply(ThousandIsland, :listener_info, [server])
     port
   end
 
-  defp start_on(:cowboy, plug) do
+  @doc false
+  def cowboy(plug) do
     {:ok, _started} = Application.ensure_all_started(:plug_cowboy)
     name = {__MODULE__, make_ref()}
     settings = [ip: {127, 0, 0, 1}, port: 0, ref: name, protocol_options: [reset_idle_timeout_on_send: true]]

@@ -111,7 +111,7 @@ defmodule McpServer.Test.StandInAdapter do
 
   defp take(%{buffer: buffer} = request, most) do
     size = min(byte_size(buffer), most)
-    <<data::binary-size(size), rest::binary>> = buffer
+    {data, rest} = :erlang.split_binary(buffer, size)
     {data, %{request | buffer: rest}}
   end
 

@@ -55,6 +55,9 @@ defmodule McpServer.Postgres do
 
   # Nothing is to be left when the suite is over.
   defp wait_until_gone(folder, left) do
-    if left > 0 and File.exists?(folder), do: Process.sleep(50) && wait_until_gone(folder, left - 1)
+    if left > 0 and File.exists?(folder) do
+      Process.sleep(50)
+      wait_until_gone(folder, left - 1)
+    end
   end
 end

@@ -20,7 +20,7 @@ defmodule Stress.Hostile.Attacks.Drips do
   @impl true
   def attack(%{port: port}, request) do
     at = if :rand.uniform(2) == 1, do: :rand.uniform(300), else: 1_000 + :rand.uniform(50_000)
-    <<begin::binary-size(at), drops::binary-size(@drops), _rest::binary>> = request
+    {begin, <<drops::binary-size(@drops), _rest::binary>>} = :erlang.split_binary(request, at)
     peer = Wire.connect(port)
     Wire.send_request(peer, begin)
 

@@ -46,7 +46,12 @@ defmodule McpServer.Load do
   end
 
   def until(fun, left \\ 1_200) do
-    if fun.() or left == 0, do: :ok, else: Process.sleep(50) && until(fun, left - 1)
+    if fun.() or left == 0 do
+      :ok
+    else
+      Process.sleep(50)
+      until(fun, left - 1)
+    end
   end
 end
 

@@ -31,7 +31,16 @@ defmodule McpServer.DualResponse.AccessTest do
       test "reads to #{whom} as one that does not exist" do
         name = server()
         test = self()
-        options = [tenant: "acme", subject: "ada", execute: fn _ -> send(test, :executed) && [] end]
+
+        options = [
+          tenant: "acme",
+          subject: "ada",
+          execute: fn _ ->
+            send(test, :executed)
+            []
+          end
+        ]
+
         id = create!(name, 3, options).resource_id
         assert_received :executed
         identity = unquote(Macro.escape(identity))
@@ -66,7 +75,16 @@ defmodule McpServer.DualResponse.AccessTest do
     test "is there for a caller that has judged for itself" do
       name = server()
       test = self()
-      options = [tenant: "acme", subject: "ada", execute: fn options -> send(test, options.context) && [] end]
+
+      options = [
+        tenant: "acme",
+        subject: "ada",
+        execute: fn options ->
+          send(test, options.context)
+          []
+        end
+      ]
+
       id = create!(name, 3, options).resource_id
       assert_received @ada
       assert {:ok, _page} = DualResponse.fetch(name, id, %{}, :any)
@@ -86,7 +104,12 @@ defmodule McpServer.DualResponse.AccessTest do
   test "the query is told who asks, for the sample as for every page" do
     name = server()
     test = self()
-    execute = fn options -> send(test, options.context) && [] end
+
+    execute = fn options ->
+      send(test, options.context)
+      []
+    end
+
     id = create!(name, 3, tenant: "acme", execute: execute).resource_id
     assert_received %{tenant: "acme", subject: nil}
     DualResponse.fetch(name, id, %{}, @ada)

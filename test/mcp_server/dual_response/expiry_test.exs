@@ -42,8 +42,10 @@ defmodule McpServer.DualResponse.ExpiryTest do
           assert [{:ok, _}, {:ok, _}, {:ok, 3, _}, :ok, :ok] = answers
         else
           # The record is still there, so the reason is known.
-          for answer <- answers,
-              do: assert({:error, %Error{code: :resource_expired} = error} = answer) && assert_said(error)
+          for answer <- answers do
+            assert {:error, %Error{code: :resource_expired} = error} = answer
+            assert_said(error)
+          end
 
           for id <- ids, do: assert(DualResponse.get_resource(name, id) == nil)
           refute DualResponse.pin_resource(name, looked)
@@ -174,7 +176,13 @@ defmodule McpServer.DualResponse.ExpiryTest do
     @tag req: "R2"
     test "has one timer, whatever it is sent" do
       name = server(cleanup_interval: 600_000)
-      timers = for _ <- 1..3, do: send(name, :sweep) && :sys.get_state(name).timer
+
+      timers =
+        for _ <- 1..3 do
+          send(name, :sweep)
+          :sys.get_state(name).timer
+        end
+
       assert [false, false, time] = Enum.map(timers, &Process.read_timer/1)
       assert time in 500_000..600_000
     end
@@ -267,5 +275,10 @@ defmodule McpServer.DualResponse.ExpiryTest do
     assert DualResponse.get_resource(name, id) == nil
   end
 
-  defp until(fun), do: fun.() || (Process.sleep(1) && until(fun))
+  defp until(fun) do
+    unless fun.() do
+      Process.sleep(1)
+      until(fun)
+    end
+  end
 end

@@ -120,7 +120,12 @@ defmodule McpServer.DualResponse.PagingTest do
     test "is no more than max_limit" do
       name = server(max_limit: 120)
       test = self()
-      execute = fn options -> send(test, options.limit) && rows(options.limit) end
+
+      execute = fn options ->
+        send(test, options.limit)
+        rows(options.limit)
+      end
+
       id = create!(name, 300, execute: execute, sample_size: 500).resource_id
       assert_received 120
       assert %Page{returned_count: 120} = fetch!(name, id, %{limit: 121})
@@ -190,7 +195,17 @@ defmodule McpServer.DualResponse.PagingTest do
   test "a query may be given its own time; in the calling process without one" do
     name = server(query_timeout: 200)
     test = self()
-    execute = fn %{limit: limit} -> if limit == 15, do: [], else: send(test, self()) && Process.sleep(400) && [] end
+
+    execute = fn
+      %{limit: 15} ->
+        []
+
+      _later ->
+        send(test, self())
+        Process.sleep(400)
+        []
+    end
+
     id = create!(name, 3, execute: execute).resource_id
 
     capture_log(fn ->
@@ -217,7 +232,12 @@ defmodule McpServer.DualResponse.PagingTest do
     test "reads as it is asked for" do
       name = server()
       test = self()
-      execute = fn %{offset: offset, limit: limit} -> send(test, offset) && Enum.slice(rows(300), offset, limit) end
+
+      execute = fn %{offset: offset, limit: limit} ->
+        send(test, offset)
+        Enum.slice(rows(300), offset, limit)
+      end
+
       id = create!(name, 300, execute: execute).resource_id
       assert_received 0
       {:ok, 300, pages} = DualResponse.stream(name, id, %{batch: 100})
@@ -265,7 +285,8 @@ defmodule McpServer.DualResponse.PagingTest do
       test = self()
 
       execute = fn options ->
-        send(test, {options.offset, options.limit}) && Enum.slice(rows(250), options.offset, options.limit)
+        send(test, {options.offset, options.limit})
+        Enum.slice(rows(250), options.offset, options.limit)
       end
 
       response = create!(name, 250, execute: execute, persist: :rows)

@@ -193,7 +193,12 @@ defmodule McpServer.DualResponse.RestTest do
     test "a sort runs the query again" do
       server = server()
       test = self()
-      execute = fn options -> send(test, {:executed, Map.take(options, [:offset, :limit, :sort])}) && [] end
+
+      execute = fn options ->
+        send(test, {:executed, Map.take(options, [:offset, :limit, :sort])})
+        []
+      end
+
       created = create!(server, 9, execute: execute)
       assert_received {:executed, %{offset: 0, limit: 15, sort: nil}}
       body = ~s({"offset":3,"limit":2,"sort":{"field":"text","order":"Desc"}})
@@ -269,7 +274,8 @@ defmodule McpServer.DualResponse.RestTest do
       test = self()
 
       execute = fn %{limit: limit, offset: offset} ->
-        send(test, {:limit, limit}) && for(n <- 1..limit, do: %{n: offset + n})
+        send(test, {:limit, limit})
+        for n <- 1..limit, do: %{n: offset + n}
       end
 
       created = create!(server, 600, execute: execute, sample_size: 1)
@@ -412,7 +418,13 @@ defmodule McpServer.DualResponse.RestTest do
     test = self()
 
     rest =
-      Rest.new(server: server, authorize: fn request, _resource, _action -> send(test, {:request, request}) && :ok end)
+      Rest.new(
+        server: server,
+        authorize: fn request, _resource, _action ->
+          send(test, {:request, request})
+          :ok
+        end
+      )
 
     id = create!(server, 1).resource_id
     request = %{method: "GET", target: "/" <> id, headers: [{"host", "localhost"}], body: ""}

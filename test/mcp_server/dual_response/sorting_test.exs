@@ -22,7 +22,12 @@ defmodule McpServer.DualResponse.SortingTest do
     test "is the query's work: execute is called again, with the sort" do
       name = server()
       test = self()
-      execute = fn options -> send(test, {options.offset, options.sort, options.tie_break}) && [] end
+
+      execute = fn options ->
+        send(test, {options.offset, options.sort, options.tie_break})
+        []
+      end
+
       id = create!(name, 30, columns: @columns, execute: execute, tie_break: "size").resource_id
       assert_received {0, nil, "size"}
       {:ok, _page} = DualResponse.fetch(name, id, %{offset: 10, sort: desc("name")})
@@ -36,14 +41,26 @@ defmodule McpServer.DualResponse.SortingTest do
     test "goes by the server's tie-break unless the response has its own" do
       name = server(tie_break: "name")
       test = self()
-      create!(name, 1, execute: fn options -> send(test, options.tie_break) && [] end)
+
+      create!(name, 1,
+        execute: fn options ->
+          send(test, options.tie_break)
+          []
+        end
+      )
+
       assert_received "name"
     end
 
     test "runs the query of a snapshot only where that was asked for" do
       name = server()
       test = self()
-      execute = fn o -> send(test, {:sort, o.sort}) && Enum.slice(rows(3), o.offset, o.limit) end
+
+      execute = fn o ->
+        send(test, {:sort, o.sort})
+        Enum.slice(rows(3), o.offset, o.limit)
+      end
+
       options = [columns: [%{name: "n"}], execute: execute, persist: :rows, sort_mode: :execute]
       id = create!(name, 3, options).resource_id
       assert_received {:sort, nil}

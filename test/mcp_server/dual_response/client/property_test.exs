@@ -43,7 +43,7 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
       {pieces, rest} =
         Enum.map_reduce(sizes, bytes, fn size, bytes ->
           size = min(size, byte_size(bytes))
-          <<piece::binary-size(size), rest::binary>> = bytes
+          {piece, rest} = :erlang.split_binary(bytes, size)
           {piece, rest}
         end)
 
@@ -160,7 +160,8 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
             {good, place, new, gone} ->
               at = trunc(place * byte_size(good))
               removed = min(byte_size(gone), byte_size(good) - at)
-              <<before::binary-size(at), _gone::binary-size(removed), rest::binary>> = good
+              {before, from} = :erlang.split_binary(good, at)
+              {_gone, rest} = :erlang.split_binary(from, removed)
               answer.([before, new, rest])
 
               case Parsed.fetch(parsed) do

@@ -112,7 +112,14 @@ defmodule McpServer.DualResponse.Client.RedirectsTest do
 
     @tag req: "Q1"
     test "redirects count within the request's one deadline" do
-      server = start(fn _request -> fn connection -> Process.sleep(60) && push(connection, redirect("/loop")) end end)
+      server =
+        start(fn _request ->
+          fn connection ->
+            Process.sleep(60)
+            push(connection, redirect("/loop"))
+          end
+        end)
+
       options = [timeout: 150, max_redirects: 1_000]
       assert {:error, %Error{code: :timeout}} = Parsed.fetch(parsed(server, options))
     end

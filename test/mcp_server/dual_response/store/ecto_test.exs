@@ -91,8 +91,12 @@ defmodule McpServer.DualResponse.Store.EctoTest do
 
       answers =
         StoreCase.at_once(17, fn
-          1 -> for(_ <- 1..5, do: PostgresRepo.query(others)) && []
-          _writer -> for(_ <- 1..20, do: store.touch(ref, key, %{last_accessed_at: @now}, now))
+          1 ->
+            for _ <- 1..5, do: PostgresRepo.query(others)
+            []
+
+          _writer ->
+            for(_ <- 1..20, do: store.touch(ref, key, %{last_accessed_at: @now}, now))
         end)
 
       answers = List.flatten(answers)
@@ -306,7 +310,15 @@ defmodule McpServer.DualResponse.Store.EctoTest do
     @tag req: "S1-44"
     test "a function is refused before it is run" do
       test = self()
-      query = [execute: fn _options -> send(test, :ran) && [] end, count: fn -> 0 end]
+
+      query = [
+        execute: fn _options ->
+          send(test, :ran)
+          []
+        end,
+        count: fn -> 0 end
+      ]
+
       assert {:error, %Error{code: :storage_error, message: message}} = create(start(), query)
       assert message =~ "{module, function, arguments}"
     end
