@@ -1,11 +1,14 @@
 # Sourced by commands that need the example server over HTTP.
 
-# start_everything PORT: starts it, sets `everything_url`, and sees to it that it ends with the shell. Fails when it is
-# not ready within a minute. What the server says goes to stderr.
+# start_everything PORT [COMMAND…]: starts it, by the command to which the port is added if one is given. Sets
+# `everything_url`, and sees to it that the server ends with the shell. Fails when it is not ready within a minute. What
+# the server says goes to stderr.
 start_everything() {
-  local log tries
+  local port=$1 log tries
+  shift
+  [ $# -gt 0 ] || set -- bin/everything --port
   log=$(mktemp)
-  bin/everything --port "$1" 2> >(tee "$log" >&2) >&2 &
+  "$@" "$port" 2> >(tee "$log" >&2) >&2 &
   everything_pid=$!
   trap stop_everything EXIT
   for ((tries = 0; tries < 600; tries++)); do

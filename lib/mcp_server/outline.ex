@@ -44,8 +44,8 @@ defmodule McpServer.Outline do
   # More of a term is left out before it is looked at.
   @max_items 20
   @max_depth 8
-  # The outline has its own bounds, and Elixir versions count differently up to `limit`.
-  @inspect_options [limit: :infinity, printable_limit: 256, width: 120]
+  # Since Elixir 1.19, `limit` counts the parts of the whole term, before those of each list.
+  @inspect_options [limit: 100, printable_limit: 256, width: 120]
 
   @doc """
   The form of a term.

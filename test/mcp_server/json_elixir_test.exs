@@ -31,10 +31,16 @@ if Code.ensure_loaded?(JSON.Encoder) do
     defp tool, do: %Tool{name: "t", inputSchema: %{"type" => "object"}, annotations: %Tool.Annotations{title: "T"}}
 
     test "JSON.encode! gives what the client is sent" do
-      assert JSON.encode!(tool()) ==
-               ~s({"name":"t","inputSchema":{"type":"object"},"annotations":{"title":"T"}})
+      assert JSON.encode!(%Tool{name: "t", inputSchema: %{"type" => "object"}}) ==
+               ~s({"name":"t","inputSchema":{"type":"object"}})
 
-      for struct <- [tool(), %Content.Text{text: "a"}, %Prompt{name: "p"}, %Schema{type: "string"}, Envelope.success(1)],
+      for struct <- [
+            tool(),
+            %Content.Text{text: "a"},
+            %Prompt{name: "p"},
+            %Schema{type: "string"},
+            Envelope.success(%{a: 1})
+          ],
           do: assert(JSON.encode!(struct) == Ours.encode!(struct))
     end
 
