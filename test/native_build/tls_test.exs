@@ -9,7 +9,8 @@ defmodule McpServer.NativeBuild.TlsTest do
 
   @moduletag :tmp_dir
 
-  @key {:namedCurve, {1, 2, 840, 10_045, 3, 1, 7}}
+  # `pkix_test_data` signs with SHA-1 if it is not told otherwise, which TLS refuses since Erlang/OTP 26.
+  @signed [key: {:namedCurve, {1, 2, 840, 10_045, 3, 1, 7}}, digest: :sha256]
   @alternative_names {2, 5, 29, 17}
 
   # The server's options, and the file with the authority that it is known by.
@@ -18,8 +19,8 @@ defmodule McpServer.NativeBuild.TlsTest do
 
     %{server_config: server, client_config: client} =
       :public_key.pkix_test_data(%{
-        server_chain: %{root: [key: @key], intermediates: [], peer: [key: @key, extensions: [names]]},
-        client_chain: %{root: [key: @key], intermediates: [], peer: [key: @key]}
+        server_chain: %{root: @signed, intermediates: [], peer: @signed ++ [extensions: [names]]},
+        client_chain: %{root: @signed, intermediates: [], peer: @signed}
       })
 
     file = Path.join(context.tmp_dir, "authorities.pem")

@@ -211,10 +211,11 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       end
     end
 
-    # `script` gives its command a terminal, where Control-D is the end. It shows what is typed until it is told not to.
+    # `script` gives its command a terminal, where Control-D is the end. It shows what is typed until it is told not to,
+    # and would show stderr.
     defp terminal do
       typed = "{ until [ -e ready ]; do sleep 0.1; done; cat requests; printf '\\004'; sleep 2; }"
-      "#{typed} | script -qec #{quoted("stty -echo; touch ready; #{vm()}")} /dev/null"
+      "#{typed} | script -qec #{quoted("stty -echo; touch ready; #{vm()} 2>/dev/null")} /dev/null"
     end
 
     # Perl's `socketpair`, whose other end a child writes to.

@@ -21,8 +21,8 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   | `:nodes` | every connected node that runs the store | the nodes to join |
   | `:wait` | 15,000 | milliseconds to wait for another node, and for the tables; then the start fails |
 
-  The store itself takes no options. Mnesia has to be part of a release: `extra_applications: [:logger, :mnesia]`; on
-  Debian it is the package `erlang-mnesia`.
+  The store itself takes no options. List Mnesia in mix.exs: `extra_applications: [:logger, :mnesia]`. Since Elixir 1.15,
+  Mix hides what is not listed, and no release has it. On Debian, Mnesia is the package `erlang-mnesia`.
 
   ## What is promised
 
