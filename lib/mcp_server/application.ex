@@ -20,7 +20,13 @@ defmodule McpServer.Application do
       :ok = Keeper.create_table()
 
       children =
-        [McpServer.Changes, McpServer.Call.Reaper, McpServer.Share.Keeper, McpServer.Tasks.Server] ++
+        [
+          McpServer.Changes,
+          McpServer.Catalog.Watch,
+          McpServer.Call.Reaper,
+          McpServer.Share.Keeper,
+          McpServer.Tasks.Server
+        ] ++
           [McpServer.HttpServer.Supervisor, Keeper]
 
       restarts = [max_restarts: 1_000, max_seconds: 5]

@@ -5,15 +5,17 @@ defmodule McpServer.Catalog do
   # It lives in `:persistent_term`: reading it copies nothing. It is written when a router is first
   # served, and again only when the router's code has changed (a development reload), when what
   # keeps its larger results has been started or stopped, or when the native library was purged and loaded again.
+  # If a list is another one then, the clients of this node that asked for it are told.
 
-  alias McpServer.{JSON, Native, Protocol, Schema}
+  alias McpServer.{Changes, JSON, Native, Protocol, Schema}
 
-  @enforce_keys [:ref, :router, :server, :tools, :prompts, :resources, :templates]
-  defstruct [:ref, :router, :server, :tools, :prompts, :resources, :templates, guarded?: false]
+  @enforce_keys [:ref, :router, :server, :tools, :prompts, :resources, :templates, :lists]
+  defstruct [:ref, :router, :server, :tools, :prompts, :resources, :templates, :lists, guarded?: false]
 
   @typedoc """
-  `:ref` is the core's; the tuples hold the router's handlers in declaration order; `:guarded?` says whether some
-  resource or template has an `authorize:` function.
+  `:ref` is the core's; the tuples hold the router's handlers in declaration order; `:lists` has a digest of each list
+  that clients are told of when it changes; `:guarded?` says whether some resource or template has an `authorize:`
+  function.
   """
   @type t :: %__MODULE__{
           ref: reference(),
@@ -23,6 +25,7 @@ defmodule McpServer.Catalog do
           prompts: tuple(),
           resources: tuple(),
           templates: tuple(),
+          lists: %{Changes.change() => binary()},
           guarded?: boolean()
         }
 
@@ -33,13 +36,37 @@ defmodule McpServer.Catalog do
   """
   @spec fetch(module()) :: t()
   def fetch(router) do
-    fingerprint = {fingerprint(router), experimental(router), Native.Library.loaded()}
+    case {stored(router), version(router)} do
+      {{version, catalog}, version} ->
+        catalog
 
-    case :persistent_term.get({__MODULE__, router}, nil) do
-      {^fingerprint, catalog} -> catalog
-      _missing_or_outdated -> put(router, fingerprint)
+      # While Mix compiles the router again there is no such module: it is served as it was.
+      {{_version, catalog}, nil} ->
+        catalog
+
+      {_missing_or_outdated, _version} ->
+        :global.trans({{__MODULE__, router}, self()}, fn -> renew(router) end, [node()])
     end
   end
+
+  @doc "Whether a module is a router whose catalogue has been fetched."
+  @spec served?(module()) :: boolean()
+  def served?(router), do: stored(router) != nil
+
+  @doc "Whether a catalogue is the one that `fetch/1` has returned last, on whatever process."
+  @spec current?(t()) :: boolean()
+  def current?(%__MODULE__{router: router, ref: ref}), do: match?({_version, %{ref: ^ref}}, stored(router))
+
+  defp stored(router), do: :persistent_term.get({__MODULE__, router}, nil)
+
+  # `nil` where there is no such router, or none at this moment.
+  defp version(router) do
+    if router?(router), do: {router.__mcp__(:fingerprint), experimental(router), Native.Library.loaded()}
+  rescue
+    UndefinedFunctionError -> nil
+  end
+
+  defp router?(router), do: Code.ensure_loaded?(router) and function_exported?(router, :__mcp__, 1)
 
   # Known when what keeps larger results runs, which may be later than the router is first served.
   defp experimental(router) do
@@ -49,10 +76,21 @@ defmodule McpServer.Catalog do
     end
   end
 
-  defp put(router, fingerprint) do
+  # One process after the other: a change is announced once.
+  defp renew(router) do
+    check_router!(router)
+
+    case {stored(router), version(router)} do
+      {{version, catalog}, version} -> catalog
+      {former, version} -> put(router, version, former)
+    end
+  end
+
+  defp put(router, version, former) do
     case build(router) do
       {:ok, catalog} ->
-        :persistent_term.put({__MODULE__, router}, {fingerprint, catalog})
+        :persistent_term.put({__MODULE__, router}, {version, catalog})
+        with {_version, former} <- former, do: announce(former, catalog)
         catalog
 
       {:error, message} ->
@@ -60,10 +98,13 @@ defmodule McpServer.Catalog do
     end
   end
 
-  defp fingerprint(router) do
-    if Code.ensure_loaded?(router) and function_exported?(router, :__mcp__, 1),
-      do: router.__mcp__(:fingerprint),
-      else: raise(ArgumentError, "#{inspect(router)} is not a router: #{unlike_router(router)}")
+  # Other nodes run their own code, and find its changes themselves.
+  defp announce(%{lists: former}, %{router: router, lists: lists}) do
+    for {list, digest} <- lists, former[list] != digest, do: Changes.publish_here(router, list)
+  end
+
+  defp check_router!(router) do
+    router?(router) || raise ArgumentError, "#{inspect(router)} is not a router: #{unlike_router(router)}"
   end
 
   defp unlike_router(router) do
@@ -92,10 +133,22 @@ defmodule McpServer.Catalog do
          prompts: router.__mcp__(:prompt_handlers),
          resources: resources,
          templates: templates,
+         lists: lists(router),
          guarded?: Enum.any?(Tuple.to_list(resources) ++ Tuple.to_list(templates), &is_map_key(&1, :authorize))
        }}
     end
   end
+
+  # What a client is sent of a list. A list that the router computes is announced by whoever knows that it has changed.
+  defp lists(router) do
+    %{
+      tools: digest(router.__mcp__(:tools)),
+      prompts: digest(router.__mcp__(:prompts)),
+      resources: digest([router.__mcp__(:resources), router.__mcp__(:resource_templates)])
+    }
+  end
+
+  defp digest(objects), do: :erlang.md5(:erlang.term_to_binary(objects, [:deterministic]))
 
   @doc """
   A router's definition, as the core reads it.
@@ -104,7 +157,7 @@ defmodule McpServer.Catalog do
   """
   @spec definition(module()) :: {:ok, String.t()} | {:error, String.t()}
   def definition(router) do
-    _fingerprint = fingerprint(router)
+    check_router!(router)
     with {:error, error} <- JSON.encode(declared(router)), do: {:error, fault(error, router)}
   end
 

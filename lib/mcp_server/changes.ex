@@ -11,6 +11,12 @@ defmodule McpServer.Changes do
   it gets one notification for all of them.
 
   Changes are not stored: a client that connects later reads the lists anyway.
+
+  ## Reloaded code
+
+  A router that is compiled again while it is served, by Phoenix's code reloader, `recompile` in IEx or a release upgrade,
+  announces its lists itself: the clients of the node hear of those that are no longer what they were, within a second or
+  with the next request. Lists that the router computes (`list_tools/1`) are announced with the functions above.
   """
 
   @type change :: :tools | :prompts | :resources | {:resource, uri :: String.t()}
@@ -57,8 +63,17 @@ defmodule McpServer.Changes do
     end
   end
 
-  defp publish(router, change) do
-    for pid <- :pg.get_members(__MODULE__, router), do: send(pid, {:mcp_change, change})
-    :ok
-  end
+  # The clients of this node alone: what has changed is its own.
+  @doc false
+  @spec publish_here(router :: module(), change()) :: :ok
+  def publish_here(router, change), do: tell(:pg.get_local_members(__MODULE__, router), change)
+
+  # What somebody listens to on this node: routers, and nodes of a cluster.
+  @doc false
+  @spec listened_to_here() :: [module()]
+  def listened_to_here, do: :pg.which_local_groups(__MODULE__)
+
+  defp publish(router, change), do: tell(:pg.get_members(__MODULE__, router), change)
+
+  defp tell(listeners, change), do: Enum.each(listeners, &send(&1, {:mcp_change, change}))
 end

@@ -107,7 +107,6 @@ defmodule McpServer.HttpServer do
   alias McpServer.{Catalog, Limit, NamedFunction, Options, ServerOptions}
   alias McpServer.Http.{Mount, Route, Sessions, Usage}
   alias McpServer.HttpServer.{Acceptor, Capacity}
-  alias McpServer.Protocol.HTTP
 
   # How often a router that was compiled again is looked for.
   @refresh_ms 1_000
@@ -176,7 +175,7 @@ defmodule McpServer.HttpServer do
   def init(options) do
     Process.flag(:trap_exit, true)
     mount = options |> id() |> mount(options) |> draining(options) |> bounded()
-    mount = served(mount, Catalog.fetch(mount.router))
+    mount = Mount.serving(mount, Catalog.fetch(mount.router))
 
     with {:ok, listener, port} <- listen(options, mount.stall_timeout) do
       warn_open(mount, options)
@@ -217,14 +216,6 @@ defmodule McpServer.HttpServer do
   # The same when it is started again.
   defp id(%{router: router, port: 0}), do: {__MODULE__, router, make_ref()}
   defp id(%{router: router, ip: ip, port: port}), do: {__MODULE__, router, {ip, port}}
-
-  # What reads requests, and admits them with the same catalogue that they are dispatched with.
-  defp served(mount, catalog) do
-    limits = Map.take(mount.sockets, [:max_head_bytes, :max_headers])
-    hooks? = mount.identify != nil or mount.init != nil
-    service = HTTP.service(mount.policy, catalog, mount.limits, hooks?, Enum.map(mount.routes, & &1.path), limits)
-    %{mount | catalog: catalog, service: service}
-  end
 
   defp listen(%{port: port, tls: tls, ip: ip}, stall_timeout) do
     with {:ok, socket} <- open(tls, port, socket_options(ip, stall_timeout)), do: listener(tls, socket)
@@ -313,12 +304,7 @@ defmodule McpServer.HttpServer do
 
   # The same catalogue as long as nobody compiles the router.
   defp refresh(%{mount: %{catalog: catalog}} = state, catalog), do: state
-
-  defp refresh(state, catalog) do
-    mount = served(state.mount, catalog)
-    Mount.publish(mount)
-    %{state | mount: mount}
-  end
+  defp refresh(state, _catalog), do: %{state | mount: Mount.renew(state.mount)}
 
   @impl true
   def terminate(_reason, %{mount: mount, drain: drain} = state) do

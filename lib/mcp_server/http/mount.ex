@@ -4,7 +4,7 @@ defmodule McpServer.Http.Mount do
   # Both servers have the same options; `McpServer.HttpServer` documents them.
 
   alias McpServer.Http.{Route, Usage}
-  alias McpServer.{Conn, JSON, ServerOptions}
+  alias McpServer.{Catalog, Conn, JSON, ServerOptions}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:id, :router]
@@ -85,6 +85,27 @@ defmodule McpServer.Http.Mount do
       {:ok, policy} -> policy
       {:error, text} -> raise ArgumentError, text
     end
+  end
+
+  @doc "The mount of the own server with what reads requests, and admits them with the catalogue that they are dispatched with."
+  @spec serving(t(), Catalog.t()) :: t()
+  def serving(mount, catalog) do
+    limits = Map.take(mount.sockets, [:max_head_bytes, :max_headers])
+    hooks? = mount.identify != nil or mount.init != nil
+    service = HTTP.service(mount.policy, catalog, mount.limits, hooks?, Enum.map(mount.routes, & &1.path), limits)
+    %{mount | catalog: catalog, service: service}
+  end
+
+  @doc "The same mount; with the present catalogue where its router has been compiled again."
+  @spec current(t()) :: t()
+  def current(mount), do: if(Catalog.current?(mount.catalog), do: mount, else: renew(mount))
+
+  @doc "Publishes the mount with the present catalogue of its router."
+  @spec renew(t()) :: t()
+  def renew(mount) do
+    mount = serving(mount, Catalog.fetch(mount.router))
+    publish(mount)
+    mount
   end
 
   @doc "Lets the mount be found by its id, from any process, without a copy."

@@ -36,7 +36,8 @@ defmodule McpServer.HttpServer.Connection do
 
   defp mount!(mount_id) do
     {:ok, mount} = Mount.fetch(mount_id)
-    mount
+    # Whoever hears that a list has changed gets the new one.
+    Mount.current(mount)
   end
 
   # `scanned` is how far the end of the head has been looked for.
