@@ -8,11 +8,17 @@ defmodule Bookshop.MixProject do
       elixir: "~> 1.14",
       elixirc_paths: elixirc_paths(Mix.env()),
       start_permanent: Mix.env() == :prod,
+      # From Elixir 1.18 on, Phoenix hears of what is compiled beside it, such as by `mix test` or an editor.
+      listeners: [Phoenix.CodeReloader],
       deps: deps()
     ]
   end
 
-  def application, do: [extra_applications: [:logger], mod: {Bookshop.Application, []}]
+  def application, do: [extra_applications: extra_applications(Mix.env()), mod: {Bookshop.Application, []}]
+
+  # The tests have the HTTP client of OTP.
+  defp extra_applications(:test), do: [:inets | extra_applications(:prod)]
+  defp extra_applications(_env), do: [:logger]
 
   defp elixirc_paths(:test), do: ["lib", "test/support"]
   defp elixirc_paths(_env), do: ["lib"]

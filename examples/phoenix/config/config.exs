@@ -5,15 +5,16 @@ config :phoenix, :json_library, Jason
 config :bookshop, BookshopWeb.Endpoint,
   adapter: Bandit.PhoenixAdapter,
   url: [host: "localhost"],
-  http: [ip: {127, 0, 0, 1}, port: 4000],
-  render_errors: [formats: [html: BookshopWeb.ErrorHTML, json: BookshopWeb.ErrorJSON], layout: false],
-  # Development only: a deployment takes it from its environment, in config/runtime.exs.
-  secret_key_base: String.duplicate("bookshop", 8)
+  http: [ip: :loopback, port: 4000],
+  render_errors: [formats: [html: BookshopWeb.ErrorHTML, json: BookshopWeb.ErrorJSON], layout: false]
 
 # Where clients find the application: results link to it.
 config :bookshop, :url, "http://localhost:4000"
 
+# The hosts that MCP requests may name, beside this machine.
+config :bookshop, :hosts, []
+
 # Who may order, by the token that their client sends.
 config :bookshop, :tokens, %{"secret-of-ada" => "ada"}
 
-if config_env() == :test, do: import_config("test.exs")
+if config_env() in [:dev, :test], do: import_config("#{config_env()}.exs")

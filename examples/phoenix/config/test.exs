@@ -1,6 +1,9 @@
 import Config
 
 # A port that is free; tests ask which.
-config :bookshop, BookshopWeb.Endpoint, http: [ip: {127, 0, 0, 1}, port: 0], server: true
+config :bookshop, BookshopWeb.Endpoint,
+  http: [ip: :loopback, port: 0],
+  server: true,
+  secret_key_base: String.duplicate("bookshop", 8)
 
 config :logger, level: :warning

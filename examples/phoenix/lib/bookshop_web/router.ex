@@ -18,11 +18,17 @@ defmodule BookshopWeb.Router do
 
   scope "/mcp" do
     pipe_through :mcp
-    forward "/", McpServer.HttpPlug, router: Bookshop.MCP, identify: {BookshopWeb.Customer, :identify}
+
+    forward "/",
+            BookshopWeb.Mount,
+            {McpServer.HttpPlug, router: Bookshop.MCP, identify: {BookshopWeb.Customer, :identify}}
   end
 
   scope "/resources" do
     pipe_through :mcp
-    forward "/", McpServer.DualResponse.Plug, server: Bookshop.Results, identify: {BookshopWeb.Customer, :identity}
+
+    forward "/",
+            BookshopWeb.Mount,
+            {McpServer.DualResponse.Plug, server: Bookshop.Results, identify: {BookshopWeb.Customer, :identity}}
   end
 end

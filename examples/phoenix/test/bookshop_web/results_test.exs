@@ -66,7 +66,6 @@ defmodule BookshopWeb.ResultsTest do
   end
 
   test "rows come one a line over a real connection", %{conn: conn} do
-    {:ok, _started} = Application.ensure_all_started(:inets)
     {:ok, {_ip, port}} = BookshopWeb.Endpoint.server_info(:http)
     {_content, path} = catalogue(conn)
     headers = [{~c"authorization", ~c"Bearer secret-of-ada"}, {~c"accept", ~c"application/x-ndjson"}]

@@ -3,7 +3,6 @@ defmodule BookshopWeb.RoundTripTest do
   use BookshopWeb.ConnCase, async: true
 
   setup_all do
-    {:ok, _started} = Application.ensure_all_started(:inets)
     {:ok, {_ip, port}} = BookshopWeb.Endpoint.server_info(:http)
     {:ok, url: ~c"http://127.0.0.1:#{port}/mcp"}
   end

@@ -1,0 +1,17 @@
+import Config
+
+# What a deployment says when it starts. SECRET_KEY_BASE and MCP_SECRET are made by `mix phx.gen.secret`.
+if config_env() == :prod do
+  host = System.fetch_env!("HOST")
+
+  config :bookshop, BookshopWeb.Endpoint,
+    server: true,
+    url: [host: host, port: 443, scheme: "https"],
+    http: [ip: :any, port: String.to_integer(System.get_env("PORT", "4000"))],
+    secret_key_base: System.fetch_env!("SECRET_KEY_BASE")
+
+  config :bookshop, :url, "https://#{host}"
+  config :bookshop, :hosts, [host]
+  config :bookshop, :tokens, %{System.fetch_env!("ADAS_TOKEN") => "ada"}
+  config :mcp_server, secret: System.fetch_env!("MCP_SECRET")
+end
