@@ -56,7 +56,7 @@ defmodule McpServer.HttpConnectionDrainTest do
     server = HttpServers.start(:listener)
     peer = HttpClient.start(server, perform())
     {call, _conn} = HttpScript.performing()
-    stop = stopping(server)
+    stop = stopping_with_connection(server)
     HttpScript.tell(call, {:answer, "done"})
     assert {200, "close", %{"result" => %{"content" => [%{"text" => "done"}]}}} = last_word(peer)
     assert HttpPeer.closed?(peer)
