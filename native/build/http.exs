@@ -3,6 +3,9 @@ defmodule McpServer.NativeBuild.Http do
 
   alias McpServer.NativeBuild.{Proxy, Tls}
 
+  # Mix finds them when they are started, below, and not while it compiles this file.
+  @compile {:no_warn_undefined, [:httpc, :inets]}
+
   @max_bytes 32 * 1024 * 1024
   # In milliseconds.
   @deadline 120_000
