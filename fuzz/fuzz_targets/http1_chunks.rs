@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcp_core::http1::{CLOSE_CHUNK, ChunkError, ChunkLimits, Chunked, LAST_CHUNK, open_chunk};
+use mcp_core::http1::{ChunkError, ChunkLimits, Chunked};
 use mcp_fuzz::budget::within;
 use mcp_fuzz::http1::Pieces;
 
@@ -114,11 +114,11 @@ fn line<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
 fn round_trip(bytes: &[u8], seed: u8) {
     let mut written = Vec::new();
     for piece in Pieces::new(bytes, seed.into()) {
-        open_chunk(&mut written, piece.len());
+        written.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
         written.extend_from_slice(piece);
-        written.extend_from_slice(CLOSE_CHUNK);
+        written.extend_from_slice(b"\r\n");
     }
-    written.extend_from_slice(LAST_CHUNK);
+    written.extend_from_slice(b"0\r\n\r\n");
     let length = written.len();
     written.extend_from_slice(b"GET");
     let read = decode(

@@ -29,7 +29,7 @@ static POLICIES: LazyLock<[(Policy, &[&str]); 3]> = LazyLock::new(|| {
     let stateless = PolicyOptions {
         path: None,
         sessions: false,
-        resource_metadata: Some(br#"{"resource":"https://mcp.example.com/mcp"}"#.to_vec()),
+        resource_metadata: Some(r#"{"resource":"https://mcp.example.com/mcp"}"#.to_owned()),
         ..PolicyOptions::default()
     };
     [

@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
         let (header, text) = bytes.split_at(place);
         let text = text.get(1..).unwrap_or_default();
         event(text);
-        comment(text);
+        comment();
         event_ids(header);
         if let Ok(name) = std::str::from_utf8(text) {
             let says = |message: &[u8]| claim(&policy, header, message);
@@ -76,9 +76,8 @@ fn with_line_feeds(text: &[u8]) -> Vec<u8> {
     out
 }
 
-fn comment(text: &[u8]) {
-    let mut stream = Vec::new();
-    sse::write_comment(&mut stream, text);
+fn comment() {
+    let mut stream = sse::KEEP_ALIVE.to_vec();
     sse::write_retry(&mut stream, 5);
     sse::write_event(&mut stream, None, b"next");
     let seen = events::parse(&stream);

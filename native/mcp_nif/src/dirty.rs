@@ -6,10 +6,10 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustler::{Env, LocalPid, Monitor, Resource, ResourceArc};
+use rustler::{Env, LocalPid, Monitor, NifResult, Resource, ResourceArc, Term};
 
 use crate::atoms;
-use crate::resources::hold;
+use crate::resources::{INLINE_BYTES, hold};
 
 static SEMAPHORE: Mutex<Semaphore> = Mutex::new(Semaphore {
     limit: 1,
@@ -143,3 +143,66 @@ fn hand_on(env: Env<'_>) {
         let _ = env.send(&pid, atoms::mcp_wake());
     }
 }
+
+/// Does the work once there is a permit; until then the answer is `:busy`.
+pub(crate) fn on_dirty<'a>(
+    env: Env<'a>,
+    work: impl FnOnce() -> NifResult<Term<'a>>,
+) -> NifResult<Term<'a>> {
+    match DirtyPermit::take(env) {
+        Some(_permit) => work(),
+        None => Ok(atoms::busy().to_term(env)),
+    }
+}
+
+/// How much a call may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// What a normal scheduler can be held for: the size of a term says little about the time that a
+    /// schema takes with it.
+    Inline,
+    /// As much as the limits of the work itself allow.
+    Whole,
+}
+
+impl Effort {
+    /// How many bytes may be written.
+    pub(crate) const fn budget(self) -> usize {
+        match self {
+            Self::Inline => INLINE_BYTES,
+            Self::Whole => usize::MAX,
+        }
+    }
+
+    /// That of a call which may write so many bytes.
+    pub(crate) fn within(budget: usize) -> Self {
+        if budget == usize::MAX {
+            Self::Whole
+        } else {
+            Self::Inline
+        }
+    }
+}
+
+/// Two calls of one work: one for a normal scheduler, which answers `:over_budget` where the work takes longer, and its
+/// twin for a dirty one. The work gets an [`Effort`] as its last argument.
+macro_rules! twins {
+    ($name:tt: $inline:ident, $dirty:ident($($parameters:tt)*) => $work:ident($($argument:ident),*)) => {
+        #[rustler::nif(name = $name)]
+        fn $inline<'a>(
+            env: rustler::Env<'a>,
+            $($parameters)*
+        ) -> rustler::NifResult<rustler::Term<'a>> {
+            $work(env, $($argument,)* $crate::dirty::Effort::Inline)
+        }
+
+        #[rustler::nif(schedule = "DirtyCpu")]
+        fn $dirty<'a>(
+            env: rustler::Env<'a>,
+            $($parameters)*
+        ) -> rustler::NifResult<rustler::Term<'a>> {
+            $crate::dirty::on_dirty(env, || $work(env, $($argument,)* $crate::dirty::Effort::Whole))
+        }
+    };
+}
+pub(crate) use twins;

@@ -5,9 +5,9 @@ use mcp_core::revision::Revision;
 use rustler::{Atom, Binary, Encoder, Env, NifResult, Term};
 
 use crate::atoms;
-use crate::dirty::DirtyPermit;
+use crate::dirty::{Effort, on_dirty, twins};
 use crate::pretty::pretty;
-use crate::resources::{INLINE_BYTES, binary_term, buffer, recycle, report_work};
+use crate::resources::{binary_term, buffer, recycle, report_work};
 use crate::terms::{
     Context, EncodeErrorKind, is_known_struct, plan_struct, read_term_with, write_in_order,
 };
@@ -18,33 +18,18 @@ type EncodeOptions<'a> = (bool, Option<&'a str>, Term<'a>);
 /// `max_bytes`, `max_depth`, `max_values`, `max_digits`; whether of equal keys the last one counts.
 type DecodeOptions = (usize, usize, usize, usize, bool);
 
-#[rustler::nif]
-fn json_encode<'a>(
-    env: Env<'a>,
+twins!("json_encode": json_encode, json_encode_dirty(
     term: Term<'a>,
     options: EncodeOptions<'a>,
-) -> NifResult<Term<'a>> {
-    encode(env, term, options, INLINE_BYTES)
-}
-
-#[rustler::nif(schedule = "DirtyCpu")]
-fn json_encode_dirty<'a>(
-    env: Env<'a>,
-    term: Term<'a>,
-    options: EncodeOptions<'a>,
-) -> NifResult<Term<'a>> {
-    match DirtyPermit::take(env) {
-        Some(_permit) => encode(env, term, options, usize::MAX),
-        None => Ok(atoms::busy().to_term(env)),
-    }
-}
+) => encode(term, options));
 
 fn encode<'a>(
     env: Env<'a>,
     term: Term<'a>,
     options: EncodeOptions<'a>,
-    budget: usize,
+    effort: Effort,
 ) -> NifResult<Term<'a>> {
+    let budget = effort.budget();
     let (is_pretty, revision, order) = options;
     let context = match revision {
         None => Context::whole(budget),
@@ -63,9 +48,7 @@ fn encode<'a>(
     if is_pretty {
         text = pretty(&text);
     }
-    if budget != usize::MAX {
-        report_work(env, text.len());
-    }
+    report_work(env, text.len());
     Ok((atoms::ok(), binary_term(env, text)).encode(env))
 }
 
@@ -76,9 +59,8 @@ fn json_decode<'a>(
     options: DecodeOptions,
     views: bool,
 ) -> Term<'a> {
-    let decoded = decode(env, text, options, views);
     report_work(env, text.len());
-    decoded
+    decode(env, text, options, views)
 }
 
 #[rustler::nif(schedule = "DirtyCpu")]
@@ -87,11 +69,8 @@ fn json_decode_dirty<'a>(
     text: Binary<'a>,
     options: DecodeOptions,
     views: bool,
-) -> Term<'a> {
-    match DirtyPermit::take(env) {
-        Some(_permit) => decode(env, text, options, views),
-        None => atoms::busy().to_term(env),
-    }
+) -> NifResult<Term<'a>> {
+    on_dirty(env, || Ok(decode(env, text, options, views)))
 }
 
 /// `views` says whether large strings may be parts of the text itself.

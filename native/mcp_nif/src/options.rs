@@ -28,3 +28,19 @@ pub(crate) fn value<'a, T: Decoder<'a>>(name: &str, value: Term<'a>) -> Result<T
 pub(crate) fn unknown(name: &str) -> Result<(), String> {
     Err(format!("there is no option {name:?}"))
 }
+
+/// Reads a map of options into the fields of the same names: `read!(given, limits => [max_bytes], limits.json => [max_depth])`.
+macro_rules! read {
+    ($given:expr, $($place:expr => [$($name:ident),* $(,)?]),* $(,)?) => {
+        $crate::options::each($given, |name, value| {
+            $($(
+                if name == stringify!($name) {
+                    $place.$name = $crate::options::value(name, value)?;
+                    return Ok(());
+                }
+            )*)*
+            $crate::options::unknown(name)
+        })
+    };
+}
+pub(crate) use read;

@@ -1,5 +1,10 @@
 //! `McpServer.Schema.Validator`'s half: schemas compiled once, terms checked against them.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+
 use std::array;
 use std::cell::{Cell, OnceCell};
 
@@ -11,9 +16,9 @@ use mcp_core::schema::{
 use rustler::{Atom, Binary, Encoder, Env, NifResult, ResourceArc, Term};
 
 use crate::atoms;
-use crate::dirty::DirtyPermit;
+use crate::dirty::{DirtyPermit, Effort, twins};
 use crate::options;
-use crate::resources::{INLINE_BYTES, on_large_stack};
+use crate::resources::on_large_stack;
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, TermJson, TermNode, Values, edited, normal_values,
     normalize,
@@ -29,10 +34,6 @@ impl rustler::Resource for SchemaResource {}
 /// are the core's; formats are `annotate`, `assert` or names; documents are pairs of URI and text.
 /// Those who compile at once wait for each other like those who check.
 #[rustler::nif(schedule = "DirtyCpu")]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "rustler decodes arguments into values"
-)]
 fn schema_compile<'a>(
     env: Env<'a>,
     schema: Binary<'a>,
@@ -83,66 +84,28 @@ fn schema_formats(given: Term<'_>) -> NifResult<Formats> {
 /// A map of limits; those it leaves out are the core's.
 pub(crate) fn schema_limits(given: Term<'_>) -> Result<SchemaLimits, String> {
     let mut limits = SchemaLimits::default();
-    options::each(given, |name, value| {
-        let limit = match name {
-            "max_bytes" => &mut limits.max_bytes,
-            "max_depth" => &mut limits.max_depth,
-            "max_subschemas" => &mut limits.max_subschemas,
-            "max_regex_bytes" => &mut limits.max_regex_bytes,
-            "max_refs_on_path" => &mut limits.max_refs_on_path,
-            "max_problems" => &mut limits.max_problems,
-            "max_steps" => {
-                limits.max_steps = options::value(name, value)?;
-                return Ok(());
-            }
-            _ => return options::unknown(name),
-        };
-        *limit = options::value(name, value)?;
-        Ok(())
-    })?;
+    options::read!(given, limits => [
+        max_bytes, max_depth, max_subschemas, max_regex_bytes, max_refs_on_path, max_problems, max_steps,
+    ])?;
     Ok(limits)
 }
 
-#[rustler::nif]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "rustler decodes arguments into values"
-)]
-fn schema_validate<'a>(
-    env: Env<'a>,
+twins!("schema_validate": schema_validate, schema_validate_dirty(
     schema: ResourceArc<SchemaResource>,
     term: Term<'a>,
-) -> NifResult<Term<'a>> {
-    validate(env, &schema, term, INLINE_BYTES)
-}
-
-#[rustler::nif(schedule = "DirtyCpu")]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "rustler decodes arguments into values"
-)]
-fn schema_validate_dirty<'a>(
-    env: Env<'a>,
-    schema: ResourceArc<SchemaResource>,
-    term: Term<'a>,
-) -> NifResult<Term<'a>> {
-    match DirtyPermit::take(env) {
-        Some(_permit) => validate(env, &schema, term, usize::MAX),
-        None => Ok(atoms::busy().to_term(env)),
-    }
-}
+) => validate(schema, term));
 
 fn validate<'a>(
     env: Env<'a>,
-    schema: &ResourceArc<SchemaResource>,
+    schema: ResourceArc<SchemaResource>,
     term: Term<'a>,
-    budget: usize,
+    effort: Effort,
 ) -> NifResult<Term<'a>> {
-    let values = match values(env, term, budget) {
+    let values = match values(env, term, effort.budget()) {
         Ok(values) => values,
         Err(refusal) => return Ok(refusal),
     };
-    let allowance = Allowance::of(Effort::within(budget));
+    let allowance = Allowance::of(effort);
     match check(&schema.0, &values, &allowance) {
         Some(Ok(())) => Ok(atoms::ok().to_term(env)),
         Some(Err(problems)) => Ok(env.error_tuple(problem_terms(env, &problems)?)),
@@ -152,10 +115,6 @@ fn validate<'a>(
 
 /// `{:ok, term, kinds}`: a term that fits as it is has no kinds.
 #[rustler::nif(schedule = "DirtyCpu")]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "rustler decodes arguments into values"
-)]
 fn schema_repair<'a>(
     env: Env<'a>,
     schema: ResourceArc<SchemaResource>,
@@ -231,27 +190,6 @@ fn kind_atom(kind: &str) -> Atom {
         "boolean" => atoms::boolean(),
         "json" => atoms::json(),
         _ => atoms::list(),
-    }
-}
-
-/// How much looking at a term may take.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effort {
-    /// What a normal scheduler can be held for: the size of a term says little about the time that a
-    /// schema takes with it.
-    Inline,
-    /// As much as the schema's own limit allows.
-    Whole,
-}
-
-impl Effort {
-    /// That of a call which may write so many bytes.
-    pub(crate) fn within(budget: usize) -> Self {
-        if budget == usize::MAX {
-            Self::Whole
-        } else {
-            Self::Inline
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod messages;
 mod methods;
 mod opening;
+mod state;
 mod stateless;
 
 use mcp_core::catalog::Catalog;

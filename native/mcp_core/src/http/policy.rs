@@ -21,7 +21,7 @@ pub struct PolicyOptions {
     /// Whether the session era is served: `initialize`, GET and DELETE.
     pub sessions: bool,
     /// The protected resource metadata document (RFC 9728), as JSON text.
-    pub resource_metadata: Option<Vec<u8>>,
+    pub resource_metadata: Option<String>,
 }
 
 impl Default for PolicyOptions {
@@ -96,7 +96,7 @@ impl Policy {
             sessions: options.sessions,
             metadata: options
                 .resource_metadata
-                .map(|document| Metadata::of(document).ok_or(PolicyError::Metadata))
+                .map(|document| Metadata::of(document.into_bytes()).ok_or(PolicyError::Metadata))
                 .transpose()?,
         })
     }

@@ -53,16 +53,6 @@ pub fn write_retry(out: &mut Vec<u8>, milliseconds: u64) {
     out.extend_from_slice(format!("retry: {milliseconds}\n").as_bytes());
 }
 
-/// Appends a comment, which clients ignore.
-pub fn write_comment(out: &mut Vec<u8>, text: &[u8]) {
-    for line in lines(text) {
-        out.extend_from_slice(b": ");
-        out.extend_from_slice(line);
-        out.push(b'\n');
-    }
-    out.push(b'\n');
-}
-
 /// Lines as the format knows them: they end with CR LF, LF or CR.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);

@@ -37,6 +37,4 @@ pub use chunked::{ChunkLimits, Chunked, Decoded};
 pub use error::{ChunkError, HeadError, InvalidHeader};
 pub use framing::{Framing, Version};
 pub use head::{Limits, Progress, RequestHead, read_head};
-pub use response::{
-    BodyLength, CLOSE_CHUNK, CONTINUE, LAST_CHUNK, ResponseHead, open_chunk, write_head,
-};
+pub use response::{BodyLength, CONTINUE, ResponseHead, write_head};

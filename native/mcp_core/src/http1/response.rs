@@ -1,4 +1,4 @@
-//! The head of an answer, and the lines around chunks.
+//! The head of an answer.
 
 use super::error::InvalidHeader;
 use super::grammar::is_token;
@@ -6,12 +6,6 @@ use crate::http::is_header_value;
 
 /// Asks a client that expects it to send the body.
 pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
-
-/// Ends a chunk.
-pub const CLOSE_CHUNK: &[u8] = b"\r\n";
-
-/// Ends a chunked body.
-pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 /// What is known of an answer's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,13 +74,6 @@ pub fn write_head(out: &mut Vec<u8>, head: &ResponseHead<'_>) -> Result<(), Inva
     }
     out.extend_from_slice(b"\r\n");
     Ok(())
-}
-
-/// Begins a chunk of `length` bytes, which [`CLOSE_CHUNK`] ends. A length of 0 would end the body:
-/// [`LAST_CHUNK`] is there for that.
-pub fn open_chunk(out: &mut Vec<u8>, length: usize) {
-    debug_assert!(length > 0, "a chunk of no bytes ends the body");
-    out.extend_from_slice(format!("{length:x}\r\n").as_bytes());
 }
 
 fn check(head: &ResponseHead<'_>) -> Result<(), InvalidHeader> {

@@ -85,14 +85,6 @@ impl Default for ToolUi {
     }
 }
 
-impl ToolUi {
-    /// Whether that side may see and call the tool.
-    #[must_use]
-    pub fn is_visible_to(&self, side: Visibility) -> bool {
-        self.visibility.contains(&side)
-    }
-}
-
 object! {
     /// What a UI resource may do. A `csp` or `permissions` that declares nothing is left out as a
     /// whole.

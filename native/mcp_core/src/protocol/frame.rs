@@ -121,16 +121,6 @@ impl NotificationKind {
             }
         }
     }
-
-    /// Whether the revision has this notification.
-    #[must_use]
-    pub fn exists_in(self, revision: Revision) -> bool {
-        match self {
-            Self::SubscriptionsAcknowledged => revision >= Revision::V2026_07_28,
-            Self::ElicitationComplete => revision == Revision::V2025_11_25,
-            _ => true,
-        }
-    }
 }
 
 /// `{"jsonrpc":"2.0","method":…,"params":`
@@ -146,9 +136,4 @@ pub fn open_request(out: &mut Vec<u8>, id: &Id, method: &str) {
     out.extend_from_slice(b",\"method\":");
     write_string(out, method);
     out.extend_from_slice(b",\"params\":");
-}
-
-/// The brace that ends a notification or request.
-pub fn close_message(out: &mut Vec<u8>) {
-    out.push(b'}');
 }

@@ -27,9 +27,7 @@ pub use admission::Admission;
 pub use admit::admit;
 pub use arguments::refuse_arguments;
 pub use context::{Context, SessionContext};
-pub use frame::{
-    NotificationKind, ResultKind, close_message, open_notification, open_request, open_result_head,
-};
+pub use frame::{NotificationKind, ResultKind, open_notification, open_request, open_result_head};
 pub use input::{InputKind, is_input_response};
 pub use limits::MessageLimits;
 pub use meta::{Client, ProgressToken};

@@ -13,11 +13,11 @@ use rustler::{Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 use super::response;
 use super::rules::{AcceptedHeadResource, PolicyResource, context_term};
 use crate::atoms;
-use crate::dirty::DirtyPermit;
+use crate::dirty::{Effort, twins};
 use crate::protocol::admission::{Judged, opening_term, request_fields};
 use crate::protocol::{CatalogResource, GivenLimits};
 use crate::resources::{INLINE_BYTES, binary_term, report_work};
-use crate::schema::{Allowance, Effort};
+use crate::schema::Allowance;
 
 /// What is served on a socket, and by which rules.
 pub(crate) struct ServiceResource {
@@ -69,38 +69,21 @@ fn http_service(
     ResourceArc::new(service).encode(env)
 }
 
-#[rustler::nif(name = "http_next")]
-fn http_next_inline<'a>(
-    env: Env<'a>,
+twins!("http_next": http_next_inline, http_next_dirty(
     service: ResourceArc<ServiceResource>,
     buffer: Binary<'a>,
     scanned: usize,
-) -> NifResult<Term<'a>> {
-    let judged = judge(env, &service, buffer.as_slice(), scanned, Effort::Inline);
-    report_work(env, buffer.len().min(INLINE_BYTES));
-    judged
-}
-
-#[rustler::nif(schedule = "DirtyCpu")]
-fn http_next_dirty<'a>(
-    env: Env<'a>,
-    service: ResourceArc<ServiceResource>,
-    buffer: Binary<'a>,
-    scanned: usize,
-) -> NifResult<Term<'a>> {
-    match DirtyPermit::take(env) {
-        Some(_permit) => judge(env, &service, buffer.as_slice(), scanned, Effort::Whole),
-        None => Ok(atoms::busy().to_term(env)),
-    }
-}
+) => judge(service, buffer, scanned));
 
 fn judge<'a>(
     env: Env<'a>,
-    service: &ServiceResource,
-    bytes: &'a [u8],
+    service: ResourceArc<ServiceResource>,
+    buffer: Binary<'a>,
     scanned: usize,
     effort: Effort,
 ) -> NifResult<Term<'a>> {
+    let bytes = buffer.as_slice();
+    report_work(env, bytes.len().min(INLINE_BYTES));
     let head = match read_head(bytes, scanned, &service.head) {
         Ok(Progress::Complete(head)) => head,
         Ok(Progress::Partial { scanned }) => return Ok((atoms::more(), scanned).encode(env)),
@@ -108,7 +91,7 @@ fn judge<'a>(
     };
     Incoming {
         env,
-        service,
+        service: &service,
         bytes,
         flow: Flow::of(&head),
         head,

@@ -12,12 +12,11 @@ use mcp_core::protocol::{Context, admit};
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::atoms;
-use crate::dirty::DirtyPermit;
+use crate::dirty::{Effort, twins};
 use crate::options;
 use crate::protocol::admission::{Over, to_term};
 use crate::protocol::{CatalogResource, GivenLimits, session};
 use crate::resources::{binary_term, report_work};
-use crate::schema::Effort;
 
 /// Checked options of an endpoint.
 pub(crate) struct PolicyResource(pub(crate) Policy);
@@ -44,21 +43,9 @@ fn http_policy<'a>(env: Env<'a>, options: Term<'a>) -> Term<'a> {
 /// A map of options; those it leaves out are the core's.
 fn policy_options(given: Term<'_>) -> Result<PolicyOptions, String> {
     let mut read = PolicyOptions::default();
-    options::each(given, |name, value| {
-        match name {
-            "path" => read.path = options::value(name, value)?,
-            "allowed_hosts" => read.allowed_hosts = options::value(name, value)?,
-            "allowed_origins" => read.allowed_origins = options::value(name, value)?,
-            "max_body_bytes" => read.max_body_bytes = options::value(name, value)?,
-            "sessions" => read.sessions = options::value(name, value)?,
-            "resource_metadata" => {
-                let text: Option<String> = options::value(name, value)?;
-                read.resource_metadata = text.map(String::into_bytes);
-            }
-            _ => return options::unknown(name),
-        }
-        Ok(())
-    })?;
+    options::read!(given, read => [
+        path, allowed_hosts, allowed_origins, max_body_bytes, sessions, resource_metadata,
+    ])?;
     Ok(read)
 }
 
@@ -71,30 +58,47 @@ fn http_check_head<'a>(
     authority: Option<Binary<'a>>,
     headers: Vec<(Binary<'a>, Binary<'a>)>,
 ) -> NifResult<Term<'a>> {
-    // A name that is no text is none that any rule asks for.
-    let headers: Vec<(&str, &[u8])> = headers
-        .iter()
-        .filter_map(|(name, value)| Some((text(name)?, value.as_slice())))
-        .collect();
-    let head = Head {
-        method: text(&method).unwrap_or_default(),
-        target: text(&target).unwrap_or_default(),
-        authority: authority
-            .as_ref()
-            .map(|authority| text(authority).unwrap_or_default()),
-        headers: &headers,
-    };
-    match check_head(&policy.0, &head) {
+    let given = (method, target, authority, headers);
+    match with_head(&given, |head| check_head(&policy.0, head)) {
         Ok(accepted) => {
             let context = context_term(env, &accepted)?;
             let accepted = ResourceArc::new(AcceptedHeadResource(accepted));
             Ok((atoms::ok(), accepted, context).encode(env))
         }
-        Err(answer) => {
-            let (status, headers, body) = answer_terms(env, answer);
-            Ok((atoms::answer(), status, headers, body).encode(env))
-        }
+        Err(answer) => Ok(refused(env, answer)),
     }
+}
+
+/// Method, target, authority and headers, as a façade passes them.
+pub(crate) type GivenHead<'a> = (
+    Binary<'a>,
+    Binary<'a>,
+    Option<Binary<'a>>,
+    Vec<(Binary<'a>, Binary<'a>)>,
+);
+
+/// Has a head judged.
+pub(crate) fn with_head<R>(given: &GivenHead<'_>, judge: impl FnOnce(&Head<'_>) -> R) -> R {
+    let (method, target, authority, headers) = given;
+    // A name that is no text is none that any rule asks for.
+    let headers: Vec<(&str, &[u8])> = headers
+        .iter()
+        .filter_map(|(name, value)| Some((text(name)?, value.as_slice())))
+        .collect();
+    judge(&Head {
+        method: text(method).unwrap_or_default(),
+        target: text(target).unwrap_or_default(),
+        authority: authority
+            .as_ref()
+            .map(|authority| text(authority).unwrap_or_default()),
+        headers: &headers,
+    })
+}
+
+/// `{:answer, status, headers, body}`
+pub(crate) fn refused(env: Env<'_>, answer: HttpAnswer) -> Term<'_> {
+    let (status, headers, body) = answer_terms(env, answer);
+    (atoms::answer(), status, headers, body).encode(env)
 }
 
 pub(crate) fn text<'b>(binary: &'b Binary<'_>) -> Option<&'b str> {
@@ -134,66 +138,30 @@ pub(crate) fn answer_terms(env: Env<'_>, answer: HttpAnswer) -> (u16, Term<'_>, 
     )
 }
 
-#[rustler::nif(name = "http_admit")]
-fn http_admit_inline<'a>(
-    env: Env<'a>,
+twins!("http_admit": http_admit_inline, http_admit_dirty(
     catalog: ResourceArc<CatalogResource>,
     limits: GivenLimits,
     accepted: ResourceArc<AcceptedHeadResource>,
     revision_name: Option<&'a str>,
     body: Binary<'a>,
-) -> NifResult<Term<'a>> {
-    let admitted = admit_body(
-        env,
-        &catalog,
-        &limits,
-        &accepted.0,
-        revision_name,
-        body,
-        Effort::Inline,
-    );
-    report_work(env, body.len());
-    admitted
-}
-
-#[rustler::nif(schedule = "DirtyCpu")]
-fn http_admit_dirty<'a>(
-    env: Env<'a>,
-    catalog: ResourceArc<CatalogResource>,
-    limits: GivenLimits,
-    accepted: ResourceArc<AcceptedHeadResource>,
-    revision_name: Option<&'a str>,
-    body: Binary<'a>,
-) -> NifResult<Term<'a>> {
-    match DirtyPermit::take(env) {
-        Some(_permit) => admit_body(
-            env,
-            &catalog,
-            &limits,
-            &accepted.0,
-            revision_name,
-            body,
-            Effort::Whole,
-        ),
-        None => Ok(atoms::busy().to_term(env)),
-    }
-}
+) => admit_body(catalog, limits, accepted, revision_name, body));
 
 fn admit_body<'a>(
     env: Env<'a>,
-    catalog: &ResourceArc<CatalogResource>,
-    limits: &GivenLimits,
-    accepted: &AcceptedHead,
+    catalog: ResourceArc<CatalogResource>,
+    limits: GivenLimits,
+    accepted: ResourceArc<AcceptedHeadResource>,
     revision_name: Option<&str>,
     body: Binary<'a>,
     effort: Effort,
 ) -> NifResult<Term<'a>> {
     let context = Context {
         session: session(revision_name)?,
-        http: Some(accepted),
+        http: Some(&accepted.0),
     };
     // Whoever read the body has counted it.
     let limits = limits.get().with_max_bytes(body.len());
     let admission = admit(&catalog.0, context, body.as_slice(), &limits);
-    to_term(env, catalog, admission, Over::Http, effort)
+    report_work(env, body.len());
+    to_term(env, &catalog, admission, Over::Http, effort)
 }

@@ -5,7 +5,7 @@
     reason = "rustler decodes arguments into values"
 )]
 
-use mcp_core::http::{Challenge, Head, HttpAnswer};
+use mcp_core::http::Challenge;
 use mcp_core::results::dual::{
     Action, CSV_HEADERS, Capability, Endpoint, EndpointOptions, Form, HEADERS, JSON_HEADERS,
     NDJSON_HEADERS, Order, Refusal, Selection, Wanted, check_head, refuse, select,
@@ -13,7 +13,7 @@ use mcp_core::results::dual::{
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use super::answers::challenge_of;
-use super::rules::{answer_terms, text};
+use super::rules::{answer_terms, refused, with_head};
 use crate::atoms;
 use crate::options;
 use crate::resources::report_work;
@@ -37,18 +37,9 @@ fn dual_endpoint<'a>(env: Env<'a>, options: Term<'a>) -> Term<'a> {
 /// A map of options; those it leaves out are the core's.
 fn endpoint_options(given: Term<'_>) -> Result<EndpointOptions, String> {
     let mut read = EndpointOptions::default();
-    options::each(given, |name, value| {
-        match name {
-            "prefix" => read.prefix = options::value(name, value)?,
-            "allowed_hosts" => read.allowed_hosts = options::value(name, value)?,
-            "allowed_origins" => read.allowed_origins = options::value(name, value)?,
-            "max_body_bytes" => read.max_body_bytes = options::value(name, value)?,
-            "default_limit" => read.default_limit = options::value(name, value)?,
-            "max_limit" => read.max_limit = options::value(name, value)?,
-            _ => return options::unknown(name),
-        }
-        Ok(())
-    })?;
+    options::read!(given, read => [
+        prefix, allowed_hosts, allowed_origins, max_body_bytes, default_limit, max_limit,
+    ])?;
     Ok(read)
 }
 
@@ -62,20 +53,8 @@ fn dual_check_head<'a>(
     authority: Option<Binary<'a>>,
     headers: Vec<(Binary<'a>, Binary<'a>)>,
 ) -> Term<'a> {
-    // A name that is no text is none that any rule asks for.
-    let headers: Vec<(&str, &[u8])> = headers
-        .iter()
-        .filter_map(|(name, value)| Some((text(name)?, value.as_slice())))
-        .collect();
-    let head = Head {
-        method: text(&method).unwrap_or_default(),
-        target: text(&target).unwrap_or_default(),
-        authority: authority
-            .as_ref()
-            .map(|authority| text(authority).unwrap_or_default()),
-        headers: &headers,
-    };
-    match check_head(&endpoint.0, &head) {
+    let given = (method, target, authority, headers);
+    match with_head(&given, |head| check_head(&endpoint.0, head)) {
         Ok(wanted) => (atoms::ok(), wanted_term(env, &wanted)).encode(env),
         Err(answer) => refused(env, answer),
     }
@@ -97,11 +76,6 @@ fn dual_select<'a>(
         Ok(selection) => (atoms::ok(), selection_term(env, &selection)).encode(env),
         Err(answer) => refused(env, answer),
     })
-}
-
-fn refused(env: Env<'_>, answer: HttpAnswer) -> Term<'_> {
-    let (status, headers, body) = answer_terms(env, answer);
-    (atoms::answer(), status, headers, body).encode(env)
 }
 
 /// `{action, id, form, capability}`

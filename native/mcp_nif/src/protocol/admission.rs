@@ -11,8 +11,9 @@ use rustler::{Atom, Encoder, Env, Error, NewBinary, NifResult, ResourceArc, Term
 
 use super::{CatalogResource, id_term};
 use crate::atoms;
+use crate::dirty::Effort;
 use crate::resources::binary_term;
-use crate::schema::{Allowance, Effort, check, repair};
+use crate::schema::{Allowance, check, repair};
 use crate::terms::{TermJson, Values, read_term};
 
 /// What a finished answer travels in.

@@ -44,24 +44,12 @@ fn message_limits<'a>(env: Env<'a>, given: Term<'a>) -> Term<'a> {
 
 fn read(given: Term<'_>) -> Result<MessageLimits, String> {
     let mut limits = MessageLimits::default();
-    options::each(given, |name, value| {
-        let limit = match name {
-            "max_bytes" => &mut limits.json.max_bytes,
-            "max_depth" => &mut limits.json.max_depth,
-            "max_values" => &mut limits.json.max_values,
-            "max_digits" => &mut limits.json.max_digits,
-            "max_id_bytes" => &mut limits.envelope.max_id_bytes,
-            "max_method_bytes" => &mut limits.envelope.max_method_bytes,
-            "max_name_bytes" => &mut limits.max_name_bytes,
-            "max_uri_bytes" => &mut limits.max_uri_bytes,
-            "max_meta_bytes" => &mut limits.max_meta_bytes,
-            "max_subscriptions" => &mut limits.max_subscriptions,
-            "max_batch" => &mut limits.max_batch,
-            _ => return options::unknown(name),
-        };
-        *limit = options::value(name, value)?;
-        Ok(())
-    })?;
+    options::read!(
+        given,
+        limits.json => [max_bytes, max_depth, max_values, max_digits],
+        limits.envelope => [max_id_bytes, max_method_bytes],
+        limits => [max_name_bytes, max_uri_bytes, max_meta_bytes, max_subscriptions, max_batch],
+    )?;
     Ok(limits)
 }
 
@@ -70,15 +58,7 @@ pub(crate) fn catalog_limits(given: Term<'_>) -> Result<CatalogLimits, String> {
     let (schema, template): (Term<'_>, Term<'_>) = options::value("limits", given)?;
     let schema = schema_limits(schema)?;
     let mut limits = TemplateLimits::default();
-    options::each(template, |name, value| {
-        let limit = match name {
-            "max_bytes" => &mut limits.max_bytes,
-            "max_variables" => &mut limits.max_variables,
-            _ => return options::unknown(name),
-        };
-        *limit = options::value(name, value)?;
-        Ok(())
-    })?;
+    options::read!(template, limits => [max_bytes, max_variables])?;
     Ok(CatalogLimits {
         schema,
         template: limits,

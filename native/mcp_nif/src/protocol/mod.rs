@@ -24,9 +24,8 @@ use mcp_core::revision::Revision;
 use rustler::{Binary, Decoder, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::atoms;
-use crate::dirty::DirtyPermit;
+use crate::dirty::{Effort, twins};
 use crate::resources::{on_large_stack, report_work};
-use crate::schema::Effort;
 use crate::terms::TermJson;
 use admission::Over;
 pub(crate) use limits::{GivenLimits, catalog_limits};
@@ -52,37 +51,17 @@ fn catalog_new<'a>(env: Env<'a>, definition: Binary<'a>, limits: Term<'a>) -> Te
     }
 }
 
-#[rustler::nif(name = "admit")]
-fn admit_inline<'a>(
-    env: Env<'a>,
+twins!("admit": admit_inline, admit_dirty(
     catalog: ResourceArc<CatalogResource>,
     limits: GivenLimits,
     revision_name: Option<&'a str>,
     line: Binary<'a>,
-) -> NifResult<Term<'a>> {
-    let admitted = admit_line(env, &catalog, &limits, revision_name, line, Effort::Inline);
-    report_work(env, line.len());
-    admitted
-}
-
-#[rustler::nif(schedule = "DirtyCpu")]
-fn admit_dirty<'a>(
-    env: Env<'a>,
-    catalog: ResourceArc<CatalogResource>,
-    limits: GivenLimits,
-    revision_name: Option<&'a str>,
-    line: Binary<'a>,
-) -> NifResult<Term<'a>> {
-    match DirtyPermit::take(env) {
-        Some(_permit) => admit_line(env, &catalog, &limits, revision_name, line, Effort::Whole),
-        None => Ok(atoms::busy().to_term(env)),
-    }
-}
+) => admit_line(catalog, limits, revision_name, line));
 
 fn admit_line<'a>(
     env: Env<'a>,
-    catalog: &ResourceArc<CatalogResource>,
-    limits: &GivenLimits,
+    catalog: ResourceArc<CatalogResource>,
+    limits: GivenLimits,
     revision_name: Option<&str>,
     line: Binary<'a>,
     effort: Effort,
@@ -92,7 +71,8 @@ fn admit_line<'a>(
         http: None,
     };
     let admission = admit(&catalog.0, context, line.as_slice(), &limits.get());
-    admission::to_term(env, catalog, admission, Over::Line, effort)
+    report_work(env, line.len());
+    admission::to_term(env, &catalog, admission, Over::Line, effort)
 }
 
 /// What a URI reads: `{resource, index}`, `{resource_template, index, variables}`, or `not_found`.

@@ -11,9 +11,9 @@ use rustler::{Atom, Encoder, Env, Error, NifResult, ResourceArc, Term};
 use super::envelope::members;
 use super::{CatalogResource, TermId, revision};
 use crate::atoms;
-use crate::dirty::DirtyPermit;
+use crate::dirty::{Effort, on_dirty};
 use crate::resources::{INLINE_BYTES, binary_term, buffer, report_work};
-use crate::schema::{Allowance, Effort, check, problem_terms};
+use crate::schema::{Allowance, check, problem_terms};
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, Extras, normal_values, write_shape, write_value,
 };
@@ -47,16 +47,13 @@ fn encode_result_dirty<'a>(
     index: Option<usize>,
     term: Term<'a>,
 ) -> NifResult<Term<'a>> {
-    let Some(_permit) = DirtyPermit::take(env) else {
-        return Ok(atoms::busy().to_term(env));
-    };
     let context = Context::of(revision(revision_name)?, usize::MAX);
-    Reply {
+    let reply = Reply {
         catalog: &catalog,
         id,
         context,
-    }
-    .encode(env, kind, index, term)
+    };
+    on_dirty(env, || reply.encode(env, kind, index, term))
 }
 
 /// An answer in the making.

@@ -9,25 +9,33 @@ use mcp_core::results::presentation::{markdown, markers};
 use rustler::{Atom, Encoder, Env, Error, NifResult, Term};
 
 use crate::atoms;
-use crate::dirty::DirtyPermit;
-use crate::resources::{INLINE_BYTES, report_work};
+use crate::dirty::{Effort, twins};
+use crate::resources::report_work;
+
+twins!("presentation_count": presentation_count, presentation_count_dirty(
+    text: &'a str,
+    wanted: Vec<&'a str>,
+) => count(text, wanted));
 
 /// How often each marker counts, or `:over_budget`.
-#[rustler::nif]
-fn presentation_count<'a>(env: Env<'a>, text: &str, wanted: Vec<&str>) -> Term<'a> {
-    if text.len() > INLINE_BYTES {
-        return atoms::over_budget().to_term(env);
-    }
-    report_work(env, text.len());
-    markers::count(text, &wanted).encode(env)
+fn count<'a>(env: Env<'a>, text: &str, wanted: Vec<&str>, effort: Effort) -> NifResult<Term<'a>> {
+    within(env, text, effort, || {
+        Ok(markers::count(text, &wanted).encode(env))
+    })
 }
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn presentation_count_dirty<'a>(env: Env<'a>, text: &str, wanted: Vec<&str>) -> Term<'a> {
-    match DirtyPermit::take(env) {
-        Some(_permit) => markers::count(text, &wanted).encode(env),
-        None => atoms::busy().to_term(env),
+/// What is made of a text that is short enough for the effort.
+fn within<'a>(
+    env: Env<'a>,
+    text: &str,
+    effort: Effort,
+    make: impl FnOnce() -> NifResult<Term<'a>>,
+) -> NifResult<Term<'a>> {
+    if text.len() > effort.budget() {
+        return Ok(atoms::over_budget().to_term(env));
     }
+    report_work(env, text.len());
+    make()
 }
 
 /// What is done to a text; a code block has a language.
@@ -43,30 +51,21 @@ fn transform(form: Atom, text: &str, language: &str) -> NifResult<String> {
     Ok(make(text))
 }
 
-/// The text in another form, or `:over_budget`.
-#[rustler::nif]
-fn presentation_text<'a>(
-    env: Env<'a>,
+twins!("presentation_text": presentation_text, presentation_text_dirty(
     form: Atom,
-    text: &str,
-    language: &str,
-) -> NifResult<Term<'a>> {
-    if text.len() > INLINE_BYTES {
-        return Ok(atoms::over_budget().to_term(env));
-    }
-    report_work(env, text.len());
-    Ok(transform(form, text, language)?.encode(env))
-}
+    text: &'a str,
+    language: &'a str,
+) => reformed(form, text, language));
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn presentation_text_dirty<'a>(
+/// The text in another form, or `:over_budget`.
+fn reformed<'a>(
     env: Env<'a>,
     form: Atom,
     text: &str,
     language: &str,
+    effort: Effort,
 ) -> NifResult<Term<'a>> {
-    match DirtyPermit::take(env) {
-        Some(_permit) => Ok(transform(form, text, language)?.encode(env)),
-        None => Ok(atoms::busy().to_term(env)),
-    }
+    within(env, text, effort, || {
+        Ok(transform(form, text, language)?.encode(env))
+    })
 }

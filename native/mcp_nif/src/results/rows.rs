@@ -9,37 +9,27 @@ use mcp_core::results::dual::{Page, write_csv_text, write_csv_value};
 use rustler::{Atom, Encoder, Env, Error, ListIterator, NifResult, Term};
 
 use crate::atoms;
-use crate::dirty::DirtyPermit;
-use crate::resources::{INLINE_BYTES, binary_term, buffer, recycle, report_work};
+use crate::dirty::{Effort, twins};
+use crate::resources::{binary_term, buffer, recycle, report_work};
 use crate::terms::{
     Context, EncodeError, EncodeErrorKind, is_known_struct, sends_field, write_value,
 };
 
-/// The body of a page: `{:ok, text}`, `{:error, …}` as of `McpServer.JSON`, or `:over_budget`.
-#[rustler::nif]
-fn dual_page<'a>(env: Env<'a>, rows: Term<'a>, offset: u64, total: u64) -> NifResult<Term<'a>> {
-    page(env, rows, (offset, total), INLINE_BYTES)
-}
+twins!("dual_page": dual_page, dual_page_dirty(
+    rows: Term<'a>,
+    offset: u64,
+    total: u64,
+) => page(rows, offset, total));
 
-#[rustler::nif(schedule = "DirtyCpu")]
-fn dual_page_dirty<'a>(
+/// The body of a page: `{:ok, text}`, `{:error, …}` as of `McpServer.JSON`, or `:over_budget`.
+fn page<'a>(
     env: Env<'a>,
     rows: Term<'a>,
     offset: u64,
     total: u64,
+    effort: Effort,
 ) -> NifResult<Term<'a>> {
-    match DirtyPermit::take(env) {
-        Some(_permit) => page(env, rows, (offset, total), usize::MAX),
-        None => Ok(atoms::busy().to_term(env)),
-    }
-}
-
-fn page<'a>(
-    env: Env<'a>,
-    rows: Term<'a>,
-    (offset, total): (u64, u64),
-    budget: usize,
-) -> NifResult<Term<'a>> {
+    let budget = effort.budget();
     let returned = u64::try_from(rows.list_length()?).map_err(|_| Error::BadArg)?;
     let page = Page {
         offset,
@@ -54,26 +44,19 @@ fn page<'a>(
     }))
 }
 
+twins!("dual_lines": dual_lines, dual_lines_dirty(
+    rows: Term<'a>,
+    columns: Term<'a>,
+) => lines(rows, columns));
+
 /// Rows as lines: a JSON text each, or comma-separated values in the order of the columns.
-#[rustler::nif]
-fn dual_lines<'a>(env: Env<'a>, rows: Term<'a>, columns: Term<'a>) -> NifResult<Term<'a>> {
-    lines(env, rows, columns, INLINE_BYTES)
-}
-
-#[rustler::nif(schedule = "DirtyCpu")]
-fn dual_lines_dirty<'a>(env: Env<'a>, rows: Term<'a>, columns: Term<'a>) -> NifResult<Term<'a>> {
-    match DirtyPermit::take(env) {
-        Some(_permit) => lines(env, rows, columns, usize::MAX),
-        None => Ok(atoms::busy().to_term(env)),
-    }
-}
-
 fn lines<'a>(
     env: Env<'a>,
     rows: Term<'a>,
     columns: Term<'a>,
-    budget: usize,
+    effort: Effort,
 ) -> NifResult<Term<'a>> {
+    let budget = effort.budget();
     let rows: ListIterator<'a> = rows.decode()?;
     let Some(columns) = columns.decode::<Option<Vec<&str>>>()? else {
         return Ok(written(env, budget, |out| {
@@ -180,8 +163,6 @@ fn written(
         }
         return env.error_tuple(error);
     }
-    if budget != usize::MAX {
-        report_work(env, out.len());
-    }
+    report_work(env, out.len());
     (atoms::ok(), binary_term(env, out)).encode(env)
 }

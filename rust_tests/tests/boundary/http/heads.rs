@@ -107,10 +107,10 @@ fn refusals_are_json_rpc_errors_without_an_id_that_nobody_keeps() {
 
 #[test]
 fn the_metadata_document_is_served_at_its_well_known_paths() {
-    let document = br#"{"resource":"https://mcp.example/mcp","authorization_servers":[]}"#;
+    let document = r#"{"resource":"https://mcp.example/mcp","authorization_servers":[]}"#;
     let with = |path: Option<&str>| {
         policy(|options| {
-            options.resource_metadata = Some(document.to_vec());
+            options.resource_metadata = Some(document.to_owned());
             options.path = path.map(str::to_owned);
         })
     };
@@ -133,7 +133,7 @@ fn the_metadata_document_is_served_at_its_well_known_paths() {
     ] {
         let answer = get(target).check_head(&mcp).expect_err("the document");
         assert_eq!(answer.status, 200, "{target}");
-        assert_eq!(answer.body, document);
+        assert_eq!(answer.body, document.as_bytes());
         assert_eq!(header(&answer, "content-type"), Some("application/json"));
         let put = TestHead {
             method: "PUT",

@@ -110,7 +110,7 @@ fn an_authority_is_judged_like_the_host_header_and_beside_it() {
 #[test]
 fn foreign_hosts_and_origins_are_refused_on_every_route_and_method() {
     let policy = policy(|options| {
-        options.resource_metadata = Some(br#"{"resource":"https://a.example/mcp"}"#.to_vec());
+        options.resource_metadata = Some(r#"{"resource":"https://a.example/mcp"}"#.to_owned());
     });
     for method in [
         "POST", "GET", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "X",
@@ -293,7 +293,7 @@ fn a_policy_that_could_never_be_met_is_refused() {
         "{",
     ] {
         let options = PolicyOptions {
-            resource_metadata: Some(document.as_bytes().to_vec()),
+            resource_metadata: Some(document.to_owned()),
             ..PolicyOptions::default()
         };
         assert_eq!(

@@ -80,7 +80,7 @@ fn policies() -> [Policy; 2] {
         Policy::new(PolicyOptions {
             path: None,
             sessions: false,
-            resource_metadata: Some(br#"{"resource":"https://a.example"}"#.to_vec()),
+            resource_metadata: Some(r#"{"resource":"https://a.example"}"#.to_owned()),
             ..PolicyOptions::default()
         })
         .expect("a policy"),

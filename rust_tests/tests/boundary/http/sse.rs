@@ -67,10 +67,6 @@ fn priming_retry_and_comments() {
         "retry: 1500\nid: 1-0\ndata: \n\n"
     );
     assert_eq!(written(&|out| sse::write_retry(out, 0)), "retry: 0\n");
-    assert_eq!(
-        written(&|out| sse::write_comment(out, b"a\ndata: b")),
-        ": a\n: data: b\n\n"
-    );
     assert_eq!(sse::KEEP_ALIVE, b":\n\n");
 }
 

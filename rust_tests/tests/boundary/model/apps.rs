@@ -65,7 +65,7 @@ fn visibility_is_always_written_and_limited_to_model_and_app() {
         r#"{"visibility":[]}"#
     );
     let app = read(json!(["app"])).unwrap();
-    assert!(app.is_visible_to(Visibility::App) && !app.is_visible_to(Visibility::Model));
+    assert!(app.visibility == [Visibility::App]);
     assert_eq!(
         read(json!(["user"])).unwrap_err().to_string(),
         "visibility: expected one of model, app"
