@@ -152,6 +152,22 @@ defmodule McpServer.Protocol.NotificationsTest do
       assert received("notifications/message") == []
     end
 
+    test "every level of the specification can be asked for, and no other" do
+      for level <- ~w(debug info notice warning error critical alert emergency),
+          revision <- ["2025-11-25", "2026-07-28"] do
+        options = answers(unquote(@logging)) ++ [revision: revision, log_level: level]
+        assert {:ok, %{"isError" => false}} = call_tool("run", %{}, options)
+        assert [%{"level" => ^level} | _more_severe] = received("notifications/message")
+      end
+
+      assert {:error, %{"code" => -32602, "message" => message}} =
+               call_tool("run", %{}, answers(unquote(@logging)) ++ [log_level: "notification"])
+
+      assert message ==
+               "Invalid params: io.modelcontextprotocol/logLevel must be one of " <>
+                 "debug, info, notice, warning, error, critical, alert, emergency"
+    end
+
     test "data that cannot be JSON costs the handler an error and the client nothing" do
       test = self()
 

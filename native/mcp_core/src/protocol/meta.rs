@@ -1,10 +1,10 @@
 //! `params._meta`: progress tokens, and in the stateless era everything a session used to know.
 
 use super::limits::MessageLimits;
-use super::method::LOG_LEVELS;
 use super::refusal::Refusal;
 use crate::json::{Kind, View};
 use crate::jsonrpc::Id;
+use crate::model::LogLevel;
 use crate::revision::Revision;
 
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -141,15 +141,13 @@ pub(super) fn missing_capabilities(
         .collect()
 }
 
-/// One of [`LOG_LEVELS`].
+/// The name of a [`LogLevel`].
 pub(super) fn log_level(view: View<'_, '_>, name: &str) -> Result<&'static str, Refusal> {
-    let text = view.text();
-    LOG_LEVELS
-        .into_iter()
-        .find(|level| text.as_deref() == Some(level))
-        .ok_or_else(|| {
-            Refusal::invalid_params(&format!("{name} must be one of {}", LOG_LEVELS.join(", ")))
-        })
+    let level = view.text().and_then(|text| LogLevel::parse(&text));
+    level.map(LogLevel::as_str).ok_or_else(|| {
+        let names = LogLevel::NAMES.join(", ");
+        Refusal::invalid_params(&format!("{name} must be one of {names}"))
+    })
 }
 
 /// Whether `view` has the members every `Implementation` must have.

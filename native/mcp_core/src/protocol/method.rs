@@ -47,80 +47,41 @@ pub enum Method {
     CancelTask,
 }
 
-use Revision::{V2024_11_05, V2025_11_25, V2026_07_28};
+/// The first and the last revision that has a method.
+type Range = (Revision, Revision);
 
-/// Method, name, first revision, last revision.
-const METHODS: [(Method, &str, Revision, Revision); 20] = [
-    (Method::CallTool, "tools/call", V2024_11_05, V2026_07_28),
-    (Method::ListTools, "tools/list", V2024_11_05, V2026_07_28),
-    (
-        Method::ReadResource,
-        "resources/read",
-        V2024_11_05,
-        V2026_07_28,
-    ),
-    (Method::GetPrompt, "prompts/get", V2024_11_05, V2026_07_28),
-    (Method::Ping, "ping", V2024_11_05, V2025_11_25),
-    (
-        Method::Complete,
-        "completion/complete",
-        V2024_11_05,
-        V2026_07_28,
-    ),
-    (
-        Method::ListResources,
-        "resources/list",
-        V2024_11_05,
-        V2026_07_28,
-    ),
-    (
-        Method::ListPrompts,
-        "prompts/list",
-        V2024_11_05,
-        V2026_07_28,
-    ),
+const EVER: Range = (Revision::V2024_11_05, Revision::NEWEST);
+const SESSIONS: Range = (Revision::V2024_11_05, Revision::NEWEST_SESSION);
+const STATELESS: Range = (Revision::V2026_07_28, Revision::NEWEST);
+const TASKS: Range = (Revision::V2025_11_25, Revision::NEWEST);
+const TASKS_OF_SESSIONS: Range = (Revision::V2025_11_25, Revision::NEWEST_SESSION);
+
+/// Method, name, revisions.
+const METHODS: [(Method, &str, Range); 20] = [
+    (Method::CallTool, "tools/call", EVER),
+    (Method::ListTools, "tools/list", EVER),
+    (Method::ReadResource, "resources/read", EVER),
+    (Method::GetPrompt, "prompts/get", EVER),
+    (Method::Ping, "ping", SESSIONS),
+    (Method::Complete, "completion/complete", EVER),
+    (Method::ListResources, "resources/list", EVER),
+    (Method::ListPrompts, "prompts/list", EVER),
     (
         Method::ListResourceTemplates,
         "resources/templates/list",
-        V2024_11_05,
-        V2026_07_28,
+        EVER,
     ),
-    (Method::Initialize, "initialize", V2024_11_05, V2025_11_25),
-    (
-        Method::Discover,
-        "server/discover",
-        V2026_07_28,
-        V2026_07_28,
-    ),
-    (
-        Method::SetLevel,
-        "logging/setLevel",
-        V2024_11_05,
-        V2025_11_25,
-    ),
-    (
-        Method::Subscribe,
-        "resources/subscribe",
-        V2024_11_05,
-        V2025_11_25,
-    ),
-    (
-        Method::Unsubscribe,
-        "resources/unsubscribe",
-        V2024_11_05,
-        V2025_11_25,
-    ),
-    (
-        Method::Listen,
-        "subscriptions/listen",
-        V2026_07_28,
-        V2026_07_28,
-    ),
-    (Method::GetTask, "tasks/get", V2025_11_25, V2026_07_28),
-    (Method::TaskResult, "tasks/result", V2025_11_25, V2025_11_25),
-    (Method::ListTasks, "tasks/list", V2025_11_25, V2025_11_25),
-    (Method::UpdateTask, "tasks/update", V2026_07_28, V2026_07_28),
-    (Method::CancelTask, "tasks/cancel", V2025_11_25, V2026_07_28),
+    (Method::Initialize, "initialize", SESSIONS),
+    (Method::Discover, "server/discover", STATELESS),
+    (Method::SetLevel, "logging/setLevel", SESSIONS),
+    (Method::Subscribe, "resources/subscribe", SESSIONS),
+    (Method::Unsubscribe, "resources/unsubscribe", SESSIONS),
+    (Method::Listen, "subscriptions/listen", STATELESS),
+    (Method::GetTask, "tasks/get", TASKS),
+    (Method::TaskResult, "tasks/result", TASKS_OF_SESSIONS),
+    (Method::ListTasks, "tasks/list", TASKS_OF_SESSIONS),
+    (Method::UpdateTask, "tasks/update", STATELESS),
+    (Method::CancelTask, "tasks/cancel", TASKS),
 ];
 
 impl Method {
@@ -136,7 +97,7 @@ impl Method {
     pub fn find(name: &str, revision: Revision) -> Option<Self> {
         METHODS
             .iter()
-            .find(|(_, method_name, first, last)| {
+            .find(|(_, method_name, (first, last))| {
                 *method_name == name && *first <= revision && revision <= *last
             })
             .map(|(method, ..)| *method)
@@ -154,7 +115,7 @@ impl Method {
     /// Whether only the stateless era has a method of that name.
     #[must_use]
     pub fn is_stateless_only(name: &str) -> bool {
-        METHODS.iter().any(|(_, method_name, first, _)| {
+        METHODS.iter().any(|(_, method_name, (first, _))| {
             *method_name == name && *first > Revision::NEWEST_SESSION
         })
     }
@@ -169,15 +130,3 @@ impl Method {
         )
     }
 }
-
-/// The levels of a log message, least severe first.
-pub const LOG_LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notification",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];

@@ -31,7 +31,7 @@ pub use frame::{NotificationKind, ResultKind, open_notification, open_request, o
 pub use input::{InputKind, is_input_response};
 pub use limits::MessageLimits;
 pub use meta::{Client, ProgressToken};
-pub use method::{LOG_LEVELS, Method};
+pub use method::Method;
 pub use notification::Notification;
 pub use refusal::{Answer, Refusal};
 pub use request::{

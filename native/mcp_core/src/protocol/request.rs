@@ -93,7 +93,7 @@ pub enum Work<'a> {
     },
     /// Send log messages of this level and above from now on.
     SetLevel {
-        /// One of [`super::LOG_LEVELS`].
+        /// One of [`LogLevel::NAMES`](crate::model::LogLevel::NAMES).
         level: &'static str,
     },
     /// Tell the client when the resource changes.
