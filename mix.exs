@@ -70,7 +70,6 @@ defmodule McpServer.MixProject do
         "native/*/README.md",
         "native/build.exs",
         "native/build",
-        "native/checksums.txt",
         "native/compile.exs",
         "native/stderr_shell.exs",
         "rust_tests/Cargo.toml",
@@ -86,9 +85,13 @@ defmodule McpServer.MixProject do
         "CHANGELOG.md",
         "SECURITY.md",
         "LICENSE"
+        | checksums()
       ]
     ]
   end
+
+  # Those of the release that is being made. Hex refuses a package that names a file and has none.
+  defp checksums, do: for(file <- ["native/checksums.txt"], File.exists?(Path.join(__DIR__, file)), do: file)
 
   @first_steps ~w(guides/getting_started.md guides/stdio_clients.md guides/cheatsheet.cheatmd guides/livebook.livemd
                   guides/troubleshooting.md)
