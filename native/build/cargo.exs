@@ -16,10 +16,12 @@ defmodule McpServer.NativeBuild.Cargo do
   def library!(wish) do
     fingerprint = Fingerprint.of(wish)
     {bytes, from} = cached_or_built(wish, key(fingerprint))
-    compiler = Fingerprint.rustc(wish.root, wish.env) |> String.split("\n") |> hd()
-    origin = "#{from} (#{compiler})"
+    origin = from <> compiler(Fingerprint.rustc(wish.root, wish.env))
     %{bytes: bytes, target: Target.triple(wish.env), origin: origin, stamp: stamped(fingerprint)}
   end
+
+  defp compiler(""), do: ""
+  defp compiler(text), do: " (#{text |> String.split("\n") |> hd()})"
 
   defp stamped(fingerprint), do: "cargo #{fingerprint}"
   defp key(fingerprint), do: Fingerprint.shared(fingerprint) <> ".bin"
