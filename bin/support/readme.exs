@@ -20,6 +20,7 @@ defmodule Readme do
     for guide <- guides("{md,cheatmd}"), do: write_files(project, blocks(guide))
 
     mix!(project, ~w(compile --warnings-as-errors))
+    mix!(project, ~w(format --check-formatted))
     {request, answer} = exchange(readme)
     check!("mix mcp.stdio Calculator.MCP", ask("mix", ~w(mcp.stdio Calculator.MCP), project, request), answer)
     configurations = readme ++ blocks("guides/stdio_clients.md")
@@ -61,6 +62,10 @@ defmodule Readme do
     changed = Regex.replace(~r/(defp deps do\n\s*)\[.*?\]\n/s, code, "\\1#{dependency}")
     changed != code || raise "`mix new` writes its dependencies in another way than this script expects"
     File.write!(mix_exs, changed)
+    # Pages are wider than the formatter's 98 columns.
+    formatter = Path.join(project, ".formatter.exs")
+    options = "[\n  import_deps: [:mcp_server],\n  line_length: 120,\n"
+    File.write!(formatter, String.replace(File.read!(formatter), "[\n", options, global: false))
     project
   end
 
