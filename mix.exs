@@ -1,5 +1,5 @@
-Code.require_file("native/compile.exs", __DIR__)
-Code.require_file("native/stderr_shell.exs", __DIR__)
+# Mix reads this file at each start of a project that depends on it, so it reads others only when they are needed.
+if match?(["mcp.stdio" | _], System.argv()), do: Code.require_file("native/stderr_shell.exs", __DIR__)
 
 defmodule McpServer.MixProject do
   use Mix.Project
@@ -15,6 +15,7 @@ defmodule McpServer.MixProject do
       elixir: "~> 1.14",
       start_permanent: Mix.env() == :prod,
       compilers: [:mcp_native] ++ Mix.compilers(),
+      aliases: ["compile.mcp_native": &compile_native/1, clean: [&read_native_compiler/1, "clean"]],
       elixirc_paths: elixirc_paths(Mix.env()),
       consolidate_protocols: Mix.env() != :test,
       # Tests use what no user has to list: Mnesia, and PropEr and jiffy where they are installed.
@@ -35,6 +36,14 @@ defmodule McpServer.MixProject do
       do: [elixirc_options: [no_warn_undefined: [:mnesia]]],
       else: [xref: [exclude: [:mnesia]]]
   end
+
+  # The task of that name, which is not there before its file is read.
+  defp compile_native(arguments) do
+    read_native_compiler(arguments)
+    apply(Mix.Tasks.Compile.McpNative, :run, [arguments])
+  end
+
+  defp read_native_compiler(_arguments), do: Code.require_file("native/compile.exs", __DIR__)
 
   def application do
     [extra_applications: [:logger, :crypto, :ssl], mod: {McpServer.Application, []}]

@@ -11,7 +11,8 @@ benchmarks = [
   results: Bench.Results,
   stdio: Bench.Stdio,
   http: Bench.Http,
-  rest: Bench.Rest
+  rest: Bench.Rest,
+  startup: Bench.Startup
 ]
 
 names = Enum.map(benchmarks, fn {name, _module} -> to_string(name) end)

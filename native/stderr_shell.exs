@@ -57,4 +57,4 @@ defmodule McpServer.StderrShell do
   def yes?(message, _options \\ []), do: info(message) != :ok
 end
 
-if match?(["mcp.stdio" | _], System.argv()), do: McpServer.StderrShell.install()
+McpServer.StderrShell.install()

@@ -38,6 +38,8 @@ defmodule Mix.Tasks.Mcp.Stdio do
   def run(arguments) do
     {name, options} = Mix.McpServer.parse!(arguments, [], @usage)
     Stdio.take_over!()
+    # Meanwhile: a twentieth of what follows is spent on OpenSSL.
+    spawn(fn -> Code.ensure_loaded(:crypto) end)
     :ok = Mix.McpServer.start_application(options)
     Stdio.serve([router: Mix.McpServer.router!(name)] ++ Keyword.take(options, [:timeout]))
   end
