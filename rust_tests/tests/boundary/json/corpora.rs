@@ -1,4 +1,4 @@
-//! Where the corpora lie: beside the project. Without them their tests print a notification and pass.
+//! Where the corpora lie: beside the project. Without them their tests print a notice and pass.
 
 use std::fs;
 use std::path::{Path, PathBuf};
