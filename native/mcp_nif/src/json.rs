@@ -7,9 +7,9 @@ use rustler::{Atom, Binary, Encoder, Env, NifResult, Term};
 use crate::atoms;
 use crate::dirty::{Effort, on_dirty, twins};
 use crate::pretty::pretty;
-use crate::resources::{binary_term, buffer, recycle, report_work};
+use crate::resources::{buffer, report_work};
 use crate::terms::{
-    Context, EncodeErrorKind, is_known_struct, plan_struct, read_term_with, write_in_order,
+    Context, finished, is_known_struct, plan_struct, read_term_with, write_in_order,
 };
 
 /// Whether it is for people; the revision it is for, without which no field is left out; the order of keys.
@@ -36,20 +36,12 @@ fn encode<'a>(
         Some(name) => Context::of(Revision::parse(name).ok_or(rustler::Error::BadArg)?, budget),
     };
     let mut text = buffer(budget);
-    if let Err(error) = write_in_order(&mut text, term, order, &context) {
-        recycle(text);
-        let over = error.kind() == EncodeErrorKind::OverBudget;
-        return Ok(if over {
-            atoms::over_budget().to_term(env)
-        } else {
-            env.error_tuple(error)
-        });
-    }
-    if is_pretty {
+    let written = write_in_order(&mut text, term, order, &context);
+    if written.is_ok() && is_pretty {
         text = pretty(&text);
     }
     report_work(env, text.len());
-    Ok((atoms::ok(), binary_term(env, text)).encode(env))
+    Ok(finished(env, written, text))
 }
 
 #[rustler::nif]

@@ -15,7 +15,7 @@ use crate::dirty::{Effort, on_dirty};
 use crate::resources::{INLINE_BYTES, binary_term, buffer, report_work};
 use crate::schema::{Allowance, check, problem_terms};
 use crate::terms::{
-    Context, EncodeError, EncodeErrorKind, Extras, normal_values, write_shape, write_value,
+    Context, EncodeError, Extras, finished, normal_values, write_shape, write_value,
 };
 
 #[rustler::nif]
@@ -84,7 +84,7 @@ impl Reply<'_> {
             None => self.list(&mut out, list_kind(kind).ok_or(Error::BadArg)?, term)?,
         };
         report_work(env, out.len());
-        Ok(outcome(env, written, out))
+        Ok(finished(env, written, out))
     }
 
     fn object(&self, out: &mut Vec<u8>, kind: ResultKind, term: Term<'_>) -> Written {
@@ -165,7 +165,7 @@ impl Reply<'_> {
             Ok(content) => content,
             Err(error) => {
                 let error = error.under_key(b"structuredContent");
-                return Some(outcome(env, Err(error), Vec::new()));
+                return Some(finished(env, Err(error), Vec::new()));
             }
         };
         let effort = Effort::within(self.context.budget);
@@ -180,16 +180,6 @@ impl Reply<'_> {
 }
 
 type Written = Result<(), EncodeError>;
-
-fn outcome(env: Env<'_>, written: Written, out: Vec<u8>) -> Term<'_> {
-    match written {
-        Ok(()) => (atoms::ok(), binary_term(env, out)).encode(env),
-        Err(error) if error.kind() == EncodeErrorKind::OverBudget => {
-            atoms::over_budget().encode(env)
-        }
-        Err(error) => (atoms::error(), error).encode(env),
-    }
-}
 
 /// The kind that an atom names.
 fn named<K: Copy>(name: Atom, kinds: &[(Atom, K)]) -> Option<K> {
@@ -278,7 +268,7 @@ fn encode_error<'a>(
     if atoms::nil() != data {
         let context = Context::of(revision, usize::MAX);
         if let Err(error) = write_value(&mut encoded, data, &context) {
-            return Ok((atoms::error(), error).encode(env));
+            return Ok(env.error_tuple(error));
         }
     }
     let data = (!encoded.is_empty()).then_some(encoded.as_slice());
@@ -339,7 +329,7 @@ fn encode_notification<'a>(
     };
     let written = write_shape(&mut out, kind.shape(), fields, &context, &added);
     out.push(b'}');
-    Ok(outcome(env, written, out))
+    Ok(finished(env, written, out))
 }
 
 fn notification_kind(kind: Atom) -> Option<NotificationKind> {

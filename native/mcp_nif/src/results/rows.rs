@@ -10,10 +10,8 @@ use rustler::{Atom, Encoder, Env, Error, ListIterator, NifResult, Term};
 
 use crate::atoms;
 use crate::dirty::{Effort, twins};
-use crate::resources::{binary_term, buffer, recycle, report_work};
-use crate::terms::{
-    Context, EncodeError, EncodeErrorKind, is_known_struct, sends_field, write_value,
-};
+use crate::resources::{buffer, report_work};
+use crate::terms::{Context, EncodeError, finished, is_known_struct, sends_field, write_value};
 
 twins!("dual_page": dual_page, dual_page_dirty(
     rows: Term<'a>,
@@ -156,13 +154,7 @@ fn written(
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>,
 ) -> Term<'_> {
     let mut out = buffer(budget);
-    if let Err(error) = write(&mut out) {
-        recycle(out);
-        if error.kind() == EncodeErrorKind::OverBudget {
-            return atoms::over_budget().to_term(env);
-        }
-        return env.error_tuple(error);
-    }
+    let written = write(&mut out);
     report_work(env, out.len());
-    (atoms::ok(), binary_term(env, out)).encode(env)
+    finished(env, written, out)
 }

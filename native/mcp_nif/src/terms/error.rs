@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rustler::{Atom, Encoder, Env, Term};
 
 use crate::atoms;
+use crate::resources::{binary_term, recycle};
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,5 +128,17 @@ impl Encoder for EncodeError {
             })
             .collect();
         (self.0.kind.atom(), path, self.0.detail.as_ref()).encode(env)
+    }
+}
+
+/// What a call that writes gives back: `{:ok, text}`, `:over_budget`, or `{:error, error}`.
+pub(crate) fn finished(env: Env<'_>, written: Result<(), EncodeError>, text: Vec<u8>) -> Term<'_> {
+    let Err(error) = written else {
+        return (atoms::ok(), binary_term(env, text)).encode(env);
+    };
+    recycle(text);
+    match error.kind() {
+        EncodeErrorKind::OverBudget => atoms::over_budget().to_term(env),
+        _ => env.error_tuple(error),
     }
 }

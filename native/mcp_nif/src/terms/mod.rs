@@ -17,7 +17,7 @@ pub(crate) use check::normal_form::{normal_values, normalize};
 pub(crate) use check::term_node::{TermJson, TermNode};
 pub(crate) use check::values::Values;
 pub(crate) use edits::edited;
-pub(crate) use error::{EncodeError, EncodeErrorKind};
+pub(crate) use error::{EncodeError, EncodeErrorKind, finished};
 pub(crate) use read::{read_term, read_term_with};
 pub(crate) use write::foreign::{plan_struct, sends_field};
 pub(crate) use write::order::write_in_order;
