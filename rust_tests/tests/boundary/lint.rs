@@ -94,6 +94,22 @@ fn a_required_property_may_come_from_elsewhere() {
 }
 
 #[test]
+fn every_keyword_that_holds_a_schema_is_looked_behind() {
+    let list = json!({"type": "array", "description": "A list"});
+    let found = of_schema(&json!({
+        "type": "object",
+        "properties": {"a": {"type": "string", "description": "A", "contentSchema": list}},
+        "dependencies": {"a": list},
+    }));
+    assert!(
+        found.contains(&("array_items", "/inputSchema/dependencies/a".to_owned())),
+        "{found:?}"
+    );
+    let content = "/inputSchema/properties/a/contentSchema".to_owned();
+    assert!(found.contains(&("array_items", content)), "{found:?}");
+}
+
+#[test]
 fn the_deepest_contradiction_is_told_once() {
     let schema = json!({"type": "object", "required": ["q"], "properties": {"q": {
         "type": "object", "description": "Q", "required": ["n"],

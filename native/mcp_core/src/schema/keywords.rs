@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::json::pointer;
+
 /// Which value a subschema is applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
@@ -113,6 +115,59 @@ pub(super) fn children(schema: &Map<String, Value>) -> Vec<(Target, &Value)> {
                 .map(|value| (target, value)),
         );
     }
+    found
+}
+
+/// A subschema, and what holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subschema<'s> {
+    /// The keyword that holds it.
+    pub keyword: &'s str,
+    /// JSON Pointer from the schema that has the keyword.
+    pub pointer: String,
+    /// An object or a boolean.
+    pub schema: &'s Value,
+}
+
+/// The subschemas that the keywords of `schema` hold, in the order they are written.
+///
+/// # Examples
+/// ```
+/// use mcp_core::schema::subschemas;
+///
+/// let schema = serde_json::json!({"properties": {"a/b": true}, "items": {}, "enum": [{}]});
+/// let found = subschemas(schema.as_object().unwrap());
+/// let pointers: Vec<&str> = found.iter().map(|found| found.pointer.as_str()).collect();
+/// assert_eq!(pointers, ["/properties/a~1b", "/items"]);
+/// ```
+#[must_use]
+pub fn subschemas(schema: &Map<String, Value>) -> Vec<Subschema<'_>> {
+    let mut found = Vec::new();
+    for (keyword, value) in schema {
+        let mut add = |pointer: String, schema| {
+            found.push(Subschema {
+                keyword,
+                pointer,
+                schema,
+            });
+        };
+        match (applicator(keyword), value) {
+            (Some((Holds::Map, _)), Value::Object(members)) => {
+                for (name, member) in members {
+                    add(format!("/{keyword}/{}", pointer::segment(name)), member);
+                }
+            }
+            // Before 2020-12 `items` may be a list, too.
+            (Some((Holds::List | Holds::One, _)), Value::Array(members)) => {
+                for (index, member) in members.iter().enumerate() {
+                    add(format!("/{keyword}/{index}"), member);
+                }
+            }
+            (Some((Holds::One, _)), one) => add(format!("/{keyword}"), one),
+            _ => {}
+        }
+    }
+    found.retain(|found| found.schema.is_object() || found.schema.is_boolean());
     found
 }
 

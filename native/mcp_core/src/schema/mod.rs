@@ -37,7 +37,7 @@ pub use compile::{compile, compile_with};
 pub use dialect::dialect;
 pub use error::SchemaError;
 pub use formats::Formats;
-pub use keywords::{is_annotation, rewritten};
+pub use keywords::{Subschema, is_annotation, rewritten, subschemas};
 pub use limits::SchemaLimits;
 pub use meter::{Meter, without_panic};
 pub(crate) use nearest::nearest;
