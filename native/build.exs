@@ -1,4 +1,4 @@
-for part <- ~w(target checksums cache archive tls proxy http download precompiled fingerprint cargo) do
+for part <- ~w(stamp cache archive tls proxy http download) do
   Code.require_file("build/#{part}.exs", __DIR__)
 end
 
@@ -14,11 +14,6 @@ defmodule McpServer.NativeBuild do
   alias McpServer.NativeBuild.{Cargo, Precompiled, Target}
 
   @type found :: %{bytes: binary, target: String.t(), origin: String.t(), stamp: String.t()}
-
-  @doc "Whether a library with this stamp, which is what reading the manifest gave, is what the wish is for."
-  @spec current?(map, {:ok, String.t()} | {:error, term}) :: boolean
-  def current?(_wish, {:error, _reason}), do: false
-  def current?(wish, {:ok, stamp}), do: stamp == Precompiled.stamp(wish) or stamp == Cargo.stamp(wish)
 
   @doc "Gives the library; raises `Mix.Error` where there is none and cargo cannot build it."
   @spec library!(map) :: found

@@ -11,20 +11,22 @@ defmodule Mix.Tasks.Compile.McpNative do
   use Mix.Task.Compiler
 
   alias McpServer.NativeBuild
+  alias McpServer.NativeBuild.Stamp
 
-  @compile {:no_warn_undefined, NativeBuild}
+  @compile {:no_warn_undefined, [NativeBuild, Stamp]}
 
   @root Path.dirname(__DIR__)
 
   @impl true
   def run(_args) do
     # Not earlier: Mix reads mix.exs at each start, and compiles the library only at some.
-    Code.require_file("build.exs", __DIR__)
+    Code.require_file("build/stamp.exs", __DIR__)
     wish = wish()
 
-    if File.regular?(library()) and NativeBuild.current?(wish, File.read(manifest())) do
+    if File.regular?(library()) and Stamp.current?(wish, File.read(manifest())) do
       {:noop, []}
     else
+      Code.require_file("build.exs", __DIR__)
       install(NativeBuild.library!(wish))
       {:ok, []}
     end

@@ -3,6 +3,9 @@ defmodule McpServer.NativeBuild.Cargo do
 
   alias McpServer.NativeBuild.{Cache, Fingerprint, Target}
 
+  # `native/build.exs` reads it before a library is asked for.
+  @compile {:no_warn_undefined, Cache}
+
   @doc "Whether cargo is installed, or built the same library for another project."
   @spec available?(map) :: boolean
   def available?(wish), do: executable() != nil or match?({:ok, _bytes}, kept(wish.env, key(Fingerprint.of(wish))))

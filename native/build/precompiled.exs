@@ -7,6 +7,9 @@ defmodule McpServer.NativeBuild.Precompiled do
 
   alias McpServer.NativeBuild.{Archive, Cache, Checksums, Download, Target}
 
+  # `native/build.exs` reads them before a library is asked for.
+  @compile {:no_warn_undefined, [Archive, Cache, Download]}
+
   # The version of the NIF interface that the crate's rustler has the feature of; every Erlang since OTP 22 has it.
   @nif "2.15"
 
