@@ -52,7 +52,7 @@ defmodule McpServer.Outline do
 
       iex> McpServer.Outline.of({:error, "secret", %{user: "ada", age: 36}})
       ~s({:error, #String<6 bytes>, %{age: 36, user: #String<3 bytes>}})
-      iex> McpServer.Outline.of([%{"token" => "secret"}, 'secret', %URI{host: "secret"}])
+      iex> McpServer.Outline.of([%{"token" => "secret"}, ~c"secret", %URI{host: "secret"}])
       "[#Map<1 key>, #Charlist<...>, #URI<...>]"
   """
   @spec of(term()) :: String.t()

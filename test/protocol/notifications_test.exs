@@ -99,7 +99,8 @@ defmodule McpServer.Protocol.NotificationsTest do
         {:ok, [text("#{elem(Process.info(conn.call.connection, :message_queue_len), 1)}")]}
       end
 
-      assert {:ok, %{"content" => [%{"text" => queue}]}} = call_tool("run", %{}, answers(run) ++ [progress_token: 1])
+      options = answers(run) ++ [progress_token: 1, receive_timeout: 60_000]
+      assert {:ok, %{"content" => [%{"text" => queue}]}} = call_tool("run", %{}, options)
       assert String.to_integer(queue) < 10
       assert length(received("notifications/progress")) == 50_000
     end

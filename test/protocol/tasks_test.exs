@@ -28,7 +28,7 @@ defmodule McpServer.Protocol.TasksTest do
     use McpServer.Router, name: "tasks"
 
     tool "plain", "Never a task", Handlers, :run
-    tool "may", "May be a task", Handlers, :run, task_support: :optional, timeout: 50
+    tool "may", "May be a task", Handlers, :run, task_support: :optional, timeout: 500
     tool "later", "Becomes a task later", Handlers, :run, task_support: :optional, task_start: :handler
     tool "must", "Must be a task", Handlers, :run, task_support: :required
 
@@ -316,8 +316,8 @@ defmodule McpServer.Protocol.TasksTest do
       client = open(gated(), @stateless)
       %{"taskId" => id} = create(client)
       assert_receive {:entered, runner}
-      # The tool's timeout is 50 ms.
-      Process.sleep(80)
+      # The tool's timeout is 500 ms.
+      Process.sleep(600)
       send(runner, {:ok, []})
       assert %{"status" => "completed"} = settled(client, id)
     end

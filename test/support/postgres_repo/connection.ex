@@ -6,14 +6,18 @@ defmodule McpServer.PostgresRepo.Connection do
   @timeout 30_000
   @integers [20, 21, 23]
 
-  def open(folder) do
+  # A server that was told to end its connections also ends one that is being opened.
+  def open(folder, left \\ 5) do
     path = Path.join(folder, ".s.PGSQL.5432")
     {:ok, socket} = :gen_tcp.connect({:local, path}, 0, [:binary, active: false])
     settings = for text <- ~w(user postgres database postgres client_encoding UTF8), do: [text, 0]
     body = IO.iodata_to_binary([<<@protocol::32>>, settings, 0])
     :ok = :gen_tcp.send(socket, [<<byte_size(body) + 4::32>>, body])
-    {:ok, _nothing} = answer(socket, %{columns: nil, types: [], rows: nil, num_rows: 0, error: nil})
-    socket
+
+    case answer(socket, %{columns: nil, types: [], rows: nil, num_rows: 0, error: nil}) do
+      {:ok, _nothing} -> socket
+      :closed when left > 0 -> open(folder, left - 1)
+    end
   end
 
   def close(socket), do: :gen_tcp.close(socket)
