@@ -35,10 +35,13 @@ defmodule Readme do
     pattern |> Path.wildcard() |> Enum.sort() |> Enum.map(&Path.relative_to(&1, @root))
   end
 
+  # `Mix.install` hides no application of OTP. A project does, since Elixir 1.15.
+  @all_applications "if function_exported?(Mix, :ensure_application!, 1), do: Mix.ensure_application!(:inets)\n"
+
   defp run_notebook(project, notebook) do
     [{"elixir", "Mix.install" <> _rest} | cells] = blocks(notebook)
     script = Path.join(project, "notebook.exs")
-    File.write!(script, for({"elixir", code} <- cells, do: [code, ?\n]))
+    File.write!(script, [@all_applications | for({"elixir", code} <- cells, do: [code, ?\n])])
     mix!(project, ["run", script])
     IO.puts("runs: #{notebook}")
   end
