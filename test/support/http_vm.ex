@@ -225,10 +225,17 @@ defmodule McpServer.HttpVm do
   # Runs in the VM: ends one of them, chosen by a number.
   @doc false
   def kill(number) do
-    all = supervised()
-    {id, pid} = Enum.at(all, rem(number, length(all)))
-    Process.exit(pid, :kill)
-    inspect(id)
+    case supervised() do
+      # A supervisor that was killed is not back yet.
+      [] ->
+        Process.sleep(5)
+        kill(number)
+
+      all ->
+        {id, pid} = Enum.at(all, rem(number, length(all)))
+        Process.exit(pid, :kill)
+        inspect(id)
+    end
   end
 
   # Runs in the VM: the status of a request that says another node has forwarded it.
