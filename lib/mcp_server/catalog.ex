@@ -78,15 +78,16 @@ defmodule McpServer.Catalog do
 
   # One process after the other: a change is announced once.
   defp renew(router) do
-    check_router!(router)
-
     case {stored(router), version(router)} do
       {{version, catalog}, version} -> catalog
+      {{_version, catalog}, nil} -> catalog
       {former, version} -> put(router, version, former)
     end
   end
 
   defp put(router, version, former) do
+    check_router!(router)
+
     case build(router) do
       {:ok, catalog} ->
         :persistent_term.put({__MODULE__, router}, {version, catalog})
