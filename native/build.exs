@@ -4,7 +4,7 @@ end
 
 defmodule McpServer.NativeBuild do
   @moduledoc """
-  Finds the native library for a wish: a map of `:root` (the package's folder), `:version`, `:source_url`,
+  Finds the native library. The options of each function are a map of `:root` (the package's folder), `:version`, `:source_url`,
   `:env` (the variables of the environment) and `:folder` (cargo's target folder).
 
   cargo builds it when `MCP_SERVER_BUILD` is set, for a pre-release, and for a package without checksums. Otherwise a
@@ -17,11 +17,11 @@ defmodule McpServer.NativeBuild do
 
   @doc "Gives the library; raises `Mix.Error` where there is none and cargo cannot build it."
   @spec library!(map) :: found
-  def library!(wish) do
-    case Precompiled.library(wish) do
+  def library!(options) do
+    case Precompiled.library(options) do
       {:ok, found} -> found
-      :build -> Cargo.library!(wish)
-      {:error, reason} -> instead!(wish, reason)
+      :build -> Cargo.library!(options)
+      {:error, reason} -> instead!(options, reason)
     end
   end
 
@@ -32,18 +32,18 @@ defmodule McpServer.NativeBuild do
     "target: #{found.target}\nfrom: #{found.origin}\nsha256: #{sum}\n"
   end
 
-  defp instead!(wish, reason) do
-    unless Cargo.available?(wish), do: Mix.raise(nothing(wish, reason))
+  defp instead!(options, reason) do
+    unless Cargo.available?(options), do: Mix.raise(nothing(options, reason))
     Mix.shell().info("mcp_server: #{reason}; cargo builds the native library instead")
-    Cargo.library!(wish)
+    Cargo.library!(options)
   end
 
-  defp nothing(wish, reason) do
+  defp nothing(options, reason) do
     """
     mcp_server has no native library: #{reason}.
-      target   #{Target.triple(wish.env)}
-      file     #{Precompiled.address(wish)}
-      by hand  put that file into #{Precompiled.place(wish)} and run mix again
+      target   #{Target.triple(options.env)}
+      file     #{Precompiled.address(options)}
+      by hand  put that file into #{Precompiled.place(options)} and run mix again
       or       install Rust 1.88 or later (https://rustup.rs) and run mix again: cargo builds the library\
     """
   end

@@ -21,13 +21,13 @@ defmodule Mix.Tasks.Compile.McpNative do
   def run(_args) do
     # Not earlier: Mix reads mix.exs at each start, and compiles the library only at some.
     Code.require_file("build/stamp.exs", __DIR__)
-    wish = wish()
+    options = options()
 
-    if File.regular?(library()) and Stamp.current?(wish, File.read(manifest())) do
+    if File.regular?(library()) and Stamp.current?(options, File.read(manifest())) do
       {:noop, []}
     else
       Code.require_file("build.exs", __DIR__)
-      install(NativeBuild.library!(wish))
+      install(NativeBuild.library!(options))
       {:ok, []}
     end
   end
@@ -42,7 +42,7 @@ defmodule Mix.Tasks.Compile.McpNative do
     File.rm_rf!(target())
   end
 
-  defp wish do
+  defp options do
     config = Mix.Project.config()
     %{root: @root, version: config[:version], source_url: config[:source_url], env: System.get_env(), folder: target()}
   end

@@ -8,19 +8,20 @@ defmodule McpServer.NativeBuild.Cargo do
 
   @doc "Whether cargo is installed, or built the same library for another project."
   @spec available?(map) :: boolean
-  def available?(wish), do: executable() != nil or match?({:ok, _bytes}, kept(wish.env, key(Fingerprint.of(wish))))
+  def available?(options),
+    do: executable() != nil or match?({:ok, _bytes}, kept(options.env, key(Fingerprint.of(options))))
 
   @doc "What identifies the library that cargo would build now."
   @spec stamp(map) :: String.t()
-  def stamp(wish), do: stamped(Fingerprint.of(wish))
+  def stamp(options), do: stamped(Fingerprint.of(options))
 
   @doc "Gives the library, from the cache or from cargo; raises `Mix.Error` where neither has it."
   @spec library!(map) :: map
-  def library!(wish) do
-    fingerprint = Fingerprint.of(wish)
-    {bytes, from} = cached_or_built(wish, key(fingerprint))
-    origin = from <> compiler(Fingerprint.rustc(wish.root, wish.env))
-    %{bytes: bytes, target: Target.triple(wish.env), origin: origin, stamp: stamped(fingerprint)}
+  def library!(options) do
+    fingerprint = Fingerprint.of(options)
+    {bytes, from} = cached_or_built(options, key(fingerprint))
+    origin = from <> compiler(Fingerprint.rustc(options.root, options.env))
+    %{bytes: bytes, target: Target.triple(options.env), origin: origin, stamp: stamped(fingerprint)}
   end
 
   defp compiler(""), do: ""
@@ -29,14 +30,14 @@ defmodule McpServer.NativeBuild.Cargo do
   defp stamped(fingerprint), do: "cargo #{fingerprint}"
   defp key(fingerprint), do: Fingerprint.shared(fingerprint) <> ".bin"
 
-  defp cached_or_built(wish, key) do
-    case kept(wish.env, key) do
+  defp cached_or_built(options, key) do
+    case kept(options.env, key) do
       {:ok, bytes} ->
         {bytes, "the cache of cargo's builds"}
 
       :error ->
-        bytes = File.read!(build(wish))
-        Cache.store(wish.env, "built", key, [:crypto.hash(:sha256, bytes), bytes])
+        bytes = File.read!(build(options))
+        Cache.store(options.env, "built", key, [:crypto.hash(:sha256, bytes), bytes])
         {bytes, "cargo"}
     end
   end
@@ -53,11 +54,11 @@ defmodule McpServer.NativeBuild.Cargo do
 
   # Cargo tells people things on stderr and machines on stdout: only the second is taken, so that
   # nothing of a build ever reaches our own stdout.
-  defp build(wish) do
-    arguments = ~w(build --release --locked -p mcp_nif --message-format=json-render-diagnostics) ++ musl(wish.env)
-    environment = [{"CARGO_TARGET_DIR", wish.folder}, {"CARGO_BUILD_TARGET", Target.cross(wish.env)}]
+  defp build(options) do
+    arguments = ~w(build --release --locked -p mcp_nif --message-format=json-render-diagnostics) ++ musl(options.env)
+    environment = [{"CARGO_TARGET_DIR", options.folder}, {"CARGO_BUILD_TARGET", Target.cross(options.env)}]
 
-    case System.cmd(executable!(), arguments, cd: wish.root, env: environment) do
+    case System.cmd(executable!(), arguments, cd: options.root, env: environment) do
       {messages, 0} ->
         built_library(messages)
 

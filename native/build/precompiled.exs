@@ -17,14 +17,14 @@ defmodule McpServer.NativeBuild.Precompiled do
   @spec name(String.t(), String.t()) :: String.t()
   def name(version, target), do: "libmcp_nif-v#{version}-nif-#{@nif}-#{target}.so"
 
-  @doc "The name of the archive of the wish."
+  @doc "The name of the archive for these options."
   @spec archive(map) :: String.t()
-  def archive(wish), do: name(wish.version, Target.triple(wish.env)) <> ".tar.gz"
+  def archive(options), do: name(options.version, Target.triple(options.env)) <> ".tar.gz"
 
-  @doc "What identifies the library of the wish once it is installed; `nil` if the wish is for a build."
+  @doc "What identifies the library for these options once it is installed; `nil` if cargo is to build it."
   @spec stamp(map) :: String.t() | nil
-  def stamp(wish) do
-    case wanted(wish) do
+  def stamp(options) do
+    case wanted(options) do
       {:ok, sum} -> "precompiled #{sum}"
       _build -> nil
     end
@@ -32,74 +32,74 @@ defmodule McpServer.NativeBuild.Precompiled do
 
   @doc "Gives the library; `:build` where none is wanted, or a sentence that says why there is none."
   @spec library(map) :: {:ok, map} | :build | {:error, String.t()}
-  def library(wish) do
-    with {:ok, sum} <- wanted(wish),
-         {:ok, bytes, from} <- archived(wish, sum),
-         {:ok, library} <- unpacked(wish, bytes) do
-      origin = "precompiled #{archive(wish)} from #{from}, #{sum}"
-      {:ok, %{bytes: library, target: Target.triple(wish.env), origin: origin, stamp: "precompiled #{sum}"}}
+  def library(options) do
+    with {:ok, sum} <- wanted(options),
+         {:ok, bytes, from} <- archived(options, sum),
+         {:ok, library} <- unpacked(options, bytes) do
+      origin = "precompiled #{archive(options)} from #{from}, #{sum}"
+      {:ok, %{bytes: library, target: Target.triple(options.env), origin: origin, stamp: "precompiled #{sum}"}}
     end
   end
 
-  @doc "The address of the wish's archive, without user and password."
+  @doc "The archive's address, without user and password."
   @spec address(map) :: String.t()
-  def address(wish) do
-    case url(wish) do
-      nil -> archive(wish)
+  def address(options) do
+    case url(options) do
+      nil -> archive(options)
       url -> Download.shown(url)
     end
   end
 
   @doc "The folder that people can put the archive into."
   @spec place(map) :: String.t()
-  def place(wish) do
-    case Cache.path(wish.env, "precompiled", archive(wish)) do
+  def place(options) do
+    case Cache.path(options.env, "precompiled", archive(options)) do
       nil -> "the folder precompiled below one that MCP_SERVER_NIF_CACHE names"
       path -> Path.dirname(path)
     end
   end
 
-  defp wanted(wish) do
-    if forced?(wish.env) or Version.parse!(wish.version).pre != [], do: :build, else: listed(wish)
+  defp wanted(options) do
+    if forced?(options.env) or Version.parse!(options.version).pre != [], do: :build, else: listed(options)
   end
 
   defp forced?(env), do: env["MCP_SERVER_BUILD"] in ["1", "true"]
 
-  defp listed(wish) do
-    case Checksums.read(wish.root) do
-      {:ok, %{} = sums} -> with :error <- Map.fetch(sums, archive(wish)), do: {:error, unlisted(wish)}
+  defp listed(options) do
+    case Checksums.read(options.root) do
+      {:ok, %{} = sums} -> with :error <- Map.fetch(sums, archive(options)), do: {:error, unlisted(options)}
       :none -> :build
       {:error, reason} -> {:error, reason}
     end
   end
 
-  defp unlisted(wish), do: "none is released for #{Target.triple(wish.env)}"
+  defp unlisted(options), do: "none is released for #{Target.triple(options.env)}"
 
-  defp archived(wish, sum) do
-    case Cache.read(wish.env, "precompiled", archive(wish)) do
-      {:ok, bytes} -> if Checksums.of(bytes) == sum, do: {:ok, bytes, "the cache"}, else: replaced(wish, sum, bytes)
-      :error -> download(wish, sum)
+  defp archived(options, sum) do
+    case Cache.read(options.env, "precompiled", archive(options)) do
+      {:ok, bytes} -> if Checksums.of(bytes) == sum, do: {:ok, bytes, "the cache"}, else: replaced(options, sum, bytes)
+      :error -> download(options, sum)
     end
   end
 
   # Another file of that name: one put there by hand, or one whose end was lost.
-  defp replaced(wish, sum, bytes) do
-    path = Cache.path(wish.env, "precompiled", archive(wish))
-    with {:error, reason} <- download(wish, sum), do: {:error, "#{foreign(path, bytes)}, and #{reason}"}
+  defp replaced(options, sum, bytes) do
+    path = Cache.path(options.env, "precompiled", archive(options))
+    with {:error, reason} <- download(options, sum), do: {:error, "#{foreign(path, bytes)}, and #{reason}"}
   end
 
-  defp download(wish, sum) do
-    with url when url != nil <- url(wish), {:ok, bytes} <- Download.get(url, wish.env) do
-      keep(wish, sum, bytes, Download.shown(url))
+  defp download(options, sum) do
+    with url when url != nil <- url(options), {:ok, bytes} <- Download.get(url, options.env) do
+      keep(options, sum, bytes, Download.shown(url))
     else
       nil -> {:error, "this version has no address of releases (MCP_SERVER_NIF_URL can name one)"}
       {:error, reason} -> {:error, reason}
     end
   end
 
-  defp keep(wish, sum, bytes, from) do
+  defp keep(options, sum, bytes, from) do
     if Checksums.of(bytes) == sum do
-      Cache.store(wish.env, "precompiled", archive(wish), bytes)
+      Cache.store(options.env, "precompiled", archive(options), bytes)
       {:ok, bytes, from}
     else
       {:error, foreign(from, bytes)}
@@ -108,13 +108,13 @@ defmodule McpServer.NativeBuild.Precompiled do
 
   defp foreign(from, bytes), do: "#{from} is not the released file: it has #{Checksums.of(bytes)}"
 
-  defp unpacked(wish, bytes) do
-    library = name(wish.version, Target.triple(wish.env))
-    with {:error, problem} <- Archive.library(bytes, library), do: {:error, "#{archive(wish)} #{problem}"}
+  defp unpacked(options, bytes) do
+    library = name(options.version, Target.triple(options.env))
+    with {:error, problem} <- Archive.library(bytes, library), do: {:error, "#{archive(options)} #{problem}"}
   end
 
   # A mirror has the files in one folder.
-  defp url(%{env: %{"MCP_SERVER_NIF_URL" => mirror}} = wish) when mirror != "", do: "#{mirror}/#{archive(wish)}"
+  defp url(%{env: %{"MCP_SERVER_NIF_URL" => mirror}} = options) when mirror != "", do: "#{mirror}/#{archive(options)}"
   defp url(%{source_url: nil}), do: nil
-  defp url(wish), do: "#{wish.source_url}/releases/download/v#{wish.version}/#{archive(wish)}"
+  defp url(options), do: "#{options.source_url}/releases/download/v#{options.version}/#{archive(options)}"
 end

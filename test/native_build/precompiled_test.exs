@@ -24,7 +24,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
     %{root: root, released: released, sum: Checksums.of(archive)}
   end
 
-  defp wish(context, package, address, env \\ %{}) do
+  defp options(context, package, address, env \\ %{}) do
     target = %{"TARGET_ARCH" => "x86_64", "TARGET_OS" => "linux", "TARGET_ABI" => "gnu"}
     places = %{"MCP_SERVER_NIF_CACHE" => cache(context), "MCP_SERVER_NIF_URL" => address}
     env = target |> Map.merge(places) |> Map.merge(env)
@@ -46,7 +46,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
 
   defp reason(context, archive, answer, env \\ %{}) do
     address = ReleaseHost.start(answer)
-    assert {:error, reason} = Precompiled.library(wish(context, package(context, archive), address, env))
+    assert {:error, reason} = Precompiled.library(options(context, package(context, archive), address, env))
     refute File.exists?(kept(context))
     {reason, "#{address}/#{@archive}"}
   end
@@ -56,7 +56,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
       package = package(context, whole())
       address = ReleaseHost.start(ReleaseHost.folder(package.released))
 
-      assert Precompiled.library(wish(context, package, address)) ==
+      assert Precompiled.library(options(context, package, address)) ==
                {:ok,
                 %{
                   bytes: "a library",
@@ -67,7 +67,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
 
       assert Checksums.of(File.read!(kept(context))) == package.sum
       File.rm_rf!(package.released)
-      assert {:ok, %{bytes: "a library", origin: origin}} = Precompiled.library(wish(context, package, address))
+      assert {:ok, %{bytes: "a library", origin: origin}} = Precompiled.library(options(context, package, address))
       assert origin == "precompiled #{@archive} from the cache, #{package.sum}"
     end
 
@@ -75,7 +75,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
       package = package(context, whole())
       File.mkdir_p!(Path.dirname(kept(context)))
       File.cp!(Path.join(package.released, @archive), kept(context))
-      assert {:ok, %{bytes: "a library"}} = Precompiled.library(wish(context, package, ""))
+      assert {:ok, %{bytes: "a library"}} = Precompiled.library(options(context, package, ""))
     end
 
     test "replaces another file of its name in the cache", context do
@@ -83,7 +83,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
       address = ReleaseHost.start(ReleaseHost.folder(package.released))
       File.mkdir_p!(Path.dirname(kept(context)))
       File.write!(kept(context), "another")
-      assert {:ok, %{bytes: "a library"}} = Precompiled.library(wish(context, package, address))
+      assert {:ok, %{bytes: "a library"}} = Precompiled.library(options(context, package, address))
       assert Checksums.of(File.read!(kept(context))) == package.sum
     end
 
@@ -97,7 +97,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
           "/new/" <> name -> {307, [{"location", "#{files}/#{name}"}], ""}
         end)
 
-      assert {:ok, %{bytes: "a library"}} = Precompiled.library(wish(context, package, address <> "/old"))
+      assert {:ok, %{bytes: "a library"}} = Precompiled.library(options(context, package, address <> "/old"))
     end
 
     test "is used though the cache cannot be written, and a line says so", context do
@@ -108,7 +108,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
 
       line =
         capture_io(fn ->
-          assert {:ok, %{bytes: "a library"}} = Precompiled.library(wish(context, package, address))
+          assert {:ok, %{bytes: "a library"}} = Precompiled.library(options(context, package, address))
         end)
 
       assert line ==
@@ -119,20 +119,20 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
 
   describe "cargo builds" do
     test "when it is told to", context do
-      wish = wish(context, package(context, whole()), "", %{"MCP_SERVER_BUILD" => "1"})
-      assert Precompiled.library(wish) == :build
-      assert Precompiled.stamp(wish) == nil
+      options = options(context, package(context, whole()), "", %{"MCP_SERVER_BUILD" => "1"})
+      assert Precompiled.library(options) == :build
+      assert Precompiled.stamp(options) == nil
     end
 
     test "a pre-release", context do
-      wish = %{wish(context, package(context, whole()), "") | version: "1.2.3-rc.1"}
-      assert Precompiled.library(wish) == :build
+      options = %{options(context, package(context, whole()), "") | version: "1.2.3-rc.1"}
+      assert Precompiled.library(options) == :build
     end
 
     test "a package without checksums", context do
       package = package(context, whole())
       File.rm!(Checksums.path(package.root))
-      assert Precompiled.library(wish(context, package, "")) == :build
+      assert Precompiled.library(options(context, package, "")) == :build
     end
   end
 
@@ -147,7 +147,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
       File.mkdir_p!(Path.dirname(kept(context)))
       File.write!(kept(context), "another")
 
-      assert Precompiled.library(wish(context, package, "")) ==
+      assert Precompiled.library(options(context, package, "")) ==
                {:error,
                 "#{kept(context)} is not the released file: it has #{Checksums.of("another")}, and " <>
                   "this version has no address of releases (MCP_SERVER_NIF_URL can name one)"}
@@ -161,7 +161,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
         package = package(context, part)
         address = ReleaseHost.start(ReleaseHost.folder(package.released))
 
-        assert Precompiled.library(wish(context, package, address)) ==
+        assert Precompiled.library(options(context, package, address)) ==
                  {:error, "#{@archive} is not a whole tar.gz archive"}
       end
     end
@@ -177,7 +177,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
       package = package(context, whole(:binary.copy(<<0>>, 129 * 1024 * 1024)))
       address = ReleaseHost.start(ReleaseHost.folder(package.released))
 
-      assert Precompiled.library(wish(context, package, address)) ==
+      assert Precompiled.library(options(context, package, address)) ==
                {:error, "#{@archive} unpacks to more than 134217728 bytes"}
     end
 
@@ -200,7 +200,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
         package = package(context, archive)
         address = ReleaseHost.start(ReleaseHost.folder(package.released))
 
-        assert {n, Precompiled.library(wish(context, package, address))} ==
+        assert {n, Precompiled.library(options(context, package, address))} ==
                  {n, {:error, "#{@archive} holds something else than the one file #{@file_name}"}}
 
         assert Path.wildcard(Path.join(context.tmp_dir, "**/*.so")) == []
@@ -245,30 +245,30 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
       {:ok, listener} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
       {:ok, port} = :inet.port(listener)
       :gen_tcp.close(listener)
-      wish = wish(context, package(context, whole()), "http://127.0.0.1:#{port}")
+      options = options(context, package(context, whole()), "http://127.0.0.1:#{port}")
 
-      assert Precompiled.library(wish) ==
+      assert Precompiled.library(options) ==
                {:error, "http://127.0.0.1:#{port}/#{@archive} cannot be reached (econnrefused)"}
     end
 
     test "an address in the clear, of which user and password are not printed", context do
-      wish = wish(context, package(context, whole()), "http://user:secret@example.invalid/files")
+      options = options(context, package(context, whole()), "http://user:secret@example.invalid/files")
 
-      assert Precompiled.library(wish) ==
+      assert Precompiled.library(options) ==
                {:error,
                 "http://example.invalid/files/#{@archive} is neither an https:// address nor an http:// one of this machine"}
     end
 
     test "a target that has none", context do
-      wish = wish(context, package(context, whole()), "", %{"TARGET_ARCH" => "riscv64"})
-      assert Precompiled.library(wish) == {:error, "none is released for riscv64-unknown-linux-gnu"}
+      options = options(context, package(context, whole()), "", %{"TARGET_ARCH" => "riscv64"})
+      assert Precompiled.library(options) == {:error, "none is released for riscv64-unknown-linux-gnu"}
     end
 
     test "checksums of another form", context do
       package = package(context, whole())
       File.write!(Checksums.path(package.root), "#{@archive} md5:00\n")
 
-      assert Precompiled.library(wish(context, package, "")) ==
+      assert Precompiled.library(options(context, package, "")) ==
                {:error, "#{Checksums.path(package.root)} has a line that is not a file name and its sha256"}
     end
   end
