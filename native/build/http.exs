@@ -74,7 +74,8 @@ defmodule McpServer.NativeBuild.Http do
       {:ok, [ssl: tls] ++ options}
     else
       {:error, problem} -> {:error, problem}
-      _loopback -> {:ok, options}
+      # Without any the client would look for the system's certificates, which need not be there.
+      _loopback -> {:ok, [ssl: []] ++ options}
     end
   end
 

@@ -25,7 +25,7 @@ defmodule McpServer.NativeBuild.Tls do
   defp certificates(_env) do
     {:ok, [cacerts: :public_key.cacerts_get()]}
   rescue
-    _none in ErlangError ->
+    _none in [ErlangError, FunctionClauseError] ->
       {:error, "cannot be checked: this system has no certificates (Debian has them in ca-certificates)"}
   end
 end

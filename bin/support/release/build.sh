@@ -26,14 +26,19 @@ build() {
   keep "$target"
 }
 
-# Only Cargo.toml says how a release is built. Paths of this machine stay out of it.
+# Only Cargo.toml says how a release is built, whatever this machine's settings of cargo are. Its paths stay out of it.
 as_released() {
-  local variable
+  local variable line
   for variable in "${!CARGO_PROFILE_@}" "${!CARGO_BUILD_@}" "${!CARGO_TARGET_@}" CARGO_INCREMENTAL RUSTFLAGS; do
     unset "$variable"
   done
+  settings=(--config profile.release.opt-level=3 --config profile.release.incremental=false)
+  while IFS= read -r line; do settings+=(--config "profile.release.$line"); done < <(release_profile)
   flags=("--remap-path-prefix=$root=mcp_server" "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo")
 }
+
+# A line for each setting: lto="fat".
+release_profile() { sed -n '/^\[profile.release\]$/,/^$/s/^\([a-z-]*\) = \(.*\)$/\1=\2/p' Cargo.toml; }
 
 add_target() {
   [ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ] && return
@@ -56,7 +61,7 @@ cargo_build() {
   local joined
   joined=$(printf '%s\x1f' "${flags[@]}")
   CARGO_ENCODED_RUSTFLAGS=${joined%$'\x1f'} cargo "$1" --release --locked -p mcp_nif --target "$2" \
-    --target-dir "$releases/target"
+    --target-dir "$releases/target" "${settings[@]}"
 }
 
 # The extension is that of the VM, also on macOS.
