@@ -1,6 +1,6 @@
 # Generous, because a loaded machine is no failure. In milliseconds: what looks at every module of the library has
 # been seen to take a minute beside other programs.
-ExUnit.start(assert_receive_timeout: 1_000, timeout: 300_000)
+ExUnit.start(assert_receive_timeout: 5_000, timeout: 300_000)
 
 # Here, because two tests that ask for it at once would both load it.
 Code.require_file("support/plug_server.exs", __DIR__)
