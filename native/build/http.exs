@@ -57,7 +57,8 @@ defmodule McpServer.NativeBuild.Http do
   @spec get(map, String.t()) :: {:ok, binary} | {:redirect, String.t()} | {:error, String.t()}
   def get(client, url) do
     with {:ok, options} <- options(client, url) do
-      headers = [{~c"user-agent", ~c"mcp_server"}, {~c"accept", ~c"*/*"}]
+      # A connection of its own for each request: one that the host is closing loses the next request, without a word.
+      headers = [{~c"user-agent", ~c"mcp_server"}, {~c"accept", ~c"*/*"}, {~c"connection", ~c"close"}]
       asynchronous = [sync: false, stream: :self, body_format: :binary]
 
       case :httpc.request(:get, {to_charlist(url), headers}, options, asynchronous, client.profile) do
