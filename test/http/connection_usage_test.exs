@@ -83,7 +83,8 @@ defmodule McpServer.HttpConnectionUsageTest do
       server = HttpServers.start(:listener)
       peer = HttpClient.start(server, padded(perform(), 100_000))
       {call, _conn} = HttpScript.performing()
-      eventually(fn -> match?(%{calls: 1, connections: 1, body_bytes: bytes} when bytes > 0, in_use(server)) end)
+      # It holds the room of its body too, until a second has passed and it gets a stream.
+      eventually(fn -> match?(%{calls: 1, connections: 1}, in_use(server)) end)
       [connection] = connections(server)
       Process.exit(connection, :kill)
       HttpScript.gone(call)
