@@ -36,17 +36,8 @@ defmodule McpServer.Catalog do
   """
   @spec fetch(module()) :: t()
   def fetch(router) do
-    case {stored(router), version(router)} do
-      {{version, catalog}, version} ->
-        catalog
-
-      # While Mix compiles the router again there is no such module: it is served as it was.
-      {{_version, catalog}, nil} ->
-        catalog
-
-      {_missing_or_outdated, _version} ->
-        :global.trans({{__MODULE__, router}, self()}, fn -> renew(router) end, [node()])
-    end
+    with {:outdated, _version, _former} <- usable(router),
+         do: :global.trans({{__MODULE__, router}, self()}, fn -> renew(router) end, [node()])
   end
 
   @doc "Whether a module is a router whose catalogue has been fetched."
@@ -78,10 +69,15 @@ defmodule McpServer.Catalog do
 
   # One process after the other: a change is announced once.
   defp renew(router) do
+    with {:outdated, version, former} <- usable(router), do: put(router, version, former)
+  end
+
+  defp usable(router) do
     case {stored(router), version(router)} do
       {{version, catalog}, version} -> catalog
+      # While Mix compiles the router again there is no such module: it is served as it was.
       {{_version, catalog}, nil} -> catalog
-      {former, version} -> put(router, version, former)
+      {former, version} -> {:outdated, version, former}
     end
   end
 
