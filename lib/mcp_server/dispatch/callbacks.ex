@@ -166,20 +166,16 @@ defmodule McpServer.Dispatch.Callbacks do
     end
   end
 
-  # Content without a result around it stays content.
-  defp given({:ok, %CallResult{content: [content]}}, returned) when returned in [content, {:ok, content}],
-    do: {:ok, [content]}
-
-  defp given({:ok, %CallResult{content: [%Content.Text{text: text} = content]}}, returned)
-       when returned in [text, {:ok, text}],
-       do: {:ok, [content]}
-
-  defp given({:ok, %CallResult{content: content}}, returned) when returned in [content, {:ok, content}],
-    do: {:ok, content}
-
   defp given({:ok, %GetResult{messages: messages}}, returned) when returned in [messages, {:ok, messages}],
     do: {:ok, messages}
 
-  defp given({:ok, %CallResult{} = result}, _returned), do: {:ok, CallResult.with_texts(result)}
+  defp given({:ok, %CallResult{content: content} = result}, returned),
+    do: {:ok, if(bare?(returned, content), do: content, else: CallResult.with_texts(result))}
+
   defp given(outcome, _returned), do: outcome
+
+  # Content without a result around it stays content.
+  defp bare?({:ok, value}, content), do: bare?(value, content)
+  defp bare?(text, [%Content.Text{text: text}]), do: true
+  defp bare?(value, content), do: content in [value, [value]]
 end
