@@ -25,6 +25,9 @@ export PATH="$cargo_deny/bin:$PATH"
 # The public test suites that `bin/corpora` and some tests read. They are no part of the project.
 corpora="$root/../shared/corpora"
 
+# What mix.exs says, without a start of Mix.
+version() { sed -n 's/^  @version "\(.*\)"$/\1/p' mix.exs; }
+
 say() { printf '%s\n' "$*"; }
 
 fail() {

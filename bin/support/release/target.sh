@@ -8,8 +8,6 @@ host_target() { rustc -vV | sed -n 's/^host: //p'; }
 
 this_machine() { elixir -r native/build/target.exs -e 'IO.puts(McpServer.NativeBuild.Target.host())'; }
 
-version() { sed -n 's/^  @version "\(.*\)"$/\1/p' mix.exs; }
-
 # The version of the NIF interface that rustler is built for.
 nif_version() { sed -n 's/.*"nif_version_\([0-9]*\)_\([0-9]*\)".*/\1.\2/p' Cargo.toml; }
 
