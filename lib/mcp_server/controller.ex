@@ -26,9 +26,9 @@ defmodule McpServer.Controller do
   | `resource`, `read` | `fun(conn, variables)` | a `McpServer.Resource.Content`, a list of them, a `McpServer.Resource.ReadResult` or `%{"contents" => list}`, or any of these in `{:ok, …}`; `{:error, :not_found}` |
   | `complete` of both | `fun(conn, name, prefix)` | a list of strings or a `McpServer.Completion`, or either in `{:ok, …}` |
 
-  Every handler may answer `{:error, "text"}` or `{:error, exception}`, which stands for the exception's message: of a tool that
-  becomes a result with `isError: true`, which the model reads. Tools, prompts and resources may answer `input_required/2`. What a handler raises reaches
-  the log, not the client.
+  Every handler may answer `{:error, "text"}` or `{:error, exception}`, which stands for the exception's message: of a
+  tool that becomes a result with `isError: true`, which the model reads. Tools, prompts and resources may answer
+  `input_required/2`. What a handler raises reaches the log, not the client.
 
   A handler runs in a process of its own. The process ends normally after the handler has returned; processes that it
   started go on, linked or not. After a timeout or a cancellation it is killed, and linked processes (such as a `Task`) end

@@ -29,16 +29,20 @@ defmodule McpServer.DualResponse do
         {McpServer.DualResponse, name: MyApp.Results, base_url: "https://api.example.com/resources"}
       ]
 
-  Creating and fetching run in the process that calls; the server's own process opens the store, deletes what
-  has expired, and closes the store when it is shut down. Nothing here knows of MCP's transports or of
-  routers: a router that says `dual_responses MyApp.Results` (`McpServer.DualResponse.Router`) lets its clients read the links.
+  Creating and fetching run in the process that calls; the server's own process opens the store, deletes what has
+  expired, and closes the store when it is shut down. Nothing here knows of MCP's transports or of routers: a router
+  that says `dual_responses MyApp.Results` (`McpServer.DualResponse.Router`) lets its clients read the links.
 
   ## Options
 
   Times are milliseconds, sizes bytes.
 
   #{McpServer.Options.document(McpServer.DualResponse.Options.table())}
-  When `:max_resources` or `:max_bytes` is reached, the server deletes expired resources first, then the least recently used ones of the tenant and subject that have most. A tenant and subject that have `:max_share` of either lose resources of their own, but may always have one. Resources without owner have no share. Pinned resources stay; if there are no others, creating fails. The three stores of this library have shares. With a store that does not implement `c:McpServer.DualResponse.Store.holders/1`, the least recently used resource is deleted, whoever owns it.
+  When `:max_resources` or `:max_bytes` is reached, the server deletes expired resources first, then the least
+  recently used ones of the tenant and subject that have most. A tenant and subject that have `:max_share` of either
+  lose resources of their own, but may always have one. Resources without owner have no share. Pinned resources stay;
+  if there are no others, creating fails. The three stores of this library have shares. With a store that does not
+  implement `c:McpServer.DualResponse.Store.holders/1`, the least recently used resource is deleted, whoever owns it.
 
   ## Who may read
 
@@ -104,10 +108,10 @@ defmodule McpServer.DualResponse do
   | `:tenant`, `:subject` | whose it is |
   | `:conn` | a `McpServer.Conn` that says whose it is |
 
-  What a function has captured is copied with each look at the resource, so it should be small: what the query
-  needs to know, not what it found. `execute` and `count` may be `{module, function, arguments}`, called with the options as last argument: what
-  a store outside the node can keep. `sort` is `nil` for the sample; `context` is the identity that asks, so
-  that a query can keep to its tenant.
+  What a function has captured is copied with each look at the resource, so it should be small: what the query needs
+  to know, not what it found. `execute` and `count` may be `{module, function, arguments}`, called with the options as
+  last argument: what a store outside the node can keep. `sort` is `nil` for the sample; `context` is the identity
+  that asks, so that a query can keep to its tenant.
 
   Nothing is kept if `execute` or `count` fail (`:query_execution_failed`, `:count_execution_failed`), nor if the store
   does (`:storage_error`). Raises `ArgumentError` for options that are none.
@@ -127,8 +131,8 @@ defmodule McpServer.DualResponse do
   end
 
   @doc """
-  The resource, or why there is none: `:resource_not_found`, `:resource_expired` (it is still there), `:resource_gone` (it was
-  deleted, and the server keeps tombstones) or `:storage_error`.
+  The resource, or why there is none: `:resource_not_found`, `:resource_expired` (it is still there), `:resource_gone`
+  (it was deleted, and the server keeps tombstones) or `:storage_error`.
   """
   @spec lookup(server, String.t(), identity | :any) :: {:ok, Resource.t()} | {:error, Error.t()}
   def lookup(server, id, identity \\ %{}) do
