@@ -50,7 +50,8 @@ make_debian() {
 # install_in_debian PACKAGE…
 install_in_debian() {
   local missing
-  missing=$(inside / "dpkg-query -W -f '\${db:Status-Abbrev} \${Package}\n' $* 2>/dev/null" |
+  # dpkg-query fails when it does not know one of them, which is the case in each new Debian.
+  missing=$( (inside / "dpkg-query -W -f '\${db:Status-Abbrev} \${Package}\n' $* 2>/dev/null" || true) |
     sed -n 's/^ii  *//p' | sort | comm -13 - <(printf '%s\n' "$@" | sort))
   [ -n "$missing" ] || return 0
   say "Installing in $chroot: ${missing//$'\n'/ }"
