@@ -8,10 +8,9 @@ defmodule McpServer.Stdio.Takeover do
 
   alias McpServer.Stdio.Reader
 
-  # How long `:user` may take to hand over what it has, in milliseconds: all of it at once (a client can
-  # write a hundred megabytes before the first line of our code), or one character.
+  # How long `:user` may take to hand over what it has, in milliseconds: a client can write a hundred
+  # megabytes before the first line of our code.
   @patience 30_000
-  @character_patience 50
 
   @doc "Takes over, if that has not been done, and returns a new reader and the output's descriptor."
   @spec ensure() :: {:ok, Reader.t(), non_neg_integer()} | {:error, atom()}
@@ -41,7 +40,7 @@ defmodule McpServer.Stdio.Takeover do
 
     try do
       case input_port(user) do
-        nil -> characters(user, [])
+        nil -> drained(user, Process.whereis(:user_drv))
         port -> queued(user, port)
       end
     after
@@ -62,33 +61,46 @@ defmodule McpServer.Stdio.Takeover do
     # Told that this was the end, `:user` gives what it has instead of waiting for more.
     send(user, {port, :eof})
     :io.setopts(user, [:binary, encoding: :latin1])
-
-    case read(user, :latin1, 0x7FFFFFFF, @patience) do
-      bytes when is_binary(bytes) -> bytes
-      _nothing -> ""
-    end
+    user |> ask(:latin1) |> answer()
   end
 
-  # From OTP 26 on `:user` reads when asked. What it has comes at once; a request that has to wait is
-  # answered with the end of input, which is what descriptor 0 is at now.
-  defp characters(user, read) do
+  # From OTP 26 on `:user` gets what a reader gives to `:user_drv`. It is told of the end once nothing is
+  # under way to it any more.
+  defp drained(_user, nil), do: ""
+
+  defp drained(user, driver) do
     :io.setopts(user, [:binary, encoding: :unicode])
+    request = ask(user, :unicode)
+    {:links, links} = Process.info(driver, :links)
+    await_idle([driver, user | Enum.filter(links, &is_pid/1)], @patience)
+    send(user, {driver, :eof})
+    answer(request)
+  end
 
-    case read(user, :unicode, 1, @character_patience) do
-      character when is_binary(character) -> characters(user, [read, character])
-      _nothing -> IO.iodata_to_binary(read)
+  # Twice in a row: what one of them sent after it had been looked at is seen the second time.
+  defp await_idle(processes, patience) do
+    unless patience == 0 or (idle?(processes) and idle?(processes)) do
+      Process.sleep(1)
+      await_idle(processes, patience - 1)
     end
   end
+
+  # A process that has a message to handle is runnable.
+  defp idle?(processes), do: Enum.all?(processes, &(Process.info(&1, :status) in [{:status, :waiting}, nil]))
 
   # The I/O protocol by hand: `:io.get_chars/3` waits for ever.
-  defp read(user, encoding, count, patience) do
+  defp ask(user, encoding) do
     reference = make_ref()
-    send(user, {:io_request, self(), reference, {:get_chars, encoding, ~c"", count}})
+    send(user, {:io_request, self(), reference, {:get_chars, encoding, ~c"", 0x7FFFFFFF}})
+    reference
+  end
 
+  defp answer(request) do
     receive do
-      {:io_reply, ^reference, answer} -> answer
+      {:io_reply, ^request, bytes} when is_binary(bytes) -> bytes
+      {:io_reply, ^request, _nothing} -> ""
     after
-      patience -> :nothing
+      @patience -> ""
     end
   end
 end
