@@ -70,6 +70,25 @@ defmodule McpServer.DualResponse.Client.TLSTest do
   end
 
   @tag req: "Q1"
+  test "a refused certificate is the reason, whatever the host's other addresses say" do
+    # As `localhost` where it is `::1` too: another address follows, at which nobody listens.
+    lookup = :inet_db.res_option(:lookup)
+    :inet_db.set_lookup([:file | lookup])
+    for last <- [1, 2], do: :inet_db.add_host({127, 0, 0, last}, [~c"two.test"])
+
+    on_exit(fn ->
+      :inet_db.set_lookup(lookup)
+      for last <- [1, 2], do: :inet_db.del_host({127, 0, 0, last})
+    end)
+
+    assert :inet.getaddrs(~c"two.test", :inet) == {:ok, [{127, 0, 0, 1}, {127, 0, 0, 2}]}
+    {server, authority} = serve([{:dNSName, ~c"example.com"}], "two.test")
+    assert {:error, %Error{code: :fetch_error, message: message}} = fetch(server, tls: authority)
+    assert message =~ "TLS failed"
+    assert all_requested(server) == []
+  end
+
+  @tag req: "Q1"
   test "a wildcard stands for one label, as RFC 6125 has it" do
     {server, authority} = serve([{:dNSName, ~c"*.localhost"}], "localhost")
     assert {:error, %Error{code: :fetch_error}} = fetch(server, tls: authority)

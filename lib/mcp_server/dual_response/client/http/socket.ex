@@ -74,6 +74,8 @@ defmodule McpServer.DualResponse.Client.HTTP.Socket do
 
     case opened do
       {:ok, module, socket} -> {:ok, %__MODULE__{module: module, socket: socket, budget: budget - share + left}}
+      # The server was reached: the reason is told, and not that of an address where nobody listens.
+      {:error, {:tls_alert, _alert} = reason} -> {:error, reason}
       {:error, reason} -> first(others, uri, tls, budget - share + left, reason)
     end
   end
