@@ -22,6 +22,8 @@ locals_without_parens = [
   output_field: :*,
   output_schema: 1,
   permissions: 1,
+  plug: 1,
+  plug: 2,
   prefers_border: 1,
   prompt: :*,
   read: :*,

@@ -8,6 +8,7 @@ defmodule McpServer.Catalog do
   # If a list is another one then, the clients of this node that asked for it are told.
 
   alias McpServer.{Changes, JSON, Native, Protocol, Schema}
+  alias McpServer.Router.Plugs
 
   @enforce_keys [:ref, :router, :server, :tools, :prompts, :resources, :templates, :lists]
   defstruct [:ref, :router, :server, :tools, :prompts, :resources, :templates, :lists, guarded?: false]
@@ -118,22 +119,38 @@ defmodule McpServer.Catalog do
   def build(router) do
     with {:ok, definition} <- definition(router),
          server = router.__mcp__(:server),
-         {:ok, ref} <- Protocol.compile(definition, server.schema_limits, server.template_limits) do
-      [resources, templates] = for key <- [:resource_handlers, :template_handlers], do: router.__mcp__(key)
-
+         {:ok, ref} <- Protocol.compile(definition, server.schema_limits, server.template_limits),
+         {:ok, [tools, prompts, resources, templates]} <- handlers(router) do
       {:ok,
        %__MODULE__{
          ref: ref,
          router: router,
          server: server,
-         tools: router.__mcp__(:tool_handlers),
-         prompts: router.__mcp__(:prompt_handlers),
+         tools: tools,
+         prompts: prompts,
          resources: resources,
          templates: templates,
          lists: lists(router),
          guarded?: Enum.any?(Tuple.to_list(resources) ++ Tuple.to_list(templates), &is_map_key(&1, :authorize))
        }}
     end
+  end
+
+  # With the functions of the plugs, which are known only now: a router does not depend on their modules.
+  defp handlers(router) do
+    [:tool_handlers, :prompt_handlers, :resource_handlers, :template_handlers]
+    |> Enum.reduce_while({:ok, []}, fn key, {:ok, tuples} ->
+      case resolved(Tuple.to_list(router.__mcp__(key)), []) do
+        {:ok, entries} -> {:cont, {:ok, tuples ++ [List.to_tuple(entries)]}}
+        {:error, text} -> {:halt, {:error, text}}
+      end
+    end)
+  end
+
+  defp resolved([], resolved), do: {:ok, Enum.reverse(resolved)}
+
+  defp resolved([entry | entries], resolved) do
+    with {:ok, entry} <- Plugs.resolve_all(entry), do: resolved(entries, [entry | resolved])
   end
 
   # What a client is sent of a list. A list that the router computes is announced by whoever knows that it has changed.

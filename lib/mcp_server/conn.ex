@@ -19,6 +19,7 @@ defmodule McpServer.Conn do
   | `input_errors` | where the client answered with an error (session era): that error, by the same keys |
   | `state` | what the handler kept between asking and being entered again |
   | `router` | the router that was called |
+  | `called` | in a plug, what is called: `t:McpServer.Plug.called/0`; else `nil` |
   | `mount` | the name of the place where HTTP serves the router: `:mount_name` of `McpServer.HttpServer`; else `nil` |
 
   Strings from the client stay strings: keys of `client_info`, `client_capabilities` and
@@ -45,6 +46,7 @@ defmodule McpServer.Conn do
             state: nil,
             router: nil,
             mount: nil,
+            called: nil,
             call: nil
 
   @typedoc "`call` is how progress and log messages reach the client; it means nothing outside this library."
@@ -64,6 +66,7 @@ defmodule McpServer.Conn do
           state: term,
           router: module | nil,
           mount: String.t() | nil,
+          called: McpServer.Plug.called() | nil,
           call: term
         }
 

@@ -9,6 +9,7 @@ defmodule McpServer.Dispatch do
 
   alias McpServer.Dispatch.{
     Answer,
+    Around,
     Budget,
     Failure,
     Handler,
@@ -68,7 +69,7 @@ defmodule McpServer.Dispatch do
   end
 
   defp carry_out(catalog, request, conn, max_bytes) do
-    handler = &Handler.invoke(catalog, request, &1)
+    handler = Around.handler(catalog, request)
     call = %{catalog: catalog, request: request, handler: handler, max_bytes: max_bytes}
 
     if request.task != nil and Handler.starts_task?(catalog, request),

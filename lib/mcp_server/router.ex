@@ -97,6 +97,10 @@ defmodule McpServer.Router do
   It is called once for a subscription, and not again for each change: a notification says only that something has
   changed behind a URI that the client knows. When the client then reads the resource, the function is called again.
 
+  ## Around calls
+
+  `plug/2` puts code around the handlers: see `McpServer.Plug`, `McpServer.RateLimit` and `McpServer.Log`.
+
   ## Mistakes
 
   A mistake is a `CompileError` at its own line that says what was given and what is allowed: names given
@@ -129,8 +133,8 @@ defmodule McpServer.Router do
   `:template_handlers`, `:overflow` (what keeps larger results), `:dynamic` (lists the router computes), `:lint` and `:fingerprint`.
   '''
 
-  alias McpServer.Router.{Handler, PromptDefinition, Refusal, ResourceDefinition}
-  alias McpServer.Router.{Server, Statement, Table, ToolDefinition, Verify}
+  alias McpServer.Router.{Handler, Plugs, PromptDefinition, Refusal, ResourceDefinition}
+  alias McpServer.Router.{Scope, Server, Statement, Table, ToolDefinition, Verify}
 
   @doc false
   defmacro __using__(options) do
@@ -269,6 +273,43 @@ defmodule McpServer.Router do
 
       unquote(Statement.within(block, [McpServer.Router.ResourceBlock]))
       ResourceDefinition.close!(__MODULE__)
+    end
+  end
+
+  @doc """
+  Puts a `McpServer.Plug` around calls: of the whole router, of a `scope/1`, or, in the block of a tool, a prompt or a
+  resource, of that one.
+
+      plug MyApp.Audit
+      plug McpServer.RateLimit, limit: 100, per: 60_000
+  """
+  defmacro plug(module, options \\ []) do
+    quote do
+      Plugs.put!(
+        __MODULE__,
+        unquote(Handler.as_runtime(module, __CALLER__)),
+        unquote(Handler.as_runtime(options, __CALLER__)),
+        unquote(Refusal.place(__CALLER__))
+      )
+    end
+  end
+
+  @doc """
+  A block of declarations with plugs of its own: a `plug/2` in it is around what the block declares, and nothing else.
+
+      scope do
+        plug MyApp.AdminOnly
+        tool "purge", "Deletes all notes", MyApp.Notes, :purge
+      end
+
+  Scopes can stand in scopes.
+  """
+  defmacro scope(do: block) do
+    quote do
+      Scope.check_outermost!(__MODULE__, "scope", unquote(Refusal.place(__CALLER__)))
+      Scope.enter(__MODULE__)
+      unquote(Statement.within(block, []))
+      Scope.leave(__MODULE__)
     end
   end
 

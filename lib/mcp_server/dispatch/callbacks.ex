@@ -5,7 +5,7 @@ defmodule McpServer.Dispatch.Callbacks do
 
   alias McpServer.App.View
   alias McpServer.{Catalog, Conn, Content, JSON, Protocol, Request}
-  alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome, Permission}
+  alias McpServer.Dispatch.{Around, Failure, Handler, InvalidResult, Outcome, Permission}
   alias McpServer.Prompt.GetResult
   alias McpServer.Protocol.Revision
   alias McpServer.Tool.CallResult
@@ -138,7 +138,7 @@ defmodule McpServer.Dispatch.Callbacks do
 
     with :ok <- Permission.authorized(catalog, request, conn),
          :ok <- Handler.permitted(catalog, request, conn) do
-      enter(&Handler.invoke(catalog, request, &1), {catalog, request}, conn)
+      enter(Around.handler(catalog, request), {catalog, request}, conn)
     else
       {:forbidden, _refusal} -> {:error, "Forbidden"}
       {:error, text} -> {:error, text}

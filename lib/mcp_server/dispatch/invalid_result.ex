@@ -4,7 +4,7 @@ defmodule McpServer.Dispatch.InvalidResult do
   # and what it may return.
 
   alias McpServer.{Catalog, Outline, Request}
-  alias McpServer.Dispatch.{Failure, Handler}
+  alias McpServer.Dispatch.{Around, Failure, Handler}
   alias McpServer.Tool.{CallResult, Result}
 
   @allowed %{
@@ -53,8 +53,12 @@ defmodule McpServer.Dispatch.InvalidResult do
 
   defp function(catalog, request) do
     {module, function, arity} = Handler.function(catalog, request)
-    Exception.format_mfa(module, function, arity)
+    Exception.format_mfa(module, function, arity) <> inside(Around.modules(catalog, request))
   end
+
+  # What was returned may be theirs.
+  defp inside([]), do: ""
+  defp inside(plugs), do: " (inside #{plugs |> Enum.uniq() |> Enum.map_join(", ", &"plug #{inspect(&1)}")})"
 
   defp group(:resource_template), do: :resource
   defp group(kind) when kind in [:complete_prompt, :complete_resource], do: :completion

@@ -94,6 +94,7 @@ defmodule McpServer.Router.PromptDefinition do
 
     Scope.declare(module, :prompt, %{
       name: prompt.name,
+      what: prompt.what,
       place: prompt.place,
       fields: prompt.fields,
       ignored: LintRules.ignored!(prompt.options[:lint], prompt.what, prompt.place),

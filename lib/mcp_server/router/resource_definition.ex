@@ -199,6 +199,7 @@ defmodule McpServer.Router.ResourceDefinition do
 
     Scope.declare(module, :resource, %{
       name: resource.name,
+      what: resource.what,
       uri: resource.uri,
       template?: resource.variables != [],
       place: resource.place,

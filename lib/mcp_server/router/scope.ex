@@ -5,10 +5,11 @@ defmodule McpServer.Router.Scope do
 
   @open :__mcp_open__
   @declared :__mcp_declared__
+  @scopes :__mcp_scopes__
 
   alias McpServer.Router.Refusal
 
-  @type kind :: :tool | :prompt | :resource | :overflow
+  @type kind :: :tool | :prompt | :resource | :overflow | :plug
 
   @doc "Refuses a declaration inside another one."
   @spec check_outermost!(module, String.t(), Refusal.place()) :: :ok
@@ -50,11 +51,33 @@ defmodule McpServer.Router.Scope do
     block
   end
 
-  @doc "Adds a complete declaration."
+  @doc "Adds a complete declaration, with the path of the blocks that it stands in, outermost first."
   @spec declare(module, kind, map) :: :ok
   def declare(module, kind, declaration) do
     all = Module.get_attribute(module, @declared, [])
+    declaration = Map.put(declaration, :path, path(module))
     Module.put_attribute(module, @declared, [{kind, declaration} | all])
+  end
+
+  @doc "Enters a `scope`."
+  @spec enter(module) :: :ok
+  def enter(module) do
+    {scopes, number} = Module.get_attribute(module, @scopes, {[], 0})
+    Module.put_attribute(module, @scopes, {[number | scopes], number + 1})
+  end
+
+  @doc "Leaves the innermost `scope`."
+  @spec leave(module) :: :ok
+  def leave(module) do
+    {[_innermost | scopes], number} = Module.get_attribute(module, @scopes)
+    Module.put_attribute(module, @scopes, {scopes, number})
+  end
+
+  @doc "The numbers of the open scopes and what the open blocks declare, outermost first."
+  @spec path(module) :: [non_neg_integer | String.t()]
+  def path(module) do
+    {scopes, _number} = Module.get_attribute(module, @scopes, {[], 0})
+    Enum.reverse(for(%{what: what} <- opened(module), do: what) ++ scopes)
   end
 
   @doc "The complete declarations of a kind, in the order they were made."

@@ -2,7 +2,7 @@ defmodule McpServer.Router.Table do
   @moduledoc false
   # The finished router as data: what `router.__mcp__/1` answers.
 
-  alias McpServer.Router.{Refusal, Scope}
+  alias McpServer.Router.{Plugs, Refusal, Scope}
 
   # Lists a router may compute itself, and the callback under its other name.
   @lists [
@@ -30,6 +30,7 @@ defmodule McpServer.Router.Table do
     check_generated!(env)
     [tools, prompts, all_resources] = for kind <- [:tool, :prompt, :resource], do: Scope.declared(module, kind)
     {templates, resources} = Enum.split_with(all_resources, & &1.template?)
+    plugs = Scope.declared(module, :plug)
     overflow = overflow(module)
     check_budgets!(tools, overflow)
     {lint, server} = Map.pop!(server, :lint)
@@ -40,16 +41,16 @@ defmodule McpServer.Router.Table do
       prompts: structs(prompts),
       resources: structs(resources),
       resource_templates: structs(templates),
-      tool_handlers: entries(tools),
-      prompt_handlers: entries(prompts),
-      resource_handlers: entries(resources),
-      template_handlers: entries(templates),
+      tool_handlers: entries(tools, plugs),
+      prompt_handlers: entries(prompts, plugs),
+      resource_handlers: entries(resources, plugs),
+      template_handlers: entries(templates, plugs),
       overflow: overflow,
       dynamic: dynamic(module)
     }
 
     router = %{what: "router", place: place, fields: [], handlers: [], ignored: []}
-    places = [router | places(tools, prompts, resources, templates)]
+    places = [router | places(tools, prompts, resources, templates)] ++ plug_places(plugs)
     Map.merge(data, %{fingerprint: fingerprint(data), places: places, lint: lint})
   end
 
@@ -100,11 +101,20 @@ defmodule McpServer.Router.Table do
   defp check_budgets!(_tools, _overflow), do: :ok
 
   defp structs(declarations), do: Enum.map(declarations, & &1.struct)
-  defp entries(declarations), do: declarations |> Enum.map(& &1.entry) |> List.to_tuple()
+
+  # The path of a declaration ends with itself: plugs stand in its block, too.
+  defp entries(declarations, plugs) do
+    declarations |> Enum.map(&Plugs.around(&1.entry, &1.path ++ [&1.what], plugs)) |> List.to_tuple()
+  end
 
   # Tells routers apart whose data differ; nothing more hangs on it.
   defp fingerprint(data),
     do: data |> :erlang.term_to_binary([:deterministic]) |> :erlang.md5() |> Base.encode16(case: :lower)
+
+  defp plug_places(plugs) do
+    for %{what: what, place: place, plug: plug} <- plugs,
+        do: %{what: what, place: place, fields: [], handlers: [], ignored: [], plug: plug}
+  end
 
   defp places(tools, prompts, resources, templates) do
     for {kind, declarations} <- [

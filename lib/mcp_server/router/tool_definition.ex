@@ -167,6 +167,7 @@ defmodule McpServer.Router.ToolDefinition do
 
     Scope.declare(module, :tool, %{
       name: tool.name,
+      what: tool.what,
       place: tool.place,
       result_budget: tool.options[:result_budget],
       fields: tool.fields,

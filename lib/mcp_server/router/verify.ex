@@ -4,14 +4,16 @@ defmodule McpServer.Router.Verify do
   # names exist, and whether the core can serve it. What it can serve, and clients will refuse, is a warning.
 
   alias McpServer.Catalog
-  alias McpServer.Router.{Handler, LintRules, Places, Refusal}
+  alias McpServer.Router.{Handler, LintRules, Places, Plugs, Refusal}
   alias Mix.McpServer.RefusedRouter
 
   @doc "Refuses a router that cannot work, with everything that is wrong with it at the declarations' own lines."
   @spec verify!(module) :: :ok
   def verify!(router) do
     places = router.__mcp__(:places)
-    problems = Enum.sort_by(missing(places) ++ unservable(router, places), fn {place, _text} -> place end)
+    plugs = unusable(places)
+    others = if plugs == [], do: unservable(router, places), else: []
+    problems = Enum.sort_by(missing(places) ++ plugs ++ others, fn {place, _text} -> place end)
     if problems == [], do: LintRules.warn(router)
 
     cond do
@@ -27,6 +29,9 @@ defmodule McpServer.Router.Verify do
     for {%{optional?: true, place: {file, line}}, text} <- missing, do: IO.warn(text, file: file, line: line)
     for {%{optional?: false, place: place}, text} <- missing, do: {place, text}
   end
+
+  defp unusable(places),
+    do: for(%{plug: plug, place: place} <- places, {:error, text} <- [Plugs.resolve(plug)], do: {place, text})
 
   defp unservable(router, places) do
     case Catalog.build(router) do

@@ -14,6 +14,7 @@ defmodule McpServer.Router.StatementsTest do
     use McpServer.Router, name: "statements", version: "1.0.0", lint: [ignore: [:format]]
 
     dual_responses McpServer.Router.StatementsTest.Results
+    plug McpServer.PlugRouter.Trace
 
     tool "book", "Books a table", McpServer.Handlers, :echo, hints: [:read_only], timeout: 500 do
       input_field "seats", "How many", :integer, required: true, minimum: 1
@@ -26,6 +27,11 @@ defmodule McpServer.Router.StatementsTest do
       end
 
       output_field "table", "Which one", :string
+    end
+
+    scope do
+      plug McpServer.PlugRouter.Options, name: "here"
+      tool "scoped", "Stands in a scope", McpServer.Handlers, :echo
     end
 
     tool "given", "Has schemas", McpServer.Handlers, :echo do

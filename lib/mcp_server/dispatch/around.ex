@@ -1,0 +1,60 @@
+defmodule McpServer.Dispatch.Around do
+  @moduledoc false
+  # The plugs around a handler. Which entries have some is known since the router was compiled: without one there is
+  # nothing here to pass.
+
+  alias McpServer.{Catalog, Conn, Request}
+  alias McpServer.Dispatch.Handler
+
+  @completions [:complete_prompt, :complete_resource]
+
+  @doc "What enters the router's code for a request, with the plugs around it."
+  @spec handler(Catalog.t(), Request.t()) :: (Conn.t() -> term())
+  def handler(catalog, request) do
+    invoke = &Handler.invoke(catalog, request, &1)
+
+    case Handler.entry(catalog, request) do
+      %{plugs: plugs, name: name} -> &start(plugs, called(request, name), &1, invoke)
+      _nothing_around -> invoke
+    end
+  end
+
+  @doc "The modules of the plugs around a request."
+  @spec modules(Catalog.t(), Request.t()) :: [module()]
+  def modules(catalog, request) do
+    case Handler.entry(catalog, request) do
+      %{plugs: plugs} -> for {_id, module, _arity, _options} <- plugs, do: module
+      _nothing_around -> []
+    end
+  end
+
+  # What is left to a task is done with the same plugs around it, in the task's process.
+  defp start(plugs, called, conn, handler) do
+    case pass(plugs, called, conn, handler) do
+      {:task, fun} when is_function(fun, 1) -> {:task, &pass(plugs, %{called | kind: :task}, &1, fun)}
+      returned -> returned
+    end
+  end
+
+  defp pass([], _called, conn, handler), do: handler.(%{conn | called: nil})
+
+  defp pass([{id, plug, arity, options} | inner], called, conn, handler) do
+    conn = %{conn | called: %{called | plug: id}}
+    next = &pass(inner, called, conn!(&1, plug), handler)
+    if arity == 2, do: plug.call(conn, next), else: plug.call(conn, next, options)
+  end
+
+  defp conn!(%Conn{} = conn, _plug), do: conn
+  defp conn!(_other, plug), do: raise(ArgumentError, "plug #{inspect(plug)} called next without a McpServer.Conn")
+
+  defp called(%Request{kind: kind, arguments: arguments} = request, name) do
+    %{kind: kind(kind), name: name, uri: uri(request), arguments: arguments, plug: nil}
+  end
+
+  defp kind(kind) when kind in @completions, do: :completion
+  defp kind(:resource_template), do: :resource
+  defp kind(kind), do: kind
+
+  defp uri(%Request{kind: kind, name: uri}) when kind in [:resource, :resource_template], do: uri
+  defp uri(_request), do: nil
+end
