@@ -138,7 +138,8 @@ defmodule McpServer.MixProject do
   defp module_groups do
     [
       "Writing a server":
-        [McpServer, McpServer.Controller, McpServer.Conn, McpServer.Plug, McpServer.Changes, McpServer.Tasks] ++
+        [McpServer, McpServer.Controller, McpServer.Conn, McpServer.Changes, McpServer.Tasks] ++
+          [McpServer.Plug, McpServer.RateLimit, McpServer.Log] ++
           [~r/^McpServer\.Router\b/],
       "Serving it":
         [McpServer.Stdio, McpServer.HttpServer, McpServer.HttpRequest, McpServer.Telemetry] ++

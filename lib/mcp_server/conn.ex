@@ -19,6 +19,7 @@ defmodule McpServer.Conn do
   | `input_errors` | where the client answered with an error (session era): that error, by the same keys |
   | `state` | what the handler kept between asking and being entered again |
   | `router` | the router that was called |
+  | `peer` | the address of the peer over HTTP, `{127, 0, 0, 1}`; behind a proxy the proxy's; else `nil` |
   | `called` | in a plug, what is called: `t:McpServer.Plug.called/0`; else `nil` |
   | `mount` | the name of the place where HTTP serves the router: `:mount_name` of `McpServer.HttpServer`; else `nil` |
 
@@ -47,6 +48,7 @@ defmodule McpServer.Conn do
             router: nil,
             mount: nil,
             called: nil,
+            peer: nil,
             call: nil
 
   @typedoc "`call` is how progress and log messages reach the client; it means nothing outside this library."
@@ -66,6 +68,7 @@ defmodule McpServer.Conn do
           state: term,
           router: module | nil,
           mount: String.t() | nil,
+          peer: :inet.ip_address() | nil,
           called: McpServer.Plug.called() | nil,
           call: term
         }

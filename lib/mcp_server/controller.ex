@@ -27,7 +27,8 @@ defmodule McpServer.Controller do
   | `complete` of both | `fun(conn, name, prefix)` | a list of strings or a `McpServer.Completion`, or either in `{:ok, …}` |
 
   Every handler may answer `{:error, "text"}` or `{:error, exception}`, which stands for the exception's message: of a
-  tool that becomes a result with `isError: true`, which the model reads. Tools, prompts and resources may answer
+  tool that becomes a result with `isError: true`, which the model reads. `{:error, {:retry_after, seconds}}` says the same as
+  `McpServer.RateLimit`: too many calls, and when to come again. Tools, prompts and resources may answer
   `input_required/2`. What a handler raises reaches the log, not the client.
 
   A handler runs in a process of its own. The process ends normally after the handler has returned; processes that it

@@ -48,7 +48,12 @@ defmodule McpServer.Connection.Transport do
           :notification | :request | {:answer, standing()} | :accepted | :dropped | {:pause, pos_integer()}
 
   @typedoc "How an answer stands outside of its text, for transports that can say so."
-  @type standing :: :ok | {:status, pos_integer()} | {:insufficient_scope, [String.t()]} | :forbidden
+  @type standing ::
+          :ok
+          | {:status, pos_integer()}
+          | {:retry_after, seconds :: pos_integer()}
+          | {:insufficient_scope, [String.t()]}
+          | :forbidden
 
   @doc "Opens the transport. Messages may arrive from now on, as many as there is credit for."
   @callback open(options :: term()) :: {:ok, transport :: struct()} | {:error, term()}

@@ -29,6 +29,11 @@ defmodule McpServer.Dispatch.Answer do
 
   def encode(catalog, request, {:error, text}), do: refusal(catalog, request, text)
 
+  def encode(catalog, request, {:busy, text, seconds}) do
+    {_outcome, reply} = refusal(catalog, request, text)
+    {{:refused, {:retry_after, seconds}}, reply}
+  end
+
   defp outcome(%InputRequired{}), do: :input_required
   defp outcome(%CallResult{is_error: true}), do: :tool_error
   defp outcome(_term), do: :ok

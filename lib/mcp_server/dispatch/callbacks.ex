@@ -161,6 +161,9 @@ defmodule McpServer.Dispatch.Callbacks do
       {:invalid, reason} ->
         raise ArgumentError, Failure.banner(InvalidResult.returned(catalog, request, reason, returned))
 
+      {:busy, text, _seconds} ->
+        {:error, text}
+
       outcome ->
         outcome |> View.complete(Handler.entry(catalog, request)) |> given(returned)
     end

@@ -11,9 +11,13 @@ defmodule McpServer.Dispatch.Outcome do
           {:ok, struct() | [struct() | map()]}
           | {:error, String.t() | JsonRpc.Error.t()}
           | {:error, :not_found}
+          | {:busy, text :: String.t(), seconds :: pos_integer()}
           | {:task, (McpServer.Conn.t() -> term())}
           | {:input, %{String.t() => InputRequest.t()}, state :: term()}
           | {:invalid, term()}
+
+  # A day, in seconds: who has to wait longer should be told why.
+  @max_retry_after 86_400
 
   @may_ask [:tool, :prompt, :resource, :resource_template]
 
@@ -30,6 +34,9 @@ defmodule McpServer.Dispatch.Outcome do
   def of(_request, {:error, text}, _conn) when is_binary(text) do
     if String.valid?(text), do: {:error, text}, else: {:invalid, {:error, text}}
   end
+
+  def of(_request, {:error, {:retry_after, seconds}}, _conn) when seconds in 1..@max_retry_after//1,
+    do: {:busy, "Too many calls. Try again in #{seconds} second#{if seconds > 1, do: "s"}.", seconds}
 
   # The schema of the protocol has messages that are no text, and codes that are no integer, refused.
   def of(_request, {:error, %JsonRpc.Error{code: code, message: message} = error}, _conn)

@@ -71,8 +71,11 @@ defmodule McpServer.Http.Hook do
   defp base(mount, principal, sink) do
     with {:ok, base, sink} <- run(mount, :init, sink) do
       case base do
-        %Conn{} -> {:ok, %Conn{base | principal: principal || base.principal, mount: mount.name}, sink}
-        other -> not_a_conn(other, mount.init, sink)
+        %Conn{} ->
+          {:ok, %Conn{base | principal: principal || base.principal, mount: mount.name, peer: Sink.peer(sink)}, sink}
+
+        other ->
+          not_a_conn(other, mount.init, sink)
       end
     end
   end

@@ -75,8 +75,8 @@ defmodule McpServer.Http.Mount do
   def place(%__MODULE__{router: router, name: name}), do: {router, name}
 
   @doc "What a handler's conn starts from, before any hook or plug adds to it."
-  @spec base(t()) :: Conn.t()
-  def base(%__MODULE__{} = mount), do: %Conn{assigns: mount.assigns, mount: mount.name}
+  @spec base(t(), peer :: :inet.ip_address() | nil) :: Conn.t()
+  def base(%__MODULE__{} = mount, peer), do: %Conn{assigns: mount.assigns, mount: mount.name, peer: peer}
 
   defp policy(options, bounds) do
     options = Map.put(options, :max_body_bytes, bounds.max_message_bytes)
@@ -156,6 +156,7 @@ defmodule McpServer.Http.Mount do
   @spec standing(t(), McpServer.Connection.Transport.standing()) :: {pos_integer(), [{String.t(), String.t()}]}
   def standing(_mount, :ok), do: {200, json()}
   def standing(_mount, {:status, status}) when status in [429, 503], do: {status, [{"retry-after", "1"} | json()]}
+  def standing(_mount, {:retry_after, seconds}), do: {429, [{"retry-after", Integer.to_string(seconds)} | json()]}
   def standing(_mount, {:status, status}), do: {status, json()}
   def standing(_mount, :forbidden), do: {403, json()}
 

@@ -185,7 +185,7 @@ defmodule McpServer.Http.Pipeline do
   @doc "A handler's conn before anything is known but the mount."
   @spec conn(Mount.t(), Sink.t(), principal :: term()) :: Conn.t()
   def conn(mount, sink, principal) do
-    base = Mount.base(mount)
+    base = Mount.base(mount, Sink.peer(sink))
     %Conn{base | assigns: Map.merge(base.assigns, assigns(sink)), principal: principal}
   end
 end

@@ -94,14 +94,14 @@ defmodule McpServer.HttpServer.Connection do
   defp answer({:request, fields, events?, used, flow}, sink) do
     {_request, sink} = Socket.take(sink, used)
     %{mount: mount} = sink = flow(sink, flow)
-    origin = %{catalog: mount.catalog, base: Mount.base(mount), events?: events?, principal: nil}
+    origin = %{catalog: mount.catalog, base: Mount.base(mount, Sink.peer(sink)), events?: events?, principal: nil}
     StatelessCall.serve(mount, HTTP.request(fields), origin, sink)
   end
 
   defp answer({:session_request, {id, revision}, fields, events?, {head_bytes, used}, flow}, sink) do
     {_request, taken} = Socket.take(flow(sink, flow), used)
     %{mount: mount} = sink
-    origin = %{catalog: mount.catalog, base: Mount.base(mount), events?: events?, principal: nil}
+    origin = %{catalog: mount.catalog, base: Mount.base(mount, Sink.peer(sink)), events?: events?, principal: nil}
 
     with :other <- Pipeline.call(mount, HTTP.request(fields), {id, revision}, origin, taken) do
       {head, sink} = Socket.take(flow(sink, flow), head_bytes)

@@ -45,6 +45,7 @@ defmodule McpServer.Tasks.Runner do
       # It is one already.
       {:task, fun} -> enter(%{call | handler: fun}, conn, id, round)
       {:ok, %CallResult{}} = outcome -> fit(call, conn, returned, outcome)
+      {:busy, text, _seconds} -> {:error, text}
       {:invalid, reason} -> {:failure, InvalidResult.returned(call.catalog, call.request, reason, returned)}
       outcome -> outcome
     end

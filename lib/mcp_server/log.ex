@@ -1,0 +1,84 @@
+defmodule McpServer.Log do
+  alias McpServer.Options
+
+  @table [
+    level: [
+      {:in, [:debug, :info, :notice, :warning, :error]},
+      default: :info,
+      doc: "the level of the lines in `Logger`"
+    ],
+    arguments: [{:in, [true, false]}, default: false, doc: "whether the line shows the arguments, shortened"]
+  ]
+
+  @moduledoc """
+  A `McpServer.Plug` that writes one line to `Logger` for each call.
+
+      plug McpServer.Log, level: :debug
+
+  A line looks like `MCP tool "search": ok in 12 ms`. In the place of `ok` there can be `error` (the handler's
+  `{:error, …}`, or a result with `is_error`), `input_required`, `task` (the rest of the work becomes a task) or
+  `raised RuntimeError`. The time is that of the handler and the plugs behind this one.
+
+  #{Options.document(@table)}
+
+  Arguments are the client's data and can hold anything, so they are not shown by default. What is shown of them is cut
+  to 1 KiB.
+  """
+
+  @behaviour McpServer.Plug
+
+  require Logger
+
+  alias McpServer.Tool.CallResult
+
+  @max_argument_bytes 1_024
+
+  @impl true
+  def init(options), do: Options.check!("McpServer.Log", @table, options)
+
+  @impl true
+  def call(%{called: called} = conn, next, options) do
+    since = System.monotonic_time()
+
+    try do
+      next.(conn)
+    catch
+      kind, reason ->
+        write(options, called, raised(kind, reason), since)
+        :erlang.raise(kind, reason, __STACKTRACE__)
+    else
+      returned ->
+        write(options, called, outcome(returned), since)
+        returned
+    end
+  end
+
+  defp write(options, called, outcome, since) do
+    Logger.log(options.level, fn ->
+      ms = System.convert_time_unit(System.monotonic_time() - since, :native, :millisecond)
+      "MCP #{called.kind} #{inspect(called.name)}: #{outcome} in #{ms} ms#{arguments(options, called)}"
+    end)
+  end
+
+  defp outcome({:error, _reason}), do: "error"
+  defp outcome({:ok, %CallResult{is_error: true}}), do: "error"
+  defp outcome(%CallResult{is_error: true}), do: "error"
+  defp outcome({:input_required, _inputs, _state}), do: "input_required"
+  defp outcome({:task, _fun}), do: "task"
+  defp outcome(_result), do: "ok"
+
+  defp raised(:error, %module{}), do: "raised #{inspect(module)}"
+  defp raised(:error, _reason), do: "raised an error"
+  defp raised(:throw, _reason), do: "threw"
+  defp raised(:exit, _reason), do: "exited"
+
+  defp arguments(%{arguments: false}, _called), do: ""
+
+  defp arguments(_shown, %{arguments: arguments}) do
+    text = inspect(arguments, limit: 50, printable_limit: 200)
+
+    if byte_size(text) <= @max_argument_bytes,
+      do: ", #{text}",
+      else: ", #{String.slice(text, 0, @max_argument_bytes)} …"
+  end
+end

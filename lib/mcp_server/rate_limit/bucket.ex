@@ -1,0 +1,60 @@
+defmodule McpServer.RateLimit.Bucket do
+  @moduledoc false
+  # Token buckets in a table: a row is the key and the time at which the bucket is full again. Nothing has to fill
+  # them, and a bucket whose time has passed is as good as none.
+
+  @type key :: {statement :: term(), holder :: term()}
+  @type rule :: %{:interval => pos_integer(), :burst => pos_integer(), optional(atom()) => term()}
+
+  # To look through the whole table is worth it once in this time, in microseconds.
+  @sweep_us 1_000_000
+
+  @doc """
+  Takes a token of the key's bucket at the time `now`, or says how long it takes until there is one; all times are
+  microseconds. A table with `max` rows takes no new keys.
+  """
+  @spec take(:ets.table(), key(), rule(), now :: integer(), max :: pos_integer()) :: :ok | {:wait, pos_integer()}
+  def take(table, key, rule, now, max) do
+    case :ets.lookup(table, key) do
+      [{^key, full_at}] -> spend(table, key, {rule, full_at}, now, max)
+      [] -> first(table, key, rule, now, max)
+    end
+  end
+
+  defp spend(table, key, {rule, full_at}, now, max) do
+    next = max(full_at, now) + rule.interval
+
+    case next - (now + rule.burst * rule.interval) do
+      wait when wait > 0 -> {:wait, wait}
+      _enough -> replace(table, {key, full_at}, {key, next}, fn -> take(table, key, rule, now, max) end)
+    end
+  end
+
+  # Another call of the same client may have been faster.
+  defp replace(table, former, row, again) do
+    case :ets.select_replace(table, [{former, [], [{:const, row}]}]) do
+      1 -> :ok
+      0 -> again.()
+    end
+  end
+
+  defp first(table, {statement, _holder} = key, rule, now, max) do
+    cond do
+      not room?(table, now, max) and key != {statement, :others} -> take(table, {statement, :others}, rule, now, max)
+      :ets.insert_new(table, {key, now + rule.interval}) -> :ok
+      true -> take(table, key, rule, now, max)
+    end
+  end
+
+  defp room?(table, now, max), do: :ets.info(table, :size) < max or (sweep(table, now) and room?(table, now, max))
+
+  defp sweep(table, now) do
+    with [{:swept, at, :all}] when now - at < @sweep_us <- :ets.lookup(table, :swept) do
+      false
+    else
+      _long_ago ->
+        :ets.insert(table, {:swept, now, :all})
+        :ets.select_delete(table, [{{:_, :"$1"}, [{:"=<", :"$1", now}], [true]}]) > 0
+    end
+  end
+end

@@ -1,0 +1,36 @@
+defmodule McpServer.LogTest do
+  # One line for each call. Other tests write to the log at the same time, so lines are looked for by what is called.
+  use ExUnit.Case, async: true
+  use McpServer.Test, router: McpServer.RateRouter
+
+  import ExUnit.CaptureLog
+
+  defp lines(fun),
+    do:
+      for(
+        line <- String.split(capture_log(fun), "\n"),
+        [found] <- [Regex.run(~r/MCP (?:tool|prompt) .*/, line)],
+        do: String.replace(found, ~r/ in \d+ ms/, " in N ms")
+      )
+
+  for revision <- ["2025-11-25", "2026-07-28"] do
+    @revision revision
+
+    test "#{revision}: how each call ended, without its arguments" do
+      lines =
+        lines(fn ->
+          call_tool("fails", %{}, revision: @revision)
+          call_tool("raises", %{}, revision: @revision)
+          get_prompt("hello", %{"who" => "log secret #{@revision}"}, revision: @revision)
+          call_tool("shown", %{"who" => String.duplicate("é", 2_000)}, revision: @revision)
+        end)
+
+      assert ~s(MCP tool "fails": error in N ms) in lines
+      assert ~s(MCP tool "raises": raised RuntimeError in N ms) in lines
+      assert ~s(MCP prompt "hello": ok in N ms) in lines
+      assert [shown] = Enum.uniq(for ~s(MCP tool "shown": ok in N ms, ) <> shown <- lines, do: shown)
+      assert shown == ~s(%{"who" => "#{String.duplicate("é", 200)}) <> ~s(" <> ...})
+      refute Enum.any?(lines, &(&1 =~ "secret"))
+    end
+  end
+end

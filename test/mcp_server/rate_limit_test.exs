@@ -1,0 +1,176 @@
+defmodule McpServer.RateLimitTest do
+  use ExUnit.Case, async: true
+  use McpServer.Test, router: McpServer.RateRouter
+
+  import McpServer.EveryWay, only: [text: 1, ways: 2]
+
+  alias McpServer.{Conn, HttpClient, HttpRequests, HttpResponse, HttpServers, HttpSession, RateLimit, RateRouter}
+  alias McpServer.RateLimit.Bucket
+
+  @moduletag :capture_log
+  @eras ["2025-11-25", "2026-07-28"]
+
+  defp wait(text) do
+    assert [_all, seconds] = Regex.run(~r/\AToo many calls\. Try again in (\d+) seconds\.\z/, text)
+    String.to_integer(seconds)
+  end
+
+  @tag :tmp_dir
+  test "over stdio, and in each era, a refused call is a result that the model reads", %{tmp_dir: tmp_dir} do
+    for {"stdio" <> _era = way, ask} <- ways(RateRouter, tmp_dir) do
+      call = fn -> ask.("tools/call", %{"name" => "once", "arguments" => %{"who" => way}})["result"] end
+      assert text(call.()) == "done"
+      assert %{"isError" => true} = refused = call.()
+      assert wait(text(refused)) in 3_000..3_600
+
+      get = fn -> ask.("prompts/get", %{"name" => "hello", "arguments" => %{"who" => way}}) end
+      assert %{"result" => _messages} = get.()
+      assert %{"error" => %{"code" => -32603, "message" => message}} = get.()
+      assert wait(message) in 3_000..3_600
+    end
+  end
+
+  for kind <- [:listener, :plug] do
+    test "#{kind}: a refused call has the status 429 and Retry-After, in both eras" do
+      server = HttpServers.start(unquote(kind), router: RateRouter)
+      session = HttpSession.open(server)
+      who = &%{"who" => "#{unquote(kind)} #{&1}"}
+
+      modern = fn -> HttpClient.exchange(server, HttpRequests.modern_call("once", who.("modern"))) end
+      legacy = fn -> HttpSession.exchange(session, HttpRequests.legacy_call("once", who.("legacy"))) end
+
+      for call <- [modern, legacy] do
+        assert {%{status: 200}, [%{"result" => result}]} = call.()
+        assert text(result) == "done"
+        assert {%{status: 429} = response, [%{"result" => %{"isError" => true} = result}]} = call.()
+        assert HttpResponse.header(response, "retry-after") == Integer.to_string(wait(text(result)))
+      end
+
+      assert {%{status: 429} = response, [%{"result" => result}]} =
+               HttpClient.exchange(server, HttpRequests.modern_call("busy"))
+
+      assert {HttpResponse.header(response, "retry-after"), text(result)} ==
+               {"7", "Too many calls. Try again in 7 seconds."}
+    end
+
+    test "#{kind}: a session and an address have buckets of their own" do
+      server = HttpServers.start(unquote(kind), router: RateRouter)
+      statuses = fn session -> elem(HttpSession.exchange(session, HttpRequests.legacy_call("session")), 0).status end
+      [ada, bob] = [HttpSession.open(server), HttpSession.open(server)]
+      assert for(session <- [ada, bob, ada, bob], do: statuses.(session)) == [200, 200, 429, 429]
+    end
+  end
+
+  for revision <- @eras do
+    test "#{revision}: each statement and each client has a bucket of its own" do
+      call = fn name, who ->
+        {:ok, result} = call_tool(name, %{"who" => who}, revision: unquote(revision))
+        if result["isError"], do: :refused, else: text(result)
+      end
+
+      [ada, bob] = for name <- ["ada", "bob"], do: "#{name} #{unquote(revision)}"
+      assert for(_n <- 1..3, do: call.("twice", ada)) == ["done", "done", :refused]
+      assert for(_n <- 1..2, do: call.("once", ada)) == ["done", :refused]
+      assert for(_n <- 1..3, do: call.("twice", bob)) == ["done", "done", :refused]
+      # Its function returns nil.
+      assert for(_n <- 1..3, do: call.("once", "friend")) == ["done", "done", "done"]
+    end
+  end
+
+  test "the generated callbacks count as well, by principal and by peer" do
+    call = &RateRouter.call_tool(&1, &2, %{})
+    [ada, bob] = for name <- ["ada", "bob"], do: %Conn{principal: {name, self()}}
+    assert {:ok, [%{text: "done"}]} = call.(ada, "each")
+    assert {:ok, [%{text: "done"}]} = call.(bob, "each")
+    assert {:error, "Too many calls. Try again in " <> _seconds} = call.(ada, "each")
+
+    # One network of IPv6 is one client.
+    [here, there, elsewhere] =
+      for {a, b} <- [{1, 1}, {1, 2}, {2, 1}], do: %Conn{peer: {0x2001, 0xDB8, 0, a, 0, 0, 0, b}}
+
+    assert {:ok, _done} = call.(here, "peer")
+    assert {:error, _text} = call.(there, "peer")
+    assert {:ok, _done} = call.(elsewhere, "peer")
+  end
+
+  test "the function of a task does not count again, and a task that is refused says so" do
+    client = connect(revision: "2025-11-25")
+
+    for {expected, id} <- [{"rendered", 1}, {:refused, 3}] do
+      params = %{"name" => "film", "arguments" => %{"who" => "film"}, "task" => %{}}
+      answer = request(%{"id" => id, "method" => "tools/call", "params" => params}, on: client)
+
+      case answer["result"] do
+        %{"task" => %{"taskId" => task}} ->
+          result = request(%{"id" => id + 1, "method" => "tasks/result", "params" => %{"taskId" => task}}, on: client)
+          assert text(result["result"]) == expected
+
+        refused ->
+          assert expected == :refused
+          assert wait(text(refused)) in 3_000..3_600
+      end
+    end
+  end
+
+  test "options that are wrong say what is allowed" do
+    assert_raise ArgumentError, "McpServer.RateLimit needs limit: an integer from 1 to 10_000_000", fn ->
+      RateLimit.init([])
+    end
+
+    assert_raise ArgumentError, ~r/\AMcpServer.RateLimit has no option :limits, did you mean limit\?/, fn ->
+      RateLimit.init(limits: 3)
+    end
+
+    assert_raise ArgumentError, ~r/\Aexpected :by to be :principal or :session or :peer or a function/, fn ->
+      RateLimit.init(limit: 3, by: :user)
+    end
+
+    assert_raise ArgumentError,
+                 ~r/\Aby: names McpServer.RateRouter.Handlers.whom\/1, which is not a public function/,
+                 fn ->
+                   RateLimit.init(limit: 3, by: {RateRouter.Handlers, :whom})
+                 end
+  end
+
+  describe "a bucket" do
+    setup do
+      {:ok, table: :ets.new(:buckets, [:public])}
+    end
+
+    test "holds a burst, and fills up evenly", %{table: table} do
+      rule = %{interval: 10, burst: 3}
+      take = &Bucket.take(table, {:a, :ada}, rule, &1, 100)
+      assert for(_n <- 1..4, do: take.(1_000)) == [:ok, :ok, :ok, {:wait, 10}]
+      assert take.(1_009) == {:wait, 1}
+      assert for(_n <- 1..2, do: take.(1_010)) == [:ok, {:wait, 10}]
+      # It never holds more.
+      assert for(_n <- 1..4, do: take.(9_000)) == [:ok, :ok, :ok, {:wait, 10}]
+    end
+
+    test "is one for all clients that come at the same time", %{table: table} do
+      rule = %{interval: 1_000, burst: 50}
+
+      taken =
+        1..8
+        |> Enum.map(fn _n ->
+          Task.async(fn -> for _n <- 1..20, do: Bucket.take(table, {:a, :ada}, rule, 0, 100) end)
+        end)
+        |> Task.await_many()
+        |> List.flatten()
+
+      assert Enum.count(taken, &(&1 == :ok)) == 50
+    end
+
+    test "makes way when it is full, else newcomers share one", %{table: table} do
+      rule = %{interval: 1_000_000, burst: 1}
+      take = &Bucket.take(table, {:a, &1}, rule, &2, 3)
+      assert for(n <- 1..3, do: take.(n, 0)) == [:ok, :ok, :ok]
+      assert for(n <- 4..6, do: take.(n, 10)) == [:ok, {:wait, 999_999 + 1}, {:wait, 1_000_000}]
+      # Those that are in use are as they were.
+      assert take.(1, 10) == {:wait, 999_990}
+      assert :ets.info(table, :size) <= 5
+      assert for(n <- 7..8, do: take.(n, 5_000_000)) == [:ok, :ok]
+      assert :ets.info(table, :size) == 3
+    end
+  end
+end

@@ -1,0 +1,68 @@
+defmodule McpServer.RateRouter do
+  # Calls that are limited, by who the arguments say asks: each test has its own buckets.
+  @moduledoc false
+  use McpServer.Router, name: "rate"
+
+  alias McpServer.RateLimit
+  alias McpServer.RateRouter.Handlers
+
+  @hour 3_600_000
+
+  plug McpServer.Log, level: :notice
+
+  tool "once", "Once an hour", Handlers, :run do
+    input_field "who", "Who asks", :string, required: true
+    plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
+  end
+
+  tool "twice", "Twice an hour", Handlers, :run do
+    input_field "who", "Who asks", :string, required: true
+    plug RateLimit, limit: 2, per: @hour, by: &Handlers.who/1
+  end
+
+  tool "each", "Once for each principal", Handlers, :run do
+    plug RateLimit, limit: 1, per: @hour
+  end
+
+  tool "session", "Once for each session", Handlers, :run do
+    plug RateLimit, limit: 1, per: @hour, by: :session
+  end
+
+  tool "peer", "Once for each address", Handlers, :run do
+    plug RateLimit, limit: 1, per: @hour, by: :peer
+  end
+
+  tool "busy", "What it calls is busy", Handlers, :busy
+
+  tool "shown", "Its arguments are logged", Handlers, :run do
+    input_field "who", "Who asks", :string, required: true
+    plug McpServer.Log, arguments: true
+  end
+
+  tool "fails", "Fails", Handlers, :fail
+  tool "raises", "Raises", Handlers, :boom
+
+  tool "film", "Renders", Handlers, :film, task_support: :optional, task_start: :handler do
+    input_field "who", "Who asks", :string, required: true
+    plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
+  end
+
+  prompt "hello", "Once an hour", completion: false do
+    argument "who", "Who asks", required: true
+    plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
+    get Handlers, :hello
+  end
+end
+
+defmodule McpServer.RateRouter.Handlers do
+  @moduledoc false
+  use McpServer.Controller
+
+  def run(_conn, _arguments), do: {:ok, "done"}
+  def busy(_conn, _arguments), do: {:error, {:retry_after, 7}}
+  def fail(_conn, _arguments), do: {:error, "no"}
+  def boom(_conn, _arguments), do: raise("boom")
+  def hello(_conn, _arguments), do: "Hello"
+  def film(_conn, _arguments), do: as_task(fn _conn -> {:ok, "rendered"} end)
+  def who(conn), do: if(conn.called.arguments["who"] != "friend", do: conn.called.arguments["who"])
+end
