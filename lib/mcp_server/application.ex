@@ -11,13 +11,14 @@ defmodule McpServer.Application do
     # A library that does not load is the reason not to start, not a crash at the first message.
     with :ok <- McpServer.Native.Library.ensure_loaded() do
       :ok = McpServer.Telemetry.load()
-      :ok = McpServer.RequestState.load()
+      :ok = McpServer.Secret.load()
       # The tables belong to this process, which lives as long as the application.
       :ok = McpServer.Call.Reaper.create_table()
       :ok = McpServer.Connection.InFlight.create_table()
       :ok = McpServer.Share.create_table()
       :ok = McpServer.RateLimit.create_table()
       :ok = McpServer.Http.Sessions.create_table()
+      :ok = McpServer.Http.Session.Tombstones.create_table()
       :ok = Keeper.create_table()
 
       children =

@@ -83,7 +83,8 @@ defmodule McpServer.Connection do
 
         # The transport has opened the session itself.
         if session.revision, do: Report.session_started(state)
-        {:ok, state, 0}
+        # One that was opened again is initialized already.
+        {:ok, if(session.initialized?, do: Subscriptions.hear(state), else: state), 0}
 
       {:error, reason} ->
         {:stop, reason}

@@ -55,7 +55,8 @@ defmodule McpServer.HttpServer do
   Clients of 2026-07-28 need none. Older ones open a session with `initialize`; it ends with `DELETE`, after
   `idle_timeout` without a request or an open stream, or after `session_lifetime`. A client that loses a
   stream comes back for the rest of it, see `max_events`. In a cluster any node serves any session: what reaches
-  the wrong one is passed on.
+  the wrong one is passed on. With `config :mcp_server, secret:` sessions outlive restarts and work on nodes that are not
+  connected: see [Sessions and deploys](sessions.html).
 
   ## Shares
 

@@ -246,6 +246,31 @@ defmodule McpServer.Protocol do
     ArgumentError -> {:error, :invalid_state}
   end
 
+  @doc """
+  Seals bytes that a client carries for the server, until `expires_at` (milliseconds of the wall clock).
+
+  Bound to the principal, to the place and to the purpose, which is no method of the protocol.
+  """
+  @spec seal(binary(), term(), place(), purpose :: String.t(), binary(), expires_at :: pos_integer()) :: String.t()
+  def seal(secret, principal, place, purpose, bytes, expires_at) do
+    Native.seal_state(
+      secret,
+      :crypto.strong_rand_bytes(24),
+      purpose_binding(principal, place, purpose),
+      expires_at,
+      bytes
+    )
+  end
+
+  @doc "Opens what `seal/6` sealed for the same principal, place and purpose."
+  @spec unseal(binary(), term(), place(), purpose :: String.t(), String.t()) ::
+          {:ok, binary()} | {:error, :expired | :invalid}
+  def unseal(secret, principal, place, purpose, sealed),
+    do: Native.open_state(secret, purpose_binding(principal, place, purpose), System.system_time(:millisecond), sealed)
+
+  defp purpose_binding(principal, {router, mount}, purpose),
+    do: {tagged(principal), {Atom.to_string(router), mount || ""}, purpose, "", ""}
+
   defp binding(principal, request, {router, mount}) do
     digest = :crypto.hash(:sha256, JSON.encode!(request.arguments))
     {tagged(principal), {Atom.to_string(router), mount || ""}, request.method, request.name, digest}

@@ -171,7 +171,12 @@ defmodule McpServer.ServerOptions do
       doc: "calls of `identify:` and `init:` at once",
       beyond: "503 and `Retry-After`"
     ],
-    idle_timeout: [:milliseconds, default: 1_800_000, doc: "how long a session is unused", beyond: "it ends: 404"],
+    idle_timeout: [
+      :milliseconds,
+      default: 1_800_000,
+      doc: "how long a session is unused",
+      beyond: "it ends: 404; with a secret its memory is given back, and the next request opens it again"
+    ],
     session_lifetime: [:milliseconds, default: 86_400_000, doc: "how long a session lives", beyond: "it ends: 404"],
     max_events: [
       {:count, 100_000},

@@ -1,4 +1,4 @@
-# Two nodes that serve one router to the same clients: changes, sealed states, sessions of the other node.
+# Two nodes without a secret that serve one router to the same clients: changes, sessions of the other node.
 for {name, kind, place} <- [
       {HttpClusterListenerTest, :listener, "http /mcp"},
       {HttpClusterPlugTest, :plug, "plug "}
@@ -13,7 +13,6 @@ for {name, kind, place} <- [
 
     @moduletag :capture_log
     @moduletag timeout: 120_000
-    @secret String.duplicate("cluster secret ", 3)
 
     # Nodes find each other through epmd. Where it cannot be had, there is nothing to test.
     epmd = System.find_executable("epmd")
@@ -40,7 +39,7 @@ for {name, kind, place} <- [
       end
     end
 
-    defp vm(name, serve \\ []), do: HttpVm.start(kind: unquote(kind), name: name, secret: @secret, serve: serve)
+    defp vm(name, serve \\ []), do: HttpVm.start(kind: unquote(kind), name: name, serve: serve)
 
     defp join(one, other) do
       HttpVm.connect(one, other)
@@ -66,16 +65,6 @@ for {name, kind, place} <- [
       assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(stream)
       HttpVm.call(one, Changes, :resource_updated, [HttpRouter, "http-test://fixed"])
       assert %{"method" => "notifications/resources/updated"} = HttpClient.message(peer)
-    end
-
-    test "#{kind}: a state sealed on one is opened on the other", %{one: one, other: other} do
-      capable = [capabilities: %{"elicitation" => %{}}]
-      asked = HttpClient.call(one.server, "ask", %{}, capable)
-      assert %{"result" => %{"resultType" => "input_required", "requestState" => state}} = asked
-      responses = %{"name" => %{"action" => "accept", "content" => %{"name" => "Ada"}}}
-      params = %{"name" => "ask", "arguments" => %{}, "inputResponses" => responses, "requestState" => state}
-      answer = HttpClient.answer(other.server, modern("tools/call", params, capable))
-      assert HttpClient.text(answer) == "Hello, Ada! :asked"
     end
 
     @tag req: "SEC-06"

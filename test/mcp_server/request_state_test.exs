@@ -2,7 +2,7 @@ defmodule McpServer.RequestStateTest do
   # Not async: the secret is the application's environment.
   use ExUnit.Case, async: false
 
-  alias McpServer.{Request, RequestState}
+  alias McpServer.{Request, RequestState, Secret}
 
   setup do
     on_exit(fn ->
@@ -130,7 +130,7 @@ defmodule McpServer.RequestStateTest do
     Application.put_env(:mcp_server, :secret, String.duplicate("s", 32))
     sealed = RequestState.seal(@request, nil, 1)
     # Another start draws another secret, which the configured one makes irrelevant.
-    RequestState.load()
+    Secret.load()
     assert RequestState.open(back(sealed), nil) == {:ok, 1}
     Application.put_env(:mcp_server, :secret, String.duplicate("t", 32))
     assert RequestState.open(back(sealed), nil) == {:error, :invalid_state}
@@ -139,7 +139,7 @@ defmodule McpServer.RequestStateTest do
   test "a secret below 32 bytes stops the start" do
     for secret <- [String.duplicate("s", 31), :secret, 1] do
       Application.put_env(:mcp_server, :secret, secret)
-      assert_raise ArgumentError, ~r/at least 32 bytes/, fn -> RequestState.load() end
+      assert_raise ArgumentError, ~r/at least 32 bytes/, fn -> Secret.load() end
     end
   end
 end

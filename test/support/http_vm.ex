@@ -114,6 +114,16 @@ defmodule McpServer.HttpVm do
     PlugServer.start(McpServer.HttpRouter, options)
   end
 
+  @doc "`identify:` of a VM: whoever has a bearer token is that principal, everybody else nobody."
+  def identify(request) do
+    headers = Map.get(request, :req_headers) || request.headers
+
+    case List.keyfind(headers, "authorization", 0) do
+      {_name, "Bearer " <> principal} -> {:ok, principal}
+      nil -> {:ok, nil}
+    end
+  end
+
   # Runs in the VM.
   @doc false
   def stop_serving, do: Supervisor.stop(__MODULE__)

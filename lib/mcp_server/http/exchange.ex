@@ -6,7 +6,7 @@ defmodule McpServer.Http.Exchange do
   # on its sink. The owner is told `{:mcp_exchange, ref, {:sent, bytes}}` when bytes of a stream have been taken,
   # and `{:mcp_exchange, ref, :closed}` when the peer is gone or takes no more.
 
-  alias McpServer.Http.{Sink, Usage}
+  alias McpServer.Http.{Sessions, Sink, Usage}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:ref, :pid]
@@ -25,8 +25,8 @@ defmodule McpServer.Http.Exchange do
   @owner_ms 15_000
 
   @doc "What the peer gets when its session ends without an answer."
-  @spec session_gone() :: failure()
-  def session_gone, do: %{answer: fn -> HTTP.answer(:session_not_found) end, stream: :finish}
+  @spec session_gone(session_id :: String.t()) :: failure()
+  def session_gone(id), do: %{answer: fn -> Sessions.gone_answer(id) end, stream: :finish}
 
   @doc """
   Goes on with a request whose call the calling process has started, and a session has adopted.

@@ -49,18 +49,21 @@ defmodule McpServer.Http.Pipeline do
   defp find(%{context: %{session_id: nil}} = request, sink), do: with_body(request, sink, &admit(request, nil, &1, &2))
 
   defp find(%{context: %{session_id: id, verb: verb}} = request, sink) do
-    case Sessions.find(id, Mount.place(request.mount), request.principal) do
+    case Sessions.find(id, request.mount, request.principal, Sink.peer(sink)) do
       {:ok, pid, context} -> in_session(request, verb, {pid, context}, sink)
       {:remote, node} -> Proxy.forward(node, id, request, sink)
       :unknown -> reply(sink, HTTP.answer(:session_not_found))
       :unreachable -> reply(sink, HTTP.answer(:overloaded, 1))
+      {:error, :too_many} -> reply(sink, HTTP.answer(:too_many_sessions, 60))
     end
   end
 
-  defp in_session(request, :get, {pid, _facts}, sink),
-    do: hand(sink, pid, &{:mcp_http_listen, &1, request.context.last_event_id})
+  defp in_session(%{context: context}, :get, {pid, _facts}, sink),
+    do: hand(sink, {context.session_id, pid}, &{:mcp_http_listen, &1, context.last_event_id})
 
-  defp in_session(_request, :delete, {pid, _facts}, sink), do: hand(sink, pid, &{:mcp_http_end, &1})
+  defp in_session(request, :delete, {pid, _facts}, sink),
+    do: hand(sink, {request.context.session_id, pid}, &{:mcp_http_end, &1})
+
   defp in_session(request, :post, session, sink), do: with_body(request, sink, &admit(request, session, &1, &2))
 
   @doc "Reads the body and goes on with it; one that cannot be had is refused."
@@ -142,28 +145,28 @@ defmodule McpServer.Http.Pipeline do
     session = {request.context.session_id, pid, context}
 
     with :other <- SessionCall.serve(request.mount, admitted, origin, session, sink),
-         do: to_session(outcome, pid, origin, sink)
+         do: to_session(outcome, request, pid, origin, sink)
   end
 
-  defp run_in_session(outcome, _request, {pid, _facts}, origin, sink), do: to_session(outcome, pid, origin, sink)
+  defp run_in_session(outcome, request, {pid, _facts}, origin, sink),
+    do: to_session(outcome, request, pid, origin, sink)
 
-  defp to_session(outcome, pid, origin, sink),
-    do: hand(sink, pid, &{:mcp_http_request, &1, outcome, Map.put(origin, :bytes, 0)})
+  defp to_session(outcome, %{context: %{session_id: id}}, pid, origin, sink),
+    do: hand(sink, {id, pid}, &{:mcp_http_request, &1, outcome, Map.put(origin, :bytes, 0)})
 
   defp origin(request, catalog, base),
     do: %{catalog: catalog, base: base, events?: request.context.events, principal: request.principal}
 
-  @doc "Gives the request to the process that answers it, and carries out what that says."
-  @spec hand(Sink.t(), pid(), (Exchange.t() -> tuple())) :: Sink.t()
-  def hand(%FarSink{exchange: exchange} = sink, pid, message) do
+  # Gives the request to the session's process, which answers it, and carries out what that says.
+  defp hand(%FarSink{exchange: exchange} = sink, {_id, pid}, message) do
     send(pid, message.(exchange))
     sink
   end
 
-  def hand(sink, pid, message) do
+  defp hand(sink, {id, pid}, message) do
     exchange = Exchange.new()
     send(pid, message.(exchange))
-    Exchange.run(exchange, sink, pid, Exchange.session_gone())
+    Exchange.run(exchange, sink, pid, Exchange.session_gone(id))
   end
 
   @doc "Opens the session that an `initialize` asks for, and answers it."

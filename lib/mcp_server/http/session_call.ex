@@ -18,14 +18,14 @@ defmodule McpServer.Http.SessionCall do
   alias McpServer.Connection.{Calls, InFlight}
   alias McpServer.Dispatch.{Failure, Handler}
   alias McpServer.Http.{Exchange, HeldCall, Mount, Sessions, Sink, StatelessCall, Usage}
-  alias McpServer.Protocol.HTTP
 
-  @enforce_keys [:mount, :sink, :origin, :session, :in_flight, :request]
+  @enforce_keys [:mount, :sink, :origin, :session, :session_id, :in_flight, :request]
   defstruct [
     :mount,
     :sink,
     :origin,
     :session,
+    :session_id,
     :in_flight,
     :request,
     :pid,
@@ -51,6 +51,7 @@ defmodule McpServer.Http.SessionCall do
           sink: Sink.t(),
           origin: StatelessCall.origin(),
           session: pid(),
+          session_id: String.t(),
           in_flight: InFlight.t(),
           request: Request.t(),
           pid: pid() | nil,
@@ -100,6 +101,7 @@ defmodule McpServer.Http.SessionCall do
       sink: Sink.forget(sink),
       origin: origin,
       session: session,
+      session_id: id,
       in_flight: in_flight,
       request: Request.summary(request),
       pid: pid,
@@ -183,14 +185,14 @@ defmodule McpServer.Http.SessionCall do
 
   defp adopted(call, ref) do
     running = if call.passed_on?, do: nil, else: {call.pid, call.monitor}
-    Exchange.go_on(ref, call.sink, call.session, Exchange.session_gone(), running)
+    Exchange.go_on(ref, call.sink, call.session, Exchange.session_gone(call.session_id), running)
   end
 
   # Nobody is there whose call it could be.
   defp abandon(call) do
     HeldCall.stop(call)
     HeldCall.ended(call, :cancelled)
-    {status, headers, body} = HTTP.answer(:session_not_found)
+    {status, headers, body} = Sessions.gone_answer(call.session_id)
     Sink.reply(call.sink, status, headers, body)
   end
 

@@ -4,6 +4,9 @@ defmodule McpServer.Http.Sessions do
   #
   # Finding one is a look into a table. The table belongs to the supervisor above this process, so that
   # neither an unknown id nor the end of this process costs a session anything.
+  #
+  # Where a secret is configured, the id is the session (`Sealed`): one that is not here is opened from its id, unless a
+  # connected node has it (`Reopening`).
 
   use GenServer
   use McpServer.Outline
@@ -12,7 +15,8 @@ defmodule McpServer.Http.Sessions do
   alias McpServer.Connection.InFlight
   alias McpServer.Http.Mount
   alias McpServer.Http.Cluster.Node
-  alias McpServer.Http.Session.ReplayRoom
+  alias McpServer.Http.Session.{Reopening, ReplayRoom, Sealed, Tombstones}
+  alias McpServer.Protocol.HTTP
 
   @table __MODULE__
   # How long another node may take to say whether it has a session, in milliseconds.
@@ -28,9 +32,22 @@ defmodule McpServer.Http.Sessions do
           in_flight: InFlight.t()
         }
 
-  @typedoc "`:unreachable` says that another node may have the session, and does not answer now."
+  @typedoc """
+  `:unreachable` says that another node may have the session, and does not answer now; `:too_many` that there is no room
+  to open it from its id.
+  """
   @type found ::
-          {:ok, pid(), context()} | {:remote, node()} | :unreachable | :unknown
+          {:ok, pid(), context()} | {:remote, node()} | :unreachable | :unknown | {:error, :too_many}
+
+  @typedoc "A session to be opened: `:lifetime` is what is left of it in milliseconds, `:sealed` whether its id holds it."
+  @type wanted :: %{
+          id: String.t(),
+          opening: McpServer.Protocol.opening(),
+          lifetime: non_neg_integer(),
+          sealed?: boolean(),
+          reopened?: boolean(),
+          log_level: String.t()
+        }
 
   @doc "Makes the table; the calling process owns it."
   @spec create_table() :: :ok
@@ -50,20 +67,49 @@ defmodule McpServer.Http.Sessions do
   """
   @spec open(Mount.t(), McpServer.Protocol.opening(), principal :: term(), peer :: :inet.ip_address() | nil) ::
           {:ok, id :: String.t()} | {:error, :too_many}
-  def open(mount, opening, principal, peer \\ nil),
-    do: GenServer.call(__MODULE__, {:open, mount, opening, principal, Share.holder(principal, peer)})
+  def open(mount, opening, principal, peer \\ nil) do
+    lifetime = mount.session_lifetime
+
+    {id, sealed?} =
+      case Sealed.seal(Mount.place(mount), principal, opening, lifetime) do
+        {:ok, id} -> {id, true}
+        :error -> {Node.session_id(), false}
+      end
+
+    wanted = %{id: id, opening: opening, lifetime: lifetime, sealed?: sealed?, reopened?: false}
+    wanted = Map.put(wanted, :log_level, %Session{}.log_level)
+    with {:ok, _pid, _context} <- open_here(mount, wanted, principal, peer), do: {:ok, id}
+  end
+
+  @doc "Opens the session that is sealed in an id. No connected node has it."
+  @spec reopen(String.t(), Sealed.t(), Mount.t(), principal :: term(), peer :: :inet.ip_address() | nil) ::
+          {:ok, pid(), context()} | {:error, :too_many}
+  def reopen(id, sealed, mount, principal, peer) do
+    lifetime = max(sealed.expires_at - System.system_time(:millisecond), 0)
+    wanted = %{id: id, opening: sealed.opening, lifetime: lifetime, sealed?: true, reopened?: true}
+    open_here(mount, Map.put(wanted, :log_level, sealed.log_level), principal, peer)
+  end
+
+  defp open_here(mount, wanted, principal, peer),
+    do: GenServer.call(__MODULE__, {:open, mount, wanted, principal, Share.holder(principal, peer)})
 
   @doc """
   Finds a session by the id a client sent.
 
   The session of another principal or of another place is as unknown as one that never was. Another node is asked
-  whether it has the session before anything of the request goes there.
+  whether it has the session before anything of the request goes there. A session that is nowhere is opened from its
+  id, where that holds it.
   """
-  @spec find(String.t(), Mount.place(), principal :: term()) :: found()
-  def find(id, place, principal) do
-    with :elsewhere <- find_here(id, place, principal),
-         {:remote, node} <- Node.of_session(id),
-         do: ask(node, id, place, principal)
+  @spec find(String.t(), Mount.t(), principal :: term(), peer :: :inet.ip_address() | nil) :: found()
+  def find(id, mount, principal, peer) do
+    place = Mount.place(mount)
+
+    with :elsewhere <- find_here(id, place, principal) do
+      case Sealed.open(id, place, principal) do
+        {:ok, sealed} -> Reopening.find(id, sealed, mount, principal, peer)
+        :error -> with {:remote, node} <- Node.of_session(id), do: ask(node, id, place, principal)
+      end
+    end
   end
 
   @doc "The same without asking other nodes."
@@ -88,12 +134,49 @@ defmodule McpServer.Http.Sessions do
   @spec here?(String.t(), Mount.place(), principal :: term()) :: boolean()
   def here?(id, place, principal), do: mount_of(id, place, principal) != :error
 
+  @doc "What a node says that is asked for a session; `:dead` is one that its client has ended."
+  @spec whereabouts(String.t(), Mount.place(), principal :: term()) :: :here | :dead | :nowhere
+  def whereabouts(id, place, principal) do
+    cond do
+      here?(id, place, principal) -> :here
+      Tombstones.dead?(id) -> :dead
+      true -> :nowhere
+    end
+  end
+
+  @doc """
+  What a client gets whose session ended under its request: that it is unknown, or, where the next request opens it
+  from its id, that it may come again.
+  """
+  @spec gone_answer(String.t()) :: McpServer.Protocol.HTTP.answer()
+  def gone_answer(id) do
+    if Sealed.sealed?(id) and not Tombstones.dead?(id),
+      do: HTTP.answer(:session_interrupted, 1),
+      else: HTTP.answer(:session_not_found)
+  end
+
   @doc "From now on the calling process's session is unknown, and another may be opened in its place."
   @spec forget(String.t()) :: :ok
   def forget(id) do
-    :ets.delete(@table, id)
+    delete(id, self())
     GenServer.cast(__MODULE__, {:forgotten, self()})
   end
+
+  @doc "The same, but the mount can still tell the process to end: its calls go on for a while."
+  @spec retire(String.t()) :: :ok
+  def retire(id) do
+    pid = self()
+
+    with [{^id, ^pid, context, place, principal, mount, paid}] <- :ets.lookup(@table, id) do
+      :ets.insert(@table, {{:retired, pid}, pid, context, place, principal, mount, paid})
+      delete(id, pid)
+    end
+
+    :ok
+  end
+
+  # The id may be another process's by now.
+  defp delete(id, pid), do: :ets.match_delete(@table, {id, pid, :_, :_, :_, :_, :_})
 
   @doc "The mount of this node that serves a session of a place and a principal."
   @spec mount_of(String.t(), Mount.place(), principal :: term()) :: {:ok, mount_id :: term()} | :error
@@ -133,13 +216,19 @@ defmodule McpServer.Http.Sessions do
   end
 
   @impl true
-  def handle_call({:open, mount, opening, principal, holder}, _from, state) do
-    if room?(state, mount, principal, holder) do
-      paid = ReplayRoom.paid(holder, state.counters[holder])
-      {id, pid} = start(mount, opening, principal, paid)
-      {:reply, {:ok, id}, watch(state, {id, pid, principal, mount.id, paid})}
-    else
-      {:reply, {:error, :too_many}, state}
+  def handle_call({:open, mount, wanted, principal, holder}, _from, state) do
+    case {find_here(wanted.id, Mount.place(mount), principal), room?(state, mount, principal, holder)} do
+      # Another request of the session was first.
+      {{:ok, _pid, _context} = found, _room?} ->
+        {:reply, found, state}
+
+      {:elsewhere, true} ->
+        paid = ReplayRoom.paid(holder, state.counters[holder])
+        {pid, context} = start(mount, wanted, principal, paid)
+        {:reply, {:ok, pid, context}, watch(state, {wanted.id, pid, principal, mount.id, paid})}
+
+      {:elsewhere, false} ->
+        {:reply, {:error, :too_many}, state}
     end
   end
 
@@ -159,29 +248,42 @@ defmodule McpServer.Http.Sessions do
 
   defp has(state, owner), do: Map.get(state.counts, owner, 0)
 
-  defp start(mount, opening, principal, paid) do
-    id = Node.session_id()
+  defp start(mount, %{id: id, opening: opening} = wanted, principal, paid) do
     account = ReplayRoom.account(stored(), paid, mount.max_share, &__MODULE__.make_room/0)
     bounds = %{mount.bounds | overload: {:refuse, 429}}
     context = context(opening, bounds)
-    shared = %{id: id, revision: opening.revision, account: account, in_flight: context.in_flight}
-    transport = {McpServer.Http.Session.Transport, %{mount: mount, session: shared}}
-    session = id |> Session.new() |> Session.open(opening)
+
+    shared =
+      Map.merge(Map.take(wanted, [:id, :lifetime, :sealed?, :reopened?]), %{
+        revision: opening.revision,
+        account: account,
+        in_flight: context.in_flight
+      })
+
     server = %{id: mount.id, max_share: mount.max_share, holder: paid.holder}
 
     options = [
       router: mount.router,
       server: server,
-      transport: transport,
-      session: session,
+      transport: {McpServer.Http.Session.Transport, %{mount: mount, session: shared}},
+      session: session(wanted, context.in_flight),
       in_flight: context.in_flight
     ]
 
     spec = Supervisor.child_spec({Connection, [bounds: bounds] ++ options}, restart: :temporary)
     {:ok, pid} = DynamicSupervisor.start_child(McpServer.Http.SessionSupervisor, spec)
     :ets.insert(@table, {id, pid, context, Mount.place(mount), principal, mount.id, paid})
-    {id, pid}
+    {pid, context}
   end
+
+  # The client has said `notifications/initialized` to another process, and does not say it again.
+  defp session(%{reopened?: true} = wanted, in_flight) do
+    InFlight.put_level(in_flight, wanted.log_level)
+    session = Session.initialized(Session.open(Session.new(wanted.id), wanted.opening))
+    Session.put_level(session, wanted.log_level)
+  end
+
+  defp session(wanted, _in_flight), do: wanted.id |> Session.new() |> Session.open(wanted.opening)
 
   defp context(opening, %{max_calls: most}) do
     opening
@@ -242,8 +344,11 @@ defmodule McpServer.Http.Sessions do
 
       {{id, counted, paid}, sessions} ->
         # Who has found it already must not start a call that nobody would end: a killed session has not said so itself.
-        for {_id, _pid, context, _place, _principal, _mount, _paid} <- :ets.take(@table, id),
-            do: InFlight.close(context.in_flight)
+        for key <- [id, {:retired, pid}],
+            {_key, ^pid, context, _place, _principal, _mount, _paid} <- :ets.lookup(@table, key) do
+          InFlight.close(context.in_flight)
+          delete(key, pid)
+        end
 
         InFlight.session_down(pid)
         # What a session had stored when it was killed is no longer there.

@@ -4,11 +4,18 @@ defmodule McpServer.HttpServer.Supervisor do
 
   use Supervisor
 
+  alias McpServer.Http.Session.Tombstones
   alias McpServer.Http.Sessions
 
   @restarts [max_restarts: 1_000, max_seconds: 5]
 
-  @names [McpServer.Http.SessionSupervisor, Sessions, McpServer.Http.Registry, McpServer.Http.RouteSupervisor]
+  @names [
+    McpServer.Http.SessionSupervisor,
+    Sessions,
+    Tombstones,
+    McpServer.Http.Registry,
+    McpServer.Http.RouteSupervisor
+  ]
   # Milliseconds: supervisors among them end their own children first.
   @parting 10_000
 
@@ -36,6 +43,7 @@ defmodule McpServer.HttpServer.Supervisor do
     children = [
       {DynamicSupervisor, [name: McpServer.Http.SessionSupervisor] ++ @restarts},
       Sessions,
+      Tombstones,
       {Registry, keys: :unique, name: McpServer.Http.Registry},
       Supervisor.child_spec({DynamicSupervisor, [name: McpServer.Http.RouteSupervisor] ++ @restarts},
         id: McpServer.Http.RouteSupervisor

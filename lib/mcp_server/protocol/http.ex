@@ -129,7 +129,7 @@ defmodule McpServer.Protocol.HTTP do
   | `:too_many_requests` | 429 | seconds to wait |
   | `:head_too_large` | 431 | |
   | `:internal_error` | 500 | |
-  | `:too_many_sessions`, `:overloaded` | 503 | seconds to wait |
+  | `:too_many_sessions`, `:overloaded`, `:session_interrupted` | 503 | seconds to wait |
   | `:shutting_down` | 503 | |
   """
   @spec answer(atom(), term()) :: answer()

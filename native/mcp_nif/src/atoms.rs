@@ -134,6 +134,7 @@ rustler::atoms! {
     json,
 
     // What the owner of sessions and bounds answers.
+    session_interrupted,
     session_not_found,
     too_many_sessions,
     stream_taken,

@@ -217,6 +217,7 @@ defmodule McpServer.Protocol.HTTPTest do
             {:internal_error, nil, 500},
             {:too_many_sessions, 30, 503},
             {:overloaded, 1, 503},
+            {:session_interrupted, 1, 503},
             {:shutting_down, nil, 503}
           ] do
         assert {^status, headers, body} = HTTP.answer(kind, details)

@@ -15,6 +15,14 @@ defmodule McpServer.Http.Cluster.Node do
   @spec session_id() :: String.t()
   def session_id, do: if(Node.alive?(), do: Session.random_id() <> tag(node()), else: Session.random_id())
 
+  @doc "A mark of this node, for the seal of a session id; zeros where it is in no cluster."
+  @spec mark() :: <<_::48>>
+  def mark, do: if(Node.alive?(), do: mark(node()), else: <<0::48>>)
+
+  @doc "The other node with the mark, if it is connected and runs this library."
+  @spec marked(<<_::48>>) :: node() | nil
+  def marked(mark), do: Enum.find(others(), &(mark(&1) == mark))
+
   @doc "The calling process stands for this node, as long as it lives and the scope does."
   @spec join() :: :ok
   def join, do: :pg.join(Changes, __MODULE__, self())
@@ -34,8 +42,10 @@ defmodule McpServer.Http.Cluster.Node do
 
   def of_session(_id), do: :unknown
 
-  defp tag(node) do
+  defp tag(node), do: Base.url_encode64(mark(node))
+
+  defp mark(node) do
     <<mark::binary-size(6), _rest::binary>> = :crypto.hash(:sha256, Atom.to_string(node))
-    Base.url_encode64(mark)
+    mark
   end
 end

@@ -4,20 +4,19 @@ defmodule McpServer.Http.Cluster.Proxy do
   #
   # The process that holds the request carries out an exchange that the other node answers. Head and body go over as
   # they came, and are judged there again: during a deployment the two nodes may not serve the same definition. That the
-  # other node has the session, at this place and for this principal, it has said before (`Sessions.find/3`); it looks
+  # other node has the session, at this place and for this principal, it has said before (`Sessions.find/4`); it looks
   # again when it serves.
 
   alias McpServer.Conn
   alias McpServer.Http.{Exchange, Hook, Mount, Pipeline, Sessions, Sink}
   alias McpServer.Http.Cluster.FarSink
-  alias McpServer.Protocol.HTTP
 
   @typedoc "What the receiving node knows of a request: who asks, at which place, and what a handler's conn starts from."
   @type known :: %{principal: term(), place: Mount.place(), base: Conn.t()}
 
   @doc "Has `node` answer the request."
   @spec forward(node(), session_id :: String.t(), map(), Sink.t()) :: Sink.t()
-  def forward(_node, _id, _request, %FarSink{} = sink), do: refuse(sink)
+  def forward(_node, id, _request, %FarSink{} = sink), do: refuse(id, sink)
 
   def forward(node, id, request, sink) do
     head = Sink.head(sink)
@@ -28,7 +27,7 @@ defmodule McpServer.Http.Cluster.Proxy do
         head = Map.take(head, [:method, :target, :authority, :headers, :peer])
         known = %{principal: request.principal, place: Mount.place(request.mount), base: base}
         :erpc.cast(node, __MODULE__, :serve, [exchange, id, head, known, body])
-        Exchange.run(exchange, sink, nil, Exchange.session_gone())
+        Exchange.run(exchange, sink, nil, Exchange.session_gone(id))
       end)
     end)
   end
@@ -42,14 +41,14 @@ defmodule McpServer.Http.Cluster.Proxy do
          {:ok, mount} <- Mount.fetch(mount_id) do
       Pipeline.serve(mount, sink)
     else
-      :error -> refuse(sink)
+      :error -> refuse(id, sink)
     end
 
     :ok
   end
 
-  defp refuse(sink) do
-    {status, headers, body} = HTTP.answer(:session_not_found)
+  defp refuse(id, sink) do
+    {status, headers, body} = Sessions.gone_answer(id)
     Sink.reply(sink, status, headers, body)
   end
 end

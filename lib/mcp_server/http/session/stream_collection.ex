@@ -21,8 +21,9 @@ defmodule McpServer.Http.Session.StreamCollection do
   # A client resumes the stream it lost, not one of an hour ago.
   @max_ended 16
 
-  @spec new() :: t()
-  def new, do: %__MODULE__{}
+  @doc "No streams; the first one will have that number."
+  @spec new(pos_integer()) :: t()
+  def new(first \\ 1), do: %__MODULE__{next: first}
 
   @doc "A number for the next stream."
   @spec number(t()) :: {pos_integer(), t()}

@@ -7,8 +7,11 @@ defmodule McpServer.Http.Session.Transport do
 
   alias McpServer.Connection.{InFlight, Timer}
   alias McpServer.Http.{Exchange, Mount, Sessions}
-  alias McpServer.Http.Session.{Stream, StreamCollection}
+  alias McpServer.Http.Session.{Stream, StreamCollection, Tombstones}
   alias McpServer.Protocol.{HTTP, Revision}
+
+  # Streams of a session whose id holds it are numbered from a random number on.
+  @numbers 1_000_000_000
 
   @enforce_keys [:mount, :streams, :session]
   defstruct [:mount, :streams, :session, :timer]
@@ -24,17 +27,26 @@ defmodule McpServer.Http.Session.Transport do
             id: String.t(),
             revision: String.t(),
             account: McpServer.Http.Session.Replay.account(),
-            in_flight: InFlight.t()
+            in_flight: InFlight.t(),
+            lifetime: non_neg_integer(),
+            sealed?: boolean(),
+            reopened?: boolean()
           },
           timer: Timer.t()
         }
 
   @impl true
   def open(%{mount: mount, session: session}) do
-    Process.send_after(self(), :mcp_http_lifetime, mount.session_lifetime)
+    Process.send_after(self(), :mcp_http_lifetime, session.lifetime)
     Process.send_after(self(), :mcp_http_idle, mount.idle_timeout)
-    {:ok, %__MODULE__{mount: mount, streams: StreamCollection.new(), session: session}}
+    session = Map.put(session, :expires_at, System.system_time(:millisecond) + session.lifetime)
+    {:ok, %__MODULE__{mount: mount, streams: streams(session), session: session}}
   end
+
+  # Several nodes, one after the other, may number the streams of such a session: what a client missed of one stream must
+  # not be sought on another.
+  defp streams(%{sealed?: true}), do: StreamCollection.new(:rand.uniform(@numbers))
+  defp streams(_session), do: StreamCollection.new()
 
   @impl true
   def event(transport, {:mcp_http_request, exchange, outcome, origin}) do
@@ -51,6 +63,8 @@ defmodule McpServer.Http.Session.Transport do
 
   def event(transport, {:mcp_http_end, exchange}) do
     with_exchange(transport, exchange, fn transport, exchange ->
+      # Before anybody can look for it in vain.
+      if transport.session.sealed?, do: Tombstones.put(transport.session.id, transport.session.expires_at)
       end_session(transport)
       Exchange.reply(exchange, 204, [], [])
       {[:closed], transport}
@@ -71,7 +85,13 @@ defmodule McpServer.Http.Session.Transport do
 
   def event(transport, {:mcp_http_left, key}), do: left(transport, key)
   def event(transport, :mcp_http_tick), do: {[], tick(%{transport | timer: nil})}
-  def event(transport, :mcp_http_drain), do: {[:eof], transport}
+
+  def event(transport, :mcp_http_drain) do
+    # Another process can go on with it while calls come to their end here.
+    if transport.session.sealed?, do: Sessions.retire(transport.session.id)
+    {[:eof], transport}
+  end
+
   def event(transport, :mcp_http_lifetime), do: {end_session(transport), transport}
   def event(transport, :mcp_http_idle), do: idle(transport)
   def event(_transport, _message), do: :unknown
@@ -135,10 +155,15 @@ defmodule McpServer.Http.Session.Transport do
          {:ok, stream} <- Stream.resume(stream, exchange, index) do
       {:ok, key, stream}
     else
-      :error -> {:error, :unknown}
-      {:error, reason} -> {:error, reason}
+      {:error, reason} when reason != :unknown -> {:error, reason}
+      _unknown -> attach_anew(transport, exchange, key)
     end
   end
+
+  # The event was another process's of the same session. The session's own stream goes on all the same, without what was
+  # missed; a call's stream ended with its call.
+  defp attach_anew(%{session: %{sealed?: true}} = transport, exchange, :session), do: attach(transport, exchange, nil)
+  defp attach_anew(_transport, _exchange, _key), do: {:error, :unknown}
 
   @refusals %{taken: :stream_taken, gone: :resume_gone, unknown: :resume_unknown}
 
@@ -276,10 +301,13 @@ defmodule McpServer.Http.Session.Transport do
 
   @impl true
   def closed(transport, reason) do
-    {status, headers, body} = HTTP.answer(if reason == :closed, do: :session_not_found, else: :shutting_down)
+    {status, headers, body} = parting(transport.session, reason)
     StreamCollection.each(transport.streams, &Stream.close(&1, headers, status, body))
     refuse_late(status, headers, body)
   end
+
+  defp parting(session, :closed), do: Sessions.gone_answer(session.id)
+  defp parting(_session, _reason), do: HTTP.answer(:shutting_down)
 
   # Requests that were on their way while the connection ended.
   defp refuse_late(status, headers, body) do

@@ -11,8 +11,8 @@ use super::mirrored_headers::{MirroredHeader, MirroredHeaders};
 use super::policy::Policy;
 use crate::revision::{Era, Revision};
 
-/// The longest session id there is.
-const MAX_SESSION_ID_BYTES: usize = 128;
+/// The longest session id there is: one that holds its session, sealed.
+const MAX_SESSION_ID_BYTES: usize = 512;
 
 /// What a request wants of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

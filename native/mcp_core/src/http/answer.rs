@@ -107,6 +107,13 @@ pub fn too_many_sessions(retry_after_seconds: u32) -> HttpAnswer {
     HttpAnswer::unable(503, "Too many sessions").retry_after(retry_after_seconds)
 }
 
+/// 503: what served the session ended under the request, and the next request opens the session anew.
+/// With 404 a client would take the session for ended.
+#[must_use]
+pub fn session_interrupted(retry_after_seconds: u32) -> HttpAnswer {
+    HttpAnswer::unable(503, "The session was interrupted").retry_after(retry_after_seconds)
+}
+
 /// 409: the session's stream is already open.
 #[must_use]
 pub fn stream_taken() -> HttpAnswer {

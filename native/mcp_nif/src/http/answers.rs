@@ -40,6 +40,7 @@ fn answer(kind: Atom, details: Term<'_>) -> NifResult<HttpAnswer> {
         ),
         (atoms::too_many_requests(), http::too_many_requests),
         (atoms::overloaded(), http::overloaded),
+        (atoms::session_interrupted(), http::session_interrupted),
     ];
     if let Some((_, answer)) = undetailed.into_iter().find(|(name, _)| *name == kind) {
         return Ok(answer());

@@ -8,7 +8,7 @@ use super::head::header;
 #[test]
 fn each_has_its_status_and_a_json_rpc_error() {
     let challenge = Challenge::default();
-    let answers: [(HttpAnswer, u16, i32, Option<&str>); 15] = [
+    let answers: [(HttpAnswer, u16, i32, Option<&str>); 16] = [
         (http::resume_gone(), 400, -32600, None),
         (http::unauthorized(&challenge), 401, -32600, None),
         (http::forbidden(&challenge), 403, -32600, None),
@@ -21,6 +21,7 @@ fn each_has_its_status_and_a_json_rpc_error() {
         (http::head_too_large(), 431, -32600, None),
         (http::internal_error(), 500, -32603, None),
         (http::too_many_sessions(30), 503, -32603, Some("30")),
+        (http::session_interrupted(1), 503, -32603, Some("1")),
         (http::overloaded(5), 503, -32603, Some("5")),
         (http::overloaded(0), 503, -32603, Some("0")),
         (http::shutting_down(), 503, -32603, None),

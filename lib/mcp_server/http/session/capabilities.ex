@@ -1,0 +1,52 @@
+defmodule McpServer.Http.Session.Capabilities do
+  @moduledoc false
+  # A client's capabilities as flags: those that this library asks about, in two bytes of a sealed session id. What else
+  # a client has declared is gone once its session is opened from its id.
+
+  @view_types ["text/html;profile=mcp-app"]
+
+  # A flag is the place of its entry: new ones go to the end, and none goes away.
+  @known [
+    {["roots"], %{}},
+    {["roots", "listChanged"], true},
+    {["sampling"], %{}},
+    {["sampling", "tools"], %{}},
+    {["sampling", "context"], %{}},
+    {["elicitation"], %{}},
+    {["elicitation", "form"], %{}},
+    {["elicitation", "url"], %{}},
+    {["extensions", "io.modelcontextprotocol/ui", "mimeTypes"], @view_types},
+    {["extensions", "io.modelcontextprotocol/tasks"], %{}}
+  ]
+  @flags Enum.with_index(@known)
+
+  @doc "The flags of capabilities."
+  @spec to_flags(map()) :: non_neg_integer()
+  def to_flags(capabilities) do
+    Enum.reduce(@flags, 0, fn {{path, value}, place}, flags ->
+      if declared?(at(capabilities, path), value), do: Bitwise.bor(flags, Bitwise.bsl(1, place)), else: flags
+    end)
+  end
+
+  @doc "Capabilities that have these flags. Flags that this release does not know mean nothing."
+  @spec from_flags(non_neg_integer()) :: map()
+  def from_flags(flags) do
+    for {{path, value}, place} <- @flags, Bitwise.band(flags, Bitwise.bsl(1, place)) != 0, reduce: %{} do
+      capabilities -> put(capabilities, path, value)
+    end
+  end
+
+  # A client may declare anything.
+  defp at(value, []), do: value
+  defp at(map, [key | rest]) when is_map_key(map, key), do: at(Map.fetch!(map, key), rest)
+  defp at(_other, _path), do: nil
+
+  defp declared?(types, wanted) when is_list(wanted), do: is_list(types) and wanted -- types == []
+  defp declared?(value, true), do: value == true
+  defp declared?(value, %{}), do: is_map(value)
+
+  defp put(capabilities, [key], value), do: Map.put_new(capabilities, key, value)
+
+  defp put(capabilities, [key | rest], value),
+    do: Map.put(capabilities, key, put(Map.get(capabilities, key, %{}), rest, value))
+end

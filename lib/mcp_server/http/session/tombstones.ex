@@ -1,0 +1,131 @@
+defmodule McpServer.Http.Session.Tombstones do
+  @moduledoc false
+  # Sealed ids of sessions that their clients have ended: no node that is told opens one again.
+  #
+  # Connected nodes tell each other, and a node that comes to know another asks it for what it has. The set is bounded;
+  # when it is full, the id that expires first makes room. The tables belong to the application's own process.
+
+  use GenServer
+  use McpServer.Outline
+
+  alias McpServer.Http.Cluster.Node
+
+  @table __MODULE__
+  @order __MODULE__.Order
+  # Ids, of 24 bytes each.
+  @most 100_000
+  # Of these one message tells.
+  @chunk 1_000
+  @digest_bytes 16
+  # Milliseconds.
+  @sweep_after 60_000
+  @ask_after 100
+  # How often it is looked whether a connected node runs the library.
+  @asks 50
+
+  @typedoc "What is told of an id, and when it expires, in milliseconds of the wall clock."
+  @type stone :: {digest :: binary(), expires_at :: pos_integer()}
+
+  @doc "Makes the tables; the calling process owns them."
+  @spec create_table() :: :ok
+  def create_table do
+    :ets.new(@table, [:named_table, :public, read_concurrency: true])
+    :ets.new(@order, [:named_table, :public, :ordered_set])
+    :ok
+  end
+
+  @spec start_link(term()) :: GenServer.on_start()
+  def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
+
+  @doc "Nobody opens the session of the id again, which would expire then."
+  @spec put(String.t(), expires_at :: pos_integer()) :: :ok
+  def put(id, expires_at) do
+    stone = {digest(id), expires_at}
+    keep([stone])
+    for node <- Node.others(), do: send({__MODULE__, node}, {:tombstones, [stone]})
+    :ok
+  end
+
+  @doc "Whether the session of the id has been ended."
+  @spec dead?(String.t()) :: boolean()
+  def dead?(id), do: :ets.member(@table, digest(id))
+
+  @doc "How many there are."
+  @spec count() :: non_neg_integer()
+  def count, do: :ets.info(@table, :size)
+
+  defp digest(id), do: binary_part(:crypto.hash(:sha256, id), 0, @digest_bytes)
+
+  @impl true
+  def init(nil) do
+    :ok = :net_kernel.monitor_nodes(true)
+    for node <- :erlang.nodes(), do: send(self(), {:ask, node, @asks})
+    Process.send_after(self(), :sweep, @sweep_after)
+    {:ok, nil}
+  end
+
+  @impl true
+  def handle_info({:nodeup, node}, state), do: handle_info({:ask, node, @asks}, state)
+
+  # Whether a node runs the library is known a moment after it is connected.
+  def handle_info({:ask, node, asks}, state) do
+    cond do
+      node in Node.others() -> send({__MODULE__, node}, {:tombstones_wanted, node()})
+      asks > 0 -> Process.send_after(self(), {:ask, node, asks - 1}, @ask_after)
+      true -> :ok
+    end
+
+    {:noreply, state}
+  end
+
+  def handle_info({:tombstones_wanted, node}, state) do
+    @table
+    |> :ets.tab2list()
+    |> Enum.chunk_every(@chunk)
+    |> Enum.each(&send({__MODULE__, node}, {:tombstones, &1}))
+
+    {:noreply, state}
+  end
+
+  def handle_info({:tombstones, stones}, state) do
+    keep(stones)
+    {:noreply, state}
+  end
+
+  def handle_info(:sweep, state) do
+    Process.send_after(self(), :sweep, @sweep_after)
+    forget_expired(System.system_time(:millisecond))
+    {:noreply, state}
+  end
+
+  def handle_info(_message, state), do: {:noreply, state}
+
+  @doc false
+  @spec keep([stone()]) :: :ok
+  def keep(stones) do
+    for {digest, expires_at} <- stones, :ets.insert_new(@table, {digest, expires_at}) do
+      :ets.insert(@order, {{expires_at, digest}})
+      if count() > @most, do: forget(:ets.first(@order))
+    end
+
+    :ok
+  end
+
+  defp forget_expired(now) do
+    case :ets.first(@order) do
+      {expires_at, _digest} = first when expires_at <= now ->
+        forget(first)
+        forget_expired(now)
+
+      _later_or_none ->
+        :ok
+    end
+  end
+
+  defp forget({_expires_at, digest} = key) do
+    :ets.delete(@order, key)
+    :ets.delete(@table, digest)
+  end
+
+  defp forget(:"$end_of_table"), do: :ok
+end

@@ -1,0 +1,99 @@
+# Connected nodes with one secret: a session has one place, and its end is known everywhere.
+for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClusterPlugTest, :plug}] do
+  defmodule Module.concat(McpServer, name) do
+    use McpServer.HttpCase, async: false
+
+    import McpServer.HttpRequests
+
+    alias McpServer.HttpVm
+    alias McpServer.Http.Cluster.Node, as: Home
+    alias McpServer.Http.Session.Tombstones
+    alias McpServer.Http.Sessions
+
+    @moduletag :capture_log
+    @moduletag timeout: 120_000
+    @secret String.duplicate("cluster secret ", 3)
+
+    epmd = System.find_executable("epmd")
+    @moduletag skip: epmd == nil
+
+    setup_all do
+      running? = match?({_names, 0}, System.cmd("epmd", ["-names"], stderr_to_stdout: true))
+      unless running?, do: {_none, 0} = System.cmd("epmd", ["-daemon", "-address", "127.0.0.1"])
+      vms = for name <- ["one", "other", "third"], do: vm(name)
+      connect(vms)
+      {:ok, vms: vms}
+    end
+
+    defp vm(name), do: HttpVm.start(kind: unquote(kind), name: name, secret: @secret)
+    defp at(session, vm), do: %{session | server: vm.server}
+    defp count(vm), do: HttpVm.call(vm, Sessions, :count, [])
+
+    defp connect(vms) do
+      for one <- vms, other <- vms, one.node < other.node, do: HttpVm.connect(one, other)
+
+      for one <- vms,
+          other <- vms,
+          one != other,
+          do: eventually(fn -> other.node in HttpVm.call(one, Home, :others, []) end)
+    end
+
+    test "#{kind}: a state sealed on one is opened on the other", %{vms: [one, other, _third]} do
+      capable = [capabilities: %{"elicitation" => %{}}]
+      asked = HttpClient.call(one.server, "ask", %{}, capable)
+      assert %{"result" => %{"resultType" => "input_required", "requestState" => state}} = asked
+      responses = %{"name" => %{"action" => "accept", "content" => %{"name" => "Ada"}}}
+      params = %{"name" => "ask", "arguments" => %{}, "inputResponses" => responses, "requestState" => state}
+      answer = HttpClient.answer(other.server, modern("tools/call", params, capable))
+      assert HttpClient.text(answer) == "Hello, Ada! :asked"
+    end
+
+    test "#{kind}: a session stays where it is, whichever node is asked", %{vms: [one, other, third] = vms} do
+      before = Enum.map(vms, &count/1)
+      session = HttpSession.open(one.server)
+      for vm <- [other, third, one, other], do: assert(HttpSession.status(at(session, vm), legacy("ping")) == 200)
+      assert Enum.map(vms, &count/1) == List.update_at(before, 0, &(&1 + 1))
+      assert HttpSession.delete(at(session, third)).status == 204
+      for vm <- vms, do: assert(HttpSession.status(at(session, vm), legacy("ping")) == 404)
+    end
+
+    test "#{kind}: a node that goes leaves its sessions to the others, and one of them takes each", %{
+      vms: [one, other, _third]
+    } do
+      mortal = vm("mortal")
+      connect([mortal, one, other])
+      session = HttpSession.open(mortal.server)
+      wrong = at(session, other)
+      stream = HttpSession.get(wrong)
+      call = HttpSession.start(wrong, legacy_call("sleep", %{"ms" => 60_000}))
+      eventually(fn -> HttpVm.call(mortal, HttpVm, :running_calls, []) == 1 end)
+      HttpVm.signal(mortal, "KILL")
+
+      assert HttpClient.message(stream) == :end
+      response = HttpPeer.response(call)
+      assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+      eventually(fn -> mortal.node not in HttpVm.call(other, Home, :others, []) end)
+      eventually(fn -> mortal.node not in HttpVm.call(one, Home, :others, []) end)
+
+      before = count(one) + count(other)
+
+      peers =
+        for vm <- [one, other], id <- 1..10, do: HttpSession.start(at(session, vm), legacy_call("whoami", %{}, id: id))
+
+      texts = for peer <- peers, do: peer |> HttpPeer.response() |> HttpResponse.json() |> HttpClient.text()
+      assert Enum.uniq(texts) == [inspect({nil, session.id, "2025-11-25", "peer", %{}})]
+      assert count(one) + count(other) == before + 1
+    end
+
+    test "#{kind}: a node that comes later learns which sessions were ended", %{vms: [one, other, _third]} do
+      session = HttpSession.open(one.server)
+      assert HttpSession.delete(session).status == 204
+      eventually(fn -> HttpVm.call(other, Tombstones, :dead?, [session.id]) end)
+
+      late = vm("late")
+      connect([late, other])
+      eventually(fn -> HttpVm.call(late, Tombstones, :dead?, [session.id]) end)
+      assert HttpSession.status(at(session, late), legacy("ping")) == 404
+    end
+  end
+end

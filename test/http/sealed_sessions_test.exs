@@ -1,0 +1,198 @@
+# Nodes with one secret that know nothing of each other: each opens any session from its id.
+for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSessionsPlugTest, :plug}] do
+  defmodule Module.concat(McpServer, name) do
+    use McpServer.HttpCase, async: false
+
+    import McpServer.HttpRequests
+
+    alias McpServer.{Changes, HttpRouter, HttpVm}
+    alias McpServer.Http.Sessions
+
+    @moduletag :capture_log
+    @moduletag timeout: 120_000
+    @secret String.duplicate("sealed secret ", 3)
+
+    setup_all do
+      [one, other] = for _ <- 1..2, do: vm(identify: &HttpVm.identify/1)
+      {:ok, one: one, other: other}
+    end
+
+    defp vm(serve, secret \\ @secret), do: HttpVm.start(kind: unquote(kind), secret: secret, serve: serve)
+    defp at(session, vm), do: %{session | server: vm.server}
+    defp bearer(name), do: [{"authorization", "Bearer #{name}"}]
+
+    test "#{kind}: an id is visible ASCII, unique, and of at most 512 bytes whoever the client is", %{one: one} do
+      long = String.duplicate("é", 100)
+
+      sessions =
+        for _ <- 1..5, do: HttpSession.open(one.server, "2025-11-25", info: %{"name" => long, "version" => long})
+
+      assert length(Enum.uniq_by(sessions, & &1.id)) == 5
+      for %{id: id} <- sessions, do: assert({id =~ ~r/\A[!-~]+\z/, byte_size(id) in 100..512} == {true, true})
+    end
+
+    for revision <- ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] do
+      test "#{kind}: a session of #{revision} goes on at a node that has never seen it", %{one: one, other: other} do
+        info = %{"name" => "traveller", "version" => "9.1"}
+        session = HttpSession.open(one.server, unquote(revision), headers: bearer("ada"), info: info)
+        expected = {"ada", session.id, unquote(revision), "traveller", %{}}
+
+        for vm <- [one, other, one, other],
+            do: assert(HttpClient.text(HttpSession.call(at(session, vm), "whoami")) == inspect(expected))
+      end
+    end
+
+    test "#{kind}: the first that a node hears of a session may be anything of it", %{one: one, other: other} do
+      for {request, status} <- [
+            {legacy("ping"), 200},
+            {legacy("tools/list"), 200},
+            {legacy("notifications/initialized", %{}, id: nil), 202},
+            {legacy("logging/setLevel", %{"level" => "error"}), 200},
+            {legacy("resources/subscribe", %{"uri" => "http-test://fixed"}), 200},
+            {get_stream(), 200},
+            {in_session("{"), 400}
+          ] do
+        session = at(HttpSession.open(one.server), other)
+        assert {request, HttpSession.status(session, request)} == {request, status}
+      end
+    end
+
+    test "#{kind}: what the client can do, and that it is initialized, is known again", %{one: one, other: other} do
+      session = at(HttpSession.open(one.server, "2025-11-25", capabilities: %{"elicitation" => %{}}), other)
+      stream = HttpSession.get(session)
+      eventually(fn -> HttpVm.call(other, :pg, :get_members, [Changes, HttpRouter]) != [] end)
+      HttpVm.call(other, Changes, :tools_changed, [HttpRouter])
+      assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(stream)
+
+      {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask"))
+      assert %{"method" => "elicitation/create", "id" => asked} = HttpClient.message(peer)
+      answer = %{"action" => "accept", "content" => %{"name" => "Ada"}}
+      reply = McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "result" => answer})
+      assert {%{status: 202}, []} = HttpSession.exchange(session, in_session(reply))
+      assert HttpClient.text(HttpClient.message(peer)) == "Hello, Ada! :asked"
+    end
+
+    test "#{kind}: the session's stream is opened anew for a client that comes back, a call's is not",
+         %{one: one, other: other} do
+      session = HttpSession.open(one.server)
+      peer = HttpSession.get(session)
+      assert %{id: "0-0"} = HttpPeer.event(peer)
+
+      assert HttpSession.status(at(session, other), get_stream([{"last-event-id", "0-7"}])) == 200
+      assert HttpSession.status(at(session, other), get_stream([{"last-event-id", "1-0"}])) == 400
+      assert HttpSession.status(at(session, other), get_stream([{"last-event-id", "x"}])) == 400
+    end
+
+    test "#{kind}: a changed byte, another principal, secret or mount: 404, as for an id that never was",
+         %{one: one, other: other} do
+      session = HttpSession.open(one.server, "2025-11-25", headers: bearer("ada"))
+
+      ask = fn vm, id, principal ->
+        HttpClient.exchange(vm.server, legacy("ping") |> of_session(id) |> as(principal))
+      end
+
+      shown = fn {response, _messages} ->
+        {response.status, List.keydelete(response.headers, "date", 0), response.body}
+      end
+
+      unknown = shown.(ask.(other, "AAAAAAAAAAAAAAAAAAAAAA", "ada"))
+      assert elem(unknown, 0) == 404
+
+      foreign = vm([identify: &HttpVm.identify/1], String.duplicate("another secret ", 3))
+      without = vm([identify: &HttpVm.identify/1], nil)
+      admin = vm(identify: &HttpVm.identify/1, mount_name: "admin")
+
+      for vm <- [foreign, without, admin], do: assert(shown.(ask.(vm, session.id, "ada")) == unknown)
+      for vm <- [one, other], do: assert(shown.(ask.(vm, session.id, "bob")) == unknown)
+
+      for vm <- [one, other],
+          do: assert(shown.(HttpClient.exchange(vm.server, legacy("ping") |> of_session(session.id))) == unknown)
+
+      for place <- 0..(byte_size(session.id) - 1)//7 do
+        <<before::binary-size(place), byte, rest::binary>> = session.id
+        changed = before <> <<if(byte == ?A, do: ?B, else: ?A)>> <> rest
+        assert {place, shown.(ask.(other, changed, "ada"))} == {place, unknown}
+      end
+
+      for id <- [session.id <> "A", binary_part(session.id, 0, byte_size(session.id) - 1)],
+          do: assert(shown.(ask.(other, id, "ada")) == unknown)
+
+      assert {%{status: 200}, [_pong]} = ask.(other, session.id, "ada")
+    end
+
+    test "#{kind}: a state that was sealed for a request is no session", %{one: one} do
+      capable = [capabilities: %{"elicitation" => %{}}]
+      assert %{"result" => %{"requestState" => state}} = HttpClient.call(one.server, "ask", %{}, capable)
+      assert {%{status: 404}, _messages} = HttpClient.exchange(one.server, of_session(legacy("ping"), state))
+    end
+
+    test "#{kind}: a session that its client has ended stays dead where that is known", %{one: one, other: other} do
+      session = HttpSession.open(one.server)
+      assert HttpSession.delete(at(session, other)).status == 204
+
+      for _ <- 1..2,
+          request <- [legacy("ping"), get_stream(), delete()],
+          do: assert(HttpSession.status(at(session, other), request) == 404)
+
+      # The other node cannot know.
+      assert HttpSession.status(session, legacy("ping")) == 200
+    end
+
+    test "#{kind}: an unused session gives its memory back, and is opened again when it is used" do
+      vm = vm(http: [idle_timeout: 50])
+      session = HttpSession.open(vm.server)
+      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
+      assert HttpSession.status(session, legacy("ping")) == 200
+    end
+
+    test "#{kind}: a session that was killed is opened again", %{one: one} do
+      session = HttpSession.open(one.server)
+      kill_all(one)
+      assert HttpSession.status(session, legacy("ping")) == 200
+    end
+
+    test "#{kind}: a call whose session is killed is told to come again", %{one: one} do
+      session = HttpSession.open(one.server)
+      call = HttpSession.start(session, legacy_call("sleep", %{"ms" => 60_000}))
+      eventually(fn -> HttpVm.call(one, HttpVm, :running_calls, []) == 1 end)
+      kill_all(one)
+      response = HttpPeer.response(call)
+      assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+      assert HttpSession.status(session, legacy("ping", %{}, id: 2)) == 200
+    end
+
+    defp kill_all(vm) do
+      for {_id, pid, _type, _modules} <-
+            HttpVm.call(vm, DynamicSupervisor, :which_children, [McpServer.Http.SessionSupervisor]),
+          do: HttpVm.call(vm, Process, :exit, [pid, :kill])
+
+      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
+    end
+
+    test "#{kind}: session_lifetime holds on every node" do
+      [short, long] = [vm(http: [session_lifetime: 1]), vm([])]
+      {%{status: 200} = response, _messages} = HttpClient.exchange(short.server, initialize())
+      id = HttpResponse.header(response, "mcp-session-id")
+      eventually(fn -> HttpVm.call(short, Sessions, :count, []) == 0 end)
+
+      for vm <- [short, long],
+          do: assert({%{status: 404}, _} = HttpClient.exchange(vm.server, of_session(legacy("ping"), id)))
+    end
+
+    test "#{kind}: sessions that are opened again are bounded like others" do
+      [one, other] = [vm([]), vm(http: [max_sessions: 1])]
+      [first, second] = for _ <- 1..2, do: HttpSession.open(one.server)
+      assert HttpSession.status(at(first, other), legacy("ping")) == 200
+      assert HttpSession.status(at(second, other), legacy("ping")) == 503
+      assert HttpSession.delete(at(first, other)).status == 204
+      eventually(fn -> HttpSession.status(at(second, other), legacy("ping")) == 200 end)
+    end
+
+    test "#{kind}: many requests at once open one session", %{one: one, other: other} do
+      session = at(HttpSession.open(one.server), other)
+      peers = for id <- 1..20, do: HttpSession.start(session, legacy_call("whoami", %{}, id: id))
+      texts = for peer <- peers, do: peer |> HttpPeer.response() |> HttpResponse.json() |> HttpClient.text()
+      assert Enum.uniq(texts) == [inspect({nil, session.id, "2025-11-25", "peer", %{}})]
+    end
+  end
+end
