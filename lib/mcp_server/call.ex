@@ -8,6 +8,7 @@ defmodule McpServer.Call do
   # killed. It is not linked to anything, so nothing a handler does to its own links reaches others.
   # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
 
+  alias McpServer.Call.Reaper
   alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Session, Tasks}
   alias McpServer.Protocol.Revision
 
@@ -77,6 +78,22 @@ defmodule McpServer.Call do
         input_responses: request.input_responses || %{},
         call: call
     }
+  end
+
+  # So many calls may be in their grace at once: a client can cancel faster than handlers clean up.
+  @max_graced 1_000
+
+  @doc """
+  Ends the process of a call: at once, or where `grace` is above 0, with a signal that it can trap, and by force after
+  so many milliseconds.
+  """
+  @spec stop(pid(), grace :: non_neg_integer(), :cancelled | :timeout) :: true
+  def stop(pid, 0, _why), do: Process.exit(pid, :kill)
+
+  def stop(pid, grace, why) do
+    if Reaper.kill_after(pid, grace, @max_graced),
+      do: Process.exit(pid, {:shutdown, why}),
+      else: Process.exit(pid, :kill)
   end
 
   # One signal does the work of two, but it would end whatever is linked.

@@ -35,6 +35,24 @@ defmodule McpServer.Controller do
   started go on, linked or not. After a timeout or a cancellation it is killed, and linked processes (such as a `Task`) end
   with it. `McpServer.Telemetry` counts processes, to show where some stay behind.
 
+  A tool with `cancel_grace:` has a chance to clean up. Its process first gets the exit signal `{:shutdown, :cancelled}`, or
+  `{:shutdown, :timeout}`, and is killed after that time. A handler that traps exits finds the signal as a message:
+
+      def import(_conn, %{"file" => file}) do
+        Process.flag(:trap_exit, true)
+        job = Importer.start(file)
+
+        receive do
+          {:imported, ^job, count} -> {:ok, "\#{count} notes"}
+          {:EXIT, _from, {:shutdown, _why}} ->
+            Importer.roll_back(job)
+            {:error, "Cancelled"}
+        end
+      end
+
+  What it returns then goes nowhere: the client has its answer, or wants none. A handler that does not trap exits
+  ends at once.
+
   ## Questions to the client
 
   A handler cannot wait for an answer. It returns what it needs and is called again, with the same
@@ -51,6 +69,7 @@ defmodule McpServer.Controller do
   """
 
   alias McpServer.{Call, Completion, Conn, Content, Fields, InputRequest, Resource, Schema, Session, Tool}
+  alias McpServer.Controller.Confirmation
   alias McpServer.Prompt.{Message, MessageContent}
   alias McpServer.Schema.Validator
 
@@ -431,5 +450,49 @@ defmodule McpServer.Controller do
   @doc "What the handler gave as `state:` to `input_required/2` when it was entered the last time, or `nil`."
   @doc group: "Questions to the client"
   @spec state(Conn.t()) :: term
-  def state(%Conn{state: state}), do: state
+  def state(%Conn{state: state}), do: Confirmation.own_state(state)
+
+  @doc """
+  Asks the user for consent, once, and runs `fun` when the user has agreed.
+
+      def delete(conn, %{"id" => id}) do
+        confirm(conn, "Delete note \#{id}?", fn ->
+          :ok = Notes.delete(id)
+          {:ok, "Deleted"}
+        end)
+      end
+
+  It returns what `fun` returns. Up to 2025-11-25 the client is asked during the call, with 2026-07-28 the
+  question is the answer, and the client calls again with the consent. The handler is called again in both cases, so
+  nothing must have happened before the question. The consent is bound to the text of the question, and
+  with 2026-07-28 also to the arguments of the call and the principal.
+
+  | the user or the client | returned |
+  |---|---|
+  | agrees | what `fun` returns |
+  | declines, or closes the question | `{:error, "Nothing was done: …"}` |
+  | cannot be asked: the client has no elicitation | the same; with `unsupported: :run` what `fun` returns |
+
+  `fun` may ask further questions, with `confirm/4` or `input_required/2`. Handlers that use both read their state with
+  `state/1`. Answers to earlier questions are no longer in `input/2` then: keep them in the state.
+
+      iex> {:input_required, asked, _state} =
+      ...>   McpServer.Controller.confirm(%McpServer.Conn{client_capabilities: %{"elicitation" => %{}}}, "Sure?", fn -> {:ok, "done"} end)
+      iex> asked["confirm"].params["message"]
+      "Sure?"
+      iex> McpServer.Controller.confirm(%McpServer.Conn{}, "Sure?", fn -> {:ok, "done"} end)
+      {:error, "Nothing was done: the client cannot ask the user for consent (Sure?)"}
+  """
+  @doc group: "Questions to the client"
+  @spec confirm(Conn.t(), String.t(), (() -> result), unsupported: :refuse | :run) ::
+          result | input_required | {:error, String.t()}
+        when result: term
+  def confirm(%Conn{} = conn, question, fun, options \\ []) when is_binary(question) and is_function(fun, 0) do
+    [unsupported: unsupported] = Keyword.validate!(options, unsupported: :refuse)
+
+    unsupported in [:refuse, :run] ||
+      raise ArgumentError, "expected :unsupported to be :refuse or :run, got: #{inspect(unsupported)}"
+
+    Confirmation.confirm(conn, question, fun, unsupported)
+  end
 end

@@ -169,6 +169,7 @@ defmodule McpServer.Router do
   | `hints:` | list of `:read_only`, `:non_destructive`, `:idempotent`, `:closed_world` |
   | `annotations:` | a `McpServer.Tool.Annotations` or its fields, in place of `hints:` |
   | `timeout:` | how long a call may take, in milliseconds |
+  | `cancel_grace:` | how long the handler may clean up when its call is cancelled or has timed out, in milliseconds; at most 60,000 (0: it is killed); see `McpServer.Controller` |
   | `requires:` | list of `:sampling`, `:elicitation`, `:roots`: clients without are refused |
   | `authorize:` | `{module, function}`, called with the `McpServer.Conn` before the tool: `:ok`, `{:error, :forbidden}` or `{:error, {:insufficient_scope, ["scope"]}}` |
   | `ui:` | URI of the `ui://` resource that renders the result (`McpServer.App`) |

@@ -18,12 +18,12 @@ defmodule McpServer.RateLimitTest do
   @tag :tmp_dir
   test "over stdio, and in each era, a refused call is a result that the model reads", %{tmp_dir: tmp_dir} do
     for {"stdio" <> _era = way, ask} <- ways(RateRouter, tmp_dir) do
-      call = fn -> ask.("tools/call", %{"name" => "once", "arguments" => %{"who" => way}})["result"] end
+      call = fn -> elem(ask.("tools/call", %{"name" => "once", "arguments" => %{"who" => way}}, nil), 0)["result"] end
       assert text(call.()) == "done"
       assert %{"isError" => true} = refused = call.()
       assert wait(text(refused)) in 3_000..3_600
 
-      get = fn -> ask.("prompts/get", %{"name" => "hello", "arguments" => %{"who" => way}}) end
+      get = fn -> elem(ask.("prompts/get", %{"name" => "hello", "arguments" => %{"who" => way}}, nil), 0) end
       assert %{"result" => _messages} = get.()
       assert %{"error" => %{"code" => -32603, "message" => message}} = get.()
       assert wait(message) in 3_000..3_600

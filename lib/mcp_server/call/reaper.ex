@@ -48,9 +48,29 @@ defmodule McpServer.Call.Reaper do
     end
   end
 
+  @doc """
+  Kills a process after so many milliseconds; `false` where so many wait for it already.
+
+  The message is sent to a name: it is not lost when this process is started again.
+  """
+  @spec kill_after(pid(), pos_integer(), pos_integer()) :: boolean()
+  def kill_after(pid, milliseconds, most) do
+    graced = :persistent_term.get(__MODULE__)
+    :counters.add(graced, 1, 1)
+
+    if :counters.get(graced, 1) <= most do
+      Process.send_after(__MODULE__, {:kill, pid}, milliseconds)
+      true
+    else
+      :counters.sub(graced, 1, 1)
+      false
+    end
+  end
+
   @doc "Makes the table of those who are watched; the calling process owns it."
   @spec create_table() :: :ok
   def create_table do
+    :persistent_term.put(__MODULE__, :counters.new(1, []))
     :ets.new(__MODULE__, [:named_table, :public, read_concurrency: true, write_concurrency: true])
     :ok
   end
@@ -77,6 +97,12 @@ defmodule McpServer.Call.Reaper do
     # One look at all requests, and one at all processes, for however many have ended.
     if MapSet.size(holders) > 0, do: InFlight.holders_down(holders)
     end_calls(for {pid, left} <- ended, left != :nothing, into: MapSet.new(), do: pid)
+    {:noreply, state}
+  end
+
+  def handle_info({:kill, pid}, state) do
+    :counters.sub(:persistent_term.get(__MODULE__), 1, 1)
+    Process.exit(pid, :kill)
     {:noreply, state}
   end
 

@@ -265,7 +265,7 @@ defmodule McpServer.Connection.Calls do
   end
 
   defp cancel_running(state, pid) do
-    {call, state} = kill(state, pid)
+    {call, state} = stop(state, pid, :cancelled)
     state |> leave(call, :cancelled) |> Replies.skip(call.target, :dropped)
   end
 
@@ -281,10 +281,14 @@ defmodule McpServer.Connection.Calls do
     Enum.reduce(keys, %{state | held: Map.delete(state.held, stream)}, &cancel(&2, &1))
   end
 
-  # The process is gone, its monitor with it, and whatever it sent before is dropped.
-  defp kill(state, pid) do
+  # The process is gone or about to go, its monitor with it, and whatever it has sent is dropped.
+  defp kill(state, pid), do: stop(state, pid, 0, :cancelled)
+
+  defp stop(state, pid, why), do: stop(state, pid, Handler.grace(state.catalog, state.calls[pid].request), why)
+
+  defp stop(state, pid, grace, why) do
     {call, calls} = Map.pop!(state.calls, pid)
-    Process.exit(pid, :kill)
+    Call.stop(pid, grace, why)
     Process.demonitor(call.monitor, [:flush])
     {call, Input.abandon(%{state | calls: calls}, pid, call)}
   end
@@ -327,7 +331,7 @@ defmodule McpServer.Connection.Calls do
   end
 
   defp expire({pid, %{awaiting: nil} = call}, state) do
-    {_call, state} = kill(state, pid)
+    {_call, state} = stop(state, pid, :timeout)
     fail(state, call, Failure.timeout(call.timeout))
   end
 

@@ -48,6 +48,11 @@ defmodule McpServer.Dispatch.Handler do
     end
   end
 
+  @doc "How long the call may clean up after it was ended, in milliseconds."
+  @spec grace(Catalog.t(), Request.t()) :: non_neg_integer()
+  def grace(catalog, %Request{kind: :tool} = request), do: entry(catalog, request).cancel_grace
+  def grace(_catalog, _request), do: 0
+
   @doc "Whether a call that is to run as a task begins as one, before its handler is entered."
   @spec starts_task?(Catalog.t(), Request.t()) :: boolean()
   def starts_task?(catalog, request), do: entry(catalog, request).task_start == :call

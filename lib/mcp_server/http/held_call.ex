@@ -4,7 +4,8 @@ defmodule McpServer.Http.HeldCall do
 
   alias McpServer.Connection.Report
   alias McpServer.Dispatch
-  alias McpServer.Dispatch.{Answer, Failure}
+  alias McpServer.Call
+  alias McpServer.Dispatch.{Answer, Failure, Handler}
   alias McpServer.Http.{Mount, SessionCall, Sink, StatelessCall}
   alias McpServer.Protocol
 
@@ -31,10 +32,10 @@ defmodule McpServer.Http.HeldCall do
   def source(%{mount: mount, origin: origin}),
     do: %{router: mount.router, catalog: origin.catalog, transport: :http, revision: nil}
 
-  @doc "Kills the call's process; whatever it sent as its result is dropped."
-  @spec stop(t()) :: true
-  def stop(call) do
-    Process.exit(call.pid, :kill)
+  @doc "Ends the call's process, by force after its grace; whatever it sends as its result is dropped."
+  @spec stop(t(), :cancelled | :timeout) :: true
+  def stop(call, why) do
+    Call.stop(call.pid, Handler.grace(call.origin.catalog, call.request), why)
     Process.demonitor(call.monitor, [:flush])
   end
 

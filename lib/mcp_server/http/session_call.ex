@@ -168,7 +168,7 @@ defmodule McpServer.Http.SessionCall do
 
   defp due(%{deadline: deadline} = call, now) when now >= deadline do
     if first?(call) do
-      HeldCall.stop(call)
+      HeldCall.stop(call, :timeout)
       fail(call, Failure.timeout(call.timeout))
     else
       await(%{call | deadline: :infinity})
@@ -190,7 +190,7 @@ defmodule McpServer.Http.SessionCall do
 
   # Nobody is there whose call it could be.
   defp abandon(call) do
-    HeldCall.stop(call)
+    HeldCall.stop(call, :cancelled)
     HeldCall.ended(call, :cancelled)
     {status, headers, body} = Sessions.gone_answer(call.session_id)
     Sink.reply(call.sink, status, headers, body)

@@ -150,14 +150,14 @@ defmodule McpServer.Http.StatelessCall do
   defp ending(call, until), do: %{call | deadline: min(call.deadline, until), ends_at: until}
 
   defp due(%{ends_at: ends_at} = call, now) when is_integer(ends_at) and now >= ends_at do
-    HeldCall.stop(call)
+    HeldCall.stop(call, :cancelled)
     HeldCall.ended(call, :cancelled)
     %{id: id, revision: revision} = call.request
     respond(call, {:status, 503}, Protocol.error(id, revision, :internal_error, "The server is shutting down"))
   end
 
   defp due(%{deadline: deadline} = call, now) when now >= deadline do
-    HeldCall.stop(call)
+    HeldCall.stop(call, :timeout)
     fail(call, Failure.timeout(call.timeout))
   end
 
@@ -236,7 +236,7 @@ defmodule McpServer.Http.StatelessCall do
 
   # This is how a client of this era cancels.
   defp cancel(call) do
-    HeldCall.stop(call)
+    HeldCall.stop(call, :cancelled)
     HeldCall.ended(call, :cancelled)
     call.sink
   end

@@ -29,6 +29,7 @@ defmodule McpServer.Router.ToolDefinition do
                ui: :string,
                visibility: {:list, {:in, ~w(model app)}},
                timeout: :any,
+               cancel_grace: :count,
                requires: {:list, {:in, ~w(sampling elicitation roots)}},
                authorize: :any,
                input_schema: :any,
@@ -50,6 +51,9 @@ defmodule McpServer.Router.ToolDefinition do
   # Less holds no link.
   @min_budget 2_048
 
+  # Milliseconds: an ended call still has its memory.
+  @max_grace 60_000
+
   @doc "Begins a tool."
   @spec open!(module, term, term, {term, term}, keyword, tail :: String.t(), Refusal.place()) :: :ok
   def open!(module, name, description, {controller, function}, options, tail, place) do
@@ -66,6 +70,7 @@ defmodule McpServer.Router.ToolDefinition do
     check_timeout!(options[:timeout], what, place)
     check_options!(options, what, place)
     check_budget!(options[:result_budget], what, place)
+    check_grace!(options[:cancel_grace], what, place)
     Authorize.check!(options[:authorize], what, place)
     Formats.check!(options, what, place)
 
@@ -139,6 +144,12 @@ defmodule McpServer.Router.ToolDefinition do
   end
 
   defp check_budget!(_budget, _what, _place), do: :ok
+
+  defp check_grace!(grace, what, place) when is_integer(grace) and grace > @max_grace do
+    Refusal.refuse!(place, "the cancel_grace of #{what} is at most #{@max_grace} milliseconds, got: #{grace}")
+  end
+
+  defp check_grace!(_grace, _what, _place), do: :ok
 
   @doc "Gives the innermost tool a schema verbatim."
   @spec put_schema!(module, :input_schema | :output_schema, term, Refusal.place()) :: :ok
@@ -265,6 +276,7 @@ defmodule McpServer.Router.ToolDefinition do
       name: tool.name,
       handler: tool.handler,
       timeout: tool.options[:timeout],
+      cancel_grace: tool.options[:cancel_grace] || 0,
       requires: Enum.map(tool.options[:requires] || [], &Map.fetch!(@capabilities, &1)),
       authorize: tool.options[:authorize],
       task_start: if(tool.options[:task_start] == "handler", do: :handler, else: :call),

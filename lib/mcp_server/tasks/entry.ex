@@ -19,6 +19,7 @@ defmodule McpServer.Tasks.Entry do
     :message,
     :outcome,
     :parked,
+    grace: 0,
     pending: %{},
     keys: %{},
     responses: %{},
@@ -34,6 +35,7 @@ defmodule McpServer.Tasks.Entry do
 
   @typedoc """
   * `:index` – the tool's place in the catalogue
+  * `:grace` – how long the handler may clean up when the task is ended, in milliseconds
   * `:parked` – the handler's process while it waits for the client
   * `:pending` – what the client has to bring, each under a key that the task never uses again
   * `:keys` – the handler's own keys for these
@@ -49,6 +51,7 @@ defmodule McpServer.Tasks.Entry do
           message: String.t() | nil,
           outcome: outcome() | nil,
           parked: GenServer.from() | nil,
+          grace: non_neg_integer(),
           pending: %{String.t() => InputRequest.t()},
           keys: %{String.t() => String.t()},
           responses: %{String.t() => map()},

@@ -8,7 +8,8 @@ defmodule McpServer.Tasks.Server do
 
   alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner}
-  alias McpServer.{Options, Share, Telemetry}
+  alias McpServer.Dispatch.Handler
+  alias McpServer.{Call, Options, Share, Telemetry}
 
   @table [
     max_tasks: [:count, default: 1_000, doc: "tasks of this node, finished ones included; more calls are refused"],
@@ -55,7 +56,8 @@ defmodule McpServer.Tasks.Server do
       {:reply, {:error, :too_many}, state}
     else
       entry = Entry.new(Home.session_id(), ttl(request.task, state.options), state.options.poll_interval)
-      entry = %{entry | index: request.index, runner: Runner.start(entry.id, call, conn, heap)}
+      runner = Runner.start(entry.id, call, conn, heap)
+      entry = %{entry | index: request.index, grace: Handler.grace(call.catalog, request), runner: runner}
       put(owner, entry)
       Process.send_after(self(), {:expire, entry.id}, entry.ttl)
       Telemetry.execute([:task, :start], %{count: 1}, %{router: elem(owner, 0)})
@@ -230,7 +232,7 @@ defmodule McpServer.Tasks.Server do
 
   defp stop(state, entry) do
     Process.unlink(entry.runner)
-    Process.exit(entry.runner, :kill)
+    Call.stop(entry.runner, entry.grace, :cancelled)
     %{state | runners: Map.delete(state.runners, entry.runner)}
   end
 

@@ -46,7 +46,7 @@ defmodule McpServer.Router.Mistakes.ToolsTest do
     assert_refused(
       3,
       ~s(tool "add" has no option zzz. Its options are: title, hints, annotations, ui, visibility, ) <>
-        "timeout, requires, authorize, input_schema, output_schema, additional_properties, icons, execution, task_support, " <>
+        "timeout, cancel_grace, requires, authorize, input_schema, output_schema, additional_properties, icons, execution, task_support, " <>
         "task_start, meta, result_budget, formats, repair, lint",
       ~s(tool "add", "Adds", McpServer.Handlers, :echo, zzz: [:read_only])
     )
@@ -88,6 +88,14 @@ defmodule McpServer.Router.Mistakes.ToolsTest do
       3,
       ~s(tool "add" has both `hints:` and `annotations:`, which say the same: keep one),
       ~s(tool "add", "Adds", McpServer.Handlers, :echo, hints: [], annotations: [title: "Add"])
+    )
+  end
+
+  test "a grace that is too long" do
+    assert_refused(
+      3,
+      ~s(the cancel_grace of tool "add" is at most 60000 milliseconds, got: 60001),
+      ~s(tool "add", "Adds", McpServer.Handlers, :echo, cancel_grace: 60_001)
     )
   end
 

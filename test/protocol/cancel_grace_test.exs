@@ -1,0 +1,101 @@
+defmodule McpServer.Protocol.CancelGraceTest do
+  # A handler whose call is cancelled, or out of time, gets a signal that it can trap before it is killed.
+  use ExUnit.Case, async: true
+  use McpServer.Test, router: McpServer.ConfirmRouter
+
+  alias McpServer.{Conn, ConfirmRouter, HttpClient, HttpPeer, HttpRequests, HttpServers, HttpSession, JSON}
+
+  @eras ["2025-11-25", "2026-07-28"]
+
+  defp start(name, revision, arguments \\ %{}) do
+    client = connect(revision: revision, assigns: %{test: self()})
+    params = Map.merge(%{"name" => name, "arguments" => %{}}, arguments)
+    message = McpServer.Test.Client.complete(client, %{"id" => 1, "method" => "tools/call", "params" => params})
+    McpServer.Test.Client.push(client, message)
+    assert_receive {:started, pid}, 5_000
+    {client, pid, Process.monitor(pid)}
+  end
+
+  defp cancel(client) do
+    params = %{"requestId" => 1}
+    :none = request(%{"method" => "notifications/cancelled", "params" => params}, on: client)
+  end
+
+  for revision <- @eras do
+    @revision revision
+
+    test "#{revision}: a cancelled handler cleans up" do
+      {client, _pid, monitor} = start("slow", @revision)
+      cancel(client)
+      assert_receive {:cleaned_up, {:shutdown, :cancelled}}, 5_000
+      assert_receive {:DOWN, ^monitor, :process, _pid, _reason}, 5_000
+      # Nothing of it reaches the client.
+      refute_received {:mcp_test, _reference, %{"id" => 1}}
+    end
+
+    test "#{revision}: so does one that is out of time" do
+      assert {:ok, %{"isError" => true}} = call_tool("late", %{}, revision: @revision, assigns: %{test: self()})
+      assert_receive {:cleaned_up, {:shutdown, :timeout}}, 5_000
+    end
+
+    test "#{revision}: one that does not end is killed, one without a grace at once" do
+      for name <- ["stubborn", "plain"] do
+        {client, _pid, monitor} = start(name, @revision)
+        cancel(client)
+        assert_receive {:DOWN, ^monitor, :process, _pid, :killed}, 5_000
+      end
+
+      refute_received {:cleaned_up, _reason}
+    end
+  end
+
+  test "the process of a task" do
+    client = connect(revision: "2025-11-25", assigns: %{test: self()})
+    params = %{"name" => "slow", "arguments" => %{}, "task" => %{}}
+    answer = request(%{"id" => 1, "method" => "tools/call", "params" => params}, on: client)
+    assert_receive {:started, _pid}, 5_000
+    id = answer["result"]["task"]["taskId"]
+    answer = request(%{"id" => 2, "method" => "tasks/cancel", "params" => %{"taskId" => id}}, on: client)
+    assert answer["result"]["status"] == "cancelled"
+    assert_receive {:cleaned_up, {:shutdown, :cancelled}}, 5_000
+  end
+
+  for kind <- [:listener, :plug] do
+    @kind kind
+
+    test "#{kind}: a client of HTTP that cancels, and one that goes" do
+      server =
+        HttpServers.start(@kind,
+          router: ConfirmRouter,
+          assigns: %{test: self()},
+          http: [stream_after: 50, keep_alive: 50]
+        )
+
+      session = HttpSession.open(server)
+      HttpSession.start(session, HttpRequests.legacy_call("slow"))
+      assert_receive {:started, _pid}, 5_000
+      cancelled = HttpRequests.message("notifications/cancelled", %{"requestId" => 1}, id: nil)
+      assert {%{status: 202}, []} = HttpSession.exchange(session, HttpRequests.in_session(JSON.encode!(cancelled)))
+      assert_receive {:cleaned_up, {:shutdown, :cancelled}}, 5_000
+
+      {peer, %{body: :stream}} = HttpClient.open(server, HttpRequests.modern_call("slow"))
+      assert_receive {:started, _pid}, 5_000
+      HttpPeer.close(peer)
+      assert_receive {:cleaned_up, {:shutdown, :cancelled}}, 10_000
+    end
+  end
+
+  test "where too many clean up at once, the next is killed" do
+    pid = spawn(fn -> Process.sleep(:infinity) end)
+    refute McpServer.Call.Reaper.kill_after(pid, 30_000, 0)
+    Process.exit(pid, :kill)
+  end
+
+  test "the generated callbacks have no deadline, and nothing to cancel" do
+    caller = self()
+    pid = spawn(fn -> ConfirmRouter.call_tool(%Conn{assigns: %{test: caller}}, "slow", %{}) end)
+    assert_receive {:started, ^pid}, 5_000
+    Process.exit(pid, :any)
+    assert_receive {:cleaned_up, :any}, 5_000
+  end
+end
