@@ -2,6 +2,9 @@
 # been seen to take a minute beside other programs.
 ExUnit.start(assert_receive_timeout: 5_000, timeout: 300_000)
 
+# Most routers of the tests are compiled in Mix's environment :test. What they say is as in production.
+Application.put_env(:mcp_server, :debug_errors, false)
+
 # Here, because two tests that ask for it at once would both load it.
 Code.require_file("support/plug_server.exs", __DIR__)
 McpServer.WireSchema.watch()

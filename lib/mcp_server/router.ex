@@ -49,6 +49,7 @@ defmodule McpServer.Router do
   | `system_role:` | what becomes of messages of the role `"system"`, which MCP does not have: `:user`, `:assistant`, `:passthrough` or `:error` | `:user` |
   | `formats:` | which formats the strings in a tool's arguments have to have, see below | seven of them |
   | `repair:` | whether arguments that do not fit are repaired, see below | `false` |
+  | `debug_errors:` | whether clients are told why a call failed, see below | in `:dev` and `:test` |
 
   ## Formats of arguments
 
@@ -96,6 +97,16 @@ defmodule McpServer.Router do
 
   It is called once for a subscription, and not again for each change: a notification says only that something has
   changed behind a URI that the client knows. When the client then reads the resource, the function is called again.
+
+  ## Failed calls
+
+  A function that raises, or returns what it should not, is a failed call. The log has a line about it, and
+  the client gets the id of that line. With `debug_errors: true` the client gets the text as well: which function it was,
+  what it returned in outline and what is allowed, or what it raised. That is the default for a router that is compiled in Mix's
+  environments `:dev` and `:test`; `config :mcp_server, debug_errors: false` changes it for all routers without the option.
+  It is decided when the router is compiled, so a router that was compiled with `MIX_ENV=prod` says nothing.
+
+  A call that has timed out, or whose result is too large, says so to everyone, and that less can be asked for.
 
   ## Around calls
 

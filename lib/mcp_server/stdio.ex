@@ -39,10 +39,8 @@ defmodule McpServer.Stdio do
   linked to it. Processes that a handler starts without a link are its own affair, and `System.halt/1` halts.
 
   A call that fails is answered with an id, `Tool execution failed (error id …)`, and logged with the same id, the
-  exception and its stack trace. While developing, the answer can say what happened as well:
-
-      # config/dev.exs
-      config :mcp_server, debug_errors: true
+  exception and its stack trace. The answer of a router that was compiled while developing says what happened as
+  well: `debug_errors:` of `McpServer.Router`.
 
   ## When the client goes
 

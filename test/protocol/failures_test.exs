@@ -206,7 +206,10 @@ defmodule McpServer.Protocol.FailuresTest do
             :timer.tc(fn -> call_tool("brief", %{}, answers(fn _, _ -> Process.sleep(:infinity) end)) end)
 
           assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = result
-          assert text =~ @failed
+
+          assert text =~
+                   ~r/\ATool execution failed \(error id [0-9a-f]{16}\): it did not finish within 100 ms. Ask for less at once, or try again later\z/
+
           assert microseconds in 100_000..5_000_000
           Process.sleep(20)
         end)
@@ -245,18 +248,5 @@ defmodule McpServer.Protocol.FailuresTest do
         end
       end)
     end
-  end
-
-  test "debug_errors: the exception's text reaches the client" do
-    on_exit(fn -> Application.delete_env(:mcp_server, :debug_errors) end)
-    Application.put_env(:mcp_server, :debug_errors, true)
-
-    capture_log(fn ->
-      assert {:ok, %{"content" => [%{"text" => text}]}} = call_tool("run", %{}, answers(fn _, _ -> raise "boom" end))
-      assert text =~ ~r/\ATool execution failed \(error id [0-9a-f]{16}\): \*\* \(RuntimeError\) boom\z/
-
-      assert {:error, %{"data" => %{"detail" => "** (RuntimeError) boom"}}} =
-               get_prompt("run", %{}, answers(fn _, _ -> raise "boom" end))
-    end)
   end
 end

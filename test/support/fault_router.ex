@@ -34,7 +34,7 @@ defmodule McpServer.FaultRouter do
   # Tools that go wrong in every way a tool can, tools whose schemas are hostile, and one that tells the
   # figures of the VM that serves it. The tests and the stress scripts start it in VMs of their own.
   @moduledoc false
-  use McpServer.Router, name: "faults"
+  use McpServer.Router, name: "faults", debug_errors: false
 
   alias McpServer.FaultRouter.{Handlers, Schemas}
 

@@ -6,9 +6,6 @@ config :bookshop, BookshopWeb.Endpoint,
   debug_errors: true,
   secret_key_base: String.duplicate("bookshop", 8)
 
-# Clients see why a call has failed.
-config :mcp_server, debug_errors: true
-
 # The router of the web does not depend on the options of its plugs: without this line, a change of `Bookshop.MCP`
 # replaces the router and the endpoint too, and the second such change cuts all open streams.
 config :phoenix, :plug_init_mode, :runtime

@@ -71,25 +71,28 @@ defmodule McpServer.Dispatch.Answer do
   @doc "The answer to a call that failed, without the log line."
   @spec failure_reply(Catalog.t(), Request.t(), Failure.t()) :: Protocol.message()
   def failure_reply(catalog, %Request{kind: :tool} = request, failure) do
-    {:tool_error, reply} = refusal(catalog, request, failure_text(failure))
+    {:tool_error, reply} = refusal(catalog, request, failure_text(catalog, failure))
     reply
   end
 
-  def failure_reply(_catalog, request, failure) do
+  def failure_reply(catalog, request, failure) do
     data = %{"errorId" => failure.id}
-    data = if detail = detail(failure), do: Map.put(data, "detail", detail), else: data
+    data = if detail = detail(catalog, failure), do: Map.put(data, "detail", detail), else: data
     Protocol.error(request.id, request.revision, :internal_error, nil, data)
   end
 
   @doc "What a model reads of a tool that failed."
-  @spec failure_text(Failure.t()) :: String.t()
-  def failure_text(failure) do
+  @spec failure_text(Catalog.t(), Failure.t()) :: String.t()
+  def failure_text(catalog, failure) do
     text = "Tool execution failed (error id #{failure.id})"
-    if detail = detail(failure), do: "#{text}: #{detail}", else: text
+    if detail = detail(catalog, failure), do: "#{text}: #{detail}", else: text
   end
 
   # An exception's text can hold anything, so it leaves the machine only while developing.
-  defp detail(failure) do
-    if Application.get_env(:mcp_server, :debug_errors, false), do: Failure.banner(failure)
-  end
+  defp detail(%{server: server}, failure),
+    do: Failure.advice(failure) || if(debug_errors?(server.debug_errors), do: Failure.banner(failure))
+
+  # Whether it was development when the router was compiled is not asked here: a release can have Mix in it.
+  defp debug_errors?({:unless_configured, default}), do: Application.get_env(:mcp_server, :debug_errors, default)
+  defp debug_errors?(own), do: own
 end

@@ -81,6 +81,16 @@ defmodule McpServer.Dispatch.Failure do
   @spec banner(t()) :: String.t()
   def banner(failure), do: failure |> describe() |> without(failure.secrets) |> clip(@max_banner_bytes)
 
+  @doc "What the peer can do about it, where that says nothing of the server; else `nil`."
+  @spec advice(t()) :: String.t() | nil
+  def advice(%{kind: :timeout, reason: milliseconds}),
+    do: "it did not finish within #{milliseconds} ms. Ask for less at once, or try again later"
+
+  def advice(%{kind: :invalid_result, reason: {:too_large, max_bytes}}),
+    do: "its result is larger than #{max_bytes} bytes. Ask for less at once"
+
+  def advice(_failure), do: nil
+
   defp without(text, []), do: text
 
   defp without(text, secrets), do: text |> cut(@max_text_bytes) |> String.replace(secrets, "...")

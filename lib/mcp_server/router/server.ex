@@ -23,6 +23,7 @@ defmodule McpServer.Router.Server do
                system_role: {:in, ~w(user assistant passthrough error)},
                formats: :any,
                repair: :boolean,
+               debug_errors: :boolean,
                lint: :any
              ],
              "option"
@@ -59,7 +60,8 @@ defmodule McpServer.Router.Server do
     if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
     Formats.check!(given, owner, place)
     given = Map.put(given, :lint, LintRules.new!(given[:lint], owner, place))
-    server = @defaults |> Map.put(:name, inspect(router)) |> Map.merge(given)
+    defaults = Map.merge(@defaults, %{name: inspect(router), debug_errors: {:unless_configured, developing?()}})
+    server = Map.merge(defaults, given)
 
     %{
       server
@@ -69,6 +71,9 @@ defmodule McpServer.Router.Server do
         template_limits: limits!(server.template_limits, @template_limits, place)
     }
   end
+
+  # Asked while the router compiles. Without a running Mix, as in a release, it is no development.
+  defp developing?, do: List.keymember?(Application.started_applications(), :mix, 0) and Mix.env() in [:dev, :test]
 
   defp limits!(given, units, place),
     do: Refusal.checked!(place, fn -> given |> Limit.check_all!(units) |> Map.new() end)

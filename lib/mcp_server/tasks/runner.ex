@@ -23,11 +23,11 @@ defmodule McpServer.Tasks.Runner do
 
   @doc false
   @spec run(String.t(), call(), Conn.t()) :: :ok
-  def run(id, %{request: request} = call, conn) do
+  def run(id, call, conn) do
     # As in the process of a call: what a test has allowed itself holds here too.
     if call[:callers] not in [nil, []], do: Process.put(:"$callers", call.callers)
     conn = %{conn | call: {:task, id}}
-    {outcome, bytes} = call |> work(conn, id) |> settle(request, call.max_bytes)
+    {outcome, bytes} = call |> work(conn, id) |> settle(call)
     Tasks.finish(id, outcome, bytes)
   end
 
@@ -88,10 +88,10 @@ defmodule McpServer.Tasks.Runner do
     end
   end
 
-  defp settle({:sized, result, bytes}, _request, _max_bytes), do: {{:result, result}, bytes}
+  defp settle({:sized, result, bytes}, _call), do: {{:result, result}, bytes}
 
   # Data that cannot be written, or kept, must not cost the client the error.
-  defp settle({:error, %JsonRpc.Error{} = error}, _request, max_bytes) do
+  defp settle({:error, %JsonRpc.Error{} = error}, %{max_bytes: max_bytes}) do
     {data, bytes} =
       case JSON.encode(error.data) do
         {:ok, text} when byte_size(text) <= max_bytes -> {error.data, byte_size(text)}
@@ -101,22 +101,22 @@ defmodule McpServer.Tasks.Runner do
     {{:error, %{code: error.code, message: error.message, data: data}}, bytes + byte_size(error.message)}
   end
 
-  defp settle({:error, text}, _request, _max_bytes) when is_binary(text),
+  defp settle({:error, text}, _call) when is_binary(text),
     do: {{:result, failed(text)}, byte_size(text)}
 
-  defp settle({:failure, failure}, request, _max_bytes) do
+  defp settle({:failure, failure}, %{request: request, catalog: catalog}) do
     Failure.log(failure, "task of #{inspect(request.name)}")
-    {{:result, failed(Answer.failure_text(failure))}, 0}
+    {{:result, failed(Answer.failure_text(catalog, failure))}, 0}
   end
 
   defp failed(text), do: %CallResult{content: [Content.text(text)], is_error: true}
 
-  @doc "The outcome of a task whose process ended without one."
-  @spec killed(term()) :: Entry.outcome()
-  def killed(reason) do
+  @doc "The outcome of a task of the router whose process ended without one."
+  @spec killed(module(), term()) :: Entry.outcome()
+  def killed(router, reason) do
     failure = Failure.killed(reason)
     # Not the id: whoever knows it may ask for the task.
     Failure.log(failure, "task")
-    {:result, failed(Answer.failure_text(failure))}
+    {:result, failed(Answer.failure_text(Catalog.fetch(router), failure))}
   end
 end

@@ -195,7 +195,7 @@ defmodule McpServer.Tasks.Server do
   # A runner reports its outcome before it ends; one that did not was killed.
   defp ended(state, id, reason) do
     case running(id) do
-      {:ok, owner, entry} -> settle(state, owner, Entry.finish(entry, Runner.killed(reason)), 0)
+      {:ok, owner, entry} -> settle(state, owner, Entry.finish(entry, Runner.killed(elem(owner, 0), reason)), 0)
       :over -> state
     end
   end
