@@ -45,12 +45,16 @@ defmodule McpServer.Connection do
           | {:server, State.server()}
           | {:in_flight, InFlight.t()}
           | {:bounds, ServerOptions.bounds()}
+          | {:principal, term()}
 
   @doc "Starts a connection."
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
     {server, options} = Keyword.split(options, [:name])
-    options = Map.new(Keyword.validate!(options, [:router, :transport, :session, :server, :in_flight, :bounds]))
+
+    options =
+      Map.new(Keyword.validate!(options, [:router, :transport, :session, :server, :in_flight, :bounds, :principal]))
+
     # What is wrong with it is said to the caller.
     _catalog = Catalog.fetch(options.router)
     GenServer.start_link(__MODULE__, options, server)
@@ -74,7 +78,7 @@ defmodule McpServer.Connection do
           # Connections of one server share some limits; one without a server shares none.
           server: Map.get(options, :server, %{id: self(), max_share: 100, holder: nil}),
           in_flight: Map.get(options, :in_flight),
-          base: %Conn{assigns: bounds.assigns},
+          base: %Conn{assigns: bounds.assigns, principal: options[:principal]},
           options: bounds,
           opened_at: System.monotonic_time(),
           limits: limits(module, bounds),

@@ -50,6 +50,7 @@ defmodule McpServer.Test do
   | `:assigns` | `%{}` | what the handler finds in `conn.assigns` |
   | `:receive_timeout` | `5_000` | how long the client waits for an answer, in milliseconds |
   | `:initialize` | `true` | `false` leaves out the handshake of the session era |
+  | `:principal` | `nil` | who the handlers and `authorize:` find in `conn.principal`; of the transport, like `:assigns` |
   | `:on` | none | a client of `connect/2` to use; otherwise each call opens a transport of its own |
 
   Options of `McpServer.Stdio`, such as `:timeout` and `:limits`, are options too.
@@ -64,7 +65,7 @@ defmodule McpServer.Test do
   @type target :: module()
 
   @typedoc "A transport that `connect/2` has opened."
-  @opaque client :: %Client{}
+  @opaque client :: Client.t()
 
   @type result :: {:ok, map()} | {:error, map()} | {:input_required, [map()]}
 
@@ -186,16 +187,7 @@ defmodule McpServer.Test do
   defp call(router, method, params, options), do: with_client(router, options, &Client.call(&1, method, params))
 
   defp list(router, method, member, options),
-    do: with_client(router, options, &pages(&1, method, member, %{}, []))
-
-  defp pages(client, method, member, params, found) do
-    with {:ok, %{^member => items} = page} <- Client.call(client, method, params) do
-      case page do
-        %{"nextCursor" => cursor} -> pages(client, method, member, %{"cursor" => cursor}, [found, items])
-        _last -> {:ok, List.flatten([found, items])}
-      end
-    end
-  end
+    do: with_client(router, options, &McpServer.Client.list(&1, method, member))
 
   defp with_client(router, options, fun) do
     if client = options[:on] do

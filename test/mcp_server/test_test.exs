@@ -102,7 +102,7 @@ defmodule McpServer.TestTest do
   test "a server that does not answer is an error of the test, in time" do
     slow = %{run: fn _, _ -> Process.sleep(:infinity) end}
 
-    assert_raise RuntimeError, "the server did not answer within 50 ms", fn ->
+    assert_raise McpServer.Client.Error, "the server did not answer within 50 ms", fn ->
       call_tool("run", %{}, assigns: slow, receive_timeout: 50)
     end
   end

@@ -325,7 +325,7 @@ defmodule McpServer.Protocol.CallsTest do
                 pid
               )
 
-      send(client.connection, {:mcp_test_in, client.reference, :eof})
+      send(client.connection, {:mcp_client_in, client.reference, :eof})
       assert silent?(client)
       for pid <- pids, do: send(pid, :go)
       assert Enum.sort(for _ <- 1..3, do: next(client)["id"]) == [1, 2, 3]
@@ -338,7 +338,7 @@ defmodule McpServer.Protocol.CallsTest do
       tool(client, 1, "run", %{"n" => 1})
       assert_receive {:entered, 1, pid}
       reference = Process.monitor(pid)
-      send(client.connection, {:mcp_test_in, client.reference, :eof})
+      send(client.connection, {:mcp_client_in, client.reference, :eof})
       assert_receive {:DOWN, ^reference, :process, ^pid, :killed}, 200
       assert next(client) == {:closed, :eof}
     end
@@ -367,7 +367,7 @@ defmodule McpServer.Protocol.CallsTest do
       client = open(gated(self()), drain: 50, limits: [max_calls: 1, max_waiting: 1])
       lines(client, for(n <- 1..5, do: call_line(client, n)))
       assert_receive {:entered, 1, _pid}
-      send(client.connection, {:mcp_test_in, client.reference, :eof})
+      send(client.connection, {:mcp_client_in, client.reference, :eof})
       assert next(client) == {:closed, :eof}
       refute_received {:entered, _n, _pid}
     end

@@ -30,7 +30,7 @@ defmodule McpServer.Protocol.CancelGraceTest do
       assert_receive {:cleaned_up, {:shutdown, :cancelled}}, 5_000
       assert_receive {:DOWN, ^monitor, :process, _pid, _reason}, 5_000
       # Nothing of it reaches the client.
-      refute_received {:mcp_test, _reference, %{"id" => 1}}
+      refute_received {:mcp_client, _reference, %{"id" => 1}}
     end
 
     test "#{revision}: so does one that is out of time" do

@@ -369,7 +369,7 @@ defmodule McpServer.Protocol.InputTest do
       client = open(&greet/2, revision: "2025-11-25")
       tool(client, 1)
       %{"method" => "elicitation/create"} = next(client)
-      send(client.connection, {:mcp_test_in, client.reference, :eof})
+      send(client.connection, {:mcp_client_in, client.reference, :eof})
 
       assert %{"id" => 1, "result" => %{"isError" => true, "content" => [%{"text" => "The client is gone"}]}} =
                next(client)

@@ -126,7 +126,7 @@ defmodule McpServer.Protocol.SessionsTest do
     @tag req: "S2"
     test "a line that was too long is answered once" do
       client = open(answering("x"))
-      send(client.connection, {:mcp_test_in, client.reference, :too_long})
+      send(client.connection, {:mcp_client_in, client.reference, :too_long})
       assert %{"error" => %{"code" => -32700}} = error = next(client)
       refute is_map_key(error, "id")
       assert silent?(client)

@@ -76,7 +76,7 @@ defmodule McpServer.Protocol.SubscriptionsTest do
       client = open(&idle/2)
       listen(client, 1, %{"toolsListChanged" => true})
       listen(client, "b", %{})
-      send(client.connection, {:mcp_test_in, client.reference, :eof})
+      send(client.connection, {:mcp_client_in, client.reference, :eof})
 
       for id <- [1, "b"],
           do:

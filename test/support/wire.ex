@@ -25,13 +25,13 @@ defmodule McpServer.Wire do
 
   @doc "Several lines in one go, as a pipelining client sends them."
   def lines(client, lines) do
-    send(client.connection, {:mcp_test_in, client.reference, {:lines, lines}})
+    send(client.connection, {:mcp_client_in, client.reference, {:lines, lines}})
   end
 
   @doc "The next message that is no notification."
   def next(%{reference: reference}, timeout \\ 10_000) do
     receive do
-      {:mcp_test, ^reference, message} -> message
+      {:mcp_client, ^reference, message} -> message
     after
       timeout -> raise "nothing came within #{timeout} ms"
     end
@@ -40,7 +40,7 @@ defmodule McpServer.Wire do
   @doc "That no message comes."
   def silent?(%{reference: reference}, milliseconds \\ 50) do
     receive do
-      {:mcp_test, ^reference, message} -> raise "unexpected: #{inspect(message)}"
+      {:mcp_client, ^reference, message} -> raise "unexpected: #{inspect(message)}"
     after
       milliseconds -> true
     end

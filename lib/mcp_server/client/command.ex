@@ -1,0 +1,132 @@
+defmodule McpServer.Client.Command do
+  @moduledoc false
+  # A server behind the stdin and stdout of a command, which a shell reads. Its stderr is ours.
+  #
+  # A line of stdout that is no message is a server's mistake: it is told once, and the rest goes on.
+
+  use GenServer
+
+  alias McpServer.Client.{Error, Link}
+
+  # Bytes of a line that come in one piece; longer lines come in several.
+  @piece_bytes 64 * 1024
+  @max_line_bytes 64 * 1024 * 1024
+  # Milliseconds: how long a server that was told of the end may take, and how often it is looked at.
+  @patience 5_000
+  @look_every 20
+
+  @doc "Starts the command. Options: `:command`, `:owner`, `:reference`, and for `Port.open/2` `:env` and `:cd`."
+  @spec start_link(keyword()) :: GenServer.on_start()
+  def start_link(options), do: GenServer.start_link(__MODULE__, options)
+
+  @impl true
+  def init(options) do
+    Process.flag(:trap_exit, true)
+    {own, port_options} = Keyword.split(options, [:command, :owner, :reference])
+    # With `exec` the process is the server, and no shell stands between it and a signal.
+    arguments = [args: ["-c", "exec " <> own[:command]], line: @piece_bytes]
+    given = [:binary, :exit_status, :hide, :use_stdio] ++ arguments ++ port_options
+    port = Port.open({:spawn_executable, "/bin/sh"}, given)
+    {:os_pid, os_pid} = Port.info(port, :os_pid)
+    {:ok, Map.merge(Map.new(own), %{port: port, os_pid: os_pid, line: [], bytes: 0, told?: false, waiting: []})}
+  end
+
+  @impl true
+  def handle_info({:mcp_client_in, reference, {:lines, lines}}, %{reference: reference} = state) do
+    {:noreply, Enum.reduce(lines, state, &write/2)}
+  end
+
+  def handle_info({:mcp_client_in, reference, :eof}, %{reference: reference} = state), do: {:stop, :normal, state}
+
+  def handle_info({port, {:data, {:noeol, piece}}}, %{port: port} = state) do
+    state = %{state | line: [state.line, piece], bytes: state.bytes + byte_size(piece)}
+    if state.bytes > @max_line_bytes, do: {:stop, :normal, state}, else: {:noreply, state}
+  end
+
+  def handle_info({port, {:data, {:eol, piece}}}, %{port: port} = state) do
+    line = IO.iodata_to_binary([state.line, piece])
+    {:noreply, line(%{state | line: [], bytes: 0}, line)}
+  end
+
+  def handle_info({port, {:exit_status, status}}, %{port: port} = state) do
+    error = Error.new(:closed, "the command ended with status #{status} before it answered")
+    for id <- state.waiting, do: Link.failed(state.owner, state.reference, id, error)
+    {:stop, :normal, %{state | os_pid: nil}}
+  end
+
+  # The end of the port, and of the owner.
+  def handle_info({:EXIT, from, _reason}, %{port: port} = state) when from == port, do: {:noreply, state}
+  def handle_info({:EXIT, _owner, _reason}, state), do: {:stop, :normal, state}
+
+  defp write(line, state) do
+    Port.command(state.port, [line, ?\n])
+    note(state, line)
+  rescue
+    # It has ended, and the message that says so is on its way.
+    ArgumentError -> note(state, line)
+  end
+
+  # What waits is told if the command ends.
+  defp note(state, line) do
+    case McpServer.JSON.decode(line) do
+      {:ok, %{"id" => id, "method" => _method}} -> %{state | waiting: [id | state.waiting]}
+      _no_request -> state
+    end
+  end
+
+  defp line(state, ""), do: state
+
+  defp line(state, line) do
+    case Link.decode(line) do
+      {:ok, message} when is_map(message) or is_list(message) ->
+        Link.deliver(state.owner, state.reference, message)
+        answered(state, message)
+
+      _no_message ->
+        tell(state)
+    end
+  end
+
+  defp answered(state, %{"id" => id} = message) when not is_map_key(message, "method"),
+    do: %{state | waiting: List.delete(state.waiting, id)}
+
+  defp answered(state, _message), do: state
+
+  defp tell(%{told?: true} = state), do: state
+
+  defp tell(state) do
+    IO.puts(:stderr, "the server writes lines to stdout that are no messages: only messages belong there")
+    %{state | told?: true}
+  end
+
+  # The specification's way to end a server: the end of its stdin first, then a signal.
+  @impl true
+  def terminate(_reason, state) do
+    if Port.info(state.port) != nil, do: Port.close(state.port)
+    if state.os_pid, do: await_end(state.os_pid, @patience)
+    Link.closed(state.owner, state.reference, :closed)
+  end
+
+  defp await_end(os_pid, patience) do
+    cond do
+      not alive?(os_pid) ->
+        :ok
+
+      patience <= 0 ->
+        _status = signal("-KILL", os_pid)
+        :ok
+
+      true ->
+        if patience == div(@patience, 2), do: signal("-TERM", os_pid)
+        Process.sleep(@look_every)
+        await_end(os_pid, patience - @look_every)
+    end
+  end
+
+  defp alive?(os_pid), do: signal("-0", os_pid) == 0
+
+  defp signal(signal, os_pid) do
+    {_said, status} = System.cmd("kill", [signal, Integer.to_string(os_pid)], stderr_to_stdout: true)
+    status
+  end
+end

@@ -1,0 +1,15 @@
+defmodule McpServer.Client.Error do
+  @moduledoc false
+  # Why a server gave no answer.
+
+  @typedoc "`:refused` is a 401 or 403, whose `status` is kept."
+  @type kind :: :timeout | :closed | :refused | :unreachable | :no_answer | :protocol
+
+  @type t :: %__MODULE__{kind: kind(), message: String.t(), status: pos_integer() | nil}
+
+  defexception [:kind, :message, :status]
+
+  @doc "An error of a kind."
+  @spec new(kind(), String.t(), pos_integer() | nil) :: t()
+  def new(kind, message, status \\ nil), do: %__MODULE__{kind: kind, message: message, status: status}
+end

@@ -1,0 +1,271 @@
+defmodule McpServer.Client.Http do
+  @moduledoc false
+  # A server at a URL. Each request is a process of its own, so that a stream that stays open holds up nothing; what is
+  # told without an answer is sent before anything that comes after it.
+  #
+  # It knows the session, and opens it anew when the server has forgotten it; and which arguments of a tool headers
+  # repeat, and lists the tools where nobody has.
+
+  use GenServer
+
+  alias McpServer.Client.{Error, Link}
+  alias McpServer.Client.Http.{Exchange, Headers}
+
+  @enforce_keys [:url, :owner, :reference]
+  defstruct [
+    :url,
+    :owner,
+    :reference,
+    :initialize,
+    :listener,
+    :parameters,
+    headers: [],
+    tls: [],
+    listen: false,
+    retry_ms: 0,
+    session: %{id: nil, revision: nil},
+    requests: %{}
+  ]
+
+  @max_pages 1_000
+
+  @doc """
+  Starts the link. Options: `:url`, `:owner`, `:reference`, `:headers`, `:tls`, `:listen` (also to what the server says
+  unasked in the session era), `:retry_ms` (for how long a server that does not listen is tried).
+  """
+  @spec start_link(keyword()) :: GenServer.on_start()
+  def start_link(options), do: GenServer.start_link(__MODULE__, options)
+
+  @impl true
+  def init(options) do
+    Process.flag(:trap_exit, true)
+    {:ok, struct!(__MODULE__, options)}
+  end
+
+  @impl true
+  def handle_info({:mcp_client_in, reference, {:lines, lines}}, %{reference: reference} = state),
+    do: {:noreply, Enum.reduce(lines, state, &take/2)}
+
+  def handle_info({:mcp_client_in, reference, :eof}, %{reference: reference} = state), do: {:stop, :normal, state}
+
+  def handle_info({:EXIT, pid, reason}, %{requests: requests} = state) when is_map_key(requests, pid) do
+    {{message, session}, requests} = Map.pop!(requests, pid)
+    {:noreply, ended(reason, message, session, %{state | requests: requests})}
+  end
+
+  def handle_info({:EXIT, owner, _reason}, %{owner: owner} = state), do: {:stop, :normal, state}
+  def handle_info({:EXIT, _listener, _reason}, state), do: {:noreply, state}
+
+  @impl true
+  def handle_call({:opened, message, session}, _from, state),
+    do: {:reply, :ok, %{state | initialize: message, session: session}}
+
+  def handle_call({:parameters, parameters}, _from, state),
+    do: {:reply, :ok, %{state | parameters: Map.merge(state.parameters || %{}, parameters)}}
+
+  def handle_call(:forget_parameters, _from, state), do: {:reply, :ok, %{state | parameters: nil}}
+
+  defp take(line, state) do
+    case Link.decode(line) do
+      {:ok, message} when is_map(message) -> message(message, state)
+      # Batches are of one old revision, which clients that are in use do not speak.
+      _no_message -> state
+    end
+  end
+
+  defp message(%{"method" => "notifications/cancelled", "params" => %{"requestId" => id}} = message, state) do
+    case Enum.find(state.requests, &match?({_pid, {%{"id" => ^id}, _session}}, &1)) do
+      nil -> state
+      {pid, {request, _session}} -> if Headers.revision(request), do: cancel(state, pid), else: told(state, message)
+    end
+  end
+
+  defp message(%{"method" => _method, "id" => _id} = message, state), do: start(state, message)
+  defp message(message, state), do: told(state, message)
+
+  # In the stateless era a request is cancelled by the end of its stream.
+  defp cancel(state, pid) do
+    Process.exit(pid, :kill)
+    %{state | requests: Map.delete(state.requests, pid)}
+  end
+
+  defp told(state, message) do
+    case Exchange.post(context(state), message, []) do
+      {:error, :session_lost} -> state
+      _sent -> if message["method"] == "notifications/initialized", do: start_listener(state), else: state
+    end
+  end
+
+  defp start_listener(%{listen: true, session: %{id: id}} = state) when id != nil do
+    if state.listener, do: Process.exit(state.listener, :kill)
+    context = context(state)
+    %{state | listener: spawn_link(fn -> Exchange.listen(context) end)}
+  end
+
+  defp start_listener(state), do: state
+
+  defp start(state, message) do
+    link = self()
+    context = context(state)
+    parameters = state.parameters
+    pid = spawn_link(fn -> run(link, context, message, parameters) end)
+    %{state | requests: Map.put(state.requests, pid, {message, state.session.id})}
+  end
+
+  defp context(state) do
+    %{
+      url: state.url,
+      headers: state.headers,
+      tls: state.tls,
+      session: state.session,
+      retry_ms: state.retry_ms,
+      send: &Link.deliver(state.owner, state.reference, &1)
+    }
+  end
+
+  # A new session is known to the link before its owner hears of it, and can send anything.
+  defp run(link, context, %{"method" => "initialize"} = message, _parameters) do
+    {outcome, answers} = held(context, message)
+
+    with {:ok, headers} <- outcome do
+      for %{"result" => %{"protocolVersion" => revision}} <- answers do
+        :ok =
+          GenServer.call(
+            link,
+            {:opened, message, %{id: header(headers, "mcp-session-id"), revision: revision}},
+            :infinity
+          )
+      end
+    end
+
+    for answer <- answers, do: context.send.(answer)
+    exit({:shutdown, outcome})
+  end
+
+  defp run(link, context, message, parameters) do
+    parameters = parameters(link, context, message, parameters)
+    exit({:shutdown, Exchange.post(%{context | send: &learn(&1, link, context, message)}, message, parameters)})
+  end
+
+  defp header(headers, name), do: for({^name, value} <- headers, do: value) |> List.last()
+
+  # The outcome of a request, and what came for it, which is not delivered.
+  defp held(context, message) do
+    here = self()
+    mark = make_ref()
+    outcome = Exchange.post(%{context | send: &send(here, {mark, &1})}, message, [])
+    {outcome, received(mark)}
+  end
+
+  defp received(mark) do
+    receive do
+      {^mark, message} -> [message | received(mark)]
+    after
+      0 -> []
+    end
+  end
+
+  defp learn(received, link, context, message) do
+    case {message, received} do
+      {%{"method" => "tools/list"}, %{"result" => %{"tools" => tools}}} ->
+        :ok = GenServer.call(link, {:parameters, by_name(tools)}, :infinity)
+
+      {_message, %{"method" => "notifications/tools/list_changed"}} ->
+        :ok = GenServer.call(link, :forget_parameters, :infinity)
+
+      _nothing_of_tools ->
+        :ok
+    end
+
+    context.send.(received)
+  end
+
+  defp by_name(tools), do: for(%{"name" => name} = tool <- tools, into: %{}, do: {name, Headers.parameters(tool)})
+
+  # The stateless era: without the tool's schema nobody knows which headers its call needs.
+  defp parameters(link, context, %{"method" => "tools/call", "params" => %{"name" => name}} = message, known) do
+    case {Headers.revision(message), known} do
+      {nil, _known} ->
+        []
+
+      {_revision, %{^name => parameters}} ->
+        parameters
+
+      {_revision, _unknown} ->
+        found = context |> tools(message, %{}, @max_pages) |> by_name()
+        :ok = GenServer.call(link, {:parameters, found}, :infinity)
+        Map.get(found, name, [])
+    end
+  end
+
+  defp parameters(_link, _context, _message, _known), do: []
+
+  defp tools(_context, _call, _params, 0), do: []
+
+  defp tools(context, call, params, left) do
+    meta = Map.delete(call["params"]["_meta"], "progressToken")
+
+    list = %{
+      "jsonrpc" => "2.0",
+      "id" => "tools-#{left}",
+      "method" => "tools/list",
+      "params" => Map.put(params, "_meta", meta)
+    }
+
+    case held(context, list) do
+      {{:ok, _headers}, [%{"result" => %{"tools" => tools} = page}]} ->
+        if cursor = page["nextCursor"],
+          do: tools ++ tools(context, call, %{"cursor" => cursor}, left - 1),
+          else: tools
+
+      # The call itself says what is wrong.
+      _failed ->
+        []
+    end
+  end
+
+  defp ended({:shutdown, {:ok, _headers}}, _message, _session, state), do: state
+
+  defp ended({:shutdown, {:error, :session_lost}}, message, session, state),
+    do: if(session == state.session.id, do: reopen(state, message), else: start(state, message))
+
+  defp ended({:shutdown, {:error, error}}, message, _session, state), do: failed(state, message, error)
+
+  defp ended(_crash, message, _session, state),
+    do: failed(state, message, Error.new(:closed, "the request was ended"))
+
+  defp failed(state, %{"id" => id}, error) do
+    Link.failed(state.owner, state.reference, id, error)
+    state
+  end
+
+  # The server has forgotten the session, after a restart: it is opened as it was, and the request sent again.
+  defp reopen(%{initialize: nil} = state, message),
+    do: failed(state, message, Error.new(:no_answer, "#{state.url} answers with status 404", 404))
+
+  defp reopen(state, message) do
+    unopened = %{state | session: %{id: nil, revision: nil}}
+    initialize = Map.put(state.initialize, "id", "reopen-#{System.unique_integer([:positive])}")
+
+    case held(context(unopened), initialize) do
+      {{:ok, headers}, [%{"result" => %{"protocolVersion" => revision}}]} ->
+        opened = %{state | session: %{id: header(headers, "mcp-session-id"), revision: revision}, parameters: nil}
+        initialized = %{"jsonrpc" => "2.0", "method" => "notifications/initialized"}
+        opened |> told(initialized) |> start(message)
+
+      {{:error, %Error{} = error}, _answers} ->
+        failed(state, message, error)
+
+      _refused ->
+        failed(state, message, Error.new(:protocol, "the server opens no new session in the place of one it has lost"))
+    end
+  end
+
+  @impl true
+  def terminate(_reason, state) do
+    for {pid, _request} <- state.requests, do: Process.exit(pid, :kill)
+    if state.listener, do: Process.exit(state.listener, :kill)
+    if state.session.id, do: Exchange.delete(context(state))
+    Link.closed(state.owner, state.reference, :closed)
+  end
+end

@@ -1,0 +1,251 @@
+defmodule McpServer.Client.Http.Exchange do
+  @moduledoc false
+  # One message sent over HTTP, and everything that comes back for it: an answer, a stream of messages, the rest of a
+  # stream that was cut. Runs in a process of its own for each request.
+
+  alias McpServer.Client.{Error, Events, Link}
+  alias McpServer.Client.Http.Headers
+  alias McpServer.DualResponse.Client.{Failure, HTTP}
+  alias McpServer.DualResponse.Client.HTTP.{Body, Socket}
+  alias McpServer.JSON
+
+  @typedoc """
+  `send` gets each message as it comes. `retry_ms` is for how long a server that does not listen is tried again. The
+  other fields are the link's.
+  """
+  @type context :: %{
+          url: String.t(),
+          headers: [{String.t(), String.t()}],
+          tls: keyword(),
+          session: %{id: String.t() | nil, revision: String.t() | nil},
+          retry_ms: non_neg_integer(),
+          send: (term() -> term())
+        }
+
+  @type outcome :: {:ok, headers :: [{String.t(), String.t()}]} | {:error, Error.t() | :session_lost}
+
+  @max_body_bytes 64 * 1024 * 1024
+  # How long a server may leave a stream without a byte, all waits together: a week, for subscriptions.
+  @timeout 7 * 24 * 3600 * 1000
+  # How long one may take that is told something and has nothing to answer.
+  @short_timeout 30_000
+  @reconnect_ms 1_000
+  @reconnects 100
+  @retry_every 200
+
+  @doc "Sends a message. `:ok` says that what belongs to it has been delivered."
+  @spec post(context(), map(), Headers.parameters()) :: outcome()
+  def post(context, message, parameters) do
+    headers =
+      [{"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}] ++
+        Headers.of(message, parameters, context.session) ++ context.headers
+
+    timeout = if request?(message), do: @timeout, else: @short_timeout
+    request = request(:post, context.url, headers, JSON.encode!(message), timeout)
+
+    case send_request(request, context, context.retry_ms) do
+      {:ok, response} -> response(response, context, message)
+      {:error, reason} -> {:error, unreachable(context, reason)}
+    end
+  end
+
+  @doc "Listens to what the server says without being asked, for as long as there is the session."
+  @spec listen(context()) :: :ok
+  def listen(context), do: listen(context, nil, @reconnects)
+
+  defp listen(_context, _id, 0), do: :ok
+
+  defp listen(context, id, left) do
+    case get(context, id) do
+      {:ok, events, _answered?} ->
+        Process.sleep(events.retry || @reconnect_ms)
+        listen(context, events.id || id, left - 1)
+
+      # It offers no such stream, or is gone: the next message finds out.
+      {:error, _status} ->
+        :ok
+    end
+  end
+
+  @doc "Ends the session."
+  @spec delete(context()) :: :ok
+  def delete(context) do
+    headers = Headers.session(context.session) ++ context.headers
+    _whatever = HTTP.fetch(%{request(:delete, context.url, headers, nil, 2_000) | stream: false}, context.tls)
+    :ok
+  end
+
+  defp request(method, url, headers, body, timeout) do
+    %{
+      method: method,
+      url: url,
+      headers: headers,
+      body: body,
+      timeout: timeout,
+      max_body_bytes: @max_body_bytes,
+      stream: true,
+      addresses: :any
+    }
+  end
+
+  # Where nobody listens, nothing was sent, and it may be sent again.
+  defp send_request(request, context, left) do
+    case HTTP.open(request, context.tls) do
+      {:error, :econnrefused} when left > 0 ->
+        Process.sleep(@retry_every)
+        send_request(request, context, left - @retry_every)
+
+      outcome ->
+        outcome
+    end
+  end
+
+  defp response(%{status: status} = response, context, message) when status in 200..299 do
+    case media(response) do
+      "text/event-stream" -> stream(response, context, message)
+      "application/json" -> body(response, context)
+      _nothing -> nothing(response, message)
+    end
+  end
+
+  defp response(%{status: status} = response, context, _message) when status in [401, 403] do
+    Socket.close(response.body.socket)
+    said = if status == 401, do: "401: it wants other credentials", else: "403: these credentials do not suffice"
+    {:error, Error.new(:refused, "#{context.url} answers #{said}", status)}
+  end
+
+  # Only the stateless era answers 404 to a method; there is no session then.
+  defp response(%{status: 404} = response, %{session: %{id: id}}, _message) when id != nil do
+    Socket.close(response.body.socket)
+    {:error, :session_lost}
+  end
+
+  defp response(%{status: status} = response, context, message) do
+    with {:ok, text} <- whole(response),
+         {:ok, %{"error" => _error} = refusal} <- Link.decode(text),
+         %{"id" => id} <- message do
+      context.send.(Map.put(refusal, "id", id))
+      {:ok, response.headers}
+    else
+      _no_answer -> {:error, Error.new(:no_answer, "#{context.url} answers with status #{status}", status)}
+    end
+  end
+
+  defp nothing(%{status: status} = response, message) do
+    Socket.close(response.body.socket)
+
+    if request?(message),
+      do: {:error, Error.new(:no_answer, "the server answers a request with status #{status} and no message", status)},
+      else: {:ok, response.headers}
+  end
+
+  defp body(response, context) do
+    with {:ok, text} <- whole(response),
+         {:ok, message} <- decode(text) do
+      context.send.(message)
+      {:ok, response.headers}
+    end
+  end
+
+  defp decode(text) do
+    with {:error, _decode_error} <- Link.decode(text),
+         do: {:error, Error.new(:protocol, "what the server sent is not JSON")}
+  end
+
+  defp stream(response, context, message) do
+    case events(response, context, message) do
+      {events, false} when events.id != nil -> resume(context, message, events, @reconnects, response.headers)
+      {_events, answered?} -> finished(response, message, answered?)
+    end
+  end
+
+  # A stream that ends without the answer goes on where the server says so: with the last event's id.
+  defp resume(_context, _message, _events, 0, _headers), do: {:error, cut()}
+
+  defp resume(context, message, events, left, headers) do
+    Process.sleep(events.retry || @reconnect_ms)
+
+    case get(context, events.id, message) do
+      {:ok, _events, true} -> {:ok, headers}
+      {:ok, more, false} -> resume(context, message, %{more | id: more.id || events.id}, left - 1, headers)
+      {:error, error} -> {:error, error}
+    end
+  end
+
+  defp finished(response, message, answered?) do
+    if answered? or not request?(message), do: {:ok, response.headers}, else: {:error, cut()}
+  end
+
+  defp request?(message), do: is_map_key(message, "method") and is_map_key(message, "id")
+
+  defp cut, do: Error.new(:closed, "the server ended the stream before its answer")
+
+  defp get(context, last_event_id, message \\ %{}) do
+    headers =
+      [{"accept", "text/event-stream"}] ++
+        if(last_event_id, do: [{"last-event-id", last_event_id}], else: []) ++
+        Headers.session(context.session) ++ context.headers
+
+    case send_request(request(:get, context.url, headers, nil, @timeout), context, context.retry_ms) do
+      {:ok, %{status: 200} = response} ->
+        {events, answered?} = events(response, context, message)
+        {:ok, events, answered?}
+
+      {:ok, %{status: status, body: body}} ->
+        Socket.close(body.socket)
+        {:error, Error.new(:no_answer, "#{context.url} answers with status #{status}", status)}
+
+      {:error, reason} ->
+        {:error, unreachable(context, reason)}
+    end
+  end
+
+  # Delivers the messages of a stream; whether one of them answers the message that opened it. A connection that is cut
+  # ends the stream: what else there is comes after a reconnection.
+  defp events(%{body: body}, context, message), do: events(body, %Events{}, false, context, message)
+
+  defp events(body, events, answered?, context, message) do
+    case Body.next(body) do
+      {:ok, bytes, body} ->
+        {texts, events} = Events.take(events, bytes)
+        answers = for text <- texts, text != "", do: event(text, context, message)
+        events(body, events, answered? or true in answers, context, message)
+
+      _ended ->
+        Socket.close(body.socket)
+        {events, answered?}
+    end
+  end
+
+  defp event(text, context, message) do
+    case Link.decode(text) do
+      {:ok, received} ->
+        context.send.(received)
+        answers?(received, message)
+
+      {:error, _no_json} ->
+        false
+    end
+  end
+
+  defp answers?(%{"id" => id} = received, %{"id" => id}), do: not is_map_key(received, "method")
+  defp answers?(_received, _message), do: false
+
+  defp whole(%{body: body}) do
+    read = Body.whole(body, @max_body_bytes)
+    Socket.close(body.socket)
+    with {:error, reason} <- read, do: {:error, Error.new(:closed, Exception.message(Failure.error(reason)))}
+  end
+
+  defp media(response) do
+    for({"content-type", type} <- response.headers, do: type)
+    |> List.first("")
+    |> String.split(";")
+    |> hd()
+    |> String.trim()
+    |> String.downcase()
+  end
+
+  defp unreachable(context, reason),
+    do: Error.new(:unreachable, "#{context.url} cannot be reached: #{Exception.message(Failure.error(reason))}")
+end

@@ -1,0 +1,80 @@
+defmodule McpServer.Client.Http.Headers do
+  @moduledoc false
+  # The headers of a message: what it is, which session it belongs to and, since 2026-07-28, what repeats its body.
+
+  @version "io.modelcontextprotocol/protocolVersion"
+  @named %{
+    "tools/call" => "name",
+    "prompts/get" => "name",
+    "resources/read" => "uri",
+    "tasks/get" => "taskId",
+    "tasks/update" => "taskId",
+    "tasks/cancel" => "taskId"
+  }
+  @typed ~w(string integer boolean)
+
+  @typedoc "Which arguments of a tool are repeated: the properties that lead to one, and the header's name."
+  @type parameters :: [{path :: [String.t()], header :: String.t()}]
+
+  @doc "The revision that a message says it is of, `nil` in the session era."
+  @spec revision(map()) :: String.t() | nil
+  def revision(%{"params" => %{"_meta" => %{@version => revision}}}), do: revision
+  def revision(_message), do: nil
+
+  @doc "The headers of a message; those of `session` where it is one of the session era."
+  @spec of(map(), parameters(), %{id: String.t() | nil, revision: String.t() | nil}) :: [{String.t(), String.t()}]
+  def of(message, parameters, session) do
+    case revision(message) do
+      nil -> session(session)
+      revision -> [{"mcp-protocol-version", revision} | mirrored(message, parameters)]
+    end
+  end
+
+  @doc "The headers of every request of a session."
+  @spec session(%{id: String.t() | nil, revision: String.t() | nil}) :: [{String.t(), String.t()}]
+  def session(%{id: id, revision: revision}),
+    do:
+      for(
+        {name, value} when value != nil <- [{"mcp-session-id", id}, {"mcp-protocol-version", revision}],
+        do: {name, value}
+      )
+
+  defp mirrored(%{"method" => method, "params" => params}, parameters) do
+    named = for {:ok, text} <- [text(params, [Map.get(@named, method)])], do: {"mcp-name", encode(text)}
+
+    repeated =
+      for {path, header} <- parameters,
+          {:ok, text} <- [text(params["arguments"], path)],
+          do: {"mcp-param-" <> header, encode(text)}
+
+    [{"mcp-method", method} | named ++ repeated]
+  end
+
+  defp text(value, []) when is_binary(value), do: {:ok, value}
+  defp text(value, []) when is_integer(value), do: {:ok, Integer.to_string(value)}
+  defp text(value, []) when is_boolean(value), do: {:ok, Atom.to_string(value)}
+  defp text(%{} = object, [name | path]) when is_map_key(object, name), do: text(object[name], path)
+  defp text(_other, _path), do: :none
+
+  # A header holds visible ASCII, without blanks around it.
+  defp encode(text) do
+    plain? = text =~ ~r/\A[\x21-\x7E](?:[\x20-\x7E]*[\x21-\x7E])?\z/ and not String.starts_with?(text, "=?base64?")
+    if plain?, do: text, else: "=?base64?" <> Base.encode64(text) <> "?="
+  end
+
+  @doc "Which arguments of a tool headers repeat: those that its schema marks with `x-mcp-header`."
+  @spec parameters(map()) :: parameters()
+  def parameters(tool), do: walk(tool["inputSchema"], [])
+
+  defp walk(%{"properties" => %{} = properties} = schema, path) do
+    marked(schema, path) ++ Enum.flat_map(properties, fn {name, inner} -> walk(inner, path ++ [name]) end)
+  end
+
+  defp walk(%{} = schema, path), do: marked(schema, path)
+  defp walk(_other, _path), do: []
+
+  defp marked(%{"x-mcp-header" => header, "type" => type}, [_ | _] = path) when is_binary(header) and type in @typed,
+    do: [{path, String.downcase(header)}]
+
+  defp marked(_schema, _path), do: []
+end

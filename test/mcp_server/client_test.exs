@@ -1,0 +1,115 @@
+defmodule McpServer.ClientTest do
+  # The client of the commands, over each of its links, in each era.
+  use ExUnit.Case, async: true
+
+  alias McpServer.{Client, HttpServer}
+  alias McpServer.Client.Error
+  alias McpServer.ClientServer, as: Server
+
+  @answers %{"elicitation/create" => %{"action" => "accept", "content" => %{"name" => "Ada"}}}
+  @revisions [nil, "2026-07-28", "2025-11-25", "2025-06-18"]
+
+  # A server that any client can start: the one of this test, in a VM of its own.
+  defp command do
+    ebin = :mcp_server |> :code.lib_dir() |> Path.join("ebin")
+    "elixir -pa '#{ebin}' -e 'McpServer.Stdio.run(McpServer.ClientServer)'"
+  end
+
+  defp targets do
+    server = start_supervised!({HttpServer, router: Server, port: 0}, id: make_ref())
+    [router: Server, url: "http://127.0.0.1:#{HttpServer.port(server)}/mcp"]
+  end
+
+  test "each link and revision: questions, progress, log messages" do
+    for target <- targets(), revision <- @revisions do
+      here = self()
+
+      client =
+        Client.open(target,
+          revision: revision,
+          answers: @answers,
+          progress_token: "p",
+          log_level: :warning,
+          notify: &send(here, {:told, &1, &2})
+        )
+
+      assert client.revision == revision || "2026-07-28"
+      assert {:ok, tools} = Client.list(client, "tools/list", "tools")
+      assert Enum.map(tools, & &1["name"]) == ["greet", "region"]
+
+      assert {:ok, %{"content" => [%{"text" => "Hello, Ada!"}]}} =
+               Client.call(client, "tools/call", %{"name" => "greet", "arguments" => %{}})
+
+      assert_received {:told, "notifications/progress", %{"progress" => 1, "total" => 2, "progressToken" => "p"}}
+      assert_received {:told, "notifications/message", %{"level" => "warning", "data" => "about to ask"}}
+      assert Client.close(client) == :ok
+    end
+  end
+
+  test "headers repeat what a tool's schema says, whoever listed the tools" do
+    [_router, url] = targets()
+    arguments = %{"region" => " süd ", "place" => %{"zone" => 7}}
+
+    for listed? <- [true, false] do
+      client = Client.open(url, revision: "2026-07-28")
+      if listed?, do: {:ok, _tools} = Client.list(client, "tools/list", "tools")
+
+      assert {:ok, %{"content" => [%{"text" => " süd /7 for nil"}]}} =
+               Client.call(client, "tools/call", %{"name" => "region", "arguments" => arguments})
+
+      assert Client.close(client) == :ok
+    end
+  end
+
+  test "the principal of a link in the same VM" do
+    client = Client.open({:router, Server}, principal: "ada")
+    arguments = %{"region" => "r", "place" => %{"zone" => 1}}
+
+    assert {:ok, %{"content" => [%{"text" => "r/1 for \"ada\""}]}} =
+             Client.call(client, "tools/call", %{"name" => "region", "arguments" => arguments})
+
+    Client.close(client)
+  end
+
+  test "a session that the server has lost is opened anew" do
+    server = start_supervised!({HttpServer, router: Server, port: 0}, id: :first)
+    port = HttpServer.port(server)
+    client = Client.open({:url, "http://127.0.0.1:#{port}/mcp"}, revision: "2025-11-25", retry_ms: 10_000)
+    assert {:ok, [_, _]} = Client.list(client, "tools/list", "tools")
+    :ok = stop_supervised(:first)
+    start_supervised!({HttpServer, router: Server, port: port}, id: :second)
+    assert {:ok, [_, _]} = Client.list(client, "tools/list", "tools")
+    assert Client.close(client) == :ok
+  end
+
+  test "what cannot be reached, and who is refused, is said in a sentence" do
+    {:ok, taken} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
+    {:ok, port} = :inet.port(taken)
+    :ok = :gen_tcp.close(taken)
+    url = "http://127.0.0.1:#{port}/mcp"
+
+    error = assert_raise Error, fn -> Client.open({:url, url}, revision: nil) end
+    assert {error.kind, error.message} == {:unreachable, "#{url} cannot be reached: Nobody listens there"}
+
+    refusing =
+      start_supervised!({HttpServer, router: Server, port: 0, identify: fn _request -> {:error, :unauthorized} end},
+        id: make_ref()
+      )
+
+    url = "http://127.0.0.1:#{HttpServer.port(refusing)}/mcp"
+    error = assert_raise Error, fn -> Client.open({:url, url}, revision: nil) end
+    assert {error.kind, error.status} == {:refused, 401}
+  end
+
+  test "a command: its questions, its end, and what is no message" do
+    client = Client.open({:command, command()}, revision: nil, answers: @answers, receive_timeout: 60_000)
+    assert {:ok, %{"content" => [%{"text" => "Hello, Ada!"}]}} = Client.call(client, "tools/call", %{"name" => "greet"})
+    assert Client.close(client) == :ok
+    refute Process.alive?(client.connection)
+
+    error =
+      assert_raise Error, fn -> Client.open({:command, "sh -c 'exit 3'"}, revision: nil, receive_timeout: 60_000) end
+
+    assert {error.kind, error.message} == {:closed, "the command ended with status 3 before it answered"}
+  end
+end
