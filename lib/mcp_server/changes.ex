@@ -68,6 +68,14 @@ defmodule McpServer.Changes do
   @spec publish_here(router :: module(), change()) :: :ok
   def publish_here(router, change), do: tell(:pg.get_local_members(__MODULE__, router), change)
 
+  # The streams of this node that have no session end until that time, in `System.monotonic_time/1` milliseconds.
+  @doc false
+  @spec drain_here(router :: module(), until :: integer()) :: :ok
+  def drain_here(router, until) do
+    for pid <- :pg.get_local_members(__MODULE__, router), do: send(pid, {:mcp_http_drain, until})
+    :ok
+  end
+
   # What somebody listens to on this node: routers, and nodes of a cluster.
   @doc false
   @spec listened_to_here() :: [module()]

@@ -302,6 +302,28 @@ defmodule McpServer.Connection do
     end
   end
 
+  # Who is told to end reads no more, and lets what was read come to its end.
+  defp close_input(%{closing: nil} = state), do: Input.close_all(%{state | closing: :eof})
+  defp close_input(state), do: state
+
+  defp run_out(state), do: run_out(settle(state), State.now() + state.options.drain)
+
+  defp run_out({:stop, _reason, state}, _until), do: state
+  defp run_out(going_on, until), do: await_message(elem(going_on, 1), until)
+
+  # What is ready goes out before it waits.
+  defp await_message(state, until) do
+    if ready?(state), do: run_out(flush(state), until), else: next_message(state, until)
+  end
+
+  defp next_message(state, until) do
+    receive do
+      message -> run_out(handle_info(message, state), until)
+    after
+      max(until - State.now(), 0) -> state
+    end
+  end
+
   # A connection without an id serves many clients: it is nobody's session.
   defp report_end(%{session: %{id: nil}}, _reason), do: :ok
 
@@ -314,6 +336,7 @@ defmodule McpServer.Connection do
   def terminate(exit, %{transport: {module, transport}} = state) do
     reason = state.closing || :shutdown
     state = Calls.adopt_all(state)
+    state = if exit == :shutdown and state.options.drains?, do: run_out(close_input(state)), else: state
     state = if exit == :shutdown, do: Calls.shut_down(Inbox.read_out(state)), else: Calls.stop_all(state)
     state = Subscriptions.close_all(state)
     if reason != :closed, do: write(state)

@@ -263,7 +263,7 @@ defmodule McpServer.ServerOptions do
   @spec bounds(%{atom() => term()}) :: bounds()
   def bounds(%{limits: limits} = options) do
     # Made once, and not for each call.
-    %{callers: [], overload: :wait, heap: Limit.heap(limits.max_heap_bytes, false)}
+    %{callers: [], overload: :wait, drains?: false, heap: Limit.heap(limits.max_heap_bytes, false)}
     |> Map.merge(Map.take(options, [:assigns, :timeout, :drain]))
     |> Map.merge(limits)
   end
@@ -290,8 +290,8 @@ defmodule McpServer.ServerOptions do
           :milliseconds,
           default: 5_000,
           misnamed: [:grace],
-          doc: "how long calls go on after the end of stdin",
-          beyond: "they are killed"
+          doc: "how long calls go on after the end of stdin, and when the VM is stopped",
+          beyond: "they are killed; when the VM is stopped they are answered with an error"
         ],
         on_eof: [
           {:or, [:stop, :ignore], {:function, 0}},
@@ -358,6 +358,20 @@ defmodule McpServer.ServerOptions do
     ]
 
     [path: path] ++ mount(@http ++ @plug_http)
+  end
+
+  @doc "The options of `McpServer.HttpPlug.Drainer`."
+  @spec drainer() :: Options.table()
+  def drainer do
+    [
+      router: [:name, required: true, doc: "the router whose sessions and streams end"],
+      drain: [
+        :milliseconds,
+        default: 5_000,
+        doc: "how long calls of sessions go on",
+        beyond: "they are answered with an error"
+      ]
+    ]
   end
 
   defp mount(http) do

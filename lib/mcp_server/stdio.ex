@@ -49,9 +49,10 @@ defmodule McpServer.Stdio do
 
   ## When the VM is stopped
 
-  At SIGTERM and `System.stop/1` all running and waiting calls are ended. A tool gets a result with `isError`; every other
-  request gets the error `-32603`. Both say `The server is shutting down`. The transport of
-  `run/2` and `mix mcp.stdio` stops before the applications that its calls use.
+  At SIGTERM and `System.stop/1` nothing more is read. Calls that run or wait get `:drain` milliseconds to finish, and are
+  answered. Calls that take longer are ended: a tool gets a result with `isError`; every other request gets the error
+  `-32603`. Both say `The server is shutting down`. The transport of `run/2` and `mix mcp.stdio` stops before the applications
+  that its calls use.
 
   ## Options
 
@@ -69,9 +70,12 @@ defmodule McpServer.Stdio do
   @doc false
   @spec child_spec([option()]) :: Supervisor.child_spec()
   def child_spec(options) do
+    shutdown = checked(options).drain + 5_000
     # At the end of stdin it ends normally and stays away; after a crash it is back for the next message.
-    %{id: __MODULE__, start: {__MODULE__, :start_link, [options]}, restart: :transient, shutdown: 10_000}
+    %{id: __MODULE__, start: {__MODULE__, :start_link, [options]}, restart: :transient, shutdown: shutdown}
   end
+
+  defp checked(options), do: Options.check!(inspect(__MODULE__), ServerOptions.stdio(), options)
 
   @doc """
   Starts the transport, linked to the calling process. Usually a supervisor does.
@@ -81,8 +85,9 @@ defmodule McpServer.Stdio do
   """
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
-    options = Options.check!(inspect(__MODULE__), ServerOptions.stdio(), options)
-    bounds = ServerOptions.bounds(options)
+    options = checked(options)
+    # Nothing in front of it ends first, as the listener of a server does.
+    bounds = %{ServerOptions.bounds(options) | drains?: true}
     transport = {Transport, %{on_eof: options.on_eof, max_line_bytes: bounds.max_message_bytes}}
     Connection.start_link(name: __MODULE__, router: options.router, transport: transport, bounds: bounds)
   end

@@ -151,6 +151,35 @@ defmodule McpServer.HttpConnectionDrainTest do
     assert Task.await(stop) == :ok
   end
 
+  @tag req: "S4"
+  test "the stream of a session ends with the event that says when to come back, from 2025-11-25 on" do
+    for {revision, last} <- [{"2025-11-25", [{"0-0", nil}, {"0-0", 3_000}]}, {"2025-06-18", []}] do
+      server = HttpServers.start(:listener)
+      stream = HttpSession.get(HttpSession.open(server, revision))
+      HttpServers.stop(server)
+
+      assert {revision, for(%{id: id, retry: retry} when id != nil <- events(stream), do: {id, retry})} ==
+               {revision, last}
+    end
+  end
+
+  # Those of a stream up to its end.
+  defp events(stream) do
+    case HttpPeer.event(stream) do
+      :end -> []
+      event -> [event | events(stream)]
+    end
+  end
+
+  @tag req: "S4"
+  test "a session that its client ends says no such thing" do
+    session = HttpSession.open(HttpServers.start(:listener))
+    stream = HttpSession.get(session)
+    assert %{id: "0-0"} = HttpPeer.event(stream)
+    assert HttpSession.delete(session).status == 204
+    assert HttpPeer.event(stream) == :end
+  end
+
   test "a call of a session that takes too long is answered with its final error" do
     # The bound of other transports has no say in it.
     server = HttpServers.start(:listener, drain: 300)

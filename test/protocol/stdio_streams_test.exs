@@ -244,11 +244,11 @@ defmodule McpServer.Protocol.StdioStreamsTest do
 
     @supervised """
     {:ok, _} = Application.ensure_all_started(:mcp_server)
-    transport = {McpServer.Stdio, router: McpServer.StdioRouter, limits: [max_calls: 2]}
+    transport = {McpServer.Stdio, router: McpServer.StdioRouter, limits: [max_calls: 2], drain: 1_000}
     {:ok, _} = Supervisor.start_child(McpServer.Supervisor, transport)
     Process.sleep(:infinity)
     """
-    @run "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server, limits: [max_calls: 2])"
+    @run "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server, limits: [max_calls: 2], drain: 1_000)"
 
     for {how, serve} <- [run: @run, supervised: @supervised] do
       @tag req: "S4"
@@ -273,6 +273,29 @@ defmodule McpServer.Protocol.StdioStreamsTest do
         assert exit_status(peer) == 0
         refute errors(peer) =~ "crash"
       end
+    end
+
+    @tag req: "S4"
+    test "at SIGTERM calls that run and calls that wait have time to come to their end", context do
+      serve = "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server, limits: [max_calls: 1], drain: 60_000)"
+      peer = serving(context, serve: serve)
+      write(peer, [call(0, "pid"), initialize(1)])
+      answers = for _ <- 1..2, message = read(peer), into: %{}, do: {message["id"], message}
+      write(peer, for(id <- 2..4, do: call(id, "sleep", %{"ms" => 700})))
+      write(peer, request(5, "ping"))
+      assert %{"id" => 5} = read(peer)
+
+      {"", 0} = System.cmd("kill", ["-TERM", text(answers[0])])
+
+      for id <- 2..4,
+          do:
+            assert(%{"id" => ^id, "result" => %{"content" => [_slept]} = result} = read(peer)) &&
+              refute(result["isError"])
+
+      write_raw(peer, "\n\n")
+      eof(peer)
+      assert exit_status(peer) == 0
+      refute errors(peer) =~ "crash"
     end
 
     @tag req: "S4"

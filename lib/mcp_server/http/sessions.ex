@@ -196,9 +196,25 @@ defmodule McpServer.Http.Sessions do
   def shut_down(mount), do: tell(mount, :mcp_shut_down)
 
   defp tell(mount, message) do
-    for [pid] <- :ets.match(@table, {:_, :"$1", :_, :_, :_, mount, :_}), do: send(pid, message)
+    for pid <- processes(mount), do: send(pid, message)
     :ok
   end
+
+  @doc "The processes of the mount's sessions, those that are about to end among them."
+  @spec processes(mount_id :: term()) :: [pid()]
+  def processes(mount), do: for([pid] <- :ets.match(@table, {:_, :"$1", :_, :_, :_, mount, :_}), do: pid)
+
+  @doc "Ends the session of the process, as `shut_down/1` does."
+  @spec shut_down_one(pid()) :: :ok
+  def shut_down_one(pid) do
+    send(pid, :mcp_shut_down)
+    :ok
+  end
+
+  @doc "The mounts of a router that have sessions."
+  @spec mounts(router :: module()) :: [mount_id :: term()]
+  def mounts(router),
+    do: @table |> :ets.match({:_, :_, :_, {router, :_}, :_, :"$1", :_}) |> Enum.map(&hd/1) |> Enum.uniq()
 
   @doc "How many sessions there are."
   @spec count() :: non_neg_integer()

@@ -79,6 +79,8 @@ defmodule McpServer.Http.Sink do
   def next(%{socket: nil} = sink, due) do
     receive do
       message when is_tuple(message) and elem(message, 0) in @own -> {message, sink}
+      # The web server ends its connection itself.
+      {:mcp_http_drain, until} -> {{:drain, until}, sink}
     after
       left(due) -> {:timeout, sink}
     end

@@ -52,6 +52,10 @@ defmodule McpServer.Http.Session.Stream do
   @typedoc "What is left of a stream: it goes on, or nothing more will be sent or kept."
   @type rest :: {:ok, t()} | :done
 
+  # How long a client waits before it comes back to a server that was stopped, in milliseconds. The official clients try
+  # twice or three times, and a release takes some seconds to start.
+  @come_back_ms 3_000
+
   # A handler waits when this much is not sent.
   @congested_bytes 64 * 1024
 
@@ -223,14 +227,24 @@ defmodule McpServer.Http.Session.Stream do
   def due(%{phase: :streaming} = stream, mount), do: stream.moved_at + mount.stall_timeout
   def due(_stream, _mount), do: nil
 
-  @doc "The connection ends: whoever waits is told so."
-  @spec close(t(), Sink.headers(), pos_integer(), iodata()) :: :ok
-  def close(%{exchange: nil}, _headers, _status, _body), do: :ok
+  @doc """
+  The connection ends: whoever waits is told so.
 
-  def close(%{phase: :waiting} = stream, headers, status, body) do
+  With `come_back?` the session goes on elsewhere. From 2025-11-25 on the end of its own stream says where to resume, and
+  after how long.
+  """
+  @spec close(t(), Sink.headers(), pos_integer(), iodata(), come_back? :: boolean()) :: :ok
+  def close(%{exchange: nil}, _headers, _status, _body, _come_back?), do: :ok
+
+  def close(%{phase: :waiting} = stream, headers, status, body, _come_back?) do
     Exchange.reply(stream.exchange, status, headers, body)
     :ok
   end
 
-  def close(stream, _headers, _status, _body), do: Exchange.finish(stream.exchange)
+  def close(%{number: 0, primes?: true, replay: %{}} = stream, _headers, _status, _body, true) do
+    Exchange.chunk(stream.exchange, HTTP.priming_event({0, stream.replay.next - 1}, @come_back_ms))
+    Exchange.finish(stream.exchange)
+  end
+
+  def close(stream, _headers, _status, _body, _come_back?), do: Exchange.finish(stream.exchange)
 end

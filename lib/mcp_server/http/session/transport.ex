@@ -302,7 +302,7 @@ defmodule McpServer.Http.Session.Transport do
   @impl true
   def closed(transport, reason) do
     {status, headers, body} = parting(transport.session, reason)
-    StreamCollection.each(transport.streams, &Stream.close(&1, headers, status, body))
+    StreamCollection.each(transport.streams, &Stream.close(&1, headers, status, body, reason != :closed))
     refuse_late(status, headers, body)
   end
 

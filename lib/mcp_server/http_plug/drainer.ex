@@ -1,0 +1,82 @@
+defmodule McpServer.HttpPlug.Drainer do
+  @moduledoc """
+  Ends sessions and streams of `McpServer.HttpPlug` in good order when the application stops.
+
+  A plug does not know when its web server stops. The server closes its port and waits for its connections, and streams stay
+  open until it cuts them. As the last child, behind the web server, the drainer stops first:
+
+      children = [
+        MyApp.Repo,
+        MyAppWeb.Endpoint,
+        {McpServer.HttpPlug.Drainer, router: MyApp.MCP}
+      ]
+
+  Sessions let their running calls finish for `:drain` milliseconds, and answer the others: `The server is shutting down`. The
+  stream of a session ends with the event that tells its client when to come back (2025-11-25), and a
+  `subscriptions/listen` stream as the protocol requires (2026-07-28). `McpServer.HttpServer` does all of this itself.
+
+  ## Options
+
+  #{McpServer.Options.document(McpServer.ServerOptions.drainer())}
+  """
+
+  use GenServer
+
+  alias McpServer.{Changes, Options, ServerOptions}
+  alias McpServer.Http.Sessions
+
+  # How often it is looked whether sessions are still there, and how long the last answers may take to be written.
+  @look_ms 20
+  @last_words_ms 1_000
+
+  @type option :: {:router, module()} | {:drain, pos_integer()}
+
+  @doc false
+  @spec child_spec([option()]) :: Supervisor.child_spec()
+  def child_spec(options) do
+    checked = checked(options)
+
+    %{
+      id: {__MODULE__, checked.router},
+      start: {__MODULE__, :start_link, [options]},
+      shutdown: checked.drain + 5_000
+    }
+  end
+
+  defp checked(options), do: Options.check!(inspect(__MODULE__), ServerOptions.drainer(), options)
+
+  @doc """
+  Starts the drainer, linked to the calling process. Usually a supervisor does.
+
+  Raises `ArgumentError` for options that are unknown or wrong.
+  """
+  @spec start_link([option()]) :: GenServer.on_start()
+  def start_link(options), do: GenServer.start_link(__MODULE__, checked(options))
+
+  @impl true
+  def init(options) do
+    Process.flag(:trap_exit, true)
+    {:ok, options}
+  end
+
+  @impl true
+  def terminate(_reason, %{router: router, drain: drain}) do
+    until = now() + drain
+    Changes.drain_here(router, until)
+    mounts = for {:plug, _options} = mount <- Sessions.mounts(router), do: mount
+    sessions = Enum.flat_map(mounts, &Sessions.processes/1)
+    Enum.each(mounts, &Sessions.drain/1)
+    wait(sessions, until)
+    for pid <- sessions, do: Sessions.shut_down_one(pid)
+    wait(sessions, until + @last_words_ms)
+  end
+
+  defp wait(sessions, until) do
+    if Enum.any?(sessions, &Process.alive?/1) and now() < until do
+      Process.sleep(@look_ms)
+      wait(sessions, until)
+    end
+  end
+
+  defp now, do: System.monotonic_time(:millisecond)
+end
