@@ -119,7 +119,7 @@ defmodule McpServer.Catalog do
   def build(router) do
     with {:ok, definition} <- definition(router),
          server = router.__mcp__(:server),
-         {:ok, ref} <- Protocol.compile(definition, server.schema_limits, server.template_limits),
+         {:ok, ref} <- Protocol.compile(definition, structs(router), server.schema_limits, server.template_limits),
          {:ok, [tools, prompts, resources, templates]} <- handlers(router) do
       {:ok,
        %__MODULE__{
@@ -202,8 +202,20 @@ defmodule McpServer.Catalog do
     %{
       "requires" => tool.requires,
       "formats" => or_else(tool.formats, server.formats),
-      "repair" => or_else(tool.repair, server.repair)
+      "repair" => or_else(tool.repair, server.repair),
+      "arguments" => tool.arguments && tool.arguments.rule
     }
+  end
+
+  # The structs that arguments become, as they are without any: by their names in the rules.
+  defp structs(router),
+    do: for(module <- struct_modules(router), do: {Atom.to_string(module), :erlang.term_to_binary(module.__struct__())})
+
+  defp struct_modules(router) do
+    for %{arguments: %{structs: structs}} <- Tuple.to_list(router.__mcp__(:tool_handlers)),
+        %{module: module} <- structs,
+        uniq: true,
+        do: module
   end
 
   defp or_else(nil, default), do: default

@@ -60,12 +60,17 @@ defmodule McpServer.Protocol do
   @doc """
   Compiles a server definition (JSON text) into what `admit/4` and `result/3` work with.
 
+  `structs` are those that arguments become, in the external term format, by the names that the definition gives them.
   The limits are those of `McpServer.Schema.Validator.compile/2` and of URI templates; what they leave out is the core's.
   """
-  @spec compile(String.t(), schema_limits :: map(), template_limits :: map()) ::
-          {:ok, reference()} | {:error, String.t()}
-  def compile(definition, schema_limits \\ %{}, template_limits \\ %{}),
-    do: Native.catalog_new(definition, {schema_limits, template_limits})
+  @spec compile(
+          String.t(),
+          structs :: [{name :: String.t(), term :: binary()}],
+          schema_limits :: map(),
+          template_limits :: map()
+        ) :: {:ok, reference()} | {:error, String.t()}
+  def compile(definition, structs \\ [], schema_limits \\ %{}, template_limits \\ %{}),
+    do: Native.catalog_new(definition, structs, {schema_limits, template_limits})
 
   @doc """
   Limits of messages, made once and passed with each: `:max_bytes`, `:max_depth`, `:max_values`, `:max_digits`,

@@ -50,6 +50,27 @@ defmodule McpServer.Router do
   | `formats:` | which formats the strings in a tool's arguments have to have, see below | seven of them |
   | `repair:` | whether arguments that do not fit are repaired, see below | `false` |
   | `debug_errors:` | whether clients are told why a call failed, see below | in `:dev` and `:test` |
+  | `undeclared:` | what becomes of arguments that no field declares: `:refuse`, `:drop` or `:pass`, see below | `:refuse` |
+  | `arguments:` | the keys of the arguments that a tool's function gets: `:strings` or `:atoms`, see below | `:strings` |
+
+  ## Arguments
+
+  A function gets its arguments checked, complete and as Elixir values; `guides/arguments.md` has examples of all this.
+
+    * An argument that no `input_field` declares is refused, and the model is told which one was probably meant. With
+      `undeclared: :drop` it is left out, with `:pass` it reaches the function. The option is one of routers, tools
+      and fields of the type `:object`, and holds for the objects inside. An object without fields takes any member.
+      What is refused is published as `additionalProperties: false`; with `:drop` and `:pass` nothing is published.
+    * An argument that is left out has the `default:` of its field. So has a member of an object that was sent.
+    * `:date`, `:time`, `:datetime`, `:naive_datetime`, `:decimal` and `:uri` arrive as `Date`, `Time`, `DateTime`,
+      `NaiveDateTime`, `Decimal` and `URI` (see `McpServer.Router.FieldBlock.field/5`).
+    * With `arguments: :atoms` the keys that are declared are atoms. They are made while the router is compiled;
+      no atom is made from what a client sends, so what `undeclared: :pass` lets through keeps strings as keys.
+    * With `struct: MyApp.Note` of a tool or an object the arguments arrive as that struct. Its other fields have
+      their defaults. That each argument is a field of the struct is checked when everything has been compiled.
+
+  A schema given whole, as `input_schema:`, is published as it is. Defaults in its `properties`, and in those of its
+  `properties` and `items`, are filled in; `arguments:` and `struct:` hold for it, `undeclared:` does not.
 
   ## Formats of arguments
 
@@ -186,7 +207,9 @@ defmodule McpServer.Router do
   | `ui:` | URI of the `ui://` resource that renders the result (`McpServer.App`) |
   | `visibility:` | list of `:model` and `:app`: for whom it is (both) |
   | `input_schema:`, `output_schema:` | JSON Schemas, in place of fields |
-  | `additional_properties:` | `false` refuses arguments that no `input_field` declares |
+  | `undeclared:`, `arguments:` | in place of the router's, see above |
+  | `struct:` | the struct that the arguments become, see above |
+  | `additional_properties:` | the keyword as it is published: `true` or `false`, in place of `undeclared:` |
   | `icons:` | list of `McpServer.Icon` or of their fields |
   | `task_support:` | `:optional` or `:required`: calls may, or must, run as tasks: `McpServer.Tasks` (`:forbidden`) |
   | `task_start:` | `:handler`: a call becomes a task when its handler says so (`:call`: at once) |

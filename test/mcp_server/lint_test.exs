@@ -87,9 +87,11 @@ defmodule McpServer.LintTest do
   test "defaults are asked of the formats that the tool asserts" do
     dated = fn options ->
       statements = """
-      tool "t", "A tool", McpServer.Handlers, :echo, hints: [:read_only]#{options}, lint: [ignore: [:format]] do
-        input_field "on", "The day", :string, format: "date", default: "today"
-      end
+      tool "t", "A tool", McpServer.Handlers, :echo, hints: [:read_only]#{options}, lint: [ignore: [:format]],
+        input_schema: %{
+          type: :object,
+          properties: %{on: %{type: :string, description: "The day", format: "date", default: "today"}}
+        }
       """
 
       router!(statements, ", lint: false")

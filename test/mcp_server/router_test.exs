@@ -79,6 +79,7 @@ defmodule McpServer.RouterTest do
                description: "Boils water",
                inputSchema: %{
                  "type" => "object",
+                 "additionalProperties" => false,
                  "properties" => %{"litres" => %{"type" => "number", "description" => "How much"}}
                },
                outputSchema: %{
@@ -104,16 +105,19 @@ defmodule McpServer.RouterTest do
       assert cook.inputSchema == %{
                "type" => "object",
                "required" => ["meal"],
+               "additionalProperties" => false,
                "properties" => %{
                  "meal" => %{
                    "type" => "object",
                    "description" => "What to cook",
                    "required" => ["name", "chef"],
+                   "additionalProperties" => false,
                    "properties" => %{
                      "name" => %{"type" => "string", "description" => "Its name"},
                      "chef" => %{
                        "type" => "object",
                        "description" => "Who cooks",
+                       "additionalProperties" => false,
                        "properties" => %{
                          "stars" => %{
                            "type" => "integer",
@@ -129,6 +133,7 @@ defmodule McpServer.RouterTest do
                        "items" => %{
                          "type" => "object",
                          "required" => ["text"],
+                         "additionalProperties" => false,
                          "properties" => %{
                            "text" => %{"type" => "string", "description" => "In words"},
                            "tags" => %{"type" => "array", "description" => "Labels", "items" => %{"type" => "string"}}
@@ -236,6 +241,8 @@ defmodule McpServer.RouterTest do
                page_size: 1_000,
                formats: ~w(date date-time email ipv4 ipv6 uri uuid),
                repair: false,
+               undeclared: "refuse",
+               arguments: "strings",
                schema_limits: %{},
                template_limits: %{},
                system_role: :user

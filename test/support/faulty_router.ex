@@ -33,7 +33,7 @@ defmodule McpServer.FaultyRouter do
       }
 
     tool "values", "Takes what its schema refuses", McpServer.Handlers, :echo, hints: @hints do
-      input_field "count", "How many", :integer, default: "ten"
+      input_field "count", "How many", :array, items: %{type: :integer, default: "ten"}
       input_field "colour", "Which colour", :string, max_length: 3, examples: ["red", "blue"]
       input_field "mode", "How", :string, enum: ["fast", "gentle"], max_length: 4
     end

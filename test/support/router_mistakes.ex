@@ -5,7 +5,7 @@ defmodule McpServer.RouterMistakes do
 
   @type t :: {mistake :: String.t(), statements :: String.t(), line :: pos_integer, message :: String.t()}
 
-  @types "The types are: :string, :number, :integer, :boolean, :object, :array, :null"
+  @types "The types are: :string, :number, :integer, :boolean, :object, :array, :null, :date, :time, :datetime, :naive_datetime, :decimal, :uuid, :uri"
 
   @doc "Everything."
   @spec all() :: [t]
@@ -129,7 +129,7 @@ defmodule McpServer.RouterMistakes do
       {"an option of a field", in_tool(~s(input_field "a", "A", :string, requred: true)), 4,
        ~s(input field "a" of tool "t" has no option requred, did you mean required?)},
       {"an option of a field that is like none", in_tool(~s(input_field "a", "A", :string, zzz: true)), 4,
-       ~s(input field "a" of tool "t" has no option zzz. Its options are: required, items, ) <>
+       ~s(input field "a" of tool "t" has no option zzz. Its options are: required, items, undeclared, struct, ) <>
          "title, enum, const, default, examples, format, pattern, minLength, maxLength, minimum, maximum, " <>
          "exclusiveMinimum, exclusiveMaximum, multipleOf, minItems, maxItems, uniqueItems, minProperties, " <>
          "maxProperties, additionalProperties, contentEncoding, contentMediaType, deprecated, readOnly, writeOnly"},

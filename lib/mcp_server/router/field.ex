@@ -2,8 +2,8 @@ defmodule McpServer.Router.Field do
   @moduledoc false
   # One declared field of a tool, and the JSON Schema it stands for.
 
-  alias McpServer.{Fields, Schema, Suggestion}
-  alias McpServer.Router.{Name, Places, Refusal, Scope, Statement}
+  alias McpServer.{Fields, Schema}
+  alias McpServer.Router.{Default, FieldType, Name, Places, Refusal, Rule, Scope, Statement, Undeclared}
 
   # Every keyword of JSON Schema 2020-12 that says something about a plain value.
   @keywords [
@@ -33,19 +33,10 @@ defmodule McpServer.Router.Field do
     readOnly: :boolean,
     writeOnly: :boolean
   ]
-  @options Fields.table([required: :boolean, items: :any] ++ @keywords, "option")
-  @item_options Fields.table([description: :string, items: :any] ++ @keywords, "option")
-
-  # What JSON Schema calls otherwise.
-  @elixir_types %{
-    "map" => "object",
-    "keyword" => "object",
-    "list" => "array",
-    "float" => "number",
-    "text" => "string",
-    "date" => "string",
-    "nil" => "null"
-  }
+  # What is said of an argument beside its schema.
+  @argument [undeclared: {:in, Undeclared.names()}, struct: :any]
+  @options Fields.table([required: :boolean, items: :any] ++ @argument ++ @keywords, "option")
+  @item_options Fields.table([description: :string, items: :any] ++ @argument ++ @keywords, "option")
 
   @doc "Begins a field of the innermost block: one of its `into` (`:input`, `:output` or `:properties`)."
   @spec open!(module, atom, term, {term, term}, keyword, tail :: String.t(), Refusal.place()) :: :ok
@@ -58,19 +49,17 @@ defmodule McpServer.Router.Field do
     check_outer!(outer, into, owner, place)
     check_new!(outer, into, name, owner, place)
     check_given!(description, type, owner, &"#{statement(into)} #{inspect(name)}, #{&1}#{tail}", place)
-    {required, schema} = schema!(owner, description, type, options, @options, place)
+    {special, schema, rule} = schema!(owner, description, type, options, @options, place)
 
-    Scope.open(module, %{
-      what: owner,
-      into: into,
-      root: Map.get(outer, :root, into),
-      place: place,
-      name: name,
-      required: required,
-      schema: schema,
-      properties: [],
-      fields: []
-    })
+    outer
+    |> frame(owner, Map.get(outer, :root, into), {special, schema, rule}, place)
+    |> Map.merge(%{into: into, name: name, required: Map.get(special, :required, false)})
+    |> then(&Scope.open(module, &1))
+  end
+
+  defp frame(outer, owner, root, {special, schema, rule}, place) do
+    frame = %{what: owner, root: root, place: place, schema: schema, properties: [], fields: [], rule: rule}
+    Map.merge(frame, Undeclared.of_field!(special, frame, outer, place))
   end
 
   @doc "Begins the description of an array's elements."
@@ -93,17 +82,12 @@ defmodule McpServer.Router.Field do
         if Statement.missing?(type),
           do: Refusal.refuse!(place, "the #{owner} have no type. Write: items :object#{tail}")
 
-        {_required, schema} = schema!(owner, nil, type, options, @item_options, place)
+        {special, schema, rule} = schema!(owner, nil, type, options, @item_options, place)
 
-        Scope.open(module, %{
-          what: owner,
-          into: :items,
-          root: outer.root,
-          place: place,
-          schema: schema,
-          properties: [],
-          fields: []
-        })
+        outer
+        |> frame(owner, outer.root, {special, schema, rule}, place)
+        |> Map.put(:into, :items)
+        |> then(&Scope.open(module, &1))
     end
   end
 
@@ -112,18 +96,24 @@ defmodule McpServer.Router.Field do
   def close!(module, block?) do
     field = Scope.close(module)
     check_block!(field, block?)
-    schema = Map.merge(field.schema, object(field.properties))
+    schema = field.schema |> Map.merge(object(field.properties)) |> Undeclared.close(field)
+    Default.check!(schema, field)
     fields = Places.of_field(pointer(field), field.place, field.fields)
 
     Scope.update(module, fn outer -> %{add(outer, field, schema) | fields: fields ++ outer.fields} end)
   end
 
-  defp add(outer, %{into: :items}, schema), do: put_in(outer.schema["items"], schema)
+  defp add(outer, %{into: :items} = field, schema),
+    do: put_rule(put_in(outer.schema["items"], schema), field, &Rule.put_items/2)
 
   defp add(outer, field, schema) do
     added = %{name: field.name, required: field.required, schema: schema, place: field.place}
-    Map.update!(outer, field.into, &[added | &1])
+    outer |> Map.update!(field.into, &[added | &1]) |> put_rule(field, &Rule.put_property(&1, field.name, &2))
   end
+
+  # Results are sent as they are.
+  defp put_rule(outer, %{root: :output}, _put), do: outer
+  defp put_rule(outer, field, put), do: put.(outer, Rule.of(field))
 
   defp pointer(%{into: :items}), do: "/items"
   defp pointer(%{into: :input, name: name}), do: "/inputSchema" <> Places.property(name)
@@ -173,7 +163,7 @@ defmodule McpServer.Router.Field do
     do: {"has its type before its description", text, type}
 
   defp lacking(_description, _type, false), do: :ok
-  defp lacking(text, _type, true) when is_binary(text), do: {"has no type. #{types()}", text, :string}
+  defp lacking(text, _type, true) when is_binary(text), do: {"has no type. #{FieldType.list()}", text, :string}
 
   defp lacking(type, _type, true) do
     if type == nil or Statement.missing?(type),
@@ -235,22 +225,31 @@ defmodule McpServer.Router.Field do
 
   defp check_block!(_field, false), do: :ok
 
+  # The options that are none of the schema, the schema, and what becomes of a value beside being checked.
   defp schema!(owner, description, type, options, table, place) do
-    type = type!(type, owner, place)
+    {types, published, cast} = FieldType.read!(type, owner, place)
     {extensions, options} = split_extensions(options, owner, place)
     given = Refusal.checked!(place, fn -> Fields.gather!(owner, table, options) end)
-    {special, keywords} = Map.split(given, [:required, :items])
+    {special, keywords} = Map.split(given, [:required, :items | Keyword.keys(@argument)])
     keywords = Map.new(keywords, fn {keyword, value} -> {Atom.to_string(keyword), Schema.to_json(value)} end)
-    check_enum!(keywords, owner, place)
+    check_keywords!(keywords, special, published, owner, place)
+    {items, items_rule} = items!(special, types, owner, place)
 
     schema =
-      %{"type" => type}
+      %{"type" => types}
       |> Map.merge(described(Name.check_description!(description, owner, place)))
+      |> Map.merge(published)
       |> Map.merge(keywords)
-      |> Map.merge(items!(special, type, owner, place))
+      |> Map.merge(items)
       |> Map.merge(extensions)
 
-    {Map.get(special, :required, false), schema}
+    {special, schema, cast |> Rule.cast() |> Rule.with_items(items_rule)}
+  end
+
+  defp check_keywords!(keywords, special, published, owner, place) do
+    check_enum!(keywords, owner, place)
+    FieldType.check_format!(keywords, published, owner, place)
+    if special[:required], do: Default.refuse_required!(keywords, owner, place)
   end
 
   defp described(nil), do: %{}
@@ -266,36 +265,20 @@ defmodule McpServer.Router.Field do
     {Map.new(extensions, fn {key, value} -> {Atom.to_string(key), Schema.to_json(value)} end), options}
   end
 
-  defp type!([_first | _rest] = types, owner, place), do: Enum.map(types, &type!(&1, owner, place))
-
-  defp type!(type, owner, place) do
-    text = if is_atom(type) and type != nil, do: Atom.to_string(type), else: type
-    if text in Schema.types(), do: text, else: Refusal.refuse!(place, wrong_type(type, text, owner))
-  end
-
-  defp wrong_type(type, text, owner) do
-    stop =
-      if is_binary(text),
-        do: Suggestion.end_sentence(Map.get(@elixir_types, text, text), Schema.types(), ":"),
-        else: "."
-
-    "#{owner} has no type #{inspect(type)}#{stop} #{types()}"
-  end
-
-  defp types, do: "The types are: " <> Enum.map_join(Schema.types(), ", ", &":#{&1}")
-
   defp items!(%{items: %{} = schema}, "array", _owner, place) do
-    %{"items" => Refusal.checked!(place, fn -> Schema.to_json(schema) end)}
+    {%{"items" => Refusal.checked!(place, fn -> Schema.to_json(schema) end)}, nil}
   end
 
-  defp items!(%{items: type}, "array", owner, place),
-    do: %{"items" => %{"type" => type!(type, "items of #{owner}", place)}}
+  defp items!(%{items: type}, "array", owner, place) do
+    {types, published, cast} = FieldType.read!(type, "items of #{owner}", place)
+    {%{"items" => Map.put(published, "type", types)}, Rule.cast(cast)}
+  end
 
   defp items!(%{items: _items}, type, owner, place) do
     Refusal.refuse!(place, "`items:` describes the elements of an array, but #{owner} is of type #{inspect(type)}")
   end
 
-  defp items!(_special, _type, _owner, _place), do: %{}
+  defp items!(_special, _type, _owner, _place), do: {%{}, nil}
 
   defp check_enum!(%{"enum" => []}, owner, place),
     do: Refusal.refuse!(place, "the enum of #{owner} allows no value. Write at least one")

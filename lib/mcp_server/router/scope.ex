@@ -32,6 +32,10 @@ defmodule McpServer.Router.Scope do
   @spec open(module, map) :: :ok
   def open(module, block), do: put_open(module, [block | opened(module)])
 
+  @doc "The options of the router, checked."
+  @spec server(module) :: map
+  def server(module), do: module |> Module.get_attribute(:__mcp_server__) |> elem(0)
+
   @doc "The innermost open block."
   @spec current(module) :: map
   def current(module), do: hd(opened(module))

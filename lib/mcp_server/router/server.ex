@@ -3,7 +3,7 @@ defmodule McpServer.Router.Server do
   # The options of `use McpServer.Router`: what the server says of itself.
 
   alias McpServer.{Fields, Icon, Limit}
-  alias McpServer.Router.{Formats, LintRules, Refusal}
+  alias McpServer.Router.{Formats, LintRules, Refusal, Undeclared}
   alias McpServer.Schema.Validator
 
   @options Fields.table(
@@ -24,6 +24,8 @@ defmodule McpServer.Router.Server do
                formats: :any,
                repair: :boolean,
                debug_errors: :boolean,
+               undeclared: {:in, Undeclared.names()},
+               arguments: {:in, ~w(strings atoms)},
                lint: :any
              ],
              "option"
@@ -43,7 +45,9 @@ defmodule McpServer.Router.Server do
     template_limits: [],
     system_role: "user",
     formats: Formats.default(),
-    repair: false
+    repair: false,
+    undeclared: "refuse",
+    arguments: "strings"
   }
 
   @scopes %{"private" => :private, "public" => :public}

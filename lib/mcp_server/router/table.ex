@@ -49,7 +49,7 @@ defmodule McpServer.Router.Table do
       dynamic: dynamic(module)
     }
 
-    router = %{what: "router", place: place, fields: [], handlers: [], ignored: []}
+    router = %{what: "router", place: place, fields: [], handlers: [], structs: [], ignored: []}
     places = [router | places(tools, prompts, resources, templates)] ++ plug_places(plugs)
     Map.merge(data, %{fingerprint: fingerprint(data), places: places, lint: lint})
   end
@@ -129,6 +129,7 @@ defmodule McpServer.Router.Table do
         place: declaration.place,
         fields: Map.get(declaration, :fields, []),
         handlers: declaration.handlers,
+        structs: Map.get(declaration, :structs, []),
         ignored: declaration.ignored
       }
     end

@@ -6,6 +6,7 @@ defmodule McpServer.Router.ToolDefinition do
   alias McpServer.{App, Fields, Icon, Tool}
 
   alias McpServer.Router.{
+    Arguments,
     Authorize,
     Field,
     Formats,
@@ -16,7 +17,8 @@ defmodule McpServer.Router.ToolDefinition do
     RawSchema,
     Refusal,
     Scope,
-    Statement
+    Statement,
+    Undeclared
   }
 
   @capabilities %{"sampling" => :sampling, "elicitation" => :elicitation, "roots" => :roots}
@@ -43,6 +45,9 @@ defmodule McpServer.Router.ToolDefinition do
                result_budget: :count,
                formats: :any,
                repair: :boolean,
+               undeclared: {:in, Undeclared.names()},
+               arguments: {:in, ~w(strings atoms)},
+               struct: :any,
                lint: :any
              ],
              "option"
@@ -73,6 +78,7 @@ defmodule McpServer.Router.ToolDefinition do
     check_grace!(options[:cancel_grace], what, place)
     Authorize.check!(options[:authorize], what, place)
     Formats.check!(options, what, place)
+    Arguments.check_struct!(options[:struct], what, place)
 
     Scope.open(module, %{
       what: what,
@@ -85,7 +91,11 @@ defmodule McpServer.Router.ToolDefinition do
       output: [],
       input_schema: nil,
       output_schema: nil,
-      fields: []
+      fields: [],
+      undeclared: Undeclared.of_tool(module, options),
+      keys: options[:arguments] || Scope.server(module).arguments,
+      struct: options[:struct],
+      rule: %{}
     })
 
     options
@@ -137,6 +147,9 @@ defmodule McpServer.Router.ToolDefinition do
     )
   end
 
+  defp check_options!(%{undeclared: _undeclared, additional_properties: _allowed}, what, place),
+    do: Undeclared.refuse_both!(what, place)
+
   defp check_options!(_options, _what, _place), do: :ok
 
   defp check_budget!(budget, what, place) when is_integer(budget) and budget < @min_budget do
@@ -175,6 +188,8 @@ defmodule McpServer.Router.ToolDefinition do
     tool = Scope.close(module)
     check_one_way!(tool, :input_schema, :input)
     check_one_way!(tool, :output_schema, :output)
+    struct = wire_struct(tool)
+    arguments = tool |> as_object() |> Arguments.form!(struct.inputSchema)
 
     Scope.declare(module, :tool, %{
       name: tool.name,
@@ -183,9 +198,10 @@ defmodule McpServer.Router.ToolDefinition do
       result_budget: tool.options[:result_budget],
       fields: tool.fields,
       ignored: LintRules.ignored!(tool.options[:lint], tool.what, tool.place),
-      struct: wire_struct(tool),
-      entry: entry(tool),
-      handlers: handlers(tool)
+      struct: struct,
+      entry: Map.put(entry(tool), :arguments, arguments),
+      handlers: handlers(tool),
+      structs: if(arguments, do: arguments.structs, else: [])
     })
   end
 
@@ -199,10 +215,10 @@ defmodule McpServer.Router.ToolDefinition do
       Refusal.refuse!(tool.place, "#{tool.what} has both #{key} and #{fields}_field, which say the same: keep one")
     end
 
-    if tool.input_schema && Map.has_key?(tool.options, :additional_properties) do
+    for option <- [:additional_properties, :undeclared], tool.input_schema && Map.has_key?(tool.options, option) do
       Refusal.refuse!(
         tool.place,
-        "#{tool.what} has both `additional_properties:` and `input_schema`. Write additionalProperties in the schema"
+        "#{tool.what} has both `#{option}:` and `input_schema`. Write additionalProperties in the schema"
       )
     end
   end
@@ -229,8 +245,14 @@ defmodule McpServer.Router.ToolDefinition do
 
     case tool.options do
       %{additional_properties: allowed} -> Map.put(schema, "additionalProperties", allowed)
-      _options -> schema
+      _options -> Undeclared.close(schema, as_object(tool))
     end
+  end
+
+  # The arguments as a whole are an object as those inside them.
+  defp as_object(tool) do
+    own? = is_map_key(tool.options, :undeclared)
+    Map.merge(tool, %{root: :input, properties: tool.input, own_undeclared?: own?})
   end
 
   defp output([]), do: nil

@@ -4,16 +4,17 @@ defmodule McpServer.Router.Verify do
   # names exist, and whether the core can serve it. What it can serve, and clients will refuse, is a warning.
 
   alias McpServer.Catalog
-  alias McpServer.Router.{Handler, LintRules, Places, Plugs, Refusal}
+  alias McpServer.Router.{Arguments, Handler, LintRules, Places, Plugs, Refusal}
   alias Mix.McpServer.RefusedRouter
 
   @doc "Refuses a router that cannot work, with everything that is wrong with it at the declarations' own lines."
   @spec verify!(module) :: :ok
   def verify!(router) do
     places = router.__mcp__(:places)
-    plugs = unusable(places)
-    others = if plugs == [], do: unservable(router, places), else: []
-    problems = Enum.sort_by(missing(places) ++ plugs ++ others, fn {place, _text} -> place end)
+    # The core makes the structs and the catalogue resolves the plugs, so it comes after them.
+    faults = unusable(places) ++ misfits(places)
+    others = if faults == [], do: unservable(router, places), else: []
+    problems = Enum.sort_by(missing(places) ++ faults ++ others, fn {place, _text} -> place end)
     if problems == [], do: LintRules.warn(router)
 
     cond do
@@ -32,6 +33,13 @@ defmodule McpServer.Router.Verify do
 
   defp unusable(places),
     do: for(%{plug: plug, place: place} <- places, {:error, text} <- [Plugs.resolve(plug)], do: {place, text})
+
+  defp misfits(places) do
+    for %{structs: structs} = declared <- places,
+        object <- structs,
+        text = Arguments.misfit(object),
+        do: {Places.at(declared, object.pointer), "#{declared.what} #{text}"}
+  end
 
   defp unservable(router, places) do
     case Catalog.build(router) do

@@ -11,6 +11,7 @@
 //! | [`revision`] | the protocol revisions and their two eras |
 //! | [`protocol`] | methods, admission of a message, result frames, sealed request state |
 //! | [`model`] | the MCP objects: wire shapes and serde structs |
+//! | [`arguments`] | what becomes of checked arguments: defaults, dates and the like, keys |
 //! | [`schema`] | JSON Schema compiled under limits; problems a model can act on |
 //! | [`http`] | Streamable HTTP: heads, answers, server-sent events |
 //! | [`http1`] | HTTP/1.1 without I/O: heads, lengths, chunks, the heads of answers |
@@ -21,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 pub mod apps;
+pub mod arguments;
 pub mod catalog;
 pub mod http;
 pub mod http1;

@@ -16,6 +16,7 @@
 //! | `pretty` | JSON text spread over lines |
 //! | `atoms` | every atom that is ever made |
 
+mod arguments;
 mod atoms;
 mod dirty;
 mod http;

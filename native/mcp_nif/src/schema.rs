@@ -221,7 +221,12 @@ impl Allowance {
         self.effort
     }
 
-    fn spend(&self, steps: u64) {
+    /// What is left.
+    pub(crate) const fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
+    pub(crate) fn spend(&self, steps: u64) {
         if self.effort == Effort::Inline {
             self.steps.set(self.steps.get().saturating_sub(steps));
         }

@@ -25,7 +25,7 @@ pub(crate) fn hold_library() -> Option<()> {
     hold(SchemaResource(
         compile_with(b"true", &SchemaOptions::default()).ok()?,
     ));
-    hold(CatalogResource(
+    hold(CatalogResource::without_tools(
         Catalog::build(DEFINITION, &CatalogLimits::default()).ok()?,
     ));
     hold(accepted_head()?);

@@ -31,7 +31,8 @@ defmodule McpServer.Router.MistakeTableTest do
              "type" => "object",
              "description" => "An object",
              "properties" => %{"a" => %{"type" => "string", "description" => "A"}},
-             "required" => ["a"]
+             "required" => ["a"],
+             "additionalProperties" => false
            }
 
     assert list["items"]["properties"] == %{"b" => %{"type" => "string", "description" => "B"}}

@@ -145,14 +145,14 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
 
   test "tasks, headers and formats", %{tmp_dir: dir} do
     old = """
-    tool "book", "Books", McpServer.Handlers, :echo, task_support: :optional do
+    tool "book", "Books", McpServer.Handlers, :echo, task_support: :optional, undeclared: :pass do
       input_field "city", "Where", :string
       input_field "on", "When", :string
     end
     """
 
     new = """
-    tool "book", "Books", McpServer.Handlers, :echo do
+    tool "book", "Books", McpServer.Handlers, :echo, undeclared: :pass do
       input_field "city", "Where", :string, "x-mcp-header": "City"
       input_field "on", "When", :string, format: "date"
       input_field "until", "How long", :string, format: "date"
@@ -303,6 +303,7 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
                    "uuid"
                  ],
                  "inputSchema": {
+                   "additionalProperties": false,
                    "properties": {
                      "n": {
                        "description": "A number",

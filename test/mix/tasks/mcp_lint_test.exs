@@ -37,7 +37,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
     Declare "value", or do not require it.
   lib/faulty.ex:31: error: tool "values" /inputSchema/properties/colour/examples/1: the example "blue" is refused by its own schema, which wants a string of at most 3 characters (maxLength) [invalid_example]
     Change the example or the schema.
-  lib/faulty.ex:30: error: tool "values" /inputSchema/properties/count/default: the default "ten" is refused by its own schema, which wants an integer (type) [invalid_default]
+  lib/faulty.ex:30: error: tool "values" /inputSchema/properties/count/items/default: the default "ten" is refused by its own schema, which wants an integer (type) [invalid_default]
     Change the default or the schema.
   lib/faulty.ex:32: error: tool "values" /inputSchema/properties/mode/enum/1: the member "gentle" is refused by the rest of its schema, which wants a string of at most 4 characters (maxLength) [invalid_enum]
     Remove the member, or change what stands beside the enum.

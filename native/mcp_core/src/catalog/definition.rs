@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::CatalogError;
+use crate::arguments::ArgumentRule;
 use crate::json::{Limits, UNLIMITED, big_integer, check};
 use crate::schema::Formats;
 
@@ -126,6 +127,9 @@ pub struct ToolRule {
     /// Whether arguments that do not fit are repaired where that leaves no doubt.
     #[serde(default)]
     pub repair: bool,
+    /// What becomes of its arguments when they have been checked.
+    #[serde(default)]
+    pub arguments: Option<ArgumentRule>,
 }
 
 const fn default_page_size() -> usize {

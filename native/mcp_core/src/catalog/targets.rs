@@ -10,6 +10,7 @@ use super::definition::Definition;
 use super::header_parameters::{self, HeaderParameter};
 use super::template::{Matcher, Template, TemplateLimits, is_valid_uri};
 use crate::apps::views;
+use crate::arguments::Plan;
 use crate::json::{JsonErrorKind, Limits, UNLIMITED, check};
 use crate::model::{Prompt, Resource, ResourceTemplate, TaskSupport, Tool};
 use crate::schema::{Formats, SchemaError, SchemaLimits, SchemaOptions, Validator, compile_with};
@@ -23,6 +24,8 @@ pub struct ToolTarget<J: Json> {
     pub name: String,
     /// Checks the arguments.
     pub input: Validator<J>,
+    /// What becomes of arguments that fit, where something does.
+    pub plan: Option<Plan>,
     /// Whether arguments that do not fit are repaired where that leaves no doubt.
     pub repair: bool,
     /// Checks the structured content, where the tool declares what it returns.
@@ -115,8 +118,13 @@ pub(super) fn tools<J: Json>(
                 .get("inputSchema")
                 .map_or_else(|| Ok(Vec::new()), header_parameters::collect)
                 .map_err(|reason| refused("inputSchema", reason))?;
+            let plan = value
+                .get("inputSchema")
+                .map_or(Ok(None), |schema| Plan::of(schema, rule.arguments.as_ref()))
+                .map_err(|reason| refused("inputSchema", reason))?;
             Ok(ToolTarget {
                 input,
+                plan,
                 header_parameters,
                 output: schema("outputSchema", Formats::Annotate).transpose()?,
                 repair: rule.repair,

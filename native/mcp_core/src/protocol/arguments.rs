@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::frame::open_result_head;
 use super::refusal::{Answer, BEHIND_ADMISSION, Refusal};
 use crate::catalog::Extras;
-use crate::json::write_string;
+use crate::json::{pointer, write_string};
 use crate::jsonrpc::Id;
 use crate::revision::Revision;
 use crate::schema::Problem;
@@ -24,7 +24,7 @@ pub fn refuse_arguments(
     if revision >= Revision::V2025_11_25 {
         let lines: Vec<String> = problems
             .iter()
-            .map(|problem| format!("- {problem}"))
+            .map(|problem| format!("- {}", told(problem)))
             .collect();
         let text = format!("Invalid arguments for tool '{tool}':\n{}", lines.join("\n"));
         return Answer {
@@ -52,10 +52,29 @@ fn error_result(text: &str, id: &Id, extras: &Extras) -> Vec<u8> {
     out
 }
 
+/// A problem in the words of a caller. A schema that is closed asks for a property to be absent; who calls a
+/// tool is told that there is no such argument.
+fn told(problem: &Problem) -> String {
+    let is_undeclared = matches!(
+        problem.keyword.as_str(),
+        "additionalProperties" | "unevaluatedProperties"
+    );
+    let Some((_, name)) = problem.pointer.rsplit_once('/').filter(|_| is_undeclared) else {
+        return problem.to_string();
+    };
+    let name = pointer::name(name);
+    let meant = problem
+        .nearest
+        .as_ref()
+        .map_or_else(String::new, |nearest| format!(", is `{nearest}` meant?"));
+    let (place, keyword) = (&problem.pointer, &problem.keyword);
+    format!("{place}: `{name}` is not an argument{meant} ({keyword})")
+}
+
 fn to_value(problem: &Problem) -> Value {
     json!({
         "pointer": problem.pointer,
         "keyword": problem.keyword,
-        "message": problem.to_string(),
+        "message": told(problem),
     })
 }

@@ -44,6 +44,14 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// A string at that place that is not what was expected, in words that follow "must be".
+    #[must_use]
+    pub fn of_format(pointer: &str, expected: &str) -> Self {
+        Self::new(pointer, "format", expected)
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

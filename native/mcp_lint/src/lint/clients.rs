@@ -5,7 +5,10 @@ use serde_json::{Map, Value};
 
 use super::finding::{Code, Findings};
 use crate::places::{Place, Role, places};
+use mcp_core::arguments::ArgumentRule;
+use mcp_core::catalog::ToolRule;
 use mcp_core::json::pointer;
+use mcp_core::schema::{Formats, dialect};
 
 /// What may not stand at the root of an input schema.
 const ROOT: &[&str] = &["anyOf", "oneOf", "allOf", "not", "enum"];
@@ -31,8 +34,9 @@ const TYPED: &[&str] = &[
 /// The longest name of a property.
 const MAX_NAME: usize = 64;
 
-pub(super) fn check_input(schema: &Value, found: &mut Findings) {
+pub(super) fn check_input(schema: &Value, rule: &ToolRule, found: &mut Findings) {
     check_root(schema, found);
+    let draft = dialect(schema, &[]).unwrap_or_default();
     let mut is_told_of_reference = false;
     for place in places(schema) {
         let at = format!("/inputSchema{}", place.pointer);
@@ -42,7 +46,10 @@ pub(super) fn check_input(schema: &Value, found: &mut Findings) {
         };
         check_type(object, &place, &at, found);
         check_array(object, &at, found);
-        check_format(object, &at, found);
+        let is_checked = |format: &str| {
+            rule.formats.asserts(draft, format) || reads(rule.arguments.as_ref(), &place.pointer)
+        };
+        check_format(object, is_checked, &at, found);
         check_enum(object, &at, found);
         if place.role != Role::Root {
             check_nested(object, &at, found);
@@ -151,16 +158,46 @@ fn check_array(object: &Map<String, Value>, at: &str, found: &mut Findings) {
     }
 }
 
-fn check_format(object: &Map<String, Value>, at: &str, found: &mut Findings) {
-    let format = object.get("format").and_then(Value::as_str);
-    if let Some(format) = format.filter(|format| *format != "date-time") {
-        found.add(
-            Code::Format,
-            at,
-            format!("the format {format:?} is one that some clients refuse"),
-            "Describe the form in words beside it, and ignore this where every client takes it; calls are checked either way.",
-        );
+/// Whether the strings at that place are read as another value, and so have to be one.
+fn reads(rule: Option<&ArgumentRule>, pointer: &str) -> bool {
+    let mut rule = rule;
+    let mut segments = pointer.split('/').skip(1);
+    while let Some(segment) = segments.next() {
+        rule = match (segment, rule) {
+            ("items", Some(rule)) => rule.items.as_deref(),
+            ("properties", Some(rule)) => {
+                let name = segments.next().map(pointer::name);
+                name.and_then(|name| rule.properties.get(&name))
+            }
+            _ => None,
+        };
     }
+    rule.is_some_and(|rule| rule.cast.is_some())
+}
+
+fn check_format(
+    object: &Map<String, Value>,
+    is_checked: impl Fn(&str) -> bool,
+    at: &str,
+    found: &mut Findings,
+) {
+    let format = object.get("format").and_then(Value::as_str);
+    let Some(format) = format.filter(|format| *format != "date-time") else {
+        return;
+    };
+    let advice = if is_checked(format) {
+        "Describe the form in words beside it, and ignore this where every client takes it; calls are checked either way."
+    } else if Formats::known().any(|known| known == format) {
+        "Describe the form in words beside it. Calls are not checked for it: name it in `formats:` of the tool or the router if they should be."
+    } else {
+        "Describe the form in words beside it. Calls are not checked for it: the server does not know this format; write a `pattern` if they should be."
+    };
+    found.add(
+        Code::Format,
+        at,
+        format!("the format {format:?} is one that some clients refuse"),
+        advice,
+    );
 }
 
 fn check_enum(object: &Map<String, Value>, at: &str, found: &mut Findings) {

@@ -97,7 +97,7 @@ fn check_tool(
     texts::check_tool(tool, found);
     budgets::check_tool(tool, budgets, found);
     if let Some(schema) = tool.get("inputSchema") {
-        clients::check_input(schema, found);
+        clients::check_input(schema, rule, found);
     }
     if let Some(schema) = tool.get("outputSchema") {
         clients::check_output(schema, found);

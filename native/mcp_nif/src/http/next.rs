@@ -204,7 +204,7 @@ impl<'a> Incoming<'_, 'a> {
             return None;
         };
         let allowance = Allowance::of(Effort::Inline);
-        match request_fields(self.env, &service.catalog.0, &request, &allowance) {
+        match request_fields(self.env, &service.catalog, &request, &allowance) {
             Judged::Fields(fields) => Some(
                 (
                     atoms::session_request(),
@@ -315,7 +315,7 @@ impl<'a> Incoming<'_, 'a> {
             }
             Admission::Request(request) => {
                 let allowance = Allowance::of(effort);
-                match request_fields(self.env, &service.catalog.0, &request, &allowance) {
+                match request_fields(self.env, &service.catalog, &request, &allowance) {
                     Judged::Fields(fields) => Ok((
                         atoms::request(),
                         fields,

@@ -1,20 +1,22 @@
 //! What a message becomes, as terms.
 
-use mcp_core::catalog::{Catalog, ListKind, ReadTarget};
+use mcp_core::catalog::{ListKind, ReadTarget};
 use mcp_core::json::UNLIMITED;
 use mcp_core::jsonrpc::INTERNAL_ERROR;
 use mcp_core::protocol::{
     Admission, Answer, Client, Completing, Initialize, ListenFilter, Notification, Refusal,
     Request, TaskVerb, Work, refuse_arguments,
 };
+use mcp_core::schema::Problem;
 use rustler::{Atom, Encoder, Env, Error, NewBinary, NifResult, ResourceArc, Term};
 
 use super::{CatalogResource, id_term};
+use crate::arguments::{Prepared, prepare};
 use crate::atoms;
 use crate::dirty::Effort;
 use crate::resources::binary_term;
 use crate::schema::{Allowance, check, repair};
-use crate::terms::{TermJson, Values, read_term};
+use crate::terms::{Values, read_term};
 
 /// What a finished answer travels in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +60,7 @@ fn one_to_term<'a>(
         }
         Admission::Ignored => atoms::ignore().encode(env),
         Admission::Open(opening) => opening_term(env, &opening)?,
-        Admission::Request(request) => match request_fields(env, &catalog.0, &request, allowance) {
+        Admission::Request(request) => match request_fields(env, catalog, &request, allowance) {
             Judged::Fields(fields) => (atoms::request(), fields).encode(env),
             Judged::Refused(answer) => finished(env, answer, over),
             Judged::TooLong => return Err(Error::Atom("over_budget")),
@@ -157,7 +159,7 @@ pub(crate) enum Judged<'a> {
 /// mistake of ours: it costs its own answer, and not those of everybody else on the connection.
 pub(crate) fn request_fields<'a>(
     env: Env<'a>,
-    catalog: &Catalog<TermJson>,
+    catalog: &CatalogResource,
     request: &Request<'a>,
     allowance: &Allowance,
 ) -> Judged<'a> {
@@ -169,7 +171,7 @@ pub(crate) fn request_fields<'a>(
 
 fn judged<'a>(
     env: Env<'a>,
-    catalog: &Catalog<TermJson>,
+    catalog: &CatalogResource,
     request: &Request<'a>,
     allowance: &Allowance,
 ) -> NifResult<Judged<'a>> {
@@ -357,33 +359,48 @@ type Fitting<'a> = (Term<'a>, Vec<Atom>);
 /// finished answer to a call whose arguments do not. `None` where that takes more than the effort to say.
 fn fitting<'a>(
     env: Env<'a>,
-    catalog: &Catalog<TermJson>,
+    catalog: &CatalogResource,
     request: &Request<'_>,
     arguments: Term<'a>,
     allowance: &Allowance,
 ) -> Option<Result<Fitting<'a>, Answer>> {
-    let as_sent = Ok((arguments, Vec::new()));
+    let as_sent = (arguments, Vec::new());
     let Work::Tool { index, name, .. } = &request.work else {
-        return Some(as_sent);
+        return Some(Ok(as_sent));
     };
-    let Some(tool) = catalog.tool(*index) else {
-        return Some(as_sent);
+    let Some(tool) = catalog.0.tool(*index) else {
+        return Some(Ok(as_sent));
+    };
+    let refused = |problems: &[Problem]| {
+        let extras = catalog.0.extras(request.revision);
+        refuse_arguments(name, problems, &request.id, request.revision, &extras)
     };
     // What was read from a message is in normal form.
     let values = Values::of(arguments, usize::MAX)?;
-    let Err(problems) = check(&tool.input, &values, allowance)? else {
-        return Some(as_sent);
+    let fitting = match check(&tool.input, &values, allowance)? {
+        Ok(()) => as_sent,
+        Err(problems) => match (tool.repair, allowance.effort()) {
+            (false, _) => return Some(Err(refused(&problems))),
+            // It checks the arguments again, some times.
+            (true, Effort::Inline) => return None,
+            (true, Effort::Whole) => match repair(env, &tool.input, arguments, &request.room) {
+                None => return Some(Err(refused(&problems))),
+                Some(fitting) => fitting,
+            },
+        },
     };
-    let repaired = match (tool.repair, allowance.effort()) {
-        (false, _) => None,
-        // It checks the arguments again, some times.
-        (true, Effort::Inline) => return None,
-        (true, Effort::Whole) => repair(env, &tool.input, arguments, &request.room),
+    let Some(plan) = catalog.plan(*index) else {
+        return Some(Ok(fitting));
     };
-    Some(repaired.ok_or_else(|| {
-        let extras = catalog.extras(request.revision);
-        refuse_arguments(name, &problems, &request.id, request.revision, &extras)
-    }))
+    let (arguments, repairs) = fitting;
+    match prepare(env, plan, arguments, allowance) {
+        Some(Prepared::Ready(term)) => Some(Ok((term, repairs))),
+        Some(Prepared::Problems(problems)) => Some(Err(refused(&problems))),
+        Some(Prepared::TooLong) => None,
+        None => Some(Err(
+            Refusal::standard(INTERNAL_ERROR).answer(Some(&request.id), request.revision)
+        )),
+    }
 }
 
 fn completing<'a>(env: Env<'a>, argument: &Completing<'a>) -> NifResult<Term<'a>> {

@@ -23,6 +23,7 @@ use mcp_core::protocol::{Context, SessionContext, admit};
 use mcp_core::revision::Revision;
 use rustler::{Binary, Decoder, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
+use crate::arguments::{Missing, Structs, TermPlan};
 use crate::atoms;
 use crate::dirty::{Effort, twins};
 use crate::resources::{on_large_stack, report_work};
@@ -31,21 +32,59 @@ use admission::Over;
 pub(crate) use limits::{GivenLimits, catalog_limits};
 
 /// A compiled server definition, shared by every process of the server.
-pub(crate) struct CatalogResource(pub(crate) Catalog<TermJson>);
+pub(crate) struct CatalogResource(pub(crate) Catalog<TermJson>, Vec<Option<TermPlan>>);
+
+impl CatalogResource {
+    fn new(env: Env<'_>, catalog: Catalog<TermJson>, structs: &Structs) -> Result<Self, Missing> {
+        let mut plans = Vec::new();
+        while let Some(tool) = catalog.tool(plans.len()) {
+            let plan = tool.plan.as_ref();
+            plans.push(
+                plan.map(|plan| TermPlan::of(env, plan, structs))
+                    .transpose()?,
+            );
+        }
+        Ok(Self(catalog, plans))
+    }
+
+    /// A catalogue of a server without tools.
+    pub(crate) const fn without_tools(catalog: Catalog<TermJson>) -> Self {
+        Self(catalog, Vec::new())
+    }
+
+    /// What becomes of the arguments of the tool at that place.
+    fn plan(&self, index: usize) -> Option<&TermPlan> {
+        self.1.get(index)?.as_ref()
+    }
+}
 
 #[rustler::resource_impl]
 impl rustler::Resource for CatalogResource {}
 
 /// Compiles a definition. Schemas recurse, so it happens on a thread with a stack of its own.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn catalog_new<'a>(env: Env<'a>, definition: Binary<'a>, limits: Term<'a>) -> Term<'a> {
+fn catalog_new<'a>(
+    env: Env<'a>,
+    definition: Binary<'a>,
+    structs: Vec<(String, Binary<'a>)>,
+    limits: Term<'a>,
+) -> Term<'a> {
     let limits = match catalog_limits(limits) {
         Ok(limits) => limits,
         Err(error) => return env.error_tuple(error),
     };
     let text = definition.as_slice();
+    let structs: Structs = structs
+        .into_iter()
+        .map(|(name, term)| (name, term.to_vec()))
+        .collect();
     match on_large_stack(|| Catalog::build(text, &limits)) {
-        Some(Ok(catalog)) => (atoms::ok(), ResourceArc::new(CatalogResource(catalog))).encode(env),
+        Some(Ok(catalog)) => match CatalogResource::new(env, catalog, &structs) {
+            Ok(catalog) => (atoms::ok(), ResourceArc::new(catalog)).encode(env),
+            Err(Missing) => {
+                env.error_tuple("a struct or a key that arguments become does not exist")
+            }
+        },
         Some(Err(error)) => env.error_tuple(error.to_string()),
         None => env.error_tuple("the definition cannot be compiled"),
     }

@@ -58,7 +58,7 @@ defmodule McpServer.Router.Mistakes.FieldsTest do
       assert_refused(
         4,
         ~s(input field "a" of tool "add" has no type :strin, did you mean :string? ) <>
-          "The types are: :string, :number, :integer, :boolean, :object, :array, :null",
+          "The types are: :string, :number, :integer, :boolean, :object, :array, :null, :date, :time, :datetime, :naive_datetime, :decimal, :uuid, :uri",
         """
         tool "add", "Adds", McpServer.Handlers, :echo do
           input_field "a", "One", :strin

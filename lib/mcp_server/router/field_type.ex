@@ -1,0 +1,126 @@
+defmodule McpServer.Router.FieldType do
+  @moduledoc false
+  # The types of a field: those of JSON Schema, and those of Elixir that strings are read as.
+
+  alias McpServer.{Schema, Suggestion}
+  alias McpServer.Router.Refusal
+
+  # What is published of a type of Elixir. The drafts have no format for a local time or a decimal number.
+  @elixir [
+    {"date", %{"format" => "date"}},
+    {"time", %{"format" => "time"}},
+    {"datetime", %{"format" => "date-time"}},
+    {"naive_datetime", %{"pattern" => "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?$"}},
+    {"decimal", %{"pattern" => "^[+-]?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$"}},
+    {"uuid", %{"format" => "uuid"}},
+    {"uri", %{"format" => "uri"}}
+  ]
+  @published Map.new(@elixir)
+  @names Schema.types() ++ Enum.map(@elixir, &elem(&1, 0))
+
+  # What others call these types.
+  @other_names %{
+    "map" => "object",
+    "keyword" => "object",
+    "list" => "array",
+    "float" => "number",
+    "text" => "string",
+    "utc_datetime" => "datetime",
+    "url" => "uri",
+    "nil" => "null"
+  }
+
+  # Those of draft 2020-12. The last two need tables of Unicode and are never checked.
+  @formats ~w(date date-time duration email hostname ipv4 ipv6 iri iri-reference json-pointer regex
+              relative-json-pointer time uri uri-reference uri-template uuid idn-email idn-hostname)
+
+  @typedoc "The type or types of JSON Schema, the keywords beside them, and the type that strings are read as."
+  @type t :: {String.t() | [String.t()], %{String.t() => String.t()}, cast :: String.t() | nil}
+
+  @doc "Reads a type, or a list of types that are allowed."
+  @spec read!(term, String.t(), Refusal.place()) :: t
+  def read!([_first | _rest] = types, owner, place) do
+    {types, published, casts} = types |> Enum.map(&one!(&1, owner, place)) |> unzip()
+
+    case Enum.reject(casts, &is_nil/1) do
+      [] -> {types, %{}, nil}
+      [cast] -> {one_string!(types, owner, place), Enum.find(published, &(&1 != %{})), cast}
+      _casts -> refuse_two!(owner, place)
+    end
+  end
+
+  def read!(type, owner, place), do: one!(type, owner, place)
+
+  defp one_string!(types, owner, place),
+    do: if(Enum.count(types, &(&1 == "string")) == 1, do: types, else: refuse_two!(owner, place))
+
+  defp unzip(types),
+    do: {Enum.map(types, &elem(&1, 0)), Enum.map(types, &elem(&1, 1)), Enum.map(types, &elem(&1, 2))}
+
+  @spec refuse_two!(String.t(), Refusal.place()) :: no_return
+  defp refuse_two!(owner, place) do
+    Refusal.refuse!(
+      place,
+      "#{owner} has two types that are strings in JSON. Keep one of them, or write :string and tell them apart yourself"
+    )
+  end
+
+  defp one!(type, owner, place) do
+    text = if is_atom(type) and type != nil, do: Atom.to_string(type), else: type
+
+    case @published do
+      %{^text => published} -> {"string", published, loaded!(text, owner, place)}
+      _elixir -> if text in Schema.types(), do: {text, %{}, nil}, else: Refusal.refuse!(place, wrong(type, text, owner))
+    end
+  end
+
+  defp loaded!("decimal", owner, place) do
+    if Code.ensure_loaded?(Decimal),
+      do: "decimal",
+      else:
+        Refusal.refuse!(
+          place,
+          "#{owner} is a :decimal, which needs the package decimal. Add {:decimal, \"~> 2.0\"} to the deps of your " <>
+            "mix.exs, or write :string"
+        )
+  end
+
+  defp loaded!(type, _owner, _place), do: type
+
+  defp wrong(type, text, owner) do
+    stop =
+      if is_binary(text),
+        do: Suggestion.end_sentence(Map.get(@other_names, text, text), @names, ":"),
+        else: "."
+
+    "#{owner} has no type #{inspect(type)}#{stop} #{list()}"
+  end
+
+  @doc "The types, in a sentence."
+  @spec list() :: String.t()
+  def list, do: "The types are: " <> Enum.map_join(@names, ", ", &":#{&1}")
+
+  @doc "Refuses a format that the draft does not have, and one beside a type that has its own."
+  @spec check_format!(%{String.t() => term}, %{String.t() => String.t()}, String.t(), Refusal.place()) :: :ok
+  def check_format!(%{"format" => format}, published, owner, place) do
+    cond do
+      published != %{} ->
+        Refusal.refuse!(place, "#{owner} has a `format:` beside a type that has its own. Remove `format:`")
+
+      format in @formats ->
+        :ok
+
+      true ->
+        Refusal.refuse!(place, unknown_format(format, owner))
+    end
+  end
+
+  def check_format!(_keywords, _published, _owner, _place), do: :ok
+
+  defp unknown_format(format, owner) do
+    stop = Suggestion.end_sentence(format, @formats)
+
+    "#{owner} has the format #{inspect(format)}, which JSON Schema does not have#{stop} The formats are: " <>
+      "#{Enum.join(@formats, ", ")}. For one of your own, write the whole schema with `input_schema`"
+  end
+end

@@ -1,0 +1,103 @@
+//! Dates, decimals and URIs as the structs of Elixir.
+
+use mcp_core::arguments::{CastValue, Date, Decimal, Time, UriParts};
+use rustler::{Atom, BigInt, Encoder, Env, Term};
+
+use crate::atoms;
+
+type Fields<'a> = Vec<(Atom, Term<'a>)>;
+
+/// The term of what was read out of the string `source`.
+pub(super) fn cast_term<'a>(
+    env: Env<'a>,
+    value: &CastValue<'_>,
+    source: Term<'a>,
+) -> Option<Term<'a>> {
+    let fields = match value {
+        CastValue::Uuid(text) if source.decode().ok() == Some(text.as_str()) => {
+            return Some(source);
+        }
+        CastValue::Uuid(text) => return Some(text.encode(env)),
+        CastValue::Date(date) => [head(env, atoms::date()), date_fields(env, *date)].concat(),
+        CastValue::Time(time) => [head(env, atoms::time()), time_fields(env, *time)].concat(),
+        CastValue::NaiveDateTime(date, time) => [
+            head(env, atoms::naive_date_time()),
+            date_fields(env, *date),
+            time_fields(env, *time),
+        ]
+        .concat(),
+        CastValue::DateTime(date, time) => [
+            head(env, atoms::date_time()),
+            date_fields(env, *date),
+            time_fields(env, *time),
+            zone_fields(env),
+        ]
+        .concat(),
+        CastValue::Decimal(decimal) => decimal_fields(env, decimal)?,
+        CastValue::Uri(uri) => uri_fields(env, uri),
+    };
+    Term::map_from_pairs(env, &fields).ok()
+}
+
+/// A struct of the ISO calendar.
+fn head(env: Env<'_>, module: Atom) -> Fields<'_> {
+    vec![
+        (atoms::struct_(), module.encode(env)),
+        (atoms::calendar(), atoms::calendar_iso().encode(env)),
+    ]
+}
+
+fn date_fields(env: Env<'_>, date: Date) -> Fields<'_> {
+    vec![
+        (atoms::year(), date.year.encode(env)),
+        (atoms::month(), date.month.encode(env)),
+        (atoms::day(), date.day.encode(env)),
+    ]
+}
+
+fn time_fields(env: Env<'_>, time: Time) -> Fields<'_> {
+    vec![
+        (atoms::hour(), time.hour.encode(env)),
+        (atoms::minute(), time.minute.encode(env)),
+        (atoms::second(), time.second.encode(env)),
+        (
+            atoms::microsecond(),
+            (time.microsecond, time.precision).encode(env),
+        ),
+    ]
+}
+
+fn zone_fields(env: Env<'_>) -> Fields<'_> {
+    vec![
+        (atoms::time_zone(), "Etc/UTC".encode(env)),
+        (atoms::zone_abbr(), "UTC".encode(env)),
+        (atoms::utc_offset(), 0.encode(env)),
+        (atoms::std_offset(), 0.encode(env)),
+    ]
+}
+
+fn decimal_fields<'a>(env: Env<'a>, decimal: &Decimal<'_>) -> Option<Fields<'a>> {
+    let coefficient: BigInt = decimal.digits().parse().ok()?;
+    let sign = if decimal.is_negative { -1 } else { 1 };
+    Some(vec![
+        (atoms::struct_(), atoms::decimal().encode(env)),
+        (atoms::sign(), sign.encode(env)),
+        (atoms::coef(), coefficient.encode(env)),
+        (atoms::exp(), decimal.exponent.encode(env)),
+    ])
+}
+
+fn uri_fields<'a>(env: Env<'a>, uri: &UriParts<'_>) -> Fields<'a> {
+    vec![
+        (atoms::struct_(), atoms::uri_struct().encode(env)),
+        (atoms::scheme(), uri.scheme.encode(env)),
+        // Deprecated in Elixir, and `nil` in what `URI.new/1` makes.
+        (atoms::authority(), atoms::nil().encode(env)),
+        (atoms::userinfo(), uri.user_info.encode(env)),
+        (atoms::host(), uri.host.encode(env)),
+        (atoms::port(), uri.port.encode(env)),
+        (atoms::path(), uri.path.encode(env)),
+        (atoms::query(), uri.query.encode(env)),
+        (atoms::fragment(), uri.fragment.encode(env)),
+    ]
+}
