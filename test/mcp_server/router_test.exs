@@ -241,6 +241,7 @@ defmodule McpServer.RouterTest do
                page_size: 1_000,
                formats: ~w(date date-time email ipv4 ipv6 uri uuid),
                repair: false,
+               debug_errors: {:unless_configured, true},
                undeclared: "refuse",
                arguments: "strings",
                schema_limits: %{},
