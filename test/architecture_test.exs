@@ -67,6 +67,7 @@ defmodule McpServer.ArchitectureTest do
              [
                Mix.McpServer,
                McpServer.JSON.Encoder,
+               McpServer.Router.Access,
                McpServer.Router.Arguments,
                McpServer.Tool.Result
              ] == []

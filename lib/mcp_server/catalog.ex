@@ -7,16 +7,29 @@ defmodule McpServer.Catalog do
   # keeps its larger results has been started or stopped, or when the native library was purged and loaded again.
   # If a list is another one then, the clients of this node that asked for it are told.
 
-  alias McpServer.{Changes, JSON, Native, Protocol, Schema}
+  alias McpServer.Catalog.Rules
+  alias McpServer.{Access, Changes, JSON, Native, Protocol, Schema}
   alias McpServer.Router.Plugs
 
   @enforce_keys [:ref, :router, :server, :tools, :prompts, :resources, :templates, :lists]
-  defstruct [:ref, :router, :server, :tools, :prompts, :resources, :templates, :lists, guarded?: false]
+  defstruct [
+    :ref,
+    :router,
+    :server,
+    :tools,
+    :prompts,
+    :resources,
+    :templates,
+    :lists,
+    rules: {},
+    filtered: [],
+    guarded?: false
+  ]
 
   @typedoc """
   `:ref` is the core's; the tuples hold the router's handlers in declaration order; `:lists` has a digest of each list
-  that clients are told of when it changes; `:guarded?` says whether some resource or template has an `authorize:`
-  function.
+  that clients are told of when it changes; `:rules` and `:filtered` are those of
+  `McpServer.Catalog.Rules`; `:guarded?` says whether somebody has to be asked who may read some resource or template.
   """
   @type t :: %__MODULE__{
           ref: reference(),
@@ -27,6 +40,8 @@ defmodule McpServer.Catalog do
           resources: tuple(),
           templates: tuple(),
           lists: %{Changes.change() => binary()},
+          rules: tuple(),
+          filtered: [atom()],
           guarded?: boolean()
         }
 
@@ -117,31 +132,39 @@ defmodule McpServer.Catalog do
   """
   @spec build(module()) :: {:ok, t()} | {:error, String.t()}
   def build(router) do
-    with {:ok, definition} <- definition(router),
+    check_router!(router)
+
+    with {:ok, handlers} <- handlers(router),
+         rules = Rules.of(handlers, router.__mcp__(:dynamic)),
+         {:ok, definition} <- definition(router, rules.numbers),
          server = router.__mcp__(:server),
-         {:ok, ref} <- Protocol.compile(definition, structs(router), server.schema_limits, server.template_limits),
-         {:ok, [tools, prompts, resources, templates]} <- handlers(router) do
+         {:ok, ref} <- Protocol.compile(definition, structs(router), server.schema_limits, server.template_limits) do
+      %{resource_handlers: resources, template_handlers: templates} = handlers
+
       {:ok,
        %__MODULE__{
          ref: ref,
          router: router,
          server: server,
-         tools: tools,
-         prompts: prompts,
+         tools: handlers.tool_handlers,
+         prompts: handlers.prompt_handlers,
          resources: resources,
          templates: templates,
          lists: lists(router),
-         guarded?: Enum.any?(Tuple.to_list(resources) ++ Tuple.to_list(templates), &is_map_key(&1, :authorize))
+         rules: rules.rules,
+         filtered: rules.filtered,
+         guarded?: Enum.any?(Tuple.to_list(resources) ++ Tuple.to_list(templates), &is_map_key(&1, :access))
        }}
     end
   end
 
-  # With the functions of the plugs, which are known only now: a router does not depend on their modules.
+  # With the functions of the plugs and of `authorize:`, which are known only now: a router does not depend on their
+  # modules.
   defp handlers(router) do
     [:tool_handlers, :prompt_handlers, :resource_handlers, :template_handlers]
-    |> Enum.reduce_while({:ok, []}, fn key, {:ok, tuples} ->
+    |> Enum.reduce_while({:ok, %{}}, fn key, {:ok, tuples} ->
       case resolved(Tuple.to_list(router.__mcp__(key)), []) do
-        {:ok, entries} -> {:cont, {:ok, tuples ++ [List.to_tuple(entries)]}}
+        {:ok, entries} -> {:cont, {:ok, Map.put(tuples, key, List.to_tuple(entries))}}
         {:error, text} -> {:halt, {:error, text}}
       end
     end)
@@ -150,7 +173,7 @@ defmodule McpServer.Catalog do
   defp resolved([], resolved), do: {:ok, Enum.reverse(resolved)}
 
   defp resolved([entry | entries], resolved) do
-    with {:ok, entry} <- Plugs.resolve_all(entry), do: resolved(entries, [entry | resolved])
+    with {:ok, entry} <- Plugs.resolve_all(entry), do: resolved(entries, [Access.resolve_entry(entry) | resolved])
   end
 
   # What a client is sent of a list. A list that the router computes is announced by whoever knows that it has changed.
@@ -169,10 +192,11 @@ defmodule McpServer.Catalog do
 
   Raises `ArgumentError` when the module is no router.
   """
-  @spec definition(module()) :: {:ok, String.t()} | {:error, String.t()}
-  def definition(router) do
+  @spec definition(module(), %{String.t() => list()}) :: {:ok, String.t()} | {:error, String.t()}
+  def definition(router, rules \\ %{}) do
     check_router!(router)
-    with {:error, error} <- JSON.encode(declared(router)), do: {:error, fault(error, router)}
+    declared = Map.put(declared(router), "rules", rules)
+    with {:error, error} <- JSON.encode(declared), do: {:error, fault(error, router)}
   end
 
   # The way to what is too deep would be a line of a thousand characters.

@@ -14,6 +14,7 @@ defmodule McpServer.Dispatch do
     Failure,
     Handler,
     InvalidResult,
+    Lists,
     Outcome,
     Permission,
     Questions,
@@ -37,28 +38,42 @@ defmodule McpServer.Dispatch do
 
   @doc "Runs a call to its answer of at most `max_bytes`."
   @spec run(Catalog.t(), Request.t(), Conn.t(), pos_integer()) :: {outcome(), Protocol.message()}
-  def run(catalog, %Request{kind: kind} = request, conn, _max_bytes) when kind in [:subscribe, :listen],
+  def run(catalog, %Request{kind: kind} = request, conn, _max_bytes) when kind in [:subscribe, :unsubscribe, :listen],
     do: Subscribing.run(catalog, request, conn)
 
   def run(catalog, request, conn, max_bytes) do
-    with :ok <- authorized(catalog, request, conn),
+    if Lists.filtered?(catalog, request),
+      do: Lists.run(catalog, request, conn),
+      else: run_permitted(catalog, request, conn, max_bytes)
+  end
+
+  defp run_permitted(catalog, request, conn, max_bytes) do
+    with :ok <- judged(catalog, request, conn),
          :ok <- Handler.permitted(catalog, request, conn),
          {:ok, state} <- RequestState.open(request, conn.principal, {catalog.router, conn.mount}) do
       {outcome, reply} = work(catalog, request, %{conn | state: state}, max_bytes)
       limit(catalog, request, outcome, reply, max_bytes)
     else
-      {:forbidden, refusal} -> Answer.forbidden(request, refusal)
+      :hidden -> hidden(catalog, request, conn, max_bytes)
+      {:answered, answer} -> Answer.finished(answer)
+      {:forbidden, refusal} -> Answer.forbidden(catalog, request, refusal)
       {:failed, failure} -> Answer.failure(catalog, request, failure)
       {:error, :invalid_state} -> Answer.invalid_state(request)
       {:error, text} -> Answer.refusal(catalog, request, text)
     end
   end
 
-  defp authorized(catalog, request, conn) do
-    Permission.authorized(catalog, request, conn)
+  defp judged(catalog, request, conn) do
+    Permission.judge(catalog, request, conn)
   catch
     kind, reason -> {:failed, Failure.new(kind, reason, __STACKTRACE__)}
   end
+
+  # What the client would get if the entry had never been declared.
+  defp hidden(catalog, %Request{hidden: %Request{} = other}, conn, max_bytes),
+    do: run(catalog, other, conn, max_bytes)
+
+  defp hidden(_catalog, %Request{hidden: answer}, _conn, _max_bytes), do: Answer.finished(answer)
 
   defp work(catalog, request, conn, max_bytes) do
     if Requests.about_tasks?(request),

@@ -158,12 +158,24 @@ defmodule McpServer.Protocol do
     |> encoded()
   end
 
-  @doc "What a URI reads: the place of a resource or template in the router's handlers, and its variables."
-  @spec find_resource(Catalog.t(), String.t()) ::
+  @doc """
+  What a URI reads: the place of a resource or template in the router's handlers, and its variables. What is there
+  `without` it is passed over.
+  """
+  @spec find_resource(Catalog.t(), String.t(), without :: [{:resource | :resource_template, non_neg_integer()}]) ::
           {:resource | :resource_template, index :: non_neg_integer(), variables :: map()} | :not_found
-  def find_resource(%Catalog{ref: ref}, uri) do
-    with {:resource, index} <- Native.find_resource(ref, uri), do: {:resource, index, %{}}
+  def find_resource(%Catalog{ref: ref}, uri, without \\ []) do
+    with {:resource, index} <- Native.find_resource(ref, uri, without), do: {:resource, index, %{}}
   end
+
+  @doc """
+  The answer to a request for a list, of which the client may know what `grant` has the bits of; an error is the answer to
+  a cursor that is none of this list, with its status.
+  """
+  @spec granted_list(Catalog.t(), Request.t(), grant :: binary()) ::
+          {:ok, message()} | {:error, Request.answer()}
+  def granted_list(%Catalog{ref: ref}, %Request{} = request, grant),
+    do: Native.granted_list(ref, request.id, request.revision, request.kind, request.arguments["cursor"], grant)
 
   @doc "The URI that a template makes of these variables; what has no value is left out."
   @spec expand_template(String.t(), %{String.t() => term()}) :: String.t()

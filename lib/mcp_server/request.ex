@@ -41,6 +41,9 @@ defmodule McpServer.Request do
   * `:repairs` – the kinds of the changes that were made to the arguments so that they fit
   * `:task` – how long the client wants the task of this call kept, in milliseconds; `nil` where the
     call is to be no task
+  * `:refusal` – the answer to a request that is sound but for one thing, for those who may know of what it names
+  * `:hidden` – what everybody else gets: an answer, or another request, such as for the template that the URI of a
+    resource matches too. Both are `nil` for what is there for everybody.
   """
   @type t :: %__MODULE__{
           id: id(),
@@ -57,8 +60,13 @@ defmodule McpServer.Request do
           input_responses: map() | nil,
           request_state: String.t() | nil,
           task: nil | :default | non_neg_integer(),
-          repairs: [McpServer.Schema.Validator.repair()]
+          repairs: [McpServer.Schema.Validator.repair()],
+          refusal: answer() | nil,
+          hidden: answer() | t() | nil
         }
+
+  @typedoc "An answer of the core, with its HTTP status."
+  @type answer :: {status :: pos_integer(), McpServer.Protocol.message()}
 
   # The rest is the client's data.
   @derive {Inspect, only: [:method, :revision, :kind]}
@@ -77,6 +85,8 @@ defmodule McpServer.Request do
     :input_responses,
     :request_state,
     :task,
+    :refusal,
+    :hidden,
     arguments: %{},
     repairs: []
   ]

@@ -93,31 +93,56 @@ defmodule McpServer.Router do
   anything stays wrong, the model is told what was wrong with the arguments as it sent them. Values read from strings
   count towards the server's `max_depth`, `max_values` and `max_digits`.
 
-  ## Permission
+  ## Who sees what
 
-  `authorize:` of a tool, a prompt or a resource names a function that says whether a client may use it. It is called
-  with the `McpServer.Conn`, in the process of the call, and answers `:ok`, `{:error, :forbidden}` or
-  `{:error, {:insufficient_scope, ["scope"]}}`; anything else is a refusal, too, and an error in the log.
+  `authorize:` and `visible:` of a tool, a prompt or a resource name a function that says whether a client may use it, or
+  know of it. It is `{module, function}`, `{module, function, arguments}`, a capture or an `fn`, and is called in the
+  process of the call, with the `McpServer.Conn` or with the conn and the arguments, and then with `arguments`:
 
-      resource "user", "https://example.com/users/{id}", authorize: {MyApp.Users, :may_read} do
+      tool "delete", "Deletes a note", MyApp.Notes, :delete, authorize: {MyApp.Auth, :role?, ["editor"]} do
+        input_field "id", "Which", :integer, required: true
+      end
+
+      resource "user", "https://example.com/users/{id}", authorize: &MyApp.Users.own?/2 do
         read MyApp.Users, :read
       end
 
-      def may_read(conn) do
-        if McpServer.Conn.get_private(conn, :variables)["id"] == conn.principal, do: :ok, else: {:error, :forbidden}
-      end
+      def role?(conn, role), do: role in MyApp.Roles.of(conn.principal)
+      def own?(conn, %{"id" => id}), do: id == conn.principal
 
-  The `authorize:` function of a resource finds `:uri` and `:variables` with `McpServer.Conn.get_private/2`. It is called
+  | the function returns | it means |
+  |---|---|
+  | `true`, `:ok`, `{:ok, term}` | the client may |
+  | `false`, `:forbidden`, `{:error, :forbidden}` | it may not |
+  | `{:error, "text"}` | it may not, and is told that text |
+  | `{:error, {:insufficient_scope, ["scope"]}}` | not yet: over HTTP the status is 403, with a challenge that names the scopes |
+  | anything else | the call fails, and the log says why |
 
-    * when the resource is read: a refusal is the error `Forbidden`, over HTTP with the status 403
-    * when a variable of its URI is completed: the same; there is no `:uri` then, and `:variables` has what the client
-      has filled in already
-    * when a client subscribes to changes of it, by `resources/subscribe` or in the filter of `subscriptions/listen`:
-      for a URI that the client may not read it gets the same answer as for a missing one: `Resource not found`, or the
-      URI is left out of the acknowledged filter
+  What a function of the conn alone refuses is refused for everything, so to this client it does not exist: it is not
+  listed, and using it is answered as an unknown name is, byte for byte, whatever the arguments. Functions of the conn
+  and the arguments are asked when something is used: what they refuse is listed. `visible:` hides, `authorize:` refuses:
 
-  It is called once for a subscription, and not again for each change: a notification says only that something has
-  changed behind a URI that the client knows. When the client then reads the resource, the function is called again.
+  | refused by | listed | answered |
+  |---|---|---|
+  | `authorize:`, a function of the conn | no | as an unknown name |
+  | the same with `listed: :always` | yes | `Forbidden`, or the text |
+  | `authorize:`, a function of the conn and the arguments | yes | `Forbidden`, or the text |
+  | `authorize:` for a scope that is missing | yes | `Forbidden`, and the scopes |
+  | `visible:`, a function of the conn | no | as an unknown name |
+  | `visible:`, a function of the conn and the arguments | yes | as an unknown name |
+
+  `Forbidden` is an error, over HTTP with the status 403; a text is what the model reads of a tool, and the error's message
+  elsewhere. The arguments are those of the tool or the prompt, the variables of a resource's URI, or, where
+  something is completed, what the client has filled in already. The function of a resource finds the URI with
+  `McpServer.Conn.get_private(conn, :uri)`.
+
+  A subscription, by `resources/subscribe` or in the filter of `subscriptions/listen`, is answered for a URI that the
+  client may not read as for a missing one. The functions are called once for it, and not again for each change: a
+  notification says only that something has changed behind a URI that the client knows.
+
+  Lists that are not the same for every client have the cache scope `private`. The functions of the conn are called once
+  for each such list; one that fails there hides what it decides about. A list of a router that has none of this
+  calls nothing. An `fn` cannot use variables of a `for` around the declaration: give them as `arguments`.
 
   ## Failed calls
 
@@ -151,13 +176,13 @@ defmodule McpServer.Router do
 
       iex> {:ok, result} = MyApp.MCP.call_tool(%McpServer.Conn{}, "add", %{"a" => 1, "b" => 2})
 
-  A list that depends on who asks is computed by the router itself: define `list_tools/1`,
+  A list that is not known before it is asked for is computed by the router itself: define `list_tools/1`,
   `list_prompts/1`, `list_resources/1` or `list_resource_templates/1` in the module, and clients get what
-  it returns. The tools and prompts that clients call still have to be declared.
+  it returns. The tools and prompts that clients call still have to be declared. For lists that depend on who asks
+  `visible:` is shorter, and also decides about the calls.
 
-      def list_tools(conn) do
-        tools = __mcp__(:tools)
-        {:ok, if(conn.principal, do: tools, else: Enum.reject(tools, &(&1.name == "delete")))}
+      def list_resources(_conn) do
+        {:ok, for(file <- File.ls!("notes"), do: McpServer.Resource.new(name: file, uri: "notes://#{file}"))}
       end
 
   `__mcp__/1` gives the table as data: `:server`, `:tools`, `:prompts`, `:resources`, `:resource_templates` (the
@@ -165,7 +190,7 @@ defmodule McpServer.Router do
   `:template_handlers`, `:overflow` (what keeps larger results), `:dynamic` (lists the router computes), `:lint` and `:fingerprint`.
   '''
 
-  alias McpServer.Router.{Handler, Plugs, PromptDefinition, Refusal, ResourceDefinition}
+  alias McpServer.Router.{Access, Handler, Plugs, PromptDefinition, Refusal, ResourceDefinition}
   alias McpServer.Router.{Scope, Server, Statement, Table, ToolDefinition, Verify}
 
   @doc false
@@ -203,7 +228,8 @@ defmodule McpServer.Router do
   | `timeout:` | how long a call may take, in milliseconds |
   | `cancel_grace:` | how long the handler may clean up when its call is cancelled or has timed out, in milliseconds; at most 60,000 (0: it is killed); see `McpServer.Controller` |
   | `requires:` | list of `:sampling`, `:elicitation`, `:roots`: clients without are refused |
-  | `authorize:` | `{module, function}`, called with the `McpServer.Conn` before the tool: `:ok`, `{:error, :forbidden}` or `{:error, {:insufficient_scope, ["scope"]}}` |
+  | `authorize:`, `visible:` | functions that say for whom the tool is, see "Who sees what" |
+  | `listed:` | `:always`: it is listed for those too whom `authorize:` refuses (`:granted`) |
   | `ui:` | URI of the `ui://` resource that renders the result (`McpServer.App`) |
   | `visibility:` | list of `:model` and `:app`: for whom it is (both) |
   | `input_schema:`, `output_schema:` | JSON Schemas, in place of fields |
@@ -223,8 +249,11 @@ defmodule McpServer.Router do
   defmacro tool(name, description \\ [], controller \\ [], function \\ [], options \\ [], block \\ []) do
     arguments = [name, description, controller, function, options, block]
     {[name, description, controller, function], options, block} = Statement.split(arguments)
+    {definitions, options} = Access.hoist(options, __CALLER__)
 
     quote do
+      unquote_splicing(definitions)
+
       ToolDefinition.open!(
         __MODULE__,
         unquote(name),
@@ -250,7 +279,7 @@ defmodule McpServer.Router do
 
   | option | meaning |
   |---|---|
-  | `authorize:` | `{module, function}`, asked before the prompt is got or completed, as that of a tool |
+  | `authorize:`, `visible:`, `listed:` | for whom the prompt is, see "Who sees what" |
   | `completion: false` | the prompt completes none of its arguments, and has no `complete` |
   | `title:` | a name for people |
   | `icons:` | list of `McpServer.Icon` or of their fields |
@@ -260,8 +289,11 @@ defmodule McpServer.Router do
   defmacro prompt(name, description \\ [], options \\ [], block \\ []) do
     arguments = [name, description, options, block]
     {[name, description], options, block} = Statement.split(arguments)
+    {definitions, options} = Access.hoist(options, __CALLER__)
 
     quote do
+      unquote_splicing(definitions)
+
       PromptDefinition.open!(
         __MODULE__,
         unquote(name),
@@ -290,13 +322,16 @@ defmodule McpServer.Router do
 
   | option | meaning |
   |---|---|
-  | `authorize:` | `{module, function}`, asked before the resource is read, completed or subscribed to, see above |
+  | `authorize:`, `visible:`, `listed:` | for whom the resource is, see "Who sees what" |
   """
   defmacro resource(name, uri \\ [], options \\ [], block \\ []) do
     arguments = [name, uri, options, block]
     {[name, uri], options, block} = Statement.split(arguments)
+    {definitions, options} = Access.hoist(options, __CALLER__)
 
     quote do
+      unquote_splicing(definitions)
+
       ResourceDefinition.open!(
         __MODULE__,
         unquote(name),
@@ -353,20 +388,30 @@ defmodule McpServer.Router do
     table = Table.build!(env, Module.get_attribute(env.module, :__mcp_server__))
 
     [
+      quote(do: alias(McpServer.Dispatch.Callbacks)),
       for({key, value} <- table, do: quote(do: def(__mcp__(unquote(key)), do: unquote(Macro.escape(value))))),
-      for({list, names} <- Table.lists(), name <- names, do: list_callback(env.module, list, names, name)),
+      for(
+        {list, names} <- Table.lists(),
+        name <- names,
+        do: list_callback(env.module, list, names, {name, guarded?(table, list)})
+      ),
       callbacks()
     ]
   end
 
   # A list goes under all its names: what the module defines under one of them, the others call.
-  defp list_callback(module, list, names, name) do
+  defp list_callback(module, list, names, {name, guarded?}) do
     case Table.own_list(module, names) do
+      nil when guarded? -> quote(do: def(unquote(name)(conn), do: Callbacks.list(__MODULE__, conn, unquote(list))))
       nil -> quote(do: def(unquote(name)(_conn), do: {:ok, __mcp__(unquote(key(list)))}))
       own when own != name -> quote(do: def(unquote(name)(conn), do: unquote(own)(conn)))
       _own -> nil
     end
   end
+
+  # Of such a list every client gets what it may know of.
+  defp guarded?(table, list),
+    do: table |> Map.fetch!(Table.handlers(list)) |> Tuple.to_list() |> Enum.any?(&is_map_key(&1, :access))
 
   defp key(:list_tools), do: :tools
   defp key(:list_prompts), do: :prompts
@@ -377,8 +422,6 @@ defmodule McpServer.Router do
     quote do
       @doc false
       def __mix_recompile__?, do: McpServer.Router.Verify.refused?(__MODULE__)
-
-      alias McpServer.Dispatch.Callbacks
 
       def call_tool(conn, name, arguments), do: Callbacks.call_tool(__MODULE__, conn, name, arguments)
       def get_prompt(conn, name, arguments), do: Callbacks.get_prompt(__MODULE__, conn, name, arguments)

@@ -2,13 +2,15 @@ defmodule McpServer.Protocol.VerdictsTest do
   # What an `authorize:` function of a declaration returns, and what the log says where that is no verdict.
   defmodule Hooks do
     def verdict(conn), do: conn.assigns.verdict
+    def verdict(conn, _arguments), do: conn.assigns.verdict
     def run(_conn, _arguments), do: {:ok, []}
   end
 
   defmodule Router do
     use McpServer.Router
 
-    tool "guarded", "Only for some", Hooks, :run, authorize: {Hooks, :verdict}
+    tool "guarded", "Only for some", Hooks, :run, authorize: &Hooks.verdict/1, listed: :always
+    tool "argued", "Only for some", Hooks, :run, authorize: {Hooks, :verdict}
   end
 
   use ExUnit.Case, async: false
@@ -18,29 +20,44 @@ defmodule McpServer.Protocol.VerdictsTest do
 
   @forbidden %{"code" => -32600, "message" => "Forbidden"}
 
-  defp asked(verdict), do: with_log(fn -> call_tool("guarded", %{}, assigns: %{verdict: verdict}) end)
+  defp asked(tool \\ "guarded", verdict), do: with_log(fn -> call_tool(tool, %{}, assigns: %{verdict: verdict}) end)
 
-  test "a verdict is not logged" do
-    assert {{:ok, %{"isError" => false}}, ""} = asked(:ok)
-    assert {{:error, @forbidden}, ""} = asked({:error, :forbidden})
+  test "what allows is not logged" do
+    for verdict <- [true, :ok, {:ok, "ada"}] do
+      assert {{:ok, %{"isError" => false}}, ""} = asked(verdict)
+    end
+  end
+
+  test "what refuses is not logged" do
+    for verdict <- [false, :forbidden, {:error, :forbidden}], tool <- ["guarded", "argued"] do
+      assert {{:error, @forbidden}, ""} = asked(tool, verdict)
+    end
 
     assert {{:error, %{"data" => %{"requiredScopes" => ["more"]}}}, ""} =
              asked({:error, {:insufficient_scope, ["more"]}})
   end
 
-  for {returned, form} <- [
-        {quote(do: true), "true"},
-        {quote(do: {:ok, "ada"}), "{:ok, #String<3 bytes>}"},
-        {quote(do: {:error, "text"}), "{:error, #String<4 bytes>}"},
-        {quote(do: {:error, {:insufficient_scope, "more"}}), "{:error, {:insufficient_scope, #String<4 bytes>}}"},
-        {quote(do: false), "false"}
-      ] do
-    test "#{Macro.to_string(returned)} refuses, and is an error in the log" do
-      assert {{:error, @forbidden}, log} = asked(unquote(returned))
+  test "a text refuses with that text, which the model reads" do
+    assert {{:ok, %{"isError" => true, "content" => [%{"text" => "Not before noon"}]}}, ""} =
+             asked({:error, "Not before noon"})
+  end
 
-      assert log =~
-               "MCP McpServer.Protocol.VerdictsTest.Hooks.verdict/1 returned #{unquote(form)}, which refuses the request. " <>
-                 ~S'A function of `authorize:` returns :ok, {:error, :forbidden} or {:error, {:insufficient_scope, ["scope"]}}.'
+  for {returned, form} <- [
+        {quote(do: nil), "nil"},
+        {quote(do: "yes"), "#String<3 bytes>"},
+        {quote(do: {:error, :text}), "{:error, :text}"},
+        {quote(do: {:error, {:insufficient_scope, "more"}}), "{:error, {:insufficient_scope, #String<4 bytes>}}"}
+      ] do
+    test "#{Macro.to_string(returned)} fails the call, and is an error in the log" do
+      for {tool, arity} <- [{"guarded", 1}, {"argued", 2}] do
+        assert {{:ok, %{"isError" => true, "content" => [%{"text" => "Tool execution failed" <> _id}]}}, log} =
+                 asked(tool, unquote(returned))
+
+        assert log =~
+                 "McpServer.Protocol.VerdictsTest.Hooks.verdict/#{arity} returned #{unquote(form)}. " <>
+                   "A function of `authorize:` or `visible:` returns true, :ok or {:ok, term} to allow; " <>
+                   ~S'false, :forbidden, {:error, "text"} or {:error, {:insufficient_scope, ["scope"]}} to refuse.'
+      end
     end
   end
 end

@@ -7,7 +7,7 @@ defmodule McpServer.PermissionRouter do
 
   tool "whoami", "Who asks", Handlers, :whoami
 
-  prompt "greet", "Greets staff", authorize: {Handlers, :staff} do
+  prompt "greet", "Greets staff", authorize: {Handlers, :staff}, listed: :always do
     argument "name", "Whom", required: true
     get Handlers, :greet
     complete Handlers, :complete
@@ -21,7 +21,7 @@ defmodule McpServer.PermissionRouter do
     read Handlers, :read
   end
 
-  resource "staff", "perm://staff", authorize: {Handlers, :staff} do
+  resource "staff", "perm://staff", authorize: {Handlers, :staff}, listed: :always do
     read Handlers, :read
   end
 
@@ -59,8 +59,7 @@ defmodule McpServer.PermissionRouter.Handlers do
   def scope(_conn), do: {:error, {:insufficient_scope, ["more"]}}
   def broken(_conn), do: raise("the hook's own fault")
 
-  def own(conn) do
-    variables = Conn.get_private(conn, :variables)
+  def own(conn, variables) do
     report(conn, {Conn.get_private(conn, :uri), variables})
     if variables["id"] == user(conn), do: :ok, else: {:error, :forbidden}
   end

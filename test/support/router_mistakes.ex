@@ -169,7 +169,7 @@ defmodule McpServer.RouterMistakes do
       {"a timeout in seconds with a unit", ~s(tool "t", "T", McpServer.Handlers, :echo, timeout: "5s"), 3,
        ~s(timeout of tool "t" must be a number of milliseconds above 0, such as 5_000, got: "5s")},
       {"authorize that is a function's name", ~s(tool "t", "T", McpServer.Handlers, :echo, authorize: :admin?), 3,
-       ~s(authorize of tool "t" must be {module, function}, got: :admin?. Write: authorize: {MyApp.Auth, :admin?})},
+       ~s(authorize of tool "t" must be {module, function}, {module, function, arguments} or a function, got: :admin?. Write: authorize: {MyApp.Auth, :admin?})},
       {"complete of a prompt without arguments",
        ~s(prompt "p", "P" do\n  get McpServer.Handlers, :greeting\n  complete McpServer.Handlers, :complete\nend), 5,
        ~s(`complete` of prompt "p" has nothing to complete: the prompt has no arguments. ) <>

@@ -219,6 +219,9 @@ defmodule McpServer.Connection.Calls do
   defp answer(state, call, {:mcp_done, {:subscribe, uri}, _reply}),
     do: Subscriptions.subscribed(state, call.request, call.target, uri)
 
+  defp answer(state, call, {:mcp_done, {:unsubscribe, uri}, _reply}),
+    do: Subscriptions.unsubscribed(state, call.request, call.target, uri)
+
   defp answer(state, call, {:mcp_done, {:listen, filter}, _reply}),
     do: Subscriptions.open(state, call.key, call.request, call.target, filter)
 

@@ -42,9 +42,17 @@ defmodule McpServer.Connection.Subscriptions do
     end
   end
 
-  @doc "`resources/unsubscribe`"
+  @doc "`resources/unsubscribe`. What the client may not know of it cannot name, unless it is subscribed to it."
   @spec unsubscribe(State.t(), Request.t(), Replies.target()) :: State.t()
   def unsubscribe(state, %{name: uri} = request, target) do
+    if Subscribing.guarded?(state.catalog, request) and not Session.subscribed?(state.session, uri),
+      do: Calls.admit(state, request, target),
+      else: unsubscribed(state, request, target, uri)
+  end
+
+  @doc "The client hears no more of the resource."
+  @spec unsubscribed(State.t(), Request.t(), Replies.target(), uri :: String.t()) :: State.t()
+  def unsubscribed(state, request, target, uri) do
     if Session.subscribed?(state.session, uri), do: give(state, holder(state), Subscription.cost([uri]))
     acknowledge(%{state | session: Session.unsubscribe(state.session, uri)}, request, target)
   end

@@ -4,7 +4,7 @@ defmodule McpServer.Dispatch.Answer do
   # model reads, everything else that fails is a JSON-RPC error.
 
   alias McpServer.{Catalog, Dispatch, JsonRpc, Protocol, Request}
-  alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome}
+  alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome, Permission}
   alias McpServer.InputRequired
   alias McpServer.Tool.{CallResult, Content}
 
@@ -49,12 +49,23 @@ defmodule McpServer.Dispatch.Answer do
     do: {:error, Protocol.error(request.id, request.revision, :internal_error, text)}
 
   @doc "The answer to a call that the principal may not make."
-  @spec forbidden(Request.t(), :forbidden | {:insufficient_scope, [String.t()]}) :: t()
-  def forbidden(request, refusal) do
-    data = with {:insufficient_scope, scopes} <- refusal, do: %{"requiredScopes" => scopes}
-    data = if is_map(data), do: data
-    {{:refused, refusal}, Protocol.error(request.id, request.revision, :invalid_request, "Forbidden", data)}
-  end
+  @spec forbidden(Catalog.t(), Request.t(), Permission.refusal()) :: t()
+  def forbidden(catalog, %Request{kind: :tool} = request, text) when is_binary(text),
+    do: refusal(catalog, request, text)
+
+  def forbidden(_catalog, request, text) when is_binary(text), do: forbidden_error(request, :forbidden, text, nil)
+  def forbidden(_catalog, request, :forbidden), do: forbidden_error(request, :forbidden, "Forbidden", nil)
+
+  def forbidden(_catalog, request, {:insufficient_scope, scopes} = refusal),
+    do: forbidden_error(request, refusal, "Forbidden", %{"requiredScopes" => scopes})
+
+  defp forbidden_error(request, standing, text, data),
+    do: {{:refused, standing}, Protocol.error(request.id, request.revision, :invalid_request, text, data)}
+
+  @doc "An answer that the core has given already, with its status."
+  @spec finished({status :: pos_integer(), Protocol.message()}) :: t()
+  def finished({200, reply}), do: {:error, reply}
+  def finished({status, reply}), do: {{:refused, {:status, status}}, reply}
 
   @doc "The answer to a request state that is not one of ours, or not for this request."
   @spec invalid_state(Request.t()) :: t()

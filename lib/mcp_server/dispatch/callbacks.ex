@@ -13,6 +13,33 @@ defmodule McpServer.Dispatch.Callbacks do
   # Requests of the session era say nothing of the client, which the conn knows.
   @revision Revision.last_of_sessions()
 
+  @labels %{
+    tool: "Tool",
+    prompt: "Prompt",
+    complete_prompt: "Prompt",
+    resource: "Resource",
+    resource_template: "Resource",
+    complete_resource: "Resource"
+  }
+
+  @lists %{
+    list_tools: :tools,
+    list_prompts: :prompts,
+    list_resources: :resources,
+    list_resource_templates: :resource_templates
+  }
+
+  @doc "A list that the router does not compute itself: what the conn's client may know of."
+  @spec list(module, Conn.t(), atom) :: {:ok, [struct]}
+  def list(router, conn, list) do
+    catalog = Catalog.fetch(router)
+    all = router.__mcp__(Map.fetch!(@lists, list))
+
+    if list in catalog.filtered,
+      do: {:ok, Permission.granted(catalog, list, all, %{conn | router: router})},
+      else: {:ok, all}
+  end
+
   @doc "`c:McpServer.call_tool/3`"
   @spec call_tool(module, Conn.t(), String.t(), McpServer.arguments()) :: McpServer.tool_result()
   def call_tool(router, conn, name, arguments) do
@@ -109,12 +136,14 @@ defmodule McpServer.Dispatch.Callbacks do
 
     case Protocol.admit(catalog, %{revision: @revision}, message) do
       {:request, request} -> run(catalog, request, conn)
-      {:reply, reply} -> {:error, reply |> IO.iodata_to_binary() |> JSON.decode!() |> refusal()}
+      {:reply, reply} -> {:error, refusal(reply)}
     end
   end
 
-  defp refusal(%{"result" => %{"content" => [%{"text" => text} | _]}}), do: text
-  defp refusal(%{"error" => %{"message" => text}}), do: text
+  defp refusal(reply), do: reply |> IO.iodata_to_binary() |> JSON.decode!() |> text()
+
+  defp text(%{"result" => %{"content" => [%{"text" => text} | _]}}), do: text
+  defp text(%{"error" => %{"message" => text}}), do: text
 
   defp complete(router, conn, {kind, index}, {name, argument, prefix}) do
     arguments = %{"name" => argument, "value" => prefix}
@@ -136,14 +165,21 @@ defmodule McpServer.Dispatch.Callbacks do
   defp run(catalog, request, conn) do
     conn = %{conn | router: catalog.router}
 
-    with :ok <- Permission.authorized(catalog, request, conn),
+    with :ok <- Permission.judge(catalog, request, conn),
          :ok <- Handler.permitted(catalog, request, conn) do
       enter(Around.handler(catalog, request), {catalog, request}, conn)
     else
+      :hidden -> {:error, not_found(catalog, request)}
+      {:answered, {_status, reply}} -> {:error, refusal(reply)}
+      {:forbidden, text} when is_binary(text) -> {:error, text}
       {:forbidden, _refusal} -> {:error, "Forbidden"}
+      {:failed, failure} -> raise ArgumentError, Failure.banner(failure)
       {:error, text} -> {:error, text}
     end
   end
+
+  defp not_found(catalog, %Request{kind: kind} = request),
+    do: "#{@labels[kind]} '#{Handler.name(catalog, request)}' not found"
 
   defp enter(handler, {catalog, request} = call, conn) do
     returned = handler.(conn)

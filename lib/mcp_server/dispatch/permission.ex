@@ -1,67 +1,148 @@
 defmodule McpServer.Dispatch.Permission do
   @moduledoc false
-  # Whether a client may use what its request names: what the `authorize:` function of the declaration says. It is
-  # the user's code, so it runs in the process of the call.
+  # Whether what a request names is there for its client, and whether the client may use it: what the `visible:` and
+  # `authorize:` functions of the declaration say. They are the user's code, so this runs in the process of the call.
 
-  require Logger
+  alias McpServer.{Access, Catalog, Conn, Protocol, Request}
+  alias McpServer.Dispatch.{Failure, Handler}
 
-  alias McpServer.{Catalog, Conn, Outline, Protocol, Request}
-  alias McpServer.Dispatch.Handler
+  @type refusal :: :forbidden | String.t() | {:insufficient_scope, [String.t()]}
 
-  @type refusal :: :forbidden | {:insufficient_scope, [String.t()]}
-
-  @doc """
-  Whether the client may make the request.
-
-  Any other answer of the function is the same as a refusal, and an error in the log. What it raises is the caller's to
-  catch.
+  @typedoc """
+  * `:hidden` – to this client the entry does not exist
+  * `{:answered, answer}` – the request was refused before, which only those are told who may know of the entry
   """
-  @spec authorized(Catalog.t(), Request.t(), Conn.t()) :: :ok | {:forbidden, refusal()}
-  def authorized(catalog, request, conn) do
+  @type verdict ::
+          :ok
+          | :hidden
+          | {:forbidden, refusal()}
+          | {:answered, {status :: pos_integer(), Protocol.message()}}
+          | {:failed, Failure.t()}
+
+  @doc "What becomes of the request. What a function raises is the caller's to catch."
+  @spec judge(Catalog.t(), Request.t(), Conn.t()) :: verdict()
+  def judge(catalog, request, conn) do
     case Handler.entry(catalog, request) do
-      %{authorize: {module, function} = hook} -> verdict(apply(module, function, [about(conn, request)]), hook)
-      _unguarded -> :ok
+      %{access: access} -> judge_guarded(access, request, about(conn, request))
+      _open -> refused_before(request)
     end
   end
 
-  defp verdict(:ok, _hook), do: :ok
-  defp verdict({:error, :forbidden}, _hook), do: {:forbidden, :forbidden}
-
-  defp verdict({:error, {:insufficient_scope, scopes} = refusal} = returned, hook) do
-    if is_list(scopes) and not List.improper?(scopes) and Enum.all?(scopes, &is_binary/1),
-      do: {:forbidden, refusal},
-      else: unknown(returned, hook)
+  defp judge_guarded(%{rule: rule, checks: checks}, request, conn) do
+    with :ok <- asked(rule || [], conn, %{}, :hidden),
+         :ok <- refused_before(request),
+         do: asked(checks, conn, arguments(request), :forbidden)
   end
 
-  defp verdict(returned, hook), do: unknown(returned, hook)
+  defp refused_before(%Request{refusal: nil}), do: :ok
+  defp refused_before(%Request{refusal: answer}), do: {:answered, answer}
 
-  defp unknown(returned, {module, function}) do
-    Logger.error(
-      "MCP #{Exception.format_mfa(module, function, 1)} returned #{Outline.of(returned)}, which refuses the request. " <>
-        ~S'A function of `authorize:` returns :ok, {:error, :forbidden} or {:error, {:insufficient_scope, ["scope"]}}.'
-    )
+  # A scope that is missing can be got, so the client is told of it, and of what it is missing for.
+  defp asked([], _conn, _arguments, _refused), do: :ok
 
-    {:forbidden, :forbidden}
+  defp asked([{key, decider} | rest], conn, arguments, refused) do
+    case Access.ask(decider, conn, arguments) do
+      :ok -> asked(rest, conn, arguments, refused)
+      {:refused, _refusal} when key == :visible -> :hidden
+      {:refused, {:insufficient_scope, _scopes} = refusal} -> {:forbidden, refusal}
+      {:refused, _refusal} when refused == :hidden -> :hidden
+      {:refused, refusal} -> {:forbidden, refusal}
+      {:invalid, text} -> {:failed, Failure.invalid_result(text)}
+    end
   end
+
+  # What is completed is asked about with what the client has filled in already.
+  defp arguments(%Request{kind: kind, arguments: arguments}) when kind in [:complete_prompt, :complete_resource],
+    do: arguments["context"] || %{}
+
+  defp arguments(%Request{arguments: arguments}), do: arguments
 
   # One function can decide about every URI of a template.
   defp about(conn, %Request{kind: kind, name: uri, arguments: variables}) when kind in [:resource, :resource_template],
     do: conn |> Conn.put_private(:uri, uri) |> Conn.put_private(:variables, variables)
 
-  defp about(conn, %Request{kind: :complete_resource, arguments: arguments}),
-    do: Conn.put_private(conn, :variables, arguments["context"] || %{})
+  defp about(conn, %Request{kind: :complete_resource} = request),
+    do: Conn.put_private(conn, :variables, arguments(request))
 
   defp about(conn, _request), do: conn
 
+  @doc """
+  What the client may know of: a bit for each of the router's rules, that of rule 0 the lowest of the first byte.
+
+  A function that fails here hides what it decides about, and is an error in the log.
+  """
+  @spec grant(Catalog.t(), Conn.t()) :: binary()
+  def grant(%Catalog{rules: rules}, conn) do
+    {bits, _said} = rules |> Tuple.to_list() |> Enum.map_reduce(%{}, &allowed(&1, &2, conn))
+    for <<byte::binary-size(8) <- padded(bits)>>, into: <<>>, do: reversed(byte)
+  end
+
+  @doc "Those of the objects of a list that the client may know of."
+  @spec granted(Catalog.t(), atom(), [struct()], Conn.t()) :: [struct()]
+  def granted(catalog, list, objects, conn) do
+    entries = catalog |> entries(list) |> Tuple.to_list()
+
+    {shown, _said} =
+      entries |> Enum.map(&(Map.get(&1, :access) || %{})) |> Enum.map_reduce(%{}, &allowed(&1[:rule] || [], &2, conn))
+
+    for {object, 1} <- Enum.zip(objects, shown), do: object
+  end
+
+  defp entries(catalog, :list_tools), do: catalog.tools
+  defp entries(catalog, :list_prompts), do: catalog.prompts
+  defp entries(catalog, :list_resources), do: catalog.resources
+  defp entries(catalog, :list_resource_templates), do: catalog.templates
+
+  defp padded(bits) do
+    fill = rem(8 - rem(length(bits), 8), 8)
+    IO.iodata_to_binary([bits, List.duplicate(0, fill)])
+  end
+
+  defp reversed(<<a, b, c, d, e, f, g, h>>), do: <<h::1, g::1, f::1, e::1, d::1, c::1, b::1, a::1>>
+
+  # Rules share functions, and each is asked once.
+  defp allowed([], said, _conn), do: {1, said}
+
+  defp allowed([{_key, decider} = asked | rest], said, conn) do
+    said = Map.put_new_lazy(said, decider, fn -> shown?(asked, conn) end)
+    if said[decider], do: allowed(rest, said, conn), else: {0, said}
+  end
+
+  defp shown?({key, decider}, conn) do
+    case Access.ask(decider, conn, %{}) do
+      :ok -> true
+      {:refused, {:insufficient_scope, _scopes}} -> key == :authorize
+      {:refused, _refusal} -> false
+      {:invalid, text} -> unknown(decider, Failure.invalid_result(text))
+    end
+  catch
+    kind, reason -> unknown(decider, Failure.new(kind, reason, __STACKTRACE__))
+  end
+
+  defp unknown(decider, failure) do
+    Failure.log(failure, "#{Access.name(decider)}, which decides about a list,")
+    false
+  end
+
   @doc "Whether the client may read the URI, and so hear of its changes; one that does not exist nobody may."
   @spec readable?(Catalog.t(), Request.t(), Conn.t(), uri :: String.t()) :: boolean()
-  def readable?(catalog, request, conn, uri) do
-    case Protocol.find_resource(catalog, uri) do
-      :not_found ->
-        false
+  def readable?(catalog, request, conn, uri), do: readable?(catalog, request, conn, uri, [])
 
-      {kind, index, variables} ->
-        authorized(catalog, %{request | kind: kind, index: index, name: uri, arguments: variables}, conn) == :ok
+  defp readable?(catalog, request, conn, uri, without) do
+    with {kind, index, variables} <- Protocol.find_resource(catalog, uri, without) do
+      case judge(catalog, %{request | kind: kind, index: index, name: uri, arguments: variables}, conn) do
+        :ok -> true
+        :hidden -> readable?(catalog, request, conn, uri, [{kind, index} | without])
+        {:failed, failure} -> unreadable(uri, failure)
+        _refused -> false
+      end
+    else
+      :not_found -> false
     end
+  end
+
+  defp unreadable(uri, failure) do
+    Failure.log(failure, "the permission to hear of #{inspect(uri)}")
+    false
   end
 end

@@ -8,12 +8,12 @@ defmodule McpServer.Dispatch.Subscribing do
 
   @uris "resourceSubscriptions"
 
-  @typedoc "What is subscribed to: the URI of `resources/subscribe`, the filter of `subscriptions/listen`."
-  @type outcome :: {:subscribe, String.t()} | {:listen, filter :: map()}
+  @typedoc "What is subscribed to: the URI of `resources/subscribe` or `resources/unsubscribe`, the filter of `subscriptions/listen`."
+  @type outcome :: {:subscribe | :unsubscribe, String.t()} | {:listen, filter :: map()}
 
   @doc "Whether somebody has to be asked before the request is carried out."
   @spec guarded?(Catalog.t(), Request.t()) :: boolean()
-  def guarded?(%Catalog{guarded?: guarded?}, %Request{kind: :subscribe}), do: guarded?
+  def guarded?(%Catalog{guarded?: guarded?}, %Request{kind: kind}) when kind in [:subscribe, :unsubscribe], do: guarded?
 
   def guarded?(%Catalog{guarded?: guarded?}, %Request{kind: :listen, arguments: filter}),
     do: guarded? and is_map_key(filter, @uris)
@@ -28,9 +28,9 @@ defmodule McpServer.Dispatch.Subscribing do
     kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
   end
 
-  defp subscribe(catalog, %Request{kind: :subscribe, name: uri} = request, conn) do
+  defp subscribe(catalog, %Request{kind: kind, name: uri} = request, conn) when kind in [:subscribe, :unsubscribe] do
     if Permission.readable?(catalog, request, conn, uri),
-      do: {{:subscribe, uri}, []},
+      do: {{kind, uri}, []},
       else: Answer.encode(catalog, request, {:error, :not_found})
   end
 

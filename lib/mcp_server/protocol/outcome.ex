@@ -15,7 +15,9 @@ defmodule McpServer.Protocol.Outcome do
     %{id: id, revision: revision, client_info: client_info, client_capabilities: client_capabilities}
   end
 
-  defp request({id, method, revision, kind, index, name, arguments, token, client, input, task, repairs}) do
+  defp request(
+         {id, method, revision, kind, index, name, arguments, token, client, input, task, repairs, refusal, hidden}
+       ) do
     {info, capabilities, log_level} = client || {nil, nil, nil}
     {responses, state} = input
 
@@ -34,7 +36,12 @@ defmodule McpServer.Protocol.Outcome do
       input_responses: responses,
       request_state: state,
       task: task,
-      repairs: repairs
+      repairs: repairs,
+      refusal: refusal,
+      hidden: hidden(hidden)
     }
   end
+
+  defp hidden(fields) when tuple_size(fields) > 2, do: request(fields)
+  defp hidden(answer), do: answer
 end

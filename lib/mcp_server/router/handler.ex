@@ -6,11 +6,11 @@ defmodule McpServer.Router.Handler do
   alias McpServer.NamedFunction
   alias McpServer.Router.{Refusal, Statement}
 
-  @typedoc "`what` is told to people: `tool \"add\"`, `get of prompt \"greet\"`."
+  @typedoc "`what` is told to people: `tool \"add\"`, `get of prompt \"greet\"`. Of several arities one is enough."
   @type named :: %{
           what: String.t(),
           handler: {module, atom},
-          arity: arity,
+          arity: arity | [arity],
           place: Refusal.place(),
           optional?: boolean
         }
@@ -91,7 +91,8 @@ defmodule McpServer.Router.Handler do
 
   @doc "What is told of a handler that does not exist, once every module has been compiled; `nil` of one that does."
   @spec missing(named) :: String.t() | nil
-  def missing(%{what: what, handler: handler, arity: arity}) do
-    if text = NamedFunction.missing(handler, arity), do: "#{what} #{text}"
+  def missing(%{what: what, handler: handler, arity: arities}) do
+    texts = for arity <- List.wrap(arities), do: NamedFunction.missing(handler, arity)
+    if Enum.all?(texts), do: "#{what} #{hd(texts)}"
   end
 end

@@ -4,17 +4,16 @@ defmodule McpServer.Router.PromptDefinition do
   # requests are dispatched by.
 
   alias McpServer.{Fields, Icon, Prompt}
-  alias McpServer.Router.{Authorize, Handler, LintRules, Name, Refusal, Scope, Statement}
+  alias McpServer.Router.{Access, Handler, LintRules, Name, Refusal, Scope, Statement}
 
   @options Fields.table(
              [
                title: :string,
                completion: :boolean,
-               authorize: :any,
                icons: {:list, {:struct, Icon}},
                meta: :map,
                lint: :any
-             ],
+             ] ++ Access.fields(),
              "option"
            )
   @argument_options Fields.table([required: :boolean, title: :string], "option")
@@ -33,7 +32,7 @@ defmodule McpServer.Router.PromptDefinition do
     end
 
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
-    Authorize.check!(options[:authorize], what, place)
+    options = Map.put(options, :access, Access.new!(options, what, place))
 
     Scope.open(module, %{
       what: what,
@@ -106,7 +105,7 @@ defmodule McpServer.Router.PromptDefinition do
 
   defp handlers(prompt) do
     Enum.reject([prompt.get, prompt.complete], &is_nil/1) ++
-      Authorize.handlers(prompt.options[:authorize], prompt.what, prompt.place)
+      Access.handlers(prompt.options.access, prompt.what, prompt.place)
   end
 
   defp check_complete!(%{get: nil} = prompt) do
@@ -159,6 +158,6 @@ defmodule McpServer.Router.PromptDefinition do
       complete: prompt.complete && prompt.complete.handler,
       arguments: for(argument <- Enum.reverse(prompt.arguments), do: argument.name)
     }
-    |> Authorize.put(prompt.options[:authorize])
+    |> Access.put(prompt.options.access)
   end
 end

@@ -5,7 +5,7 @@ defmodule McpServer.Router.ResourceDefinition do
 
   alias McpServer.{Annotations, App, Fields, Icon, Resource, ResourceTemplate}
   alias McpServer.App.View
-  alias McpServer.Router.{Authorize, Handler, LintRules, Name, Refusal, Scope, Statement, Uri}
+  alias McpServer.Router.{Access, Handler, LintRules, Name, Refusal, Scope, Statement, Uri}
 
   @statements Fields.table(
                 [
@@ -23,7 +23,7 @@ defmodule McpServer.Router.ResourceDefinition do
                 ],
                 "statement"
               )
-  @options Fields.table([authorize: :any], "option")
+  @options Fields.table(Access.fields(), "option")
   @arity %{read: 2, complete: 3}
   @view App.mime_type()
   @view_only [:csp, :permissions, :app_domain, :prefers_border]
@@ -47,7 +47,6 @@ defmodule McpServer.Router.ResourceDefinition do
     check_new_uri!(module, uri, what, place)
     check_options!(options, what, place)
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
-    Authorize.check!(options[:authorize], what, place)
 
     Scope.open(module, %{
       what: what,
@@ -55,7 +54,7 @@ defmodule McpServer.Router.ResourceDefinition do
       name: name,
       uri: uri,
       variables: variables,
-      authorize: options[:authorize],
+      access: Access.new!(options, what, place),
       statements: %{},
       read: nil,
       complete: nil
@@ -212,7 +211,7 @@ defmodule McpServer.Router.ResourceDefinition do
 
   defp handlers(resource) do
     Enum.reject([resource.read, resource.complete], &is_nil/1) ++
-      Authorize.handlers(resource.authorize, resource.what, resource.place)
+      Access.handlers(resource.access, resource.what, resource.place)
   end
 
   defp with_media_type(resource) do
@@ -251,7 +250,7 @@ defmodule McpServer.Router.ResourceDefinition do
   end
 
   defp entry(resource) do
-    entry = resource |> target() |> Authorize.put(resource.authorize)
+    entry = resource |> target() |> Access.put(resource.access)
 
     if View.uri?(resource.uri),
       do: Map.put(entry, :view, %{mime_type: @view, meta: ui(resource.statements)}),

@@ -66,6 +66,13 @@ defmodule McpServer.Router.Table do
   @spec lists() :: [{atom, [atom]}]
   def lists, do: @lists
 
+  @doc "The key of a list's entries."
+  @spec handlers(atom) :: atom
+  def handlers(:list_tools), do: :tool_handlers
+  def handlers(:list_prompts), do: :prompt_handlers
+  def handlers(:list_resources), do: :resource_handlers
+  def handlers(:list_resource_templates), do: :template_handlers
+
   @doc "The name under which a router's own module defines a list, if it does."
   @spec own_list(module, [atom]) :: atom | nil
   def own_list(module, names), do: Enum.find(names, &Module.defines?(module, {&1, 1}, :def))

@@ -6,8 +6,8 @@ defmodule McpServer.Router.ToolDefinition do
   alias McpServer.{App, Fields, Icon, Tool}
 
   alias McpServer.Router.{
+    Access,
     Arguments,
-    Authorize,
     Field,
     Formats,
     Handler,
@@ -33,7 +33,6 @@ defmodule McpServer.Router.ToolDefinition do
                timeout: :any,
                cancel_grace: :count,
                requires: {:list, {:in, ~w(sampling elicitation roots)}},
-               authorize: :any,
                input_schema: :any,
                output_schema: :any,
                additional_properties: :boolean,
@@ -49,7 +48,7 @@ defmodule McpServer.Router.ToolDefinition do
                arguments: {:in, ~w(strings atoms)},
                struct: :any,
                lint: :any
-             ],
+             ] ++ Access.fields(),
              "option"
            )
 
@@ -76,7 +75,7 @@ defmodule McpServer.Router.ToolDefinition do
     check_options!(options, what, place)
     check_budget!(options[:result_budget], what, place)
     check_grace!(options[:cancel_grace], what, place)
-    Authorize.check!(options[:authorize], what, place)
+    options = Map.put(options, :access, Access.new!(options, what, place))
     Formats.check!(options, what, place)
     Arguments.check_struct!(options[:struct], what, place)
 
@@ -207,7 +206,7 @@ defmodule McpServer.Router.ToolDefinition do
 
   defp handlers(%{options: options} = tool) do
     call = %{what: tool.what, handler: tool.handler, arity: 2, place: tool.place, optional?: false}
-    [call | Authorize.handlers(options[:authorize], tool.what, tool.place)]
+    [call | Access.handlers(options.access, tool.what, tool.place)]
   end
 
   defp check_one_way!(tool, key, fields) do
@@ -293,14 +292,15 @@ defmodule McpServer.Router.ToolDefinition do
 
   defp ui(_options), do: nil
 
-  defp entry(tool) do
+  defp entry(tool), do: tool |> target() |> Access.put(tool.options.access)
+
+  defp target(tool) do
     %{
       name: tool.name,
       handler: tool.handler,
       timeout: tool.options[:timeout],
       cancel_grace: tool.options[:cancel_grace] || 0,
       requires: Enum.map(tool.options[:requires] || [], &Map.fetch!(@capabilities, &1)),
-      authorize: tool.options[:authorize],
       task_start: if(tool.options[:task_start] == "handler", do: :handler, else: :call),
       result_budget: tool.options[:result_budget],
       formats: tool.options[:formats],

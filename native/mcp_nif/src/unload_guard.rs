@@ -11,7 +11,7 @@ use mcp_core::schema::{SchemaOptions, compile_with};
 
 use crate::dirty;
 use crate::http::AcceptedHeadResource;
-use crate::protocol::CatalogResource;
+use crate::protocol::{CatalogResource, PageResource};
 use crate::resources::{Output, hold};
 use crate::schema::SchemaResource;
 
@@ -28,6 +28,7 @@ pub(crate) fn hold_library() -> Option<()> {
     hold(CatalogResource::without_tools(
         Catalog::build(DEFINITION, &CatalogLimits::default()).ok()?,
     ));
+    hold(PageResource::default());
     hold(accepted_head()?);
     Some(())
 }

@@ -3,6 +3,7 @@
 mod breaking;
 mod catalog;
 mod dual;
+mod grants;
 mod http;
 mod http1;
 mod json;

@@ -34,7 +34,10 @@ defmodule McpServer.Dispatch.CallbacksTest do
     def greet(_conn, %{"name" => name}), do: [message("user", "Hello #{name}!")]
     def names(_conn, "name", prefix), do: completion([prefix <> "da"])
     def may(conn), do: if(conn.principal == "ann", do: :ok, else: {:error, :forbidden})
-    def may_read(conn), do: if(Conn.get_private(conn, :uri) == "notes://a%20b", do: :ok, else: {:error, :forbidden})
+
+    def may_read(conn, _variables),
+      do: if(Conn.get_private(conn, :uri) == "notes://a%20b", do: :ok, else: {:error, :forbidden})
+
     def note(_conn, variables), do: %Resource.Content{uri: nil, text: inspect(variables)}
     def wrapped(_conn, _variables), do: {:ok, %{"contents" => [%{"uri" => "notes://list", "text" => "t"}]}}
     def bare(_conn, _variables), do: %{"uri" => "notes://bare", "text" => "t"}
@@ -51,7 +54,7 @@ defmodule McpServer.Dispatch.CallbacksTest do
       input_field "count", "How many", :integer
     end
 
-    tool "guarded", "Is guarded", Handlers, :arguments, authorize: {Handlers, :may}
+    tool "guarded", "Is guarded", Handlers, :arguments, authorize: {Handlers, :may}, listed: :always
     tool "asks", "Asks", Handlers, :arguments, requires: [:elicitation]
     tool "envelope", "Fails", Handlers, :envelope
     tool "task", "Takes long", Handlers, :task
@@ -60,7 +63,7 @@ defmodule McpServer.Dispatch.CallbacksTest do
       input_field "as", "In which form", :string, required: true
     end
 
-    prompt "greet", "Greets", authorize: {Handlers, :may} do
+    prompt "greet", "Greets", authorize: {Handlers, :may}, listed: :always do
       argument "name", "Whom", required: true
       get Handlers, :greet
       complete Handlers, :names

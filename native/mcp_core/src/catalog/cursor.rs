@@ -35,7 +35,14 @@ pub(super) fn decode(text: &str, kind: ListKind, fingerprint: u64) -> Option<u32
 /// FNV-1a: tells one catalogue from another, nothing more.
 #[must_use]
 pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+    fingerprint_of(0xcbf2_9ce4_8422_2325, &[bytes])
+}
+
+/// The fingerprint of a part of the catalogue that `parts` describe.
+#[must_use]
+pub(super) fn fingerprint_of(catalog: u64, parts: &[&[u8]]) -> u64 {
+    let bytes = parts.iter().flat_map(|part| part.iter());
+    bytes.fold(catalog, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::CatalogError;
+use super::grant::Rules;
 use crate::arguments::ArgumentRule;
 use crate::json::{Limits, UNLIMITED, big_integer, check};
 use crate::schema::Formats;
@@ -38,6 +39,9 @@ pub struct Definition {
     /// Lists that user code computes for each request.
     #[serde(default)]
     pub dynamic: Vec<String>,
+    /// Which entries are not there for every client.
+    #[serde(default)]
+    pub rules: Rules,
 }
 
 impl Definition {

@@ -3,6 +3,8 @@
 //! A prebuilt answer is everything behind the id: `,"result":{…}}`. Whoever replies writes the head
 //! with the id in front and never touches the rest again.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::cursor;
@@ -92,7 +94,14 @@ impl Caching {
 
 /// One list's pages, for each revision.
 #[derive(Debug)]
-pub(super) struct Pages([Vec<Vec<u8>>; Revision::ALL.len()]);
+pub(super) struct Pages([Encoded; Revision::ALL.len()]);
+
+/// The pages of one revision, and where each entry lies in them.
+#[derive(Debug)]
+struct Encoded {
+    pages: Vec<Vec<u8>>,
+    entries: Vec<(usize, Range<usize>)>,
+}
 
 /// What the pages of one catalogue have in common.
 pub(super) struct PageContext<'c> {
@@ -108,8 +117,17 @@ impl Pages {
     }
 
     pub(super) fn get(&self, revision: Revision, page: u32) -> Option<&[u8]> {
-        let pages = self.0.get(revision.index())?;
+        let pages = &self.0.get(revision.index())?.pages;
         pages.get(usize::try_from(page).ok()?).map(Vec::as_slice)
+    }
+
+    /// The entries as they were encoded, in the order of declaration.
+    pub(super) fn entries(&self, revision: Revision) -> impl Iterator<Item = &[u8]> {
+        let encoded = self.0.get(revision.index());
+        encoded.into_iter().flat_map(|encoded| {
+            let entries = encoded.entries.iter();
+            entries.filter_map(|(page, range)| encoded.pages.get(*page)?.get(range.clone()))
+        })
     }
 }
 
@@ -118,58 +136,120 @@ fn encode_pages(
     entries: &[Value],
     revision: Revision,
     context: &PageContext<'_>,
-) -> Vec<Vec<u8>> {
+) -> Encoded {
     let encoded: Vec<Vec<u8>> = entries
         .iter()
         .map(|entry| model::encode_for(kind.shape(), entry, revision))
         .collect();
-    let mut pages: Vec<&[Vec<u8>]> = encoded.chunks(context.page_size.max(1)).collect();
-    if pages.is_empty() {
-        pages.push(&[]);
-    }
-    let last = pages.len().saturating_sub(1);
-    let extras = (context.extras)(revision);
-    pages
-        .iter()
-        .zip(0u32..)
-        .map(|(page, number)| {
-            let next = ((number as usize) < last)
-                .then(|| cursor::encode(kind, context.fingerprint, number.saturating_add(1)));
-            list_tail(
-                kind,
-                page,
-                next.as_deref(),
-                revision,
-                context.caching,
-                &extras,
-            )
+    let encoded: Vec<&[u8]> = encoded.iter().map(Vec::as_slice).collect();
+    let frame = PageFrame {
+        kind,
+        revision,
+        caching: context.caching,
+        extras: (context.extras)(revision),
+    };
+    let pages = PageCount::of(encoded.len(), context.page_size);
+    let mut places = Vec::with_capacity(encoded.len());
+    let pages = (0..pages.count)
+        .map(|number| {
+            let next = pages
+                .next(number)
+                .map(|next| cursor::encode(kind, context.fingerprint, next));
+            let page = frame.write(pages.of_page(&encoded, number), next.as_deref());
+            places.extend(
+                page.entries
+                    .into_iter()
+                    .map(|range| (number as usize, range)),
+            );
+            page.text
         })
-        .collect()
+        .collect();
+    Encoded {
+        pages,
+        entries: places,
+    }
 }
 
-/// `,"result":{…}}` of one page.
-fn list_tail(
-    kind: ListKind,
-    entries: &[Vec<u8>],
-    next_cursor: Option<&str>,
-    revision: Revision,
-    caching: Caching,
-    extras: &Extras,
-) -> Vec<u8> {
-    let mut out = Vec::new();
-    extras.open_result(&mut out);
-    json::write_string(&mut out, kind.member());
-    out.extend_from_slice(b":[");
-    out.extend_from_slice(&entries.join(&b","[..]));
-    out.push(b']');
-    if let Some(cursor) = next_cursor {
-        out.extend_from_slice(b",\"nextCursor\":");
-        json::write_string(&mut out, cursor);
-    }
-    if revision.era() == Era::Stateless {
-        out.push(b',');
-        caching.write(&mut out);
-    }
-    extras.close_result(&mut out);
-    out
+/// How a list of so many entries is cut. One without entries has a page all the same.
+#[derive(Clone, Copy)]
+pub(super) struct PageCount {
+    size: usize,
+    pub(super) count: u32,
 }
+
+impl PageCount {
+    pub(super) fn of(entries: usize, page_size: usize) -> Self {
+        let size = page_size.max(1);
+        let count = u32::try_from(entries.div_ceil(size)).unwrap_or(u32::MAX);
+        Self {
+            size,
+            count: count.max(1),
+        }
+    }
+
+    /// The page behind that one.
+    pub(super) fn next(self, page: u32) -> Option<u32> {
+        page.checked_add(1).filter(|next| *next < self.count)
+    }
+
+    /// What stands on the page.
+    pub(super) fn of_page<'e, 'x>(self, entries: &'e [&'x [u8]], page: u32) -> &'e [&'x [u8]] {
+        let pages = entries.chunks(self.size);
+        let place = usize::try_from(page).unwrap_or(usize::MAX);
+        pages.into_iter().nth(place).unwrap_or_default()
+    }
+}
+
+/// What stands around the entries of a page.
+pub(super) struct PageFrame {
+    pub(super) kind: ListKind,
+    pub(super) revision: Revision,
+    pub(super) caching: Caching,
+    pub(super) extras: Extras,
+}
+
+/// A page, and where each entry lies in it.
+pub(super) struct Page {
+    pub(super) text: Vec<u8>,
+    pub(super) entries: Vec<Range<usize>>,
+}
+
+impl PageFrame {
+    /// `,"result":{…}}` of one page.
+    pub(super) fn write(&self, entries: &[&[u8]], next_cursor: Option<&str>) -> Page {
+        let bytes: usize = entries
+            .iter()
+            .map(|entry| entry.len().saturating_add(1))
+            .sum();
+        let mut out = Vec::with_capacity(bytes.saturating_add(FRAME_BYTES));
+        let mut places = Vec::with_capacity(entries.len());
+        self.extras.open_result(&mut out);
+        json::write_string(&mut out, self.kind.member());
+        out.extend_from_slice(b":[");
+        for (place, entry) in entries.iter().enumerate() {
+            if place > 0 {
+                out.push(b',');
+            }
+            let start = out.len();
+            out.extend_from_slice(entry);
+            places.push(start..out.len());
+        }
+        out.push(b']');
+        if let Some(cursor) = next_cursor {
+            out.extend_from_slice(b",\"nextCursor\":");
+            json::write_string(&mut out, cursor);
+        }
+        if self.revision.era() == Era::Stateless {
+            out.push(b',');
+            self.caching.write(&mut out);
+        }
+        self.extras.close_result(&mut out);
+        Page {
+            text: out,
+            entries: places,
+        }
+    }
+}
+
+/// About as much as stands around the entries.
+const FRAME_BYTES: usize = 512;

@@ -5,9 +5,11 @@ mod cursor;
 mod definition;
 mod describe;
 mod extras;
+mod grant;
 pub mod header_parameters;
 mod limits;
 mod lists;
+mod offer;
 mod targets;
 pub mod template;
 
@@ -19,13 +21,15 @@ use serde_json::Value;
 pub use definition::{CacheScope, Definition, ServerDefinition, ToolRule};
 pub use describe::Capabilities;
 pub use extras::Extras;
+pub use grant::{Grant, Rules};
 pub use limits::CatalogLimits;
 pub use lists::{Caching, ListKind};
+pub use offer::{Entry, Offer};
 pub use targets::{PromptTarget, ReadTarget, TemplateTarget, ToolTarget};
 
 use crate::revision::{Era, Revision};
 use describe::Descriptions;
-use lists::{PageContext, Pages};
+use lists::{PageContext, PageCount, PageFrame, Pages};
 
 /// Why a definition was refused.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -54,6 +58,9 @@ pub struct Catalog<J: Json> {
     descriptions: Descriptions,
     lists: [Pages; 4],
     dynamic: Vec<ListKind>,
+    rules: Rules,
+    filtered: [bool; 4],
+    page_size: usize,
     fingerprint: u64,
     tools: Vec<ToolTarget<J>>,
     tool_names: BTreeMap<String, usize>,
@@ -99,6 +106,9 @@ impl<J: Json> Catalog<J> {
             tool_names: names(tools.iter().map(|tool| tool.name.clone())),
             prompt_names: names(prompts.iter().map(|prompt| prompt.name.clone())),
             resource_uris: names(resources),
+            page_size: server.page_size,
+            filtered: ListKind::ALL.map(|kind| definition.rules.filter(kind)),
+            rules: definition.rules,
             info: definition.server.info,
             caching,
             capabilities,
@@ -125,6 +135,79 @@ impl<J: Json> Catalog<J> {
             Some(text) => cursor::decode(text, kind, self.fingerprint)?,
         };
         self.lists.get(kind as usize)?.get(revision, page)
+    }
+
+    /// The answer to a list request of a client with that grant, behind its id; `None` for a cursor of another
+    /// list, or of another grant.
+    #[must_use]
+    pub fn granted_list(
+        &self,
+        kind: ListKind,
+        revision: Revision,
+        cursor: Option<&str>,
+        grant: Grant<'_>,
+    ) -> Option<Vec<u8>> {
+        let fingerprint = cursor::fingerprint_of(self.fingerprint, &[grant.0]);
+        let page = match cursor {
+            None => 0,
+            Some(text) => cursor::decode(text, kind, fingerprint)?,
+        };
+        let entries = self.lists.get(kind as usize)?.entries(revision);
+        let entries: Vec<&[u8]> = entries
+            .enumerate()
+            .filter(|(index, _)| grant.allows(self.rules.of(Entry::new(kind, *index))))
+            .map(|(_, entry)| entry)
+            .collect();
+        self.page(kind, revision, &entries, (page, fingerprint))
+    }
+
+    fn page(
+        &self,
+        kind: ListKind,
+        revision: Revision,
+        entries: &[&[u8]],
+        (page, fingerprint): (u32, u64),
+    ) -> Option<Vec<u8>> {
+        let pages = PageCount::of(entries.len(), self.page_size);
+        if page >= pages.count {
+            return None;
+        }
+        // What one client is told is nothing to another.
+        let caching = Caching {
+            scope: CacheScope::Private,
+            ..self.caching
+        };
+        let frame = PageFrame {
+            kind,
+            revision,
+            caching,
+            extras: self.extras(revision),
+        };
+        let next = pages.next(page);
+        let next = next.map(|next| cursor::encode(kind, fingerprint, next));
+        let page = frame.write(pages.of_page(entries, page), next.as_deref());
+        Some(page.text)
+    }
+
+    /// Whether the list is not the same for every client.
+    #[must_use]
+    pub fn is_filtered(&self, kind: ListKind) -> bool {
+        self.filtered
+            .get(kind as usize)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Whether some entry is not there for every client.
+    #[must_use]
+    pub fn is_guarding(&self) -> bool {
+        self.filtered.contains(&true)
+    }
+
+    /// Whether the entry is not there for every client.
+    #[must_use]
+    pub fn is_guarded(&self, entry: Entry) -> bool {
+        self.rules.of(entry).is_some()
     }
 
     /// Whether user code computes this list.
@@ -180,12 +263,22 @@ impl<J: Json> Catalog<J> {
     /// What a URI reads: a static resource, or the first template that matches.
     #[must_use]
     pub fn find_resource(&self, uri: &str) -> Option<ReadTarget> {
-        if let Some(&index) = self.resource_uris.get(uri) {
+        self.find_read_target(uri, |_, _| true)
+    }
+
+    fn find_read_target(
+        &self,
+        uri: &str,
+        there: impl Fn(ListKind, usize) -> bool,
+    ) -> Option<ReadTarget> {
+        let resource = self.resource_at(uri);
+        if let Some(index) = resource.filter(|index| there(ListKind::Resources, *index)) {
             return Some(ReadTarget::Resource { index });
         }
         self.templates
             .iter()
             .enumerate()
+            .filter(|(index, _)| there(ListKind::ResourceTemplates, *index))
             .find_map(|(index, template)| {
                 let variables = template.matcher.captures(uri)?;
                 Some(ReadTarget::Template { index, variables })
@@ -201,10 +294,10 @@ impl<J: Json> Catalog<J> {
             .find(|(_, template)| template.text == uri_template)
     }
 
-    /// Whether a static resource has that URI.
+    /// The place of the static resource of that URI.
     #[must_use]
-    pub fn has_resource(&self, uri: &str) -> bool {
-        self.resource_uris.contains_key(uri)
+    pub fn resource_at(&self, uri: &str) -> Option<usize> {
+        self.resource_uris.get(uri).copied()
     }
 }
 

@@ -12,7 +12,7 @@ use super::params;
 use super::refusal::{Answer, Refusal};
 use super::request::{Initialize, Input, Request, TaskVerb, Work};
 use super::task;
-use crate::catalog::Catalog;
+use crate::catalog::Offer;
 use crate::json::View;
 use crate::jsonrpc::Id;
 use crate::revision::{Era, Revision};
@@ -51,7 +51,7 @@ pub enum Admission<'c, 'a> {
 pub(super) type Admitted<'c, 'a> = Result<Admission<'c, 'a>, Refusal>;
 
 pub(super) fn admit_method<'c, 'a, J: Json>(
-    catalog: &'c Catalog<J>,
+    catalog: Offer<'c, '_, J>,
     revision: Revision,
     id: &Id,
     method: Method,
@@ -67,7 +67,7 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
     let progress_token = meta::progress_token(params_meta, limits)?;
     let work = match method {
         Method::Ping => return Ok(prebuilt(id, EMPTY_RESULT)),
-        Method::Discover => return Ok(prebuilt(id, catalog.discover_tail())),
+        Method::Discover => return Ok(prebuilt(id, catalog.all().discover_tail())),
         // Handled before a session exists; inside one it is refused.
         Method::Initialize => return Err(Refusal::method_not_found()),
         Method::ListTools
@@ -114,6 +114,7 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
         input,
         room: limits.json.inside(LEVELS_ABOVE_ARGUMENTS, 0),
         unmet: None,
+        hidden: None,
     })))
 }
 
@@ -131,7 +132,7 @@ pub(super) fn prebuilt<'c, 'a>(id: &Id, tail: &'c [u8]) -> Admission<'c, 'a> {
 }
 
 fn no_completion<'c, 'a, J: Json>(
-    catalog: &Catalog<J>,
+    catalog: Offer<'_, '_, J>,
     revision: Revision,
     id: &Id,
 ) -> Admission<'c, 'a> {

@@ -7,13 +7,14 @@
 use jsonschema::json::Json;
 
 use super::admission::Admission;
+use super::conceal::Asked;
 use super::context::Context;
-use super::era::{admit_request, check_notification, check_response};
+use super::era::{check_notification, check_response};
 use super::input::is_input_response;
 use super::limits::MessageLimits;
 use super::notification::Notification;
 use super::refusal::Refusal;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Offer};
 use crate::json::{Document, Kind, UNLIMITED, View, elements};
 use crate::jsonrpc::{self, Message, Outcome};
 use crate::revision::Revision;
@@ -97,10 +98,14 @@ fn admit_message<'c, 'a, J: Json>(
             Admission::Answer(refusal.answer(id.as_ref(), context.fallback_revision()))
         }
         Ok(Message::Request { id, method, params }) => {
-            let (revision, admitted) =
-                admit_request(catalog, context, &id, &method, params, limits);
-            admitted
-                .unwrap_or_else(|refusal| Admission::Answer(refusal.answer(Some(&id), revision)))
+            let asked = Asked {
+                context,
+                id: &id,
+                method: &method,
+                params,
+                limits,
+            };
+            asked.admit(Offer::new(catalog, &[]))
         }
         Ok(Message::Notification { method, params }) => {
             if let Err(refusal) = check_notification(context, params) {

@@ -8,16 +8,16 @@ use super::fields::cursor;
 use super::meta;
 use super::method::Method;
 use super::params;
-use super::refusal::{BEHIND_ADMISSION, Refusal};
+use super::refusal::Refusal;
 use super::request::Work;
 use super::task;
-use crate::catalog::{Catalog, ListKind};
+use crate::catalog::{ListKind, Offer};
 use crate::json::View;
 use crate::model::TaskSupport;
 use crate::revision::Revision;
 
 /// A method of a capability that the server does not have does not exist.
-pub(super) fn is_offered<J: Json>(catalog: &Catalog<J>, method: Method) -> bool {
+pub(super) fn is_offered<J: Json>(catalog: Offer<'_, '_, J>, method: Method) -> bool {
     let offered = catalog.capabilities();
     match method {
         Method::ListTools | Method::CallTool => offered.tools,
@@ -41,14 +41,14 @@ pub(super) fn is_offered<J: Json>(catalog: &Catalog<J>, method: Method) -> bool 
     }
 }
 
-/// A list is prebuilt, or computed by user code.
+/// A list is prebuilt, or depends on user code.
 pub(super) enum Listing<'c, 'a> {
     Prebuilt(&'c [u8]),
     Computed(Work<'a>),
 }
 
 pub(super) fn list<'c, 'a, J: Json>(
-    catalog: &'c Catalog<J>,
+    catalog: Offer<'c, '_, J>,
     method: Method,
     revision: Revision,
     params: Option<View<'_, 'a>>,
@@ -60,19 +60,17 @@ pub(super) fn list<'c, 'a, J: Json>(
         _ => ListKind::ResourceTemplates,
     };
     let cursor = cursor(params)?;
-    if catalog.is_dynamic(kind) {
+    if catalog.is_dynamic(kind) || catalog.is_filtered(kind) {
         return Ok(Listing::Computed(Work::List { kind, cursor }));
     }
-    let tail = catalog.list(kind, revision, cursor.as_deref());
-    tail.map(Listing::Prebuilt).ok_or_else(|| Refusal {
-        status: BEHIND_ADMISSION,
-        ..Refusal::invalid_params("cursor is not one of this list")
-    })
+    let tail = catalog.all().list(kind, revision, cursor.as_deref());
+    tail.map(Listing::Prebuilt)
+        .ok_or_else(Refusal::foreign_cursor)
 }
 
 /// A tool may need capabilities that the client did not declare, and a task the extension (2026-07-28).
 pub(super) fn require_capabilities<J: Json>(
-    catalog: &Catalog<J>,
+    catalog: Offer<'_, '_, J>,
     work: &Work<'_>,
     params: Option<View<'_, '_>>,
 ) -> Result<(), Refusal> {

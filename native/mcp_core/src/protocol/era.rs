@@ -12,14 +12,14 @@ use super::meta;
 use super::method::Method;
 use super::refusal::Refusal;
 use super::request::Work;
-use crate::catalog::Catalog;
+use crate::catalog::Offer;
 use crate::json::View;
 use crate::jsonrpc::Id;
 use crate::revision::Revision;
 
 /// The admission, and the revision that a refusal is worded in.
 pub(super) fn admit_request<'c, 'a, J: Json>(
-    catalog: &'c Catalog<J>,
+    catalog: Offer<'c, '_, J>,
     context: Context<'_>,
     id: &Id,
     method: &str,
@@ -51,7 +51,7 @@ pub(super) fn admit_request<'c, 'a, J: Json>(
 }
 
 fn admit_stateless<'c, 'a, J: Json>(
-    catalog: &'c Catalog<J>,
+    catalog: Offer<'c, '_, J>,
     context: Context<'_>,
     id: &Id,
     method_name: &str,
@@ -96,7 +96,7 @@ fn require_stream(context: Context<'_>, work: &Work<'_>) -> Result<(), Refusal> 
 }
 
 fn admit_in_session<'c, 'a, J: Json>(
-    catalog: &'c Catalog<J>,
+    catalog: Offer<'c, '_, J>,
     session: SessionContext,
     id: &Id,
     method: &str,
@@ -113,7 +113,7 @@ fn admit_in_session<'c, 'a, J: Json>(
 }
 
 fn admit_before_session<'c, 'a, J: Json>(
-    catalog: &'c Catalog<J>,
+    catalog: Offer<'c, '_, J>,
     context: Context<'_>,
     id: &Id,
     method: &str,
@@ -121,7 +121,7 @@ fn admit_before_session<'c, 'a, J: Json>(
     limits: &MessageLimits,
 ) -> Admitted<'c, 'a> {
     match Method::find(method, Revision::NEWEST_SESSION) {
-        Some(Method::Initialize) => open_session(catalog, id, params, limits)
+        Some(Method::Initialize) => open_session(catalog.all(), id, params, limits)
             .map(|opening| Admission::Open(Box::new(opening))),
         Some(Method::Ping) => Ok(prebuilt(id, EMPTY_RESULT)),
         _ if context.http.is_some() => Err(Refusal::session_missing()),

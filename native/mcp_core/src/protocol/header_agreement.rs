@@ -7,7 +7,7 @@ use super::argument::Argument;
 use super::method::Method;
 use super::refusal::Refusal;
 use super::request::Work;
-use crate::catalog::Catalog;
+use crate::catalog::Offer;
 use crate::http::{MirroredHeader, MirroredHeaders};
 use crate::json::View;
 use crate::revision::Revision;
@@ -40,7 +40,7 @@ pub(super) fn check_target(
 /// `Mcp-Param-*` and the arguments they repeat.
 pub(super) fn check_parameters<J: Json>(
     mirrored: &MirroredHeaders,
-    catalog: &Catalog<J>,
+    catalog: Offer<'_, '_, J>,
     work: &Work<'_>,
     params: Option<View<'_, '_>>,
 ) -> Result<(), Refusal> {

@@ -6,6 +6,7 @@ mod admit;
 mod argument;
 mod arguments;
 mod capabilities;
+mod conceal;
 mod context;
 mod era;
 mod fields;
@@ -35,6 +36,6 @@ pub use method::Method;
 pub use notification::Notification;
 pub use refusal::{Answer, Refusal};
 pub use request::{
-    Completing, Initialize, Input, ListenFilter, Request, TaskRequest, TaskVerb, Work,
+    Completing, Hidden, Initialize, Input, ListenFilter, Request, TaskRequest, TaskVerb, Work,
 };
 pub use state::{Binding, NONCE_BYTES, SECRET_BYTES, StateError, open, seal};

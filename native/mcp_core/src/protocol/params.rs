@@ -13,12 +13,12 @@ use super::method::Method;
 use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::{Completing, Input, ListenFilter, Work};
 use super::task;
-use crate::catalog::{Catalog, PromptTarget};
+use crate::catalog::{Offer, PromptTarget};
 use crate::json::{Kind, View, elements};
 use crate::revision::Revision;
 
 pub(super) fn call_tool<'a, J: Json>(
-    catalog: &Catalog<J>,
+    catalog: Offer<'_, '_, J>,
     revision: Revision,
     params: Option<View<'_, 'a>>,
     limits: &MessageLimits,
@@ -38,7 +38,7 @@ pub(super) fn call_tool<'a, J: Json>(
 }
 
 pub(super) fn get_prompt<'a, J: Json>(
-    catalog: &Catalog<J>,
+    catalog: Offer<'_, '_, J>,
     params: Option<View<'_, 'a>>,
     limits: &MessageLimits,
 ) -> Result<Work<'a>, Refusal> {
@@ -84,7 +84,7 @@ fn required_arguments(
 }
 
 pub(super) fn read_resource<'a, J: Json>(
-    catalog: &Catalog<J>,
+    catalog: Offer<'_, '_, J>,
     params: Option<View<'_, 'a>>,
     revision: Revision,
     limits: &MessageLimits,
@@ -98,7 +98,7 @@ pub(super) fn read_resource<'a, J: Json>(
 
 /// The URI of a subscription, which must name something that can be read.
 pub(super) fn subscription_uri<'a, J: Json>(
-    catalog: &Catalog<J>,
+    catalog: Offer<'_, '_, J>,
     params: Option<View<'_, 'a>>,
     revision: Revision,
     limits: &MessageLimits,
@@ -113,7 +113,7 @@ pub(super) fn subscription_uri<'a, J: Json>(
 
 /// What to complete; `Ok(None)` where the target is known but offers no completion.
 pub(super) fn complete<'a, J: Json>(
-    catalog: &Catalog<J>,
+    catalog: Offer<'_, '_, J>,
     params: Option<View<'_, 'a>>,
     limits: &MessageLimits,
 ) -> Result<Option<Work<'a>>, Refusal> {
@@ -132,7 +132,7 @@ pub(super) fn complete<'a, J: Json>(
 }
 
 fn complete_prompt<'a, J: Json>(
-    catalog: &Catalog<J>,
+    catalog: Offer<'_, '_, J>,
     name: Cow<'a, str>,
     argument: Completing<'a>,
 ) -> Result<Option<Work<'a>>, Refusal> {
@@ -154,13 +154,13 @@ fn complete_prompt<'a, J: Json>(
 }
 
 fn complete_template<'a, J: Json>(
-    catalog: &Catalog<J>,
+    catalog: Offer<'_, '_, J>,
     uri: Cow<'a, str>,
     argument: Completing<'a>,
 ) -> Result<Option<Work<'a>>, Refusal> {
     let Some((index, template)) = catalog.find_template(&uri) else {
         // A static resource may be named, but has nothing to complete.
-        return if catalog.has_resource(&uri) {
+        return if catalog.resource_at(&uri).is_some() {
             Ok(None)
         } else {
             Err(Refusal::unknown("Resource", &uri))
@@ -202,7 +202,7 @@ pub(super) fn set_level<'a>(params: Option<View<'_, 'a>>) -> Result<Work<'a>, Re
 
 /// The part of a `subscriptions/listen` filter that the server can honour.
 pub(super) fn listen<'a, J: Json>(
-    catalog: &Catalog<J>,
+    catalog: Offer<'_, '_, J>,
     params: Option<View<'_, 'a>>,
     limits: &MessageLimits,
 ) -> Result<Work<'a>, Refusal> {

@@ -131,6 +131,15 @@ impl Refusal {
         }
     }
 
+    /// A cursor of another list, of an older catalogue, or of what another client may see.
+    #[must_use]
+    pub fn foreign_cursor() -> Self {
+        Self {
+            status: BEHIND_ADMISSION,
+            ..Self::invalid_params("cursor is not one of this list")
+        }
+    }
+
     /// A resource that does not exist; the code moved in 2026-07-28.
     #[must_use]
     pub fn resource_not_found(uri: &str, revision: Revision) -> Self {

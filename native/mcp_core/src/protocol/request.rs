@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::meta::{Client, ProgressToken};
 use super::method::Method;
 use super::refusal::Answer;
-use crate::catalog::{ListKind, ReadTarget};
+use crate::catalog::{Entry, ListKind, ReadTarget};
 use crate::json::Limits;
 use crate::jsonrpc::Id;
 use crate::revision::Revision;
@@ -34,6 +34,17 @@ pub struct Request<'a> {
     /// The answer where the client lacks what the tool needs: given once the arguments are known to fit, because
     /// a model can mend those.
     pub unmet: Option<Answer>,
+    /// What the client gets for whom what the request names is not there; `None` where it is there for everybody.
+    pub hidden: Option<Hidden<'a>>,
+}
+
+/// What a client gets for whom an entry is not there: what it would get if that had never been declared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Hidden<'a> {
+    /// The answer, such as that of an unknown name.
+    Answer(Answer),
+    /// Another entry, such as the template that a resource's URI matches too.
+    Request(Box<Request<'a>>),
 }
 
 /// What a request asks for. JSON slices are objects that passed admission.
@@ -58,6 +69,13 @@ pub enum Work<'a> {
         index: usize,
         /// The arguments object, all strings; absent means empty.
         arguments: Option<&'a [u8]>,
+    },
+    /// Nothing but whether the entry is there for the client: the answer is known already.
+    Refused {
+        /// The name or URI.
+        name: Cow<'a, str>,
+        /// The entry.
+        entry: Entry,
     },
     /// Read a resource.
     Read {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::fields::{cursor, must_be, no_longer_than, object, text};
 use super::input::is_input_response;
 use super::meta;
-use super::refusal::{BEHIND_ADMISSION, Refusal};
+use super::refusal::Refusal;
 use super::request::{TaskRequest, TaskVerb, Work};
 use crate::json::View;
 use crate::model::{TASKS_EXTENSION, TaskSupport};
@@ -77,10 +77,7 @@ fn unsound(params: Option<View<'_, '_>>) -> Result<Vec<String>, Refusal> {
 pub(super) fn list<'a>(params: Option<View<'_, 'a>>) -> Result<Work<'a>, Refusal> {
     match cursor(params)? {
         None => Ok(Work::ListTasks),
-        Some(_) => Err(Refusal {
-            status: BEHIND_ADMISSION,
-            ..Refusal::invalid_params("cursor is not one of this list")
-        }),
+        Some(_) => Err(Refusal::foreign_cursor()),
     }
 }
 

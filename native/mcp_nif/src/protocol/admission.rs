@@ -1,11 +1,11 @@
 //! What a message becomes, as terms.
 
-use mcp_core::catalog::{ListKind, ReadTarget};
+use mcp_core::catalog::{Entry, ListKind, ReadTarget};
 use mcp_core::json::UNLIMITED;
 use mcp_core::jsonrpc::INTERNAL_ERROR;
 use mcp_core::protocol::{
-    Admission, Answer, Client, Completing, Initialize, ListenFilter, Notification, Refusal,
-    Request, TaskVerb, Work, refuse_arguments,
+    Admission, Answer, Client, Completing, Hidden, Initialize, ListenFilter, Method, Notification,
+    Refusal, Request, TaskVerb, Work, refuse_arguments,
 };
 use mcp_core::schema::Problem;
 use rustler::{Atom, Encoder, Env, Error, NewBinary, NifResult, ResourceArc, Term};
@@ -175,15 +175,83 @@ fn judged<'a>(
     request: &Request<'a>,
     allowance: &Allowance,
 ) -> NifResult<Judged<'a>> {
-    let (kind, index, name, arguments) = asked(env, request)?;
-    let (arguments, repairs) = match fitting(env, catalog, request, arguments, allowance) {
+    let mut asked = asked(env, request)?;
+    let (arguments, repairs) = match fitting(env, catalog, request, asked.3, allowance) {
         None => return Ok(Judged::TooLong),
-        Some(Err(answer)) => return Ok(Judged::Refused(answer)),
+        Some(Err(answer)) => return refused(env, catalog, (request, asked), &answer, allowance),
         Some(Ok(fitting)) => fitting,
     };
     if let Some(answer) = &request.unmet {
+        return refused(env, catalog, (request, asked), answer, allowance);
+    }
+    asked.3 = arguments;
+    let refusal = atoms::nil().to_term(env);
+    sound(
+        env,
+        catalog,
+        (request, asked),
+        (repairs, refusal),
+        allowance,
+    )
+}
+
+/// The answer to a request that is sound but for one thing. Where what it names is not there for every client,
+/// that is found out before.
+fn refused<'a>(
+    env: Env<'a>,
+    catalog: &CatalogResource,
+    (request, mut asked): (&Request<'a>, Asked<'_, 'a>),
+    answer: &Answer,
+    allowance: &Allowance,
+) -> NifResult<Judged<'a>> {
+    if request.hidden.is_none() {
         return Ok(Judged::Refused(answer.clone()));
     }
+    asked.3 = Term::map_new(env);
+    let refusal = answer_term(env, answer);
+    sound(
+        env,
+        catalog,
+        (request, asked),
+        (Vec::new(), refusal),
+        allowance,
+    )
+}
+
+fn answer_term<'a>(env: Env<'a>, answer: &Answer) -> Term<'a> {
+    (answer.status, binary_term(env, answer.body.clone())).encode(env)
+}
+
+/// What a client gets for whom the entry is not there: an answer with its status, or the fields of another
+/// request; `nil` where it is there for everybody.
+fn hidden_term<'a>(
+    env: Env<'a>,
+    catalog: &CatalogResource,
+    request: &Request<'a>,
+    allowance: &Allowance,
+) -> NifResult<Option<Term<'a>>> {
+    Ok(match &request.hidden {
+        None => Some(atoms::nil().to_term(env)),
+        Some(Hidden::Answer(answer)) => Some(answer_term(env, answer)),
+        Some(Hidden::Request(request)) => match judged(env, catalog, request, allowance)? {
+            Judged::Fields(fields) => Some(fields),
+            Judged::Refused(answer) => Some(answer_term(env, &answer)),
+            Judged::TooLong => None,
+        },
+    })
+}
+
+fn sound<'a>(
+    env: Env<'a>,
+    catalog: &CatalogResource,
+    (request, asked): (&Request<'a>, Asked<'_, 'a>),
+    (repairs, refusal): (Vec<Atom>, Term<'a>),
+    allowance: &Allowance,
+) -> NifResult<Judged<'a>> {
+    let Some(hidden) = hidden_term(env, catalog, request, allowance)? else {
+        return Ok(Judged::TooLong);
+    };
+    let (kind, index, name, arguments) = asked;
     let fields = [
         id_term(env, &request.id),
         request.method.name().encode(env),
@@ -201,6 +269,8 @@ fn judged<'a>(
         input_term(env, request)?,
         task_term(env, request),
         repairs.encode(env),
+        refusal,
+        hidden,
     ];
     let fields = rustler::types::tuple::make_tuple(env, &fields);
     Ok(Judged::Fields(fields))
@@ -276,8 +346,25 @@ fn asked<'r, 'a: 'r>(env: Env<'a>, request: &'r Request<'a>) -> NifResult<Asked<
                 argument,
             )
         }
+        Work::Refused { name, entry } => (
+            refused_atom(request.method, *entry),
+            Some(entry.index),
+            Some(name.as_ref()),
+            Term::map_new(env),
+        ),
         work => asked_of_server(env, work)?,
     })
+}
+
+fn refused_atom(method: Method, entry: Entry) -> Atom {
+    match (method, entry.kind) {
+        (Method::Complete, ListKind::Prompts) => atoms::complete_prompt(),
+        (Method::Complete, ListKind::ResourceTemplates) => atoms::complete_resource(),
+        (_, ListKind::Tools) => atoms::tool(),
+        (_, ListKind::Prompts) => atoms::prompt(),
+        (_, ListKind::Resources) => atoms::resource(),
+        (_, ListKind::ResourceTemplates) => atoms::resource_template(),
+    }
 }
 
 /// What is asked of the server itself.

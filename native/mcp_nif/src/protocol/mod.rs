@@ -11,17 +11,18 @@ mod apps;
 mod envelope;
 mod input;
 mod limits;
+mod lists;
 mod result;
 mod state;
 
 use std::collections::HashMap;
 
 use mcp_core::catalog::template::{Template, TemplateLimits, VarValue};
-use mcp_core::catalog::{Catalog, ReadTarget};
+use mcp_core::catalog::{Catalog, Entry, ListKind, Offer, ReadTarget};
 use mcp_core::jsonrpc::Id;
 use mcp_core::protocol::{Context, SessionContext, admit};
 use mcp_core::revision::Revision;
-use rustler::{Binary, Decoder, Encoder, Env, Error, NifResult, ResourceArc, Term};
+use rustler::{Atom, Binary, Decoder, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::arguments::{Missing, Structs, TermPlan};
 use crate::atoms;
@@ -30,9 +31,16 @@ use crate::resources::{on_large_stack, report_work};
 use crate::terms::TermJson;
 use admission::Over;
 pub(crate) use limits::{GivenLimits, catalog_limits};
+use lists::GrantedPages;
+pub(crate) use lists::PageResource;
 
-/// A compiled server definition, shared by every process of the server.
-pub(crate) struct CatalogResource(pub(crate) Catalog<TermJson>, Vec<Option<TermPlan>>);
+/// A compiled server definition, what becomes of the arguments of its tools, and the lists that were made of it; shared
+/// by every process of the server.
+pub(crate) struct CatalogResource(
+    pub(crate) Catalog<TermJson>,
+    Vec<Option<TermPlan>>,
+    GrantedPages,
+);
 
 impl CatalogResource {
     fn new(env: Env<'_>, catalog: Catalog<TermJson>, structs: &Structs) -> Result<Self, Missing> {
@@ -44,12 +52,12 @@ impl CatalogResource {
                     .transpose()?,
             );
         }
-        Ok(Self(catalog, plans))
+        Ok(Self(catalog, plans, GrantedPages::default()))
     }
 
     /// A catalogue of a server without tools.
-    pub(crate) const fn without_tools(catalog: Catalog<TermJson>) -> Self {
-        Self(catalog, Vec::new())
+    pub(crate) fn without_tools(catalog: Catalog<TermJson>) -> Self {
+        Self(catalog, Vec::new(), GrantedPages::default())
     }
 
     /// What becomes of the arguments of the tool at that place.
@@ -114,15 +122,25 @@ fn admit_line<'a>(
     admission::to_term(env, &catalog, admission, Over::Line, effort)
 }
 
-/// What a URI reads: `{resource, index}`, `{resource_template, index, variables}`, or `not_found`.
+/// What a URI reads if the entries `without` did not exist: `{resource, index}`, `{resource_template, index, variables}`, or `not_found`.
 #[rustler::nif]
 fn find_resource<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
     uri: &'a str,
+    without: Vec<(Atom, usize)>,
 ) -> NifResult<Term<'a>> {
     report_work(env, uri.len());
-    Ok(match catalog.0.find_resource(uri) {
+    let entry = |(kind, index): (Atom, usize)| {
+        let kind = if kind == atoms::resource() {
+            ListKind::Resources
+        } else {
+            ListKind::ResourceTemplates
+        };
+        Entry::new(kind, index)
+    };
+    let without: Vec<Entry> = without.into_iter().map(entry).collect();
+    Ok(match Offer::new(&catalog.0, &without).find_resource(uri) {
         None => atoms::not_found().encode(env),
         Some(ReadTarget::Resource { index }) => (atoms::resource(), index).encode(env),
         Some(ReadTarget::Template { index, variables }) => {

@@ -203,7 +203,7 @@ fn result_kind(kind: Atom) -> Option<ResultKind> {
     named(kind, &kinds)
 }
 
-fn list_kind(kind: Atom) -> Option<ListKind> {
+pub(super) fn list_kind(kind: Atom) -> Option<ListKind> {
     let kinds = [
         (atoms::list_tools(), ListKind::Tools),
         (atoms::list_prompts(), ListKind::Prompts),

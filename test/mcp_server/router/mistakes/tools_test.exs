@@ -46,8 +46,8 @@ defmodule McpServer.Router.Mistakes.ToolsTest do
     assert_refused(
       3,
       ~s(tool "add" has no option zzz. Its options are: title, hints, annotations, ui, visibility, ) <>
-        "timeout, cancel_grace, requires, authorize, input_schema, output_schema, additional_properties, icons, execution, task_support, " <>
-        "task_start, meta, result_budget, formats, repair, undeclared, arguments, struct, lint",
+        "timeout, cancel_grace, requires, input_schema, output_schema, additional_properties, icons, execution, task_support, " <>
+        "task_start, meta, result_budget, formats, repair, undeclared, arguments, struct, lint, authorize, visible, listed",
       ~s(tool "add", "Adds", McpServer.Handlers, :echo, zzz: [:read_only])
     )
 
@@ -65,7 +65,10 @@ defmodule McpServer.Router.Mistakes.ToolsTest do
           {~s(resource "r", "x://r", authorize: :me do read McpServer.Handlers, :read end), ~s(resource "r")},
           {~s(resource "t", "x://{t}", authorize: :me do read McpServer.Handlers, :read end), ~s(resource "t")}
         ] do
-      message = "authorize of #{what} must be {module, function}, got: :me. Write: authorize: {MyApp.Auth, :me}"
+      message =
+        "authorize of #{what} must be {module, function}, {module, function, arguments} or a function, got: :me. " <>
+          "Write: authorize: {MyApp.Auth, :me}"
+
       assert_refused(3, message, statement)
       missing = String.replace(statement, ":me", "{McpServer.Handlers, :nobody}")
       assert_refused(3, ~r/^authorize of #{what} names McpServer.Handlers.nobody\/1, which is not a public/, missing)

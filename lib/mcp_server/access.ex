@@ -1,0 +1,98 @@
+defmodule McpServer.Access do
+  @moduledoc false
+  # Who may know of an entry of a router, and who may use it: what the functions of `authorize:` and `visible:` say.
+  # They are the user's code, so they run in the process of a call.
+
+  alias McpServer.{Conn, Outline}
+
+  @typedoc """
+  A function as a router names it: module, name, what it is called with behind its own arguments, and the arities of
+  which one has to exist.
+  """
+  @type hook :: {module(), atom(), [term()], [arity()]}
+
+  @type declared :: %{
+          required(:listed) => :granted | :always,
+          optional(:authorize) => hook(),
+          optional(:visible) => hook()
+        }
+
+  @typedoc "A function that exists: it is called with the conn, or with the conn and the arguments."
+  @type decider :: {:conn | :arguments, module(), atom(), [term()]}
+
+  @typedoc """
+  * `:rule` – what decides whether the entry is there at all: those functions that are called with the conn alone
+  * `:checks` – what is asked when it is used
+  """
+  @type t :: %{rule: rule() | nil, checks: [{:visible | :authorize, decider()}]}
+
+  @typedoc "Entries of one rule are there for the same clients."
+  @type rule :: [{:visible | :authorize, decider()}]
+
+  @type verdict ::
+          :ok
+          | {:refused, :forbidden | String.t() | {:insufficient_scope, [String.t()]}}
+          | {:invalid, String.t()}
+
+  defp resolve(%{listed: listed} = declared) do
+    deciders = for key <- [:visible, :authorize], hook = declared[key], do: {key, decider(hook)}
+
+    {rule, checks} =
+      Enum.split_with(deciders, fn {key, {called_with, _, _, _}} ->
+        called_with == :conn and (key == :visible or listed == :granted)
+      end)
+
+    %{rule: if(rule != [], do: rule), checks: checks}
+  end
+
+  @doc "An entry of a router whose declaration has been resolved, if it has one."
+  @spec resolve_entry(map()) :: map()
+  def resolve_entry(%{access: declared} = entry), do: %{entry | access: resolve(declared)}
+  def resolve_entry(entry), do: entry
+
+  # Where both exist, the one that knows more.
+  defp decider({module, function, more, arities}) do
+    Code.ensure_loaded(module)
+    exported = Enum.filter(arities, &function_exported?(module, function, &1))
+    called_with = if Enum.max(exported, fn -> 1 end) == 2 + length(more), do: :arguments, else: :conn
+    {called_with, module, function, more}
+  end
+
+  @doc "What a function says; what it raises is the caller's to catch."
+  @spec ask(decider(), Conn.t(), map()) :: verdict()
+  def ask({:conn, module, function, more} = decider, conn, _arguments),
+    do: verdict(apply(module, function, [conn | more]), decider)
+
+  def ask({:arguments, module, function, more} = decider, conn, arguments),
+    do: verdict(apply(module, function, [conn, arguments | more]), decider)
+
+  defp verdict(returned, _decider) when returned in [true, :ok], do: :ok
+  defp verdict({:ok, _anything}, _decider), do: :ok
+
+  defp verdict(returned, _decider) when returned in [false, :forbidden, {:error, :forbidden}],
+    do: {:refused, :forbidden}
+
+  defp verdict({:error, text} = returned, decider) when is_binary(text),
+    do: if(String.valid?(text), do: {:refused, text}, else: invalid(returned, decider))
+
+  defp verdict({:error, {:insufficient_scope, scopes} = refusal} = returned, decider) do
+    if is_list(scopes) and not List.improper?(scopes) and Enum.all?(scopes, &is_binary/1),
+      do: {:refused, refusal},
+      else: invalid(returned, decider)
+  end
+
+  defp verdict(returned, decider), do: invalid(returned, decider)
+
+  defp invalid(returned, decider) do
+    {:invalid,
+     "#{name(decider)} returned #{Outline.of(returned)}. A function of `authorize:` or `visible:` returns true, :ok or " <>
+       ~S'{:ok, term} to allow; false, :forbidden, {:error, "text"} or {:error, {:insufficient_scope, ["scope"]}} to refuse.'}
+  end
+
+  @doc "The function's name, for the log."
+  @spec name(decider()) :: String.t()
+  def name({called_with, module, function, more}) do
+    own = if called_with == :conn, do: 1, else: 2
+    Exception.format_mfa(module, function, own + length(more))
+  end
+end

@@ -1,0 +1,39 @@
+defmodule McpServer.Catalog.Rules do
+  @moduledoc false
+  # The distinct rules of a router, numbered: entries of one number are there for the same clients, so what a client
+  # may know of is one bit for each number. The core encodes and keeps the lists by these bits.
+
+  @lists [
+    {"tools", :list_tools, :tool_handlers},
+    {"prompts", :list_prompts, :prompt_handlers},
+    {"resources", :list_resources, :resource_handlers},
+    {"resourceTemplates", :list_resource_templates, :template_handlers}
+  ]
+
+  @typedoc """
+  * `:rules` – by number
+  * `:filtered` – the lists that are not the same for every client
+  * `:numbers` – the number of the rule of each entry, as the core is told
+  """
+  @type t :: %{rules: tuple(), filtered: [atom()], numbers: %{String.t() => [non_neg_integer() | nil]}}
+
+  @doc "Those of a router's entries; the lists `dynamic` the router computes itself."
+  @spec of(%{atom() => tuple()}, [atom()]) :: t()
+  def of(handlers, dynamic) do
+    of_list =
+      for {member, list, key} <- @lists, do: {member, list, handlers[key] |> Tuple.to_list() |> Enum.map(&rule/1)}
+
+    rules = for {_member, _list, rules} <- of_list, rule <- rules, rule != nil, uniq: true, do: rule
+    numbers = rules |> Enum.with_index() |> Map.new()
+    guarded = for {_member, _list, rules} = entry <- of_list, Enum.any?(rules), do: entry
+
+    %{
+      rules: List.to_tuple(rules),
+      filtered: for({_member, list, _rules} <- guarded, list not in dynamic, do: list),
+      numbers: for({member, _list, rules} <- guarded, into: %{}, do: {member, Enum.map(rules, &numbers[&1])})
+    }
+  end
+
+  defp rule(%{access: %{rule: rule}}), do: rule
+  defp rule(_open), do: nil
+end

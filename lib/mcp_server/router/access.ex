@@ -1,0 +1,146 @@
+defmodule McpServer.Router.Access do
+  @moduledoc false
+  # The options of a declaration that say for whom it is: `authorize:`, `visible:` and `listed:`. Checked here, and
+  # resolved to `McpServer.Access` when the catalogue is built.
+
+  alias McpServer.Access
+  alias McpServer.Router.{Handler, Refusal}
+
+  @hooks [:authorize, :visible]
+  @fields [authorize: :any, visible: :any, listed: {:in, ~w(granted always)}]
+  @listed %{"granted" => :granted, "always" => :always}
+
+  @doc "The options of a declaration, for its table."
+  @spec fields() :: keyword
+  def fields, do: @fields
+
+  @doc """
+  Puts the functions that are written in the options, `fn` and `&`, into the module: the table is data, which a closure
+  is not. Returns the definitions, and the options that name them.
+  """
+  @spec hoist(Macro.t(), Macro.Env.t()) :: {[Macro.t()], Macro.t()}
+  def hoist(options, env) when is_list(options) do
+    {options, definitions} =
+      Enum.map_reduce(options, [], fn
+        {key, value}, definitions when key in @hooks ->
+          {definition, value} = named(key, value, env)
+          {{key, value}, definition ++ definitions}
+
+        option, definitions ->
+          {option, definitions}
+      end)
+
+    {Enum.reverse(definitions), options}
+  end
+
+  def hoist(options, _env), do: {[], options}
+
+  defp named(_key, {:&, _, [{:/, _, [{{:., _, _}, _, []}, _arity]}]} = external, _env), do: {[], external}
+
+  defp named(_key, {:&, _, [{:/, _, [{name, _, context}, arity]}]}, env) when is_atom(name) and is_atom(context),
+    do: {[], quote(do: Function.capture(unquote(env.module), unquote(name), unquote(arity)))}
+
+  defp named(key, {:&, _, [body]} = capture, env) do
+    {_body, arity} =
+      Macro.prewalk(body, 0, fn
+        {:&, _, [place]} = argument, most when is_integer(place) -> {argument, max(place, most)}
+        other, most -> {other, most}
+      end)
+
+    define(key, capture, arity, env)
+  end
+
+  defp named(key, {:fn, _, [{:->, _, [parameters, _body]} | _clauses]} = fun, env),
+    do: define(key, fun, parameters |> without_guard() |> length(), env)
+
+  defp named(_key, value, _env), do: {[], value}
+
+  defp without_guard([{:when, _, parameters}]), do: Enum.drop(parameters, -1)
+  defp without_guard(parameters), do: parameters
+
+  # A `for` around the declaration declares it several times.
+  defp define(key, fun, arity, env) do
+    name = :"__#{key}_#{:erlang.phash2(fun)}__"
+    arguments = Macro.generate_arguments(arity, __MODULE__)
+
+    definition =
+      quote do
+        unless Module.defines?(__MODULE__, {unquote(name), unquote(arity)}) do
+          @doc false
+          def unquote(name)(unquote_splicing(arguments)), do: unquote(fun).(unquote_splicing(arguments))
+        end
+      end
+
+    {[definition], quote(do: Function.capture(unquote(env.module), unquote(name), unquote(arity)))}
+  end
+
+  @doc "The checked options; `nil` where the declaration is for everybody."
+  @spec new!(map, String.t(), Refusal.place()) :: Access.declared() | nil
+  def new!(options, what, place) do
+    hooks = for key <- @hooks, value = options[key], do: {key, hook!(key, value, what, place)}
+    listed = Map.get(@listed, options[:listed], :granted)
+
+    if options[:listed] && not Keyword.has_key?(hooks, :authorize) do
+      Refusal.refuse!(
+        place,
+        "#{what} has `listed:` without `authorize:`, so everybody may use it. Remove `listed:`, or write: " <>
+          "authorize: {MyApp.Auth, :allowed?}"
+      )
+    end
+
+    if hooks != [], do: Map.new([{:listed, listed} | hooks])
+  end
+
+  defp hook!(key, fun, what, place) when is_function(fun) do
+    info = Function.info(fun)
+
+    case {info[:type], info[:arity]} do
+      {:external, arity} when arity in [1, 2] ->
+        {info[:module], info[:name], [], [arity]}
+
+      {_local, arity} when arity not in [1, 2] ->
+        Refusal.refuse!(
+          place,
+          "#{key} of #{what} takes the conn, or the conn and the arguments; got a function of #{arity} arguments"
+        )
+
+      {:local, _arity} ->
+        refuse!(key, fun, what, place)
+    end
+  end
+
+  defp hook!(key, {module, function}, what, place), do: hook!(key, {module, function, []}, what, place)
+
+  defp hook!(key, {module, function, arguments}, what, place) when is_atom(function) and is_list(arguments) do
+    _handler = Handler.check!(module, function, "#{key} of #{what}", "#{key}:", place)
+    {module, function, arguments, [1 + length(arguments), 2 + length(arguments)]}
+  end
+
+  defp hook!(key, other, what, place), do: refuse!(key, other, what, place)
+
+  @spec refuse!(atom, term, String.t(), Refusal.place()) :: no_return
+  defp refuse!(key, other, what, place) do
+    function = if is_atom(other) and other not in [true, false], do: other, else: :allowed?
+
+    Refusal.refuse!(
+      place,
+      "#{key} of #{what} must be {module, function}, {module, function, arguments} or a function, got: " <>
+        "#{inspect(other)}. Write: #{key}: {MyApp.Auth, #{inspect(function)}}"
+    )
+  end
+
+  @doc "The entry of what is declared, with what says for whom it is."
+  @spec put(map, Access.declared() | nil) :: map
+  def put(entry, nil), do: entry
+  def put(entry, access), do: Map.put(entry, :access, access)
+
+  @doc "The functions, for the check that they exist."
+  @spec handlers(Access.declared() | nil, String.t(), Refusal.place()) :: [Handler.named()]
+  def handlers(nil, _what, _place), do: []
+
+  def handlers(access, what, place) do
+    for key <- @hooks, {module, function, _arguments, arities} <- [access[key]] do
+      %{what: "#{key} of #{what}", handler: {module, function}, arity: arities, place: place, optional?: false}
+    end
+  end
+end

@@ -1,0 +1,143 @@
+//! Requests for what is not there for every client. Whether it is there for this one, the server's own code
+//! decides later, so both ends are prepared: what the client is answered who may know of it, and what
+//! everybody else is answered, which is what they would be answered if it had never been declared.
+
+use jsonschema::json::Json;
+
+use super::admission::Admission;
+use super::context::Context;
+use super::era::admit_request;
+use super::limits::MessageLimits;
+use super::meta;
+use super::method::Method;
+use super::request::{Hidden, Input, Request, Work};
+use crate::catalog::{Entry, ListKind, Offer, ReadTarget};
+use crate::json::View;
+use crate::jsonrpc::Id;
+use crate::revision::Revision;
+
+/// A request as it came.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'r, 'd, 'a> {
+    pub(super) context: Context<'r>,
+    pub(super) id: &'r Id,
+    pub(super) method: &'r str,
+    pub(super) params: Option<View<'d, 'a>>,
+    pub(super) limits: &'r MessageLimits,
+}
+
+impl<'a> Asked<'_, '_, 'a> {
+    pub(super) fn admit<'c, J: Json>(self, offer: Offer<'c, '_, J>) -> Admission<'c, 'a> {
+        let Self {
+            context,
+            id,
+            method,
+            params,
+            limits,
+        } = self;
+        let (revision, admitted) = admit_request(offer, context, id, method, params, limits);
+        let admission = admitted
+            .unwrap_or_else(|refusal| Admission::Answer(refusal.answer(Some(id), revision)));
+        let Some((method, entry)) = self.guarded(offer, revision) else {
+            return admission;
+        };
+        let without = offer.without(entry);
+        let hidden = self.admit(Offer::new(offer.all(), &without));
+        // It was refused before anything was looked up.
+        if admission == hidden {
+            return admission;
+        }
+        let hidden = match hidden {
+            Admission::Answer(answer) => Hidden::Answer(answer),
+            Admission::Request(request) => Hidden::Request(request),
+            _ => return hidden,
+        };
+        let mut request = match admission {
+            Admission::Request(request) => request,
+            Admission::Answer(answer) => {
+                let mut request = self.refused(revision, method, entry);
+                request.unmet = Some(answer);
+                Box::new(request)
+            }
+            _ => return admission,
+        };
+        request.hidden = Some(hidden);
+        Admission::Request(request)
+    }
+
+    /// What the request names, where that is not there for every client.
+    fn guarded<J: Json>(
+        self,
+        offer: Offer<'_, '_, J>,
+        revision: Revision,
+    ) -> Option<(Method, Entry)> {
+        if !offer.is_guarding() {
+            return None;
+        }
+        let method = Method::find(self.method, revision)?;
+        let entry = self.named(offer, method)?;
+        offer.is_guarded(entry).then_some((method, entry))
+    }
+
+    fn named<J: Json>(self, offer: Offer<'_, '_, J>, method: Method) -> Option<Entry> {
+        let text = |params: Option<View<'_, 'a>>, name: &str| params?.get(name)?.text();
+        let prompt = |name: &str| {
+            let (index, _) = offer.find_prompt(name)?;
+            Some(Entry::new(ListKind::Prompts, index))
+        };
+        match method {
+            Method::CallTool => {
+                let (index, _) = offer.find_tool(&text(self.params, "name")?)?;
+                Some(Entry::new(ListKind::Tools, index))
+            }
+            Method::GetPrompt => prompt(&text(self.params, "name")?),
+            Method::ReadResource => match offer.find_resource(&text(self.params, "uri")?)? {
+                ReadTarget::Resource { index } => Some(Entry::new(ListKind::Resources, index)),
+                ReadTarget::Template { index, .. } => {
+                    Some(Entry::new(ListKind::ResourceTemplates, index))
+                }
+            },
+            Method::Complete => {
+                let reference = self.params?.get("ref");
+                match text(reference, "type")?.as_ref() {
+                    "ref/prompt" => prompt(&text(reference, "name")?),
+                    "ref/resource" => completed(offer, &text(reference, "uri")?),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// A request that is only asked whether what it names is there: its answer is known.
+    fn refused(self, revision: Revision, method: Method, entry: Entry) -> Request<'a> {
+        let name = match method {
+            Method::ReadResource => "uri",
+            _ => "name",
+        };
+        let name = self.params.and_then(|params| params.get(name)?.text());
+        Request {
+            id: self.id.clone(),
+            revision,
+            method,
+            work: Work::Refused {
+                name: name.unwrap_or_default(),
+                entry,
+            },
+            meta: None,
+            progress_token: None,
+            client: meta::client(self.params).ok(),
+            input: Input::default(),
+            room: self.limits.json,
+            unmet: None,
+            hidden: None,
+        }
+    }
+}
+
+fn completed<J: Json>(offer: Offer<'_, '_, J>, uri: &str) -> Option<Entry> {
+    let template = offer.find_template(uri);
+    let template = template.map(|(index, _)| Entry::new(ListKind::ResourceTemplates, index));
+    let resource = || offer.resource_at(uri);
+    template.or_else(|| Some(Entry::new(ListKind::Resources, resource()?)))
+}
