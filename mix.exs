@@ -1,5 +1,6 @@
 # Mix reads this file at each start of a project that depends on it, so it reads others only when they are needed.
-if match?(["mcp.stdio" | _], System.argv()), do: Code.require_file("native/stderr_shell.exs", __DIR__)
+if match?(["mcp." <> task | _] when task in ~w(stdio list call read get bridge), System.argv()),
+  do: Code.require_file("native/stderr_shell.exs", __DIR__)
 
 defmodule McpServer.MixProject do
   use Mix.Project
@@ -144,7 +145,7 @@ defmodule McpServer.MixProject do
       "Serving it":
         [McpServer.Stdio, McpServer.HttpServer, McpServer.HttpRequest, McpServer.Telemetry] ++
           [~r/^McpServer\.HttpPlug\b/],
-      "Testing and checking": [McpServer.Test, McpServer.Lint, McpServer.Breaking],
+      "Testing and checking": [McpServer.Test, McpServer.IEx, McpServer.Lint, McpServer.Breaking],
       "Dual responses": ~r/\.DualResponse\b/,
       Presentations: ~r/\.Presentation\b/,
       Envelopes: ~r/\.Envelope\b/,

@@ -1,8 +1,8 @@
 defmodule McpServer.StderrShell do
   @moduledoc """
-  Keeps stdout clean while `mix mcp.stdio` gets ready.
+  Keeps stdout clean while `mix mcp.stdio`, and other tasks whose stdout is read by programs, get ready.
 
-  That task speaks MCP on stdout, and Mix may have to compile first: what it says, what macros print
+  Their stdout carries messages or results, and Mix may have to compile first: what it says, what macros print
   and what is logged on the way goes to stderr. `mix.exs` reads this file before Mix compiles anything.
   """
   @behaviour Mix.Shell

@@ -6,7 +6,7 @@
 # the first one, which installs the library. In the README the two JSON blocks that are JSON-RPC
 # are a request and the answer that must come back, byte for byte. The child of a supervision tree that is an HTTP server
 # must give the same answer, and so must each server that a client configuration starts, in the README or in the guide on
-# clients over stdio.
+# clients over stdio. A block `console` is a session at a terminal, and each of its commands must show what stands there.
 
 defmodule Readme do
   @root File.cwd!()
@@ -27,6 +27,7 @@ defmodule Readme do
     for {command, arguments} <- commands(configurations, project), do: check_client(command, arguments, request, answer)
     check!("over HTTP", ask_http(readme, project, request), answer)
     mix!(project, ~w(test))
+    for guide <- guides("md"), {"console", transcript} <- blocks(guide), do: check_transcript(transcript, project)
     for notebook <- guides("livemd"), do: run_notebook(project, notebook)
   end
 
@@ -150,6 +151,57 @@ defmodule Readme do
     status == 0 || raise "the HTTP client ended with status #{status}"
     output
   end
+
+  # A transcript is commands, each behind `$ `, and what a terminal shows for them. What the user types in it stands behind
+  # a field's prompt, `  name (string, required): `, and is typed when the prompt is there.
+  defp check_transcript(transcript, project) do
+    for block <- String.split("\n" <> transcript, "\n$ ", trim: true) do
+      [command, expected] = String.split(block <> "\n", "\n", parts: 2)
+      shown = in_terminal(command, project, typed(expected))
+      same? = String.trim_trailing(shown) == String.trim_trailing(expected)
+      same? || raise "#{command} shows\n#{shown}and not\n#{expected}"
+      IO.puts("as printed: #{command}")
+    end
+  end
+
+  defp typed(expected),
+    do:
+      for(
+        [_all, prompt, typed] <- Regex.scan(~r/^(  \S.* ?\([^)]*\)(?: \[.*\])?: )(.+)$/m, expected),
+        do: {prompt, typed}
+      )
+
+  # `script` of util-linux runs a command in a terminal of its own.
+  defp in_terminal(command, project, typed) do
+    env = for {name, value} <- environment(), do: {to_charlist(name), to_charlist(value)}
+    options = [:binary, :exit_status, args: ["-qefc", command, "/dev/null"], cd: project, env: env]
+    port = Port.open({:spawn_executable, System.find_executable("script")}, options)
+    listen(port, "", typed)
+  end
+
+  defp listen(port, shown, typed) do
+    receive do
+      {^port, {:data, bytes}} ->
+        shown = String.replace(shown <> bytes, "\r\n", "\n")
+        listen(port, shown, type(port, shown, typed))
+
+      {^port, {:exit_status, _status}} ->
+        shown
+    after
+      60_000 -> raise "nothing more is shown after\n#{shown}"
+    end
+  end
+
+  defp type(port, shown, [{prompt, text} | later] = typed) do
+    if String.ends_with?(shown, prompt) do
+      Port.command(port, text <> "\n")
+      later
+    else
+      typed
+    end
+  end
+
+  defp type(_port, _shown, []), do: []
 
   defp check!(what, output, answer) do
     output == answer <> "\n" || raise "#{what} answered\n  #{output}and not\n  #{answer}"

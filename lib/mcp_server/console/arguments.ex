@@ -1,0 +1,170 @@
+defmodule McpServer.Console.Arguments do
+  @moduledoc false
+  # Arguments as they are typed, `a=1 tags=x tags=y`, as values of the types that a JSON Schema says.
+  #
+  # Only what the schema says of types is looked at: whether a value fits is the server's to say.
+
+  alias McpServer.{JSON, Suggestion}
+
+  @typedoc "A mistake, as a sentence for the developer."
+  @type mistake :: String.t()
+
+  # A schema that refers to itself has no type.
+  @max_references 16
+
+  @doc "The arguments that the words are. `of` is what they are for, such as `the tool add`."
+  @spec parse([String.t()], map(), String.t()) :: {:ok, map()} | {:error, mistake()}
+  def parse(words, schema, of) do
+    Enum.reduce_while(words, {:ok, %{}}, fn word, {:ok, arguments} ->
+      case argument(word, schema, arguments, of) do
+        {:ok, arguments} -> {:cont, {:ok, arguments}}
+        {:error, mistake} -> {:halt, {:error, mistake}}
+      end
+    end)
+  end
+
+  defp argument(word, schema, arguments, of) do
+    with [name, text] when name != "" <- String.split(word, "=", parts: 2),
+         {:ok, property} <- property(schema, name, of) do
+      put(arguments, name, property, text, schema)
+    else
+      {:error, mistake} -> {:error, mistake}
+      _no_pair -> {:error, "expected arguments as name=value, got: #{word}"}
+    end
+  end
+
+  defp property(schema, name, of) do
+    properties = properties(schema)
+
+    cond do
+      is_map_key(properties, name) ->
+        {:ok, properties[name]}
+
+      # What the schema leaves open has no type.
+      is_map_key(schema, "additionalProperties") and schema["additionalProperties"] != false ->
+        {:ok, %{}}
+
+      true ->
+        {:error, "#{of} has no argument #{name}" <> known(name, Map.keys(properties))}
+    end
+  end
+
+  defp known(_name, []), do: ": it has none"
+
+  defp known(name, names) do
+    case Suggestion.did_you_mean(name, names) do
+      "" -> ". It has: #{names |> Enum.sort() |> Enum.join(", ")}"
+      hint -> hint
+    end
+  end
+
+  # An argument that is a list may be given element by element.
+  defp put(arguments, name, property, text, root) do
+    if "array" in types(property, root) and not String.starts_with?(text, "["),
+      do: append(arguments, name, property, text, root),
+      else: with({:ok, value} <- typed(name, property, text, root), do: {:ok, Map.put(arguments, name, value)})
+  end
+
+  defp append(arguments, name, property, text, root) do
+    items = resolve(property, root, @max_references)["items"] || %{}
+
+    with {:ok, value} <- typed(name, items, text, root),
+         do: {:ok, Map.update(arguments, name, [value], &(List.wrap(&1) ++ [value]))}
+  end
+
+  defp typed(name, property, text, root) do
+    with {:error, expected} <- value(property, text, root),
+         do: {:error, "expected #{name} to be #{expected}, got: #{text}"}
+  end
+
+  @doc "The value that a text is by a schema, or which one was expected."
+  @spec value(map(), String.t(), map()) :: {:ok, term()} | {:error, expected :: String.t()}
+  def value(schema, text, root \\ %{}) do
+    types = types(schema, root)
+
+    case Enum.find_value(order(types), :error, &of_type(&1, text)) do
+      {:ok, value} -> {:ok, value}
+      :error -> {:error, Enum.map_join(types, " or ", &article/1)}
+    end
+  end
+
+  # A text is what nothing else is.
+  defp order([]), do: [:any]
+  defp order(types), do: Enum.filter(~w(null boolean integer number array object string), &(&1 in types))
+
+  defp of_type("string", text), do: {:ok, text}
+  defp of_type("null", "null"), do: {:ok, nil}
+  defp of_type("boolean", "true"), do: {:ok, true}
+  defp of_type("boolean", "false"), do: {:ok, false}
+  defp of_type("integer", text), do: decoded(text, &is_integer/1)
+  defp of_type("number", text), do: decoded(text, &is_number/1)
+  defp of_type("array", text), do: decoded(text, &is_list/1)
+  defp of_type("object", text), do: decoded(text, &is_map/1)
+  defp of_type(:any, text), do: decoded(text, fn _any -> true end) || {:ok, text}
+  defp of_type(_type, _text), do: nil
+
+  defp decoded(text, fits?) do
+    case JSON.decode(text) do
+      {:ok, value} -> if fits?.(value), do: {:ok, value}
+      {:error, _no_json} -> nil
+    end
+  end
+
+  defp article("integer"), do: "an integer"
+  defp article("array"), do: "a list as JSON"
+  defp article("object"), do: "an object as JSON"
+  defp article("null"), do: "null"
+  defp article("boolean"), do: "true or false"
+  defp article(type), do: "a #{type}"
+
+  @doc "The properties of a schema."
+  @spec properties(map()) :: %{String.t() => map()}
+  def properties(schema) do
+    case schema["properties"] do
+      %{} = properties -> properties
+      _none -> %{}
+    end
+  end
+
+  @doc "The types that a schema allows, `[]` where it does not say."
+  @spec types(term(), map()) :: [String.t()]
+  def types(schema, root) do
+    case resolve(schema, root, @max_references) do
+      %{"type" => type} -> type |> List.wrap() |> Enum.filter(&is_binary/1)
+      %{"const" => value} -> [type_of(value)]
+      %{"enum" => [_ | _] = values} -> values |> Enum.map(&type_of/1) |> Enum.uniq()
+      %{"anyOf" => [_ | _] = schemas} -> any(schemas, root)
+      %{"oneOf" => [_ | _] = schemas} -> any(schemas, root)
+      _unknown -> []
+    end
+  end
+
+  # One alternative that takes anything makes the whole take anything.
+  defp any(schemas, root) do
+    types = Enum.map(schemas, &alternative(&1, root))
+    if [] in types, do: [], else: types |> List.flatten() |> Enum.uniq()
+  end
+
+  # Alternatives inside alternatives are not looked into: they could go round.
+  defp alternative(schema, root), do: types(Map.drop(resolve(schema, root, @max_references), ~w(anyOf oneOf)), root)
+
+  defp type_of(nil), do: "null"
+  defp type_of(value) when is_boolean(value), do: "boolean"
+  defp type_of(value) when is_integer(value), do: "integer"
+  defp type_of(value) when is_number(value), do: "number"
+  defp type_of(value) when is_list(value), do: "array"
+  defp type_of(value) when is_map(value), do: "object"
+  defp type_of(_text), do: "string"
+
+  # References within the schema of the tool; no other are followed.
+  defp resolve(%{"$ref" => "#/" <> path}, root, left) when left > 0 do
+    steps = path |> String.split("/") |> Enum.map(&(&1 |> String.replace("~1", "/") |> String.replace("~0", "~")))
+    resolve(Enum.reduce(steps, root, &step/2), root, left - 1)
+  end
+
+  defp resolve(%{} = schema, _root, _left), do: schema
+  defp resolve(_other, _root, _left), do: %{}
+
+  defp step(name, %{} = schema), do: Map.get(schema, name)
+  defp step(_name, _other), do: nil
+end

@@ -1,0 +1,72 @@
+defmodule McpServer.Console.Terminal do
+  @moduledoc false
+  # The terminal of a command: its stdout carries results and nothing else, whatever handlers and the compiler print; the
+  # rest goes to stderr. Questions are asked at the controlling terminal, so that they are answered there even where
+  # stdin and stdout are pipes.
+
+  alias McpServer.Stdio.{Takeover, Writer}
+
+  @enforce_keys [:writer]
+  defstruct [:writer]
+
+  @type t :: %__MODULE__{writer: Writer.t()}
+
+  @device "/dev/tty"
+  @flush_every 5
+
+  @doc "Takes stdout over."
+  @spec take_over!() :: t()
+  def take_over! do
+    case Takeover.ensure() do
+      {:ok, reader, output} -> %__MODULE__{writer: Writer.open(reader, output)}
+      {:error, reason} -> raise "stdout cannot be taken over: #{inspect(reason)}"
+    end
+  end
+
+  @doc "Writes a result, and returns when it is out or nobody reads it any more."
+  @spec put(t(), iodata()) :: :ok
+  def put(terminal, text) do
+    case Writer.write(terminal.writer, text) do
+      {:ok, writer} -> flush(writer.port)
+      {:error, :closed} -> :ok
+    end
+  end
+
+  defp flush(port) do
+    case Port.info(port, :queue_size) do
+      {:queue_size, bytes} when bytes > 0 ->
+        Process.sleep(@flush_every)
+        flush(port)
+
+      _written ->
+        :ok
+    end
+  end
+
+  @doc "Says something beside the result."
+  @spec say(iodata()) :: :ok
+  def say(line), do: IO.puts(:stderr, line)
+
+  @doc "What asks at the terminal, `nil` where there is none."
+  @spec gets() :: McpServer.Console.Questions.gets() | nil
+  def gets do
+    case :file.open(@device, [:read, :write, :raw, :binary]) do
+      {:ok, device} -> &ask(device, &1)
+      {:error, _no_terminal} -> nil
+    end
+  end
+
+  defp ask(device, prompt) do
+    :ok = :file.write(device, prompt)
+    read_line(device, "")
+  end
+
+  # Byte by byte: a read of more waits until there is as much.
+  defp read_line(device, line) do
+    case :file.read(device, 1) do
+      {:ok, "\n"} -> String.trim(line)
+      {:ok, byte} -> read_line(device, line <> byte)
+      _end -> nil
+    end
+  end
+end

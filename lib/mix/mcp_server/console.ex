@@ -1,0 +1,178 @@
+defmodule Mix.McpServer.Console do
+  # What `mix mcp.list`, `mcp.call`, `mcp.read` and `mcp.get` have in common: where the server is, what it is asked as, and
+  # how the task ends.
+  @moduledoc false
+
+  alias McpServer.{Client, Console}
+  alias McpServer.Console.{Questions, Terminal}
+  alias McpServer.DualResponse.Client.{Headers, Target}
+
+  @switches [
+    url: :string,
+    stdio: :string,
+    header: :keep,
+    as: :string,
+    revision: :string,
+    timeout: :integer,
+    json: :boolean,
+    compile: :boolean,
+    start: :boolean
+  ]
+  @revisions ~w(2026-07-28 2025-11-25 2025-06-18 2025-03-26 2024-11-05)
+  @timeout 60_000
+
+  @doc "The part of a task's moduledoc about its options."
+  @spec options_doc() :: String.t()
+  def options_doc do
+    """
+      * `--url URL` – a server over HTTP, in the place of a router; `--header "NAME: VALUE"` adds a header, also several times
+      * `--stdio COMMAND` – a server that a command starts, in the place of a router: `--stdio "npx some-server"`
+      * `--as PRINCIPAL` – who the router's handlers and `authorize:` find in `conn.principal` (a string)
+      * `--revision R` – speak this revision of MCP; without it the newest that the server knows
+      * `--timeout MS` – for how long the server may be silent, in milliseconds (60000)
+      * `--json` – the whole result as JSON
+      * `--no-compile`, `--no-start` – as for `mix run`
+    """
+  end
+
+  @doc "The part about what goes where, and the exit status."
+  @spec status_doc() :: String.t()
+  def status_doc do
+    """
+    stdout carries the result and nothing else: what handlers print, logs and progress go to stderr. The exit status is 0,
+    1 when something failed, 2 for a wrong word of yours, 3 when the server refuses you (401, 403), and 5 when the
+    tool's result is an error.
+    """
+  end
+
+  @doc """
+  Runs a task: reads its words, opens the server, and hands the client and the words behind the target to `fun`. The task
+  ends with the status that comes back. `most` is how many words there may be.
+  """
+  @spec run([String.t()], keyword(), {least :: non_neg_integer(), most :: non_neg_integer()}, String.t(), fun) :: :ok
+        when fun: (Client.t(), [String.t()], Console.options() -> Console.outcome())
+  def run(arguments, more_switches, counts, usage, fun) do
+    {options, target, words} = usage(fn -> parse!(arguments, @switches ++ more_switches, counts, usage) end)
+    terminal = Terminal.take_over!()
+    say = &Terminal.say/1
+    asked = %{say: say, json: options[:json] == true, input: options[:input], task: options[:task] == true}
+    :ok = prepare(target, options)
+    target = usage(fn -> router(target) end)
+
+    {status, result} =
+      Console.attempt(
+        fn ->
+          client = Client.open(target, client_options(target, options, say))
+          {status, result} = fun.(client, words, asked)
+          Client.close(client)
+          {status, result}
+        end,
+        say
+      )
+
+    :ok = Terminal.put(terminal, result)
+    if status == 0, do: :ok, else: exit({:shutdown, status})
+  end
+
+  # A wrong word has a status of its own.
+  defp usage(fun) do
+    fun.()
+  rescue
+    error in Mix.Error -> reraise %{error | mix: 2}, __STACKTRACE__
+  end
+
+  defp parse!(arguments, switches, {least, most}, usage) do
+    {options, words} = Mix.McpServer.options!(arguments, switches, usage)
+    Mix.McpServer.limits!(options, [timeout: :milliseconds], usage)
+    options[:revision] in [nil | @revisions] || refuse_revision(options[:revision], usage)
+    {target, words} = target(options, words, usage)
+    length(words) in least..most || Mix.raise(usage)
+    {options |> headers(target, usage) |> input(usage) |> principal(target, usage), target, words}
+  end
+
+  defp refuse_revision(given, usage),
+    do: Mix.McpServer.refuse!("expected --revision to be one of #{Enum.join(@revisions, ", ")}, got: #{given}", usage)
+
+  defp target(options, words, usage) do
+    case {options[:url], options[:stdio], words} do
+      {nil, nil, [router | words]} -> {{:router, router}, words}
+      {nil, nil, []} -> Mix.raise(usage)
+      {url, nil, words} -> {{:url, url!(url, usage)}, words}
+      {nil, command, words} -> {{:command, command}, words}
+      _both -> Mix.McpServer.refuse!("there is one server: give --url or --stdio", usage)
+    end
+  end
+
+  defp url!(url, usage) do
+    case Target.parse(url) do
+      {:ok, _uri, _origin} -> url
+      _no_url -> Mix.McpServer.refuse!("expected --url to be an http or https URL, got: #{url}", usage)
+    end
+  end
+
+  # The value of a header is a secret: it is in no message.
+  defp headers(options, target, usage) do
+    {given, options} = Keyword.pop_values(options, :header)
+    if given != [] and not match?({:url, _url}, target), do: Mix.McpServer.refuse!("--header is for --url", usage)
+
+    pairs =
+      for header <- given do
+        case String.split(header, ":", parts: 2) do
+          [name, value] -> {String.trim(name), String.trim(value)}
+          _no_pair -> Mix.McpServer.refuse!("expected --header to be NAME: VALUE", usage)
+        end
+      end
+
+    [{:headers, Headers.normalize!(pairs)} | options]
+  rescue
+    error in ArgumentError -> Mix.McpServer.refuse!("--header: #{error.message}", usage)
+  end
+
+  defp input(options, usage) do
+    case options[:input_json] && Console.input(options[:input_json]) do
+      nil -> options
+      {:ok, input} -> [{:input, input} | options]
+      {:error, mistake} -> Mix.McpServer.refuse!("--input-json: #{mistake}", usage)
+    end
+  end
+
+  defp principal(options, target, usage) do
+    if options[:as] != nil and not match?({:router, _name}, target),
+      do: Mix.McpServer.refuse!("--as is for a router: a server over HTTP is told by --header who asks", usage)
+
+    options
+  end
+
+  defp prepare({:router, _name}, options), do: Mix.McpServer.start_application(options)
+
+  defp prepare(_elsewhere, _options) do
+    {:ok, _started} = Application.ensure_all_started(:mcp_server)
+    :ok
+  end
+
+  defp router({:router, name}), do: {:router, Mix.McpServer.router!(name)}
+  defp router(elsewhere), do: elsewhere
+
+  defp client_options(target, options, say) do
+    gets = Terminal.gets()
+    tasks = if options[:task], do: Console.task_capability(), else: %{}
+    asking = if gets, do: %{"elicitation" => %{"form" => %{}, "url" => %{}}, "sampling" => %{}}, else: %{}
+
+    [
+      revision: options[:revision],
+      receive_timeout: options[:timeout] || @timeout,
+      client_info: %{"name" => "mcp_server", "version" => version()},
+      client_capabilities: Map.merge(asking, tasks),
+      answers: gets && Questions.answers(gets),
+      progress_token: "mix",
+      log_level: :debug,
+      notify: Console.notify(say)
+    ] ++ link_options(target, options)
+  end
+
+  defp link_options({:router, _router}, options), do: [principal: options[:as]]
+  defp link_options({:url, _url}, options), do: [headers: options[:headers]]
+  defp link_options({:command, _command}, _options), do: []
+
+  defp version, do: :mcp_server |> Application.spec(:vsn) |> to_string()
+end
