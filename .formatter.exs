@@ -11,6 +11,7 @@ locals_without_parens = [
   field: :*,
   get: :*,
   icons: 1,
+  input: 1,
   input_field: :*,
   input_schema: 1,
   items: :*,
@@ -19,6 +20,7 @@ locals_without_parens = [
   meta: 1,
   mimeType: 1,
   mime_type: 1,
+  output: 1,
   output_field: :*,
   output_schema: 1,
   permissions: 1,
@@ -28,6 +30,7 @@ locals_without_parens = [
   prompt: :*,
   read: :*,
   resource: :*,
+  run: 1,
   size: 1,
   title: 1,
   tool: :*

@@ -69,6 +69,7 @@ defmodule McpServer.ArchitectureTest do
                McpServer.JSON.Encoder,
                McpServer.Router.Access,
                McpServer.Router.Arguments,
+               McpServer.Router.ToolHandler,
                McpServer.Tool.Result
              ] == []
   end

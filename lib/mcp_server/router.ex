@@ -218,7 +218,15 @@ defmodule McpServer.Router do
         input_field "path", "Path of the file", :string, required: true
       end
 
-  The block has the statements of `McpServer.Router.ToolBlock`; without one the tool takes no arguments.
+  The function is `Module, :function`, or `:function` of the router's own module, or stands in the block, as
+  `McpServer.Router.ToolBlock.run/1`:
+
+      tool "add", "Adds two numbers" do
+        input a: {:number, "First", required: true}, b: {:number, "Second", required: true}
+        run fn _conn, %{"a" => a, "b" => b} -> "#{a + b}" end
+      end
+
+  The block has the statements of `McpServer.Router.ToolBlock`; without one the tool declares no arguments.
 
   | option | meaning |
   |---|---|
@@ -258,7 +266,7 @@ defmodule McpServer.Router do
         __MODULE__,
         unquote(name),
         unquote(description),
-        {unquote(Handler.as_runtime(controller, __CALLER__)), unquote(function)},
+        {unquote(Handler.as_runtime(controller, __CALLER__)), unquote(Handler.as_runtime(function, __CALLER__))},
         unquote(Handler.as_runtime(options, __CALLER__)),
         unquote(Statement.tail(arguments, block != nil)),
         unquote(Refusal.place(__CALLER__))

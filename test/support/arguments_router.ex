@@ -101,6 +101,11 @@ defmodule McpServer.ArgumentsRouter do
     end
   end
 
+  tool "short", "Shows", arguments: :atoms do
+    input title: {:string, "The title", max_length: 8}, days: {[:date], "Days", default: ["2026-01-31"]}
+    run &show/2
+  end
+
   @doc false
   def show(_conn, arguments), do: {:ok, McpServer.Controller.text(inspect(arguments, limit: :infinity))}
 end

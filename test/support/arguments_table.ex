@@ -69,6 +69,9 @@ defmodule McpServer.ArgumentsTable do
     [
       {"atoms", %{"title" => "a", "free" => %{"x" => 1}, "lines" => [%{"text" => "b", "y" => 2}]},
        %{title: "a", limit: 10, free: %{"x" => 1}, lines: [%{:text => "b", "y" => 2}]}},
+      {"short", %{"title" => "a"}, %{title: "a", days: [~D[2026-01-31]]}},
+      {"short", %{"titel" => "a"},
+       refused(["/titel: `titel` is not an argument, is `title` meant? (additionalProperties)"])},
       {"struct", %{"title" => "a", "on" => "2026-01-31", "author" => %{"name" => "Ada"}},
        %Note{title: "a", on: ~D[2026-01-31], author: %Author{name: "Ada"}}}
     ]

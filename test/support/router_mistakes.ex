@@ -25,7 +25,8 @@ defmodule McpServer.RouterMistakes do
        ~s(tool "add" needs a module and the name of a function. Write: tool "add", "Adds", MyApp.Tools, :run)},
       {"a tool without a function, with a block",
        ~s(tool "add", "Adds" do\n  input_field "a", "A number", :number\nend), 3,
-       ~s(tool "add" needs a module and the name of a function. Write: tool "add", "Adds", MyApp.Tools, :run do)},
+       ~s(tool "add" has no function. Write in its block: run fn conn, arguments -> … end, or name a function: ) <>
+         ~s(tool "add", "Adds", MyApp.Tools, :run do)},
       {"a tool with a module only", ~s(tool "add", "Adds", McpServer.Handlers, timeout: 5), 3,
        ~s(tool "add" needs a module and the name of a function. Write: tool "add", "Adds", McpServer.Handlers, :run, timeout: 5)},
       {"a tool whose function is a tuple", ~s(tool "add", "Adds", {McpServer.Handlers, :echo}), 3,

@@ -10,7 +10,6 @@ defmodule McpServer.Router.ToolDefinition do
     Arguments,
     Field,
     Formats,
-    Handler,
     Hints,
     LintRules,
     Name,
@@ -18,6 +17,7 @@ defmodule McpServer.Router.ToolDefinition do
     Refusal,
     Scope,
     Statement,
+    ToolHandler,
     Undeclared
   }
 
@@ -68,7 +68,7 @@ defmodule McpServer.Router.ToolDefinition do
     check_given!(description, controller, what, name, tail, place)
     description = Name.check_description!(description, what, place)
     statement = "tool #{inspect(name)}, #{inspect(description)},"
-    handler = Handler.check!(controller, function, what, statement, tail, place)
+    {handler, options} = ToolHandler.named!(module, {controller, function, options}, what, statement, tail, place)
     Hints.check!(options, what, place)
     options = Refusal.checked!(place, fn -> gather!(what, options) end)
     check_timeout!(options[:timeout], what, place)
@@ -185,6 +185,7 @@ defmodule McpServer.Router.ToolDefinition do
   @spec close!(module) :: :ok
   def close!(module) do
     tool = Scope.close(module)
+    tool = %{tool | handler: ToolHandler.fetch!(tool)}
     check_one_way!(tool, :input_schema, :input)
     check_one_way!(tool, :output_schema, :output)
     struct = wire_struct(tool)

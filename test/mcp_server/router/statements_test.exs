@@ -34,6 +34,12 @@ defmodule McpServer.Router.StatementsTest do
       tool "scoped", "Stands in a scope", McpServer.Handlers, :echo
     end
 
+    tool "inline", "Has its function here", hints: [:read_only] do
+      input name: {:string, "Whose"}
+      output name: {:string, "Whose"}
+      run fn _conn, arguments -> {:ok, arguments} end
+    end
+
     tool "given", "Has schemas", McpServer.Handlers, :echo do
       input_schema %{"type" => "object"}
       output_schema %{"type" => "object"}

@@ -1,0 +1,87 @@
+defmodule McpServer.Router.ToolHandler do
+  @moduledoc false
+  # The function of a tool: one of a controller, one of the router's own module by its name, or `run fn … end` in the
+  # block of the tool, which becomes a function of the router.
+
+  alias McpServer.Router.{FieldBlock, Handler, Refusal, Scope, Statement, ToolBlock}
+
+  @doc """
+  The function that a declaration names, and the options, which stand in the place of what was left out;
+  `{:unnamed, text}` where the block has to give the function, with what is said if it does not.
+  """
+  @spec named!(module, {term, term, term}, String.t(), String.t(), String.t(), Refusal.place()) ::
+          {{module, atom} | {:unnamed, String.t()}, term}
+  def named!(router, {controller, function, options}, what, statement, tail, place) do
+    cond do
+      Statement.missing?(function) and local?(controller) ->
+        {{router, controller}, function ++ options}
+
+      Statement.missing?(controller) and Statement.missing?(function) and String.ends_with?(tail, " do") ->
+        {{:unnamed, unnamed(what, statement, tail)}, controller ++ function ++ options}
+
+      true ->
+        {Handler.check!(controller, function, what, statement, tail, place), options}
+    end
+  end
+
+  # The name of a function, and not of a module.
+  defp local?(term),
+    do: is_atom(term) and term not in [nil, true, false] and not match?("Elixir." <> _name, Atom.to_string(term))
+
+  defp unnamed(what, statement, tail) do
+    "#{what} has no function. Write in its block: run fn conn, arguments -> … end, or name a function: " <>
+      "#{statement} MyApp.Tools, :run#{tail}"
+  end
+
+  @doc "The function of a tool whose block has ended."
+  @spec fetch!(%{:handler => term, :place => Refusal.place(), optional(atom) => term}) :: {module, atom}
+  def fetch!(%{handler: {:unnamed, text}, place: place}), do: Refusal.refuse!(place, text)
+  def fetch!(%{handler: handler}), do: handler
+
+  @doc "The code of `run`: a function of the router, in which the statements of the block mean nothing."
+  @spec run(Macro.t(), Macro.Env.t()) :: Macro.t()
+  def run(fun, caller) do
+    place = Refusal.place(caller)
+    [conn, arguments] = Macro.generate_arguments(2, __MODULE__)
+
+    head =
+      {{:unquote, [], [quote(do: unquote(__MODULE__).put_run!(__MODULE__, unquote(place)))]}, [], [conn, arguments]}
+
+    body =
+      quote do
+        import unquote(ToolBlock), only: [], warn: false
+        import unquote(FieldBlock), only: [], warn: false
+        unquote(fun).(unquote(conn), unquote(arguments))
+      end
+
+    quote do
+      @doc false
+      def unquote(head), do: unquote(body)
+    end
+  end
+
+  @doc "Gives the innermost tool the function that `run` defines, and returns its name."
+  @spec put_run!(module, Refusal.place()) :: atom
+  def put_run!(router, place) do
+    tool = Scope.current(router)
+
+    cond do
+      not is_map_key(tool, :handler) ->
+        Refusal.refuse!(place, "`run` stands in the block of #{tool.what}. It belongs in the block of the tool")
+
+      not match?({:unnamed, _text}, tool.handler) ->
+        {module, function} = tool.handler
+
+        Refusal.refuse!(
+          place,
+          "#{tool.what} has a function already, #{inspect(module)}.#{function}/2. Remove it or `run`"
+        )
+
+      true ->
+        # The text is the author's, and the tool's name is checked.
+        function = String.to_atom("run " <> tool.name)
+        Scope.update(router, &%{&1 | handler: {router, function}})
+        function
+    end
+  end
+end

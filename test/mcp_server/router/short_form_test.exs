@@ -1,0 +1,165 @@
+defmodule McpServer.Router.ShortFormTest do
+  # `input`, `output` and `run`: a server in one module.
+  use McpServer.RouterCase, async: true
+
+  alias McpServer.Test
+
+  defmodule Long do
+    use McpServer.Router
+
+    tool "note", "Notes", McpServer.Handlers, :echo do
+      input_field "title", "Its title", :string, required: true, max_length: 80
+      input_field "tags", "Labels", :array, items: :string, default: []
+      input_field "either", "One of two", [:string, :null]
+
+      input_field "author", "Who wrote it", :object, undeclared: :pass do
+        field "name", "Name", :string
+        field "born", "Birthday", :date
+      end
+
+      input_field "lines", "The lines", :array, min_items: 1 do
+        items :object do
+          field "text", "Text", :string, default: ""
+        end
+      end
+
+      output_field "id", "Its id", :integer, required: true
+    end
+  end
+
+  defmodule Short do
+    use McpServer.Router
+
+    tool "note", "Notes", McpServer.Handlers, :echo do
+      input title: {:string, "Its title", required: true, max_length: 80},
+            tags: {[:string], "Labels", default: []},
+            either: {[:string, :null], "One of two"},
+            author: {%{name: {:string, "Name"}, born: {:date, "Birthday"}}, "Who wrote it", undeclared: :pass},
+            lines: {[%{text: {:string, "Text", default: ""}}], "The lines", min_items: 1}
+
+      output id: {:integer, "Its id", required: true}
+    end
+  end
+
+  defmodule OneModule do
+    use McpServer.Router
+
+    tool "add", "Adds two numbers" do
+      input a: {:number, "First", required: true}, b: {:number, "Second", required: true}
+      run fn _conn, %{"a" => a, "b" => b} -> "#{a + b}" end
+    end
+
+    tool "private", "Runs a private function", arguments: :atoms do
+      input text: {:string, "The text"}
+      run &items/2
+    end
+
+    for name <- ["one", "two"] do
+      tool name, "Says its name" do
+        run fn _conn, _arguments -> unquote(name) end
+      end
+    end
+
+    tool "own", "Runs a function of the router", :own, hints: [:read_only]
+
+    # The names of statements are free outside their blocks.
+    defp items(_conn, %{text: text}), do: String.upcase(text)
+    def own(_conn, _arguments), do: "own"
+  end
+
+  defp text(tool, arguments, revision) do
+    {:ok, %{"content" => [%{"text" => text}]}} = Test.call_tool(OneModule, tool, arguments, revision: revision)
+
+    text
+  end
+
+  test "the short form says what the long one does" do
+    assert Short.__mcp__(:tools) == Long.__mcp__(:tools)
+    assert Map.delete(elem(Short.__mcp__(:tool_handlers), 0), :place) == elem(Long.__mcp__(:tool_handlers), 0)
+  end
+
+  test "a function in the block is called, and so is one of the router's own" do
+    for revision <- ["2025-11-25", "2026-07-28"] do
+      assert text("add", %{"a" => 1, "b" => 2.5}, revision) == "3.5"
+      assert text("private", %{"text" => "a"}, revision) == "A"
+      assert text("one", %{}, revision) == "one"
+      assert text("two", %{}, revision) == "two"
+      assert text("own", %{}, revision) == "own"
+    end
+
+    assert [_add, _private, _one, _two, %{annotations: %{readOnlyHint: true}}] = OneModule.__mcp__(:tools)
+  end
+
+  test "a field that is described otherwise is refused at its line" do
+    # A literal pair has no line of its own in the code.
+    assert_refused(
+      4,
+      ~s(`input` describes "b" as {type, description} or {type, description, options}, got: :string. ) <>
+        ~s(Write: input b: {:string, "What it is"}),
+      """
+      tool "t", "T", McpServer.Handlers, :echo do
+        input a: {:string, "A", required: true}, b: :string
+      end
+      """
+    )
+
+    assert_refused(5, ~r/\Athe default of input field "b" of tool "t" is 1, which its own schema refuses: /, """
+    tool "t", "T", McpServer.Handlers, :echo do
+      input a: {:string, "A", required: true},
+            b: {:string, "B", default: 1}
+    end
+    """)
+
+    assert_refused(4, ~s(input field "a" of tool "t" has no type :strin, did you mean :string? ) <> types(), """
+    tool "t", "T", McpServer.Handlers, :echo do
+      input a: {:strin, "A"}
+    end
+    """)
+
+    assert_refused(
+      4,
+      ~s(`input` takes fields by their names, got: "title". Write: input title: {:string, "The title"}),
+      """
+      tool "t", "T", McpServer.Handlers, :echo do
+        input "title"
+      end
+      """
+    )
+  end
+
+  test "a tool has one function" do
+    assert_refused(4, ~s(tool "t" has a function already, McpServer.Handlers.echo/2. Remove it or `run`), """
+    tool "t", "T", McpServer.Handlers, :echo do
+      run fn _conn, _arguments -> "t" end
+    end
+    """)
+
+    assert_refused(5, ~r/\Atool "t" has a function already, RouterCase\d+.run t\/2. Remove it or `run`\z/, """
+    tool "t", "T" do
+      run fn _conn, _arguments -> "t" end
+      run fn _conn, _arguments -> "t" end
+    end
+    """)
+
+    assert_refused(
+      5,
+      ~s(`run` stands in the block of input field "o" of tool "t". It belongs in the block of the tool),
+      """
+      tool "t", "T" do
+        input_field "o", "O", :object do
+          run fn _conn, _arguments -> "t" end
+        end
+      end
+      """
+    )
+  end
+
+  test "a function of the router that does not exist is missed" do
+    assert_refused(3, ~r/\Atool "t" names RouterCase\d+.own\/2, which /, ~s(tool "t", "T", :own))
+  end
+
+  defp types do
+    "The types are: :string, :number, :integer, :boolean, :object, :array, :null, :date, :time, :datetime, " <>
+      ":naive_datetime, :decimal, :uuid, :uri"
+  end
+end
