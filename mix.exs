@@ -143,7 +143,7 @@ defmodule McpServer.MixProject do
           [McpServer.Plug, McpServer.RateLimit, McpServer.Log] ++
           [~r/^McpServer\.Router\b/],
       "Serving it":
-        [McpServer.Stdio, McpServer.HttpServer, McpServer.HttpRequest, McpServer.Telemetry] ++
+        [McpServer.Stdio, McpServer.HttpServer, McpServer.HttpRequest, McpServer.Auth, McpServer.Telemetry] ++
           [~r/^McpServer\.HttpPlug\b/],
       "Testing and checking": [McpServer.Test, McpServer.IEx, McpServer.Lint, McpServer.Breaking],
       "Dual responses": ~r/\.DualResponse\b/,

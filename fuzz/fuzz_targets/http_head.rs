@@ -29,7 +29,10 @@ static POLICIES: LazyLock<[(Policy, &[&str]); 3]> = LazyLock::new(|| {
     let stateless = PolicyOptions {
         path: None,
         sessions: false,
-        resource_metadata: Some(r#"{"resource":"https://mcp.example.com/mcp"}"#.to_owned()),
+        resource_metadata: Some(
+            r#"{"resource":"https://mcp.example.com/mcp","authorization_servers":["https://as.example.com"]}"#
+                .to_owned(),
+        ),
         ..PolicyOptions::default()
     };
     [

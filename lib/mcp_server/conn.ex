@@ -12,6 +12,7 @@ defmodule McpServer.Conn do
   | `client_capabilities` | what the client can do; ask with `McpServer.Controller.supports?/2` |
   | `protocol_version` | the revision spoken, `"2025-11-25"` |
   | `principal` | whom the transport authenticated, or `nil` |
+  | `auth` | what the token of this request grants: `McpServer.Auth`, or `nil` |
   | `request_id` | the JSON-RPC id of the request |
   | `progress_token` | set when the client wants progress: `McpServer.Controller.progress/4` |
   | `log_level` | the level from which the client wants log messages: `McpServer.Controller.log/4` |
@@ -39,6 +40,7 @@ defmodule McpServer.Conn do
             client_capabilities: %{},
             protocol_version: nil,
             principal: nil,
+            auth: nil,
             request_id: nil,
             progress_token: nil,
             log_level: nil,
@@ -60,6 +62,7 @@ defmodule McpServer.Conn do
           client_capabilities: map | nil,
           protocol_version: String.t() | nil,
           principal: term,
+          auth: McpServer.Auth.t() | nil,
           request_id: String.t() | integer | nil,
           progress_token: String.t() | integer | nil,
           log_level: String.t() | nil,

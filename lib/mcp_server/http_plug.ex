@@ -24,7 +24,8 @@ defmodule McpServer.HttpPlug do
   ## Who asks
 
   `identify:` is called with the `Plug.Conn` of every request, before its body is read, and answers
-  `{:ok, principal}`, `{:error, :unauthorized}` or `{:error, {:insufficient_scope, ["scope"]}}`. A session belongs to the principal
+  `{:ok, principal}`, `{:ok, %McpServer.Auth{}}`, `{:error, :unauthorized}` or
+  `{:error, {:insufficient_scope, ["scope"]}}`; `McpServer.HttpServer` has all answers. A session belongs to the principal
   that opened it; to others it does not exist. Handlers find the principal in `conn.principal`, and in
   `conn.assigns` what the plugs before have put into theirs.
 

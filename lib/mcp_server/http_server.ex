@@ -27,11 +27,15 @@ defmodule McpServer.HttpServer do
   | it returns | the client gets |
   |---|---|
   | `{:ok, principal}` | its answer; handlers see the principal as `conn.principal`, and sessions, streams and sealed state are this principal's alone |
+  | `{:ok, %McpServer.Auth{}}` | the same; `conn.auth` has scopes and claims, which may differ from request to request |
   | `{:error, :unauthorized}` | 401 with a `WWW-Authenticate` challenge |
+  | `{:error, {:unauthorized, ["files:read"]}}` | 401 with a challenge that names the scopes to ask for |
   | `{:error, {:insufficient_scope, ["files:read"]}}` | 403 with a challenge that names the scopes |
+  | `{:error, :invalid_request}` | 400 with a challenge: there are two tokens, or one in the query |
+  | `{:error, {:unavailable, 5}}` | 503 with `Retry-After`: whoever could check the token does not answer |
 
-  With `resource_metadata:` the challenge names the protected resource metadata document (RFC 9728), which is served
-  at `/.well-known/oauth-protected-resource`:
+  With `resource_metadata:` the challenge names the protected resource metadata document (RFC 9728). It is served at
+  `/.well-known/oauth-protected-resource`, and at this path followed by that of `resource`:
 
       resource_metadata: %{
         resource: "https://mcp.example.com/mcp",

@@ -106,6 +106,7 @@ defmodule McpServer.Native do
   def http_answer(_kind, _details), do: unloaded()
   def http_challenge(_challenge), do: unloaded()
   def http_metadata_url(_policy), do: unloaded()
+  def http_metadata_path(_policy, _path), do: unloaded()
   def http_stream_headers, do: unloaded()
   def http_event(_id), do: unloaded()
   def http_priming(_id, _retry_ms), do: unloaded()

@@ -405,7 +405,8 @@ defmodule McpServer.ServerOptions do
             "what else to serve, each below a path of its own: `{\"/path\", module}` or `{\"/path\", {module, options}}`, such as `{\"/resources\", {McpServer.DualResponse.Rest, server: MyApp.Results}}`; under a plug the path is what is left behind the plug's own"
         ],
         resource_metadata: [
-          {:or, [nil], {"a map with at least resource: \"https://…\"", &metadata?/1}},
+          {:or, [nil],
+           {"a map with at least resource: \"https://…\" and authorization_servers: [\"https://…\"]", &metadata?/1}},
           doc: "the document of RFC 9728"
         ],
         drain: [

@@ -21,12 +21,22 @@ defmodule McpServer.HttpIdentityTest do
       {_name, "Bearer weak"} -> {:error, {:insufficient_scope, ["read"]}}
       {_name, "Bearer crash"} -> raise "secret of the hook"
       {_name, "Bearer garbage"} -> :garbage
+      {_name, "Bearer twice"} -> {:error, :invalid_request}
+      {_name, "Bearer later"} -> {:error, {:unavailable, 5}}
+      {_name, "Bearer grant " <> token} -> {:ok, grant(String.split(token))}
+      {_name, "Negotiate " <> _scopes} -> {:error, {:unauthorized, ["read", "write"]}}
       {_name, "Bearer " <> token} -> {:ok, principal(String.split(token))}
       _nobody -> {:error, :unauthorized}
     end
   end
 
   defp principal([name | scopes]), do: %{name: name, scopes: scopes}
+
+  # `ada +60 read write` expires in a minute.
+  defp grant([name, seconds | scopes]) do
+    expires_at = System.system_time(:second) + String.to_integer(seconds)
+    %McpServer.Auth{principal: %{name: name}, subject: name, scopes: scopes, expires_at: expires_at}
+  end
 
   defp everywhere do
     [
@@ -117,9 +127,105 @@ defmodule McpServer.HttpIdentityTest do
 
       assert log =~
                "MCP identify: &McpServer.HttpIdentityTest.who/1 returned :garbage. It returns {:ok, principal}, " <>
-                 ~S'{:error, :unauthorized} or {:error, {:insufficient_scope, ["scope"]}}.'
+                 ~S'{:ok, %McpServer.Auth{}}, {:error, :unauthorized}, {:error, {:unauthorized, ["scope"]}}, ' <>
+                 ~S'{:error, {:insufficient_scope, ["scope"]}}, {:error, :invalid_request} or {:error, {:unavailable, seconds}}.'
 
       assert HttpClient.text(HttpClient.answer(server, as(modern_call("whoami"), "ada"))) =~ "ada"
+    end
+  end
+
+  describe "other answers of the identify hook" do
+    @tag req: ["G1", "R3", "T1"]
+    both "401 with the scopes to ask for, and no error for a scheme that is not Bearer", @options, %{server: server} do
+      for request <- everywhere(), scheme <- ["Negotiate x", "Basic YTpi", "Bearer", "Bearertoken x"] do
+        {response, [_message]} = HttpClient.exchange(server, with_headers(request, [{"authorization", scheme}]))
+        scope = if scheme == "Negotiate x", do: ~s(scope="read write", )
+
+        assert {response.status, HttpResponse.header(response, "www-authenticate")} ==
+                 {401, ~s(Bearer #{scope}resource_metadata="#{@metadata_url}")}
+      end
+    end
+
+    @tag req: ["G6", "R10"]
+    both "a malformed request: 400, and the error's name", @options, %{server: server} do
+      for request <- everywhere() do
+        {response, [message]} = HttpClient.exchange(server, as(request, "twice"))
+
+        assert {response.status, HttpResponse.header(response, "www-authenticate")} ==
+                 {400, ~s(Bearer error="invalid_request", resource_metadata="#{@metadata_url}")}
+
+        assert message["error"] == %{"code" => -32600, "message" => "The request breaks the rules for sending a token"}
+      end
+    end
+
+    @tag req: ["G6", "T36"]
+    both "nobody can check the token now: 503 without a challenge", @options, %{server: server} do
+      for request <- everywhere() do
+        {response, [message]} = HttpClient.exchange(server, as(request, "later"))
+        assert response.status == 503
+        assert HttpResponse.header(response, "retry-after") == "5"
+        assert HttpResponse.header(response, "www-authenticate") == nil
+        assert message["error"] == %{"code" => -32603, "message" => "The token cannot be checked now"}
+      end
+    end
+  end
+
+  describe "what a token grants" do
+    @tag req: "G5"
+    both "reaches the handler apart from the principal, in both eras", @options, %{server: server} do
+      for answer <- [
+            fn -> HttpClient.exchange(server, as(modern_call("granted"), "grant ada +60 read")) end,
+            fn ->
+              headers = [{"authorization", "Bearer grant ada +60 read"}]
+              HttpSession.exchange(HttpSession.open(server, "2025-11-25", headers: headers), legacy_call("granted"))
+            end
+          ] do
+        {_response, [message]} = answer.()
+        assert HttpClient.text(message) == ~s({%{name: "ada"}, "ada", ["read"]})
+      end
+    end
+
+    @tag req: "G5"
+    both "may change within a session", @options, %{server: server} do
+      session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer grant ada +60 read"}])
+      request = "granted" |> legacy_call() |> of_session(session.id)
+      {response, [message]} = HttpClient.exchange(server, as(request, "grant ada +90 read write"))
+      assert {response.status, HttpClient.text(message)} == {200, ~s({%{name: "ada"}, "ada", ["read", "write"]})}
+      {response, _messages} = HttpClient.exchange(server, as(request, "grant bob +60 read"))
+      assert response.status == 404
+    end
+
+    @tag req: ["G10", "T38"]
+    both "a stream for news ends with it, a call does not", @options, %{server: server} do
+      session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer grant ada -60"}])
+      stream = HttpSession.get(session)
+      assert %{data: ""} = HttpPeer.event(stream)
+      assert HttpPeer.event(stream) == :end
+      # The session is still there, and its stream can be opened again.
+      stream = HttpSession.get(session)
+      assert %{data: ""} = HttpPeer.event(stream)
+      assert HttpPeer.event(stream) == :end
+      {_response, [message]} = HttpSession.exchange(session, legacy_call("sleep", %{"ms" => 50}))
+      assert HttpClient.text(message) == "slept"
+
+      listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
+      {response, messages} = HttpClient.exchange(server, as(listen, "grant ada -60"))
+      assert response.status == 200
+      assert [acknowledged, cancelled, answered] = messages
+      assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+      assert cancelled["method"] == "notifications/cancelled"
+      assert answered["id"] == 1
+    end
+
+    test "is not shown where it is printed" do
+      auth = %McpServer.Auth{
+        principal: "secret",
+        subject: "secret",
+        scopes: ["secret"],
+        claims: %{"secret" => "secret"}
+      }
+
+      assert inspect(auth) == "#McpServer.Auth<issuer?: false, subject?: true, claims?: true>"
     end
   end
 
@@ -211,8 +317,35 @@ defmodule McpServer.HttpIdentityTest do
         assert HttpResponse.json(response) == @metadata
       end
 
+      head = document(server, "/.well-known/oauth-protected-resource/mcp", "HEAD")
+      assert {head.status, head.body} == {200, ""}
       assert document(server, "/.well-known/oauth-protected-resource/other").status == 404
       assert document(server, "/.well-known/oauth-protected-resource", "POST").status == 405
+    end
+
+    @tag req: "G3"
+    test "behind a proxy that strips a prefix: where clients look for it" do
+      metadata = %{@metadata | "resource" => "https://mcp.example.com/api/mcp"}
+      server = HttpServers.start(:listener, resource_metadata: metadata, identify: &__MODULE__.who/1)
+      well_known = "/.well-known/oauth-protected-resource"
+      assert document(server, well_known <> "/api/mcp").status == 200
+      assert document(server, well_known).status == 200
+      assert document(server, well_known <> "/mcp").status == 404
+      {response, _messages} = HttpClient.exchange(server, modern("tools/list"))
+
+      assert HttpResponse.header(response, "www-authenticate") ==
+               ~s(Bearer resource_metadata="https://mcp.example.com#{well_known}/api/mcp")
+    end
+
+    @tag req: ["G2", "R1"]
+    test "has to name an authorization server" do
+      for servers <- [nil, [], ["auth.example.com"], "https://auth.example.com"] do
+        metadata = %{@metadata | "authorization_servers" => servers}
+
+        assert_raise ArgumentError, ~r/authorization_servers are a list of one or more/, fn ->
+          McpServer.HttpServer.start_link(router: McpServer.HttpRouter, port: 0, resource_metadata: metadata)
+        end
+      end
     end
 
     @tag req: "SEC-01"

@@ -419,7 +419,7 @@ defmodule McpServer.HttpRestTest do
 
     rest "nobody knows who asks: 401 that says where to go, whatever the id", %{kind: kind} do
       results = server()
-      metadata = %{resource: "https://api.example.com/resources"}
+      metadata = %{resource: "https://api.example.com/resources", authorization_servers: ["https://as.example"]}
 
       identify = fn request ->
         with(nil <- token(request), do: {:error, :unauthorized}, else: (who -> %{tenant: who}))

@@ -373,6 +373,28 @@ defmodule McpServer.HttpPlugTest do
              }
     end
 
+    @tag req: "G4"
+    test "of two endpoints: each has its document, the root one of them, and other paths pass" do
+      documents = for path <- ["mcp", "admin"], do: %{@document | resource: "https://mcp.example/#{path}"}
+
+      [first, second] =
+        for {document, root?} <- Enum.zip(documents, [false, true]),
+            do: ResourceMetadata.init(resource_metadata: document, root: root?)
+
+      server = behind(&(&1 |> ResourceMetadata.call(first) |> pass(second)), [])
+      well_known = "/.well-known/oauth-protected-resource"
+      ask = &HttpPeer.request(connect(server), %{request("GET") | target: well_known <> &1})
+
+      assert for(path <- ["/mcp", "/admin", ""], do: HttpResponse.json(ask.(path))["resource"]) ==
+               ["https://mcp.example/mcp", "https://mcp.example/admin", "https://mcp.example/admin"]
+
+      # The endpoint behind the plugs has answered.
+      assert ask.("/other").status == 400
+    end
+
+    defp pass(%{halted: true} = conn, _metadata), do: conn
+    defp pass(conn, metadata), do: ResourceMetadata.call(conn, metadata)
+
     test "is not served to foreign hosts, nor changed" do
       at = %{request("GET") | target: "/.well-known/oauth-protected-resource"}
       assert %{status: 403} = response(with_metadata(), with_headers(at, [{"host", "evil.example"}]))
@@ -385,6 +407,14 @@ defmodule McpServer.HttpPlugTest do
       end
 
       assert_raise ArgumentError, fn -> ResourceMetadata.init(resource_metadata: %{resource: "mcp.example"}) end
+
+      assert_raise ArgumentError, ~r/authorization_servers/, fn ->
+        ResourceMetadata.init(resource_metadata: %{resource: "https://mcp.example"})
+      end
+
+      assert_raise ArgumentError, "root: is true or false, got: nil", fn ->
+        ResourceMetadata.init(resource_metadata: @document, root: nil)
+      end
     end
   end
 

@@ -14,6 +14,7 @@ defmodule McpServer.HttpRouter do
   end
 
   tool "whoami", "The principal and the session", Handlers, :whoami
+  tool "granted", "What the token grants", Handlers, :granted
   tool "perform", "Does what the test says", Handlers, :perform, input_schema: %{"type" => "object"}
   tool "fail", "Raises", Handlers, :fail
   tool "nothing", "Answers with nothing a tool may answer with", Handlers, :nothing
@@ -70,6 +71,8 @@ defmodule McpServer.HttpRouter.Handlers do
     info = conn.client_info["name"]
     {:ok, [text(inspect({conn.principal, conn.session_id, conn.protocol_version, info, conn.assigns}))]}
   end
+
+  def granted(conn, _arguments), do: {:ok, [text(inspect({conn.principal, conn.auth.subject, conn.auth.scopes}))]}
 
   def may_write(%{principal: %{scopes: scopes}}),
     do: if("write" in scopes, do: :ok, else: {:error, {:insufficient_scope, ["write", "read"]}})

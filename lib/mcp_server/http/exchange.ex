@@ -35,7 +35,7 @@ defmodule McpServer.Http.Exchange do
   """
   @spec go_on(reference(), Sink.t(), owner :: pid(), failure(), call :: {pid(), reference()} | nil) :: Sink.t()
   def go_on(ref, sink, owner, on_failure, call) do
-    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, on_failure: on_failure, call: call}
+    exchange = exchange(ref, owner, on_failure, call, :infinity)
     # A client that went before says so no more.
     sink = if Map.get(sink, :gone?), do: closed(exchange, sink), else: await(exchange, sink)
     with {_pid, monitor} <- call, do: Process.demonitor(monitor, [:flush])
@@ -49,15 +49,20 @@ defmodule McpServer.Http.Exchange do
   @doc """
   Executes the commands of `owner`, which knows of the exchange, until the exchange is over.
 
-  `on_failure` gives the answer where the owner ends without one.
+  `on_failure` gives the answer where the owner ends without one. At `ends_at` a stream that has begun ends, and for its
+  owner the peer has gone.
   """
-  @spec run(t(), Sink.t(), owner :: pid() | nil, failure()) :: Sink.t()
-  def run(%__MODULE__{ref: ref}, sink, owner, on_failure) do
+  @spec run(t(), Sink.t(), owner :: pid() | nil, failure(), ends_at :: integer() | :infinity) :: Sink.t()
+  def run(%__MODULE__{ref: ref}, sink, owner, on_failure, ends_at \\ :infinity) do
     Usage.take(sink.account, :exchanges, 1, :infinity)
-    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, on_failure: on_failure, call: nil}
-    sink = await(exchange, Sink.forget(sink))
+    sink = await(exchange(ref, owner, on_failure, nil, ends_at), Sink.forget(sink))
     Usage.give(sink.account, :exchanges, 1)
     sink
+  end
+
+  defp exchange(ref, owner, on_failure, call, ends_at) do
+    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, on_failure: on_failure, call: call}
+    Map.put(exchange, :ends_at, ends_at)
   end
 
   defp monitor(nil), do: nil
@@ -67,14 +72,19 @@ defmodule McpServer.Http.Exchange do
     case Sink.next(sink, due(exchange)) do
       {{:mcp_respond, ^ref, command}, sink} -> execute(command, exchange, sink)
       {{:mcp_down, ^monitor, :process, _pid, _reason}, sink} -> fail(exchange, sink)
-      {:timeout, sink} -> fail(exchange, sink)
+      {:timeout, sink} -> timeout(exchange, sink)
       {:closed, sink} -> closed(exchange, sink)
       {message, sink} -> pass(message, exchange, sink)
     end
   end
 
   defp due(%{monitor: nil}), do: Sink.now() + @owner_ms
+  defp due(%{begun?: true, ends_at: ends_at}), do: ends_at
   defp due(_owned), do: :infinity
+
+  # Once a stream has begun, its owner is known.
+  defp timeout(%{begun?: true} = exchange, sink), do: closed(exchange, Sink.finish(sink))
+  defp timeout(exchange, sink), do: fail(exchange, sink)
 
   defp pass({:mcp_down, monitor, :process, _pid, _reason} = message, %{call: {_call, monitor}} = exchange, sink) do
     send(exchange.owner, message)

@@ -7,7 +7,7 @@ defmodule McpServer.Http.Hook do
 
   require Logger
 
-  alias McpServer.{Conn, HttpRequest, Limit, Outline}
+  alias McpServer.{Auth, Conn, HttpRequest, Limit, Outline}
   alias McpServer.Dispatch.Failure
   alias McpServer.Http.{Mount, Pipeline, Sink, Usage}
   alias McpServer.Http.Cluster.FarSink
@@ -19,27 +19,42 @@ defmodule McpServer.Http.Hook do
 
   @type result(value) :: {:ok, value, Sink.t()} | {:answer, HTTP.answer(), Sink.t()} | {:closed, Sink.t()}
 
+  @typedoc "Who asks, and what its token grants."
+  @type identity :: %{principal: term(), auth: Auth.t() | nil}
+
   @doc "Who asks."
-  @spec identify(Mount.t(), Sink.t()) :: result(principal :: term())
-  def identify(_mount, %FarSink{known: %{principal: principal}} = sink), do: {:ok, principal, sink}
-  def identify(%{identify: nil}, sink), do: {:ok, nil, sink}
+  @spec identify(Mount.t(), Sink.t()) :: result(identity())
+  def identify(_mount, %FarSink{known: known} = sink), do: {:ok, Map.take(known, [:principal, :auth]), sink}
+  def identify(%{identify: nil}, sink), do: {:ok, %{principal: nil, auth: nil}, sink}
 
   def identify(mount, sink) do
     with {:ok, verdict, sink} <- run(mount, :identify, sink), do: verdict(verdict, mount, sink)
   end
 
-  defp verdict({:ok, principal}, _mount, sink), do: {:ok, principal, sink}
+  defp verdict({:ok, %Auth{principal: principal} = auth}, _mount, sink),
+    do: {:ok, %{principal: principal, auth: auth}, sink}
+
+  defp verdict({:ok, principal}, _mount, sink), do: {:ok, %{principal: principal, auth: nil}, sink}
 
   defp verdict({:error, {:insufficient_scope, scopes}}, mount, sink),
     do: refused(:forbidden, Mount.challenge(mount, "insufficient_scope", scopes), sink)
 
-  defp verdict({:error, :unauthorized}, mount, sink),
-    do: refused(:unauthorized, Mount.challenge(mount, if(token?(sink), do: "invalid_token"), []), sink)
+  defp verdict({:error, :unauthorized}, mount, sink), do: verdict({:error, {:unauthorized, []}}, mount, sink)
+
+  defp verdict({:error, {:unauthorized, scopes}}, mount, sink),
+    do: refused(:unauthorized, Mount.challenge(mount, if(token?(sink), do: "invalid_token"), scopes), sink)
+
+  defp verdict({:error, :invalid_request}, mount, sink),
+    do: refused(:invalid_authorization, Mount.challenge(mount, "invalid_request", []), sink)
+
+  defp verdict({:error, {:unavailable, seconds}}, _mount, sink) when seconds in 1..86_400,
+    do: refused(:authorization_unavailable, seconds, sink)
 
   defp verdict(other, mount, sink) do
     Logger.error(
       "MCP identify: #{named(mount.identify)} returned #{Outline.of(other)}. It returns {:ok, principal}, " <>
-        ~S'{:error, :unauthorized} or {:error, {:insufficient_scope, ["scope"]}}.'
+        ~S'{:ok, %McpServer.Auth{}}, {:error, :unauthorized}, {:error, {:unauthorized, ["scope"]}}, ' <>
+        ~S'{:error, {:insufficient_scope, ["scope"]}}, {:error, :invalid_request} or {:error, {:unavailable, seconds}}.'
     )
 
     refused(:internal_error, nil, sink)
@@ -47,8 +62,11 @@ defmodule McpServer.Http.Hook do
 
   defp refused(kind, details, sink), do: {:answer, HTTP.answer(kind, details), sink}
 
+  # Only of a bearer token can the challenge for one say that it is wrong.
   defp token?(sink) do
-    Enum.any?(Sink.head(sink).headers, fn {name, _value} -> String.downcase(name) == "authorization" end)
+    Enum.any?(Sink.head(sink).headers, fn {name, value} ->
+      String.downcase(name) == "authorization" and value =~ ~r/\Abearer +[^ ]/i
+    end)
   end
 
   @doc """
@@ -56,23 +74,25 @@ defmodule McpServer.Http.Hook do
 
   A request whose hook fails is answered here.
   """
-  @spec with_base(Mount.t(), principal :: term(), Sink.t(), (Conn.t(), Sink.t() -> Sink.t())) :: Sink.t()
-  def with_base(mount, principal, sink, fun) do
-    case base(mount, principal, sink) do
+  @spec with_base(map(), Sink.t(), (Conn.t(), Sink.t() -> Sink.t())) :: Sink.t()
+  def with_base(%{mount: mount} = request, sink, fun) do
+    case base(mount, request, sink) do
       {:ok, base, sink} -> fun.(base, sink)
       {:answer, {status, headers, body}, sink} -> Sink.reply(sink, status, headers, body)
       {:closed, sink} -> sink
     end
   end
 
-  defp base(_mount, _principal, %FarSink{known: %{base: base}} = sink), do: {:ok, base, sink}
-  defp base(%{init: nil} = mount, principal, sink), do: {:ok, Pipeline.conn(mount, sink, principal), sink}
+  defp base(_mount, _identity, %FarSink{known: %{base: base}} = sink), do: {:ok, base, sink}
+  defp base(%{init: nil} = mount, identity, sink), do: {:ok, Pipeline.conn(mount, sink, identity), sink}
 
-  defp base(mount, principal, sink) do
+  defp base(mount, identity, sink) do
     with {:ok, base, sink} <- run(mount, :init, sink) do
       case base do
         %Conn{} ->
-          {:ok, %Conn{base | principal: principal || base.principal, mount: mount.name, peer: Sink.peer(sink)}, sink}
+          principal = identity.principal || base.principal
+          auth = identity.auth || base.auth
+          {:ok, %Conn{base | principal: principal, auth: auth, mount: mount.name, peer: Sink.peer(sink)}, sink}
 
         other ->
           not_a_conn(other, mount.init, sink)

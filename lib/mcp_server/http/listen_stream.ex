@@ -9,9 +9,9 @@ defmodule McpServer.Http.ListenStream do
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:mount, :sink, :id, :revision, :subscription, :catalog]
-  defstruct [:mount, :sink, :id, :revision, :subscription, :catalog, :quiet_at]
+  defstruct [:mount, :sink, :id, :revision, :subscription, :catalog, :quiet_at, :ends_at]
 
-  @typedoc "`:quiet_at` is when the stream shows a sign of life."
+  @typedoc "`:quiet_at` is when the stream shows a sign of life, `:ends_at` when it ends with the token of its request."
   @type t :: %__MODULE__{
           mount: Mount.t(),
           sink: Sink.t(),
@@ -19,7 +19,8 @@ defmodule McpServer.Http.ListenStream do
           revision: String.t(),
           subscription: Subscription.t(),
           catalog: Catalog.t(),
-          quiet_at: integer() | nil
+          quiet_at: integer() | nil,
+          ends_at: integer() | :infinity
         }
 
   @method "subscriptions/listen"
@@ -72,7 +73,8 @@ defmodule McpServer.Http.ListenStream do
       id: id,
       revision: revision,
       subscription: subscription,
-      catalog: origin.catalog
+      catalog: origin.catalog,
+      ends_at: Map.get(origin, :listen_until, :infinity)
     }
 
     Report.peer(source(stream), [:subscription, :start], %{count: 1})
@@ -98,13 +100,19 @@ defmodule McpServer.Http.ListenStream do
   defp go_on(_stream, {:closed, sink}), do: sink
 
   defp await(stream) do
-    case Sink.next(stream.sink, stream.quiet_at) do
-      {:timeout, sink} -> go_on(stream, Sink.keep_alive(sink, HTTP.keep_alive()))
+    case Sink.next(stream.sink, min(stream.quiet_at, stream.ends_at)) do
+      {:timeout, sink} -> due(stream, sink)
       {{:mcp_change, change}, sink} -> changed(%{stream | sink: sink}, changes(MapSet.new([change])))
       {:closed, sink} -> sink
       {{:drain, _until}, sink} -> finish(stream, sink)
       {message, sink} -> pass(stream, message, sink)
     end
+  end
+
+  defp due(stream, sink) do
+    if Sink.now() >= stream.ends_at,
+      do: finish(stream, sink),
+      else: go_on(stream, Sink.keep_alive(sink, HTTP.keep_alive()))
   end
 
   # Changes that come in faster than the client takes them are told once.

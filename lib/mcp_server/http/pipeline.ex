@@ -5,7 +5,7 @@ defmodule McpServer.Http.Pipeline do
   #
   # It runs in the process that holds the request, whoever that is: `sink` is where the response goes.
 
-  alias McpServer.{Catalog, Conn, Request}
+  alias McpServer.{Auth, Catalog, Conn, Request}
   alias McpServer.Connection.InFlight
   alias McpServer.Http.{Exchange, Hook, Mount, SessionCall, Sessions, Sink, StatelessCall}
   alias McpServer.Http.Cluster.{FarSink, Proxy}
@@ -34,8 +34,8 @@ defmodule McpServer.Http.Pipeline do
   @spec accepted(Mount.t(), Sink.t(), HTTP.accepted_head(), HTTP.context()) :: Sink.t()
   def accepted(mount, sink, accepted, context) do
     case Hook.identify(mount, sink) do
-      {:ok, principal, sink} ->
-        find(%{mount: mount, principal: principal, accepted: accepted, context: context}, sink)
+      {:ok, identity, sink} ->
+        find(Map.merge(identity, %{mount: mount, accepted: accepted, context: context}), sink)
 
       {:answer, answer, sink} ->
         reply(sink, answer)
@@ -58,8 +58,9 @@ defmodule McpServer.Http.Pipeline do
     end
   end
 
-  defp in_session(%{context: context}, :get, {pid, _facts}, sink),
-    do: hand(sink, {context.session_id, pid}, &{:mcp_http_listen, &1, context.last_event_id})
+  defp in_session(%{context: context} = request, :get, {pid, _facts}, sink) do
+    hand(sink, {context.session_id, pid}, &{:mcp_http_listen, &1, context.last_event_id}, ends_at(request))
+  end
 
   defp in_session(request, :delete, {pid, _facts}, sink),
     do: hand(sink, {request.context.session_id, pid}, &{:mcp_http_end, &1})
@@ -103,7 +104,7 @@ defmodule McpServer.Http.Pipeline do
     do: open(request.mount, opened, request.principal, sink)
 
   def deliver({:request, admitted}, request, nil, catalog, sink) do
-    Hook.with_base(request.mount, request.principal, sink, fn base, sink ->
+    Hook.with_base(request, sink, fn base, sink ->
       StatelessCall.serve(request.mount, admitted, origin(request, catalog, base), sink)
     end)
   end
@@ -112,7 +113,7 @@ defmodule McpServer.Http.Pipeline do
   def deliver(_notification, _request, nil, _catalog, sink), do: Sink.reply(sink, 202, [], [])
 
   def deliver(outcome, request, session, catalog, sink) do
-    Hook.with_base(request.mount, request.principal, sink, fn base, sink ->
+    Hook.with_base(request, sink, fn base, sink ->
       run_in_session(outcome, request, session, origin(request, catalog, base), sink)
     end)
   end
@@ -154,19 +155,29 @@ defmodule McpServer.Http.Pipeline do
   defp to_session(outcome, %{context: %{session_id: id}}, pid, origin, sink),
     do: hand(sink, {id, pid}, &{:mcp_http_request, &1, outcome, Map.put(origin, :bytes, 0)})
 
-  defp origin(request, catalog, base),
-    do: %{catalog: catalog, base: base, events?: request.context.events, principal: request.principal}
+  defp origin(request, catalog, base) do
+    origin = %{catalog: catalog, base: base, events?: request.context.events, principal: request.principal}
+    Map.put(origin, :listen_until, ends_at(request))
+  end
 
-  # Gives the request to the session's process, which answers it, and carries out what that says.
-  defp hand(%FarSink{exchange: exchange} = sink, {_id, pid}, message) do
+  @doc "When a stream ends that the request opens to hear of news: with its token."
+  @spec ends_at(map()) :: integer() | :infinity
+  def ends_at(request) do
+    with left when is_integer(left) <- Auth.stream_ms(request.auth), do: Sink.now() + left
+  end
+
+  # Gives the request to the session's process, which answers it, and carries out what that says, at most until `ends_at`.
+  defp hand(sink, session, message, ends_at \\ :infinity)
+
+  defp hand(%FarSink{exchange: exchange} = sink, {_id, pid}, message, _ends_at) do
     send(pid, message.(exchange))
     sink
   end
 
-  defp hand(sink, {id, pid}, message) do
+  defp hand(sink, {id, pid}, message, ends_at) do
     exchange = Exchange.new()
     send(pid, message.(exchange))
-    Exchange.run(exchange, sink, pid, Exchange.session_gone(id))
+    Exchange.run(exchange, sink, pid, Exchange.session_gone(id), ends_at)
   end
 
   @doc "Opens the session that an `initialize` asks for, and answers it."
@@ -186,9 +197,10 @@ defmodule McpServer.Http.Pipeline do
   def assigns(_socket), do: %{}
 
   @doc "A handler's conn before anything is known but the mount."
-  @spec conn(Mount.t(), Sink.t(), principal :: term()) :: Conn.t()
-  def conn(mount, sink, principal) do
+  @spec conn(Mount.t(), Sink.t(), Hook.identity()) :: Conn.t()
+  def conn(mount, sink, identity) do
     base = Mount.base(mount, Sink.peer(sink))
-    %Conn{base | assigns: Map.merge(base.assigns, assigns(sink)), principal: principal}
+    assigns = Map.merge(base.assigns, assigns(sink))
+    %Conn{base | assigns: assigns, principal: identity.principal, auth: identity.auth}
   end
 end

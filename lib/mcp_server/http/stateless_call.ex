@@ -35,6 +35,7 @@ defmodule McpServer.Http.StatelessCall do
           :base => Conn.t(),
           :events? => boolean(),
           :principal => term(),
+          optional(:listen_until) => integer() | :infinity,
           optional(atom()) => term()
         }
 

@@ -20,7 +20,11 @@ defmodule McpServer.HttpPlug.ResourceMetadata do
   | option | |
   |---|---|
   | `:resource_metadata` | required: the document, with `resource` as clients know it |
+  | `:root` | whether the document is also served without the path of its resource (`true`) |
   | `:allowed_hosts`, `:allowed_origins` | as `McpServer.HttpPlug` has them |
+
+  Where one application has several MCP endpoints, give each a plug of its own. Each answers for the path of its own
+  `resource`. At most one of them serves the root: give the others `root: false`.
   """
 
   @compile {:no_warn_undefined, Plug.Conn}
@@ -30,13 +34,14 @@ defmodule McpServer.HttpPlug.ResourceMetadata do
   alias McpServer.Protocol.HTTP
 
   @well_known [".well-known", "oauth-protected-resource"]
-  @options [:resource_metadata, :allowed_hosts, :allowed_origins]
+  @options [:resource_metadata, :allowed_hosts, :allowed_origins, root: true]
 
   @doc "Checks the options; raises `ArgumentError` that says what is wrong."
   @spec init(keyword()) :: keyword()
   def init(options) do
     options = Keyword.validate!(options, @options)
     is_map(options[:resource_metadata]) || raise ArgumentError, "resource_metadata: is the document to serve, a map"
+    is_boolean(options[:root]) || raise ArgumentError, "root: is true or false, got: #{inspect(options[:root])}"
     options = Keyword.update!(options, :resource_metadata, &JSON.encode!/1)
     _checked = policy!(options)
     options
@@ -44,18 +49,24 @@ defmodule McpServer.HttpPlug.ResourceMetadata do
 
   @doc "Answers requests for the document, and passes all others on."
   @spec call(conn, keyword()) :: conn when conn: Plug.Conn.t()
-  def call(%{path_info: @well_known ++ _resource} = conn, options), do: serve(conn, policy!(options))
+  def call(%{path_info: @well_known ++ _resource} = conn, options) do
+    policy = policy!(options)
+    if HTTP.metadata_path?(policy, conn.request_path), do: serve(conn, policy), else: conn
+  end
+
   def call(conn, _options), do: conn
 
   # A few microseconds, for a document that a client asks for once.
   defp policy!(options) do
-    case HTTP.policy(options |> Map.new() |> Map.put(:path, nil)) do
+    {root?, options} = options |> Map.new() |> Map.pop!(:root)
+
+    case HTTP.policy(Map.merge(options, %{path: nil, metadata_at_root: root?})) do
       {:ok, policy} -> policy
       {:error, text} -> raise ArgumentError, text
     end
   end
 
-  # Within the well-known path every request is finished by its head.
+  # At the place of the document every request is finished by its head.
   defp serve(conn, policy) do
     case HTTP.check_head(policy, Head.of(conn)) do
       {:answer, status, headers, body} -> conn |> Answer.send_whole(status, headers, body) |> Plug.Conn.halt()

@@ -63,10 +63,14 @@ defmodule McpServer.Protocol.HTTP do
           | {:response, McpServer.Request.id(), {:ok, map()} | {:error, map()}}
           | {:batch, [outcome()]}
 
-  @typedoc "Where the metadata lies, what is wrong with the token that came, and the scopes that would be enough."
+  @typedoc """
+  Where the metadata lies, what is wrong with the token that came, in a word and in words for a developer, and the scopes
+  that would be enough.
+  """
   @type challenge :: %{
           optional(:resource_metadata) => String.t() | nil,
           optional(:error) => String.t() | nil,
+          optional(:description) => String.t() | nil,
           optional(:scope) => [String.t()]
         }
 
@@ -84,6 +88,7 @@ defmodule McpServer.Protocol.HTTP do
     * `:max_body_bytes` – 4 MiB
     * `:sessions` – whether the session era is served (`true`)
     * `:resource_metadata` – the protected resource metadata document (RFC 9728) as JSON text
+    * `:metadata_at_root` – whether it is also served without the path of its resource (`true`)
 
   The error text names the option at fault.
   """
@@ -113,12 +118,17 @@ defmodule McpServer.Protocol.HTTP do
   @spec metadata_url(policy()) :: String.t() | nil
   def metadata_url(policy), do: Native.http_metadata_url(policy)
 
+  @doc "Whether the protected resource metadata is served at a path."
+  @spec metadata_path?(policy(), String.t()) :: boolean()
+  def metadata_path?(policy, path), do: Native.http_metadata_path(policy, path)
+
   @doc """
   An answer that the core cannot find by itself: its status, headers and body.
 
   | kind | status | details |
   |---|---|---|
   | `:resume_gone`, `:resume_unknown` | 400 | |
+  | `:invalid_authorization` | 400 | a challenge |
   | `:unauthorized` | 401 | a challenge |
   | `:forbidden` | 403 | a challenge |
   | `:session_not_found` | 404 | |
@@ -129,7 +139,7 @@ defmodule McpServer.Protocol.HTTP do
   | `:too_many_requests` | 429 | seconds to wait |
   | `:head_too_large` | 431 | |
   | `:internal_error` | 500 | |
-  | `:too_many_sessions`, `:overloaded`, `:session_interrupted` | 503 | seconds to wait |
+  | `:too_many_sessions`, `:overloaded`, `:session_interrupted`, `:authorization_unavailable` | 503 | seconds to wait |
   | `:shutting_down` | 503 | |
   """
   @spec answer(atom(), term()) :: answer()

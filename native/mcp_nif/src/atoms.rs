@@ -163,6 +163,8 @@ rustler::atoms! {
     internal_error,
     unauthorized,
     forbidden,
+    invalid_authorization,
+    authorization_unavailable,
 
     // Requests of HTTP.
     head,

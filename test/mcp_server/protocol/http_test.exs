@@ -55,7 +55,8 @@ defmodule McpServer.Protocol.HTTPTest do
                  allowed_origins: ["https://app.example.com"],
                  max_body_bytes: 1_000,
                  sessions: false,
-                 resource_metadata: ~s({"resource":"https://api.example.com/api/mcp"})
+                 resource_metadata:
+                   ~s({"resource":"https://api.example.com/api/mcp","authorization_servers":["https://as.example"]})
                })
 
       assert HTTP.metadata_url(policy) == "https://api.example.com/.well-known/oauth-protected-resource/api/mcp"
@@ -206,6 +207,7 @@ defmodule McpServer.Protocol.HTTPTest do
       for {kind, details, status} <- [
             {:resume_gone, nil, 400},
             {:unauthorized, challenge, 401},
+            {:invalid_authorization, %{error: "invalid_request"}, 400},
             {:forbidden, %{}, 403},
             {:session_not_found, nil, 404},
             {:resume_unknown, nil, 400},
@@ -218,6 +220,7 @@ defmodule McpServer.Protocol.HTTPTest do
             {:too_many_sessions, 30, 503},
             {:overloaded, 1, 503},
             {:session_interrupted, 1, 503},
+            {:authorization_unavailable, 5, 503},
             {:shutting_down, nil, 503}
           ] do
         assert {^status, headers, body} = HTTP.answer(kind, details)

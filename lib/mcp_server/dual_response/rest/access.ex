@@ -51,6 +51,7 @@ defmodule McpServer.DualResponse.Rest.Access do
     case call("identify:", rest.identify, [caller]) do
       {:ok, %{} = identity} -> {:ok, Map.take(identity, [:tenant, :subject])}
       {:ok, {:error, :unauthorized}} -> unauthorized(rest)
+      {:ok, {:error, {:unavailable, seconds}}} -> refused(:storage_unavailable, seconds)
       _other -> refused(:internal_error)
     end
   end

@@ -5,7 +5,7 @@ defmodule McpServer.DualResponse.Rest.Service do
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Dispatcher, Endpoint}
   alias McpServer.Http.{Exchange, Route, Sink}
-  alias McpServer.HttpRequest
+  alias McpServer.{Auth, HttpRequest}
 
   @doc "The endpoint of a route's options, at its place."
   @spec new(term(), Route.site()) :: Rest.t()
@@ -39,7 +39,9 @@ defmodule McpServer.DualResponse.Rest.Service do
       else: Keyword.put(options, :identify, &identity(identify.(&1)))
   end
 
+  defp identity({:ok, %Auth{principal: principal}}), do: %{subject: principal}
   defp identity({:ok, principal}), do: %{subject: principal}
+  defp identity({:error, {:unavailable, _seconds} = reason}), do: {:error, reason}
   defp identity({:error, _reason}), do: {:error, :unauthorized}
 
   @doc "Serves a request for a stored result; its head is still to be judged."

@@ -4,18 +4,18 @@ defmodule McpServer.Http.Cluster.FarSink do
 
   @behaviour McpServer.Http.Sink
 
-  alias McpServer.Conn
+  alias McpServer.{Auth, Conn}
   alias McpServer.Http.{Exchange, Sink}
 
   @enforce_keys [:exchange, :head, :body, :known]
   defstruct [:exchange, :head, :body, :known, :account, :socket]
 
-  @typedoc "`:known` is what the receiving node has found out: who asks, and what a handler's conn starts from."
+  @typedoc "`:known` is what the receiving node has found out: who asks, what its token grants, and what a handler's conn starts from."
   @type t :: %__MODULE__{
           exchange: Exchange.t(),
           head: map(),
           body: binary(),
-          known: %{principal: term(), base: Conn.t()},
+          known: %{principal: term(), auth: Auth.t() | nil, base: Conn.t()},
           account: nil,
           socket: nil
         }

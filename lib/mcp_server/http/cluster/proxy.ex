@@ -7,12 +7,12 @@ defmodule McpServer.Http.Cluster.Proxy do
   # other node has the session, at this place and for this principal, it has said before (`Sessions.find/4`); it looks
   # again when it serves.
 
-  alias McpServer.Conn
+  alias McpServer.{Auth, Conn}
   alias McpServer.Http.{Exchange, Hook, Mount, Pipeline, Sessions, Sink}
   alias McpServer.Http.Cluster.FarSink
 
   @typedoc "What the receiving node knows of a request: who asks, at which place, and what a handler's conn starts from."
-  @type known :: %{principal: term(), place: Mount.place(), base: Conn.t()}
+  @type known :: %{principal: term(), auth: Auth.t() | nil, place: Mount.place(), base: Conn.t()}
 
   @doc "Has `node` answer the request."
   @spec forward(node(), session_id :: String.t(), map(), Sink.t()) :: Sink.t()
@@ -22,15 +22,19 @@ defmodule McpServer.Http.Cluster.Proxy do
     head = Sink.head(sink)
 
     Pipeline.with_body(request, sink, fn body, sink ->
-      Hook.with_base(request.mount, request.principal, sink, fn base, sink ->
+      Hook.with_base(request, sink, fn base, sink ->
         exchange = Exchange.new()
         head = Map.take(head, [:method, :target, :authority, :headers, :peer])
-        known = %{principal: request.principal, place: Mount.place(request.mount), base: base}
+        known = %{principal: request.principal, auth: request.auth, place: Mount.place(request.mount), base: base}
         :erpc.cast(node, __MODULE__, :serve, [exchange, id, head, known, body])
-        Exchange.run(exchange, sink, nil, Exchange.session_gone(id))
+        Exchange.run(exchange, sink, nil, Exchange.session_gone(id), ends_at(request))
       end)
     end)
   end
+
+  # Of a call the answer is awaited.
+  defp ends_at(%{context: %{verb: :get}} = request), do: Pipeline.ends_at(request)
+  defp ends_at(_request), do: :infinity
 
   @doc "Serves what another node has forwarded."
   @spec serve(Exchange.t(), session_id :: String.t(), Pipeline.head(), known(), binary()) :: :ok

@@ -6,7 +6,6 @@ use super::event_id::{EventId, LastEventId};
 use super::head::{Field, Head, printable};
 use super::host_and_origin::{self, Foreign};
 use super::media::{check_content, declared_length};
-use super::metadata;
 use super::mirrored_headers::{MirroredHeader, MirroredHeaders};
 use super::policy::Policy;
 use crate::revision::{Era, Revision};
@@ -67,8 +66,8 @@ impl AcceptedHead {
 pub fn check_head(policy: &Policy, head: &Head<'_>) -> Result<AcceptedHead, HttpAnswer> {
     host_and_origin::check(policy, head).map_err(foreign)?;
     let path = head.path();
-    if let Some(document) = policy.metadata_at(path) {
-        return Err(metadata::serve(document, head.method));
+    if let Some(metadata) = policy.metadata_at(path) {
+        return Err(metadata.serve(head.method));
     }
     if !policy.serves(path) {
         return Err(answer::no_such_path());

@@ -145,6 +145,13 @@ pub fn overloaded(retry_after_seconds: u32) -> HttpAnswer {
     HttpAnswer::unable(503, "The server is overloaded").retry_after(retry_after_seconds)
 }
 
+/// 503: whoever could say whether the token is good does not answer. No challenge: a client would
+/// throw its token away.
+#[must_use]
+pub fn authorization_unavailable(retry_after_seconds: u32) -> HttpAnswer {
+    HttpAnswer::unable(503, "The token cannot be checked now").retry_after(retry_after_seconds)
+}
+
 /// 503: the server ends.
 #[must_use]
 pub fn shutting_down() -> HttpAnswer {

@@ -25,8 +25,17 @@ pub struct Challenge<'c> {
     pub resource_metadata: Option<&'c str>,
     /// What is wrong with the token that came; none if none came (RFC 6750, section 3.1).
     pub error: Option<&'c str>,
+    /// What is wrong with it, in words for a developer.
+    pub description: Option<&'c str>,
     /// The scopes that would be enough.
     pub scope: &'c [&'c str],
+}
+
+/// 400: the request breaks the rules for sending a token.
+#[must_use]
+pub fn invalid_authorization(challenge: &Challenge<'_>) -> HttpAnswer {
+    HttpAnswer::invalid(400, "The request breaks the rules for sending a token")
+        .with(HEADER, challenge.to_string())
 }
 
 /// 401: who asks is not known.
@@ -55,6 +64,7 @@ impl fmt::Display for Challenge<'_> {
         let scope = (!scopes.is_empty()).then(|| scopes.join(" "));
         let parameters = [
             ("error", self.error),
+            ("error_description", self.description),
             ("scope", scope.as_deref()),
             ("resource_metadata", self.resource_metadata),
         ];

@@ -1,6 +1,7 @@
 //! Protected resource metadata (RFC 9728): where it is served, and what it is called.
 
 use super::answer::{HttpAnswer, method_not_allowed};
+use crate::json::{Document, Limits, View};
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
@@ -31,25 +32,69 @@ pub fn metadata_url(resource: &str) -> Option<String> {
     (!host.is_empty()).then(|| format!("{scheme}://{host}{WELL_KNOWN}{path}"))
 }
 
-/// Whether `path` is where the metadata of an endpoint at `endpoint` is looked for. An endpoint
-/// that takes any path is asked at any path below the well-known one.
-pub(super) fn is_metadata_path(path: &str, endpoint: Option<&str>) -> bool {
-    match (path.strip_prefix(WELL_KNOWN), endpoint) {
-        (None, _) => false,
-        (Some(""), _) => true,
-        (Some(rest), Some(endpoint)) => rest == endpoint,
-        (Some(rest), None) => rest.starts_with('/'),
-    }
+/// Whether `list` is a list of one or more URLs.
+fn names_urls(list: &[u8]) -> bool {
+    let is_url = |view: View<'_, '_>| view.text().is_some_and(|url| metadata_url(&url).is_some());
+    Document::scan(list, &Limits::default()).is_ok_and(|list| {
+        let mut servers = list.root().elements().peekable();
+        servers.peek().is_some() && servers.all(is_url)
+    })
 }
 
-/// The document, to who asks for it.
-pub(super) fn serve(document: &[u8], method: &str) -> HttpAnswer {
-    if method != "GET" {
-        return method_not_allowed("GET");
+/// A checked document, and where it is served: at the path of its resource, whatever path the
+/// endpoint itself has behind a proxy, and at the root of the host.
+#[derive(Clone, Debug)]
+pub(super) struct Metadata {
+    document: Vec<u8>,
+    url: String,
+    /// What follows the well-known path: the path of the resource.
+    suffix: String,
+    root: bool,
+}
+
+impl Metadata {
+    /// `None` if the document names no resource, or no authorization server.
+    pub(super) fn new(document: Vec<u8>, root: bool) -> Option<Self> {
+        let read = Document::scan(&document, &Limits::default()).ok()?;
+        let object = read.root();
+        let resource = object
+            .get("resource")
+            .and_then(|resource| resource.text())?;
+        let url = metadata_url(&resource)?;
+        let servers = object.get("authorization_servers")?;
+        names_urls(servers.raw()).then_some(())?;
+        let (_, suffix) = url.split_once(WELL_KNOWN)?;
+        let suffix = suffix.split('?').next().unwrap_or_default().to_owned();
+        Some(Self {
+            document,
+            url,
+            suffix,
+            root,
+        })
     }
-    HttpAnswer {
-        status: 200,
-        headers: vec![("content-type", "application/json".to_owned())],
-        body: document.to_vec(),
+
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Whether it is served at `path`.
+    pub(super) fn is_at(&self, path: &str) -> bool {
+        path.strip_prefix(WELL_KNOWN)
+            .is_some_and(|rest| rest == self.suffix || (self.root && rest.is_empty()))
+    }
+
+    /// The document, to who asks for it.
+    pub(super) fn serve(&self, method: &str) -> HttpAnswer {
+        if !matches!(method, "GET" | "HEAD") {
+            return method_not_allowed("GET, HEAD");
+        }
+        HttpAnswer {
+            status: 200,
+            headers: vec![
+                ("content-type", "application/json".to_owned()),
+                ("cache-control", "public, max-age=3600".to_owned()),
+            ],
+            body: self.document.clone(),
+        }
     }
 }

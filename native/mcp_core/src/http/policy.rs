@@ -1,9 +1,8 @@
 //! What an endpoint lets in. Everything is checked when it is made, nothing when a request comes.
 
 use super::authority::Authority;
-use super::metadata::{is_metadata_path, metadata_url};
+use super::metadata::Metadata;
 use super::origin::Origin;
-use crate::json::{Document, Kind, Limits};
 
 /// What an endpoint's owner decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +21,8 @@ pub struct PolicyOptions {
     pub sessions: bool,
     /// The protected resource metadata document (RFC 9728), as JSON text.
     pub resource_metadata: Option<String>,
+    /// Whether the document is also served at the well-known path without that of its resource.
+    pub metadata_at_root: bool,
 }
 
 impl Default for PolicyOptions {
@@ -33,6 +34,7 @@ impl Default for PolicyOptions {
             max_body_bytes: 4 * 1024 * 1024,
             sessions: true,
             resource_metadata: None,
+            metadata_at_root: true,
         }
     }
 }
@@ -54,7 +56,10 @@ pub enum PolicyError {
     #[error("max_body_bytes must be at least 1")]
     Body,
     /// A document that is no protected resource metadata.
-    #[error("resource_metadata must be a JSON object whose resource is an http or https URL")]
+    #[error(
+        "resource_metadata must be a JSON object whose resource is an http or https URL, and whose \
+         authorization_servers are a list of one or more such URLs"
+    )]
     Metadata,
 }
 
@@ -67,12 +72,6 @@ pub struct Policy {
     max_body_bytes: u64,
     sessions: bool,
     metadata: Option<Metadata>,
-}
-
-#[derive(Clone, Debug)]
-struct Metadata {
-    document: Vec<u8>,
-    url: String,
 }
 
 impl Policy {
@@ -96,7 +95,10 @@ impl Policy {
             sessions: options.sessions,
             metadata: options
                 .resource_metadata
-                .map(|document| Metadata::of(document.into_bytes()).ok_or(PolicyError::Metadata))
+                .map(|document| {
+                    Metadata::new(document.into_bytes(), options.metadata_at_root)
+                        .ok_or(PolicyError::Metadata)
+                })
                 .transpose()?,
         })
     }
@@ -116,17 +118,27 @@ impl Policy {
     /// Where a client finds the protected resource metadata.
     #[must_use]
     pub fn metadata_url(&self) -> Option<&str> {
-        self.metadata.as_ref().map(|metadata| metadata.url.as_str())
+        self.metadata.as_ref().map(Metadata::url)
     }
 
     pub(super) fn serves(&self, path: Option<&str>) -> bool {
         self.path.is_none() || self.path.as_deref() == path
     }
 
-    /// The metadata document, if this is where it lies.
-    pub(super) fn metadata_at(&self, path: Option<&str>) -> Option<&[u8]> {
-        let metadata = self.metadata.as_ref()?;
-        is_metadata_path(path?, self.path.as_deref()).then_some(metadata.document.as_slice())
+    /// Whether the metadata document is served at `path`.
+    #[must_use]
+    pub fn is_metadata_path(&self, path: &str) -> bool {
+        self.metadata
+            .as_ref()
+            .is_some_and(|metadata| metadata.is_at(path))
+    }
+
+    /// The metadata document, if this is where it is served.
+    pub(super) fn metadata_at(&self, path: Option<&str>) -> Option<&Metadata> {
+        let path = path?;
+        self.metadata
+            .as_ref()
+            .filter(|metadata| metadata.is_at(path))
     }
 
     pub(super) fn allows_host(&self, host: &Authority) -> bool {
@@ -135,17 +147,6 @@ impl Policy {
 
     pub(super) fn allows_origin(&self, origin: &Origin, host: &Authority) -> bool {
         origin.is_loopback() || origin.is_same_site(host) || self.origins.contains(origin)
-    }
-}
-
-impl Metadata {
-    fn of(document: Vec<u8>) -> Option<Self> {
-        let read = Document::scan(&document, &Limits::default()).ok()?;
-        let root = read.root();
-        let resource = root.get("resource").and_then(|resource| resource.text())?;
-        let url = metadata_url(&resource)?;
-        (root.kind() == Kind::Object).then_some(())?;
-        Some(Self { document, url })
     }
 }
 

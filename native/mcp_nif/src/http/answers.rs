@@ -41,6 +41,10 @@ fn answer(kind: Atom, details: Term<'_>) -> NifResult<HttpAnswer> {
         (atoms::too_many_requests(), http::too_many_requests),
         (atoms::overloaded(), http::overloaded),
         (atoms::session_interrupted(), http::session_interrupted),
+        (
+            atoms::authorization_unavailable(),
+            http::authorization_unavailable,
+        ),
     ];
     if let Some((_, answer)) = undetailed.into_iter().find(|(name, _)| *name == kind) {
         return Ok(answer());
@@ -53,6 +57,9 @@ fn answer(kind: Atom, details: Term<'_>) -> NifResult<HttpAnswer> {
     }
     if kind == atoms::unauthorized() {
         return challenge_of(details, http::unauthorized);
+    }
+    if kind == atoms::invalid_authorization() {
+        return challenge_of(details, http::invalid_authorization);
     }
     if kind == atoms::forbidden() {
         return challenge_of(details, http::forbidden);
@@ -71,6 +78,7 @@ pub(crate) fn challenge_of<R>(
         match name.atom_to_string()?.as_str() {
             "resource_metadata" => challenge.resource_metadata = value.decode()?,
             "error" => challenge.error = value.decode()?,
+            "description" => challenge.description = value.decode()?,
             "scope" => scope = value.decode()?,
             _ => return Err(Error::BadArg),
         }
@@ -89,6 +97,12 @@ fn http_challenge(challenge: Term<'_>) -> NifResult<String> {
 #[rustler::nif]
 fn http_metadata_url(policy: ResourceArc<PolicyResource>) -> Option<String> {
     policy.0.metadata_url().map(str::to_owned)
+}
+
+/// Whether the metadata of an endpoint is served at the path.
+#[rustler::nif]
+fn http_metadata_path(policy: ResourceArc<PolicyResource>, path: &str) -> bool {
+    policy.0.is_metadata_path(path)
 }
 
 /// The headers of an answer that is a stream of events.

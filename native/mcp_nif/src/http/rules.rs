@@ -44,7 +44,7 @@ fn http_policy<'a>(env: Env<'a>, options: Term<'a>) -> Term<'a> {
 fn policy_options(given: Term<'_>) -> Result<PolicyOptions, String> {
     let mut read = PolicyOptions::default();
     options::read!(given, read => [
-        path, allowed_hosts, allowed_origins, max_body_bytes, sessions, resource_metadata,
+        path, allowed_hosts, allowed_origins, max_body_bytes, sessions, resource_metadata, metadata_at_root,
     ])?;
     Ok(read)
 }

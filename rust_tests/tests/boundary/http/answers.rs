@@ -61,10 +61,12 @@ fn challenges_say_where_to_look_and_what_is_missing() {
             Challenge {
                 resource_metadata: Some(metadata),
                 error: Some("insufficient_scope"),
+                description: Some("Write access is needed"),
                 scope: &["files:read", "files:write"],
             },
             format!(
-                "Bearer error=\"insufficient_scope\", scope=\"files:read files:write\", \
+                "Bearer error=\"insufficient_scope\", \
+                 error_description=\"Write access is needed\", scope=\"files:read files:write\", \
                  resource_metadata=\"{metadata}\""
             ),
         ),

@@ -107,7 +107,7 @@ fn refusals_are_json_rpc_errors_without_an_id_that_nobody_keeps() {
 
 #[test]
 fn the_metadata_document_is_served_at_its_well_known_paths() {
-    let document = r#"{"resource":"https://mcp.example/mcp","authorization_servers":[]}"#;
+    let document = r#"{"resource":"https://mcp.example/api/mcp","authorization_servers":["https://as.example"]}"#;
     let with = |path: Option<&str>| {
         policy(|options| {
             options.resource_metadata = Some(document.to_owned());
@@ -117,7 +117,7 @@ fn the_metadata_document_is_served_at_its_well_known_paths() {
     let mcp = with(Some("/mcp"));
     assert_eq!(
         mcp.metadata_url(),
-        Some("https://mcp.example/.well-known/oauth-protected-resource/mcp")
+        Some("https://mcp.example/.well-known/oauth-protected-resource/api/mcp")
     );
     let get = |target: &str| {
         TestHead {
@@ -128,13 +128,17 @@ fn the_metadata_document_is_served_at_its_well_known_paths() {
     };
     for target in [
         "/.well-known/oauth-protected-resource",
-        "/.well-known/oauth-protected-resource/mcp",
-        "/.well-known/oauth-protected-resource/mcp?x=1",
+        "/.well-known/oauth-protected-resource/api/mcp",
+        "/.well-known/oauth-protected-resource/api/mcp?x=1",
     ] {
         let answer = get(target).check_head(&mcp).expect_err("the document");
         assert_eq!(answer.status, 200, "{target}");
         assert_eq!(answer.body, document.as_bytes());
         assert_eq!(header(&answer, "content-type"), Some("application/json"));
+        assert_eq!(
+            header(&answer, "cache-control"),
+            Some("public, max-age=3600")
+        );
         let put = TestHead {
             method: "PUT",
             ..get(target)
@@ -142,12 +146,13 @@ fn the_metadata_document_is_served_at_its_well_known_paths() {
         let answer = put.check_head(&mcp).expect_err("a refusal");
         assert_eq!(
             (answer.status, header(&answer, "allow")),
-            (405, Some("GET"))
+            (405, Some("GET, HEAD"))
         );
     }
     for target in [
         "/.well-known/oauth-protected-resource/",
         "/.well-known/oauth-protected-resource/other",
+        "/.well-known/oauth-protected-resource/mcp",
         "/.well-known/oauth-protected-resourcex",
         "/.well-known/openid-configuration",
     ] {
@@ -159,6 +164,15 @@ fn the_metadata_document_is_served_at_its_well_known_paths() {
         get(target).check_head(&any).map_err(|answer| answer.status),
         Err(200)
     );
+    let rootless = policy(|options| {
+        options.resource_metadata = Some(document.to_owned());
+        options.metadata_at_root = false;
+    });
+    let served = get(target).check_head(&rootless);
+    assert_eq!(served.map_err(|answer| answer.status), Err(200));
+    let root = "/.well-known/oauth-protected-resource";
+    assert_eq!(status_under(&rootless, &get(root)), 404);
+    assert!(rootless.is_metadata_path(target) && !rootless.is_metadata_path(root));
     assert_eq!(status(&get("/.well-known/oauth-protected-resource")), 404);
     assert_eq!(policy(|_| {}).metadata_url(), None);
 }

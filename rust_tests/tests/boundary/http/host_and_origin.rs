@@ -110,7 +110,10 @@ fn an_authority_is_judged_like_the_host_header_and_beside_it() {
 #[test]
 fn foreign_hosts_and_origins_are_refused_on_every_route_and_method() {
     let policy = policy(|options| {
-        options.resource_metadata = Some(r#"{"resource":"https://a.example/mcp"}"#.to_owned());
+        options.resource_metadata = Some(
+            r#"{"resource":"https://a.example/mcp","authorization_servers":["https://as.example"]}"#
+                .to_owned(),
+        );
     });
     for method in [
         "POST", "GET", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "X",
@@ -289,7 +292,12 @@ fn a_policy_that_could_never_be_met_is_refused() {
         "[]",
         "{}",
         r#"{"resource":1}"#,
-        r#"{"resource":"a.example"}"#,
+        r#"{"resource":"a.example","authorization_servers":["https://as.example"]}"#,
+        r#"{"resource":"https://a.example"}"#,
+        r#"{"resource":"https://a.example","authorization_servers":[]}"#,
+        r#"{"resource":"https://a.example","authorization_servers":"https://as.example"}"#,
+        r#"{"resource":"https://a.example","authorization_servers":["https://as.example",1]}"#,
+        r#"{"resource":"https://a.example","authorization_servers":["as.example"]}"#,
         "{",
     ] {
         let options = PolicyOptions {

@@ -80,7 +80,10 @@ fn policies() -> [Policy; 2] {
         Policy::new(PolicyOptions {
             path: None,
             sessions: false,
-            resource_metadata: Some(r#"{"resource":"https://a.example"}"#.to_owned()),
+            resource_metadata: Some(
+                r#"{"resource":"https://a.example","authorization_servers":["https://as.example"]}"#
+                    .to_owned(),
+            ),
             ..PolicyOptions::default()
         })
         .expect("a policy"),

@@ -1,0 +1,77 @@
+defmodule McpServer.Auth do
+  @moduledoc """
+  What is known of the client that sent an HTTP request: `conn.auth` of a handler.
+
+  `conn.principal` says who asks, and stays the same from request to request: sessions, tasks and sealed state belong to
+  it. `conn.auth` says what the token of this request grants, and changes when the client gets another token.
+
+  | field | meaning |
+  |---|---|
+  | `principal` | who asks: any term, the same for each token of one client; it becomes `conn.principal` |
+  | `issuer` | the URL of the authorization server |
+  | `subject` | the user or the client at that server |
+  | `client_id` | the application that acts for the user |
+  | `scopes` | what the token grants, strings |
+  | `expires_at` | when the token expires, in seconds since 1970, or `nil`; 30 s later streams end that wait for news |
+  | `claims` | what else is known, string keys |
+
+  A hook `identify:` that checks tokens itself returns one:
+
+      def identify(request) do
+        with ["Bearer " <> token] <- McpServer.HttpRequest.get_req_header(request, "authorization"),
+             {:ok, user, key} <- MyApp.Accounts.fetch_user_by_api_token(token) do
+          {:ok, %McpServer.Auth{principal: user.id, scopes: key.scopes, expires_at: key.expires_at}}
+        else
+          _ -> {:error, :unauthorized}
+        end
+      end
+
+  The struct never holds the token. Printed, it shows whether there are claims, and no value: what is printed ends in logs.
+  """
+
+  @enforce_keys [:principal]
+  defstruct [:principal, :issuer, :subject, :client_id, :expires_at, scopes: [], claims: %{}]
+
+  @type t :: %__MODULE__{
+          principal: term(),
+          issuer: String.t() | nil,
+          subject: String.t() | nil,
+          client_id: String.t() | nil,
+          expires_at: non_neg_integer() | nil,
+          scopes: [String.t()],
+          claims: %{optional(String.t()) => term()}
+        }
+
+  # A stream may live for as long after its token as a token is taken after its end: clocks differ.
+  @leeway_ms 30_000
+
+  @doc """
+  Whether the token of a handler's request grants a scope.
+
+      iex> auth = %McpServer.Auth{principal: "ada", scopes: ["files:read"]}
+      iex> McpServer.Auth.scope?(%McpServer.Conn{auth: auth}, "files:read")
+      true
+      iex> McpServer.Auth.scope?(%McpServer.Conn{auth: auth}, "files:write")
+      false
+      iex> McpServer.Auth.scope?(%McpServer.Conn{}, "files:read")
+      false
+  """
+  @spec scope?(McpServer.Conn.t(), String.t()) :: boolean()
+  def scope?(%McpServer.Conn{auth: nil}, _scope), do: false
+  def scope?(%McpServer.Conn{auth: %__MODULE__{scopes: scopes}}, scope), do: scope in scopes
+
+  @doc false
+  @spec stream_ms(t() | nil) :: non_neg_integer() | :infinity
+  def stream_ms(%__MODULE__{expires_at: at}) when is_number(at),
+    do: max(trunc(at * 1000) + @leeway_ms - System.system_time(:millisecond), 0)
+
+  def stream_ms(_no_end), do: :infinity
+end
+
+defimpl Inspect, for: McpServer.Auth do
+  # No value of a token's.
+  def inspect(auth, _options) do
+    shown = [issuer?: auth.issuer != nil, subject?: auth.subject != nil, claims?: auth.claims != %{}]
+    "#McpServer.Auth<#{Enum.map_join(shown, ", ", fn {name, value} -> "#{name}: #{value}" end)}>"
+  end
+end
