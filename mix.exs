@@ -140,6 +140,7 @@ defmodule McpServer.MixProject do
     [
       "Writing a server":
         [McpServer, McpServer.Controller, McpServer.Conn, McpServer.Changes, McpServer.Tasks] ++
+          [McpServer.Session, McpServer.SessionStore] ++
           [McpServer.Plug, McpServer.RateLimit, McpServer.Log] ++
           [~r/^McpServer\.Router\b/],
       "Serving it":

@@ -19,6 +19,7 @@ defmodule McpServer.Application do
       :ok = McpServer.RateLimit.create_table()
       :ok = McpServer.Http.Sessions.create_table()
       :ok = McpServer.Http.Session.Tombstones.create_table()
+      :ok = McpServer.SessionStore.ETS.create_table()
       :ok = Keeper.create_table()
 
       children =
@@ -27,6 +28,7 @@ defmodule McpServer.Application do
           McpServer.Catalog.Watch,
           McpServer.Call.Reaper,
           McpServer.Share.Keeper,
+          McpServer.SessionStore.ETS,
           McpServer.Tasks.Server
         ] ++
           [McpServer.HttpServer.Supervisor, Keeper]

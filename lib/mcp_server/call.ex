@@ -9,8 +9,9 @@ defmodule McpServer.Call do
   # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
 
   alias McpServer.Call.Reaper
-  alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Session, Tasks}
+  alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Tasks}
   alias McpServer.Protocol.Revision
+  alias McpServer.Connection.Session
 
   @enforce_keys [:connection, :revision]
   defstruct [:connection, :pid, :revision, :progress_token, :log_level]

@@ -12,7 +12,7 @@ defmodule McpServer.Connection do
   use GenServer
   use McpServer.Outline, status: &shown/1
 
-  alias McpServer.{Catalog, Conn, Limit, ServerOptions, Session}
+  alias McpServer.{Catalog, Conn, Limit, ServerOptions}
   alias McpServer.Call.Reaper
 
   alias McpServer.Connection.{
@@ -23,6 +23,7 @@ defmodule McpServer.Connection do
     Notifications,
     Outbox,
     Report,
+    Session,
     State,
     Subscriptions,
     Transport

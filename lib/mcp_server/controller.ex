@@ -68,10 +68,11 @@ defmodule McpServer.Controller do
   That works the same with every client, whatever its revision of the protocol.
   """
 
-  alias McpServer.{Call, Completion, Conn, Content, Fields, InputRequest, Resource, Schema, Session, Tool}
+  alias McpServer.{Call, Completion, Conn, Content, Fields, InputRequest, Resource, Schema, Tool}
   alias McpServer.Controller.Confirmation
   alias McpServer.Prompt.{Message, MessageContent}
   alias McpServer.Schema.Validator
+  alias McpServer.Connection.Session
 
   @levels Session.log_levels()
 

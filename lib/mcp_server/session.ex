@@ -1,191 +1,184 @@
 defmodule McpServer.Session do
-  @moduledoc false
-  # What a transport remembers of its peer, as a value: the session era's state (revision, client,
-  # log level, subscriptions), the stateless era's streams, the ids in flight and the requests that
-  # were put to the client. Holds no process and sends nothing; `McpServer.Connection` owns one.
+  @moduledoc """
+  Small values that belong to a session: what a handler wants to find again in the next call of the same client.
 
-  alias McpServer.{Protocol, Request, Share, Subscription}
-  alias McpServer.Protocol.{ClientData, Revision}
+      def choose(conn, %{"project" => project}) do
+        :ok = McpServer.Session.put_session(conn, "project", project)
+        {:ok, "Working on \#{project}"}
+      end
 
-  @log_levels ~w(debug info notice warning error critical alert emergency)
-  @severity @log_levels |> Enum.with_index() |> Map.new()
+      def build(conn, _arguments) do
+        case McpServer.Session.get_session(conn, "project") do
+          nil -> {:error, "Choose a project first"}
+          project -> {:ok, Builds.start(project)}
+        end
+      end
 
-  defstruct id: nil,
-            revision: nil,
-            initialized?: false,
-            client_info: nil,
-            client_capabilities: nil,
-            log_level: "info",
-            subscription: %Subscription{},
-            listens: %{},
-            in_flight: %{},
-            asked: %{}
+  Values are plain data: strings, numbers, booleans, `nil`, atoms of your code, lists, tuples, maps and structs. All values of a
+  session take at most 16 KiB. They belong to the session, its principal, its router and its mount. They are forgotten when
+  the client ends its session, and at the latest a day after the last `put_session/3`.
+
+  ## Without sessions
+
+  Clients of revision 2026-07-28 have no sessions, so `put_session/3` returns `{:error, :no_session}`. There a tool gives the
+  client a handle, and other tools take it as an argument. This works with every revision:
+
+      def open_basket(conn, _arguments) do
+        {:ok, handle, _conn} = McpServer.Session.open_handle(conn)
+        {:ok, %{"basket" => handle}}
+      end
+
+      def add(conn, %{"basket" => handle, "item" => item}) do
+        with {:ok, conn} <- McpServer.Session.use_handle(conn, handle),
+             items = McpServer.Session.get_session(conn, "items", []),
+             :ok <- McpServer.Session.put_session(conn, "items", [item | items]) do
+          {:ok, "\#{length(items) + 1} items"}
+        else
+          {:error, :unknown_handle} -> {:error, "There is no such basket. Open one with open_basket."}
+          {:error, :too_large} -> {:error, "The basket is full"}
+        end
+      end
+
+  A handle has 128 random bits, and finds nothing for another principal. It is no proof of who asks.
+
+  ## Where values are kept
+
+  In the memory of the node, at most 64 MiB of them. To keep them over restarts and on all nodes, name a store:
+
+      config :mcp_server, session_store: {McpServer.DualResponse.SessionStore, server: MyApp.Results}
+
+  `McpServer.DualResponse.SessionStore` keeps them where a `McpServer.DualResponse` keeps its results: in Mnesia or in
+  PostgreSQL. For another place write a module with the callbacks of `McpServer.SessionStore`.
+
+  Calls of a session that run at the same time on one node change its values one after the other. On nodes that
+  are not connected the last one wins.
+  """
+
+  alias McpServer.{Conn, SessionStore}
+
+  @max_bytes 16 * 1024
+  @ttl_ms :timer.hours(24)
+  @handle_bytes 16
+
+  @typedoc "Of a value: no process, reference, port or function anywhere in it."
+  @type value :: term()
+  @type key :: String.t() | atom()
 
   @typedoc """
-  What tells a request from all others in flight: its id, and where it came from when that is not one client.
+  Why nothing was kept: there is no session, the session's values would take more than 16 KiB, all values have taken their
+  room, or the store failed, which the log explains.
   """
-  @type key :: term()
+  @type failure :: :no_session | :too_large | :full | :unavailable
 
-  @typedoc "What is left of a `subscriptions/listen` request; its notifications take the stream of the connection."
-  @type listen :: %{
-          id: Request.id(),
-          revision: String.t(),
-          subscription: Subscription.t(),
-          stream: term(),
-          holder: Share.holder()
-        }
+  @doc """
+  Keeps a value under a key, in place of what was there. The values of the session live for another day.
 
-  @typedoc "Where a request stands that has not been answered."
-  @type place :: :waiting | {:running, pid()} | :listen
-
-  @typedoc """
-  * `:revision` – what `initialize` agreed on, `nil` before it
-  * `:subscription` – what the session itself is told of
-  * `:listens` – the open `subscriptions/listen` requests
-  * `:in_flight` – every request that has not been answered
-  * `:asked` – requests put to the client that it has not answered: id → call and key
+  Raises `ArgumentError` for a value with a process, reference, port or function in it.
   """
-  @type t :: %__MODULE__{
-          id: String.t() | nil,
-          revision: String.t() | nil,
-          initialized?: boolean(),
-          client_info: ClientData.t() | nil,
-          client_capabilities: ClientData.t() | nil,
-          log_level: String.t(),
-          subscription: Subscription.t(),
-          listens: %{key() => listen()},
-          in_flight: %{key() => place()},
-          asked: %{Request.id() => {pid(), String.t()}}
-        }
+  @spec put_session(Conn.t(), key(), value()) :: :ok | {:error, failure()}
+  def put_session(%Conn{} = conn, key, value) when is_binary(key) or is_atom(key) do
+    plain?(value) ||
+      raise ArgumentError, "a session keeps plain data, and #{inspect(key)} has a process or a function in it"
 
-  @doc "A session nobody has opened yet. Without an id it is nobody's, and never will be opened."
-  @spec new(String.t() | nil) :: t()
-  def new(id), do: %__MODULE__{id: id}
-
-  @doc "A random session id: 128 bits, URL-safe."
-  @spec random_id() :: String.t()
-  def random_id, do: Base.url_encode64(:crypto.strong_rand_bytes(16), padding: false)
-
-  @doc "What `McpServer.Protocol.admit/4` needs to know of the session."
-  @spec context(t()) :: Protocol.context()
-  def context(%__MODULE__{} = session), do: %{revision: session.revision}
-
-  @doc "The revision for a message that belongs to no request."
-  @spec fallback_revision(t()) :: String.t()
-  def fallback_revision(%__MODULE__{revision: revision}), do: revision || Revision.newest()
-
-  @doc "The client has said `initialize`."
-  @spec open(t(), Protocol.opening()) :: t()
-  def open(%__MODULE__{} = session, opening) do
-    %{
-      session
-      | revision: opening.revision,
-        client_info: opening.client_info,
-        client_capabilities: opening.client_capabilities
-    }
+    change(conn, &Map.put(&1, key, value))
   end
 
-  @doc "The client has said `notifications/initialized`; before `initialize` that means nothing."
-  @spec initialized(t()) :: t()
-  def initialized(%__MODULE__{revision: nil} = session), do: session
+  @doc """
+  The value under a key, or `default`.
 
-  def initialized(%__MODULE__{} = session),
-    do: %{session | initialized?: true, subscription: Subscription.put_lists(session.subscription)}
-
-  @doc "Fills in what a request of the session era leaves to its session."
-  @spec complete(t(), Request.t()) :: Request.t()
-  def complete(%__MODULE__{} = session, %Request{client_capabilities: nil} = request) do
-    %{
-      request
-      | client_info: session.client_info,
-        client_capabilities: session.client_capabilities
-    }
-  end
-
-  def complete(_session, request), do: request
-
-  @doc "Whether the id belongs to a request that has not been answered."
-  @spec in_flight?(t(), key()) :: boolean()
-  def in_flight?(%__MODULE__{in_flight: in_flight}, key), do: is_map_key(in_flight, key)
-
-  @doc "Notes where a request stands."
-  @spec place(t(), key(), place()) :: t()
-  def place(session, key, place), do: %{session | in_flight: Map.put(session.in_flight, key, place)}
-
-  @doc "Where a request stands, `nil` when it is not in flight."
-  @spec whereabouts(t(), key()) :: place() | nil
-  def whereabouts(session, key), do: Map.get(session.in_flight, key)
-
-  @doc "A request has been answered, or never will be."
-  @spec finish(t(), key()) :: t()
-  def finish(session, key), do: %{session | in_flight: Map.delete(session.in_flight, key)}
-
-  @doc "Requests that `call` puts to the client, each under a key of the handler's."
-  @spec ask(t(), pid(), [{Request.id(), String.t()}]) :: t()
-  def ask(session, call, requests) do
-    asked = for {id, key} <- requests, into: session.asked, do: {id, {call, key}}
-    %{session | asked: asked}
-  end
-
-  @doc "The client has answered; an answer to nothing that was asked is `:unknown`."
-  @spec answered(t(), Request.id()) :: {:ok, {pid(), String.t()}, t()} | :unknown
-  def answered(session, id) do
-    case Map.pop(session.asked, id) do
-      {nil, _asked} -> :unknown
-      {question, asked} -> {:ok, question, %{session | asked: asked}}
+  Raises `RuntimeError` where the store fails: the call fails, and nothing goes on as if the value were not there.
+  """
+  @spec get_session(Conn.t(), key(), default :: term()) :: term()
+  def get_session(%Conn{} = conn, key, default \\ nil) do
+    with {:ok, place} <- place(conn),
+         {:ok, values} <- read(place) do
+      Map.get(values, key, default)
+    else
+      {:error, :unavailable} -> raise "the session store failed"
+      _no_session_or_values -> default
     end
   end
 
-  @doc "A call wants its answers no longer: the ids of what it still waits for."
-  @spec withdraw(t(), pid()) :: {[Request.id()], t()}
-  def withdraw(%__MODULE__{asked: asked} = session, _call) when asked == %{}, do: {[], session}
+  @doc "Forgets the value under a key."
+  @spec delete_session(Conn.t(), key()) :: :ok | {:error, failure()}
+  def delete_session(%Conn{} = conn, key), do: change(conn, &Map.delete(&1, key))
 
-  def withdraw(session, call) do
-    ids = for {id, {^call, _key}} <- session.asked, do: id
-    {Enum.sort(ids), %{session | asked: Map.drop(session.asked, ids)}}
+  @doc """
+  A new handle, and the conn whose values are those of the handle.
+
+  The handle is a string of 22 characters for the client to bring back, as an argument of a tool.
+  """
+  @spec open_handle(Conn.t()) :: {:ok, handle :: String.t(), Conn.t()} | {:error, failure()}
+  def open_handle(%Conn{} = conn) do
+    handle = Base.url_encode64(:crypto.strong_rand_bytes(@handle_bytes), padding: false)
+    conn = Conn.put_private(conn, __MODULE__, handle)
+    with :ok <- change(conn, & &1), do: {:ok, handle, conn}
   end
 
-  @doc "The least severe level whose messages the client wants."
-  @spec put_level(t(), String.t()) :: t()
-  def put_level(session, level) when is_map_key(@severity, level), do: %{session | log_level: level}
+  @doc "The conn whose values are those of a handle that `open_handle/1` gave to the same principal."
+  @spec use_handle(Conn.t(), handle :: String.t()) :: {:ok, Conn.t()} | {:error, :unknown_handle | :unavailable}
+  def use_handle(%Conn{} = conn, handle) when is_binary(handle) do
+    conn = Conn.put_private(conn, __MODULE__, handle)
+    {:ok, place} = place(conn)
 
-  @doc "Whether a message of `level` reaches a client that asked for `threshold` and above."
-  @spec logs?(threshold :: String.t(), level :: String.t()) :: boolean()
-  def logs?(threshold, level), do: Map.get(@severity, level, 0) >= Map.fetch!(@severity, threshold)
-
-  @doc "Log levels, least severe first."
-  @spec log_levels() :: [String.t()]
-  def log_levels, do: @log_levels
-
-  @doc "Whether the session is subscribed to the resource."
-  @spec subscribed?(t(), String.t()) :: boolean()
-  def subscribed?(session, uri), do: Subscription.wants?(session.subscription, {:resource, uri})
-
-  @doc "`resources/subscribe`, for at most `limit` resources."
-  @spec subscribe(t(), String.t(), pos_integer()) :: {:ok, t()} | {:error, :too_many}
-  def subscribe(%__MODULE__{subscription: %{uris: uris} = subscription} = session, uri, limit) do
-    if MapSet.member?(uris, uri) or MapSet.size(uris) < limit,
-      do: {:ok, %{session | subscription: Subscription.put_uri(subscription, uri)}},
-      else: {:error, :too_many}
+    case read(place) do
+      {:ok, _values} -> {:ok, conn}
+      :none -> {:error, :unknown_handle}
+      {:error, reason} -> {:error, reason}
+    end
   end
 
-  @doc "`resources/unsubscribe`; of something never subscribed to is fine."
-  @spec unsubscribe(t(), String.t()) :: t()
-  def unsubscribe(session, uri),
-    do: %{session | subscription: Subscription.delete_uri(session.subscription, uri)}
-
-  @doc "`subscriptions/listen`, at most `limit` at once."
-  @spec listen(t(), key(), listen(), pos_integer()) :: {:ok, t()} | {:error, :too_many}
-  def listen(%__MODULE__{listens: listens}, _key, _listen, limit) when map_size(listens) >= limit,
-    do: {:error, :too_many}
-
-  def listen(session, key, listen, _limit) do
-    session = %{session | listens: Map.put(session.listens, key, listen)}
-    {:ok, place(session, key, :listen)}
+  # The values of a session that its client has ended. The store may be slow, and nobody waits for it.
+  @doc false
+  @spec forget(Conn.t()) :: :ok
+  def forget(conn) do
+    {:ok, {key, _principal}} = place(conn)
+    _pid = spawn(fn -> SessionStore.delete(key) end)
+    :ok
   end
 
-  @doc "A stream has ended."
-  @spec unlisten(t(), key()) :: t()
-  def unlisten(session, key),
-    do: finish(%{session | listens: Map.delete(session.listens, key)}, key)
+  defp change(conn, fun) do
+    with {:ok, {key, _principal} = place} <- place(conn),
+         do: :global.trans({{__MODULE__, key}, self()}, fn -> change_alone(place, fun) end, [node()])
+  end
+
+  defp change_alone({key, principal} = place, fun) do
+    with {:ok, values} <- values(place) do
+      bytes = values |> fun.() |> :erlang.term_to_binary()
+
+      if byte_size(bytes) <= @max_bytes,
+        do: SessionStore.put(key, bytes, @ttl_ms, principal),
+        else: {:error, :too_large}
+    end
+  end
+
+  defp values(place) do
+    with :none <- read(place), do: {:ok, %{}}
+  end
+
+  defp read({key, _principal}) do
+    with {:ok, bytes} <- SessionStore.get(key), do: {:ok, :erlang.binary_to_term(bytes, [:safe])}
+  rescue
+    # Of another release: it names what this one does not know.
+    ArgumentError -> :none
+  end
+
+  # Another principal's, router's or mount's values have another key. The store learns no id.
+  defp place(conn) do
+    case Map.get(conn.private, __MODULE__) || conn.session_id do
+      nil -> {:error, :no_session}
+      id -> {:ok, {key({id, conn.principal, conn.router, conn.mount}), conn.principal}}
+    end
+  end
+
+  defp key(place) do
+    bytes = :erlang.term_to_binary(place, [:deterministic, minor_version: 2])
+    Base.url_encode64(:crypto.hash(:sha256, bytes), padding: false)
+  end
+
+  defp plain?(term) when is_function(term) or is_pid(term) or is_port(term) or is_reference(term), do: false
+  defp plain?([head | tail]), do: plain?(head) and plain?(tail)
+  defp plain?(term) when is_tuple(term), do: term |> Tuple.to_list() |> plain?()
+  defp plain?(term) when is_map(term), do: term |> :maps.to_list() |> plain?()
+  defp plain?(_term), do: true
 end

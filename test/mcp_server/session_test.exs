@@ -1,116 +1,118 @@
 defmodule McpServer.SessionTest do
   use ExUnit.Case, async: true
 
-  alias McpServer.{Request, Session, Subscription}
-  alias McpServer.Protocol.Revision
+  alias McpServer.{Conn, Session}
 
-  @opening %{
-    id: 1,
-    revision: "2025-06-18",
-    client_info: %{"name" => "c", "version" => "1"},
-    client_capabilities: %{"roots" => %{}}
-  }
+  doctest Session
 
-  defp session, do: Session.open(Session.new("s"), @opening)
-  defp request(fields), do: struct!(%Request{id: 1, method: "tools/call", revision: "2025-06-18", kind: :tool}, fields)
+  defp conn(fields \\ []),
+    do: struct!(%Conn{session_id: "session #{System.unique_integer()}", router: __MODULE__}, fields)
 
-  test "ids are 128 random bits in the URL alphabet" do
-    ids = for _ <- 1..50, do: Session.random_id()
-    assert length(Enum.uniq(ids)) == 50
-    assert Enum.all?(ids, &(&1 =~ ~r/\A[A-Za-z0-9_-]{22}\z/))
-  end
-
-  describe "eras" do
-    test "2026-07-28 is the first stateless revision" do
-      refute Revision.stateless?("2025-11-25")
-      assert Revision.stateless?("2026-07-28")
+  describe "values of a session" do
+    test "are found again under their key, and only there" do
+      conn = conn()
+      assert Session.get_session(conn, "a") == nil
+      assert Session.get_session(conn, "a", :default) == :default
+      assert Session.put_session(conn, "a", 1) == :ok
+      assert Session.put_session(conn, :a, 2) == :ok
+      assert {Session.get_session(conn, "a"), Session.get_session(conn, :a)} == {1, 2}
+      assert Session.put_session(conn, "a", nil) == :ok
+      assert Session.get_session(conn, "a", :default) == nil
+      assert Session.delete_session(conn, :a) == :ok
+      assert Session.get_session(conn, :a) == nil
     end
 
-    test "what belongs to no request is worded in the session's revision, or the newest" do
-      assert Session.fallback_revision(Session.new("s")) == "2026-07-28"
-      assert Session.fallback_revision(session()) == "2025-06-18"
+    test "are plain data of any shape" do
+      conn = conn()
+      date = ~D[2026-11-23]
+
+      for value <- ["é", 1.5, true, :atom, {1, [2 | 3]}, %{"k" => [date]}, [], <<1::3>>] do
+        assert Session.put_session(conn, "value", value) == :ok
+        assert Session.get_session(conn, "value") === value
+      end
     end
 
-    test "a request of the session era takes client and capabilities from its session" do
-      assert %{client_info: %{"name" => "c"}, client_capabilities: %{"roots" => %{}}} =
-               Session.complete(session(), request(%{}))
+    test "are no processes and no functions, anywhere" do
+      for value <- [self(), make_ref(), &is_nil/1, [1 | self()], %{k: {1, fn -> 1 end}}, %{self() => 1}] do
+        assert_raise ArgumentError, ~s(a session keeps plain data, and "k" has a process or a function in it), fn ->
+          Session.put_session(conn(), "k", value)
+        end
+      end
     end
 
-    test "a stateless request keeps its own, whatever session shares the transport" do
-      own = request(%{revision: "2026-07-28", client_capabilities: %{}, client_info: %{"name" => "d"}})
-      assert Session.complete(session(), own) == own
+    test "take at most 16 KiB together, and what is too large changes nothing" do
+      conn = conn()
+      assert Session.put_session(conn, "half", String.duplicate("x", 8_000)) == :ok
+      assert Session.put_session(conn, "rest", String.duplicate("x", 9_000)) == {:error, :too_large}
+      assert Session.get_session(conn, "rest") == nil
+      assert Session.put_session(conn, "rest", String.duplicate("x", 8_000)) == :ok
+      assert String.length(Session.get_session(conn, "half")) == 8_000
     end
 
-    test "initialized means nothing before initialize" do
-      refute Session.initialized(Session.new("s")).initialized?
-      assert Session.initialized(session()).initialized?
-    end
-  end
+    test "belong to the session, the principal, the router and the mount" do
+      conn = conn(principal: "ada", mount: "http /mcp")
+      :ok = Session.put_session(conn, "k", 1)
 
-  describe "ids in flight" do
-    @tag req: "M7"
-    test "an id is in flight until its request is answered, and its text is another" do
-      session = Session.place(session(), 7, :waiting)
-      assert Session.in_flight?(session, 7)
-      refute Session.in_flight?(session, "7")
-      refute session |> Session.finish(7) |> Session.in_flight?(7)
+      for fields <- [[session_id: "another"], [principal: "bob"], [principal: nil], [router: Conn], [mount: "admin"]],
+          do: assert({fields, Session.get_session(struct!(conn, fields), "k")} == {fields, nil})
+
+      assert Session.get_session(conn(Map.to_list(Map.take(conn, [:session_id, :principal, :mount]))), "k") == 1
     end
 
-    @tag req: "M25"
-    test "nothing is known of an id that is not in flight" do
-      assert Session.whereabouts(session(), 7) == nil
-    end
-  end
-
-  describe "log levels" do
-    test "info and above by default" do
-      assert Session.logs?(session().log_level, "info")
-      assert Session.logs?(session().log_level, "emergency")
-      refute Session.logs?(session().log_level, "debug")
+    test "of several calls at once are all kept" do
+      conn = conn()
+      tasks = for n <- 1..50, do: Task.async(fn -> Session.put_session(conn, "k#{n}", n) end)
+      assert Enum.uniq(Task.await_many(tasks)) == [:ok]
+      assert for(n <- 1..50, do: Session.get_session(conn, "k#{n}")) == Enum.to_list(1..50)
     end
 
-    test "each level passes itself and what is more severe" do
-      for {threshold, at} <- Enum.with_index(Session.log_levels()),
-          {level, index} <- Enum.with_index(Session.log_levels()) do
-        assert Session.logs?(threshold, level) == index >= at
+    test "are forgotten with the session" do
+      conn = conn()
+      :ok = Session.put_session(conn, "k", 1)
+      Session.forget(conn)
+      forgotten(conn, 500)
+    end
+
+    defp forgotten(conn, left) do
+      if Session.get_session(conn, "k") != nil and left > 0 do
+        Process.sleep(10)
+        forgotten(conn, left - 1)
+      else
+        assert Session.get_session(conn, "k") == nil
       end
     end
   end
 
-  describe "bounds" do
-    test "subscriptions: as many as allowed, the same one again costs nothing" do
-      {:ok, session} = Session.subscribe(session(), "a:1", 2)
-      {:ok, session} = Session.subscribe(session, "a:2", 2)
-      assert {:ok, ^session} = Session.subscribe(session, "a:1", 2)
-      assert Session.subscribe(session, "a:3", 2) == {:error, :too_many}
-      assert {:ok, _session} = session |> Session.unsubscribe("a:1") |> Session.subscribe("a:3", 2)
+  describe "without a session" do
+    test "nothing is kept, and nothing is there" do
+      conn = conn(session_id: nil)
+      assert Session.put_session(conn, "k", 1) == {:error, :no_session}
+      assert Session.delete_session(conn, "k") == {:error, :no_session}
+      assert Session.get_session(conn, "k", 2) == 2
     end
 
-    test "streams" do
-      stream = %{revision: "2026-07-28", subscription: %Subscription{}, stream: :session, holder: nil}
-      listen = fn session, id -> Session.listen(session, id, Map.put(stream, :id, id), 2) end
-      {:ok, session} = listen.(session(), 1)
-      {:ok, session} = listen.(session, 2)
-      assert listen.(session, 3) == {:error, :too_many}
-      assert {:ok, _session} = session |> Session.unlisten(1) |> listen.(3)
-    end
-  end
+    test "a handle finds its values, for the principal that has opened it" do
+      conn = conn(session_id: nil, principal: "ada")
+      assert {:ok, handle, basket} = Session.open_handle(conn)
+      assert handle =~ ~r/\A[A-Za-z0-9_-]{22}\z/
+      assert Session.put_session(basket, "items", [1]) == :ok
 
-  describe "requests put to the client" do
-    test "an answer finds the call and the key, once" do
-      call = make_ref()
-      session = Session.ask(session(), call, [{"1-1", "name"}, {"1-2", "age"}])
-      assert {:ok, {^call, "age"}, session} = Session.answered(session, "1-2")
-      assert Session.answered(session, "1-2") == :unknown
-      assert {:ok, {^call, "name"}, _session} = Session.answered(session, "1-1")
+      assert {:ok, later} = Session.use_handle(conn(session_id: nil, principal: "ada"), handle)
+      assert Session.get_session(later, "items") == [1]
+      assert Session.use_handle(conn(session_id: nil, principal: "bob"), handle) == {:error, :unknown_handle}
+      assert Session.use_handle(conn, "AAAAAAAAAAAAAAAAAAAAAA") == {:error, :unknown_handle}
+      assert Session.use_handle(conn, "") == {:error, :unknown_handle}
     end
 
-    test "what a call still waits for is withdrawn with it, and nothing else" do
-      {one, other} = {make_ref(), make_ref()}
-      session = session() |> Session.ask(one, [{"1-1", "a"}, {"1-2", "b"}]) |> Session.ask(other, [{"2-1", "a"}])
-      assert {["1-1", "1-2"], session} = Session.withdraw(session, one)
-      assert {:ok, {^other, "a"}, _session} = Session.answered(session, "2-1")
-      assert Session.answered(session, "1-1") == :unknown
+    test "handles are found before anything was put, and each has its own values, in a session too" do
+      conn = conn()
+      :ok = Session.put_session(conn, "k", "session")
+      {:ok, one, _conn} = Session.open_handle(conn)
+      {:ok, other, other_conn} = Session.open_handle(conn)
+      :ok = Session.put_session(other_conn, "k", "other")
+      {:ok, one} = Session.use_handle(conn, one)
+      {:ok, other} = Session.use_handle(conn, other)
+      assert for(conn <- [conn, one, other], do: Session.get_session(conn, "k")) == ["session", nil, "other"]
     end
   end
 end

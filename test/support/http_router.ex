@@ -26,6 +26,9 @@ defmodule McpServer.HttpRouter do
     input_field "ms", "Milliseconds", :integer, required: true
   end
 
+  tool "remember", "Keeps a value in the session", Handlers, :remember
+  tool "recall", "The value that the session keeps", Handlers, :recall
+
   tool "sampler", "Needs a model", Handlers, :whoami, requires: [:sampling]
 
   tool "route", "Its arguments travel in headers, too", Handlers, :route,
@@ -84,6 +87,9 @@ defmodule McpServer.HttpRouter.Handlers do
     Process.sleep(ms)
     {:ok, [text("slept")]}
   end
+
+  def remember(conn, _arguments), do: {:ok, [text(inspect(McpServer.Session.put_session(conn, "kept", "value")))]}
+  def recall(conn, _arguments), do: {:ok, [text(inspect(McpServer.Session.get_session(conn, "kept")))]}
 
   def fail(_conn, _arguments), do: raise("secret 42")
   def nothing(_conn, _arguments), do: nil

@@ -3,9 +3,22 @@ defmodule McpServer.Connection.Calls do
   # The calls of a connection: which wait, which run, until when, and how each of them ends. Every call
   # that was admitted ends exactly once: answered, failed or cancelled.
 
-  alias McpServer.{Call, Catalog, Protocol, Request, Session}
+  alias McpServer.{Call, Catalog, Protocol, Request}
   alias McpServer.Protocol.Revision
-  alias McpServer.Connection.{InFlight, Input, Replies, Report, State, Subscriptions, Timer, Transport, Waiting}
+
+  alias McpServer.Connection.{
+    InFlight,
+    Input,
+    Replies,
+    Report,
+    Session,
+    State,
+    Subscriptions,
+    Timer,
+    Transport,
+    Waiting
+  }
+
   alias McpServer.Dispatch.{Answer, Failure, Handler}
 
   @typedoc """

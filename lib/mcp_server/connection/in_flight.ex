@@ -8,7 +8,8 @@ defmodule McpServer.Connection.InFlight do
   # the call. The other one gives what it hears of the call to the first. The table outlives both. What a holder has to
   # know of the session is in counters: how many places are taken, whether it ends, its log level.
 
-  alias McpServer.{Request, Session}
+  alias McpServer.Request
+  alias McpServer.Connection.Session
 
   @table __MODULE__
   @taken 1

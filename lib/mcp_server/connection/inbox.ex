@@ -5,8 +5,20 @@ defmodule McpServer.Connection.Inbox do
   # waits for a place has a heap to be collected. What is read ahead is bounded too; the peer gets no credit
   # meanwhile, so the pipe fills up and the peer waits.
 
-  alias McpServer.{Catalog, Protocol, Request, Session}
-  alias McpServer.Connection.{Calls, InFlight, Input, Replies, Report, State, Subscriptions, Transport, Waiting}
+  alias McpServer.{Catalog, Protocol, Request}
+
+  alias McpServer.Connection.{
+    Calls,
+    InFlight,
+    Input,
+    Replies,
+    Report,
+    Session,
+    State,
+    Subscriptions,
+    Transport,
+    Waiting
+  }
 
   # Milliseconds.
   @again_after 1

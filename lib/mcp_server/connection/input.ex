@@ -3,8 +3,8 @@ defmodule McpServer.Connection.Input do
   # Requests to the client on behalf of a call (session era): put them, pass the answers on, and let the
   # call go on. While it waits, the client's time counts and not the call's.
 
-  alias McpServer.{Call, Protocol, Request, Session}
-  alias McpServer.Connection.{Calls, InFlight, Replies, Report, State}
+  alias McpServer.{Call, Protocol, Request}
+  alias McpServer.Connection.{Calls, InFlight, Replies, Report, Session, State}
 
   @typedoc "`:remaining` is what is left of the call's own time, in milliseconds."
   @type t :: %{

@@ -3,9 +3,9 @@ defmodule McpServer.Connection.Notifications do
   # Notifications that belong to a call: progress and log messages, already encoded by the process that
   # sends them. It waits until its message was taken, so a handler cannot outrun its client.
 
-  alias McpServer.{Call, Session}
+  alias McpServer.Call
   alias McpServer.Protocol.Revision
-  alias McpServer.Connection.{Replies, Report, State, Transport}
+  alias McpServer.Connection.{Replies, Report, Session, State, Transport}
 
   @type condition :: :always | {:progress, number()} | {:message, level :: String.t()}
 

@@ -3,8 +3,8 @@ defmodule McpServer.Connection.State do
   # What a connection knows. The modules beside this one are functions from state to state; the
   # process around them is `McpServer.Connection`.
 
-  alias McpServer.{Catalog, Conn, ServerOptions, Session, Share}
-  alias McpServer.Connection.{Calls, InFlight, Outbox, Replies, Timer, Transport, Waiting}
+  alias McpServer.{Catalog, Conn, ServerOptions, Share}
+  alias McpServer.Connection.{Calls, InFlight, Outbox, Replies, Session, Timer, Transport, Waiting}
 
   @enforce_keys [:router, :catalog, :transport, :session, :options, :opened_at]
   defstruct [

@@ -4,8 +4,8 @@ defmodule McpServer.Connection.Subscriptions do
   # that is the session (`resources/subscribe`, and list changes once it is initialized), in the
   # stateless era each `subscriptions/listen` stream.
 
-  alias McpServer.{Changes, Protocol, Request, Session, Share, Subscription}
-  alias McpServer.Connection.{Calls, Replies, Report, State, Transport}
+  alias McpServer.{Changes, Protocol, Request, Share, Subscription}
+  alias McpServer.Connection.{Calls, Replies, Report, Session, State, Transport}
   alias McpServer.Dispatch.Subscribing
 
   @listen "subscriptions/listen"

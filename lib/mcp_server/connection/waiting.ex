@@ -2,9 +2,9 @@ defmodule McpServer.Connection.Waiting do
   @moduledoc false
   # Admitted requests that wait for a place to run, in order, with their number and weight at hand.
 
-  alias McpServer.Connection.Replies
+  alias McpServer.Connection.{Replies, Session}
   alias McpServer.ServerOptions
-  alias McpServer.{Conn, Request, Session}
+  alias McpServer.{Conn, Request}
 
   defstruct queue: :queue.new(), count: 0, bytes: 0
 

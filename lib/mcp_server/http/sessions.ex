@@ -11,8 +11,8 @@ defmodule McpServer.Http.Sessions do
   use GenServer
   use McpServer.Outline
 
-  alias McpServer.{Connection, Session, Share}
-  alias McpServer.Connection.InFlight
+  alias McpServer.{Connection, Share}
+  alias McpServer.Connection.{InFlight, Session}
   alias McpServer.Http.Mount
   alias McpServer.Http.Cluster.Node
   alias McpServer.Http.Session.{Reopening, ReplayRoom, Sealed, Tombstones}
@@ -271,6 +271,7 @@ defmodule McpServer.Http.Sessions do
 
     shared =
       Map.merge(Map.take(wanted, [:id, :lifetime, :sealed?, :reopened?]), %{
+        principal: principal,
         revision: opening.revision,
         account: account,
         in_flight: context.in_flight

@@ -6,7 +6,8 @@ defmodule McpServer.Http.Cluster.Node do
   # Only nodes that run this library are ever asked. They know of each other through the `:pg` scope that carries
   # changes: a node that is merely connected is in no group of it.
 
-  alias McpServer.{Changes, Session}
+  alias McpServer.Changes
+  alias McpServer.Connection.Session
 
   @random_bytes 22
   @tag_bytes 8

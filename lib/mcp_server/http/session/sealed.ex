@@ -7,11 +7,12 @@ defmodule McpServer.Http.Session.Sealed do
   # it was opened and how long it lives (8 and 5, milliseconds), the node it was opened on (6), the log level (1), the
   # capabilities (2), and behind a length of one byte each the revision and the client's name and version.
 
-  alias McpServer.{Protocol, Secret, Session}
+  alias McpServer.{Protocol, Secret}
   alias McpServer.Http.Cluster.Node
   alias McpServer.Http.Mount
   alias McpServer.Http.Session.Capabilities
   alias McpServer.Protocol.ClientData
+  alias McpServer.Connection.Session
 
   @purpose "session id"
   @most_bytes 64

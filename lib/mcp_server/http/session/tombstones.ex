@@ -4,11 +4,13 @@ defmodule McpServer.Http.Session.Tombstones do
   #
   # Connected nodes tell each other, and a node that comes to know another asks it for what it has. The set is bounded;
   # when it is full, the id that expires first makes room. The tables belong to the application's own process.
+  # Where a store for sessions is configured, it has them too, for nodes that are not connected.
 
   use GenServer
   use McpServer.Outline
 
   alias McpServer.Http.Cluster.Node
+  alias McpServer.SessionStore
 
   @table __MODULE__
   @order __MODULE__.Order
@@ -42,13 +44,23 @@ defmodule McpServer.Http.Session.Tombstones do
   def put(id, expires_at) do
     stone = {digest(id), expires_at}
     keep([stone])
+    if SessionStore.shared?(), do: store(id, expires_at - System.system_time(:millisecond))
     for node <- Node.others(), do: send({__MODULE__, node}, {:tombstones, [stone]})
     :ok
   end
 
   @doc "Whether the session of the id has been ended."
   @spec dead?(String.t()) :: boolean()
-  def dead?(id), do: :ets.member(@table, digest(id))
+  def dead?(id), do: :ets.member(@table, digest(id)) or (SessionStore.shared?() and stored?(id))
+
+  defp store(_id, ttl) when ttl <= 0, do: :ok
+  defp store(id, ttl), do: SessionStore.put(key(id), "", ttl, nil)
+
+  # Where the store fails, which it has logged, the session goes on.
+  defp stored?(id), do: match?({:ok, _empty}, SessionStore.get(key(id)))
+
+  # No values of a session have such a key.
+  defp key(id), do: Base.url_encode64(:crypto.hash(:sha256, ["ended ", id]), padding: false)
 
   @doc "How many there are."
   @spec count() :: non_neg_integer()

@@ -5,6 +5,7 @@ defmodule McpServer.Http.Session.Transport do
 
   @behaviour McpServer.Connection.Transport
 
+  alias McpServer.{Conn, Session}
   alias McpServer.Connection.{InFlight, Timer}
   alias McpServer.Http.{Exchange, Mount, Sessions}
   alias McpServer.Http.Session.{Stream, StreamCollection, Tombstones}
@@ -25,6 +26,7 @@ defmodule McpServer.Http.Session.Transport do
           streams: StreamCollection.t(),
           session: %{
             id: String.t(),
+            principal: term(),
             revision: String.t(),
             account: McpServer.Http.Session.Replay.account(),
             in_flight: InFlight.t(),
@@ -65,6 +67,7 @@ defmodule McpServer.Http.Session.Transport do
     with_exchange(transport, exchange, fn transport, exchange ->
       # Before anybody can look for it in vain.
       if transport.session.sealed?, do: Tombstones.put(transport.session.id, transport.session.expires_at)
+      forget_values(transport)
       end_session(transport)
       Exchange.reply(exchange, 204, [], [])
       {[:closed], transport}
@@ -223,6 +226,9 @@ defmodule McpServer.Http.Session.Transport do
     Sessions.forget(transport.session.id)
     [:closed]
   end
+
+  defp forget_values(%{mount: mount, session: %{id: id, principal: principal}}),
+    do: Session.forget(%Conn{session_id: id, principal: principal, router: mount.router, mount: mount.name})
 
   defp rearm_idle(transport, milliseconds) do
     Process.send_after(self(), :mcp_http_idle, milliseconds)

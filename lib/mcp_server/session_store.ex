@@ -1,0 +1,87 @@
+defmodule McpServer.SessionStore do
+  @moduledoc """
+  Where the values of sessions are kept (`McpServer.Session`), and the ids of sealed sessions that their clients have ended.
+
+      config :mcp_server, session_store: MyApp.SessionStore
+      config :mcp_server, session_store: {MyApp.SessionStore, table: "sessions"}
+
+  The default keeps them in the memory of the node. A store is a module with these callbacks. They are called in the process of
+  the call, many at a time, with the options beside the module. Whatever a callback raises or answers with `{:error, reason}`
+  goes to the log; the handler gets `{:error, :unavailable}`.
+
+  A key is a string of 43 characters, a value a binary of at most 16 KiB. Neither can be read without the secret or the id of
+  the session. `holder` is the principal whose value it is, or `nil`.
+  """
+
+  require Logger
+
+  alias McpServer.{Outline, SessionStore}
+
+  @type key :: String.t()
+  @type failure :: {:error, :full | term()}
+
+  @doc "The value of a key; expired ones are not there."
+  @callback get(options :: keyword(), key()) :: {:ok, binary()} | :none | failure()
+
+  @doc "Keeps a value for `ttl` milliseconds, in place of what was there. `{:error, :full}` where there is no room."
+  @callback put(options :: keyword(), key(), binary(), ttl :: pos_integer(), holder :: term()) :: :ok | failure()
+
+  @doc "Forgets a value, if it is there."
+  @callback delete(options :: keyword(), key()) :: :ok | failure()
+
+  @default SessionStore.ETS
+
+  @doc false
+  @spec get(key()) :: {:ok, binary()} | :none | {:error, :unavailable}
+  def get(key) do
+    case call(:get, [key]) do
+      {:ok, value} when is_binary(value) -> {:ok, value}
+      :none -> :none
+      other -> failed(:get, other)
+    end
+  end
+
+  @doc false
+  @spec put(key(), binary(), pos_integer(), holder :: term()) :: :ok | {:error, :full | :unavailable}
+  def put(key, value, ttl, holder) do
+    case call(:put, [key, value, ttl, holder]) do
+      :ok -> :ok
+      {:error, :full} -> {:error, :full}
+      other -> failed(:put, other)
+    end
+  end
+
+  @doc false
+  @spec delete(key()) :: :ok | {:error, :unavailable}
+  def delete(key) do
+    case call(:delete, [key]) do
+      :ok -> :ok
+      other -> failed(:delete, other)
+    end
+  end
+
+  # Whether other nodes may have the same store.
+  @doc false
+  @spec shared?() :: boolean()
+  def shared?, do: elem(configured(), 0) != @default
+
+  defp configured do
+    case Application.get_env(:mcp_server, :session_store, @default) do
+      {module, options} -> {module, options}
+      module -> {module, []}
+    end
+  end
+
+  defp call(function, arguments) do
+    {module, options} = configured()
+    apply(module, function, [options | arguments])
+  catch
+    kind, reason -> {kind, reason}
+  end
+
+  defp failed(function, answer) do
+    {module, _options} = configured()
+    Logger.error("MCP session store: #{inspect(module)}.#{function} answered with #{Outline.of(answer)}")
+    {:error, :unavailable}
+  end
+end

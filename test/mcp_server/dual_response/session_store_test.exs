@@ -1,0 +1,105 @@
+for {name, store} <- [
+      {ETS, McpServer.DualResponse.Store.ETS},
+      {Mnesia, McpServer.DualResponse.Store.Mnesia},
+      {Ecto, {McpServer.DualResponse.Store.Ecto, repo: McpServer.PostgresRepo, table: "mcp_session_values"}}
+    ] do
+  defmodule Module.concat([McpServer.DualResponse.SessionStoreTest, name]) do
+    # Values of sessions in the stores of dual responses.
+    use ExUnit.Case, async: false
+
+    alias McpServer.{DualResponse, DualResponses, Postgres, PostgresRepo}
+    alias McpServer.DualResponse.{SessionStore, Store}
+    alias McpServer.DualResponse.Store.Ecto.Migration
+
+    @store store
+    @moduletag :capture_log
+
+    case name do
+      Ecto -> @moduletag Postgres.skip()
+      Mnesia -> @moduletag McpServer.MnesiaCluster.skip()
+      ETS -> :ok
+    end
+
+    setup_all do
+      start(unquote(name))
+    end
+
+    defp start(ETS), do: :ok
+
+    defp start(Mnesia) do
+      start_supervised!(Store.Mnesia)
+      on_exit(fn -> ExUnit.CaptureLog.capture_log(fn -> Application.stop(:mnesia) end) end)
+    end
+
+    defp start(Ecto) do
+      start_supervised!({PostgresRepo, folder: Postgres.folder(), size: 4})
+      for statement <- Migration.sql(table: "mcp_session_values"), do: {:ok, _result} = PostgresRepo.query(statement)
+      on_exit(&drop/0)
+    end
+
+    # The pool of the tests has ended by then.
+    defp drop do
+      {:ok, pool} = PostgresRepo.start_link(folder: Postgres.folder(), size: 1)
+      statements = Migration.sql(table: "mcp_session_values", direction: :down)
+      for statement <- statements, do: {:ok, _result} = PostgresRepo.query(statement)
+      GenServer.stop(pool)
+    end
+
+    setup do
+      {clock, forward} = DualResponses.clock()
+      forward.(1_000)
+      server = DualResponses.server(store: @store, clock: clock, max_resources: 4)
+      {:ok, options: [server: server], forward: forward, server: server}
+    end
+
+    defp key, do: Base.url_encode64(:crypto.strong_rand_bytes(32), padding: false)
+
+    test "a value is kept, replaced and forgotten", %{options: options} do
+      key = key()
+      value = <<0, 255, "any bytes">>
+      assert SessionStore.get(options, key) == :none
+      assert SessionStore.put(options, key, "first", 1_000, "ada") == :ok
+      assert SessionStore.put(options, key, value, 1_000, "ada") == :ok
+      assert SessionStore.get(options, key) == {:ok, value}
+      assert SessionStore.delete(options, key) == :ok
+      assert SessionStore.delete(options, key) == :ok
+      assert SessionStore.get(options, key) == :none
+    end
+
+    test "it expires, and can be put again", %{options: options, forward: forward} do
+      key = key()
+      assert SessionStore.put(options, key, "first", 1_000, nil) == :ok
+      forward.(999)
+      assert SessionStore.get(options, key) == {:ok, "first"}
+      forward.(1)
+      assert SessionStore.get(options, key) == :none
+      assert SessionStore.put(options, key, "second", 1_000, nil) == :ok
+      assert SessionStore.get(options, key) == {:ok, "second"}
+      # Each time it is put it lives on.
+      forward.(600)
+      assert SessionStore.put(options, key, "third", 1_000, nil) == :ok
+      forward.(600)
+      assert SessionStore.get(options, key) == {:ok, "third"}
+    end
+
+    test "the server's bounds are theirs: an older one gives way", %{options: options} do
+      keys = for _ <- 1..5, do: key()
+      for key <- keys, do: :ok = SessionStore.put(options, key, "x", 1_000, key)
+      assert SessionStore.get(options, List.last(keys)) == {:ok, "x"}
+      assert Enum.count(keys, &(SessionStore.get(options, &1) == {:ok, "x"})) == 4
+    end
+
+    test "no client can read them", %{options: options, server: server} do
+      key = key()
+      :ok = SessionStore.put(options, key, "private", 1_000, "ada")
+
+      for subject <- [nil, "ada", key],
+          do: assert({:error, %{}} = DualResponse.fetch(server, key, %{}, %{subject: subject}))
+    end
+
+    test "a server that does not run is an error" do
+      assert {:error, %DualResponse.Error{}} = SessionStore.get([server: :nowhere], key())
+      assert {:error, %DualResponse.Error{}} = SessionStore.put([server: :nowhere], key(), "x", 1, nil)
+    end
+  end
+end

@@ -1,0 +1,53 @@
+defmodule McpServer.SessionStore.ETSTest do
+  # The tables are the node's: other tests keep values meanwhile, but few.
+  use ExUnit.Case, async: false
+
+  alias McpServer.SessionStore.ETS
+
+  @hour 3_600_000
+  @large String.duplicate("x", 16 * 1024)
+
+  defp key, do: "key #{System.unique_integer()}"
+
+  test "a value is kept until its time is over, or until another takes its place" do
+    key = key()
+    assert ETS.get([], key) == :none
+    assert ETS.put([], key, "one", @hour, nil) == :ok
+    assert ETS.put([], key, "two", @hour, nil) == :ok
+    assert ETS.get([], key) == {:ok, "two"}
+    assert ETS.delete([], key) == :ok
+    assert ETS.delete([], key) == :ok
+    assert ETS.get([], key) == :none
+    assert ETS.put([], key, "short", -1, nil) == :ok
+    assert ETS.get([], key) == :none
+  end
+
+  test "its bytes are counted as long as it is there, and those of expired ones no longer" do
+    keys = for _ <- 1..10, do: key()
+    sweep()
+    before = ETS.bytes()
+    for key <- keys, do: ETS.put([], key, @large, @hour, nil)
+    assert ETS.bytes() == before + 10 * (16 * 1024 + 256)
+    for key <- keys, do: ETS.put([], key, "x", -1, nil)
+    sweep()
+    assert ETS.bytes() == before
+  end
+
+  defp sweep do
+    send(ETS, :sweep)
+    :sys.get_state(ETS)
+  end
+
+  test "one principal has a quarter of 64 MiB, and nobody more than all of it" do
+    on_exit(fn -> for n <- 1..10_000, do: ETS.delete([], "filling #{n}") end)
+    put = fn n, holder -> ETS.put([], "filling #{n}", @large, @hour, holder) end
+    kept = Enum.take_while(1..5_000, &(put.(&1, "ada") == :ok))
+    assert length(kept) == div(16 * 1024 * 1024, 16 * 1024 + 256)
+    assert put.(5_000, "bob") == :ok
+    # What takes the place of another value needs no more room.
+    assert put.(1, "ada") == :ok
+
+    assert Enum.any?(5_001..10_000, &(put.(&1, nil) == {:error, :full}))
+    assert ETS.bytes() <= 64 * 1024 * 1024
+  end
+end
