@@ -76,9 +76,15 @@ defmodule McpServer.ClientTest do
     port = HttpServer.port(server)
     client = Client.open({:url, "http://127.0.0.1:#{port}/mcp"}, revision: "2025-11-25", retry_ms: 10_000)
     assert {:ok, [_, _]} = Client.list(client, "tools/list", "tools")
+    session = :sys.get_state(client.connection).session
     :ok = stop_supervised(:first)
     start_supervised!({HttpServer, router: Server, port: port}, id: :second)
     assert {:ok, [_, _]} = Client.list(client, "tools/list", "tools")
+
+    assert %{revision: "2025-11-25", id: <<_at_least_one, _rest::binary>> = id} =
+             :sys.get_state(client.connection).session
+
+    assert id != session.id
     assert Client.close(client) == :ok
   end
 

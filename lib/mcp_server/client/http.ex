@@ -10,6 +10,7 @@ defmodule McpServer.Client.Http do
 
   alias McpServer.Client.{Error, Link}
   alias McpServer.Client.Http.{Exchange, Headers}
+  alias McpServer.JsonRpc
 
   @enforce_keys [:url, :owner, :reference]
   defstruct [
@@ -23,6 +24,8 @@ defmodule McpServer.Client.Http do
     tls: [],
     listen: false,
     retry_ms: 0,
+    drain_ms: 0,
+    closing?: false,
     session: %{id: nil, revision: nil},
     requests: %{}
   ]
@@ -31,7 +34,8 @@ defmodule McpServer.Client.Http do
 
   @doc """
   Starts the link. Options: `:url`, `:owner`, `:reference`, `:headers`, `:tls`, `:listen` (also to what the server says
-  unasked in the session era), `:retry_ms` (for how long a server that does not listen is tried).
+  unasked in the session era), `:retry_ms` (for how long a server that does not listen is tried), `:drain_ms` (how long
+  requests that were sent may take after the end).
   """
   @spec start_link(keyword()) :: GenServer.on_start()
   def start_link(options), do: GenServer.start_link(__MODULE__, options)
@@ -46,15 +50,26 @@ defmodule McpServer.Client.Http do
   def handle_info({:mcp_client_in, reference, {:lines, lines}}, %{reference: reference} = state),
     do: {:noreply, Enum.reduce(lines, state, &take/2)}
 
-  def handle_info({:mcp_client_in, reference, :eof}, %{reference: reference} = state), do: {:stop, :normal, state}
+  def handle_info({:mcp_client_in, reference, :eof}, %{reference: reference} = state) do
+    Process.send_after(self(), :drained, state.drain_ms)
+    settle(%{state | closing?: true})
+  end
+
+  def handle_info(:drained, state), do: {:stop, :normal, state}
 
   def handle_info({:EXIT, pid, reason}, %{requests: requests} = state) when is_map_key(requests, pid) do
-    {{message, session}, requests} = Map.pop!(requests, pid)
-    {:noreply, ended(reason, message, session, %{state | requests: requests})}
+    {request, requests} = Map.pop!(requests, pid)
+    settle(ended(reason, request, %{state | requests: requests}))
   end
 
   def handle_info({:EXIT, owner, _reason}, %{owner: owner} = state), do: {:stop, :normal, state}
   def handle_info({:EXIT, _listener, _reason}, state), do: {:noreply, state}
+
+  # A subscription has no answer that would be worth waiting for.
+  defp settle(state) do
+    waits? = Enum.any?(state.requests, fn {_pid, request} -> request.message["method"] != "subscriptions/listen" end)
+    if state.closing? and not waits?, do: {:stop, :normal, state}, else: {:noreply, state}
+  end
 
   @impl true
   def handle_call({:opened, message, session}, _from, state),
@@ -69,24 +84,36 @@ defmodule McpServer.Client.Http do
     case Link.decode(line) do
       {:ok, message} when is_map(message) -> message(message, state)
       # Batches are of one old revision, which clients that are in use do not speak.
-      _no_message -> state
+      {:ok, _batch} -> refuse(state, :invalid_request)
+      {:error, _no_json} -> refuse(state, :parse_error)
     end
   end
 
+  # Said here: what is no message does not go over HTTP.
+  defp refuse(state, name) do
+    error = %{"code" => JsonRpc.Error.code(name), "message" => "not one JSON-RPC message"}
+    Link.deliver(state.owner, state.reference, %{"jsonrpc" => "2.0", "id" => nil, "error" => error})
+    state
+  end
+
   defp message(%{"method" => "notifications/cancelled", "params" => %{"requestId" => id}} = message, state) do
-    case Enum.find(state.requests, &match?({_pid, {%{"id" => ^id}, _session}}, &1)) do
+    case Enum.find(state.requests, &match?({_pid, %{message: %{"id" => ^id}}}, &1)) do
       nil -> state
-      {pid, {request, _session}} -> if Headers.revision(request), do: cancel(state, pid), else: told(state, message)
+      {pid, request} -> cancel(state, pid, request, message)
     end
   end
 
   defp message(%{"method" => _method, "id" => _id} = message, state), do: start(state, message)
   defp message(message, state), do: told(state, message)
 
-  # In the stateless era a request is cancelled by the end of its stream.
-  defp cancel(state, pid) do
-    Process.exit(pid, :kill)
-    %{state | requests: Map.delete(state.requests, pid)}
+  # In the stateless era a request is cancelled by the end of its stream. In the session era the server ends the stream.
+  defp cancel(state, pid, request, message) do
+    if Headers.revision(request.message) do
+      Process.exit(pid, :kill)
+      %{state | requests: Map.delete(state.requests, pid)}
+    else
+      told(%{state | requests: Map.put(state.requests, pid, %{request | cancelled?: true})}, message)
+    end
   end
 
   defp told(state, message) do
@@ -109,7 +136,7 @@ defmodule McpServer.Client.Http do
     context = context(state)
     parameters = state.parameters
     pid = spawn_link(fn -> run(link, context, message, parameters) end)
-    %{state | requests: Map.put(state.requests, pid, {message, state.session.id})}
+    %{state | requests: Map.put(state.requests, pid, %{message: message, session: state.session.id, cancelled?: false})}
   end
 
   defp context(state) do
@@ -224,15 +251,17 @@ defmodule McpServer.Client.Http do
     end
   end
 
-  defp ended({:shutdown, {:ok, _headers}}, _message, _session, state), do: state
+  defp ended({:shutdown, {:ok, _headers}}, _request, state), do: state
+  # Nobody waits for it any more.
+  defp ended(_reason, %{cancelled?: true}, state), do: state
 
-  defp ended({:shutdown, {:error, :session_lost}}, message, session, state),
-    do: if(session == state.session.id, do: reopen(state, message), else: start(state, message))
+  defp ended({:shutdown, {:error, :session_lost}}, %{message: message} = request, state),
+    do: if(request.session == state.session.id, do: reopen(state, message), else: start(state, message))
 
-  defp ended({:shutdown, {:error, error}}, message, _session, state), do: failed(state, message, error)
+  defp ended({:shutdown, {:error, error}}, request, state), do: failed(state, request.message, error)
 
-  defp ended(_crash, message, _session, state),
-    do: failed(state, message, Error.new(:closed, "the request was ended"))
+  defp ended(_crash, request, state),
+    do: failed(state, request.message, Error.new(:closed, "the request was ended"))
 
   defp failed(state, %{"id" => id}, error) do
     Link.failed(state.owner, state.reference, id, error)

@@ -5,12 +5,13 @@ defmodule Mix.McpServer.Console do
 
   alias McpServer.{Client, Console}
   alias McpServer.Console.{Questions, Terminal}
-  alias McpServer.DualResponse.Client.{Headers, Target}
+  alias Mix.McpServer.Remote
 
   @switches [
     url: :string,
     stdio: :string,
     header: :keep,
+    header_env: :keep,
     as: :string,
     revision: :string,
     timeout: :integer,
@@ -25,7 +26,8 @@ defmodule Mix.McpServer.Console do
   @spec options_doc() :: String.t()
   def options_doc do
     """
-      * `--url URL` – a server over HTTP, in the place of a router; `--header "NAME: VALUE"` adds a header, also several times
+      * `--url URL` – a server over HTTP, in the place of a router; `--header "NAME: VALUE"` adds a header, also several times,
+        and `--header-env "NAME=VARIABLE"` one whose value is in an environment variable
       * `--stdio COMMAND` – a server that a command starts, in the place of a router: `--stdio "npx some-server"`
       * `--as PRINCIPAL` – who the router's handlers and `authorize:` find in `conn.principal` (a string)
       * `--revision R` – speak this revision of MCP; without it the newest that the server knows
@@ -97,35 +99,16 @@ defmodule Mix.McpServer.Console do
     case {options[:url], options[:stdio], words} do
       {nil, nil, [router | words]} -> {{:router, router}, words}
       {nil, nil, []} -> Mix.raise(usage)
-      {url, nil, words} -> {{:url, url!(url, usage)}, words}
+      {url, nil, words} -> {{:url, Remote.url!(url, "--url", usage)}, words}
       {nil, command, words} -> {{:command, command}, words}
       _both -> Mix.McpServer.refuse!("there is one server: give --url or --stdio", usage)
     end
   end
 
-  defp url!(url, usage) do
-    case Target.parse(url) do
-      {:ok, _uri, _origin} -> url
-      _no_url -> Mix.McpServer.refuse!("expected --url to be an http or https URL, got: #{url}", usage)
-    end
-  end
-
-  # The value of a header is a secret: it is in no message.
   defp headers(options, target, usage) do
-    {given, options} = Keyword.pop_values(options, :header)
-    if given != [] and not match?({:url, _url}, target), do: Mix.McpServer.refuse!("--header is for --url", usage)
-
-    pairs =
-      for header <- given do
-        case String.split(header, ":", parts: 2) do
-          [name, value] -> {String.trim(name), String.trim(value)}
-          _no_pair -> Mix.McpServer.refuse!("expected --header to be NAME: VALUE", usage)
-        end
-      end
-
-    [{:headers, Headers.normalize!(pairs)} | options]
-  rescue
-    error in ArgumentError -> Mix.McpServer.refuse!("--header: #{error.message}", usage)
+    given? = Keyword.has_key?(options, :header) or Keyword.has_key?(options, :header_env)
+    if given? and not match?({:url, _url}, target), do: Mix.McpServer.refuse!("--header is for --url", usage)
+    [{:headers, Remote.headers!(options, usage)} | Keyword.drop(options, [:header, :header_env])]
   end
 
   defp input(options, usage) do

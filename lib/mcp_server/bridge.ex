@@ -1,0 +1,83 @@
+defmodule McpServer.Bridge do
+  @moduledoc false
+  # A server over stdio whose answers come from one over HTTP, for clients that can only start a command. It understands
+  # no method: messages go to the link as they are, and what comes back is written.
+
+  alias McpServer.Client.{Error, Http}
+  alias McpServer.{JSON, JsonRpc}
+  alias McpServer.Stdio.{Exit, Reader, Takeover, Writer}
+
+  @max_line_bytes 64 * 1024 * 1024
+  # Milliseconds: for how long a server that is being restarted is tried, and what was asked before the end may take.
+  @retry_ms 20_000
+  @drain_ms 5_000
+
+  @doc """
+  Serves until the client goes, and stops the VM. Options: `:url`, `:headers` (pairs), `:tls` (as for `:ssl`).
+  """
+  @spec run(keyword()) :: no_return()
+  def run(options) do
+    {:ok, reader, output} = Takeover.ensure()
+    :ok = Reader.start(reader, @max_line_bytes)
+    :ok = Reader.credit(reader)
+    reference = make_ref()
+    given = [owner: self(), reference: reference, listen: true, retry_ms: @retry_ms, drain_ms: @drain_ms]
+    {:ok, link} = Http.start_link(given ++ options)
+    loop(%{reader: reader, writer: Writer.open(reader, output), link: link, reference: reference})
+  end
+
+  defp loop(%{reader: reader, reference: reference} = state) do
+    receive do
+      {:mcp_stdin, ^reader, {:lines, lines}} ->
+        forward(state, {:lines, lines})
+        :ok = Reader.credit(reader)
+        loop(state)
+
+      {:mcp_stdin, ^reader, :too_long} ->
+        :ok = Reader.credit(reader)
+        loop(write(state, refusal(nil, "the message is longer than #{@max_line_bytes} bytes")))
+
+      # The end of stdin, or an error of it.
+      {:mcp_stdin, ^reader, _end} ->
+        forward(state, :eof)
+        loop(state)
+
+      {:mcp_notification, method, params} ->
+        loop(write(state, notification(method, params)))
+
+      {:mcp_client, ^reference, {:failed, id, %Error{message: message}}} ->
+        loop(write(state, refusal(id, message)))
+
+      {:mcp_client, ^reference, {:closed, _reason}} ->
+        stop()
+
+      {:mcp_client, ^reference, message} ->
+        loop(write(state, message))
+    end
+  end
+
+  defp forward(state, event), do: send(state.link, {:mcp_client_in, state.reference, event})
+
+  defp notification(method, params) do
+    message = %{"jsonrpc" => "2.0", "method" => method}
+    if params == %{}, do: message, else: Map.put(message, "params", params)
+  end
+
+  defp refusal(id, text) do
+    error = %{"code" => JsonRpc.Error.code(:internal_error), "message" => text}
+    %{"jsonrpc" => "2.0", "id" => id, "error" => error}
+  end
+
+  defp write(state, message) do
+    case Writer.write(state.writer, [JSON.encode!(message), ?\n]) do
+      {:ok, writer} -> %{state | writer: writer}
+      {:error, :closed} -> stop()
+    end
+  end
+
+  @spec stop() :: no_return()
+  defp stop do
+    Exit.run(:stop)
+    Process.sleep(:infinity)
+  end
+end

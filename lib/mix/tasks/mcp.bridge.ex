@@ -1,0 +1,38 @@
+defmodule Mix.Tasks.Mcp.Bridge do
+  @shortdoc "Serves a server over HTTP on stdin and stdout"
+
+  @moduledoc """
+  Serves on stdin and stdout what a server over HTTP answers, for clients that only start commands, such as Claude Desktop.
+
+      mix mcp.bridge http://127.0.0.1:4040/mcp
+      mix mcp.bridge https://example.com/mcp --header "Authorization: Bearer TOKEN"
+
+  Messages of all revisions pass, with streams, questions to the client and cancellation. When the server behind it is
+  restarted, a session that it has forgotten is opened anew, and a server that does not listen is tried for 20 seconds.
+
+  In a client's configuration a header with a secret belongs into the environment, which `--header-env` reads:
+
+      mix mcp.bridge https://example.com/mcp --header-env "Authorization=MY_TOKEN"
+
+  ## Options
+
+    * `--header "NAME: VALUE"` – a header of each request, also several times; other users of the machine can see it
+    * `--header-env "NAME=VARIABLE"` – a header whose value is in an environment variable, also several times
+  """
+
+  use Mix.Task
+
+  @usage "usage: mix mcp.bridge URL [--header \"NAME: VALUE\"] [--header-env NAME=VARIABLE], " <>
+           "for example mix mcp.bridge http://127.0.0.1:4040/mcp"
+
+  @impl true
+  def run(arguments) do
+    {options, urls} = Mix.McpServer.options!(arguments, [header: :keep, header_env: :keep], @usage)
+    [url] = if length(urls) == 1, do: urls, else: Mix.raise(@usage)
+    url = Mix.McpServer.Remote.url!(url, "the URL", @usage)
+    headers = Mix.McpServer.Remote.headers!(options, @usage)
+    McpServer.Stdio.take_over!()
+    {:ok, _started} = Application.ensure_all_started(:mcp_server)
+    McpServer.Bridge.run(url: url, headers: headers)
+  end
+end
