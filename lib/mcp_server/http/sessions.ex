@@ -46,7 +46,8 @@ defmodule McpServer.Http.Sessions do
           lifetime: non_neg_integer(),
           sealed?: boolean(),
           reopened?: boolean(),
-          log_level: String.t()
+          log_level: String.t(),
+          changed: [McpServer.Changes.change()]
         }
 
   @doc "Makes the table; the calling process owns it."
@@ -76,7 +77,7 @@ defmodule McpServer.Http.Sessions do
         :error -> {Node.session_id(), false}
       end
 
-    wanted = %{id: id, opening: opening, lifetime: lifetime, sealed?: sealed?, reopened?: false}
+    wanted = %{id: id, opening: opening, lifetime: lifetime, sealed?: sealed?, reopened?: false, changed: []}
     wanted = Map.put(wanted, :log_level, %Session{}.log_level)
     with {:ok, _pid, _context} <- open_here(mount, wanted, principal, peer), do: {:ok, id}
   end
@@ -87,7 +88,7 @@ defmodule McpServer.Http.Sessions do
   def reopen(id, sealed, mount, principal, peer) do
     lifetime = max(sealed.expires_at - System.system_time(:millisecond), 0)
     wanted = %{id: id, opening: sealed.opening, lifetime: lifetime, sealed?: true, reopened?: true}
-    open_here(mount, Map.put(wanted, :log_level, sealed.log_level), principal, peer)
+    open_here(mount, Map.merge(wanted, Map.take(sealed, [:log_level, :changed])), principal, peer)
   end
 
   defp open_here(mount, wanted, principal, peer),
@@ -270,7 +271,7 @@ defmodule McpServer.Http.Sessions do
     context = context(opening, bounds)
 
     shared =
-      Map.merge(Map.take(wanted, [:id, :lifetime, :sealed?, :reopened?]), %{
+      Map.merge(Map.take(wanted, [:id, :lifetime, :sealed?, :changed]), %{
         principal: principal,
         revision: opening.revision,
         account: account,

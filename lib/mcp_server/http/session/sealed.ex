@@ -4,10 +4,11 @@ defmodule McpServer.Http.Session.Sealed do
   # sealed in its id, so any node with the secret opens the session from the id, after any restart.
   #
   # The seal binds the id to the router, the mount and the principal, and to `session_lifetime`. Inside are, in bytes: when
-  # it was opened and how long it lives (8 and 5, milliseconds), the node it was opened on (6), the log level (1), the
-  # capabilities (2), and behind a length of one byte each the revision and the client's name and version.
+  # it was opened and how long it lives (8 and 5, milliseconds), the node it was opened on (6), a part of the digest of each
+  # list (3 times 4), the log level (1), the capabilities (2), and behind a length of one byte each the revision and the
+  # client's name and version.
 
-  alias McpServer.{Protocol, Secret}
+  alias McpServer.{Catalog, Changes, Protocol, Secret}
   alias McpServer.Http.Cluster.Node
   alias McpServer.Http.Mount
   alias McpServer.Http.Session.Capabilities
@@ -20,8 +21,20 @@ defmodule McpServer.Http.Session.Sealed do
   # Ids without a seal are shorter, and a sealed one holds a nonce and a tag.
   @least_bytes 64
 
-  @typedoc "`:expires_at` is in milliseconds of the wall clock, `:home` the mark of the node that opened the session first."
-  @type t :: %{opening: Protocol.opening(), log_level: String.t(), expires_at: pos_integer(), home: <<_::48>>}
+  # What clients are told of when it changes.
+  @lists [:tools, :prompts, :resources]
+
+  @typedoc """
+  `:expires_at` is in milliseconds of the wall clock, `:home` the mark of the node that opened the session first. `:changed`
+  are the lists that have become others since then, such as by a deploy.
+  """
+  @type t :: %{
+          opening: Protocol.opening(),
+          log_level: String.t(),
+          expires_at: pos_integer(),
+          home: <<_::48>>,
+          changed: [Changes.change()]
+        }
 
   @doc "The id of a new session, as long as it lives in milliseconds; `:error` where no secret is configured."
   @spec seal(Mount.place(), principal :: term(), Protocol.opening(), lifetime :: pos_integer()) ::
@@ -29,11 +42,16 @@ defmodule McpServer.Http.Session.Sealed do
   def seal(place, principal, opening, lifetime) do
     if Secret.configured?() do
       now = System.system_time(:millisecond)
-      facts = [<<now::64, lifetime::40, Node.mark()::binary-size(6)>>, client(opening)]
+      facts = [<<now::64, lifetime::40, Node.mark()::binary-size(6)>>, lists(place), client(opening)]
       {:ok, Protocol.seal(Secret.key(), principal, place, @purpose, IO.iodata_to_binary(facts), now + lifetime)}
     else
       :error
     end
+  end
+
+  defp lists({router, _mount}) do
+    %{lists: digests} = Catalog.fetch(router)
+    for list <- @lists, do: binary_part(digests[list], 0, 4)
   end
 
   defp client(opening) do
@@ -71,16 +89,20 @@ defmodule McpServer.Http.Session.Sealed do
   def open(id, place, principal) do
     with true <- sealed?(id) and Secret.configured?(),
          {:ok, facts} <- Protocol.unseal(Secret.key(), principal, place, @purpose, id) do
-      read(facts)
+      read(facts, lists(place))
     else
       _not_ours -> :error
     end
   end
 
   defp read(
-         <<opened_at::64, lifetime::40, home::binary-size(6), level, capabilities::16, r, revision::binary-size(r), n,
-           name::binary-size(n), v, version::binary-size(v)>>
+         <<opened_at::64, lifetime::40, home::binary-size(6), tools::binary-size(4), prompts::binary-size(4),
+           resources::binary-size(4), level, capabilities::16, r, revision::binary-size(r), n, name::binary-size(n), v,
+           version::binary-size(v)>>,
+         lists
        ) do
+    changed = for {list, was, is} <- Enum.zip([@lists, [tools, prompts, resources], lists]), was != is, do: list
+
     opening = %{
       id: nil,
       revision: revision,
@@ -93,10 +115,11 @@ defmodule McpServer.Http.Session.Sealed do
        opening: opening,
        log_level: Enum.at(Session.log_levels(), level),
        expires_at: opened_at + lifetime,
-       home: home
+       home: home,
+       changed: changed
      }}
   end
 
   # Of another release.
-  defp read(_facts), do: :error
+  defp read(_facts, _lists), do: :error
 end

@@ -32,7 +32,7 @@ defmodule McpServer.Http.Session.Transport do
             in_flight: InFlight.t(),
             lifetime: non_neg_integer(),
             sealed?: boolean(),
-            reopened?: boolean()
+            changed: [McpServer.Changes.change()]
           },
           timer: Timer.t()
         }
@@ -135,11 +135,19 @@ defmodule McpServer.Http.Session.Transport do
   defp listen(transport, exchange, last_event) do
     with_exchange(transport, exchange, fn transport, exchange ->
       case attach(transport, exchange, last_event) do
-        {:ok, key, stream} -> {[], put(transport, key, stream)}
+        {:ok, key, stream} -> {[], tell_changed(put(transport, key, stream), key)}
         {:error, reason} -> refuse(transport, exchange, reason)
       end
     end)
   end
+
+  # A session that was opened again by another release has other lists than its client has read.
+  defp tell_changed(%{session: session} = transport, :session) do
+    for list <- session.changed, do: send(self(), {:mcp_change, list})
+    %{transport | session: %{session | changed: []}}
+  end
+
+  defp tell_changed(transport, _call), do: transport
 
   defp attach(transport, exchange, nil) do
     case StreamCollection.fetch(transport.streams, :session) do
