@@ -139,7 +139,7 @@ defmodule McpServer.MixProject do
   defp module_groups do
     [
       "Writing a server":
-        [McpServer, McpServer.Controller, McpServer.Conn, McpServer.Changes, McpServer.Tasks] ++
+        [McpServer, McpServer.Controller, McpServer.Conn, McpServer.Changes, McpServer.Ecto, McpServer.Tasks] ++
           [McpServer.Session, McpServer.SessionStore] ++
           [McpServer.Plug, McpServer.RateLimit, McpServer.Log] ++
           [~r/^McpServer\.Router\b/],

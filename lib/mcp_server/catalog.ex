@@ -68,7 +68,8 @@ defmodule McpServer.Catalog do
 
   # `nil` where there is no such router, or none at this moment.
   defp version(router) do
-    if router?(router), do: {router.__mcp__(:fingerprint), experimental(router), Native.Library.loaded()}
+    if router?(router),
+      do: {router.__mcp__(:fingerprint), empty_structs(router), experimental(router), Native.Library.loaded()}
   rescue
     UndefinedFunctionError -> nil
   end
@@ -231,16 +232,11 @@ defmodule McpServer.Catalog do
     }
   end
 
-  # The structs that arguments become, as they are without any: by their names in the rules.
+  # The structs that arguments become, by their names in the rules.
   defp structs(router),
-    do: for(module <- struct_modules(router), do: {Atom.to_string(module), :erlang.term_to_binary(module.__struct__())})
+    do: for(%module{} = empty <- empty_structs(router), do: {Atom.to_string(module), :erlang.term_to_binary(empty)})
 
-  defp struct_modules(router) do
-    for %{arguments: %{structs: structs}} <- Tuple.to_list(router.__mcp__(:tool_handlers)),
-        %{module: module} <- structs,
-        uniq: true,
-        do: module
-  end
+  defp empty_structs(router), do: for(module <- router.__mcp__(:structs), do: module.__struct__())
 
   defp or_else(nil, default), do: default
   defp or_else(own, _default), do: own

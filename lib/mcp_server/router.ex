@@ -187,7 +187,7 @@ defmodule McpServer.Router do
 
   `__mcp__/1` gives the table as data: `:server`, `:tools`, `:prompts`, `:resources`, `:resource_templates` (the
   structs in the order of declaration), `:tool_handlers`, `:prompt_handlers`, `:resource_handlers`,
-  `:template_handlers`, `:overflow` (what keeps larger results), `:dynamic` (lists the router computes), `:lint` and `:fingerprint`.
+  `:template_handlers`, `:overflow` (what keeps larger results), `:dynamic` (lists the router computes), `:structs` (those that arguments become), `:lint` and `:fingerprint`.
   '''
 
   alias McpServer.Router.{Access, Handler, Plugs, PromptDefinition, Refusal, ResourceDefinition}
@@ -240,7 +240,7 @@ defmodule McpServer.Router do
   | `listed:` | `:always`: it is listed for those too whom `authorize:` refuses (`:granted`) |
   | `ui:` | URI of the `ui://` resource that renders the result (`McpServer.App`) |
   | `visibility:` | list of `:model` and `:app`: for whom it is (both) |
-  | `input_schema:`, `output_schema:` | JSON Schemas, in place of fields |
+  | `input_schema:`, `output_schema:` | JSON Schemas, in place of fields; or fields that are declared elsewhere: `{McpServer.Ecto, MyApp.Note, only: [:title]}` (`McpServer.Ecto`), `{NimbleOptions, schema}` |
   | `undeclared:`, `arguments:` | in place of the router's, see above |
   | `struct:` | the struct that the arguments become, see above |
   | `additional_properties:` | the keyword as it is published: `true` or `false`, in place of `undeclared:` |

@@ -12,12 +12,7 @@ defmodule McpServer.JSON.EncodeTest do
     defstruct [:y, :x, label: nil]
   end
 
-  # Debian's Elixir has no `decimal`; this is its struct.
-  unless Code.ensure_loaded?(Decimal) do
-    defmodule Elixir.Decimal do
-      defstruct sign: 1, coef: 0, exp: 0
-    end
-  end
+  Code.require_file("test/support/decimal_stand_in.exs")
 
   defp refused(term) do
     assert {:error, %EncodeError{kind: kind, path: path} = error} = JSON.encode(term)

@@ -21,9 +21,17 @@ defmodule McpServer.Router.Handler do
   """
   @spec as_runtime(Macro.t(), Macro.Env.t()) :: Macro.t()
   def as_runtime(ast, env) do
-    env = %{env | function: {:__mcp__, 1}}
-    Macro.prewalk(ast, &if(match?({:__aliases__, _meta, _parts}, &1), do: Macro.expand(&1, env), else: &1))
+    Macro.prewalk(ast, fn
+      {schema, value} when schema in [:input_schema, :output_schema] -> {schema, expanded(value, env)}
+      node -> expand(node, %{env | function: {:__mcp__, 1}})
+    end)
   end
+
+  # What a schema names is read while the router is compiled, which depends on it.
+  defp expanded(ast, env), do: Macro.prewalk(ast, &expand(&1, env))
+
+  defp expand({:__aliases__, _meta, _parts} = alias, env), do: Macro.expand(alias, env)
+  defp expand(node, _env), do: node
 
   @doc "The code by which a statement of a block, such as `get`, gives its function to `definition`."
   @spec declare(module, atom, Macro.t(), Macro.t(), Macro.Env.t()) :: Macro.t()

@@ -49,8 +49,10 @@ defmodule McpServer.Router.ShortForm do
     Field.close!(module, block?(type))
   end
 
-  defp parts!({type, description, options}, _into, _name, _place) when is_binary(description) and is_list(options),
-    do: {type, description, options}
+  # Fields that are declared elsewhere may have no description.
+  defp parts!({type, description, options}, _into, _name, _place)
+       when (is_binary(description) or description == nil) and is_list(options),
+       do: {type, description, options}
 
   defp parts!({type, description}, _into, _name, _place) when is_binary(description), do: {type, description, []}
 

@@ -46,7 +46,8 @@ defmodule McpServer.Router.Table do
       resource_handlers: entries(resources, plugs),
       template_handlers: entries(templates, plugs),
       overflow: overflow,
-      dynamic: dynamic(module)
+      dynamic: dynamic(module),
+      structs: for(%{structs: structs} <- tools, %{module: struct} <- structs, uniq: true, do: struct)
     }
 
     router = %{what: "router", place: place, fields: [], handlers: [], structs: [], ignored: []}

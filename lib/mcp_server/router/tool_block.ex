@@ -57,6 +57,9 @@ defmodule McpServer.Router.ToolBlock do
   @doc """
   The JSON Schema of the arguments, sent verbatim: a map (keys strings or atoms), a
   `McpServer.Schema`, or JSON text. Its type is `"object"`. It takes the place of every `input_field`.
+
+  `{McpServer.Ecto, MyApp.Note, only: [:title]}` (see `McpServer.Ecto`) and `{NimbleOptions, schema}` are fields that are
+  declared elsewhere: the same as `input` with each of them, so others may stand beside them.
   """
   defmacro input_schema(schema), do: put_schema(:input_schema, schema, __CALLER__)
 

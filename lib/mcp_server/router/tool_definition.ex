@@ -8,6 +8,7 @@ defmodule McpServer.Router.ToolDefinition do
   alias McpServer.Router.{
     Access,
     Arguments,
+    Elsewhere,
     Field,
     Formats,
     Hints,
@@ -16,6 +17,7 @@ defmodule McpServer.Router.ToolDefinition do
     RawSchema,
     Refusal,
     Scope,
+    ShortForm,
     Statement,
     ToolHandler,
     Undeclared
@@ -174,9 +176,15 @@ defmodule McpServer.Router.ToolDefinition do
     end
 
     if Map.fetch!(tool, key), do: Refusal.refuse!(place, "the #{what} is already defined. Remove one")
-    schema = parse(key).(schema, "the #{what}", place)
-    Scope.update(module, &Map.put(&1, key, schema))
+
+    case Elsewhere.fields!(schema, "the #{what}", place) do
+      nil -> Scope.update(module, &Map.put(&1, key, parse(key).(schema, "the #{what}", place)))
+      fields -> ShortForm.put!(module, side(key), fields, [], place)
+    end
   end
+
+  defp side(:input_schema), do: :input
+  defp side(:output_schema), do: :output
 
   defp parse(:input_schema), do: &RawSchema.parse_object!/3
   defp parse(:output_schema), do: &RawSchema.parse!/3

@@ -1,0 +1,245 @@
+defmodule McpServer.Ecto do
+  @moduledoc """
+  The arguments of a tool, or the fields of its result, from an Ecto schema or embedded schema.
+
+      tool "create_note", "Creates a note", MyApp.Notes, :create,
+        input_schema: {McpServer.Ecto, MyApp.Note, only: [:title, :due, :tags]}
+
+      def create(_conn, arguments) do
+        %MyApp.Note{} |> MyApp.Note.changeset(arguments) |> MyApp.Repo.insert() |> …
+      end
+
+  The schema is read while the router is compiled, and the router is compiled again when it changes. The fields become
+  what `McpServer.Router.ToolBlock.input/1` would declare: they are closed, and dates and decimals arrive as such.
+  Further fields may stand in the block of the tool.
+
+  | option | meaning | default |
+  |---|---|---|
+  | `only:`, `except:` | names of fields and embeds | all but generated ids and timestamps |
+  | `required:` | names of those that must be there | those of the changeset |
+  | `changeset:` | the function whose validations are read: a name, `{module, name}`, or `false` | `:changeset`, where there is one |
+  | `descriptions:` | texts by the names of fields | |
+
+  The changeset function is called with an empty struct and no parameters, while the router is compiled. What it records
+  is published: `validate_required`, `validate_length`, `validate_number`, `validate_inclusion`, `validate_subset` and
+  `validate_format`, as far as JSON Schema can say it. The function still has to be called with the arguments:
+  constraints and validations in code of yours are not read. Defaults of the schema are not published, for a tool that
+  changes some fields would set the others; Ecto fills them in when a struct is inserted.
+
+  | type of Ecto | type of the field |
+  |---|---|
+  | `:integer`, `:id`, `:float`, `:boolean`, `:string`, `:map` | `:integer`, `:integer`, `:number`, `:boolean`, `:string`, `:object` |
+  | `:binary_id`, `Ecto.UUID` | `:uuid` |
+  | `:date`, `:time`, `:naive_datetime`, `:utc_datetime`, `:decimal`, and those with `_usec` | the same |
+  | `{:array, type}`, `{:map, type}` | arrays, objects |
+  | `Ecto.Enum` | a string, one of its values |
+  | `embeds_one`, `embeds_many` | an object, an array of objects; with the changeset function of the embed |
+  | a type of your own | that of its `type/0` |
+
+  Associations and virtual fields are left out. This module does not depend on Ecto: it reads what a schema says of itself.
+  """
+
+  alias McpServer.Suggestion
+
+  @options [:only, :except, :required, :changeset, :descriptions]
+
+  @types %{
+    Ecto.UUID => :uuid,
+    :id => :integer,
+    :integer => :integer,
+    :float => :number,
+    :boolean => :boolean,
+    :string => :string,
+    :map => :object,
+    :binary_id => :uuid,
+    :uuid => :uuid,
+    :date => :date,
+    :time => :time,
+    :time_usec => :time,
+    :naive_datetime => :naive_datetime,
+    :naive_datetime_usec => :naive_datetime,
+    :utc_datetime => :datetime,
+    :utc_datetime_usec => :datetime,
+    :decimal => :decimal
+  }
+
+  @bounds %{
+    greater_than: :exclusive_minimum,
+    greater_than_or_equal_to: :minimum,
+    less_than: :exclusive_maximum,
+    less_than_or_equal_to: :maximum,
+    equal_to: :const
+  }
+
+  @doc false
+  @spec fields!(module, keyword) :: [McpServer.Router.Elsewhere.field()]
+  def fields!(schema, options \\ []) do
+    check_schema!(schema)
+    options = Keyword.validate!(options, @options)
+    changeset = changeset(schema, options)
+    required = options[:required] || changeset.required
+    for option <- [:only, :except, :required], names = options[option], do: check_names!(names, option, schema)
+
+    for name <- chosen(schema, options) do
+      {type, keywords} = type!(schema, name)
+      validated = keywords(changeset.validations, name, type, keywords)
+      required = if name in required, do: [required: true], else: []
+      {name, {type, options[:descriptions][name], required ++ validated}}
+    end
+  end
+
+  defp check_schema!(schema) do
+    compiled? = is_atom(schema) and match?({:module, _module}, Code.ensure_compiled(schema))
+
+    if not (compiled? and function_exported?(schema, :__schema__, 1)) do
+      raise ArgumentError,
+            "#{inspect(schema)} is no schema of Ecto. Write the name of a module with `use Ecto.Schema`, such as MyApp.Note"
+    end
+  end
+
+  defp check_names!(names, option, schema) do
+    known = known(schema)
+
+    for name <- names, name not in known do
+      meant = Suggestion.end_sentence(to_string(name), Enum.map(known, &to_string/1), ":")
+      fields = Enum.map_join(known, ", ", &inspect/1)
+
+      raise ArgumentError,
+            "`#{option}:` names #{inspect(name)}, which #{inspect(schema)} does not have#{meant} Its fields are: #{fields}"
+    end
+  end
+
+  # Embeds are among the fields.
+  defp known(schema), do: schema.__schema__(:fields)
+
+  defp chosen(schema, options) do
+    names = options[:only] || known(schema) -- generated(schema)
+    names -- (options[:except] || [])
+  end
+
+  defp generated(schema) do
+    id = with {name, _source, _type} <- schema.__schema__(:autogenerate_id), do: name
+    [id | schema.__schema__(:autogenerate_fields)]
+  end
+
+  defp type!(schema, name) do
+    case schema.__schema__(:embed, name) do
+      nil -> field!(schema.__schema__(:type, name), schema, name)
+      %{cardinality: cardinality, related: related} -> embed(cardinality, related)
+    end
+  end
+
+  defp embed(:one, related), do: {Map.new(fields!(related)), []}
+  defp embed(:many, related), do: {[Map.new(fields!(related))], []}
+
+  defp field!({:array, inner}, schema, name) do
+    {type, keywords} = field!(inner, schema, name)
+    {[{type, keywords}], []}
+  end
+
+  defp field!({:map, inner}, schema, name) do
+    {type, keywords} = field!(inner, schema, name)
+    {:object, [additional_properties: Map.new([{:type, json(type)} | keywords])]}
+  end
+
+  # Before Ecto 3.12 a tuple of three.
+  defp field!({:parameterized, {Ecto.Enum, enum}}, _schema, _name), do: enum(enum)
+  defp field!({:parameterized, Ecto.Enum, enum}, _schema, _name), do: enum(enum)
+  defp field!(type, _schema, _name) when is_map_key(@types, type), do: {@types[type], []}
+
+  defp field!(type, schema, name) do
+    if is_atom(type) and Code.ensure_loaded?(type) and function_exported?(type, :type, 0),
+      do: field!(type.type(), schema, name),
+      else: raise(ArgumentError, unknown(type, schema, name))
+  end
+
+  defp unknown(type, schema, name) do
+    "the field #{inspect(name)} of #{inspect(schema)} has the type #{inspect(type)}, which no JSON has. " <>
+      "Leave it out with `except: [#{inspect(name)}]`, and declare it with `input` if the tool needs it"
+  end
+
+  defp enum(%{mappings: mappings}), do: {:string, [enum: for({value, _stored} <- mappings, do: Atom.to_string(value))]}
+
+  # Members of a map are not read as Elixir values.
+  defp json(type) when type in [:integer, :number, :boolean, :string, :object], do: type
+  defp json(_text), do: :string
+
+  defp changeset(schema, options) do
+    case Keyword.get(options, :changeset, :changeset) do
+      false ->
+        %{required: [], validations: []}
+
+      {module, function} ->
+        called!(module, function, schema)
+
+      function ->
+        if named?(schema, function, options),
+          do: called!(schema, function, schema),
+          else: changeset(schema, changeset: false)
+    end
+  end
+
+  defp named?(schema, function, options),
+    do: Keyword.has_key?(options, :changeset) or function_exported?(schema, function, 2)
+
+  defp called!(module, function, schema) do
+    case apply(module, function, [struct(schema), %{}]) do
+      %{required: required, validations: validations} -> %{required: required, validations: validations}
+      other -> raise ArgumentError, "#{named(module, function)} returned no changeset: #{inspect(other)}"
+    end
+  rescue
+    error in ArgumentError -> reraise error, __STACKTRACE__
+    error -> raise ArgumentError, failed(module, function, Exception.message(error))
+  catch
+    :exit, _reason -> raise ArgumentError, failed(module, function, "it exited")
+  end
+
+  defp failed(module, function, reason) do
+    "#{named(module, function)} cannot be called with an empty struct and no parameters (#{reason}). " <>
+      "Name another function, or write `changeset: false` and `required:`"
+  end
+
+  defp named(module, function), do: "#{inspect(module)}.#{function}/2"
+
+  # What an enumeration or a type says already is not said again.
+  defp keywords(validations, name, type, keywords) do
+    read = for {^name, validation} <- Enum.reverse(validations), keyword <- read(validation, type), do: keyword
+    Keyword.merge(read, keywords)
+  end
+
+  defp read({:length, options}, [_items]), do: lengths(options, :min_items, :max_items)
+  defp read({:length, options}, :string), do: lengths(options, :min_length, :max_length)
+
+  defp read({:number, bounds}, type) when type in [:integer, :number] do
+    for {bound, value} <- bounds, is_number(value), keyword = @bounds[bound], do: {keyword, value}
+  end
+
+  defp read({kind, values}, :string) when kind in [:inclusion, :subset], do: texts(values)
+  defp read({:inclusion, %Range{first: first, last: last}}, :integer), do: [minimum: first, maximum: last]
+
+  defp read({:inclusion, values}, type) when type in [:integer, :number],
+    do: if(Enum.all?(values, &is_number/1), do: [enum: Enum.to_list(values)], else: [])
+
+  defp read({:format, %Regex{} = regex}, :string), do: pattern(regex)
+  defp read(_validation, _type), do: []
+
+  defp texts(values), do: if(Enum.all?(values, &is_binary/1), do: [enum: Enum.to_list(values)], else: [])
+
+  # As bytes a text is no shorter than in characters, so only the longest of them can be said.
+  defp lengths(options, min, max) do
+    bytes? = options[:count] == :bytes
+    least = options[:is] || options[:min]
+    most = options[:is] || options[:max]
+    if(least && not bytes?, do: [{min, least}], else: []) ++ if most, do: [{max, most}], else: []
+  end
+
+  # One that JSON Schema cannot say, with look-around or options, is left to the changeset.
+  defp pattern(regex) do
+    source = regex |> Regex.source() |> String.replace("\\A", "^") |> String.replace(~r/\\[zZ]\z/, "$")
+    plain? = Regex.opts(regex) in ["", "u", [], [:unicode], [:ucp, :unicode], [:unicode, :ucp]]
+
+    if plain? and match?({:ok, _validator}, McpServer.Schema.Validator.compile(%{"pattern" => source})),
+      do: [pattern: source],
+      else: []
+  end
+end

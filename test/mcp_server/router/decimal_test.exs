@@ -1,0 +1,50 @@
+defmodule McpServer.Router.DecimalTest do
+  # Fields of the type `:decimal`.
+  use ExUnit.Case, async: true
+
+  alias McpServer.Test
+
+  Code.require_file("test/support/decimal_stand_in.exs")
+
+  defmodule Handlers do
+    def price(_conn, %{"price" => price}), do: inspect(Map.from_struct(price))
+  end
+
+  defmodule Shop do
+    use McpServer.Router
+
+    tool "price", "Says the price", Handlers, :price do
+      input_field "price", "The price", :decimal, default: "1e3"
+    end
+  end
+
+  defp price(arguments, revision) do
+    {:ok, %{"content" => [%{"text" => text}]}} = Test.call_tool(Shop, "price", arguments, revision: revision)
+    text
+  end
+
+  test "they keep the digits that were sent" do
+    for revision <- ["2025-11-25", "2026-07-28"] do
+      for {text, sign, coef, exp} <- [
+            {"12.50", 1, 1250, -2},
+            {"-0.10", -1, 10, -2},
+            {"+7", 1, 7, 0},
+            {"1.5e-3", 1, 15, -4},
+            {"2E2", 1, 2, 2}
+          ],
+          do: assert(price(%{"price" => text}, revision) == inspect(%{sign: sign, coef: coef, exp: exp}))
+
+      assert price(%{}, revision) == inspect(%{sign: 1, coef: 1, exp: 3})
+    end
+  end
+
+  test "a number with more digits, or written out as more, is refused" do
+    for text <- [String.duplicate("9", 1_001), "1e1001", "1e-1001"] do
+      assert price(%{"price" => text}, "2026-07-28") ==
+               "Invalid arguments for tool 'price':\n" <>
+                 "- /price: must be a decimal number of at most 1000 digits such as 12.50 (format)"
+    end
+
+    assert price(%{"price" => "1,5"}, "2026-07-28") =~ "- /price: must be a string that matches the pattern "
+  end
+end

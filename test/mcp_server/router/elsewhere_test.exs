@@ -1,0 +1,240 @@
+defmodule McpServer.Router.ElsewhereTest do
+  # Fields from schemas of Ecto and NimbleOptions. Neither package is needed to read them: the modules here say of
+  # themselves what `use Ecto.Schema` makes a module say.
+  use McpServer.RouterCase, async: true
+
+  alias McpServer.Test
+
+  defmodule Author do
+    defstruct [:name, :born]
+
+    def __schema__(:fields), do: [:id, :name, :born]
+    def __schema__(:autogenerate_id), do: {:id, :id, :binary_id}
+    def __schema__(:autogenerate_fields), do: []
+    def __schema__(:type, :name), do: :string
+    def __schema__(:type, :born), do: :date
+    def __schema__(:embed, _name), do: nil
+
+    def changeset(%__MODULE__{}, %{}), do: %{required: [:name], validations: [name: {:length, [max: 9]}]}
+  end
+
+  defmodule Currency do
+    def type, do: :string
+  end
+
+  defmodule Note do
+    defstruct [:title]
+
+    @types [
+      id: :id,
+      title: :string,
+      stars: :integer,
+      weight: :float,
+      kind: {:parameterized, {Ecto.Enum, %{mappings: [draft: "d", final: "f"]}}},
+      tags: {:array, :string},
+      days: {:array, :date},
+      due: :utc_datetime_usec,
+      slug: :string,
+      uid: Ecto.UUID,
+      counts: {:map, :integer},
+      currency: Currency,
+      blob: :binary,
+      author: {:parameterized, {Ecto.Embedded, %{}}},
+      editors: {:parameterized, {Ecto.Embedded, %{}}},
+      inserted_at: :naive_datetime
+    ]
+
+    def __schema__(:fields), do: Keyword.keys(@types)
+    def __schema__(:autogenerate_id), do: {:id, :id, :id}
+    def __schema__(:autogenerate_fields), do: [:inserted_at]
+    def __schema__(:type, name), do: @types[name]
+    def __schema__(:embed, :author), do: %{cardinality: :one, related: Author}
+    def __schema__(:embed, :editors), do: %{cardinality: :many, related: Author}
+    def __schema__(:embed, _name), do: nil
+
+    def changeset(%__MODULE__{}, params) when params == %{} do
+      validations = [
+        currency: {:length, [is: 3, count: :bytes]},
+        slug: {:format, ~r/(?=x)/},
+        slug: {:format, ~r/\A[a-z]+\z/},
+        tags: {:length, [min: 1, max: 5]},
+        weight: {:number, [greater_than: 0.5]},
+        stars: {:number, [greater_than_or_equal_to: 1, less_than: 6, message: "no"]},
+        title: {:inclusion, ["a", "b"]},
+        title: {:length, [min: 1, max: 80]}
+      ]
+
+      %{required: [:title], validations: validations}
+    end
+
+    def fails(_note, _params), do: raise("no database")
+  end
+
+  defmodule Handlers do
+    def show(_conn, arguments), do: inspect(arguments, limit: :infinity)
+  end
+
+  defmodule Server do
+    use McpServer.Router, lint: false
+
+    tool "create", "Creates", Handlers, :show,
+      input_schema: {McpServer.Ecto, Note, except: [:blob], descriptions: [title: "The title"]} do
+      input notify: {:boolean, "Whether to send a mail"}
+    end
+
+    tool "rename", "Renames", Handlers, :show, arguments: :atoms do
+      input_schema {McpServer.Ecto, Note, only: [:title, :stars], required: [:stars], changeset: false}
+      output_schema {McpServer.Ecto, Author}
+    end
+
+    tool "nimble", "Takes options", Handlers, :show,
+      arguments: :atoms,
+      input_schema:
+        {NimbleOptions,
+         name: [type: :string, required: true, doc: "The name"],
+         count: [type: :pos_integer, default: 3],
+         ratio: [type: :float],
+         mode: [type: {:in, ["a", "b"]}],
+         size: [type: {:in, 1..3}],
+         tags: [type: {:list, :string}],
+         on: [type: {:struct, Date}],
+         either: [type: {:or, [:string, nil]}],
+         counts: [type: {:map, :string, :integer}],
+         more: [type: :keyword_list, keys: [depth: [type: :non_neg_integer, default: 0]]]}
+  end
+
+  defp schema(name), do: Enum.find(Server.__mcp__(:tools), &(&1.name == name)).inputSchema
+
+  test "the fields of a schema of Ecto, with what its changeset validates" do
+    author = %{
+      "type" => "object",
+      "properties" => %{
+        "name" => %{"type" => "string", "maxLength" => 9},
+        "born" => %{"type" => "string", "format" => "date"}
+      },
+      "required" => ["name"],
+      "additionalProperties" => false
+    }
+
+    assert schema("create") == %{
+             "type" => "object",
+             "required" => ["title"],
+             "additionalProperties" => false,
+             "properties" => %{
+               "title" => %{
+                 "type" => "string",
+                 "description" => "The title",
+                 "minLength" => 1,
+                 "maxLength" => 80,
+                 "enum" => ["a", "b"]
+               },
+               "stars" => %{"type" => "integer", "minimum" => 1, "exclusiveMaximum" => 6},
+               "weight" => %{"type" => "number", "exclusiveMinimum" => 0.5},
+               "kind" => %{"type" => "string", "enum" => ["draft", "final"]},
+               "tags" => %{"type" => "array", "items" => %{"type" => "string"}, "minItems" => 1, "maxItems" => 5},
+               "days" => %{"type" => "array", "items" => %{"type" => "string", "format" => "date"}},
+               "due" => %{"type" => "string", "format" => "date-time"},
+               "slug" => %{"type" => "string", "pattern" => "^[a-z]+$"},
+               "uid" => %{"type" => "string", "format" => "uuid"},
+               "counts" => %{"type" => "object", "additionalProperties" => %{"type" => "integer"}},
+               "currency" => %{"type" => "string", "maxLength" => 3},
+               "author" => author,
+               "editors" => %{"type" => "array", "items" => author},
+               "notify" => %{"type" => "boolean", "description" => "Whether to send a mail"}
+             }
+           }
+
+    assert schema("rename") == %{
+             "type" => "object",
+             "required" => ["stars"],
+             "additionalProperties" => false,
+             "properties" => %{"title" => %{"type" => "string"}, "stars" => %{"type" => "integer"}}
+           }
+
+    assert Enum.find(Server.__mcp__(:tools), &(&1.name == "rename")).outputSchema ==
+             Map.delete(author, "additionalProperties")
+  end
+
+  test "the options of a schema of NimbleOptions" do
+    assert schema("nimble") == %{
+             "type" => "object",
+             "required" => ["name"],
+             "additionalProperties" => false,
+             "properties" => %{
+               "name" => %{"type" => "string", "description" => "The name"},
+               "count" => %{"type" => "integer", "minimum" => 1, "default" => 3},
+               "ratio" => %{"type" => "number"},
+               "mode" => %{"type" => "string", "enum" => ["a", "b"]},
+               "size" => %{"type" => "integer", "minimum" => 1, "maximum" => 3},
+               "tags" => %{"type" => "array", "items" => %{"type" => "string"}},
+               "on" => %{"type" => "string", "format" => "date"},
+               "either" => %{"type" => ["string", "null"]},
+               "counts" => %{"type" => "object", "additionalProperties" => %{"type" => "integer"}},
+               "more" => %{
+                 "type" => "object",
+                 "properties" => %{"depth" => %{"type" => "integer", "minimum" => 0, "default" => 0}},
+                 "additionalProperties" => false
+               }
+             }
+           }
+  end
+
+  test "the arguments arrive as those of fields do, in both eras" do
+    for revision <- ["2025-11-25", "2026-07-28"] do
+      called = fn tool, arguments ->
+        {:ok, %{"content" => [%{"text" => text}]}} = Test.call_tool(Server, tool, arguments, revision: revision)
+        text
+      end
+
+      assert called.("create", %{"title" => "a", "editors" => [%{"name" => "Ada", "born" => "1815-12-10"}]}) ==
+               inspect(%{"title" => "a", "editors" => [%{"name" => "Ada", "born" => ~D[1815-12-10]}]})
+
+      assert called.("create", %{"titel" => "a"}) =~ "- /titel: `titel` is not an argument, is `title` meant?"
+
+      assert called.("nimble", %{"name" => "a", "on" => "2026-01-31", "more" => %{}}) ==
+               inspect(%{name: "a", count: 3, on: ~D[2026-01-31], more: %{depth: 0}})
+    end
+  end
+
+  test "what cannot be read is refused at its line" do
+    tool = ~s(tool "t", "T", McpServer.Handlers, :echo, input_schema: )
+    note = "McpServer.Router.ElsewhereTest.Note"
+    refused = &assert_refused(3, &2, tool <> &1)
+
+    refused.(
+      "{McpServer.Ecto, String}",
+      "String is no schema of Ecto. Write the name of a module with `use Ecto.Schema`, such as MyApp.Note"
+    )
+
+    refused.(
+      "{McpServer.Ecto, #{note}, only: [:titel]}",
+      ~r/\A`only:` names :titel, which #{note} does not have, did you mean :title\? Its fields are: :id, :title, /
+    )
+
+    refused.(
+      "{McpServer.Ecto, #{note}}",
+      "the field :blob of #{note} has the type :binary, which no JSON has. Leave it out with `except: [:blob]`, and " <>
+        "declare it with `input` if the tool needs it"
+    )
+
+    refused.(
+      "{McpServer.Ecto, #{note}, changeset: :fails}",
+      "#{note}.fails/2 cannot be called with an empty struct and no parameters (no database). Name another function, " <>
+        "or write `changeset: false` and `required:`"
+    )
+
+    refused.("{McpServer.Ecto, #{note}, onyl: [:title]}", ~r/unknown keys \[:onyl\]/)
+
+    refused.(
+      "{NimbleOptions, [pid: [type: :pid]]}",
+      "the option :pid has the type :pid, which no JSON has. Leave it out of the schema for the tool, or declare the " <>
+        "argument with `input`"
+    )
+
+    refused.(
+      "{Zoi, :note}",
+      ~s(the input_schema of tool "t" is declared elsewhere, by Zoi, which cannot be read. Write a JSON Schema, ) <>
+        "{McpServer.Ecto, MyApp.Note, only: [:title]} or {NimbleOptions, [title: [type: :string]]}"
+    )
+  end
+end
