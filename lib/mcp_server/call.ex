@@ -75,6 +75,7 @@ defmodule McpServer.Call do
         client_capabilities: request.client_capabilities,
         protocol_version: request.revision,
         request_id: request.id,
+        meta: request.meta,
         progress_token: request.progress_token,
         input_responses: request.input_responses || %{},
         call: call

@@ -14,6 +14,7 @@ defmodule McpServer.Conn do
   | `principal` | whom the transport authenticated, or `nil` |
   | `auth` | what the token of this request grants: `McpServer.Auth`, or `nil` |
   | `request_id` | the JSON-RPC id of the request |
+  | `meta` | the request's `_meta`, without the members that the protocol has there itself; at most `max_meta_bytes` of text |
   | `progress_token` | set when the client wants progress: `McpServer.Controller.progress/4` |
   | `log_level` | the level from which the client wants log messages: `McpServer.Controller.log/4` |
   | `input_responses` | the client's answers to what the handler asked for: `McpServer.Controller.input/2` |
@@ -42,6 +43,7 @@ defmodule McpServer.Conn do
             principal: nil,
             auth: nil,
             request_id: nil,
+            meta: %{},
             progress_token: nil,
             log_level: nil,
             input_responses: %{},
@@ -64,6 +66,7 @@ defmodule McpServer.Conn do
           principal: term,
           auth: McpServer.Auth.t() | nil,
           request_id: String.t() | integer | nil,
+          meta: %{String.t() => term},
           progress_token: String.t() | integer | nil,
           log_level: String.t() | nil,
           input_responses: map | nil,
@@ -103,6 +106,22 @@ defmodule McpServer.Conn do
   """
   @spec get_private(t, term, term) :: term
   def get_private(%__MODULE__{} = conn, key, default \\ nil), do: Map.get(conn.private, key, default)
+
+  @trace_keys ["traceparent", "tracestate", "baggage"]
+
+  @doc """
+  The trace context that the client has sent in `_meta`: those of `traceparent`, `tracestate` (W3C Trace Context) and
+  `baggage` that are strings, as headers for an OpenTelemetry propagator or for a request to another service.
+
+      iex> conn = %McpServer.Conn{meta: %{"traceparent" => "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}
+      iex> McpServer.Conn.trace_context(conn)
+      [{"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}]
+
+      :otel_propagator_text_map.extract(McpServer.Conn.trace_context(conn))
+  """
+  @spec trace_context(t) :: [{String.t(), String.t()}]
+  def trace_context(%__MODULE__{meta: meta}),
+    do: for(key <- @trace_keys, value = meta[key], is_binary(value), do: {key, value})
 
   @doc """
   Keeps a value under `assigns`.

@@ -39,6 +39,7 @@ defmodule McpServer.Request do
   * `:input_responses`, `:request_state` – what the client brings back to a request that needed
     input; the state is still sealed
   * `:repairs` – the kinds of the changes that were made to the arguments so that they fit
+  * `:meta` – what the client has put into `_meta` beside the members of the protocol
   * `:task` – how long the client wants the task of this call kept, in milliseconds; `nil` where the
     call is to be no task
   * `:refusal` – the answer to a request that is sound but for one thing, for those who may know of what it names
@@ -62,7 +63,8 @@ defmodule McpServer.Request do
           task: nil | :default | non_neg_integer(),
           repairs: [McpServer.Schema.Validator.repair()],
           refusal: answer() | nil,
-          hidden: answer() | t() | nil
+          hidden: answer() | t() | nil,
+          meta: map()
         }
 
   @typedoc "An answer of the core, with its HTTP status."
@@ -88,7 +90,8 @@ defmodule McpServer.Request do
     :refusal,
     :hidden,
     arguments: %{},
-    repairs: []
+    repairs: [],
+    meta: %{}
   ]
 
   @doc "The request with the client's data as terms."

@@ -16,7 +16,7 @@ defmodule McpServer.Protocol.Outcome do
   end
 
   defp request(
-         {id, method, revision, kind, index, name, arguments, token, client, input, task, repairs, refusal, hidden}
+         {id, method, revision, kind, index, name, arguments, token, client, input, task, repairs, refusal, hidden, meta}
        ) do
     {info, capabilities, log_level} = client || {nil, nil, nil}
     {responses, state} = input
@@ -38,7 +38,8 @@ defmodule McpServer.Protocol.Outcome do
       task: task,
       repairs: repairs,
       refusal: refusal,
-      hidden: hidden(hidden)
+      hidden: hidden(hidden),
+      meta: meta
     }
   end
 

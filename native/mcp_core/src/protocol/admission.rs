@@ -109,6 +109,7 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
         method,
         work,
         meta: params_meta.map(|meta| meta.raw()),
+        extra_meta: meta::extras(params_meta),
         progress_token,
         client,
         input,

@@ -11,6 +11,16 @@ const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+const PROGRESS_TOKEN: &str = "progressToken";
+
+/// What the protocol itself has in the `_meta` of a request.
+const OWN: [&str; 5] = [
+    PROTOCOL_VERSION,
+    CLIENT_CAPABILITIES,
+    CLIENT_INFO,
+    LOG_LEVEL,
+    PROGRESS_TOKEN,
+];
 
 /// A progress token has the form of a request id.
 pub type ProgressToken = Id;
@@ -72,7 +82,7 @@ pub(super) fn progress_token(
     meta: Option<View<'_, '_>>,
     limits: &MessageLimits,
 ) -> Result<Option<ProgressToken>, Refusal> {
-    let Some(token) = meta.and_then(|meta| meta.get("progressToken")) else {
+    let Some(token) = meta.and_then(|meta| meta.get(PROGRESS_TOKEN)) else {
         return Ok(None);
     };
     let most = limits.envelope.max_id_bytes;
@@ -83,6 +93,15 @@ pub(super) fn progress_token(
         Kind::String => format!("_meta.progressToken is longer than {most} bytes"),
         _ => "_meta.progressToken must be a string or an integer".to_owned(),
     }))
+}
+
+/// The members that are the client's own, such as a trace context.
+pub(super) fn extras<'a>(meta: Option<View<'_, 'a>>) -> Vec<(String, &'a [u8])> {
+    meta.into_iter()
+        .flat_map(|meta| meta.members())
+        .filter(|(name, _)| !OWN.contains(name))
+        .map(|(name, view)| (name.to_owned(), view.raw()))
+        .collect()
 }
 
 /// The version a stateless request names.

@@ -23,6 +23,8 @@ pub struct Request<'a> {
     pub work: Work<'a>,
     /// `params._meta` as sent.
     pub meta: Option<&'a [u8]>,
+    /// The members of `_meta` that the protocol does not have there itself, as sent.
+    pub extra_meta: Vec<(String, &'a [u8])>,
     /// Where progress notifications belong, if the client wants them.
     pub progress_token: Option<ProgressToken>,
     /// Who asks: in the stateless era each request says so itself.

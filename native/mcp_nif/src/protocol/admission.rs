@@ -271,6 +271,7 @@ fn sound<'a>(
         repairs.encode(env),
         refusal,
         hidden,
+        meta_term(env, &request.extra_meta)?,
     ];
     let fields = rustler::types::tuple::make_tuple(env, &fields);
     Ok(Judged::Fields(fields))
@@ -529,6 +530,14 @@ fn client_term<'a>(env: Env<'a>, client: Option<&Client<'a>>) -> NifResult<Term<
     };
     let info = client.info.map(|info| json(env, info)).transpose()?;
     Ok((info, json(env, client.capabilities)?, client.log_level).encode(env))
+}
+
+fn meta_term<'a>(env: Env<'a>, members: &[(String, &'a [u8])]) -> NifResult<Term<'a>> {
+    let members: NifResult<Vec<(&str, Term<'a>)>> = members
+        .iter()
+        .map(|(name, value)| Ok((name.as_str(), json(env, value)?)))
+        .collect();
+    map(env, &members?)
 }
 
 fn input_term<'a>(env: Env<'a>, request: &Request<'a>) -> NifResult<Term<'a>> {
