@@ -5,6 +5,9 @@ ExUnit.start(assert_receive_timeout: 5_000, timeout: 300_000)
 # Most routers of the tests are compiled in Mix's environment :test. What they say is as in production.
 Application.put_env(:mcp_server, :debug_errors, false)
 
+# Each of hundreds of servers says where it listens.
+Logger.put_module_level(McpServer.HttpServer, :warning)
+
 # Here, because two tests that ask for it at once would both load it.
 Code.require_file("support/plug_server.exs", __DIR__)
 McpServer.WireSchema.watch()

@@ -20,6 +20,7 @@ defmodule McpServer.Client do
     :progress_token,
     :log_level,
     :notify,
+    meta: %{},
     server: %{}
   ]
 
@@ -43,6 +44,7 @@ defmodule McpServer.Client do
     answers: :answers,
     progress_token: :progress_token,
     log_level: :log_level,
+    meta: :meta,
     notify: :notify
   }
 
@@ -253,7 +255,7 @@ defmodule McpServer.Client do
   end
 
   defp meta(client) do
-    meta = if stateless?(client), do: stateless_meta(client), else: %{}
+    meta = if stateless?(client), do: Map.merge(client.meta, stateless_meta(client)), else: client.meta
     if client.progress_token, do: Map.put(meta, "progressToken", client.progress_token), else: meta
   end
 

@@ -142,8 +142,9 @@ defmodule McpServer.HttpServer do
   @doc """
   Starts the server, linked to the calling process. Usually a supervisor does.
 
-  Returns `{:error, reason}` where it cannot listen: `:eaddrinuse`, `:eacces`, `:eaddrnotavail`. Raises
-  `ArgumentError` for options that are unknown or wrong.
+  Returns `{:error, reason}` where it cannot listen: `:eaddrinuse`, `:eacces`, `:eaddrnotavail`; `:ignore` with
+  `config :mcp_server, serve_http: false`, which `mix mcp.stdio` sets before it starts the application. Raises
+  `ArgumentError` for options that are unknown or wrong. The log has one line of the level `info` with the address.
   """
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
@@ -152,7 +153,10 @@ defmodule McpServer.HttpServer do
     _catalog = Catalog.fetch(options.router)
     for hook <- [:identify, :init], do: NamedFunction.check!(hook, options[hook], 1)
     _checked = mount(:unserved, options)
-    GenServer.start_link(__MODULE__, options, if(options.name, do: [name: options.name], else: []))
+
+    if Application.get_env(:mcp_server, :serve_http, true),
+      do: GenServer.start_link(__MODULE__, options, if(options.name, do: [name: options.name], else: [])),
+      else: :ignore
   end
 
   defp mount(id, options) do
@@ -183,6 +187,7 @@ defmodule McpServer.HttpServer do
     mount = Mount.serving(mount, Catalog.fetch(mount.router))
 
     with {:ok, listener, port} <- listen(options, mount.stall_timeout) do
+      Logger.info("#{inspect(mount.router)} is served on #{address(options, port)}")
       warn_open(mount, options)
       Mount.publish(mount)
       {:ok, _supervisor} = Route.start_link(mount.routes)
@@ -256,6 +261,11 @@ defmodule McpServer.HttpServer do
         send_timeout: stall_timeout,
         send_timeout_close: true
       ]
+  end
+
+  defp address(%{ip: ip, tls: tls, path: path}, port) do
+    host = if tuple_size(ip) == 8, do: "[#{:inet.ntoa(ip)}]", else: :inet.ntoa(ip)
+    "#{if tls, do: "https", else: "http"}://#{host}:#{port}#{path}"
   end
 
   defp warn_open(%{identify: nil, router: router}, %{ip: ip}) do

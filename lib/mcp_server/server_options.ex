@@ -286,6 +286,7 @@ defmodule McpServer.ServerOptions do
   def stdio do
     @router ++
       [
+        principal: [:any, doc: "who the client is: `conn.principal`; over stdio nobody is asked"],
         drain: [
           :milliseconds,
           default: 5_000,

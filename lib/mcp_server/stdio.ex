@@ -89,7 +89,8 @@ defmodule McpServer.Stdio do
     # Nothing in front of it ends first, as the listener of a server does.
     bounds = %{ServerOptions.bounds(options) | drains?: true}
     transport = {Transport, %{on_eof: options.on_eof, max_line_bytes: bounds.max_message_bytes}}
-    Connection.start_link(name: __MODULE__, router: options.router, transport: transport, bounds: bounds)
+    own = [name: __MODULE__, router: options.router, principal: options.principal]
+    Connection.start_link(own ++ [transport: transport, bounds: bounds])
   end
 
   @doc """

@@ -47,6 +47,7 @@ defmodule McpServer.Test do
   | `:client_info` | `mcp_server_test` | |
   | `:progress_token` | none | asks for progress |
   | `:log_level` | none | asks for log messages of this level and above; the session era sends them from `"info"` on unasked |
+  | `:meta` | `%{}` | members of `_meta` beside those of the protocol: `conn.meta` |
   | `:assigns` | `%{}` | what the handler finds in `conn.assigns` |
   | `:receive_timeout` | `5_000` | how long the client waits for an answer, in milliseconds |
   | `:initialize` | `true` | `false` leaves out the handshake of the session era |
@@ -58,6 +59,8 @@ defmodule McpServer.Test do
   Handlers run in a process of their own; the test process is among its `$callers`, so what a test allows itself
   (an Ecto sandbox, a Mox expectation) holds for them.
   """
+
+  @compile {:no_warn_undefined, ExUnit.Assertions}
 
   alias McpServer.Test.Client
 
@@ -74,6 +77,8 @@ defmodule McpServer.Test do
     {router, defaults} = Keyword.pop!(options, :router)
 
     quote do
+      import McpServer.Test, only: [assert_content: 2, assert_tool_error: 1, assert_tool_error: 2]
+
       @mcp_test_defaults unquote(defaults)
 
       def connect(options \\ []),
@@ -130,6 +135,49 @@ defmodule McpServer.Test do
   @spec call_tool(target(), String.t(), map(), keyword()) :: result()
   def call_tool(router, name, arguments \\ %{}, options \\ []),
     do: call(router, "tools/call", %{"name" => name, "arguments" => arguments}, options)
+
+  @typedoc "A text that is the same, one that matches, or the members that a block of content has."
+  @type expected :: String.t() | Regex.t() | %{String.t() => term()}
+
+  @doc """
+  Asserts that a tool has succeeded and that some block of its content is as expected. Returns that block.
+
+      assert_content call_tool("add", %{"a" => 1, "b" => 2}), "3"
+      assert_content call_tool("chart"), %{"type" => "image", "mimeType" => "image/png"}
+  """
+  @doc group: "Assertions"
+  @spec assert_content(result(), expected()) :: map()
+  def assert_content({:ok, %{"content" => content} = result}, expected) do
+    if result["isError"] == true, do: fail("The tool has failed", result)
+    Enum.find(content, &as_expected?(&1, expected)) || fail("No content is #{inspect(expected)}", result)
+  end
+
+  def assert_content(other, _expected), do: fail("That is no result of a tool", other)
+
+  @doc """
+  Asserts that a tool has failed: a result with `isError`. The text that the model reads is `expected`, or matches it.
+  Returns the text.
+
+      assert_tool_error call_tool("add", %{"a" => "one"}), ~r{/a: must be a number}
+  """
+  @doc group: "Assertions"
+  @spec assert_tool_error(result(), String.t() | Regex.t()) :: String.t()
+  def assert_tool_error(result, expected \\ ~r//)
+
+  def assert_tool_error({:ok, %{"isError" => true, "content" => content} = result}, expected) do
+    text = Enum.map_join(content, "\n", &Map.get(&1, "text", ""))
+    if as_expected?(%{"text" => text}, expected), do: text, else: fail("The text is not #{inspect(expected)}", result)
+  end
+
+  def assert_tool_error(other, _expected), do: fail("The tool has not failed", other)
+
+  defp as_expected?(%{"text" => text}, expected) when is_binary(expected), do: text == expected
+  defp as_expected?(%{"text" => text}, %Regex{} = expected), do: text =~ expected
+  defp as_expected?(_block, expected) when is_binary(expected) or is_struct(expected), do: false
+  defp as_expected?(block, expected), do: Map.take(block, Map.keys(expected)) == expected
+
+  @spec fail(String.t(), term()) :: no_return()
+  defp fail(sentence, given), do: ExUnit.Assertions.flunk("#{sentence}:\n\n#{inspect(given, pretty: true)}")
 
   @doc "Gets a prompt."
   @spec get_prompt(target(), String.t(), map(), keyword()) :: result()

@@ -62,6 +62,19 @@ defmodule McpServer.Protocol.StdioTest do
       end
     end
 
+    test "mix mcp.stdio: an HTTP server in the application's tree does not open its port", context do
+      {:ok, listener} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
+      {:ok, taken} = :inet.port(listener)
+      options = mix(context, project(context.tmp_dir), nil)
+      options = put_in(options[:env], [{"FRESH_PORT", Integer.to_string(taken)} | options[:env]])
+
+      peer = start("mix mcp.stdio Fresh.MCP --principal ada", options)
+      write(peer, call(1, "who"))
+      assert text(read(peer, 60_000)) == "ada"
+      eof(peer)
+      assert exit_status(peer) == 0
+    end
+
     @tag req: "S8"
     test "mix mcp.stdio: a dependency that compiles with a warning does not stop the start", context do
       project = project(context.tmp_dir)
@@ -153,14 +166,19 @@ defmodule McpServer.Protocol.StdioTest do
         def start(_type, _arguments) do
           serves? = System.get_env("FRESH_SERVES") == "yes"
           unless serves?, do: IO.puts("printed while starting")
-          Supervisor.start_link(if(serves?, do: [{McpServer.Stdio, router: Fresh.MCP}], else: []), strategy: :one_for_one)
+          stdio = if serves?, do: [{McpServer.Stdio, router: Fresh.MCP}], else: []
+          port = System.get_env("FRESH_PORT")
+          http = if port, do: [{McpServer.HttpServer, router: Fresh.MCP, port: String.to_integer(port)}], else: []
+          Supervisor.start_link(stdio ++ http, strategy: :one_for_one)
         end
+        def who(conn, _arguments), do: {:ok, conn.principal}
         def hello(_conn, _arguments), do: {:ok, [McpServer.Tool.Content.text("Hello!")]}
       end
 
       defmodule Fresh.MCP do
         use McpServer.Router
         tool "hello", "Says hello", Fresh, :hello
+        tool "who", "Says who asks", Fresh, :who
       end
       """)
 

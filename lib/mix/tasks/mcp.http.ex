@@ -26,6 +26,8 @@ defmodule Mix.Tasks.Mcp.Http do
 
   use Mix.Task
 
+  require Logger
+
   alias McpServer.HttpServer
 
   @port 4040
@@ -41,6 +43,8 @@ defmodule Mix.Tasks.Mcp.Http do
   end
 
   defp serve(options) do
+    # The line below says the same.
+    Logger.put_module_level(HttpServer, :warning)
     supervisor = start!(options)
     [{_id, server, _type, _modules}] = Supervisor.which_children(supervisor)
     stop_on_sigterm()
