@@ -2,7 +2,9 @@ defmodule McpServer.DualResponse.Response do
   @moduledoc """
   A created dual response: a few rows for the model, and a link to all of them for the host.
 
-  A tool's handler returns `{:ok, response}`.
+  A tool's handler returns `{:ok, response}`. The model then reads how many results there are, the rows of the sample
+  as JSON, one on each line and at most 16 KiB of them, and the link. The host's program gets
+  `to_structured_content/1`.
 
   | field | meaning |
   |---|---|
@@ -111,11 +113,17 @@ defmodule McpServer.DualResponse.Response do
 end
 
 defimpl McpServer.Tool.Result, for: McpServer.DualResponse.Response do
-  alias McpServer.DualResponse.Response
+  alias McpServer.Content.Text
+  alias McpServer.DualResponse.{Excerpt, Response}
   alias McpServer.Tool.CallResult
 
+  # Of the sample, as text: a model whose host hides structured content reads nothing else.
+  @sample_bytes 16 * 1024
+
   def to_call_result(response, _conn) do
-    content = Response.to_mcp_content(response)
+    [%Text{text: sentence}, link] = Response.to_mcp_content(response)
+    shown = Excerpt.fitting(response.sample, @sample_bytes)
+    content = [%Text{text: Excerpt.text(sentence, shown)}, link]
     {:ok, %CallResult{content: content, structured_content: Response.to_structured_content(response)}}
   end
 end

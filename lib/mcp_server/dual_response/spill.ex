@@ -11,7 +11,7 @@ defmodule McpServer.DualResponse.Spill do
 
   alias McpServer.{DualResponse, JSON}
   alias McpServer.Content.Text
-  alias McpServer.DualResponse.{Response, Spill}
+  alias McpServer.DualResponse.{Excerpt, Response, Spill}
   alias McpServer.Tool.CallResult
 
   @enforce_keys [:response, :result, :bytes, :blocks, :rows, :members, :lines?]
@@ -154,25 +154,14 @@ defmodule McpServer.DualResponse.Spill do
 
   @impl true
   def result(%Spill{} = spill, room, keeps_data?) do
-    shown = fitting(spill.rows, room)
-    text = Enum.join([summary(spill, length(shown)) | Enum.map(shown, &line(spill, &1))], "\n")
+    shown = Excerpt.fitting(spill.rows, room)
+    text = Excerpt.text(summary(spill, length(shown)), shown, &line(spill, &1))
 
     %{
       spill.result
       | content: spill.blocks ++ [%Text{text: text}, Response.link(spill.response)],
         structured_content: if(keeps_data?, do: spill.result.structured_content, else: structured(spill, shown, room))
     }
-  end
-
-  # As many of the first rows as there is room for once they are written, as text inside text.
-  defp fitting(rows, room) do
-    {shown, _left} =
-      Enum.flat_map_reduce(rows, room, fn row, left ->
-        bytes = byte_size(JSON.encode!(JSON.encode!(row))) + 2
-        if bytes <= left, do: {[row], left - bytes}, else: {:halt, left}
-      end)
-
-    shown
   end
 
   defp summary(%{response: response} = spill, shown) do
@@ -187,7 +176,7 @@ defmodule McpServer.DualResponse.Spill do
   defp line(_spill, row), do: JSON.encode!(row)
 
   defp structured(spill, shown, room) do
-    columns = fitting(spill.response.columns, div(room, 2))
+    columns = Excerpt.fitting(spill.response.columns, div(room, 2))
     content = Response.to_structured_content(%{spill.response | sample: shown, columns: columns})
     if spill.members == %{}, do: content, else: Map.put(content, "members", spill.members)
   end

@@ -33,6 +33,8 @@ defmodule McpServer.Http.Pipeline do
   @doc "Serves a request whose head was accepted."
   @spec accepted(Mount.t(), Sink.t(), HTTP.accepted_head(), HTTP.context()) :: Sink.t()
   def accepted(mount, sink, accepted, context) do
+    sink = %{sink | cors_headers: context.cors_headers}
+
     case Hook.identify(mount, sink) do
       {:ok, identity, sink} ->
         find(Map.merge(identity, %{mount: mount, accepted: accepted, context: context}), sink)

@@ -12,7 +12,7 @@ defmodule McpServer.HttpPlug.Sink do
   alias McpServer.HttpPlug.{Answer, Body, Head}
 
   @enforce_keys [:conn, :account]
-  defstruct [:conn, :account, :socket, body_bytes: 0, routed?: false]
+  defstruct [:conn, :account, :socket, body_bytes: 0, routed?: false, cors_headers: []]
 
   @typedoc """
   `:socket` is the web server's, and not ours to listen to. `:body_bytes` is how long the request's body was.
@@ -23,7 +23,8 @@ defmodule McpServer.HttpPlug.Sink do
           account: Usage.t(),
           socket: nil,
           body_bytes: non_neg_integer(),
-          routed?: boolean()
+          routed?: boolean(),
+          cors_headers: [{String.t(), String.t()}]
         }
 
   # The longest body that may stay in memory while the process waits for an answer.
@@ -79,10 +80,11 @@ defmodule McpServer.HttpPlug.Sink do
 
   @impl true
   def reply(%{conn: conn} = sink, status, headers, body),
-    do: %{sink | conn: Answer.send_whole(conn, status, headers, body)}
+    do: %{sink | conn: Answer.send_whole(conn, status, headers ++ sink.cors_headers, body)}
 
   @impl true
-  def stream(%{conn: conn} = sink, status, headers, first), do: put(sink, Answer.open(conn, status, headers, first))
+  def stream(%{conn: conn} = sink, status, headers, first),
+    do: put(sink, Answer.open(conn, status, headers ++ sink.cors_headers, first))
 
   @impl true
   def chunk(%{conn: conn} = sink, bytes), do: put(sink, Answer.chunk(conn, bytes))

@@ -132,8 +132,8 @@ defmodule McpServer.HttpServer.Connection do
     })
   end
 
-  defp flow(%{ends_at: until} = sink, :keep_alive) when until != nil, do: %{sink | flow: :close}
-  defp flow(sink, flow), do: %{sink | flow: flow}
+  defp flow(%{ends_at: until} = sink, :keep_alive) when until != nil, do: %{sink | flow: :close, cors_headers: []}
+  defp flow(sink, flow), do: %{sink | flow: flow, cors_headers: []}
 
   defp body(:empty, _continue?), do: nil
   defp body(framing, continue?), do: {framing, continue?}

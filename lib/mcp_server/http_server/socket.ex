@@ -26,6 +26,7 @@ defmodule McpServer.HttpServer.Socket do
     packets: 0,
     passive?: false,
     flow: :keep_alive,
+    cors_headers: [],
     head?: false,
     gone?: false,
     ends_at: nil,
@@ -39,6 +40,7 @@ defmodule McpServer.HttpServer.Socket do
   * `:body` – how the request's body is framed, until it has been read: `{framing, continue?}`
   * `:buffer` – what has been read and not used; `:packets` – how many reads since the last top-up
   * `:flow` – whether the connection goes on after the response; `:until_close` is HTTP/1.0
+  * `:cors_headers` – what each response has for a page of another origin
   * `:head?` – the request is a HEAD, whose response has no body
   * `:ends_at` – when the server ends, once it is about to
   * `:body_bytes` – how much of the mount's room the request's body takes
@@ -56,6 +58,7 @@ defmodule McpServer.HttpServer.Socket do
           packets: non_neg_integer(),
           passive?: boolean(),
           flow: :keep_alive | :close | :until_close,
+          cors_headers: HTTP.headers(),
           head?: boolean(),
           gone?: boolean(),
           ends_at: integer() | nil,
@@ -201,7 +204,7 @@ defmodule McpServer.HttpServer.Socket do
   def reply(sink, status, headers, body) do
     sink = settle(sink)
     length = IO.iodata_length(body)
-    head = HTTP.response_head(status, headers, length, sink.flow != :keep_alive)
+    head = HTTP.response_head(status, headers ++ sink.cors_headers, length, sink.flow != :keep_alive)
     write(sink, if(sink.head?, do: head, else: [head, body]))
   end
 
@@ -217,7 +220,7 @@ defmodule McpServer.HttpServer.Socket do
   @impl Sink
   def stream(sink, status, headers, first) do
     sink = %{settle(sink) | moved_at: Sink.now()}
-    head = HTTP.response_head(status, headers, framing(sink), sink.flow != :keep_alive)
+    head = HTTP.response_head(status, headers ++ sink.cors_headers, framing(sink), sink.flow != :keep_alive)
     send_all(sink, [head, framed(sink, first)])
   end
 

@@ -38,6 +38,7 @@ defmodule McpServer.Protocol.HTTP do
     * `:content_length` – `nil` where it has to be counted
     * `:stateless` – the message is of the stateless era whatever its body says
     * `:events`, `:json` – what the client takes
+    * `:cors_headers` – of every answer to a page of an origin that the policy names; `[]` for others
   """
   @type context :: %{
           verb: :post | :get | :delete,
@@ -46,7 +47,8 @@ defmodule McpServer.Protocol.HTTP do
           content_length: non_neg_integer() | nil,
           stateless: boolean(),
           events: boolean(),
-          json: boolean()
+          json: boolean(),
+          cors_headers: headers()
         }
 
   @typedoc """

@@ -16,7 +16,8 @@ defmodule McpServer.Protocol.Outcome do
   end
 
   defp request(
-         {id, method, revision, kind, index, name, arguments, token, client, input, task, repairs, refusal, hidden, meta}
+         {id, method, revision, kind, index, name, arguments, token, client, input, task, repairs, refusal, hidden,
+          meta}
        ) do
     {info, capabilities, log_level} = client || {nil, nil, nil}
     {responses, state} = input

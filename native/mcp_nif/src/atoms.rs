@@ -146,6 +146,7 @@ rustler::atoms! {
     stateless,
     events,
     json,
+    cors_headers,
 
     // What the owner of sessions and bounds answers.
     session_interrupted,

@@ -62,11 +62,13 @@ defmodule McpServer.DualResponse.RouterTest do
 
   describe "a handler answers" do
     @describetag req: "S1-33"
-    for tool <- ["search", "map"] do
+    # The rows stand in the text of a response; its tool result is the document's.
+    for {tool, rows} <- [{"search", Enum.map(0..14, &~s(\n{"n":#{&1},"text":"row #{&1}"}))}, {"map", []}] do
       test "#{tool}: with a response or with its tool result" do
+        sentence = "Found 300 results. Sample data and full dataset link included."
         assert {:ok, %{"content" => [text, link], "structuredContent" => content} = result} = call_tool(unquote(tool))
         refute result["isError"]
-        assert text == %{"type" => "text", "text" => "Found 300 results. Sample data and full dataset link included."}
+        assert text == %{"type" => "text", "text" => sentence <> unquote(Enum.join(rows))}
         assert %{"type" => "resource_link", "name" => "Numbers", "mimeType" => "application/json"} = link
         assert content["resource"]["uri"] == link["uri"]
         assert content["results"] == DualResponses.rows(15)

@@ -2,6 +2,7 @@
 
 use super::accept::Accepts;
 use super::answer::{self, HttpAnswer};
+use super::cors;
 use super::event_id::{EventId, LastEventId};
 use super::head::{Field, Head, printable};
 use super::host_and_origin::{self, Foreign};
@@ -42,6 +43,8 @@ pub struct AcceptedHead {
     pub content_length: Option<u64>,
     /// Whether the message is of the stateless era whatever its body says.
     pub stateless: bool,
+    /// The headers that every answer has so that the page which asks can read it; none for others.
+    pub cors_headers: Vec<(&'static str, String)>,
     pub(crate) mirrored: MirroredHeaders,
 }
 
@@ -62,11 +65,31 @@ impl AcceptedHead {
 /// accepted (406), declared size (413), and then the session (400).
 ///
 /// # Errors
-/// The finished answer: a refusal, or the protected resource metadata where that was asked for.
+/// The finished answer: a refusal, the answer to a browser's preflight, or the protected resource metadata where
+/// that was asked for.
 pub fn check_head(policy: &Policy, head: &Head<'_>) -> Result<AcceptedHead, HttpAnswer> {
+    let cors_headers = cors::headers(policy, head);
+    match judge(policy, head, !cors_headers.is_empty()) {
+        Ok(accepted) => Ok(AcceptedHead {
+            cors_headers,
+            ..accepted
+        }),
+        Err(mut answer) => {
+            answer.headers.extend(cors_headers);
+            Err(answer)
+        }
+    }
+}
+
+fn judge(policy: &Policy, head: &Head<'_>, is_page: bool) -> Result<AcceptedHead, HttpAnswer> {
     host_and_origin::check(policy, head).map_err(foreign)?;
     let path = head.path();
-    if let Some(metadata) = policy.metadata_at(path) {
+    let metadata = policy.metadata_at(path);
+    let is_served = policy.serves(path) || metadata.is_some();
+    if is_page && is_served && cors::is_preflight(head) {
+        return Err(cors::preflight());
+    }
+    if let Some(metadata) = metadata {
         return Err(metadata.serve(head.method));
     }
     if !policy.serves(path) {
@@ -94,6 +117,7 @@ pub fn check_head(policy: &Policy, head: &Head<'_>) -> Result<AcceptedHead, Http
         accepts_events: accepts.events,
         content_length,
         stateless,
+        cors_headers: Vec::new(),
         mirrored,
     })
 }

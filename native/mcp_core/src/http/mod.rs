@@ -27,6 +27,7 @@ mod accepted_head;
 mod answer;
 mod authority;
 mod challenge;
+mod cors;
 mod event_id;
 mod head;
 mod host_and_origin;

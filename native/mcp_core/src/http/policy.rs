@@ -145,8 +145,13 @@ impl Policy {
         host.is_loopback() || self.hosts.iter().any(|allowed| allowed.covers(host))
     }
 
+    /// Whether the policy itself names the origin.
+    pub(super) fn names_origin(&self, origin: &Origin) -> bool {
+        self.origins.contains(origin)
+    }
+
     pub(super) fn allows_origin(&self, origin: &Origin, host: &Authority) -> bool {
-        origin.is_loopback() || origin.is_same_site(host) || self.origins.contains(origin)
+        origin.is_loopback() || origin.is_same_site(host) || self.names_origin(origin)
     }
 }
 

@@ -125,6 +125,7 @@ impl<'a> Asked<'_, '_, 'a> {
                 entry,
             },
             meta: None,
+            extra_meta: meta::extras(meta::of(self.params)),
             progress_token: None,
             client: meta::client(self.params).ok(),
             input: Input::default(),

@@ -182,7 +182,10 @@ impl<'a> Incoming<'_, 'a> {
     }
 
     fn is_open(&self, accepted: &AcceptedHead) -> bool {
-        !self.service.hooks && accepted.verb == Verb::Post && self.head.framing != Framing::Chunked
+        !self.service.hooks
+            && accepted.verb == Verb::Post
+            && accepted.cors_headers.is_empty()
+            && self.head.framing != Framing::Chunked
     }
 
     /// A request of a session that is there as a whole, admitted by the revision that its head names. Whether that is

@@ -117,7 +117,7 @@ pub(crate) fn context_term<'a>(env: Env<'a>, accepted: &AcceptedHead) -> NifResu
         Some(LastEventId::Event(EventId { stream, index })) => (stream, index).encode(env),
         Some(LastEventId::Malformed) => atoms::invalid().encode(env),
     };
-    let context: [(Atom, Term<'a>); 7] = [
+    let context: [(Atom, Term<'a>); 8] = [
         (atoms::verb(), verb.encode(env)),
         (atoms::session_id(), accepted.session_id.encode(env)),
         (atoms::last_event_id(), last_event_id),
@@ -125,6 +125,7 @@ pub(crate) fn context_term<'a>(env: Env<'a>, accepted: &AcceptedHead) -> NifResu
         (atoms::stateless(), accepted.stateless.encode(env)),
         (atoms::events(), accepted.accepts_events.encode(env)),
         (atoms::json(), accepted.accepts_json.encode(env)),
+        (atoms::cors_headers(), accepted.cors_headers.encode(env)),
     ];
     Term::map_from_pairs(env, &context).map_err(|_| Error::BadArg)
 }
