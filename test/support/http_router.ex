@@ -19,8 +19,8 @@ defmodule McpServer.HttpRouter do
   tool "fail", "Raises", Handlers, :fail
   tool "nothing", "Answers with nothing a tool may answer with", Handlers, :nothing
   tool "ask", "Asks for a name", Handlers, :ask
-  tool "guarded", "Only for writers", Handlers, :whoami, authorize: {Handlers, :may_write}
-  tool "forbidden", "For nobody", Handlers, :whoami, authorize: {Handlers, :never}
+  tool "guarded", "Only for writers", Handlers, :whoami, authorize: {Handlers, :may_write}, listed: :always
+  tool "forbidden", "For nobody", Handlers, :whoami, authorize: {Handlers, :never}, listed: :always
 
   tool "sleep", "Takes its time", Handlers, :sleep, task_support: :optional do
     input_field "ms", "Milliseconds", :integer, required: true
