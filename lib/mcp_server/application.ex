@@ -20,6 +20,8 @@ defmodule McpServer.Application do
       :ok = McpServer.Http.Sessions.create_table()
       :ok = McpServer.Http.Session.Tombstones.create_table()
       :ok = McpServer.SessionStore.ETS.create_table()
+      :ok = McpServer.Tools.Server.create_table()
+      :ok = McpServer.Tools.Compiled.create_table()
       :ok = Keeper.create_table()
 
       children =
@@ -29,7 +31,8 @@ defmodule McpServer.Application do
           McpServer.Call.Reaper,
           McpServer.Share.Keeper,
           McpServer.SessionStore.ETS,
-          McpServer.Tasks.Server
+          McpServer.Tasks.Server,
+          McpServer.Tools.Server
         ] ++
           [McpServer.HttpServer.Supervisor, Keeper]
 

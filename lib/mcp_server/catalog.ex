@@ -10,6 +10,7 @@ defmodule McpServer.Catalog do
   alias McpServer.Catalog.Rules
   alias McpServer.{Access, Changes, JSON, Native, Protocol, Schema}
   alias McpServer.Router.Plugs
+  alias McpServer.Tools.Server
 
   @enforce_keys [:ref, :router, :server, :tools, :prompts, :resources, :templates, :lists]
   defstruct [
@@ -23,7 +24,8 @@ defmodule McpServer.Catalog do
     :lists,
     rules: {},
     filtered: [],
-    guarded?: false
+    guarded?: false,
+    run_time_tools?: false
   ]
 
   @typedoc """
@@ -42,7 +44,8 @@ defmodule McpServer.Catalog do
           lists: %{Changes.change() => binary()},
           rules: tuple(),
           filtered: [atom()],
-          guarded?: boolean()
+          guarded?: boolean(),
+          run_time_tools?: boolean()
         }
 
   @doc """
@@ -69,7 +72,9 @@ defmodule McpServer.Catalog do
   # `nil` where there is no such router, or none at this moment.
   defp version(router) do
     if router?(router),
-      do: {router.__mcp__(:fingerprint), empty_structs(router), experimental(router), Native.Library.loaded()}
+      do:
+        {router.__mcp__(:fingerprint), empty_structs(router), experimental(router), Native.Library.loaded(),
+         Server.used?(router)}
   rescue
     UndefinedFunctionError -> nil
   end
@@ -153,7 +158,8 @@ defmodule McpServer.Catalog do
          templates: templates,
          lists: lists(router),
          rules: rules.rules,
-         filtered: rules.filtered,
+         filtered: filtered(router, rules.filtered),
+         run_time_tools?: Server.used?(router),
          guarded?: Enum.any?(Tuple.to_list(resources) ++ Tuple.to_list(templates), &is_map_key(&1, :access))
        }}
     end
@@ -188,6 +194,45 @@ defmodule McpServer.Catalog do
 
   defp digest(objects), do: :erlang.md5(:erlang.term_to_binary(objects, [:deterministic]))
 
+  defp filtered(router, lists) do
+    if Server.used?(router) and :list_tools not in router.__mcp__(:dynamic),
+      do: Enum.uniq([:list_tools | lists]),
+      else: lists
+  end
+
+  @doc """
+  The catalogue of one tool that was declared while the server runs, with what it has of its router's.
+
+  The error text is what is said of a declared tool.
+  """
+  @spec of_tool(t(), Server.entry()) :: {:ok, t()} | {:error, String.t()}
+  def of_tool(%__MODULE__{router: router, server: server} = catalog, %{text: text} = entry) do
+    with {:ok, entry} <- Plugs.resolve_all(Map.merge(run_time_entry(entry), router.__mcp__(:run_time))),
+         {:ok, info} <- JSON.encode(server(server)),
+         {:ok, rule} <- JSON.encode(tool_rule(entry, server)),
+         definition =
+           IO.iodata_to_binary(["{\"server\":", info, ",\"tools\":[", text, "],\"toolRules\":[", rule, "]}"]),
+         {:ok, ref} <- Protocol.compile(definition, [], server.schema_limits, server.template_limits) do
+      {:ok, %{catalog | ref: ref, tools: {entry}, rules: {}, filtered: [], run_time_tools?: false}}
+    end
+  end
+
+  defp run_time_entry(%{name: name, handler: handler, text: text}) do
+    %{
+      name: name,
+      handler: handler,
+      timeout: nil,
+      cancel_grace: 0,
+      requires: [],
+      task_start: :call,
+      result_budget: nil,
+      formats: nil,
+      repair: nil,
+      arguments: nil,
+      keeps_data?: is_map_key(JSON.decode!(text), "outputSchema")
+    }
+  end
+
   @doc """
   A router's definition, as the core reads it.
 
@@ -196,7 +241,7 @@ defmodule McpServer.Catalog do
   @spec definition(module(), %{String.t() => list()}) :: {:ok, String.t()} | {:error, String.t()}
   def definition(router, rules \\ %{}) do
     check_router!(router)
-    declared = Map.put(declared(router), "rules", rules)
+    declared = Map.merge(declared(router), %{"rules" => rules, "runTimeTools" => Server.used?(router)})
     with {:error, error} <- JSON.encode(declared), do: {:error, fault(error, router)}
   end
 

@@ -10,6 +10,11 @@ defmodule McpServer.Changes do
   `subscriptions/listen` streams asked for. Other clients get nothing. If changes come faster than a client reads them,
   it gets one notification for all of them.
 
+  With `to:` it reaches one principal's clients, or one session, and nobody else:
+
+      McpServer.Changes.tools_changed(MyApp.MCP, to: [principal: "ada"])
+      McpServer.Changes.resource_updated(MyApp.MCP, "config://app", to: [session: conn.session_id])
+
   Changes are not stored: a client that connects later reads the lists anyway.
 
   ## Reloaded code
@@ -19,23 +24,28 @@ defmodule McpServer.Changes do
   with the next request. Lists that the router computes (`list_tools/1`) are announced with the functions above.
   """
 
+  alias McpServer.Recipient
+
+  @typedoc "Whom a change concerns: the clients of a principal, or a session."
+  @type recipient :: [principal: term()] | [session: String.t()]
+
   @type change :: :tools | :prompts | :resources | {:resource, uri :: String.t()}
 
   @doc "The list of tools is no longer what it was."
-  @spec tools_changed(router :: module()) :: :ok
-  def tools_changed(router), do: publish(router, :tools)
+  @spec tools_changed(router :: module(), to: recipient()) :: :ok
+  def tools_changed(router, options \\ []), do: publish(router, :tools, options)
 
   @doc "The list of prompts is no longer what it was."
-  @spec prompts_changed(router :: module()) :: :ok
-  def prompts_changed(router), do: publish(router, :prompts)
+  @spec prompts_changed(router :: module(), to: recipient()) :: :ok
+  def prompts_changed(router, options \\ []), do: publish(router, :prompts, options)
 
   @doc "The list of resources or of resource templates is no longer what it was."
-  @spec resources_changed(router :: module()) :: :ok
-  def resources_changed(router), do: publish(router, :resources)
+  @spec resources_changed(router :: module(), to: recipient()) :: :ok
+  def resources_changed(router, options \\ []), do: publish(router, :resources, options)
 
   @doc "The content behind `uri` has changed."
-  @spec resource_updated(router :: module(), uri :: String.t()) :: :ok
-  def resource_updated(router, uri) when is_binary(uri), do: publish(router, {:resource, uri})
+  @spec resource_updated(router :: module(), uri :: String.t(), to: recipient()) :: :ok
+  def resource_updated(router, uri, options \\ []) when is_binary(uri), do: publish(router, {:resource, uri}, options)
 
   # The `:pg` scope that carries the changes.
   @doc false
@@ -58,6 +68,7 @@ defmodule McpServer.Changes do
   defp forget do
     receive do
       {:mcp_change, _change} -> forget()
+      {:mcp_change, _change, _recipient} -> forget()
     after
       0 -> :ok
     end
@@ -65,8 +76,9 @@ defmodule McpServer.Changes do
 
   # The clients of this node alone: what has changed is its own.
   @doc false
-  @spec publish_here(router :: module(), change()) :: :ok
-  def publish_here(router, change), do: tell(:pg.get_local_members(__MODULE__, router), change)
+  @spec publish_here(router :: module(), change(), Recipient.t()) :: :ok
+  def publish_here(router, change, recipient \\ :router),
+    do: tell(:pg.get_local_members(__MODULE__, router), change, recipient)
 
   # The streams of this node that have no session end until that time, in `System.monotonic_time/1` milliseconds.
   @doc false
@@ -81,7 +93,13 @@ defmodule McpServer.Changes do
   @spec listened_to_here() :: [module()]
   def listened_to_here, do: :pg.which_local_groups(__MODULE__)
 
-  defp publish(router, change), do: tell(:pg.get_members(__MODULE__, router), change)
+  defp publish(router, change, options) do
+    case Recipient.new(Keyword.get(options, :to, [])) do
+      {:ok, recipient} -> tell(:pg.get_members(__MODULE__, router), change, recipient)
+      {:error, text} -> raise ArgumentError, "to: of a change: " <> text
+    end
+  end
 
-  defp tell(listeners, change), do: Enum.each(listeners, &send(&1, {:mcp_change, change}))
+  defp tell(listeners, change, :router), do: Enum.each(listeners, &send(&1, {:mcp_change, change}))
+  defp tell(listeners, change, recipient), do: Enum.each(listeners, &send(&1, {:mcp_change, change, recipient}))
 end

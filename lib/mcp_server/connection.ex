@@ -12,7 +12,7 @@ defmodule McpServer.Connection do
   use GenServer
   use McpServer.Outline, status: &shown/1
 
-  alias McpServer.{Catalog, Conn, Limit, ServerOptions}
+  alias McpServer.{Catalog, Conn, Limit, Recipient, ServerOptions}
   alias McpServer.Call.Reaper
 
   alias McpServer.Connection.{
@@ -80,6 +80,7 @@ defmodule McpServer.Connection do
           server: Map.get(options, :server, %{id: self(), max_share: 100, holder: nil}),
           in_flight: Map.get(options, :in_flight),
           base: %Conn{assigns: bounds.assigns, principal: options[:principal]},
+          principal: options[:principal],
           options: bounds,
           opened_at: System.monotonic_time(),
           limits: limits(module, bounds),
@@ -123,6 +124,12 @@ defmodule McpServer.Connection do
 
   def handle_info({:mcp_hand_over, id}, state), do: settle(Calls.hand_over(state, id))
   def handle_info({:mcp_change, change}, state), do: go_on(Subscriptions.changed(state, change))
+
+  def handle_info({:mcp_change, change, recipient}, state) do
+    concerned? = Recipient.concerns?(recipient, state.principal, state.session.id)
+    go_on(if concerned?, do: Subscriptions.changed(state, change), else: state)
+  end
+
   # It ended before it was adopted, or has said its result in a message of its own, which may have come before it was
   # adopted. Who held it passes the result on, unless that process has ended too.
   def handle_info({:mcp_adopted_down, _monitor, :process, pid, reason}, state) when reason in [:noproc, :normal],

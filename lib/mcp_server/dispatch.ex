@@ -18,6 +18,7 @@ defmodule McpServer.Dispatch do
     Outcome,
     Permission,
     Questions,
+    RunTimeTool,
     Subscribing
   }
 
@@ -40,6 +41,14 @@ defmodule McpServer.Dispatch do
   @spec run(Catalog.t(), Request.t(), Conn.t(), pos_integer()) :: {outcome(), Protocol.message()}
   def run(catalog, %Request{kind: kind} = request, conn, _max_bytes) when kind in [:subscribe, :unsubscribe, :listen],
     do: Subscribing.run(catalog, request, conn)
+
+  def run(catalog, %Request{kind: :tool, index: nil} = request, conn, max_bytes) do
+    case RunTimeTool.find(catalog, request, conn) do
+      {:ok, own, request} -> run(own, request, conn, max_bytes)
+      :hidden -> hidden(catalog, request, conn, max_bytes)
+      {:answered, answer} -> Answer.finished(answer)
+    end
+  end
 
   def run(catalog, request, conn, max_bytes) do
     if Lists.filtered?(catalog, request),

@@ -171,11 +171,27 @@ defmodule McpServer.Protocol do
   @doc """
   The answer to a request for a list, of which the client may know what `grant` has the bits of; an error is the answer to
   a cursor that is none of this list, with its status.
+
+  `more` stands behind what was declared: JSON texts, which `version` tells from all others.
   """
-  @spec granted_list(Catalog.t(), Request.t(), grant :: binary()) ::
+  @spec granted_list(Catalog.t(), Request.t(), grant :: binary(), {more :: [String.t()], version :: binary()}) ::
           {:ok, message()} | {:error, Request.answer()}
-  def granted_list(%Catalog{ref: ref}, %Request{} = request, grant),
-    do: Native.granted_list(ref, request.id, request.revision, request.kind, request.arguments["cursor"], grant)
+  def granted_list(%Catalog{ref: ref}, %Request{} = request, grant, {more, version} \\ {[], ""}) do
+    about = {request.id, request.revision, request.kind, request.arguments["cursor"]}
+
+    # They are read each time that the page is not kept.
+    if IO.iodata_length(more) <= @inline_bytes,
+      do: Native.granted_list(ref, about, grant, more, version),
+      else: Native.Dirty.call(fn -> Native.granted_list_dirty(ref, about, grant, more, version) end)
+  end
+
+  @doc "The arguments of a call of the one tool of a catalogue, checked and as its handler gets them."
+  @spec run_time_arguments(Catalog.t(), Request.t()) ::
+          {:ok, map(), [McpServer.Schema.Validator.repair()]} | {:error, Request.answer()}
+  def run_time_arguments(%Catalog{ref: ref}, %Request{id: id, revision: revision, name: name, arguments: arguments}) do
+    with :over_budget <- Native.run_time_arguments(ref, id, revision, name, arguments),
+         do: Native.Dirty.call(fn -> Native.run_time_arguments_dirty(ref, id, revision, name, arguments) end)
+  end
 
   @doc "The URI that a template makes of these variables; what has no value is left out."
   @spec expand_template(String.t(), %{String.t() => term()}) :: String.t()

@@ -19,6 +19,7 @@ defmodule McpServer.Connection.State do
     :in_flight,
     :observer,
     :closing,
+    :principal,
     base: %Conn{},
     held: %{},
     calls: %{},
@@ -43,6 +44,7 @@ defmodule McpServer.Connection.State do
   * `:server` – whose limits the connection shares with others
   * `:in_flight` – where not only the connection runs its calls: those of all
   * `:closing` – why no more lines will come, once that is so
+  * `:principal` – whose connection it is, where the transport knows
   * `:calls` – the running ones by process; `:waiting` – admitted requests without a place yet
   * `:line_bytes`, `:base` – how long the message at hand is, and what its handler's conn starts from
   * `:held` – handlers that wait for a stream to take more
@@ -64,6 +66,7 @@ defmodule McpServer.Connection.State do
           observer: (term() -> term()) | nil,
           closing: nil | :eof | :closed,
           base: Conn.t(),
+          principal: term(),
           held: %{Transport.stream() => [reference()]},
           calls: %{pid() => Calls.call()},
           waiting: Waiting.t(),

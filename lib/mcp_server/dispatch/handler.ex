@@ -6,6 +6,8 @@ defmodule McpServer.Dispatch.Handler do
 
   @doc "The router's entry for a request, `nil` for a list."
   @spec entry(Catalog.t(), Request.t()) :: map() | nil
+  # Whether there is such a tool, the call finds out.
+  def entry(_catalog, %Request{kind: :tool, index: nil}), do: nil
   def entry(catalog, %Request{kind: :tool, index: index}), do: elem(catalog.tools, index)
 
   def entry(catalog, %Request{kind: kind, index: index}) when kind in [:prompt, :complete_prompt],
@@ -30,10 +32,16 @@ defmodule McpServer.Dispatch.Handler do
     case entry(catalog, request) do
       nil -> {catalog.router, kind, 1}
       %{handler: {module, function}} -> {module, function, 2}
+      %{handler: fun} -> named(fun)
       %{get: {module, function}} when kind == :prompt -> {module, function, 2}
       %{read: {module, function}} when kind != :complete_resource -> {module, function, 2}
       %{complete: {module, function}} -> {module, function, 3}
     end
+  end
+
+  defp named(fun) do
+    info = Function.info(fun)
+    {info[:module], info[:name], 2}
   end
 
   @doc "How long the call may run, in milliseconds: the tool's own time, or `default`."
@@ -50,7 +58,9 @@ defmodule McpServer.Dispatch.Handler do
 
   @doc "How long the call may clean up after it was ended, in milliseconds."
   @spec grace(Catalog.t(), Request.t()) :: non_neg_integer()
-  def grace(catalog, %Request{kind: :tool} = request), do: entry(catalog, request).cancel_grace
+  def grace(catalog, %Request{kind: :tool, index: index} = request) when index != nil,
+    do: entry(catalog, request).cancel_grace
+
   def grace(_catalog, _request), do: 0
 
   @doc "Whether a call that is to run as a task begins as one, before its handler is entered."
@@ -103,4 +113,5 @@ defmodule McpServer.Dispatch.Handler do
   end
 
   defp enter({module, function}, arguments), do: apply(module, function, arguments)
+  defp enter(fun, arguments), do: apply(fun, arguments)
 end

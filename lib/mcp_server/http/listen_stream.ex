@@ -3,13 +3,13 @@ defmodule McpServer.Http.ListenStream do
   # A `subscriptions/listen` request, in the process that holds its socket: a stream of what changes, until the peer
   # goes or the server ends.
 
-  alias McpServer.{Catalog, Changes, Protocol, Request, Share, Subscription}
+  alias McpServer.{Catalog, Changes, Protocol, Recipient, Request, Share, Subscription}
   alias McpServer.Connection.Report
   alias McpServer.Http.{Mount, Places, Sink, StatelessCall}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:mount, :sink, :id, :revision, :subscription, :catalog]
-  defstruct [:mount, :sink, :id, :revision, :subscription, :catalog, :quiet_at, :ends_at]
+  defstruct [:mount, :sink, :id, :revision, :subscription, :catalog, :principal, :quiet_at, :ends_at]
 
   @typedoc "`:quiet_at` is when the stream shows a sign of life, `:ends_at` when it ends with the token of its request."
   @type t :: %__MODULE__{
@@ -19,6 +19,7 @@ defmodule McpServer.Http.ListenStream do
           revision: String.t(),
           subscription: Subscription.t(),
           catalog: Catalog.t(),
+          principal: term(),
           quiet_at: integer() | nil,
           ends_at: integer() | :infinity
         }
@@ -74,6 +75,7 @@ defmodule McpServer.Http.ListenStream do
       revision: revision,
       subscription: subscription,
       catalog: origin.catalog,
+      principal: origin.principal,
       ends_at: Map.get(origin, :listen_until, :infinity)
     }
 
@@ -101,11 +103,23 @@ defmodule McpServer.Http.ListenStream do
 
   defp await(stream) do
     case Sink.next(stream.sink, min(stream.quiet_at, stream.ends_at)) do
-      {:timeout, sink} -> due(stream, sink)
-      {{:mcp_change, change}, sink} -> changed(%{stream | sink: sink}, changes(MapSet.new([change])))
-      {:closed, sink} -> sink
-      {{:drain, _until}, sink} -> finish(stream, sink)
-      {message, sink} -> pass(stream, message, sink)
+      {:timeout, sink} ->
+        due(stream, sink)
+
+      {{:mcp_change, change}, sink} ->
+        changed(%{stream | sink: sink}, changes(MapSet.new([change]), stream))
+
+      {{:mcp_change, change, recipient}, sink} ->
+        changed(%{stream | sink: sink}, changes(own(change, recipient, stream), stream))
+
+      {:closed, sink} ->
+        sink
+
+      {{:drain, _until}, sink} ->
+        finish(stream, sink)
+
+      {message, sink} ->
+        pass(stream, message, sink)
     end
   end
 
@@ -116,13 +130,18 @@ defmodule McpServer.Http.ListenStream do
   end
 
   # Changes that come in faster than the client takes them are told once.
-  defp changes(changes) do
+  defp changes(changes, stream) do
     receive do
-      {:mcp_change, change} -> changes(MapSet.put(changes, change))
+      {:mcp_change, change} -> changes(MapSet.put(changes, change), stream)
+      {:mcp_change, change, recipient} -> changes(MapSet.union(changes, own(change, recipient, stream)), stream)
     after
       0 -> changes
     end
   end
+
+  # A stream belongs to no session.
+  defp own(change, recipient, stream),
+    do: MapSet.new(if(Recipient.concerns?(recipient, stream.principal, nil), do: [change], else: []))
 
   defp changed(stream, changes) do
     case for(change <- Enum.sort(changes), Subscription.wants?(stream.subscription, change), do: event(stream, change)) do

@@ -282,6 +282,7 @@ defmodule McpServer.Http.Sessions do
 
     options = [
       router: mount.router,
+      principal: principal,
       server: server,
       transport: {McpServer.Http.Session.Transport, %{mount: mount, session: shared}},
       session: session(wanted, context.in_flight),

@@ -45,6 +45,8 @@ defmodule McpServer.Router.Table do
       prompt_handlers: entries(prompts, plugs),
       resource_handlers: entries(resources, plugs),
       template_handlers: entries(templates, plugs),
+      # Around tools that are declared while the server runs.
+      run_time: Plugs.around(%{}, [], plugs),
       overflow: overflow,
       dynamic: dynamic(module),
       structs: for(%{structs: structs} <- tools, %{module: struct} <- structs, uniq: true, do: struct)

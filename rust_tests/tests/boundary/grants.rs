@@ -25,7 +25,7 @@ fn server() -> Catalog<SerdeJson> {
 
 fn page(catalog: &Catalog<SerdeJson>, grant: &[u8], cursor: Option<&str>) -> Option<Value> {
     let revision = Revision::V2026_07_28;
-    let tail = catalog.granted_list(ListKind::Tools, revision, cursor, Grant(grant))?;
+    let tail = catalog.granted_list(ListKind::Tools, revision, cursor, Grant(grant), (&[], &[]))?;
     let text = format!("{{\"id\":1{}", String::from_utf8_lossy(&tail));
     Some(serde_json::from_str::<Value>(&text).expect("JSON")["result"].clone())
 }

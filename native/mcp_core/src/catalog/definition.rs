@@ -42,6 +42,9 @@ pub struct Definition {
     /// Which entries are not there for every client.
     #[serde(default)]
     pub rules: Rules,
+    /// Whether there are tools that were declared while the server runs: which ones, its own code knows.
+    #[serde(default)]
+    pub run_time_tools: bool,
 }
 
 impl Definition {

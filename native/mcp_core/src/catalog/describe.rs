@@ -48,7 +48,7 @@ impl Capabilities {
                 .or_insert_with(|| json!({ "mimeTypes": [MIME_TYPE] }));
         }
         Self {
-            tools: offers(ListKind::Tools),
+            tools: offers(ListKind::Tools) || definition.run_time_tools,
             prompts: offers(ListKind::Prompts),
             resources: offers(ListKind::Resources) || offers(ListKind::ResourceTemplates),
             completions: definition.prompt_completes.contains(&true)

@@ -27,6 +27,7 @@ pub use lists::{Caching, ListKind};
 pub use offer::{Entry, Offer};
 pub use targets::{PromptTarget, ReadTarget, TemplateTarget, ToolTarget};
 
+use crate::model;
 use crate::revision::{Era, Revision};
 use describe::Descriptions;
 use lists::{PageContext, PageCount, PageFrame, Pages};
@@ -58,6 +59,7 @@ pub struct Catalog<J: Json> {
     descriptions: Descriptions,
     lists: [Pages; 4],
     dynamic: Vec<ListKind>,
+    run_time_tools: bool,
     rules: Rules,
     filtered: [bool; 4],
     page_size: usize,
@@ -108,6 +110,7 @@ impl<J: Json> Catalog<J> {
             resource_uris: names(resources),
             page_size: server.page_size,
             filtered: ListKind::ALL.map(|kind| definition.rules.filter(kind)),
+            run_time_tools: definition.run_time_tools,
             rules: definition.rules,
             info: definition.server.info,
             caching,
@@ -138,7 +141,8 @@ impl<J: Json> Catalog<J> {
     }
 
     /// The answer to a list request of a client with that grant, behind its id; `None` for a cursor of another
-    /// list, or of another grant.
+    /// list, of another grant, or of other entries behind the declared ones. Those are `more`: JSON texts as on
+    /// the newest wire, which `version` tells from all others.
     #[must_use]
     pub fn granted_list(
         &self,
@@ -146,17 +150,24 @@ impl<J: Json> Catalog<J> {
         revision: Revision,
         cursor: Option<&str>,
         grant: Grant<'_>,
+        (more, version): (&[&[u8]], &[u8]),
     ) -> Option<Vec<u8>> {
-        let fingerprint = cursor::fingerprint_of(self.fingerprint, &[grant.0]);
+        let fingerprint = cursor::fingerprint_of(self.fingerprint, &[grant.0, version]);
         let page = match cursor {
             None => 0,
             Some(text) => cursor::decode(text, kind, fingerprint)?,
         };
         let entries = self.lists.get(kind as usize)?.entries(revision);
+        let more: Vec<Vec<u8>> = more
+            .iter()
+            .filter_map(|text| serde_json::from_slice::<Value>(text).ok())
+            .map(|entry| model::encode_for(kind.shape(), &entry, revision))
+            .collect();
         let entries: Vec<&[u8]> = entries
             .enumerate()
             .filter(|(index, _)| grant.allows(self.rules.of(Entry::new(kind, *index))))
             .map(|(_, entry)| entry)
+            .chain(more.iter().map(Vec::as_slice))
             .collect();
         self.page(kind, revision, &entries, (page, fingerprint))
     }
@@ -192,22 +203,26 @@ impl<J: Json> Catalog<J> {
     /// Whether the list is not the same for every client.
     #[must_use]
     pub fn is_filtered(&self, kind: ListKind) -> bool {
-        self.filtered
-            .get(kind as usize)
-            .copied()
-            .unwrap_or_default()
+        let filtered = self.filtered.get(kind as usize).copied();
+        filtered.unwrap_or_default() || (self.run_time_tools && kind == ListKind::Tools)
     }
 
     /// Whether some entry is not there for every client.
     #[must_use]
     pub fn is_guarding(&self) -> bool {
-        self.filtered.contains(&true)
+        self.run_time_tools || self.filtered.contains(&true)
     }
 
     /// Whether the entry is not there for every client.
     #[must_use]
     pub fn is_guarded(&self, entry: Entry) -> bool {
-        self.rules.of(entry).is_some()
+        entry == Entry::RUN_TIME || self.rules.of(entry).is_some()
+    }
+
+    /// Whether there are tools that were declared while the server runs.
+    #[must_use]
+    pub const fn has_run_time_tools(&self) -> bool {
+        self.run_time_tools
     }
 
     /// Whether user code computes this list.

@@ -16,6 +16,9 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// A tool that was declared while the server runs.
+    pub const RUN_TIME: Self = Self::new(ListKind::Tools, usize::MAX);
+
     /// The entry at that place.
     #[must_use]
     pub const fn new(kind: ListKind, index: usize) -> Self {
@@ -69,6 +72,12 @@ impl<'c, 'w, J: Json> Offer<'c, 'w, J> {
 
     fn has(self, kind: ListKind, index: usize) -> bool {
         !self.without.contains(&Entry { kind, index })
+    }
+
+    /// Whether a tool that was not declared may be one that was while the server runs.
+    #[must_use]
+    pub fn has_run_time_tools(self) -> bool {
+        self.catalog.has_run_time_tools() && !self.without.contains(&Entry::RUN_TIME)
     }
 
     /// The tool of that name and its place.

@@ -87,8 +87,10 @@ impl<'a> Asked<'_, '_, 'a> {
         };
         match method {
             Method::CallTool => {
-                let (index, _) = offer.find_tool(&text(self.params, "name")?)?;
-                Some(Entry::new(ListKind::Tools, index))
+                let name = text(self.params, "name")?;
+                let declared = offer.find_tool(&name);
+                let declared = declared.map(|(index, _)| Entry::new(ListKind::Tools, index));
+                declared.or(offer.has_run_time_tools().then_some(Entry::RUN_TIME))
             }
             Method::GetPrompt => prompt(&text(self.params, "name")?),
             Method::ReadResource => match offer.find_resource(&text(self.params, "uri")?)? {

@@ -15,6 +15,7 @@ use super::request::{Completing, Input, ListenFilter, Work};
 use super::task;
 use crate::catalog::{Offer, PromptTarget};
 use crate::json::{Kind, View, elements};
+use crate::model::TaskSupport;
 use crate::revision::Revision;
 
 pub(super) fn call_tool<'a, J: Json>(
@@ -26,9 +27,16 @@ pub(super) fn call_tool<'a, J: Json>(
     let name = name(params, limits)?;
     // However many they are: the tool's schema says what they may be.
     let arguments = structure(params, "arguments")?;
-    let (index, tool) = catalog
-        .find_tool(&name)
-        .ok_or_else(|| Refusal::unknown("Tool", &name))?;
+    let Some((index, tool)) = catalog.find_tool(&name) else {
+        if !catalog.has_run_time_tools() {
+            return Err(Refusal::unknown("Tool", &name));
+        }
+        task::requested(TaskSupport::Forbidden, revision, params)?;
+        return Ok(Work::RunTimeTool {
+            name,
+            arguments: arguments.map(|view| view.raw()),
+        });
+    };
     Ok(Work::Tool {
         name,
         index,

@@ -63,6 +63,13 @@ pub enum Work<'a> {
         /// Whether it is to run as a task.
         task: Option<TaskRequest>,
     },
+    /// Call a tool that may have been declared while the server runs.
+    RunTimeTool {
+        /// The tool's name.
+        name: Cow<'a, str>,
+        /// The arguments object; absent means empty.
+        arguments: Option<&'a [u8]>,
+    },
     /// Get the prompt at `index`.
     Prompt {
         /// The prompt's name.

@@ -349,9 +349,15 @@ fn asked<'r, 'a: 'r>(env: Env<'a>, request: &'r Request<'a>) -> NifResult<Asked<
         }
         Work::Refused { name, entry } => (
             refused_atom(request.method, *entry),
-            Some(entry.index),
+            (*entry != Entry::RUN_TIME).then_some(entry.index),
             Some(name.as_ref()),
             Term::map_new(env),
+        ),
+        Work::RunTimeTool { name, arguments } => (
+            atoms::tool(),
+            None,
+            Some(name.as_ref()),
+            json_or_empty(env, *arguments)?,
         ),
         work => asked_of_server(env, work)?,
     })
@@ -441,11 +447,11 @@ fn task_term<'a>(env: Env<'a>, request: &Request<'a>) -> Term<'a> {
 }
 
 /// Arguments, and the kinds of the changes by which they fit.
-type Fitting<'a> = (Term<'a>, Vec<Atom>);
+pub(super) type Fitting<'a> = (Term<'a>, Vec<Atom>);
 
 /// Arguments that fit the tool's schema, and the kinds of the changes by which they do; or the
 /// finished answer to a call whose arguments do not. `None` where that takes more than the effort to say.
-fn fitting<'a>(
+pub(super) fn fitting<'a>(
     env: Env<'a>,
     catalog: &CatalogResource,
     request: &Request<'_>,

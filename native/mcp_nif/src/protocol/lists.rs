@@ -4,14 +4,18 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_core::catalog::{Grant, ListKind};
-use mcp_core::protocol::{Refusal, open_result_head};
+use mcp_core::json::Limits;
+use mcp_core::protocol::{Input, Method, Refusal, Request, Work, open_result_head};
 use mcp_core::revision::Revision;
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
+use super::admission::fitting;
 use super::result::list_kind;
 use super::{CatalogResource, TermId, revision};
 use crate::atoms;
+use crate::dirty::{Effort, on_dirty, twins};
 use crate::resources::{binary_term, report_work};
+use crate::schema::Allowance;
 
 /// A page that several clients are sent; the terms refer to it and copy nothing.
 #[derive(Default)]
@@ -20,17 +24,42 @@ pub(crate) struct PageResource(Arc<[u8]>);
 #[rustler::resource_impl]
 impl rustler::Resource for PageResource {}
 
-/// The answer to a list request of a client with that grant: `{ok, iodata}`, or `{error, {status, answer}}` for a
-/// cursor of what another one may see.
+/// Id, revision, which list, cursor.
+type Listed<'a> = (TermId, &'a str, Atom, Option<&'a str>);
+
+/// The answer to a list request of a client with that grant and those entries behind the declared ones:
+/// `{ok, iodata}`, or `{error, {status, answer}}` for a cursor of what another one may see.
 #[rustler::nif]
 fn granted_list<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
-    id: TermId,
-    revision_name: &str,
-    kind: Atom,
-    cursor: Option<&str>,
+    request: Listed<'a>,
     grant: Binary<'a>,
+    more: Vec<Binary<'a>>,
+    version: Binary<'a>,
+) -> NifResult<Term<'a>> {
+    page(env, &catalog, request, grant, &more, version)
+}
+
+#[rustler::nif(schedule = "DirtyCpu")]
+fn granted_list_dirty<'a>(
+    env: Env<'a>,
+    catalog: ResourceArc<CatalogResource>,
+    request: Listed<'a>,
+    grant: Binary<'a>,
+    more: Vec<Binary<'a>>,
+    version: Binary<'a>,
+) -> NifResult<Term<'a>> {
+    on_dirty(env, || page(env, &catalog, request, grant, &more, version))
+}
+
+fn page<'a>(
+    env: Env<'a>,
+    catalog: &CatalogResource,
+    (id, revision_name, kind, cursor): Listed<'a>,
+    grant: Binary<'a>,
+    more: &[Binary<'a>],
+    version: Binary<'a>,
 ) -> NifResult<Term<'a>> {
     let revision = revision(revision_name)?;
     let kind = list_kind(kind).ok_or(Error::BadArg)?;
@@ -38,11 +67,14 @@ fn granted_list<'a>(
         kind,
         revision,
         grant: grant.as_slice().to_vec(),
+        version: version.as_slice().to_vec(),
         cursor: cursor.map(str::to_owned),
     };
     let make = || {
+        let more: Vec<&[u8]> = more.iter().map(Binary::as_slice).collect();
+        let more = (more.as_slice(), version.as_slice());
         let grant = Grant(grant.as_slice());
-        catalog.0.granted_list(kind, revision, cursor, grant)
+        catalog.0.granted_list(kind, revision, cursor, grant, more)
     };
     let Some(page) = catalog.2.get(key, make) else {
         let answer = Refusal::foreign_cursor().answer(Some(&id.0), revision);
@@ -56,6 +88,53 @@ fn granted_list<'a>(
     Ok((atoms::ok(), vec![binary_term(env, head), page]).encode(env))
 }
 
+twins!("run_time_arguments": run_time_arguments_inline, run_time_arguments_dirty(
+    catalog: ResourceArc<CatalogResource>,
+    id: TermId,
+    revision_name: &'a str,
+    name: &'a str,
+    arguments: Term<'a>,
+) => run_time_arguments(catalog, id, revision_name, name, arguments));
+
+/// The arguments of a call of the catalogue's one tool: `{ok, arguments, repairs}`, or `{error, {status, answer}}`.
+fn run_time_arguments<'a>(
+    env: Env<'a>,
+    catalog: ResourceArc<CatalogResource>,
+    id: TermId,
+    revision_name: &'a str,
+    name: &'a str,
+    arguments: Term<'a>,
+    effort: Effort,
+) -> NifResult<Term<'a>> {
+    let request = Request {
+        id: id.0,
+        revision: revision(revision_name)?,
+        method: Method::CallTool,
+        work: Work::Tool {
+            name: name.into(),
+            index: 0,
+            arguments: None,
+            task: None,
+        },
+        meta: None,
+        extra_meta: Vec::new(),
+        progress_token: None,
+        client: None,
+        input: Input::default(),
+        room: Limits::default(),
+        unmet: None,
+        hidden: None,
+    };
+    let allowance = Allowance::of(effort);
+    Ok(
+        match fitting(env, &catalog, &request, arguments, &allowance) {
+            None => return Err(Error::Atom("over_budget")),
+            Some(Ok((arguments, repairs))) => (atoms::ok(), arguments, repairs).encode(env),
+            Some(Err(answer)) => env.error_tuple((answer.status, binary_term(env, answer.body))),
+        },
+    )
+}
+
 /// How many pages are kept, and how many bytes they may have together.
 const MAX_PAGES: usize = 256;
 const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -66,6 +145,7 @@ struct PageKey {
     kind: ListKind,
     revision: Revision,
     grant: Vec<u8>,
+    version: Vec<u8>,
     cursor: Option<String>,
 }
 

@@ -1,0 +1,32 @@
+defmodule McpServer.Recipient do
+  @moduledoc false
+  # Whom something concerns: all clients of a router, those of one principal, or one session. It is the same on every
+  # node, and can stand in a pattern: a principal may be any term.
+
+  @type t :: :router | {:principal, binary()} | {:session, String.t()}
+
+  @doc "From the options `principal:` or `session:`; an error text says what is allowed."
+  @spec new(term()) :: {:ok, t()} | {:error, String.t()}
+  def new([]), do: {:ok, :router}
+  def new([{:principal, nil}]), do: {:error, "a principal is not nil: clients without one are nobody's"}
+  def new([{:principal, principal}]), do: {:ok, principal(principal)}
+  def new([{:session, id}]) when is_binary(id), do: {:ok, {:session, id}}
+  def new(_other), do: {:error, "write principal: principal, or session: id"}
+
+  defp principal(principal), do: {:principal, :erlang.term_to_binary(principal, [:deterministic, minor_version: 2])}
+
+  @doc "All that a client of that principal and session is, the narrowest first."
+  @spec all(principal :: term(), session_id :: String.t() | nil) :: [t()]
+  def all(principal, session_id) do
+    for({id, true} <- [{{:session, session_id}, session_id != nil}], do: id) ++
+      for({principal, true} <- [{principal, principal != nil}], do: principal(principal)) ++ [:router]
+  end
+
+  @doc "Whether it concerns a client of that principal and session."
+  @spec concerns?(t(), principal :: term(), session_id :: String.t() | nil) :: boolean()
+  def concerns?(:router, _principal, _session_id), do: true
+  def concerns?({:session, id}, _principal, session_id), do: id == session_id
+
+  def concerns?({:principal, _} = recipient, principal, _session_id),
+    do: principal != nil and recipient == principal(principal)
+end

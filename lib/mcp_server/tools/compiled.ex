@@ -1,0 +1,39 @@
+defmodule McpServer.Tools.Compiled do
+  @moduledoc false
+  # The catalogues of the run-time tools that were called last. The texts of tools are kept for all, but what is
+  # compiled of a schema takes many times as much, and is the same for all principals that have the same tool.
+
+  alias McpServer.Catalog
+
+  @max 1_000
+
+  @doc "Makes the table; the calling process owns it."
+  @spec create_table() :: :ok
+  def create_table do
+    :ets.new(__MODULE__, [:named_table, :public, read_concurrency: true])
+    :ok
+  end
+
+  @doc "The catalogue of a tool; `:hidden` where it cannot be compiled any more."
+  @spec fetch(Catalog.t(), McpServer.Tools.Server.entry()) :: {:ok, Catalog.t()} | :hidden
+  def fetch(catalog, %{digest: digest, handler: handler} = entry) do
+    key = {catalog.ref, digest, handler}
+
+    case :ets.lookup(__MODULE__, key) do
+      [{_key, own}] -> {:ok, own}
+      [] -> compile(key, catalog, entry)
+    end
+  end
+
+  defp compile(key, catalog, entry) do
+    case Catalog.of_tool(catalog, entry) do
+      {:ok, own} ->
+        if :ets.info(__MODULE__, :size) >= @max, do: :ets.delete_all_objects(__MODULE__)
+        :ets.insert(__MODULE__, {key, own})
+        {:ok, own}
+
+      {:error, _text} ->
+        :hidden
+    end
+  end
+end
