@@ -103,7 +103,7 @@ defmodule McpServer.MixProject do
   # Those of the release that is being made. Hex refuses a package that names a file and has none.
   defp checksums, do: for(file <- ["native/checksums.txt"], File.exists?(Path.join(__DIR__, file)), do: file)
 
-  @first_steps ~w(guides/getting_started.md guides/stdio_clients.md guides/cheatsheet.cheatmd guides/livebook.livemd
+  @first_steps ~w(guides/getting_started.md guides/notes.md guides/stdio_clients.md guides/cheatsheet.cheatmd guides/livebook.livemd
                   guides/troubleshooting.md)
   @project ~w(ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md)
 

@@ -1,0 +1,5 @@
+[
+  import_deps: [:mcp_server],
+  inputs: ["{mix,.formatter}.exs", "{lib,test}/**/*.{ex,exs}"],
+  line_length: 120
+]

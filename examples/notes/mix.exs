@@ -1,0 +1,16 @@
+defmodule Notes.MixProject do
+  use Mix.Project
+
+  def project do
+    [
+      app: :notes,
+      version: "1.0.0",
+      elixir: "~> 1.14",
+      # Built beside the library, as in an umbrella, so that its native part is compiled once.
+      build_path: "../../_build",
+      deps: [{:mcp_server, path: "../.."}]
+    ]
+  end
+
+  def application, do: [extra_applications: [:logger], mod: {Notes.Application, []}]
+end
