@@ -1,0 +1,158 @@
+defmodule McpServer.Install.ConfigFile do
+  @moduledoc false
+  # A client's JSON file: read, changed, checked, and only then put in the place of the old one, of which a copy stays.
+  # Whatever cannot be understood is left as it is.
+
+  alias McpServer.Install.{Entry, JsonText}
+  alias McpServer.JSON
+
+  @read [max_bytes: 64 * 1024 * 1024, max_values: 10_000_000]
+  @max_links 8
+  @max_backups 1_000
+
+  @type problem :: :comments | :broken | {:not_an_object, String.t()} | {:file, Path.t(), atom()} | :changed
+  @type outcome :: :unchanged | {:added | :replaced | :removed, backup :: Path.t() | nil}
+
+  @doc "Puts an entry into the object `key` of a file, which is made where there is none."
+  @spec put(Path.t(), String.t(), String.t(), Entry.t()) :: {:ok, outcome()} | {:error, problem()}
+  def put(path, key, name, entry) do
+    wanted = Map.new(entry)
+
+    with {:ok, path, text, content} <- read(path),
+         {:ok, servers} <- servers(content, key) do
+      case servers do
+        %{^name => ^wanted} ->
+          {:ok, :unchanged}
+
+        _others ->
+          changed(
+            path,
+            text,
+            content,
+            key,
+            Map.put(servers, name, wanted),
+            put_text(text, key, name, entry),
+            done(servers, name)
+          )
+      end
+    end
+  end
+
+  defp done(servers, name), do: if(is_map_key(servers, name), do: :replaced, else: :added)
+
+  defp put_text(text, key, name, entry) do
+    blank = if String.trim(text) == "", do: "{}\n", else: text
+    JsonText.put(blank, key, name, &Entry.json(entry, &1, &2))
+  end
+
+  @doc "Removes an entry from the object `key` of a file."
+  @spec delete(Path.t(), String.t(), String.t()) :: {:ok, outcome()} | {:error, problem()}
+  def delete(path, key, name) do
+    with {:ok, path, text, content} <- read(path),
+         {:ok, servers} <- servers(content, key) do
+      if is_map_key(servers, name),
+        do:
+          changed(
+            path,
+            text,
+            content,
+            key,
+            Map.delete(servers, name),
+            {:ok, JsonText.delete(text, key, name)},
+            :removed
+          ),
+        else: {:ok, :unchanged}
+    end
+  end
+
+  defp servers(content, key) do
+    case Map.get(content, key, %{}) do
+      %{} = servers -> {:ok, servers}
+      _other -> {:error, {:not_an_object, key}}
+    end
+  end
+
+  # What the new text means is compared with what is wanted before anything is written.
+  defp changed(path, old, content, key, servers, {:ok, new}, done) do
+    if JSON.decode(new, @read) == {:ok, Map.put(content, key, servers)},
+      do: with({:ok, backup} <- write(path, old, new), do: {:ok, {done, backup}}),
+      else: {:error, :broken}
+  end
+
+  defp read(path) do
+    path = follow(path, @max_links)
+
+    case File.read(path) do
+      {:ok, text} -> with {:ok, content} <- content(text), do: {:ok, path, text, content}
+      {:error, :enoent} -> {:ok, path, "", %{}}
+      {:error, reason} -> {:error, {:file, path, reason}}
+    end
+  end
+
+  # What is renamed takes the place of the file, and not of a link to it.
+  defp follow(path, left) do
+    case File.read_link(path) do
+      {:ok, target} when left > 0 -> target |> Path.expand(Path.dirname(path)) |> follow(left - 1)
+      _no_link -> path
+    end
+  end
+
+  defp content(text) do
+    case {String.trim(text), JSON.decode(text, @read)} do
+      {"", _empty} -> {:ok, %{}}
+      {_text, {:ok, %{} = content}} -> {:ok, content}
+      {_text, {:ok, _other}} -> {:error, :broken}
+      {_text, {:error, _no_json}} -> {:error, if(commented?(text), do: :comments, else: :broken)}
+    end
+  end
+
+  # Comments and commas before a closing bracket, which some clients read.
+  @lenient ~r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/'s
+  @trailing ~r'("(?:[^"\\]|\\.)*")|,(?=\s*[\]}])'s
+
+  defp commented?(text) do
+    stripped = @lenient |> Regex.replace(text, "\\1") |> then(&Regex.replace(@trailing, &1, "\\1"))
+    match?({:ok, %{}}, JSON.decode(stripped, @read))
+  end
+
+  defp write(path, old, new) do
+    existed? = File.exists?(path)
+    mode = if existed?, do: File.stat!(path).mode, else: 0o600
+    temporary = "#{path}.#{System.unique_integer([:positive])}.#{System.pid()}.tmp"
+
+    with :ok <- file(path, File.mkdir_p(Path.dirname(path))),
+         :ok <- file(temporary, File.write(temporary, "", [:exclusive])),
+         :ok <- file(temporary, File.chmod(temporary, mode)),
+         :ok <- file(temporary, File.write(temporary, new, [:sync])),
+         {:ok, backup} <- backup(path, existed?),
+         :ok <- same(path, old),
+         :ok <- file(path, File.rename(temporary, path)) do
+      {:ok, backup}
+    else
+      {:error, problem} ->
+        _gone = File.rm(temporary)
+        {:error, problem}
+    end
+  end
+
+  # A client that runs may have written meanwhile.
+  defp same(path, old) do
+    case File.read(path) do
+      {:ok, ^old} -> :ok
+      {:error, :enoent} when old == "" -> :ok
+      _changed -> {:error, :changed}
+    end
+  end
+
+  defp backup(_path, false), do: {:ok, nil}
+
+  defp backup(path, true) do
+    backup = Enum.find(names(path), &(not File.exists?(&1)))
+    with :ok <- file(backup, File.cp(path, backup)), do: {:ok, backup}
+  end
+
+  defp names(path), do: ["#{path}.bak" | for(number <- 1..@max_backups, do: "#{path}.bak.#{number}")]
+
+  defp file(_path, :ok), do: :ok
+  defp file(path, {:error, reason}), do: {:error, {:file, path, reason}}
+end

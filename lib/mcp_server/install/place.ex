@@ -1,0 +1,44 @@
+defmodule McpServer.Install.Place do
+  @moduledoc false
+  # Where a client's file is on this machine.
+
+  alias McpServer.Install.Table
+
+  @typedoc "The machine as far as paths depend on it."
+  @type machine :: %{
+          os: :linux | :darwin,
+          home: Path.t(),
+          env: (String.t() -> String.t() | nil),
+          project: Path.t()
+        }
+
+  @doc "This machine."
+  @spec here() :: machine()
+  def here do
+    os = if :os.type() == {:unix, :darwin}, do: :darwin, else: :linux
+    %{os: os, home: System.user_home!(), env: &System.get_env/1, project: File.cwd!()}
+  end
+
+  @doc "The file of a client in a scope, or that it has none there."
+  @spec file(Table.client(), :user | :project, machine()) :: {:ok, Path.t()} | :none
+  def file(%{project: nil}, :project, _machine), do: :none
+  def file(%{project: path}, :project, machine), do: {:ok, Path.join(machine.project, path)}
+  def file(%{user: nil}, :user, _machine), do: :none
+
+  def file(%{user: user}, :user, machine) do
+    paths = for path <- Map.fetch!(user, machine.os), do: path |> Enum.map(&base(&1, machine)) |> Path.join()
+    {:ok, Enum.find(paths, hd(paths), &File.exists?/1)}
+  end
+
+  defp base(:home, machine), do: machine.home
+  defp base(:config, machine), do: base({"XDG_CONFIG_HOME", ".config"}, machine)
+  defp base(:support, machine), do: Path.join(machine.home, "Library/Application Support")
+  defp base(part, _machine) when is_binary(part), do: part
+
+  defp base({variable, default}, machine) do
+    case machine.env.(variable) do
+      path when path in [nil, ""] -> Path.join(machine.home, default)
+      path -> path
+    end
+  end
+end

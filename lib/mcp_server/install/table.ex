@@ -1,0 +1,187 @@
+defmodule McpServer.Install.Table do
+  @moduledoc false
+  # The clients and where each keeps its servers. Everything that differs between clients stands here, as data.
+  #
+  # A path begins with what it is below: `:home`, `:config` (XDG_CONFIG_HOME or ~/.config), `:support` (macOS), or an
+  # environment variable with its default, `{"CODEX_HOME", ".codex"}`. Of several the first that exists counts, else the
+  # first.
+  #
+  # An entry is its keys in order. Atoms stand for what is installed: `:command`, `:args`, `:command_line` (both
+  # in one list), `:url`, `:headers` (left out where there are none) and `:name`.
+
+  @type path :: [:home | :config | :support | {String.t(), String.t()} | String.t()]
+  @type template :: [{String.t(), term()}]
+  @type client :: %{
+          id: String.t(),
+          name: String.t(),
+          format: :json | :toml | :yaml,
+          key: String.t(),
+          user: %{linux: [path()], darwin: [path()]} | nil,
+          project: String.t() | nil,
+          stdio: template(),
+          http: template() | nil,
+          command: String.t() | nil
+        }
+
+  @plain [{"command", :command}, {"args", :args}]
+  @typed [{"type", "stdio"} | @plain]
+  @http [{"type", "http"}, {"url", :url}, {"headers", :headers}]
+
+  @clients [
+    %{
+      id: "claude-desktop",
+      name: "Claude Desktop",
+      key: "mcpServers",
+      user: %{
+        linux: [[:config, "Claude/claude_desktop_config.json"]],
+        darwin: [[:support, "Claude/claude_desktop_config.json"]]
+      },
+      stdio: @plain,
+      http: nil
+    },
+    %{
+      id: "claude-code",
+      name: "Claude Code",
+      key: "mcpServers",
+      user: [:home, ".claude.json"],
+      project: ".mcp.json",
+      stdio: @typed,
+      http: @http,
+      command: "claude"
+    },
+    %{
+      id: "cursor",
+      name: "Cursor",
+      key: "mcpServers",
+      user: [:home, ".cursor/mcp.json"],
+      project: ".cursor/mcp.json",
+      stdio: @plain,
+      http: [{"url", :url}, {"headers", :headers}]
+    },
+    %{
+      id: "vscode",
+      name: "VS Code",
+      key: "servers",
+      user: %{linux: [[:config, "Code/User/mcp.json"]], darwin: [[:support, "Code/User/mcp.json"]]},
+      project: ".vscode/mcp.json",
+      stdio: @typed,
+      http: @http
+    },
+    %{
+      id: "windsurf",
+      name: "Windsurf",
+      key: "mcpServers",
+      user: [:home, ".codeium/windsurf/mcp_config.json"],
+      stdio: @plain,
+      http: [{"serverUrl", :url}]
+    },
+    %{
+      id: "zed",
+      name: "Zed",
+      key: "context_servers",
+      user: %{
+        linux: [[:config, "zed/settings.json"]],
+        darwin: [[:home, ".config/zed/settings.json"], [:support, "Zed/settings.json"]]
+      },
+      project: ".zed/settings.json",
+      stdio: [{"source", "custom"} | @plain],
+      http: [{"source", "custom"} | @http]
+    },
+    %{
+      id: "gemini",
+      name: "Gemini CLI",
+      key: "mcpServers",
+      user: [:home, ".gemini/settings.json"],
+      project: ".gemini/settings.json",
+      stdio: @plain,
+      http: [{"httpUrl", :url}],
+      command: "gemini"
+    },
+    %{
+      id: "codex",
+      name: "Codex",
+      format: :toml,
+      key: "mcp_servers",
+      user: [{"CODEX_HOME", ".codex"}, "config.toml"],
+      project: ".codex/config.toml",
+      stdio: @plain ++ [{"startup_timeout_sec", 30}],
+      http: [{"url", :url}, {"http_headers", :headers}],
+      command: "codex"
+    },
+    %{
+      id: "goose",
+      name: "Goose",
+      format: :yaml,
+      key: "extensions",
+      user: [:config, "goose/config.yaml"],
+      stdio: [
+        {"type", "stdio"},
+        {"name", :name},
+        {"cmd", :command},
+        {"args", :args},
+        {"enabled", true},
+        {"timeout", 300}
+      ],
+      http: [
+        {"type", "streamable_http"},
+        {"name", :name},
+        {"uri", :url},
+        {"headers", :headers},
+        {"enabled", true},
+        {"timeout", 300}
+      ]
+    },
+    %{
+      id: "copilot",
+      name: "Copilot CLI",
+      key: "mcpServers",
+      user: [{"XDG_CONFIG_HOME", ".copilot"}, "mcp-config.json"],
+      project: ".vscode/mcp.json",
+      stdio: @typed ++ [{"tools", ["*"]}],
+      http: @http ++ [{"tools", ["*"]}]
+    },
+    %{
+      id: "opencode",
+      name: "opencode",
+      key: "mcp",
+      user: [:config, "opencode/opencode.json"],
+      project: "opencode.json",
+      stdio: [{"type", "local"}, {"command", :command_line}, {"enabled", true}],
+      http: [{"type", "remote"}, {"url", :url}, {"headers", :headers}, {"enabled", true}]
+    },
+    %{
+      id: "cline",
+      name: "Cline",
+      key: "mcpServers",
+      user: %{
+        linux: [[:config, "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"]],
+        darwin: [[:support, "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"]]
+      },
+      stdio: @plain ++ [{"disabled", false}],
+      http: [{"type", "streamableHttp"}, {"url", :url}, {"disabled", false}]
+    },
+    # Whatever else reads this form; there is no file to write.
+    %{id: "mcp-json", name: "the generic form", key: "mcpServers", user: nil, stdio: @plain, http: @http}
+  ]
+
+  @absent %{format: :json, project: nil, command: nil}
+
+  @doc "Every client, in the order in which they are listed."
+  @spec all() :: [client()]
+  def all do
+    for client <- @clients, do: Map.merge(@absent, %{client | user: user(client.user)})
+  end
+
+  # The same on all systems.
+  defp user(path) when is_list(path), do: %{linux: [path], darwin: [path]}
+  defp user(other), do: other
+
+  @doc "The client with an id."
+  @spec fetch(String.t()) :: {:ok, client()} | :error
+  def fetch(id) do
+    case Enum.find(all(), &(&1.id == id)) do
+      nil -> :error
+      client -> {:ok, client}
+    end
+  end
+end

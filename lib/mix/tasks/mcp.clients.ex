@@ -1,0 +1,32 @@
+defmodule Mix.Tasks.Mcp.Clients do
+  @shortdoc "Lists the clients that mix mcp.install knows"
+
+  @moduledoc """
+  Lists the clients that `mix mcp.install` knows, and their files on this machine.
+
+      mix mcp.clients
+
+  A file that is not there yet is said to be missing; installing makes it.
+  """
+
+  use Mix.Task
+
+  alias McpServer.Install.{Place, Table}
+
+  @usage "usage: mix mcp.clients"
+
+  @impl true
+  def run(arguments) do
+    {[], []} = with {_options, [_ | _]} <- Mix.McpServer.options!(arguments, [], @usage), do: Mix.raise(@usage)
+    machine = Place.here()
+    for client <- Table.all(), do: IO.puts([client.id, " – ", client.name | files(client, machine)])
+    :ok
+  end
+
+  defp files(client, machine) do
+    for scope <- [:user, :project], {:ok, path} <- [Place.file(client, scope, machine)] do
+      missing = if File.exists?(path), do: "", else: " (missing)"
+      ["\n  ", Atom.to_string(scope), ": ", path, missing]
+    end
+  end
+end

@@ -1,0 +1,132 @@
+defmodule Mix.Tasks.Mcp.Install do
+  @shortdoc "Adds a server to the configuration of a client"
+
+  @moduledoc """
+  Adds a server to the configuration of a client, or removes it.
+
+      mix mcp.install claude-code MyApp.MCP
+      mix mcp.install cursor MyApp.MCP --scope project
+      mix mcp.install vscode --http http://127.0.0.1:4040/mcp --name my_app
+      mix mcp.install claude-desktop MyApp.MCP --uninstall
+
+  `mix mcp.clients` lists the clients and their files. What is written has absolute paths and a `PATH`, because a client that
+  was not started from a shell finds neither `mix` nor the project. A client that takes no URL from its file, such as Claude
+  Desktop, gets `mix mcp.bridge URL`.
+
+  Claude Code, Gemini CLI and Codex have a command of their own that adds a server; it is used where it is installed. A JSON
+  file is changed in one place, and the rest of it stays byte by byte; a copy of what it was lies beside it. TOML, YAML, and
+  JSON with comments are not rewritten: the task prints what to paste, and ends with status 1. So does it for a file that is
+  broken, which it leaves as it is.
+
+  ## Options
+
+    * `--name NAME` – what the client calls the server: up to 64 of `A-Z a-z 0-9 space _ . -` (the project's application)
+    * `--http URL` – the server at this URL, in the place of a router; `--header "NAME: VALUE"` adds a header, which is
+      written into the client's file
+    * `--command COMMAND` – what the client starts, in the place of a task of Mix: `--command "exec /opt/my_app/bin/mcp"`
+    * `--scope user|project` – for you everywhere, or for everybody in this project (`user`)
+    * `--config-path PATH` – the client's file, where it is not at its usual place
+    * `--print` – print what to paste, and change nothing
+    * `--uninstall` – remove the server of that name
+    * `--no-compile` – do not compile first, to look whether the router is there
+  """
+
+  use Mix.Task
+
+  alias McpServer.Install
+  alias McpServer.Install.{Launch, Place}
+
+  @switches [
+    name: :string,
+    http: :string,
+    header: :keep,
+    command: :string,
+    scope: :string,
+    config_path: :string,
+    print: :boolean,
+    uninstall: :boolean,
+    compile: :boolean
+  ]
+  @usage "usage: mix mcp.install CLIENT ROUTER | --http URL | --command COMMAND [--name NAME] [--scope user|project] " <>
+           "[--config-path PATH] [--print] [--uninstall], for example mix mcp.install claude-code MyApp.MCP"
+
+  @impl true
+  def run(arguments) do
+    {options, words} = Mix.McpServer.options!(arguments, @switches, @usage)
+    {client, routers} = client!(words)
+    {:ok, _started} = Application.ensure_all_started(:mcp_server)
+    name = options[:name] || to_string(Mix.Project.config()[:app])
+    place = %{scope: scope!(options[:scope]), machine: Place.here(), config_path: options[:config_path]}
+
+    cond do
+      options[:uninstall] -> client |> Install.uninstall(name, place) |> tell()
+      options[:print] -> print(client, server!(client, name, routers, options))
+      true -> client |> Install.install(server!(client, name, routers, options), place) |> tell()
+    end
+  end
+
+  defp client!([]), do: Mix.raise(@usage)
+
+  defp client!([id | routers]) do
+    case Install.client(id) do
+      {:ok, client} -> {client, routers}
+      {:error, sentence} -> Mix.McpServer.refuse!(sentence, @usage)
+    end
+  end
+
+  defp scope!(nil), do: :user
+  defp scope!("user"), do: :user
+  defp scope!("project"), do: :project
+  defp scope!(other), do: Mix.McpServer.refuse!("expected --scope to be user or project, got: #{other}", @usage)
+
+  defp server!(client, name, routers, options) do
+    case {routers, options[:http], options[:command]} do
+      {[router], nil, nil} -> started!(name, ["mcp.stdio", router!(router, options)])
+      {[], url, nil} when url != nil -> remote!(client, name, Mix.McpServer.Remote.url!(url, "--http", @usage), options)
+      {[], nil, command} when command != nil -> Map.put(Launch.shell(command), :name, name)
+      _none_or_several -> Mix.raise(@usage)
+    end
+  end
+
+  # A name that is written wrongly would only be found out by the client.
+  defp router!(name, options) do
+    :ok = Mix.McpServer.compile(compile: options[:compile], quiet: options[:print])
+    inspect(Mix.McpServer.router!(name))
+  end
+
+  defp remote!(%{http: nil}, name, url, options) do
+    headers = for header <- Keyword.get_values(options, :header), word <- ["--header", header], do: word
+    started!(name, ["mcp.bridge", url | headers])
+  end
+
+  defp remote!(_client, name, url, options),
+    do: %{name: name, url: url, headers: Mix.McpServer.Remote.headers!(options, @usage)}
+
+  defp started!(name, words) do
+    case Launch.mix(words, File.cwd!(), mix_env: System.get_env("MIX_ENV")) do
+      {:ok, launch} -> Map.put(launch, :name, name)
+      {:error, sentence} -> Mix.raise(sentence)
+    end
+  end
+
+  defp print(client, server) do
+    case Install.block(client, server) do
+      {:ok, block} ->
+        IO.write(block)
+        if link = Install.link(client, server), do: IO.puts(link)
+        :ok
+
+      {:error, sentence} ->
+        Mix.raise(sentence)
+    end
+  end
+
+  defp tell({:done, sentence}), do: IO.puts(sentence)
+  defp tell({:error, sentence}), do: Mix.raise(sentence)
+
+  defp tell({:paste, reason, path, block}) do
+    IO.puts(:stderr, "#{reason}. Put this into #{path}:\n")
+    IO.write(block)
+    exit({:shutdown, 1})
+  end
+end
