@@ -4,6 +4,7 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | `arguments` | checked arguments as a handler gets them |
 //! | `terms` | terms into JSON, JSON into terms, terms as JSON for the schema validator |
 //! | `json`, `schema`, `protocol` | the calls of `McpServer.JSON`, `McpServer.Schema`, `McpServer.Protocol` |
 //! | `lint` | the calls of `McpServer.Lint`, `McpServer.Breaking` and `McpServer.Schema.Relation` |
