@@ -4,6 +4,7 @@ defmodule McpServer.ClientTest do
 
   alias McpServer.{Client, HttpServer}
   alias McpServer.Client.Error
+  alias McpServer.Client.Http.Exchange
   alias McpServer.ClientServer, as: Server
 
   @answers %{"elicitation/create" => %{"action" => "accept", "content" => %{"name" => "Ada"}}}
@@ -72,19 +73,24 @@ defmodule McpServer.ClientTest do
   end
 
   test "a session that the server has lost is opened anew" do
+    [_router, {:url, url} = target] = targets()
+    client = Client.open(target, revision: "2025-11-25")
+    %{session: session} = :sys.get_state(client.connection)
+    :ok = Exchange.delete(%{url: url, headers: [], tls: [], session: session})
+    assert {:ok, [_, _]} = Client.list(client, "tools/list", "tools")
+    assert %{session: %{revision: "2025-11-25", id: id}} = :sys.get_state(client.connection)
+    assert is_binary(id) and id != session.id
+    assert Client.close(client) == :ok
+  end
+
+  test "a server that is being restarted is tried again" do
     server = start_supervised!({HttpServer, router: Server, port: 0}, id: :first)
     port = HttpServer.port(server)
     client = Client.open({:url, "http://127.0.0.1:#{port}/mcp"}, revision: "2025-11-25", retry_ms: 10_000)
-    assert {:ok, [_, _]} = Client.list(client, "tools/list", "tools")
-    session = :sys.get_state(client.connection).session
     :ok = stop_supervised(:first)
+    Client.push(client, Client.complete(client, %{"id" => 1, "method" => "tools/list"}))
     start_supervised!({HttpServer, router: Server, port: port}, id: :second)
-    assert {:ok, [_, _]} = Client.list(client, "tools/list", "tools")
-
-    assert %{revision: "2025-11-25", id: <<_at_least_one, _rest::binary>> = id} =
-             :sys.get_state(client.connection).session
-
-    assert id != session.id
+    assert %{"result" => %{"tools" => [_, _]}} = Client.await_answer(client, 1, &match?(%{"id" => 1}, &1))
     assert Client.close(client) == :ok
   end
 
@@ -110,8 +116,9 @@ defmodule McpServer.ClientTest do
   test "a command: its questions, its end, and what is no message" do
     client = Client.open({:command, command()}, revision: nil, answers: @answers, receive_timeout: 60_000)
     assert {:ok, %{"content" => [%{"text" => "Hello, Ada!"}]}} = Client.call(client, "tools/call", %{"name" => "greet"})
+    monitor = Process.monitor(client.connection)
     assert Client.close(client) == :ok
-    refute Process.alive?(client.connection)
+    assert_receive {:DOWN, ^monitor, :process, _pid, :normal}
 
     error =
       assert_raise Error, fn -> Client.open({:command, "sh -c 'exit 3'"}, revision: nil, receive_timeout: 60_000) end
