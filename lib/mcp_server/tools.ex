@@ -35,6 +35,7 @@ defmodule McpServer.Tools do
   """
 
   alias McpServer.{Catalog, JSON, NamedFunction, Recipient, Tool}
+  alias McpServer.Router.Name
   alias McpServer.Tools.Server
 
   @typedoc "Whose tools: all clients of a router, one principal, or one session."
@@ -42,8 +43,6 @@ defmodule McpServer.Tools do
 
   @typedoc "The function that is called with the `McpServer.Conn` and the arguments; nodes find it by its name."
   @type handler :: {module(), atom()} | (McpServer.Conn.t(), map() -> term())
-
-  @name ~r/\A[A-Za-z0-9_.\/-]{1,128}\z/
 
   @doc """
   Declares a tool, or replaces the one of this scope and name.
@@ -106,7 +105,7 @@ defmodule McpServer.Tools do
 
   defp check_name(router, name) do
     cond do
-      not (is_binary(name) and name =~ @name) ->
+      not Name.valid?(name) ->
         {:error, "a tool's name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: #{inspect(name)}"}
 
       Enum.any?(router.__mcp__(:tools), &(&1.name == name)) ->

@@ -13,6 +13,20 @@ defmodule McpServer.ToolsTest do
   }
   @output %{"type" => "object", "properties" => %{"sum" => %{"type" => "integer"}}, "required" => ["sum"]}
 
+  defmodule Declared do
+    use McpServer.Router
+
+    tool "same", "Was put", Handlers, :sum,
+      title: "Sum",
+      icons: [[src: "https://example.com/sum.png"]],
+      input_schema: %{
+        "type" => "object",
+        "properties" => %{"a" => %{"type" => "integer"}, "b" => %{"type" => "integer"}},
+        "required" => ["a", "b"]
+      },
+      output_schema: %{"type" => "object", "properties" => %{"sum" => %{"type" => "integer"}}, "required" => ["sum"]}
+  end
+
   # A router of its own for each test: what is put outlives the test.
   setup context do
     name = Module.concat(__MODULE__, "Router#{:erlang.phash2(context.test)}")
@@ -72,6 +86,27 @@ defmodule McpServer.ToolsTest do
         assert names(router, as("ada", @revision)) == ["declared", "all"]
         assert {:error, %{"message" => "Tool 'own' not found"}} = call.("own", %{"a" => 1, "b" => 2})
       end
+    end
+  end
+
+  test "a tool is listed as it would be if it were declared, in each revision", %{router: router} do
+    # A declared tool says its title to clients of 2025-03-26 in its annotations.
+    annotations = %McpServer.Tool.Annotations{title: "Sum"}
+
+    options = [
+      title: "Sum",
+      annotations: annotations,
+      outputSchema: @output,
+      icons: [[src: "https://example.com/sum.png"]]
+    ]
+
+    :ok = Tools.put(router, tool("same", options), {Handlers, :sum})
+
+    for revision <- @eras do
+      [{:ok, [_declared, put]}, {:ok, [declared]}] =
+        for router <- [router, __MODULE__.Declared], do: Test.list_tools(router, revision: revision)
+
+      assert {revision, put} == {revision, declared}
     end
   end
 

@@ -9,11 +9,15 @@ defmodule McpServer.Router.Name do
   @doc "Checks the name of a tool or prompt."
   @spec check!(term, String.t(), Refusal.place()) :: String.t()
   def check!(name, kind, place) do
-    if is_binary(name) and name =~ pattern(),
+    if valid?(name),
       do: name,
       else:
         Refusal.refuse!(place, "a #{kind}'s name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: #{inspect(name)}")
   end
+
+  @doc "Whether something can be the name of a tool or prompt."
+  @spec valid?(term) :: boolean
+  def valid?(name), do: is_binary(name) and name =~ pattern()
 
   # SEP-986: what every client accepts as the name of a tool.
   defp pattern, do: ~r/\A[A-Za-z0-9_.\/-]{1,128}\z/

@@ -13,6 +13,7 @@ mod offer;
 mod targets;
 pub mod template;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jsonschema::json::Json;
@@ -158,16 +159,15 @@ impl<J: Json> Catalog<J> {
             Some(text) => cursor::decode(text, kind, fingerprint)?,
         };
         let entries = self.lists.get(kind as usize)?.entries(revision);
-        let more: Vec<Vec<u8>> = more
+        let more: Vec<Cow<'_, [u8]>> = more
             .iter()
-            .filter_map(|text| serde_json::from_slice::<Value>(text).ok())
-            .map(|entry| model::encode_for(kind.shape(), &entry, revision))
+            .filter_map(|text| encoded(kind, text, revision))
             .collect();
         let entries: Vec<&[u8]> = entries
             .enumerate()
             .filter(|(index, _)| grant.allows(self.rules.of(Entry::new(kind, *index))))
             .map(|(_, entry)| entry)
-            .chain(more.iter().map(Vec::as_slice))
+            .chain(more.iter().map(AsRef::as_ref))
             .collect();
         self.page(kind, revision, &entries, (page, fingerprint))
     }
@@ -346,6 +346,19 @@ impl Definition {
         let reason = format!("{field}: it has an integer of more than 64 bits at \"{place}\"");
         targets::refused(kind.noun(), entry, reason)
     }
+}
+
+/// An entry that is written as on the newest wire, as on that of `revision`.
+fn encoded<'t>(kind: ListKind, text: &'t [u8], revision: Revision) -> Option<Cow<'t, [u8]>> {
+    if revision == Revision::NEWEST {
+        return Some(Cow::Borrowed(text));
+    }
+    let entry: Value = serde_json::from_slice(text).ok()?;
+    Some(Cow::Owned(model::encode_for(
+        kind.shape(),
+        &entry,
+        revision,
+    )))
 }
 
 fn dynamic_lists(names: &[String]) -> Result<Vec<ListKind>, CatalogError> {

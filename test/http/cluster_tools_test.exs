@@ -1,0 +1,95 @@
+defmodule McpServer.HttpClusterToolsTest do
+  # Run-time tools on three nodes: each has them, whoever is concerned is told on each, and nobody else is.
+  use McpServer.HttpCase, async: false
+
+  alias McpServer.{Changes, HttpRouter, HttpVm, Tools}
+
+  @moduletag :capture_log
+  @moduletag timeout: 120_000
+
+  # Nodes find each other through epmd. Where it cannot be had, there is nothing to test.
+  epmd = System.find_executable("epmd")
+  @moduletag skip: epmd == nil
+
+  @tool [name: "put", description: "Was put", inputSchema: %{"type" => "object"}]
+  @handler {McpServer.Handlers, :echo}
+
+  setup_all do
+    running? = match?({_names, 0}, System.cmd("epmd", ["-names"], stderr_to_stdout: true))
+    unless running?, do: {_none, 0} = System.cmd("epmd", ["-daemon", "-address", "127.0.0.1"])
+    unless running?, do: on_exit(&end_epmd/0)
+    :ok
+  end
+
+  # It refuses to go while nodes are there: ours for a moment, somebody else's for good.
+  defp end_epmd(left \\ 20) do
+    {_said, status} = System.cmd("epmd", ["-kill"], stderr_to_stdout: true)
+
+    if status != 0 and left > 0 do
+      Process.sleep(50)
+      end_epmd(left - 1)
+    end
+  end
+
+  defp vm(name), do: HttpVm.start(name: name, serve: [identify: &HttpVm.identify/1])
+
+  defp listen(vm, user) do
+    request = as(modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}}), user)
+    {peer, %{body: :stream}} = HttpClient.open(vm.server, request)
+    assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
+    peer
+  end
+
+  defp next(peer), do: HttpClient.message(peer)["method"]
+
+  defp call(vm, user), do: HttpClient.answer(vm.server, as(modern_call("put"), user))
+
+  defp has?(vm, user) do
+    %{"result" => %{"tools" => tools}} = HttpClient.answer(vm.server, as(modern("tools/list"), user))
+    Enum.any?(tools, &(&1["name"] == "put"))
+  end
+
+  defp put(vm, scope), do: HttpVm.call(vm, Tools, :put, [scope, @tool, @handler])
+
+  test "a tool of a principal is there on all nodes, also on one that comes later" do
+    [one, two] = for name <- ["one", "two"], do: vm(name)
+    HttpVm.connect(one, two)
+    assert :ok = put(one, {HttpRouter, principal: "ada"})
+    for vm <- [one, two], do: eventually(fn -> has?(vm, "ada") end)
+    three = vm("three")
+    for vm <- [one, two], do: HttpVm.connect(three, vm)
+    eventually(fn -> has?(three, "ada") end)
+
+    for vm <- [one, two, three] do
+      assert %{"result" => %{"content" => [_]}} = call(vm, "ada")
+      assert %{"error" => %{"code" => -32602, "message" => "Tool 'put' not found"}} = call(vm, "bob")
+      refute has?(vm, "bob")
+    end
+
+    # Deleted on another node than it was put on.
+    assert :ok = HttpVm.call(three, Tools, :delete, [{HttpRouter, principal: "ada"}, "put"])
+    for vm <- [one, two, three], do: eventually(fn -> not has?(vm, "ada") end)
+  end
+
+  test "a change reaches those whom it concerns on all nodes, and nobody else" do
+    vms = [one, two, three] = for name <- ["one", "two", "three"], do: vm(name)
+    for {a, b} <- [{one, two}, {one, three}, {two, three}], do: HttpVm.connect(a, b)
+    streams = for vm <- vms, user <- ["ada", "bob"], do: {user, listen(vm, user)}
+    eventually(fn -> length(HttpVm.call(one, :pg, :get_members, [Changes, HttpRouter])) >= 6 end)
+
+    assert :ok = put(two, {HttpRouter, principal: "ada"})
+    for {"ada", peer} <- streams, do: assert(next(peer) == "notifications/tools/list_changed")
+
+    HttpVm.call(three, Changes, :tools_changed, [HttpRouter, [to: [principal: "ada"]]])
+    for {"ada", peer} <- streams, do: assert(next(peer) == "notifications/tools/list_changed")
+
+    for {"bob", peer} <- streams, do: assert(quiet?(peer))
+    assert :ok = put(one, {HttpRouter, principal: "bob"})
+    for {"bob", peer} <- streams, do: assert(next(peer) == "notifications/tools/list_changed")
+    for {"bob", peer} <- streams, do: assert(quiet?(peer))
+    for {"ada", peer} <- streams, do: assert(quiet?(peer))
+  end
+
+  # Nothing has come in the meantime.
+  defp quiet?(peer), do: HttpPeer.silent?(peer, 100)
+end
