@@ -13,6 +13,7 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
     @moduletag :capture_log
     @moduletag timeout: 120_000
     @secret String.duplicate("cluster secret ", 3)
+    @question {Sessions, :whereabouts, 3}
 
     epmd = System.find_executable("epmd")
     @moduletag skip: epmd == nil
@@ -84,6 +85,40 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
       assert Enum.uniq(texts) == [inspect({nil, session.id, "2025-11-25", "peer", %{}})]
       assert count(one) + count(other) == before + 1
     end
+
+    test "#{kind}: a request that is on its way while its node lets go of the session is served elsewhere", %{
+      vms: [one, other, _third]
+    } do
+      session = HttpSession.open(one.server)
+      # The session is looked for before the body has come: a body in chunks is read later.
+      request = HttpSession.of(at(session, other), legacy_call("whoami"))
+      headers = request.headers ++ [{"transfer-encoding", "chunked"}]
+      peer = HttpPeer.connect(other.server.port)
+      HttpVm.call(one, :erlang, :trace_pattern, [@question, true, [:call_count]])
+      before = asked(one)
+      :ok = HttpPeer.send_request(peer, %{request | body: nil, headers: headers})
+      eventually(fn -> asked(one) > before end)
+      retire(one, session)
+
+      HttpPeer.write(peer, [Integer.to_string(byte_size(request.body), 16), "\r\n", request.body, "\r\n0\r\n\r\n"])
+      response = HttpPeer.response(peer)
+      assert response.status == 200
+      assert HttpClient.text(HttpResponse.json(response)) == inspect({nil, session.id, "2025-11-25", "peer", %{}})
+      assert count(one, session) == 0
+      assert count(other, session) == 1
+    end
+
+    # How often a node was asked where a session is.
+    defp asked(vm), do: elem(HttpVm.call(vm, :erlang, :trace_info, [@question, :call_count]), 1)
+
+    # As the server tells it when it stops.
+    defp retire(vm, session) do
+      [{_id, pid, _, _, _, _, _}] = HttpVm.call(vm, :ets, :lookup, [Sessions, session.id])
+      HttpVm.call(vm, :erlang, :send, [pid, :mcp_http_drain])
+      eventually(fn -> count(vm, session) == 0 end)
+    end
+
+    defp count(vm, session), do: length(HttpVm.call(vm, :ets, :lookup, [Sessions, session.id]))
 
     test "#{kind}: a node that comes later learns which sessions were ended", %{vms: [one, other, _third]} do
       session = HttpSession.open(one.server)

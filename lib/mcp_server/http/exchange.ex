@@ -17,9 +17,14 @@ defmodule McpServer.Http.Exchange do
 
   @typedoc """
   What the peer gets when nobody is left to answer: an answer, or, once a stream has begun, its end. A stream whose
-  contents do not say that something is missing is cut.
+  contents do not say that something is missing is cut. `:elsewhere` goes on with a request whose session the owner has no
+  longer.
   """
-  @type failure :: %{answer: (() -> HTTP.answer()), stream: :finish | :cut}
+  @type failure :: %{
+          required(:answer) => (() -> HTTP.answer()),
+          required(:stream) => :finish | :cut,
+          optional(:elsewhere) => (Sink.t() -> Sink.t())
+        }
 
   # An owner that has not answered an exchange it was given never will.
   @owner_ms 15_000
@@ -103,7 +108,9 @@ defmodule McpServer.Http.Exchange do
 
   defp execute({:own, owner}, exchange, sink) do
     demonitor(exchange)
-    await(%{exchange | owner: owner, monitor: monitor(owner)}, sink)
+    # Who owns it answers it: what would send the request elsewhere may hold its body.
+    on_failure = Map.delete(exchange.on_failure, :elsewhere)
+    await(%{exchange | owner: owner, monitor: monitor(owner), on_failure: on_failure}, sink)
   end
 
   defp execute({:reply, _status, _headers, _body}, %{begun?: true} = exchange, sink), do: await(exchange, sink)
@@ -121,6 +128,11 @@ defmodule McpServer.Http.Exchange do
   defp execute(:finish, exchange, sink) do
     demonitor(exchange)
     if exchange.begun?, do: Sink.finish(sink), else: unanswered(exchange, sink)
+  end
+
+  defp execute(:elsewhere, %{on_failure: on_failure} = exchange, sink) do
+    demonitor(exchange)
+    if go_on = on_failure[:elsewhere], do: go_on.(sink), else: unanswered(exchange, sink)
   end
 
   defp execute(:abort, exchange, sink) do
@@ -201,6 +213,10 @@ defmodule McpServer.Http.Exchange do
   @doc "Ends a stream once everything is sent."
   @spec finish(t()) :: :ok
   def finish(exchange), do: leave(exchange, :finish)
+
+  @doc "The owner cannot answer: the session of the request is not there any more."
+  @spec elsewhere(t()) :: :ok
+  def elsewhere(exchange), do: leave(exchange, :elsewhere)
 
   @doc "Cuts the connection: the peer takes nothing. Its process may hang in a write."
   @spec abort(t()) :: :ok

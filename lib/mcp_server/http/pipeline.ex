@@ -47,10 +47,11 @@ defmodule McpServer.Http.Pipeline do
     end
   end
 
-  # Where it belongs, from the head alone.
-  defp find(%{context: %{session_id: nil}} = request, sink), do: with_body(request, sink, &admit(request, nil, &1, &2))
+  @doc "Serves a request whose principal is known: where it belongs is seen from the head alone."
+  @spec find(map(), Sink.t()) :: Sink.t()
+  def find(%{context: %{session_id: nil}} = request, sink), do: with_body(request, sink, &admit(request, nil, &1, &2))
 
-  defp find(%{context: %{session_id: id, verb: verb}} = request, sink) do
+  def find(%{context: %{session_id: id, verb: verb}} = request, sink) do
     case Sessions.find(id, request.mount, request.principal, Sink.peer(sink)) do
       {:ok, pid, context} -> in_session(request, verb, {pid, context}, sink)
       {:remote, node} -> Proxy.forward(node, id, request, sink)
@@ -71,6 +72,9 @@ defmodule McpServer.Http.Pipeline do
 
   @doc "Reads the body and goes on with it; one that cannot be had is refused."
   @spec with_body(map(), Sink.t(), (binary(), Sink.t() -> Sink.t())) :: Sink.t()
+  # It has been read before the request had to go elsewhere.
+  def with_body(%{body: body}, sink, fun), do: fun.(body, sink)
+
   def with_body(%{mount: mount}, sink, fun) do
     case Sink.read_body(sink, mount.bounds.max_message_bytes) do
       {:ok, body, sink} -> fun.(body, sink)

@@ -16,7 +16,10 @@ defmodule McpServer.Http.Cluster.Proxy do
 
   @doc "Has `node` answer the request."
   @spec forward(node(), session_id :: String.t(), map(), Sink.t()) :: Sink.t()
-  def forward(_node, id, _request, %FarSink{} = sink), do: refuse(id, sink)
+  def forward(_node, id, _request, %FarSink{} = sink) do
+    refuse(id, sink)
+    sink
+  end
 
   def forward(node, id, request, sink) do
     head = Sink.head(sink)
@@ -27,9 +30,17 @@ defmodule McpServer.Http.Cluster.Proxy do
         head = Map.take(head, [:method, :target, :authority, :headers, :peer])
         known = %{principal: request.principal, auth: request.auth, place: Mount.place(request.mount), base: base}
         :erpc.cast(node, __MODULE__, :serve, [exchange, id, head, known, body])
-        Exchange.run(exchange, sink, nil, Exchange.session_gone(id), ends_at(request))
+        Exchange.run(exchange, sink, nil, on_failure(id, request, body), ends_at(request))
       end)
     end)
+  end
+
+  # The other node may let go of the session meanwhile, because it stops: then the session is looked for once more.
+  defp on_failure(id, %{body: _tried_already}, _body), do: Exchange.session_gone(id)
+
+  defp on_failure(id, request, body) do
+    again = fn sink -> Pipeline.find(Map.put(request, :body, body), sink) end
+    Map.put(Exchange.session_gone(id), :elsewhere, again)
   end
 
   # Of a call the answer is awaited.
@@ -51,8 +62,10 @@ defmodule McpServer.Http.Cluster.Proxy do
     :ok
   end
 
-  defp refuse(id, sink) do
-    {status, headers, body} = Sessions.gone_answer(id)
-    Sink.reply(sink, status, headers, body)
+  defp refuse(id, %{exchange: exchange} = sink) do
+    case Sessions.gone_answer(id) do
+      {404, headers, body} -> Sink.reply(sink, 404, headers, body)
+      _opened_again -> Exchange.elsewhere(exchange)
+    end
   end
 end
