@@ -8,16 +8,20 @@ defmodule McpServer.Http.Cluster.FarSink do
   alias McpServer.Http.{Exchange, Sink}
 
   @enforce_keys [:exchange, :head, :body, :known]
-  defstruct [:exchange, :head, :body, :known, :account, :socket]
+  defstruct [:exchange, :head, :body, :known, :account, :socket, cors_headers: []]
 
-  @typedoc "`:known` is what the receiving node has found out: who asks, what its token grants, and what a handler's conn starts from."
+  @typedoc """
+  `:known` is what the receiving node has found out: who asks, what its token grants, and what a handler's conn starts from.
+  `:cors_headers` are added there, and not here.
+  """
   @type t :: %__MODULE__{
           exchange: Exchange.t(),
           head: map(),
           body: binary(),
           known: %{principal: term(), auth: Auth.t() | nil, base: Conn.t()},
           account: nil,
-          socket: nil
+          socket: nil,
+          cors_headers: [{String.t(), String.t()}]
         }
 
   @impl Sink
