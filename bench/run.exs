@@ -8,6 +8,7 @@ benchmarks = [
   refusals: Bench.Refusals,
   schema: Bench.Schema,
   lists: Bench.Lists,
+  grants: Bench.Grants,
   results: Bench.Results,
   stdio: Bench.Stdio,
   http: Bench.Http,
