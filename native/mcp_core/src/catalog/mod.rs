@@ -349,7 +349,7 @@ impl Definition {
 }
 
 /// An entry that is written as on the newest wire, as on that of `revision`.
-fn encoded<'t>(kind: ListKind, text: &'t [u8], revision: Revision) -> Option<Cow<'t, [u8]>> {
+fn encoded(kind: ListKind, text: &[u8], revision: Revision) -> Option<Cow<'_, [u8]>> {
     if revision == Revision::NEWEST {
         return Some(Cow::Borrowed(text));
     }
