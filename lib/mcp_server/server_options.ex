@@ -396,7 +396,8 @@ defmodule McpServer.ServerOptions do
         allowed_origins: [
           :strings,
           default: [],
-          doc: "origins of pages beside loopback and the host itself: `\"https://app.example.com\"`"
+          doc:
+            "origins of pages beside loopback and the host itself: `\"https://app.example.com\"`; pages of these may read answers (CORS)"
         ],
         routes: [
           :any,

@@ -4,6 +4,7 @@ mod admission;
 mod annotations;
 mod answers;
 mod bodies;
+mod cors;
 mod head;
 mod header_agreement;
 mod heads;

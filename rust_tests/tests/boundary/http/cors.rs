@@ -1,0 +1,106 @@
+//! CORS: which answers a browser lets a page of another origin read.
+
+use super::head::{TestHead, policy, post};
+use mcp_core::http::Policy;
+
+const PAGE: &str = "https://app.example.com";
+const EXPOSED: [(&str, &str); 3] = [
+    ("access-control-allow-origin", PAGE),
+    ("vary", "Origin"),
+    (
+        "access-control-expose-headers",
+        "WWW-Authenticate, Mcp-Session-Id, Retry-After, DPoP-Nonce",
+    ),
+];
+
+fn open_to_page() -> Policy {
+    policy(|options| options.allowed_origins = vec![PAGE.to_owned()])
+}
+
+fn preflight() -> TestHead {
+    TestHead {
+        method: "OPTIONS",
+        ..post()
+    }
+    .with("access-control-request-method", "POST")
+}
+
+fn exposed() -> Vec<(&'static str, String)> {
+    EXPOSED
+        .map(|(name, value)| (name, value.to_owned()))
+        .to_vec()
+}
+
+#[test]
+fn a_preflight_of_a_named_origin_is_answered() {
+    let answer = preflight()
+        .with("origin", PAGE)
+        .check_head(&open_to_page())
+        .expect_err("it is finished");
+    assert_eq!((answer.status, answer.body.len()), (204, 0));
+    let names: Vec<&str> = answer.headers.iter().map(|(name, _)| *name).collect();
+    assert_eq!(
+        names,
+        [
+            "access-control-allow-methods",
+            "access-control-allow-headers",
+            "access-control-max-age",
+            "access-control-allow-origin",
+            "vary",
+            "access-control-expose-headers",
+        ]
+    );
+}
+
+#[test]
+fn a_preflight_elsewhere_is_refused_and_can_be_read() {
+    let answer = preflight()
+        .with("origin", PAGE)
+        .at("/other")
+        .check_head(&open_to_page())
+        .expect_err("nothing is served there");
+    assert_eq!(answer.status, 404);
+    assert!(answer.headers.ends_with(&exposed()));
+}
+
+#[test]
+fn an_accepted_head_knows_what_its_answer_needs() {
+    let accepted = post().with("origin", PAGE).check_head(&open_to_page());
+    assert_eq!(
+        accepted.map(|accepted| accepted.cors_headers),
+        Ok(exposed())
+    );
+}
+
+#[test]
+fn other_origins_read_nothing() {
+    for origin in ["http://localhost:3000", "http://127.0.0.1:4040"] {
+        let accepted = post().with("origin", origin).check_head(&open_to_page());
+        assert_eq!(
+            accepted.map(|accepted| accepted.cors_headers),
+            Ok(Vec::new())
+        );
+    }
+    for origin in [
+        "https://evil.example",
+        "null",
+        "https://app.example.com.evil",
+    ] {
+        let answer = preflight().with("origin", origin);
+        let answer = answer.check_head(&open_to_page()).expect_err("a refusal");
+        assert_eq!(answer.status, 403);
+        let cors = |(name, _): &&(&str, String)| name.starts_with("access-control");
+        assert_eq!(answer.headers.iter().find(cors), None);
+    }
+}
+
+#[test]
+fn credentials_are_never_allowed() {
+    let answer = preflight().with("origin", PAGE).check_head(&open_to_page());
+    let headers = answer.expect_err("it is finished").headers;
+    assert!(
+        headers
+            .iter()
+            .all(|(name, _)| *name != "access-control-allow-credentials")
+    );
+}
