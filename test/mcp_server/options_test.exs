@@ -12,7 +12,7 @@ defmodule McpServer.OptionsTest do
   describe "an unknown option" do
     test "is answered with the nearest name and all that there are" do
       message = refused(fn -> Stdio.start_link(router: LimitsRouter, tiemout: 5) end)
-      options = "router, assigns, timeout, drain, on_eof, limits"
+      options = "router, assigns, timeout, principal, drain, on_eof, limits"
       assert message == "McpServer.Stdio has no option :tiemout, did you mean timeout? Its options are: #{options}"
     end
 

@@ -42,7 +42,8 @@ defmodule McpServer.FaultServer do
 
   # Its port is the first and only line of its stdout.
   defp expression(:http, router, options) do
-    "McpServer.FaultServer.log_to_stderr(); " <>
+    # Where it listens is no fault.
+    "McpServer.FaultServer.log_to_stderr(); Logger.put_module_level(McpServer.HttpServer, :warning); " <>
       "{:ok, _} = Application.ensure_all_started(:mcp_server); " <>
       @load <>
       "{:ok, server} = McpServer.HttpServer.start_link(#{inspect([router: router, port: 0] ++ options)}); " <>

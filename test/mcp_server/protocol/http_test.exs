@@ -91,7 +91,8 @@ defmodule McpServer.Protocol.HTTPTest do
                content_length: 5,
                stateless: false,
                events: false,
-               json: true
+               json: true,
+               cors_headers: []
              }
 
       assert {:ok, _accepted, %{stateless: true}} = HTTP.check_head(policy, head([{"mcp-method", "ping"}]))
