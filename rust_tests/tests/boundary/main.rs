@@ -1,5 +1,6 @@
 //! `mcp_core` through its public door, against golden files, corpora and tables.
 
+mod arguments;
 mod breaking;
 mod catalog;
 mod dual;
