@@ -15,20 +15,26 @@ defmodule McpServer.Client.Command do
   @patience 5_000
   @look_every 20
 
-  @doc "Starts the command. Options: `:command`, `:owner`, `:reference`, and for `Port.open/2` `:env` and `:cd`."
+  @doc """
+  Starts the command. Options: `:command`, `:owner`, `:reference`, and for `Port.open/2` `:env` and `:cd`. `:noise` gets the
+  first line of stdout that is no message; otherwise that is said on stderr.
+  """
   @spec start_link(keyword()) :: GenServer.on_start()
   def start_link(options), do: GenServer.start_link(__MODULE__, options)
 
   @impl true
   def init(options) do
     Process.flag(:trap_exit, true)
-    {own, port_options} = Keyword.split(options, [:command, :owner, :reference])
+    {own, port_options} = Keyword.split(options, [:command, :owner, :reference, :noise])
     # With `exec` the process is the server, and no shell stands between it and a signal.
     arguments = [args: ["-c", "exec " <> own[:command]], line: @piece_bytes]
     given = [:binary, :exit_status, :hide, :use_stdio] ++ arguments ++ port_options
     port = Port.open({:spawn_executable, "/bin/sh"}, given)
     {:os_pid, os_pid} = Port.info(port, :os_pid)
-    {:ok, Map.merge(Map.new(own), %{port: port, os_pid: os_pid, line: [], bytes: 0, told?: false, waiting: []})}
+
+    {:ok,
+     Map.merge(Map.new(own), %{port: port, os_pid: os_pid, line: [], bytes: 0, told?: false, waiting: []})
+     |> Map.put_new(:noise, &say/1)}
   end
 
   @impl true
@@ -83,7 +89,7 @@ defmodule McpServer.Client.Command do
         answered(state, message)
 
       _no_message ->
-        tell(state)
+        tell(state, line)
     end
   end
 
@@ -92,12 +98,15 @@ defmodule McpServer.Client.Command do
 
   defp answered(state, _message), do: state
 
-  defp tell(%{told?: true} = state), do: state
+  defp tell(%{told?: true} = state, _line), do: state
 
-  defp tell(state) do
-    IO.puts(:stderr, "the server writes lines to stdout that are no messages: only messages belong there")
+  defp tell(state, line) do
+    state.noise.(line)
     %{state | told?: true}
   end
+
+  defp say(_line),
+    do: IO.puts(:stderr, "the server writes lines to stdout that are no messages: only messages belong there")
 
   # The specification's way to end a server: the end of its stdin first, then a signal.
   @impl true

@@ -1,0 +1,99 @@
+defmodule McpServer.Doctor.Installed do
+  @moduledoc false
+  # What clients have in their files of this project's servers, started as a client would start it.
+  #
+  # Entries of others are not touched: the commands in them are not ours to run.
+
+  alias McpServer.Doctor.{Finding, Start}
+  alias McpServer.Install.{Launch, Place, Table}
+  alias McpServer.JSON
+
+  @read [max_bytes: 64 * 1024 * 1024, max_values: 10_000_000]
+  # What a program has that was not started from a shell.
+  @path "/usr/bin:/bin"
+
+  @doc "The findings about each client's files. `name` is the application's: an entry of this name is ours."
+  @spec findings(Place.machine(), String.t(), Start.patience()) :: [Finding.t()]
+  def findings(machine, name, patience) do
+    for client <- Table.all(),
+        scope <- [:user, :project],
+        {:ok, path} <- [Place.file(client, scope, machine)],
+        File.regular?(path),
+        finding <- file(client, path, name, patience),
+        do: finding
+  end
+
+  defp file(%{format: :json} = client, path, name, patience) do
+    case JSON.decode(File.read!(path), @read) do
+      {:ok, %{} = content} ->
+        for {entry, server} <- ours(content[client.key], name),
+            finding <- start(client, entry, server, patience),
+            do: finding
+
+      _unreadable ->
+        unreadable(client, path)
+    end
+  end
+
+  # What is not JSON is not read, and says so where there could be something of ours.
+  defp file(_client, _path, _name, _patience), do: []
+
+  defp unreadable(client, path) do
+    [
+      Finding.warning(
+        "#{path} is not JSON, or has comments: the entries of #{client.name} were not looked at",
+        "If #{client.name} does not show its servers, put a copy of the file from before in its place (`mix mcp.install` leaves #{path}.bak)."
+      )
+    ]
+  end
+
+  defp ours(%{} = servers, name),
+    do: for({entry, %{} = server} <- Enum.sort(servers), entry == name or task?(server), do: {entry, server})
+
+  defp ours(_none, _name), do: []
+
+  defp task?(server), do: Enum.any?(words(server), &String.match?(&1, ~r/\bmcp\.(stdio|bridge)\b/))
+
+  defp words(%{"command" => command} = server),
+    do: Enum.filter(List.wrap(command) ++ List.wrap(server["args"]), &is_binary/1)
+
+  defp words(_remote), do: []
+
+  defp start(client, entry, server, patience) do
+    who = "#{entry} in #{client.name}"
+    repair = "Install it again: mix mcp.install #{client.id} ROUTER --name #{Launch.quoted(entry)}"
+
+    case {words(server), url(server)} do
+      {[_command | _arguments] = words, _url} ->
+        Start.findings(
+          who,
+          {:command, Enum.map_join(words, " ", &Launch.quoted/1)},
+          [env: env(server), cd: "/"],
+          repair,
+          patience
+        )
+
+      {[], url} when is_binary(url) ->
+        Start.findings(
+          who,
+          {:url, url},
+          [headers: headers(server)],
+          "Start the server at that URL, or install it again.",
+          patience
+        )
+
+      _neither ->
+        [Finding.error("#{who} has neither a command nor a URL", repair)]
+    end
+  end
+
+  defp url(server), do: server["url"] || server["serverUrl"] || server["httpUrl"]
+
+  defp env(server) do
+    given = for {name, value} <- server["env"] || %{}, is_binary(value), do: {to_charlist(name), to_charlist(value)}
+    [{~c"PATH", to_charlist(@path)} | given]
+  end
+
+  defp headers(server),
+    do: for({name, value} <- server["headers"] || %{}, is_binary(value), do: {String.downcase(name), value})
+end

@@ -1,0 +1,86 @@
+defmodule Mix.Tasks.Mcp.Doctor do
+  @shortdoc "Looks for what keeps a server from working"
+
+  @moduledoc """
+  Looks for what keeps a server from working, and says for each finding what to do next.
+
+      mix mcp.doctor
+      mix mcp.doctor MyApp.MCP
+      mix mcp.doctor --url https://example.com/mcp
+
+  It looks at the versions of Elixir, Erlang/OTP and Rust, at the native library, and at the order of plugs in a Phoenix
+  endpoint. It starts the router with `mix mcp.stdio`, and says how long that takes, and whether stdout carries messages
+  only. It starts what `mix mcp.install` has written into the files of clients, without the environment of your shell. Entries
+  of others are not started.
+
+  With `--url` it looks at a server over HTTP: whether it answers, whether it checks `Host` and `Origin`, and whether a proxy
+  holds back what is streamed.
+
+  The exit status is 1 when something does not work.
+
+  ## Options
+
+    * `--url URL` – look at this server over HTTP, and at the machine
+    * `--header "NAME: VALUE"`, `--header-env "NAME=VARIABLE"` – headers for it
+    * `--timeout MS` – for how long each probe over HTTP waits, in milliseconds (3000)
+    * `--no-compile` – do not compile first
+  """
+
+  use Mix.Task
+
+  alias McpServer.Doctor
+  alias McpServer.Doctor.{Endpoint, Installed, Machine, Remote, Start}
+  alias McpServer.Install.{Launch, Place}
+
+  @switches [url: :string, header: :keep, header_env: :keep, timeout: :integer, compile: :boolean]
+  @timeout 3_000
+  @usage "usage: mix mcp.doctor [ROUTER …] [--url URL] [--header \"NAME: VALUE\"] [--timeout MS], " <>
+           "for example mix mcp.doctor MyApp.MCP"
+
+  @impl true
+  def run(arguments) do
+    {options, routers} = Mix.McpServer.options!(arguments, @switches, @usage)
+    Mix.McpServer.limits!(options, [timeout: :milliseconds], @usage)
+    {:ok, _started} = Application.ensure_all_started(:mcp_server)
+
+    findings =
+      Machine.findings(Machine.here()) ++ if(options[:url], do: remote(options), else: project(routers, options))
+
+    IO.write(Doctor.text(findings))
+    if Doctor.errors?(findings), do: exit({:shutdown, 1})
+    :ok
+  end
+
+  defp remote(options) do
+    url = Mix.McpServer.Remote.url!(options[:url], "--url", @usage)
+    headers = Mix.McpServer.Remote.headers!(options, @usage)
+    Remote.findings(%{url: url, headers: headers, timeout: options[:timeout] || @timeout})
+  end
+
+  defp project(names, options) do
+    :ok = Mix.McpServer.compile(compile: options[:compile], quiet: true)
+    routers = if names == [], do: [], else: Mix.McpServer.routers!(names)
+
+    files =
+      for {_application, folder} <- Mix.McpServer.folders(),
+          path <- Path.wildcard(Path.join(folder, "lib/**/*.ex")),
+          do: path
+
+    application = to_string(Mix.Project.config()[:app])
+
+    Endpoint.findings(files) ++
+      Enum.flat_map(routers, &start/1) ++ Installed.findings(Place.here(), application, Start.patience())
+  end
+
+  defp start(router) do
+    case Launch.mix(["mcp.stdio", inspect(router)], File.cwd!(), mix_env: System.get_env("MIX_ENV")) do
+      {:ok, %{args: ["-c", script]}} ->
+        command = "/bin/sh -c #{Launch.quoted(script)}"
+        repair = "Run it by hand, and look at what it says: mix mcp.stdio #{inspect(router)}"
+        Start.findings("mix mcp.stdio #{inspect(router)}", {:command, command}, [], repair, Start.patience())
+
+      {:error, sentence} ->
+        [Doctor.Finding.error(sentence, "Then run mix mcp.doctor again.")]
+    end
+  end
+end

@@ -1,0 +1,275 @@
+defmodule McpServer.DoctorTest do
+  # Each finding, provoked.
+  use ExUnit.Case, async: true
+
+  alias McpServer.{ClientServer, Doctor, HttpServer}
+  alias McpServer.Doctor.{Endpoint, Installed, Machine, Remote, Start}
+
+  @moduletag :tmp_dir
+
+  @patience %{slow_ms: 600_000, timeout: 60_000}
+
+  defp said(findings), do: for(finding <- findings, do: {finding.level, finding.said})
+
+  # What a finding says to do next.
+  defp advice(findings), do: for(%{advice: advice} <- findings, advice != nil, do: advice)
+
+  defp server do
+    ebin = :mcp_server |> :code.lib_dir() |> Path.join("ebin")
+    ~s|#{System.find_executable("elixir")} -pa '#{ebin}' -e 'McpServer.Stdio.run(McpServer.ClientServer)'|
+  end
+
+  describe "the machine" do
+    @sound %{elixir: "1.14.0", otp: "25", rust: "rustc 1.95.0", origin: {:ok, %{"from" => "a release"}}, loads?: true}
+
+    test "as it is here" do
+      assert [
+               {:ok, "Elixir " <> _},
+               {:ok, "Erlang/OTP " <> _},
+               {:ok, "the native library is loaded; it came from " <> _},
+               _rust
+             ] = said(Machine.findings(Machine.here()))
+    end
+
+    test "each way to be unsound" do
+      assert said(Machine.findings(@sound)) == [
+               {:ok, "Elixir 1.14.0"},
+               {:ok, "Erlang/OTP 25"},
+               {:ok, "the native library is loaded; it came from a release"},
+               {:ok, "rustc 1.95.0"}
+             ]
+
+      assert {:ok, "no Rust, and none is needed"} in said(Machine.findings(%{@sound | rust: nil}))
+
+      for {change, finding, advice} <- [
+            {%{elixir: "1.13.4"}, {:error, "Elixir 1.13.4 is older than 1.14"}, "Install Elixir 1.14 or later."},
+            {%{otp: "24"}, {:error, "Erlang/OTP 24 is older than 25"}, "Install Erlang/OTP 25 or later."},
+            {%{loads?: false}, {:error, "the native library is not loaded"},
+             "Run: mix deps.compile mcp_server --force"},
+            {%{rust: nil, origin: {:ok, %{"from" => "cargo (rustc 1.95.0)"}}},
+             {:warning, "the native library was built here, and rustc is not on PATH now"},
+             "Put Rust's programs on PATH, or the next `mix` will want to build it again and cannot."}
+          ] do
+        findings = Machine.findings(Map.merge(@sound, change))
+        assert finding in said(findings)
+        assert advice(findings) == [advice]
+      end
+    end
+  end
+
+  describe "a server that is started" do
+    test "answers, slowly, and with noise on stdout" do
+      command = {:command, "sh -c \"echo hello; exec #{String.replace(server(), "\"", "\\\"")}\""}
+      findings = Start.findings("it", command, [], "repair", %{@patience | slow_ms: -1})
+
+      assert [{:ok, "it answers, with 2 tools"}, {:warning, "it takes " <> slow}, {:error, noise}] = said(findings)
+      assert slow =~ ~r/\A\d+ ms to start, and some clients wait no more than 10 seconds\z/
+      assert noise == "it writes to stdout what is no message, and clients stop reading there"
+
+      assert advice(findings) == [
+               "Run `mix compile` before a client starts it, or give the client a release.",
+               "Start it with `mix mcp.stdio` or `McpServer.Stdio.run/2`, which move all other output to stderr."
+             ]
+
+      assert [{:ok, "it answers, with 2 tools"}, {:ok, "it starts in " <> _}] =
+               said(Start.findings("it", {:command, server()}, [], "repair", @patience))
+    end
+
+    test "ends, or does not answer" do
+      assert [%{level: :error, said: "it: the command ended with status 3 before it answered", advice: "repair"}] =
+               Start.findings("it", {:command, "sh -c 'exit 3'"}, [], "repair", @patience)
+
+      assert [%{level: :error, said: "it: the server did not answer within 50 ms", advice: "repair"}] =
+               Start.findings("it", {:command, "sleep 60"}, [], "repair", %{@patience | timeout: 50})
+    end
+  end
+
+  describe "what clients have installed" do
+    test "is started as a client would; what is another's is not", %{tmp_dir: dir} do
+      marker = Path.join(dir, "started")
+      http = start_supervised!({HttpServer, router: ClientServer, port: 0})
+
+      servers = %{
+        "ours" => %{"command" => "/bin/sh", "args" => ["-c", "exec " <> server()]},
+        "other" => %{"command" => "/bin/sh", "args" => ["-c", "touch '#{marker}'"]},
+        "gone" => %{"command" => "/no/such/mix", "args" => ["mcp.stdio", "A.MCP"]}
+      }
+
+      cursor = write(dir, ".cursor/mcp.json", %{"mcpServers" => servers})
+      url = "http://127.0.0.1:#{HttpServer.port(http)}/mcp"
+      write(dir, ".codeium/windsurf/mcp_config.json", %{"mcpServers" => %{"ours" => %{"serverUrl" => url}}})
+      write(dir, ".gemini/settings.json", %{"mcpServers" => %{"ours" => %{"disabled" => true}}})
+      zed = write(dir, ".config/zed/settings.json", "// mine\n{}")
+
+      machine = %{os: :linux, home: dir, env: fn _name -> nil end, project: Path.join(dir, "project")}
+      findings = Installed.findings(machine, "ours", @patience)
+
+      assert [
+               {:error, "gone in Cursor: the command ended with status 127 before it answered"},
+               {:ok, "ours in Cursor answers, with 2 tools"},
+               {:ok, "ours in Cursor starts in "},
+               {:ok, "ours in Windsurf answers, with 2 tools"},
+               {:ok, "ours in Windsurf starts in "},
+               {:warning, "#{zed} is not JSON, or has comments: the entries of Zed were not looked at"},
+               {:error, "ours in Gemini CLI has neither a command nor a URL"}
+             ] == Enum.map(said(findings), &without_time/1)
+
+      assert advice(findings) == [
+               "Install it again: mix mcp.install cursor ROUTER --name gone",
+               "If Zed does not show its servers, put a copy of the file from before in its place (`mix mcp.install` leaves #{zed}.bak).",
+               "Install it again: mix mcp.install gemini ROUTER --name ours"
+             ]
+
+      refute File.exists?(marker)
+      assert File.exists?(cursor)
+    end
+
+    defp without_time({level, said}), do: {level, Regex.replace(~r/\d+ ms\z/, said, "")}
+
+    defp write(dir, path, %{} = content), do: write(dir, path, McpServer.JSON.encode!(content))
+
+    defp write(dir, path, text) do
+      path = Path.join(dir, path)
+      File.mkdir_p!(Path.dirname(path))
+      File.write!(path, text)
+      path
+    end
+  end
+
+  describe "a Phoenix endpoint" do
+    @endpoint """
+    defmodule A.Endpoint do
+      use Phoenix.Endpoint, otp_app: :a
+      FIRST
+      plug Plug.Parsers, parsers: [:json]OPTIONS
+      plug A.Router
+    end
+    """
+
+    test "with Plug.Parsers before MCP", %{tmp_dir: dir} do
+      router = Path.join(dir, "router.ex")
+      endpoint = Path.join(dir, "endpoint.ex")
+      File.write!(router, ~s(forward "/mcp", McpServer.HttpPlug, router: A.MCP))
+
+      write = fn first, options ->
+        File.write!(endpoint, @endpoint |> String.replace("FIRST", first) |> String.replace("OPTIONS", options))
+      end
+
+      write.("", "")
+      findings = Endpoint.findings([endpoint, router])
+
+      assert said(findings) == [
+               {:warning,
+                "#{endpoint}:4: Plug.Parsers reads the bodies of MCP requests before they are authenticated, with its own limits"}
+             ]
+
+      assert advice(findings) == ["Add to its options: body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []}"]
+      assert Endpoint.findings([endpoint]) == []
+
+      write.("", ", body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []}")
+
+      assert said(Endpoint.findings([endpoint, router])) == [
+               {:ok, "#{endpoint}:4: Plug.Parsers leaves the bodies of MCP requests alone"}
+             ]
+
+      write.("plug McpServer.HttpPlug, router: A.MCP", "")
+      assert Endpoint.findings([endpoint, router]) == []
+      File.write!(endpoint, "use Phoenix.Endpoint (")
+      assert Endpoint.findings([endpoint, router]) == []
+    end
+  end
+
+  describe "a server over HTTP" do
+    test "that is sound" do
+      server = start_supervised!({HttpServer, router: ClientServer, port: 0})
+      url = "http://127.0.0.1:#{HttpServer.port(server)}/mcp"
+
+      assert said(Remote.findings(%{url: url, headers: [], timeout: 60_000})) == [
+               {:ok, "#{url} answers"},
+               {:ok, "it refuses a Host that is not the server's (403)"},
+               {:ok, "it refuses an Origin of another site (403)"},
+               {:ok, "it answers a client that accepts no streams (200)"},
+               {:ok, "what it streams arrives at once"}
+             ]
+    end
+
+    test "that answers everybody, fails without streams, and whose stream is held back" do
+      url =
+        scripted(fn request ->
+          cond do
+            request =~ "subscriptions/listen" -> "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+            request =~ "accept: application/json\r\n" -> "HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n"
+            true -> "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
+          end
+        end)
+
+      findings = Remote.findings(%{url: url, headers: [], timeout: 500})
+
+      assert said(findings) == [
+               {:ok, "#{url} answers"},
+               {:warning, "it answers a Host that is not the server's"},
+               {:warning, "it answers an Origin of another site"},
+               {:error, "it answers 500 to a client that accepts no streams"},
+               {:warning, "it has begun no stream within 500 ms: something on the way may collect responses"}
+             ]
+
+      assert [_host, _origin, _log, "Switch buffering off in the proxy, for nginx `proxy_buffering off;`" <> _] =
+               advice(findings)
+
+      assert Doctor.errors?(findings)
+    end
+
+    test "that refuses" do
+      for {status, level, said} <- [
+            {401, :error, "answers 401"},
+            {404, :error, "answers 404"},
+            {400, :warning, "answers 400 to server/discover: it does not speak 2026-07-28"},
+            {502, :error, "answers 502"}
+          ] do
+        url = scripted(fn _request -> "HTTP/1.1 #{status} No\r\ncontent-length: 0\r\n\r\n" end)
+        findings = Remote.findings(%{url: url, headers: [], timeout: 60_000})
+        assert said(findings) == [{level, "#{url} #{said}"}]
+        assert [_what_to_do] = advice(findings)
+      end
+
+      {:ok, socket} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
+      {:ok, port} = :inet.port(socket)
+      :ok = :gen_tcp.close(socket)
+      url = "http://127.0.0.1:#{port}/"
+
+      assert said(Remote.findings(%{url: url, headers: [], timeout: 60_000})) == [
+               {:error, "#{url}: Nobody listens there"}
+             ]
+    end
+
+    # A server of one answer to each request, on connections that it leaves open.
+    defp scripted(answer) do
+      {:ok, listener} = :gen_tcp.listen(0, [:binary, ip: {127, 0, 0, 1}, active: false])
+      {:ok, port} = :inet.port(listener)
+      start_supervised!({Task, fn -> accept(listener, answer) end}, id: make_ref())
+      "http://127.0.0.1:#{port}/mcp"
+    end
+
+    defp accept(listener, answer) do
+      {:ok, socket} = :gen_tcp.accept(listener)
+      :ok = :gen_tcp.send(socket, answer.(request(socket, "")))
+      accept(listener, answer)
+    end
+
+    # Up to the end of its body, which is the end of an object.
+    defp request(socket, read) do
+      {:ok, bytes} = :gen_tcp.recv(socket, 0)
+      read = read <> bytes
+      if String.ends_with?(read, "}"), do: read, else: request(socket, read)
+    end
+  end
+
+  test "text: a line for each finding, and below it what to do" do
+    findings = [Doctor.Finding.ok("a"), Doctor.Finding.warning("b", "Do c."), Doctor.Finding.error("d", "Do e.")]
+
+    assert IO.iodata_to_binary(Doctor.text(findings)) ==
+             "ok       a\nwarning  b\n         Do c.\nerror    d\n         Do e.\n"
+
+    refute Doctor.errors?(Enum.take(findings, 2))
+  end
+end
