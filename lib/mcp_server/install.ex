@@ -20,8 +20,6 @@ defmodule McpServer.Install do
           optional(:run) => (Path.t(), [String.t()] -> {String.t(), status :: integer()})
         }
 
-  @name ~r/\A[A-Za-z0-9 _.-]{1,64}\z/
-
   @doc "The client with an id, or a sentence with the ids there are."
   @spec client(String.t()) :: {:ok, Table.client()} | {:error, String.t()}
   def client(id) do
@@ -38,7 +36,7 @@ defmodule McpServer.Install do
   @doc "Whether a name may be one of a server: some clients pass it through a shell."
   @spec name(String.t()) :: :ok | {:error, String.t()}
   def name(name) do
-    if name =~ @name and String.trim(name) == name,
+    if name =~ ~r/\A[A-Za-z0-9 _.-]{1,64}\z/ and String.trim(name) == name,
       do: :ok,
       else: {:error, "the name of a server is 1 to 64 characters of A-Z a-z 0-9 space _ . -, got: #{inspect(name)}"}
   end

@@ -106,12 +106,10 @@ defmodule McpServer.Install.ConfigFile do
     end
   end
 
-  # Comments and commas before a closing bracket, which some clients read.
-  @lenient ~r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/'s
-  @trailing ~r'("(?:[^"\\]|\\.)*")|,(?=\s*[\]}])'s
-
+  # Some clients read comments, and commas before a closing bracket. Strings may hold what looks like either.
   defp commented?(text) do
-    stripped = @lenient |> Regex.replace(text, "\\1") |> then(&Regex.replace(@trailing, &1, "\\1"))
+    without_comments = Regex.replace(~r'("(?:[^"\\]++|\\.)*+")|//[^\n]*|/\*.*?\*/'s, text, "\\1")
+    stripped = Regex.replace(~r'("(?:[^"\\]++|\\.)*+")|,(?=\s*[\]}])'s, without_comments, "\\1")
     match?({:ok, %{}}, JSON.decode(stripped, @read))
   end
 
