@@ -111,6 +111,7 @@ defmodule Readme do
 
   # On a port of its own: somebody may listen on the one that the README names.
   @client ~S"""
+  Logger.configure(level: :warning)
   {:ok, supervisor} = Supervisor.start_link([CHILD], strategy: :one_for_one)
   [{_id, server, _type, _modules}] = Supervisor.which_children(supervisor)
   {:ok, socket} = :gen_tcp.connect({127, 0, 0, 1}, McpServer.HttpServer.port(server), [:binary, active: false])
