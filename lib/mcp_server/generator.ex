@@ -1,0 +1,255 @@
+defmodule McpServer.Generator do
+  @moduledoc false
+  # The files that `mix mcp.gen` writes, as text, and what a person adds to files that are there already. Nothing here knows
+  # the file system.
+
+  @typedoc "An application: its name, and the module that stands for it."
+  @type project :: %{app: String.t(), module: String.t()}
+
+  @typedoc "`:next` is what to do after the files are there."
+  @type plan :: %{files: [{Path.t(), String.t(), mode :: non_neg_integer()}], next: String.t()}
+
+  @kinds ~w(server tool prompt resource release)
+  @file_mode 0o644
+  @script_mode 0o755
+
+  @doc "What can be generated."
+  @spec kinds() :: [String.t()]
+  def kinds, do: @kinds
+
+  @doc "Whether a name may be one of a tool, a prompt or a resource: a module and a file are called after it."
+  @spec name(String.t()) :: :ok | {:error, String.t()}
+  def name(name) do
+    if name =~ ~r/\A[a-z][a-z0-9]*(_[a-z0-9]+)*\z/ and byte_size(name) <= 63,
+      do: :ok,
+      else: {:error, "a name is up to 63 of a-z 0-9 _, and begins with a letter: count_words, got: #{name}"}
+  end
+
+  @doc "The project of an application."
+  @spec project(atom()) :: project()
+  def project(app), do: %{app: to_string(app), module: Macro.camelize(to_string(app))}
+
+  @doc "What is written for a kind."
+  @spec plan(String.t(), String.t() | nil, project()) :: plan()
+  def plan("server", nil, %{app: app, module: module}) do
+    %{
+      files: [
+        {"lib/#{app}/mcp.ex", formatted(router(app, module)), @file_mode},
+        {"lib/#{app}/mcp/hello.ex", formatted(tool_module(module, "hello")), @file_mode},
+        {"test/#{app}/mcp_test.exs", formatted(router_test(module)), @file_mode}
+      ],
+      next: """
+      Try it:
+
+          mix mcp.call #{module}.MCP hello text=world
+
+      So that `mix format` leaves its statements without parentheses, in .formatter.exs:
+
+          import_deps: [:mcp_server]
+
+      Over stdio, in a client:
+
+          mix mcp.install claude-code #{module}.MCP
+
+      Over HTTP, in the supervision tree, or in a Phoenix router and endpoint:
+
+          {McpServer.HttpServer, router: #{module}.MCP, port: 4040}
+
+          forward "/mcp", McpServer.HttpPlug, router: #{module}.MCP
+
+          plug Plug.Parsers, body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []}, …
+      """
+    }
+  end
+
+  def plan("tool", name, project) do
+    %{
+      files: files(project, name, &tool_module/2, &tool_test/2),
+      next: """
+      Add it to the router, #{project.module}.MCP:
+
+          tool "#{name}", "Says what it does, for the model", #{module(project.module, name)}, :call,
+            hints: [:read_only, :closed_world] do
+            input_field "text", "What to work on", :string, required: true
+          end
+      """
+    }
+  end
+
+  def plan("prompt", name, project) do
+    %{
+      files: files(project, name, &prompt_module/2, &prompt_test/2),
+      next: """
+      Add it to the router, #{project.module}.MCP:
+
+          prompt "#{name}", "Says what it is for", completion: false do
+            argument "topic", "What it is about", required: true
+            get #{module(project.module, name)}, :get
+          end
+      """
+    }
+  end
+
+  def plan("resource", name, project) do
+    %{
+      files: files(project, name, &resource_module/2, &resource_test/2),
+      next: """
+      Add it to the router, #{project.module}.MCP:
+
+          resource "#{name}", "#{uri(project.module, name)}" do
+            description "Says what is in it"
+            mimeType "text/plain"
+            read #{module(project.module, name)}, :read
+          end
+      """
+    }
+  end
+
+  def plan("release", nil, %{app: app, module: module}) do
+    %{
+      files: [{"rel/overlays/bin/mcp", release(app, module), @script_mode}],
+      next: """
+      After `mix release` a client starts the server with bin/mcp of the release:
+
+          mix mcp.install claude-code --command "exec /path/to/#{app}/bin/mcp"
+      """
+    }
+  end
+
+  defp files(%{app: app, module: module}, name, code, test) do
+    [
+      {"lib/#{app}/mcp/#{name}.ex", formatted(code.(module, name)), @file_mode},
+      {"test/#{app}/mcp/#{name}_test.exs", formatted(test.(module, name)), @file_mode}
+    ]
+  end
+
+  # Where a line is broken depends on the names in it.
+  defp formatted(code) do
+    options = [locals_without_parens: [tool: :*, input_field: :*]]
+    IO.iodata_to_binary([Code.format_string!(code, options), ?\n])
+  end
+
+  defp module(module, name), do: "#{module}.MCP.#{Macro.camelize(name)}"
+
+  defp router(app, module) do
+    """
+    defmodule #{module}.MCP do
+      @moduledoc "What #{app} offers to models."
+      use McpServer.Router, name: "#{app}", version: "0.1.0"
+
+      tool "hello", "Greets what it is given", #{module(module, "hello")}, :call,
+        hints: [:read_only, :closed_world] do
+        input_field "text", "Whom to greet", :string, required: true
+      end
+    end
+    """
+  end
+
+  defp router_test(module) do
+    """
+    defmodule #{module}.MCPTest do
+      use ExUnit.Case, async: true
+      use McpServer.Test, router: #{module}.MCP
+
+      test "greets" do
+        assert {:ok, %{"content" => [%{"text" => "hello: world"}]}} =
+                 call_tool("hello", %{"text" => "world"})
+      end
+
+      test "tells the model what is wrong with an argument" do
+        assert {:ok, %{"isError" => true}} = call_tool("hello", %{"text" => 1})
+      end
+    end
+    """
+  end
+
+  defp tool_module(module, name) do
+    """
+    defmodule #{module(module, name)} do
+      @moduledoc "The tool #{name}."
+      use McpServer.Controller
+
+      def call(_conn, %{"text" => text}), do: {:ok, [text("#{name}: " <> text)]}
+    end
+    """
+  end
+
+  defp tool_test(module, name) do
+    """
+    defmodule #{module(module, name)}Test do
+      use ExUnit.Case, async: true
+
+      alias #{module(module, name)}
+
+      test "answers" do
+        assert {:ok, [%{text: "#{name}: a"}]} =
+                 #{Macro.camelize(name)}.call(%McpServer.Conn{}, %{"text" => "a"})
+      end
+    end
+    """
+  end
+
+  defp prompt_module(module, name) do
+    """
+    defmodule #{module(module, name)} do
+      @moduledoc "The prompt #{name}."
+      use McpServer.Controller
+
+      def get(_conn, %{"topic" => topic}), do: [message("user", "Tell me about " <> topic)]
+    end
+    """
+  end
+
+  defp prompt_test(module, name) do
+    """
+    defmodule #{module(module, name)}Test do
+      use ExUnit.Case, async: true
+
+      alias #{module(module, name)}
+
+      test "has a message of the user" do
+        assert [%{role: "user"}] =
+                 #{Macro.camelize(name)}.get(%McpServer.Conn{}, %{"topic" => "Elixir"})
+      end
+    end
+    """
+  end
+
+  defp resource_module(module, name) do
+    """
+    defmodule #{module(module, name)} do
+      @moduledoc "The resource #{name}."
+      use McpServer.Controller
+
+      def read(_conn, _variables), do: content("#{name}", "#{uri(module, name)}", text: "#{name}")
+    end
+    """
+  end
+
+  defp resource_test(module, name) do
+    """
+    defmodule #{module(module, name)}Test do
+      use ExUnit.Case, async: true
+
+      alias #{module(module, name)}
+
+      test "is read" do
+        assert #{Macro.camelize(name)}.read(%McpServer.Conn{}, %{}).text == "#{name}"
+      end
+    end
+    """
+  end
+
+  # A scheme has no underscore.
+  defp uri(module, name), do: "#{module |> Macro.underscore() |> String.replace("_", "-")}://#{name}"
+
+  defp release(app, module) do
+    """
+    #!/bin/sh
+    # Serves #{module}.MCP on stdin and stdout, for clients that start their servers themselves.
+    set -eu
+    cd -P -- "$(dirname -- "$0")"
+    exec ./#{app} eval "McpServer.Stdio.run(#{module}.MCP, app: :#{app})"
+    """
+  end
+end

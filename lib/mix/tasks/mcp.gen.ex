@@ -1,0 +1,61 @@
+defmodule Mix.Tasks.Mcp.Gen do
+  @shortdoc "Writes a server, a tool, a prompt, a resource, or the start script of a release"
+
+  @moduledoc """
+  Writes the beginnings of a server, with their tests, and prints what to add to files that are there already.
+
+      mix mcp.gen server
+      mix mcp.gen tool count_words
+      mix mcp.gen prompt explain
+      mix mcp.gen resource readme
+      mix mcp.gen release
+
+  `server` writes a router with one tool. The next three write a controller and a test, and print the statement for the
+  router. `release` writes `rel/overlays/bin/mcp`, which starts the server of a release on stdin and stdout.
+
+  A file that exists is not overwritten: then nothing is written at all.
+  """
+
+  use Mix.Task
+
+  alias McpServer.Generator
+
+  @usage "usage: mix mcp.gen server | tool NAME | prompt NAME | resource NAME | release, " <>
+           "for example mix mcp.gen tool count_words"
+
+  @impl true
+  def run(arguments) do
+    {[], words} = Mix.McpServer.options!(arguments, [], @usage)
+    if Mix.Project.umbrella?(), do: Mix.raise("run mix mcp.gen in the folder of an application of the umbrella")
+    {kind, name} = kind!(words)
+    %{files: files, next: next} = Generator.plan(kind, name, Generator.project(Mix.Project.config()[:app]))
+
+    for {path, _text, _mode} <- files, File.exists?(path), do: Mix.raise("#{path} exists, and nothing was written")
+    Enum.each(files, &write/1)
+    Mix.shell().info("\n" <> next)
+  end
+
+  defp kind!([kind]) when kind in ["server", "release"], do: {kind, nil}
+
+  defp kind!([kind, name]) when kind in ["tool", "prompt", "resource"] do
+    with {:error, sentence} <- Generator.name(name), do: Mix.McpServer.refuse!(sentence, @usage)
+    {kind, name}
+  end
+
+  defp kind!([kind | _names]) do
+    if kind in Generator.kinds(),
+      do: Mix.raise(@usage),
+      else: Mix.McpServer.refuse!("there is no #{kind} to write#{hint(kind)}", @usage)
+  end
+
+  defp kind!([]), do: Mix.raise(@usage)
+
+  defp hint(kind), do: McpServer.Suggestion.did_you_mean(kind, Generator.kinds())
+
+  defp write({path, text, mode}) do
+    File.mkdir_p!(Path.dirname(path))
+    File.write!(path, text, [:exclusive])
+    File.chmod!(path, mode)
+    Mix.shell().info("wrote #{path}")
+  end
+end

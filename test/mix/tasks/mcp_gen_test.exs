@@ -1,0 +1,103 @@
+defmodule Mix.Tasks.Mcp.GenTest do
+  # What is generated, in a project of its own: it compiles without a warning, is formatted, passes its tests and lint.
+  use ExUnit.Case, async: true
+
+  alias McpServer.Generator
+
+  @moduletag :tmp_dir
+
+  defp mix(dir, arguments, environment \\ "dev") do
+    env = [{"ERL_LIBS", Path.join(Mix.Project.app_path(), "..")}, {"MIX_ENV", environment}]
+    System.cmd("mix", arguments, cd: dir, env: env, stderr_to_stdout: true)
+  end
+
+  defp project(dir) do
+    File.write!(Path.join(dir, "mix.exs"), """
+    defmodule WordShop.MixProject do
+      use Mix.Project
+      def project, do: [app: :word_shop, version: "0.1.0"]
+      def application, do: [extra_applications: [:logger, :mcp_server]]
+    end
+    """)
+
+    File.mkdir_p!(Path.join(dir, "test"))
+    File.write!(Path.join(dir, "test/test_helper.exs"), "ExUnit.start()\n")
+  end
+
+  test "everything, with the statements pasted into the router", %{tmp_dir: dir} do
+    project(dir)
+    assert {said, 0} = mix(dir, ["mcp.gen", "server"])
+
+    assert said =~
+             "wrote lib/word_shop/mcp.ex\nwrote lib/word_shop/mcp/hello.ex\nwrote test/word_shop/mcp_test.exs\n\nTry it:\n"
+
+    statements =
+      for {kind, name} <- [{"tool", "count_words"}, {"prompt", "explain"}, {"resource", "readme"}] do
+        assert {said, 0} = mix(dir, ["mcp.gen", kind, name])
+        [_files, next] = String.split(said, "WordShop.MCP:\n\n")
+        next
+      end
+
+    router = Path.join(dir, "lib/word_shop/mcp.ex")
+    File.write!(router, String.replace(File.read!(router), ~r/end\n\z/, "\n#{statements}end\n"))
+    assert {_compiled, 0} = mix(dir, ["compile", "--warnings-as-errors"])
+    assert {tested, 0} = mix(dir, ["test"], "test")
+    assert tested =~ "5 tests, 0 failures"
+    assert mix(dir, ["mcp.lint", "--strict"]) == {"0 errors, 0 warnings in 1 router\n", 0}
+    assert {"count_words: a b\n", 0} = mix(dir, ["mcp.call", "WordShop.MCP", "count_words", "text=a b"])
+    assert {"readme\n", 0} = mix(dir, ["mcp.read", "WordShop.MCP", "word-shop://readme"])
+
+    {formatter, _binding} = Code.eval_file(".formatter.exs")
+    options = [locals_without_parens: formatter[:export][:locals_without_parens]]
+
+    for path <- Path.wildcard(Path.join(dir, "{lib,test}/**/*.{ex,exs}")), path != router do
+      text = File.read!(path)
+      assert IO.iodata_to_binary([Code.format_string!(text, options), ?\n]) == text
+    end
+  end
+
+  test "the router is formatted, too" do
+    {formatter, _binding} = Code.eval_file(".formatter.exs")
+    options = [locals_without_parens: formatter[:export][:locals_without_parens]]
+
+    for {_path, text, _mode} <- Generator.plan("server", nil, Generator.project(:word_shop)).files do
+      assert IO.iodata_to_binary([Code.format_string!(text, options), ?\n]) == text
+    end
+  end
+
+  test "a file that exists is not overwritten, and the others are not written", %{tmp_dir: dir} do
+    project(dir)
+    File.mkdir_p!(Path.join(dir, "lib/word_shop"))
+    File.write!(Path.join(dir, "lib/word_shop/mcp.ex"), "# mine\n")
+    assert {said, 1} = mix(dir, ["mcp.gen", "server"])
+    assert said =~ "** (Mix) lib/word_shop/mcp.ex exists, and nothing was written"
+    assert File.read!(Path.join(dir, "lib/word_shop/mcp.ex")) == "# mine\n"
+    refute File.exists?(Path.join(dir, "test/word_shop"))
+  end
+
+  test "the start script of a release runs its program from wherever it is started", %{tmp_dir: dir} do
+    [{"rel/overlays/bin/mcp", text, 0o755}] = Generator.plan("release", nil, Generator.project(:word_shop)).files
+    script = Path.join(dir, "mcp")
+    program = Path.join(dir, "word_shop")
+    File.write!(script, text)
+    File.write!(program, "#!/bin/sh\necho \"$@\"\n")
+    for path <- [script, program], do: File.chmod!(path, 0o755)
+    assert System.cmd(script, [], cd: "/") == {"eval McpServer.Stdio.run(WordShop.MCP, app: :word_shop)\n", 0}
+  end
+
+  test "wrong words" do
+    for {arguments, sentence} <- [
+          {[], "usage: mix mcp.gen server"},
+          {["tool"], "usage: mix mcp.gen server"},
+          {["server", "x"], "usage: mix mcp.gen server"},
+          {["toool", "x"], "there is no toool to write, did you mean tool?\n"},
+          {["tool", "CountWords"],
+           "a name is up to 63 of a-z 0-9 _, and begins with a letter: count_words, got: CountWords\n"},
+          {["tool", "../x"], "a name is up to 63 of a-z 0-9 _"},
+          {["tool", "a__b"], "a name is up to 63 of a-z 0-9 _"}
+        ] do
+      error = assert_raise Mix.Error, fn -> Mix.Tasks.Mcp.Gen.run(arguments) end
+      assert String.starts_with?(error.message, sentence)
+    end
+  end
+end
