@@ -42,6 +42,7 @@ defmodule McpServer.ArchitectureTest do
              McpServer.Lint,
              McpServer.Presentation.Text,
              McpServer.Protocol,
+             McpServer.Protocol.Auth,
              McpServer.Protocol.HTTP,
              McpServer.Schema.Relation,
              McpServer.Schema.Validator,

@@ -15,7 +15,30 @@ defmodule McpServer.Auth do
   | `expires_at` | when the token expires, in seconds since 1970, or `nil`; 30 s later streams end that wait for news |
   | `claims` | what else is known, string keys |
 
-  A hook `identify:` that checks tokens itself returns one:
+  ## Tokens of an authorization server
+
+  A server is a resource server of OAuth 2.1 with two URLs, its own and that of the authorization server:
+
+      {McpServer.HttpServer,
+       router: MyApp.MCP,
+       allowed_hosts: ["mcp.example.com"],
+       auth: [resource: "https://mcp.example.com/mcp", issuer: "https://auth.example.com", scopes: ["mcp:use"]]}
+
+  From these follow the document of RFC 9728, the challenges, the keys and the audience. A request without a token gets
+  401, and one with a bad token 401 with the reason. Too small a scope is 403 with all scopes of the endpoint, two tokens or one in
+  the query are 400, and if the issuer does not answer, 503: then the client keeps its token. `McpServer.HttpPlug` takes
+  the same option. The guide [Authorization](authorization.html) has the details and the usual identity providers.
+
+  The principal is `{issuer, subject, client_id}`: another application of the same user does not find its sessions.
+
+  ## Options of `auth:`
+
+  `auth: {module, function}` is a function that returns these options; where one of them is a secret, a plug needs it.
+
+  #{McpServer.Options.document(McpServer.Auth.Options.table())}
+  ## Tokens of your own
+
+  A hook `identify:` that checks tokens itself returns the struct:
 
       def identify(request) do
         with ["Bearer " <> token] <- McpServer.HttpRequest.get_req_header(request, "authorization"),

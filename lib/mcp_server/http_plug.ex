@@ -65,6 +65,7 @@ defmodule McpServer.HttpPlug do
 
   @compile {:no_warn_undefined, Plug.Conn}
 
+  alias McpServer.Auth.Plan
   alias McpServer.Http.{Mount, Pipeline, Route}
   alias McpServer.HttpPlug.{Head, Sink}
   alias McpServer.{Options, ServerOptions}
@@ -81,8 +82,22 @@ defmodule McpServer.HttpPlug do
   def init(options) do
     # What is wrong with them is said now, and nothing kept: this may run in the compiler, or, as in a Phoenix router,
     # before each request.
-    _checked = Mount.new(:unserved, checked(options))
+    checked = checked(options)
+    _checked = Mount.new(:unserved, without_function(checked))
     options
+  end
+
+  # It is asked when the first request comes: where the compiler runs this, there may be no configuration.
+  defp without_function(%{auth: {_module, _function}} = checked), do: %{checked | auth: nil}
+
+  defp without_function(%{auth: auth} = checked) do
+    if auth && Plan.secret?(auth) do
+      raise ArgumentError,
+            "auth: of #{inspect(__MODULE__)} has a secret in it, which a Phoenix router would keep in compiled code. " <>
+              "Write auth: {MyApp.Auth, :options}, a function that returns these options"
+    end
+
+    checked
   end
 
   defp checked(options), do: Options.check!(inspect(__MODULE__), ServerOptions.http_plug(), options)

@@ -34,6 +34,8 @@ defmodule McpServer.HttpServer do
   | `{:error, :invalid_request}` | 400 with a challenge: there are two tokens, or one in the query |
   | `{:error, {:unavailable, 5}}` | 503 with `Retry-After`: whoever could check the token does not answer |
 
+  With `auth:` the server checks the tokens of an authorization server itself: `McpServer.Auth`.
+
   With `resource_metadata:` the challenge names the protected resource metadata document (RFC 9728). It is served at
   `/.well-known/oauth-protected-resource`, and at this path followed by that of `resource`:
 

@@ -115,6 +115,16 @@ defmodule McpServer.Native do
   def http_priming(_id, _retry_ms), do: unloaded()
   def http_keep_alive, do: unloaded()
 
+  # Access tokens
+  def auth_bearer(_target, _headers), do: unloaded()
+  def auth_policy(_options), do: unloaded()
+  def auth_keyset(_json), do: unloaded()
+  def auth_secret(_secret), do: unloaded()
+  def auth_retain(_keys, _sound), do: unloaded()
+  def auth_issuer(_token, _max_bytes), do: unloaded()
+  def auth_screen(_token, _policy, _keys, _now), do: unloaded()
+  def auth_verified(_pending), do: unloaded()
+
   # The text of HTTP
   def http_service(_policy, _catalog, _limits, _hooks?, _routes, _head_limits), do: unloaded()
   def http_next(_gate, _buffer, _scanned), do: unloaded()

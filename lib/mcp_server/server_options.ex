@@ -388,6 +388,12 @@ defmodule McpServer.ServerOptions do
           misnamed: [:authorize],
           doc: "who asks; gets the request's head, see above"
         ],
+        auth: [
+          {:or, [nil],
+           {"a keyword list such as [resource: \"https://…\", issuer: \"https://…\"], or {module, function}", &auth?/1}},
+          secret: true,
+          doc: "whose access tokens are taken, in place of `identify:` and `resource_metadata:`: `McpServer.Auth`"
+        ],
         init: [
           {:or, [nil], {:hook, 1}},
           doc: "makes the `McpServer.Conn` that handlers start from of the request's head"
@@ -428,6 +434,9 @@ defmodule McpServer.ServerOptions do
   defp limits(:http), do: @http_limits ++ @calls ++ @messages
 
   defp tls?(options), do: options == nil or (Keyword.keyword?(options) and options != [])
+  defp auth?({module, function}), do: is_atom(module) and is_atom(function)
+  defp auth?(options), do: options == nil or Keyword.keyword?(options)
+
   defp metadata?(value), do: is_map(value) and is_binary(value[:resource] || value["resource"])
 
   defp mount_name?(name),

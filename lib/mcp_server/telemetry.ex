@@ -46,12 +46,16 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :task, :start]` | `count` | `router` |
   | `[:mcp_server, :task, :stop]` | `count` | `router`, `outcome` |
   | `[:mcp_server, :discarded]` | `count` | `router`, `transport`, `what` |
+  | `[:mcp_server, :auth, :refused]` | `count` | `reason` |
 
     * `[:mcp_server, :session, …]` – the life of a session over HTTP, or of a transport over stdio, where `revision` is
       `nil` while it has opened no session; `reason` is `:eof` (it came to its end), `:closed` (the client ended it, or
       its time was up) or `:shutdown`
     * `outcome` of a task – `:completed`, `:failed`, `:cancelled`, or `:expired` while it still ran
     * `outcome` of input – `:ok`, `:timeout`, `:closed` or `:cancelled`
+    * `reason` of a refused token (`auth:`) – `:missing`, `:malformed_request`, `:scope`, `:forbidden`, `:unavailable`,
+      `:verifier`, or the rule that it broke: `:too_large`, `:malformed`, `:algorithm`, `:header`, `:type`, `:issuer`, `:key`,
+      `:signature`, `:expired`, `:not_yet`, `:audience`, `:claims` or `:bound`
     * `what` was discarded – `:late_notification` (after its result), `:stale_progress` (not higher than
       the last), `:filtered_log` (below the client's level) or `:unknown_response` (an answer to
       nothing that was asked)
@@ -101,6 +105,7 @@ defmodule McpServer.Telemetry do
     [:mcp_server, :task, :start],
     [:mcp_server, :task, :stop],
     [:mcp_server, :discarded],
+    [:mcp_server, :auth, :refused],
     [:mcp_server, :dual_response, :created],
     [:mcp_server, :dual_response, :fetched],
     [:mcp_server, :dual_response, :pinned],

@@ -402,7 +402,7 @@ defmodule McpServer.HttpPlugTest do
     end
 
     test "has to name the resource" do
-      assert_raise ArgumentError, "resource_metadata: is the document to serve, a map", fn ->
+      assert_raise ArgumentError, ~r/\Aresource_metadata: is the document to serve, a map/, fn ->
         ResourceMetadata.init([])
       end
 

@@ -238,7 +238,7 @@ defmodule McpServer.TelemetryTest do
   end
 
   test "every event is in the list for attach_many" do
-    assert length(Telemetry.events()) == 20
+    assert length(Telemetry.events()) == 21
     assert Enum.all?(Telemetry.events(), &match?([:mcp_server | _], &1))
   end
 end

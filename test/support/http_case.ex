@@ -26,6 +26,9 @@ defmodule McpServer.HttpCase do
   defmacro both(name, options \\ [], context, do: block),
     do: twice(name, &[serve: &1, server_options: options], context, block)
 
+  @doc "A test of both servers that starts them itself: `context` has the `:kind`."
+  defmacro on_both(name, context, do: block), do: twice(name, &[kind: &1], context, block)
+
   @doc "The same test of each server, with tags of its own. Both get the tags that stand before: `test` uses them up."
   def twice(name, tags, context, block) do
     tests =

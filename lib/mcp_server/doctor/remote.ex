@@ -4,7 +4,7 @@ defmodule McpServer.Doctor.Remote do
 
   alias McpServer.Doctor.Finding
   alias McpServer.DualResponse.Client.Failure
-  alias McpServer.DualResponse.Client.HTTP.{Body, Head, Socket}
+  alias McpServer.Fetch.{Body, Head, Socket}
   alias McpServer.JSON
 
   @elsewhere "mcp-doctor.invalid"

@@ -74,7 +74,7 @@ defmodule McpServer.DualResponse.Client do
   """
 
   alias McpServer.DualResponse.Client.{Headers, Parsed, Target, ToolResult}
-  alias McpServer.DualResponse.Client.HTTP.TLS
+  alias McpServer.Fetch.TLS
 
   # Headers and keys are secrets; functions may hold some.
   @derive {Inspect, only: [:base_url, :allowed_origins, :allow_insecure, :timeout, :max_redirects]}

@@ -8,6 +8,7 @@ defmodule McpServer.Http.Hook do
   require Logger
 
   alias McpServer.{Auth, Conn, HttpRequest, Limit, Outline}
+  alias McpServer.Auth.Refusal
   alias McpServer.Dispatch.Failure
   alias McpServer.Http.{Mount, Pipeline, Sink, Usage}
   alias McpServer.Http.Cluster.FarSink
@@ -35,6 +36,11 @@ defmodule McpServer.Http.Hook do
     do: {:ok, %{principal: principal, auth: auth}, sink}
 
   defp verdict({:ok, principal}, _mount, sink), do: {:ok, %{principal: principal, auth: nil}, sink}
+
+  defp verdict({:error, %Refusal{} = refusal}, mount, sink) do
+    challenge = Mount.challenge(mount, refusal.error, refusal.scopes)
+    refused(refusal.kind, Map.put(challenge, :description, refusal.description), sink)
+  end
 
   defp verdict({:error, {:insufficient_scope, scopes}}, mount, sink),
     do: refused(:forbidden, Mount.challenge(mount, "insufficient_scope", scopes), sink)

@@ -3,6 +3,7 @@ defmodule McpServer.Http.Mount do
   # One place where a router is served over HTTP: its options, checked, and what is made of them once.
   # Both servers have the same options; `McpServer.HttpServer` documents them.
 
+  alias McpServer.Auth.{Cache, Plan, Verification}
   alias McpServer.Http.{Route, Usage}
   alias McpServer.{Catalog, Conn, JSON, ServerOptions}
   alias McpServer.Protocol.HTTP
@@ -13,6 +14,7 @@ defmodule McpServer.Http.Mount do
               :router,
               :policy,
               :identify,
+              :auth,
               :init,
               :limits,
               :bounds,
@@ -29,6 +31,7 @@ defmodule McpServer.Http.Mount do
   @typedoc """
   Beside the options, those of `http:` flat:
 
+  * `:auth` – what tokens are checked with, where the server does it
   * `:bounds` – of calls, `:limits` – of messages, as the core takes them
   * `:places` – how many calls and streams there may be at once
   * `:usage` – what is in use of them
@@ -42,8 +45,9 @@ defmodule McpServer.Http.Mount do
   @doc "The mount of options that were checked."
   @spec new(id :: term(), %{atom() => term()}) :: t()
   def new(id, %{http: http} = options) do
+    options = with_auth(options)
     bounds = ServerOptions.bounds(options)
-    own = Map.take(options, [:router, :identify, :init, :assigns])
+    own = Map.take(options, [:router, :identify, :init, :assigns, :auth])
 
     mount =
       struct(__MODULE__, http)
@@ -59,6 +63,18 @@ defmodule McpServer.Http.Mount do
       })
 
     %{mount | routes: Route.new!(options.routes, mount, options)}
+  end
+
+  # Everything about tokens follows from `auth:`.
+  defp with_auth(%{auth: nil} = options), do: options
+
+  defp with_auth(%{identify: identify, resource_metadata: metadata}) when identify != nil or metadata != nil do
+    raise ArgumentError, "auth: takes the place of identify: and resource_metadata:, so give either auth: or these"
+  end
+
+  defp with_auth(%{auth: auth} = options) do
+    plan = Plan.new!(inspect(options.router), auth)
+    %{options | auth: plan, identify: &Verification.identify(plan, &1), resource_metadata: Plan.document(plan)}
   end
 
   defp places(for_each), do: for_each * System.schedulers_online()
@@ -134,6 +150,7 @@ defmodule McpServer.Http.Mount do
   @doc "Takes a mount back that is served no longer."
   @spec withdraw(term()) :: :ok
   def withdraw(id) do
+    with {:ok, %{auth: plan}} when plan != nil <- fetch(id), do: Cache.clear(plan)
     :persistent_term.erase({__MODULE__, id})
     :ok
   end

@@ -19,7 +19,8 @@ defmodule McpServer.HttpPlug.ResourceMetadata do
 
   | option | |
   |---|---|
-  | `:resource_metadata` | required: the document, with `resource` as clients know it |
+  | `:resource_metadata` | the document, with `resource` as clients know it |
+  | `:auth` | in its place: the same `auth:` as that of `McpServer.HttpPlug` |
   | `:root` | whether the document is also served without the path of its resource (`true`) |
   | `:allowed_hosts`, `:allowed_origins` | as `McpServer.HttpPlug` has them |
 
@@ -29,23 +30,33 @@ defmodule McpServer.HttpPlug.ResourceMetadata do
 
   @compile {:no_warn_undefined, Plug.Conn}
 
+  alias McpServer.Auth.Plan
   alias McpServer.HttpPlug.{Answer, Head}
   alias McpServer.JSON
   alias McpServer.Protocol.HTTP
 
   @well_known [".well-known", "oauth-protected-resource"]
-  @options [:resource_metadata, :allowed_hosts, :allowed_origins, root: true]
+  @options [:resource_metadata, :auth, :allowed_hosts, :allowed_origins, root: true]
 
   @doc "Checks the options; raises `ArgumentError` that says what is wrong."
   @spec init(keyword()) :: keyword()
   def init(options) do
     options = Keyword.validate!(options, @options)
-    is_map(options[:resource_metadata]) || raise ArgumentError, "resource_metadata: is the document to serve, a map"
+    documented!(options[:resource_metadata], options[:auth])
     is_boolean(options[:root]) || raise ArgumentError, "root: is true or false, got: #{inspect(options[:root])}"
-    options = Keyword.update!(options, :resource_metadata, &JSON.encode!/1)
-    _checked = policy!(options)
+    unless match?({_module, _function}, options[:auth]), do: policy!(options)
     options
   end
+
+  defp documented!(document, nil) when is_map(document), do: :ok
+  defp documented!(nil, auth) when auth != nil, do: :ok
+
+  defp documented!(_document, _auth),
+    do:
+      raise(
+        ArgumentError,
+        "resource_metadata: is the document to serve, a map; or auth: the options that it follows from"
+      )
 
   @doc "Answers requests for the document, and passes all others on."
   @spec call(conn, keyword()) :: conn when conn: Plug.Conn.t()
@@ -58,12 +69,22 @@ defmodule McpServer.HttpPlug.ResourceMetadata do
 
   # A few microseconds, for a document that a client asks for once.
   defp policy!(options) do
-    {root?, options} = options |> Map.new() |> Map.pop!(:root)
+    options =
+      options
+      |> Keyword.take([:allowed_hosts, :allowed_origins])
+      |> Map.new()
+      |> Map.merge(%{path: nil, metadata_at_root: options[:root], resource_metadata: document(options)})
 
-    case HTTP.policy(Map.merge(options, %{path: nil, metadata_at_root: root?})) do
+    case HTTP.policy(options) do
       {:ok, policy} -> policy
       {:error, text} -> raise ArgumentError, text
     end
+  end
+
+  defp document(options) do
+    document = options[:resource_metadata] || Plan.document(Plan.new!(inspect(__MODULE__), options[:auth]))
+    document || raise ArgumentError, "auth: has no issuer:, so there is no document to serve"
+    JSON.encode!(document)
   end
 
   # At the place of the document every request is finished by its head.

@@ -17,12 +17,14 @@
 //! | [`http1`] | HTTP/1.1 without I/O: heads, lengths, chunks, the heads of answers |
 //! | [`catalog`] | tools, prompts, resources: lists encoded once, paging, URI templates |
 //! | [`results`] | the shapes of results: envelopes, presentations, the endpoints of stored results |
+//! | [`auth`] | access tokens: how one is sent, what it must say, which key signed it |
 //! | [`apps`] | the MCP Apps extension: Content-Security-Policy |
 
 #![forbid(unsafe_code)]
 
 pub mod apps;
 pub mod arguments;
+pub mod auth;
 pub mod catalog;
 pub mod http;
 pub mod http1;

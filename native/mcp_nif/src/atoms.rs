@@ -165,6 +165,16 @@ rustler::atoms! {
     unauthorized,
     forbidden,
     invalid_authorization,
+
+    // Keys of signatures, and tokens that have none.
+    rsa,
+    ec,
+    ed25519,
+    hmac,
+    secp256r1,
+    secp384r1,
+    secp521r1,
+    opaque,
     authorization_unavailable,
 
     // Requests of HTTP.

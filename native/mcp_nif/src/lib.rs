@@ -10,6 +10,7 @@
 //! | `lint` | the calls of `McpServer.Lint`, `McpServer.Breaking` and `McpServer.Schema.Relation` |
 //! | `results` | texts of presentations, and rows of stored results |
 //! | `http` | the calls of `McpServer.Protocol.HTTP` and `McpServer.DualResponse.Rest.Endpoint` |
+//! | `auth` | the calls of `McpServer.Protocol.Auth`: access tokens, key sets |
 //! | `stdio` | the client's stdin, read on a thread of our own |
 //! | `dirty` | who may work on a dirty CPU scheduler, and who is next |
 //! | `resources` | what Elixir holds references to; which thread work runs on |
@@ -19,6 +20,7 @@
 
 mod arguments;
 mod atoms;
+mod auth;
 mod dirty;
 mod http;
 mod json;

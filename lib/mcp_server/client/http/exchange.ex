@@ -5,8 +5,9 @@ defmodule McpServer.Client.Http.Exchange do
 
   alias McpServer.Client.{Error, Events, Link}
   alias McpServer.Client.Http.Headers
-  alias McpServer.DualResponse.Client.{Failure, HTTP}
-  alias McpServer.DualResponse.Client.HTTP.{Body, Socket}
+  alias McpServer.DualResponse.Client.Failure
+  alias McpServer.Fetch
+  alias McpServer.Fetch.{Body, Socket}
   alias McpServer.JSON
 
   @typedoc """
@@ -71,7 +72,7 @@ defmodule McpServer.Client.Http.Exchange do
   @spec delete(context()) :: :ok
   def delete(context) do
     headers = Headers.session(context.session) ++ context.headers
-    _whatever = HTTP.fetch(%{request(:delete, context.url, headers, nil, 2_000) | stream: false}, context.tls)
+    _whatever = Fetch.fetch(%{request(:delete, context.url, headers, nil, 2_000) | stream: false}, context.tls)
     :ok
   end
 
@@ -90,7 +91,7 @@ defmodule McpServer.Client.Http.Exchange do
 
   # Where nobody listens, nothing was sent, and it may be sent again.
   defp send_request(request, context, left) do
-    case HTTP.open(request, context.tls) do
+    case Fetch.fetch(request, context.tls) do
       {:error, :econnrefused} when left > 0 ->
         Process.sleep(@retry_every)
         send_request(request, context, left - @retry_every)

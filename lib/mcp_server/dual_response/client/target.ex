@@ -3,7 +3,7 @@ defmodule McpServer.DualResponse.Client.Target do
   # Where a request may go, and what it may take along. A URL out of a tool result is somebody else's text: it gets
   # neither the user's headers nor an address inside the network, unless the user has named its origin.
 
-  alias McpServer.DualResponse.Client.Address
+  alias McpServer.Fetch.Address
   alias McpServer.DualResponse.Error
 
   @enforce_keys [:url, :uri, :origin, :trusted?, :addresses]

@@ -15,7 +15,7 @@ pub struct Head<'h> {
 
 /// A header that may stand once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field<'h> {
+pub(crate) enum Field<'h> {
     Absent,
     One(&'h [u8]),
     Repeated,
@@ -31,7 +31,7 @@ impl<'h> Head<'h> {
     }
 
     /// The value of a header that may stand once.
-    pub(super) fn field(&self, name: &str) -> Field<'h> {
+    pub(crate) fn field(&self, name: &str) -> Field<'h> {
         let mut values = self.all(name);
         match (values.next(), values.next()) {
             (None, _) => Field::Absent,

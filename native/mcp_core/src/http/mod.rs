@@ -47,6 +47,7 @@ pub use answer::{
 };
 pub use challenge::{Challenge, forbidden, invalid_authorization, unauthorized};
 pub use event_id::{EventId, LastEventId};
+pub(crate) use head::Field;
 pub use head::Head;
 pub use metadata::metadata_url;
 pub use policy::{Policy, PolicyError, PolicyOptions};

@@ -7,4 +7,4 @@ mod response;
 mod rules;
 mod stored_results;
 
-pub(crate) use rules::AcceptedHeadResource;
+pub(crate) use rules::{AcceptedHeadResource, text};

@@ -5,13 +5,13 @@ defmodule McpServer.DualResponse.Client.AloneTest do
 
   defp modules do
     {:ok, modules} = :application.get_key(:mcp_server, :modules)
-    for module <- modules, inspect(module) =~ ~r/DualResponse\.Client\b/, do: module
+    for module <- modules, inspect(module) =~ ~r/(DualResponse\.Client|Fetch)\b/, do: module
   end
 
   # What the client is made of, read off its compiled modules.
   @tag req: ["S1-01", "S1-03"]
   test "the client needs no server, router or transport of this library, and nothing but OTP" do
-    assert Client.HTTP.Socket in modules()
+    assert McpServer.Fetch.Socket in modules()
 
     needed =
       for module <- modules(),

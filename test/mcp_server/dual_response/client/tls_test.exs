@@ -5,7 +5,7 @@ defmodule McpServer.DualResponse.Client.TLSTest do
   import McpServer.ScriptedResource
   import McpServer.ScriptedServer
 
-  alias McpServer.DualResponse.Client.HTTP.TLS
+  alias McpServer.Fetch.TLS
   alias McpServer.DualResponse.Client.Parsed
   alias McpServer.DualResponse.Error
 

@@ -1,9 +1,9 @@
-defmodule McpServer.DualResponse.Client.HTTP.Head do
+defmodule McpServer.Fetch.Head do
   @moduledoc false
   # The heads of a request and of its response. Status and headers together are bounded, so that a server that sends
   # headers for ever is left after 64 KiB.
 
-  alias McpServer.DualResponse.Client.HTTP.Socket
+  alias McpServer.Fetch.Socket
 
   @enforce_keys [:status, :headers, :bodiless?]
   defstruct [:status, :headers, :bodiless?]
@@ -13,7 +13,7 @@ defmodule McpServer.DualResponse.Client.HTTP.Head do
   @max_bytes 64 * 1024
 
   @doc "The bytes of a request."
-  @spec request(URI.t(), McpServer.DualResponse.Client.request()) :: iodata()
+  @spec request(URI.t(), McpServer.Fetch.request()) :: iodata()
   def request(uri, request) do
     framing = if request.body, do: [{"content-length", Integer.to_string(byte_size(request.body))}], else: []
     headers = [{"host", authority(uri)}, {"connection", "close"} | framing] ++ request.headers

@@ -1,4 +1,4 @@
-defmodule McpServer.DualResponse.Client.Address do
+defmodule McpServer.Fetch.Address do
   @moduledoc false
   # What an IP address leads to: the internet, this machine, or a network that is nobody else's business.
 

@@ -1,9 +1,9 @@
-defmodule McpServer.DualResponse.Client.HTTP.Body do
+defmodule McpServer.Fetch.Body do
   @moduledoc false
   # The body of a response, piece by piece: never more than one read of it is held here. Two framings at once are an
   # attack on somebody in between, and refused.
 
-  alias McpServer.DualResponse.Client.HTTP.{Head, Socket}
+  alias McpServer.Fetch.{Head, Socket}
 
   @enforce_keys [:socket, :framing]
   defstruct [:socket, :framing]

@@ -1,4 +1,4 @@
-defmodule McpServer.DualResponse.Client.HTTP.TLS do
+defmodule McpServer.Fetch.TLS do
   @moduledoc false
   # Options of a TLS connection: the server has to show a certificate for the host that was asked for, issued by an
   # authority that the system trusts.

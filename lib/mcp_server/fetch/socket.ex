@@ -1,4 +1,4 @@
-defmodule McpServer.DualResponse.Client.HTTP.Socket do
+defmodule McpServer.Fetch.Socket do
   @moduledoc false
   # A connection to one server, with TLS where the URL says so, and a budget: the time that may be spent waiting for
   # the server, all waits together. Who reads slowly uses up none of it.
@@ -6,8 +6,8 @@ defmodule McpServer.DualResponse.Client.HTTP.Socket do
   # The address is looked up once, judged, and connected to, so that a name cannot mean another machine the second
   # time it is looked up.
 
-  alias McpServer.DualResponse.Client.Address
-  alias McpServer.DualResponse.Client.HTTP.TLS
+  alias McpServer.Fetch.Address
+  alias McpServer.Fetch.TLS
 
   @enforce_keys [:module, :socket, :budget]
   defstruct [:module, :socket, :budget, buffer: ""]
@@ -19,7 +19,7 @@ defmodule McpServer.DualResponse.Client.HTTP.Socket do
   @options [:binary, active: false, nodelay: true, buffer: 64 * 1024, recbuf: 128 * 1024, send_timeout_close: true]
 
   @doc "Connects to the host of a URL, within the request's time and to addresses that it allows."
-  @spec connect(URI.t(), McpServer.DualResponse.Client.request(), tls :: keyword()) :: {:ok, t()} | {:error, term()}
+  @spec connect(URI.t(), McpServer.Fetch.request(), tls :: keyword()) :: {:ok, t()} | {:error, term()}
   def connect(uri, request, tls) do
     budget = System.convert_time_unit(request.timeout, :millisecond, :native)
     {found, budget} = timed(budget, &addresses(uri.host, &1))

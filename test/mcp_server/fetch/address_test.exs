@@ -1,8 +1,9 @@
-defmodule McpServer.DualResponse.Client.AddressTest do
+defmodule McpServer.Fetch.AddressTest do
   use ExUnit.Case, async: true
 
-  alias McpServer.DualResponse.Client.{Address, Target}
+  alias McpServer.DualResponse.Client.Target
   alias McpServer.DualResponse.Error
+  alias McpServer.Fetch.Address
 
   defp ip(text) do
     {:ok, ip} = text |> to_charlist() |> :inet.parse_strict_address()

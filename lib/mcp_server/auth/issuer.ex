@@ -1,0 +1,174 @@
+defmodule McpServer.Auth.Issuer do
+  @moduledoc false
+  # The keys of one issuer: one process fetches them, and mounts share it. Whoever checks a token looks into a table.
+  #
+  # Keys are fetched again before they are old, and when a token names one that is not there, at most once in
+  # `min_refresh`. There is never more than one fetch under way. If a fetch fails, the keys stay for `max_stale`.
+
+  use GenServer, restart: :temporary
+  use McpServer.Outline
+
+  require Logger
+
+  alias McpServer.Auth.Discovery
+  alias McpServer.Protocol.Auth
+
+  @table __MODULE__
+  @registry McpServer.Http.Registry
+  @supervisor McpServer.Http.RouteSupervisor
+
+  # How many may wait for a fetch, and how long one waits, in milliseconds.
+  @max_waiting 1_000
+  @wait_ms 2_000
+  # When a failed fetch is repeated, in seconds, and what a client is told to wait.
+  @most_backoff 60
+  @retry_after 5
+  # Seconds; an issuer that says less than the first, or more than the second, is not followed.
+  @ages 300..86_400
+
+  @typedoc "`:refresh`, `:min_refresh` and `:max_stale` are seconds."
+  @type source :: %{
+          required(:refresh) => pos_integer(),
+          required(:min_refresh) => pos_integer(),
+          required(:max_stale) => pos_integer(),
+          optional(atom()) => term()
+        }
+
+  @typedoc "`generation` changes when keys do."
+  @type keys :: {Auth.keys(), generation :: pos_integer()}
+
+  @doc "Makes the table; the calling process owns it."
+  @spec create_table() :: :ok
+  def create_table do
+    :ets.new(@table, [:named_table, :public, read_concurrency: true])
+    :ok
+  end
+
+  @doc "The keys of an issuer, as they are known; those of one that was never asked are fetched."
+  @spec keys(source()) :: {:ok, keys()} | {:error, {:unavailable, seconds :: pos_integer()}}
+  def keys(source) do
+    case :ets.lookup(@table, source) do
+      [{_source, keys, stale_at}] -> if now() < stale_at, do: {:ok, keys}, else: ask(source, :keys)
+      [] -> ask(source, :keys)
+    end
+  end
+
+  @doc "The keys after a token named one that is not among those of `generation`."
+  @spec newer_keys(source(), generation :: pos_integer()) :: {:ok, keys()} | {:error, {:unavailable, pos_integer()}}
+  def newer_keys(source, generation) do
+    with {:error, _unavailable} <- ask(source, {:newer, generation}), do: keys(source)
+  end
+
+  defp ask(source, question) do
+    GenServer.call(process(source), question, @wait_ms)
+  catch
+    :exit, _busy_or_gone -> unavailable()
+  end
+
+  defp process(source) do
+    name = {:via, Registry, {@registry, {__MODULE__, source}}}
+
+    case GenServer.whereis(name) do
+      nil ->
+        case DynamicSupervisor.start_child(@supervisor, {__MODULE__, {source, name}}) do
+          {:ok, pid} -> pid
+          {:error, {:already_started, pid}} -> pid
+        end
+
+      pid ->
+        pid
+    end
+  end
+
+  defp unavailable, do: {:error, {:unavailable, @retry_after}}
+
+  @doc false
+  def start_link({source, name}), do: GenServer.start_link(__MODULE__, source, name: name)
+
+  # `fetched_at` is when the last fetch began, `retry_at` before when no other one does after a failure.
+  @impl true
+  def init(source) do
+    {:ok,
+     %{source: source, fetch: nil, waiting: [], failures: 0, fetched_at: nil, retry_at: nil, generation: 0, timer: nil}}
+  end
+
+  @impl true
+  def handle_call(:keys, from, state) do
+    cond do
+      state.fetch != nil -> wait(state, from)
+      state.retry_at != nil and now() < state.retry_at -> {:reply, unavailable(), state}
+      true -> state |> fetch() |> wait(from)
+    end
+  end
+
+  def handle_call({:newer, generation}, from, state) do
+    cond do
+      state.generation != generation -> {:reply, known(state), state}
+      state.fetch != nil -> wait(state, from)
+      now() - state.fetched_at < state.source.min_refresh -> {:reply, known(state), state}
+      true -> state |> fetch() |> wait(from)
+    end
+  end
+
+  defp wait(%{waiting: waiting} = state, _from) when length(waiting) >= @max_waiting,
+    do: {:reply, unavailable(), state}
+
+  defp wait(state, from), do: {:noreply, %{state | waiting: [from | state.waiting]}}
+
+  defp fetch(state) do
+    source = state.source
+    {_pid, monitor} = spawn_monitor(fn -> exit({:shutdown, Discovery.keys(source)}) end)
+    %{state | fetch: monitor, fetched_at: now()}
+  end
+
+  @impl true
+  def handle_info({:DOWN, monitor, :process, _pid, reason}, %{fetch: monitor} = state) do
+    state = %{state | fetch: nil}
+
+    state =
+      case reason do
+        {:shutdown, {:ok, found}} -> fetched(state, found)
+        {:shutdown, {:error, text}} -> failed(state, text)
+        _crash -> failed(state, "the fetch crashed")
+      end
+
+    for from <- state.waiting, do: GenServer.reply(from, known(state))
+    {:noreply, %{state | waiting: []}}
+  end
+
+  def handle_info(:refresh, %{fetch: nil} = state), do: {:noreply, fetch(%{state | timer: nil})}
+  def handle_info(_message, state), do: {:noreply, state}
+
+  defp fetched(%{source: source} = state, found) do
+    if found.skipped > 0 and state.generation == 0,
+      do: Logger.warning("#{source.issuer}: #{found.skipped} keys cannot verify tokens, and are not used")
+
+    generation = state.generation + 1
+    :ets.insert(@table, {source, {found.keys, generation}, now() + source.max_stale})
+    age = (found.max_age || source.refresh) |> max(@ages.first) |> min(@ages.last)
+    # Not all servers at the same time, and before the keys are old.
+    schedule(%{state | generation: generation, failures: 0, retry_at: nil}, div(age * (70 + :rand.uniform(20)), 100))
+  end
+
+  defp failed(%{source: source} = state, text) do
+    Logger.error("The keys of #{source.issuer} cannot be fetched: #{text}")
+    backoff = min(Integer.pow(2, min(state.failures, 6)), @most_backoff)
+    state = %{state | failures: state.failures + 1, retry_at: now() + backoff}
+    # Where there never were any, the next token asks again.
+    if state.generation > 0, do: schedule(state, backoff), else: state
+  end
+
+  defp schedule(state, seconds) do
+    if state.timer, do: Process.cancel_timer(state.timer)
+    %{state | timer: Process.send_after(self(), :refresh, seconds * 1_000)}
+  end
+
+  defp known(state) do
+    case :ets.lookup(@table, state.source) do
+      [{_source, keys, stale_at}] -> if now() < stale_at, do: {:ok, keys}, else: unavailable()
+      [] -> unavailable()
+    end
+  end
+
+  defp now, do: System.monotonic_time(:second)
+end

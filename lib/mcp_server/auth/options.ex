@@ -1,0 +1,194 @@
+defmodule McpServer.Auth.Options do
+  @moduledoc false
+  # `auth:` of a server, checked and documented from one table.
+
+  alias McpServer.Options
+
+  @algorithms ~w(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519)
+  @secret_algorithms ~w(HS256 HS384 HS512)
+  @day 86_400
+
+  @doc "The options."
+  @spec table() :: Options.table()
+  def table do
+    [
+      resource: [:string, required: true, doc: "the URL that clients connect to; https, or http on loopback"],
+      issuer: [
+        {"a URL, or a list of URLs", &(texts?(&1) or is_binary(&1))},
+        default: [],
+        doc: "the authorization servers whose tokens are taken"
+      ],
+      audience: [
+        {"a list of strings, or {:claim, name, strings}", &audience?/1},
+        shown: "the resource",
+        doc:
+          "whom a token must be for: one of these in `aud`, or in another claim: `{:claim, \"client_id\", [\"my-app\"]}`"
+      ],
+      scopes: [{"a list of scopes", &scopes?/1}, default: [], doc: "what every request needs"],
+      implies: [
+        {"a map from a scope to a list of scopes", &implies?/1},
+        default: %{},
+        doc: "scopes that imply others: `%{\"files:write\" => [\"files:read\"]}`"
+      ],
+      scope_claims: [
+        {"a list of claims, each a string or a tuple of strings", &claims_paths?/1},
+        default: ["scope", "scp"],
+        doc:
+          "where a token says its scopes, texts or lists; the first that is there counts; `{\"realm_access\", \"roles\"}` lies deeper"
+      ],
+      principal: [
+        {:or, [nil], {"the name of a claim, a function of one argument or {module, function}", &principal?/1}},
+        shown: "issuer, subject and client",
+        doc:
+          "what `conn.principal` is: a claim, or what a function of the `McpServer.Auth` returns as `{:ok, term}`; `{:error, :forbidden}` refuses"
+      ],
+      algorithms: [
+        {"a list of #{Enum.join(@algorithms ++ @secret_algorithms, ", ")}", &algorithms?/1},
+        shown: "RS, PS, ES with 256, 384, 512, EdDSA; HS only with `secret:`",
+        doc: "of signatures; the key decides, not the token"
+      ],
+      keys: [
+        {:or, [nil], {"a list of JWK maps", &maps?/1}},
+        shown: "discovery",
+        doc: "the public keys, if they do not change"
+      ],
+      jwks_uri: [
+        {:or, [nil], :string},
+        shown: "discovery",
+        doc: "where the keys are, if the issuer's metadata does not say it"
+      ],
+      secret: [
+        {:or, [nil], {"a string of at least 32 bytes", &secret?/1}},
+        secret: true,
+        doc: "what HMAC signatures are made with, in place of keys"
+      ],
+      tokens: [
+        {"a map from a secret of at least 32 bytes, or {:sha256, hex}, to a keyword list", &tokens?/1},
+        default: %{},
+        secret: true,
+        shown: "none",
+        doc: "fixed tokens: `%{secret => [subject: \"ci\", scopes: [\"deploy\"]]}`; a shorter secret needs `weak: true`"
+      ],
+      verifier: [
+        {:or, [nil], {"a module or {module, options}", &verifier?/1}},
+        doc: "a `McpServer.Auth.Verifier`, for tokens of no known issuer"
+      ],
+      leeway: [{"an integer from 0 to 300", &(&1 in 0..300)}, default: 30, doc: "seconds that clocks may differ"],
+      exp: [{:in, [:required, :optional]}, default: :required, doc: "whether a token must expire"],
+      typ: [{:in, [:lenient, :at_jwt]}, default: :lenient, doc: "`:at_jwt` takes no token whose `typ` is not `at+jwt`"],
+      claims: [
+        {"a map from claims to strings", &texts_map?/1},
+        default: %{},
+        doc: "what claims must say: `%{\"token_use\" => \"access\"}`"
+      ],
+      max_token_bytes: [{:bytes, 64 * 1024}, default: 8 * 1024, doc: "a token", beyond: "401"],
+      cache: [
+        {:or, [false], {:count, 1_000_000}},
+        default: 10_000,
+        doc: "tokens of verified signatures, each for at most 300 seconds; `false` verifies each anew"
+      ],
+      refresh: [
+        {:count, @day},
+        default: 3_600,
+        doc: "seconds after which keys are fetched again; `Cache-Control` goes first"
+      ],
+      min_refresh: [{:count, @day}, default: 30, doc: "seconds between two fetches that tokens with unknown keys cause"],
+      max_stale: [
+        {:count, 30 * @day},
+        default: @day,
+        doc: "seconds that keys are used while the issuer does not answer",
+        beyond: "503"
+      ],
+      timeout: [{:milliseconds, 60_000}, default: 5_000, doc: "milliseconds to fetch metadata and keys, both together"],
+      max_bytes: [{:bytes, 128 * 1024}, default: 128 * 1024, doc: "a document that is fetched"],
+      fetch_hosts: [
+        :strings,
+        default: [],
+        doc: "hosts that keys may come from though they are private and not the issuer's"
+      ],
+      tls: [
+        {"a list of options of :ssl", &Keyword.keyword?/1},
+        default: [],
+        secret: true,
+        doc: "options of `:ssl` to fetch with, such as `cacertfile:`"
+      ],
+      metadata: [:map, default: %{}, doc: "further members of the document of RFC 9728"]
+    ]
+  end
+
+  @doc "The checked options of `owner`; raises `ArgumentError`."
+  @spec check!(String.t(), term()) :: %{atom() => term()}
+  def check!(owner, options) do
+    checked = Options.check!("auth: of #{owner}", table(), options)
+    checked = %{checked | issuer: List.wrap(checked.issuer), audience: checked.audience || [checked.resource]}
+
+    checked = %{
+      checked
+      | algorithms: checked.algorithms || if(checked.secret, do: @secret_algorithms, else: @algorithms)
+    }
+
+    cond do
+      checked.issuer == [] and checked.tokens == %{} and checked.verifier == nil ->
+        raise ArgumentError, "auth: needs issuer: \"https://…\", tokens: or verifier:, or nobody can be let in"
+
+      Enum.count([checked.keys, checked.jwks_uri, checked.secret], & &1) > 1 ->
+        raise ArgumentError, "auth: takes one of keys:, jwks_uri: and secret:"
+
+      checked.secret == nil and Enum.any?(checked.algorithms, &(&1 in @secret_algorithms)) ->
+        raise ArgumentError, "auth: algorithms: has #{Enum.join(@secret_algorithms, ", ")} only with secret:"
+
+      true ->
+        Enum.each([checked.resource | checked.issuer], &url!/1)
+        checked
+    end
+  end
+
+  defp url!(url) do
+    uri = URI.parse(url)
+    loopback? = is_binary(uri.host) and McpServer.Fetch.Address.loopback_host?(uri.host)
+
+    unless uri.host not in [nil, ""] and uri.fragment == nil and uri.userinfo == nil and
+             (uri.scheme == "https" or (uri.scheme == "http" and loopback?)) do
+      raise ArgumentError,
+            "auth: expected a URL with https, or http on loopback, without a fragment, got: #{inspect(url)}"
+    end
+  end
+
+  defp texts?(value), do: is_list(value) and Enum.all?(value, &is_binary/1)
+  defp audience?({:claim, name, values}), do: is_binary(name) and texts?(values) and values != []
+  defp audience?(values), do: values == nil or (texts?(values) and values != [])
+
+  # Clients ask for it themselves where they want one (SEP-2207).
+  defp scopes?(scopes), do: texts?(scopes) and Enum.all?(scopes, &scope?/1) and "offline_access" not in scopes
+  defp scope?(scope), do: scope =~ ~r/\A[\x21\x23-\x5B\x5D-\x7E]+\z/
+
+  defp implies?(map),
+    do: is_map(map) and Enum.all?(map, fn {scope, implied} -> is_binary(scope) and texts?(implied) end)
+
+  defp claims_paths?(paths), do: is_list(paths) and paths != [] and Enum.all?(paths, &(path?(&1) or is_binary(&1)))
+  defp path?(path), do: is_tuple(path) and tuple_size(path) in 1..3 and texts?(Tuple.to_list(path))
+
+  defp principal?({module, function}), do: is_atom(module) and is_atom(function)
+  defp principal?(value), do: is_binary(value) or is_function(value, 1)
+
+  defp algorithms?(nil), do: true
+  defp algorithms?(names), do: is_list(names) and names != [] and names -- (@algorithms ++ @secret_algorithms) == []
+
+  defp maps?(value), do: is_list(value) and value != [] and Enum.all?(value, &is_map/1)
+  defp secret?(value), do: is_binary(value) and byte_size(value) >= 32
+
+  defp tokens?(tokens), do: is_map(tokens) and Enum.all?(tokens, &token?/1)
+
+  defp token?({{:sha256, hex}, grant}), do: is_binary(hex) and hex =~ ~r/\A[0-9a-fA-F]{64}\z/ and grant?(grant)
+
+  defp token?({token, grant}),
+    do: is_binary(token) and grant?(grant) and (byte_size(token) >= 32 or Keyword.get(grant, :weak, false) == true)
+
+  defp grant?(grant),
+    do: Keyword.keyword?(grant) and Keyword.keys(grant) -- [:subject, :client_id, :scopes, :claims, :weak] == []
+
+  defp verifier?({module, _options}), do: is_atom(module)
+  defp verifier?(module), do: is_atom(module) and module not in [true, false]
+
+  defp texts_map?(map), do: is_map(map) and Enum.all?(map, fn {name, value} -> is_binary(name) and is_binary(value) end)
+end

@@ -1,0 +1,153 @@
+defmodule McpServer.Auth.Plan do
+  @moduledoc false
+  # What a mount checks tokens with: its checked options, and what is made of them once. It has no secret in a form that
+  # can be printed.
+
+  alias McpServer.Auth.{Discovery, Options, Scopes, Secret}
+  alias McpServer.JSON
+  alias McpServer.Protocol.Auth
+
+  @enforce_keys [:id, :resource]
+  defstruct [
+    :id,
+    :resource,
+    :scopes,
+    :implies,
+    :issuers,
+    :tokens,
+    :principal,
+    :verifier,
+    :leeway,
+    :max_token_bytes,
+    :cache,
+    :document
+  ]
+
+  @typedoc "Where the keys of an issuer come from: fixed ones, or `McpServer.Auth.Issuer`."
+  @type keys :: {:fixed, Auth.keys()} | {:fetched, McpServer.Auth.Issuer.source()}
+
+  @typedoc """
+  * `:issuers` – the policy and the keys of each
+  * `:tokens` – what fixed tokens grant, by their SHA-256 digests
+  * `:document` – the protected resource metadata
+  """
+  @type t :: %__MODULE__{
+          id: reference(),
+          resource: String.t(),
+          scopes: [String.t()],
+          implies: %{String.t() => [String.t()]},
+          issuers: %{String.t() => {Auth.policy(), keys()}},
+          tokens: Secret.t(),
+          principal: term(),
+          verifier: {module(), term()} | nil,
+          leeway: non_neg_integer(),
+          max_token_bytes: pos_integer(),
+          cache: pos_integer() | false,
+          document: map() | nil
+        }
+
+  @doc "The plan of the options `auth:`, which a `{module, function}` may return; raises `ArgumentError`."
+  @spec new!(String.t(), keyword() | {module(), atom()}) :: t()
+  def new!(owner, {module, function}), do: new!(owner, apply(module, function, []))
+
+  def new!(owner, options) do
+    options = Options.check!(owner, options)
+    keys = fixed_keys!(options)
+
+    %__MODULE__{
+      id: make_ref(),
+      resource: options.resource,
+      scopes: options.scopes,
+      implies: Scopes.closure!(options.implies),
+      issuers: Map.new(options.issuer, &{&1, {policy!(options, &1), keys || {:fetched, source(options, &1)}}}),
+      tokens: %Secret{value: Map.new(options.tokens, &token/1)},
+      principal: options.principal,
+      verifier: verifier(options.verifier),
+      leeway: options.leeway,
+      max_token_bytes: options.max_token_bytes,
+      cache: options.cache,
+      document: metadata(options)
+    }
+  end
+
+  # Configured keys must all be of use.
+  defp fixed_keys!(%{secret: secret}) when is_binary(secret) do
+    {:ok, keys, _materials, 0} = Auth.secret(secret)
+    {:fixed, keys}
+  end
+
+  defp fixed_keys!(%{keys: [_ | _] = jwks}) do
+    case Discovery.read(JSON.encode!(%{"keys" => jwks})) do
+      {:ok, %{keys: keys, skipped: 0}} -> {:fixed, keys}
+      {:ok, %{skipped: skipped}} -> raise ArgumentError, "auth: keys: #{skipped} of the keys cannot verify tokens"
+      {:error, text} -> raise ArgumentError, "auth: keys: #{text}"
+    end
+  end
+
+  defp fixed_keys!(_options), do: nil
+
+  defp policy!(options, issuer) do
+    {claim, audience} =
+      case options.audience do
+        {:claim, claim, audience} -> {claim, audience}
+        audience -> {"aud", audience}
+      end
+
+    {:ok, policy} =
+      Auth.policy(%{
+        issuer: issuer,
+        audience: audience,
+        audience_claim: claim,
+        algorithms: options.algorithms,
+        leeway: options.leeway,
+        expires: options.exp == :required,
+        strict_type: options.typ == :at_jwt,
+        subject: options.principal == nil,
+        scope_claims: Enum.map(options.scope_claims, &path/1),
+        claims: Map.to_list(options.claims),
+        max_token_bytes: options.max_token_bytes
+      })
+
+    policy
+  end
+
+  defp path(path) when is_tuple(path), do: Tuple.to_list(path)
+  defp path(claim), do: [claim]
+
+  @source [:jwks_uri, :fetch_hosts, :timeout, :max_bytes, :tls, :refresh, :min_refresh, :max_stale]
+
+  defp source(options, issuer), do: options |> Map.take(@source) |> Map.put(:issuer, issuer)
+
+  defp token({{:sha256, hex}, grant}), do: {Base.decode16!(hex, case: :mixed), grant}
+  defp token({token, grant}), do: {:crypto.hash(:sha256, token), grant}
+
+  defp verifier(nil), do: nil
+  defp verifier({module, options}), do: {module, options}
+  defp verifier(module), do: {module, []}
+
+  # Fixed tokens and a verifier have no authorization server that a client could ask.
+  defp metadata(%{issuer: []}), do: nil
+
+  defp metadata(options) do
+    scopes = if options.scopes == [], do: %{}, else: %{"scopes_supported" => options.scopes}
+
+    own = %{
+      "resource" => options.resource,
+      "authorization_servers" => options.issuer,
+      "bearer_methods_supported" => ["header"]
+    }
+
+    options.metadata |> Map.new(fn {name, value} -> {to_string(name), value} end) |> Map.merge(own) |> Map.merge(scopes)
+  end
+
+  @doc "The protected resource metadata (RFC 9728); `nil` where no authorization server issues tokens."
+  @spec document(t()) :: map() | nil
+  def document(plan), do: plan.document
+
+  @doc "Whether options hold a secret, which does not belong into compiled code."
+  @spec secret?(keyword()) :: boolean()
+  def secret?(options) do
+    tokens = if is_map(options[:tokens]), do: Map.keys(options[:tokens]), else: []
+    options[:secret] != nil or Enum.any?(tokens, &is_binary/1)
+  end
+end

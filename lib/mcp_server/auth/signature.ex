@@ -1,0 +1,65 @@
+defmodule McpServer.Auth.Signature do
+  @moduledoc false
+  # The arithmetic of signatures, by OTP's `:crypto`. Which key and which algorithm go together, and how long a
+  # signature is, the core has decided before.
+
+  alias McpServer.Protocol.Auth
+
+  # The salt is as long as the hash: with OTP's default, other lengths would pass (RFC 7518, section 3.5).
+  @salts %{sha256: 32, sha384: 48, sha512: 64}
+
+  @doc "Whether a token's signature is one of its key."
+  @spec valid?(Auth.proof()) :: boolean()
+  def valid?(%{algorithm: algorithm, key: key, input: input, signature: signature}) do
+    verify(algorithm, key, input, signature)
+  rescue
+    # OTP raises for a key that is none, such as a point off its curve.
+    _error in [ErlangError, ArgumentError] -> false
+  end
+
+  defp verify("RS" <> bits, {:rsa, modulus, exponent}, input, signature),
+    do: :crypto.verify(:rsa, hash(bits), input, signature, [exponent, modulus])
+
+  defp verify("PS" <> bits, {:rsa, modulus, exponent}, input, signature) do
+    hash = hash(bits)
+    options = [rsa_padding: :rsa_pkcs1_pss_padding, rsa_pss_saltlen: @salts[hash], rsa_mgf1_md: hash]
+    :crypto.verify(:rsa, hash, input, signature, [exponent, modulus], options)
+  end
+
+  defp verify("ES" <> bits, {:ec, curve, point}, input, signature),
+    do: :crypto.verify(:ecdsa, hash(bits), input, der(signature), [point, curve])
+
+  defp verify("Ed" <> _name, {:ed25519, public}, input, signature),
+    do: :crypto.verify(:eddsa, :none, input, signature, [public, :ed25519])
+
+  defp verify("HS" <> bits, {:hmac, secret}, input, signature),
+    do: :crypto.hash_equals(:crypto.mac(:hmac, hash(bits), secret, input), signature)
+
+  defp hash("256"), do: :sha256
+  defp hash("384"), do: :sha384
+  defp hash("512"), do: :sha512
+
+  # OTP takes r and s as a DER sequence.
+  defp der(signature) do
+    half = div(byte_size(signature), 2)
+    <<r::unit(8)-size(half), s::unit(8)-size(half)>> = signature
+    :public_key.der_encode(:"ECDSA-Sig-Value", {:"ECDSA-Sig-Value", r, s})
+  end
+
+  @doc "Whether a key can verify anything: `false` for a point that does not lie on its curve."
+  @spec usable?(Auth.key()) :: boolean()
+  def usable?({:ec, curve, point}),
+    do: probe(fn -> :crypto.verify(:ecdsa, :sha256, "", der(<<1::64>>), [point, curve]) end)
+
+  def usable?({:ed25519, public}),
+    do: probe(fn -> :crypto.verify(:eddsa, :none, "", <<0::512>>, [public, :ed25519]) end)
+
+  def usable?(_other), do: true
+
+  defp probe(verify) do
+    _refused = verify.()
+    true
+  rescue
+    _error in [ErlangError, ArgumentError] -> false
+  end
+end

@@ -1,0 +1,178 @@
+defmodule McpServer.Auth.Verification do
+  @moduledoc false
+  # The way of a token to what it grants. Sources are not tried in turn: a fixed token is found by its digest, a signed
+  # one belongs to the issuer that it names, and any other is the verifier's.
+
+  require Logger
+
+  alias McpServer.Auth
+  alias McpServer.Auth.{Cache, Issuer, Plan, Refusal, Scopes, Signature}
+  alias McpServer.{JSON, Outline, Telemetry}
+  alias McpServer.Protocol.Auth, as: Rules
+
+  @type verdict :: {:ok, Auth.t()} | {:error, Refusal.t() | {:unavailable, pos_integer()}}
+
+  @doc "What the token of a request grants."
+  @spec identify(Plan.t(), McpServer.Auth.Verifier.request()) :: verdict()
+  def identify(plan, request) do
+    with {:error, refusal} <- judge(plan, request) do
+      refused(plan, refusal)
+      {:error, refusal}
+    end
+  end
+
+  defp judge(plan, request) do
+    case Rules.bearer(target(request), request.req_headers) do
+      nil -> {:error, Refusal.missing(plan.scopes)}
+      :malformed -> {:error, Refusal.malformed(plan.scopes)}
+      {:ok, token} -> with {:ok, auth} <- known(plan, token, request), do: sufficient(plan, auth)
+    end
+  end
+
+  defp target(%{request_path: path, query_string: ""}), do: path
+  defp target(%{request_path: path, query_string: query}), do: path <> "?" <> query
+
+  defp known(plan, token, request) do
+    digest = :crypto.hash(:sha256, token)
+    now = System.system_time(:second)
+
+    case plan.tokens.value do
+      %{^digest => grant} -> {:ok, fixed(grant)}
+      _others -> with :error <- Cache.fetch(plan, digest, now), do: check(plan, token, digest, now, request)
+    end
+  end
+
+  # The principal is the subject alone: no client id comes with it unless it is given.
+  defp fixed(grant) do
+    %Auth{
+      principal: {:token, grant[:subject], grant[:client_id]},
+      subject: grant[:subject],
+      client_id: grant[:client_id],
+      scopes: grant[:scopes] || [],
+      claims: grant[:claims] || %{}
+    }
+  end
+
+  defp check(plan, token, digest, now, request) do
+    case Rules.issuer(token, plan.max_token_bytes) do
+      {:ok, issuer} when is_map_key(plan.issuers, issuer) -> signed(plan, issuer, token, digest, now)
+      {:ok, _unknown} -> other(plan, token, request, :issuer, "The issuer of the access token is not known")
+      :opaque -> other(plan, token, request, :malformed, "The access token is malformed")
+      {:error, reason, text} -> other(plan, token, request, reason, text)
+    end
+  end
+
+  defp signed(plan, issuer, token, digest, now) do
+    {policy, keys} = Map.fetch!(plan.issuers, issuer)
+
+    with {:ok, keys, generation} <- keys(keys),
+         {:ok, proof, generation} <- screen(plan, issuer, token, {policy, keys, generation}, now),
+         {:valid, true} <- {:valid, Signature.valid?(proof)},
+         {:ok, auth} <- granted(plan, Rules.verified(proof)) do
+      Cache.put(plan, digest, generation, auth, now)
+      {:ok, auth}
+    else
+      {:valid, false} -> invalid(plan, :signature, "The signature of the access token is wrong")
+      {:error, reason, text} -> invalid(plan, reason, text)
+      {:error, _reason} = refused -> refused
+    end
+  end
+
+  defp keys({:fixed, keys}), do: {:ok, keys, 0}
+  defp keys({:fetched, source}), do: with({:ok, {keys, generation}} <- Issuer.keys(source), do: {:ok, keys, generation})
+
+  # A key that is not there may have been published since.
+  defp screen(plan, issuer, token, {policy, keys, generation}, now) do
+    case {Rules.screen(token, policy, keys, now), Map.fetch!(plan.issuers, issuer)} do
+      {{:ok, proof}, _source} ->
+        {:ok, proof, generation}
+
+      {{:error, :key, _text} = unknown, {_policy, {:fetched, source}}} ->
+        again(token, policy, source, generation, now, unknown)
+
+      {refused, _source} ->
+        refused
+    end
+  end
+
+  defp again(token, policy, source, generation, now, unknown) do
+    case Issuer.newer_keys(source, generation) do
+      {:ok, {_keys, ^generation}} -> unknown
+      {:ok, {keys, newer}} -> with {:ok, proof} <- Rules.screen(token, policy, keys, now), do: {:ok, proof, newer}
+      {:error, _unavailable} = error -> error
+    end
+  end
+
+  defp granted(plan, grant) do
+    auth = %Auth{
+      principal: {grant.issuer, grant.subject, grant.client_id},
+      issuer: grant.issuer,
+      subject: grant.subject,
+      client_id: grant.client_id,
+      scopes: Scopes.expand(grant.scopes, plan.implies),
+      expires_at: grant.expires_at,
+      claims: JSON.decode!(grant.claims)
+    }
+
+    principal(plan, auth)
+  end
+
+  defp principal(%{principal: nil}, auth), do: {:ok, auth}
+
+  defp principal(%{principal: claim} = plan, auth) when is_binary(claim) do
+    case auth.claims do
+      %{^claim => value} when is_binary(value) or is_integer(value) -> {:ok, %{auth | principal: {auth.issuer, value}}}
+      _none -> invalid(plan, :claims, "The claims of the access token are not sufficient")
+    end
+  end
+
+  defp principal(%{principal: hook}, auth) do
+    case call(hook, auth) do
+      {:ok, principal} ->
+        {:ok, %{auth | principal: principal}}
+
+      {:error, :forbidden} ->
+        {:error, %Refusal{kind: :forbidden, reason: :forbidden}}
+
+      other ->
+        raise ArgumentError,
+              "principal: returned #{Outline.of(other)}; it returns {:ok, principal} or {:error, :forbidden}"
+    end
+  end
+
+  defp call({module, function}, auth), do: apply(module, function, [auth])
+  defp call(hook, auth), do: hook.(auth)
+
+  defp other(%{verifier: nil} = plan, _token, _request, reason, text), do: invalid(plan, reason, text)
+
+  defp other(%{verifier: {module, options}} = plan, token, request, _reason, _text) do
+    case module.verify(token, request, options) do
+      {:ok, %Auth{} = auth} ->
+        {:ok, %{auth | scopes: Scopes.expand(auth.scopes, plan.implies)}}
+
+      {:error, :invalid_token} ->
+        invalid(plan, :verifier, "The access token is not valid")
+
+      {:error, {:unavailable, seconds} = unavailable} when is_integer(seconds) ->
+        {:error, unavailable}
+
+      other ->
+        raise ArgumentError,
+              "#{inspect(module)}.verify/3 returned #{Outline.of(other)}; it returns {:ok, %McpServer.Auth{}}, " <>
+                "{:error, :invalid_token} or {:error, {:unavailable, seconds}}"
+    end
+  end
+
+  defp invalid(plan, reason, text), do: {:error, Refusal.invalid(reason, text, plan.scopes)}
+
+  defp sufficient(plan, auth) do
+    granted = Scopes.expand(auth.scopes, plan.implies)
+    if plan.scopes -- granted == [], do: {:ok, %{auth | scopes: granted}}, else: {:error, Refusal.scope(plan.scopes)}
+  end
+
+  defp refused(_plan, %Refusal{reason: reason}),
+    do: Telemetry.execute([:auth, :refused], %{count: 1}, %{reason: reason})
+
+  defp refused(_plan, {:unavailable, _seconds}),
+    do: Telemetry.execute([:auth, :refused], %{count: 1}, %{reason: :unavailable})
+end

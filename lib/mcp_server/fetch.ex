@@ -1,0 +1,49 @@
+defmodule McpServer.Fetch do
+  @moduledoc false
+  # One request of ours to another server, on a connection of its own, over OTP's sockets and TLS. OTP's own client,
+  # `:httpc`, was measured first: it reads headers for as long as a server sends them (80 MB of them made 2 GB of terms),
+  # and nothing bounds a body while it arrives. No redirect is followed here.
+
+  alias McpServer.Fetch.{Address, Body, Head, Socket}
+
+  @typedoc """
+  `timeout` is in milliseconds, all waits together. With `stream` the body is left to be read. `addresses` says which
+  ones may be connected to.
+  """
+  @type request :: %{
+          method: :get | :post | :put | :delete,
+          url: String.t(),
+          headers: [{String.t(), String.t()}],
+          body: binary() | nil,
+          timeout: pos_integer(),
+          max_body_bytes: pos_integer(),
+          stream: boolean(),
+          addresses: Address.scope()
+        }
+
+  @type response :: %{status: 100..599, headers: [{String.t(), String.t()}], body: binary() | Body.t()}
+
+  @doc "Sends a request and reads its response. The socket of a body that is left to be read is the caller's to close."
+  @spec fetch(request(), tls :: keyword()) :: {:ok, response()} | {:error, term()}
+  def fetch(request, tls) do
+    uri = URI.parse(request.url)
+
+    with {:ok, socket} <- Socket.connect(uri, request, tls) do
+      outcome = exchange(socket, uri, request)
+      unless match?({:ok, %{body: %Body{}}}, outcome), do: Socket.close(socket)
+      outcome
+    end
+  end
+
+  defp exchange(socket, uri, request) do
+    with {:ok, socket} <- Socket.write(socket, Head.request(uri, request)),
+         {:ok, head, socket} <- Head.read(socket),
+         {:ok, body} <- Body.new(head, socket),
+         {:ok, body} <- take(body, request) do
+      {:ok, %{status: head.status, headers: head.headers, body: body}}
+    end
+  end
+
+  defp take(body, %{stream: true}), do: {:ok, body}
+  defp take(body, %{max_body_bytes: max}), do: Body.whole(body, max)
+end

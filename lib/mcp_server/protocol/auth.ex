@@ -1,0 +1,94 @@
+defmodule McpServer.Protocol.Auth do
+  @moduledoc false
+  # The door to the core's rules of access tokens. One of the façades over `McpServer.Native`. It knows no process, no
+  # clock and no arithmetic of signatures.
+
+  alias McpServer.Native
+
+  @typedoc "What the tokens of one issuer must say."
+  @opaque policy :: reference()
+  @typedoc "The keys of one issuer."
+  @opaque keys :: reference()
+  @typedoc "A token that meets every rule and whose signature is still to be verified."
+  @opaque pending :: reference()
+
+  @type key ::
+          {:rsa, modulus :: binary(), exponent :: binary()}
+          | {:ec, :secp256r1 | :secp384r1 | :secp521r1, point :: binary()}
+          | {:ed25519, binary()}
+          | {:hmac, binary()}
+
+  @typedoc "Why a token is refused: a name for metrics, and a sentence that may be sent."
+  @type refusal :: {:error, reason :: atom(), text :: String.t()}
+
+  @typedoc "What is to be verified before a token grants anything; of elliptic curves `signature` is r and s."
+  @type proof :: %{
+          pending: pending(),
+          algorithm: String.t(),
+          key: key(),
+          input: binary(),
+          signature: binary()
+        }
+
+  @type grant :: %{
+          issuer: String.t(),
+          subject: String.t() | nil,
+          client_id: String.t() | nil,
+          scopes: [String.t()],
+          expires_at: non_neg_integer() | nil,
+          claims: binary()
+        }
+
+  @doc "The bearer token of a request's head; `:malformed` is 400, whatever the token is worth."
+  @spec bearer(target :: String.t(), [{String.t(), String.t()}]) :: {:ok, String.t()} | :malformed | nil
+  def bearer(target, headers), do: Native.auth_bearer(target, headers)
+
+  @doc """
+  Checks what the tokens of one issuer must say; what is left out is as the core has it.
+
+    * `:issuer`, `:audience` – a URL, and a list of texts of which `:audience_claim` (`"aud"`) must have one
+    * `:algorithms` – names; `:leeway` – seconds; `:max_token_bytes`
+    * `:expires`, `:subject` – whether `exp` and `sub` must be there; `:strict_type` – whether `typ` must be `at+jwt`
+    * `:scope_claims` – paths, of which the first that is there counts; `:claims` – texts that claims must have
+  """
+  @spec policy(map()) :: {:ok, policy()} | {:error, String.t()}
+  def policy(options), do: Native.auth_policy(options)
+
+  @doc "Reads a JWK set as an issuer publishes it. Keys that are of no use are skipped, and counted."
+  @spec keys(json :: binary()) :: {:ok, keys(), [key()], skipped :: non_neg_integer()} | {:error, String.t()}
+  def keys(json), do: Native.auth_keyset(json)
+
+  @doc "The set of one secret of at least 32 bytes."
+  @spec secret(binary()) :: {:ok, keys(), [key()], skipped :: non_neg_integer()} | {:error, String.t()}
+  def secret(secret), do: Native.auth_secret(secret)
+
+  @doc "The keys without those whose place in the list is `false`."
+  @spec retain(keys(), [boolean()]) :: keys()
+  def retain(keys, sound), do: Native.auth_retain(keys, sound)
+
+  @doc "The issuer that a token names: nothing of it is proved. `:opaque` is a token that is not a signed one."
+  @spec issuer(String.t(), max_bytes :: pos_integer()) :: {:ok, String.t()} | :opaque | refusal()
+  def issuer(token, max_bytes), do: Native.auth_issuer(token, max_bytes)
+
+  @doc "Judges a token by everything but its signature. `now` is in seconds since 1970."
+  @spec screen(String.t(), policy(), keys(), now :: non_neg_integer()) :: {:ok, proof()} | refusal()
+  def screen(token, policy, keys, now) do
+    with {:ok, pending, algorithm, key, input, signature} <- Native.auth_screen(token, policy, keys, now),
+         do: {:ok, %{pending: pending, algorithm: algorithm, key: key, input: input, signature: signature}}
+  end
+
+  @doc "What a token grants. Only for who has verified its signature."
+  @spec verified(proof()) :: grant()
+  def verified(%{pending: pending}) do
+    {issuer, subject, client_id, scopes, expires_at, claims} = Native.auth_verified(pending)
+
+    %{
+      issuer: issuer,
+      subject: subject,
+      client_id: client_id,
+      scopes: scopes,
+      expires_at: expires_at,
+      claims: claims
+    }
+  end
+end

@@ -1,0 +1,218 @@
+defmodule McpServer.Test.Issuer do
+  @moduledoc """
+  An authorization server for your tests: it publishes metadata and keys on a loopback port, and makes access tokens.
+
+      issuer = start_supervised!(McpServer.Test.Issuer)
+      url = McpServer.Test.Issuer.url(issuer)
+
+      start_supervised!(
+        {McpServer.HttpServer, router: MyApp.MCP, port: 0, auth: [resource: "http://localhost/mcp", issuer: url]}
+      )
+
+      token = McpServer.Test.Issuer.token(issuer, subject: "ada", audience: "http://localhost/mcp", scopes: ["files:read"])
+
+  It has no login: it is for tests of your server, and never to be started in production.
+  """
+
+  use GenServer
+  use McpServer.Outline
+
+  alias McpServer.JSON
+
+  @read_ms 5_000
+
+  @typedoc "The process of an issuer."
+  @type server :: GenServer.server()
+
+  @doc "Starts an issuer, linked to the calling process."
+  @spec start_link(keyword()) :: GenServer.on_start()
+  def start_link(options \\ []), do: GenServer.start_link(__MODULE__, nil, Keyword.take(options, [:name]))
+
+  @doc "The URL of the issuer: what `issuer:` of `auth:` is."
+  @spec url(server()) :: String.t()
+  def url(server), do: GenServer.call(server, :url)
+
+  @doc """
+  An access token.
+
+  | option | |
+  |---|---|
+  | `:subject`, `:audience`, `:scopes`, `:client_id` | claims; the defaults are `"ada"`, none, `[]`, `"client"` |
+  | `:expires_in` | seconds, 300 |
+  | `:claims` | further claims, or others; one that is `nil` is left out |
+  | `:header` | further members of the header, or others; one that is `nil` is left out |
+  | `:alg` | `"RS256"`, `"PS256"`, `"ES256"` (the default) or `"EdDSA"` |
+  | `:signature` | `:wrong` signs something else |
+  """
+  @spec token(server(), keyword()) :: String.t()
+  def token(server, options \\ []), do: GenServer.call(server, {:token, options}, 30_000)
+
+  @doc "New keys take the place of the old ones."
+  @spec rotate(server()) :: :ok
+  def rotate(server), do: GenServer.call(server, :rotate, 30_000)
+
+  @doc "From now on every request is answered with 500; `recover/1` ends it."
+  @spec fail(server()) :: :ok
+  def fail(server), do: GenServer.call(server, {:mode, :fail})
+
+  @doc "From now on no request is answered; `recover/1` ends it."
+  @spec stall(server()) :: :ok
+  def stall(server), do: GenServer.call(server, {:mode, :stall})
+
+  @doc "Requests are answered again."
+  @spec recover(server()) :: :ok
+  def recover(server), do: GenServer.call(server, {:mode, :serve})
+
+  @doc "How often the keys were fetched."
+  @spec fetches(server()) :: non_neg_integer()
+  def fetches(server), do: GenServer.call(server, :fetches)
+
+  @doc false
+  @spec answer(server(), String.t()) :: {status :: pos_integer(), body :: iodata()} | :stall
+  def answer(server, path), do: GenServer.call(server, {:answer, path}, 30_000)
+
+  @impl true
+  def init(nil) do
+    {:ok, listener} =
+      :gen_tcp.listen(0, [:binary, ip: {127, 0, 0, 1}, active: false, packet: :http_bin, reuseaddr: true])
+
+    {:ok, port} = :inet.port(listener)
+    issuer = self()
+    _acceptor = spawn_link(fn -> accept(listener, issuer) end)
+
+    {:ok,
+     new_keys(%{url: "http://localhost:#{port}", listener: listener, mode: :serve, fetches: 0, generation: 0, keys: %{}})}
+  end
+
+  # RSA keys take long to make: once for a token that is signed with one.
+  defp new_keys(state), do: add(%{state | generation: state.generation + 1, keys: %{}}, "ES256")
+
+  defp add(state, algorithm) do
+    if is_map_key(state.keys, algorithm),
+      do: state,
+      else: put_in(state.keys[algorithm], generate(algorithm, "#{algorithm}-#{state.generation}"))
+  end
+
+  defp generate("ES256", kid) do
+    {<<4, x::binary-size(32), y::binary-size(32)>>, private} = :crypto.generate_key(:ecdh, :secp256r1)
+    %{private: private, jwk: %{"kty" => "EC", "crv" => "P-256", "x" => encode(x), "y" => encode(y), "kid" => kid}}
+  end
+
+  defp generate("EdDSA", kid) do
+    {public, private} = :crypto.generate_key(:eddsa, :ed25519)
+    %{private: private, jwk: %{"kty" => "OKP", "crv" => "Ed25519", "x" => encode(public), "kid" => kid}}
+  end
+
+  defp generate(rsa, kid) when rsa in ["RS256", "PS256"] do
+    {[e, n], private} = :crypto.generate_key(:rsa, {2048, 65_537})
+    %{private: private, jwk: %{"kty" => "RSA", "n" => encode(n), "e" => encode(e), "kid" => kid, "alg" => rsa}}
+  end
+
+  @impl true
+  def handle_call(:url, _from, state), do: {:reply, state.url, state}
+  def handle_call(:fetches, _from, state), do: {:reply, state.fetches, state}
+  def handle_call(:rotate, _from, state), do: {:reply, :ok, new_keys(state)}
+  def handle_call({:mode, mode}, _from, state), do: {:reply, :ok, %{state | mode: mode}}
+
+  def handle_call({:token, options}, _from, state) do
+    algorithm = Keyword.get(options, :alg, "ES256")
+    state = add(state, algorithm)
+    {:reply, sign(algorithm, Map.fetch!(state.keys, algorithm), options, state.url), state}
+  end
+
+  def handle_call({:answer, _path}, _from, %{mode: :stall} = state), do: {:reply, :stall, state}
+  def handle_call({:answer, _path}, _from, %{mode: :fail} = state), do: {:reply, {500, "{}"}, state}
+
+  def handle_call({:answer, "/.well-known/oauth-authorization-server"}, _from, state) do
+    document = %{"issuer" => state.url, "jwks_uri" => state.url <> "/keys", "response_types_supported" => ["code"]}
+    {:reply, {200, JSON.encode!(document)}, state}
+  end
+
+  def handle_call({:answer, "/keys"}, _from, state) do
+    keys = for {_algorithm, key} <- state.keys, do: key.jwk
+    {:reply, {200, JSON.encode!(%{"keys" => keys})}, %{state | fetches: state.fetches + 1}}
+  end
+
+  def handle_call({:answer, _path}, _from, state), do: {:reply, {404, "{}"}, state}
+
+  defp sign(algorithm, key, options, url) do
+    now = System.system_time(:second)
+
+    claims = %{
+      "iss" => url,
+      "sub" => Keyword.get(options, :subject, "ada"),
+      "aud" => options[:audience],
+      "client_id" => Keyword.get(options, :client_id, "client"),
+      "scope" => options |> Keyword.get(:scopes, []) |> Enum.join(" "),
+      "iat" => now,
+      "exp" => now + Keyword.get(options, :expires_in, 300)
+    }
+
+    header = %{"alg" => algorithm, "typ" => "at+jwt", "kid" => key.jwk["kid"]}
+    input = segment(header, options[:header]) <> "." <> segment(claims, options[:claims])
+    signed = if options[:signature] == :wrong, do: input <> "x", else: input
+    input <> "." <> encode(signature(algorithm, signed, key.private))
+  end
+
+  defp segment(members, others) do
+    all = Map.merge(members, Map.new(others || %{}))
+    encode(JSON.encode!(Map.reject(all, fn {_name, value} -> value == nil end)))
+  end
+
+  defp signature("ES256", input, private) do
+    der = :crypto.sign(:ecdsa, :sha256, input, [private, :secp256r1])
+    {:"ECDSA-Sig-Value", r, s} = :public_key.der_decode(:"ECDSA-Sig-Value", der)
+    <<r::256, s::256>>
+  end
+
+  defp signature("EdDSA", input, private), do: :crypto.sign(:eddsa, :none, input, [private, :ed25519])
+  defp signature("RS256", input, private), do: :crypto.sign(:rsa, :sha256, input, private)
+
+  defp signature("PS256", input, private) do
+    options = [rsa_padding: :rsa_pkcs1_pss_padding, rsa_pss_saltlen: 32, rsa_mgf1_md: :sha256]
+    :crypto.sign(:rsa, :sha256, input, private, options)
+  end
+
+  defp encode(bytes), do: Base.url_encode64(bytes, padding: false)
+
+  defp accept(listener, issuer) do
+    {:ok, socket} = :gen_tcp.accept(listener)
+    pid = spawn(fn -> receive(do: (:go -> serve(socket, issuer))) end)
+    :ok = :gen_tcp.controlling_process(socket, pid)
+    send(pid, :go)
+    accept(listener, issuer)
+  end
+
+  defp serve(socket, issuer) do
+    with {:ok, {:http_request, :GET, {:abs_path, path}, _version}} <- :gen_tcp.recv(socket, 0, @read_ms) do
+      case answer(issuer, path) do
+        :stall -> await_end(issuer)
+        {status, body} -> reply(socket, status, body)
+      end
+    end
+
+    :gen_tcp.close(socket)
+  end
+
+  defp await_end(issuer) do
+    monitor = Process.monitor(issuer)
+    receive do: ({:DOWN, ^monitor, :process, _pid, _reason} -> :ok)
+  end
+
+  defp reply(socket, status, body) do
+    _headers = drop_headers(socket)
+    length = IO.iodata_length(body)
+
+    head =
+      "HTTP/1.1 #{status} X\r\ncontent-type: application/json\r\ncontent-length: #{length}\r\nconnection: close\r\n\r\n"
+
+    :gen_tcp.send(socket, [head, body])
+  end
+
+  defp drop_headers(socket) do
+    case :gen_tcp.recv(socket, 0, @read_ms) do
+      {:ok, {:http_header, _bit, _name, _raw, _value}} -> drop_headers(socket)
+      _end_or_error -> :ok
+    end
+  end
+end

@@ -1,0 +1,85 @@
+//! How a token is sent (RFC 6750): in one header, and nowhere else.
+
+use crate::http::{Field, Head};
+
+/// Credentials that are sent against the rules: twice, in the query, or in letters that no token has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("credentials that are sent against the rules of RFC 6750")]
+pub struct MalformedCredentials;
+
+/// The bearer token of a request; `None` where there is none, or another scheme.
+///
+/// # Errors
+/// [`MalformedCredentials`]: 400, whatever the token is worth.
+///
+/// # Examples
+/// ```
+/// use mcp_core::{auth::bearer, http::Head};
+/// let head = |target, headers| Head { method: "POST", target, authority: None, headers };
+/// assert_eq!(bearer(&head("/mcp", &[("Authorization", b"bearer  abc")])), Ok(Some("abc")));
+/// assert_eq!(bearer(&head("/mcp", &[("authorization", b"Basic YTpi")])), Ok(None));
+/// assert!(bearer(&head("/mcp", &[("authorization", b"Bearer a b")])).is_err());
+/// assert!(bearer(&head("/mcp?Access%5Ftoken=x", &[])).is_err());
+/// ```
+pub fn bearer<'h>(head: &Head<'h>) -> Result<Option<&'h str>, MalformedCredentials> {
+    if in_query(head.target) {
+        return Err(MalformedCredentials);
+    }
+    match head.field("authorization") {
+        Field::Absent => Ok(None),
+        Field::Repeated => Err(MalformedCredentials),
+        Field::One(value) => of_header(value),
+    }
+}
+
+fn of_header(value: &[u8]) -> Result<Option<&str>, MalformedCredentials> {
+    let ends = value.iter().position(|byte| *byte == b' ');
+    let (scheme, token) = value
+        .split_at_checked(ends.unwrap_or(value.len()))
+        .ok_or(MalformedCredentials)?;
+    if !scheme.eq_ignore_ascii_case(b"bearer") {
+        return Ok(None);
+    }
+    let token = std::str::from_utf8(token).map_err(|_| MalformedCredentials)?;
+    let token = token.trim_start_matches(' ');
+    if is_token(token) {
+        Ok(Some(token))
+    } else {
+        Err(MalformedCredentials)
+    }
+}
+
+/// `b64token`: letters, digits and `-._~+/`, then `=`.
+fn is_token(token: &str) -> bool {
+    let body = token.trim_end_matches('=');
+    let belongs = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);
+    !body.is_empty() && body.bytes().all(belongs)
+}
+
+fn in_query(target: &str) -> bool {
+    let Some((_, query)) = target.split_once('?') else {
+        return false;
+    };
+    query
+        .split(['&', ';'])
+        .filter_map(|pair| pair.split('=').next())
+        .any(|name| unescaped(name).eq_ignore_ascii_case(b"access_token"))
+}
+
+fn unescaped(name: &str) -> Vec<u8> {
+    let mut bytes = name.bytes();
+    let mut plain = Vec::with_capacity(name.len());
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            plain.push(byte);
+            continue;
+        }
+        let digits = [bytes.next(), bytes.next()]
+            .map(|digit| digit.and_then(|digit| char::from(digit).to_digit(16)));
+        if let [Some(high), Some(low)] = digits {
+            let value = high.wrapping_mul(16).wrapping_add(low);
+            plain.push(u8::try_from(value).unwrap_or_default());
+        }
+    }
+    plain
+}

@@ -1,0 +1,265 @@
+//! Key sets (RFC 7517): which of the keys may verify tokens.
+//!
+//! A key that is not understood, not meant for signatures, or weak is skipped: one exotic key must not
+//! make a set useless.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::algorithm::{Algorithm, Curve};
+use super::roca;
+use crate::json::{Document, Limits, View, elements};
+
+const LIMITS: Limits = Limits {
+    max_bytes: 128 * 1024,
+    max_depth: 8,
+    max_values: 8 * 1024,
+    max_digits: 20,
+};
+const MAX_KEYS: usize = 100;
+const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
+const MAX_EXPONENT_BYTES: usize = 8;
+pub(super) const MAX_KID_BYTES: usize = 256;
+
+/// What verifies signatures.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Material {
+    /// Modulus and exponent, without leading zeros.
+    Rsa {
+        /// `n`
+        modulus: Vec<u8>,
+        /// `e`
+        exponent: Vec<u8>,
+    },
+    /// A point, uncompressed: `04`, x, y. Whether it lies on its curve is for the arithmetic to say.
+    Ec {
+        /// `crv`
+        curve: Curve,
+        /// The point.
+        point: Vec<u8>,
+    },
+    /// A public key of Ed25519.
+    Ed25519 {
+        /// `x`
+        public: Vec<u8>,
+    },
+    /// The secret of an HMAC.
+    Secret(Vec<u8>),
+}
+
+impl std::fmt::Debug for Material {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Rsa { .. } => "Rsa",
+            Self::Ec { .. } => "Ec",
+            Self::Ed25519 { .. } => "Ed25519",
+            Self::Secret(_) => "Secret",
+        })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Key {
+    kid: Option<String>,
+    algorithm: Option<Algorithm>,
+    material: Material,
+}
+
+/// Keys that may verify tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeySet {
+    keys: Vec<Key>,
+    skipped: usize,
+}
+
+/// A text that is no key set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeySetError {
+    /// Not JSON, or beyond a limit.
+    #[error("the key set is not JSON of at most 128 KiB with a list \"keys\" of at most 100 keys")]
+    Malformed,
+    /// A secret that can be guessed.
+    #[error("the secret must have at least 32 bytes")]
+    Short,
+}
+
+impl KeySet {
+    /// Reads the JWK set that an issuer publishes.
+    ///
+    /// # Errors
+    /// [`KeySetError::Malformed`]; a single key that is of no use is skipped.
+    pub fn published(json: &[u8]) -> Result<Self, KeySetError> {
+        let document = Document::scan(json, &LIMITS).map_err(|_| KeySetError::Malformed)?;
+        let keys = document.root().get("keys").ok_or(KeySetError::Malformed)?;
+        if document.duplicate().is_some() || keys.kind() != crate::json::Kind::Array {
+            return Err(KeySetError::Malformed);
+        }
+        let given = elements(keys.raw(), MAX_KEYS.saturating_add(1));
+        if given.len() > MAX_KEYS {
+            return Err(KeySetError::Malformed);
+        }
+        let read: Vec<Key> = given.iter().filter_map(|key| Key::read(key)).collect();
+        let keys: Vec<Key> = read
+            .iter()
+            .filter(|key| !read.iter().any(|other| other.contradicts(key)))
+            .cloned()
+            .collect();
+        let skipped = given.len().saturating_sub(keys.len());
+        Ok(Self { keys, skipped })
+    }
+
+    /// The set of one secret that both sides know.
+    ///
+    /// # Errors
+    /// [`KeySetError::Short`]
+    pub fn secret(secret: &[u8]) -> Result<Self, KeySetError> {
+        if secret.len() < 32 {
+            return Err(KeySetError::Short);
+        }
+        let key = Key {
+            kid: None,
+            algorithm: None,
+            material: Material::Secret(secret.to_vec()),
+        };
+        Ok(Self {
+            keys: vec![key],
+            skipped: 0,
+        })
+    }
+
+    /// The keys.
+    pub fn materials(&self) -> impl Iterator<Item = &Material> {
+        self.keys.iter().map(|key| &key.material)
+    }
+
+    /// How many keys were skipped.
+    #[must_use]
+    pub const fn skipped(&self) -> usize {
+        self.skipped
+    }
+
+    /// The same without the keys that `is_sound` refuses, such as points off their curve.
+    #[must_use]
+    pub fn retain(mut self, is_sound: impl Fn(&Material) -> bool) -> Self {
+        let before = self.keys.len();
+        self.keys.retain(|key| is_sound(&key.material));
+        let lost = before.saturating_sub(self.keys.len());
+        self.skipped = self.skipped.saturating_add(lost);
+        self
+    }
+
+    /// The key that a token names. A token without a name must leave no choice.
+    pub(super) fn find(&self, kid: Option<&str>, algorithm: Algorithm) -> Option<&Material> {
+        let nameless = self.keys.iter().all(|key| key.kid.is_none());
+        let mut fitting = self.keys.iter().filter(|key| {
+            let named = nameless || kid.is_none() || key.kid.as_deref() == kid;
+            named && key.fits(algorithm)
+        });
+        match (fitting.next(), fitting.next()) {
+            (Some(key), None) => Some(&key.material),
+            _ => None,
+        }
+    }
+}
+
+impl Key {
+    fn read(json: &[u8]) -> Option<Self> {
+        let document = Document::scan(json, &LIMITS).ok()?;
+        let jwk = document.root();
+        let is_private = ["d", "p", "q", "k"]
+            .iter()
+            .any(|name| jwk.get(name).is_some());
+        let kid = optional_text(&jwk, "kid")?;
+        let usage = optional_text(&jwk, "use")?;
+        let algorithm = optional_text(&jwk, "alg")?
+            .map(|name| Algorithm::parse(&name).ok_or(()))
+            .transpose()
+            .ok()?;
+        let material = material(&jwk)?;
+        let sound = !is_private
+            && usage.is_none_or(|usage| usage == "sig")
+            && kid.as_ref().is_none_or(|kid| kid.len() <= MAX_KID_BYTES)
+            && jwk
+                .get("key_ops")
+                .is_none_or(|operations| verifies(&operations))
+            && algorithm.is_none_or(|algorithm| algorithm.takes(&material));
+        sound.then_some(Self {
+            kid,
+            algorithm,
+            material,
+        })
+    }
+
+    fn contradicts(&self, other: &Self) -> bool {
+        self.kid.is_some() && self.kid == other.kid && self.material != other.material
+    }
+
+    fn fits(&self, algorithm: Algorithm) -> bool {
+        algorithm.takes(&self.material)
+            && self.algorithm.is_none_or(|declared| declared.is(algorithm))
+    }
+}
+
+/// `None` for what is no text, `Some(None)` for what is not there.
+#[allow(clippy::option_option, reason = "absent and wrong are two things")]
+fn optional_text(jwk: &View<'_, '_>, name: &str) -> Option<Option<String>> {
+    match jwk.get(name) {
+        None => Some(None),
+        Some(value) => value.text().map(|text| Some(text.into_owned())),
+    }
+}
+
+fn verifies(operations: &View<'_, '_>) -> bool {
+    elements(operations.raw(), 16).contains(&br#""verify""#.as_slice())
+}
+
+fn material(jwk: &View<'_, '_>) -> Option<Material> {
+    match jwk.get("kty")?.text()?.as_ref() {
+        "RSA" => rsa(number(jwk, "n")?, number(jwk, "e")?),
+        "EC" => ec(jwk),
+        "OKP" => {
+            let curve = jwk.get("crv")?.text()?;
+            let public = bytes(jwk, "x")?;
+            (curve == "Ed25519" && public.len() == 32).then_some(Material::Ed25519 { public })
+        }
+        _ => None,
+    }
+}
+
+fn rsa(modulus: Vec<u8>, exponent: Vec<u8>) -> Option<Material> {
+    let leading = modulus.first()?.leading_zeros();
+    let bits = modulus.len().saturating_mul(8);
+    let bits = bits.saturating_sub(usize::try_from(leading).ok()?);
+    let is_odd = |number: &[u8]| number.last().is_some_and(|byte| byte & 1 == 1);
+    let is_one = exponent == [1];
+    let sound = RSA_BITS.contains(&bits)
+        && is_odd(&modulus)
+        && is_odd(&exponent)
+        && !is_one
+        && exponent.len() <= MAX_EXPONENT_BYTES
+        && !roca::is_weak(&modulus);
+    sound.then_some(Material::Rsa { modulus, exponent })
+}
+
+fn ec(jwk: &View<'_, '_>) -> Option<Material> {
+    let curve = Curve::parse(&jwk.get("crv")?.text()?)?;
+    let [x, y] = [bytes(jwk, "x")?, bytes(jwk, "y")?];
+    let sound = [&x, &y].iter().all(|part| part.len() == curve.bytes());
+    sound.then(|| Material::Ec {
+        curve,
+        point: [vec![4], x, y].concat(),
+    })
+}
+
+fn bytes(jwk: &View<'_, '_>, name: &str) -> Option<Vec<u8>> {
+    let text = jwk.get(name)?.text()?;
+    URL_SAFE_NO_PAD.decode(text.as_bytes()).ok()
+}
+
+/// A number's bytes, without the zeros before it.
+fn number(jwk: &View<'_, '_>, name: &str) -> Option<Vec<u8>> {
+    let bytes = bytes(jwk, name)?;
+    let start = bytes.iter().position(|byte| *byte != 0)?;
+    bytes.get(start..).map(<[u8]>::to_vec)
+}

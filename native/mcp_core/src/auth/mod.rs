@@ -1,0 +1,38 @@
+//! Access tokens of OAuth 2.1, judged for a resource server: how one is sent, what a signed one
+//! (RFC 7515, 7519, 9068) has to say, and which key has to have signed it.
+//!
+//! The rules are here, the arithmetic of signatures is not: [`screen`] gives a [`Pending`] token with
+//! what is to be verified, and its [`Grant`] comes out of [`Pending::verified`] alone. So no code reads a
+//! claim that nobody has proved.
+//!
+//! ```
+//! use mcp_core::auth::{KeySet, Policy, PolicyOptions, Refusal, screen};
+//!
+//! let policy = Policy::new(PolicyOptions {
+//!     issuer: "https://auth.example".to_owned(),
+//!     audience: vec!["https://mcp.example/mcp".to_owned()],
+//!     ..PolicyOptions::default()
+//! })?;
+//! let keys = KeySet::published(br#"{"keys":[]}"#).expect("a key set");
+//! assert_eq!(screen("a.b.c", &policy, &keys, 1_700_000_000).err(), Some(Refusal::Malformed));
+//! # Ok::<(), String>(())
+//! ```
+
+mod algorithm;
+mod audience;
+mod bearer;
+mod claims;
+mod jws;
+mod keys;
+mod policy;
+mod refusal;
+mod roca;
+mod token;
+
+pub use algorithm::{Algorithm, Curve};
+pub use bearer::{MalformedCredentials, bearer};
+pub use claims::Grant;
+pub use keys::{KeySet, KeySetError, Material};
+pub use policy::{Policy, PolicyOptions};
+pub use refusal::Refusal;
+pub use token::{Pending, Proof, issuer, screen};

@@ -1,0 +1,115 @@
+//! A token's way: screened, verified by somebody else, granted.
+
+use super::algorithm::Algorithm;
+use super::claims::{Grant, judge};
+use super::jws::{Jws, is_jws, object};
+use super::keys::{KeySet, Material};
+use super::policy::Policy;
+use super::refusal::Refusal;
+
+/// A token that meets every rule and whose signature is still to be verified.
+#[derive(Debug)]
+pub struct Pending {
+    algorithm: Algorithm,
+    key: Material,
+    signing_input: String,
+    signature: Vec<u8>,
+    grant: Grant,
+}
+
+/// Says that a signature was verified.
+#[derive(Debug)]
+pub struct Proof(());
+
+impl Proof {
+    /// For who has verified the signature of a [`Pending`] token with its key.
+    #[must_use]
+    pub const fn of_signature() -> Self {
+        Self(())
+    }
+}
+
+impl Pending {
+    /// The algorithm to verify with.
+    #[must_use]
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The key to verify with.
+    #[must_use]
+    pub const fn key(&self) -> &Material {
+        &self.key
+    }
+
+    /// What was signed.
+    #[must_use]
+    pub fn signing_input(&self) -> &str {
+        &self.signing_input
+    }
+
+    /// The signature; of an elliptic curve r and s beside each other.
+    #[must_use]
+    pub fn signature(&self) -> &[u8] {
+        &self.signature
+    }
+
+    /// What the token grants.
+    #[must_use]
+    pub fn verified(&self, _proof: Proof) -> Grant {
+        self.grant.clone()
+    }
+}
+
+/// Judges a token by everything but its signature, which comes last: it costs the most.
+///
+/// `now` is in seconds since 1970.
+///
+/// # Errors
+/// Why the token is refused. [`Refusal::Key`] stands behind all rules for claims, so a key set is not
+/// fetched again for a token that would be refused anyway.
+pub fn screen(token: &str, policy: &Policy, keys: &KeySet, now: u64) -> Result<Pending, Refusal> {
+    if token.len() > policy.options.max_token_bytes {
+        return Err(Refusal::TooLarge);
+    }
+    let jws = Jws::read(token)?;
+    let algorithm = jws.header.algorithm;
+    if !policy.allows(algorithm) {
+        return Err(Refusal::Algorithm);
+    }
+    let grant = judge(&jws.payload, jws.header.is_access_token, policy, now)?;
+    let key = keys
+        .find(jws.header.kid.as_deref(), algorithm)
+        .ok_or(Refusal::Key)?;
+    if jws.signature.len() != algorithm.signature_bytes(key) {
+        return Err(Refusal::Signature);
+    }
+    Ok(Pending {
+        algorithm,
+        key: key.clone(),
+        signing_input: jws.signing_input.to_owned(),
+        signature: jws.signature,
+        grant,
+    })
+}
+
+/// The issuer that a token names, to choose policy and keys by: nothing of it is proved.
+///
+/// `Ok(None)` for a token that is not a signed one.
+///
+/// # Errors
+/// Why the token is refused whatever its issuer.
+pub fn issuer(token: &str, max_bytes: usize) -> Result<Option<String>, Refusal> {
+    if token.len() > max_bytes {
+        return Err(Refusal::TooLarge);
+    }
+    if !is_jws(token) {
+        return Ok(None);
+    }
+    let jws = Jws::read(token)?;
+    let document = object(&jws.payload)?;
+    let issuer = document.root().get("iss").and_then(|issuer| issuer.text());
+    issuer
+        .map(|issuer| Some(issuer.into_owned()))
+        .ok_or(Refusal::Issuer)
+}

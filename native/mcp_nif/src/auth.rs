@@ -1,0 +1,199 @@
+//! Access tokens: the core's rules, with terms around them. The arithmetic of signatures is OTP's.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "rustler decodes arguments into values"
+)]
+
+use mcp_core::auth::{
+    self, Curve, KeySet, KeySetError, Material, Pending, Policy, PolicyOptions, Proof, Refusal,
+};
+use mcp_core::http::Head;
+use rustler::{Atom, Binary, Encoder, Env, NifResult, ResourceArc, Term};
+
+use crate::atoms;
+use crate::http::text;
+use crate::options;
+use crate::resources::binary_term;
+
+/// What the tokens of one issuer must say.
+pub(crate) struct AuthPolicyResource(Policy);
+
+#[rustler::resource_impl]
+impl rustler::Resource for AuthPolicyResource {}
+
+/// The keys of one issuer.
+pub(crate) struct KeySetResource(KeySet);
+
+#[rustler::resource_impl]
+impl rustler::Resource for KeySetResource {}
+
+/// A token whose signature is still to be verified.
+pub(crate) struct PendingResource(Pending);
+
+#[rustler::resource_impl]
+impl rustler::Resource for PendingResource {}
+
+/// `nil`, `{:ok, token}` or `:malformed`
+#[rustler::nif]
+fn auth_bearer<'a>(
+    env: Env<'a>,
+    target: Binary<'a>,
+    headers: Vec<(Binary<'a>, Binary<'a>)>,
+) -> Term<'a> {
+    let headers: Vec<(&str, &[u8])> = headers
+        .iter()
+        .filter_map(|(name, value)| Some((text(name)?, value.as_slice())))
+        .collect();
+    let head = Head {
+        method: "",
+        target: text(&target).unwrap_or_default(),
+        authority: None,
+        headers: &headers,
+    };
+    match auth::bearer(&head) {
+        Ok(None) => atoms::nil().encode(env),
+        Ok(Some(token)) => (atoms::ok(), token).encode(env),
+        Err(_) => atoms::malformed().encode(env),
+    }
+}
+
+#[rustler::nif]
+fn auth_policy<'a>(env: Env<'a>, options: Term<'a>) -> Term<'a> {
+    let policy = policy_options(options).and_then(Policy::new);
+    match policy {
+        Ok(policy) => (atoms::ok(), ResourceArc::new(AuthPolicyResource(policy))).encode(env),
+        Err(error) => env.error_tuple(error),
+    }
+}
+
+fn policy_options(given: Term<'_>) -> Result<PolicyOptions, String> {
+    let mut read = PolicyOptions::default();
+    options::read!(given, read => [
+        issuer, audience, audience_claim, algorithms, leeway, expires, strict_type, subject,
+        scope_claims, claims, max_token_bytes,
+    ])?;
+    Ok(read)
+}
+
+/// `{:ok, keys, [key], skipped}` or `{:error, text}`
+#[rustler::nif]
+fn auth_keyset<'a>(env: Env<'a>, json: Binary<'a>) -> Term<'a> {
+    keyset_term(env, KeySet::published(json.as_slice()))
+}
+
+/// The same of one secret.
+#[rustler::nif]
+fn auth_secret<'a>(env: Env<'a>, secret: Binary<'a>) -> Term<'a> {
+    keyset_term(env, KeySet::secret(secret.as_slice()))
+}
+
+fn keyset_term(env: Env<'_>, keys: Result<KeySet, KeySetError>) -> Term<'_> {
+    let keys = match keys {
+        Ok(keys) => keys,
+        Err(error) => return env.error_tuple(error.to_string()),
+    };
+    let materials = keys
+        .materials()
+        .map(|key| key_term(env, key))
+        .collect::<Vec<_>>();
+    let skipped = keys.skipped();
+    let keys = ResourceArc::new(KeySetResource(keys));
+    (atoms::ok(), keys, materials, skipped).encode(env)
+}
+
+/// The keys without those whose place in the list is `false`.
+#[rustler::nif]
+fn auth_retain(keys: ResourceArc<KeySetResource>, sound: Vec<bool>) -> ResourceArc<KeySetResource> {
+    let kept: Vec<&Material> = keys
+        .0
+        .materials()
+        .zip(sound)
+        .filter_map(|(key, sound)| sound.then_some(key))
+        .collect();
+    let retained = keys.0.clone().retain(|key| kept.contains(&key));
+    ResourceArc::new(KeySetResource(retained))
+}
+
+/// `{:ok, issuer}`, `:opaque` or `{:error, reason, text}`
+#[rustler::nif]
+fn auth_issuer<'a>(env: Env<'a>, token: Binary<'a>, max_bytes: usize) -> NifResult<Term<'a>> {
+    let Some(token) = text(&token) else {
+        return refused(env, Refusal::Malformed);
+    };
+    match auth::issuer(token, max_bytes) {
+        Ok(Some(issuer)) => Ok((atoms::ok(), issuer).encode(env)),
+        Ok(None) => Ok(atoms::opaque().encode(env)),
+        Err(refusal) => refused(env, refusal),
+    }
+}
+
+/// `{:ok, pending, algorithm, key, signing_input, signature}` or `{:error, reason, text}`
+#[rustler::nif]
+fn auth_screen<'a>(
+    env: Env<'a>,
+    token: Binary<'a>,
+    policy: ResourceArc<AuthPolicyResource>,
+    keys: ResourceArc<KeySetResource>,
+    now: u64,
+) -> NifResult<Term<'a>> {
+    let Some(token) = text(&token) else {
+        return refused(env, Refusal::Malformed);
+    };
+    match auth::screen(token, &policy.0, &keys.0, now) {
+        Ok(pending) => {
+            let algorithm = pending.algorithm().name();
+            let key = key_term(env, pending.key());
+            let input = pending.signing_input().to_owned();
+            let signature = binary_term(env, pending.signature().to_vec());
+            let pending = ResourceArc::new(PendingResource(pending));
+            Ok((atoms::ok(), pending, algorithm, key, input, signature).encode(env))
+        }
+        Err(refusal) => refused(env, refusal),
+    }
+}
+
+/// What a token grants whose signature was verified: issuer, subject, client, scopes, expiry, claims.
+#[rustler::nif]
+fn auth_verified(env: Env<'_>, pending: ResourceArc<PendingResource>) -> Term<'_> {
+    let grant = pending.0.verified(Proof::of_signature());
+    let claims = binary_term(env, grant.claims);
+    (
+        grant.issuer,
+        grant.subject,
+        grant.client_id,
+        grant.scopes,
+        grant.expires_at,
+        claims,
+    )
+        .encode(env)
+}
+
+fn refused(env: Env<'_>, refusal: Refusal) -> NifResult<Term<'_>> {
+    // One of the core's own names.
+    let name = Atom::from_str(env, refusal.name())?;
+    Ok((atoms::error(), name, refusal.to_string()).encode(env))
+}
+
+fn key_term<'a>(env: Env<'a>, key: &Material) -> Term<'a> {
+    let bytes = |bytes: &[u8]| binary_term(env, bytes.to_vec());
+    match key {
+        Material::Rsa { modulus, exponent } => {
+            (atoms::rsa(), bytes(modulus), bytes(exponent)).encode(env)
+        }
+        Material::Ec { curve, point } => {
+            (atoms::ec(), curve_atom(*curve), bytes(point)).encode(env)
+        }
+        Material::Ed25519 { public } => (atoms::ed25519(), bytes(public)).encode(env),
+        Material::Secret(secret) => (atoms::hmac(), bytes(secret)).encode(env),
+    }
+}
+
+/// As OTP names them.
+fn curve_atom(curve: Curve) -> Atom {
+    match curve {
+        Curve::P256 => atoms::secp256r1(),
+        Curve::P384 => atoms::secp384r1(),
+        Curve::P521 => atoms::secp521r1(),
+    }
+}

@@ -1,0 +1,474 @@
+defmodule McpServer.HttpAuthTest do
+  # `auth:`: access tokens checked by the library, on both servers. The tags are the requirements, gaps and threats of
+  # authorization.
+  use McpServer.HttpCase, async: true
+
+  import ExUnit.CaptureLog
+
+  alias McpServer.HttpRouter
+  alias McpServer.Test.Issuer
+
+  @resource "http://localhost/mcp"
+  @metadata_url "http://localhost/.well-known/oauth-protected-resource/mcp"
+  @tail ~s(scope="mcp:use", resource_metadata="#{@metadata_url}")
+
+  setup do
+    issuer = start_supervised!(Issuer)
+    {:ok, issuer: issuer, url: Issuer.url(issuer)}
+  end
+
+  defp serve(%{kind: kind, url: url}, auth \\ []) do
+    auth = Keyword.merge([resource: @resource, issuer: url, scopes: ["mcp:use"]], auth)
+    HttpServers.start(kind, router: HttpRouter, auth: auth)
+  end
+
+  defp token(%{issuer: issuer}, options \\ []),
+    do: Issuer.token(issuer, Keyword.merge([audience: @resource, scopes: ["mcp:use"]], options))
+
+  defp ask(server, headers, request \\ modern_call("granted")) do
+    {response, [message]} = HttpClient.exchange(server, with_headers(request, headers))
+    {response.status, HttpResponse.header(response, "www-authenticate"), message}
+  end
+
+  defp bearer(token), do: [{"authorization", "Bearer " <> token}]
+
+  defp refused(error, text), do: ~s(Bearer error="#{error}", error_description="#{text}", #{@tail})
+
+  defp assert_invalid(server, token, text) do
+    assert {401, challenge, message} = ask(server, bearer(token))
+    assert challenge == refused("invalid_token", text)
+    assert message["error"] == %{"code" => -32600, "message" => "Unauthorized"}
+    refute is_map_key(message, "id")
+  end
+
+  defp segment(term), do: Base.url_encode64(McpServer.JSON.encode!(term), padding: false)
+
+  describe "a good token" do
+    @tag req: ["R7", "G5"]
+    on_both "is let in in both eras, with any algorithm, and says who asks", context do
+      server = serve(context)
+
+      for alg <- ["ES256", "EdDSA", "RS256", "PS256"] do
+        # A key that was made after the last fetch is found as one that was rotated in.
+        Issuer.token(context.issuer, alg: alg)
+      end
+
+      for alg <- ["ES256", "EdDSA", "RS256", "PS256"], typ <- [nil, "JWT", "application/at+JWT"] do
+        token = token(context, alg: alg, header: %{"typ" => typ})
+        assert {200, nil, message} = ask(server, bearer(token))
+        assert HttpClient.text(message) == inspect({{context.url, "ada", "client"}, "ada", ["mcp:use"]})
+      end
+
+      session = HttpSession.open(server, "2025-11-25", headers: bearer(token(context)))
+      assert HttpClient.text(HttpSession.call(session, "granted")) =~ ~s(["mcp:use"])
+    end
+
+    @tag req: "T16"
+    on_both "may name the resource in a list and in another spelling", context do
+      server = serve(context)
+
+      for audience <- [["https://other.example", "HTTP://LOCALHOST:80/mcp/"], "http://localhost/mcp/"] do
+        assert {200, nil, _message} = ask(server, bearer(token(context, claims: %{"aud" => audience})))
+      end
+    end
+
+    @tag req: "R13"
+    on_both "grants what its scopes imply", context do
+      server = serve(context, implies: %{"admin" => ["mcp:use", "files:read"]})
+      assert {200, nil, message} = ask(server, bearer(token(context, scopes: ["admin"])))
+      assert HttpClient.text(message) =~ ~s(["admin", "files:read", "mcp:use"])
+    end
+
+    @tag req: "R7"
+    on_both "may say its scopes and its audience in other claims", context do
+      server =
+        serve(context,
+          audience: {:claim, "client_id", ["app"]},
+          scope_claims: [{"realm_access", "roles"}],
+          principal: "email"
+        )
+
+      claims = %{"realm_access" => %{"roles" => ["mcp:use"]}, "email" => "ada@example.com", "sub" => nil}
+      assert {200, nil, message} = ask(server, bearer(token(context, client_id: "app", claims: claims)))
+      assert HttpClient.text(message) == inspect({{context.url, "ada@example.com"}, nil, ["mcp:use"]})
+      assert_invalid(server, token(context, claims: claims), "The access token is for another resource")
+    end
+  end
+
+  describe "credentials" do
+    @tag req: ["T1", "R3", "G1"]
+    on_both "that are missing or of another scheme: a challenge without an error", context do
+      server = serve(context)
+
+      for headers <- [[], [{"authorization", "Basic YTpi"}], [{"authorization", "DPoP abc"}]] do
+        assert {401, challenge, _message} = ask(server, headers)
+        assert challenge == "Bearer " <> @tail
+      end
+    end
+
+    @tag req: ["T2", "R10"]
+    on_both "that are malformed: 400", context do
+      server = serve(context)
+      good = token(context)
+      expected = refused("invalid_request", "A request has one access token, in the header Authorization")
+
+      for headers <- [
+            bearer(good) ++ bearer(good),
+            [{"authorization", "Bearer"}],
+            bearer(good <> " x"),
+            bearer("\"x\""),
+            bearer("=")
+          ] do
+        assert {400, ^expected, message} = ask(server, headers)
+        assert message["error"]["code"] == -32600
+      end
+
+      assert {200, nil, _message} = ask(server, [{"authorization", "bEARER   " <> good}])
+    end
+
+    @tag req: ["T3", "R6"]
+    on_both "in the query are refused, beside good ones too", context do
+      server = serve(context)
+      good = token(context)
+
+      for query <- ["access_token=#{good}", "a=1&ACCESS%5Ftoken=x", "access%5ftoken"], headers <- [[], bearer(good)] do
+        request = %{modern_call("granted") | target: "/mcp?" <> query}
+        assert {400, ~s(Bearer error="invalid_request") <> _rest, _message} = ask(server, headers, request)
+      end
+    end
+  end
+
+  describe "a bad token" do
+    @tag req: ["T5", "T6", "T8", "T9", "T10", "T13"]
+    on_both "by its header", context do
+      server = serve(context)
+      header = "The header of the access token is not allowed"
+      algorithm = "The algorithm of the access token is not allowed"
+
+      for {changes, text} <- [
+            {%{"alg" => "none"}, algorithm},
+            {%{"alg" => "None"}, algorithm},
+            {%{"alg" => "HS256"}, algorithm},
+            {%{"alg" => nil}, algorithm},
+            {%{"alg" => 1}, "The access token is malformed"},
+            {%{"alg" => "RS256"}, "The key of the access token is not known"},
+            {%{"kid" => "../../key"}, "The key of the access token is not known"},
+            {%{"kid" => 7}, "The access token is malformed"},
+            {%{"kid" => String.duplicate("k", 257)}, "The key of the access token is not known"},
+            {%{"jwk" => %{}}, header},
+            {%{"jku" => "https://evil.example"}, header},
+            {%{"x5u" => "https://evil.example"}, header},
+            {%{"crit" => ["exp"]}, header},
+            {%{"crit" => []}, header},
+            {%{"b64" => false}, header},
+            {%{"zip" => "DEF"}, header},
+            {%{"cty" => "JWT"}, header},
+            {%{"typ" => "dpop+jwt"}, "The token is not an access token"},
+            {%{"typ" => "oauth-id-jag+jwt"}, "The token is not an access token"},
+            {%{"pad" => String.duplicate("p", 1_400)}, "The access token is too large"}
+          ] do
+        assert_invalid(server, token(context, header: changes), text)
+      end
+
+      assert_invalid(
+        server,
+        token(context, claims: %{"x" => String.duplicate("x", 8_192)}),
+        "The access token is too large"
+      )
+
+      # What Entra sends says nothing here.
+      assert {200, nil, _message} = ask(server, bearer(token(context, header: %{"x5t" => "abc", "x5c" => ["abc"]})))
+    end
+
+    @tag req: ["T14", "T15", "T16", "T17", "T18", "T19", "T20", "R8", "R9"]
+    on_both "by its claims", context do
+      server = serve(context)
+      now = System.system_time(:second)
+      claims = "The claims of the access token are not sufficient"
+      resource = "The access token is for another resource"
+
+      for {changes, text} <- [
+            {%{"exp" => nil}, claims},
+            {%{"exp" => "#{now + 60}"}, claims},
+            {%{"exp" => -1}, claims},
+            {%{"exp" => 9_007_199_254_740_994}, claims},
+            {%{"nbf" => "now"}, claims},
+            {%{"iat" => [now]}, claims},
+            {%{"exp" => now - 31}, "The access token has expired"},
+            {%{"nbf" => now + 120}, "The access token is not valid yet"},
+            {%{"iat" => now + 120}, "The access token is not valid yet"},
+            {%{"aud" => nil}, resource},
+            {%{"aud" => 1}, resource},
+            {%{"aud" => %{}}, resource},
+            {%{"aud" => []}, resource},
+            {%{"aud" => [@resource, 1]}, resource},
+            {%{"aud" => "http://localhost/mcp2"}, resource},
+            {%{"aud" => "http://localhost"}, resource},
+            {%{"iss" => "https://evil.example"}, "The issuer of the access token is not known"},
+            {%{"iss" => context.url <> "/"}, "The issuer of the access token is not known"},
+            {%{"iss" => nil}, "The issuer of the access token is not known"},
+            {%{"nonce" => "n", "scope" => nil, "client_id" => nil}, "The token is not an access token"},
+            {%{"sub" => nil}, claims},
+            {%{"sub" => String.duplicate("s", 257)}, claims},
+            {%{"scope" => 1}, claims},
+            {%{"cnf" => %{"jkt" => "x"}}, "The access token is bound to a key"}
+          ] do
+        assert_invalid(server, token(context, claims: changes), text)
+      end
+
+      assert {200, nil, _message} = ask(server, bearer(token(context, claims: %{"exp" => now - 5, "nbf" => now + 5})))
+      assert {200, nil, _message} = ask(server, bearer(token(context, claims: %{"exp" => now + 60.5})))
+    end
+
+    @tag req: ["T6", "T7", "T11", "T12"]
+    on_both "by its form and its signature", context do
+      server = serve(context)
+      good = token(context)
+      [header, payload, signature] = String.split(good, ".")
+      malformed = "The access token is malformed"
+      wrong = "The signature of the access token is wrong"
+      duplicate = Base.url_encode64(~s({"alg":"ES256","\\u0061lg":"none"}), padding: false)
+
+      for {token, text} <- [
+            {"abc", malformed},
+            {"a.b.c", malformed},
+            {good <> ".x", malformed},
+            {Enum.join([header, payload, signature, "", ""], "."), malformed},
+            {good <> "==", malformed},
+            # Bits that say nothing are zero.
+            {Enum.join([header, payload, String.slice(signature, 0, 85) <> "B"], "."), malformed},
+            {Enum.join([header, payload, signature <> "A"], "."), wrong},
+            {Enum.join([duplicate, payload, signature], "."), malformed},
+            {Enum.join([header, segment("text"), signature], "."), malformed},
+            {Enum.join([header, payload, ""], "."), wrong},
+            {Enum.join([header, payload, String.slice(signature, 0, 84)], "."), wrong},
+            {token(context, signature: :wrong), wrong}
+          ] do
+        assert {token, ask(server, bearer(token)) |> elem(1)} == {token, refused("invalid_token", text)}
+      end
+    end
+
+    @tag req: "T12"
+    on_both "is any that differs from a good one in a byte", context do
+      server = serve(context)
+      good = token(context)
+      assert {200, nil, _message} = ask(server, bearer(good))
+
+      # A sample that ends in each of the three segments.
+      for at <- 0..(byte_size(good) - 1)//7 do
+        <<before::binary-size(at), byte, rest::binary>> = good
+        other = if byte == ?A, do: ?B, else: ?A
+
+        assert {401, ~s(Bearer error="invalid_token") <> _rest, _message} =
+                 ask(server, bearer(<<before::binary, other, rest::binary>>))
+      end
+    end
+
+    @tag req: ["R11", "R12", "R10"]
+    on_both "with too small a scope: 403 that names all of the endpoint's", context do
+      server = serve(context, scopes: ["mcp:use", "files:read"])
+
+      assert {403, challenge, message} = ask(server, bearer(token(context)))
+
+      assert challenge ==
+               ~s(Bearer error="insufficient_scope", scope="mcp:use files:read", resource_metadata="#{@metadata_url}")
+
+      assert message["error"] == %{"code" => -32600, "message" => "Forbidden"}
+    end
+  end
+
+  describe "the issuer" do
+    @tag req: ["T25", "R7"]
+    on_both "that rotates its keys is followed, and the old ones go", context do
+      server = serve(context, min_refresh: 1)
+      old = token(context)
+      assert {200, nil, _message} = ask(server, bearer(old))
+      Issuer.rotate(context.issuer)
+      new = token(context)
+      eventually(fn -> match?({200, nil, _message}, ask(server, bearer(new))) end)
+      # Its verified tokens are dropped with the key.
+      assert_invalid(server, old, "The key of the access token is not known")
+    end
+
+    @tag req: "T26"
+    on_both "is asked once, whatever keys tokens name", context do
+      server = serve(context)
+      good = token(context)
+      in_parallel(1..50, fn _n -> assert {200, nil, _message} = ask(server, bearer(good)) end)
+
+      in_parallel(1..50, fn n ->
+        assert_invalid(
+          server,
+          token(context, header: %{"kid" => "bogus-#{n}"}),
+          "The key of the access token is not known"
+        )
+      end)
+
+      assert Issuer.fetches(context.issuer) == 1
+    end
+
+    @tag req: ["T36", "G6"]
+    on_both "that does not answer: 503 without a challenge, until it does", context do
+      server = serve(context)
+      Issuer.fail(context.issuer)
+      good = token(context)
+
+      log =
+        capture_log(fn ->
+          {response, [message]} = HttpClient.exchange(server, with_headers(modern_call("granted"), bearer(good)))
+          assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "5"}
+          assert HttpResponse.header(response, "www-authenticate") == nil
+          assert message["error"] == %{"code" => -32603, "message" => "The token cannot be checked now"}
+        end)
+
+      assert log =~ "The keys of #{context.url} cannot be fetched: localhost answered 500"
+      Issuer.recover(context.issuer)
+      eventually(fn -> match?({200, nil, _message}, ask(server, bearer(good))) end)
+      # Known keys go on.
+      Issuer.fail(context.issuer)
+      assert {200, nil, _message} = ask(server, bearer(token(context, subject: "bob")))
+    end
+  end
+
+  describe "sessions" do
+    @tag req: ["T30", "T31", "G5"]
+    on_both "belong to issuer, subject and client, whatever the token grants", context do
+      server = serve(context)
+      session = HttpSession.open(server, "2025-11-25", headers: bearer(token(context)))
+      call = "granted" |> legacy_call() |> of_session(session.id)
+
+      assert {200, nil, message} = ask(server, bearer(token(context, scopes: ["mcp:use", "more"])), call)
+      assert HttpClient.text(message) =~ ~s(["mcp:use", "more"])
+      assert {404, nil, _message} = ask(server, bearer(token(context, subject: "bob")), call)
+      assert {404, nil, _message} = ask(server, bearer(token(context, client_id: "other")), call)
+    end
+  end
+
+  describe "the metadata" do
+    @tag req: ["R1", "R2"]
+    test "follows from the options", context do
+      server = serve(Map.put(context, :kind, :listener), metadata: %{resource_name: "Files"})
+
+      for path <- ["/mcp", ""] do
+        request = %{request("GET") | target: "/.well-known/oauth-protected-resource" <> path}
+        response = HttpPeer.request(HttpPeer.connect(server.port), request)
+        assert HttpResponse.header(response, "cache-control") == "public, max-age=3600"
+
+        assert HttpResponse.json(response) == %{
+                 "resource" => @resource,
+                 "authorization_servers" => [context.url],
+                 "scopes_supported" => ["mcp:use"],
+                 "bearer_methods_supported" => ["header"],
+                 "resource_name" => "Files"
+               }
+      end
+    end
+
+    @tag req: "R2"
+    test "of a plug is served by a plug of the same options", context do
+      auth = [resource: @resource, issuer: context.url]
+      options = McpServer.HttpPlug.ResourceMetadata.init(auth: auth)
+      conn = %{path_info: [".well-known", "other"], request_path: "/.well-known/other"}
+      assert McpServer.HttpPlug.ResourceMetadata.call(conn, options) == conn
+    end
+  end
+
+  describe "other tokens" do
+    @secret String.duplicate("s", 32)
+
+    @tag req: "T33"
+    on_both "that are fixed are found by their digest", context do
+      digest = Base.encode16(:crypto.hash(:sha256, @secret))
+      tokens = %{{:sha256, digest} => [subject: "ci", scopes: ["mcp:use"]]}
+      server = serve(context, tokens: tokens)
+      assert {200, nil, message} = ask(server, bearer(@secret))
+      assert HttpClient.text(message) == inspect({{:token, "ci", nil}, "ci", ["mcp:use"]})
+      assert_invalid(server, @secret <> "x", "The access token is malformed")
+      assert {200, nil, _message} = ask(server, bearer(token(context)))
+    end
+
+    test "that are signed with a secret", context do
+      server = serve(Map.put(context, :kind, :listener), secret: @secret)
+      now = System.system_time(:second)
+      claims = %{"iss" => context.url, "sub" => "ada", "aud" => @resource, "exp" => now + 60, "scope" => "mcp:use"}
+      input = segment(%{"alg" => "HS256"}) <> "." <> segment(claims)
+      signed = &(input <> "." <> Base.url_encode64(:crypto.mac(:hmac, :sha256, &1, input), padding: false))
+      assert {200, nil, _message} = ask(server, bearer(signed.(@secret)))
+      assert_invalid(server, signed.(@secret <> "x"), "The signature of the access token is wrong")
+      assert_invalid(server, token(context), "The algorithm of the access token is not allowed")
+    end
+
+    defmodule Tokens do
+      @behaviour McpServer.Auth.Verifier
+
+      @impl true
+      def verify("good", _request, scopes), do: {:ok, %McpServer.Auth{principal: "ada", subject: "ada", scopes: scopes}}
+      def verify("later", _request, _scopes), do: {:error, {:unavailable, 7}}
+      def verify(_token, _request, _scopes), do: {:error, :invalid_token}
+    end
+
+    on_both "are the verifier's", context do
+      server = serve(context, verifier: {Tokens, ["mcp:use"]})
+      assert {200, nil, message} = ask(server, bearer("good"))
+      assert HttpClient.text(message) == ~s({"ada", "ada", ["mcp:use"]})
+      assert_invalid(server, "bad", "The access token is not valid")
+      assert {503, nil, _message} = ask(server, bearer("later"))
+      assert {200, nil, _message} = ask(server, bearer(token(context)))
+    end
+  end
+
+  describe "options" do
+    @tag req: ["R5", "T28"]
+    test "that are wrong say what is allowed", %{url: url} do
+      good = [resource: @resource, issuer: url]
+
+      for {auth, text} <- [
+            {[issuer: url], "needs resource:"},
+            {[resource: @resource], "or nobody can be let in"},
+            {[resource: "http://mcp.example/mcp", issuer: url], "https, or http on loopback"},
+            {[resource: "https://mcp.example/mcp#x", issuer: url], "without a fragment"},
+            {[resource: @resource, issuer: "http://auth.example"], "https, or http on loopback"},
+            {good ++ [scopes: ["offline_access"]], "a list of scopes"},
+            {good ++ [scopes: ["two words"]], "a list of scopes"},
+            {good ++ [algorithms: ["HS256"]], "only with secret:"},
+            {good ++ [algorithms: ["none"]], "a list of RS256"},
+            {good ++ [secret: "short"], "a string of at least 32 bytes"},
+            {good ++ [tokens: %{"short" => [subject: "ci"]}], "a secret of at least 32 bytes"},
+            {good ++ [implies: %{"a" => ["b"], "b" => ["a"]}], "implies itself"},
+            {good ++ [keys: [%{"kty" => "oct", "k" => "abc"}]], "1 of the keys cannot verify tokens"},
+            {good ++ [audience: []], "a list of strings"},
+            {good ++ [leeway: 301], "from 0 to 300"},
+            {good ++ [isuer: url], "did you mean issuer?"}
+          ] do
+        error =
+          assert_raise ArgumentError, fn -> McpServer.HttpServer.start_link(router: HttpRouter, port: 0, auth: auth) end
+
+        assert Exception.message(error) =~ text
+        refute Exception.message(error) =~ "short"
+      end
+
+      assert_raise ArgumentError, ~r/takes the place of identify:/, fn ->
+        McpServer.HttpServer.start_link(router: HttpRouter, port: 0, auth: good, identify: fn _request -> {:ok, 1} end)
+      end
+
+      assert_raise ArgumentError, ~r/Write auth: {MyApp.Auth, :options}/, fn ->
+        McpServer.HttpPlug.init(router: HttpRouter, auth: good ++ [secret: String.duplicate("s", 32)])
+      end
+    end
+
+    def auth_options, do: [resource: @resource, issuer: "https://auth.example", tokens: %{@secret => [subject: "ci"]}]
+
+    test "may come from a function, once the plug serves", _context do
+      server = HttpServers.start(:plug, router: HttpRouter, auth: {__MODULE__, :auth_options})
+      assert {200, nil, message} = ask(server, bearer(@secret))
+      assert HttpClient.text(message) == ~s({{:token, "ci", nil}, "ci", []})
+    end
+
+    @tag req: "T34"
+    test "with secrets are not printed" do
+      plan = McpServer.Auth.Plan.new!("the test", auth_options())
+      refute inspect(plan, limit: :infinity, structs: true) =~ @secret
+      refute inspect(plan) =~ Base.encode16(:crypto.hash(:sha256, @secret))
+    end
+  end
+end
