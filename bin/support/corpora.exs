@@ -8,13 +8,13 @@
 
 [folder, core] = System.argv()
 
-for part <- ~w(report json schemas strings core),
+for part <- ~w(report json schemas strings signatures core),
     do: Code.require_file("corpora/#{part}.exs", __DIR__)
 
 pins = Path.join(__DIR__, "corpora/pins.json") |> File.read!() |> McpServer.JSON.decode!()
 
 rows =
   Corpora.Json.rows(folder) ++
-    Corpora.Schemas.rows(folder) ++ Corpora.Strings.rows(folder) ++ Corpora.Core.rows(core)
+    Corpora.Schemas.rows(folder) ++ Corpora.Strings.rows(folder) ++ Corpora.Signatures.rows(folder) ++ Corpora.Core.rows(core)
 
 unless Corpora.Report.print(rows, pins), do: System.halt(1)

@@ -1,0 +1,56 @@
+defmodule Corpora.Signatures do
+  # Wycheproof's signatures, verified as those of access tokens are: the key as a JWK through the core's key sets, the
+  # arithmetic through `McpServer.Auth.Signature`. The length of a signature, which the core checks of a token, is checked
+  # here in its place.
+
+  alias McpServer.Auth.Signature
+  alias McpServer.JSON
+  alias McpServer.Protocol.Auth
+
+  @files [
+    {"ecdsa_secp256r1_sha256_p1363", "ES256"},
+    {"ecdsa_secp384r1_sha384_p1363", "ES384"},
+    {"ecdsa_secp521r1_sha512_p1363", "ES512"},
+    {"ed25519", "EdDSA"},
+    {"rsa_signature_2048_sha256", "RS256"},
+    {"rsa_signature_3072_sha384", "RS384"},
+    {"rsa_signature_4096_sha512", "RS512"},
+    {"rsa_pss_2048_sha256_mgf1_32", "PS256"},
+    {"rsa_pss_4096_sha512_mgf1_64", "PS512"}
+  ]
+
+  def rows(folder), do: for({file, algorithm} <- @files, do: {"Wycheproof #{file}", cases(folder, file, algorithm)})
+
+  defp cases(folder, file, algorithm) do
+    %{"testGroups" => groups} = folder |> Path.join("wycheproof/#{file}_test.json") |> File.read!() |> JSON.decode!()
+    for group <- groups, key = key(group), test <- group["tests"], do: {"#{test["tcId"]}", outcome(algorithm, key, test)}
+  end
+
+  # Some groups have no JWK.
+  @curves %{"secp256r1" => :secp256r1, "secp384r1" => :secp384r1, "secp521r1" => :secp521r1}
+  defp key(%{"publicKey" => %{"curve" => curve, "uncompressed" => point}} = group)
+       when is_map_key(@curves, curve) and not is_map_key(group, "publicKeyJwk"),
+       do: {:ec, @curves[curve], Base.decode16!(point, case: :lower)}
+
+  defp key(group) do
+    jwk = group["publicKeyJwk"] || group["keyJwk"]
+
+    case Auth.keys(JSON.encode!(%{"keys" => [jwk]})) do
+      {:ok, _keys, [key], 0} -> key
+      _refused -> :refused
+    end
+  end
+
+  defp outcome(_algorithm, :refused, _test), do: "the key is refused"
+
+  defp outcome(algorithm, key, test) do
+    [input, signature] = for name <- ["msg", "sig"], do: Base.decode16!(test[name], case: :lower)
+    proof = %{pending: nil, algorithm: algorithm, key: key, input: input, signature: signature}
+    valid? = byte_size(signature) == bytes(key) and Signature.valid?(proof)
+    if valid? == (test["result"] == "valid"), do: :passed, else: "#{test["result"]}, but #{valid?}"
+  end
+
+  defp bytes({:rsa, modulus, _exponent}), do: byte_size(modulus)
+  defp bytes({:ec, _curve, point}), do: byte_size(point) - 1
+  defp bytes({:ed25519, _public}), do: 64
+end
