@@ -14,7 +14,9 @@ defmodule McpServer.Access do
   @type declared :: %{
           required(:listed) => :granted | :always,
           optional(:authorize) => hook(),
-          optional(:visible) => hook()
+          optional(:visible) => hook(),
+          optional(:scopes) => hook(),
+          optional(:hidden_scopes) => hook()
         }
 
   @typedoc "A function that exists: it is called with the conn, or with the conn and the arguments."
@@ -24,10 +26,10 @@ defmodule McpServer.Access do
   * `:rule` – what decides whether the entry is there at all: those functions that are called with the conn alone
   * `:checks` – what is asked when it is used
   """
-  @type t :: %{rule: rule() | nil, checks: [{:visible | :authorize, decider()}]}
+  @type t :: %{rule: rule() | nil, checks: rule()}
 
   @typedoc "Entries of one rule are there for the same clients."
-  @type rule :: [{:visible | :authorize, decider()}]
+  @type rule :: [{:visible | :scopes | :authorize, decider()}]
 
   @type verdict ::
           :ok
@@ -35,7 +37,8 @@ defmodule McpServer.Access do
           | {:invalid, String.t()}
 
   defp resolve(%{listed: listed} = declared) do
-    deciders = for key <- [:visible, :authorize], hook = declared[key], do: {key, decider(hook)}
+    keys = [visible: :visible, visible: :hidden_scopes, scopes: :scopes, authorize: :authorize]
+    deciders = for {key, name} <- keys, hook = declared[name], do: {key, decider(hook)}
 
     {rule, checks} =
       Enum.split_with(deciders, fn {key, {called_with, _, _, _}} ->

@@ -12,7 +12,7 @@ defmodule McpServer.Connection do
   use GenServer
   use McpServer.Outline, status: &shown/1
 
-  alias McpServer.{Catalog, Conn, Limit, Recipient, ServerOptions}
+  alias McpServer.{Auth, Catalog, Conn, Limit, Recipient, ServerOptions}
   alias McpServer.Call.Reaper
 
   alias McpServer.Connection.{
@@ -68,6 +68,7 @@ defmodule McpServer.Connection do
     catalog = Catalog.fetch(router)
     Reaper.watch()
     session = Map.get_lazy(options, :session, fn -> Session.new(Session.random_id()) end)
+    {principal, auth} = identity(options[:principal])
 
     case module.open(transport_options) do
       {:ok, transport} ->
@@ -79,8 +80,8 @@ defmodule McpServer.Connection do
           # Connections of one server share some limits; one without a server shares none.
           server: Map.get(options, :server, %{id: self(), max_share: 100, holder: nil}),
           in_flight: Map.get(options, :in_flight),
-          base: %Conn{assigns: bounds.assigns, principal: options[:principal]},
-          principal: options[:principal],
+          base: %Conn{assigns: bounds.assigns, principal: principal, auth: auth},
+          principal: principal,
           options: bounds,
           opened_at: System.monotonic_time(),
           limits: limits(module, bounds),
@@ -96,6 +97,10 @@ defmodule McpServer.Connection do
         {:stop, reason}
     end
   end
+
+  # Over stdio, and in tests, a principal may come with what its token would grant.
+  defp identity(%Auth{principal: principal} = auth), do: {principal, auth}
+  defp identity(principal), do: {principal, nil}
 
   # Over HTTP a message has been admitted before it comes here.
   defp limits(module, bounds), do: if(module.name() != :http, do: ServerOptions.message_limits(bounds))

@@ -127,7 +127,8 @@ defmodule McpServer.Router do
   | `authorize:`, a function of the conn | no | as an unknown name |
   | the same with `listed: :always` | yes | `Forbidden`, or the text |
   | `authorize:`, a function of the conn and the arguments | yes | `Forbidden`, or the text |
-  | `authorize:` for a scope that is missing | yes | `Forbidden`, and the scopes |
+  | `scopes:`, or `authorize:` for a scope that is missing | yes | `Forbidden`, and the scopes |
+  | `scopes:` with `listed: :granted` | no | as an unknown name |
   | `visible:`, a function of the conn | no | as an unknown name |
   | `visible:`, a function of the conn and the arguments | yes | as an unknown name |
 
@@ -237,7 +238,8 @@ defmodule McpServer.Router do
   | `cancel_grace:` | how long the handler may clean up when its call is cancelled or has timed out, in milliseconds; at most 60,000 (0: it is killed); see `McpServer.Controller` |
   | `requires:` | list of `:sampling`, `:elicitation`, `:roots`: clients without are refused |
   | `authorize:`, `visible:` | functions that say for whom the tool is, see "Who sees what" |
-  | `listed:` | `:always`: it is listed for those too whom `authorize:` refuses (`:granted`) |
+  | `scopes:` | what the token must grant, `["files:write"]`; asked over HTTP only, before `authorize:`; see `McpServer.Auth` |
+  | `listed:` | `:always`: it is listed for those too whom `authorize:` refuses; `:granted`: it is hidden from those who lack its `scopes:` |
   | `ui:` | URI of the `ui://` resource that renders the result (`McpServer.App`) |
   | `visibility:` | list of `:model` and `:app`: for whom it is (both) |
   | `input_schema:`, `output_schema:` | JSON Schemas, in place of fields; or fields that are declared elsewhere: `{McpServer.Ecto, MyApp.Note, only: [:title]}` (`McpServer.Ecto`), `{NimbleOptions, schema}` |
@@ -287,7 +289,7 @@ defmodule McpServer.Router do
 
   | option | meaning |
   |---|---|
-  | `authorize:`, `visible:`, `listed:` | for whom the prompt is, see "Who sees what" |
+  | `authorize:`, `visible:`, `scopes:`, `listed:` | for whom the prompt is, see "Who sees what" |
   | `completion: false` | the prompt completes none of its arguments, and has no `complete` |
   | `title:` | a name for people |
   | `icons:` | list of `McpServer.Icon` or of their fields |
@@ -330,7 +332,7 @@ defmodule McpServer.Router do
 
   | option | meaning |
   |---|---|
-  | `authorize:`, `visible:`, `listed:` | for whom the resource is, see "Who sees what" |
+  | `authorize:`, `visible:`, `scopes:`, `listed:` | for whom the resource is, see "Who sees what" |
   """
   defmacro resource(name, uri \\ [], options \\ [], block \\ []) do
     arguments = [name, uri, options, block]

@@ -52,6 +52,7 @@ defmodule McpServer.Test do
   | `:receive_timeout` | `5_000` | how long the client waits for an answer, in milliseconds |
   | `:initialize` | `true` | `false` leaves out the handshake of the session era |
   | `:principal` | `nil` | who the handlers and `authorize:` find in `conn.principal`; of the transport, like `:assigns` |
+  | `:auth` | none | what a token grants, fields of `McpServer.Auth`: `[scopes: ["files:read"], subject: "ada"]`; with it, `scopes:` of the router are asked |
   | `:on` | none | a client of `connect/2` to use; otherwise each call opens a transport of its own |
 
   Options of `McpServer.Stdio`, such as `:timeout` and `:limits`, are options too.

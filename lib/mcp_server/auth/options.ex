@@ -2,6 +2,7 @@ defmodule McpServer.Auth.Options do
   @moduledoc false
   # `auth:` of a server, checked and documented from one table.
 
+  alias McpServer.Auth.Scopes
   alias McpServer.Options
 
   @algorithms ~w(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519)
@@ -159,8 +160,7 @@ defmodule McpServer.Auth.Options do
   defp audience?(values), do: values == nil or (texts?(values) and values != [])
 
   # Clients ask for it themselves where they want one (SEP-2207).
-  defp scopes?(scopes), do: texts?(scopes) and Enum.all?(scopes, &scope?/1) and "offline_access" not in scopes
-  defp scope?(scope), do: scope =~ ~r/\A[\x21\x23-\x5B\x5D-\x7E]+\z/
+  defp scopes?(scopes), do: Scopes.valid?(scopes) and "offline_access" not in scopes
 
   defp implies?(map),
     do: is_map(map) and Enum.all?(map, fn {scope, implied} -> is_binary(scope) and texts?(implied) end)

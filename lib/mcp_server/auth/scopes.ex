@@ -1,6 +1,24 @@
 defmodule McpServer.Auth.Scopes do
   @moduledoc false
-  # Scopes that imply others: who may write may read.
+  # Scopes: which are, which imply others, and whether a client has those that an entry of a router needs.
+
+  alias McpServer.{Auth, Conn}
+
+  @doc "Whether a value is a list of scopes (RFC 6749)."
+  @spec valid?(term()) :: boolean()
+  def valid?(scopes), do: is_list(scopes) and not List.improper?(scopes) and Enum.all?(scopes, &scope?/1)
+
+  defp scope?(scope), do: is_binary(scope) and scope =~ ~r/\A[\x21\x23-\x5B\x5D-\x7E]+\z/
+
+  @doc """
+  Whether the client of a handler has the scopes. Over stdio there are no tokens, and nothing is asked.
+  """
+  @spec check(Conn.t(), [String.t()]) :: :ok | {:error, {:insufficient_scope, [String.t()]}}
+  def check(%Conn{auth: nil, mount: nil}, _scopes), do: :ok
+  def check(%Conn{auth: nil}, scopes), do: {:error, {:insufficient_scope, scopes}}
+
+  def check(%Conn{auth: %Auth{scopes: granted}}, scopes),
+    do: if(scopes -- granted == [], do: :ok, else: {:error, {:insufficient_scope, scopes}})
 
   @doc """
   The hierarchy as a map from each scope to all that it implies.

@@ -111,7 +111,7 @@ defmodule McpServer.Dispatch.Permission do
   defp shown?({key, decider}, conn) do
     case Access.ask(decider, conn, %{}) do
       :ok -> true
-      {:refused, {:insufficient_scope, _scopes}} -> key == :authorize
+      {:refused, {:insufficient_scope, _scopes}} -> key != :visible
       {:refused, _refusal} -> false
       {:invalid, text} -> unknown(decider, Failure.invalid_result(text))
     end

@@ -178,6 +178,8 @@ defmodule McpServer.Http.Mount do
   def standing(_mount, :forbidden), do: {403, json()}
 
   def standing(mount, {:insufficient_scope, scopes}) do
+    # A client asks for exactly these, so those of the endpoint are among them.
+    scopes = if mount.auth, do: Enum.uniq(mount.auth.scopes ++ scopes), else: scopes
     {403, [{"www-authenticate", HTTP.challenge(challenge(mount, "insufficient_scope", scopes))} | json()]}
   end
 

@@ -1,13 +1,14 @@
 defmodule McpServer.Router.Access do
   @moduledoc false
-  # The options of a declaration that say for whom it is: `authorize:`, `visible:` and `listed:`. Checked here, and
+  # The options of a declaration that say for whom it is: `authorize:`, `visible:`, `scopes:` and `listed:`. Checked here, and
   # resolved to `McpServer.Access` when the catalogue is built.
 
   alias McpServer.Access
+  alias McpServer.Auth.Scopes
   alias McpServer.Router.{Handler, Refusal}
 
   @hooks [:authorize, :visible]
-  @fields [authorize: :any, visible: :any, listed: {:in, ~w(granted always)}]
+  @fields [authorize: :any, visible: :any, scopes: :any, listed: {:in, ~w(granted always)}]
   @listed %{"granted" => :granted, "always" => :always}
 
   @doc "The options of a declaration, for its table."
@@ -78,17 +79,34 @@ defmodule McpServer.Router.Access do
   @spec new!(map, String.t(), Refusal.place()) :: Access.declared() | nil
   def new!(options, what, place) do
     hooks = for key <- @hooks, value = options[key], do: {key, hook!(key, value, what, place)}
+    hooks = hooks ++ scopes!(options[:scopes], options[:listed], what, place)
     listed = Map.get(@listed, options[:listed], :granted)
 
-    if options[:listed] && not Keyword.has_key?(hooks, :authorize) do
+    if options[:listed] && not Enum.any?([:authorize, :scopes, :hidden_scopes], &Keyword.has_key?(hooks, &1)) do
       Refusal.refuse!(
         place,
-        "#{what} has `listed:` without `authorize:`, so everybody may use it. Remove `listed:`, or write: " <>
+        "#{what} has `listed:` without `authorize:` or `scopes:`, so everybody may use it. Remove `listed:`, or write: " <>
           "authorize: {MyApp.Auth, :allowed?}"
       )
     end
 
     if hooks != [], do: Map.new([{:listed, listed} | hooks])
+  end
+
+  # A scope that is missing can be got, so what needs it is shown, unless it is to be hidden.
+  defp scopes!(nil, _listed, _what, _place), do: []
+
+  defp scopes!(scopes, listed, what, place) do
+    unless Scopes.valid?(scopes) and scopes != [] do
+      Refusal.refuse!(
+        place,
+        "scopes of #{what} must be a list of scopes without spaces, got: #{inspect(scopes)}. " <>
+          ~S'Write: scopes: ["files:read"]'
+      )
+    end
+
+    key = if listed == "granted", do: :hidden_scopes, else: :scopes
+    [{key, {Scopes, :check, [scopes], [2]}}]
   end
 
   defp hook!(key, fun, what, place) when is_function(fun) do

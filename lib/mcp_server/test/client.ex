@@ -2,13 +2,22 @@ defmodule McpServer.Test.Client do
   @moduledoc false
   # The client of `McpServer.Test`, with what only tests do: messages as they are, right or wrong.
 
-  alias McpServer.{Client, JSON}
+  alias McpServer.{Auth, Client, JSON}
 
   @type t :: Client.t()
 
   @doc "Opens a transport to the router, and a session where the revision has one."
   @spec open(module(), keyword()) :: t()
-  def open(router, options), do: Client.open({:router, router}, options)
+  def open(router, options), do: Client.open({:router, router}, with_auth(options))
+
+  # What a token grants comes with the principal.
+  defp with_auth(options) do
+    {auth, options} = Keyword.pop(options, :auth)
+
+    if auth,
+      do: Keyword.put(options, :principal, struct!(Auth, [principal: options[:principal]] ++ auth)),
+      else: options
+  end
 
   defdelegate configure(client, options), to: Client
   defdelegate close(client), to: Client
