@@ -7,16 +7,22 @@ defmodule McpServer.Client.EventsTest do
 
   test "events are the same in whatever pieces they come" do
     for size <- 1..byte_size(@stream) do
-      pieces = for <<piece::binary-size(size) <- @stream>>, do: piece
-      rest = binary_part(@stream, length(pieces) * size, byte_size(@stream) - length(pieces) * size)
+      pieces = pieces(@stream, size)
 
       {found, events} =
-        Enum.reduce(pieces ++ [rest], {[], %Events{}}, fn piece, {found, events} ->
+        Enum.reduce(pieces, {[], %Events{}}, fn piece, {found, events} ->
           {more, events} = Events.take(events, piece)
           {found ++ more, events}
         end)
 
       assert {found, events.id, events.retry} == {["a\nb", "c", "d"], "8", 20}
     end
+  end
+
+  defp pieces(bytes, size) when byte_size(bytes) <= size, do: [bytes]
+
+  defp pieces(bytes, size) do
+    {piece, rest} = :erlang.split_binary(bytes, size)
+    [piece | pieces(rest, size)]
   end
 end
