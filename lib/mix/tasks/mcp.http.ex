@@ -26,8 +26,6 @@ defmodule Mix.Tasks.Mcp.Http do
 
   use Mix.Task
 
-  require Logger
-
   alias McpServer.HttpServer
 
   @port 4040
