@@ -152,7 +152,7 @@ defmodule McpServer.HttpServer do
   def start_link(options) do
     options = with %{ip: ip} = options <- checked(options), do: %{options | ip: ServerOptions.address(ip)}
     # What is wrong with it is said to the caller.
-    _catalog = Catalog.fetch(options.router)
+    Mount.protected!(options, Catalog.fetch(options.router))
     for hook <- [:identify, :init], do: NamedFunction.check!(hook, options[hook], 1)
     _checked = mount(:unserved, options)
 

@@ -123,6 +123,17 @@ defmodule McpServer.AuthTest do
     assert {%{status: 200}, _messages} = HttpClient.exchange(server, modern_call("open"))
   end
 
+  test "a server that takes no tokens does not start" do
+    text = ~r/McpServer.AuthTest.Router has `scopes:`, which only a token grants/
+    assert_raise ArgumentError, text, fn -> McpServer.HttpServer.start_link(router: Router, port: 0) end
+
+    assert_raise ArgumentError, text, fn ->
+      McpServer.Http.Mount.ensure(make_ref(), fn ->
+        McpServer.Options.check!("the test", McpServer.ServerOptions.http_plug(), router: Router)
+      end)
+    end
+  end
+
   test "scopes are asked before authorize" do
     assert {:error, %{"data" => %{"requiredScopes" => ["files:write"]}}} = call_tool("both", %{}, auth: [scopes: []])
     assert {:error, %{"message" => "Forbidden"} = error} = call_tool("both", %{}, auth: [scopes: ["files:write"]])

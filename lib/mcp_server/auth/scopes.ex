@@ -20,6 +20,19 @@ defmodule McpServer.Auth.Scopes do
   def check(%Conn{auth: %Auth{scopes: granted}}, scopes),
     do: if(scopes -- granted == [], do: :ok, else: {:error, {:insufficient_scope, scopes}})
 
+  @doc "Whether an entry of a router needs scopes."
+  @spec asked?(McpServer.Catalog.t()) :: boolean()
+  def asked?(catalog) do
+    [catalog.tools, catalog.prompts, catalog.resources, catalog.templates]
+    |> Enum.flat_map(&Tuple.to_list/1)
+    |> Enum.any?(&asks?/1)
+  end
+
+  defp asks?(%{access: %{rule: rule, checks: checks}}),
+    do: Enum.any?((rule || []) ++ checks, &match?({_key, {:conn, __MODULE__, :check, _scopes}}, &1))
+
+  defp asks?(_open), do: false
+
   @doc """
   The hierarchy as a map from each scope to all that it implies.
 

@@ -3,7 +3,7 @@ defmodule McpServer.Http.Mount do
   # One place where a router is served over HTTP: its options, checked, and what is made of them once.
   # Both servers have the same options; `McpServer.HttpServer` documents them.
 
-  alias McpServer.Auth.{Cache, Plan, Verification}
+  alias McpServer.Auth.{Cache, Plan, Scopes, Verification}
   alias McpServer.Http.{Route, Usage}
   alias McpServer.{Catalog, Conn, JSON, ServerOptions}
   alias McpServer.Protocol.HTTP
@@ -77,6 +77,22 @@ defmodule McpServer.Http.Mount do
     %{options | auth: plan, identify: &Verification.identify(plan, &1), resource_metadata: Plan.document(plan)}
   end
 
+  @doc """
+  Raises `ArgumentError` for a router that asks tokens for scopes and a server that takes none: nobody could use it.
+  """
+  @spec protected!(%{atom() => term()}, Catalog.t()) :: :ok
+  def protected!(%{auth: nil, identify: nil, init: nil, router: router}, catalog) do
+    if Scopes.asked?(catalog) do
+      raise ArgumentError,
+            "#{inspect(router)} has `scopes:`, which only a token grants, and is served without auth: or identify:. " <>
+              "Write auth: [resource: \"https://…\", issuer: \"https://…\"]"
+    end
+
+    :ok
+  end
+
+  def protected!(_options, _catalog), do: :ok
+
   defp places(for_each), do: for_each * System.schedulers_online()
 
   # The same on every node, whatever its ports and processes are.
@@ -140,6 +156,7 @@ defmodule McpServer.Http.Mount do
   # One after the other: requests that come first at the same time want the same mount.
   defp make(id, options) do
     with :error <- fetch(id) do
+      protected!(options, Catalog.fetch(options.router))
       mount = new(id, options)
       publish(mount)
       {:ok, mount}
