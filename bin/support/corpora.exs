@@ -15,6 +15,7 @@ pins = Path.join(__DIR__, "corpora/pins.json") |> File.read!() |> McpServer.JSON
 
 rows =
   Corpora.Json.rows(folder) ++
-    Corpora.Schemas.rows(folder) ++ Corpora.Strings.rows(folder) ++ Corpora.Signatures.rows(folder) ++ Corpora.Core.rows(core)
+    Corpora.Schemas.rows(folder) ++
+    Corpora.Strings.rows(folder) ++ Corpora.Signatures.rows(folder) ++ Corpora.Core.rows(core)
 
 unless Corpora.Report.print(rows, pins), do: System.halt(1)

@@ -23,7 +23,11 @@ defmodule Corpora.Signatures do
 
   defp cases(folder, file, algorithm) do
     %{"testGroups" => groups} = folder |> Path.join("wycheproof/#{file}_test.json") |> File.read!() |> JSON.decode!()
-    for group <- groups, key = key(group), test <- group["tests"], do: {"#{test["tcId"]}", outcome(algorithm, key, test)}
+
+    for group <- groups,
+        key = key(group),
+        test <- group["tests"],
+        do: {"#{test["tcId"]}", outcome(algorithm, key, test)}
   end
 
   # Some groups have no JWK.
