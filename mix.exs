@@ -91,6 +91,7 @@ defmodule McpServer.MixProject do
         "mix.exs",
         ".formatter.exs",
         "README.md",
+        "usage-rules.md",
         "ARCHITECTURE.md",
         "CHANGELOG.md",
         "SECURITY.md",

@@ -1,4 +1,4 @@
-# Runs the code of README.md and the guides as a reader would: in a new project, pasted as it stands.
+# Runs the code of README.md, usage-rules.md and the guides as a reader would: in a new project, pasted as it stands.
 #
 #     mix run --no-start bin/support/readme.exs
 #
@@ -17,7 +17,7 @@ defmodule Readme do
     project = new_project()
     readme = blocks("README.md")
     write_files(project, readme)
-    for guide <- guides("{md,cheatmd}"), do: write_files(project, blocks(guide))
+    for page <- ["usage-rules.md" | guides("{md,cheatmd}")], do: write_files(project, blocks(page))
 
     mix!(project, ~w(compile --warnings-as-errors))
     mix!(project, ~w(format --check-formatted))

@@ -20,9 +20,6 @@ defmodule NotesTest do
     result["structuredContent"] || hd(result["content"])["text"]
   end
 
-  defp assert_tool_error({:ok, %{"isError" => true, "content" => [%{"text" => text}]}}, expected),
-    do: assert(text =~ expected)
-
   for revision <- @eras do
     describe "#{revision}:" do
       @ada [principal: "ada", revision: revision]
@@ -58,8 +55,8 @@ defmodule NotesTest do
       end
 
       test "what the model gets wrong it is told" do
-        assert_tool_error(call_tool("create_note", %{"titel" => "x"}, @ada), "titel")
-        assert_tool_error(call_tool("search_notes", %{"filter" => %{"since" => "2026-02-30"}}, @eve), "since")
+        assert_tool_error(call_tool("create_note", %{"titel" => "x"}, @ada), ~r/titel/)
+        assert_tool_error(call_tool("search_notes", %{"filter" => %{"since" => "2026-02-30"}}, @eve), ~r/since/)
 
         assert_tool_error(
           call_tool("update_note", %{"id" => 0, "body" => "x"}, @ada),
@@ -74,7 +71,7 @@ defmodule NotesTest do
           call_tool("delete_note", %{"id" => id}, [answers: %{"elicitation/create" => answer}] ++ @ada)
         end
 
-        assert_tool_error(call.(%{"action" => "decline"}), "Nothing was done")
+        assert_tool_error(call.(%{"action" => "decline"}), ~r/Nothing was done/)
         assert [%{id: ^id}] = Store.all()
 
         assert {:ok, %{"content" => [%{"text" => "Deleted"}]}} = call.(%{"action" => "accept", "content" => %{}})
