@@ -24,6 +24,8 @@ locals_without_parens = [
   output_field: :*,
   output_schema: 1,
   permissions: 1,
+  include: 1,
+  include: 2,
   plug: 1,
   plug: 2,
   prefers_border: 1,

@@ -16,7 +16,8 @@ defmodule McpServer.Access do
           optional(:authorize) => hook(),
           optional(:visible) => hook(),
           optional(:scopes) => hook(),
-          optional(:hidden_scopes) => hook()
+          optional(:hidden_scopes) => hook(),
+          optional(:outer) => declared()
         }
 
   @typedoc "A function that exists: it is called with the conn, or with the conn and the arguments."
@@ -35,6 +36,13 @@ defmodule McpServer.Access do
           :ok
           | {:refused, :forbidden | String.t() | {:insufficient_scope, [String.t()]}}
           | {:invalid, String.t()}
+
+  # What stands around the declaration is asked first.
+  defp resolve(%{outer: outer} = declared) do
+    [outer, own] = Enum.map([outer, Map.delete(declared, :outer)], &resolve/1)
+    rule = (outer.rule || []) ++ (own.rule || [])
+    %{rule: if(rule != [], do: rule), checks: outer.checks ++ own.checks}
+  end
 
   defp resolve(%{listed: listed} = declared) do
     keys = [visible: :visible, visible: :hidden_scopes, scopes: :scopes, authorize: :authorize]

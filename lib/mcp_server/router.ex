@@ -191,7 +191,7 @@ defmodule McpServer.Router do
   `:template_handlers`, `:overflow` (what keeps larger results), `:dynamic` (lists the router computes), `:structs` (those that arguments become), `:lint` and `:fingerprint`.
   '''
 
-  alias McpServer.Router.{Access, Handler, Plugs, PromptDefinition, Refusal, ResourceDefinition}
+  alias McpServer.Router.{Access, Handler, Include, Plugs, PromptDefinition, Refusal, ResourceDefinition}
   alias McpServer.Router.{Scope, Server, Statement, Table, ToolDefinition, Verify}
 
   @doc false
@@ -368,6 +368,37 @@ defmodule McpServer.Router do
       Plugs.put!(
         __MODULE__,
         unquote(Handler.as_runtime(module, __CALLER__)),
+        unquote(Handler.as_runtime(options, __CALLER__)),
+        unquote(Refusal.place(__CALLER__))
+      )
+    end
+  end
+
+  @doc """
+  Declares here what another router declares: its tools, prompts and resources, with their handlers, permissions and plugs.
+
+      include MyApp.NotesMCP
+      include MyApp.AdminMCP, prefix: "admin_", authorize: {MyApp.Auth, :admin?}
+
+  | option | meaning |
+  |---|---|
+  | `prefix:` | stands before each name; URIs of resources stay (`""`) |
+  | `authorize:`, `visible:`, `scopes:`, `listed:` | for whom all of it is, asked before what a declaration says itself: see "Who sees what" |
+
+  A name or a URI that is there twice is a compile error. The plugs of this router and of the `scope/1` around the statement
+  stand around those of the other one. What the other router says with options of `use`, such as
+  `debug_errors:`, and lists that it computes itself are not included. This router is compiled again when the other one
+  changes.
+  """
+  defmacro include(router, options \\ []) do
+    {definitions, options} = Access.hoist(options, __CALLER__)
+
+    quote do
+      unquote_splicing(definitions)
+
+      Include.put!(
+        __MODULE__,
+        unquote(router),
         unquote(Handler.as_runtime(options, __CALLER__)),
         unquote(Refusal.place(__CALLER__))
       )

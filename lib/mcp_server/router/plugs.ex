@@ -56,9 +56,12 @@ defmodule McpServer.Router.Plugs do
   def around(entry, path, statements) do
     case for(%{path: outer, plug: plug} <- statements, List.starts_with?(path, outer), do: {length(outer), plug}) do
       [] -> entry
-      plugs -> Map.put(entry, :plugs, plugs |> Enum.sort_by(&elem(&1, 0)) |> Enum.map(&elem(&1, 1)))
+      plugs -> put(entry, plugs |> Enum.sort_by(&elem(&1, 0)) |> Enum.map(&elem(&1, 1)))
     end
   end
+
+  # What was included has the plugs of its own router inside.
+  defp put(entry, plugs), do: Map.update(entry, :plugs, plugs, &(plugs ++ &1))
 
   @doc "The function that a plug is, with its options; or what is wrong with it."
   @spec resolve(t) :: {:ok, resolved} | {:error, String.t()}

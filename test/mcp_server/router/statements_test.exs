@@ -34,6 +34,8 @@ defmodule McpServer.Router.StatementsTest do
       tool "scoped", "Stands in a scope", McpServer.Handlers, :echo
     end
 
+    include McpServer.MetaRouter, prefix: "meta_"
+
     tool "inline", "Has its function here", hints: [:read_only] do
       input name: {:string, "Whose"}
       output name: {:string, "Whose"}

@@ -1,0 +1,105 @@
+defmodule McpServer.Router.Include do
+  @moduledoc false
+  # The statement `include`: the declarations of another router become those of this one, under names of their own.
+
+  alias McpServer.Fields
+  alias McpServer.Router.{Access, Name, Refusal, Scope}
+
+  @options Fields.table([prefix: :string] ++ Access.fields(), "option")
+
+  @kinds [
+    {:tool, :tools, :tool_handlers, "tool"},
+    {:prompt, :prompts, :prompt_handlers, "prompt"},
+    {:resource, :resources, :resource_handlers, "resource"},
+    {:resource, :resource_templates, :template_handlers, "resource template"}
+  ]
+
+  @doc "Declares in a router what another one declares."
+  @spec put!(module, term, term, Refusal.place()) :: :ok
+  def put!(router, other, options, place) do
+    what = "include #{inspect(other)}"
+    Scope.check_outermost!(router, what, place)
+    check_router!(other, what, place)
+    options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
+    access = Access.new!(options, what, place)
+
+    included = %{
+      router: router,
+      prefix: options[:prefix] || "",
+      access: access,
+      handlers: Access.handlers(access, what, place),
+      place: place,
+      places: Map.new(other.__mcp__(:places), &{&1.what, &1})
+    }
+
+    for {kind, structs, entries, label} <- @kinds,
+        {struct, entry} <- Enum.zip(other.__mcp__(structs), Tuple.to_list(other.__mcp__(entries))),
+        do: declare!(kind, label, struct, entry, included)
+
+    :ok
+  end
+
+  defp check_router!(other, what, place) do
+    cond do
+      not is_atom(other) or other in [nil, true, false] ->
+        Refusal.refuse!(place, "`include` takes a router, got: #{inspect(other)}. Write: include MyApp.AdminMCP")
+
+      not match?({:module, _module}, Code.ensure_compiled(other)) ->
+        Refusal.refuse!(place, "#{what}: there is no such module, or it waits for this one to be compiled")
+
+      not function_exported?(other, :__mcp__, 1) ->
+        Refusal.refuse!(place, "#{what}: the module is no router. It needs `use McpServer.Router`")
+
+      true ->
+        :ok
+    end
+  end
+
+  defp declare!(kind, label, struct, entry, %{router: router, place: place} = included) do
+    name = check_name!(kind, included.prefix <> struct.name, place)
+    Name.check_new!(router, kind, name, place)
+    check_new_uri!(router, uri(struct), name, place)
+    origin = included.places["#{label} #{inspect(struct.name)}"]
+
+    Scope.declare(router, kind, %{
+      name: name,
+      what: "#{kind} #{inspect(name)}",
+      uri: uri(struct),
+      template?: label == "resource template",
+      place: place,
+      result_budget: entry[:result_budget],
+      fields: [],
+      ignored: origin.ignored,
+      struct: %{struct | name: name},
+      entry: entry |> Map.put(:name, name) |> guard(included.access),
+      handlers: included.handlers,
+      structs: origin.structs
+    })
+  end
+
+  defp check_name!(:resource, name, place), do: Name.check_free!(name, "a resource", place)
+  defp check_name!(kind, name, place), do: Name.check!(name, "#{kind}", place)
+
+  defp uri(%{uri: uri}), do: uri
+  defp uri(%{uriTemplate: uri}), do: uri
+  defp uri(_no_resource), do: nil
+
+  defp check_new_uri!(_router, nil, _name, _place), do: :ok
+
+  defp check_new_uri!(router, uri, name, place) do
+    with %{name: earlier} <- Enum.find(Scope.declared(router, :resource), &(&1.uri == uri)) do
+      Refusal.refuse!(
+        place,
+        "the URI of resource #{inspect(name)} is already that of resource #{inspect(earlier)}. Change or remove one"
+      )
+    end
+  end
+
+  # The functions of `include` are asked before those of the declaration.
+  defp guard(entry, nil), do: entry
+  defp guard(%{access: declared} = entry, outer), do: %{entry | access: outermost(declared, outer)}
+  defp guard(entry, outer), do: Map.put(entry, :access, outer)
+
+  defp outermost(%{outer: inner} = declared, outer), do: %{declared | outer: outermost(inner, outer)}
+  defp outermost(declared, outer), do: Map.put(declared, :outer, outer)
+end
