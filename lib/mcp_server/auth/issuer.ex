@@ -96,6 +96,8 @@ defmodule McpServer.Auth.Issuer do
   def handle_call(:keys, from, state) do
     cond do
       state.fetch != nil -> wait(state, from)
+      # They came while the question was under way.
+      match?({:ok, _keys}, known(state)) -> {:reply, known(state), state}
       state.retry_at != nil and now() < state.retry_at -> {:reply, unavailable(), state}
       true -> state |> fetch() |> wait(from)
     end
