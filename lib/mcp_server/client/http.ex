@@ -135,7 +135,7 @@ defmodule McpServer.Client.Http do
     link = self()
     context = context(state)
     parameters = state.parameters
-    pid = spawn_link(fn -> run(link, context, message, parameters) end)
+    pid = spawn_link(fn -> exit({:shutdown, run(link, context, message, parameters)}) end)
     %{state | requests: Map.put(state.requests, pid, %{message: message, session: state.session.id, cancelled?: false})}
   end
 
@@ -166,12 +166,12 @@ defmodule McpServer.Client.Http do
     end
 
     for answer <- answers, do: context.send.(answer)
-    exit({:shutdown, outcome})
+    outcome
   end
 
   defp run(link, context, message, parameters) do
     parameters = parameters(link, context, message, parameters)
-    exit({:shutdown, Exchange.post(%{context | send: &learn(&1, link, context, message)}, message, parameters)})
+    Exchange.post(%{context | send: &learn(&1, link, context, message)}, message, parameters)
   end
 
   defp header(headers, name), do: for({^name, value} <- headers, do: value) |> List.last()

@@ -21,7 +21,7 @@ defmodule McpServer.Http.Hook do
   @type result(value) :: {:ok, value, Sink.t()} | {:answer, HTTP.answer(), Sink.t()} | {:closed, Sink.t()}
 
   @typedoc "Who asks, and what its token grants."
-  @type identity :: %{principal: term(), auth: Auth.t() | nil}
+  @type identity :: %{required(:principal) => term(), required(:auth) => Auth.t() | nil, optional(atom()) => term()}
 
   @doc "Who asks."
   @spec identify(Mount.t(), Sink.t()) :: result(identity())

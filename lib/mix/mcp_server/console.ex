@@ -92,6 +92,7 @@ defmodule Mix.McpServer.Console do
     {options |> headers(target, usage) |> input(usage) |> principal(target, usage), target, words}
   end
 
+  @spec refuse_revision(String.t(), String.t()) :: no_return()
   defp refuse_revision(given, usage),
     do: Mix.McpServer.refuse!("expected --revision to be one of #{Enum.join(@revisions, ", ")}, got: #{given}", usage)
 
