@@ -44,7 +44,9 @@ defmodule InstitutionsTest do
 
     # What the model reads.
     assert [%{"type" => "text", "text" => text}, %{"type" => "resource_link", "uri" => uri} = link] = result["content"]
-    assert text == "Found 7000 results. Sample data and full dataset link included."
+    assert [sentence | lines] = String.split(text, "\n")
+    assert sentence == "Found 7000 results. Sample data and full dataset link included."
+    assert Enum.map(lines, &JSON.decode!/1) == Enum.take(rows, 15)
     assert %{"name" => "Institutions", "mimeType" => "application/json"} = link
     assert result["structuredContent"]["results"] == Enum.take(rows, 15)
 
