@@ -30,16 +30,16 @@ defmodule McpServer.Client.Command do
     arguments = [args: ["-c", "exec " <> own[:command]], line: @piece_bytes]
     given = [:binary, :exit_status, :hide, :use_stdio] ++ arguments ++ port_options
     port = Port.open({:spawn_executable, "/bin/sh"}, given)
-    {:os_pid, os_pid} = Port.info(port, :os_pid)
-
-    {:ok,
-     Map.merge(Map.new(own), %{port: port, os_pid: os_pid, line: [], bytes: 0, told?: false, waiting: []})
-     |> Map.put_new(:noise, &say/1)}
+    # A command that cannot be started has ended by now.
+    os_pid = with {:os_pid, os_pid} <- Port.info(port, :os_pid), do: os_pid
+    state = %{port: port, os_pid: os_pid, line: [], bytes: 0, told?: false, asked?: false, ended: nil, waiting: []}
+    {:ok, own |> Map.new() |> Map.merge(state) |> Map.put_new(:noise, &say/1)}
   end
 
   @impl true
   def handle_info({:mcp_client_in, reference, {:lines, lines}}, %{reference: reference} = state) do
-    {:noreply, Enum.reduce(lines, state, &write/2)}
+    state = Enum.reduce(lines, %{state | asked?: true}, &write/2)
+    if state.ended, do: ended(state, state.ended), else: {:noreply, state}
   end
 
   def handle_info({:mcp_client_in, reference, :eof}, %{reference: reference} = state), do: {:stop, :normal, state}
@@ -56,13 +56,19 @@ defmodule McpServer.Client.Command do
 
   def handle_info({port, {:exit_status, status}}, %{port: port} = state) do
     error = Error.new(:closed, "the command ended with status #{status} before it answered")
-    for id <- state.waiting, do: Link.failed(state.owner, state.reference, id, error)
-    {:stop, :normal, %{state | os_pid: nil}}
+    state = %{state | os_pid: nil}
+    # What is asked first is told.
+    if state.asked?, do: ended(state, error), else: {:noreply, %{state | ended: error}}
   end
 
   # The end of the port, and of the owner.
   def handle_info({:EXIT, from, _reason}, %{port: port} = state) when from == port, do: {:noreply, state}
   def handle_info({:EXIT, _owner, _reason}, state), do: {:stop, :normal, state}
+
+  defp ended(state, error) do
+    for id <- state.waiting, do: Link.failed(state.owner, state.reference, id, error)
+    {:stop, :normal, state}
+  end
 
   defp write(line, state) do
     Port.command(state.port, [line, ?\n])
