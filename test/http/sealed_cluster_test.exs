@@ -79,7 +79,9 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
       before = count(one) + count(other)
 
       peers =
-        for vm <- [one, other], id <- 1..10, do: HttpSession.start(at(session, vm), legacy_call("whoami", %{}, id: id))
+        for {vm, ids} <- [{one, 1..10}, {other, 11..20}],
+            id <- ids,
+            do: HttpSession.start(at(session, vm), legacy_call("whoami", %{}, id: id))
 
       texts = for peer <- peers, do: peer |> HttpPeer.response() |> HttpResponse.json() |> HttpClient.text()
       assert Enum.uniq(texts) == [inspect({nil, session.id, "2025-11-25", "peer", %{}})]

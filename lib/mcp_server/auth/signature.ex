@@ -42,7 +42,7 @@ defmodule McpServer.Auth.Signature do
   # OTP takes r and s as a DER sequence.
   defp der(signature) do
     half = div(byte_size(signature), 2)
-    <<r::unit(8)-size(half), s::unit(8)-size(half)>> = signature
+    [r, s] = for start <- [0, half], do: signature |> binary_part(start, half) |> :binary.decode_unsigned()
     :public_key.der_encode(:"ECDSA-Sig-Value", {:"ECDSA-Sig-Value", r, s})
   end
 

@@ -3,8 +3,6 @@ defmodule McpServer.Auth.Verification do
   # The way of a token to what it grants. Sources are not tried in turn: a fixed token is found by its digest, a signed
   # one belongs to the issuer that it names, and any other is the verifier's.
 
-  require Logger
-
   alias McpServer.Auth
   alias McpServer.Auth.{Cache, Issuer, Plan, Refusal, Scopes, Signature}
   alias McpServer.{JSON, Outline, Telemetry}

@@ -109,10 +109,18 @@ defmodule McpServer.Router.Arguments do
     end
   end
 
-  defp enforced(%{module: module, given: given}, module) do
-    enforced = for %{field: field, required: true} <- module.__info__(:struct), do: Atom.to_string(field)
+  # Since Elixir 1.18 a module does not say which keys it enforces: it refuses to be built without them.
+  defp enforced?(module, name) do
+    _struct = module.__struct__(for field <- fields(module), field != name, do: {String.to_existing_atom(field), nil})
+    false
+  rescue
+    ArgumentError -> true
+  end
 
-    with name when name != nil <- Enum.find(enforced, &(&1 not in given)) do
+  defp enforced(%{module: module, given: given}, module) do
+    missing = for field <- fields(module), field not in given, do: field
+
+    with name when name != nil <- Enum.find(missing, &enforced?(module, &1)) do
       "may leave out #{inspect(name)}, which %#{inspect(module)}{} enforces. " <>
         "Declare it with `required: true` or a `default:`"
     end
