@@ -287,10 +287,10 @@ defmodule McpServer.Protocol.StdioStreamsTest do
 
       {"", 0} = System.cmd("kill", ["-TERM", text(answers[0])])
 
-      for id <- 2..4,
-          do:
-            assert(%{"id" => ^id, "result" => %{"content" => [_slept]} = result} = read(peer)) &&
-              refute(result["isError"])
+      for id <- 2..4 do
+        assert %{"id" => ^id, "result" => %{"content" => [_slept]} = result} = read(peer)
+        refute result["isError"]
+      end
 
       write_raw(peer, "\n\n")
       eof(peer)

@@ -1,3 +1,33 @@
+defmodule McpServer.DualResponse.SessionStoreTest.Start do
+  # What a store needs before the tests of it.
+  import ExUnit.Callbacks
+
+  alias McpServer.DualResponse.Store
+  alias McpServer.DualResponse.Store.Ecto.Migration
+  alias McpServer.{Postgres, PostgresRepo}
+
+  def start(ETS), do: :ok
+
+  def start(Mnesia) do
+    start_supervised!(Store.Mnesia)
+    on_exit(fn -> ExUnit.CaptureLog.capture_log(fn -> Application.stop(:mnesia) end) end)
+  end
+
+  def start(Ecto) do
+    start_supervised!({PostgresRepo, folder: Postgres.folder(), size: 4})
+    for statement <- Migration.sql(table: "mcp_session_values"), do: {:ok, _result} = PostgresRepo.query(statement)
+    on_exit(&drop/0)
+  end
+
+  # The pool of the tests has ended by then.
+  defp drop do
+    {:ok, pool} = PostgresRepo.start_link(folder: Postgres.folder(), size: 1)
+    statements = Migration.sql(table: "mcp_session_values", direction: :down)
+    for statement <- statements, do: {:ok, _result} = PostgresRepo.query(statement)
+    GenServer.stop(pool)
+  end
+end
+
 for {name, store} <- [
       {ETS, McpServer.DualResponse.Store.ETS},
       {Mnesia, McpServer.DualResponse.Store.Mnesia},
@@ -7,9 +37,9 @@ for {name, store} <- [
     # Values of sessions in the stores of dual responses.
     use ExUnit.Case, async: false
 
-    alias McpServer.{DualResponse, DualResponses, Postgres, PostgresRepo}
-    alias McpServer.DualResponse.{SessionStore, Store}
-    alias McpServer.DualResponse.Store.Ecto.Migration
+    alias McpServer.{DualResponse, DualResponses, Postgres}
+    alias McpServer.DualResponse.SessionStore
+    alias McpServer.DualResponse.SessionStoreTest.Start
 
     @store store
     @moduletag :capture_log
@@ -21,28 +51,7 @@ for {name, store} <- [
     end
 
     setup_all do
-      start(unquote(name))
-    end
-
-    defp start(ETS), do: :ok
-
-    defp start(Mnesia) do
-      start_supervised!(Store.Mnesia)
-      on_exit(fn -> ExUnit.CaptureLog.capture_log(fn -> Application.stop(:mnesia) end) end)
-    end
-
-    defp start(Ecto) do
-      start_supervised!({PostgresRepo, folder: Postgres.folder(), size: 4})
-      for statement <- Migration.sql(table: "mcp_session_values"), do: {:ok, _result} = PostgresRepo.query(statement)
-      on_exit(&drop/0)
-    end
-
-    # The pool of the tests has ended by then.
-    defp drop do
-      {:ok, pool} = PostgresRepo.start_link(folder: Postgres.folder(), size: 1)
-      statements = Migration.sql(table: "mcp_session_values", direction: :down)
-      for statement <- statements, do: {:ok, _result} = PostgresRepo.query(statement)
-      GenServer.stop(pool)
+      Start.start(unquote(name))
     end
 
     setup do
