@@ -76,7 +76,7 @@ fn is_sound(policy: &Policy, message: &Message<'_>, accepted: &AcceptedHead) {
     );
     if let Some(id) = &accepted.session_id {
         assert!(!accepted.stateless, "the stateless era has no sessions");
-        assert!(id.len() <= 128 && id.bytes().all(|byte| byte.is_ascii_graphic()));
+        assert!(id.len() <= 512 && id.bytes().all(|byte| byte.is_ascii_graphic()));
     }
     assert!(policy.sessions() || accepted.stateless);
     if accepted.verb == Verb::Post {
