@@ -8,6 +8,8 @@
 # must give the same answer, and so must each server that a client configuration starts, in the README or in the guide on
 # clients over stdio. A block `console` is a session at a terminal, and each of its commands must show what stands there.
 
+Code.require_file("../../test/support/terminal.ex", __DIR__)
+
 defmodule Readme do
   @root File.cwd!()
   @build Path.join(@root, "_build/readme")
@@ -158,7 +160,7 @@ defmodule Readme do
   defp check_transcript(transcript, project) do
     for block <- String.split("\n" <> transcript, "\n$ ", trim: true) do
       [command, expected] = String.split(block <> "\n", "\n", parts: 2)
-      shown = in_terminal(command, project, typed(expected))
+      {shown, _status} = McpServer.Terminal.run(command, project, environment(), typed(expected))
       same? = String.trim_trailing(shown) == String.trim_trailing(expected)
       same? || raise "#{command} shows\n#{shown}and not\n#{expected}"
       IO.puts("as printed: #{command}")
@@ -171,38 +173,6 @@ defmodule Readme do
         [_all, prompt, typed] <- Regex.scan(~r/^(  \S.* ?\([^)]*\)(?: \[.*\])?: )(.+)$/m, expected),
         do: {prompt, typed}
       )
-
-  # `script` of util-linux runs a command in a terminal of its own.
-  defp in_terminal(command, project, typed) do
-    env = for {name, value} <- environment(), do: {to_charlist(name), to_charlist(value)}
-    options = [:binary, :exit_status, args: ["-qefc", command, "/dev/null"], cd: project, env: env]
-    port = Port.open({:spawn_executable, System.find_executable("script")}, options)
-    listen(port, "", typed)
-  end
-
-  defp listen(port, shown, typed) do
-    receive do
-      {^port, {:data, bytes}} ->
-        shown = String.replace(shown <> bytes, "\r\n", "\n")
-        listen(port, shown, type(port, shown, typed))
-
-      {^port, {:exit_status, _status}} ->
-        shown
-    after
-      60_000 -> raise "nothing more is shown after\n#{shown}"
-    end
-  end
-
-  defp type(port, shown, [{prompt, text} | later] = typed) do
-    if String.ends_with?(shown, prompt) do
-      Port.command(port, text <> "\n")
-      later
-    else
-      typed
-    end
-  end
-
-  defp type(_port, _shown, []), do: []
 
   defp check!(what, output, answer) do
     output == answer <> "\n" || raise "#{what} answered\n  #{output}and not\n  #{answer}"

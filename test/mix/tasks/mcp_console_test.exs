@@ -2,7 +2,7 @@ defmodule Mix.Tasks.Mcp.ConsoleTest do
   # The commands from outside: a project of its own, another VM, its stdout, stderr, terminal and exit status.
   use ExUnit.Case, async: true
 
-  alias McpServer.{ClientServer, HttpServer}
+  alias McpServer.{ClientServer, HttpServer, Terminal}
 
   @moduletag :tmp_dir
 
@@ -97,7 +97,8 @@ defmodule Mix.Tasks.Mcp.ConsoleTest do
   test "what a server asks is asked at the terminal; without one it hears that nobody can be asked", context do
     assert {"", "error -32021: " <> said, 1} = mix(context, ["mcp.call", "Shop.MCP", "name"])
     assert said =~ "The server has to ask, and there is no terminal to ask at."
-    assert {shown, 0} = in_terminal(context, "mix mcp.call Shop.MCP name", [{"(string, required): ", "Ada"}])
+    typed = [{"(string, required): ", "Ada"}]
+    assert {shown, 0} = Terminal.run("mix mcp.call Shop.MCP name", context.project, env(), typed)
 
     assert shown == """
            The server asks: Who?
@@ -106,37 +107,6 @@ defmodule Mix.Tasks.Mcp.ConsoleTest do
            Hello, Ada!
            """
   end
-
-  # `script` of util-linux gives a command a terminal of its own.
-  defp in_terminal(context, command, typed) do
-    env = for {name, value} <- env(), do: {to_charlist(name), to_charlist(value)}
-    options = [:binary, :exit_status, args: ["-qefc", command, "/dev/null"], cd: context.project, env: env]
-    listen(Port.open({:spawn_executable, System.find_executable("script")}, options), "", typed)
-  end
-
-  defp listen(port, shown, typed) do
-    receive do
-      {^port, {:data, bytes}} ->
-        shown = String.replace(shown <> bytes, "\r\n", "\n")
-        listen(port, shown, type(port, shown, typed))
-
-      {^port, {:exit_status, status}} ->
-        {shown, status}
-    after
-      60_000 -> flunk("nothing more is shown after #{shown}")
-    end
-  end
-
-  defp type(port, shown, [{prompt, text} | later] = typed) do
-    if String.ends_with?(shown, prompt) do
-      Port.command(port, text <> "\n")
-      later
-    else
-      typed
-    end
-  end
-
-  defp type(_port, _shown, []), do: []
 
   defp project(folder) do
     File.mkdir_p!(Path.join(folder, "lib"))
