@@ -204,19 +204,12 @@ defmodule McpServer.Console do
 
   defp find(items, member, name, kind) do
     case Enum.find(items, &(&1[member] == name)) do
-      nil -> {:error, "there is no #{kind} #{name}" <> near(name, for(%{^member => known} <- items, do: known))}
+      nil -> {:error, "there is no #{kind} #{name}" <> known(name, for(%{^member => known} <- items, do: known))}
       item -> {:ok, item}
     end
   end
 
-  defp near(_name, []), do: ": the server has none"
-
-  defp near(name, names) do
-    case Suggestion.did_you_mean(name, names) do
-      "" -> ". There are: #{Enum.join(names, ", ")}"
-      hint -> hint
-    end
-  end
+  defp known(name, names), do: Suggestion.did_you_mean_or_all(name, names, "the server has none", "There are")
 
   defp arguments([], _schema, _of, %{input: input}) when is_map(input), do: {:ok, input}
 

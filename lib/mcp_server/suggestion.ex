@@ -35,6 +35,24 @@ defmodule McpServer.Suggestion do
     if hint == "", do: ".", else: hint
   end
 
+  @doc """
+  The same, or all names there are when nothing resembles `given`.
+
+      iex> McpServer.Suggestion.did_you_mean_or_all("titel", ["title", "due"], "it has none", "It has")
+      ", did you mean title?"
+      iex> McpServer.Suggestion.did_you_mean_or_all("zzz", ["title", "due"], "it has none", "It has")
+      ". It has: title, due"
+      iex> McpServer.Suggestion.did_you_mean_or_all("zzz", [], "it has none", "It has")
+      ": it has none"
+  """
+  @spec did_you_mean_or_all(String.t(), [String.t()], none :: String.t(), some :: String.t()) :: String.t()
+  def did_you_mean_or_all(_given, [], none, _some), do: ": #{none}"
+
+  def did_you_mean_or_all(given, allowed, _none, some) do
+    hint = did_you_mean(given, allowed)
+    if hint == "", do: ". #{some}: #{Enum.join(allowed, ", ")}", else: hint
+  end
+
   defp nearest(given, allowed) do
     allowed
     |> Enum.map(&{String.jaro_distance(String.downcase(given), String.downcase(&1)), &1})

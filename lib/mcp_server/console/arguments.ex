@@ -49,14 +49,7 @@ defmodule McpServer.Console.Arguments do
     end
   end
 
-  defp known(_name, []), do: ": it has none"
-
-  defp known(name, names) do
-    case Suggestion.did_you_mean(name, names) do
-      "" -> ". It has: #{names |> Enum.sort() |> Enum.join(", ")}"
-      hint -> hint
-    end
-  end
+  defp known(name, names), do: Suggestion.did_you_mean_or_all(name, Enum.sort(names), "it has none", "It has")
 
   # An argument that is a list may be given element by element.
   defp put(arguments, name, property, text, root) do
