@@ -3,7 +3,7 @@ defmodule McpServer.Router.Include do
   # The statement `include`: the declarations of another router become those of this one, under names of their own.
 
   alias McpServer.Fields
-  alias McpServer.Router.{Access, Name, Refusal, Scope}
+  alias McpServer.Router.{Access, Name, Refusal, ResourceDefinition, Scope}
 
   @options Fields.table([prefix: :string] ++ Access.fields(), "option")
 
@@ -86,14 +86,8 @@ defmodule McpServer.Router.Include do
 
   defp check_new_uri!(_router, nil, _name, _place), do: :ok
 
-  defp check_new_uri!(router, uri, name, place) do
-    with %{name: earlier} <- Enum.find(Scope.declared(router, :resource), &(&1.uri == uri)) do
-      Refusal.refuse!(
-        place,
-        "the URI of resource #{inspect(name)} is already that of resource #{inspect(earlier)}. Change or remove one"
-      )
-    end
-  end
+  defp check_new_uri!(router, uri, name, place),
+    do: ResourceDefinition.check_new_uri!(router, uri, "resource #{inspect(name)}", place)
 
   # The functions of `include` are asked before those of the declaration.
   defp guard(entry, nil), do: entry

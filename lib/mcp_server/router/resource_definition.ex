@@ -84,7 +84,9 @@ defmodule McpServer.Router.ResourceDefinition do
     Refusal.refuse!(place, "the URI of #{what} is a string, got: #{inspect(uri)}")
   end
 
-  defp check_new_uri!(module, uri, what, place) do
+  @doc "Refuses a URI that another resource has."
+  @spec check_new_uri!(module, String.t(), what :: String.t(), Refusal.place()) :: :ok
+  def check_new_uri!(module, uri, what, place) do
     case Enum.find(Scope.declared(module, :resource), &(&1.uri == uri)) do
       nil ->
         :ok
