@@ -8,35 +8,19 @@ for {name, kind, place} <- [
 
     import McpServer.HttpRequests
 
-    alias McpServer.{Changes, HttpRouter, HttpVm}
+    alias McpServer.{Changes, Epmd, HttpRouter, HttpVm}
     alias McpServer.Http.Cluster.Proxy
 
     @moduletag :capture_log
     @moduletag timeout: 120_000
 
-    # Nodes find each other through epmd. Where it cannot be had, there is nothing to test.
-    epmd = System.find_executable("epmd")
-    if epmd == nil, do: IO.puts("The cluster is not tested: there is no epmd on this machine.")
-    @moduletag skip: epmd == nil
+    @moduletag Epmd.skip("The cluster")
 
     setup_all do
-      running? = match?({_names, 0}, System.cmd("epmd", ["-names"], stderr_to_stdout: true))
-      unless running?, do: {_none, 0} = System.cmd("epmd", ["-daemon", "-address", "127.0.0.1"])
-      unless running?, do: on_exit(&end_epmd/0)
-
+      Epmd.start()
       [one, other] = for name <- ["one", "other"], do: vm(name)
       join(one, other)
       {:ok, one: one, other: other}
-    end
-
-    # It refuses to go while nodes are there: ours for a moment, somebody else's for good.
-    defp end_epmd(left \\ 20) do
-      {_said, status} = System.cmd("epmd", ["-kill"], stderr_to_stdout: true)
-
-      if status != 0 and left > 0 do
-        Process.sleep(50)
-        end_epmd(left - 1)
-      end
     end
 
     defp vm(name, serve \\ []), do: HttpVm.start(kind: unquote(kind), name: name, serve: serve)

@@ -2,33 +2,18 @@ defmodule McpServer.HttpClusterToolsTest do
   # Run-time tools on three nodes: each has them, whoever is concerned is told on each, and nobody else is.
   use McpServer.HttpCase, async: false
 
-  alias McpServer.{Changes, HttpRouter, HttpVm, Tools}
+  alias McpServer.{Changes, Epmd, HttpRouter, HttpVm, Tools}
 
   @moduletag :capture_log
   @moduletag timeout: 120_000
 
-  # Nodes find each other through epmd. Where it cannot be had, there is nothing to test.
-  epmd = System.find_executable("epmd")
-  @moduletag skip: epmd == nil
+  @moduletag Epmd.skip("The cluster's run-time tools")
 
   @tool [name: "put", description: "Was put", inputSchema: %{"type" => "object"}]
   @handler {McpServer.Handlers, :echo}
 
   setup_all do
-    running? = match?({_names, 0}, System.cmd("epmd", ["-names"], stderr_to_stdout: true))
-    unless running?, do: {_none, 0} = System.cmd("epmd", ["-daemon", "-address", "127.0.0.1"])
-    unless running?, do: on_exit(&end_epmd/0)
-    :ok
-  end
-
-  # It refuses to go while nodes are there: ours for a moment, somebody else's for good.
-  defp end_epmd(left \\ 20) do
-    {_said, status} = System.cmd("epmd", ["-kill"], stderr_to_stdout: true)
-
-    if status != 0 and left > 0 do
-      Process.sleep(50)
-      end_epmd(left - 1)
-    end
+    Epmd.start()
   end
 
   defp vm(name), do: HttpVm.start(name: name, serve: [identify: &HttpVm.identify/1])

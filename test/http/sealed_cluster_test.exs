@@ -5,7 +5,7 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
 
     import McpServer.HttpRequests
 
-    alias McpServer.HttpVm
+    alias McpServer.{Epmd, HttpVm}
     alias McpServer.Http.Cluster.Node, as: Home
     alias McpServer.Http.Session.Tombstones
     alias McpServer.Http.Sessions
@@ -15,12 +15,10 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
     @secret String.duplicate("cluster secret ", 3)
     @question {Sessions, :whereabouts, 3}
 
-    epmd = System.find_executable("epmd")
-    @moduletag skip: epmd == nil
+    @moduletag Epmd.skip("The cluster with a secret")
 
     setup_all do
-      running? = match?({_names, 0}, System.cmd("epmd", ["-names"], stderr_to_stdout: true))
-      unless running?, do: {_none, 0} = System.cmd("epmd", ["-daemon", "-address", "127.0.0.1"])
+      Epmd.start()
       vms = for name <- ["one", "other", "third"], do: vm(name)
       connect(vms)
       {:ok, vms: vms}

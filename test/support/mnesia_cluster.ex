@@ -26,29 +26,6 @@ defmodule McpServer.MnesiaCluster do
     [skip: missing != nil]
   end
 
-  @doc "Starts epmd where it does not run, and ends that one after the tests of the module."
-  @spec epmd() :: :ok
-  def epmd do
-    running? = match?({_names, 0}, System.cmd("epmd", ["-names"], stderr_to_stdout: true))
-
-    unless running? do
-      {_none, 0} = System.cmd("epmd", ["-daemon", "-address", "127.0.0.1"])
-      on_exit(&end_epmd/0)
-    end
-
-    :ok
-  end
-
-  # It refuses to go while nodes are there.
-  defp end_epmd(left \\ 20) do
-    {_said, status} = System.cmd("epmd", ["-kill"], stderr_to_stdout: true)
-
-    if status != 0 and left > 0 do
-      Process.sleep(50)
-      end_epmd(left - 1)
-    end
-  end
-
   @doc """
   Starts a VM, connects it to others and makes it a member.
 

@@ -14,7 +14,7 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
   @pinned %{deadline: nil, expires_at: nil}
 
   setup_all do
-    epmd()
+    McpServer.Epmd.start()
   end
 
   setup do

@@ -1,0 +1,37 @@
+defmodule McpServer.Epmd do
+  # Nodes of Erlang find each other through epmd.
+  @moduledoc false
+
+  import ExUnit.Callbacks, only: [on_exit: 1]
+
+  @doc "A tag for the tests of a module, which says once that they are skipped where there is no epmd."
+  @spec skip(what :: String.t()) :: [skip: boolean]
+  def skip(what) do
+    missing? = System.find_executable("epmd") == nil
+    if missing?, do: IO.puts("#{what} is not tested: there is no epmd on this machine.")
+    [skip: missing?]
+  end
+
+  @doc "Starts epmd where it does not run, and ends that one after the tests of the module."
+  @spec start() :: :ok
+  def start do
+    running? = match?({_names, 0}, System.cmd("epmd", ["-names"], stderr_to_stdout: true))
+
+    unless running? do
+      {_none, 0} = System.cmd("epmd", ["-daemon", "-address", "127.0.0.1"])
+      on_exit(&stop/0)
+    end
+
+    :ok
+  end
+
+  # It refuses to go while nodes are there: ours for a moment, somebody else's for good.
+  defp stop(left \\ 20) do
+    {_said, status} = System.cmd("epmd", ["-kill"], stderr_to_stdout: true)
+
+    if status != 0 and left > 0 do
+      Process.sleep(50)
+      stop(left - 1)
+    end
+  end
+end
