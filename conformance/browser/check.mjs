@@ -4,33 +4,16 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-import { build } from "esbuild";
-
 import { startBrowser } from "../apps/processes.mjs";
 import { Checks } from "../clients/checks.mjs";
+import { servePage } from "./pages.mjs";
 
 const checks = new Checks("browser");
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const closing = [];
-
-async function servePage() {
-  const { outputFiles } = await build({
-    entryPoints: [path("page.mjs")], bundle: true, write: false, format: "esm", target: "es2022",
-  });
-  const html = '<!DOCTYPE html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>';
-  const server = createServer(({ url }, answer) => {
-    const isScript = url === "/page.js";
-    answer.writeHead(200, { "content-type": isScript ? "text/javascript" : "text/html; charset=utf-8" });
-    answer.end(isScript ? outputFiles[0].contents : html);
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closing.push(() => { server.closeAllConnections(); server.close(); });
-  return `http://127.0.0.1:${server.address().port}`;
-}
 
 // Serves pages of that origin, and prints where.
 async function startServer(origin) {
@@ -47,7 +30,9 @@ async function startServer(origin) {
 }
 
 async function main(browserPath) {
-  const [allowed, other] = [await servePage(), await servePage()];
+  const pages = [await servePage(path("page.mjs")), await servePage(path("page.mjs"))];
+  closing.push(...pages.map(({ close }) => close));
+  const [allowed, other] = pages.map(({ origin }) => origin);
   const [open, guarded] = await startServer(allowed);
   const browser = await startBrowser(browserPath);
   closing.push(() => browser.close());

@@ -6,13 +6,12 @@
 // The short form makes 300 calls for each client and era, the long one 10,000. No call may fail, and a client of the session
 // era keeps its one session throughout.
 
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import { Checks } from "../clients/checks.mjs";
+import { startTold } from "../clients/told.mjs";
 import { startNode } from "./nodes.mjs";
 import { startProxy } from "./proxy.mjs";
 import { refusals } from "./refusals.mjs";
@@ -26,28 +25,6 @@ const commands = {
   // The client warns of its own listeners.
   typescript: [process.execPath, "--no-warnings", path("client.mjs")],
 };
-
-// A client that is told one command after the other.
-async function startClient([command, ...script], era, url) {
-  const child = spawn(command, [...script, era, url], { stdio: ["pipe", "pipe", "inherit"] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const answer = async () => {
-    const { value, done } = await lines.next();
-    if (done) throw new Error(`the client ended: ${script} ${era}`);
-    return JSON.parse(value);
-  };
-  const greeting = await answer();
-  const ask = (line) => {
-    child.stdin.write(`${line}\n`);
-    return answer();
-  };
-  const ended = new Promise((resolve) => child.on("exit", resolve));
-  const close = () => {
-    child.stdin.end();
-    return ended;
-  };
-  return { greeting, ask, close };
-}
 
 // As a deploy does: the new node is there before the proxy forgets the old one, which then ends in good order.
 async function replaceAll(nodes) {
@@ -68,8 +45,8 @@ async function survive(name, era, nodes, proxy) {
   const checks = new Checks(`${name} ${era} on three nodes`);
   const legacy = era === "legacy";
   proxy.take();
-  const client = await startClient(commands[name], era, proxy.url);
-  checks.equal("revision", client.greeting.version, legacy ? "2025-11-25" : "2026-07-28");
+  const client = startTold([...commands[name], era, proxy.url]);
+  checks.equal("revision", (await client.next()).version, legacy ? "2025-11-25" : "2026-07-28");
   const call = async (when, count) => checks.equal(when, (await client.ask(`calls ${count}`)).failures, []);
 
   await call("calls of a client that moves with every request", third);
