@@ -13,6 +13,7 @@ defmodule McpServer.Access do
 
   @type declared :: %{
           required(:listed) => :granted | :always,
+          optional(:tags) => hook(),
           optional(:authorize) => hook(),
           optional(:visible) => hook(),
           optional(:scopes) => hook(),
@@ -45,7 +46,7 @@ defmodule McpServer.Access do
   end
 
   defp resolve(%{listed: listed} = declared) do
-    keys = [visible: :visible, visible: :hidden_scopes, scopes: :scopes, authorize: :authorize]
+    keys = [visible: :tags, visible: :visible, visible: :hidden_scopes, scopes: :scopes, authorize: :authorize]
     deciders = for {key, name} <- keys, hook = declared[name], do: {key, decider(hook)}
 
     {rule, checks} =

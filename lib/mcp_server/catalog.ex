@@ -74,7 +74,7 @@ defmodule McpServer.Catalog do
     if router?(router),
       do:
         {router.__mcp__(:fingerprint), empty_structs(router), experimental(router), Native.Library.loaded(),
-         Server.used?(router)}
+         {Server.used?(router), Server.tasks?(router)}}
   rescue
     UndefinedFunctionError -> nil
   end
@@ -206,31 +206,17 @@ defmodule McpServer.Catalog do
   The error text is what is said of a declared tool.
   """
   @spec of_tool(t(), Server.entry()) :: {:ok, t()} | {:error, String.t()}
-  def of_tool(%__MODULE__{router: router, server: server} = catalog, %{text: text} = entry) do
-    with {:ok, entry} <- Plugs.resolve_all(Map.merge(run_time_entry(entry), router.__mcp__(:run_time))),
+  def of_tool(%__MODULE__{router: router, server: server} = catalog, %{text: text, entry: entry, structs: structs}) do
+    with {:ok, entry} <- Plugs.resolve_all(Map.merge(entry, router.__mcp__(:run_time))),
          {:ok, info} <- JSON.encode(server(server)),
          {:ok, rule} <- JSON.encode(tool_rule(entry, server)),
          definition =
            IO.iodata_to_binary(["{\"server\":", info, ",\"tools\":[", text, "],\"toolRules\":[", rule, "]}"]),
-         {:ok, ref} <- Protocol.compile(definition, [], server.schema_limits, server.template_limits) do
-      {:ok, %{catalog | ref: ref, tools: {entry}, rules: {}, filtered: [], run_time_tools?: false}}
+         empty = for(module <- structs, do: module.__struct__()),
+         {:ok, ref} <- Protocol.compile(definition, terms(empty), server.schema_limits, server.template_limits) do
+      own = %{ref: ref, tools: {Access.resolve_entry(entry)}, rules: {}, filtered: [], run_time_tools?: false}
+      {:ok, Map.merge(catalog, own)}
     end
-  end
-
-  defp run_time_entry(%{name: name, handler: handler, text: text}) do
-    %{
-      name: name,
-      handler: handler,
-      timeout: nil,
-      cancel_grace: 0,
-      requires: [],
-      task_start: :call,
-      result_budget: nil,
-      formats: nil,
-      repair: nil,
-      arguments: nil,
-      keeps_data?: is_map_key(JSON.decode!(text), "outputSchema")
-    }
   end
 
   @doc """
@@ -241,7 +227,8 @@ defmodule McpServer.Catalog do
   @spec definition(module(), %{String.t() => list()}) :: {:ok, String.t()} | {:error, String.t()}
   def definition(router, rules \\ %{}) do
     check_router!(router)
-    declared = Map.merge(declared(router), %{"rules" => rules, "runTimeTools" => Server.used?(router)})
+    run_time = %{"runTimeTools" => Server.used?(router), "runTimeTasks" => Server.tasks?(router)}
+    declared = router |> declared() |> Map.put("rules", rules) |> Map.merge(run_time)
     with {:error, error} <- JSON.encode(declared), do: {:error, fault(error, router)}
   end
 
@@ -278,8 +265,10 @@ defmodule McpServer.Catalog do
   end
 
   # The structs that arguments become, by their names in the rules.
-  defp structs(router),
-    do: for(%module{} = empty <- empty_structs(router), do: {Atom.to_string(module), :erlang.term_to_binary(empty)})
+  defp structs(router), do: terms(empty_structs(router))
+
+  defp terms(empty),
+    do: for(%module{} = struct <- empty, do: {Atom.to_string(module), :erlang.term_to_binary(struct)})
 
   defp empty_structs(router), do: for(module <- router.__mcp__(:structs), do: module.__struct__())
 

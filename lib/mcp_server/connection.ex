@@ -14,6 +14,7 @@ defmodule McpServer.Connection do
 
   alias McpServer.{Auth, Catalog, Conn, Limit, Recipient, ServerOptions}
   alias McpServer.Call.Reaper
+  alias McpServer.Tools.Server
 
   alias McpServer.Connection.{
     Calls,
@@ -355,6 +356,8 @@ defmodule McpServer.Connection do
     if reason != :closed, do: write(state)
 
     report_end(state, reason)
+    # Over HTTP its transport knows whether somebody can open it again.
+    if module.name() != :http, do: Server.session_over(state.router, state.session.id)
     module.closed(transport, reason)
   end
 end

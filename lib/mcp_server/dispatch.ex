@@ -43,10 +43,9 @@ defmodule McpServer.Dispatch do
     do: Subscribing.run(catalog, request, conn)
 
   def run(catalog, %Request{kind: :tool, index: nil} = request, conn, max_bytes) do
-    case RunTimeTool.find(catalog, request, conn) do
+    case RunTimeTool.admit(catalog, request) do
       {:ok, own, request} -> run(own, request, conn, max_bytes)
       :hidden -> hidden(catalog, request, conn, max_bytes)
-      {:answered, answer} -> Answer.finished(answer)
     end
   end
 

@@ -185,12 +185,17 @@ defmodule McpServer.Protocol do
       else: Native.Dirty.call(fn -> Native.granted_list_dirty(ref, about, grant, more, version) end)
   end
 
-  @doc "The arguments of a call of the one tool of a catalogue, checked and as its handler gets them."
+  @doc """
+  The arguments of a call of the one tool of a catalogue, checked and as its handler gets them, and whether the call is to
+  run as a task, as in a request.
+  """
   @spec run_time_arguments(Catalog.t(), Request.t()) ::
-          {:ok, map(), [McpServer.Schema.Validator.repair()]} | {:error, Request.answer()}
-  def run_time_arguments(%Catalog{ref: ref}, %Request{id: id, revision: revision, name: name, arguments: arguments}) do
-    with :over_budget <- Native.run_time_arguments(ref, id, revision, name, arguments),
-         do: Native.Dirty.call(fn -> Native.run_time_arguments_dirty(ref, id, revision, name, arguments) end)
+          {:ok, map() | struct(), [McpServer.Schema.Validator.repair()], task :: term()} | {:error, Request.answer()}
+  def run_time_arguments(%Catalog{ref: ref}, %Request{arguments: arguments} = request) do
+    called = {request.id, request.revision, request.name, request.task, Map.keys(request.client_capabilities || %{})}
+
+    with :over_budget <- Native.run_time_arguments(ref, called, arguments),
+         do: Native.Dirty.call(fn -> Native.run_time_arguments_dirty(ref, called, arguments) end)
   end
 
   @doc "The URI that a template makes of these variables; what has no value is left out."

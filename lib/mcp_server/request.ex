@@ -42,6 +42,7 @@ defmodule McpServer.Request do
   * `:meta` – what the client has put into `_meta` beside the members of the protocol
   * `:task` – how long the client wants the task of this call kept, in milliseconds; `nil` where the
     call is to be no task
+  * `:run_time` – of a call: the tool as it was put while the server runs, where the router does not declare it
   * `:refusal` – the answer to a request that is sound but for one thing, for those who may know of what it names
   * `:hidden` – what everybody else gets: an answer, or another request, such as for the template that the URI of a
     resource matches too. Both are `nil` for what is there for everybody.
@@ -62,6 +63,7 @@ defmodule McpServer.Request do
           request_state: String.t() | nil,
           task: nil | :default | non_neg_integer(),
           repairs: [McpServer.Schema.Validator.repair()],
+          run_time: %{required(:entry) => map(), optional(atom()) => term()} | nil,
           refusal: answer() | nil,
           hidden: answer() | t() | nil,
           meta: map()
@@ -87,6 +89,7 @@ defmodule McpServer.Request do
     :input_responses,
     :request_state,
     :task,
+    :run_time,
     :refusal,
     :hidden,
     arguments: %{},
@@ -115,7 +118,8 @@ defmodule McpServer.Request do
       method: request.method,
       revision: request.revision,
       kind: request.kind,
-      index: request.index
+      index: request.index,
+      run_time: request.run_time && Map.take(request.run_time, [:entry])
     }
   end
 end

@@ -250,6 +250,7 @@ defmodule McpServer.Router do
   | `task_support:` | `:optional` or `:required`: calls may, or must, run as tasks: `McpServer.Tasks` (`:forbidden`) |
   | `task_start:` | `:handler`: a call becomes a task when its handler says so (`:call`: at once) |
   | `formats:`, `repair:` | in place of the router's, see above |
+  | `tags:` | list of strings by which `McpServer.Tools.disable/2` hides the tool while the server runs |
   | `execution:`, `meta:` | maps that go out as `execution` and `_meta` |
   | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` that are not looked for in this tool |
   | `result_budget:` | bytes of an answer above which the result is kept by the router's `McpServer.DualResponse.Router.dual_responses/2`, and a part of it goes out with a link; at least 2,048 |
@@ -443,10 +444,17 @@ defmodule McpServer.Router do
   # A list goes under all its names: what the module defines under one of them, the others call.
   defp list_callback(module, list, names, {name, guarded?}) do
     case Table.own_list(module, names) do
-      nil when guarded? -> quote(do: def(unquote(name)(conn), do: Callbacks.list(__MODULE__, conn, unquote(list))))
-      nil -> quote(do: def(unquote(name)(_conn), do: {:ok, __mcp__(unquote(key(list)))}))
-      own when own != name -> quote(do: def(unquote(name)(conn), do: unquote(own)(conn)))
-      _own -> nil
+      nil when guarded? or list == :list_tools ->
+        quote(do: def(unquote(name)(conn), do: Callbacks.list(__MODULE__, conn, unquote(list))))
+
+      nil ->
+        quote(do: def(unquote(name)(_conn), do: {:ok, __mcp__(unquote(key(list)))}))
+
+      own when own != name ->
+        quote(do: def(unquote(name)(conn), do: unquote(own)(conn)))
+
+      _own ->
+        nil
     end
   end
 

@@ -13,19 +13,51 @@ defmodule McpServer.Tools do
       :ok = McpServer.Tools.put({MyApp.MCP, session: conn.session_id}, tool, &MyApp.Orders.find/2)
       :ok = McpServer.Tools.delete({MyApp.MCP, principal: "ada"}, "orders")
 
+  A tool has all that a declared one has: `put/3` takes the words of a router, and says what is wrong as its compiler does.
+
+      McpServer.Tools.put(MyApp.MCP, [
+        name: "report",
+        description: "Writes a report",
+        timeout: :timer.minutes(2),
+        task_support: :optional,
+        arguments: :atoms,
+        input: [since: {:date, "Since when", required: true}, lines: {:integer, "How many", default: 100}]
+      ], {MyApp.Reports, :write})
+
+  With `arguments: :atoms` the names of arguments have to be atoms that exist: none is made of what a user has typed.
+  `ui:` is not there for run-time tools, and nothing of `input:` is mirrored in headers.
+
   They are listed behind the declared tools, those of the router first, and are checked and called as these are: the schema
   is compiled when the tool is put, arguments are checked natively, the result against `outputSchema`, and the plugs of the
   router stand around the call. To all other clients they do not exist. A tool of a session has precedence over one of
-  its principal with the same name, and that over one of the router. Names that the router declares are taken.
+  its principal with the same name, and that over one of the router. Names that the router declares are taken. The
+  tasks of a tool that has been deleted are not found any more.
 
   The tools are kept in memory, on every connected node: `put/3` returns when this node has the tool, the others have it a
   moment later, and a node that joins gets all. What was put and deleted on nodes that could not see each other
   is decided by the clock. Clients that are concerned get `notifications/tools/list_changed` if they asked for it.
+  What was put for a session goes when the session ends; one that any node can open from its id ends when it expires.
   Nothing outlives the last node: put the tools again when your application starts, or when a session
   or principal is first seen.
 
-  A router that declares no tool has the capability from the first run-time tool on: clients that connected before do
-  not ask for tools. A run-time tool cannot run as a task, and has no `timeout:` of its own.
+  A router that declares no tool has the capability from the first run-time tool on, and that of tasks from the first one
+  with `task_support:`: clients that connected before do not ask for them.
+
+  ## Tags
+
+  Tools with `tags:`, declared or put at run time, can be hidden and shown while the server runs:
+
+      tool "purge", "Deletes all notes", MyApp.Notes, :purge, tags: ["admin"]
+
+      McpServer.Tools.disable(MyApp.MCP, tag: "admin")
+      McpServer.Tools.enable({MyApp.MCP, principal: "ada"}, tag: "admin")
+      McpServer.Tools.disable({MyApp.MCP, session: conn.session_id}, tag: "admin")
+      McpServer.Tools.reset({MyApp.MCP, principal: "ada"}, tag: "admin")
+
+  A tag is enabled until something is said of it, and what is said for a session counts before what is said for its
+  principal, and that before what is said for the router. A tool is there while all its tags are enabled. One that is not
+  is neither listed nor found, as if it had never been declared. Clients are not told of tags. What is said is kept and told
+  as run-time tools are.
 
   ## Limits
 
@@ -34,9 +66,8 @@ defmodule McpServer.Tools do
   #{McpServer.Options.document(McpServer.Tools.Server.table())}
   """
 
-  alias McpServer.{Catalog, JSON, NamedFunction, Recipient, Tool}
-  alias McpServer.Router.Name
-  alias McpServer.Tools.Server
+  alias McpServer.{Catalog, Recipient, Tool}
+  alias McpServer.Tools.{Definition, Server, Tags}
 
   @typedoc "Whose tools: all clients of a router, one principal, or one session."
   @type scope :: module() | {module(), principal: term()} | {module(), session: String.t()}
@@ -47,25 +78,21 @@ defmodule McpServer.Tools do
   @doc """
   Declares a tool, or replaces the one of this scope and name.
 
-  `tool` is a `McpServer.Tool`, or its fields. An error text says what is wrong with the scope, the tool or the handler,
-  or which limit is reached.
+  `tool` is a `McpServer.Tool`, or fields: `name:`, `description:`, `input:` and `output:` as in a block of a router, and
+  the options of `McpServer.Router.tool/6`. An error text says what is wrong with the scope, the tool or the handler, or
+  which limit is reached.
   """
   @spec put(scope(), Tool.t() | keyword() | map(), handler()) :: :ok | {:error, String.t()}
   def put(scope, tool, handler) do
     with {:ok, {router, whose}} <- scope(scope),
-         {:ok, tool} <- tool(tool),
-         :ok <- check_name(router, tool.name),
-         {:ok, handler} <- handler(handler),
-         {:ok, text} <- encode(tool),
-         entry = %{text: text, digest: :erlang.md5(text), handler: handler, name: tool.name},
-         {:ok, _compiled} <- Catalog.of_tool(Catalog.fetch(router), entry),
-         do: Server.put({router, whose, tool.name}, entry)
+         {:ok, entry} <- Definition.new(router, tool, handler),
+         do: Server.put({router, whose, {:tool, entry.name}}, entry)
   end
 
   @doc "Removes the tool of this scope and name; one that is not there is fine."
   @spec delete(scope(), String.t()) :: :ok | {:error, String.t()}
   def delete(scope, name) when is_binary(name) do
-    with {:ok, {router, whose}} <- scope(scope), do: Server.put({router, whose, name}, nil)
+    with {:ok, {router, whose}} <- scope(scope), do: Server.put({router, whose, {:tool, name}}, nil)
   end
 
   @doc "The names of the tools of this scope, sorted."
@@ -95,39 +122,27 @@ defmodule McpServer.Tools do
     error in ArgumentError -> {:error, error.message}
   end
 
-  defp tool(%Tool{} = tool), do: {:ok, tool}
+  @doc "Hides the tools with a tag from the clients of the scope, see \"Tags\"."
+  @spec disable(scope(), tag: String.t()) :: :ok | {:error, String.t()}
+  def disable(scope, options), do: tag(scope, options, false)
 
-  defp tool(fields) do
-    {:ok, Tool.new(fields)}
-  rescue
-    error in ArgumentError -> {:error, error.message}
+  @doc "Shows the tools with a tag, such as to one principal what is hidden from all others."
+  @spec enable(scope(), tag: String.t()) :: :ok | {:error, String.t()}
+  def enable(scope, options), do: tag(scope, options, true)
+
+  @doc "Forgets what `enable/2` or `disable/2` has said of a tag for this scope: what is said for a wider one counts."
+  @spec reset(scope(), tag: String.t()) :: :ok | {:error, String.t()}
+  def reset(scope, options), do: tag(scope, options, nil)
+
+  defp tag(scope, options, value) do
+    with {:ok, {router, whose}} <- scope(scope),
+         {:ok, tag} <- tag(options),
+         do: Server.put({router, whose, {:tag, tag}}, value)
   end
 
-  defp check_name(router, name) do
-    cond do
-      not Name.valid?(name) ->
-        {:error, "a tool's name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: #{inspect(name)}"}
+  defp tag([{:tag, tag}] = options), do: if(Tags.valid?(tag), do: {:ok, tag}, else: no_tag(options))
+  defp tag(options), do: no_tag(options)
 
-      Enum.any?(router.__mcp__(:tools), &(&1.name == name)) ->
-        {:error, "tool #{inspect(name)} is declared by #{inspect(router)}. Choose another name"}
-
-      true ->
-        :ok
-    end
-  end
-
-  defp handler({module, function} = handler) when is_atom(module) and is_atom(function) do
-    if text = NamedFunction.missing(handler, 2), do: {:error, "the handler #{text}"}, else: {:ok, handler}
-  end
-
-  defp handler(fun) when is_function(fun, 2), do: {:ok, fun}
-
-  defp handler(other) do
-    {:error,
-     "a handler is {module, function} or a function of the conn and the arguments, got: #{McpServer.Outline.of(other)}"}
-  end
-
-  defp encode(tool) do
-    with {:error, error} <- JSON.encode(tool), do: {:error, Exception.message(error)}
-  end
+  defp no_tag(options),
+    do: {:error, "write tag: \"admin\", with 1 to 128 bytes, got: #{McpServer.Outline.of(options)}"}
 end

@@ -75,6 +75,35 @@ defmodule McpServer.HttpClusterToolsTest do
     for {"ada", peer} <- streams, do: assert(quiet?(peer))
   end
 
+  test "a tag is disabled on all nodes, also on one that comes later, for whom it concerns" do
+    [one, two] = for name <- ["one", "two"], do: vm(name)
+    HttpVm.connect(one, two)
+    assert :ok = HttpVm.call(one, Tools, :put, [HttpRouter, @tool ++ [tags: ["beta"]], @handler])
+    for vm <- [one, two], do: eventually(fn -> has?(vm, "ada") and has?(vm, "bob") end)
+    streams = for vm <- [one, two], user <- ["ada", "bob"], do: {user, listen(vm, user)}
+    assert :ok = HttpVm.call(two, Tools, :disable, [{HttpRouter, principal: "ada"}, [tag: "beta"]])
+    for {"ada", peer} <- streams, do: assert(next(peer) == "notifications/tools/list_changed")
+    for {"bob", peer} <- streams, do: assert(quiet?(peer))
+    three = vm("three")
+    for vm <- [one, two], do: HttpVm.connect(three, vm)
+
+    for vm <- [one, two, three] do
+      eventually(fn -> has?(vm, "bob") and not has?(vm, "ada") end)
+      assert %{"error" => %{"code" => -32602, "message" => "Tool 'put' not found"}} = call(vm, "ada")
+    end
+  end
+
+  test "what a node put for its sessions goes with the node" do
+    [one, two] = for name <- ["one", "two"], do: vm(name)
+    HttpVm.connect(one, two)
+    session = HttpSession.open(one.server, "2025-11-25", headers: [{"authorization", "Bearer ada"}])
+    scope = {HttpRouter, session: session.id}
+    assert :ok = put(one, scope)
+    eventually(fn -> HttpVm.call(two, Tools, :names, [scope]) == ["put"] end)
+    HttpVm.stop(one)
+    eventually(fn -> HttpVm.call(two, Tools, :names, [scope]) == [] end)
+  end
+
   # Nothing has come in the meantime.
   defp quiet?(peer), do: HttpPeer.silent?(peer, 100)
 end

@@ -15,10 +15,16 @@ defmodule McpServer.EveryWay do
   @type ask :: (method :: String.t(), params :: map(), answer :: map() | nil -> {map(), asked :: [String.t()]})
   @type way :: {name :: String.t(), ask()}
 
-  @doc "The six ways to a router; they end with the test. `options` are those of both HTTP servers."
+  @doc """
+  The six ways to a router; they end with the test. `options` are those of both HTTP servers, and `principal:` who asks on
+  all ways.
+  """
   @spec ways(module(), String.t(), keyword()) :: [way()]
-  def ways(router, tmp_dir, options \\ []),
-    do: stdio(router, tmp_dir) ++ Enum.flat_map([:listener, :plug], &http(&1, router, options))
+  def ways(router, tmp_dir, options \\ []) do
+    {principal, options} = Keyword.pop(options, :principal)
+    identify = if principal, do: [identify: fn _request -> {:ok, principal} end], else: []
+    stdio(router, tmp_dir, principal) ++ Enum.flat_map([:listener, :plug], &http(&1, router, identify ++ options))
+  end
 
   @doc "Asks on every way, and returns the results or errors with the names of the ways."
   @spec ask_all([way()], String.t(), map()) :: [{String.t(), map()}]
@@ -38,8 +44,10 @@ defmodule McpServer.EveryWay do
   @spec text(map()) :: String.t()
   def text(%{"content" => [%{"text" => text}]}), do: text
 
-  defp stdio(router, tmp_dir) do
-    command = StdioPeer.vm("McpServer.Stdio.run(#{inspect(router)}, app: :mcp_server)")
+  defp stdio(router, tmp_dir, principal) do
+    command =
+      StdioPeer.vm("McpServer.Stdio.run(#{inspect(router)}, app: :mcp_server, principal: #{inspect(principal)})")
+
     [peer, modern] = for _era <- 1..2, do: StdioPeer.start(command, tmp_dir: tmp_dir)
     StdioPeer.write(peer, StdioPeer.initialize("open", @legacy, @capabilities))
     assert %{"id" => "open", "result" => %{"protocolVersion" => @legacy}} = StdioPeer.read(peer, 30_000)
@@ -91,6 +99,10 @@ defmodule McpServer.EveryWay do
       %{"method" => "elicitation/create", "id" => id, "params" => %{"message" => text}} when answer != nil ->
         Process.put(__MODULE__, [text | Process.get(__MODULE__)])
         reply.(JSON.encode!(%{"jsonrpc" => "2.0", "id" => id, "result" => answer}))
+        played(read, answer, reply)
+
+      # A stream of HTTP has its own.
+      %{"method" => "notifications/" <> _kind} ->
         played(read, answer, reply)
 
       message ->

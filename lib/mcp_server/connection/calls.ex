@@ -19,7 +19,7 @@ defmodule McpServer.Connection.Calls do
     Waiting
   }
 
-  alias McpServer.Dispatch.{Answer, Failure, Handler}
+  alias McpServer.Dispatch.{Answer, Failure, Handler, RunTimeTool}
 
   @typedoc """
   * `:deadline` – in `State.now/0` time; a call that waits for the client has another one
@@ -122,7 +122,9 @@ defmodule McpServer.Connection.Calls do
   defp start(state, entry) do
     request = Session.complete(state.session, entry.request)
 
-    {pid, monitor} = Call.start(state.catalog, request, conn(state, request, entry.base), state.options)
+    conn = conn(state, request, entry.base)
+    request = RunTimeTool.locate(state.catalog, request, conn)
+    {pid, monitor} = Call.start(state.catalog, request, conn, state.options)
 
     timeout = Handler.timeout(state.catalog, request, state.options.timeout)
 

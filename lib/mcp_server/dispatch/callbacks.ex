@@ -5,7 +5,7 @@ defmodule McpServer.Dispatch.Callbacks do
 
   alias McpServer.App.View
   alias McpServer.{Catalog, Conn, Content, JSON, Protocol, Request}
-  alias McpServer.Dispatch.{Around, Failure, Handler, InvalidResult, Outcome, Permission}
+  alias McpServer.Dispatch.{Around, Failure, Handler, InvalidResult, Outcome, Permission, RunTimeTool}
   alias McpServer.Prompt.GetResult
   alias McpServer.Protocol.Revision
   alias McpServer.Tool.CallResult
@@ -35,17 +35,28 @@ defmodule McpServer.Dispatch.Callbacks do
     catalog = Catalog.fetch(router)
     all = router.__mcp__(Map.fetch!(@lists, list))
 
-    if list in catalog.filtered,
-      do: {:ok, Permission.granted(catalog, list, all, %{conn | router: router})},
-      else: {:ok, all}
+    conn = %{conn | router: router}
+    shown = if list in catalog.filtered, do: Permission.granted(catalog, list, all, conn), else: all
+    {:ok, if(list == :list_tools, do: shown ++ RunTimeTool.structs(catalog, conn), else: shown)}
   end
 
   @doc "`c:McpServer.call_tool/3`"
   @spec call_tool(module, Conn.t(), String.t(), McpServer.arguments()) :: McpServer.tool_result()
   def call_tool(router, conn, name, arguments) do
-    with {:ok, _index, tool} <- find(router.__mcp__(:tools), "Tool", name),
-         :ok <- check_required(tool.inputSchema["required"] || [], arguments, "tool", name),
+    with {:ok, schema} <- input_schema(router, conn, name),
+         :ok <- check_required(schema["required"] || [], arguments, "tool", name),
          do: call(router, conn, "tools/call", name, arguments)
+  end
+
+  defp input_schema(router, conn, name) do
+    with {:error, text} <- find(router.__mcp__(:tools), "Tool", name) do
+      case RunTimeTool.locate(Catalog.fetch(router), request("tools/call", :tool, nil, name, %{}), conn) do
+        %Request{run_time: nil} -> {:error, text}
+        %Request{run_time: %{text: tool}} -> {:ok, JSON.decode!(tool)["inputSchema"]}
+      end
+    else
+      {:ok, _index, tool} -> {:ok, tool.inputSchema}
+    end
   end
 
   @doc "`c:McpServer.get_prompt/3`"
@@ -160,6 +171,13 @@ defmodule McpServer.Dispatch.Callbacks do
       name: name,
       arguments: arguments
     }
+  end
+
+  defp run(catalog, %Request{kind: :tool, index: nil, name: name} = request, conn) do
+    case RunTimeTool.admit(catalog, RunTimeTool.locate(catalog, request, conn)) do
+      {:ok, own, request} -> run(own, request, conn)
+      :hidden -> {:error, "Tool '#{name}' not found"}
+    end
   end
 
   defp run(catalog, request, conn) do

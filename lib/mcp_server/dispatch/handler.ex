@@ -6,7 +6,7 @@ defmodule McpServer.Dispatch.Handler do
 
   @doc "The router's entry for a request, `nil` for a list."
   @spec entry(Catalog.t(), Request.t()) :: map() | nil
-  # Whether there is such a tool, the call finds out.
+  def entry(_catalog, %Request{kind: :tool, index: nil, run_time: %{entry: entry}}), do: entry
   def entry(_catalog, %Request{kind: :tool, index: nil}), do: nil
   def entry(catalog, %Request{kind: :tool, index: index}), do: elem(catalog.tools, index)
 
@@ -58,10 +58,12 @@ defmodule McpServer.Dispatch.Handler do
 
   @doc "How long the call may clean up after it was ended, in milliseconds."
   @spec grace(Catalog.t(), Request.t()) :: non_neg_integer()
-  def grace(catalog, %Request{kind: :tool, index: index} = request) when index != nil,
-    do: entry(catalog, request).cancel_grace
-
-  def grace(_catalog, _request), do: 0
+  def grace(catalog, request) do
+    case entry(catalog, request) do
+      %{cancel_grace: grace} -> grace
+      _entry -> 0
+    end
+  end
 
   @doc "Whether a call that is to run as a task begins as one, before its handler is entered."
   @spec starts_task?(Catalog.t(), Request.t()) :: boolean()

@@ -34,6 +34,15 @@ defmodule McpServer.Dispatch.Permission do
          do: asked(checks, conn, arguments(request), :forbidden)
   end
 
+  @doc "Whether the client may still use an entry: what the functions that are called with the conn alone say."
+  @spec ask_again(entry :: map(), Conn.t()) :: :ok | :hidden | {:forbidden, refusal()} | {:failed, Failure.t()}
+  def ask_again(%{access: %{rule: rule, checks: checks}}, conn) do
+    of_conn = for {_key, {:conn, _module, _function, _more}} = check <- checks, do: check
+    with :ok <- asked(rule || [], conn, %{}, :hidden), do: asked(of_conn, conn, %{}, :forbidden)
+  end
+
+  def ask_again(_open, _conn), do: :ok
+
   defp refused_before(%Request{refusal: nil}), do: :ok
   defp refused_before(%Request{refusal: answer}), do: {:answered, answer}
 
@@ -80,12 +89,18 @@ defmodule McpServer.Dispatch.Permission do
   @doc "Those of the objects of a list that the client may know of."
   @spec granted(Catalog.t(), atom(), [struct()], Conn.t()) :: [struct()]
   def granted(catalog, list, objects, conn) do
-    entries = catalog |> entries(list) |> Tuple.to_list()
+    objects |> Enum.zip(catalog |> entries(list) |> Tuple.to_list()) |> shown(conn)
+  end
 
+  @doc "Those of objects, beside their entries, that the client may know of."
+  @spec shown([{object, entry :: map()}], Conn.t()) :: [object] when object: term()
+  def shown(objects, conn) do
     {shown, _said} =
-      entries |> Enum.map(&(Map.get(&1, :access) || %{})) |> Enum.map_reduce(%{}, &allowed(&1[:rule] || [], &2, conn))
+      Enum.map_reduce(objects, %{}, fn {_object, entry}, said ->
+        allowed((entry[:access] && entry.access.rule) || [], said, conn)
+      end)
 
-    for {object, 1} <- Enum.zip(objects, shown), do: object
+    for {{object, _entry}, 1} <- Enum.zip(objects, shown), do: object
   end
 
   defp entries(catalog, :list_tools), do: catalog.tools

@@ -16,7 +16,7 @@ defmodule McpServer.Http.SessionCall do
 
   alias McpServer.{Call, Request}
   alias McpServer.Connection.{Calls, InFlight}
-  alias McpServer.Dispatch.{Failure, Handler}
+  alias McpServer.Dispatch.{Failure, Handler, RunTimeTool}
   alias McpServer.Http.{Exchange, HeldCall, Mount, Sessions, Sink, StatelessCall, Usage}
 
   @enforce_keys [:mount, :sink, :origin, :session, :session_id, :in_flight, :request]
@@ -92,6 +92,7 @@ defmodule McpServer.Http.SessionCall do
     since = System.monotonic_time()
     request = complete(request, context)
     conn = %{origin.base | session_id: id, log_level: InFlight.level(in_flight), router: mount.router}
+    request = RunTimeTool.locate(origin.catalog, request, conn)
     {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, session)
     timeout = Handler.timeout(origin.catalog, request, mount.bounds.timeout)
     now = Sink.now()

@@ -17,6 +17,7 @@ defmodule McpServer.Http.Sessions do
   alias McpServer.Http.Cluster.Node
   alias McpServer.Http.Session.{Reopening, ReplayRoom, Sealed, Tombstones}
   alias McpServer.Protocol.HTTP
+  alias McpServer.Tools.Server
 
   @table __MODULE__
   # How long another node may take to say whether it has a session, in milliseconds.
@@ -364,8 +365,9 @@ defmodule McpServer.Http.Sessions do
       {{id, counted, paid}, sessions} ->
         # Who has found it already must not start a call that nobody would end: a killed session has not said so itself.
         for key <- [id, {:retired, pid}],
-            {_key, ^pid, context, _place, _principal, _mount, _paid} <- :ets.lookup(@table, key) do
+            {_key, ^pid, context, {router, _mount_name}, _principal, _mount, _paid} <- :ets.lookup(@table, key) do
           InFlight.close(context.in_flight)
+          unless Sealed.sealed?(id), do: Server.session_over(router, id)
           delete(key, pid)
         end
 

@@ -8,7 +8,7 @@ defmodule McpServer.Http.StatelessCall do
 
   alias McpServer.{Call, Catalog, Conn, Protocol, Request, Share}
   alias McpServer.Connection.{Calls, Report}
-  alias McpServer.Dispatch.{Failure, Handler, Subscribing}
+  alias McpServer.Dispatch.{Failure, Handler, RunTimeTool, Subscribing}
   alias McpServer.Http.{HeldCall, ListenStream, Mount, Places, Sink}
   alias McpServer.Protocol.HTTP
 
@@ -95,6 +95,7 @@ defmodule McpServer.Http.StatelessCall do
     %{bounds: bounds} = mount
     since = System.monotonic_time()
     conn = %{origin.base | log_level: request.log_level, router: mount.router}
+    request = RunTimeTool.locate(origin.catalog, request, conn)
     {pid, monitor} = Call.start(origin.catalog, request, conn, bounds)
     timeout = Handler.timeout(origin.catalog, request, bounds.timeout)
     now = Sink.now()

@@ -6,6 +6,7 @@ defmodule McpServer.Router.Access do
   alias McpServer.Access
   alias McpServer.Auth.Scopes
   alias McpServer.Router.{Handler, Refusal}
+  alias McpServer.Tools.Tags
 
   @hooks [:authorize, :visible]
   @fields [authorize: :any, visible: :any, scopes: :any, listed: {:in, ~w(granted always)}]
@@ -79,7 +80,7 @@ defmodule McpServer.Router.Access do
   @spec new!(map, String.t(), Refusal.place()) :: Access.declared() | nil
   def new!(options, what, place) do
     hooks = for key <- @hooks, value = options[key], do: {key, hook!(key, value, what, place)}
-    hooks = hooks ++ scopes!(options[:scopes], options[:listed], what, place)
+    hooks = tags!(options[:tags], what, place) ++ hooks ++ scopes!(options[:scopes], options[:listed], what, place)
     listed = Map.get(@listed, options[:listed], :granted)
 
     if options[:listed] && not Enum.any?([:authorize, :scopes, :hidden_scopes], &Keyword.has_key?(hooks, &1)) do
@@ -91,6 +92,16 @@ defmodule McpServer.Router.Access do
     end
 
     if hooks != [], do: Map.new([{:listed, listed} | hooks])
+  end
+
+  defp tags!(tags, _what, _place) when tags in [nil, []], do: []
+
+  defp tags!(tags, what, place) do
+    with wrong when wrong != nil <- Enum.find(tags, &(not Tags.valid?(&1))) do
+      Refusal.refuse!(place, "a tag of #{what} is a string of 1 to 128 bytes, got: #{inspect(wrong)}")
+    end
+
+    [tags: {Tags, :enabled?, [Enum.uniq(tags)], [2]}]
   end
 
   # A scope that is missing can be got, so what needs it is shown, unless it is to be hidden.

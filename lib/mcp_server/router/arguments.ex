@@ -36,7 +36,17 @@ defmodule McpServer.Router.Arguments do
     %{rule: rule, keys: Enum.uniq(keys), structs: structs}
   end
 
-  # Atoms are made of what the author wrote, while the router is compiled.
+  # Atoms are made of what the author wrote, while the router is compiled. At run time it may be somebody else.
+  defp atom!(name, %{run_time?: true} = tool) do
+    String.to_existing_atom(name)
+  rescue
+    ArgumentError ->
+      Refusal.refuse!(
+        tool.place,
+        "#{tool.what} has `arguments: :atoms`, but there is no atom :#{name} yet. Name its arguments by atoms of your code"
+      )
+  end
+
   defp atom!(name, tool) do
     if String.length(name) <= 255,
       do: String.to_atom(name),

@@ -1,8 +1,10 @@
 defmodule McpServer.Router.Scope do
   @moduledoc false
   # What is known of a router while its module is being compiled: the blocks that are open, innermost
-  # first, and the declarations that are complete, in order. Both are attributes of the module.
+  # first, and the declarations that are complete, in order. Both are attributes of the module. While a tool is declared
+  # at run time, they belong to the process.
 
+  @server :__mcp_server__
   @open :__mcp_open__
   @declared :__mcp_declared__
   @scopes :__mcp_scopes__
@@ -10,6 +12,20 @@ defmodule McpServer.Router.Scope do
   alias McpServer.Router.Refusal
 
   @type kind :: :tool | :prompt | :resource | :overflow | :plug
+
+  @doc "What `fun` declares for a router that has been compiled; nothing of it stays."
+  @spec at_run_time(module, kind, (() -> term)) :: [map]
+  def at_run_time(module, kind, fun) do
+    Process.put({__MODULE__, module}, %{@server => {module.__mcp__(:server), nil}})
+    fun.()
+    declared(module, kind)
+  after
+    Process.delete({__MODULE__, module})
+  end
+
+  @doc "Whether the router has been compiled already."
+  @spec run_time?(module) :: boolean
+  def run_time?(module), do: Process.get({__MODULE__, module}) != nil
 
   @doc "Refuses a declaration inside another one."
   @spec check_outermost!(module, String.t(), Refusal.place()) :: :ok
@@ -34,7 +50,7 @@ defmodule McpServer.Router.Scope do
 
   @doc "The options of the router, checked."
   @spec server(module) :: map
-  def server(module), do: module |> Module.get_attribute(:__mcp_server__) |> elem(0)
+  def server(module), do: module |> get(@server, nil) |> elem(0)
 
   @doc "The innermost open block."
   @spec current(module) :: map
@@ -58,39 +74,53 @@ defmodule McpServer.Router.Scope do
   @doc "Adds a complete declaration, with the path of the blocks that it stands in, outermost first."
   @spec declare(module, kind, map) :: :ok
   def declare(module, kind, declaration) do
-    all = Module.get_attribute(module, @declared, [])
+    all = get(module, @declared, [])
     declaration = Map.put(declaration, :path, path(module))
-    Module.put_attribute(module, @declared, [{kind, declaration} | all])
+    put(module, @declared, [{kind, declaration} | all])
   end
 
   @doc "Enters a `scope`."
   @spec enter(module) :: :ok
   def enter(module) do
-    {scopes, number} = Module.get_attribute(module, @scopes, {[], 0})
-    Module.put_attribute(module, @scopes, {[number | scopes], number + 1})
+    {scopes, number} = get(module, @scopes, {[], 0})
+    put(module, @scopes, {[number | scopes], number + 1})
   end
 
   @doc "Leaves the innermost `scope`."
   @spec leave(module) :: :ok
   def leave(module) do
-    {[_innermost | scopes], number} = Module.get_attribute(module, @scopes)
-    Module.put_attribute(module, @scopes, {scopes, number})
+    {[_innermost | scopes], number} = get(module, @scopes, nil)
+    put(module, @scopes, {scopes, number})
   end
 
   @doc "The numbers of the open scopes and what the open blocks declare, outermost first."
   @spec path(module) :: [non_neg_integer | String.t()]
   def path(module) do
-    {scopes, _number} = Module.get_attribute(module, @scopes, {[], 0})
+    {scopes, _number} = get(module, @scopes, {[], 0})
     Enum.reverse(for(%{what: what} <- opened(module), do: what) ++ scopes)
   end
 
   @doc "The complete declarations of a kind, in the order they were made."
   @spec declared(module, kind) :: [map]
   def declared(module, kind) do
-    all = Module.get_attribute(module, @declared, [])
+    all = get(module, @declared, [])
     for {^kind, declaration} <- Enum.reverse(all), do: declaration
   end
 
-  defp opened(module), do: Module.get_attribute(module, @open, [])
-  defp put_open(module, blocks), do: Module.put_attribute(module, @open, blocks)
+  defp opened(module), do: get(module, @open, [])
+  defp put_open(module, blocks), do: put(module, @open, blocks)
+
+  defp get(module, key, default) do
+    case Process.get({__MODULE__, module}) do
+      nil -> Module.get_attribute(module, key, default)
+      at_run_time -> Map.get(at_run_time, key, default)
+    end
+  end
+
+  defp put(module, key, value) do
+    case Process.get({__MODULE__, module}) do
+      nil -> Module.put_attribute(module, key, value)
+      at_run_time -> Process.put({__MODULE__, module}, Map.put(at_run_time, key, value))
+    end
+  end
 end

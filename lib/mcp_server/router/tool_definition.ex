@@ -25,34 +25,38 @@ defmodule McpServer.Router.ToolDefinition do
 
   @capabilities %{"sampling" => :sampling, "elicitation" => :elicitation, "roots" => :roots}
 
-  @options Fields.table(
-             [
-               title: :string,
-               hints: {:list, {:in, Hints.names()}},
-               annotations: {:struct, Tool.Annotations},
-               ui: :string,
-               visibility: {:list, {:in, ~w(model app)}},
-               timeout: :any,
-               cancel_grace: :count,
-               requires: {:list, {:in, ~w(sampling elicitation roots)}},
-               input_schema: :any,
-               output_schema: :any,
-               additional_properties: :boolean,
-               icons: {:list, {:struct, Icon}},
-               execution: :map,
-               task_support: {:in, ~w(forbidden optional required)},
-               task_start: {:in, ~w(call handler)},
-               meta: :map,
-               result_budget: :count,
-               formats: :any,
-               repair: :boolean,
-               undeclared: {:in, Undeclared.names()},
-               arguments: {:in, ~w(strings atoms)},
-               struct: :any,
-               lint: :any
-             ] ++ Access.fields(),
-             "option"
-           )
+  @fields [
+            title: :string,
+            hints: {:list, {:in, Hints.names()}},
+            annotations: {:struct, Tool.Annotations},
+            ui: :string,
+            visibility: {:list, {:in, ~w(model app)}},
+            timeout: :any,
+            cancel_grace: :count,
+            requires: {:list, {:in, ~w(sampling elicitation roots)}},
+            input_schema: :any,
+            output_schema: :any,
+            additional_properties: :boolean,
+            icons: {:list, {:struct, Icon}},
+            execution: :map,
+            task_support: {:in, ~w(forbidden optional required)},
+            task_start: {:in, ~w(call handler)},
+            meta: :map,
+            tags: {:list, :string},
+            result_budget: :count,
+            formats: :any,
+            repair: :boolean,
+            undeclared: {:in, Undeclared.names()},
+            arguments: {:in, ~w(strings atoms)},
+            struct: :any,
+            lint: :any
+          ] ++ Access.fields()
+
+  @options Fields.table(@fields, "option")
+
+  # What the statement and its block say is a field as well where a tool is declared at run time.
+  @statement [name: [:string, required: true], description: :string, input: :any, output: :any, _meta: :map]
+  @run_time Fields.table(@statement ++ Keyword.delete(@fields, :meta))
 
   # Less holds no link.
   @min_budget 2_048
@@ -71,6 +75,30 @@ defmodule McpServer.Router.ToolDefinition do
     description = Name.check_description!(description, what, place)
     statement = "tool #{inspect(name)}, #{inspect(description)},"
     {handler, options} = ToolHandler.named!(module, {controller, function, options}, what, statement, tail, place)
+    begin!(module, {name, description, handler}, options, what, place)
+  end
+
+  @doc "Declares a tool for a router that has been compiled, from all its fields."
+  @spec put!(module, Enumerable.t(), term, Refusal.place()) :: :ok
+  def put!(module, fields, handler, place) do
+    fields = Refusal.checked!(place, fn -> Fields.gather!("a tool", @run_time, fields) end)
+    {said, options} = Map.split(fields, Keyword.keys(@statement))
+    name = Name.check!(said.name, "tool", place)
+    if said[:description] == nil, do: Refusal.refuse!(place, "tool #{inspect(name)} has no description")
+
+    begin!(
+      module,
+      {name, said.description, handler},
+      Map.put(options, :meta, said[:_meta]),
+      "tool #{inspect(name)}",
+      place
+    )
+
+    for into <- [:input, :output], fields = said[into], do: ShortForm.put!(module, into, fields, [], place)
+    close!(module)
+  end
+
+  defp begin!(module, {name, description, handler}, options, what, place) do
     Hints.check!(options, what, place)
     options = Refusal.checked!(place, fn -> gather!(what, options) end)
     check_timeout!(options[:timeout], what, place)
@@ -96,7 +124,8 @@ defmodule McpServer.Router.ToolDefinition do
       undeclared: Undeclared.of_tool(module, options),
       keys: options[:arguments] || Scope.server(module).arguments,
       struct: options[:struct],
-      rule: %{}
+      rule: %{},
+      run_time?: Scope.run_time?(module)
     })
 
     options

@@ -5,7 +5,7 @@ defmodule McpServer.Tasks.Requests do
   alias McpServer.{Call, Catalog, Conn, Dispatch, Protocol, Request, Tasks}
   alias McpServer.Protocol.Revision
   alias McpServer.JsonRpc.Error
-  alias McpServer.Dispatch.{Answer, Failure, Questions}
+  alias McpServer.Dispatch.{Answer, Failure, Permission, Questions, RunTimeTool}
   alias McpServer.Tasks.{Entry, Runner}
 
   @kinds [:get_task, :task_result, :update_task, :cancel_task, :list_tasks]
@@ -32,13 +32,15 @@ defmodule McpServer.Tasks.Requests do
 
   @doc "Answers a request about tasks."
   @spec run(Catalog.t(), Request.t(), Conn.t()) :: Answer.t()
-  def run(catalog, %Request{kind: :get_task} = request, conn) do
-    with_task(request, Tasks.get(owner(catalog, conn), request.name), &state(catalog, request, &1))
-  end
+  def run(catalog, %Request{kind: :get_task} = request, conn),
+    do: with_task(catalog, request, conn, &state(catalog, request, &1))
 
   def run(catalog, %Request{kind: :list_tasks} = request, conn) do
     tasks =
-      for entry <- Tasks.list(owner(catalog, conn)), {:ok, task} <- [Entry.to_wire(entry, request.revision)], do: task
+      for entry <- Tasks.list(owner(catalog, conn)),
+          {:ok, _catalog} <- [permitted(catalog, entry, conn)],
+          {:ok, task} <- [Entry.to_wire(entry, request.revision)],
+          do: task
 
     answer(catalog, request, %{tasks: tasks})
   end
@@ -47,7 +49,7 @@ defmodule McpServer.Tasks.Requests do
     owner = owner(catalog, conn)
     unsound = request.arguments["unsound"]
 
-    with_task(request, Tasks.get(owner, request.name), fn entry ->
+    with_task(catalog, request, conn, fn entry ->
       if Enum.any?(unsound, &is_map_key(entry.pending, &1)) do
         refuse(request, :invalid_params, {:because, "inputResponses must answer what the task asked"})
       else
@@ -58,29 +60,33 @@ defmodule McpServer.Tasks.Requests do
   end
 
   def run(catalog, %Request{kind: :cancel_task} = request, conn) do
-    case {Tasks.cancel(owner(catalog, conn), request.name), Revision.stateless?(request.revision)} do
-      {:not_found, _stateless?} -> not_found(request)
-      # It has heard of an intention, and says no more.
-      {_heard, true} -> empty(catalog, request)
-      {{:ok, entry}, false} -> state(catalog, request, entry)
-      {{:finished, _entry}, false} -> refuse(request, :invalid_params, "The task has ended already")
-    end
+    with_task(catalog, request, conn, fn _entry ->
+      case {Tasks.cancel(owner(catalog, conn), request.name), Revision.stateless?(request.revision)} do
+        {:not_found, _stateless?} -> not_found(request)
+        # It has heard of an intention, and says no more.
+        {_heard, true} -> empty(catalog, request)
+        {{:ok, entry}, false} -> state(catalog, request, entry)
+        {{:finished, _entry}, false} -> refuse(request, :invalid_params, "The task has ended already")
+      end
+    end)
   end
 
   def run(catalog, %Request{kind: :task_result} = request, conn) do
     owner = owner(catalog, conn)
 
-    case Tasks.await(owner, request.name) do
-      {:ok, %Entry{outcome: nil} = entry} ->
-        ask(conn.call, owner, entry)
-        run(catalog, request, conn)
+    with_task(catalog, request, conn, fn _entry ->
+      case Tasks.await(owner, request.name) do
+        {:ok, %Entry{outcome: nil} = entry} ->
+          ask(conn.call, owner, entry)
+          run(catalog, request, conn)
 
-      {:ok, entry} ->
-        result(catalog, request, entry)
+        {:ok, entry} ->
+          with_permission(catalog, request, conn, entry, &result(&1, request, entry))
 
-      :not_found ->
-        not_found(request)
-    end
+        :not_found ->
+          not_found(request)
+      end
+    end)
   end
 
   defp owner(catalog, conn), do: Tasks.owner(catalog, conn)
@@ -131,8 +137,28 @@ defmodule McpServer.Tasks.Requests do
     end
   end
 
-  defp with_task(_request, {:ok, entry}, fun), do: fun.(entry)
-  defp with_task(request, :not_found, _fun), do: not_found(request)
+  defp with_task(catalog, request, conn, fun) do
+    case Tasks.get(owner(catalog, conn), request.name) do
+      {:ok, entry} -> with_permission(catalog, request, conn, entry, fn _catalog -> fun.(entry) end)
+      :not_found -> not_found(request)
+    end
+  end
+
+  defp with_permission(catalog, request, conn, entry, fun) do
+    case permitted(catalog, entry, conn) do
+      {:ok, catalog} -> fun.(catalog)
+      :hidden -> not_found(request)
+      {:forbidden, refusal} -> Answer.forbidden(catalog, request, refusal)
+      {:failed, failure} -> Answer.failure(catalog, request, failure)
+    end
+  end
+
+  # Whoever may no longer call the tool hears no more of its tasks. The catalogue is that of the tool.
+  defp permitted(catalog, entry, conn) do
+    with {:ok, catalog} <- if(entry.run_time, do: RunTimeTool.of_task(catalog, entry.run_time), else: {:ok, catalog}),
+         :ok <- Permission.ask_again(elem(catalog.tools, entry.index), conn),
+         do: {:ok, catalog}
+  end
 
   defp answer(catalog, request, result) do
     case Protocol.result(catalog, request, result) do

@@ -16,8 +16,8 @@ defmodule McpServer.Tools.Compiled do
 
   @doc "The catalogue of a tool; `:hidden` where it cannot be compiled any more."
   @spec fetch(Catalog.t(), McpServer.Tools.Server.entry()) :: {:ok, Catalog.t()} | :hidden
-  def fetch(catalog, %{digest: digest, handler: handler} = entry) do
-    key = {catalog.ref, digest, handler}
+  def fetch(catalog, %{digest: digest} = entry) do
+    key = {catalog.ref, digest}
 
     case :ets.lookup(__MODULE__, key) do
       [{_key, own}] -> {:ok, own}

@@ -1,18 +1,21 @@
 defmodule McpServer.Tools.Server do
   @moduledoc false
-  # The run-time tools of all connected nodes, on each of them. A row is written by this process alone, and read by
-  # calls. Nodes send each other what is put here, and all they have when they meet; the later version wins. What was
-  # deleted stays as a row without an entry for a while, so that a node that did not hear of it does not bring it back.
+  # The run-time tools of all connected nodes, and the tags that are enabled or disabled, on each of them. A row is
+  # written by this process alone, and read by calls. Nodes send each other what is put here, and all they have when they
+  # meet; the later version wins. What was deleted stays as a row without a value for a while, so that a node that did not
+  # hear of it does not bring it back.
 
   use GenServer
   use McpServer.Outline
 
   alias McpServer.{Catalog, Changes, Options, Recipient}
+  alias McpServer.Http.Session.Sealed
 
   @table [
-    max_tools: [:count, default: 100_000, doc: "run-time tools that a node keeps, of all routers together"],
-    max_tools_per_scope: [:count, default: 1_000, doc: "those of one router, one principal or one session"],
-    max_bytes: [:bytes, default: 256 * 1024 * 1024, doc: "what their JSON texts may take together"]
+    max_tools: [:count, default: 100_000, doc: "run-time tools and tags that a node keeps, of all routers together"],
+    max_tools_per_scope: [:count, default: 1_000, doc: "run-time tools of one router, one principal or one session"],
+    max_tags_per_scope: [:count, default: 100, doc: "tags that are enabled or disabled for one of these"],
+    max_bytes: [:bytes, default: 256 * 1024 * 1024, doc: "what all this may take together"]
   ]
 
   @name __MODULE__
@@ -21,8 +24,20 @@ defmodule McpServer.Tools.Server do
   # Rows a message.
   @chunk 1_000
 
-  @type key :: {router :: module(), Recipient.t(), name :: String.t()}
-  @type entry :: %{text: String.t(), digest: binary(), handler: McpServer.Tools.handler(), name: String.t()}
+  @type key :: {router :: module(), Recipient.t(), {:tool, name :: String.t()} | {:tag, String.t()}}
+
+  @typedoc "`:entry` is that of a declaration, as in `router.__mcp__(:tool_handlers)`; `:structs` are those of arguments."
+  @type entry :: %{
+          name: String.t(),
+          text: String.t(),
+          entry: map(),
+          structs: [module()],
+          tasks?: boolean(),
+          digest: binary()
+        }
+
+  @typedoc "A tool, or whether a tag is enabled."
+  @type value :: entry() | boolean()
 
   @doc "What options there are."
   @spec table() :: Options.table()
@@ -47,27 +62,45 @@ defmodule McpServer.Tools.Server do
     GenServer.start_link(@name, options, name: @name)
   end
 
-  @doc "Puts a tool on this node and on those that are connected; `nil` deletes it."
-  @spec put(key(), entry() | nil) :: :ok | {:error, String.t()}
-  def put(key, entry), do: GenServer.call(@name, {:put, key, entry}, :infinity)
+  @doc "Puts a value on this node and on those that are connected; `nil` deletes it."
+  @spec put(key(), value() | nil) :: :ok | {:error, String.t()}
+  def put(key, value), do: GenServer.call(@name, {:put, key, value}, :infinity)
+
+  @doc """
+  What was put for a session goes on all nodes at that time, in milliseconds of the wall clock: nobody opens it again
+  then.
+  """
+  @spec session_over(module(), String.t() | nil, at :: integer()) :: :ok
+  def session_over(router, id, at \\ 0) do
+    scope = {router, {:session, id}}
+    if id != nil and any?(scope), do: GenServer.abcast([node() | Node.list()], @name, {:over, scope, at})
+    :ok
+  end
+
+  # A number is before all keys of a scope.
+  defp any?({router, whose}), do: match?({^router, ^whose, _what}, :ets.next(@name, {router, whose, 0}))
 
   @doc "Whether a router has had run-time tools since this node started."
   @spec used?(module()) :: boolean()
   # While a router compiles the application may not run.
   def used?(router), do: :ets.whereis(@name) != :undefined and :ets.member(@name, {:used, router})
 
+  @doc "Whether some of them may run as tasks."
+  @spec tasks?(module()) :: boolean()
+  def tasks?(router), do: used?(router) and :ets.member(@name, {:tasks, router})
+
   @doc "The tools of a scope, by their names, sorted."
   @spec entries(module(), Recipient.t()) :: [{String.t(), entry()}]
-  def entries(router, whose) do
-    rows = :ets.select(@name, [{{{router, whose, :"$1"}, :_, :"$2"}, [], [{{:"$1", :"$2"}}]}])
-    for {name, %{} = entry} <- rows, do: {name, entry}
-  end
+  def entries(router, whose), do: for({name, %{} = entry} <- values(router, whose, :tool), do: {name, entry})
 
-  @doc "A tool."
-  @spec find(key()) :: {:ok, entry()} | :error
+  defp values(router, whose, kind),
+    do: :ets.select(@name, [{{{router, whose, {kind, :"$1"}}, :_, :"$2"}, [], [{{:"$1", :"$2"}}]}])
+
+  @doc "What was put."
+  @spec find(key()) :: {:ok, value()} | :error
   def find(key) do
     case :ets.lookup(@name, key) do
-      [{_key, _version, %{} = entry}] -> {:ok, entry}
+      [{_key, _version, value}] when value != nil -> {:ok, value}
       _none -> :error
     end
   end
@@ -76,23 +109,33 @@ defmodule McpServer.Tools.Server do
   def init(options) do
     :ok = :net_kernel.monitor_nodes(true)
     for node <- Node.list(), do: GenServer.cast({@name, node}, {:rows_for, node()})
-    {:ok, recount(%{options: options, tools: 0, bytes: 0, last: 0})}
+    {:ok, recount(%{options: options, rows: 0, bytes: 0, deleted: 0, last: 0})}
   end
 
   # The table outlives this process.
   defp recount(state) do
-    for {{_router, _whose, _name}, _version, %{text: text}} <- :ets.tab2list(@name), reduce: state do
-      state -> %{state | tools: state.tools + 1, bytes: state.bytes + byte_size(text)}
+    for {{_router, _whose, _what}, _version, _value} = row <- :ets.tab2list(@name), reduce: state do
+      state -> count(state, row, 1)
     end
   end
 
+  defp count(state, {_key, _version, nil}, by), do: %{state | deleted: state.deleted + by}
+
+  defp count(state, {_key, _version, _value} = row, by),
+    do: %{state | rows: state.rows + by, bytes: state.bytes + by * bytes(row)}
+
+  # Compared with what it takes in the table, too much rather than too little.
+  defp bytes({_key, _version, value} = row),
+    do: :erlang.external_size(row) + if(is_map(value), do: byte_size(value.text), else: 0)
+
   @impl true
-  def handle_call({:put, key, entry}, _from, state) do
-    case room(state, key, entry) do
+  def handle_call({:put, key, value}, _from, state) do
+    # Two of one node never have the same time.
+    time = max(System.system_time(:microsecond), state.last + 1)
+    row = {key, {time, node()}, value}
+
+    case room(state, row) do
       :ok ->
-        # Two of one node never have the same time.
-        time = max(System.system_time(:microsecond), state.last + 1)
-        row = {key, {time, node()}, entry}
         GenServer.abcast(Node.list(), @name, {:rows, [row]})
         {:reply, :ok, write(%{state | last: time}, row)}
 
@@ -111,80 +154,131 @@ defmodule McpServer.Tools.Server do
     {:noreply, state}
   end
 
+  def handle_cast({:over, scope, at}, state) do
+    case at - System.system_time(:millisecond) do
+      early when early > 0 ->
+        Process.send_after(self(), {:over, scope}, early)
+        {:noreply, state}
+
+      _over ->
+        {:noreply, end_session(state, scope)}
+    end
+  end
+
   @impl true
   def handle_info({:nodeup, node}, state) do
     send_rows(node)
     {:noreply, state}
   end
 
+  # Its sessions have ended with it, but for those that any node opens from their ids. If it has not, it sends its rows
+  # when it is back.
+  def handle_info({:nodedown, node}, state) do
+    gone = :ets.match_object(@name, {{:_, {:session, :_}, :_}, {:_, node}, :_})
+    lost = for {{_router, {:session, id}, _what}, _version, _value} = row <- gone, not Sealed.sealed?(id), do: row
+    {:noreply, Enum.reduce(lost, state, &remove(&2, &1))}
+  end
+
+  def handle_info({:over, scope}, state), do: {:noreply, end_session(state, scope)}
+
   def handle_info({:forget, key, version}, state) do
-    :ets.match_delete(@name, {key, version, nil})
-    {:noreply, state}
+    {:noreply, Enum.reduce(:ets.match_object(@name, {key, version, nil}), state, &remove(&2, &1))}
   end
 
   def handle_info(_message, state), do: {:noreply, state}
 
   defp send_rows(node) do
-    rows = for {{_router, _whose, _name}, _version, _entry} = row <- :ets.tab2list(@name), do: row
+    rows = for {{_router, _whose, _what}, _version, _value} = row <- :ets.tab2list(@name), do: row
     for rows <- Enum.chunk_every(rows, @chunk), do: GenServer.cast({@name, node}, {:rows, rows})
   end
 
-  defp newer?({key, version, _entry}) do
+  defp newer?({{router, whose, _what} = key, version, _value}) do
     case :ets.lookup(@name, key) do
-      [{_key, known, _entry}] -> version > known
-      [] -> true
+      [{_key, known, _value}] -> version > known
+      [] -> not over?({router, whose})
     end
   end
 
-  defp room(_state, _key, nil), do: :ok
+  # One row says that a session has ended, whatever it had.
+  defp end_session(state, {router, whose}) do
+    state = Enum.reduce(:ets.match_object(@name, {{router, whose, :_}, :_, :_}), state, &remove(&2, &1))
+    insert(state, {{router, whose, :over}, {System.system_time(:microsecond), node()}, nil})
+  end
 
-  defp room(%{options: options} = state, {router, whose, _name} = key, entry) do
-    {tools, bytes} = kept(key)
+  defp over?({router, whose}), do: :ets.member(@name, {router, whose, :over})
+
+  defp remove(state, {key, _version, _value} = row) do
+    :ets.delete(@name, key)
+    count(state, row, -1)
+  end
+
+  defp room(_state, {_key, _version, nil}), do: :ok
+
+  defp room(%{options: options} = state, {{router, whose, {kind, _name}}, _version, _value} = row) do
+    earlier = Enum.filter(former(row), fn {_key, _version, value} -> value != nil end)
+    bytes = bytes(row) - Enum.sum(Enum.map(earlier, &bytes/1))
 
     cond do
-      state.tools - tools >= options.max_tools ->
-        {:error, "there are #{options.max_tools} run-time tools already, which is max_tools of the configuration"}
+      over?({router, whose}) ->
+        {:error, "the session has ended"}
 
-      state.bytes - bytes + byte_size(entry.text) > options.max_bytes ->
+      earlier == [] and state.rows >= options.max_tools ->
+        {:error,
+         "there are #{options.max_tools} run-time tools and tags already, which is max_tools of the configuration"}
+
+      state.bytes + bytes > options.max_bytes ->
         {:error, "the run-time tools would take more than #{options.max_bytes} bytes, max_bytes of the configuration"}
 
-      tools == 0 and length(entries(router, whose)) >= options.max_tools_per_scope ->
-        {:error,
-         "there are #{options.max_tools_per_scope} run-time tools of this scope already, which is max_tools_per_scope " <>
-           "of the configuration"}
+      earlier == [] ->
+        room_in_scope(router, whose, kind, options)
 
       true ->
         :ok
     end
   end
 
-  defp kept(key) do
-    case find(key) do
-      {:ok, %{text: text}} -> {1, byte_size(text)}
-      :error -> {0, 0}
-    end
+  defp room_in_scope(router, whose, kind, options) do
+    {noun, option} = if kind == :tool, do: {"run-time tools", :max_tools_per_scope}, else: {"tags", :max_tags_per_scope}
+    most = Map.fetch!(options, option)
+
+    if Enum.count(values(router, whose, kind), fn {_name, value} -> value != nil end) >= most,
+      do: {:error, "there are #{most} #{noun} of this scope already, which is #{option} of the configuration"},
+      else: :ok
   end
 
+  defp former({key, _version, _value}), do: :ets.lookup(@name, key)
+
   # What other nodes put has been bounded there; a node with lower bounds keeps what it has room for.
-  defp write(state, {{router, whose, _name} = key, version, entry} = row) do
-    if room(state, key, entry) == :ok do
-      {tools, bytes} = kept(key)
-      :ets.insert(@name, row)
-      if entry == nil, do: Process.send_after(self(), {:forget, key, version}, @forget_after)
-      use_router(router)
-      if entry != nil or tools > 0, do: Changes.publish_here(router, :tools, whose)
-      {new_tools, new_bytes} = if entry, do: {1, byte_size(entry.text)}, else: {0, 0}
-      %{state | tools: state.tools - tools + new_tools, bytes: state.bytes - bytes + new_bytes}
+  defp write(state, {{router, whose, _what}, _version, value} = row) do
+    if room(state, row) == :ok do
+      earlier = for {_key, _version, value} <- former(row), do: value
+      state = insert(Enum.reduce(former(row), state, &remove(&2, &1)), row)
+      use_router(router, value)
+      if List.first(earlier) != value, do: Changes.publish_here(router, :tools, whose)
+      state
     else
       state
     end
   end
 
+  # What is deleted more often than there may be tools is forgotten at once.
+  defp insert(%{deleted: deleted, options: %{max_tools: most}} = state, {_key, _version, nil}) when deleted >= most,
+    do: state
+
+  defp insert(state, {key, version, value} = row) do
+    if value == nil, do: Process.send_after(self(), {:forget, key, version}, @forget_after)
+    :ets.insert(@name, row)
+    count(state, row, 1)
+  end
+
   # The catalogue is built once more: from now on its calls and lists look here.
-  defp use_router(router) do
-    if :ets.insert_new(@name, {{:used, router}}) and Catalog.served?(router), do: Catalog.fetch(router)
+  defp use_router(router, %{tasks?: tasks?}) do
+    used = [{{:used, router}} | if(tasks?, do: [{{:tasks, router}}], else: [])]
+    if Enum.filter(used, &:ets.insert_new(@name, &1)) != [] and Catalog.served?(router), do: Catalog.fetch(router)
   rescue
     # Requests say what is wrong with a router.
     ArgumentError -> :ok
   end
+
+  defp use_router(_router, _no_tool), do: :ok
 end

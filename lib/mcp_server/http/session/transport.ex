@@ -10,6 +10,7 @@ defmodule McpServer.Http.Session.Transport do
   alias McpServer.Http.{Exchange, Mount, Sessions}
   alias McpServer.Http.Session.{Stream, StreamCollection, Tombstones}
   alias McpServer.Protocol.{HTTP, Revision}
+  alias McpServer.Tools.Server
 
   # Streams of a session whose id holds it are numbered from a random number on.
   @numbers 1_000_000_000
@@ -68,6 +69,7 @@ defmodule McpServer.Http.Session.Transport do
       # Before anybody can look for it in vain.
       if transport.session.sealed?, do: Tombstones.put(transport.session.id, transport.session.expires_at)
       forget_values(transport)
+      transport = put_in(transport.session.expires_at, 0)
       end_session(transport)
       Exchange.reply(exchange, 204, [], [])
       {[:closed], transport}
@@ -314,7 +316,9 @@ defmodule McpServer.Http.Session.Transport do
   def idle?(transport), do: not StreamCollection.waiting?(transport.streams)
 
   @impl true
-  def closed(transport, reason) do
+  def closed(%{mount: mount, session: session} = transport, reason) do
+    # One that any node can open from its id is over when it expires.
+    Server.session_over(mount.router, session.id, if(session.sealed?, do: session.expires_at, else: 0))
     {status, headers, body} = parting(transport.session, reason)
     StreamCollection.each(transport.streams, &Stream.close(&1, headers, status, body, reason != :closed))
     refuse_late(status, headers, body)

@@ -45,6 +45,9 @@ pub struct Definition {
     /// Whether there are tools that were declared while the server runs: which ones, its own code knows.
     #[serde(default)]
     pub run_time_tools: bool,
+    /// Whether some of these may run as tasks.
+    #[serde(default)]
+    pub run_time_tasks: bool,
 }
 
 impl Definition {

@@ -53,7 +53,7 @@ impl Capabilities {
             resources: offers(ListKind::Resources) || offers(ListKind::ResourceTemplates),
             completions: definition.prompt_completes.contains(&true)
                 || definition.template_completes.contains(&true),
-            tasks: definition.tools.iter().any(may_be_task),
+            tasks: definition.tools.iter().any(may_be_task) || definition.run_time_tasks,
             extensions,
             experimental: definition.server.experimental.clone(),
         }

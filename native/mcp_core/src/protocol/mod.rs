@@ -21,6 +21,7 @@ mod notification;
 mod params;
 mod refusal;
 mod request;
+mod run_time;
 mod state;
 mod task;
 
@@ -38,4 +39,5 @@ pub use refusal::{Answer, Refusal};
 pub use request::{
     Completing, Hidden, Initialize, Input, ListenFilter, Request, TaskRequest, TaskVerb, Work,
 };
+pub use run_time::RunTimeCall;
 pub use state::{Binding, NONCE_BYTES, SECRET_BYTES, StateError, open, seal};

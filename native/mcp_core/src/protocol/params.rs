@@ -15,7 +15,6 @@ use super::request::{Completing, Input, ListenFilter, Work};
 use super::task;
 use crate::catalog::{Offer, PromptTarget};
 use crate::json::{Kind, View, elements};
-use crate::model::TaskSupport;
 use crate::revision::Revision;
 
 pub(super) fn call_tool<'a, J: Json>(
@@ -31,10 +30,10 @@ pub(super) fn call_tool<'a, J: Json>(
         if !catalog.has_run_time_tools() {
             return Err(Refusal::unknown("Tool", &name));
         }
-        task::requested(TaskSupport::Forbidden, revision, params)?;
         return Ok(Work::RunTimeTool {
             name,
             arguments: arguments.map(|view| view.raw()),
+            task: task::asked(revision, params)?,
         });
     };
     Ok(Work::Tool {

@@ -69,6 +69,8 @@ pub enum Work<'a> {
         name: Cow<'a, str>,
         /// The arguments object; absent means empty.
         arguments: Option<&'a [u8]>,
+        /// Whether the client wants it to run as a task: in 2026-07-28, whether it knows tasks.
+        task: Option<TaskRequest>,
     },
     /// Get the prompt at `index`.
     Prompt {

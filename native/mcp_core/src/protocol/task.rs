@@ -43,6 +43,33 @@ pub(super) fn requested(
     }
 }
 
+/// What a client asks of a tool that may have been declared while the server runs.
+///
+/// # Errors
+/// −32602 for parameters of another form.
+pub(super) fn asked(
+    revision: Revision,
+    params: Option<View<'_, '_>>,
+) -> Result<Option<TaskRequest>, Refusal> {
+    requested(TaskSupport::Optional, revision, params)
+}
+
+/// Whether a call is to run as a task, once its tool has been found.
+pub(super) fn settled(
+    support: TaskSupport,
+    revision: Revision,
+    asked: Option<TaskRequest>,
+) -> Result<Option<TaskRequest>, Refusal> {
+    match (revision.era(), asked, support) {
+        (Era::Stateless, _, TaskSupport::Forbidden) => Ok(None),
+        (Era::Session, Some(_), TaskSupport::Forbidden) => Err(Refusal::method_not_found()),
+        (Era::Session, None, TaskSupport::Required) if revision >= Revision::V2025_11_25 => {
+            Err(Refusal::method_not_found())
+        }
+        _ => Ok(asked),
+    }
+}
+
 fn ttl(task: View<'_, '_>) -> Result<Option<u64>, Refusal> {
     let Some(ttl) = task.get("ttl") else {
         return Ok(None);
@@ -86,9 +113,14 @@ pub(super) fn require_extension(params: Option<View<'_, '_>>) -> Result<(), Refu
     if declares_extension(params) {
         return Ok(());
     }
+    Err(extension_missing())
+}
+
+/// The refusal of a client that has not said that it knows tasks.
+pub(super) fn extension_missing() -> Refusal {
     let mut required = Map::new();
     required.insert("extensions".to_owned(), json!({ TASKS_EXTENSION: {} }));
-    Err(Refusal::missing_capabilities(&required))
+    Refusal::missing_capabilities(&required)
 }
 
 fn declares_extension(params: Option<View<'_, '_>>) -> bool {

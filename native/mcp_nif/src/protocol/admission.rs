@@ -353,7 +353,11 @@ fn asked<'r, 'a: 'r>(env: Env<'a>, request: &'r Request<'a>) -> NifResult<Asked<
             Some(name.as_ref()),
             Term::map_new(env),
         ),
-        Work::RunTimeTool { name, arguments } => (
+        Work::RunTimeTool {
+            name,
+            arguments,
+            task: _,
+        } => (
             atoms::tool(),
             None,
             Some(name.as_ref()),
@@ -435,9 +439,12 @@ fn verb_atom(verb: TaskVerb) -> Atom {
 }
 
 /// `nil`, or the time a task is to be kept: milliseconds, or `default`.
-fn task_term<'a>(env: Env<'a>, request: &Request<'a>) -> Term<'a> {
+pub(super) fn task_term<'a>(env: Env<'a>, request: &Request<'a>) -> Term<'a> {
     match &request.work {
         Work::Tool {
+            task: Some(asked), ..
+        }
+        | Work::RunTimeTool {
             task: Some(asked), ..
         } => asked
             .ttl

@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_core::catalog::{Grant, ListKind};
 use mcp_core::json::Limits;
-use mcp_core::protocol::{Input, Method, Refusal, Request, Work, open_result_head};
+use mcp_core::protocol::{
+    Input, Method, Refusal, Request, RunTimeCall, TaskRequest, Work, open_result_head,
+};
 use mcp_core::revision::Revision;
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
-use super::admission::fitting;
+use super::admission::{fitting, task_term};
 use super::result::list_kind;
 use super::{CatalogResource, TermId, revision};
 use crate::atoms;
@@ -90,31 +92,44 @@ fn page<'a>(
 
 twins!("run_time_arguments": run_time_arguments_inline, run_time_arguments_dirty(
     catalog: ResourceArc<CatalogResource>,
-    id: TermId,
-    revision_name: &'a str,
-    name: &'a str,
+    called: Called<'a>,
     arguments: Term<'a>,
-) => run_time_arguments(catalog, id, revision_name, name, arguments));
+) => run_time_arguments(catalog, called, arguments));
 
-/// The arguments of a call of the catalogue's one tool: `{ok, arguments, repairs}`, or `{error, {status, answer}}`.
+/// Id, revision, name, the task as in `McpServer.Request`, the names of the client's capabilities.
+type Called<'a> = (TermId, &'a str, &'a str, Term<'a>, Vec<&'a str>);
+
+/// The arguments of a call of the catalogue's one tool: `{ok, arguments, repairs, task}`, or `{error, {status, answer}}`.
 fn run_time_arguments<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
-    id: TermId,
-    revision_name: &'a str,
-    name: &'a str,
+    (id, revision_name, name, task, capabilities): Called<'a>,
     arguments: Term<'a>,
     effort: Effort,
 ) -> NifResult<Term<'a>> {
-    let request = Request {
-        id: id.0,
+    let tool = catalog.0.tool(0).ok_or(Error::BadArg)?;
+    let call = RunTimeCall {
         revision: revision(revision_name)?,
+        task: task_request(task)?,
+        capabilities: &capabilities,
+    };
+    let refused = |refusal: Refusal| {
+        let answer = refusal.answer(Some(&id.0), call.revision);
+        env.error_tuple((answer.status, binary_term(env, answer.body)))
+    };
+    let task = match call.task(tool) {
+        Ok(task) => task,
+        Err(refusal) => return Ok(refused(refusal)),
+    };
+    let request = Request {
+        id: id.0.clone(),
+        revision: call.revision,
         method: Method::CallTool,
         work: Work::Tool {
             name: name.into(),
             index: 0,
             arguments: None,
-            task: None,
+            task,
         },
         meta: None,
         extra_meta: Vec::new(),
@@ -129,10 +144,24 @@ fn run_time_arguments<'a>(
     Ok(
         match fitting(env, &catalog, &request, arguments, &allowance) {
             None => return Err(Error::Atom("over_budget")),
-            Some(Ok((arguments, repairs))) => (atoms::ok(), arguments, repairs).encode(env),
+            Some(Ok((arguments, repairs))) => match call.unmet(tool) {
+                None => (atoms::ok(), arguments, repairs, task_term(env, &request)).encode(env),
+                Some(refusal) => refused(refusal),
+            },
             Some(Err(answer)) => env.error_tuple((answer.status, binary_term(env, answer.body))),
         },
     )
+}
+
+fn task_request(term: Term<'_>) -> NifResult<Option<TaskRequest>> {
+    if term == atoms::nil().to_term(term.get_env()) {
+        return Ok(None);
+    }
+    let ttl = match term.decode::<Atom>() {
+        Ok(_default) => None,
+        Err(_) => Some(term.decode()?),
+    };
+    Ok(Some(TaskRequest { ttl }))
 }
 
 /// How many pages are kept, and how many bytes they may have together.

@@ -47,7 +47,7 @@ defmodule McpServer.Router.Mistakes.ToolsTest do
       3,
       ~s(tool "add" has no option zzz. Its options are: title, hints, annotations, ui, visibility, ) <>
         "timeout, cancel_grace, requires, input_schema, output_schema, additional_properties, icons, execution, task_support, " <>
-        "task_start, meta, result_budget, formats, repair, undeclared, arguments, struct, lint, authorize, visible, scopes, listed",
+        "task_start, meta, tags, result_budget, formats, repair, undeclared, arguments, struct, lint, authorize, visible, scopes, listed",
       ~s(tool "add", "Adds", McpServer.Handlers, :echo, zzz: [:read_only])
     )
 

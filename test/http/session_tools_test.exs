@@ -1,0 +1,43 @@
+defmodule McpServer.HttpSessionToolsTest do
+  # What was put for a session goes with it, however it ends.
+  use McpServer.HttpCase, async: false
+
+  alias McpServer.{Tools, ToolsRouter}
+
+  @tool [name: "own", description: "Is the session's"]
+  @handler {ToolsRouter.Handlers, :echo}
+
+  defp put(session) do
+    scope = {ToolsRouter, session: session.id}
+    :ok = Tools.put(scope, @tool, @handler)
+    :ok = Tools.disable(scope, tag: "admin")
+    assert %{"result" => %{"isError" => false}} = HttpSession.call(session, "own")
+    scope
+  end
+
+  defp gone(scope) do
+    eventually(fn -> Tools.names(scope) == [] end)
+    eventually(fn -> Tools.put(scope, @tool, @handler) == {:error, "the session has ended"} end)
+    assert {:error, "the session has ended"} = Tools.enable(scope, tag: "admin")
+  end
+
+  both "by its client", [router: ToolsRouter], %{server: server} do
+    session = HttpSession.open(server)
+    other = HttpSession.open(server)
+    scope = put(session)
+    kept = put(other)
+    assert HttpSession.delete(session).status == 204
+    gone(scope)
+    assert ["own"] = Tools.names(kept)
+    assert HttpSession.delete(other).status == 204
+    gone(kept)
+  end
+
+  both "after its lifetime", [router: ToolsRouter, http: [session_lifetime: 1_500]], %{server: server} do
+    server |> HttpSession.open() |> put() |> gone()
+  end
+
+  both "after it was idle", [router: ToolsRouter, http: [idle_timeout: 1_000]], %{server: server} do
+    server |> HttpSession.open() |> put() |> gone()
+  end
+end
