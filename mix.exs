@@ -147,7 +147,7 @@ defmodule McpServer.MixProject do
       "Serving it":
         [McpServer.Stdio, McpServer.HttpServer, McpServer.HttpRequest, McpServer.Auth, McpServer.Telemetry] ++
           [~r/^McpServer\.HttpPlug\b/],
-      "Testing and checking": [McpServer.Test, McpServer.IEx, McpServer.Lint, McpServer.Breaking],
+      "Testing and checking": [McpServer.Test, McpServer.IEx, McpServer.Playground, McpServer.Lint, McpServer.Breaking],
       "Dual responses": ~r/\.DualResponse\b/,
       Presentations: ~r/\.Presentation\b/,
       Envelopes: ~r/\.Envelope\b/,

@@ -1,15 +1,17 @@
 defmodule Mix.Tasks.Mcp.HttpTest do
-  # The task from outside: a project of its own, another VM, its stderr and exit status.
+  # The tasks that serve over HTTP, from outside: a project of its own, another VM, its stderr and exit status.
   use ExUnit.Case, async: true
 
   @moduletag :tmp_dir
 
   test "mix mcp.http says where it listens, serves, and stops at SIGTERM", context do
-    task = start(project(context.tmp_dir), "Fresh.MCP --port 0")
+    task = start(project(context.tmp_dir), "mcp.http Fresh.MCP --port 0")
     ["Listening on http://127.0.0.1:" <> rest] = until(task, &(&1 =~ "Listening on")) |> Enum.take(-1)
     {port, "/mcp"} = Integer.parse(rest)
 
-    assert %{"result" => %{"tools" => [%{"name" => "slow"}]}} = port |> connect("tools/list") |> answer()
+    assert %{"result" => %{"tools" => [%{"name" => "slow"}, %{"name" => "who"}]}} =
+             port |> connect("tools/list") |> answer()
+
     slow = connect(port, "tools/call", %{"name" => "slow", "arguments" => %{}})
     assert "slow has been called" in until(task, &(&1 =~ "slow"))
 
@@ -37,12 +39,75 @@ defmodule Mix.Tasks.Mcp.HttpTest do
     ]
 
     for {arguments, sentence} <- mistakes do
-      assert [line] = project |> start(arguments) |> until_exit(1) |> Enum.filter(&(&1 =~ "(Mix)"))
+      assert [line] = project |> start("mcp.http " <> arguments) |> until_exit(1) |> Enum.filter(&(&1 =~ "(Mix)"))
       assert line =~ sentence
     end
   end
 
-  defp connect(port, method, params \\ %{}) do
+  test "mix mcp.playground says where the page is, serves who has the token, and stops at SIGTERM", context do
+    task = start(project(context.tmp_dir), "mcp.playground Fresh.MCP --port 0 --as ada")
+    [line] = task |> until(&(&1 =~ "The playground is at")) |> Enum.take(-1)
+
+    assert [_line, port, token] =
+             Regex.run(~r"\AThe playground is at http://127.0.0.1:(\d+)/playground#([\w-]{32})\z", line)
+
+    port = String.to_integer(port)
+    assert get(port, "/playground/index.html") =~ "<title>MCP playground</title>"
+
+    assert %{"router" => "Fresh.MCP", "mints" => false} =
+             port |> get("/playground/#{token}/about") |> McpServer.JSON.decode!()
+
+    call = connect(port, "tools/call", %{"name" => "who", "arguments" => %{}}, "/#{token}/mcp")
+    assert %{"result" => %{"content" => [%{"text" => ~s("ada")}]}} = answer(call)
+
+    {:os_pid, pid} = Port.info(task, :os_pid)
+    {_output, 0} = System.cmd("kill", ["-TERM", "#{pid}"])
+    assert [] = until_exit(task, 0)
+  end
+
+  test "mix mcp.playground --auth makes tokens, and nobody gets in without one", context do
+    task = start(project(context.tmp_dir), "mcp.playground Fresh.Scoped --port 0 --auth")
+    [line] = task |> until(&(&1 =~ "The playground is at")) |> Enum.take(-1)
+    [_line, port, token] = Regex.run(~r"127.0.0.1:(\d+)/playground#([\w-]+)", line)
+    port = String.to_integer(port)
+    who = fn access -> connect(port, "tools/call", %{"name" => "who", "arguments" => %{}}, "/#{token}/mcp", access) end
+    assert %{"error" => %{"message" => "Unauthorized"}} = answer(who.([]))
+
+    mint = fn body -> port |> post("/playground/#{token}/token", body) |> read_body() end
+    assert mint.("{}") == "expected an object with subject and scopes, both strings"
+    assert %{"token" => access} = McpServer.JSON.decode!(mint.(~s({"subject": "bob", "scopes": "who:ask"})))
+
+    assert %{"result" => %{"content" => [%{"text" => text}]}} = answer(who.([{"Authorization", "Bearer " <> access}]))
+    assert text =~ ~s("bob", "client"})
+
+    {:os_pid, pid} = Port.info(task, :os_pid)
+    {_output, 0} = System.cmd("kill", ["-TERM", "#{pid}"])
+    until_exit(task, 0)
+  end
+
+  test "mix mcp.playground: a mistake is one sentence and status 1", context do
+    {:ok, taken} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
+    {:ok, port} = :inet.port(taken)
+    project = project(context.tmp_dir)
+
+    mistakes = [
+      {"Fresh.MCP --port #{port}", "port #{port} is taken: choose another one with --port, or 0 for a free one"},
+      {"Fresh.Missing", "there is no module Fresh.Missing in this project"},
+      {"", "usage: mix mcp.playground ROUTER"},
+      {"Fresh.Scoped",
+       "Fresh.Scoped has `scopes:`, which only a token grants: add --auth, and make tokens on the page"},
+      {"Fresh.Scoped --auth --as ada", "with --auth the token says who asks: no --as"},
+      {"Fresh.MCP --auth yes", "usage: mix mcp.playground ROUTER"},
+      {"Fresh.MCP --host 0.0.0.0", "there is no option --host"}
+    ]
+
+    for {arguments, sentence} <- mistakes do
+      assert [line] = project |> start("mcp.playground " <> arguments) |> until_exit(1) |> Enum.filter(&(&1 =~ "(Mix)"))
+      assert line =~ sentence
+    end
+  end
+
+  defp connect(port, method, params \\ %{}, path \\ "/mcp", more_headers \\ []) do
     meta = %{
       "io.modelcontextprotocol/protocolVersion" => "2026-07-28",
       "io.modelcontextprotocol/clientCapabilities" => %{}
@@ -52,20 +117,35 @@ defmodule Mix.Tasks.Mcp.HttpTest do
     body = McpServer.JSON.encode!(message)
 
     head = [
-      "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:#{port}\r\nConnection: close\r\nContent-Type: application/json\r\n",
+      "POST #{path} HTTP/1.1\r\nHost: 127.0.0.1:#{port}\r\nConnection: close\r\nContent-Type: application/json\r\n",
+      for({name, value} <- more_headers, do: "#{name}: #{value}\r\n"),
       "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: #{method}\r\n",
       for({"name", name} <- params, do: "Mcp-Name: #{name}\r\n"),
       "Content-Length: #{byte_size(body)}\r\n\r\n"
     ]
 
+    exchange(port, [head, body])
+  end
+
+  defp exchange(port, bytes) do
     {:ok, socket} = :gen_tcp.connect({127, 0, 0, 1}, port, [:binary, active: false])
-    :ok = :gen_tcp.send(socket, [head, body])
+    :ok = :gen_tcp.send(socket, bytes)
     socket
   end
 
-  defp answer(socket) do
+  defp get(port, path),
+    do: port |> exchange("GET #{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") |> read_body()
+
+  defp post(port, path, body) do
+    head = "POST #{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: #{byte_size(body)}\r\n\r\n"
+    exchange(port, [head, body])
+  end
+
+  defp answer(socket), do: socket |> read_body() |> McpServer.JSON.decode!()
+
+  defp read_body(socket) do
     [_head, body] = socket |> read_all() |> String.split("\r\n\r\n", parts: 2)
-    McpServer.JSON.decode!(body)
+    body
   end
 
   defp read_all(socket) do
@@ -79,7 +159,7 @@ defmodule Mix.Tasks.Mcp.HttpTest do
   defp start(project, arguments) do
     libraries = Path.join(Mix.Project.app_path(), "..")
     env = [{~c"ERL_LIBS", to_charlist(libraries)}, {~c"MIX_ENV", ~c"dev"}]
-    script = "exec mix mcp.http #{arguments} 2>&1 </dev/null"
+    script = "exec mix #{arguments} 2>&1 </dev/null"
     options = [:binary, :exit_status, :hide, line: 4096, args: ["-c", script], cd: project, env: env]
     Port.open({:spawn_executable, "/bin/sh"}, options)
   end
@@ -118,6 +198,12 @@ defmodule Mix.Tasks.Mcp.HttpTest do
     defmodule Fresh.MCP do
       use McpServer.Router
       tool "slow", "Takes half a second", Fresh, :slow
+      tool "who", "Says who asks", Fresh, :who
+    end
+
+    defmodule Fresh.Scoped do
+      use McpServer.Router
+      tool "who", "Says who asks", Fresh, :who, scopes: ["who:ask"]
     end
 
     defmodule Fresh do
@@ -131,6 +217,8 @@ defmodule Mix.Tasks.Mcp.HttpTest do
         Process.sleep(500)
         {:ok, [text(Agent.get(Fresh.Agent, & &1))]}
       end
+
+      def who(conn, _arguments), do: {:ok, [text(inspect(conn.principal))]}
     end
     """)
 

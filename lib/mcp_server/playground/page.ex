@@ -1,0 +1,163 @@
+defmodule McpServer.Playground.Page do
+  @moduledoc false
+  # The files of the playground's page, the sandbox of a view, and what the page asks for beside messages. The files are
+  # what stands in the folder `page`: nothing is built, and nothing is read while requests are served.
+
+  @behaviour McpServer.Http.Route
+
+  alias McpServer.App.CSP
+  alias McpServer.Http.Sink
+  alias McpServer.{JSON, Lint}
+  alias McpServer.Protocol.HTTP
+
+  @folder Path.join(__DIR__, "page")
+  @types %{".html" => "text/html", ".css" => "text/css", ".js" => "text/javascript"}
+  @files (for file <- @folder |> Path.join("*") |> Path.wildcard(), into: %{} do
+            @external_resource file
+            {Path.basename(file), {@types[Path.extname(file)] <> "; charset=utf-8", File.read!(file)}}
+          end)
+
+  @max_body_bytes 16 * 1024
+
+  # No markup is ever made of texts: `require-trusted-types-for` has the browser see to that.
+  @policy Enum.join(
+            [
+              "default-src 'none'",
+              "script-src 'self'",
+              "style-src 'self'",
+              "img-src 'self' data:",
+              "media-src data:",
+              "connect-src 'self'",
+              "frame-src 'self'",
+              "base-uri 'none'",
+              "form-action 'none'",
+              "frame-ancestors 'none'",
+              "require-trusted-types-for 'script'",
+              "trusted-types 'none'"
+            ],
+            "; "
+          )
+
+  @headers [
+    {"cache-control", "no-store"},
+    {"x-content-type-options", "nosniff"},
+    {"referrer-policy", "no-referrer"},
+    {"cross-origin-resource-policy", "same-origin"},
+    {"cross-origin-opener-policy", "same-origin"}
+  ]
+
+  @doc "The page's files: name, type and bytes."
+  @spec files() :: %{String.t() => {String.t(), binary()}}
+  def files, do: @files
+
+  @impl true
+  def init(options, site) do
+    policy = Map.take(site, [:allowed_hosts, :allowed_origins]) |> Map.merge(%{path: nil})
+    {:ok, policy} = HTTP.policy(policy)
+    options |> Map.new() |> Map.merge(%{policy: policy, path: site.path})
+  end
+
+  # It needs no process.
+  @impl true
+  def child_spec(_state), do: %{id: __MODULE__, start: {Function, :identity, [:ignore]}}
+
+  @impl true
+  def call(sink, state) do
+    %{method: method, target: target} = head = Sink.head(sink)
+
+    case check_site(state.policy, head) do
+      {:ok, _accepted, _context} ->
+        uri = URI.parse(target)
+        serve(sink, method, below(uri.path, state.path), uri.query, Map.put(state, :mounted, mounted(head)))
+
+      {:answer, status, headers, body} ->
+        Sink.reply(sink, status, headers, body)
+    end
+  end
+
+  # Host and Origin are judged as those of messages are; nothing else of this head is a message's.
+  defp check_site(policy, head) do
+    named = for {name, value} <- head.headers, String.downcase(name) in ["host", "origin"], do: {name, value}
+    message = [{"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}]
+    HTTP.check_head(policy, %{head | method: "POST", target: "/", headers: named ++ message})
+  end
+
+  defp below(path, prefix), do: path |> String.replace_prefix(prefix, "") |> String.split("/")
+
+  # Where the web server has put the plug.
+  defp mounted(%{plug: %{script_name: segments}}), do: Enum.map_join(segments, &"/#{&1}")
+  defp mounted(_own_server), do: ""
+
+  # Files refer to each other by names without a path, and not every web server tells of a slash at the end.
+  defp serve(sink, "GET", empty, _query, state) when empty in [[""], ["", ""]],
+    do: reply(sink, 308, [{"location", "#{state.mounted}#{state.path}/index.html"}], "")
+
+  defp serve(sink, "GET", ["", "view.html"], query, _state), do: view(sink, query)
+  defp serve(sink, "GET", ["", name], _query, _state), do: file(sink, name)
+
+  defp serve(sink, method, ["", token, name], _query, state) do
+    if :crypto.hash(:sha256, token) == :crypto.hash(:sha256, state.token),
+      do: known(sink, method, name, state),
+      else: reply(sink, 403, [], "")
+  end
+
+  defp serve(sink, _method, _path, _query, _state), do: reply(sink, 404, [], "")
+
+  defp file(sink, name) do
+    case @files do
+      %{^name => {type, bytes}} ->
+        reply(sink, 200, [{"content-type", type}, {"content-security-policy", @policy}], bytes)
+
+      _none ->
+        reply(sink, 404, [], "")
+    end
+  end
+
+  # The policy is the view's, as the server has declared it: the frame's parent names the declaration, and the document
+  # can only become stricter by it.
+  defp view(sink, query) do
+    with %{"csp" => text} <- URI.decode_query(query || ""),
+         {:ok, declared} when is_map(declared) or declared == nil <- JSON.decode(text),
+         :ok <- CSP.validate(declared) do
+      {type, bytes} = Map.fetch!(@files, "view.html")
+      policy = CSP.generate(declared, sandbox: true) <> "; sandbox allow-scripts; frame-ancestors 'self'"
+      reply(sink, 200, [{"content-type", type}, {"content-security-policy", policy}], bytes)
+    else
+      {:error, reason} when is_binary(reason) -> reply(sink, 400, [], reason)
+      _none -> reply(sink, 400, [], "expected csp to be a JSON object or null")
+    end
+  end
+
+  defp known(sink, "GET", "about", state) do
+    json(sink, %{
+      "router" => inspect(state.router),
+      "mints" => state.mint != nil,
+      "rows" => state.rows,
+      "lint" => for(finding <- Lint.run(state.router), do: described(finding))
+    })
+  end
+
+  # Tokens of the test issuer, for servers that ask for them.
+  defp known(sink, "POST", "token", %{mint: mint}) when mint != nil do
+    with {:ok, body, sink} <- Sink.read_body(sink, @max_body_bytes),
+         {:ok, %{"subject" => subject, "scopes" => scopes}} <- JSON.decode(body),
+         true <- is_binary(subject) and is_binary(scopes) do
+      json(sink, %{"token" => mint.(%{subject: subject, scopes: String.split(scopes)})})
+    else
+      {:error, :closed, sink} -> sink
+      _wrong -> reply(sink, 400, [], "expected an object with subject and scopes, both strings")
+    end
+  end
+
+  defp known(sink, _method, _name, _state), do: reply(sink, 404, [], "")
+
+  defp described(finding) do
+    for name <- [:severity, :code, :kind, :name, :pointer, :message, :advice, :file, :line],
+        into: %{},
+        do: {Atom.to_string(name), Map.fetch!(finding, name)}
+  end
+
+  defp json(sink, value), do: reply(sink, 200, [{"content-type", "application/json"}], JSON.encode!(value))
+
+  defp reply(sink, status, headers, body), do: Sink.reply(sink, status, headers ++ @headers, body)
+end
