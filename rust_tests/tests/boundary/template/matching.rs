@@ -1,7 +1,5 @@
 //! From a URI back to the variables.
 
-use std::time::{Duration, Instant};
-
 use mcp_core::catalog::template::{Template, TemplateError, TemplateLimits};
 use proptest::prelude::*;
 
@@ -231,10 +229,12 @@ fn a_uri_of_more_than_8_kib_matches_nothing() {
 
 // req: SEC-09
 #[test]
-fn separators_of_65536_bytes_take_less_than_a_millisecond() {
+fn a_megabyte_of_separators_is_matched_in_linear_time() {
+    // Time that grows with the square would keep this test for hours.
+    const URI_BYTES: usize = 1 << 20;
     // Under the default limit they are not even looked at: the second round raises it.
     let raised = TemplateLimits {
-        max_bytes: 1 << 20,
+        max_bytes: 2 * URI_BYTES,
         ..TemplateLimits::default()
     };
     let templates = [
@@ -267,18 +267,8 @@ fn separators_of_65536_bytes_take_less_than_a_millisecond() {
                 ("", ",/"),
                 ("", "."),
             ] {
-                let mut uri = lead.to_owned() + &body.repeat(65_536 / body.len());
-                uri.truncate(65_536);
-                let fastest = (0..5).map(|_| {
-                    let start = Instant::now();
-                    std::hint::black_box(matcher.captures(&uri));
-                    start.elapsed()
-                });
-                let fastest = fastest.min().unwrap();
-                assert!(
-                    fastest < Duration::from_millis(1),
-                    "{template} {lead}{body}: {fastest:?}"
-                );
+                let uri = lead.to_owned() + &body.repeat(URI_BYTES / body.len());
+                std::hint::black_box(matcher.captures(&uri));
             }
         }
     }
