@@ -59,7 +59,10 @@ defmodule McpServer do
   `timeout:` and `result_budget:` are not applied: `McpServer.Test` applies them.
   '''
 
-  alias McpServer.{Completion, Conn, Content, Prompt, Resource, ResourceTemplate, Tool}
+  alias McpServer.Connection.Session
+  alias McpServer.Protocol.Revision
+  alias McpServer.{Changes, Completion, Conn, Content, Outline, Prompt, Protocol, Recipient, Resource}
+  alias McpServer.{ResourceTemplate, Tool}
 
   @type conn :: Conn.t()
 
@@ -77,6 +80,74 @@ defmodule McpServer do
           {:ok, [Prompt.Message.t() | map]} | {:ok, Prompt.GetResult.t()} | error | input_required
   @type read_result :: {:ok, Resource.ReadResult.t()} | error | input_required
   @type completion_result :: {:ok, Completion.t()} | error
+
+  @typedoc "All clients of a router, those of one principal, or one session."
+  @type scope :: module() | {module(), principal: term()} | {module(), session: String.t()}
+
+  @max_log_bytes 65_536
+
+  @doc """
+  Tells clients something that belongs to no call: a log message, or that a resource has changed.
+
+      McpServer.notify({MyApp.MCP, principal: "ada"}, log: "The export is ready", level: :notice, logger: "exports")
+      McpServer.notify({MyApp.MCP, session: conn.session_id}, resource_updated: "reports://sales")
+
+  It reaches those of the scope on every connected node:
+
+  | | sessions, up to 2025-11-25 | 2026-07-28 |
+  |---|---|---|
+  | `log:` | each whose level allows it (`"info"` until the client sets another with `logging/setLevel`); over HTTP on the session's own stream, which the client opens with GET | nobody: log messages belong to requests there, see `McpServer.Controller.log/4` |
+  | `resource_updated:` | each that has subscribed to the URI | the `subscriptions/listen` streams of the principal that name the URI; they belong to no session |
+
+  `level:` is one of `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` and `emergency` (`:info`), `logger:` a
+  string. `log:` is anything that is JSON, of at most 64 KiB. It is not kept for clients that connect later, and
+  clients that do not read what they are sent miss messages; `McpServer.Telemetry` counts them. An error text says what is
+  wrong with the scope or the message.
+  """
+  @spec notify(scope(), log: term(), level: atom() | String.t(), logger: String.t()) :: :ok | {:error, String.t()}
+  @spec notify(scope(), resource_updated: String.t()) :: :ok | {:error, String.t()}
+  def notify(scope, message) do
+    with {:ok, {router, recipient}} <- Recipient.scope(scope), do: notify(router, recipient, message)
+  end
+
+  defp notify(router, recipient, resource_updated: uri) when is_binary(uri),
+    do: Changes.publish(router, {:resource, uri}, recipient)
+
+  defp notify(router, recipient, [{:log, data} | options]) do
+    level = to_string(Keyword.get(options, :level, :info))
+    logger = options[:logger]
+
+    cond do
+      Keyword.keys(options) -- [:level, :logger] != [] ->
+        no_message([{:log, :data} | options])
+
+      level not in Session.log_levels() ->
+        {:error, "level: is one of #{Enum.join(Session.log_levels(), ", ")}, got: #{inspect(level)}"}
+
+      logger != nil and not (is_binary(logger) and String.valid?(logger)) ->
+        {:error, "logger: is a string, got: #{Outline.of(logger)}"}
+
+      true ->
+        log(router, recipient, %{level: level, logger: logger, data: data})
+    end
+  end
+
+  defp notify(_router, _recipient, message), do: no_message(message)
+
+  # Sessions of all revisions have the same.
+  defp log(router, recipient, fields) do
+    with {:ok, message} <- Protocol.notification(Revision.last_of_sessions(), :message, fields),
+         bytes when bytes <= @max_log_bytes <- IO.iodata_length(message) do
+      Changes.log(router, recipient, fields.level, message)
+    else
+      {:error, error} -> {:error, "log: cannot be written as JSON: #{Exception.message(error)}"}
+      bytes -> {:error, "the log message takes #{bytes} bytes, at most #{@max_log_bytes} are sent"}
+    end
+  end
+
+  defp no_message(message) do
+    {:error, "write log: data, level: :info, logger: \"name\", or resource_updated: uri, got: #{Outline.of(message)}"}
+  end
 
   @doc "The tools, in the order clients list them."
   @callback list_tools(conn) :: {:ok, [Tool.t()]} | error

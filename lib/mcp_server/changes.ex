@@ -26,6 +26,9 @@ defmodule McpServer.Changes do
 
   alias McpServer.Recipient
 
+  # Messages of a client's process.
+  @most_waiting 1_000
+
   @typedoc "Whom a change concerns: the clients of a principal, or a session."
   @type recipient :: [principal: term()] | [session: String.t()]
 
@@ -46,6 +49,28 @@ defmodule McpServer.Changes do
   @doc "The content behind `uri` has changed."
   @spec resource_updated(router :: module(), uri :: String.t(), to: recipient()) :: :ok
   def resource_updated(router, uri, options \\ []) when is_binary(uri), do: publish(router, {:resource, uri}, options)
+
+  # A log message of one level for sessions, already encoded.
+  @doc false
+  @spec log(router :: module(), Recipient.t(), level :: String.t(), McpServer.Protocol.message()) :: :ok
+  def log(router, recipient, level, message) do
+    for node <- Node.list(), do: :erpc.cast(node, __MODULE__, :log_here, [router, recipient, level, message])
+    log_here(router, recipient, level, message)
+  end
+
+  @doc false
+  @spec log_here(router :: module(), Recipient.t(), level :: String.t(), McpServer.Protocol.message()) :: :ok
+  def log_here(router, recipient, level, message) do
+    for pid <- :pg.get_local_members(__MODULE__, router),
+        not busy?(pid),
+        do: send(pid, {:mcp_log, recipient, level, message})
+
+    :ok
+  end
+
+  # Whoever sends messages faster than they are read must not fill the memory.
+  defp busy?(pid),
+    do: match?({:message_queue_len, waiting} when waiting >= @most_waiting, Process.info(pid, :message_queue_len))
 
   # The `:pg` scope that carries the changes.
   @doc false
@@ -69,6 +94,7 @@ defmodule McpServer.Changes do
     receive do
       {:mcp_change, _change} -> forget()
       {:mcp_change, _change, _recipient} -> forget()
+      {:mcp_log, _recipient, _level, _message} -> forget()
     after
       0 -> :ok
     end
@@ -93,12 +119,16 @@ defmodule McpServer.Changes do
   @spec listened_to_here() :: [module()]
   def listened_to_here, do: :pg.which_local_groups(__MODULE__)
 
-  defp publish(router, change, options) do
+  @doc false
+  @spec publish(router :: module(), change(), Recipient.t() | keyword()) :: :ok
+  def publish(router, change, options) when is_list(options) do
     case Recipient.new(Keyword.get(options, :to, [])) do
-      {:ok, recipient} -> tell(:pg.get_members(__MODULE__, router), change, recipient)
+      {:ok, recipient} -> publish(router, change, recipient)
       {:error, text} -> raise ArgumentError, "to: of a change: " <> text
     end
   end
+
+  def publish(router, change, recipient), do: tell(:pg.get_members(__MODULE__, router), change, recipient)
 
   defp tell(listeners, change, :router), do: Enum.each(listeners, &send(&1, {:mcp_change, change}))
   defp tell(listeners, change, recipient), do: Enum.each(listeners, &send(&1, {:mcp_change, change, recipient}))

@@ -136,6 +136,11 @@ defmodule McpServer.Connection do
     go_on(if concerned?, do: Subscriptions.changed(state, change), else: state)
   end
 
+  def handle_info({:mcp_log, recipient, level, message}, state) do
+    concerned? = Recipient.concerns?(recipient, state.principal, state.session.id)
+    go_on(if concerned?, do: Notifications.log(state, level, message), else: state)
+  end
+
   # It ended before it was adopted, or has said its result in a message of its own, which may have come before it was
   # adopted. Who held it passes the result on, unless that process has ended too.
   def handle_info({:mcp_adopted_down, _monitor, :process, pid, reason}, state) when reason in [:noproc, :normal],

@@ -13,6 +13,26 @@ defmodule McpServer.Recipient do
   def new([{:session, id}]) when is_binary(id), do: {:ok, {:session, id}}
   def new(_other), do: {:error, "write principal: principal, or session: id"}
 
+  @doc "A router with it, as authors write them: see `t:McpServer.scope/0`."
+  @spec scope(term()) :: {:ok, {router :: module(), t()}} | {:error, String.t()}
+  def scope({router, options}) when is_atom(router) do
+    with {:ok, recipient} <- new(options), do: router(router, recipient)
+  end
+
+  def scope(router) when is_atom(router), do: router(router, :router)
+
+  def scope(other) do
+    {:error,
+     "a scope is a router, {router, principal: principal} or {router, session: id}, got: #{McpServer.Outline.of(other)}"}
+  end
+
+  defp router(router, recipient) do
+    McpServer.Catalog.fetch(router)
+    {:ok, {router, recipient}}
+  rescue
+    error in ArgumentError -> {:error, error.message}
+  end
+
   defp principal(principal), do: {:principal, :erlang.term_to_binary(principal, [:deterministic, minor_version: 2])}
 
   @doc "All that a client of that principal and session is, the narrowest first."

@@ -57,7 +57,7 @@ defmodule McpServer.Telemetry do
       `:verifier`, or the rule that it broke: `:too_large`, `:malformed`, `:algorithm`, `:header`, `:type`, `:issuer`, `:key`,
       `:signature`, `:expired`, `:not_yet`, `:audience`, `:claims` or `:bound`
     * `what` was discarded – `:late_notification` (after its result), `:stale_progress` (not higher than
-      the last), `:filtered_log` (below the client's level) or `:unknown_response` (an answer to
+      the last), `:filtered_log` (below the client's level), `:unread_log` (of `McpServer.notify/2`, to a client that does not read) or `:unknown_response` (an answer to
       nothing that was asked)
 
   ## Dual responses

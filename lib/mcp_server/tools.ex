@@ -66,11 +66,11 @@ defmodule McpServer.Tools do
   #{McpServer.Options.document(McpServer.Tools.Server.table())}
   """
 
-  alias McpServer.{Catalog, Recipient, Tool}
+  alias McpServer.{Recipient, Tool}
   alias McpServer.Tools.{Definition, Server, Tags}
 
   @typedoc "Whose tools: all clients of a router, one principal, or one session."
-  @type scope :: module() | {module(), principal: term()} | {module(), session: String.t()}
+  @type scope :: McpServer.scope()
 
   @typedoc "The function that is called with the `McpServer.Conn` and the arguments; nodes find it by its name."
   @type handler :: {module(), atom()} | (McpServer.Conn.t(), map() -> term())
@@ -84,7 +84,7 @@ defmodule McpServer.Tools do
   """
   @spec put(scope(), Tool.t() | keyword() | map(), handler()) :: :ok | {:error, String.t()}
   def put(scope, tool, handler) do
-    with {:ok, {router, whose}} <- scope(scope),
+    with {:ok, {router, whose}} <- Recipient.scope(scope),
          {:ok, entry} <- Definition.new(router, tool, handler),
          do: Server.put({router, whose, {:tool, entry.name}}, entry)
   end
@@ -92,34 +92,16 @@ defmodule McpServer.Tools do
   @doc "Removes the tool of this scope and name; one that is not there is fine."
   @spec delete(scope(), String.t()) :: :ok | {:error, String.t()}
   def delete(scope, name) when is_binary(name) do
-    with {:ok, {router, whose}} <- scope(scope), do: Server.put({router, whose, {:tool, name}}, nil)
+    with {:ok, {router, whose}} <- Recipient.scope(scope), do: Server.put({router, whose, {:tool, name}}, nil)
   end
 
   @doc "The names of the tools of this scope, sorted."
   @spec names(scope()) :: [String.t()]
   def names(scope) do
-    case scope(scope) do
+    case Recipient.scope(scope) do
       {:ok, {router, whose}} -> for {name, _entry} <- Server.entries(router, whose), do: name
       {:error, _text} -> []
     end
-  end
-
-  defp scope({router, options}) when is_atom(router) do
-    with {:ok, whose} <- Recipient.new(options), do: router(router, whose)
-  end
-
-  defp scope(router) when is_atom(router), do: router(router, :router)
-
-  defp scope(other) do
-    {:error,
-     "a scope is a router, {router, principal: principal} or {router, session: id}, got: #{McpServer.Outline.of(other)}"}
-  end
-
-  defp router(router, whose) do
-    Catalog.fetch(router)
-    {:ok, {router, whose}}
-  rescue
-    error in ArgumentError -> {:error, error.message}
   end
 
   @doc "Hides the tools with a tag from the clients of the scope, see \"Tags\"."
@@ -135,7 +117,7 @@ defmodule McpServer.Tools do
   def reset(scope, options), do: tag(scope, options, nil)
 
   defp tag(scope, options, value) do
-    with {:ok, {router, whose}} <- scope(scope),
+    with {:ok, {router, whose}} <- Recipient.scope(scope),
          {:ok, tag} <- tag(options),
          do: Server.put({router, whose, {:tag, tag}}, value)
   end

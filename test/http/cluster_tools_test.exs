@@ -93,6 +93,25 @@ defmodule McpServer.HttpClusterToolsTest do
     end
   end
 
+  test "a log message reaches a principal's sessions on all nodes" do
+    [one, two] = for name <- ["one", "two"], do: vm(name)
+    HttpVm.connect(one, two)
+
+    [{"ada", ada}, {"bob", bob}] =
+      for user <- ["ada", "bob"] do
+        session = HttpSession.open(one.server, "2025-11-25", headers: [{"authorization", "Bearer " <> user}])
+        {peer, %{body: :stream}} = HttpSession.open_stream(session, get_stream())
+        {user, peer}
+      end
+
+    # The first that comes is the own.
+    for {user, peer} <- [{"ada", ada}, {"bob", bob}] do
+      message = [log: "to " <> user, level: :error]
+      assert :ok = HttpVm.call(two, McpServer, :notify, [{HttpRouter, principal: user}, message])
+      assert HttpClient.message(peer)["params"] == %{"level" => "error", "data" => "to " <> user}
+    end
+  end
+
   test "what a node put for its sessions goes with the node" do
     [one, two] = for name <- ["one", "two"], do: vm(name)
     HttpVm.connect(one, two)

@@ -12,6 +12,15 @@ defmodule McpServer.ToolsRouter do
           whom: {:string, "router, session or principal", required: true}
   end
 
+  tool "say", "Tells the session something" do
+    input level: {:string, "How bad", required: true}
+
+    run fn conn, %{"level" => level} ->
+      :ok = McpServer.notify({conn.router, session: conn.session_id}, log: "said", level: level, logger: "tests")
+      "done"
+    end
+  end
+
   tool("declared", "Has a tag", Handlers, :echo, tags: ["admin"])
   tool("both", "Has two tags", Handlers, :echo, tags: ["admin", "beta"])
   tool("open", "Has none", Handlers, :echo)

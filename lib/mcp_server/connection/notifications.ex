@@ -34,6 +34,21 @@ defmodule McpServer.Connection.Notifications do
     end
   end
 
+  @doc """
+  A log message that belongs to no call: on the session's own stream, if the client wants messages of that level and reads
+  them.
+  """
+  @spec log(State.t(), level :: String.t(), iodata()) :: State.t()
+  def log(%{session: %{initialized?: false}} = state, _level, _message), do: state
+
+  def log(%{transport: {module, transport}} = state, level, message) do
+    cond do
+      not Session.logs?(state.session.log_level, level) -> discard(state, :filtered_log)
+      module.congested?(transport, :session) -> discard(state, :unread_log)
+      true -> Replies.put(state, :session, :notification, message)
+    end
+  end
+
   @doc "The stream takes more: whoever waited for it goes on."
   @spec writable(State.t(), Transport.stream()) :: State.t()
   def writable(state, stream) do

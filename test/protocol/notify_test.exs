@@ -1,0 +1,150 @@
+defmodule McpServer.Protocol.NotifyTest do
+  # `McpServer.notify/2`: what it sends, to whom, and what it refuses.
+  use McpServer.HttpCase, async: false
+
+  alias McpServer.{AccessRouter, HttpRequests, JSON, StdioPeer, Test, ToolsRouter}
+
+  @message %{"level" => "warning", "logger" => "disk", "data" => %{"free" => 7}}
+
+  defp warn(scope), do: McpServer.notify(scope, log: %{free: 7}, level: :warning, logger: "disk")
+  defp own(client), do: {AccessRouter, session: :sys.get_state(client.connection).session.id}
+
+  # Behind a ping everything has come.
+  defp told(client) do
+    assert %{"result" => _} = Test.request(AccessRouter, %{"id" => 99, "method" => "ping"}, on: client)
+    heard([])
+  end
+
+  defp heard(said) do
+    receive do
+      {:mcp_notification, method, params} -> heard([{method, params} | said])
+    after
+      0 -> Enum.reverse(said)
+    end
+  end
+
+  for revision <- ["2024-11-05", "2025-11-25"] do
+    test "#{revision}: a log message reaches a principal's or a router's sessions, one session, and nobody else" do
+      client = Test.connect(AccessRouter, revision: unquote(revision), principal: "ada")
+      assert told(client) == []
+
+      for {scope, heard} <- [
+            {AccessRouter, [{"notifications/message", @message}]},
+            {{AccessRouter, principal: "ada"}, [{"notifications/message", @message}]},
+            {own(client), [{"notifications/message", @message}]},
+            {{AccessRouter, principal: "eve"}, []},
+            {{AccessRouter, session: "another"}, []},
+            {ToolsRouter, []}
+          ] do
+        assert warn(scope) == :ok
+        assert {scope, told(client)} == {scope, heard}
+      end
+
+      # Its level is the client's.
+      assert McpServer.notify(AccessRouter, log: "low", level: :debug) == :ok
+      assert told(client) == []
+
+      Test.request(AccessRouter, %{"id" => 1, "method" => "logging/setLevel", "params" => %{"level" => "error"}},
+        on: client
+      )
+
+      assert warn(AccessRouter) == :ok
+      assert told(client) == []
+      assert McpServer.notify(AccessRouter, log: "bad", level: "error") == :ok
+      assert told(client) == [{"notifications/message", %{"level" => "error", "data" => "bad"}}]
+    end
+  end
+
+  test "a resource's update reaches those of them who have subscribed" do
+    client = Test.connect(AccessRouter, revision: "2025-11-25", principal: "ada")
+    update = &McpServer.notify(&1, resource_updated: "access://open")
+    assert told(client) == []
+    assert update.({AccessRouter, principal: "ada"}) == :ok
+    assert told(client) == []
+    params = %{"uri" => "access://open"}
+
+    assert %{"result" => _} =
+             Test.request(AccessRouter, %{"id" => 1, "method" => "resources/subscribe", "params" => params}, on: client)
+
+    for {scope, times} <- [
+          {{AccessRouter, principal: "ada"}, 1},
+          {own(client), 1},
+          {{AccessRouter, principal: "eve"}, 0}
+        ] do
+      assert update.(scope) == :ok
+      assert told(client) == List.duplicate({"notifications/resources/updated", params}, times)
+    end
+  end
+
+  test "what is wrong is said" do
+    for {scope, message, text} <- [
+          {"router", [log: 1], "a scope is a router, {router, principal: principal}"},
+          {{AccessRouter, user: "ada"}, [log: 1], "write principal: principal, or session: id"},
+          {AccessRouter, [], "write log: data, level: :info, logger: \"name\", or resource_updated: uri"},
+          {AccessRouter, [resource_updated: 1], "write log: data"},
+          {AccessRouter, [log: 1, lvel: :info], "write log: data"},
+          {AccessRouter, [log: 1, level: :bad], "level: is one of debug, info, notice, warning, error"},
+          {AccessRouter, [log: 1, logger: :disk], "logger: is a string"},
+          {AccessRouter, [log: self()], "log: cannot be written as JSON"},
+          {AccessRouter, [log: String.duplicate("a", 65_536)], "at most 65536 are sent"}
+        ] do
+      assert {:error, said} = McpServer.notify(scope, message)
+      assert said =~ text
+    end
+  end
+
+  both "over HTTP it comes by the session's own stream", [router: AccessRouter], %{server: server} do
+    session = HttpSession.open(server)
+    {peer, %{body: :stream}} = HttpSession.open_stream(session, get_stream())
+    assert warn({AccessRouter, session: session.id}) == :ok
+    assert %{"method" => "notifications/message", "params" => @message} = HttpClient.message(peer)
+  end
+
+  both "2026-07-28: streams get updates of what they name, and no log messages",
+       [router: AccessRouter, identify: &__MODULE__.ada/1],
+       %{server: server} do
+    filter = %{"notifications" => %{"resourceSubscriptions" => ["access://open"]}}
+    {peer, %{body: :stream}} = HttpClient.open(server, modern("subscriptions/listen", filter))
+    assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
+    assert warn(AccessRouter) == :ok
+    assert McpServer.notify({AccessRouter, principal: "eve"}, resource_updated: "access://open") == :ok
+    assert McpServer.notify({AccessRouter, principal: "ada"}, resource_updated: "access://open") == :ok
+    assert %{"method" => "notifications/resources/updated"} = HttpClient.message(peer)
+    assert HttpPeer.silent?(peer, 100)
+  end
+
+  @doc false
+  def ada(_request), do: {:ok, "ada"}
+
+  # A client that does not read: its messages are dropped before they fill the memory.
+  test "a process with a thousand messages gets no more" do
+    busy =
+      spawn(fn ->
+        :ok = McpServer.Changes.listen(__MODULE__)
+        receive(do: (:never -> :ok))
+      end)
+
+    on_exit(fn -> Process.exit(busy, :kill) end)
+    eventually(fn -> :pg.get_local_members(McpServer.Changes, __MODULE__) == [busy] end)
+    for _message <- 1..2_000, do: McpServer.Changes.log(__MODULE__, :router, "info", "{}")
+    assert Process.info(busy, :message_queue_len) == {:message_queue_len, 1_000}
+  end
+
+  @tag :tmp_dir
+  test "over stdio in a VM of its own", %{tmp_dir: tmp_dir} do
+    command = StdioPeer.vm("McpServer.Stdio.run(#{inspect(ToolsRouter)}, app: :mcp_server)")
+    peer = StdioPeer.start(command, tmp_dir: tmp_dir)
+    StdioPeer.write(peer, StdioPeer.initialize("open", "2025-11-25"))
+    assert %{"id" => "open"} = StdioPeer.read(peer, 30_000)
+    StdioPeer.write(peer, JSON.encode!(HttpRequests.message("notifications/initialized", %{}, id: nil)))
+
+    for {level, said} <- [{"debug", 0}, {"error", 1}] do
+      params = %{"name" => "say", "arguments" => %{"level" => level}}
+      StdioPeer.write(peer, StdioPeer.request(level, "tools/call", params))
+      messages = for _message <- 1..(said + 1), do: StdioPeer.read(peer)
+      assert Enum.count(messages, &(&1["id"] == level)) == 1
+      log = %{"level" => level, "logger" => "tests", "data" => "said"}
+      assert for(%{"params" => params} <- messages, do: params) == List.duplicate(log, said)
+    end
+  end
+end
