@@ -51,6 +51,7 @@ async function main(browserPath) {
   await appearance(open, everything);
 
   await rows(await open(await start("institutions", "Institutions.MCP")));
+  await presentation(await open(await start("patterns", "Patterns.MCP")));
   const weather = await start("weather", "Weather.MCP");
   for (const era of [newest, sessions]) await view(await open(weather), era);
   await minted(await open(await start("everything", "Everything.MCP", "--auth")));
@@ -85,6 +86,8 @@ async function token(open, address) {
   await page.connected();
   const other = await open(address);
   await other.connected();
+  const [paint] = await other.page.evaluate(() => performance.getEntriesByName("first-contentful-paint").map(({ startTime }) => startTime));
+  console.log(`first paint after ${paint.toFixed()} ms`);
   checks.equal("the token leaves the address", other.page.url(), `${origin}/playground/index.html`);
   await other.page.reload();
   await other.connected();
@@ -290,7 +293,37 @@ async function keyboard(page) {
   await keyboard.press("Tab");
   await keyboard.type("Oslo");
   await keyboard.press("Enter");
-  checks.equal("by keyboard", (await page.results())[0].state, "done");
+  checks.equal("a call by keyboard", (await page.results())[0].state, "done");
+  await page.page.focus("#filter");
+  for (const word of ["Control+A", "test_elicitation"]) await (word.includes("+") ? chord(keyboard, word) : keyboard.type(word));
+  await keyboard.press("Tab");
+  await keyboard.press("Enter");
+  await page.says("main h2", "test_elicitation");
+  await reach(page, "INPUT");
+  await keyboard.type("Who?");
+  await keyboard.press("Enter");
+  await page.dialog();
+  await keyboard.type("ada@example.com");
+  await keyboard.press("Tab");
+  await keyboard.type("ada");
+  await keyboard.press("Enter");
+  checks.equal("a question by keyboard", (await page.results())[0].texts, ['User response: accept, {"email":"ada@example.com","username":"ada"}']);
+}
+
+async function chord(keyboard, keys) {
+  const [modifier, key] = keys.split("+");
+  await keyboard.down(modifier);
+  await keyboard.press(key);
+  await keyboard.up(modifier);
+}
+
+// Tabs on to an element of that name.
+async function reach(page, name) {
+  for (let tries = 0; tries < 20; tries += 1) {
+    await page.page.keyboard.press("Tab");
+    if (await page.page.evaluate((name) => document.activeElement.tagName === name, name)) return;
+  }
+  throw new Error(`no ${name} can be reached by keyboard`);
 }
 
 // No violation that axe-core knows, in either theme; what it looks like is kept.
@@ -339,6 +372,12 @@ async function rows(page) {
   await page.picture("rows");
 }
 
+async function presentation(page) {
+  await page.connected();
+  await page.call("search_patterns", { q: "retry" });
+  checks.equal("the kind of a presentation", await page.text(".structured h4"), "Structured content of the kind patternSearchResults:v1");
+}
+
 // The view is drawn, calls back, follows the theme, and reaches nothing.
 async function view(page, era) {
   await page.connected();
@@ -370,6 +409,10 @@ async function view(page, era) {
   await page.says(".app .news li", "Blocked by the view's policy: connect-src http://127.0.0.1:9/");
   await page.press("Dark or light", "header");
   await frame.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+  // It may load the sandbox under another policy, and then gets nothing drawn there.
+  await frame.evaluate(() => (location.search = `?csp=${encodeURIComponent('{"connectDomains":["http://127.0.0.1:9"]}')}`));
+  await page.says(".app .news li", "The view has left its document.");
+  checks.equal(`${era}: a policy of its own choice`, await frame.evaluate(() => document.title), "View");
 }
 
 async function minted(page) {

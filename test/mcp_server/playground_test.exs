@@ -163,6 +163,12 @@ defmodule McpServer.PlaygroundTest do
     end
   end
 
+  test "all files of the page together are small, and name no other site" do
+    files = for {_name, {_type, bytes}} <- Page.files(), do: bytes
+    assert files |> Enum.map(&byte_size/1) |> Enum.sum() < 100 * 1024
+    for bytes <- files, do: refute(bytes =~ ~r{(src|href|from)\s*=?\s*"(https?:)?//})
+  end
+
   describe "the plug" do
     test "leads to the page" do
       {server, base} = serve(:plug)

@@ -9,6 +9,7 @@ export class Frames {
   #count = h("span", null, "0");
   #news = h("ol", { class: "news" });
   #total = 0;
+  #asked = new WeakMap();
 
   get element() {
     const clear = (list) => () => list.replaceChildren();
@@ -25,10 +26,15 @@ export class Frames {
   add({ client, direction, message, ms }) {
     this.#count.textContent = String((this.#total += 1));
     const text = JSON.stringify(message);
+    const asked = this.#asked.get(client) ?? new Map();
+    this.#asked.set(client, asked);
+    // Both sides number their requests.
+    const answers = message.method ? undefined : asked.get(`${direction === "sent" ? "received" : "sent"} ${message.id}`);
+    if (message.method && message.id !== undefined) asked.set(`${direction} ${message.id}`, message.method);
     const details = h("details", null,
       h("summary", null,
         h("span", { class: `arrow ${direction}`, role: "img", "aria-label": direction }, direction === "sent" ? "→" : "←"),
-        ` ${title(message)} `,
+        ` ${title(message, answers)} `,
         h("span", { class: "type" }, [client.revision, size(text), ms === undefined ? "" : `${ms.toFixed(1)} ms`].filter(Boolean).join(" · "))));
     details.addEventListener("toggle", () => details.append(h("pre", { tabindex: "0" }, JSON.stringify(message, null, 2))), { once: true });
     prepend(this.#list, h("li", { class: message.error ? "failed" : "" }, details));
@@ -47,10 +53,10 @@ function prepend(list, item) {
   while (list.childElementCount > most) list.lastElementChild.remove();
 }
 
-function title({ method, id, error, params, result }) {
+function title({ method, error, params, result }, answers) {
   if (method) return [method, params?.name ?? params?.uri].filter(Boolean).join(" ");
-  if (error) return `error ${error.code}${id === undefined ? "" : ` to ${id}`}`;
-  return `result${result?.resultType && result.resultType !== "complete" ? ` (${result.resultType})` : ""} to ${id}`;
+  const what = error ? `error ${error.code}` : result?.resultType === "complete" ? "result" : (result?.resultType ?? "result");
+  return answers ? `${what} of ${answers}` : what;
 }
 
 const size = (text) => (text.length < 1024 ? `${text.length} B` : `${(text.length / 1024).toFixed(1)} KiB`);

@@ -56,7 +56,7 @@ function drawStructured(data, actions) {
   const count = metadata?.total_count;
   const stored = actions.rows && resource?.uri?.startsWith("resource://") && typeof count === "number";
   return h("section", { class: "structured" },
-    h("h4", null, "Structured content"),
+    h("h4", null, "Structured content", typeof data?.kind === "string" && ` of the kind ${data.kind}`),
     stored && allRows(resource, metadata, actions),
     tree(data));
 }

@@ -58,8 +58,14 @@ export async function drawView({ client, tool, tools, input, result }) {
     note(part(method, false, tree(params)));
     return {};
   };
+  let isDrawn = false;
   const notifications = {
-    "ui/notifications/sandbox-proxy-ready": () => send({ method: "ui/notifications/sandbox-resource-ready", params: { html } }),
+    // Once: a view could load the sandbox again, under a policy of its own choice.
+    "ui/notifications/sandbox-proxy-ready": () => {
+      if (isDrawn) return note(h("strong", { class: "failure" }, "The view has left its document."));
+      isDrawn = true;
+      send({ method: "ui/notifications/sandbox-resource-ready", params: { html } });
+    },
     "ui/notifications/initialized": () => {
       send({ method: "ui/notifications/tool-input", params: { arguments: input } });
       send({ method: "ui/notifications/tool-result", params: result });
