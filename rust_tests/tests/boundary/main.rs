@@ -1,6 +1,7 @@
 //! `mcp_core` through its public door, against golden files, corpora and tables.
 
 mod arguments;
+mod auth;
 mod breaking;
 mod catalog;
 mod dual;

@@ -8,13 +8,23 @@ use super::policy::Policy;
 use super::refusal::Refusal;
 
 /// A token that meets every rule and whose signature is still to be verified.
-#[derive(Debug)]
+///
+/// Printed, it shows nothing of the token: what is printed ends in logs.
 pub struct Pending {
     algorithm: Algorithm,
     key: Material,
     signing_input: String,
     signature: Vec<u8>,
     grant: Grant,
+}
+
+impl std::fmt::Debug for Pending {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_tuple("Pending")
+            .field(&self.algorithm)
+            .finish()
+    }
 }
 
 /// Says that a signature was verified.
