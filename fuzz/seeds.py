@@ -37,6 +37,9 @@ def main(folder, corpora):
         "rest": list(rest_requests()),
         "cursors": [b"", b"a!B", b"\x00\x05AAAA", b"AAAAAAAAAAAAAAAAAA"],
         "origins": list(origins()),
+        "auth_token": list(tokens(corpora)),
+        "auth_jwks": list(key_sets(corpora)),
+        "auth_header": list(credentials()),
         "sealed_state": [bytes(range(256)), b"\x00" * 300, b"tools/call" * 40],
     }
     for target, inputs in seeds.items():
@@ -275,6 +278,67 @@ def rest_requests():
 def origins():
     yield b"https://*.example.com:8443\napi.example.com\nwss://x.y"
     yield b"a.com; script-src *\nhttps://a b\ndata:\n*.com\n*\nhttps://*\nhttps://a.com/path\nhttps://a:0\n'self'\n//a"
+
+
+def tokens(corpora):
+    """A token as it is, or header, claims and signature between NULs; policy, form and change come first."""
+    issuer, late = "https://auth.example", 1_700_000_060
+    good = {"iss": issuer, "aud": "https://mcp.example/mcp", "sub": "ada", "exp": late, "iat": late - 90, "scope": "a b a"}
+    other = {"iss": issuer, "client_id": "app", "token_use": "access", "exp": late, "realm_access": {"roles": ["a", "b"]}}
+    changes = [{}, {"aud": ["x", "HTTPS://MCP.example:443/mcp/"]}, {"exp": late + 0.5}, {"cnf": {}}, {"nonce": "n"}, {"azp": "c"}]
+    changes += [{"scope": 1}, {"scp": ["a"], "scope": "b"}, {"exp": "1"}, {"nbf": late}, {"sub": "s" * 257}, {"x": [[[[1]]]]}]
+    changes += [{f"c{number}": number for number in range(95)}]
+    keys = [("RS256", "r", 5), ("PS256", "p", 5), ("ES256", "e", 1), ("ES384", None, 9), ("ES512", "e5", 13), ("Ed25519", "o", 1)]
+    for alg, kid, form in keys:
+        header = {"alg": alg, "typ": "at+jwt"} | ({"kid": kid} if kid else {})
+        yield bytes([0, form, 7]) + json.dumps(header).encode() + b"\0" + json.dumps(good).encode()
+    for change in changes:
+        yield b"\0\x01\x80" + b'{"alg":"ES256","kid":"e"}\0' + json.dumps(good | change).encode()
+        yield b"\x01\x01\x80" + b'{"alg":"ES256","typ":"AT+JWT","kid":"any"}\0' + json.dumps(other | change).encode()
+        yield b"\x02\x11\x80" + b'{"alg":"HS256"}\0' + json.dumps(good | change).encode()
+    for member in ["jwk", "jku", "x5u", "x5c", "crit", "b64", "zip", "cty", "typ", "kid"]:
+        header = json.dumps({"alg": "EdDSA", "kid": "o", member: "x"}).encode()
+        yield b"\0\x01\x20" + header + b"\0" + json.dumps(good).encode()
+    for test in wycheproof(corpora, "json_web_signature"):
+        if isinstance(test.get("jws"), str):
+            yield b"\0\0\x40" + test["jws"].encode()
+
+
+def wycheproof(corpora, name):
+    groups = (load(corpora, f"wycheproof/{name}_test.json") or {"testGroups": []})["testGroups"]
+    return [test for group in groups for test in group["tests"]]
+
+
+def key_sets(corpora):
+    def number(length, last=5):
+        return base64.urlsafe_b64encode(b"\xc5" * (length - 1) + bytes([last])).rstrip(b"=").decode()
+
+    rsa = {"kty": "RSA", "n": number(256), "e": "AQAB"}
+    curves = {name: {"kty": "EC", "crv": name, "x": number(size), "y": number(size)} for name, size in [("P-256", 32), ("P-384", 48), ("P-521", 66)]}
+    keys = [rsa, *curves.values(), {"kty": "OKP", "crv": "Ed25519", "x": number(32)}, {"kty": "oct", "k": number(32)}]
+    changes = [{"kid": "a"}, {"use": "sig"}, {"use": "enc"}, {"key_ops": ["verify"]}, {"alg": "ES256"}, {"alg": "PS256"}, {"d": "AQ"}, {"kid": 1}]
+    yield json.dumps({"keys": keys}).encode()
+    yield json.dumps({"keys": [key | {"kid": str(place)} for place, key in enumerate(keys)]}).encode()
+    for change in changes:
+        yield json.dumps({"keys": [key | change for key in keys], "x": 1}).encode()
+    for size, last in [(255, 5), (256, 4), (1024, 5), (1025, 5)]:
+        yield json.dumps({"keys": [rsa | {"n": number(size, last)}]}).encode()
+    yield json.dumps({"keys": [{}] * 101}).encode()
+    for group in (load(corpora, "wycheproof/json_web_key_test.json") or {"testGroups": []})["testGroups"]:
+        for name in ["public", "jwk", "publicKeyJwk"]:
+            if name in group:
+                value = group[name]
+                yield json.dumps(value if "keys" in value else {"keys": [value]}).encode()
+
+
+def credentials():
+    values = ["Bearer abc.def-_~+/==", "bearer   abc", "Bearer", "Bearer a b", "Bearer a=b", "Bearer =", "BEARERabc", "Basic YTpi", "DPoP abc"]
+    queries = ["", "?access_token=x", "?a=1&Access%5Ftoken=x", "?a;access%5ftoken", "?access_token%3d=1", "?%61ccess_token", "?access%zz_token", "?access%5"]
+    for value in values:
+        for query in queries:
+            yield request(f"POST /mcp{query}", {"authorization": value})
+    yield request("POST /mcp", {"authorization": "Bearer a", "Authorization": "Bearer b"})
+    yield request("POST http://h/mcp?access_token", {"a b": 'say "no\\"', "scope": "files:read", "x": "scope=\u00e9"})
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use mcp_core::http::Head;
 
 /// A request: the line, the headers, and what stands behind the empty line.
+#[derive(Debug)]
 pub struct Message<'a> {
     pub method: &'a str,
     pub target: &'a str,

@@ -1,6 +1,7 @@
 //! What the fuzz targets have in common. Each target states what must hold of any input, and panics where it does not.
 
 pub mod answers;
+pub mod auth;
 pub mod budget;
 pub mod events;
 pub mod http;

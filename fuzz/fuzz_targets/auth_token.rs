@@ -1,0 +1,388 @@
+//! Access tokens: one is screened exactly if the rules hold, here written a second time; what it grants is what it says;
+//! and no other text is the same token.
+//!
+//! The input: a byte for the policy, one for the form, one for a change, and then a token, or a header, claims and a
+//! signature between NULs, which are encoded.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use mcp_core::auth::{
+    Grant, KeySet, Pending, Policy, PolicyOptions, Proof, Refusal, issuer, screen,
+};
+use mcp_core::json::Limits;
+use mcp_fuzz::auth::{decode, encode, member, object, text};
+use mcp_fuzz::budget::within;
+use mcp_fuzz::tree::Tree;
+
+const NOW: u64 = 1_700_000_000;
+const ISSUER: &str = "https://auth.example";
+const SECRET: [u8; 48] = [7; 48];
+const LIMITS: Limits = Limits {
+    max_bytes: 64 * 1024,
+    max_depth: 8,
+    max_values: 1024,
+    max_digits: 20,
+};
+
+/// Policy, keys, and what the keys are: `kid`, the algorithms that each takes, and the bytes of its signatures.
+struct Server {
+    options: PolicyOptions,
+    policy: Policy,
+    keys: KeySet,
+    known: &'static [(Option<&'static str>, &'static [&'static str], usize)],
+}
+
+const RSA: &[&str] = &["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"];
+const EDWARDS: &[&str] = &["EdDSA", "Ed25519"];
+
+static SERVERS: LazyLock<[Server; 3]> = LazyLock::new(|| {
+    let standard = PolicyOptions {
+        issuer: ISSUER.to_owned(),
+        audience: vec!["HTTPS://mcp.example:443/mcp/".to_owned()],
+        ..PolicyOptions::default()
+    };
+    let strict = PolicyOptions {
+        audience: vec!["app".to_owned()],
+        audience_claim: "client_id".to_owned(),
+        algorithms: vec!["ES256".to_owned(), "Ed25519".to_owned()],
+        leeway: 0,
+        expires: false,
+        strict_type: true,
+        subject: false,
+        scope_claims: vec![
+            vec!["realm_access".to_owned(), "roles".to_owned()],
+            vec!["scp".to_owned()],
+        ],
+        claims: vec![("token_use".to_owned(), "access".to_owned())],
+        max_token_bytes: 600,
+        ..standard.clone()
+    };
+    let shared = PolicyOptions {
+        algorithms: ["HS256", "HS384", "HS512"].map(str::to_owned).to_vec(),
+        ..standard.clone()
+    };
+    let modulus = encode(&[0xC5; 256]);
+    let part = |length: usize| encode(&vec![3; length]);
+    let several = format!(
+        r#"{{"keys":[{{"kty":"RSA","kid":"r","n":"{modulus}","e":"AQAB"}},
+        {{"kty":"RSA","kid":"p","n":"{modulus}","e":"AQAB","alg":"PS256"}},
+        {{"kty":"EC","kid":"e","crv":"P-256","x":"{0}","y":"{0}"}},
+        {{"kty":"EC","crv":"P-384","x":"{1}","y":"{1}"}},
+        {{"kty":"EC","kid":"e5","crv":"P-521","x":"{2}","y":"{2}","use":"sig"}},
+        {{"kty":"OKP","kid":"o","crv":"Ed25519","x":"{0}","alg":"EdDSA"}}]}}"#,
+        part(32),
+        part(48),
+        part(66),
+    );
+    let nameless = format!(
+        r#"{{"keys":[{{"kty":"EC","crv":"P-256","x":"{0}","y":"{0}"}},{{"kty":"OKP","crv":"Ed25519","x":"{0}"}}]}}"#,
+        part(32)
+    );
+    let server = |options: PolicyOptions, keys, known| Server {
+        policy: Policy::new(options.clone()).expect("a policy"),
+        keys,
+        known,
+        options,
+    };
+    let published = |json: &str| {
+        let keys = KeySet::published(json.as_bytes()).expect("a key set");
+        assert_eq!(keys.skipped(), 0);
+        keys
+    };
+    [
+        server(
+            standard,
+            published(&several),
+            &[
+                (Some("r"), RSA, 256),
+                (Some("p"), &["PS256"], 256),
+                (Some("e"), &["ES256"], 64),
+                (None, &["ES384"], 96),
+                (Some("e5"), &["ES512"], 132),
+                (Some("o"), EDWARDS, 64),
+            ],
+        ),
+        server(
+            strict,
+            published(&nameless),
+            &[(None, &["ES256"], 64), (None, EDWARDS, 64)],
+        ),
+        server(
+            shared,
+            KeySet::secret(&SECRET).expect("a secret"),
+            &[(None, &["HS256", "HS384"], 0)],
+        ),
+    ]
+});
+
+fuzz_target!(|bytes: &[u8]| within(|| {
+    let [server, form, change, rest @ ..] = bytes else {
+        return;
+    };
+    let server = &SERVERS[usize::from(*server) % SERVERS.len()];
+    let Some(token) = assembled(rest, *form) else {
+        return;
+    };
+    let outcome = screen(&token, &server.policy, &server.keys, NOW);
+    let expected = judge(server, &token);
+    match (&outcome, &expected) {
+        (Ok(pending), Some(granted)) => {
+            is_sound(server, &token, pending, granted);
+            changed(server, &token, pending, usize::from(*change));
+        }
+        (Err(refusal), None) => tells_nothing(&token, &format!("{refusal} {refusal:?}")),
+        _ => panic!("{token}: {outcome:?}, but {expected:?}"),
+    }
+}));
+
+/// A token as it is, or its parts encoded; of odd forms the signature is as long as ES256 makes it, or another.
+fn assembled(rest: &[u8], form: u8) -> Option<String> {
+    if form % 4 == 0 {
+        return std::str::from_utf8(rest).ok().map(str::to_owned);
+    }
+    let mut parts = rest.splitn(3, |byte| *byte == 0);
+    let [header, claims, mut signature] = [0; 3].map(|_| parts.next().unwrap_or_default().to_vec());
+    let lengths = [64, 256, 96, 132, 32, 48];
+    if form % 4 == 1 {
+        signature.resize(lengths[usize::from(form / 4) % lengths.len()], 1);
+    }
+    Some(format!(
+        "{}.{}.{}",
+        encode(&header),
+        encode(&claims),
+        encode(&signature)
+    ))
+}
+
+/// What the rules make of a token but for its signature: `Some` of what it grants.
+fn judge(server: &Server, token: &str) -> Option<Granted> {
+    let options = &server.options;
+    let segments: Vec<&str> = token.split('.').collect();
+    let [header, claims, signature] = segments[..] else {
+        return None;
+    };
+    if token.len() > options.max_token_bytes || header.len() > 1368 {
+        return None;
+    }
+    let signature = decode(signature)?;
+    let header = object(&decode(header)?, &LIMITS)?;
+    let claims = object(&decode(claims)?, &LIMITS)?;
+
+    let algorithm = text(&header, "alg").ok()??;
+    let edwards = |name: &str| EDWARDS.contains(&name);
+    let is_allowed = options
+        .algorithms
+        .iter()
+        .any(|allowed| allowed == algorithm || (edwards(allowed) && edwards(algorithm)));
+    let refused = ["jwk", "jku", "x5u", "crit", "b64", "zip", "cty"];
+    if !is_allowed || refused.iter().any(|name| member(&header, name).is_some()) {
+        return None;
+    }
+    let kind = text(&header, "typ").ok()?.map(str::to_ascii_lowercase);
+    let kinds: &[&str] = if options.strict_type {
+        &["at+jwt", "application/at+jwt"]
+    } else {
+        &["jwt", "at+jwt", "application/at+jwt"]
+    };
+    match kind.as_deref() {
+        Some(kind) if !kinds.contains(&kind) => return None,
+        None if options.strict_type => return None,
+        _ => {}
+    }
+    let kid = text(&header, "kid").ok()?;
+    if kid.is_some_and(|kid| kid.len() > 256) {
+        return None;
+    }
+    let is_named = server.known.iter().any(|(kid, ..)| kid.is_some());
+    let fitting: Vec<_> = server
+        .known
+        .iter()
+        .filter(|(name, algorithms, _)| {
+            algorithms.contains(&algorithm) && (!is_named || kid.is_none() || *name == kid)
+        })
+        .collect();
+    let [(_, _, length)] = fitting[..] else {
+        return None;
+    };
+    let length = match algorithm {
+        "HS256" => 32,
+        "HS384" => 48,
+        _ => *length,
+    };
+    (signature.len() == length).then_some(())?;
+    granted(options, &claims)
+}
+
+#[derive(Debug, PartialEq)]
+struct Granted {
+    subject: Option<String>,
+    client_id: Option<String>,
+    scopes: Vec<String>,
+    expires_at: Option<u64>,
+}
+
+fn granted(options: &PolicyOptions, claims: &[(String, Tree)]) -> Option<Granted> {
+    let has = |name: &str| member(claims, name).is_some();
+    if claims.len() > 100 || text(claims, "iss").ok()? != Some(ISSUER) || has("cnf") {
+        return None;
+    }
+    let expires_at = seconds(claims, "exp")?;
+    let begins = [seconds(claims, "nbf")?, seconds(claims, "iat")?];
+    let is_late = expires_at.is_some_and(|at| at + options.leeway <= NOW);
+    let is_early = begins
+        .into_iter()
+        .flatten()
+        .any(|at| at > NOW + options.leeway);
+    if is_late || is_early || (options.expires && expires_at.is_none()) {
+        return None;
+    }
+    let audience = texts(member(claims, &options.audience_claim)?)?;
+    if !audience.iter().any(|name| is_ours(options, name)) {
+        return None;
+    }
+    let is_for_clients = has("nonce") || has("at_hash");
+    if is_for_clients
+        && !["scope", "scp", "client_id", "azp"]
+            .iter()
+            .any(|name| has(name))
+    {
+        return None;
+    }
+    for (name, expected) in &options.claims {
+        (text(claims, name).ok()? == Some(expected)).then_some(())?;
+    }
+    let subject = text(claims, "sub").ok()?;
+    if subject.is_some_and(|subject| subject.len() > 256) || (options.subject && subject.is_none())
+    {
+        return None;
+    }
+    let client_id = match text(claims, "client_id").ok()? {
+        Some(id) => Some(id),
+        None => text(claims, "azp").ok()?,
+    };
+    Some(Granted {
+        subject: subject.map(str::to_owned),
+        client_id: client_id.map(str::to_owned),
+        scopes: scopes(options, claims)?,
+        expires_at,
+    })
+}
+
+/// `None` for what is no time.
+fn seconds(claims: &[(String, Tree)], name: &str) -> Option<Option<u64>> {
+    let at = match member(claims, name) {
+        None => return Some(None),
+        Some(Tree::Integer(at)) => *at as f64,
+        Some(Tree::Float(bits)) => f64::from_bits(*bits),
+        Some(_) => return None,
+    };
+    (at >= 0.0 && at <= 9_007_199_254_740_992.0).then_some(Some(at as u64))
+}
+
+fn texts(value: &Tree) -> Option<Vec<&str>> {
+    let one = |value| match value {
+        &Tree::Text(ref text) => Some(text.as_str()),
+        _ => None,
+    };
+    match value {
+        Tree::Array(values) => values.iter().map(one).collect(),
+        value => Some(vec![one(value)?]),
+    }
+}
+
+fn is_ours(options: &PolicyOptions, name: &str) -> bool {
+    if options.audience_claim != "aud" {
+        return name == "app";
+    }
+    let origin = "https://mcp.example";
+    let Some(start) = name.get(..origin.len()) else {
+        return false;
+    };
+    let rest = &name[origin.len()..];
+    let path = rest.strip_prefix(":443").unwrap_or(rest);
+    start.eq_ignore_ascii_case(origin) && (path == "/mcp" || path == "/mcp/")
+}
+
+fn scopes(options: &PolicyOptions, claims: &[(String, Tree)]) -> Option<Vec<String>> {
+    let found = options.scope_claims.iter().find_map(|path| {
+        let mut value = member(claims, &path[0])?;
+        for name in &path[1..] {
+            let Tree::Object(members) = value else {
+                return None;
+            };
+            value = member(members, name)?;
+        }
+        Some(value)
+    });
+    let mut scopes: Vec<String> = Vec::new();
+    let texts = found.map_or(Some(Vec::new()), texts)?;
+    for scope in texts.iter().flat_map(|text| text.split(' ')) {
+        if !scope.is_empty() && !scopes.iter().any(|known| known == scope) {
+            scopes.push(scope.to_owned());
+        }
+    }
+    Some(scopes)
+}
+
+fn is_sound(server: &Server, token: &str, pending: &Pending, granted: &Granted) {
+    tells_nothing(token, &format!("{pending:?}"));
+    let signature = encode(pending.signature());
+    assert_eq!(format!("{}.{signature}", pending.signing_input()), token);
+    assert_eq!(issuer(token, token.len()), Ok(Some(ISSUER.to_owned())));
+    assert_eq!(issuer(token, token.len() - 1), Err(Refusal::TooLarge));
+
+    let grant = pending.verified(Proof::of_signature());
+    tells_nothing(token, &format!("{grant:?}"));
+    assert_eq!(
+        grant.claims,
+        decode(token.split('.').nth(1).unwrap()).unwrap()
+    );
+    assert_eq!(grant.issuer, ISSUER);
+    let Grant {
+        subject,
+        client_id,
+        scopes,
+        expires_at,
+        ..
+    } = grant;
+    assert_eq!(
+        &Granted {
+            subject,
+            client_id,
+            scopes,
+            expires_at
+        },
+        granted
+    );
+
+    if let Some(at) = granted.expires_at {
+        let end = at + server.options.leeway;
+        let at = |now| screen(token, &server.policy, &server.keys, now).err();
+        assert_eq!(at(end), Some(Refusal::Expired));
+        assert_ne!(at(end - 1), Some(Refusal::Expired));
+    }
+}
+
+/// No part of a token is in what is printed of it; what is no base64url may be any words.
+fn tells_nothing(token: &str, printed: &str) {
+    let is_telling = |part: &&str| part.len() > 24 && decode(part).is_some();
+    for part in token.split('.').filter(is_telling) {
+        assert!(!printed.contains(part), "{printed}");
+    }
+}
+
+/// Another text is another message or another signature: nothing says the same in two ways.
+fn changed(server: &Server, token: &str, pending: &Pending, place: usize) {
+    let place = place * token.len() / 256;
+    for letter in ['A', 'B', '_', '=', ' '] {
+        let mut other = token.to_owned();
+        other.replace_range(place..=place, &letter.to_string());
+        if let Ok(found) = screen(&other, &server.policy, &server.keys, NOW) {
+            let is_same = found.signing_input() == pending.signing_input()
+                && found.signature() == pending.signature();
+            assert_eq!(is_same, other == token, "{other}");
+        }
+    }
+}

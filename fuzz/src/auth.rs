@@ -1,0 +1,65 @@
+//! What the targets of authorization share: a strict base64url of their own, and JSON objects looked at without a library.
+
+use mcp_core::json::Limits;
+
+use crate::tree::{Repeated, Tree, parse};
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Base64url without padding.
+pub fn encode(bytes: &[u8]) -> String {
+    bytes
+        .chunks(3)
+        .flat_map(|chunk| {
+            let group = chunk
+                .iter()
+                .enumerate()
+                .map(|(place, byte)| u32::from(*byte) << (16 - 8 * place))
+                .sum::<u32>();
+            (0..=chunk.len()).map(move |place| letter(group, place))
+        })
+        .collect()
+}
+
+fn letter(group: u32, place: usize) -> char {
+    char::from(ALPHABET[(group >> (18 - 6 * place)) as usize & 63])
+}
+
+/// What the text encodes, if it is the one way to write it.
+pub fn decode(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for chunk in text.as_bytes().chunks(4) {
+        let mut group = 0;
+        for (place, letter) in chunk.iter().enumerate() {
+            let value = ALPHABET.iter().position(|known| known == letter)?;
+            group |= value << (18 - 6 * place);
+        }
+        bytes.extend((1..chunk.len()).map(|place| (group >> (24 - 8 * place)) as u8));
+    }
+    (encode(&bytes) == text).then_some(bytes)
+}
+
+/// The members of a JSON object without equal names at any depth.
+pub fn object(json: &[u8], limits: &Limits) -> Option<Vec<(String, Tree)>> {
+    let tree = parse(json, limits, Repeated::Keep).ok()?;
+    match tree {
+        Tree::Object(members) if !Tree::Object(members.clone()).repeats_a_key() => Some(members),
+        _ => None,
+    }
+}
+
+/// The member of that name.
+pub fn member<'t>(members: &'t [(String, Tree)], name: &str) -> Option<&'t Tree> {
+    members
+        .iter()
+        .find_map(|(known, value)| (known == name).then_some(value))
+}
+
+/// `Err` for a member that is no text.
+pub fn text<'t>(members: &'t [(String, Tree)], name: &str) -> Result<Option<&'t str>, ()> {
+    match member(members, name) {
+        None => Ok(None),
+        Some(Tree::Text(text)) => Ok(Some(text)),
+        Some(_) => Err(()),
+    }
+}
