@@ -8,7 +8,7 @@
 
 [folder, core] = System.argv()
 
-for part <- ~w(report json schemas strings signatures core),
+for part <- ~w(report json schemas strings signatures tokens core),
     do: Code.require_file("corpora/#{part}.exs", __DIR__)
 
 pins = Path.join(__DIR__, "corpora/pins.json") |> File.read!() |> McpServer.JSON.decode!()
@@ -16,6 +16,7 @@ pins = Path.join(__DIR__, "corpora/pins.json") |> File.read!() |> McpServer.JSON
 rows =
   Corpora.Json.rows(folder) ++
     Corpora.Schemas.rows(folder) ++
-    Corpora.Strings.rows(folder) ++ Corpora.Signatures.rows(folder) ++ Corpora.Core.rows(core)
+    Corpora.Strings.rows(folder) ++
+    Corpora.Signatures.rows(folder) ++ Corpora.Tokens.rows(folder) ++ Corpora.Core.rows(core)
 
 unless Corpora.Report.print(rows, pins), do: System.halt(1)

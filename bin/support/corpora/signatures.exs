@@ -19,15 +19,33 @@ defmodule Corpora.Signatures do
     {"rsa_pss_4096_sha512_mgf1_64", "PS512"}
   ]
 
-  def rows(folder), do: for({file, algorithm} <- @files, do: {"Wycheproof #{file}", cases(folder, file, algorithm)})
+  def rows(folder) do
+    for({file, algorithm} <- @files, do: {"Wycheproof #{file}", cases(folder, file, algorithm)}) ++
+      [{"Wycheproof rsa_pss_misc", pss_cases(folder)}]
+  end
 
   defp cases(folder, file, algorithm) do
-    %{"testGroups" => groups} = folder |> Path.join("wycheproof/#{file}_test.json") |> File.read!() |> JSON.decode!()
-
-    for group <- groups,
+    for group <- groups(folder, file),
         key = key(group),
         test <- group["tests"],
         do: {"#{test["tcId"]}", outcome(algorithm, key, test)}
+  end
+
+  defp groups(folder, file) do
+    %{"testGroups" => groups} = folder |> Path.join("wycheproof/#{file}_test.json") |> File.read!() |> JSON.decode!()
+    groups
+  end
+
+  # Other hashes, other masks and other lengths of the salt than those of RFC 7518 are good signatures, and no tokens'.
+  @salts %{"SHA-256" => {"PS256", 32}, "SHA-384" => {"PS384", 48}, "SHA-512" => {"PS512", 64}}
+
+  defp pss_cases(folder) do
+    for %{"sha" => hash} = group <- groups(folder, "rsa_pss_misc"), test <- group["tests"] do
+      {algorithm, salt} = Map.get(@salts, hash, {"PS256", nil})
+      ours? = {group["mgfSha"], group["sLen"]} == {hash, salt}
+      expected = if ours?, do: test["result"], else: "invalid"
+      {"#{test["tcId"]}", outcome(algorithm, key(group), %{test | "result" => expected})}
+    end
   end
 
   # Some groups have no JWK.
@@ -35,6 +53,12 @@ defmodule Corpora.Signatures do
   defp key(%{"publicKey" => %{"curve" => curve, "uncompressed" => point}} = group)
        when is_map_key(@curves, curve) and not is_map_key(group, "publicKeyJwk"),
        do: {:ec, @curves[curve], Base.decode16!(point, case: :lower)}
+
+  defp key(%{"publicKey" => %{"modulus" => modulus, "publicExponent" => exponent}} = group)
+       when not is_map_key(group, "publicKeyJwk") do
+    [n, e] = for hex <- [modulus, exponent], do: :binary.encode_unsigned(String.to_integer(hex, 16))
+    key(%{"keyJwk" => %{"kty" => "RSA", "n" => encode(n), "e" => encode(e)}})
+  end
 
   defp key(group) do
     jwk = group["publicKeyJwk"] || group["keyJwk"]
@@ -44,6 +68,8 @@ defmodule Corpora.Signatures do
       _refused -> :refused
     end
   end
+
+  defp encode(bytes), do: Base.url_encode64(bytes, padding: false)
 
   defp outcome(_algorithm, :refused, _test), do: "the key is refused"
 

@@ -114,49 +114,53 @@ defmodule McpServer.Protocol.AuthTest do
     assert {:ok, _keys, [{:hmac, _secret}], 0} = Auth.secret(String.duplicate("s", 32))
   end
 
-  # RFC 8037, appendix A.4.
-  test "the example of RFC 8037 verifies" do
-    jwk = %{"kty" => "OKP", "crv" => "Ed25519", "x" => "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}
-    {:ok, _keys, [key], 0} = Auth.keys(set([jwk]))
-    signature = "hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg"
+  describe "the examples of RFC 7515, RFC 7520 and RFC 8037" do
+    @examples "test/fixtures/jose_examples.json" |> File.read!() |> JSON.decode!() |> Map.fetch!("examples")
 
-    proof = %{
-      pending: make_ref(),
-      algorithm: "EdDSA",
-      key: key,
-      input: "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc",
-      signature: Base.url_decode64!(signature, padding: false)
-    }
+    test "verify with their keys, and no other text does" do
+      assert length(@examples) == 9
 
-    assert Signature.valid?(proof)
-    refute Signature.valid?(%{proof | input: proof.input <> "x"})
-  end
+      for %{"name" => name, "algorithm" => algorithm, "jwk" => jwk, "jws" => jws} <- @examples do
+        [header, payload, signature] = String.split(jws, ".")
+        input = header <> "." <> payload
+        {:ok, _keys, [key], 0} = read(jwk)
+        signature = Base.url_decode64!(signature, padding: false)
+        proof = %{pending: make_ref(), algorithm: algorithm, key: key, input: input, signature: signature}
+        assert {name, Signature.valid?(proof)} == {name, true}
+        refute Signature.valid?(%{proof | input: input <> "x"})
+        <<first, rest::binary>> = signature
+        refute Signature.valid?(%{proof | signature: <<Bitwise.bxor(first, 1), rest::binary>>})
+      end
+    end
 
-  # RFC 7515, appendix A.3.
-  test "the example of RFC 7515 for ES256 verifies" do
-    jwk = %{
-      "kty" => "EC",
-      "crv" => "P-256",
-      "x" => "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
-      "y" => "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
-    }
+    @tag req: ["T6", "T15"]
+    test "that hold claims are judged as tokens, and the unsigned one is refused" do
+      {:ok, policy} =
+        Auth.policy(%{
+          issuer: "joe",
+          audience: ["joe"],
+          audience_claim: "iss",
+          subject: false,
+          algorithms: ["HS256", "RS256", "ES256"]
+        })
 
-    {:ok, _keys, [key], 0} = Auth.keys(set([jwk]))
+      claims = ~s({"iss":"joe",\r\n "exp":1300819380,\r\n "http://example.com/is_root":true})
 
-    input =
-      "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
+      for %{"name" => "RFC 7515" <> _section, "jwk" => jwk, "jws" => jws, "algorithm" => algorithm} <- @examples,
+          algorithm in ["HS256", "RS256", "ES256"] do
+        {:ok, keys, _materials, 0} = read(jwk)
+        assert {:ok, %{algorithm: ^algorithm} = proof} = Auth.screen(jws, policy, keys, 1_300_819_409)
+        assert Signature.valid?(proof)
+        assert %{issuer: "joe", subject: nil, expires_at: 1_300_819_380, claims: ^claims} = Auth.verified(proof)
+        assert {:error, :expired, _text} = Auth.screen(jws, policy, keys, 1_300_819_410)
 
-    signature = "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
+        [_header, payload, _signature] = String.split(jws, ".")
+        unsigned = "eyJhbGciOiJub25lIn0." <> payload <> "."
+        assert {:error, :algorithm, _text} = Auth.screen(unsigned, policy, keys, 1_300_819_409)
+      end
+    end
 
-    proof = %{
-      pending: make_ref(),
-      algorithm: "ES256",
-      key: key,
-      input: input,
-      signature: Base.url_decode64!(signature, padding: false)
-    }
-
-    assert Signature.valid?(proof)
-    refute Signature.valid?(%{proof | input: input <> "x"})
+    defp read(%{"kty" => "oct", "k" => secret}), do: secret |> Base.url_decode64!(padding: false) |> Auth.secret()
+    defp read(jwk), do: Auth.keys(set([jwk]))
   end
 end
