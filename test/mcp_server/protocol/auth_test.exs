@@ -5,6 +5,7 @@ defmodule McpServer.Protocol.AuthTest do
   alias McpServer.Auth.{Discovery, Signature}
   alias McpServer.JSON
   alias McpServer.Protocol.Auth
+  alias McpServer.Test.Issuer
 
   @p256 (
           {<<4, x::binary-size(32), y::binary-size(32)>>, _private} = :crypto.generate_key(:ecdh, :secp256r1)
@@ -112,6 +113,38 @@ defmodule McpServer.Protocol.AuthTest do
   test "a secret has at least 32 bytes" do
     assert {:error, "the secret must have at least 32 bytes"} = Auth.secret(String.duplicate("s", 31))
     assert {:ok, _keys, [{:hmac, _secret}], 0} = Auth.secret(String.duplicate("s", 32))
+  end
+
+  @tag req: "T12"
+  test "every token that differs from a good one in a byte is refused" do
+    issuer = start_supervised!(Issuer)
+    {:ok, policy} = Auth.policy(%{issuer: Issuer.url(issuer), audience: ["a"]})
+
+    for algorithm <- ["ES256", "EdDSA"] do
+      token = Issuer.token(issuer, alg: algorithm, audience: "a")
+      {200, json} = Issuer.answer(issuer, "/keys")
+      {:ok, %{keys: keys}} = Discovery.read(json)
+
+      taken? = fn token ->
+        screened = Auth.screen(token, policy, keys, System.system_time(:second))
+        match?({:ok, _proof}, screened) and Signature.valid?(elem(screened, 1))
+      end
+
+      taken =
+        for at <- 0..(byte_size(token) - 1),
+            byte <- 0..255,
+            changed = replaced(token, at, byte),
+            taken?.(changed),
+            do: changed
+
+      assert Enum.uniq(taken) == [token]
+      assert length(taken) == byte_size(token)
+    end
+  end
+
+  defp replaced(token, at, byte) do
+    {before, <<_byte, rest::binary>>} = String.split_at(token, at)
+    <<before::binary, byte, rest::binary>>
   end
 
   describe "the examples of RFC 7515, RFC 7520 and RFC 8037" do
