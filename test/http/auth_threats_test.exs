@@ -1,0 +1,320 @@
+defmodule McpServer.HttpAuthThreatsTest do
+  # Attacks on a server with `auth:` that are more than one bad token: on both servers, and in both eras where they
+  # differ. The tags are the threats of authorization; the tokens themselves are in auth_test.exs.
+  use McpServer.HttpCase, async: true
+
+  import ExUnit.CaptureLog
+
+  alias McpServer.{HttpRouter, JSON, ScriptedServer}
+  alias McpServer.Test.Issuer
+
+  @resource "http://localhost/mcp"
+  @metadata_url "http://localhost/.well-known/oauth-protected-resource/mcp"
+  @tail ~s(scope="mcp:use", resource_metadata="#{@metadata_url}")
+  @invalid "Bearer error=\"invalid_token\", error_description="
+
+  defp serve(kind, issuer, auth \\ [], options \\ []) do
+    auth = Keyword.merge([resource: @resource, issuer: issuer, scopes: ["mcp:use"]], auth)
+    HttpServers.start(kind, [router: HttpRouter, auth: auth] ++ options)
+  end
+
+  defp issued(%{kind: kind}, auth \\ [], options \\ []) do
+    issuer = start_supervised!(Issuer)
+    {serve(kind, Issuer.url(issuer), auth, options), issuer}
+  end
+
+  defp token(issuer, options \\ []),
+    do: Issuer.token(issuer, Keyword.merge([audience: @resource, scopes: ["mcp:use"]], options))
+
+  defp bearer(token), do: [{"authorization", "Bearer " <> token}]
+
+  defp ask(server, headers, request \\ modern_call("granted")) do
+    {response, messages} = HttpClient.exchange(server, with_headers(request, headers))
+    {response.status, HttpResponse.header(response, "www-authenticate"), List.last(messages)}
+  end
+
+  describe "a token" do
+    @tag req: "T4"
+    on_both "in a form is not looked at: the body must be JSON", context do
+      {server, issuer} = issued(context)
+      form = post("access_token=" <> token(issuer), [{"content-type", "application/x-www-form-urlencoded"}])
+
+      for headers <- [[], bearer(token(issuer))] do
+        assert {415, nil, %{"error" => %{"code" => -32600}}} = ask(server, headers, form)
+      end
+
+      assert Issuer.fetches(issuer) == 0
+    end
+
+    @tag req: ["T21", "T39"]
+    on_both "for one resource is worth nothing at another of the same issuer, verified or not", %{kind: kind} do
+      issuer = start_supervised!(Issuer)
+      other = "http://localhost/other"
+      first = serve(kind, Issuer.url(issuer))
+      second = serve(kind, Issuer.url(issuer), resource: other)
+      token = token(issuer)
+
+      for _time <- 1..2 do
+        assert {200, nil, _message} = ask(first, bearer(token))
+        assert {401, challenge, _message} = ask(second, bearer(token))
+        assert challenge =~ @invalid <> ~s("The access token is for another resource")
+        assert challenge =~ ~s(resource_metadata="http://localhost/.well-known/oauth-protected-resource/other")
+      end
+
+      assert {200, nil, _message} = ask(second, bearer(token(issuer, audience: other)))
+    end
+
+    @tag req: ["T22", "R14", "R15"]
+    on_both "is not handed to the handler, in neither era", context do
+      {server, issuer} = issued(context)
+      token = token(issuer)
+      session = HttpSession.open(server, "2025-11-25", headers: bearer(token))
+      calls = [modern: modern_call("perform", HttpScript.arguments("modern"))]
+      calls = calls ++ [legacy: HttpSession.of(session, legacy_call("perform", HttpScript.arguments("legacy")))]
+
+      for {era, call} <- calls do
+        peer = HttpClient.start(server, with_headers(call, bearer(token)))
+        {pid, conn} = HttpScript.performing(Atom.to_string(era))
+        assert conn.auth.claims["sub"] == "ada"
+        bytes = :erlang.term_to_binary(conn)
+        for part <- String.split(token, "."), do: assert(:binary.match(bytes, part) == :nomatch)
+        HttpScript.tell(pid, {:answer, "done"})
+        assert [message] = HttpClient.messages(peer, HttpPeer.response(peer))
+        assert HttpClient.text(message) == "done"
+      end
+    end
+
+    @tag req: "T35"
+    on_both "makes no atoms of its claims, and one map of them for its request", context do
+      {server, issuer} = issued(context)
+      name = "claim-#{System.unique_integer([:positive])}-#{System.os_time()}"
+      token = token(issuer, claims: %{name => %{name => name}})
+      peer = HttpClient.start(server, with_headers(modern_call("perform", HttpScript.arguments()), bearer(token)))
+      {pid, conn} = HttpScript.performing()
+      assert %{^name => %{^name => ^name}} = conn.auth.claims
+      assert_raise ArgumentError, fn -> String.to_existing_atom(name) end
+      HttpScript.tell(pid, {:answer, "done"})
+      HttpPeer.response(peer)
+    end
+
+    @tag req: "T39"
+    on_both "that was verified is compared as a whole, and ends at its time", context do
+      {server, issuer} = issued(context, leeway: 0)
+      good = token(issuer, expires_in: 2)
+      assert {200, nil, _message} = ask(server, bearer(good))
+
+      for forged <- [
+            token(issuer, expires_in: 2, signature: :wrong),
+            String.replace_suffix(good, String.last(good), "")
+          ] do
+        assert {401, @invalid <> _text, _message} = ask(server, bearer(forged))
+      end
+
+      eventually(fn -> match?({401, _challenge, _message}, ask(server, bearer(good))) end)
+      assert {401, challenge, _message} = ask(server, bearer(good))
+      assert challenge == @invalid <> ~s("The access token has expired", #{@tail})
+    end
+  end
+
+  describe "a flood of garbage" do
+    @tag req: "T27"
+    on_both "starts no call, asks no issuer and leaves nothing", context do
+      {server, issuer} = issued(context)
+      good = token(issuer)
+      perform = modern_call("perform", HttpScript.arguments())
+
+      garbage =
+        for n <- 1..100,
+            do:
+              Enum.at(
+                ["garbage-#{n}", "a.b.c", token(issuer, claims: %{"iss" => "https://evil.example/#{n}"})],
+                rem(n, 3)
+              )
+
+      in_parallel(garbage, fn token ->
+        assert {401, @invalid <> _text, _message} = ask(server, bearer(token), perform)
+      end)
+
+      refute_received {:performing, _tag, _pid, _conn}
+      assert Issuer.fetches(issuer) == 0
+      assert {200, nil, _message} = ask(server, bearer(good))
+    end
+  end
+
+  describe "the issuer's metadata" do
+    @tag req: "T23"
+    on_both "names no file, no private address, no other port and no redirect", %{kind: kind} do
+      secret = ScriptedServer.start(fn _request -> ScriptedServer.json(%{"keys" => []}) end, host: "localhost")
+      [_scheme, port] = String.split(secret.url, "localhost:")
+
+      for {uri, text} <- [
+            {"file:///etc/passwd", "the issuer names what is no URL"},
+            {secret.url <> "/keys", "the issuer names a URL without https"},
+            {"http://192.168.0.1/keys", "the issuer names a URL without https"},
+            {"https://10.0.0.1/keys", "10.0.0.1 cannot be reached: {:address, :public}"},
+            {"https://169.254.169.254/latest", "169.254.169.254 cannot be reached: {:address, :public}"},
+            {"https://127.0.0.1:#{port}/keys", "127.0.0.1 cannot be reached: {:address, :public}"},
+            {"https://[::1]:#{port}/keys", "::1 cannot be reached: {:address, :public}"},
+            {"https://user@localhost:#{port}/keys", "the issuer names what is no URL"},
+            {"", "the issuer names what is no URL"}
+          ] do
+        assert {uri, unavailable(kind, &%{"issuer" => &1, "jwks_uri" => uri}) =~ text} == {uri, true}
+      end
+
+      redirect = fn _issuer -> ScriptedServer.response(302, [{"location", secret.url}], "") end
+      assert unavailable(kind, redirect) =~ "answered 302"
+      assert ScriptedServer.all_requested(secret) == []
+    end
+
+    # What the log says of an issuer that publishes this.
+    defp unavailable(kind, metadata) do
+      {:ok, url} = Agent.start_link(fn -> nil end)
+
+      issuer =
+        ScriptedServer.start(
+          fn _request ->
+            case metadata.(Agent.get(url, & &1)) do
+              %{} = document -> ScriptedServer.json(document)
+              response -> response
+            end
+          end,
+          host: "localhost"
+        )
+
+      Agent.update(url, fn nil -> issuer.url end)
+      server = serve(kind, issuer.url)
+      capture_log(fn -> assert {503, nil, _message} = ask(server, bearer(unsigned(issuer.url))) end)
+    end
+
+    # Good but for its key and its signature.
+    defp unsigned(issuer) do
+      claims = %{"iss" => issuer, "aud" => @resource, "sub" => "ada", "exp" => System.system_time(:second) + 60}
+      segments = [JSON.encode!(%{"alg" => "ES256", "kid" => "k"}), JSON.encode!(claims), <<0::512>>]
+      Enum.map_join(segments, ".", &Base.url_encode64(&1, padding: false))
+    end
+  end
+
+  describe "who asks" do
+    @tag req: ["T30", "T31", "R17"]
+    on_both "in a session of another user, or by another client of the same user: 404", context do
+      {server, issuer} = issued(context)
+      session = HttpSession.open(server, "2025-11-25", headers: bearer(token(issuer)))
+
+      for other <- [token(issuer, subject: "bob"), token(issuer, client_id: "other"), token(issuer, client_id: nil)],
+          request <- [legacy_call("granted"), legacy("ping"), get_stream(), delete(), in_session("{}")] do
+        assert {404, nil, _message} = ask(server, bearer(other), of_session(request, session.id))
+      end
+
+      assert {200, nil, _message} = ask(server, bearer(token(issuer)), of_session(legacy_call("granted"), session.id))
+    end
+
+    @tag req: ["T30", "T31", "R18", "R19"]
+    on_both "with the sealed state or the task of another user or client: refused", context do
+      {server, issuer} = issued(context)
+      mine = bearer(token(issuer))
+      capable = [capabilities: %{"elicitation" => %{}, "extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}]
+      assert {200, nil, asked} = ask(server, mine, modern_call("ask", %{}, capable))
+      assert %{"result" => %{"requestState" => state}} = asked
+      assert {200, nil, created} = ask(server, mine, modern_call("sleep", %{"ms" => 60_000}, capable))
+      assert %{"result" => %{"resultType" => "task", "taskId" => task}} = created
+      responses = %{"name" => %{"action" => "accept", "content" => %{"name" => "Ada"}}}
+      params = %{"name" => "ask", "arguments" => %{}, "inputResponses" => responses, "requestState" => state}
+      requests = [modern("tools/call", params, capable)]
+      requests = requests ++ for(verb <- ["get", "cancel"], do: modern("tasks/" <> verb, %{"taskId" => task}, capable))
+
+      for other <- [token(issuer, subject: "bob"), token(issuer, client_id: "other")], request <- requests do
+        assert {_status, nil, %{"error" => %{"code" => -32602}}} = ask(server, bearer(other), request)
+      end
+
+      # A newer token of the same client is the same principal.
+      for request <- requests do
+        assert {200, nil, %{"result" => %{}}} = ask(server, bearer(token(issuer, scopes: ["mcp:use", "more"])), request)
+      end
+    end
+
+    def anyone(request) do
+      case List.keyfind(request.req_headers, "authorization", 0) do
+        {_name, "Bearer " <> name} -> {:ok, name}
+        nil -> {:ok, nil}
+      end
+    end
+
+    @tag req: "T32"
+    on_both "without a token in a session of a token, and back: 404", %{kind: kind} do
+      server = HttpServers.start(kind, router: HttpRouter, identify: {__MODULE__, :anyone})
+      ping = &of_session(legacy("ping"), &1.id)
+
+      anonymous = HttpSession.open(server, "2025-11-25")
+      assert {200, nil, _message} = ask(server, [], ping.(anonymous))
+      assert {404, nil, _message} = ask(server, bearer("ada"), ping.(anonymous))
+
+      named = HttpSession.open(server, "2025-11-25", headers: bearer("ada"))
+      assert {200, nil, _message} = ask(server, bearer("ada"), ping.(named))
+      assert {404, nil, _message} = ask(server, [], ping.(named))
+    end
+  end
+
+  describe "a challenge" do
+    @tag req: "T40"
+    on_both "holds no header of a token's or a hook's making", context do
+      {server, issuer} = issued(context)
+      evil = "a\", error=\"x\r\nSet-Cookie: x=1"
+
+      for options <- [
+            [scopes: [evil]],
+            [claims: %{"iss" => evil}],
+            [header: %{"kid" => evil}],
+            [subject: evil, scopes: []]
+          ] do
+        {response, _messages} =
+          HttpClient.exchange(server, with_headers(modern_call("granted"), bearer(token(issuer, options))))
+
+        assert response.status in [401, 403]
+        assert HttpResponse.header(response, "set-cookie") == nil
+        refute HttpResponse.header(response, "www-authenticate") =~ "error=\"x"
+      end
+
+      hooked = HttpServers.start(context.kind, router: HttpRouter, identify: {__MODULE__, :inject})
+      assert {403, challenge, _message} = ask(hooked, [])
+      assert challenge == ~s(Bearer error="insufficient_scope", scope="good")
+    end
+
+    def inject(_request),
+      do: {:error, {:insufficient_scope, ["good", "a\"b", "c\\d", "e\r\nSet-Cookie: x=1", "f g", ""]}}
+
+    @tag req: ["T42", "R2"]
+    on_both "names the configured resource, whatever host a request names", context do
+      {server, _issuer} = issued(context, [], allowed_hosts: ["evil.example"])
+
+      for headers <- [
+            [],
+            [{"host", "127.0.0.1"}],
+            [{"host", "evil.example"}],
+            [{"x-forwarded-host", "evil.example"}, {"x-forwarded-proto", "https"}, {"forwarded", "host=evil.example"}]
+          ] do
+        assert {401, "Bearer " <> @tail, _message} = ask(server, headers)
+      end
+    end
+  end
+
+  @tag req: "T41"
+  on_both "nothing is redirected, and nobody is asked to log in", context do
+    {server, _issuer} = issued(context)
+
+    for path <- [
+          "/",
+          "/authorize",
+          "/token",
+          "/register",
+          "/callback",
+          "/.well-known/oauth-authorization-server",
+          "/mcp/"
+        ],
+        method <- ["GET", "POST"] do
+      target = path <> "?redirect_uri=https://evil.example&return_to=//evil.example"
+      response = HttpPeer.request(HttpPeer.connect(server.port), %{request(method) | target: target})
+      assert response.status in [400, 401, 404, 405, 415]
+      assert HttpResponse.header(response, "location") == nil
+    end
+  end
+end
