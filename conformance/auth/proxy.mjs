@@ -5,7 +5,8 @@ import { once } from "node:events";
 
 const wellKnown = "/.well-known/oauth-protected-resource";
 
-// A route is `{ prefix, port, strip }`: of a request below `strip` the prefix is taken away. The metadata keep their path.
+// A route is `{ prefix, port, strip, headers }`: of a request below `strip` the prefix is taken away, but the metadata
+// keep their path; `headers` take the place of the request's own.
 export async function startProxy() {
   const routes = [];
 
@@ -15,7 +16,8 @@ export async function startProxy() {
     const route = routes.find(({ prefix }) => path.startsWith(`${prefix}/`));
     if (!route) return outgoing.writeHead(404).end();
     const target = route.strip && path === url ? url.slice(route.prefix.length) : url;
-    const upstream = send({ host: "127.0.0.1", port: route.port, method, path: target, headers, agent: false }, (answer) => {
+    const sent = { host: "127.0.0.1", port: route.port, method, path: target, headers: { ...headers, ...route.headers }, agent: false };
+    const upstream = send(sent, (answer) => {
       outgoing.writeHead(answer.statusCode, answer.headers);
       outgoing.flushHeaders();
       answer.pipe(outgoing);
