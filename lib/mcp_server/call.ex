@@ -57,7 +57,7 @@ defmodule McpServer.Call do
     if callers != [], do: Process.put(:"$callers", callers)
     request = Request.with_client_terms(request)
     {outcome, reply} = Dispatch.run(catalog, request, conn(conn, request, connection), max_result_bytes)
-    leave(Enum.uniq([holder, connection]), {:mcp_done, outcome, reply})
+    leave([holder, connection], {:mcp_done, outcome, reply})
   end
 
   defp conn(conn, request, connection) do
@@ -103,7 +103,7 @@ defmodule McpServer.Call do
   defp leave(listeners, result) do
     case Process.info(self(), :links) do
       {:links, []} -> exit({:shutdown, result})
-      _links -> for pid <- listeners, do: send(pid, {:mcp_ended, self(), result})
+      _links -> for pid <- Enum.uniq(listeners), do: send(pid, {:mcp_ended, self(), result})
     end
   end
 

@@ -83,7 +83,8 @@ defmodule McpServer.Dispatch.Permission do
   @spec grant(Catalog.t(), Conn.t()) :: binary()
   def grant(%Catalog{rules: rules}, conn) do
     {bits, _said} = rules |> Tuple.to_list() |> Enum.map_reduce(%{}, &allowed(&1, &2, conn))
-    for <<byte::binary-size(8) <- padded(bits)>>, into: <<>>, do: reversed(byte)
+    number = bits |> Enum.reverse() |> Integer.undigits(2)
+    <<number::little-size(div(tuple_size(rules) + 7, 8))-unit(8)>>
   end
 
   @doc "Those of the objects of a list that the client may know of."
@@ -107,13 +108,6 @@ defmodule McpServer.Dispatch.Permission do
   defp entries(catalog, :list_prompts), do: catalog.prompts
   defp entries(catalog, :list_resources), do: catalog.resources
   defp entries(catalog, :list_resource_templates), do: catalog.templates
-
-  defp padded(bits) do
-    fill = rem(8 - rem(length(bits), 8), 8)
-    IO.iodata_to_binary([bits, List.duplicate(0, fill)])
-  end
-
-  defp reversed(<<a, b, c, d, e, f, g, h>>), do: <<h::1, g::1, f::1, e::1, d::1, c::1, b::1, a::1>>
 
   # Rules share functions, and each is asked once.
   defp allowed([], said, _conn), do: {1, said}

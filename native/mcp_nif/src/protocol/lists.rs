@@ -1,7 +1,7 @@
 //! Lists that are not the same for every client.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mcp_core::catalog::{Grant, ListKind};
 use mcp_core::json::Limits;
@@ -21,10 +21,12 @@ use crate::schema::Allowance;
 
 /// A page that several clients are sent; the terms refer to it and copy nothing.
 #[derive(Default)]
-pub(crate) struct PageResource(Arc<[u8]>);
+pub(crate) struct PageResource(Vec<u8>);
 
 #[rustler::resource_impl]
 impl rustler::Resource for PageResource {}
+
+type Page = ResourceArc<PageResource>;
 
 /// Id, revision, which list, cursor.
 type Listed<'a> = (TermId, &'a str, Atom, Option<&'a str>);
@@ -76,16 +78,18 @@ fn page<'a>(
         let more: Vec<&[u8]> = more.iter().map(Binary::as_slice).collect();
         let more = (more.as_slice(), version.as_slice());
         let grant = Grant(grant.as_slice());
-        catalog.0.granted_list(kind, revision, cursor, grant, more)
+        let page = catalog
+            .0
+            .granted_list(kind, revision, cursor, grant, more)?;
+        report_work(env, page.len());
+        Some(page)
     };
     let Some(page) = catalog.2.get(key, make) else {
         let answer = Refusal::foreign_cursor().answer(Some(&id.0), revision);
         return Ok(env.error_tuple((answer.status, binary_term(env, answer.body))));
     };
-    report_work(env, page.len());
     let mut head = Vec::with_capacity(64);
     open_result_head(&mut head, &id.0);
-    let page = ResourceArc::new(PageResource(page));
     let page = page.make_binary(env, |page| &page.0).to_term(env);
     Ok((atoms::ok(), vec![binary_term(env, head), page]).encode(env))
 }
@@ -179,23 +183,23 @@ struct PageKey {
 }
 
 /// The pages of one catalogue that were asked for last: each is made once for all clients of a grant.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct GrantedPages(Mutex<Kept>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Kept {
-    pages: VecDeque<(PageKey, Arc<[u8]>)>,
+    pages: VecDeque<(PageKey, Page)>,
     bytes: usize,
 }
 
 impl GrantedPages {
     /// The page, made anew where it is not kept; `None` where there is no such page.
-    fn get(&self, key: PageKey, make: impl FnOnce() -> Option<Vec<u8>>) -> Option<Arc<[u8]>> {
+    fn get(&self, key: PageKey, make: impl FnOnce() -> Option<Vec<u8>>) -> Option<Page> {
         if let Some(page) = self.kept().find(&key) {
             return Some(page);
         }
-        let page: Arc<[u8]> = make()?.into();
-        self.kept().put(key, Arc::clone(&page));
+        let page = ResourceArc::new(PageResource(make()?));
+        self.kept().put(key, page.clone());
         Some(page)
     }
 
@@ -205,19 +209,19 @@ impl GrantedPages {
 }
 
 impl Kept {
-    fn find(&self, key: &PageKey) -> Option<Arc<[u8]>> {
+    fn find(&self, key: &PageKey) -> Option<Page> {
         let found = self.pages.iter().find(|(known, _)| known == key);
-        found.map(|(_, page)| Arc::clone(page))
+        found.map(|(_, page)| page.clone())
     }
 
-    fn put(&mut self, key: PageKey, page: Arc<[u8]>) {
-        self.bytes = self.bytes.saturating_add(page.len());
+    fn put(&mut self, key: PageKey, page: Page) {
+        self.bytes = self.bytes.saturating_add(page.0.len());
         self.pages.push_front((key, page));
         while self.pages.len() > MAX_PAGES || self.bytes > MAX_BYTES {
             let Some((_, oldest)) = self.pages.pop_back() else {
                 return;
             };
-            self.bytes = self.bytes.saturating_sub(oldest.len());
+            self.bytes = self.bytes.saturating_sub(oldest.0.len());
         }
     }
 }
