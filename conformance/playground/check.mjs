@@ -3,13 +3,11 @@
 //
 //     check.mjs <chromium>
 
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { createRequire } from "node:module";
-
 import { startBrowser } from "../apps/processes.mjs";
 import { Checks } from "../clients/checks.mjs";
-import { Page, startPlayground } from "./playground.mjs";
+import { appearance, keyboard } from "./appearance.mjs";
+import { attack, token } from "./locks.mjs";
+import { Page, startMounted, startPlayground } from "./playground.mjs";
 
 const checks = new Checks("playground");
 const closing = [];
@@ -19,20 +17,22 @@ const pages = [];
 async function main(browserPath) {
   const browser = await startBrowser(browserPath);
   closing.push(() => browser.close());
-  const start = async (...words) => {
-    const { address, stop } = await startPlayground(...words);
-    closing.push(async () => checks.equal(`exit status of ${words[1]}`, await stop(), 0));
+  const served = async (name, starting) => {
+    const { address, stop } = await starting;
+    closing.push(async () => checks.equal(`exit status of ${name}`, await stop(), 0));
     return address;
   };
+  const start = (example, router, ...options) => served(router, startPlayground(example, router, ...options));
   const open = async (address, viewport) => {
     const page = await Page.open(browser, address, viewport);
     pages.push(page);
     return page;
   };
 
+  const use = { checks, open, closing, closeAll };
   const everything = await start("everything", "Everything.MCP");
-  await token(open, everything);
-  await attack(open, everything);
+  await token(use, everything);
+  await attack(use, everything);
   // The pages that it has opened hold connections, of which a browser has six to a host.
   for (const page of await browser.pages()) if (!pages.some((known) => known.page === page)) await page.close();
   for (const era of [newest, sessions]) {
@@ -46,14 +46,15 @@ async function main(browserPath) {
     await closeAll();
   }
   await eras(await open(everything));
-  await keyboard(await open(everything));
+  await keyboard(use, await open(everything));
   await closeAll();
-  await appearance(open, everything);
+  await appearance(use, everything);
 
   await rows(await open(await start("institutions", "Institutions.MCP")));
   await presentation(await open(await start("patterns", "Patterns.MCP")));
   const weather = await start("weather", "Weather.MCP");
   for (const era of [newest, sessions]) await view(await open(weather), era);
+  await mounted(await open(await served("a plug", startMounted())));
   await minted(await open(await start("everything", "Everything.MCP", "--auth")));
   await closeAll();
 }
@@ -65,114 +66,6 @@ async function closeAll() {
     checks.equal("violations of its policy", await page.evaluate(() => window.violations), []);
     await page.close();
   }
-}
-
-// Without the token the page asks for it, and what it asks the server for is refused. The token leaves the address.
-async function token(open, address) {
-  const { origin, hash } = new URL(address);
-  const page = await open(address.replace(/#.*/, ""));
-  await page.says("main h2", "Which token?");
-  const statuses = await page.page.evaluate(async (known) => {
-    const ask = async (path, method) => (await fetch(path, { method })).status;
-    const wrong = `${known.slice(0, -1)}${known.endsWith("A") ? "B" : "A"}`;
-    return [await ask(`/playground/${wrong}/about`), await ask(`/${wrong}/mcp`, "POST"), await ask(`/playground/${known}/about`)];
-  }, hash.slice(1));
-  checks.equal("a wrong token", statuses, [403, 404, 200]);
-  await page.fill({ Token: "wrong-wrong-wrong-wrong" });
-  await page.press("Go on");
-  await page.says("main h2", "Which token?");
-  await page.fill({ Token: hash.slice(1) });
-  await page.press("Go on");
-  await page.connected();
-  const other = await open(address);
-  await other.connected();
-  const [paint] = await other.page.evaluate(() => performance.getEntriesByName("first-contentful-paint").map(({ startTime }) => startTime));
-  console.log(`first paint after ${paint.toFixed()} ms`);
-  checks.equal("the token leaves the address", other.page.url(), `${origin}/playground/index.html`);
-  await other.page.reload();
-  await other.connected();
-  // What would be said of a violation is said.
-  const seen = await other.page.evaluate(() => new Promise((resolve) => {
-    addEventListener("securitypolicyviolation", ({ effectiveDirective }) => resolve(effectiveDirective), { once: true });
-    document.body.append(Object.assign(document.createElement("img"), { src: "http://127.0.0.1:9/" }));
-  }));
-  checks.equal("a picture of another site", seen, "img-src");
-  await other.page.evaluate(() => (window.violations.length = 0));
-  await closeAll();
-}
-
-// A page of another origin knows where the playground is and, the worst case, even its token.
-async function attack(open, address) {
-  const { origin, hash } = new URL(address);
-  const html = '<!DOCTYPE html><link rel="icon" href="data:,"><title>Attack</title>';
-  const server = createServer((_request, answer) => answer.writeHead(200, { "content-type": "text/html" }).end(html));
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closing.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  for (const host of ["127.0.0.1", "localhost"]) {
-    const page = await open(`http://${host}:${server.address().port}/`);
-    const got = await page.page.evaluate(async (origin, token) => {
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
-      const ask = async (path, init) => {
-        try {
-          return (await fetch(origin + path, init)).status;
-        } catch (error) {
-          return error.constructor.name;
-        }
-      };
-      const load = (name, attributes) => new Promise((resolve) => {
-        const element = Object.assign(document.createElement(name), attributes);
-        element.onload = () => resolve("loaded");
-        element.onerror = () => resolve("error");
-        document.body.append(element);
-      });
-      const frame = document.createElement("iframe");
-      frame.src = `${origin}/playground/index.html#${token}`;
-      document.body.append(frame);
-      await new Promise((resolve) => (frame.onload = resolve));
-      const sandbox = document.createElement("iframe");
-      sandbox.src = `${origin}/playground/view.html?csp=null`;
-      document.body.append(sandbox);
-      await new Promise((resolve) => (sandbox.onload = resolve));
-      const opened = window.open(`${origin}/playground/index.html#${token}`);
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      const drive = { jsonrpc: "2.0", id: 9, method: "tools/call", params: { name: "test_simple_text" } };
-      let answered = false;
-      addEventListener("message", () => (answered = true));
-      for (const target of [frame.contentWindow, sandbox.contentWindow, opened]) target?.postMessage(drive, "*");
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      return {
-        page: await ask("/playground/index.html"),
-        about: await ask(`/playground/${token}/about`),
-        list: await ask(`/${token}/mcp`, { method: "POST", body, headers: { "content-type": "application/json" } }),
-        simple: await ask(`/${token}/mcp`, { method: "POST", body }),
-        script: await load("script", { src: `${origin}/playground/main.js` }),
-        framed: frame.contentDocument === null && sandbox.contentDocument === null,
-        opened: opened === null || opened.closed,
-        answered,
-      };
-    }, origin, hash.slice(1));
-    checks.equal(`an attack from ${host}`, got, {
-      page: "TypeError", about: "TypeError", list: "TypeError", simple: "TypeError", script: "error",
-      framed: true, opened: true, answered: false,
-    });
-    await page.page.close();
-    pages.splice(pages.indexOf(page), 1);
-  }
-  for (const headers of [{ host: "evil.example" }, { origin: "https://evil.example" }, { origin: "null" }])
-    checks.equal(`a request with ${JSON.stringify(headers)}`, await status(origin, `/playground/${hash.slice(1)}/about`, headers), 403);
-}
-
-// fetch sets neither Host nor Origin.
-async function status(origin, path, headers) {
-  const { request } = await import("node:http");
-  const { hostname, port, host } = new URL(origin);
-  return new Promise((resolve, reject) => {
-    request({ hostname, port, path, headers: { host, ...headers } }, (answer) => resolve(answer.resume().statusCode))
-      .on("error", reject).end();
-  });
 }
 
 async function results(page, era) {
@@ -226,7 +119,7 @@ async function questions(page, era) {
   checks.equal(`${era}: sampling`, await ask("test_sampling", { prompt: "What is 6 by 7?" }), "The server asks the model");
   await page.fill({ Answer: "42" }, "dialog");
   checks.equal(`${era}: sampling answered`, await answered("Answer"), ["LLM response: 42"]);
-  await ask("test_input_required_result_two_rounds".replace("two_rounds", "multi_round"));
+  await ask("test_input_required_result_multi_round");
   await page.fill({ name: "Ada" }, "dialog");
   await page.press("Accept", "dialog");
   await page.says("dialog[open] p", "color");
@@ -262,13 +155,17 @@ async function tasks(page, era) {
   checks.equal(`${era}: a task`, (await page.results())[0].texts, ["Computed pi."]);
   await start("confirm_delete", { filename: "a.txt" });
   await page.dialog();
-  await page.fill({ confirm: "true" }, "dialog").catch(() => {});
   await page.press("Accept", "dialog");
   checks.equal(`${era}: a task that asks`, (await page.results())[0].texts, ["Deleted a.txt."]);
   await start("slow_compute", { seconds: "30", label: "e" });
   await page.says(".column p", "working");
   await page.press("Cancel");
   checks.equal(`${era}: a task that is cancelled`, (await page.results())[0].state, "refused");
+  await page.choose("slow_compute");
+  await page.fill({ seconds: "30", label: "e" });
+  await page.press("Call");
+  await page.press("Cancel");
+  checks.equal(`${era}: a call that is cancelled`, (await page.results())[0].state, "cancelled");
 }
 
 async function eras(page) {
@@ -280,84 +177,6 @@ async function eras(page) {
   await page.picture("both-eras");
   await page.choose("json_schema_2020_12_tool");
   checks.true("lint beside its tool", (await page.page.$$(".lint li")).length > 0);
-}
-
-async function keyboard(page) {
-  await page.connected();
-  const { keyboard } = page.page;
-  await keyboard.press("/");
-  await keyboard.type("structured");
-  await keyboard.press("Tab");
-  await keyboard.press("Enter");
-  await page.says("main h2", "test_structured_content");
-  await keyboard.press("Tab");
-  await keyboard.type("Oslo");
-  await keyboard.press("Enter");
-  checks.equal("a call by keyboard", (await page.results())[0].state, "done");
-  await page.page.focus("#filter");
-  for (const word of ["Control+A", "test_elicitation"]) await (word.includes("+") ? chord(keyboard, word) : keyboard.type(word));
-  await keyboard.press("Tab");
-  await keyboard.press("Enter");
-  await page.says("main h2", "test_elicitation");
-  await reach(page, "INPUT");
-  await keyboard.type("Who?");
-  await keyboard.press("Enter");
-  await page.dialog();
-  await keyboard.type("ada@example.com");
-  await keyboard.press("Tab");
-  await keyboard.type("ada");
-  await keyboard.press("Enter");
-  checks.equal("a question by keyboard", (await page.results())[0].texts, ['User response: accept, {"email":"ada@example.com","username":"ada"}']);
-}
-
-async function chord(keyboard, keys) {
-  const [modifier, key] = keys.split("+");
-  await keyboard.down(modifier);
-  await keyboard.press(key);
-  await keyboard.up(modifier);
-}
-
-// Tabs on to an element of that name.
-async function reach(page, name) {
-  for (let tries = 0; tries < 20; tries += 1) {
-    await page.page.keyboard.press("Tab");
-    if (await page.page.evaluate((name) => document.activeElement.tagName === name, name)) return;
-  }
-  throw new Error(`no ${name} can be reached by keyboard`);
-}
-
-// No violation that axe-core knows, in either theme; what it looks like is kept.
-async function appearance(open, address) {
-  const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-  for (const [width, height, size] of [[1400, 900, "wide"], [900, 900, "middle"], [390, 844, "narrow"]]) {
-    for (const theme of ["light", "dark"]) {
-      const page = await open("about:blank", { width, height });
-      await page.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
-      await page.page.goto(address);
-      await page.connected();
-      await accessible(page, axe, `${size}, ${theme}: the start`);
-      await page.call("test_multiple_content_types");
-      await page.picture(`${size}-${theme}`);
-      await accessible(page, axe, `${size}, ${theme}: a result`);
-      await page.choose("json_schema_2020_12_tool");
-      await page.picture(`${size}-${theme}-form`);
-      await accessible(page, axe, `${size}, ${theme}: a form and lint`);
-      await page.choose("test_elicitation_sep1330_enums");
-      await page.press("Call");
-      await page.dialog();
-      await page.picture(`${size}-${theme}-question`);
-      await accessible(page, axe, `${size}, ${theme}: a question`);
-      await closeAll();
-    }
-  }
-}
-
-async function accessible({ page }, axe, name) {
-  // The page's own policy lets no script in; the protocol of the browser does.
-  await page.evaluate(axe);
-  const { violations, passes } = await page.evaluate(() => window.axe.run());
-  checks.true(`${name}: axe has looked`, passes.length >= 10);
-  checks.equal(`${name}: axe`, violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 120))]), []);
 }
 
 async function rows(page) {
@@ -413,6 +232,12 @@ async function view(page, era) {
   await frame.evaluate(() => (location.search = `?csp=${encodeURIComponent('{"connectDomains":["http://127.0.0.1:9"]}')}`));
   await page.says(".app .news li", "The view has left its document.");
   checks.equal(`${era}: a policy of its own choice`, await frame.evaluate(() => document.title), "View");
+}
+
+// Below a path of another application's web server.
+async function mounted(page) {
+  await page.connected();
+  checks.equal("a call to the plug", (await page.call("echo", { text: "there" }))[0].texts, ["there"]);
 }
 
 async function minted(page) {

@@ -9,11 +9,15 @@ import { fileURLToPath } from "node:url";
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const artefacts = path("../../_build/playground/");
 
-// The address of its page, with the token, and what ends it.
-export async function startPlayground(example, router, ...options) {
-  const server = spawn("mix", ["mcp.playground", router, "--port", "0", ...options], {
-    cwd: path(`../../examples/${example}`), stdio: ["ignore", "inherit", "pipe"], env: { ...process.env, PORT: "0" },
-  });
+export const startPlayground = (example, router, ...options) =>
+  start(`../../examples/${example}`, ["mcp.playground", router, "--port", "0", ...options]);
+
+// The plug, in another application's web server.
+export const startMounted = () => start("../..", ["run", "--no-compile", path("mounted.exs")]);
+
+// The address of the page, with the token, and what ends its server.
+async function start(folder, words) {
+  const server = spawn("mix", words, { cwd: path(folder), stdio: ["ignore", "inherit", "pipe"], env: { ...process.env, PORT: "0" } });
   const ended = once(server, "exit");
   let address;
   for await (const line of createInterface({ input: server.stderr })) {
@@ -21,7 +25,7 @@ export async function startPlayground(example, router, ...options) {
     if ((address = line.match(/^The playground is at (http:\S+)$/)?.[1])) break;
   }
   server.stderr.resume();
-  if (!address) throw new Error(`the playground of ${router} did not start: ${await ended}`);
+  if (!address) throw new Error(`mix ${words.join(" ")} did not start: ${await ended}`);
   const stop = async () => {
     server.kill("SIGTERM");
     return (await ended)[0];

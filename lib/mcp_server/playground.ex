@@ -11,7 +11,7 @@ defmodule McpServer.Playground do
         forward "/dev/mcp", McpServer.Playground, router: MyApp.MCP
       end
 
-  The first visitor finds the page's address, with its token, in the log. The [guide](playground.html) shows what the
+  The first request has the page's path, with its token, written to the log. The [guide](playground.html) shows what the
   page has.
 
   ## Who may use it
@@ -111,7 +111,8 @@ defmodule McpServer.Playground do
     |> Plug.Conn.halt()
   end
 
-  # The token, the routes and the options of the plug below, made by the first request: only then is it known where the page is.
+  # The token, the routes and the options of the plug below, made by the first request: where the compiler runs `init/1`, a token would be
+  # in compiled code.
   defp served(options, conn) do
     key = {__MODULE__, options}
 
@@ -125,10 +126,13 @@ defmodule McpServer.Playground do
       routes = routes(options[:router], token)
       served = {token, routes, options |> Keyword.drop(@own) |> Keyword.put(:routes, routes)}
       :persistent_term.put(key, served)
-      # Who has chosen the token knows it.
+      # Who has chosen the token knows it. The host is the visitor's word, which may be a trap, and so is left out.
       fragment = if options[:token], do: "", else: "##{token}"
-      url = "#{conn.scheme}://#{conn.host}:#{conn.port}#{path(conn)}/#{@page}#{fragment}"
-      Logger.info("The playground of #{inspect(options[:router])} is at #{url}")
+
+      Logger.info(
+        "The playground of #{inspect(options[:router])} is at #{path(conn)}/#{@page}#{fragment} of this server"
+      )
+
       served
     end
   end

@@ -211,7 +211,7 @@ defmodule McpServer.PlaygroundTest do
         capture_log(fn -> for _ <- 1..2, do: assert(%{status: 200} = get(server, "/dev/mcp/playground/index.html")) end)
 
       assert [_line, path, token] =
-               Regex.run(~r{The playground of #{inspect(Plain)} is at http://[^/]+(/\S+)#(\S+)}, log)
+               Regex.run(~r{The playground of #{inspect(Plain)} is at (/\S+)#(\S+) of this server}, log)
 
       assert {path, byte_size(token)} == {"/dev/mcp/playground", 32}
       assert length(String.split(log, token)) == 2

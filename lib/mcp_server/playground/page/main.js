@@ -158,7 +158,7 @@ addEventListener("keydown", (event) => {
 });
 
 function toolbar() {
-  const again = () => connect().catch(fail);
+  const again = () => begin().catch(fail);
   const protocol = chooser("Protocol", [...revisions.map((one) => [one, one]), ["both", "both eras"]], app.revision, (value) => {
     app.revision = value;
     again();
