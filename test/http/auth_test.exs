@@ -290,6 +290,27 @@ defmodule McpServer.HttpAuthTest do
       assert_invalid(server, old, "The key of the access token is not known")
     end
 
+    @tag :capture_log
+    @tag req: "T25"
+    on_both "is followed by another process when the one that fetches has died", context do
+      server = serve(context, min_refresh: 600)
+      old = token(context)
+      assert {200, nil, _message} = ask(server, bearer(old))
+
+      for {_, pid, _, [McpServer.Auth.Issuer]} <- DynamicSupervisor.which_children(McpServer.Http.RouteSupervisor),
+          :sys.get_state(pid).source.issuer == context.url do
+        monitor = Process.monitor(pid)
+        Process.exit(pid, :kill)
+        assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}, 5_000
+      end
+
+      # What is known goes on.
+      assert {200, nil, _message} = ask(server, bearer(token(context)))
+      Issuer.rotate(context.issuer)
+      assert {200, nil, _message} = ask(server, bearer(token(context)))
+      assert_invalid(server, old, "The key of the access token is not known")
+    end
+
     @tag req: "T26"
     on_both "is asked once, whatever keys tokens name", context do
       server = serve(context)

@@ -85,11 +85,25 @@ defmodule McpServer.Auth.Issuer do
   @doc false
   def start_link({source, name}), do: GenServer.start_link(__MODULE__, source, name: name)
 
-  # `fetched_at` is when the last fetch began, `retry_at` before when no other one does after a failure.
+  # `fetched_at` is when the last fetch began, `retry_at` before when no other one does after a failure. Where an earlier
+  # process has left keys, it may have died before it saw them change.
   @impl true
   def init(source) do
-    {:ok,
-     %{source: source, fetch: nil, waiting: [], failures: 0, fetched_at: nil, retry_at: nil, generation: 0, timer: nil}}
+    state = %{
+      source: source,
+      fetch: nil,
+      waiting: [],
+      failures: 0,
+      fetched_at: nil,
+      retry_at: nil,
+      generation: 0,
+      timer: nil
+    }
+
+    case :ets.lookup(@table, source) do
+      [{_source, {_keys, generation}, _stale_at}] -> {:ok, fetch(%{state | generation: generation})}
+      [] -> {:ok, state}
+    end
   end
 
   @impl true
