@@ -15,7 +15,7 @@ defmodule McpServer.Auth.Discovery do
           fetch_hosts: [String.t()],
           timeout: pos_integer(),
           max_bytes: pos_integer(),
-          tls: keyword()
+          tls: (() -> keyword())
         }
 
   @type found :: %{
@@ -139,7 +139,7 @@ defmodule McpServer.Auth.Discovery do
             stream: false,
             addresses: scope
           },
-          source.tls
+          source.tls.()
         )
 
       _passed ->

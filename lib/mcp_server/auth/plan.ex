@@ -116,7 +116,9 @@ defmodule McpServer.Auth.Plan do
 
   @source [:jwks_uri, :fetch_hosts, :timeout, :max_bytes, :tls, :refresh, :min_refresh, :max_stale]
 
-  defp source(options, issuer), do: options |> Map.take(@source) |> Map.put(:issuer, issuer)
+  # The source names the issuer's process, and names are printed: what `tls:` holds, a function shows nobody.
+  defp source(%{tls: tls} = options, issuer),
+    do: options |> Map.take(@source) |> Map.merge(%{issuer: issuer, tls: fn -> tls end})
 
   defp token({{:sha256, hex}, grant}), do: {Base.decode16!(hex, case: :mixed), grant}
   defp token({token, grant}), do: {:crypto.hash(:sha256, token), grant}

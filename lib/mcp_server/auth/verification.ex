@@ -138,8 +138,15 @@ defmodule McpServer.Auth.Verification do
     end
   end
 
-  defp call({module, function}, auth), do: apply(module, function, [auth])
-  defp call(hook, auth), do: hook.(auth)
+  # The text of what it raises may be a claim's: the log gets the kind and the place.
+  defp call(hook, auth) do
+    case hook do
+      {module, function} -> apply(module, function, [auth])
+      function -> function.(auth)
+    end
+  rescue
+    exception -> :erlang.raise(:error, {:principal, exception}, __STACKTRACE__)
+  end
 
   defp other(%{verifier: nil} = plan, _token, _request, reason, text), do: invalid(plan, reason, text)
 
