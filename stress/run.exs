@@ -10,6 +10,7 @@ scripts = [
   ceiling: Stress.Ceiling,
   upgrade: Stress.Upgrade,
   hostile: Stress.Hostile,
+  auth: Stress.Auth,
   soak: Stress.Soak
 ]
 

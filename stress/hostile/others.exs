@@ -12,9 +12,10 @@ defmodule Stress.Hostile.Others do
   @address {127, 0, 0, 2}
   @patience 60_000
 
-  @doc "Starts them."
-  @spec start(:inet.port_number()) :: [pid()]
-  def start(port), do: for(kind <- @clients, do: spawn_link(fn -> go_on(kind, port, nil, none()) end))
+  @doc "Starts them; the headers go with each request."
+  @spec start(:inet.port_number(), [{String.t(), String.t()}]) :: [pid()]
+  def start(port, headers \\ []),
+    do: for(kind <- @clients, do: spawn_link(fn -> go_on(kind, {port, headers}, nil, none()) end))
 
   @doc "What they have noted since they were asked last."
   @spec take([pid()]) :: noted()
@@ -45,24 +46,27 @@ defmodule Stress.Hostile.Others do
 
   defp none, do: %{latencies: [], errors: []}
 
-  defp go_on(kind, port, peer, noted) do
+  defp go_on(kind, server, peer, noted) do
     receive do
       {:take, caller} ->
         send(caller, {:noted, self(), noted})
-        go_on(kind, port, peer, none())
+        go_on(kind, server, peer, none())
 
       :stop ->
         :ok
     after
       @pause_ms ->
-        {peer, noted} = once(kind, port, peer, noted)
-        go_on(kind, port, peer, noted)
+        {peer, noted} = once(kind, server, peer, noted)
+        go_on(kind, server, peer, noted)
     end
   end
 
-  defp once(kind, port, peer, noted) do
+  defp once(kind, {port, headers}, peer, noted) do
     peer = peer || HttpPeer.connect(port, ip: @address, reuseaddr: true)
-    {microseconds, :ok} = :timer.tc(fn -> ask(kind, peer) end)
+
+    {microseconds, :ok} =
+      :timer.tc(fn -> ask(kind, &HttpPeer.request(peer, HttpRequests.with_headers(&1, headers))) end)
+
     {peer, %{noted | latencies: [microseconds | noted.latencies]}}
   rescue
     error ->
@@ -70,16 +74,16 @@ defmodule Stress.Hostile.Others do
       {nil, %{noted | errors: [String.slice(Exception.message(error), 0, 100) | noted.errors]}}
   end
 
-  defp ask(:call, peer) do
+  defp ask(:call, request) do
     text = Integer.to_string(System.unique_integer())
-    text!(HttpPeer.request(peer, HttpRequests.modern_call("echo", %{"text" => text})), text)
+    text!(request.(HttpRequests.modern_call("echo", %{"text" => text})), text)
   end
 
-  defp ask(:session, peer) do
-    opened = HttpPeer.request(peer, HttpRequests.initialize())
+  defp ask(:session, request) do
+    opened = request.(HttpRequests.initialize())
     expect!(opened, 200)
     id = HttpResponse.header(opened, "mcp-session-id")
-    in_session = &HttpPeer.request(peer, HttpRequests.of_session(&1, id))
+    in_session = &request.(HttpRequests.of_session(&1, id))
     expect!(in_session.(HttpRequests.legacy("notifications/initialized", %{}, id: nil)), 202)
     text!(in_session.(HttpRequests.legacy_call("echo", %{"text" => "in a session"})), "in a session")
     expect!(in_session.(HttpRequests.delete()), 204)

@@ -1,0 +1,44 @@
+defmodule Stress.Hostile.Attacks.Tokens do
+  @moduledoc "Sends access tokens that are worth nothing: no tokens at all, of another issuer, expired, and forged ones."
+  @behaviour Stress.Hostile.Attack
+
+  alias McpServer.{HttpPeer, HttpRequests}
+  alias Stress.Hostile.Wire
+
+  @on_a_connection 20
+
+  @impl true
+  def name, do: "garbage tokens"
+
+  @impl true
+  def clients, do: 8
+
+  @impl true
+  def prepare(%{good: good, bad: bad}), do: {good, bad}
+
+  @impl true
+  def attack(%{port: port}, tokens) do
+    peer = Wire.connect(port)
+
+    statuses =
+      for _request <- 1..@on_a_connection, uniq: true do
+        request = HttpRequests.as(HttpRequests.modern_call("echo", %{"text" => "x"}), garbage(tokens))
+        HttpPeer.request(peer, request).status
+      end
+
+    Wire.leave(peer)
+
+    if statuses == [401],
+      do: {@on_a_connection, tokens},
+      else: {@on_a_connection, tokens, "answered #{inspect(statuses)}"}
+  end
+
+  # Where all but the signature is good, it is another one each time: nothing is remembered of it.
+  defp garbage({good, bad}) do
+    case :rand.uniform(length(bad) + 2) do
+      1 -> Base.encode16(:crypto.strong_rand_bytes(40))
+      2 -> String.replace(good, ~r/[^.]+\z/, Base.url_encode64(:crypto.strong_rand_bytes(64), padding: false))
+      place -> Enum.at(bad, place - 3)
+    end
+  end
+end
