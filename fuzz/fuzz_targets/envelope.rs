@@ -29,6 +29,7 @@ fn is_admitted(bytes: &[u8]) {
         let context = Context {
             session,
             http: None,
+            anonymous: None,
         };
         sent.became(&admit(context, bytes));
     }

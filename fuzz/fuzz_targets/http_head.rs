@@ -109,6 +109,7 @@ fn body(message: &Message<'_>, accepted: &AcceptedHead) {
         let context = Context {
             session,
             http: Some(accepted),
+            anonymous: None,
         };
         let admission = admit(context, message.body);
         sent.became(&admission);

@@ -130,6 +130,7 @@ fn claim(policy: &Policy, header: &[u8], message: &[u8]) -> bool {
     let context = Context {
         session: None,
         http: Some(&accepted),
+        anonymous: None,
     };
     let admission = admit(context, message);
     Sent::read(message).became(&admission);

@@ -78,6 +78,7 @@ impl<'a> Sent<'a> {
                 );
                 assert!(self.tree.is_some());
             }
+            Admission::TokenRequired => panic!("no context asks for a token"),
             Admission::Batch(items) => {
                 let elements = self.elements();
                 assert!((1..=50).contains(&elements.len()));

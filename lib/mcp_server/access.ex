@@ -18,6 +18,7 @@ defmodule McpServer.Access do
           optional(:visible) => hook(),
           optional(:scopes) => hook(),
           optional(:hidden_scopes) => hook(),
+          optional(:public?) => true,
           optional(:outer) => declared()
         }
 

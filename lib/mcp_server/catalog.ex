@@ -8,7 +8,7 @@ defmodule McpServer.Catalog do
   # If a list is another one then, the clients of this node that asked for it are told.
 
   alias McpServer.Catalog.Rules
-  alias McpServer.{Access, Changes, JSON, Native, Protocol, Schema}
+  alias McpServer.{Access, Changes, JSON, Native, Protocol, Router, Schema}
   alias McpServer.Router.Plugs
   alias McpServer.Tools.Server
 
@@ -228,7 +228,10 @@ defmodule McpServer.Catalog do
   def definition(router, rules \\ %{}) do
     check_router!(router)
     run_time = %{"runTimeTools" => Server.used?(router), "runTimeTasks" => Server.tasks?(router)}
-    declared = router |> declared() |> Map.put("rules", rules) |> Map.merge(run_time)
+
+    declared =
+      router |> declared() |> Map.merge(%{"rules" => rules, "public" => Rules.public(router)}) |> Map.merge(run_time)
+
     with {:error, error} <- JSON.encode(declared), do: {:error, fault(error, router)}
   end
 
@@ -260,9 +263,23 @@ defmodule McpServer.Catalog do
       "requires" => tool.requires,
       "formats" => or_else(tool.formats, server.formats),
       "repair" => or_else(tool.repair, server.repair),
-      "arguments" => tool.arguments && tool.arguments.rule
+      "arguments" => tool.arguments && tool.arguments.rule,
+      "asks" => asks(tool)
     }
   end
+
+  # What `mix mcp.lint` looks at.
+  defp asks(%{public?: true}), do: "public"
+
+  defp asks(%{access: declared}) do
+    cond do
+      Router.Access.scoped?(declared) -> "scopes"
+      Map.drop(declared, [:listed, :tags]) == %{} -> "nothing"
+      true -> "function"
+    end
+  end
+
+  defp asks(_open), do: "nothing"
 
   # The structs that arguments become, by their names in the rules.
   defp structs(router), do: terms(empty_structs(router))

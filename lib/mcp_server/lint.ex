@@ -51,8 +51,8 @@ defmodule McpServer.Lint do
   @errors ~w(unsatisfiable required_undeclared invalid_default invalid_example invalid_enum array_items root_combinator
              property_name same_template)a
   @warnings ~w(tool_name alike_names type_union missing_type format enum_type reference combinator boolean_schema
-               output_root missing_description missing_annotations description_budget instructions_budget
-               catalogue_budget tool_count template_overlap template_shadowed)a
+               output_root missing_description missing_annotations missing_scopes description_budget
+               instructions_budget catalogue_budget tool_count template_overlap template_shadowed)a
   @codes @errors ++ @warnings
   @by_name Map.new(@codes, &{Atom.to_string(&1), &1})
 

@@ -52,6 +52,7 @@ defmodule McpServer.Router do
   | `debug_errors:` | whether clients are told why a call failed, see below | in `:dev` and `:test` |
   | `undeclared:` | what becomes of arguments that no field declares: `:refuse`, `:drop` or `:pass`, see below | `:refuse` |
   | `arguments:` | the keys of the arguments that a tool's function gets: `:strings` or `:atoms`, see below | `:strings` |
+  | `scopes:` | what the token must grant for tools, prompts and resources without `scopes:` of their own | |
 
   ## Arguments
 
@@ -238,7 +239,7 @@ defmodule McpServer.Router do
   | `cancel_grace:` | how long the handler may clean up when its call is cancelled or has timed out, in milliseconds; at most 60,000 (0: it is killed); see `McpServer.Controller` |
   | `requires:` | list of `:sampling`, `:elicitation`, `:roots`: clients without are refused |
   | `authorize:`, `visible:` | functions that say for whom the tool is, see "Who sees what" |
-  | `scopes:` | what the token must grant, `["files:write"]`; asked over HTTP only, before `authorize:`; see `McpServer.Auth` |
+  | `scopes:` | what the token must grant, `["files:write"]`; asked over HTTP only, before `authorize:`; `:public`: nothing, not even a token where `anonymous: :all` says so; `[]`: any token, where the router has `scopes:`; see `McpServer.Auth` |
   | `listed:` | `:always`: it is listed for those too whom `authorize:` refuses; `:granted`: it is hidden from those who lack its `scopes:` |
   | `ui:` | URI of the `ui://` resource that renders the result (`McpServer.App`) |
   | `visibility:` | list of `:model` and `:app`: for whom it is (both) |

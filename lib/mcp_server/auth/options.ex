@@ -74,6 +74,12 @@ defmodule McpServer.Auth.Options do
         {:or, [nil], {"a module or {module, options}", &verifier?/1}},
         doc: "a `McpServer.Auth.Verifier`, for tokens of no known issuer"
       ],
+      anonymous: [
+        {:in, [false, :discovery, :all]},
+        default: false,
+        doc:
+          "what clients without a token may do: `:discovery` what there is, to open a session and to read the lists; `:all` also to use what has `scopes: :public`"
+      ],
       leeway: [{"an integer from 0 to 300", &(&1 in 0..300)}, default: 30, doc: "seconds that clocks may differ"],
       exp: [{:in, [:required, :optional]}, default: :required, doc: "whether a token must expire"],
       typ: [{:in, [:lenient, :at_jwt]}, default: :lenient, doc: "`:at_jwt` takes no token whose `typ` is not `at+jwt`"],

@@ -8,20 +8,21 @@ defmodule McpServer.Auth.Verification do
   alias McpServer.{JSON, Outline, Telemetry}
   alias McpServer.Protocol.Auth, as: Rules
 
-  @type verdict :: {:ok, Auth.t()} | {:error, Refusal.t() | {:unavailable, pos_integer()}}
+  @type verdict :: {:ok, Auth.t() | nil} | {:error, Refusal.t() | {:unavailable, pos_integer()}}
 
-  @doc "What the token of a request grants."
+  @doc "What the token of a request grants; `{:ok, nil}` where none came and none is needed yet."
   @spec identify(Plan.t(), McpServer.Auth.Verifier.request()) :: verdict()
   def identify(plan, request) do
-    with {:error, refusal} <- judge(plan, request) do
-      refused(plan, refusal)
-      {:error, refusal}
-    end
+    with {:error, refusal} <- judge(plan, request), do: {:error, refused(refusal)}
   end
+
+  @doc "The refusal of a request that needs a token and has none."
+  @spec refuse_missing(Plan.t()) :: Refusal.t()
+  def refuse_missing(plan), do: refused(Refusal.missing(plan.scopes))
 
   defp judge(plan, request) do
     case Rules.bearer(target(request), request.req_headers) do
-      nil -> {:error, Refusal.missing(plan.scopes)}
+      nil -> if plan.anonymous, do: {:ok, nil}, else: {:error, Refusal.missing(plan.scopes)}
       :malformed -> {:error, Refusal.malformed(plan.scopes)}
       {:ok, token} -> with {:ok, auth} <- known(plan, token, request), do: sufficient(plan, auth)
     end
@@ -175,9 +176,11 @@ defmodule McpServer.Auth.Verification do
     if plan.scopes -- granted == [], do: {:ok, %{auth | scopes: granted}}, else: {:error, Refusal.scope(plan.scopes)}
   end
 
-  defp refused(_plan, %Refusal{reason: reason}),
-    do: Telemetry.execute([:auth, :refused], %{count: 1}, %{reason: reason})
+  defp refused(refusal) do
+    Telemetry.execute([:auth, :refused], %{count: 1}, %{reason: reason(refusal)})
+    refusal
+  end
 
-  defp refused(_plan, {:unavailable, _seconds}),
-    do: Telemetry.execute([:auth, :refused], %{count: 1}, %{reason: :unavailable})
+  defp reason(%Refusal{reason: reason}), do: reason
+  defp reason({:unavailable, _seconds}), do: :unavailable
 end

@@ -34,6 +34,16 @@ defmodule McpServer.Catalog.Rules do
     }
   end
 
+  @doc "Which entries of a router may be used without a token, as the core is told."
+  @spec public(module()) :: %{String.t() => [boolean()]}
+  def public(router) do
+    for {member, _list, key} <- @lists,
+        public = router.__mcp__(key) |> Tuple.to_list() |> Enum.map(&is_map_key(&1, :public?)),
+        true in public,
+        into: %{},
+        do: {member, public}
+  end
+
   defp rule(%{access: %{rule: rule}}), do: rule
   defp rule(_open), do: nil
 end

@@ -109,12 +109,12 @@ defmodule McpServer.Dispatch.Permission do
   defp entries(catalog, :list_resources), do: catalog.resources
   defp entries(catalog, :list_resource_templates), do: catalog.templates
 
-  # Rules share functions, and each is asked once.
+  # Rules share functions, and each is asked once. A missing scope hides by `visible` only.
   defp allowed([], said, _conn), do: {1, said}
 
-  defp allowed([{_key, decider} = asked | rest], said, conn) do
-    said = Map.put_new_lazy(said, decider, fn -> shown?(asked, conn) end)
-    if said[decider], do: allowed(rest, said, conn), else: {0, said}
+  defp allowed([asked | rest], said, conn) do
+    said = Map.put_new_lazy(said, asked, fn -> shown?(asked, conn) end)
+    if said[asked], do: allowed(rest, said, conn), else: {0, said}
   end
 
   defp shown?({key, decider}, conn) do

@@ -8,7 +8,7 @@ defmodule McpServer.Http.Hook do
   require Logger
 
   alias McpServer.{Auth, Conn, HttpRequest, Limit, Outline}
-  alias McpServer.Auth.Refusal
+  alias McpServer.Auth.{Refusal, Verification}
   alias McpServer.Dispatch.Failure
   alias McpServer.Http.{Mount, Pipeline, Sink, Usage}
   alias McpServer.Http.Cluster.FarSink
@@ -67,6 +67,13 @@ defmodule McpServer.Http.Hook do
   end
 
   defp refused(kind, details, sink), do: {:answer, HTTP.answer(kind, details), sink}
+
+  @doc "Answers a client that was let in without a token, and asks for what needs one."
+  @spec unidentified(Mount.t(), Sink.t()) :: Sink.t()
+  def unidentified(%{auth: plan} = mount, sink) do
+    {:answer, {status, headers, body}, sink} = verdict({:error, Verification.refuse_missing(plan)}, mount, sink)
+    Sink.reply(sink, status, headers, body)
+  end
 
   # Only of a bearer token can the challenge for one say that it is wrong.
   defp token?(sink) do

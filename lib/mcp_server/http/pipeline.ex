@@ -93,8 +93,19 @@ defmodule McpServer.Http.Pipeline do
     mount = request.mount
     catalog = mount.catalog || Catalog.fetch(mount.router)
     revision = with {_pid, context} <- session, do: context.revision
-    deliver(HTTP.admit(catalog, request.accepted, revision, body, mount.limits), request, session, catalog, sink)
+    outcome = HTTP.admit(catalog, request.accepted, revision, body, mount.limits, anonymous(request))
+
+    if token_required?(outcome),
+      do: Hook.unidentified(mount, sink),
+      else: deliver(outcome, request, session, catalog, sink)
   end
+
+  # Whoever was let in by `auth:` without a token.
+  defp anonymous(%{mount: %{auth: %{anonymous: open}}, auth: nil}) when open != false, do: open
+  defp anonymous(_identified), do: nil
+
+  defp token_required?({:batch, outcomes}), do: :token_required in outcomes
+  defp token_required?(outcome), do: outcome == :token_required
 
   @doc "Answers a message that was admitted, or has its session answer it."
   @spec deliver(HTTP.outcome(), map(), {pid(), Sessions.context()} | nil, Catalog.t(), Sink.t()) :: Sink.t()

@@ -53,12 +53,13 @@ defmodule McpServer.Protocol.HTTP do
 
   @typedoc """
   What a body becomes. A `{:reply, status, body}` is JSON; `:ignore`, `:notification` and `:response` are
-  answered with 202 and nothing; `:open` with 200 and the session's id. The items of a batch are the same,
+  answered with 202 and nothing; `:open` with 200 and the session's id; `:token_required` with 401. The items of a batch are the same,
   and go out as one array under 200.
   """
   @type outcome ::
           {:reply, status :: 200..599, Protocol.message()}
           | :ignore
+          | :token_required
           | {:open, Protocol.message(), Protocol.opening()}
           | {:request, McpServer.Request.t()}
           | {:notification, Protocol.notification()}
@@ -77,6 +78,9 @@ defmodule McpServer.Protocol.HTTP do
         }
 
   @type answer :: {status :: 200..599, headers(), body :: binary()}
+
+  @typedoc "What is open to clients without a token: what there is, or also what is declared to be public."
+  @type anonymous :: :discovery | :all | nil
 
   # Bodies above this go to a dirty scheduler: reading them takes longer than a normal one may be held.
   @inline_bytes Native.Dirty.inline_bytes()
@@ -102,19 +106,24 @@ defmodule McpServer.Protocol.HTTP do
   def check_head(policy, %{method: method, target: target, headers: headers} = head),
     do: Native.http_check_head(policy, method, target, Map.get(head, :authority), headers)
 
-  @doc "Reads the body behind a head. `revision` is the session's, `nil` where there is none."
-  @spec admit(Catalog.t(), accepted_head(), String.t() | nil, binary(), Protocol.limits()) :: outcome()
-  def admit(catalog, accepted, revision, body, limits \\ nil)
+  @doc """
+  Reads the body behind a head. `revision` is the session's, `nil` where there is none. `anonymous` says what the client
+  may ask for without a token, `nil` where it has one, or none is asked for.
+  """
+  @spec admit(Catalog.t(), accepted_head(), String.t() | nil, binary(), Protocol.limits(), anonymous()) :: outcome()
+  def admit(catalog, accepted, revision, body, limits \\ nil, anonymous \\ nil)
 
-  def admit(%Catalog{ref: ref}, accepted, revision, body, limits) when byte_size(body) <= @inline_bytes do
-    with :over_budget <- Native.http_admit(ref, limits, accepted, revision, body) do
-      Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, accepted, revision, body) end)
+  def admit(%Catalog{ref: ref}, accepted, revision, body, limits, anonymous) when byte_size(body) <= @inline_bytes do
+    with :over_budget <- Native.http_admit(ref, limits, accepted, {revision, anonymous}, body) do
+      Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, accepted, {revision, anonymous}, body) end)
     end
     |> Outcome.of()
   end
 
-  def admit(%Catalog{ref: ref}, accepted, revision, body, limits),
-    do: Outcome.of(Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, accepted, revision, body) end))
+  def admit(%Catalog{ref: ref}, accepted, revision, body, limits, anonymous) do
+    outcome = Native.Dirty.call(fn -> Native.http_admit_dirty(ref, limits, accepted, {revision, anonymous}, body) end)
+    Outcome.of(outcome)
+  end
 
   @doc "Where a client finds the protected resource metadata of an endpoint; `nil` where there is none."
   @spec metadata_url(policy()) :: String.t() | nil

@@ -76,11 +76,14 @@ defmodule McpServer.Router.Access do
     {[definition], quote(do: Function.capture(unquote(env.module), unquote(name), unquote(arity)))}
   end
 
-  @doc "The checked options; `nil` where the declaration is for everybody."
-  @spec new!(map, String.t(), Refusal.place()) :: Access.declared() | nil
-  def new!(options, what, place) do
+  @doc """
+  The checked options; `nil` where the declaration is for everybody who is let in. `default` are the scopes of what has
+  none of its own.
+  """
+  @spec new!(map, [String.t()] | nil, String.t(), Refusal.place()) :: Access.declared() | nil
+  def new!(options, default, what, place) do
     hooks = for key <- @hooks, value = options[key], do: {key, hook!(key, value, what, place)}
-    hooks = tags!(options[:tags], what, place) ++ hooks ++ scopes!(options[:scopes], options[:listed], what, place)
+    hooks = tags!(options[:tags], what, place) ++ hooks ++ scopes!(options, default, what, place)
     listed = Map.get(@listed, options[:listed], :granted)
 
     if options[:listed] && not Enum.any?([:authorize, :scopes, :hidden_scopes], &Keyword.has_key?(hooks, &1)) do
@@ -104,10 +107,19 @@ defmodule McpServer.Router.Access do
     [tags: {Tags, :enabled?, [Enum.uniq(tags)], [2]}]
   end
 
-  # A scope that is missing can be got, so what needs it is shown, unless it is to be hidden.
-  defp scopes!(nil, _listed, _what, _place), do: []
+  defp scopes!(%{scopes: :public}, _default, _what, _place), do: [public?: true]
+  # Any token will do, although others of the router need more.
+  defp scopes!(%{scopes: []}, [_ | _], _what, _place), do: []
 
-  defp scopes!(scopes, listed, what, place) do
+  defp scopes!(%{scopes: scopes} = options, _default, what, place),
+    do: [asked(check_scopes!(scopes, what, place), options[:listed])]
+
+  defp scopes!(_options, nil, _what, _place), do: []
+  defp scopes!(options, default, _what, _place), do: [asked(default, options[:listed])]
+
+  @doc "Raises for what is no list of scopes."
+  @spec check_scopes!(term, String.t(), Refusal.place()) :: [String.t()]
+  def check_scopes!(scopes, what, place) do
     unless Scopes.valid?(scopes) and scopes != [] do
       Refusal.refuse!(
         place,
@@ -116,8 +128,13 @@ defmodule McpServer.Router.Access do
       )
     end
 
+    scopes
+  end
+
+  # A scope that is missing can be got, so what needs it is shown, unless it is to be hidden.
+  defp asked(scopes, listed) do
     key = if listed == "granted", do: :hidden_scopes, else: :scopes
-    [{key, {Scopes, :check, [scopes], [2]}}]
+    {key, {Scopes, :check, [scopes], [2]}}
   end
 
   defp hook!(key, fun, what, place) when is_function(fun) do
@@ -161,7 +178,29 @@ defmodule McpServer.Router.Access do
   @doc "The entry of what is declared, with what says for whom it is."
   @spec put(map, Access.declared() | nil) :: map
   def put(entry, nil), do: entry
+
+  def put(entry, %{public?: true, listed: _granted} = access) when map_size(access) == 2,
+    do: Map.put(entry, :public?, true)
+
+  def put(entry, %{public?: true} = access),
+    do: Map.merge(entry, %{public?: true, access: Map.delete(access, :public?)})
+
   def put(entry, access), do: Map.put(entry, :access, access)
+
+  @doc "The entry of another router, which needs these scopes if it says nothing of scopes itself."
+  @spec put_default(map, [String.t()] | nil) :: map
+  def put_default(entry, nil), do: entry
+  def put_default(%{public?: true} = entry, _scopes), do: entry
+
+  def put_default(entry, scopes) do
+    access = Map.get(entry, :access, %{listed: :granted})
+    if scoped?(access), do: entry, else: Map.put(entry, :access, Map.new([asked(scopes, nil) | Map.to_list(access)]))
+  end
+
+  @doc "Whether something is asked for scopes."
+  @spec scoped?(Access.declared()) :: boolean
+  def scoped?(%{outer: outer} = access), do: scoped?(outer) or scoped?(Map.delete(access, :outer))
+  def scoped?(access), do: is_map_key(access, :scopes) or is_map_key(access, :hidden_scopes)
 
   @doc "The functions, for the check that they exist."
   @spec handlers(Access.declared() | nil, String.t(), Refusal.place()) :: [Handler.named()]

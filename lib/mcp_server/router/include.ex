@@ -21,7 +21,8 @@ defmodule McpServer.Router.Include do
     Scope.check_outermost!(router, what, place)
     check_router!(other, what, place)
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
-    access = Access.new!(options, what, place)
+    if is_map_key(options, :scopes), do: Access.check_scopes!(options.scopes, what, place)
+    access = Access.new!(options, nil, what, place)
 
     included = %{
       router: router,
@@ -71,7 +72,7 @@ defmodule McpServer.Router.Include do
       fields: [],
       ignored: origin.ignored,
       struct: %{struct | name: name},
-      entry: entry |> Map.put(:name, name) |> guard(included.access),
+      entry: entry |> Map.put(:name, name) |> guard(included.access) |> Access.put_default(Scope.server(router).scopes),
       handlers: included.handlers,
       structs: origin.structs
     })

@@ -32,7 +32,7 @@ defmodule McpServer.Router.PromptDefinition do
     end
 
     options = Refusal.checked!(place, fn -> Fields.gather!(what, @options, options) end)
-    options = Map.put(options, :access, Access.new!(options, what, place))
+    options = Map.put(options, :access, Access.new!(options, Scope.server(module).scopes, what, place))
 
     Scope.open(module, %{
       what: what,

@@ -54,7 +54,7 @@ defmodule McpServer.Router.ResourceDefinition do
       name: name,
       uri: uri,
       variables: variables,
-      access: Access.new!(options, what, place),
+      access: Access.new!(options, Scope.server(module).scopes, what, place),
       statements: %{},
       read: nil,
       complete: nil

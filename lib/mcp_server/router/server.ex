@@ -3,7 +3,7 @@ defmodule McpServer.Router.Server do
   # The options of `use McpServer.Router`: what the server says of itself.
 
   alias McpServer.{Fields, Icon, Limit}
-  alias McpServer.Router.{Formats, LintRules, Refusal, Undeclared}
+  alias McpServer.Router.{Access, Formats, LintRules, Refusal, Undeclared}
   alias McpServer.Schema.Validator
 
   @options Fields.table(
@@ -26,6 +26,7 @@ defmodule McpServer.Router.Server do
                debug_errors: :boolean,
                undeclared: {:in, Undeclared.names()},
                arguments: {:in, ~w(strings atoms)},
+               scopes: :any,
                lint: :any
              ],
              "option"
@@ -47,7 +48,8 @@ defmodule McpServer.Router.Server do
     formats: Formats.default(),
     repair: false,
     undeclared: "refuse",
-    arguments: "strings"
+    arguments: "strings",
+    scopes: nil
   }
 
   @scopes %{"private" => :private, "public" => :public}
@@ -63,6 +65,7 @@ defmodule McpServer.Router.Server do
     given = Refusal.checked!(place, fn -> Fields.gather!(owner, @options, options) end)
     if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
     Formats.check!(given, owner, place)
+    if is_map_key(given, :scopes), do: Access.check_scopes!(given.scopes, owner, place)
     given = Map.put(given, :lint, LintRules.new!(given[:lint], owner, place))
     defaults = Map.merge(@defaults, %{name: inspect(router), debug_errors: {:unless_configured, developing?()}})
     server = Map.merge(defaults, given)

@@ -105,7 +105,7 @@ defmodule McpServer.Router.ToolDefinition do
     check_options!(options, what, place)
     check_budget!(options[:result_budget], what, place)
     check_grace!(options[:cancel_grace], what, place)
-    options = Map.put(options, :access, Access.new!(options, what, place))
+    options = Map.put(options, :access, Access.new!(options, Scope.server(module).scopes, what, place))
     Formats.check!(options, what, place)
     Arguments.check_struct!(options[:struct], what, place)
 

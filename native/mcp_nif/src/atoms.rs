@@ -100,6 +100,9 @@ rustler::atoms! {
     // What a message becomes.
     reply,
     ignore,
+    token_required,
+    discovery,
+    all,
     open,
     notification,
     response,

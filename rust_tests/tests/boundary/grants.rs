@@ -89,6 +89,7 @@ fn admitted(
             revision: Revision::V2025_11_25,
         }),
         http: None,
+        anonymous: None,
     };
     let message =
         json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();

@@ -2,6 +2,7 @@
 
 mod admission;
 mod annotations;
+mod anonymous;
 mod answers;
 mod bodies;
 mod cors;

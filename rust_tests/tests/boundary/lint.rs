@@ -291,6 +291,35 @@ fn a_read_only_tool_need_not_say_what_it_destroys() {
     assert_eq!(hinted(json!(null)), missing);
 }
 
+#[test]
+fn a_tool_that_destroys_needs_a_scope_where_others_need_one() {
+    let found = |asked: [&str; 2], hints: Value| {
+        let mut definition = tool(&json!({"type": "object"}));
+        let mut other = definition["tools"][0].clone();
+        other["name"] = json!("other_one");
+        definition["tools"][0]["annotations"] = hints;
+        definition["tools"]
+            .as_array_mut()
+            .expect("a list")
+            .push(other);
+        definition["toolRules"] = json!([{"asks": asked[0]}, {"asks": asked[1]}]);
+        codes(&definition)
+    };
+    let destroys = || json!({"readOnlyHint": false, "destructiveHint": true});
+    let missing = [("missing_scopes", String::new())];
+    assert_eq!(found(["nothing", "scopes"], destroys()), missing);
+    for asked in ["scopes", "function", "public"] {
+        assert_eq!(found([asked, "scopes"], destroys()), []);
+    }
+    assert_eq!(found(["nothing", "function"], destroys()), []);
+    let harmless = json!({"readOnlyHint": false, "destructiveHint": false});
+    assert_eq!(found(["nothing", "scopes"], harmless), []);
+    assert_eq!(
+        found(["nothing", "scopes"], json!({"readOnlyHint": true})),
+        []
+    );
+}
+
 fn templates(texts: &[&str]) -> Vec<(&'static str, String)> {
     let entry = |(index, text): (usize, &&str)| json!({"name": format!("t{index}"), "uriTemplate": text, "description": "T"});
     let entries: Vec<Value> = texts.iter().enumerate().map(entry).collect();

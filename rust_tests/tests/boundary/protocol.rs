@@ -27,12 +27,14 @@ fn session(revision: Revision) -> Context<'static> {
     Context {
         session: Some(SessionContext { revision }),
         http: None,
+        anonymous: None,
     }
 }
 
 const NO_SESSION: Context<'static> = Context {
     session: None,
     http: None,
+    anonymous: None,
 };
 
 /// The finished answer, as JSON; panics where there is none.

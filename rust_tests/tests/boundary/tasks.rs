@@ -44,6 +44,7 @@ fn outcome(
     let context = Context {
         session,
         http: None,
+        anonymous: None,
     };
     let text = message.to_string();
     let refused = |answer: Answer| {

@@ -28,6 +28,7 @@ fn context(revision: Option<Revision>) -> Context<'static> {
     Context {
         session: revision.map(|revision| SessionContext { revision }),
         http: None,
+        anonymous: None,
     }
 }
 

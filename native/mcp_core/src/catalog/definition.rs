@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::CatalogError;
-use super::grant::Rules;
+use super::grant::{Public, Rules};
 use crate::arguments::ArgumentRule;
 use crate::json::{Limits, UNLIMITED, big_integer, check};
 use crate::schema::Formats;
@@ -42,6 +42,9 @@ pub struct Definition {
     /// Which entries are not there for every client.
     #[serde(default)]
     pub rules: Rules,
+    /// Which entries may be used without a token.
+    #[serde(default)]
+    pub public: Public,
     /// Whether there are tools that were declared while the server runs: which ones, its own code knows.
     #[serde(default)]
     pub run_time_tools: bool,
@@ -140,6 +143,27 @@ pub struct ToolRule {
     /// What becomes of its arguments when they have been checked.
     #[serde(default)]
     pub arguments: Option<ArgumentRule>,
+    /// What is asked of a client before the tool is called; admission asks nothing of it.
+    #[serde(default)]
+    pub asks: Asks,
+}
+
+/// What a tool asks of a client.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(
+    rename_all = "lowercase",
+    expecting = "what is asked before a tool is called"
+)]
+pub enum Asks {
+    /// Nothing was said.
+    #[default]
+    Nothing,
+    /// Nothing, on purpose: it is for everybody.
+    Public,
+    /// A function of the server's own.
+    Function,
+    /// Scopes of the token.
+    Scopes,
 }
 
 const fn default_page_size() -> usize {

@@ -5,26 +5,35 @@ use serde::Deserialize;
 
 use super::{Entry, ListKind};
 
-/// The number of the rule that each entry of a list obeys; `None` where it is there for everybody.
+/// Something of each entry of the four lists; none where a list is shorter.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "the rules of the lists")]
-pub struct Rules {
-    /// Those of the tools; as many as there are tools, or none.
-    #[serde(default)]
-    pub tools: Vec<Option<usize>>,
-    /// Those of the prompts.
-    #[serde(default)]
-    pub prompts: Vec<Option<usize>>,
-    /// Those of the static resources.
-    #[serde(default)]
-    pub resources: Vec<Option<usize>>,
-    /// Those of the resource templates.
-    #[serde(default)]
-    pub resource_templates: Vec<Option<usize>>,
+#[serde(
+    rename_all = "camelCase",
+    expecting = "what holds for entries, by list"
+)]
+pub struct OfEntries<T> {
+    /// Of the tools.
+    #[serde(default = "Vec::new")]
+    pub tools: Vec<T>,
+    /// Of the prompts.
+    #[serde(default = "Vec::new")]
+    pub prompts: Vec<T>,
+    /// Of the static resources.
+    #[serde(default = "Vec::new")]
+    pub resources: Vec<T>,
+    /// Of the resource templates.
+    #[serde(default = "Vec::new")]
+    pub resource_templates: Vec<T>,
 }
 
-impl Rules {
-    fn list(&self, kind: ListKind) -> &[Option<usize>] {
+/// The number of the rule that each entry obeys; `None` where it is there for everybody.
+pub type Rules = OfEntries<Option<usize>>;
+
+/// Whether each entry may be used without a token, where the endpoint allows that.
+pub type Public = OfEntries<bool>;
+
+impl<T: Copy + Default> OfEntries<T> {
+    fn list(&self, kind: ListKind) -> &[T] {
         match kind {
             ListKind::Tools => &self.tools,
             ListKind::Prompts => &self.prompts,
@@ -33,11 +42,14 @@ impl Rules {
         }
     }
 
-    /// The rule of an entry.
-    pub(super) fn of(&self, entry: Entry) -> Option<usize> {
-        self.list(entry.kind).get(entry.index).copied().flatten()
+    /// What holds for an entry.
+    pub(super) fn of(&self, entry: Entry) -> T {
+        let of = self.list(entry.kind).get(entry.index).copied();
+        of.unwrap_or_default()
     }
+}
 
+impl Rules {
     /// Whether some entry of the list is not there for everybody.
     pub(super) fn filter(&self, kind: ListKind) -> bool {
         self.list(kind).iter().any(Option::is_some)

@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 use jsonschema::json::Json;
 use serde_json::Value;
 
-pub use definition::{CacheScope, Definition, ServerDefinition, ToolRule};
+pub use definition::{Asks, CacheScope, Definition, ServerDefinition, ToolRule};
 pub use describe::Capabilities;
 pub use extras::Extras;
-pub use grant::{Grant, Rules};
+pub use grant::{Grant, OfEntries, Public, Rules};
 pub use limits::CatalogLimits;
 pub use lists::{Caching, ListKind};
 pub use offer::{Entry, Offer};
@@ -62,6 +62,7 @@ pub struct Catalog<J: Json> {
     dynamic: Vec<ListKind>,
     run_time_tools: bool,
     rules: Rules,
+    public: Public,
     filtered: [bool; 4],
     page_size: usize,
     fingerprint: u64,
@@ -113,6 +114,7 @@ impl<J: Json> Catalog<J> {
             filtered: ListKind::ALL.map(|kind| definition.rules.filter(kind)),
             run_time_tools: definition.run_time_tools,
             rules: definition.rules,
+            public: definition.public,
             info: definition.server.info,
             caching,
             capabilities,
@@ -217,6 +219,12 @@ impl<J: Json> Catalog<J> {
     #[must_use]
     pub fn is_guarded(&self, entry: Entry) -> bool {
         entry == Entry::RUN_TIME || self.rules.of(entry).is_some()
+    }
+
+    /// Whether the entry may be used without a token.
+    #[must_use]
+    pub fn is_public(&self, entry: Entry) -> bool {
+        self.public.of(entry)
     }
 
     /// Whether there are tools that were declared while the server runs.

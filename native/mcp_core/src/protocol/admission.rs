@@ -44,6 +44,8 @@ pub enum Admission<'c, 'a> {
         /// The result or the error as sent.
         outcome: Result<&'a [u8], &'a [u8]>,
     },
+    /// A request that a client without a token may not send.
+    TokenRequired,
     /// A batch; its answers go out as one array.
     Batch(Vec<Admission<'c, 'a>>),
 }

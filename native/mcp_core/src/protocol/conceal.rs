@@ -28,6 +28,14 @@ pub(super) struct Asked<'r, 'd, 'a> {
 
 impl<'a> Asked<'_, '_, 'a> {
     pub(super) fn admit<'c, J: Json>(self, offer: Offer<'c, '_, J>) -> Admission<'c, 'a> {
+        let (revision, admission) = self.judge(offer);
+        if self.needs_token(offer, revision) {
+            return Admission::TokenRequired;
+        }
+        self.conceal(offer, revision, admission)
+    }
+
+    fn judge<'c, J: Json>(self, offer: Offer<'c, '_, J>) -> (Revision, Admission<'c, 'a>) {
         let Self {
             context,
             id,
@@ -38,11 +46,22 @@ impl<'a> Asked<'_, '_, 'a> {
         let (revision, admitted) = admit_request(offer, context, id, method, params, limits);
         let admission = admitted
             .unwrap_or_else(|refusal| Admission::Answer(refusal.answer(Some(id), revision)));
+        (revision, admission)
+    }
+
+    fn conceal<'c, J: Json>(
+        self,
+        offer: Offer<'c, '_, J>,
+        revision: Revision,
+        admission: Admission<'c, 'a>,
+    ) -> Admission<'c, 'a> {
         let Some((method, entry)) = self.guarded(offer, revision) else {
             return admission;
         };
         let without = offer.without(entry);
-        let hidden = self.admit(Offer::new(offer.all(), &without));
+        let rest = Offer::new(offer.all(), &without);
+        let (_, hidden) = self.judge(rest);
+        let hidden = self.conceal(rest, revision, hidden);
         // It was refused before anything was looked up.
         if admission == hidden {
             return admission;
@@ -79,7 +98,7 @@ impl<'a> Asked<'_, '_, 'a> {
         offer.is_guarded(entry).then_some((method, entry))
     }
 
-    fn named<J: Json>(self, offer: Offer<'_, '_, J>, method: Method) -> Option<Entry> {
+    pub(super) fn named<J: Json>(self, offer: Offer<'_, '_, J>, method: Method) -> Option<Entry> {
         let text = |params: Option<View<'_, 'a>>, name: &str| params?.get(name)?.text();
         let prompt = |name: &str| {
             let (index, _) = offer.find_prompt(name)?;

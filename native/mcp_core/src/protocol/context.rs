@@ -1,5 +1,6 @@
 //! What a transport knows about a message before it is read.
 
+use super::anonymous::Anonymous;
 use super::refusal::Refusal;
 use crate::http::{AcceptedHead, MirroredHeader};
 use crate::revision::Revision;
@@ -11,6 +12,8 @@ pub struct Context<'h> {
     pub session: Option<SessionContext>,
     /// The head it came with, where it came over HTTP.
     pub http: Option<&'h AcceptedHead>,
+    /// What the client may ask for without a token; `None` where it has one, or none is asked for.
+    pub anonymous: Option<Anonymous>,
 }
 
 /// An open session of the session era.

@@ -3,6 +3,7 @@
 
 mod admission;
 mod admit;
+mod anonymous;
 mod argument;
 mod arguments;
 mod capabilities;
@@ -27,6 +28,7 @@ mod task;
 
 pub use admission::Admission;
 pub use admit::admit;
+pub use anonymous::Anonymous;
 pub use arguments::refuse_arguments;
 pub use context::{Context, SessionContext};
 pub use frame::{NotificationKind, ResultKind, open_notification, open_request, open_result_head};

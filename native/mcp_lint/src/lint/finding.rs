@@ -101,6 +101,8 @@ codes! {
     MissingDescription = "missing_description", Warning;
     /// A tool that does not say whether it only reads, or whether it destroys.
     MissingAnnotations = "missing_annotations", Warning;
+    /// A tool that may destroy and needs no scope, although others need one.
+    MissingScopes = "missing_scopes", Warning;
     /// A description over its budget.
     DescriptionBudget = "description_budget", Warning;
     /// Instructions over their budget.

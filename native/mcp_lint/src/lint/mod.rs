@@ -3,6 +3,7 @@
 //!
 //! | module | finds |
 //! |---|---|
+//! | `access` | tools that change things and need no scope, beside others that need one |
 //! | `contradictions` | schemas that no value satisfies |
 //! | `values` | defaults, examples and enum members that their own schema refuses |
 //! | `clients` | what clients refuse of a schema, or make something else of |
@@ -11,6 +12,7 @@
 //! | `budgets` | what costs more tokens than it should |
 //! | `templates` | URIs that more than one resource answers |
 
+mod access;
 mod budgets;
 mod clients;
 mod contradictions;
@@ -63,8 +65,12 @@ pub fn lint(
     let unruled = ToolRule::default();
     let rules = definition.tool_rules.iter();
     let rules = rules.chain(std::iter::repeat(&unruled));
+    let is_protected = access::is_protected(&definition.tool_rules);
     for (tool, rule) in definition.tools.iter().zip(rules) {
         found.about(Kind::Tool, tool);
+        if is_protected {
+            access::check_tool(tool, rule, &mut found);
+        }
         check_tool(tool, rule, budgets, &limits.schema, &mut found);
     }
     names::check_alike(Kind::Tool, &definition.tools, &mut found);

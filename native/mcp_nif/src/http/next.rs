@@ -200,6 +200,7 @@ impl<'a> Incoming<'_, 'a> {
         let context = Context {
             session: Some(SessionContext { revision }),
             http: Some(accepted),
+            anonymous: None,
         };
         let service = self.service;
         let limits = service.limits.get().with_max_bytes(body.len());
@@ -302,6 +303,7 @@ impl<'a> Incoming<'_, 'a> {
         let context = Context {
             session: None,
             http: Some(accepted),
+            anonymous: None,
         };
         let limits = service.limits.get().with_max_bytes(body.len());
         match admit(&service.catalog.0, context, body, &limits) {
@@ -339,6 +341,7 @@ impl<'a> Incoming<'_, 'a> {
             Admission::Ignored
             | Admission::Notification(_)
             | Admission::Response { .. }
+            | Admission::TokenRequired
             | Admission::Batch(_) => {
                 let response = response::accepted(self.flow.closes())?;
                 Ok(self.reply(binary_term(self.env, response), end))

@@ -8,7 +8,7 @@
 use mcp_core::http::{
     AcceptedHead, EventId, Head, HttpAnswer, LastEventId, Policy, PolicyOptions, Verb, check_head,
 };
-use mcp_core::protocol::{Context, admit};
+use mcp_core::protocol::{Anonymous, Context, admit};
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::atoms;
@@ -143,26 +143,36 @@ twins!("http_admit": http_admit_inline, http_admit_dirty(
     catalog: ResourceArc<CatalogResource>,
     limits: GivenLimits,
     accepted: ResourceArc<AcceptedHeadResource>,
-    revision_name: Option<&'a str>,
+    client: (Option<&'a str>, Atom),
     body: Binary<'a>,
-) => admit_body(catalog, limits, accepted, revision_name, body));
+) => admit_body(catalog, limits, accepted, client, body));
 
 fn admit_body<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
     limits: GivenLimits,
     accepted: ResourceArc<AcceptedHeadResource>,
-    revision_name: Option<&str>,
+    (revision_name, anonymous): (Option<&str>, Atom),
     body: Binary<'a>,
     effort: Effort,
 ) -> NifResult<Term<'a>> {
     let context = Context {
         session: session(revision_name)?,
         http: Some(&accepted.0),
+        anonymous: open_without_token(anonymous)?,
     };
     // Whoever read the body has counted it.
     let limits = limits.get().with_max_bytes(body.len());
     let admission = admit(&catalog.0, context, body.as_slice(), &limits);
     report_work(env, body.len());
     to_term(env, &catalog, admission, Over::Http, effort)
+}
+
+fn open_without_token(name: Atom) -> NifResult<Option<Anonymous>> {
+    match name {
+        name if name == atoms::nil() => Ok(None),
+        name if name == atoms::discovery() => Ok(Some(Anonymous::Discovery)),
+        name if name == atoms::all() => Ok(Some(Anonymous::All)),
+        _ => Err(Error::BadArg),
+    }
 }

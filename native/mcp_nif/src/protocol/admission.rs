@@ -59,6 +59,7 @@ fn one_to_term<'a>(
             )
         }
         Admission::Ignored => atoms::ignore().encode(env),
+        Admission::TokenRequired => atoms::token_required().encode(env),
         Admission::Open(opening) => opening_term(env, &opening)?,
         Admission::Request(request) => match request_fields(env, catalog, &request, allowance) {
             Judged::Fields(fields) => (atoms::request(), fields).encode(env),

@@ -116,6 +116,7 @@ fn admit_line<'a>(
     let context = Context {
         session: session(revision_name)?,
         http: None,
+        anonymous: None,
     };
     let admission = admit(&catalog.0, context, line.as_slice(), &limits.get());
     report_work(env, line.len());

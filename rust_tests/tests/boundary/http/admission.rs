@@ -38,6 +38,7 @@ pub(super) fn outcome_with(
     let context = Context {
         session: session.map(|revision| SessionContext { revision }),
         http: Some(&accepted),
+        anonymous: None,
     };
     outcome(catalog, context, body.as_bytes())
 }
@@ -55,6 +56,7 @@ pub(super) fn outcome(catalog: &Catalog<SerdeJson>, context: Context<'_>, body: 
         Admission::Notification(_) => "notification".to_owned(),
         Admission::Response { .. } => "response".to_owned(),
         Admission::Ignored => "ignored".to_owned(),
+        Admission::TokenRequired => "token required".to_owned(),
         Admission::Batch(items) => format!("batch of {}", items.len()),
     }
 }
@@ -231,6 +233,7 @@ fn errors_before_the_handler_carry_the_requests_id() {
     let context = Context {
         session: None,
         http: Some(&accepted),
+        anonymous: None,
     };
     let body = with_meta("tools/list", json!({}));
     let Admission::Answer(answer) = admit(

@@ -155,6 +155,7 @@ fn what_only_one_of_head_and_body_claims_is_an_error_of_the_stateless_era() {
     let context = Context {
         session: None,
         http: Some(&accepted),
+        anonymous: None,
     };
     assert_eq!(
         outcome(&server(), context, initialize().as_bytes()),

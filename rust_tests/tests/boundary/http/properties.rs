@@ -113,6 +113,7 @@ fn check(method: &str, target: &str, headers: &[(&'static str, Vec<u8>)], body: 
                     let context = Context {
                         session: session.map(|revision| SessionContext { revision }),
                         http: Some(&accepted),
+                        anonymous: None,
                     };
                     let admission = admit(server_once(), context, body, &MessageLimits::default());
                     if let Admission::Answer(answer) = admission {

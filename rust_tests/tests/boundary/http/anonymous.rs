@@ -1,0 +1,125 @@
+//! What clients may do without a token, where the endpoint lets them in.
+
+use mcp_core::catalog::Catalog;
+use mcp_core::protocol::{Anonymous, Context, SessionContext};
+use mcp_core::schema::SerdeJson;
+use serde_json::{Value, json};
+
+use super::admission::{SESSION, initialize, outcome, request, with_meta};
+use super::head::{post, stateless};
+use crate::catalog::{build, definition};
+
+/// `add`, the prompt, the resource and the template are public; `ask` is not, and `hidden` and `shown` are not there for
+/// everybody.
+fn server() -> Catalog<SerdeJson> {
+    let mut definition = definition();
+    let tool = |name| json!({"name": name, "inputSchema": {"type": "object"}});
+    definition["tools"] = json!([
+        definition["tools"][0],
+        tool("ask"),
+        tool("hidden"),
+        tool("shown")
+    ]);
+    definition["toolRules"] = json!([{}, {}, {}, {}]);
+    definition["rules"] = json!({"tools": [null, null, 0, 1]});
+    definition["public"] = json!({
+        "tools": [true, false, false, true],
+        "prompts": [true],
+        "resources": [true],
+        "resourceTemplates": [true],
+    });
+    build(&definition).expect("a catalogue")
+}
+
+fn in_session(anonymous: Anonymous, method: &str, params: Value) -> String {
+    let accepted = post().accepted();
+    let context = Context {
+        session: SESSION.map(|revision| SessionContext { revision }),
+        http: Some(&accepted),
+        anonymous: Some(anonymous),
+    };
+    outcome(&server(), context, request(method, params).as_bytes())
+}
+
+#[test]
+fn what_there_is_may_be_found_out() {
+    for anonymous in [Anonymous::Discovery, Anonymous::All] {
+        let accepted = post().accepted();
+        let context = Context {
+            session: None,
+            http: Some(&accepted),
+            anonymous: Some(anonymous),
+        };
+        assert_eq!(outcome(&server(), context, initialize().as_bytes()), "open");
+        for method in [
+            "ping",
+            "prompts/list",
+            "resources/list",
+            "resources/templates/list",
+        ] {
+            assert_eq!(in_session(anonymous, method, json!({})), "200", "{method}");
+        }
+        assert_eq!(in_session(anonymous, "tools/list", json!({})), "work");
+        assert_eq!(in_session(anonymous, "no/such", json!({})), "200 -32601");
+        let accepted = stateless("server/discover").accepted();
+        let context = Context {
+            session: None,
+            http: Some(&accepted),
+            anonymous: Some(anonymous),
+        };
+        let discover = with_meta("server/discover", json!({}));
+        assert_eq!(outcome(&server(), context, discover.as_bytes()), "200");
+    }
+}
+
+#[test]
+fn only_what_is_public_may_be_used() {
+    let public = [
+        ("tools/call", json!({"name": "add", "arguments": {"a": 1}})),
+        (
+            "prompts/get",
+            json!({"name": "greet", "arguments": {"who": "a"}}),
+        ),
+        ("tools/call", json!({"name": "shown"})),
+        ("resources/read", json!({"uri": "file:///config.json"})),
+        ("resources/read", json!({"uri": "users://7/profile"})),
+        (
+            "completion/complete",
+            json!({"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "who", "value": ""}}),
+        ),
+    ];
+    for (method, params) in public {
+        let discovery = in_session(Anonymous::Discovery, method, params.clone());
+        assert_eq!(discovery, "token required", "{method}");
+        assert_eq!(in_session(Anonymous::All, method, params), "work");
+    }
+    // Who has begun a task may follow it; this server has none.
+    let task = |anonymous| in_session(anonymous, "tasks/get", json!({"taskId": "7"}));
+    assert_eq!(task(Anonymous::Discovery), "token required");
+    assert_eq!(task(Anonymous::All), "200 -32601");
+    let wrong = json!({"name": "add", "arguments": {"a": "x"}});
+    assert_ne!(
+        in_session(Anonymous::All, "tools/call", wrong),
+        "token required"
+    );
+}
+
+#[test]
+fn anything_else_needs_a_token_whatever_is_wrong_with_it() {
+    for (method, params) in [
+        ("tools/call", json!({"name": "ask"})),
+        ("tools/call", json!({"name": "ask", "arguments": 7})),
+        ("tools/call", json!({"name": "hidden"})),
+        ("tools/call", json!({"name": "unknown"})),
+        ("tools/call", json!({})),
+        ("prompts/get", json!({"name": "unknown"})),
+        ("resources/read", json!({"uri": "file:///other"})),
+        ("resources/subscribe", json!({"uri": "file:///config.json"})),
+        ("logging/setLevel", json!({"level": "debug"})),
+    ] {
+        for anonymous in [Anonymous::Discovery, Anonymous::All] {
+            let became = in_session(anonymous, method, params.clone());
+            assert_eq!(became, "token required", "{method} {params}");
+        }
+    }
+}
