@@ -123,6 +123,7 @@ defmodule McpServer.Native do
   def auth_retain(_keys, _sound), do: unloaded()
   def auth_issuer(_token, _max_bytes), do: unloaded()
   def auth_screen(_token, _policy, _keys, _now), do: unloaded()
+  def auth_introspected(_answer, _policy, _now), do: unloaded()
   def auth_verified(_pending), do: unloaded()
 
   # The text of HTTP

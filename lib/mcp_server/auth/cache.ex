@@ -30,7 +30,9 @@ defmodule McpServer.Auth.Cache do
     end
   end
 
-  # A key that was withdrawn takes its tokens along.
+  # A key that was withdrawn takes its tokens along. What the issuer was asked about has no key.
+  defp current?(_plan, _auth, :introspected), do: true
+
   defp current?(plan, auth, generation) do
     case Map.fetch!(plan.issuers, auth.issuer) do
       {_policy, {:fixed, _keys}} -> true
@@ -38,16 +40,34 @@ defmodule McpServer.Auth.Cache do
     end
   end
 
-  @doc "Remembers what a token grants, as long as there is room."
-  @spec put(Plan.t(), digest :: binary(), generation :: non_neg_integer(), Auth.t(), now :: integer()) :: :ok
-  def put(%{cache: false}, _digest, _generation, _auth, _now), do: :ok
+  @doc "Remembers what a token grants for `seconds`, as long as there is room."
+  @spec put(Plan.t(), digest :: binary(), generation, Auth.t(), now :: integer(), seconds :: non_neg_integer()) :: :ok
+        when generation: non_neg_integer() | :introspected
+  def put(plan, digest, generation, auth, now, seconds \\ @most_seconds)
+  def put(%{cache: false}, _digest, _generation, _auth, _now, _seconds), do: :ok
 
-  def put(plan, digest, generation, auth, now) do
+  def put(plan, digest, generation, auth, now, seconds) do
     counter = {plan.id, :count}
     # A table that is full begins anew: that costs each token one verification.
     if :ets.update_counter(@table, counter, 1, {counter, 0}) > plan.cache, do: clear(plan)
-    until = min((auth.expires_at || now + @most_seconds) + plan.leeway, now + @most_seconds)
+    until = min((auth.expires_at || now + seconds) + plan.leeway, now + seconds)
     :ets.insert(@table, {{plan.id, digest}, auth, until, generation})
+    :ok
+  end
+
+  @doc "The endpoint that an issuer's metadata has named not long ago."
+  @spec fetch_endpoint(term(), now :: integer()) :: {:ok, String.t()} | :error
+  def fetch_endpoint(source, now) do
+    case :ets.lookup(@table, {:endpoint, source}) do
+      [{_key, endpoint, until}] when now < until -> {:ok, endpoint}
+      _none_or_old -> :error
+    end
+  end
+
+  @doc "Remembers it."
+  @spec put_endpoint(term(), String.t(), until :: integer()) :: :ok
+  def put_endpoint(source, endpoint, until) do
+    :ets.insert(@table, {{:endpoint, source}, endpoint, until})
     :ok
   end
 

@@ -51,12 +51,15 @@ defmodule McpServer.Auth.Discovery do
   end
 
   defp jwks_uri(%{jwks_uri: uri}, _deadline) when is_binary(uri), do: {:ok, uri}
+  defp jwks_uri(source, deadline), do: endpoint(source, "jwks_uri", deadline)
 
-  defp jwks_uri(source, deadline) do
+  @doc "The URL that an issuer's metadata has under a name. `deadline` is monotonic, in milliseconds."
+  @spec endpoint(source(), String.t(), deadline :: integer()) :: {:ok, String.t()} | {:error, String.t()}
+  def endpoint(source, name, deadline) do
     source.issuer
     |> metadata_urls()
     |> Enum.reduce_while({:error, "the issuer has no metadata"}, fn url, _error ->
-      case metadata(source, url, deadline) do
+      case metadata(source, url, name, deadline) do
         {:ok, uri} -> {:halt, {:ok, uri}}
         {:error, reason} -> {:cont, {:error, reason}}
       end
@@ -86,11 +89,11 @@ defmodule McpServer.Auth.Discovery do
     if path == "", do: inserted, else: inserted ++ [at.(path <> "/.well-known/openid-configuration")]
   end
 
-  defp metadata(%{issuer: issuer} = source, url, deadline) do
+  defp metadata(%{issuer: issuer} = source, url, name, deadline) do
     with {:ok, json, _max_age} <- get(source, url, deadline) do
       case JSON.decode(json, @json) do
-        {:ok, %{"issuer" => ^issuer, "jwks_uri" => uri}} when is_binary(uri) -> {:ok, uri}
-        {:ok, %{"issuer" => ^issuer}} -> {:error, "the issuer's metadata has no jwks_uri"}
+        {:ok, %{"issuer" => ^issuer, ^name => uri}} when is_binary(uri) -> {:ok, uri}
+        {:ok, %{"issuer" => ^issuer}} -> {:error, "the issuer's metadata has no #{name}"}
         {:ok, %{"issuer" => _another}} -> {:error, "the issuer's metadata names another issuer"}
         _no_metadata -> {:error, "the issuer's metadata is no JSON object with an issuer"}
       end
@@ -98,9 +101,24 @@ defmodule McpServer.Auth.Discovery do
   end
 
   defp get(source, url, deadline) do
+    with {:ok, response} <- send_request(source, %{method: :get, url: url, headers: [], body: nil}, deadline),
+         do: {:ok, response.body, max_age(response.headers)}
+  end
+
+  @doc "Posts a form, and returns the body of the answer."
+  @spec post(source(), String.t(), [{String.t(), String.t()}], body :: String.t(), deadline :: integer()) ::
+          {:ok, binary()} | {:error, String.t()}
+  def post(source, url, headers, body, deadline) do
+    headers = [{"content-type", "application/x-www-form-urlencoded"} | headers]
+
+    with {:ok, response} <- send_request(source, %{method: :post, url: url, headers: headers, body: body}, deadline),
+         do: {:ok, response.body}
+  end
+
+  defp send_request(source, %{url: url} = request, deadline) do
     with {:ok, scope} <- allowed(source, url),
-         {:ok, %{status: 200} = response} <- request(source, url, scope, deadline) do
-      {:ok, response.body, max_age(response.headers)}
+         {:ok, %{status: 200} = response} <- request(source, request, scope, deadline) do
+      {:ok, response}
     else
       {:ok, %{status: status}} -> {:error, "#{host(url)} answered #{status}"}
       {:error, text} when is_binary(text) -> {:error, text}
@@ -113,7 +131,10 @@ defmodule McpServer.Auth.Discovery do
   # The operator has named the issuer, which may be private. What its metadata names elsewhere is somebody else's text.
   defp allowed(source, url) do
     %URI{scheme: scheme, host: host} = uri = URI.parse(url)
-    own? = origin(uri) == origin(URI.parse(source.issuer)) or url == source.jwks_uri or host in source.fetch_hosts
+
+    own? =
+      origin(uri) == origin(URI.parse(source.issuer)) or url == source.jwks_uri or url == source[:endpoint] or
+        host in source.fetch_hosts
 
     cond do
       host in [nil, ""] or uri.userinfo != nil -> {:error, "the issuer names what is no URL"}
@@ -125,22 +146,12 @@ defmodule McpServer.Auth.Discovery do
 
   defp origin(uri), do: {uri.scheme, uri.host, uri.port}
 
-  defp request(source, url, scope, deadline) do
+  defp request(source, request, scope, deadline) do
     case deadline - System.monotonic_time(:millisecond) do
       left when left > 0 ->
-        Fetch.fetch(
-          %{
-            method: :get,
-            url: url,
-            headers: [{"accept", "application/json"}, {"accept-encoding", "identity"}, {"user-agent", "mcp_server"}],
-            body: nil,
-            timeout: left,
-            max_body_bytes: source.max_bytes,
-            stream: false,
-            addresses: scope
-          },
-          source.tls.()
-        )
+        common = [{"accept", "application/json"}, {"accept-encoding", "identity"}, {"user-agent", "mcp_server"}]
+        bounds = %{timeout: left, max_body_bytes: source.max_bytes, stream: false, addresses: scope}
+        Fetch.fetch(request |> Map.merge(bounds) |> Map.update!(:headers, &(common ++ &1)), source.tls.())
 
       _passed ->
         {:error, :timeout}

@@ -20,10 +20,10 @@ defmodule McpServer.Auth.Options do
         doc: "the authorization servers whose tokens are taken"
       ],
       audience: [
-        {"a list of strings, or {:claim, name, strings}", &audience?/1},
+        {"a list of strings, {:claim, name, strings} or :introspection", &audience?/1},
         shown: "the resource",
         doc:
-          "whom a token must be for: one of these in `aud`, or in another claim: `{:claim, \"client_id\", [\"my-app\"]}`"
+          "whom a token must be for: one of these in `aud`, or in another claim: `{:claim, \"client_id\", [\"my-app\"]}`; `:introspection` if the issuer answers only about tokens for this server"
       ],
       scopes: [{"a list of scopes", &scopes?/1}, default: [], doc: "what every request needs"],
       implies: [
@@ -69,6 +69,12 @@ defmodule McpServer.Auth.Options do
         secret: true,
         shown: "none",
         doc: "fixed tokens: `%{secret => [subject: \"ci\", scopes: [\"deploy\"]]}`; a shorter secret needs `weak: true`"
+      ],
+      introspection: [
+        {:or, [nil], {"a keyword list with client_id: and client_secret:", &introspection?/1}},
+        secret: true,
+        doc:
+          "asks the issuer about tokens that are not signed (RFC 7662): `[client_id: \"mcp\", client_secret: secret]`, and if need be `endpoint:` (that of the metadata), `auth: :post` (`:basic`), `always: true` for signed tokens too, `cache:` (30_000 milliseconds)"
       ],
       verifier: [
         {:or, [nil], {"a module or {module, options}", &verifier?/1}},
@@ -138,6 +144,12 @@ defmodule McpServer.Auth.Options do
       checked.issuer == [] and checked.tokens == %{} and checked.verifier == nil ->
         raise ArgumentError, "auth: needs issuer: \"https://…\", tokens: or verifier:, or nobody can be let in"
 
+      checked.introspection != nil and length(checked.issuer) != 1 ->
+        raise ArgumentError, "auth: introspection: needs one issuer:, which is asked"
+
+      checked.audience == :introspection and checked.introspection == nil ->
+        raise ArgumentError, "auth: audience: :introspection needs introspection:"
+
       Enum.count([checked.keys, checked.jwks_uri, checked.secret], & &1) > 1 ->
         raise ArgumentError, "auth: takes one of keys:, jwks_uri: and secret:"
 
@@ -145,7 +157,7 @@ defmodule McpServer.Auth.Options do
         raise ArgumentError, "auth: algorithms: has #{Enum.join(@secret_algorithms, ", ")} only with secret:"
 
       true ->
-        Enum.each([checked.resource | checked.issuer], &url!/1)
+        Enum.each([checked.resource | checked.issuer] ++ List.wrap(checked.introspection[:endpoint]), &url!/1)
         checked
     end
   end
@@ -163,6 +175,7 @@ defmodule McpServer.Auth.Options do
 
   defp texts?(value), do: is_list(value) and Enum.all?(value, &is_binary/1)
   defp audience?({:claim, name, values}), do: is_binary(name) and texts?(values) and values != []
+  defp audience?(:introspection), do: true
   defp audience?(values), do: values == nil or (texts?(values) and values != [])
 
   # Clients ask for it themselves where they want one (SEP-2207).
@@ -192,6 +205,15 @@ defmodule McpServer.Auth.Options do
 
   defp grant?(grant),
     do: Keyword.keyword?(grant) and Keyword.keys(grant) -- [:subject, :client_id, :scopes, :claims, :weak] == []
+
+  @introspection [:endpoint, :client_id, :client_secret, :auth, :always, :cache]
+
+  defp introspection?(given) do
+    Keyword.keyword?(given) and Keyword.keys(given) -- @introspection == [] and texts?([given[:client_id]]) and
+      texts?([given[:client_secret]]) and (given[:endpoint] == nil or is_binary(given[:endpoint])) and
+      Keyword.get(given, :auth, :basic) in [:basic, :post] and is_boolean(Keyword.get(given, :always, false)) and
+      Keyword.get(given, :cache, 0) in 0..300_000
+  end
 
   defp verifier?({module, _options}), do: is_atom(module)
   defp verifier?(module), do: is_atom(module) and module not in [true, false]

@@ -3,7 +3,7 @@ defmodule McpServer.Auth.Plan do
   # What a mount checks tokens with: its checked options, and what is made of them once. It has no secret in a form that
   # can be printed.
 
-  alias McpServer.Auth.{Discovery, Options, Scopes, Secret}
+  alias McpServer.Auth.{Discovery, Introspection, Options, Scopes, Secret}
   alias McpServer.JSON
   alias McpServer.Protocol.Auth
 
@@ -17,6 +17,7 @@ defmodule McpServer.Auth.Plan do
     :tokens,
     :principal,
     :verifier,
+    :introspection,
     :anonymous,
     :leeway,
     :max_token_bytes,
@@ -41,6 +42,7 @@ defmodule McpServer.Auth.Plan do
           tokens: Secret.t(),
           principal: term(),
           verifier: {module(), term()} | nil,
+          introspection: Introspection.t() | nil,
           anonymous: false | :discovery | :all,
           leeway: non_neg_integer(),
           max_token_bytes: pos_integer(),
@@ -65,6 +67,7 @@ defmodule McpServer.Auth.Plan do
       tokens: %Secret{value: Map.new(options.tokens, &token/1)},
       principal: options.principal,
       verifier: verifier(options.verifier),
+      introspection: introspection(options),
       anonymous: options.anonymous,
       leeway: options.leeway,
       max_token_bytes: options.max_token_bytes,
@@ -89,15 +92,34 @@ defmodule McpServer.Auth.Plan do
 
   defp fixed_keys!(_options), do: nil
 
-  defp policy!(options, issuer) do
+  defp introspection(%{introspection: nil}), do: nil
+
+  defp introspection(%{introspection: given, issuer: [issuer]} = options) do
+    audience = if options.audience == :introspection, do: [], else: options.audience
+    policy = policy!(%{options | audience: audience, exp: :optional}, issuer, true)
+    client = {Keyword.get(given, :auth, :basic), given[:client_id], given[:client_secret]}
+
+    %Introspection{
+      policy: policy,
+      source: options |> source(issuer) |> Map.put(:endpoint, given[:endpoint]),
+      client: %Secret{value: client},
+      endpoint: given[:endpoint],
+      always: Keyword.get(given, :always, false),
+      cache: given |> Keyword.get(:cache, 30_000) |> div(1_000)
+    }
+  end
+
+  defp policy!(options, issuer, introspected? \\ false) do
     {claim, audience} =
       case options.audience do
         {:claim, claim, audience} -> {claim, audience}
+        :introspection -> {"aud", [options.resource]}
         audience -> {"aud", audience}
       end
 
     {:ok, policy} =
       Auth.policy(%{
+        introspected: introspected?,
         issuer: issuer,
         audience: audience,
         audience_claim: claim,
@@ -153,6 +175,6 @@ defmodule McpServer.Auth.Plan do
   @spec secret?(keyword()) :: boolean()
   def secret?(options) do
     tokens = if is_map(options[:tokens]), do: Map.keys(options[:tokens]), else: []
-    options[:secret] != nil or Enum.any?(tokens, &is_binary/1)
+    options[:secret] != nil or options[:introspection] != nil or Enum.any?(tokens, &is_binary/1)
   end
 end

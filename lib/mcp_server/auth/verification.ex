@@ -1,10 +1,10 @@
 defmodule McpServer.Auth.Verification do
   @moduledoc false
   # The way of a token to what it grants. Sources are not tried in turn: a fixed token is found by its digest, a signed
-  # one belongs to the issuer that it names, and any other is the verifier's.
+  # one belongs to the issuer that it names, about any other the issuer is asked, or it is the verifier's.
 
   alias McpServer.Auth
-  alias McpServer.Auth.{Cache, Issuer, Plan, Refusal, Scopes, Signature}
+  alias McpServer.Auth.{Cache, Introspection, Issuer, Plan, Refusal, Scopes, Signature}
   alias McpServer.{JSON, Outline, Telemetry}
   alias McpServer.Protocol.Auth, as: Rules
 
@@ -54,8 +54,10 @@ defmodule McpServer.Auth.Verification do
 
   defp check(plan, token, digest, now, request) do
     case Rules.issuer(token, plan.max_token_bytes) do
+      {:ok, _issuer} when plan.introspection != nil and plan.introspection.always -> ask(plan, token, digest, now)
       {:ok, issuer} when is_map_key(plan.issuers, issuer) -> signed(plan, issuer, token, digest, now)
       {:ok, _unknown} -> other(plan, token, request, :issuer, "The issuer of the access token is not known")
+      :opaque when plan.introspection != nil -> ask(plan, token, digest, now)
       :opaque -> other(plan, token, request, :malformed, "The access token is malformed")
       {:error, reason, text} -> other(plan, token, request, reason, text)
     end
@@ -72,6 +74,17 @@ defmodule McpServer.Auth.Verification do
       {:ok, auth}
     else
       {:valid, false} -> invalid(plan, :signature, "The signature of the access token is wrong")
+      {:error, reason, text} -> invalid(plan, reason, text)
+      {:error, _reason} = refused -> refused
+    end
+  end
+
+  defp ask(%{introspection: introspection} = plan, token, digest, now) do
+    with {:ok, grant} <- Introspection.grant(introspection, token, now),
+         {:ok, auth} <- granted(plan, grant) do
+      Cache.put(plan, digest, :introspected, auth, now, introspection.cache)
+      {:ok, auth}
+    else
       {:error, reason, text} -> invalid(plan, reason, text)
       {:error, _reason} = refused -> refused
     end

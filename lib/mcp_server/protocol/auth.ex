@@ -49,6 +49,7 @@ defmodule McpServer.Protocol.Auth do
     * `:issuer`, `:audience` – a URL, and a list of texts of which `:audience_claim` (`"aud"`) must have one
     * `:algorithms` – names; `:leeway` – seconds; `:max_token_bytes`
     * `:expires`, `:subject` – whether `exp` and `sub` must be there; `:strict_type` – whether `typ` must be `at+jwt`
+    * `:introspected` – whether the issuer itself says what a token grants: see `introspected/3`
     * `:scope_claims` – paths, of which the first that is there counts; `:claims` – texts that claims must have
   """
   @spec policy(map()) :: {:ok, policy()} | {:error, String.t()}
@@ -79,9 +80,15 @@ defmodule McpServer.Protocol.Auth do
 
   @doc "What a token grants. Only for who has verified its signature."
   @spec verified(proof()) :: grant()
-  def verified(%{pending: pending}) do
-    {issuer, subject, client_id, scopes, expires_at, claims} = Native.auth_verified(pending)
+  def verified(%{pending: pending}), do: grant(Native.auth_verified(pending))
 
+  @doc "What a token grants by its issuer's answer (RFC 7662); the reason `:malformed` says that it is no answer."
+  @spec introspected(binary(), policy(), now :: non_neg_integer()) :: {:ok, grant()} | refusal()
+  def introspected(answer, policy, now) do
+    with {:ok, grant} <- Native.auth_introspected(answer, policy, now), do: {:ok, grant(grant)}
+  end
+
+  defp grant({issuer, subject, client_id, scopes, expires_at, claims}) do
     %{
       issuer: issuer,
       subject: subject,

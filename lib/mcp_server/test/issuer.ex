@@ -47,6 +47,18 @@ defmodule McpServer.Test.Issuer do
   @spec token(server(), keyword()) :: String.t()
   def token(server, options \\ []), do: GenServer.call(server, {:token, options}, 30_000)
 
+  @doc """
+  An opaque token: only the issuer knows what it grants, and says so to the client `"mcp"` with the secret `"secret"`
+  (`introspection: [client_id: "mcp", client_secret: "secret"]`). The options are `:subject`, `:audience`, `:scopes`,
+  `:client_id`, `:expires_in` and `:claims` of `token/2`.
+  """
+  @spec opaque_token(server(), keyword()) :: String.t()
+  def opaque_token(server, options \\ []), do: GenServer.call(server, {:opaque_token, options})
+
+  @doc "From now on an opaque token is not active."
+  @spec revoke(server(), String.t()) :: :ok
+  def revoke(server, token), do: GenServer.call(server, {:revoke, token})
+
   @doc "New keys take the place of the old ones."
   @spec rotate(server()) :: :ok
   def rotate(server), do: GenServer.call(server, :rotate, 30_000)
@@ -67,9 +79,14 @@ defmodule McpServer.Test.Issuer do
   @spec fetches(server()) :: non_neg_integer()
   def fetches(server), do: GenServer.call(server, :fetches)
 
+  @doc "How often it was asked about opaque tokens."
+  @spec introspections(server()) :: non_neg_integer()
+  def introspections(server), do: GenServer.call(server, :introspections)
+
   @doc false
-  @spec answer(server(), String.t()) :: {status :: pos_integer(), body :: iodata()} | :stall
-  def answer(server, path), do: GenServer.call(server, {:answer, path}, 30_000)
+  @spec answer(server(), String.t() | {String.t(), [{term(), String.t()}], String.t()}) ::
+          {status :: pos_integer(), body :: iodata()} | :stall
+  def answer(server, asked), do: GenServer.call(server, {:answer, asked}, 30_000)
 
   @impl true
   def init(nil) do
@@ -81,7 +98,16 @@ defmodule McpServer.Test.Issuer do
     _acceptor = spawn_link(fn -> accept(listener, issuer) end)
 
     {:ok,
-     new_keys(%{url: "http://localhost:#{port}", listener: listener, mode: :serve, fetches: 0, generation: 0, keys: %{}})}
+     new_keys(%{
+       url: "http://localhost:#{port}",
+       listener: listener,
+       mode: :serve,
+       fetches: 0,
+       introspections: 0,
+       generation: 0,
+       keys: %{},
+       opaque: %{}
+     })}
   end
 
   # RSA keys take long to make: once for a token that is signed with one.
@@ -111,6 +137,17 @@ defmodule McpServer.Test.Issuer do
   @impl true
   def handle_call(:url, _from, state), do: {:reply, state.url, state}
   def handle_call(:fetches, _from, state), do: {:reply, state.fetches, state}
+  def handle_call(:introspections, _from, state), do: {:reply, state.introspections, state}
+
+  def handle_call({:opaque_token, options}, _from, state) do
+    token = encode(:crypto.strong_rand_bytes(24))
+    claims = Map.merge(claims(options, state.url), %{"active" => true, "token_type" => "Bearer"})
+    {:reply, token, put_in(state.opaque[token], members(claims, options[:claims]))}
+  end
+
+  def handle_call({:revoke, token}, _from, state),
+    do: {:reply, :ok, %{state | opaque: Map.delete(state.opaque, token)}}
+
   def handle_call(:rotate, _from, state), do: {:reply, :ok, new_keys(state)}
   def handle_call({:mode, mode}, _from, state), do: {:reply, :ok, %{state | mode: mode}}
 
@@ -124,7 +161,13 @@ defmodule McpServer.Test.Issuer do
   def handle_call({:answer, _path}, _from, %{mode: :fail} = state), do: {:reply, {500, "{}"}, state}
 
   def handle_call({:answer, "/.well-known/oauth-authorization-server"}, _from, state) do
-    document = %{"issuer" => state.url, "jwks_uri" => state.url <> "/keys", "response_types_supported" => ["code"]}
+    document = %{
+      "issuer" => state.url,
+      "jwks_uri" => state.url <> "/keys",
+      "introspection_endpoint" => state.url <> "/introspect",
+      "response_types_supported" => ["code"]
+    }
+
     {:reply, {200, JSON.encode!(document)}, state}
   end
 
@@ -133,12 +176,20 @@ defmodule McpServer.Test.Issuer do
     {:reply, {200, JSON.encode!(%{"keys" => keys})}, %{state | fetches: state.fetches + 1}}
   end
 
-  def handle_call({:answer, _path}, _from, state), do: {:reply, {404, "{}"}, state}
+  def handle_call({:answer, {"/introspect", headers, form}}, _from, state) do
+    form = URI.decode_query(form)
+    known? = List.keyfind(headers, :Authorization, 0) == {:Authorization, "Basic " <> Base.encode64("mcp:secret")}
+    known? = known? or match?(%{"client_id" => "mcp", "client_secret" => "secret"}, form)
+    answer = if known?, do: {200, JSON.encode!(Map.get(state.opaque, form["token"], %{"active" => false}))}
+    {:reply, answer || {401, "{}"}, %{state | introspections: state.introspections + 1}}
+  end
 
-  defp sign(algorithm, key, options, url) do
+  def handle_call({:answer, _asked}, _from, state), do: {:reply, {404, "{}"}, state}
+
+  defp claims(options, url) do
     now = System.system_time(:second)
 
-    claims = %{
+    %{
       "iss" => url,
       "sub" => Keyword.get(options, :subject, "ada"),
       "aud" => options[:audience],
@@ -147,17 +198,19 @@ defmodule McpServer.Test.Issuer do
       "iat" => now,
       "exp" => now + Keyword.get(options, :expires_in, 300)
     }
+  end
 
+  defp sign(algorithm, key, options, url) do
     header = %{"alg" => algorithm, "typ" => "at+jwt", "kid" => key.jwk["kid"]}
-    input = segment(header, options[:header]) <> "." <> segment(claims, options[:claims])
+    input = segment(header, options[:header]) <> "." <> segment(claims(options, url), options[:claims])
     signed = if options[:signature] == :wrong, do: input <> "x", else: input
     input <> "." <> encode(signature(algorithm, signed, key.private))
   end
 
-  defp segment(members, others) do
-    all = Map.merge(members, Map.new(others || %{}))
-    encode(JSON.encode!(Map.reject(all, fn {_name, value} -> value == nil end)))
-  end
+  defp segment(members, others), do: members |> members(others) |> JSON.encode!() |> encode()
+
+  defp members(members, others),
+    do: members |> Map.merge(Map.new(others || %{})) |> Map.reject(fn {_name, value} -> value == nil end)
 
   defp signature("ES256", input, private) do
     der = :crypto.sign(:ecdsa, :sha256, input, [private, :secp256r1])
@@ -176,16 +229,20 @@ defmodule McpServer.Test.Issuer do
   defp encode(bytes), do: Base.url_encode64(bytes, padding: false)
 
   defp accept(listener, issuer) do
-    {:ok, socket} = :gen_tcp.accept(listener)
-    pid = spawn(fn -> receive(do: (:go -> serve(socket, issuer))) end)
-    :ok = :gen_tcp.controlling_process(socket, pid)
-    send(pid, :go)
-    accept(listener, issuer)
+    # It is closed when the issuer ends.
+    with {:ok, socket} <- :gen_tcp.accept(listener) do
+      pid = spawn(fn -> receive(do: (:go -> serve(socket, issuer))) end)
+      :ok = :gen_tcp.controlling_process(socket, pid)
+      send(pid, :go)
+      accept(listener, issuer)
+    end
   end
 
   defp serve(socket, issuer) do
-    with {:ok, {:http_request, :GET, {:abs_path, path}, _version}} <- :gen_tcp.recv(socket, 0, @read_ms) do
-      case answer(issuer, path) do
+    with {:ok, {:http_request, method, {:abs_path, path}, _version}} <- :gen_tcp.recv(socket, 0, @read_ms) do
+      headers = headers(socket, [])
+
+      case answer(issuer, asked(method, path, headers, socket)) do
         :stall -> await_end(issuer)
         {status, body} -> reply(socket, status, body)
       end
@@ -199,8 +256,16 @@ defmodule McpServer.Test.Issuer do
     receive do: ({:DOWN, ^monitor, :process, _pid, _reason} -> :ok)
   end
 
+  defp asked(:GET, path, _headers, _socket), do: path
+
+  defp asked(:POST, path, headers, socket) do
+    {:"Content-Length", length} = List.keyfind(headers, :"Content-Length", 0)
+    :ok = :inet.setopts(socket, packet: :raw)
+    {:ok, form} = :gen_tcp.recv(socket, String.to_integer(length), @read_ms)
+    {path, headers, form}
+  end
+
   defp reply(socket, status, body) do
-    _headers = drop_headers(socket)
     length = IO.iodata_length(body)
 
     head =
@@ -209,10 +274,10 @@ defmodule McpServer.Test.Issuer do
     :gen_tcp.send(socket, [head, body])
   end
 
-  defp drop_headers(socket) do
+  defp headers(socket, headers) do
     case :gen_tcp.recv(socket, 0, @read_ms) do
-      {:ok, {:http_header, _bit, _name, _raw, _value}} -> drop_headers(socket)
-      _end_or_error -> :ok
+      {:ok, {:http_header, _bit, name, _raw, value}} -> headers(socket, [{name, value} | headers])
+      _end_or_error -> headers
     end
   end
 end

@@ -6,7 +6,8 @@
 )]
 
 use mcp_core::auth::{
-    self, Curve, KeySet, KeySetError, Material, Pending, Policy, PolicyOptions, Proof, Refusal,
+    self, Curve, Grant, KeySet, KeySetError, Material, Pending, Policy, PolicyOptions, Proof,
+    Refusal,
 };
 use mcp_core::http::Head;
 use rustler::{Atom, Binary, Encoder, Env, NifResult, ResourceArc, Term};
@@ -71,7 +72,7 @@ fn policy_options(given: Term<'_>) -> Result<PolicyOptions, String> {
     let mut read = PolicyOptions::default();
     options::read!(given, read => [
         issuer, audience, audience_claim, algorithms, leeway, expires, strict_type, subject,
-        scope_claims, claims, max_token_bytes,
+        scope_claims, claims, max_token_bytes, introspected,
     ])?;
     Ok(read)
 }
@@ -156,7 +157,24 @@ fn auth_screen<'a>(
 /// What a token grants whose signature was verified: issuer, subject, client, scopes, expiry, claims.
 #[rustler::nif]
 fn auth_verified(env: Env<'_>, pending: ResourceArc<PendingResource>) -> Term<'_> {
-    let grant = pending.0.verified(Proof::of_signature());
+    grant_term(env, pending.0.verified(Proof::of_signature()))
+}
+
+/// `{:ok, grant}` or `{:error, reason, text}` of what an issuer says of a token.
+#[rustler::nif]
+fn auth_introspected<'a>(
+    env: Env<'a>,
+    answer: Binary<'a>,
+    policy: ResourceArc<AuthPolicyResource>,
+    now: u64,
+) -> NifResult<Term<'a>> {
+    match auth::introspected(answer.as_slice(), &policy.0, now) {
+        Ok(grant) => Ok((atoms::ok(), grant_term(env, grant)).encode(env)),
+        Err(refusal) => refused(env, refusal),
+    }
+}
+
+fn grant_term(env: Env<'_>, grant: Grant) -> Term<'_> {
     let claims = binary_term(env, grant.claims);
     (
         grant.issuer,

@@ -28,6 +28,9 @@ pub struct PolicyOptions {
     pub claims: Vec<(String, String)>,
     /// Bytes of a token.
     pub max_token_bytes: usize,
+    /// Whether the issuer itself says what a token grants (RFC 7662): then `iss` may be absent, `client_id` may stand for
+    /// `sub`, and an empty audience means that whatever the issuer knows is for this server.
+    pub introspected: bool,
 }
 
 impl Default for PolicyOptions {
@@ -48,6 +51,7 @@ impl Default for PolicyOptions {
             scope_claims: vec![vec!["scope".to_owned()], vec!["scp".to_owned()]],
             claims: Vec::new(),
             max_token_bytes: 8 * 1024,
+            introspected: false,
         }
     }
 }
@@ -65,7 +69,7 @@ impl Policy {
     /// # Errors
     /// What is wrong with them.
     pub fn new(mut options: PolicyOptions) -> Result<Self, String> {
-        if options.issuer.is_empty() || options.audience.is_empty() {
+        if options.issuer.is_empty() || (options.audience.is_empty() && !options.introspected) {
             return Err("a policy needs an issuer and an audience".to_owned());
         }
         let algorithms = options

@@ -40,6 +40,9 @@ pub enum Refusal {
     /// A claim is missing, or of another type or value than it must have.
     #[error("The claims of the access token are not sufficient")]
     Claims,
+    /// The issuer does not know it, or not any more.
+    #[error("The access token is not active")]
+    Inactive,
     /// It is bound to a key (RFC 7800) that was not shown.
     #[error("The access token is bound to a key")]
     Bound,
@@ -62,6 +65,7 @@ impl Refusal {
             Self::NotYet => "not_yet",
             Self::Audience => "audience",
             Self::Claims => "claims",
+            Self::Inactive => "inactive",
             Self::Bound => "bound",
         }
     }

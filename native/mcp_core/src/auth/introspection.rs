@@ -1,0 +1,56 @@
+//! What an issuer says of a token that only itself can read (RFC 7662).
+
+use super::claims::{Grant, judge};
+use super::jws::object;
+use super::policy::Policy;
+use super::refusal::Refusal;
+
+/// Judges the issuer's answer as the claims of a signed token are judged.
+///
+/// `now` is in seconds since 1970.
+///
+/// # Errors
+/// Why the token is refused. [`Refusal::Malformed`] says that the answer is none, which is no fault of the token.
+///
+/// # Examples
+/// ```
+/// use mcp_core::auth::{Policy, PolicyOptions, Refusal, introspected};
+///
+/// let policy = Policy::new(PolicyOptions {
+///     issuer: "https://auth.example".to_owned(),
+///     audience: vec!["https://mcp.example/mcp".to_owned()],
+///     introspected: true,
+///     expires: false,
+///     ..PolicyOptions::default()
+/// })?;
+/// let answer = br#"{"active":true,"sub":"ada","aud":"https://mcp.example/mcp","scope":"read"}"#;
+/// assert_eq!(introspected(answer, &policy, 1_700_000_000).map(|grant| grant.scopes), Ok(vec!["read".to_owned()]));
+/// for (answer, refusal) in [
+///     (r#"{"active":false}"#, Refusal::Inactive),
+///     (r#"{"active":"true","sub":"ada","aud":"https://mcp.example/mcp"}"#, Refusal::Inactive),
+///     (r#"{"active":true,"sub":"ada"}"#, Refusal::Audience),
+///     (r#"{"active":true,"sub":"ada","aud":"https://mcp.example/mcp","token_type":"refresh_token"}"#, Refusal::Type),
+///     ("<html>", Refusal::Malformed),
+/// ] {
+///     assert_eq!(introspected(answer.as_bytes(), &policy, 1_700_000_000), Err(refusal));
+/// }
+/// # Ok::<(), String>(())
+/// ```
+pub fn introspected(answer: &[u8], policy: &Policy, now: u64) -> Result<Grant, Refusal> {
+    let document = object(answer)?;
+    let said = document.root();
+    if said
+        .get("active")
+        .is_none_or(|active| active.raw() != b"true")
+    {
+        return Err(Refusal::Inactive);
+    }
+    let is_bearer = said.get("token_type").is_none_or(|kind| {
+        let kind = kind.text();
+        kind.is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"))
+    });
+    if !is_bearer {
+        return Err(Refusal::Type);
+    }
+    judge(answer, true, policy, now)
+}
