@@ -139,17 +139,20 @@ defmodule McpServer.Playground.Page do
 
   # Tokens of the test issuer, for servers that ask for them.
   defp known(sink, "POST", "token", %{mint: mint}) when mint != nil do
-    with {:ok, body, sink} <- Sink.read_body(sink, @max_body_bytes),
-         {:ok, %{"subject" => subject, "scopes" => scopes}} <- JSON.decode(body),
-         true <- is_binary(subject) and is_binary(scopes) do
-      json(sink, %{"token" => mint.(%{subject: subject, scopes: String.split(scopes)})})
-    else
+    case Sink.read_body(sink, @max_body_bytes) do
+      {:ok, body, sink} -> minted(sink, JSON.decode(body), mint)
       {:error, :closed, sink} -> sink
-      _wrong -> reply(sink, 400, [], "expected an object with subject and scopes, both strings")
+      {:error, _reason, sink} -> reply(sink, 400, [], "expected a body of at most #{@max_body_bytes} bytes")
     end
   end
 
   defp known(sink, _method, _name, _state), do: reply(sink, 404, [], "")
+
+  defp minted(sink, {:ok, %{"subject" => subject, "scopes" => scopes}}, mint)
+       when is_binary(subject) and is_binary(scopes),
+       do: json(sink, %{"token" => mint.(%{subject: subject, scopes: String.split(scopes)})})
+
+  defp minted(sink, _wrong, _mint), do: reply(sink, 400, [], "expected an object with subject and scopes, both strings")
 
   defp described(finding) do
     for name <- [:severity, :code, :kind, :name, :pointer, :message, :advice, :file, :line],

@@ -83,11 +83,12 @@ const mark = (required) => required && h("span", { class: "required" }, " (requi
 const typeName = ({ type, format }) => [type, format].filter(Boolean).join(", ");
 
 function choice(described, values) {
-  const { schema, required, id } = described;
-  const first = required && schema.default === undefined ? [] : [h("option", { value: "" }, "")];
+  const { schema, id } = described;
+  // Nothing is sent that was not chosen.
+  const first = h("option", { value: "" }, "");
   const options = values.map(({ value, title }, index) =>
     h("option", { value: String(index), selected: same(value, schema.default) }, title));
-  const select = h("select", { id }, ...first, ...options);
+  const select = h("select", { id }, first, ...options);
   return { element: labelled(described, select), read: () => values[select.value]?.value };
 }
 

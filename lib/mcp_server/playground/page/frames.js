@@ -35,7 +35,7 @@ export class Frames {
       h("summary", null,
         h("span", { class: `arrow ${direction}`, role: "img", "aria-label": direction }, direction === "sent" ? "→" : "←"),
         ` ${title(message, answers)} `,
-        h("span", { class: "type" }, [client.revision, size(text), ms === undefined ? "" : `${ms.toFixed(1)} ms`].filter(Boolean).join(" · "))));
+        h("span", { class: "type" }, [client.revision, size(new Blob([text]).size), ms === undefined ? "" : `${ms.toFixed(1)} ms`].filter(Boolean).join(" · "))));
     details.addEventListener("toggle", () => details.append(h("pre", { tabindex: "0" }, JSON.stringify(message, null, 2))), { once: true });
     prepend(this.#list, h("li", { class: message.error ? "failed" : "" }, details));
   }
@@ -59,4 +59,4 @@ function title({ method, error, params, result }, answers) {
   return answers ? `${what} of ${answers}` : what;
 }
 
-const size = (text) => (text.length < 1024 ? `${text.length} B` : `${(text.length / 1024).toFixed(1)} KiB`);
+const size = (bytes) => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(1)} KiB`);
