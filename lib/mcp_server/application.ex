@@ -20,6 +20,7 @@ defmodule McpServer.Application do
       :ok = McpServer.Http.Sessions.create_table()
       :ok = McpServer.Auth.Issuer.create_table()
       :ok = McpServer.Auth.Cache.create_table()
+      :ok = McpServer.Auth.Tenants.create_table()
       :ok = McpServer.Http.Session.Tombstones.create_table()
       :ok = McpServer.SessionStore.ETS.create_table()
       :ok = McpServer.Tools.Server.create_table()

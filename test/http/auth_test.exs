@@ -408,6 +408,24 @@ defmodule McpServer.HttpAuthTest do
       assert {200, nil, _message} = ask(server, bearer(token(context)))
     end
 
+    on_both "that are fixed have the principal that the options say", context do
+      tokens = %{@secret => [subject: "ci", scopes: ["mcp:use"], claims: %{"team" => "blue"}]}
+      users = %{"ci" => {:ok, {:user, 7}}}
+      principal = fn auth -> Map.get(users, auth.subject, {:error, :forbidden}) end
+
+      for {principal, expected} <- [{"team", {nil, "blue"}}, {principal, {:user, 7}}] do
+        # A plug holds no secret.
+        digest = {:sha256, Base.encode16(:crypto.hash(:sha256, @secret))}
+        server = serve(context, tokens: %{digest => tokens[@secret]}, principal: principal)
+        assert {200, nil, message} = ask(server, bearer(@secret))
+        assert HttpClient.text(message) == inspect({expected, "ci", ["mcp:use"]})
+      end
+
+      digest = {:sha256, Base.encode16(:crypto.hash(:sha256, @secret))}
+      server = serve(context, tokens: %{digest => [subject: "other", scopes: ["mcp:use"]]}, principal: principal)
+      assert {403, _challenge, _message} = ask(server, bearer(@secret))
+    end
+
     test "that are signed with a secret", context do
       server = serve(Map.put(context, :kind, :listener), secret: @secret)
       now = System.system_time(:second)

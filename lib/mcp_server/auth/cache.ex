@@ -4,7 +4,7 @@ defmodule McpServer.Auth.Cache do
   # and never a refusal. An entry ends with its token, after five minutes, and when the keys of its issuer change.
 
   alias McpServer.Auth
-  alias McpServer.Auth.{Issuer, Plan}
+  alias McpServer.Auth.{Issuer, Plan, Tenants}
 
   @table __MODULE__
   @most_seconds 300
@@ -34,9 +34,10 @@ defmodule McpServer.Auth.Cache do
   defp current?(_plan, _auth, :introspected), do: true
 
   defp current?(plan, auth, generation) do
-    case Map.fetch!(plan.issuers, auth.issuer) do
-      {_policy, {:fixed, _keys}} -> true
-      {_policy, {:fetched, source}} -> match?({:ok, {_keys, ^generation}}, Issuer.keys(source))
+    case Tenants.fetch(plan, auth.issuer) do
+      :error -> false
+      {:ok, {_policy, {:fixed, _keys}}} -> true
+      {:ok, {_policy, {:fetched, source}}} -> match?({:ok, {_keys, ^generation}}, Issuer.keys(source))
     end
   end
 

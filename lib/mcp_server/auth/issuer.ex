@@ -59,6 +59,18 @@ defmodule McpServer.Auth.Issuer do
     with {:error, _unavailable} <- ask(source, {:newer, generation}), do: keys(source)
   end
 
+  @doc "Forgets the keys of an issuer, until somebody asks for them again."
+  @spec forget(source()) :: :ok
+  def forget(source) do
+    with pid when is_pid(pid) <- GenServer.whereis(name(source)),
+         do: DynamicSupervisor.terminate_child(@supervisor, pid)
+
+    :ets.delete(@table, source)
+    :ok
+  end
+
+  defp name(source), do: {:via, Registry, {@registry, {__MODULE__, source}}}
+
   defp ask(source, question) do
     GenServer.call(process(source), question, @wait_ms)
   catch
@@ -66,7 +78,7 @@ defmodule McpServer.Auth.Issuer do
   end
 
   defp process(source) do
-    name = {:via, Registry, {@registry, {__MODULE__, source}}}
+    name = name(source)
 
     case GenServer.whereis(name) do
       nil ->

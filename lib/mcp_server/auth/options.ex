@@ -19,6 +19,11 @@ defmodule McpServer.Auth.Options do
         default: [],
         doc: "the authorization servers whose tokens are taken"
       ],
+      issuers: [
+        {:or, [nil], {"a function of one argument or {module, function}", &hook?/1}},
+        doc:
+          "knows authorization servers that are not listed, such as those of tenants: gets `iss`, returns `{:ok, options}` with those of these options that hold for it alone, or `:error`; 100 are kept, each for 300 seconds"
+      ],
       audience: [
         {"a list of strings, {:claim, name, strings} or :introspection", &audience?/1},
         shown: "the resource",
@@ -141,8 +146,13 @@ defmodule McpServer.Auth.Options do
     }
 
     cond do
-      checked.issuer == [] and checked.tokens == %{} and checked.verifier == nil ->
-        raise ArgumentError, "auth: needs issuer: \"https://…\", tokens: or verifier:, or nobody can be let in"
+      checked.issuers != nil and checked.issuer == [] and not servers?(checked.metadata) ->
+        raise ArgumentError,
+              "auth: issuers: needs issuer:, or metadata: %{authorization_servers: [\"https://…\"]}: where clients log in"
+
+      checked.issuers == nil and checked.issuer == [] and checked.tokens == %{} and checked.verifier == nil ->
+        raise ArgumentError,
+              "auth: needs issuer: \"https://…\", issuers:, tokens: or verifier:, or nobody can be let in"
 
       checked.introspection != nil and length(checked.issuer) != 1 ->
         raise ArgumentError, "auth: introspection: needs one issuer:, which is asked"
@@ -173,6 +183,11 @@ defmodule McpServer.Auth.Options do
     end
   end
 
+  defp servers?(metadata) do
+    servers = metadata[:authorization_servers] || metadata["authorization_servers"]
+    texts?(servers) and servers != []
+  end
+
   defp texts?(value), do: is_list(value) and Enum.all?(value, &is_binary/1)
   defp audience?({:claim, name, values}), do: is_binary(name) and texts?(values) and values != []
   defp audience?(:introspection), do: true
@@ -187,8 +202,9 @@ defmodule McpServer.Auth.Options do
   defp claims_paths?(paths), do: is_list(paths) and paths != [] and Enum.all?(paths, &(path?(&1) or is_binary(&1)))
   defp path?(path), do: is_tuple(path) and tuple_size(path) in 1..3 and texts?(Tuple.to_list(path))
 
-  defp principal?({module, function}), do: is_atom(module) and is_atom(function)
-  defp principal?(value), do: is_binary(value) or is_function(value, 1)
+  defp principal?(value), do: is_binary(value) or hook?(value)
+  defp hook?({module, function}), do: is_atom(module) and is_atom(function)
+  defp hook?(value), do: is_function(value, 1)
 
   defp algorithms?(nil), do: true
   defp algorithms?(names), do: is_list(names) and names != [] and names -- (@algorithms ++ @secret_algorithms) == []

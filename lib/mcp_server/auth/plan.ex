@@ -14,6 +14,7 @@ defmodule McpServer.Auth.Plan do
     :scopes,
     :implies,
     :issuers,
+    :tenants,
     :tokens,
     :principal,
     :verifier,
@@ -30,6 +31,7 @@ defmodule McpServer.Auth.Plan do
 
   @typedoc """
   * `:issuers` – the policy and the keys of each
+  * `:tenants` – the function that knows other issuers, and the options that hold for these
   * `:tokens` – what fixed tokens grant, by their SHA-256 digests
   * `:document` – the protected resource metadata
   """
@@ -39,6 +41,7 @@ defmodule McpServer.Auth.Plan do
           scopes: [String.t()],
           implies: %{String.t() => [String.t()]},
           issuers: %{String.t() => {Auth.policy(), keys()}},
+          tenants: Secret.t() | nil,
           tokens: Secret.t(),
           principal: term(),
           verifier: {module(), term()} | nil,
@@ -54,8 +57,8 @@ defmodule McpServer.Auth.Plan do
   @spec new!(String.t(), keyword() | {module(), atom()}) :: t()
   def new!(owner, {module, function}), do: new!(owner, apply(module, function, []))
 
-  def new!(owner, options) do
-    options = Options.check!(owner, options)
+  def new!(owner, given) do
+    options = Options.check!(owner, given)
     keys = fixed_keys!(options)
 
     %__MODULE__{
@@ -63,7 +66,8 @@ defmodule McpServer.Auth.Plan do
       resource: options.resource,
       scopes: options.scopes,
       implies: Scopes.closure!(options.implies),
-      issuers: Map.new(options.issuer, &{&1, {policy!(options, &1), keys || {:fetched, source(options, &1)}}}),
+      issuers: Map.new(options.issuer, &{&1, issuer(options, keys, &1)}),
+      tenants: tenants(options, given),
       tokens: %Secret{value: Map.new(options.tokens, &token/1)},
       principal: options.principal,
       verifier: verifier(options.verifier),
@@ -74,6 +78,20 @@ defmodule McpServer.Auth.Plan do
       cache: options.cache,
       document: metadata(options)
     }
+  end
+
+  defp issuer(options, keys, issuer), do: {policy!(options, issuer), keys || {:fetched, source(options, issuer)}}
+
+  defp tenants(%{issuers: nil}, _given), do: nil
+
+  defp tenants(%{issuers: hook}, given),
+    do: %Secret{value: {hook, Keyword.drop(given, [:issuer, :issuers, :introspection, :tokens, :verifier])}}
+
+  @doc "What the tokens of an issuer must say, by options that hold for it alone, and its keys; raises `ArgumentError`."
+  @spec issuer!(keyword(), String.t()) :: {Auth.policy(), keys()}
+  def issuer!(options, issuer) do
+    options = Options.check!("issuers:", Keyword.put(options, :issuer, issuer))
+    issuer(options, fixed_keys!(options), issuer)
   end
 
   # Configured keys must all be of use.
@@ -153,18 +171,16 @@ defmodule McpServer.Auth.Plan do
   defp verifier(module), do: {module, []}
 
   # Fixed tokens and a verifier have no authorization server that a client could ask.
-  defp metadata(%{issuer: []}), do: nil
+  defp metadata(%{issuer: [], issuers: nil}), do: nil
 
   defp metadata(options) do
     scopes = if options.scopes == [], do: %{}, else: %{"scopes_supported" => options.scopes}
 
-    own = %{
-      "resource" => options.resource,
-      "authorization_servers" => options.issuer,
-      "bearer_methods_supported" => ["header"]
-    }
-
-    options.metadata |> Map.new(fn {name, value} -> {to_string(name), value} end) |> Map.merge(own) |> Map.merge(scopes)
+    own = %{"resource" => options.resource, "bearer_methods_supported" => ["header"]}
+    # Clients begin at these; that of a tenant only its token names.
+    servers = if options.issuer == [], do: %{}, else: %{"authorization_servers" => options.issuer}
+    further = Map.new(options.metadata, fn {name, value} -> {to_string(name), value} end)
+    further |> Map.merge(own) |> Map.merge(servers) |> Map.merge(scopes)
   end
 
   @doc "The protected resource metadata (RFC 9728); `nil` where no authorization server issues tokens."

@@ -4,7 +4,7 @@ defmodule McpServer.Auth.Verification do
   # one belongs to the issuer that it names, about any other the issuer is asked, or it is the verifier's.
 
   alias McpServer.Auth
-  alias McpServer.Auth.{Cache, Introspection, Issuer, Plan, Refusal, Scopes, Signature}
+  alias McpServer.Auth.{Cache, Introspection, Issuer, Plan, Refusal, Scopes, Signature, Tenants}
   alias McpServer.{JSON, Outline, Telemetry}
   alias McpServer.Protocol.Auth, as: Rules
 
@@ -36,7 +36,7 @@ defmodule McpServer.Auth.Verification do
     now = System.system_time(:second)
 
     case plan.tokens.value do
-      %{^digest => grant} -> {:ok, fixed(grant)}
+      %{^digest => grant} -> principal(plan, fixed(grant))
       _others -> with :error <- Cache.fetch(plan, digest, now), do: check(plan, token, digest, now, request)
     end
   end
@@ -55,19 +55,23 @@ defmodule McpServer.Auth.Verification do
   defp check(plan, token, digest, now, request) do
     case Rules.issuer(token, plan.max_token_bytes) do
       {:ok, _issuer} when plan.introspection != nil and plan.introspection.always -> ask(plan, token, digest, now)
-      {:ok, issuer} when is_map_key(plan.issuers, issuer) -> signed(plan, issuer, token, digest, now)
-      {:ok, _unknown} -> other(plan, token, request, :issuer, "The issuer of the access token is not known")
+      {:ok, issuer} -> issued(plan, issuer, token, digest, now, request)
       :opaque when plan.introspection != nil -> ask(plan, token, digest, now)
       :opaque -> other(plan, token, request, :malformed, "The access token is malformed")
       {:error, reason, text} -> other(plan, token, request, reason, text)
     end
   end
 
-  defp signed(plan, issuer, token, digest, now) do
-    {policy, keys} = Map.fetch!(plan.issuers, issuer)
+  defp issued(plan, issuer, token, digest, now, request) do
+    case Tenants.fetch(plan, issuer) do
+      {:ok, known} -> signed(plan, known, token, digest, now)
+      :error -> other(plan, token, request, :issuer, "The issuer of the access token is not known")
+    end
+  end
 
-    with {:ok, keys, generation} <- keys(keys),
-         {:ok, proof, generation} <- screen(plan, issuer, token, {policy, keys, generation}, now),
+  defp signed(plan, {policy, source}, token, digest, now) do
+    with {:ok, keys, generation} <- keys(source),
+         {:ok, proof, generation} <- screen(source, token, {policy, keys, generation}, now),
          {:valid, true} <- {:valid, Signature.valid?(proof)},
          {:ok, auth} <- granted(plan, Rules.verified(proof)) do
       Cache.put(plan, digest, generation, auth, now)
@@ -94,12 +98,12 @@ defmodule McpServer.Auth.Verification do
   defp keys({:fetched, source}), do: with({:ok, {keys, generation}} <- Issuer.keys(source), do: {:ok, keys, generation})
 
   # A key that is not there may have been published since.
-  defp screen(plan, issuer, token, {policy, keys, generation}, now) do
-    case {Rules.screen(token, policy, keys, now), Map.fetch!(plan.issuers, issuer)} do
+  defp screen(source, token, {policy, keys, generation}, now) do
+    case {Rules.screen(token, policy, keys, now), source} do
       {{:ok, proof}, _source} ->
         {:ok, proof, generation}
 
-      {{:error, :key, _text} = unknown, {_policy, {:fetched, source}}} ->
+      {{:error, :key, _text} = unknown, {:fetched, source}} ->
         again(token, policy, source, generation, now, unknown)
 
       {refused, _source} ->

@@ -3,7 +3,7 @@ defmodule McpServer.Http.Mount do
   # One place where a router is served over HTTP: its options, checked, and what is made of them once.
   # Both servers have the same options; `McpServer.HttpServer` documents them.
 
-  alias McpServer.Auth.{Cache, Plan, Scopes, Verification}
+  alias McpServer.Auth.{Cache, Plan, Scopes, Tenants, Verification}
   alias McpServer.Http.{Route, Usage}
   alias McpServer.{Catalog, Conn, JSON, ServerOptions}
   alias McpServer.Protocol.HTTP
@@ -167,7 +167,11 @@ defmodule McpServer.Http.Mount do
   @doc "Takes a mount back that is served no longer."
   @spec withdraw(term()) :: :ok
   def withdraw(id) do
-    with {:ok, %{auth: plan}} when plan != nil <- fetch(id), do: Cache.clear(plan)
+    with {:ok, %{auth: plan}} when plan != nil <- fetch(id) do
+      Cache.clear(plan)
+      Tenants.clear(plan)
+    end
+
     :persistent_term.erase({__MODULE__, id})
     :ok
   end

@@ -4,6 +4,10 @@ use super::algorithm::Algorithm;
 use super::audience::canonical;
 
 /// What a resource server demands of the tokens of one issuer.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyOptions {
     /// `iss`, byte for byte.

@@ -1,0 +1,79 @@
+defmodule McpServer.Auth.Tenants do
+  @moduledoc false
+  # The issuers whose tokens a plan takes: those of its options, and those that a function knows. The function is asked
+  # before anything is fetched, and again after a while. An issuer that it does not know costs nothing else.
+
+  alias McpServer.Auth.{Issuer, Plan, Secret}
+  alias McpServer.{Outline, Protocol}
+
+  @table __MODULE__
+  @most 100
+  @seconds 300
+
+  @type known :: {Protocol.Auth.policy(), Plan.keys()}
+
+  @doc "Makes the table; the calling process owns it."
+  @spec create_table() :: :ok
+  def create_table do
+    :ets.new(@table, [:named_table, :public, read_concurrency: true])
+    :ok
+  end
+
+  @doc "What the tokens of an issuer must say, and its keys."
+  @spec fetch(Plan.t(), issuer :: String.t()) :: {:ok, known()} | :error
+  def fetch(plan, issuer) do
+    with :error <- Map.fetch(plan.issuers, issuer), do: tenant(plan, issuer)
+  end
+
+  defp tenant(%{tenants: nil}, _issuer), do: :error
+
+  defp tenant(plan, issuer) do
+    now = System.monotonic_time(:second)
+
+    case :ets.lookup(@table, {plan.id, issuer}) do
+      [{_key, known, until}] when now < until -> {:ok, known}
+      _none_or_old -> ask(plan, issuer, now)
+    end
+  end
+
+  defp ask(%{tenants: %Secret{value: {hook, options}}} = plan, issuer, now) do
+    case call(hook, issuer) do
+      {:ok, own} ->
+        known = Plan.issuer!(Keyword.merge(options, own), issuer)
+        make_room(plan, issuer)
+        :ets.insert(@table, {{plan.id, issuer}, known, now + @seconds})
+        {:ok, known}
+
+      :error ->
+        forget(:ets.lookup(@table, {plan.id, issuer}))
+        :error
+
+      other ->
+        raise ArgumentError, "issuers: returned #{Outline.of(other)}; it returns {:ok, options} or :error"
+    end
+  end
+
+  defp call({module, function}, issuer), do: apply(module, function, [issuer])
+  defp call(hook, issuer), do: hook.(issuer)
+
+  # The one that was asked about first goes, and comes back with its next token.
+  defp make_room(plan, issuer) do
+    others = Enum.reject(rows(plan), &match?({{_plan, ^issuer}, _known, _until}, &1))
+    if length(others) >= @most, do: forget([Enum.min_by(others, &elem(&1, 2))])
+  end
+
+  defp rows(plan), do: :ets.match_object(@table, {{plan.id, :_}, :_, :_})
+
+  defp forget(rows) do
+    for {key, {_policy, keys}, _until} <- rows do
+      :ets.delete(@table, key)
+      with {:fetched, source} <- keys, do: Issuer.forget(source)
+    end
+
+    :ok
+  end
+
+  @doc "Forgets everything of a plan."
+  @spec clear(Plan.t()) :: :ok
+  def clear(plan), do: forget(rows(plan))
+end

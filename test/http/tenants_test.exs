@@ -1,0 +1,104 @@
+defmodule McpServer.HttpTenantsTest do
+  # `issuers:` of `auth:`: a function knows the issuers of tenants, on both servers.
+  use McpServer.HttpCase, async: true
+
+  alias McpServer.HttpRouter
+  alias McpServer.Test.Issuer
+
+  @resource "http://localhost/mcp"
+
+  setup context do
+    issuers = for name <- [:own, :one, :two], into: %{}, do: {name, start_supervised!(Issuer, id: name)}
+    urls = Map.new(issuers, fn {name, issuer} -> {name, Issuer.url(issuer)} end)
+    test = self()
+    one = urls.one
+
+    tenants = fn issuer ->
+      send(test, {:asked, issuer})
+      if issuer == one, do: {:ok, scope_claims: ["roles"]}, else: :error
+    end
+
+    server = if kind = context[:kind], do: serve(kind, issuer: urls.own, issuers: tenants)
+    {:ok, issuers: issuers, urls: urls, server: server, tenants: tenants}
+  end
+
+  defp serve(kind, auth) do
+    HttpServers.start(kind, router: HttpRouter, auth: [resource: @resource, scopes: ["mcp:use"]] ++ auth)
+  end
+
+  defp ask(server, token) do
+    {response, [message]} =
+      HttpClient.exchange(server, with_headers(modern_call("granted"), [{"authorization", "Bearer " <> token}]))
+
+    {response.status, HttpResponse.header(response, "www-authenticate"), message}
+  end
+
+  defp token(issuer, options \\ []),
+    do: Issuer.token(issuer, Keyword.merge([audience: @resource, scopes: ["mcp:use"]], options))
+
+  @tag req: ["R8", "T17"]
+  on_both "a token chooses by its issuer, and none is asked that nobody knows", %{issuers: issuers} = context do
+    %{server: server, urls: urls} = context
+    assert {200, nil, message} = ask(server, token(issuers.own))
+    assert HttpClient.text(message) == inspect({{urls.own, "ada", "client"}, "ada", ["mcp:use"]})
+    refute_received {:asked, _issuer}
+
+    # The tenant has its scopes in another claim.
+    roles = %{"roles" => ["mcp:use", "admin"]}
+    assert {200, nil, message} = ask(server, token(issuers.one, claims: roles))
+    assert HttpClient.text(message) == inspect({{urls.one, "ada", "client"}, "ada", ["mcp:use", "admin"]})
+    assert {403, _challenge, _message} = ask(server, token(issuers.one))
+    assert_received {:asked, asked}
+    assert asked == urls.one
+    refute_received {:asked, _issuer}
+
+    assert {401, challenge, _message} = ask(server, token(issuers.two))
+    assert challenge =~ ~s(error="invalid_token", error_description="The issuer of the access token is not known")
+    assert Issuer.fetches(issuers.two) == 0
+
+    # One issuer does not speak for another, although their keys have the same ids.
+    assert {401, challenge, _message} = ask(server, token(issuers.one, claims: %{"iss" => urls.own}))
+    assert challenge =~ ~s(error_description="The signature of the access token is wrong")
+  end
+
+  @tag req: "T17"
+  on_both "what is no URL is not fetched, although the function knows it", %{kind: kind, urls: urls, issuers: issuers} do
+    server = serve(kind, issuer: urls.own, issuers: fn _issuer -> {:ok, []} end)
+
+    log =
+      ExUnit.CaptureLog.capture_log(fn ->
+        assert {500, nil, _message} = ask(server, token(issuers.two, claims: %{"iss" => "file:///etc/passwd"}))
+      end)
+
+    assert log =~ "expected a URL with https, or http on loopback"
+  end
+
+  test "at most 100 are kept, and of a plan that has gone none" do
+    keys = [%{"kty" => "OKP", "crv" => "Ed25519", "x" => "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]
+    known = fn _issuer -> {:ok, keys: keys} end
+    auth = [resource: @resource, issuers: known, metadata: %{authorization_servers: ["https://login.example"]}]
+    plan = McpServer.Auth.Plan.new!("the test", auth)
+    assert McpServer.Auth.Plan.document(plan)["authorization_servers"] == ["https://login.example"]
+    mine = fn -> Enum.count(:ets.tab2list(McpServer.Auth.Tenants), &match?({{id, _}, _, _} when id == plan.id, &1)) end
+
+    for n <- 1..101,
+        do: assert({:ok, {_policy, {:fixed, _keys}}} = McpServer.Auth.Tenants.fetch(plan, "https://#{n}.example"))
+
+    assert mine.() == 100
+    McpServer.Auth.Tenants.clear(plan)
+    assert mine.() == 0
+  end
+
+  test "the options are checked" do
+    known = fn _issuer -> :error end
+
+    for {auth, text} <- [
+          {[issuers: known], "auth: issuers: needs issuer:, or metadata:"},
+          {[issuers: :nobody, issuer: "https://auth.example"], "a function of one argument or {module, function}"}
+        ] do
+      error = assert_raise ArgumentError, fn -> McpServer.Auth.Plan.new!("the test", [resource: @resource] ++ auth) end
+
+      assert Exception.message(error) =~ text
+    end
+  end
+end
