@@ -2,7 +2,7 @@ defmodule McpServer.HttpSecretsTest do
   # Nothing that a client sends may reach a log, whatever hooks and handlers do with it.
   use McpServer.HttpCase, async: false
 
-  alias McpServer.{Conn, HttpRequest, Outline, Request}
+  alias McpServer.{Conn, HttpRequest, HttpSecretsLog, Outline, Request}
 
   @secret "tok-5f2c9b7e41d8"
 
@@ -108,26 +108,9 @@ defmodule McpServer.HttpSecretsTest do
     token
   end
 
-  # Everything that anybody logs, as it is: messages, reports, metadata.
-  @doc false
-  def log(event, %{config: %{table: table}}) do
-    text = inspect(event, structs: false, limit: :infinity, printable_limit: :infinity)
-    :ets.insert(table, {make_ref(), text <> format(event)})
-  rescue
-    # A test that has ended took its table along.
-    ArgumentError -> :ok
-  end
-
-  defp format(event), do: event |> :logger_formatter.format(%{}) |> IO.chardata_to_string()
-
   setup do
-    table = :ets.new(:logged, [:public])
-    :ok = :logger.add_handler(__MODULE__, __MODULE__, %{level: :all, config: %{table: table}})
-    on_exit(fn -> :logger.remove_handler(__MODULE__) end)
-    {:ok, logged: table}
+    {:ok, logged: HttpSecretsLog.start()}
   end
-
-  defp lines(table), do: for({_ref, text} <- :ets.tab2list(table), do: text)
 
   defp authorized(request, more),
     do: %{request | headers: request.headers ++ [{"authorization", "Bearer " <> @secret} | more]}
@@ -143,9 +126,9 @@ defmodule McpServer.HttpSecretsTest do
         assert {hook, way, response.status} == {hook, way, 500}
       end
 
-      failures = Enum.filter(lines(logged), &(&1 =~ "MCP " and &1 =~ ~r/identify:|init:/))
+      failures = Enum.filter(HttpSecretsLog.said(logged), &(&1 =~ "MCP " and &1 =~ ~r/identify:|init:/))
       assert length(failures) == 2 * (length(@ways) + 2)
-      assert Enum.filter(lines(logged), &(&1 =~ @secret)) == []
+      assert Enum.filter(HttpSecretsLog.said(logged), &(&1 =~ @secret)) == []
     end
 
     @tag :capture_log
@@ -157,8 +140,8 @@ defmodule McpServer.HttpSecretsTest do
 
       call = authorized(modern_call("returns", %{"text" => @secret}), [])
       assert HttpClient.text(HttpClient.answer(server, call)) =~ "Tool execution failed (error id "
-      assert Enum.count(lines(logged), &(&1 =~ "failed (error id ")) == length(@ways) + 1
-      assert Enum.filter(lines(logged), &(&1 =~ @secret)) == []
+      assert Enum.count(HttpSecretsLog.said(logged), &(&1 =~ "failed (error id ")) == length(@ways) + 1
+      assert Enum.filter(HttpSecretsLog.said(logged), &(&1 =~ @secret)) == []
     end
 
     both "by a session, whose process shows nothing of it either", @options, %{server: server} do
@@ -177,23 +160,15 @@ defmodule McpServer.HttpSecretsTest do
       end
     end
 
-    # Since Elixir 1.15, Logger drops them before any handler, unless `handle_sasl_reports` is set.
-    defp log_reports_of_supervisors do
-      %{filters: filters} = :logger.get_primary_config()
-      :ok = :logger.set_primary_config(:filters, [])
-      on_exit(fn -> :logger.set_primary_config(:filters, filters) end)
-    end
-
     @tag :capture_log
     both "by the end of a session that is killed", @options, %{server: server, logged: logged} do
       headers = [{"authorization", "Bearer " <> @secret}]
       session = HttpSession.open(server, "2025-11-25", headers: headers)
       assert %{"result" => _} = HttpSession.call(session, "echo", %{"text" => @secret})
       pid = :ets.lookup_element(McpServer.Http.Sessions, session.id, 2)
-      log_reports_of_supervisors()
       Process.exit(pid, :kill)
-      eventually(fn -> Enum.any?(lines(logged), &(&1 =~ "child_terminated" and &1 =~ inspect(pid))) end)
-      assert Enum.filter(lines(logged), &(&1 =~ @secret or &1 =~ session.id)) == []
+      eventually(fn -> Enum.any?(HttpSecretsLog.said(logged), &(&1 =~ "child_terminated" and &1 =~ inspect(pid))) end)
+      assert Enum.filter(HttpSecretsLog.said(logged), &(&1 =~ @secret or &1 =~ session.id)) == []
     end
   end
 

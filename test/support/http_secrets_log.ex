@@ -23,8 +23,10 @@ defmodule McpServer.HttpSecretsLog do
 
   @doc "The handler's callback."
   def log(event, %{config: %{table: table}}) do
-    note(table, event)
-    :ets.insert(table, {make_ref(), event |> :logger_formatter.format(%{}) |> IO.chardata_to_string()})
+    :ets.insert(
+      table,
+      {make_ref(), whole(event) <> (event |> :logger_formatter.format(%{}) |> IO.chardata_to_string())}
+    )
   rescue
     # A test that has ended took its table along.
     ArgumentError -> :ok
@@ -32,8 +34,9 @@ defmodule McpServer.HttpSecretsLog do
 
   @doc "Notes a term, as its fields are."
   @spec note(:ets.tid(), term()) :: true
-  def note(table, term),
-    do: :ets.insert(table, {make_ref(), inspect(term, structs: false, limit: :infinity, printable_limit: :infinity)})
+  def note(table, term), do: :ets.insert(table, {make_ref(), whole(term)})
+
+  defp whole(term), do: inspect(term, structs: false, limit: :infinity, printable_limit: :infinity)
 
   @doc "What was said."
   @spec said(:ets.tid()) :: [String.t()]
