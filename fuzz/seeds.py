@@ -296,6 +296,9 @@ def tokens(corpora):
         yield b"\0\x01\x80" + b'{"alg":"ES256","kid":"e"}\0' + json.dumps(good | change).encode()
         yield b"\x01\x01\x80" + b'{"alg":"ES256","typ":"AT+JWT","kid":"any"}\0' + json.dumps(other | change).encode()
         yield b"\x02\x11\x80" + b'{"alg":"HS256"}\0' + json.dumps(good | change).encode()
+    said = {"active": True, "token_type": "Bearer"} | {name: good[name] for name in ["aud", "sub", "scope"]}
+    for change in [{}, {"active": "true"}, {"active": False}, {"token_type": "DPoP"}, {"sub": 1}, {"iss": "x"}, {"client_id": "c"}]:
+        yield b"\0\1\0\0" + json.dumps(said | change).encode()
     for member in ["jwk", "jku", "x5u", "x5c", "crit", "b64", "zip", "cty", "typ", "kid"]:
         header = json.dumps({"alg": "EdDSA", "kid": "o", member: "x"}).encode()
         yield b"\0\x01\x20" + header + b"\0" + json.dumps(good).encode()

@@ -1,5 +1,5 @@
 //! Access tokens: one is screened exactly if the rules hold, here written a second time; what it grants is what it says;
-//! and no other text is the same token.
+//! and no other text is the same token. The claims are judged as an issuer's answer about an opaque token, too.
 //!
 //! The input: a byte for the policy, one for the form, one for a change, and then a token, or a header, claims and a
 //! signature between NULs, which are encoded.
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use mcp_core::auth::{
-    Grant, KeySet, Pending, Policy, PolicyOptions, Proof, Refusal, issuer, screen,
+    Grant, KeySet, Pending, Policy, PolicyOptions, Proof, Refusal, introspected, issuer, screen,
 };
 use mcp_core::json::Limits;
 use mcp_fuzz::auth::{decode, encode, member, object, text};
@@ -122,6 +122,7 @@ fuzz_target!(|bytes: &[u8]| within(|| {
         return;
     };
     let server = &SERVERS[usize::from(*server) % SERVERS.len()];
+    introspection(rest);
     let Some(token) = assembled(rest, *form) else {
         return;
     };
@@ -154,6 +155,42 @@ fn assembled(rest: &[u8], form: u8) -> Option<String> {
         encode(&claims),
         encode(&signature)
     ))
+}
+
+/// What stands behind the first NUL, as an issuer's answer: for this server only, or whatever the issuer knows.
+fn introspection(rest: &[u8]) {
+    let answer = rest.splitn(3, |byte| *byte == 0).nth(1).unwrap_or(rest);
+    for audience in [SERVERS[0].options.audience.clone(), Vec::new()] {
+        let options = PolicyOptions {
+            audience,
+            expires: false,
+            introspected: true,
+            ..SERVERS[0].options.clone()
+        };
+        let policy = Policy::new(options.clone()).expect("a policy");
+        let found = introspected(answer, &policy, NOW);
+        tells_nothing(
+            &String::from_utf8_lossy(answer),
+            &format!("{:?}", found.as_ref().err()),
+        );
+        let found = found.ok().map(|grant| {
+            assert_eq!(
+                (grant.issuer.as_str(), grant.claims.as_slice()),
+                (ISSUER, answer)
+            );
+            Granted::from(grant)
+        });
+        let said = object(answer, &LIMITS).filter(|said| {
+            let kind = member(said, "token_type");
+            let is_bearer = match kind {
+                None => true,
+                Some(Tree::Text(kind)) => kind.eq_ignore_ascii_case("bearer"),
+                Some(_) => false,
+            };
+            is_bearer && member(said, "active") == Some(&Tree::Boolean(true))
+        });
+        assert_eq!(found, said.and_then(|said| granted(&options, &said)));
+    }
 }
 
 /// What the rules make of a token but for its signature: `Some` of what it grants.
@@ -223,9 +260,30 @@ struct Granted {
     expires_at: Option<u64>,
 }
 
+impl From<Grant> for Granted {
+    fn from(grant: Grant) -> Self {
+        let Grant {
+            subject,
+            client_id,
+            scopes,
+            expires_at,
+            ..
+        } = grant;
+        Self {
+            subject,
+            client_id,
+            scopes,
+            expires_at,
+        }
+    }
+}
+
 fn granted(options: &PolicyOptions, claims: &[(String, Tree)]) -> Option<Granted> {
     let has = |name: &str| member(claims, name).is_some();
-    if claims.len() > 100 || text(claims, "iss").ok()? != Some(ISSUER) || has("cnf") {
+    let is_issued = text(claims, "iss")
+        .ok()?
+        .map_or(options.introspected, |issuer| issuer == ISSUER);
+    if claims.len() > 100 || !is_issued || has("cnf") {
         return None;
     }
     let expires_at = seconds(claims, "exp")?;
@@ -238,9 +296,12 @@ fn granted(options: &PolicyOptions, claims: &[(String, Tree)]) -> Option<Granted
     if is_late || is_early || (options.expires && expires_at.is_none()) {
         return None;
     }
-    let audience = texts(member(claims, &options.audience_claim)?)?;
-    if !audience.iter().any(|name| is_ours(options, name)) {
-        return None;
+    if !options.audience.is_empty() {
+        let audience = texts(member(claims, &options.audience_claim)?)?;
+        audience
+            .iter()
+            .any(|name| is_ours(options, name))
+            .then_some(())?;
     }
     let is_for_clients = has("nonce") || has("at_hash");
     if is_for_clients
@@ -254,14 +315,14 @@ fn granted(options: &PolicyOptions, claims: &[(String, Tree)]) -> Option<Granted
         (text(claims, name).ok()? == Some(expected)).then_some(())?;
     }
     let subject = text(claims, "sub").ok()?;
-    if subject.is_some_and(|subject| subject.len() > 256) || (options.subject && subject.is_none())
-    {
-        return None;
-    }
     let client_id = match text(claims, "client_id").ok()? {
         Some(id) => Some(id),
         None => text(claims, "azp").ok()?,
     };
+    let is_known = subject.is_some() || (options.introspected && client_id.is_some());
+    if subject.is_some_and(|subject| subject.len() > 256) || (options.subject && !is_known) {
+        return None;
+    }
     Some(Granted {
         subject: subject.map(str::to_owned),
         client_id: client_id.map(str::to_owned),
@@ -340,22 +401,7 @@ fn is_sound(server: &Server, token: &str, pending: &Pending, granted: &Granted) 
         decode(token.split('.').nth(1).unwrap()).unwrap()
     );
     assert_eq!(grant.issuer, ISSUER);
-    let Grant {
-        subject,
-        client_id,
-        scopes,
-        expires_at,
-        ..
-    } = grant;
-    assert_eq!(
-        &Granted {
-            subject,
-            client_id,
-            scopes,
-            expires_at
-        },
-        granted
-    );
+    assert_eq!(&Granted::from(grant), granted);
 
     if let Some(at) = granted.expires_at {
         let end = at + server.options.leeway;
