@@ -62,6 +62,8 @@ defmodule McpServer.MixProject do
       {:plug, "~> 1.14", optional: true},
       {:jason, "~> 1.4", optional: true},
       {:telemetry, "~> 1.0", optional: true},
+      {:telemetry_metrics, "~> 1.0", optional: true},
+      {:opentelemetry_api, "~> 1.4", optional: true},
       {:ex_doc, "~> 0.34", only: :dev, runtime: false}
     ]
   end
@@ -145,7 +147,8 @@ defmodule McpServer.MixProject do
           [McpServer.Plug, McpServer.RateLimit, McpServer.Log] ++
           [~r/^McpServer\.Router\b/],
       "Serving it":
-        [McpServer.Stdio, McpServer.HttpServer, McpServer.HttpRequest, McpServer.Auth, McpServer.Telemetry] ++
+        [McpServer.Stdio, McpServer.HttpServer, McpServer.HttpRequest, McpServer.Auth] ++
+          [McpServer.Telemetry, McpServer.OpenTelemetry, McpServer.LiveDashboard] ++
           [~r/^McpServer\.HttpPlug\b/],
       "Testing and checking": [McpServer.Test, McpServer.IEx, McpServer.Playground, McpServer.Lint, McpServer.Breaking],
       "Dual responses": ~r/\.DualResponse\b/,

@@ -14,6 +14,7 @@ defmodule McpServer.Application do
       :ok = McpServer.Secret.load()
       # The tables belong to this process, which lives as long as the application.
       :ok = McpServer.Call.Reaper.create_table()
+      :ok = McpServer.OpenTelemetry.create_table()
       :ok = McpServer.Connection.InFlight.create_table()
       :ok = McpServer.Share.create_table()
       :ok = McpServer.RateLimit.create_table()

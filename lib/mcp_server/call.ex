@@ -8,7 +8,7 @@ defmodule McpServer.Call do
   # killed. It is not linked to anything, so nothing a handler does to its own links reaches others.
   # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
 
-  alias McpServer.Call.Reaper
+  alias McpServer.Call.{Events, Reaper, Trace}
   alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Tasks}
   alias McpServer.Protocol.Revision
   alias McpServer.Connection.Session
@@ -56,7 +56,12 @@ defmodule McpServer.Call do
     # Lets what a test has allowed its process (a database sandbox, a mock) hold for the call.
     if callers != [], do: Process.put(:"$callers", callers)
     request = Request.with_client_terms(request)
-    {outcome, reply} = Dispatch.run(catalog, request, conn(conn, request, connection), max_result_bytes)
+    conn = conn(conn, request, connection)
+    Trace.log_as(Trace.request_id(conn, request.id))
+
+    {outcome, reply} =
+      Events.around(catalog, request, conn, fn -> Dispatch.run(catalog, request, conn, max_result_bytes) end)
+
     leave([holder, connection], {:mcp_done, outcome, reply})
   end
 

@@ -21,6 +21,7 @@ defmodule McpServer.Conn do
   | `input_errors` | where the client answered with an error (session era): that error, by the same keys |
   | `state` | what the handler kept between asking and being entered again |
   | `router` | the router that was called |
+  | `transport` | `:stdio`, `:http`, or `:test` in `McpServer.Test` |
   | `peer` | the address of the peer over HTTP, `{127, 0, 0, 1}`; behind a proxy the proxy's; else `nil` |
   | `called` | in a plug, what is called: `t:McpServer.Plug.called/0`; else `nil` |
   | `mount` | the name of the place where HTTP serves the router: `:mount_name` of `McpServer.HttpServer`; else `nil` |
@@ -51,6 +52,7 @@ defmodule McpServer.Conn do
             state: nil,
             router: nil,
             mount: nil,
+            transport: nil,
             called: nil,
             peer: nil,
             call: nil
@@ -74,6 +76,7 @@ defmodule McpServer.Conn do
           state: term,
           router: module | nil,
           mount: String.t() | nil,
+          transport: atom,
           peer: :inet.ip_address() | nil,
           called: McpServer.Plug.called() | nil,
           call: term

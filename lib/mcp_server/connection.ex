@@ -81,7 +81,7 @@ defmodule McpServer.Connection do
           # Connections of one server share some limits; one without a server shares none.
           server: Map.get(options, :server, %{id: self(), max_share: 100, holder: nil}),
           in_flight: Map.get(options, :in_flight),
-          base: %Conn{assigns: bounds.assigns, principal: principal, auth: auth},
+          base: %Conn{assigns: bounds.assigns, principal: principal, auth: auth, transport: module.name()},
           principal: principal,
           options: bounds,
           opened_at: System.monotonic_time(),

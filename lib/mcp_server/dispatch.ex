@@ -4,6 +4,7 @@ defmodule McpServer.Dispatch do
   # shape, and answer. Whatever goes wrong on the way becomes an answer as well.
 
   alias McpServer.App.View
+  alias McpServer.Call.Events
   alias McpServer.Protocol.Revision
   alias McpServer.{Call, Catalog, Conn, InputRequired, Protocol, Request, RequestState}
 
@@ -23,6 +24,7 @@ defmodule McpServer.Dispatch do
   }
 
   alias McpServer.Tasks.Requests
+  alias McpServer.Tool.CallResult
 
   @typedoc """
   A `:refused` call is answered with an error that HTTP clients see in the status as well. Where the outcome is
@@ -114,9 +116,19 @@ defmodule McpServer.Dispatch do
 
   defp answer(%{catalog: catalog, request: request}, conn, returned, outcome) do
     encoded = Answer.encode(catalog, request, outcome)
-    {_outcome, answer} = Budget.fit({outcome, encoded}, catalog, request, conn, returned)
+    {fitted, answer} = Budget.fit({outcome, encoded}, catalog, request, conn, returned)
+    Events.note(fn -> %{content_bytes: content_bytes(fitted), spilled: fitted !== outcome} end)
     answer
   end
+
+  defp content_bytes({:ok, %CallResult{content: content}}) when is_list(content),
+    do: content |> Enum.map(&bytes/1) |> Enum.sum()
+
+  defp content_bytes(_other), do: 0
+
+  defp bytes(%{text: text}) when is_binary(text), do: byte_size(text)
+  defp bytes(%{data: data}) when is_binary(data), do: byte_size(data)
+  defp bytes(_block), do: 0
 
   defp require_input(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
     if Revision.stateless?(request.revision) do

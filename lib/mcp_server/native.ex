@@ -79,6 +79,7 @@ defmodule McpServer.Native do
   def error_code(_name), do: unloaded()
   def encode_notification(_revision, _kind, _fields, _subscription), do: unloaded()
   def encode_request(_revision, _id, _input), do: unloaded()
+  def answered_alone, do: unloaded()
   def missing_capabilities(_capabilities, _inputs), do: unloaded()
   def seal_state(_secret, _nonce, _binding, _expires_at, _state), do: unloaded()
   def open_state(_secret, _binding, _now, _sealed), do: unloaded()

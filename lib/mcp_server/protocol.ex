@@ -249,6 +249,14 @@ defmodule McpServer.Protocol do
   def supports?(client_capabilities, %InputRequest{} = input),
     do: Native.missing_capabilities(client_capabilities, [to_core(input)]) == []
 
+  @doc """
+  How often the core has answered alone since the library was loaded: results by kind (`:ping`, `:discover`, `:list`,
+  `:initialize`), errors (`:parse_error`, `:invalid_request`, `:method_not_found`, `:invalid_params`, `:other_error`) and
+  refused heads of HTTP requests (`:http`).
+  """
+  @spec answered_alone() :: %{atom() => non_neg_integer()}
+  def answered_alone, do: Native.answered_alone()
+
   @doc "The client capability that an input request needs."
   @spec capability_of(InputRequest.t()) :: String.t()
   def capability_of(%InputRequest{} = input) do

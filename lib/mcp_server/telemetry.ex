@@ -2,13 +2,17 @@ defmodule McpServer.Telemetry do
   @moduledoc """
   The events that the library emits through `:telemetry`, when that package is part of the system.
 
-  Durations are in native time units (`System.convert_time_unit/3`). Metadata never carries payloads:
-  no arguments, no results, no URIs, no text of a client or of an exception.
+  Durations are in native time units (`System.convert_time_unit/3`). Metadata has no payloads: no arguments, no results,
+  no URIs, no text of an exception. Of a client it has ids, and in `[:mcp_server, :call, …]` its name and the trace context.
+  Where nobody is attached to an event, nothing is put together for it.
+
+  `metrics/1` has metrics for reporters, `attach_default_logger/1` writes a line for each call, and `McpServer.OpenTelemetry`
+  makes spans of calls. The guide [Observability](observability.md) shows them together.
 
   ## Calls
 
-  A call is a request that runs the router's code. Requests that the library answers alone (`ping`,
-  lists, refusals) emit nothing.
+  A call is a request that runs the router's code. Requests that the core answers alone (`ping`, lists, refusals) emit
+  nothing. They are counted: `measure/0`.
 
   | event | measurements | metadata |
   |---|---|---|
@@ -16,12 +20,32 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :request, :stop]` | `duration`, `monotonic_time`, `processes` | call, `outcome` |
   | `[:mcp_server, :request, :exception]` | `duration`, `monotonic_time`, `processes` | call, `kind`, `error_id` |
   | `[:mcp_server, :request, :cancelled]` | `duration`, `monotonic_time`, `processes` | call |
+  | `[:mcp_server, :operation, :stop]` | `duration` | call, `error_type` |
   | `[:mcp_server, :arguments, :repaired]` | `count` (changes) | call, `kinds` |
+  | `[:mcp_server, :call, :start]` | `system_time`, `monotonic_time` | call, handler |
+  | `[:mcp_server, :call, :stop]` | `duration`, `monotonic_time`, `result_bytes`, `content_bytes` | call, handler, `outcome`, `error_type`, `spilled` |
+  | `[:mcp_server, :call, :exception]` | the same | call, handler, `kind`, `error_id`, `error_type`, `crash_reason` |
 
   Call metadata: `router`, `transport` (`:stdio`, `:http` or `:test`), `revision`, `method`, `kind`
   (`:tool`, `:prompt`, `:resource`, `:resource_template`, `:complete_prompt`, `:complete_resource`, or
-  the list's) and `name`, the declared name of the tool, prompt or resource (`nil` for lists).
+  the list's), `name`, the declared name of the tool, prompt or resource (`nil` for lists), `id`, the JSON-RPC id,
+  `request_id`, under which the log knows the call, and `pid`, the call's process. At the end of a call `error_code` is
+  the code of its JSON-RPC error, or `nil`.
 
+  The events `[:mcp_server, :call, …]` are executed in the process of the call, around the handler: what the handler does
+  comes between them. A call that is ended from outside, at its deadline or by its client, has no end there; it has its
+  `[:mcp_server, :request, :exception]` or `[:mcp_server, :request, :cancelled]`, with the same `pid`. Every call, however
+  it ends, has one `[:mcp_server, :operation, :stop]`.
+
+  Handler metadata: `session_id`, `client` (a map with the strings `"name"` and `"version"`), `trace_context`
+  (`McpServer.Conn.trace_context/1`), `repairs`, and `conn`, the `McpServer.Conn` with `called`, which has arguments and URI:
+  do not log more of it than `inspect/1` shows.
+
+    * `error_type` – `nil` for a success, else `"tool_error"`, the code of a JSON-RPC error, `"cancelled"`, or the kind of
+      an exception
+    * `result_bytes` – of the whole answer; `content_bytes` – of the texts and the data in the content of a tool's result
+    * `spilled` – whether the result was larger than the tool's `result_budget:`, and went to a store
+    * `crash_reason` – an exception and a stack, without data of the client
     * `queue_time` – how long the request waited for a free place
     * `processes` – how many the whole VM has: where that rises with the calls of a tool, its handler leaves some behind
     * `outcome` – `:ok`, `:tool_error` (a result with `isError`), `:error` (a JSON-RPC error) or
@@ -60,6 +84,19 @@ defmodule McpServer.Telemetry do
       the last), `:filtered_log` (below the client's level), `:unread_log` (of `McpServer.notify/2`, to a client that does not read) or `:unknown_response` (an answer to
       nothing that was asked)
 
+  ## Measurements
+
+  | event | measurements | metadata |
+  |---|---|---|
+  | `[:mcp_server, :usage]` | `calls`, `sessions` (over HTTP), `listeners` (for changes), `tasks` | |
+  | `[:mcp_server, :core]` | `ping`, `discover`, `list`, `initialize`, `parse_error`, `invalid_request`, `method_not_found`, `invalid_params`, `other_error`, `http` | |
+
+    * `[:mcp_server, :usage]` – how many there are on this node
+    * `[:mcp_server, :core]` – how many messages the core has answered alone since the library was loaded, results and errors
+      by kind; `http` are refused heads of requests
+
+  They are emitted by `measure/0` alone.
+
   ## Dual responses
 
   | event | measurements | metadata |
@@ -85,16 +122,24 @@ defmodule McpServer.Telemetry do
       end, nil)
   """
 
-  @compile {:no_warn_undefined, :telemetry}
+  alias McpServer.Telemetry.{DefaultLogger, Metrics, Usage}
 
-  # The package's own table.
+  @compile {:no_warn_undefined, [:telemetry, :telemetry_handler_table]}
+
+  # The package's own process and module, which know who is attached.
   @handlers :telemetry_handler_table
+
+  @levels [:emergency, :alert, :critical, :error, :warning, :notice, :info, :debug]
 
   @events [
     [:mcp_server, :request, :start],
     [:mcp_server, :request, :stop],
     [:mcp_server, :request, :exception],
     [:mcp_server, :request, :cancelled],
+    [:mcp_server, :operation, :stop],
+    [:mcp_server, :call, :start],
+    [:mcp_server, :call, :stop],
+    [:mcp_server, :call, :exception],
     [:mcp_server, :arguments, :repaired],
     [:mcp_server, :session, :start],
     [:mcp_server, :session, :stop],
@@ -106,6 +151,8 @@ defmodule McpServer.Telemetry do
     [:mcp_server, :task, :stop],
     [:mcp_server, :discarded],
     [:mcp_server, :auth, :refused],
+    [:mcp_server, :usage],
+    [:mcp_server, :core],
     [:mcp_server, :dual_response, :created],
     [:mcp_server, :dual_response, :fetched],
     [:mcp_server, :dual_response, :pinned],
@@ -118,6 +165,71 @@ defmodule McpServer.Telemetry do
   @spec events() :: [[atom()]]
   def events, do: @events
 
+  @doc """
+  Metrics for the reporters of the package `telemetry_metrics`: LiveDashboard, PromEx, Prometheus, StatsD.
+
+  The first two have the names and the buckets of OpenTelemetry's conventions for MCP, in seconds:
+  `mcp.server.operation.duration` and `mcp.server.session.duration`. The others are the last values of `measure/0`.
+
+    * `:tags` – `:underscores` (default, as Prometheus needs them: `mcp_method_name`) or `:dots`, the names of the
+      attributes as the conventions write them (`:"mcp.method.name"`)
+
+  Raises a `RuntimeError` without the package, and `ArgumentError` for another option.
+
+      # in MyAppWeb.Telemetry
+      def metrics, do: McpServer.Telemetry.metrics() ++ [...]
+      defp periodic_measurements, do: [{McpServer.Telemetry, :measure, []}]
+  """
+  @spec metrics(tags: :underscores | :dots) :: [struct()]
+  def metrics(options \\ []) do
+    [tags: tags] = Keyword.validate!(options, tags: :underscores)
+    tags in [:underscores, :dots] || raise ArgumentError, "tags: is :underscores or :dots, got: #{inspect(tags)}"
+
+    Code.ensure_loaded?(Elixir.Telemetry.Metrics) ||
+      raise "McpServer.Telemetry.metrics/1 needs the package telemetry_metrics. " <>
+              "Add {:telemetry_metrics, \"~> 1.0\"} to the dependencies in mix.exs"
+
+    Metrics.definitions(tags)
+  end
+
+  @doc """
+  Emits what there is at this moment, for `:telemetry_poller` or a timer of your own. Returns `:ok`.
+
+  `calls` are found among all processes of the node, so some seconds should lie between two measurements.
+  """
+  @spec measure() :: :ok
+  def measure do
+    if attached?([:usage]), do: execute([:usage], Usage.usage(), %{})
+    if attached?([:core]), do: execute([:core], McpServer.Protocol.answered_alone(), %{})
+    :ok
+  end
+
+  @doc """
+  Writes a log line for each call when it has ended: `MCP tools/call "search" ok in 12.3 ms`. The metadata of the line has
+  the `request_id`.
+
+    * `:level` – the level of the line, default `:info`
+
+  Returns `:ok`, or `{:error, :already_exists}`. Raises a `RuntimeError` where `telemetry` is missing or not started, and
+  `ArgumentError` for another option.
+  """
+  @spec attach_default_logger(level: Logger.level()) :: :ok | {:error, :already_exists}
+  def attach_default_logger(options \\ []) do
+    [level: level] = Keyword.validate!(options, level: :info)
+
+    level in @levels || raise ArgumentError, "level: is one of #{inspect(@levels)}, got: #{inspect(level)}"
+
+    enabled?() ||
+      raise "McpServer.Telemetry.attach_default_logger/1 needs the package telemetry, started. " <>
+              "Add {:telemetry, \"~> 1.0\"} to the dependencies in mix.exs"
+
+    DefaultLogger.attach(level)
+  end
+
+  @doc "Ends `attach_default_logger/1`. Returns `:ok`, or `{:error, :not_found}`."
+  @spec detach_default_logger() :: :ok | {:error, :not_found}
+  def detach_default_logger, do: if(enabled?(), do: DefaultLogger.detach(), else: {:error, :not_found})
+
   # Loads the package if it is there, so that `enabled?/0` may look without asking the code server.
   @doc false
   @spec load() :: :ok
@@ -126,11 +238,15 @@ defmodule McpServer.Telemetry do
     :ok
   end
 
-  # Whether there is anybody to tell: asked before an event is put together. Where the package is there but not
-  # started it would log a warning for each event.
+  # Where the package is there but not started it would log a warning for each event.
   @doc false
   @spec enabled?() :: boolean()
-  def enabled?, do: :erlang.function_exported(:telemetry, :execute, 3) and :ets.whereis(@handlers) != :undefined
+  def enabled?, do: :erlang.function_exported(:telemetry, :execute, 3) and :erlang.whereis(@handlers) != :undefined
+
+  # Whether there is anybody to tell: asked before an event is put together.
+  @doc false
+  @spec attached?([atom()]) :: boolean()
+  def attached?(event), do: enabled?() and @handlers.list_for_event([:mcp_server | event]) != []
 
   @doc false
   @spec execute([atom()], map(), map()) :: :ok

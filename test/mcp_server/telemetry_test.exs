@@ -8,7 +8,7 @@ defmodule McpServer.TelemetryTest do
 
   alias McpServer.{Telemetry, TelemetryStandIn}
 
-  @call_keys [:kind, :method, :name, :revision, :router, :transport]
+  @call_keys [:id, :kind, :method, :name, :pid, :request_id, :revision, :router, :transport]
 
   setup do
     test = self()
@@ -29,7 +29,7 @@ defmodule McpServer.TelemetryTest do
 
   # It would log a warning for each event, and did.
   test "with the package on the code path but not started, nothing is emitted" do
-    :ets.delete(:telemetry_handler_table)
+    TelemetryStandIn.stop()
     refute Telemetry.enabled?()
     assert {:ok, _result} = run(fn _, _ -> {:ok, []} end)
     refute_received {[:mcp_server | _], _, _}
@@ -70,7 +70,7 @@ defmodule McpServer.TelemetryTest do
 
       assert_received {[:mcp_server, :request, :stop], %{duration: duration, monotonic_time: ended}, stopped}
       assert duration == ended - at
-      assert stopped == Map.put(call, :outcome, outcome)
+      assert stopped == Map.merge(call, %{outcome: outcome, error_code: nil})
     end
   end
 
@@ -133,6 +133,194 @@ defmodule McpServer.TelemetryTest do
     assert_received {[:mcp_server, :request, :stop], _, %{name: "row", kind: :resource_template}}
     {:messages, messages} = Process.info(self(), :messages)
     refute inspect(messages, limit: :infinity) =~ "secret"
+  end
+
+  describe "events in the process of a call" do
+    test "start and stop come around the handler, with who calls and what it got" do
+      test = self()
+      fun = fn _, _ -> {:ok, [text(inspect(self()))]} end
+      TelemetryStandIn.handle(fn event, _measured, data -> send(test, {event, self(), data}) end)
+      meta = %{"traceparent" => "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+      {:ok, %{"content" => [%{"text" => pid}]}} = run(fun, meta: meta, client_info: %{"name" => "c", "version" => "1"})
+      assert_received {[:mcp_server, :call, :start], ran_in, started}
+      assert_received {[:mcp_server, :call, :stop], ^ran_in, stopped}
+      assert {inspect(ran_in), started.pid} == {pid, ran_in}
+      assert Enum.sort(@call_keys) -- Map.keys(started) == []
+      assert started.request_id == Integer.to_string(started.id)
+      assert {started.client, started.session_id} == {%{"name" => "c", "version" => "1"}, nil}
+      assert started.trace_context == [{"traceparent", meta["traceparent"]}]
+      assert started.conn.called.arguments == %{"secret" => "42"}
+      refute inspect(started.conn) =~ "42"
+      about = %{outcome: :ok, error_type: nil, error_code: nil, spilled: false}
+      assert Map.take(stopped, Map.keys(about)) == about
+    end
+
+    test "bytes of the answer and of its content" do
+      {:ok, result} = run(fn _, _ -> {:ok, [text("four"), McpServer.Tool.Content.image("png", "image/png")]} end)
+      assert %{"content" => [_text, %{"data" => "cG5n"}]} = result
+      assert_received {[:mcp_server, :call, :stop], %{result_bytes: bytes, content_bytes: 7}, _}
+      assert bytes > 100
+    end
+
+    test "a failure has its reason without data" do
+      capture_log(fn ->
+        {:ok, _result} = run(fn _, _ -> raise KeyError, key: :a, term: %{token: "secret"} end)
+      end)
+
+      assert_received {[:mcp_server, :call, :exception], %{duration: _}, %{kind: :error, error_type: "error"} = failed}
+      assert {%RuntimeError{message: text}, [_ | _]} = failed.crash_reason
+      assert text == "** (KeyError) key :a not found in: %{token: #String<6 bytes>}"
+    end
+
+    test "the code of a JSON-RPC error" do
+      {:error, %{"code" => code}} = get_prompt("run", %{}, assigns: %{run: fn _, _ -> {:error, "no"} end})
+      assert_received {[:mcp_server, :call, :stop], _, %{outcome: :error, error_code: ^code, error_type: type}}
+      assert_received {[:mcp_server, :operation, :stop], %{duration: _}, %{error_code: ^code, error_type: ^type}}
+      assert {code, type} == {-32603, "-32603"}
+    end
+
+    test "a call that is ended from outside has one end, and no stop of its own" do
+      capture_log(fn ->
+        call_tool("brief", %{}, assigns: %{run: fn _, _ -> Process.sleep(:infinity) end})
+        Process.sleep(10)
+      end)
+
+      assert_received {[:mcp_server, :call, :start], _, %{pid: pid}}
+      assert_received {[:mcp_server, :request, :exception], _, %{kind: :timeout, pid: ^pid}}
+      assert_received {[:mcp_server, :operation, :stop], _, %{error_type: "timeout"}}
+      refute_received {[:mcp_server, :call, :stop], _, _}
+    end
+
+    test "nothing is put together where nobody is attached" do
+      TelemetryStandIn.attach_only([[:mcp_server, :session, :stop]])
+      {:ok, _result} = run(fn _, _ -> {:ok, inspect(Process.get_keys())} end)
+      refute_received {[:mcp_server, :call, _], _, _}
+      refute_received {[:mcp_server, :request, _], _, _}
+      refute_received {[:mcp_server, :operation, _], _, _}
+    end
+  end
+
+  describe "measure/0" do
+    test "says what there is, and how the core has answered alone" do
+      client = connect(revision: "2025-11-25", assigns: %{})
+      before = core()
+
+      for method <- ["ping", "tools/list", "no/such"],
+          do: %{"id" => 1} = request(%{"jsonrpc" => "2.0", "id" => 1, "method" => method}, on: client)
+
+      later = core()
+
+      assert for({name, count} <- later, count != before[name], do: {name, count - before[name]}) |> Enum.sort() ==
+               [list: 1, method_not_found: 1, ping: 1]
+
+      assert_received {[:mcp_server, :usage], %{calls: 0, listeners: _, sessions: _, tasks: _}, %{}}
+    end
+
+    test "counts the calls that run" do
+      {:ok, _result} = run(fn _, _ -> Telemetry.measure() && {:ok, []} end)
+      assert_received {[:mcp_server, :usage], %{calls: 1}, %{}}
+    end
+
+    defp core do
+      :ok = Telemetry.measure()
+      assert_received {[:mcp_server, :core], counts, %{}}
+      counts
+    end
+  end
+
+  describe "attach_default_logger/1" do
+    test "its line has names, the outcome and the request id" do
+      line = fn call ->
+        capture_log([metadata: [:request_id]], fn ->
+          McpServer.Telemetry.DefaultLogger.handle(
+            [],
+            %{duration: System.convert_time_unit(2, :millisecond, :native)},
+            call,
+            :warning
+          )
+        end)
+      end
+
+      assert line.(%{method: "tools/call", name: "run", error_type: nil, request_id: "7"}) =~
+               ~s(request_id=7 [warning] MCP tools/call "run" ok in 2.0 ms)
+
+      assert line.(%{method: "tools/list", name: nil, error_type: "cancelled", request_id: nil}) =~
+               "MCP tools/list cancelled in 2.0 ms"
+    end
+
+    test "refuses a level that there is not" do
+      assert_raise ArgumentError, ~r/\Alevel: is one of .*, got: :loud\z/, fn ->
+        Telemetry.attach_default_logger(level: :loud)
+      end
+    end
+
+    test "needs telemetry" do
+      TelemetryStandIn.stop()
+      assert_raise RuntimeError, ~r/needs the package telemetry, started/, fn -> Telemetry.attach_default_logger() end
+      assert Telemetry.detach_default_logger() == {:error, :not_found}
+    end
+  end
+
+  describe "metrics/1" do
+    test "has the names, units and buckets of the conventions" do
+      stand_in_metrics()
+
+      assert [operation, session | values] = Telemetry.metrics()
+
+      assert {operation.name, operation.event_name} ==
+               {"mcp.server.operation.duration", [:mcp_server, :operation, :stop]}
+
+      assert {session.name, session.event_name} == {"mcp.server.session.duration", [:mcp_server, :session, :stop]}
+      assert operation.unit == {:native, :second}
+      assert operation.reporter_options == [buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]]
+      assert session.tags == [:mcp_protocol_version, :network_transport]
+      assert [:mcp_server, :core, :ping] in Enum.map(values, & &1.name)
+
+      call = %{
+        method: "tools/call",
+        name: "run",
+        revision: "2025-11-25",
+        transport: :stdio,
+        error_type: "-32602",
+        error_code: -32602
+      }
+
+      assert operation.tag_values.(call) == %{
+               mcp_method_name: "tools/call",
+               gen_ai_tool_name: "run",
+               gen_ai_operation_name: "execute_tool",
+               gen_ai_prompt_name: "",
+               mcp_protocol_version: "2025-11-25",
+               network_transport: "pipe",
+               error_type: "-32602",
+               rpc_response_status_code: "-32602"
+             }
+
+      assert Enum.sort(Map.keys(operation.tag_values.(call))) == Enum.sort(operation.tags)
+      [dotted | _rest] = Telemetry.metrics(tags: :dots)
+      assert hd(dotted.tags) == :"mcp.method.name"
+    end
+
+    test "refuses other tags, and says which package is missing" do
+      assert_raise ArgumentError, "tags: is :underscores or :dots, got: :none", fn -> Telemetry.metrics(tags: :none) end
+      assert_raise RuntimeError, ~r/needs the package telemetry_metrics/, fn -> Telemetry.metrics() end
+    end
+
+    defp stand_in_metrics do
+      Module.create(
+        Elixir.Telemetry.Metrics,
+        quote do
+          def distribution(name, options), do: Map.new([name: name] ++ options)
+          def last_value(name), do: %{name: name}
+        end,
+        Macro.Env.location(__ENV__)
+      )
+
+      on_exit(fn ->
+        :code.delete(Elixir.Telemetry.Metrics)
+        :code.purge(Elixir.Telemetry.Metrics)
+      end)
+    end
   end
 
   test "a cancelled call" do
@@ -238,7 +426,7 @@ defmodule McpServer.TelemetryTest do
   end
 
   test "every event is in the list for attach_many" do
-    assert length(Telemetry.events()) == 21
+    assert length(Telemetry.events()) == 27
     assert Enum.all?(Telemetry.events(), &match?([:mcp_server | _], &1))
   end
 end

@@ -4,6 +4,7 @@ defmodule McpServer.Connection.Calls do
   # that was admitted ends exactly once: answered, failed or cancelled.
 
   alias McpServer.{Call, Catalog, Protocol, Request}
+  alias McpServer.Call.Trace
   alias McpServer.Protocol.Revision
 
   alias McpServer.Connection.{
@@ -23,12 +24,15 @@ defmodule McpServer.Connection.Calls do
 
   @typedoc """
   * `:deadline` – in `State.now/0` time; a call that waits for the client has another one
+  * `:request_id` – under which the log knows the call
   * `:holder` – who has started a call that was adopted
   """
   @type call :: %{
+          pid: pid(),
           monitor: reference(),
           key: Session.key(),
           request: Request.t(),
+          request_id: String.t() | nil,
           target: Replies.target(),
           timeout: pos_integer(),
           deadline: integer(),
@@ -129,10 +133,12 @@ defmodule McpServer.Connection.Calls do
     timeout = Handler.timeout(state.catalog, request, state.options.timeout)
 
     call = %{
+      pid: pid,
       monitor: monitor,
       key: entry.key,
       # The call has its own copy of the rest.
       request: Request.summary(request),
+      request_id: Trace.request_id(entry.base, request.id),
       target: entry.target,
       timeout: timeout,
       deadline: State.now() + timeout,
@@ -170,9 +176,11 @@ defmodule McpServer.Connection.Calls do
 
     call = %{
       # Its holder hears of its end as well, and passes that on: the process may have ended already.
+      pid: pid,
       monitor: :erlang.monitor(:process, pid, tag: :mcp_adopted_down),
       key: key,
       request: entry.request,
+      request_id: entry.request_id,
       target: stream,
       timeout: entry.timeout,
       deadline: entry.deadline,
@@ -224,7 +232,7 @@ defmodule McpServer.Connection.Calls do
   def done(state, pid, result) do
     case Map.pop(state.calls, pid) do
       {nil, _calls} -> state
-      {call, calls} -> answer(leave(%{state | calls: calls}, call, elem(result, 1)), call, result)
+      {call, calls} -> answer(leave(%{state | calls: calls}, call, elem(result, 1), elem(result, 2)), call, result)
     end
   end
 
@@ -365,14 +373,12 @@ defmodule McpServer.Connection.Calls do
 
   defp fail(state, call, failure) do
     Report.log(state, call, failure)
-
-    state
-    |> leave(call, {:exception, failure.kind, failure.id})
-    |> Replies.reply(call.target, Answer.failure_reply(state.catalog, call.request, failure))
+    reply = Answer.failure_reply(state.catalog, call.request, failure)
+    state |> leave(call, {:exception, failure.kind, failure.id}, reply) |> Replies.reply(call.target, reply)
   end
 
-  defp leave(state, call, outcome) do
-    Report.ended(state, call, outcome)
+  defp leave(state, call, outcome, reply \\ nil) do
+    Report.ended(state, call, outcome, reply)
     if state.in_flight, do: InFlight.release(state.in_flight, self(), call.key)
     %{state | session: Session.finish(state.session, call.key)}
   end

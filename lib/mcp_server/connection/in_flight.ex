@@ -29,6 +29,7 @@ defmodule McpServer.Connection.InFlight do
   @typedoc "What the session has to know of a call that it adopts; `:since` is in milliseconds, when its request came."
   @type entry :: %{
           request: Request.t(),
+          request_id: String.t() | nil,
           timeout: pos_integer(),
           deadline: integer(),
           started_at: integer(),

@@ -3,7 +3,8 @@ defmodule McpServer.Connection.Report do
   # What `McpServer.Telemetry` says of a connection and its calls. Nothing is put together for an event
   # that nobody can receive.
 
-  alias McpServer.{Catalog, Dispatch, Request}
+  alias McpServer.{Catalog, Dispatch, Protocol, Request}
+  alias McpServer.Call.{Ending, Trace}
   alias McpServer.Connection.State
   alias McpServer.Dispatch.{Failure, Handler}
   alias McpServer.Telemetry
@@ -13,12 +14,12 @@ defmodule McpServer.Connection.Report do
           State.t() | %{router: module(), catalog: Catalog.t(), transport: atom(), revision: String.t() | nil}
 
   @typedoc "What is told of a call."
-  @type call :: %{:request => Request.t(), :started_at => integer(), optional(atom()) => term()}
+  @type call :: %{:request => Request.t(), :started_at => integer(), :pid => pid(), optional(atom()) => term()}
 
   @doc "A call has started; it was admitted at `since` (native time), and its arguments fit after those repairs."
   @spec started(source(), call(), [McpServer.Schema.Validator.repair()], integer()) :: :ok
   def started(state, call, repairs, since) do
-    if Telemetry.enabled?() do
+    if Telemetry.attached?([:request, :start]) do
       measurements = %{
         system_time: System.system_time(),
         monotonic_time: call.started_at,
@@ -26,27 +27,36 @@ defmodule McpServer.Connection.Report do
         processes: processes()
       }
 
-      about = about(state, call)
-      Telemetry.execute([:request, :start], measurements, about)
-      repaired(repairs, about)
+      Telemetry.execute([:request, :start], measurements, about(state, call))
+    end
+
+    repaired(repairs, state, call)
+  end
+
+  defp repaired([], _state, _call), do: :ok
+
+  defp repaired(kinds, state, call) do
+    if Telemetry.attached?([:arguments, :repaired]) do
+      about = Map.put(about(state, call), :kinds, Enum.uniq(kinds))
+      Telemetry.execute([:arguments, :repaired], %{count: length(kinds)}, about)
     else
       :ok
     end
   end
 
-  defp repaired([], _about), do: :ok
+  @doc "A call has ended, and with that answer where it has one."
+  @spec ended(source(), call(), Dispatch.outcome() | :cancelled, Protocol.message() | nil) :: :ok
+  def ended(state, call, outcome, reply \\ nil) do
+    {event, more} = ending(call, outcome)
 
-  defp repaired(kinds, about),
-    do: Telemetry.execute([:arguments, :repaired], %{count: length(kinds)}, Map.put(about, :kinds, Enum.uniq(kinds)))
-
-  @doc "A call has ended."
-  @spec ended(source(), call(), Dispatch.outcome() | :cancelled) :: :ok
-  def ended(state, call, outcome) do
-    if Telemetry.enabled?() do
+    if Telemetry.attached?([:request, event]) or Telemetry.attached?([:operation, :stop]) do
       now = System.monotonic_time()
-      measurements = %{duration: now - call.started_at, monotonic_time: now, processes: processes()}
-      {event, more} = ending(call, outcome)
-      Telemetry.execute([:request, event], measurements, Map.merge(about(state, call), more))
+      duration = now - call.started_at
+      about = Map.put(about(state, call), :error_code, Ending.error_code(outcome, reply))
+      measurements = %{duration: duration, monotonic_time: now, processes: processes()}
+      Telemetry.execute([:request, event], measurements, Map.merge(about, more))
+      operation = Map.put(about, :error_type, Ending.error_type(outcome, about.error_code))
+      Telemetry.execute([:operation, :stop], %{duration: duration}, operation)
     else
       :ok
     end
@@ -59,9 +69,7 @@ defmodule McpServer.Connection.Report do
   defp ending(call, {:exception, kind, id}),
     do: {:exception, %{request_kind: call.request.kind, kind: kind, error_id: id}}
 
-  defp ending(_call, {:refused, _standing}), do: {:stop, %{outcome: :error}}
-  defp ending(_call, {kind, _what}) when kind in [:subscribe, :listen], do: {:stop, %{outcome: :ok}}
-  defp ending(_call, outcome), do: {:stop, %{outcome: outcome}}
+  defp ending(_call, outcome), do: {:stop, %{outcome: Ending.outcome(outcome)}}
 
   defp transport(%{transport: {module, _transport}}), do: module.name()
   defp transport(%{transport: name}), do: name
@@ -76,9 +84,16 @@ defmodule McpServer.Connection.Report do
       revision: call.request.revision,
       method: call.request.method,
       kind: call.request.kind,
-      name: Handler.name(state.catalog, call.request)
+      name: Handler.name(state.catalog, call.request),
+      id: call.request.id,
+      request_id: request_id(call),
+      pid: call.pid
     }
   end
+
+  # Over HTTP a process holds the call, and what its handler's conn started from.
+  defp request_id(%{request_id: request_id}), do: request_id
+  defp request_id(%{origin: %{base: base}, request: request}), do: Trace.request_id(base, request.id)
 
   @doc "The peer has opened a session."
   @spec session_started(State.t()) :: :ok
@@ -99,8 +114,15 @@ defmodule McpServer.Connection.Report do
   @spec log(source(), call(), Failure.t()) :: :ok
   def log(state, call, failure) do
     name = "#{call.request.method} #{inspect(Handler.name(state.catalog, call.request))}"
+    request_id = request_id(call)
+
     # Not here: a log whose reader is slow must not hold up the connection.
-    _pid = spawn(fn -> Failure.log(failure, name) end)
+    _pid =
+      spawn(fn ->
+        Trace.log_as(request_id)
+        Failure.log(failure, name)
+      end)
+
     :ok
   end
 end

@@ -4,6 +4,7 @@ defmodule McpServer.Dispatch.Answer do
   # model reads, everything else that fails is a JSON-RPC error.
 
   alias McpServer.{Catalog, Dispatch, JsonRpc, Protocol, Request}
+  alias McpServer.Call.Events
   alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome, Permission}
   alias McpServer.InputRequired
   alias McpServer.Tool.{CallResult, Content}
@@ -76,6 +77,7 @@ defmodule McpServer.Dispatch.Answer do
   @spec failure(Catalog.t(), Request.t(), Failure.t()) :: t()
   def failure(catalog, request, failure) do
     Failure.log(failure, "#{request.method} #{inspect(Handler.name(catalog, request))}")
+    Events.note(fn -> %{crash_reason: Failure.crash_reason(failure)} end)
     {{:exception, failure.kind, failure.id}, failure_reply(catalog, request, failure)}
   end
 

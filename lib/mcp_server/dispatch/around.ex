@@ -47,7 +47,9 @@ defmodule McpServer.Dispatch.Around do
   defp conn!(%Conn{} = conn, _plug), do: conn
   defp conn!(_other, plug), do: raise(ArgumentError, "plug #{inspect(plug)} called next without a McpServer.Conn")
 
-  defp called(%Request{kind: kind, arguments: arguments} = request, name) do
+  @doc "What is called, as plugs see it in their conn."
+  @spec called(Request.t(), String.t() | nil) :: map()
+  def called(%Request{kind: kind, arguments: arguments} = request, name) do
     %{kind: kind(kind), name: name, uri: uri(request), arguments: arguments, plug: nil}
   end
 

@@ -74,12 +74,38 @@ defmodule McpServer.Dispatch.Failure do
   @spec log(t(), String.t()) :: :ok
   def log(failure, call) do
     line = "MCP #{clip(call, 300)} failed (error id #{failure.id}): #{banner(failure)}#{trace(failure.stacktrace)}"
-    Logger.error(clip(line, @max_line_bytes), mcp_error_id: failure.id)
+    Logger.error(clip(line, @max_line_bytes), mcp_error_id: failure.id, crash_reason: crash_reason(failure))
   end
+
+  @doc """
+  The failure as services that collect errors group them: an exception and the stack, without data.
+
+  An exception that has a message and no more keeps its type. Any other becomes a `RuntimeError`, because its fields can
+  hold what the log line leaves out.
+  """
+  @spec crash_reason(t()) :: {Exception.t(), Exception.stacktrace()}
+  def crash_reason(failure), do: {exception(failure), Enum.map(failure.stacktrace, &without_arguments/1)}
+
+  defp exception(%{kind: :error, reason: reason, stacktrace: stacktrace} = failure) do
+    case Exception.normalize(:error, reason, stacktrace) do
+      %{message: _text} = exception when map_size(exception) == 3 ->
+        %{exception | message: exception |> Outline.message() |> shown(failure)}
+
+      %module{} = exception when module in [FunctionClauseError, UndefinedFunctionError] ->
+        exception
+
+      _with_fields ->
+        %RuntimeError{message: banner(failure)}
+    end
+  end
+
+  defp exception(failure), do: %RuntimeError{message: banner(failure)}
+
+  defp shown(text, failure), do: text |> without(failure.secrets) |> clip(@max_banner_bytes)
 
   @doc "What happened, in at most 1 KiB."
   @spec banner(t()) :: String.t()
-  def banner(failure), do: failure |> describe() |> without(failure.secrets) |> clip(@max_banner_bytes)
+  def banner(failure), do: failure |> describe() |> shown(failure)
 
   @doc "What the peer can do about it, where that says nothing of the server; else `nil`."
   @spec advice(t()) :: String.t() | nil

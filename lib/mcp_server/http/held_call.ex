@@ -15,16 +15,17 @@ defmodule McpServer.Http.HeldCall do
   @spec started(t(), [McpServer.Schema.Validator.repair()], since :: integer()) :: :ok
   def started(call, repairs, since), do: Report.started(source(call), call, repairs, since)
 
-  @doc "Reports how the call has ended."
-  @spec ended(t(), Dispatch.outcome() | :cancelled) :: :ok
-  def ended(call, outcome), do: Report.ended(source(call), call, outcome)
+  @doc "Reports how the call has ended, and with which answer where it has one."
+  @spec ended(t(), Dispatch.outcome() | :cancelled, Protocol.message() | nil) :: :ok
+  def ended(call, outcome, reply \\ nil), do: Report.ended(source(call), call, outcome, reply)
 
   @doc "Logs and reports a failure of the call, and gives the answer to it."
   @spec failed(t(), Failure.t()) :: Protocol.message()
   def failed(call, failure) do
     Report.log(source(call), call, failure)
-    ended(call, {:exception, failure.kind, failure.id})
-    Answer.failure_reply(call.origin.catalog, call.request, failure)
+    reply = Answer.failure_reply(call.origin.catalog, call.request, failure)
+    ended(call, {:exception, failure.kind, failure.id}, reply)
+    reply
   end
 
   @doc "What events say of where the call came in."

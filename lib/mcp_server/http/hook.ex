@@ -9,6 +9,7 @@ defmodule McpServer.Http.Hook do
 
   alias McpServer.{Auth, Conn, HttpRequest, Limit, Outline}
   alias McpServer.Auth.{Refusal, Verification}
+  alias McpServer.Call.Trace
   alias McpServer.Dispatch.Failure
   alias McpServer.Http.{Mount, Pipeline, Sink, Usage}
   alias McpServer.Http.Cluster.FarSink
@@ -90,11 +91,15 @@ defmodule McpServer.Http.Hook do
   @spec with_base(map(), Sink.t(), (Conn.t(), Sink.t() -> Sink.t())) :: Sink.t()
   def with_base(%{mount: mount} = request, sink, fun) do
     case base(mount, request, sink) do
-      {:ok, base, sink} -> fun.(base, sink)
+      {:ok, base, sink} -> fun.(captured(base, sink), sink)
       {:answer, {status, headers, body}, sink} -> Sink.reply(sink, status, headers, body)
       {:closed, sink} -> sink
     end
   end
+
+  # The process of the request is on another node.
+  defp captured(base, %FarSink{}), do: base
+  defp captured(base, _sink), do: Trace.capture(base)
 
   defp base(_mount, _identity, %FarSink{known: %{base: base}} = sink), do: {:ok, base, sink}
   defp base(%{init: nil} = mount, identity, sink), do: {:ok, Pipeline.conn(mount, sink, identity), sink}
@@ -105,7 +110,8 @@ defmodule McpServer.Http.Hook do
         %Conn{} ->
           principal = identity.principal || base.principal
           auth = identity.auth || base.auth
-          {:ok, %Conn{base | principal: principal, auth: auth, mount: mount.name, peer: Sink.peer(sink)}, sink}
+          known = %{principal: principal, auth: auth, mount: mount.name, transport: :http, peer: Sink.peer(sink)}
+          {:ok, Map.merge(base, known), sink}
 
         other ->
           not_a_conn(other, mount.init, sink)

@@ -108,7 +108,8 @@ defmodule McpServer.Http.Mount do
 
   @doc "What a handler's conn starts from, before any hook or plug adds to it."
   @spec base(t(), peer :: :inet.ip_address() | nil) :: Conn.t()
-  def base(%__MODULE__{} = mount, peer), do: %Conn{assigns: mount.assigns, mount: mount.name, peer: peer}
+  def base(%__MODULE__{} = mount, peer),
+    do: %Conn{assigns: mount.assigns, mount: mount.name, transport: :http, peer: peer}
 
   defp policy(options, bounds) do
     options = Map.put(options, :max_body_bytes, bounds.max_message_bytes)

@@ -15,6 +15,7 @@ defmodule McpServer.Http.SessionCall do
   # a session's process reaches the holder through `McpServer.Http.Sessions`.
 
   alias McpServer.{Call, Request}
+  alias McpServer.Call.Trace
   alias McpServer.Connection.{Calls, InFlight}
   alias McpServer.Dispatch.{Failure, Handler, RunTimeTool}
   alias McpServer.Http.{Exchange, HeldCall, Mount, Sessions, Sink, StatelessCall, Usage}
@@ -125,7 +126,9 @@ defmodule McpServer.Http.SessionCall do
   # From here on the session can adopt the call. One that began to end meanwhile has not seen it.
   defp enter(%{session: session} = call, now) do
     entry = Map.take(call, [:request, :timeout, :deadline, :started_at])
-    InFlight.put(session, call.request.id, call.pid, Map.merge(entry, %{since: now, events?: call.origin.events?}))
+    request_id = Trace.request_id(call.origin.base, call.request.id)
+    more = %{request_id: request_id, since: now, events?: call.origin.events?}
+    InFlight.put(session, call.request.id, call.pid, Map.merge(entry, more))
     if InFlight.closed?(call.in_flight), do: hand_over(call), else: call
   end
 
@@ -198,7 +201,7 @@ defmodule McpServer.Http.SessionCall do
   end
 
   defp answer(call, outcome, reply) do
-    HeldCall.ended(call, outcome)
+    HeldCall.ended(call, outcome, reply)
     respond(call, HeldCall.standing(outcome), reply)
   end
 

@@ -222,7 +222,7 @@ defmodule McpServer.Http.StatelessCall do
   end
 
   defp answer(call, outcome, reply) do
-    HeldCall.ended(call, outcome)
+    HeldCall.ended(call, outcome, reply)
     respond(call, HeldCall.standing(outcome), reply)
   end
 

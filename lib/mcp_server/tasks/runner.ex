@@ -3,6 +3,7 @@ defmodule McpServer.Tasks.Runner do
   # The process of a task: the handler's work, entered again for as long as it asks for input.
 
   alias McpServer.{Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
+  alias McpServer.Call.Trace
   alias McpServer.Dispatch.{Answer, Budget, Failure, InvalidResult, Outcome, Questions}
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
@@ -27,6 +28,7 @@ defmodule McpServer.Tasks.Runner do
     # As in the process of a call: what a test has allowed itself holds here too.
     if call[:callers] not in [nil, []], do: Process.put(:"$callers", call.callers)
     conn = %{conn | call: {:task, id}}
+    Trace.log_as(Trace.request_id(conn, conn.request_id))
     {outcome, bytes} = call |> work(conn, id) |> settle(call)
     Tasks.finish(id, outcome, bytes)
   end

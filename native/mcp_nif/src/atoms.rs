@@ -255,4 +255,15 @@ rustler::atoms! {
     keep_alive,
     close,
     body,
+
+    // What the core has answered alone.
+    ping,
+    discover,
+    initialize,
+    parse_error,
+    invalid_request,
+    method_not_found,
+    invalid_params,
+    other_error,
+    http,
 }

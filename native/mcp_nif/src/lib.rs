@@ -12,6 +12,7 @@
 //! | `http` | the calls of `McpServer.Protocol.HTTP` and `McpServer.DualResponse.Rest.Endpoint` |
 //! | `auth` | the calls of `McpServer.Protocol.Auth`: access tokens, key sets |
 //! | `stdio` | the client's stdin, read on a thread of our own |
+//! | `counters` | how often the core answers alone |
 //! | `dirty` | who may work on a dirty CPU scheduler, and who is next |
 //! | `resources` | what Elixir holds references to; which thread work runs on |
 //! | `unload_guard` | what stays in memory when the module is purged |
@@ -21,6 +22,7 @@
 mod arguments;
 mod atoms;
 mod auth;
+mod counters;
 mod dirty;
 mod http;
 mod json;

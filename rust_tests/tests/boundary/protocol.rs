@@ -48,7 +48,7 @@ fn answer(context: Context<'_>, message: impl AsRef<[u8]>) -> Value {
     ) {
         Admission::Answer(answer) => answer.body,
         Admission::Request(request) if request.unmet.is_some() => request.unmet.unwrap().body,
-        Admission::Prebuilt { head, tail } => [head.as_slice(), tail].concat(),
+        Admission::Prebuilt { head, tail, .. } => [head.as_slice(), tail].concat(),
         Admission::Open(opening) => opening.answer.body,
         other => panic!("no answer but {other:?}"),
     };

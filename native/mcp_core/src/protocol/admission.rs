@@ -2,6 +2,7 @@
 
 use jsonschema::json::Json;
 
+use super::answered::Answered;
 use super::capabilities::{Listing, is_offered, list};
 use super::frame::result_head;
 use super::limits::MessageLimits;
@@ -24,6 +25,8 @@ pub enum Admission<'c, 'a> {
     Answer(Answer),
     /// A finished answer in two parts; the tail is kept by the catalogue and never copied.
     Prebuilt {
+        /// What kind of answer it is.
+        answered: Answered,
         /// Everything up to the id.
         head: Vec<u8>,
         /// Everything behind it.
@@ -68,15 +71,18 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
     meta::check_form(params_meta)?;
     let progress_token = meta::progress_token(params_meta, limits)?;
     let work = match method {
-        Method::Ping => return Ok(prebuilt(id, EMPTY_RESULT)),
-        Method::Discover => return Ok(prebuilt(id, catalog.all().discover_tail())),
+        Method::Ping => return Ok(prebuilt(Answered::Ping, id, EMPTY_RESULT)),
+        Method::Discover => {
+            let tail = catalog.all().discover_tail();
+            return Ok(prebuilt(Answered::Discover, id, tail));
+        }
         // Handled before a session exists; inside one it is refused.
         Method::Initialize => return Err(Refusal::method_not_found()),
         Method::ListTools
         | Method::ListPrompts
         | Method::ListResources
         | Method::ListResourceTemplates => match list(catalog, method, revision, params)? {
-            Listing::Prebuilt(tail) => return Ok(prebuilt(id, tail)),
+            Listing::Prebuilt(tail) => return Ok(prebuilt(Answered::List, id, tail)),
             Listing::Computed(work) => work,
         },
         Method::CallTool => params::call_tool(catalog, revision, params, limits)?,
@@ -127,8 +133,9 @@ const LEVELS_ABOVE_ARGUMENTS: usize = 2;
 /// `,"result":{}}`
 pub(super) const EMPTY_RESULT: &[u8] = b",\"result\":{}}";
 
-pub(super) fn prebuilt<'c, 'a>(id: &Id, tail: &'c [u8]) -> Admission<'c, 'a> {
+pub(super) fn prebuilt<'c, 'a>(answered: Answered, id: &Id, tail: &'c [u8]) -> Admission<'c, 'a> {
     Admission::Prebuilt {
+        answered,
         head: result_head(id),
         tail,
     }
@@ -144,5 +151,9 @@ fn no_completion<'c, 'a, J: Json>(
     extras.open_result(&mut body);
     body.extend_from_slice(br#""completion":{"values":[],"total":0,"hasMore":false}"#);
     extras.close_result(&mut body);
-    Admission::Answer(Answer { body, status: 200 })
+    Admission::Answer(Answer {
+        body,
+        status: 200,
+        answered: Answered::List,
+    })
 }

@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use super::answered::Answered;
 use super::frame::open_result_head;
 use super::refusal::{Answer, BEHIND_ADMISSION, Refusal};
 use crate::catalog::Extras;
@@ -30,6 +31,7 @@ pub fn refuse_arguments(
         return Answer {
             body: error_result(&text, id, extras),
             status: 200,
+            answered: Answered::InvalidParams,
         };
     }
     let refusal = Refusal {

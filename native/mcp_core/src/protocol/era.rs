@@ -3,6 +3,7 @@
 use jsonschema::json::Json;
 
 use super::admission::{Admission, Admitted, EMPTY_RESULT, admit_method, prebuilt};
+use super::answered::Answered;
 use super::capabilities::require_capabilities;
 use super::context::{Context, SessionContext};
 use super::header_agreement;
@@ -123,7 +124,7 @@ fn admit_before_session<'c, 'a, J: Json>(
     match Method::find(method, Revision::NEWEST_SESSION) {
         Some(Method::Initialize) => open_session(catalog.all(), id, params, limits)
             .map(|opening| Admission::Open(Box::new(opening))),
-        Some(Method::Ping) => Ok(prebuilt(id, EMPTY_RESULT)),
+        Some(Method::Ping) => Ok(prebuilt(Answered::Ping, id, EMPTY_RESULT)),
         _ if context.http.is_some() => Err(Refusal::session_missing()),
         Some(_) => Err(Refusal::invalid_request(
             "initialize first, or send _meta of 2026-07-28",

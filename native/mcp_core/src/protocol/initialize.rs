@@ -2,6 +2,7 @@
 
 use jsonschema::json::Json;
 
+use super::answered::Answered;
 use super::frame::result_head;
 use super::limits::MessageLimits;
 use super::meta;
@@ -45,7 +46,11 @@ pub(super) fn open_session<'a, J: Json>(
     let mut body = result_head(id);
     body.extend_from_slice(catalog.initialize_tail(revision));
     Ok(Initialize {
-        answer: Answer { body, status: 200 },
+        answer: Answer {
+            body,
+            status: 200,
+            answered: Answered::Initialize,
+        },
         id: id.clone(),
         revision,
         client_info: info.raw(),

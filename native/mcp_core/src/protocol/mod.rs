@@ -4,6 +4,7 @@
 mod admission;
 mod admit;
 mod anonymous;
+mod answered;
 mod argument;
 mod arguments;
 mod capabilities;
@@ -29,6 +30,7 @@ mod task;
 pub use admission::Admission;
 pub use admit::admit;
 pub use anonymous::Anonymous;
+pub use answered::Answered;
 pub use arguments::refuse_arguments;
 pub use context::{Context, SessionContext};
 pub use frame::{NotificationKind, ResultKind, open_notification, open_request, open_result_head};

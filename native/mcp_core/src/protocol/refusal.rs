@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::answered::Answered;
 use crate::json::JsonError;
 use crate::jsonrpc::{self, Id, InvalidMessage};
 use crate::revision::{Era, Revision};
@@ -35,6 +36,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// The HTTP status; transports without HTTP ignore it.
     pub status: u16,
+    /// What kind of answer it is.
+    pub answered: Answered,
 }
 
 impl Refusal {
@@ -191,6 +194,7 @@ impl Refusal {
         Answer {
             body,
             status: self.http_status(revision),
+            answered: Answered::error(self.code),
         }
     }
 

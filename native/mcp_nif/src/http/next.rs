@@ -13,6 +13,7 @@ use rustler::{Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 use super::response;
 use super::rules::{AcceptedHeadResource, PolicyResource, context_term};
 use crate::atoms;
+use crate::counters::{count, count_http};
 use crate::dirty::{Effort, twins};
 use crate::protocol::admission::{Judged, opening_term, request_fields};
 use crate::protocol::{CatalogResource, GivenLimits};
@@ -108,6 +109,7 @@ fn unreadable<'a>(env: Env<'a>, error: &HeadError, arrived: usize) -> NifResult<
             ..http::malformed()
         },
     };
+    count_http(answer.status);
     let response = binary_term(env, response::finished(&answer, true, false)?);
     let rest = (atoms::chunked(), atoms::close());
     Ok((atoms::refuse(), response, arrived, rest.0, rest.1).encode(env))
@@ -240,6 +242,7 @@ impl<'a> Incoming<'_, 'a> {
     }
 
     fn refuse(&self, answer: &HttpAnswer) -> NifResult<Term<'a>> {
+        count_http(answer.status);
         let is_head = self.head.method == "HEAD";
         if let Some((_, end)) = self.body() {
             let response = response::finished(answer, self.flow.closes(), is_head)?;
@@ -308,7 +311,12 @@ impl<'a> Incoming<'_, 'a> {
         let limits = service.limits.get().with_max_bytes(body.len());
         match admit(&service.catalog.0, context, body, &limits) {
             Admission::Answer(answer) => self.answer(&answer, end),
-            Admission::Prebuilt { head, tail } => {
+            Admission::Prebuilt {
+                answered,
+                head,
+                tail,
+            } => {
+                count(answered);
                 let head = response::json(200, &head, tail.len(), self.flow.closes())?;
                 // The tail lives as long as the catalogue; the term refers to it and copies nothing.
                 let tail = service
@@ -350,6 +358,7 @@ impl<'a> Incoming<'_, 'a> {
     }
 
     fn answer(&self, answer: &Answer, end: usize) -> NifResult<Term<'a>> {
+        count(answer.answered);
         let response = response::json(answer.status, &answer.body, 0, self.flow.closes())?;
         Ok(self.reply(binary_term(self.env, response), end))
     }

@@ -12,6 +12,7 @@ use mcp_core::protocol::{Anonymous, Context, admit};
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use crate::atoms;
+use crate::counters::count_http;
 use crate::dirty::{Effort, twins};
 use crate::options;
 use crate::protocol::admission::{Over, to_term};
@@ -65,7 +66,10 @@ fn http_check_head<'a>(
             let accepted = ResourceArc::new(AcceptedHeadResource(accepted));
             Ok((atoms::ok(), accepted, context).encode(env))
         }
-        Err(answer) => Ok(refused(env, answer)),
+        Err(answer) => {
+            count_http(answer.status);
+            Ok(refused(env, answer))
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use rustler::{Atom, Encoder, Env, Error, NewBinary, NifResult, ResourceArc, Term
 use super::{CatalogResource, id_term};
 use crate::arguments::{Prepared, prepare};
 use crate::atoms;
+use crate::counters::count;
 use crate::dirty::Effort;
 use crate::resources::binary_term;
 use crate::schema::{Allowance, check, repair};
@@ -48,7 +49,12 @@ fn one_to_term<'a>(
 ) -> NifResult<Term<'a>> {
     Ok(match admission {
         Admission::Answer(answer) => finished(env, answer, over),
-        Admission::Prebuilt { head, tail } => {
+        Admission::Prebuilt {
+            answered,
+            head,
+            tail,
+        } => {
+            count(answered);
             // The tail lives as long as the catalogue; the term refers to it and copies nothing.
             let tail = catalog.make_binary(env, |_| tail).to_term(env);
             reply(
@@ -87,6 +93,7 @@ fn one_to_term<'a>(
 }
 
 fn finished(env: Env<'_>, answer: Answer, over: Over) -> Term<'_> {
+    count(answer.answered);
     reply(env, answer.status, binary_term(env, answer.body), over)
 }
 
@@ -105,6 +112,7 @@ pub(crate) fn opening_term<'a>(env: Env<'a>, opening: &Initialize<'a>) -> NifRes
         client_data(env, opening.client_info)?,
         client_data(env, opening.capabilities)?,
     );
+    count(opening.answer.answered);
     let reply = binary_term(env, opening.answer.body.clone());
     Ok((atoms::open(), reply, session).encode(env))
 }

@@ -1,0 +1,72 @@
+defmodule McpServer.Call.Events do
+  @moduledoc false
+  # The events `[:mcp_server, :call, …]`, in the process of the call: what a handler traces comes between them. Nothing
+  # is put together where nobody hears of them.
+
+  alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, Telemetry}
+  alias McpServer.Call.{Ending, Trace}
+  alias McpServer.Dispatch.{Around, Handler}
+
+  @events [:start, :stop, :exception]
+  # What is found out on the way is noted here until the call ends.
+  @notes :mcp_call_notes
+
+  @doc "Runs a call, with an event before it and one behind it."
+  @spec around(Catalog.t(), Request.t(), Conn.t(), (() -> {Dispatch.outcome(), Protocol.message()})) ::
+          {Dispatch.outcome(), Protocol.message()}
+  def around(catalog, request, conn, run) do
+    if Enum.any?(@events, &Telemetry.attached?([:call, &1])),
+      do: report(about(catalog, request, conn), run),
+      else: run.()
+  end
+
+  defp report(about, run) do
+    started = System.monotonic_time()
+    Process.put(@notes, %{})
+    Telemetry.execute([:call, :start], %{system_time: System.system_time(), monotonic_time: started}, about)
+    {outcome, reply} = run.()
+    ended = System.monotonic_time()
+    code = Ending.error_code(outcome, reply)
+    {notes, measured} = Map.split(Process.delete(@notes) || %{}, [:spilled, :crash_reason])
+    bytes = %{result_bytes: IO.iodata_length(reply), content_bytes: Map.get(measured, :content_bytes, 0)}
+    measurements = Map.merge(%{duration: ended - started, monotonic_time: ended}, bytes)
+    more = Map.merge(%{error_code: code, error_type: Ending.error_type(outcome, code), spilled: false}, notes)
+    {event, what} = ending(outcome, about)
+    Telemetry.execute([:call, event], measurements, about |> Map.merge(more) |> Map.merge(what))
+    {outcome, reply}
+  end
+
+  defp ending({:exception, kind, id}, about), do: {:exception, %{kind: kind, request_kind: about.kind, error_id: id}}
+  defp ending(outcome, _about), do: {:stop, %{outcome: Ending.outcome(outcome)}}
+
+  defp about(catalog, request, conn) do
+    name = Handler.name(catalog, request)
+
+    %{
+      router: catalog.router,
+      transport: conn.transport,
+      revision: request.revision,
+      method: request.method,
+      kind: request.kind,
+      name: name,
+      id: request.id,
+      request_id: Trace.request_id(conn, request.id),
+      pid: self(),
+      session_id: conn.session_id,
+      client: client(conn.client_info),
+      trace_context: Conn.trace_context(conn),
+      repairs: request.repairs,
+      conn: %{conn | called: Around.called(request, name)}
+    }
+  end
+
+  defp client(%{} = info), do: Map.take(info, ["name", "version"])
+  defp client(_none), do: %{}
+
+  @doc "Notes what the event at the end says, where somebody hears of it."
+  @spec note((() -> map())) :: :ok
+  def note(facts) do
+    with %{} = notes <- Process.get(@notes), do: Process.put(@notes, Map.merge(notes, facts.()))
+    :ok
+  end
+end

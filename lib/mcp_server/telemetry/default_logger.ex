@@ -1,0 +1,31 @@
+defmodule McpServer.Telemetry.DefaultLogger do
+  @moduledoc false
+  # A log line for each call, of names and numbers that are the server's own.
+
+  require Logger
+
+  @handler {__MODULE__, :handler}
+  @compile {:no_warn_undefined, :telemetry}
+
+  @doc "Writes a line for each end of a call."
+  @spec attach(Logger.level()) :: :ok | {:error, :already_exists}
+  def attach(level), do: :telemetry.attach(@handler, [:mcp_server, :operation, :stop], &__MODULE__.handle/4, level)
+
+  @doc "Writes no more lines."
+  @spec detach() :: :ok | {:error, :not_found}
+  def detach, do: :telemetry.detach(@handler)
+
+  @doc false
+  @spec handle([atom()], map(), map(), Logger.level()) :: :ok
+  def handle(_event, %{duration: duration}, call, level) do
+    milliseconds = System.convert_time_unit(duration, :native, :microsecond) / 1_000
+    called = if call.name, do: "#{call.method} #{inspect(call.name)}", else: call.method
+    metadata = if call.request_id, do: [request_id: call.request_id], else: []
+
+    Logger.log(
+      level,
+      "MCP #{called} #{call.error_type || "ok"} in #{:erlang.float_to_binary(milliseconds, decimals: 1)} ms",
+      metadata
+    )
+  end
+end

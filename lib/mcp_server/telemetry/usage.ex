@@ -1,0 +1,27 @@
+defmodule McpServer.Telemetry.Usage do
+  @moduledoc false
+  # What this node has in use, and what the core has answered alone.
+
+  alias McpServer.{Call, Changes, Protocol, Tasks}
+  alias McpServer.Http.Sessions
+
+  @doc "The events of `McpServer.Telemetry.measure/0` by name, with their measurements."
+  @spec measurements() :: [{:usage | :core, [atom()]}]
+  def measurements, do: [usage: Map.keys(usage()), core: Map.keys(Protocol.answered_alone())]
+
+  @doc "How many calls, sessions over HTTP, listeners for changes and tasks there are."
+  @spec usage() :: %{atom() => non_neg_integer()}
+  def usage do
+    %{
+      calls: Enum.count(Process.list(), &(Process.info(&1, :initial_call) == {:initial_call, {Call, :run, 6}})),
+      sessions: Sessions.count(),
+      listeners: Changes.listened_to_here() |> Enum.map(&listeners/1) |> Enum.sum(),
+      tasks: :ets.info(Tasks.Server, :size)
+    }
+  end
+
+  # A group that is no router has the nodes of a cluster.
+  defp listeners(group) do
+    if function_exported?(group, :__mcp__, 1), do: length(:pg.get_local_members(Changes, group)), else: 0
+  end
+end
