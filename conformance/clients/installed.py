@@ -27,6 +27,8 @@ async def main(file: str, name: str) -> int:
     async with Client(stdio_client(server)) as client:
         tools = await client.list_tools()
         checks.equal("lists the tools", "greet" in [tool.name for tool in tools.tools], True)
+        result = await client.call_tool("test_simple_text", {})
+        checks.equal("calls a tool", [content.type for content in result.content], ["text"])
     return checks.finish()
 
 
