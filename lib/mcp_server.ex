@@ -104,8 +104,8 @@ defmodule McpServer do
   clients that do not read what they are sent miss messages; `McpServer.Telemetry` counts them. An error text says what is
   wrong with the scope or the message.
   """
-  @spec notify(scope(), log: term(), level: atom() | String.t(), logger: String.t()) :: :ok | {:error, String.t()}
-  @spec notify(scope(), resource_updated: String.t()) :: :ok | {:error, String.t()}
+  @spec notify(scope(), [log: term(), level: atom() | String.t(), logger: String.t()] | [resource_updated: String.t()]) ::
+          :ok | {:error, String.t()}
   def notify(scope, message) do
     with {:ok, {router, recipient}} <- Recipient.scope(scope), do: notify(router, recipient, message)
   end

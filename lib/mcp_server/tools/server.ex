@@ -26,14 +26,18 @@ defmodule McpServer.Tools.Server do
 
   @type key :: {router :: module(), Recipient.t(), {:tool, name :: String.t()} | {:tag, String.t()}}
 
-  @typedoc "`:entry` is that of a declaration, as in `router.__mcp__(:tool_handlers)`; `:structs` are those of arguments."
+  @typedoc """
+  `:entry` is that of a declaration, as in `router.__mcp__(:tool_handlers)`; `:structs` are those of arguments. A call knows
+  also for whom it was put: `:whose`.
+  """
   @type entry :: %{
-          name: String.t(),
-          text: String.t(),
-          entry: map(),
-          structs: [module()],
-          tasks?: boolean(),
-          digest: binary()
+          required(:name) => String.t(),
+          required(:text) => String.t(),
+          required(:entry) => map(),
+          required(:structs) => [module()],
+          required(:tasks?) => boolean(),
+          required(:digest) => binary(),
+          optional(:whose) => Recipient.t()
         }
 
   @typedoc "A tool, or whether a tag is enabled."
