@@ -4,7 +4,7 @@ defmodule McpServer.Auth.Discovery do
   # configuration and from the issuer's own metadata are fetched, and no redirect is followed.
 
   alias McpServer.{Fetch, JSON}
-  alias McpServer.Auth.Signature
+  alias McpServer.Auth.{Secret, Signature}
   alias McpServer.Fetch.Address
   alias McpServer.Protocol.Auth
 
@@ -15,7 +15,7 @@ defmodule McpServer.Auth.Discovery do
           fetch_hosts: [String.t()],
           timeout: pos_integer(),
           max_bytes: pos_integer(),
-          tls: (() -> keyword())
+          tls: Secret.t()
         }
 
   @type found :: %{
@@ -151,7 +151,7 @@ defmodule McpServer.Auth.Discovery do
       left when left > 0 ->
         common = [{"accept", "application/json"}, {"accept-encoding", "identity"}, {"user-agent", "mcp_server"}]
         bounds = %{timeout: left, max_body_bytes: source.max_bytes, stream: false, addresses: scope}
-        Fetch.fetch(request |> Map.merge(bounds) |> Map.update!(:headers, &(common ++ &1)), source.tls.())
+        Fetch.fetch(request |> Map.merge(bounds) |> Map.update!(:headers, &(common ++ &1)), source.tls.value)
 
       _passed ->
         {:error, :timeout}

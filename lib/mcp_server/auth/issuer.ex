@@ -69,7 +69,11 @@ defmodule McpServer.Auth.Issuer do
     :ok
   end
 
-  defp name(source), do: {:via, Registry, {@registry, {__MODULE__, source}}}
+  # Reports print names, and a source has options of TLS.
+  defp name(source) do
+    digest = :crypto.hash(:sha256, :erlang.term_to_binary(source))
+    {:via, Registry, {@registry, {__MODULE__, source.issuer, digest}}}
+  end
 
   defp ask(source, question) do
     GenServer.call(process(source), question, @wait_ms)

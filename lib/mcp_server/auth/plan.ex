@@ -159,9 +159,8 @@ defmodule McpServer.Auth.Plan do
 
   @source [:jwks_uri, :fetch_hosts, :timeout, :max_bytes, :tls, :refresh, :min_refresh, :max_stale]
 
-  # The source names the issuer's process, and names are printed: what `tls:` holds, a function shows nobody.
   defp source(%{tls: tls} = options, issuer),
-    do: options |> Map.take(@source) |> Map.merge(%{issuer: issuer, tls: fn -> tls end})
+    do: options |> Map.take(@source) |> Map.merge(%{issuer: issuer, tls: %Secret{value: tls}})
 
   defp token({{:sha256, hex}, grant}), do: {Base.decode16!(hex, case: :mixed), grant}
   defp token({token, grant}), do: {:crypto.hash(:sha256, token), grant}
