@@ -3,13 +3,15 @@ defmodule McpServer.Generator do
   # The files that `mix mcp.gen` writes, as text, and what a person adds to files that are there already. Nothing here knows
   # the file system.
 
+  alias McpServer.Generator.{App, Auth}
+
   @typedoc "An application: its name, and the module that stands for it."
   @type project :: %{app: String.t(), module: String.t()}
 
   @typedoc "`:next` is what to do after the files are there."
   @type plan :: %{files: [{Path.t(), String.t(), mode :: non_neg_integer()}], next: String.t()}
 
-  @kinds ~w(server tool prompt resource release)
+  @kinds ~w(server tool prompt resource app auth release)
   @file_mode 0o644
   @script_mode 0o755
 
@@ -105,6 +107,61 @@ defmodule McpServer.Generator do
     }
   end
 
+  def plan("app", name, %{app: app, module: module} = project) do
+    html = {"lib/#{app}/mcp/#{name}.html", App.page(name), @file_mode}
+
+    %{
+      files: files(project, name, &App.code/2, &App.test/2) ++ [html],
+      next: """
+      Add it to the router, #{module}.MCP:
+
+          tool "#{name}", "Says what it does, for the model", #{module(module, name)}, :call,
+            hints: [:read_only, :closed_world],
+            ui: "#{App.uri(module, name)}" do
+            input_field "text", "What to work on", :string, required: true
+            output_field "text", "What came of it", :string, required: true
+          end
+
+          resource "#{name} view", "#{App.uri(module, name)}" do
+            description "The view of #{name}"
+            read #{module(module, name)}, :view
+          end
+
+      See it, with its view:
+
+          mix mcp.playground #{module}.MCP
+      """
+    }
+  end
+
+  def plan("auth", nil, %{app: app, module: module}) do
+    %{
+      files: [
+        {"lib/#{app}/mcp/auth.ex", formatted(Auth.code(app, module)), @file_mode},
+        {"test/#{app}/mcp/auth_test.exs", formatted(Auth.test(app, module)), @file_mode}
+      ],
+      next: """
+      In config/runtime.exs, the URL that clients connect to and the issuer of their tokens:
+
+          config :#{app}, #{module}.MCP.Auth,
+            resource: "https://mcp.example.com/mcp",
+            issuer: "https://auth.example.com"
+
+      For the server, or in a Phoenix router and endpoint:
+
+          {McpServer.HttpServer, router: #{module}.MCP, port: 4040, auth: {#{module}.MCP.Auth, :options}}
+
+          forward "/mcp", McpServer.HttpPlug, router: #{module}.MCP, auth: {#{module}.MCP.Auth, :options}
+
+          plug McpServer.HttpPlug.ResourceMetadata, auth: {#{module}.MCP.Auth, :options}
+
+      What clients are told, and why a token is refused:
+
+          mix mcp.auth https://mcp.example.com/mcp
+      """
+    }
+  end
+
   def plan("release", nil, %{app: app, module: module}) do
     %{
       files: [{"rel/overlays/bin/mcp", release(app, module), @script_mode}],
@@ -125,11 +182,13 @@ defmodule McpServer.Generator do
 
   # Where a line is broken depends on the names in it.
   defp formatted(code) do
-    options = [locals_without_parens: [tool: :*, input_field: :*]]
+    options = [locals_without_parens: [tool: :*, input_field: :*, assert: :*]]
     IO.iodata_to_binary([Code.format_string!(code, options), ?\n])
   end
 
-  defp module(module, name), do: "#{module}.MCP.#{Macro.camelize(name)}"
+  @doc "The module of what has that name."
+  @spec module(String.t(), String.t()) :: String.t()
+  def module(module, name), do: "#{module}.MCP.#{Macro.camelize(name)}"
 
   defp router(app, module) do
     """
@@ -241,7 +300,11 @@ defmodule McpServer.Generator do
   end
 
   # A scheme has no underscore.
-  defp uri(module, name), do: "#{module |> Macro.underscore() |> String.replace("_", "-")}://#{name}"
+  defp uri(module, name), do: "#{scheme(module)}://#{name}"
+
+  @doc "The scheme of the URIs of an application."
+  @spec scheme(String.t()) :: String.t()
+  def scheme(module), do: module |> Macro.underscore() |> String.replace("_", "-")
 
   defp release(app, module) do
     """

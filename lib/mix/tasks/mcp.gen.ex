@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.Gen do
-  @shortdoc "Writes a server, a tool, a prompt, a resource, or the start script of a release"
+  @shortdoc "Writes a server, a tool, a prompt, a resource, a view, authorization, or the start script of a release"
 
   @moduledoc """
   Writes the beginnings of a server, with their tests, and prints what to add to files that are there already.
@@ -8,10 +8,13 @@ defmodule Mix.Tasks.Mcp.Gen do
       mix mcp.gen tool count_words
       mix mcp.gen prompt explain
       mix mcp.gen resource readme
+      mix mcp.gen app chart
+      mix mcp.gen auth
       mix mcp.gen release
 
   `server` writes a router with one tool. The next three write a controller and a test, and print the statement for the
-  router. `release` writes `rel/overlays/bin/mcp`, which starts the server of a release on stdin and stdout.
+  router. `app` writes a tool with a view, an HTML document that hosts of MCP Apps draw. `auth` writes which access tokens a
+  server over HTTP takes, with a test that has an issuer of its own. `release` writes `rel/overlays/bin/mcp`, which starts the server of a release on stdin and stdout.
 
   A file that exists is not overwritten: then nothing is written at all.
   """
@@ -20,7 +23,7 @@ defmodule Mix.Tasks.Mcp.Gen do
 
   alias McpServer.Generator
 
-  @usage "usage: mix mcp.gen server | tool NAME | prompt NAME | resource NAME | release, " <>
+  @usage "usage: mix mcp.gen server | tool NAME | prompt NAME | resource NAME | app NAME | auth | release, " <>
            "for example mix mcp.gen tool count_words"
 
   @impl true
@@ -35,9 +38,9 @@ defmodule Mix.Tasks.Mcp.Gen do
     Mix.shell().info("\n" <> next)
   end
 
-  defp kind!([kind]) when kind in ["server", "release"], do: {kind, nil}
+  defp kind!([kind]) when kind in ["server", "auth", "release"], do: {kind, nil}
 
-  defp kind!([kind, name]) when kind in ["tool", "prompt", "resource"] do
+  defp kind!([kind, name]) when kind in ["tool", "prompt", "resource", "app"] do
     with {:error, sentence} <- Generator.name(name), do: Mix.McpServer.refuse!(sentence, @usage)
     {kind, name}
   end

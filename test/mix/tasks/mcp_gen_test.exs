@@ -32,21 +32,32 @@ defmodule Mix.Tasks.Mcp.GenTest do
              "wrote lib/word_shop/mcp.ex\nwrote lib/word_shop/mcp/hello.ex\nwrote test/word_shop/mcp_test.exs\n\nTry it:\n"
 
     statements =
-      for {kind, name} <- [{"tool", "count_words"}, {"prompt", "explain"}, {"resource", "readme"}] do
+      for {kind, name} <- [
+            {"tool", "count_words"},
+            {"prompt", "explain"},
+            {"resource", "readme"},
+            {"app", "word_chart"}
+          ] do
         assert {said, 0} = mix(dir, ["mcp.gen", kind, name])
         [_files, next] = String.split(said, "WordShop.MCP:\n\n")
-        next
+        next |> String.split("\nSee it") |> hd()
       end
+
+    assert {said, 0} = mix(dir, ["mcp.gen", "auth"])
+    assert said =~ "auth: {WordShop.MCP.Auth, :options}"
 
     router = Path.join(dir, "lib/word_shop/mcp.ex")
     File.write!(router, String.replace(File.read!(router), ~r/end\n\z/, "\n#{statements}end\n"))
     assert {_compiled, 0} = mix(dir, ["compile", "--warnings-as-errors"])
     assert {tested, 0} = mix(dir, ["test"], "test")
     # As Elixir says it, before 1.20 and since.
-    assert tested =~ ~r/^5 tests, 0 failures$|^Result: 5 passed$/m
+    assert tested =~ ~r/^8 tests, 0 failures$|^Result: 8 passed$/m
     assert mix(dir, ["mcp.lint", "--strict"]) == {"0 errors, 0 warnings in 1 router\n", 0}
     assert {"count_words: a b\n", 0} = mix(dir, ["mcp.call", "WordShop.MCP", "count_words", "text=a b"])
     assert {"readme\n", 0} = mix(dir, ["mcp.read", "WordShop.MCP", "word-shop://readme"])
+
+    assert {html, 0} = mix(dir, ["mcp.read", "WordShop.MCP", "ui://word-shop/word_chart"])
+    assert html =~ "<title>word_chart</title>"
 
     {formatter, _binding} = Code.eval_file(".formatter.exs")
     options = [locals_without_parens: formatter[:export][:locals_without_parens]]
