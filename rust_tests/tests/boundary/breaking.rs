@@ -415,3 +415,114 @@ fn where_it_cannot_be_told_a_format_is_unknown() {
         ["compatible: the tool accepts what it accepted, and may accept more [input_widened]"]
     );
 }
+
+#[test]
+fn a_type_that_a_string_is_read_as_is_a_rule() {
+    let of = |schema: Value, casts: Value| json!({"inputSchema": {"properties": {"at": schema}}, "casts": casts});
+    let text = json!({"type": "string"});
+    let (none, time) = (json!({}), json!({"/properties/at": "time"}));
+    let is_told = |cast: &str| {
+        vec![format!(
+            "breaking: a string at /inputSchema/properties/at now has to be one of the type :{cast} [cast_added]"
+        )]
+    };
+    let timed = json!({"type": "string", "format": "time"});
+    assert_eq!(
+        told(
+            of(text.clone(), none.clone()),
+            of(timed.clone(), time.clone())
+        ),
+        is_told("time")
+    );
+    assert!(
+        told(
+            of(timed.clone(), time.clone()),
+            of(timed.clone(), time.clone())
+        )
+        .is_empty()
+    );
+    assert!(told(of(timed.clone(), time), of(text.clone(), none.clone())).is_empty());
+    // Formats that are asserted are told of as such.
+    let dated = json!({"type": "string", "format": "date"});
+    let date = json!({"/properties/at": "date"});
+    let mut new = of(dated.clone(), date.clone());
+    assert_eq!(
+        told(of(text.clone(), none.clone()), new.clone()),
+        is_told("date")
+    );
+    new["formats"] = json!(["date"]);
+    let asserted = told(of(text.clone(), none.clone()), new.clone());
+    assert_eq!(asserted.len(), 1);
+    assert!(asserted[0].contains("[format_asserted]"));
+    let mut old = of(dated, none.clone());
+    old["formats"] = json!("assert");
+    assert!(told(old, new).is_empty());
+    // So is a pattern.
+    let number = json!({"type": "string", "pattern": "^[0-9]+$"});
+    let decimal = json!({"/properties/at": "decimal"});
+    let narrowed = told(of(text, none.clone()), of(number.clone(), decimal.clone()));
+    assert_eq!(narrowed.len(), 1);
+    assert!(narrowed[0].contains("[input_narrowed]"));
+    assert_eq!(
+        told(of(number.clone(), none.clone()), of(number, decimal)),
+        is_told("decimal")
+    );
+    // A place that is new is a matter of the schema.
+    let closed = json!({"inputSchema": {"additionalProperties": false}});
+    let mut new = of(json!({"type": "string"}), date);
+    new["inputSchema"]["additionalProperties"] = json!(false);
+    assert_eq!(
+        changes(&tool(closed), &tool(new)),
+        [(Level::Compatible, "input_widened")]
+    );
+}
+
+#[test]
+fn undeclared_members_that_are_dropped_no_longer_reach_the_tool() {
+    let of = |places: Value| json!({"inputSchema": {"properties": {"in": {"type": "object"}}}, "dropped": places});
+    let (none, all) = (of(json!([])), of(json!(["", "/properties/in"])));
+    let lines = |places: &[&str]| -> Vec<String> {
+        let lines = places.iter().map(|place| {
+            format!(
+                "breaking: members of /inputSchema{place} that are not declared no longer reach the tool [undeclared_dropped]"
+            )
+        });
+        lines.collect()
+    };
+    assert_eq!(
+        told(none.clone(), all.clone()),
+        lines(&["", "/properties/in"])
+    );
+    assert_eq!(
+        told(of(json!([""])), all.clone()),
+        lines(&["/properties/in"])
+    );
+    assert!(told(all.clone(), none).is_empty());
+    let refused = json!({"inputSchema": {"additionalProperties": false, "properties": {"in": {"type": "object", "additionalProperties": false}}}});
+    let changes = changes(&tool(refused), &tool(all));
+    assert_eq!(changes, [(Level::Compatible, "input_widened")]);
+}
+
+#[test]
+fn a_snapshot_has_the_types_and_what_is_dropped() {
+    let definition = json!({
+        "server": {"info": {"name": "s"}},
+        "tools": [{"name": "t", "inputSchema": {}}],
+        "toolRules": [{"arguments": {
+            "keys": "atoms",
+            "undeclared": "drop",
+            "properties": {
+                "a/b": {"cast": "naive_datetime"},
+                "list": {"items": {"undeclared": "drop", "properties": {"on": {"cast": "date"}}}},
+            },
+        }}],
+    });
+    let text = snapshot(definition.to_string().as_bytes()).unwrap();
+    let kept: Value = serde_json::from_str(&text).unwrap();
+    let casts = json!({"/properties/a~1b": "naive_datetime", "/properties/list/items/properties/on": "date"});
+    assert_eq!(kept["tools"]["t"]["casts"], casts);
+    assert_eq!(
+        kept["tools"]["t"]["dropped"],
+        json!(["", "/properties/list/items"])
+    );
+}

@@ -178,6 +178,39 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
            """
   end
 
+  test "types of Elixir, and what is dropped", %{tmp_dir: dir} do
+    tool = fn options, type ->
+      """
+      tool "note", "Notes", McpServer.Handlers, :echo, formats: :annotate, #{options} do
+        input_field "on", "When", #{type}
+        input_field "place", "Where", :object do
+          field "name", "Its name", :string
+        end
+      end
+      """
+    end
+
+    arguments =
+      [name | _options] = compared!(tool.("undeclared: :pass", ":string"), tool.("undeclared: :drop", ":date"), dir)
+
+    assert {printed, 1} = run(arguments)
+
+    assert printed == """
+           #{name} (#{dir}/#{name}.json)
+             breaking: tool "note": a string at /inputSchema/properties/on now has to be one of the type :date [cast_added]
+             breaking: tool "note": members of /inputSchema that are not declared no longer reach the tool [undeclared_dropped]
+             breaking: tool "note": members of /inputSchema/properties/place that are not declared no longer reach the tool [undeclared_dropped]
+
+           3 breaking, 0 unknown, 0 compatible
+           """
+
+    # `arguments:` is between the router and its handlers.
+    arguments =
+      compared!(tool.("undeclared: :drop", ":date"), tool.("undeclared: :drop, arguments: :atoms", ":date"), dir)
+
+    assert {_nothing_breaks, 0} = run(arguments)
+  end
+
   test "what breaks, what may, and what does not", %{tmp_dir: dir} do
     arguments = [name | _options] = compared!(@old, @new, dir)
     assert {printed, 1} = run(arguments)

@@ -49,6 +49,20 @@ pub enum CastValue<'a> {
 }
 
 impl Cast {
+    /// The name of the type.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::DateTime => "datetime",
+            Self::NaiveDateTime => "naive_datetime",
+            Self::Decimal => "decimal",
+            Self::Uuid => "uuid",
+            Self::Uri => "uri",
+        }
+    }
+
     /// Reads a string.
     ///
     /// # Errors

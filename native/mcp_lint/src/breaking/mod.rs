@@ -9,10 +9,12 @@
 //! | `tools` | tools: arguments, results, hints, what they ask of a client |
 //! | `schemas` | one schema with its successor |
 //! | `formats` | formats that strings have to be of |
+//! | `arguments` | strings that are read as dates and the like, members that are dropped |
 //! | `headers` | arguments that headers repeat |
 //! | `reasons` | where two schemas differ, in words |
 //! | `others` | prompts, resources and templates |
 
+mod arguments;
 mod change;
 mod formats;
 mod headers;

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::arguments;
 use mcp_core::catalog::{CatalogError, Definition, ToolRule};
 use mcp_core::schema::Formats;
 
@@ -62,6 +63,7 @@ pub fn snapshot(definition: &[u8]) -> Result<String, CatalogError> {
             Formats::Assert => drop(picked.insert("formats".to_owned(), json!("assert"))),
             Formats::Only(names) => drop(picked.insert("formats".to_owned(), json!(names))),
         }
+        arguments::keep(rule.arguments.as_ref(), &mut picked);
         if rule.repair {
             picked.insert("repair".to_owned(), json!(true));
         }

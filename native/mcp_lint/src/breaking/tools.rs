@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::change::{Changes, Level};
 use super::formats::{self, Asserting};
 use super::others::{members, text};
-use super::{headers, schemas};
+use super::{arguments, headers, schemas};
 use crate::places::{Role, places};
 use crate::relation::Answer;
 use mcp_core::schema::SchemaLimits;
@@ -79,6 +79,7 @@ fn compare_tool(was: &Value, is: &Value, limits: &SchemaLimits, changes: &mut Ch
     );
     headers::compare(was, is, changes);
     compare_formats(was, is, contained, limits, changes);
+    arguments::compare(was, is, changes);
     compare_hints(was, is, changes);
     compare_visibility(was, is, changes);
     let requires = |tool: &Value| -> Vec<String> {
