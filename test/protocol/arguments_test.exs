@@ -5,6 +5,14 @@ defmodule McpServer.Protocol.ArgumentsTest do
 
   alias McpServer.{ArgumentsRouter, ArgumentsTable, StdioPeer, Test}
 
+  defmodule Many do
+    use McpServer.Router
+
+    tool "many", "Has many arguments", McpServer.Handlers, :echo do
+      for n <- 11..31, do: input_field("a#{n}", "One", :integer)
+    end
+  end
+
   @options [router: ArgumentsRouter]
 
   # The problems in the order of their texts: the validator says them in its own.
@@ -69,5 +77,14 @@ defmodule McpServer.Protocol.ArgumentsTest do
     end)
 
     StdioPeer.eof(legacy)
+  end
+
+  test "of many names, twenty are told" do
+    {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = Test.call_tool(Many, "many", %{"zzzzzz" => 1})
+    names = Enum.map_join(11..30, ", ", &"`a#{&1}`")
+
+    assert text ==
+             "Invalid arguments for tool 'many':\n- /zzzzzz: `zzzzzz` is not an argument; allowed are #{names}, … " <>
+               "(additionalProperties)"
   end
 end

@@ -13,12 +13,14 @@ defmodule McpServer.ArgumentsTable do
       {"plain", %{"title" => "a"}, %{"title" => "a"}},
       {"plain", %{"titel" => "a"},
        refused(["/titel: `titel` is not an argument, is `title` meant? (additionalProperties)"])},
-      {"plain", %{"evil" => true}, refused(["/evil: `evil` is not an argument (additionalProperties)"])},
+      {"plain", %{"evil" => true},
+       refused(["/evil: `evil` is not an argument; allowed are `count`, `title` (additionalProperties)"])},
       {"defaults", %{"filter" => %{"stat" => "open"}},
        refused(["/filter/stat: `stat` is not an argument, is `state` meant? (additionalProperties)"])},
       {"drop", %{"title" => "a", "evil" => 1, "inside" => %{"a" => "b", "c" => 1}},
        %{"title" => "a", "inside" => %{"a" => "b"}}},
-      {"drop", %{"closed" => %{"b" => 1}}, refused(["/closed/b: `b` is not an argument (additionalProperties)"])},
+      {"drop", %{"closed" => %{"b" => 1}},
+       refused(["/closed/b: `b` is not an argument; allowed are `a` (additionalProperties)"])},
       {"pass", %{"title" => "a", "more" => [1]}, %{"title" => "a", "more" => [1]}}
     ]
   end

@@ -14,7 +14,7 @@ defmodule McpServer.Schema.Error do
   | `:pointer` | where in the value (or the schema), a JSON Pointer; `""` is the whole |
   | `:keyword` | the keyword that is not satisfied; of a schema that cannot be used for another reason, the reason's name |
   | `:expected` | what was expected, in words |
-  | `:allowed` | the values the schema allows, as JSON texts, where it lists them |
+  | `:allowed` | the values the schema allows, as JSON texts, where it lists them; for an undeclared property without `:nearest` the first declared names, and `…` behind them if there are more |
   | `:nearest` | the declared property an unknown one was probably meant to be, or the misspelling of a missing one; else `nil` |
   | `:message` | all of this in one line, to be read by a model or a person |
 

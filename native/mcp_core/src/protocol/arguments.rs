@@ -65,10 +65,17 @@ fn told(problem: &Problem) -> String {
         return problem.to_string();
     };
     let name = pointer::name(name);
-    let meant = problem
-        .nearest
-        .as_ref()
-        .map_or_else(String::new, |nearest| format!(", is `{nearest}` meant?"));
+    let meant = match &problem.nearest {
+        Some(nearest) => format!(", is `{nearest}` meant?"),
+        None if problem.allowed.is_empty() => String::new(),
+        None => {
+            let quoted = problem.allowed.iter().map(|name| match name.as_str() {
+                "…" => name.clone(),
+                name => format!("`{name}`"),
+            });
+            format!("; allowed are {}", quoted.collect::<Vec<_>>().join(", "))
+        }
+    };
     let (place, keyword) = (&problem.pointer, &problem.keyword);
     format!("{place}: `{name}` is not an argument{meant} ({keyword})")
 }

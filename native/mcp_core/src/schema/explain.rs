@@ -18,6 +18,10 @@ use super::words::expected;
 /// Problems reported for one value.
 const MAX_PROBLEMS: usize = 20;
 
+/// Declared names that are shown.
+const MAX_NAMES: usize = 20;
+const MAX_NAME_BYTES: usize = 500;
+
 /// Levels of alternatives within alternatives that are explained.
 const MAX_LEVELS: usize = 32;
 
@@ -118,7 +122,10 @@ impl<'e> Explainer<'e> {
         let place = error.instance_path().join(name);
         let mut problem = Problem::new(place.as_str(), error.kind().keyword(), "absent");
         let declared = self.declared(error);
-        problem.nearest = nearest(name, declared.into_iter()).map(|name| cut(name, MAX_NAME));
+        problem.nearest = nearest(name, declared.iter().copied()).map(|name| cut(name, MAX_NAME));
+        if problem.nearest.is_none() {
+            problem.allowed = some_of(&declared);
+        }
         problem
     }
 
@@ -165,6 +172,22 @@ impl<'e> Explainer<'e> {
         }
         names
     }
+}
+
+/// The first of these names.
+fn some_of(names: &[&str]) -> Vec<String> {
+    let mut shown: Vec<String> = Vec::new();
+    let mut bytes = 0_usize;
+    for name in names {
+        let name = cut(name, MAX_NAME);
+        bytes = bytes.saturating_add(name.len());
+        if shown.len() == MAX_NAMES || bytes > MAX_NAME_BYTES {
+            shown.push("…".to_owned());
+            break;
+        }
+        shown.push(name);
+    }
+    shown
 }
 
 fn collect_declared<'s>(schema: &'s Map<String, Value>, levels: usize, names: &mut Vec<&'s str>) {

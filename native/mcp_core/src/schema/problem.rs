@@ -25,7 +25,8 @@ pub struct Problem {
     pub keyword: String,
     /// What was expected, in words: `a string`, `at least 1`.
     pub expected: String,
-    /// The values the schema allows, as JSON texts, where it lists them; some, if they are many.
+    /// The values the schema allows, as JSON texts, where it lists them; some, if they are many. For an unexpected
+    /// property near to no declared one the declared names, with `…` behind them if there are more.
     pub allowed: Vec<String>,
     /// For an unexpected property the declared name nearest to it; for a missing one the received
     /// name that looks like a misspelling of it.
