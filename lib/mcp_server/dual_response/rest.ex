@@ -132,13 +132,21 @@ defmodule McpServer.DualResponse.Rest do
   @doc "Serves one request in the calling process, without the bounds of time, memory and number."
   @spec serve(t(), request()) :: response()
   def serve(%__MODULE__{endpoint: endpoint} = rest, request) do
-    with {:ok, wanted} <- Endpoint.check_head(endpoint, request),
-         {:ok, selection} <- select(rest, wanted, request.body) do
-      answer(rest, wanted, selection, Map.get(request, :caller, request))
-    else
+    case Endpoint.check_head(endpoint, request) do
+      {:ok, wanted, cors_headers} -> rest |> serve_wanted(wanted, request) |> with_headers(cors_headers)
       {:answer, status, headers, body} -> {status, headers, body}
     end
   end
+
+  defp serve_wanted(rest, wanted, request) do
+    case select(rest, wanted, request.body) do
+      {:ok, selection} -> answer(rest, wanted, selection, Map.get(request, :caller, request))
+      {:answer, status, headers, body} -> {status, headers, body}
+    end
+  end
+
+  defp with_headers({:stream, status, headers, rows}, more), do: {:stream, status, headers ++ more, rows}
+  defp with_headers({status, headers, body}, more), do: {status, headers ++ more, body}
 
   @doc false
   @spec select(t(), Endpoint.wanted(), binary()) :: {:ok, Endpoint.selection() | nil} | Endpoint.refused()

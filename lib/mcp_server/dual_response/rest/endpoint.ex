@@ -38,8 +38,11 @@ defmodule McpServer.DualResponse.Rest.Endpoint do
   @spec new(map()) :: {:ok, t()} | {:error, String.t()}
   def new(options), do: Native.dual_endpoint(options)
 
-  @doc "Judges a head before its body is read; an `:answer` is finished."
-  @spec check_head(t(), McpServer.Protocol.HTTP.head()) :: {:ok, wanted()} | refused()
+  @doc """
+  Judges a head before its body is read; an `:answer` is finished. The headers are those of every other answer, so that
+  the page which asks can read it.
+  """
+  @spec check_head(t(), McpServer.Protocol.HTTP.head()) :: {:ok, wanted(), cors_headers :: headers()} | refused()
   def check_head(endpoint, %{method: method, target: target, headers: headers} = head),
     do: Native.dual_check_head(endpoint, method, target, Map.get(head, :authority), headers)
 

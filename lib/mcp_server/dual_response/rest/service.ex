@@ -49,7 +49,8 @@ defmodule McpServer.DualResponse.Rest.Service do
   def call(sink, rest) do
     head = Sink.head(sink)
 
-    with {:ok, wanted} <- Endpoint.check_head(rest.endpoint, head),
+    with {:ok, wanted, cors_headers} <- Endpoint.check_head(rest.endpoint, head),
+         sink = %{sink | cors_headers: cors_headers},
          {:ok, selection, sink} <- select(rest, wanted, sink) do
       answer(Dispatcher.find(rest), wanted, selection, caller(rest, head), sink)
     else

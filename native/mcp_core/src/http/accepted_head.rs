@@ -14,6 +14,10 @@ use crate::revision::{Era, Revision};
 /// The longest session id there is: one that holds its session, sealed.
 const MAX_SESSION_ID_BYTES: usize = 512;
 
+/// What a page of another origin may send, and read of an answer.
+const METHODS: &str = "POST, GET, DELETE";
+const EXPOSED: &str = "WWW-Authenticate, Mcp-Session-Id, Retry-After, DPoP-Nonce";
+
 /// What a request wants of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
@@ -68,7 +72,7 @@ impl AcceptedHead {
 /// The finished answer: a refusal, the answer to a browser's preflight, or the protected resource metadata where
 /// that was asked for.
 pub fn check_head(policy: &Policy, head: &Head<'_>) -> Result<AcceptedHead, HttpAnswer> {
-    let cors_headers = cors::headers(policy, head);
+    let cors_headers = cors::headers(policy, head, EXPOSED);
     match judge(policy, head, !cors_headers.is_empty()) {
         Ok(accepted) => Ok(AcceptedHead {
             cors_headers,
@@ -87,7 +91,7 @@ fn judge(policy: &Policy, head: &Head<'_>, is_page: bool) -> Result<AcceptedHead
     let metadata = policy.metadata_at(path);
     let is_served = policy.serves(path) || metadata.is_some();
     if is_page && is_served && cors::is_preflight(head) {
-        return Err(cors::preflight());
+        return Err(cors::preflight(METHODS));
     }
     if let Some(metadata) = metadata {
         return Err(metadata.serve(head.method));

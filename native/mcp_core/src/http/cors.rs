@@ -8,22 +8,25 @@ use super::head::{Field, Head, printable};
 use super::origin::Origin;
 use super::policy::Policy;
 
-const METHODS: &str = "POST, GET, DELETE";
 const HEADERS: &str = "authorization, content-type, accept, mcp-session-id, mcp-protocol-version, \
                        mcp-method, mcp-name, last-event-id, dpop";
-const EXPOSED: &str = "WWW-Authenticate, Mcp-Session-Id, Retry-After, DPoP-Nonce";
 /// How long a browser keeps the answer to a preflight.
 const MAX_AGE_SECONDS: &str = "600";
 
-/// The headers of every answer to a page of an origin that the policy names; none for others.
-pub(super) fn headers(policy: &Policy, head: &Head<'_>) -> Vec<(&'static str, String)> {
+/// The headers of every answer to a page of an origin that the policy names, which of the others its script may read
+/// among them; none for others.
+pub(crate) fn headers(
+    policy: &Policy,
+    head: &Head<'_>,
+    exposed: &str,
+) -> Vec<(&'static str, String)> {
     let Some(origin) = named_origin(policy, head) else {
         return Vec::new();
     };
     vec![
         ("access-control-allow-origin", origin.to_owned()),
         ("vary", "Origin".to_owned()),
-        ("access-control-expose-headers", EXPOSED.to_owned()),
+        ("access-control-expose-headers", exposed.to_owned()),
     ]
 }
 
@@ -38,16 +41,16 @@ fn named_origin<'h>(policy: &Policy, head: &Head<'h>) -> Option<&'h str> {
 }
 
 /// Whether a browser asks what it may send.
-pub(super) fn is_preflight(head: &Head<'_>) -> bool {
+pub(crate) fn is_preflight(head: &Head<'_>) -> bool {
     head.method == "OPTIONS" && head.field("access-control-request-method") != Field::Absent
 }
 
-/// What it may send, beside the headers of every answer.
-pub(super) fn preflight() -> HttpAnswer {
+/// What it may send, by these methods, beside the headers of every answer.
+pub(crate) fn preflight(methods: &str) -> HttpAnswer {
     HttpAnswer {
         status: 204,
         headers: vec![
-            ("access-control-allow-methods", METHODS.to_owned()),
+            ("access-control-allow-methods", methods.to_owned()),
             ("access-control-allow-headers", HEADERS.to_owned()),
             ("access-control-max-age", MAX_AGE_SECONDS.to_owned()),
         ],

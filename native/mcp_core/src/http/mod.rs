@@ -27,7 +27,7 @@ mod accepted_head;
 mod answer;
 mod authority;
 mod challenge;
-mod cors;
+pub(crate) mod cors;
 mod event_id;
 mod head;
 mod host_and_origin;

@@ -43,7 +43,7 @@ fn endpoint_options(given: Term<'_>) -> Result<EndpointOptions, String> {
     Ok(read)
 }
 
-/// `{:ok, wanted}`, or `{:answer, status, headers, body}`.
+/// `{:ok, wanted, cors_headers}`, or `{:answer, status, headers, body}`.
 #[rustler::nif]
 fn dual_check_head<'a>(
     env: Env<'a>,
@@ -55,7 +55,7 @@ fn dual_check_head<'a>(
 ) -> Term<'a> {
     let given = (method, target, authority, headers);
     match with_head(&given, |head| check_head(&endpoint.0, head)) {
-        Ok(wanted) => (atoms::ok(), wanted_term(env, &wanted)).encode(env),
+        Ok(wanted) => (atoms::ok(), wanted_term(env, &wanted), &wanted.cors_headers).encode(env),
         Err(answer) => refused(env, answer),
     }
 }

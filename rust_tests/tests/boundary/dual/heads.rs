@@ -284,3 +284,54 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_page_of_a_named_origin_may_ask_and_read() {
+    let options = EndpointOptions {
+        allowed_origins: vec!["https://app.example.com".to_owned()],
+        ..EndpointOptions::default()
+    };
+    let endpoint = Endpoint::new(options).expect("an endpoint");
+    let judged = |method: &str, origin: &str| {
+        let headers = [
+            ("host", &b"localhost:4040"[..]),
+            ("origin", origin.as_bytes()),
+            ("access-control-request-method", b"PUT"),
+        ];
+        let head = Head {
+            method,
+            target: "/resources/abc123",
+            authority: None,
+            headers: &headers,
+        };
+        check_head(&endpoint, &head)
+    };
+    let exposed = vec![
+        (
+            "access-control-allow-origin",
+            "https://app.example.com".to_owned(),
+        ),
+        ("vary", "Origin".to_owned()),
+        (
+            "access-control-expose-headers",
+            "WWW-Authenticate, Retry-After, X-Total-Count".to_owned(),
+        ),
+    ];
+    let page = judged("GET", "https://app.example.com").expect("a page");
+    assert_eq!(page.cors_headers, exposed);
+    let local = judged("GET", "http://localhost:3000").expect("loopback");
+    assert_eq!(local.cors_headers, []);
+    let preflight = judged("OPTIONS", "https://app.example.com").expect_err("a preflight");
+    assert_eq!(preflight.status, 204);
+    assert!(preflight.headers.contains(&(
+        "access-control-allow-methods",
+        "GET, POST, PUT, DELETE".to_owned()
+    )));
+    assert!(preflight.headers.ends_with(&exposed));
+    assert_eq!(
+        judged("OPTIONS", "http://localhost:3000")
+            .expect_err("no page")
+            .status,
+        405
+    );
+}

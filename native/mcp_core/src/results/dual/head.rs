@@ -4,7 +4,7 @@ use super::endpoint::Endpoint;
 use super::refusal::{Refusal, refuse};
 use super::signature::Capability;
 use super::{id, refusal};
-use crate::http::{Foreign, Head, HttpAnswer, check_site, declared_length, weigh};
+use crate::http::{Foreign, Head, HttpAnswer, check_site, cors, declared_length, weigh};
 
 /// What a request wants of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,18 +41,43 @@ pub struct Wanted {
     pub form: Form,
     /// What the URL itself allows.
     pub capability: Capability,
+    /// The headers that every answer has so that the page which asks can read it; none for others.
+    pub cors_headers: Vec<(&'static str, String)>,
 }
 
 /// The methods that there are, as `Allow` has them.
 const ALLOW: &str = "GET, HEAD, POST, PUT, DELETE";
 
+/// What a page of another origin may send, and read of an answer.
+const METHODS: &str = "GET, POST, PUT, DELETE";
+const EXPOSED: &str = "WWW-Authenticate, Retry-After, X-Total-Count";
+
 /// Judges a head: Host and Origin (403), the id (404), method (405), what is accepted (406), declared
 /// size (413).
 ///
 /// # Errors
-/// The finished refusal. Of an id that no resource can have it is the same as of one that none has.
+/// The finished answer: the refusal, or what a browser's preflight asks for. Of an id that no resource can have the
+/// refusal is the same as of one that none has.
 pub fn check_head(endpoint: &Endpoint, head: &Head<'_>) -> Result<Wanted, HttpAnswer> {
+    let cors_headers = cors::headers(endpoint.policy(), head, EXPOSED);
+    match judge(endpoint, head, !cors_headers.is_empty()) {
+        Ok(wanted) => Ok(Wanted {
+            cors_headers,
+            ..wanted
+        }),
+        Err(mut answer) => {
+            answer.headers.extend(cors_headers);
+            Err(answer)
+        }
+    }
+}
+
+fn judge(endpoint: &Endpoint, head: &Head<'_>, is_page: bool) -> Result<Wanted, HttpAnswer> {
     check_site(endpoint.policy(), head).map_err(foreign)?;
+    // Whatever the path: a preflight must tell no id from another.
+    if is_page && cors::is_preflight(head) {
+        return Err(cors::preflight(METHODS));
+    }
     let (path, query) = head.target.split_once('?').unwrap_or((head.target, ""));
     let id = endpoint.below(path).and_then(id::in_path);
     let id = id.ok_or_else(|| refuse(&Refusal::NotFound))?;
@@ -68,6 +93,7 @@ pub fn check_head(endpoint: &Endpoint, head: &Head<'_>) -> Result<Wanted, HttpAn
         id: id.to_owned(),
         form,
         capability: Capability::in_query(query),
+        cors_headers: Vec::new(),
     })
 }
 
