@@ -63,12 +63,27 @@ defmodule McpServer.Access do
   def resolve_entry(%{access: declared} = entry), do: %{entry | access: resolve(declared)}
   def resolve_entry(entry), do: entry
 
-  # Where both exist, the one that knows more.
   defp decider({module, function, more, arities}) do
-    Code.ensure_loaded(module)
-    exported = Enum.filter(arities, &function_exported?(module, function, &1))
-    called_with = if Enum.max(exported, fn -> 1 end) == 2 + length(more), do: :arguments, else: :conn
+    called_with = if arity({module, function, arities}) == 2 + length(more), do: :arguments, else: :conn
     {called_with, module, function, more}
+  end
+
+  @doc "The functions that entries of a router name, each once, with the arities of which one has to exist."
+  @spec named([map()]) :: [{module(), atom(), [arity()]}]
+  def named(entries), do: entries |> Enum.flat_map(&hooks(&1[:access])) |> Enum.uniq()
+
+  defp hooks(nil), do: []
+
+  defp hooks(%{} = declared) do
+    own = for {_key, {module, function, _more, arities}} <- declared, do: {module, function, arities}
+    own ++ hooks(declared[:outer])
+  end
+
+  @doc "The arity of a named function; where there are two, of the one that knows more, and `nil` where there is none."
+  @spec arity({module(), atom(), [arity()]}) :: arity() | nil
+  def arity({module, function, arities}) do
+    Code.ensure_loaded(module)
+    arities |> Enum.filter(&function_exported?(module, function, &1)) |> Enum.max(fn -> nil end)
   end
 
   @doc "What a function says; what it raises is the caller's to catch."

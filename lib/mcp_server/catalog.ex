@@ -69,12 +69,16 @@ defmodule McpServer.Catalog do
 
   defp stored(router), do: :persistent_term.get({__MODULE__, router}, nil)
 
-  # `nil` where there is no such router, or none at this moment.
+  # `nil` where there is no such router, or none at this moment, or not all of what it names.
   defp version(router) do
-    if router?(router),
-      do:
-        {router.__mcp__(:fingerprint), empty_structs(router), experimental(router), Native.Library.loaded(),
-         {Server.used?(router), Server.tasks?(router)}}
+    with true <- router?(router),
+         arities = Enum.map(router.__mcp__(:hooks), &Access.arity/1),
+         false <- nil in arities do
+      {router.__mcp__(:fingerprint), empty_structs(router), experimental(router), Native.Library.loaded(),
+       {Server.used?(router), Server.tasks?(router)}, arities}
+    else
+      _incomplete -> nil
+    end
   rescue
     UndefinedFunctionError -> nil
   end
@@ -108,7 +112,8 @@ defmodule McpServer.Catalog do
 
     case build(router) do
       {:ok, catalog} ->
-        :persistent_term.put({__MODULE__, router}, {version, catalog})
+        # What it names has been loaded by now.
+        :persistent_term.put({__MODULE__, router}, {version || version(router), catalog})
         with {_version, former} <- former, do: announce(former, catalog)
         catalog
 

@@ -189,7 +189,7 @@ defmodule McpServer.Router do
 
   `__mcp__/1` gives the table as data: `:server`, `:tools`, `:prompts`, `:resources`, `:resource_templates` (the
   structs in the order of declaration), `:tool_handlers`, `:prompt_handlers`, `:resource_handlers`,
-  `:template_handlers`, `:overflow` (what keeps larger results), `:dynamic` (lists the router computes), `:structs` (those that arguments become), `:lint` and `:fingerprint`.
+  `:template_handlers`, `:overflow` (what keeps larger results), `:hooks` (the functions of `authorize:` and `visible:`), `:dynamic` (lists the router computes), `:structs` (those that arguments become), `:lint` and `:fingerprint`.
   '''
 
   alias McpServer.Router.{Access, Handler, Include, Plugs, PromptDefinition, Refusal, ResourceDefinition}

@@ -2,6 +2,7 @@ defmodule McpServer.Router.Table do
   @moduledoc false
   # The finished router as data: what `router.__mcp__/1` answers.
 
+  alias McpServer.Access
   alias McpServer.Router.{Plugs, Refusal, Scope}
 
   # Lists a router may compute itself, and the callback under its other name.
@@ -10,6 +11,13 @@ defmodule McpServer.Router.Table do
     list_prompts: [:list_prompts, :prompts_list],
     list_resources: [:list_resources],
     list_resource_templates: [:list_resource_templates, :list_templates_resource]
+  ]
+
+  @handlers [
+    list_tools: :tool_handlers,
+    list_prompts: :prompt_handlers,
+    list_resources: :resource_handlers,
+    list_resource_templates: :template_handlers
   ]
 
   @generated [
@@ -52,6 +60,8 @@ defmodule McpServer.Router.Table do
       structs: for(%{structs: structs} <- tools, %{module: struct} <- structs, uniq: true, do: struct)
     }
 
+    entries = for {_list, key} <- @handlers, entry <- Tuple.to_list(data[key]), do: entry
+    data = Map.put(data, :hooks, Access.named(entries))
     router = %{what: "router", place: place, fields: [], handlers: [], structs: [], ignored: []}
     places = [router | places(tools, prompts, resources, templates)] ++ plug_places(plugs)
     Map.merge(data, %{fingerprint: fingerprint(data), places: places, lint: lint})
@@ -71,10 +81,7 @@ defmodule McpServer.Router.Table do
 
   @doc "The key of a list's entries."
   @spec handlers(atom) :: atom
-  def handlers(:list_tools), do: :tool_handlers
-  def handlers(:list_prompts), do: :prompt_handlers
-  def handlers(:list_resources), do: :resource_handlers
-  def handlers(:list_resource_templates), do: :template_handlers
+  def handlers(list), do: Keyword.fetch!(@handlers, list)
 
   @doc "The name under which a router's own module defines a list, if it does."
   @spec own_list(module, [atom]) :: atom | nil
