@@ -10,7 +10,7 @@ defmodule McpServer.Tasks.Entry do
   @enforce_keys [:id, :created_at, :updated_at, :ttl, :poll_interval]
   defstruct [
     :id,
-    :index,
+    :name,
     :run_time,
     :runner,
     :created_at,
@@ -35,7 +35,7 @@ defmodule McpServer.Tasks.Entry do
           | :cancelled
 
   @typedoc """
-  * `:index` – the tool's place in the catalogue; `:run_time` – the tool as it was put while the server runs
+  * `:name` – the tool's; `:run_time` – the tool as it was put while the server runs
   * `:grace` – how long the handler may clean up when the task is ended, in milliseconds
   * `:parked` – the handler's process while it waits for the client
   * `:pending` – what the client has to bring, each under a key that the task never uses again
@@ -43,7 +43,7 @@ defmodule McpServer.Tasks.Entry do
   """
   @type t :: %__MODULE__{
           id: String.t(),
-          index: non_neg_integer() | nil,
+          name: String.t() | nil,
           run_time: map() | nil,
           runner: pid() | nil,
           created_at: DateTime.t(),

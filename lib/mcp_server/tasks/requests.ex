@@ -38,7 +38,7 @@ defmodule McpServer.Tasks.Requests do
   def run(catalog, %Request{kind: :list_tasks} = request, conn) do
     tasks =
       for entry <- Tasks.list(owner(catalog, conn)),
-          {:ok, _catalog} <- [permitted(catalog, entry, conn)],
+          {:ok, _catalog, _index} <- [permitted(catalog, entry, conn)],
           {:ok, task} <- [Entry.to_wire(entry, request.revision)],
           do: task
 
@@ -81,7 +81,7 @@ defmodule McpServer.Tasks.Requests do
           run(catalog, request, conn)
 
         {:ok, entry} ->
-          with_permission(catalog, request, conn, entry, &result(&1, request, entry))
+          with_permission(catalog, request, conn, entry, &result(&1, %{request | index: &2}, entry))
 
         :not_found ->
           not_found(request)
@@ -121,7 +121,7 @@ defmodule McpServer.Tasks.Requests do
   # What the call itself would have been answered with.
   defp result(catalog, request, %Entry{outcome: {:result, result}} = entry) do
     meta = Map.merge(result._meta || %{}, Entry.related(entry))
-    answer(catalog, %{request | kind: :tool, index: entry.index}, %{result | _meta: meta})
+    answer(catalog, %{request | kind: :tool}, %{result | _meta: meta})
   end
 
   defp result(_catalog, request, %Entry{outcome: {:error, error}}),
@@ -139,25 +139,32 @@ defmodule McpServer.Tasks.Requests do
 
   defp with_task(catalog, request, conn, fun) do
     case Tasks.get(owner(catalog, conn), request.name) do
-      {:ok, entry} -> with_permission(catalog, request, conn, entry, fn _catalog -> fun.(entry) end)
+      {:ok, entry} -> with_permission(catalog, request, conn, entry, fn _catalog, _index -> fun.(entry) end)
       :not_found -> not_found(request)
     end
   end
 
   defp with_permission(catalog, request, conn, entry, fun) do
     case permitted(catalog, entry, conn) do
-      {:ok, catalog} -> fun.(catalog)
+      {:ok, catalog, index} -> fun.(catalog, index)
       :hidden -> not_found(request)
       {:forbidden, refusal} -> Answer.forbidden(catalog, request, refusal)
       {:failed, failure} -> Answer.failure(catalog, request, failure)
     end
   end
 
-  # Whoever may no longer call the tool hears no more of its tasks. The catalogue is that of the tool.
+  # Whoever may no longer call the tool hears no more of its tasks. The catalogue is that of the tool, which may have
+  # another place by now, or none.
   defp permitted(catalog, entry, conn) do
     with {:ok, catalog} <- if(entry.run_time, do: RunTimeTool.of_task(catalog, entry.run_time), else: {:ok, catalog}),
-         :ok <- Permission.ask_again(elem(catalog.tools, entry.index), conn),
-         do: {:ok, catalog}
+         tools = Tuple.to_list(catalog.tools),
+         index when index != nil <- Enum.find_index(tools, &(&1.name == entry.name)),
+         :ok <- Permission.ask_again(elem(catalog.tools, index), conn) do
+      {:ok, catalog, index}
+    else
+      nil -> :hidden
+      refused -> refused
+    end
   end
 
   defp answer(catalog, request, result) do

@@ -57,7 +57,7 @@ defmodule McpServer.Tasks.Server do
     else
       entry = Entry.new(Home.session_id(), ttl(request.task, state.options), state.options.poll_interval)
       runner = Runner.start(entry.id, call, conn, heap)
-      tool = Map.take(request, [:index, :run_time])
+      tool = Map.take(request, [:name, :run_time])
       entry = %{Map.merge(entry, tool) | grace: Handler.grace(call.catalog, request), runner: runner}
       put(owner, entry)
       Process.send_after(self(), {:expire, entry.id}, entry.ttl)
