@@ -61,6 +61,9 @@ defmodule McpServer.Router.ToolDefinition do
   # Less holds no link.
   @min_budget 2_048
 
+  # What the VM's timers take, in milliseconds.
+  @max_timeout 4_294_967_295
+
   # Milliseconds: an ended call still has its memory.
   @max_grace 60_000
 
@@ -153,7 +156,12 @@ defmodule McpServer.Router.ToolDefinition do
 
   defp module?(term), do: is_atom(term) and match?("Elixir." <> _name, Atom.to_string(term))
 
-  defp check_timeout!(timeout, _what, _place) when timeout == nil or (is_integer(timeout) and timeout > 0), do: :ok
+  defp check_timeout!(nil, _what, _place), do: :ok
+  defp check_timeout!(timeout, _what, _place) when timeout in 1..@max_timeout, do: :ok
+
+  defp check_timeout!(timeout, what, place) when is_integer(timeout) and timeout > 0 do
+    Refusal.refuse!(place, "timeout of #{what} is at most #{@max_timeout} milliseconds, got: #{timeout}")
+  end
 
   defp check_timeout!(timeout, what, place) do
     Refusal.refuse!(

@@ -161,6 +161,7 @@ defmodule McpServer.Tools.AsDeclaredTest do
 
     for {more, text} <- [
           {[timeout: 0], "timeout of tool \"wrong\" must be a number of milliseconds above 0, such as 5_000, got: 0"},
+          {[timeout: 5_000_000_000], "timeout of tool \"wrong\" is at most 4294967295 milliseconds, got: 5000000000"},
           {[input: [on: {:dat, "When"}]], "dat"},
           {[input: [on: {:date, "When", required: true, default: "2026-07-28"}]], "default"},
           {[arguments: :atoms, input: %{"no such atom of ours" => {:string, "Text"}}],
