@@ -3,7 +3,18 @@ defmodule McpServer.Protocol.CancelGraceTest do
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.ConfirmRouter
 
-  alias McpServer.{Conn, ConfirmRouter, HttpClient, HttpPeer, HttpRequests, HttpServers, HttpSession, JSON}
+  alias McpServer.{
+    Conn,
+    ConfirmRouter,
+    HttpCase,
+    HttpClient,
+    HttpPeer,
+    HttpRequests,
+    HttpServers,
+    HttpSession,
+    JSON,
+    StdioPeer
+  }
 
   @eras ["2025-11-25", "2026-07-28"]
 
@@ -84,6 +95,45 @@ defmodule McpServer.Protocol.CancelGraceTest do
       assert_receive {:cleaned_up, {:shutdown, :cancelled}}, 10_000
     end
   end
+
+  for revision <- @eras do
+    @tag :tmp_dir
+    test "#{revision}: over stdio, in a VM of its own", %{tmp_dir: tmp_dir} do
+      command = StdioPeer.vm("McpServer.Stdio.run(McpServer.ConfirmRouter, app: :mcp_server)")
+      peer = StdioPeer.start(command, tmp_dir: tmp_dir)
+      open(peer, unquote(revision))
+      file = Path.join(tmp_dir, "end")
+      noted = fn text -> HttpCase.eventually(fn -> File.read(file) == {:ok, text} end) end
+
+      StdioPeer.write(peer, call(unquote(revision), 1, "tidy", file))
+      noted.("started")
+      cancelled = HttpRequests.message("notifications/cancelled", %{"requestId" => 1}, id: nil)
+      StdioPeer.write(peer, JSON.encode!(cancelled))
+      noted.("{:shutdown, :cancelled}")
+
+      # The first answer is that of the second call.
+      StdioPeer.write(peer, call(unquote(revision), 2, "tidy_late", file))
+      assert %{"id" => 2, "result" => %{"isError" => true}} = StdioPeer.read(peer)
+      noted.("{:shutdown, :timeout}")
+    end
+  end
+
+  # What follows is not start-up.
+  defp open(peer, "2026-07-28") do
+    StdioPeer.write(peer, StdioPeer.call("open", "bold"))
+    assert %{"id" => "open"} = StdioPeer.read(peer, 30_000)
+  end
+
+  defp open(peer, revision) do
+    StdioPeer.write(peer, StdioPeer.initialize("open", revision))
+    assert %{"id" => "open"} = StdioPeer.read(peer, 30_000)
+    StdioPeer.write(peer, JSON.encode!(HttpRequests.message("notifications/initialized", %{}, id: nil)))
+  end
+
+  defp call("2026-07-28", id, name, file), do: StdioPeer.call(id, name, %{"file" => file})
+
+  defp call(_session_era, id, name, file),
+    do: StdioPeer.request(id, "tools/call", %{"name" => name, "arguments" => %{"file" => file}})
 
   test "where too many clean up at once, the next is killed" do
     pid = spawn(fn -> Process.sleep(:infinity) end)

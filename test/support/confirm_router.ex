@@ -19,6 +19,14 @@ defmodule McpServer.ConfirmRouter do
   tool "slow", "Cleans up", Handlers, :slow, cancel_grace: 30_000, timeout: 60_000, task_support: :optional
   tool "late", "Runs out of time, and cleans up", Handlers, :slow, cancel_grace: 30_000, timeout: 50
   tool "stubborn", "Cleans up for ever", Handlers, :stubborn, cancel_grace: 50, timeout: 60_000
+
+  # For a server in another VM: what became of the call is in a file.
+  for {name, timeout} <- [{"tidy", 60_000}, {"tidy_late", 500}] do
+    tool name, "Notes its end", Handlers, :tidy, cancel_grace: 30_000, timeout: timeout do
+      input_field "file", "Where", :string, required: true
+    end
+  end
+
   tool "plain", "Is killed", Handlers, :slow, timeout: 60_000
 end
 
@@ -58,6 +66,15 @@ defmodule McpServer.ConfirmRouter.Handlers do
     end
 
     {:error, "cancelled"}
+  end
+
+  def tidy(_conn, %{"file" => file}) do
+    Process.flag(:trap_exit, true)
+    File.write!(file, "started")
+
+    receive do
+      {:EXIT, _from, reason} -> File.write!(file, inspect(reason))
+    end
   end
 
   def stubborn(conn, _arguments) do
