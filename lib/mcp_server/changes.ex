@@ -24,6 +24,7 @@ defmodule McpServer.Changes do
   with the next request. Lists that the router computes (`list_tools/1`) are announced with the functions above.
   """
 
+  alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.Recipient
 
   # Messages of a client's process.
@@ -54,7 +55,7 @@ defmodule McpServer.Changes do
   @doc false
   @spec log(router :: module(), Recipient.t(), level :: String.t(), McpServer.Protocol.message()) :: :ok
   def log(router, recipient, level, message) do
-    for node <- Node.list(), do: :erpc.cast(node, __MODULE__, :log_here, [router, recipient, level, message])
+    for node <- Home.others(), do: :erpc.cast(node, __MODULE__, :log_here, [router, recipient, level, message])
     log_here(router, recipient, level, message)
   end
 
