@@ -90,7 +90,7 @@ defmodule McpServer.Router do
   With `repair: true`, for all tools or for one, wrong arguments are repaired if the schema makes clear what was meant.
   Examples: `"42"` for a number, `"true"` for a boolean, JSON text for an object or array, one value for a list of such
   values. `McpServer.Schema.Validator.repair/2` has the exact rules. The function is called with the repaired arguments; each such call is counted
-  (`[:mcp_server, :arguments, :repaired]` of `McpServer.Telemetry`). Arguments that fit are never changed. If
+  (`[:mcp_server, :arguments, :repaired]` of `McpServer.Telemetry`). Arguments that fit are not repaired. If
   anything stays wrong, the model is told what was wrong with the arguments as it sent them. Values read from strings
   count towards the server's `max_depth`, `max_values` and `max_digits`.
 

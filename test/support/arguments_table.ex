@@ -6,7 +6,7 @@ defmodule McpServer.ArgumentsTable do
 
   @doc "Every call."
   @spec rows() :: [row]
-  def rows, do: undeclared() ++ defaults() ++ casts() ++ forms()
+  def rows, do: undeclared() ++ defaults() ++ integers() ++ casts() ++ forms()
 
   defp undeclared do
     [
@@ -33,6 +33,20 @@ defmodule McpServer.ArgumentsTable do
       {"defaults", %{"lines" => [%{"text" => "a"}, %{"level" => 2}]},
        %{"limit" => 10, "lines" => [%{"text" => "a", "level" => 1}, %{"level" => 2}]}},
       {"whole", %{"either" => %{}}, %{"limit" => 10, "either" => %{}}}
+    ]
+  end
+
+  # JSON has one kind of number.
+  defp integers do
+    [
+      {"defaults", %{"limit" => 5.0}, %{"limit" => 5}},
+      {"defaults", %{"limit" => -0.0}, %{"limit" => 0}},
+      {"defaults", %{"limit" => 1.0e23}, %{"limit" => 99_999_999_999_999_991_611_392}},
+      {"defaults", %{"lines" => [%{"text" => "a", "level" => 2.0}]},
+       %{"limit" => 10, "lines" => [%{"text" => "a", "level" => 2}]}},
+      {"whole", %{"limit" => 7.0, "either" => %{}}, %{"limit" => 7, "either" => %{}}},
+      {"plain", %{"title" => "a", "count" => 3.0}, %{"title" => "a", "count" => 3}},
+      {"plain", %{"title" => "a", "count" => 3.5}, refused(["/count: must be an integer (type)"])}
     ]
   end
 

@@ -47,6 +47,7 @@ defmodule McpServer.Router.FieldBlock do
   | `:uuid` | a string in small letters | `format: "uuid"` | `123e4567-e89b-12d3-a456-426614174000` |
   | `:uri` | `URI`, as `URI.new/1` makes it | `format: "uri"` | `https://example.com/path` |
 
+  A number without a fraction such as `5.0` fits an `:integer`, and arrives as `5`, also with a schema given whole.
   `:decimal` needs the package `decimal`: without it the router is not compiled. Years are 0 to 9999. In results the
   types only say what is published.
   """

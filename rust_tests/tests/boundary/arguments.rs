@@ -242,6 +242,22 @@ fn a_plan_is_only_what_there_is_to_do() {
 }
 
 #[test]
+fn numbers_are_integers_where_nothing_else_is_declared() {
+    for (types, expected) in [
+        (json!("integer"), true),
+        (json!(["integer", "null"]), true),
+        (json!(["integer", "number"]), false),
+        (json!("number"), false),
+    ] {
+        let schema = json!({"properties": {"n": {"type": types, "default": 1}}});
+        let plan = Plan::of(&schema, None).unwrap().unwrap();
+        let member = &plan.root.object.unwrap().members[0];
+        let is_integer = member.place.as_ref().is_some_and(|place| place.is_integer);
+        assert_eq!(is_integer, expected, "{types}");
+    }
+}
+
+#[test]
 fn a_default_has_to_be_what_it_is_read_as() {
     let schema = json!({"properties": {"on/at": {"type": "array", "items": {}, "default": ["2026-01-31", "soon"]}}});
     let dates = rule(json!({"properties": {"on/at": {"items": {"cast": "date"}}}}));

@@ -1,5 +1,5 @@
 //! What becomes of a tool's arguments when they have been checked: members that are left out get their
-//! default, strings are read as dates and the like, keys become names that the program knows, what no
+//! default, strings are read as dates and the like, `1.0` is an integer where one is declared, keys become names that the program knows, what no
 //! field declares is dropped.
 //!
 //! [`Plan::of`] finds out once what there is to do for a schema and the [`ArgumentRule`] beside it; a tool

@@ -20,6 +20,8 @@ pub struct Plan {
 pub struct Place {
     /// What a string is read as.
     pub cast: Option<Cast>,
+    /// Whether a number is an integer, also where it is written as `1.0`.
+    pub is_integer: bool,
     /// What becomes of an object.
     pub object: Option<ObjectPlan>,
     /// What becomes of each element of an array.
@@ -66,6 +68,7 @@ impl Plan {
     /// let plan = Plan::of(&schema, None).unwrap().unwrap();
     /// let object = plan.root.object.unwrap();
     /// assert_eq!(object.members[0].default.as_deref(), Some("10"));
+    /// assert!(object.members[0].place.as_ref().unwrap().is_integer);
     /// assert_eq!(Plan::of(&json!({"type": "object"}), None), Ok(None));
     /// ```
     pub fn of(schema: &Value, rule: Option<&ArgumentRule>) -> Result<Option<Self>, String> {
@@ -102,6 +105,7 @@ impl Builder {
         };
         let place = Place {
             cast: rule.cast,
+            is_integer: is_integer(schema),
             object: self.object(schema, rule, at)?,
             items: items.map(Box::new),
         };
@@ -160,6 +164,17 @@ impl Builder {
             default: default.map(Value::to_string),
             place,
         })
+    }
+}
+
+/// Whether all numbers that a schema allows are integers.
+fn is_integer(schema: &Map<String, Value>) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(types)) => {
+            types.iter().any(|name| name == "integer") && types.iter().all(|name| name != "number")
+        }
+        Some(name) => name == "integer",
+        None => false,
     }
 }
 

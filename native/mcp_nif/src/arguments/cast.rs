@@ -1,4 +1,4 @@
-//! Dates, decimals and URIs as the structs of Elixir.
+//! Dates, decimals and URIs as the structs of Elixir, and the integers of floats.
 
 use mcp_core::arguments::{CastValue, Date, Decimal, Time, UriParts};
 use rustler::{Atom, BigInt, Encoder, Env, Term};
@@ -37,6 +37,13 @@ pub(super) fn cast_term<'a>(
         CastValue::Uri(uri) => uri_fields(env, uri),
     };
     Term::map_from_pairs(env, &fields).ok()
+}
+
+/// The integer of a float without a fraction.
+pub(super) fn integer_term<'a>(env: Env<'a>, float: Term<'a>) -> Option<Term<'a>> {
+    let number: f64 = float.decode().ok()?;
+    let digits: BigInt = format!("{number:.0}").parse().ok()?;
+    Some(digits.encode(env))
 }
 
 /// A struct of the ISO calendar.

@@ -15,6 +15,7 @@ pub(crate) struct TermPlan {
 
 pub(super) struct TermPlace {
     pub(super) cast: Option<Cast>,
+    pub(super) is_integer: bool,
     pub(super) object: Option<TermObject>,
     pub(super) items: Option<Box<TermPlace>>,
 }
@@ -54,6 +55,7 @@ fn place(env: Env<'_>, given: &Place, structs: &Structs) -> Result<TermPlace, Mi
     let items = given.items.as_deref();
     Ok(TermPlace {
         cast: given.cast,
+        is_integer: given.is_integer,
         object: object
             .map(|given| self::object(env, given, structs))
             .transpose()?,

@@ -4,7 +4,7 @@ use mcp_core::json::{UNLIMITED, pointer};
 use mcp_core::schema::Problem;
 use rustler::{Encoder, Env, NewBinary, Term};
 
-use super::cast::cast_term;
+use super::cast::{cast_term, integer_term};
 use super::plan::{TermMember, TermObject, TermPlace, TermPlan};
 use crate::schema::Allowance;
 use crate::terms::read_term;
@@ -50,6 +50,11 @@ pub(crate) fn prepare<'a>(
     }
 }
 
+/// Whether a value was left as it was; one that was made anew may be equal.
+fn is_same(sent: Term<'_>, value: Term<'_>) -> bool {
+    sent.as_c_arg() == value.as_c_arg()
+}
+
 /// Why a walk ends early.
 enum Stop {
     Steps,
@@ -84,6 +89,9 @@ impl<'a, 'p> Walk<'a, 'p> {
         {
             return self.elements(items, term);
         }
+        if place.is_integer && term.is_float() {
+            return integer_term(self.env, term).ok_or(Stop::Vm);
+        }
         match place.cast {
             Some(cast) if term.is_binary() => {
                 let text: &str = term.decode().map_err(|_| Stop::Vm)?;
@@ -106,7 +114,9 @@ impl<'a, 'p> Walk<'a, 'p> {
             let key = self.binary(&member.name);
             let sent = term.map_get(key).ok();
             sent_members = sent_members.saturating_add(usize::from(sent.is_some()));
-            if let Some(value) = self.member(member, sent)? {
+            if let Some(value) = self.member(member, sent)?
+                && (object.rebuilds || sent.is_none_or(|sent| !is_same(sent, value)))
+            {
                 keys.push(member.key.map_or(key, |atom| atom.encode(self.env)));
                 values.push(value);
             }
