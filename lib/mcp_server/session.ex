@@ -43,7 +43,7 @@ defmodule McpServer.Session do
 
   ## Where values are kept
 
-  In the memory of the node, at most 64 MiB of them. To keep them over restarts and on all nodes, name a store:
+  In the memory of the node, at most 64 MiB of them, and 16 MiB of one principal, or of one address without a principal. To keep them over restarts and on all nodes, name a store:
 
       config :mcp_server, session_store: {McpServer.DualResponse.SessionStore, server: MyApp.Results}
 
@@ -54,7 +54,7 @@ defmodule McpServer.Session do
   are not connected the last one wins.
   """
 
-  alias McpServer.{Conn, SessionStore}
+  alias McpServer.{Conn, SessionStore, Share}
 
   @max_bytes 16 * 1024
   @ttl_ms :timer.hours(24)
@@ -111,14 +111,14 @@ defmodule McpServer.Session do
   @spec open_handle(Conn.t()) :: {:ok, handle :: String.t(), Conn.t()} | {:error, failure()}
   def open_handle(%Conn{} = conn) do
     handle = Base.url_encode64(:crypto.strong_rand_bytes(@handle_bytes), padding: false)
-    conn = Conn.put_private(conn, __MODULE__, handle)
+    conn = with_handle(conn, handle)
     with :ok <- change(conn, & &1), do: {:ok, handle, conn}
   end
 
   @doc "The conn whose values are those of a handle that `open_handle/1` gave to the same principal."
   @spec use_handle(Conn.t(), handle :: String.t()) :: {:ok, Conn.t()} | {:error, :unknown_handle | :unavailable}
   def use_handle(%Conn{} = conn, handle) when is_binary(handle) do
-    conn = Conn.put_private(conn, __MODULE__, handle)
+    conn = with_handle(conn, handle)
     {:ok, place} = place(conn)
 
     case read(place) do
@@ -128,26 +128,29 @@ defmodule McpServer.Session do
     end
   end
 
+  # What a client brings as a handle finds no session by its id.
+  defp with_handle(conn, handle), do: Conn.put_private(conn, __MODULE__, {:handle, handle})
+
   # The values of a session that its client has ended. The store may be slow, and nobody waits for it.
   @doc false
   @spec forget(Conn.t()) :: :ok
   def forget(conn) do
-    {:ok, {key, _principal}} = place(conn)
+    {:ok, {key, _holder}} = place(conn)
     _pid = spawn(fn -> SessionStore.delete(key) end)
     :ok
   end
 
   defp change(conn, fun) do
-    with {:ok, {key, _principal} = place} <- place(conn),
+    with {:ok, {key, _holder} = place} <- place(conn),
          do: :global.trans({{__MODULE__, key}, self()}, fn -> change_alone(place, fun) end, [node()])
   end
 
-  defp change_alone({key, principal} = place, fun) do
+  defp change_alone({key, holder} = place, fun) do
     with {:ok, values} <- values(place) do
       bytes = values |> fun.() |> :erlang.term_to_binary()
 
       if byte_size(bytes) <= @max_bytes,
-        do: SessionStore.put(key, bytes, @ttl_ms, principal),
+        do: SessionStore.put(key, bytes, @ttl_ms, holder),
         else: {:error, :too_large}
     end
   end
@@ -156,7 +159,7 @@ defmodule McpServer.Session do
     with :none <- read(place), do: {:ok, %{}}
   end
 
-  defp read({key, _principal}) do
+  defp read({key, _holder}) do
     with {:ok, bytes} <- SessionStore.get(key), do: {:ok, :erlang.binary_to_term(bytes, [:safe])}
   rescue
     # Of another release: it names what this one does not know.
@@ -167,7 +170,7 @@ defmodule McpServer.Session do
   defp place(conn) do
     case Map.get(conn.private, __MODULE__) || conn.session_id do
       nil -> {:error, :no_session}
-      id -> {:ok, {key({id, conn.principal, conn.router, conn.mount}), conn.principal}}
+      id -> {:ok, {key({id, conn.principal, conn.router, conn.mount}), Share.holder(conn.principal, conn.peer)}}
     end
   end
 

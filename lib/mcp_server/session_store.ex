@@ -10,7 +10,8 @@ defmodule McpServer.SessionStore do
   goes to the log; the handler gets `{:error, :unavailable}`.
 
   A key is a string of 43 characters, a value a binary of at most 16 KiB. Neither can be read without the secret or the id of
-  the session. `holder` is the principal whose value it is, or `nil`.
+  the session. `holder` tells whose value it is, so that none takes all the room: a term that stands for
+  a principal, or for the address of a client without one, or `nil`.
   """
 
   require Logger

@@ -104,6 +104,12 @@ defmodule McpServer.SessionTest do
       assert Session.use_handle(conn, "") == {:error, :unknown_handle}
     end
 
+    test "the id of a session is no handle" do
+      conn = conn(session_id: "of another")
+      :ok = Session.put_session(conn, "k", 1)
+      assert Session.use_handle(conn(), "of another") == {:error, :unknown_handle}
+    end
+
     test "handles are found before anything was put, and each has its own values, in a session too" do
       conn = conn()
       :ok = Session.put_session(conn, "k", "session")

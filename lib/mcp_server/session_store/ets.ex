@@ -2,7 +2,7 @@ defmodule McpServer.SessionStore.ETS do
   @moduledoc false
   # Values of sessions in the memory of this node: the store that is used where none is configured.
   #
-  # All values take at most 64 MiB, those of one principal a quarter. Where there is no room, nobody else's value gives way.
+  # All values take at most 64 MiB, those of one holder a quarter. Where there is no room, nobody else's value gives way.
   # The tables belong to the application's own process.
 
   use GenServer

@@ -2,6 +2,7 @@ defmodule McpServer.SessionStore.ETSTest do
   # The tables are the node's: other tests keep values meanwhile, but few.
   use ExUnit.Case, async: false
 
+  alias McpServer.{Conn, Session}
   alias McpServer.SessionStore.ETS
 
   @hour 3_600_000
@@ -38,7 +39,7 @@ defmodule McpServer.SessionStore.ETSTest do
     :sys.get_state(ETS)
   end
 
-  test "one principal has a quarter of 64 MiB, and nobody more than all of it" do
+  test "one holder has a quarter of 64 MiB, and nobody more than all of it" do
     on_exit(fn -> for n <- 1..10_000, do: ETS.delete([], "filling #{n}") end)
     put = fn n, holder -> ETS.put([], "filling #{n}", @large, @hour, holder) end
     kept = Enum.take_while(1..5_000, &(put.(&1, "ada") == :ok))
@@ -50,4 +51,14 @@ defmodule McpServer.SessionStore.ETSTest do
     assert Enum.any?(5_001..10_000, &(put.(&1, nil) == {:error, :full}))
     assert ETS.bytes() <= 64 * 1024 * 1024
   end
+
+  test "clients without a principal are told apart by their addresses" do
+    on_exit(fn -> for n <- 1..1_200, last <- 1..2, do: Session.delete_session(conn(n, last), "k") end)
+    value = String.duplicate("x", 16_000)
+    put = fn n, last -> Session.put_session(conn(n, last), "k", value) end
+    assert Enum.find(1..1_200, &(put.(&1, 1) == {:error, :full})) in 1_000..1_100
+    assert put.(1, 2) == :ok
+  end
+
+  defp conn(n, last), do: %Conn{session_id: "filling #{n} of #{last}", router: __MODULE__, peer: {192, 0, 2, last}}
 end
