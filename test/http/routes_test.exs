@@ -2,11 +2,12 @@ defmodule McpServer.HttpRoutesTest do
   # What `routes:` serves beside the messages, on both servers.
   use McpServer.HttpCase, async: true
 
-  import McpServer.DualResponses, only: [create!: 2, server: 0]
+  import McpServer.DualResponses, only: [create!: 2, create!: 3, server: 0]
 
   alias McpServer.DualResponse.Rest
   alias McpServer.Http.Sink
   alias McpServer.RestServers
+  alias McpServer.Test.Issuer
 
   defmodule Echo do
     # A route that needs no process to bound it but has to name one.
@@ -40,5 +41,39 @@ defmodule McpServer.HttpRoutesTest do
     server = HttpServers.start(:plug, routes: [{"/results", {Rest, server: results}}])
     assert RestServers.ask(server, "POST", "/results/" <> created.resource_id).status == 200
     assert RestServers.ask(server, "GET", "/results/none").status == 404
+  end
+
+  @resource "http://localhost/mcp"
+  @tail ~s(scope="mcp:use", resource_metadata="http://localhost/.well-known/oauth-protected-resource/mcp")
+
+  @tag req: ["R7", "R9", "R10", "R11"]
+  on_both "who may not call a tool may not fetch its results, and is told why", %{kind: kind} do
+    issuer = start_supervised!(Issuer)
+    auth = [resource: @resource, issuer: Issuer.url(issuer), scopes: ["mcp:use"]]
+    results = server()
+    ada = {Issuer.url(issuer), "ada", "client"}
+    path = "/results/" <> create!(results, 5, subject: ada).resource_id
+    server = HttpServers.start(kind, routes: [{"/results", {Rest, server: results}}], auth: auth)
+    token = &Issuer.token(issuer, Keyword.merge([audience: @resource, scopes: ["mcp:use"]], &1))
+
+    ask = fn headers ->
+      response = RestServers.ask(server, "GET", path, headers: headers)
+      {response.status, HttpResponse.header(response, "www-authenticate")}
+    end
+
+    bearer = &[{"authorization", "Bearer " <> &1}]
+    assert ask.(bearer.(token.([]))) == {200, nil}
+    assert ask.(bearer.(token.(subject: "bob"))) == {404, nil}
+    assert ask.([]) == {401, "Bearer " <> @tail}
+
+    assert ask.(bearer.(token.(audience: "http://localhost/other"))) ==
+             {401,
+              ~s(Bearer error="invalid_token", error_description="The access token is for another resource", ) <> @tail}
+
+    assert ask.(bearer.(token.(scopes: []))) == {403, ~s(Bearer error="insufficient_scope", ) <> @tail}
+    malformed = "A request has one access token, in the header Authorization"
+
+    assert ask.(bearer.("a b")) ==
+             {400, ~s(Bearer error="invalid_request", error_description="#{malformed}", ) <> @tail}
   end
 end

@@ -123,15 +123,14 @@ defmodule McpServer.Auth.Issuer do
   end
 
   @impl true
-  def handle_call(:keys, from, state) do
-    cond do
-      state.fetch != nil -> wait(state, from)
-      # They came while the question was under way.
-      match?({:ok, _keys}, known(state)) -> {:reply, known(state), state}
-      state.retry_at != nil and now() < state.retry_at -> {:reply, unavailable(), state}
-      true -> state |> fetch() |> wait(from)
-    end
+  def handle_call(:keys, from, %{fetch: nil} = state) do
+    known = known(state)
+    too_early? = state.retry_at != nil and now() < state.retry_at
+    # They may have come while the question was under way.
+    if too_early? or match?({:ok, _keys}, known), do: {:reply, known, state}, else: state |> fetch() |> wait(from)
   end
+
+  def handle_call(:keys, from, state), do: wait(state, from)
 
   def handle_call({:newer, generation}, from, state) do
     cond do

@@ -3,10 +3,12 @@ defmodule McpServer.DualResponse.Rest.Access do
   # Who asks, and whether that is allowed: by what the hooks say, or by the signature of the URL. An id that is
   # unknown, expired or somebody else's is answered alike, whatever the hooks would have said of it.
 
+  alias McpServer.Auth.Refusal
   alias McpServer.Dispatch.Failure
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Error, Options, Resource, Rest, Signature}
   alias McpServer.DualResponse.Rest.Endpoint
+  alias McpServer.Protocol.HTTP
 
   @typedoc "What hooks are given: a `Plug.Conn`, or a `McpServer.HttpRequest`. `nil` where there are none."
   @type caller :: term()
@@ -51,6 +53,7 @@ defmodule McpServer.DualResponse.Rest.Access do
     case call("identify:", rest.identify, [caller]) do
       {:ok, %{} = identity} -> {:ok, Map.take(identity, [:tenant, :subject])}
       {:ok, {:error, :unauthorized}} -> unauthorized(rest)
+      {:ok, {:error, %Refusal{} = refusal}} -> challenged(rest, refusal)
       {:ok, {:error, {:unavailable, seconds}}} -> refused(:storage_unavailable, seconds)
       _other -> refused(:internal_error)
     end
@@ -106,6 +109,22 @@ defmodule McpServer.DualResponse.Rest.Access do
   defp run({module, function}, arguments), do: apply(module, function, arguments)
   defp run(hook, arguments), do: apply(hook, arguments)
 
-  defp unauthorized(rest), do: refused(:unauthorized, %{resource_metadata: rest.metadata_url})
+  defp unauthorized(rest), do: challenged(rest, Refusal.missing([]))
+
+  # As at the endpoint, so that a client can mend it.
+  defp challenged(rest, %Refusal{kind: kind} = refusal) do
+    challenge = refusal |> Map.take([:error, :description]) |> Map.put(:scope, refusal.scopes)
+    challenge = Map.put(challenge, :resource_metadata, rest.metadata_url)
+
+    case kind do
+      :unauthorized -> refused(:unauthorized, challenge)
+      :forbidden -> :forbidden |> refused() |> with_challenge(challenge)
+      :invalid_authorization -> :malformed |> refused() |> with_challenge(challenge)
+    end
+  end
+
+  defp with_challenge({:refused, {status, headers, body}}, challenge),
+    do: {:refused, {status, [{"www-authenticate", HTTP.challenge(challenge)} | headers], body}}
+
   defp refused(kind, details \\ nil), do: {:refused, Endpoint.refuse(kind, details)}
 end

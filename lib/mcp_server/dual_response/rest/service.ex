@@ -2,6 +2,7 @@ defmodule McpServer.DualResponse.Rest.Service do
   @moduledoc false
   # An endpoint under HTTP: what comes through a `Sink` goes to the endpoint's dispatcher, and back.
 
+  alias McpServer.Auth.Refusal
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Dispatcher, Endpoint}
   alias McpServer.Http.{Exchange, Route, Sink}
@@ -42,6 +43,10 @@ defmodule McpServer.DualResponse.Rest.Service do
   defp identity({:ok, %Auth{principal: principal}}), do: %{subject: principal}
   defp identity({:ok, principal}), do: %{subject: principal}
   defp identity({:error, {:unavailable, _seconds} = reason}), do: {:error, reason}
+  defp identity({:error, %Refusal{} = refusal}), do: {:error, refusal}
+  defp identity({:error, :invalid_request}), do: {:error, Refusal.malformed([])}
+  defp identity({:error, {:insufficient_scope, scopes}}), do: {:error, Refusal.scope(scopes)}
+  defp identity({:error, {:unauthorized, scopes}}), do: {:error, Refusal.missing(scopes)}
   defp identity({:error, _reason}), do: {:error, :unauthorized}
 
   @doc "Serves a request for a stored result; its head is still to be judged."
