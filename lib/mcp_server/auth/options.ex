@@ -174,7 +174,7 @@ defmodule McpServer.Auth.Options do
 
   defp url!(url) do
     uri = URI.parse(url)
-    loopback? = is_binary(uri.host) and McpServer.Fetch.Address.loopback_host?(uri.host)
+    loopback? = is_binary(uri.host) and McpServer.Fetch.Address.loopback_host?(String.downcase(uri.host))
 
     unless uri.host not in [nil, ""] and uri.fragment == nil and uri.userinfo == nil and
              (uri.scheme == "https" or (uri.scheme == "http" and loopback?)) do

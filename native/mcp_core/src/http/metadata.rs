@@ -22,7 +22,10 @@ pub fn metadata_url(resource: &str) -> Option<String> {
     let is_sound = resource
         .bytes()
         .all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
-    if !matches!(scheme, "https" | "http") || !is_sound || rest.contains('#') {
+    let is_http = ["https", "http"]
+        .iter()
+        .any(|name| scheme.eq_ignore_ascii_case(name));
+    if !is_http || !is_sound || rest.contains('#') {
         return None;
     }
     let host_ends = rest.find(['/', '?']).unwrap_or(rest.len());
