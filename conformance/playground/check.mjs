@@ -6,6 +6,7 @@
 import { startBrowser } from "../apps/processes.mjs";
 import { Checks } from "../clients/checks.mjs";
 import { appearance, keyboard } from "./appearance.mjs";
+import { presentation, rows, view } from "./drawing.mjs";
 import { attack, token } from "./locks.mjs";
 import { Page, startMounted, startPlayground } from "./playground.mjs";
 
@@ -40,20 +41,21 @@ async function main(browserPath) {
     await page.connected();
     if (era !== newest) await page.protocol(era);
     await results(page, era);
+    if (era === newest) await forms(page);
     await questions(page, era);
     await subscription(page, await open(everything), era);
     await tasks(page, era);
     await closeAll();
   }
-  await eras(await open(everything));
+  await eras(await open(everything), everything);
   await keyboard(use, await open(everything));
   await closeAll();
   await appearance(use, everything);
 
-  await rows(await open(await start("institutions", "Institutions.MCP")));
-  await presentation(await open(await start("patterns", "Patterns.MCP")));
+  await rows(use, await open(await start("institutions", "Institutions.MCP")));
+  await presentation(use, await open(await start("patterns", "Patterns.MCP")));
   const weather = await start("weather", "Weather.MCP");
-  for (const era of [newest, sessions]) await view(await open(weather), era);
+  for (const era of [newest, sessions]) await view(use, await open(weather), era);
   await mounted(await open(await served("a plug", startMounted())));
   await minted(await open(await start("everything", "Everything.MCP", "--auth")));
   await closeAll();
@@ -96,6 +98,32 @@ async function results(page, era) {
   checks.true(`${era}: the frames`, frames.some(Boolean));
 }
 
+// What a form sends: nested objects, and JSON that is written by hand.
+async function forms(page) {
+  await page.call("json_schema_2020_12_tool", { name: "Ada", street: "Main Street", contactMethod: "email" });
+  checks.equal("nested arguments", await sent(page), { address: { street: "Main Street" }, contactMethod: "email", name: "Ada" });
+  await page.choose("slow_compute");
+  await page.fill({ seconds: "0" });
+  await (await page.page.waitForSelector('xpath///main//label[contains(., "as JSON")]/input')).click();
+  checks.equal("the fields as JSON", await page.page.$eval(".fields textarea", ({ value }) => JSON.parse(value)), { seconds: 0 });
+  const write = (text) => page.page.$eval(".fields textarea", (area, text) => (area.value = text), text);
+  await write("{");
+  await page.press("Call");
+  await page.says("main .failure", "the arguments:");
+  await write('{"seconds": 0, "label": null}');
+  await page.press("Call");
+  await page.results();
+  checks.equal("JSON by hand", await sent(page), { seconds: 0, label: null });
+}
+
+// The arguments of the last call, as the messages show them.
+async function sent(page) {
+  const frame = await page.page.waitForSelector('xpath///*[@id="messages"]//li[contains(., "tools/call") and contains(., "→")]//details');
+  await frame.evaluate((details) => (details.open = true));
+  await frame.waitForSelector("pre");
+  return JSON.parse(await frame.$eval("pre", ({ textContent }) => textContent)).params.arguments;
+}
+
 async function questions(page, era) {
   const ask = async (name, values) => {
     await page.choose(name);
@@ -119,6 +147,22 @@ async function questions(page, era) {
   checks.equal(`${era}: sampling`, await ask("test_sampling", { prompt: "What is 6 by 7?" }), "The server asks the model");
   await page.fill({ Answer: "42" }, "dialog");
   checks.equal(`${era}: sampling answered`, await answered("Answer"), ["LLM response: 42"]);
+  await ask("test_sampling", { prompt: "What is 6 by 7?" });
+  await page.press("Decline", "dialog");
+  // In a session the tool hears of it, and this one asks again.
+  if (era === newest) checks.equal("sampling declined", (await page.results())[0].state, "refused");
+  else {
+    await page.says(".frames li", "error -1 of sampling/createMessage");
+    await page.dialog();
+    await page.fill({ Answer: "42" }, "dialog");
+    checks.equal("sampling declined once", await answered("Answer"), ["LLM response: 42"]);
+  }
+  checks.equal(`${era}: roots`, await ask("test_input_required_result_list_roots"), "roots/list");
+  await page.fill({ Result: "{" }, "dialog");
+  await page.press("Answer", "dialog");
+  await page.says("dialog[open] .failure", "the result:");
+  await page.fill({ Result: '{"roots":[{"uri":"file:///home/ada"}]}' }, "dialog");
+  checks.equal(`${era}: roots answered`, await answered("Answer"), ["Roots: file:///home/ada"]);
   await ask("test_input_required_result_multi_round");
   await page.fill({ name: "Ada" }, "dialog");
   await page.press("Accept", "dialog");
@@ -169,8 +213,20 @@ async function tasks(page, era) {
   checks.equal(`${era}: a call that is cancelled`, (await page.results())[0].state, "cancelled");
 }
 
-async function eras(page) {
+async function eras(page, address) {
   await page.connected();
+  let session;
+  page.page.on("response", (response) => (session ??= response.headers()["mcp-session-id"]));
+  await page.protocol("both eras");
+  const { origin, hash } = new URL(address);
+  const ping = async () => (await fetch(`${origin}/${hash.slice(1)}/mcp`, {
+    method: "POST", body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-session-id": session },
+  })).status;
+  checks.equal("the page's session", await ping(), 200);
+  await page.page.reload();
+  await page.connected();
+  checks.equal("the session of a page that was left", await ping(), 404);
   await page.protocol("both eras");
   const text = '{"city":"Oslo","conditions":"partly cloudy","temperature":22.5}';
   checks.equal("both eras", await page.call("test_structured_content", { city: "Oslo" }),
@@ -178,61 +234,6 @@ async function eras(page) {
   await page.picture("both-eras");
   await page.choose("json_schema_2020_12_tool");
   checks.true("lint beside its tool", (await page.page.$$(".lint li")).length > 0);
-}
-
-async function rows(page) {
-  await page.connected();
-  await page.call("search_institutions");
-  const label = await page.page.$eval(".structured button", ({ textContent }) => textContent);
-  const count = Number(label.match(/^Fetch all (\d+) rows$/)[1]);
-  checks.true("at least 5,000 rows", count >= 5000);
-  await page.press(label);
-  await page.says(".structured caption", `${count} rows`);
-  checks.equal("all rows", await page.page.$eval(".structured table", ({ tBodies }) => tBodies[0].rows.length), count);
-  await page.picture("rows");
-}
-
-async function presentation(page) {
-  await page.connected();
-  await page.call("search_patterns", { q: "retry" });
-  checks.equal("the kind of a presentation", await page.text(".structured h4"), "Structured content of the kind patternSearchResults:v1");
-}
-
-// The view is drawn, calls back, follows the theme, and reaches nothing.
-async function view(page, era) {
-  await page.connected();
-  if (era !== newest) await page.protocol(era);
-  await page.call("forecast", { city: "Lisbon" });
-  const frame = await (await page.page.waitForSelector("iframe")).contentFrame();
-  const says = (id, words) => frame.waitForFunction((id, words) => document.getElementById(id)?.textContent === words, {}, id, words);
-  await says("city", "Lisbon");
-  await frame.select("#cities", "Oslo");
-  await says("city", "Oslo");
-  await frame.click("#days li:nth-child(3) button");
-  await says("day", "Wednesday in Oslo, every three hours");
-  const said = await page.page.$$eval(".app .news li", (all) => all.map(({ textContent }) => textContent));
-  checks.equal(`${era}: the view's calls`, said.filter((line) => line.startsWith("tools/call")),
-    ['tools/call forecast {"city":"Oslo"}', 'tools/call hours {"city":"Oslo","day":"Wednesday"}']);
-  await page.picture(`view-${era}`);
-  const reached = await frame.evaluate(async () => {
-    const reach = async (work) => {
-      try {
-        await work();
-        return "reached";
-      } catch (error) {
-        return error.name;
-      }
-    };
-    return [await reach(() => fetch("http://127.0.0.1:9/")), await reach(() => window.parent.document.title), await reach(() => sessionStorage.token), origin];
-  });
-  checks.equal(`${era}: what the view reaches`, reached, ["TypeError", "SecurityError", "SecurityError", "null"]);
-  await page.says(".app .news li", "Blocked by the view's policy: connect-src http://127.0.0.1:9/");
-  await page.press("Dark or light", "header");
-  await frame.waitForFunction(() => document.documentElement.dataset.theme === "dark");
-  // It may load the sandbox under another policy, and then gets nothing drawn there.
-  await frame.evaluate(() => (location.search = `?csp=${encodeURIComponent('{"connectDomains":["http://127.0.0.1:9"]}')}`));
-  await page.says(".app .news li", "The view has left its document.");
-  checks.equal(`${era}: a policy of its own choice`, await frame.evaluate(() => document.title), "View");
 }
 
 // Below a path of another application's web server.

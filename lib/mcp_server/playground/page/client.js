@@ -48,9 +48,11 @@ export class Client {
     return this;
   }
 
+  // Also while the page is left.
   close() {
     this.#listening?.abort();
-    if (this.#session) fetch(this.endpoint, { method: "DELETE", headers: this.#head({}) }).catch(() => {});
+    if (this.#session) fetch(this.endpoint, { method: "DELETE", headers: this.#head({}), keepalive: true }).catch(() => {});
+    this.#session = null;
   }
 
   // Calls a method, and answers what the server asks meanwhile. Options: `signal` cancels, `progress` is the token of
@@ -61,7 +63,12 @@ export class Client {
       const result = await this.#request(method, sent, options);
       if (result.resultType !== "input_required") return result;
       if (round === maxRounds) throw new Refused({ message: `the server has asked ${maxRounds} times` });
-      sent = { ...params, inputResponses: await this.responses(result.inputRequests ?? {}) };
+      const requests = result.inputRequests ?? {};
+      const inputResponses = await this.responses(requests);
+      // The server would ask the same again.
+      if (Object.keys(requests).length > 0 && Object.keys(inputResponses).length === 0)
+        throw new Refused({ message: "you have declined what the server needs to go on" });
+      sent = { ...params, inputResponses };
       if (result.requestState !== undefined) sent.requestState = result.requestState;
     }
   }

@@ -45,6 +45,9 @@ addEventListener("hashchange", () => {
   if (/^#[\w-]{16,}$/.test(location.hash)) location.reload();
 });
 
+// A server holds a number of sessions only, and each reload would leave one.
+addEventListener("pagehide", () => app.clients.forEach((client) => client.close()));
+
 async function begin() {
   const response = token && (await fetch(`${token}/about`));
   if (!response || response.status === 403) return askToken();

@@ -92,7 +92,7 @@ export async function drawView({ client, tool, tools, input, result }) {
   addEventListener("message", listen);
   const follow = () => send({ method: "ui/notifications/host-context-changed", params: { theme: context().theme } });
   addEventListener("themechange", follow);
-  // A view that is drawn no longer hears nothing any more.
+  // A view that is no longer shown is told and answered nothing.
   const close = () => {
     removeEventListener("message", listen);
     removeEventListener("themechange", follow);
