@@ -57,7 +57,9 @@ impl<'a> Sent<'a> {
     pub fn became(&self, admission: &Admission<'_, '_>) {
         match admission {
             Admission::Answer(answer) => self.is_answered(&answer.body, answer.status),
-            Admission::Prebuilt { head, tail, .. } => self.is_answered(&[head, *tail].concat(), 200),
+            Admission::Prebuilt { head, tail, .. } => {
+                self.is_answered(&[head, *tail].concat(), 200)
+            }
             Admission::Open(opening) => {
                 assert_eq!(Some(&id_tree(&opening.id)), self.id());
                 self.is_answered(&opening.answer.body, opening.answer.status);

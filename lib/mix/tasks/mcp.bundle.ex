@@ -95,7 +95,8 @@ defmodule Mix.Tasks.Mcp.Bundle do
   end
 
   defp icon!(path) do
-    with {:ok, <<0x89, "PNG", _rest::binary>>} <- File.read(path) do
+    # A pattern of bytes, compiled on OTP 25, is not loaded by OTP 29, whose ex_doc reads this module.
+    with {:ok, bytes} <- File.read(path), true <- String.starts_with?(bytes, <<0x89, "PNG">>) do
       :ok
     else
       _other -> Mix.McpServer.refuse!("expected --icon to be a PNG file, got: #{path}", @usage)
