@@ -15,7 +15,7 @@ export async function token({ checks, open, closeAll }, address) {
   checks.equal("a wrong token", statuses, [403, 404, 200]);
   await page.fill({ Token: "wrong-wrong-wrong-wrong" });
   await page.press("Go on");
-  await page.says("main h2", "Which token?");
+  await page.says("[role=alert]", "The server has printed another token.");
   await page.fill({ Token: hash.slice(1) });
   await page.press("Go on");
   await page.connected();

@@ -50,7 +50,7 @@ addEventListener("pagehide", () => app.clients.forEach((client) => client.close(
 
 async function begin() {
   const response = token && (await fetch(`${token}/about`));
-  if (!response || response.status === 403) return askToken();
+  if (!response || response.status === 403) return askToken(response && "The server has printed another token.");
   if (!response.ok) return fail(new Error(`the playground answers with status ${response.status}`));
   app.about = await response.json();
   app.rows = app.about.rows ? rows : undefined;
@@ -60,7 +60,7 @@ async function begin() {
   return connect();
 }
 
-function askToken() {
+function askToken(refusal) {
   const id = uniqueId("token");
   const input = h("input", { id, type: "password", autocomplete: "off", required: true });
   const submit = (event) => {
@@ -72,6 +72,7 @@ function askToken() {
   fill(byId("main"),
     h("h2", null, "Which token?"),
     h("p", null, "This page needs the token that the server has printed, behind the # of the address."),
+    refusal && h("p", { class: "failure", role: "alert" }, refusal),
     h("form", { onsubmit: submit }, h("div", { class: "field" }, h("label", { for: id }, "Token"), input), h("button", { class: "primary" }, "Go on")));
 }
 
