@@ -88,6 +88,18 @@ defmodule McpServer.Fetch.Address do
     end
   end
 
+  @doc """
+  The addresses of a host that are known without the resolver: what `literal/1` knows, and this machine's. Its name
+  means nothing else (RFC 6761, section 6.3), and a resolver that asks others for it may take seconds.
+  """
+  @spec known(String.t()) :: {:ok, [:inet.ip_address()]} | :name
+  def known(host) do
+    case literal(host) do
+      {:ok, ip} -> {:ok, [ip]}
+      :name -> if(local_name?(host), do: {:ok, [{127, 0, 0, 1}, {0, 0, 0, 0, 0, 0, 0, 1}]}, else: :name)
+    end
+  end
+
   @doc "Whether a host is within a scope as far as its text tells; a name may still resolve to anything."
   @spec host_within?(String.t(), scope()) :: boolean()
   def host_within?(_host, :any), do: true

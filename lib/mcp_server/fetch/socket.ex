@@ -31,10 +31,7 @@ defmodule McpServer.Fetch.Socket do
   end
 
   defp addresses(host, timeout) do
-    case Address.literal(host) do
-      {:ok, ip} -> {:ok, [ip]}
-      :name -> look_up(to_charlist(host), timeout)
-    end
+    with :name <- Address.known(host), do: look_up(to_charlist(host), timeout)
   end
 
   # The system's resolver keeps to a time of its own, so it is waited for no longer than there is time. Not a task:

@@ -82,23 +82,6 @@ defmodule McpServer.DualResponse.Client.AnswersTest do
       server = start_with([["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early\r\nlink: x\r\n\r\n", json(answer())]])
       assert {:ok, %{data: [%{"id" => 0}]}} = Parsed.fetch(parsed(server))
     end
-
-    @tag req: "Y11"
-    test "nothing stays behind in the caller, which may trap exits: no message and no socket" do
-      Process.flag(:trap_exit, true)
-      server = start(fn request -> if(request.method == "GET", do: "rubbish", else: [json(answer()), "more"]) end)
-      parsed = parsed(%{server | url: String.replace(server.url, "127.0.0.1", "localhost")})
-      {:links, links} = Process.info(self(), :links)
-
-      for _round <- 1..20 do
-        assert {:ok, _page} = Parsed.fetch(parsed)
-        assert {:error, _error} = Parsed.metadata(parsed)
-      end
-
-      assert length(all_requested(server)) == 40
-      assert Process.info(self(), :messages) == {:messages, []}
-      assert Process.info(self(), :links) == {:links, links}
-    end
   end
 
   defp chunk(bytes), do: [Integer.to_string(IO.iodata_length(bytes), 16), "\r\n", bytes, "\r\n"]
