@@ -84,8 +84,9 @@ defmodule McpServer.DualResponse do
   @doc false
   @spec child_spec(keyword) :: Supervisor.child_spec()
   def child_spec(options) do
+    start = {__MODULE__, :start_link, [Options.hide(options)]}
     # A server that was shut down is not started again.
-    %{id: Keyword.get(options, :name, __MODULE__), start: {__MODULE__, :start_link, [options]}, restart: :transient}
+    %{id: Keyword.get(options, :name, __MODULE__), start: start, restart: :transient}
   end
 
   @doc "Starts a server. Raises `ArgumentError` naming the option at fault."

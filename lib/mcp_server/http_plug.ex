@@ -82,23 +82,16 @@ defmodule McpServer.HttpPlug do
   def init(options) do
     # What is wrong with them is said now, and nothing kept: this may run in the compiler, or, as in a Phoenix router,
     # before each request.
-    checked = checked(options)
-    _checked = Mount.new(:unserved, without_function(checked))
+    checked = options |> checked() |> without_function()
+    _checked = Mount.new(:unserved, checked)
+    if checked.auth, do: Plan.without_secret!(__MODULE__, checked.auth)
     options
   end
 
   # It is asked when the first request comes: where the compiler runs this, there may be no configuration.
   defp without_function(%{auth: {_module, _function}} = checked), do: %{checked | auth: nil}
 
-  defp without_function(%{auth: auth} = checked) do
-    if auth && Plan.secret?(auth) do
-      raise ArgumentError,
-            "auth: of #{inspect(__MODULE__)} has a secret in it, which a Phoenix router would keep in compiled code. " <>
-              "Write auth: {MyApp.Auth, :options}, a function that returns these options"
-    end
-
-    checked
-  end
+  defp without_function(checked), do: checked
 
   defp checked(options), do: Options.check!(inspect(__MODULE__), ServerOptions.http_plug(), options)
 

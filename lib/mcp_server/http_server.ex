@@ -134,7 +134,7 @@ defmodule McpServer.HttpServer do
 
     %{
       id: {__MODULE__, checked.name || checked.port},
-      start: {__MODULE__, :start_link, [options]},
+      start: {__MODULE__, :start_link, [Options.hide(ServerOptions.http_server(), options)]},
       shutdown: checked.drain + 5_000
     }
   end

@@ -9,10 +9,11 @@ defmodule McpServer.Options do
   #       limits: [{:group, [max_depth: [{:count, 128}, default: 128]]}, doc: "the limits of messages"]
   #     ]
   #
-  # An option can also have `required: true`, `secret: true` (no message shows its value), `shown:` (in the documentation,
+  # An option can also have `required: true`, `secret: true` (nothing that is printed shows its value), `shown:` (in the documentation,
   # in place of the default), `beyond:` (what happens beyond a limit), and `misnamed:`, names that people try instead.
   # An option may be given twice: the first counts, and groups are merged. So `options ++ defaults` does what it says.
 
+  alias McpServer.Auth.Secret
   alias McpServer.{Limit, Suggestion}
 
   @typedoc """
@@ -55,12 +56,24 @@ defmodule McpServer.Options do
     for {name, [type | about]} <- table, into: %{}, do: {name, value!(owner, name, type, about, options)}
   end
 
+  @doc """
+  The options as they may stand in the specification of a child, which supervisors print: `check!/3` takes them as well.
+
+      iex> McpServer.Options.hide([key: [:string, secret: true], path: [:string]], key: "abc", path: "/")
+      [key: %McpServer.Auth.Secret{value: "abc"}, path: "/"]
+  """
+  @spec hide(table(), keyword()) :: keyword()
+  def hide(table, options) do
+    for {name, value} <- options, do: {name, if(table[name][:secret], do: %Secret{value: value}, else: value)}
+  end
+
   defp value!(owner, name, {:group, table}, _about, options),
     do: check!("#{name}: of #{owner}", table, options |> Keyword.get_values(name) |> Enum.flat_map(&List.wrap/1))
 
   defp value!(owner, name, type, about, options) do
     case Keyword.fetch(options, name) do
-      {:ok, value} ->
+      {:ok, given} ->
+        value = with %Secret{value: hidden} <- given, do: hidden
         valid?(type, value) || raise ArgumentError, wrong(name, type, about, value)
         value
 

@@ -3,7 +3,7 @@ defmodule McpServer.HttpAuthSecretsTest do
   # telemetry or the status of a process. A stand-in for telemetry is loaded, so nothing else may run.
   use McpServer.HttpCase, async: false
 
-  alias McpServer.{HttpSecretsLog, JSON, TelemetryStandIn}
+  alias McpServer.{HttpRouter, HttpSecretsLog, JSON, TelemetryStandIn}
   alias McpServer.Test.Issuer
 
   @resource "http://localhost/mcp"
@@ -154,5 +154,46 @@ defmodule McpServer.HttpAuthSecretsTest do
 
     for text <- [inspect(plan), JSON.encode!(McpServer.Auth.Plan.document(plan))],
         do: refute(text =~ secret)
+  end
+
+  @tag req: "T34"
+  test "a supervisor prints no secret of the servers that it starts" do
+    {:ok, supervisor} = start_supervised({DynamicSupervisor, strategy: :one_for_one})
+    auth = [resource: @resource, tokens: %{@fixed => [subject: "ci"]}]
+    options = [router: HttpRouter, port: 0, auth: auth]
+    results = [name: __MODULE__, base_url: "http://localhost", signed_urls: [secret: @fixed]]
+    {:ok, server} = DynamicSupervisor.start_child(supervisor, {McpServer.HttpServer, options})
+    {:ok, kept} = DynamicSupervisor.start_child(supervisor, {McpServer.DualResponse, results})
+    served = %HttpServers{kind: :listener, port: McpServer.HttpServer.port(server), pid: server}
+    assert {%{status: 200}, _messages} = HttpClient.exchange(served, as(modern("tools/list"), @fixed))
+
+    shown = [
+      McpServer.HttpServer.child_spec(options ++ [tls: [password: @fixed, certfile: "cert.pem", keyfile: "key.pem"]])
+      | for(pid <- [supervisor, server, kept], do: {:sys.get_state(pid), :sys.get_status(pid)})
+    ]
+
+    refute inspect(shown, limit: :infinity, printable_limit: :infinity) =~ @fixed
+  end
+
+  @tag req: "T34"
+  test "plugs, which keep their options in compiled code, take no secret" do
+    good = [resource: @resource, issuer: "https://auth.example"]
+
+    for plug <- [McpServer.HttpPlug, McpServer.HttpPlug.ResourceMetadata],
+        secret <- [
+          [secret: @fixed],
+          [tokens: %{@fixed => [subject: "ci"]}],
+          [introspection: [client_id: "mcp", client_secret: @fixed]],
+          [tls: [password: @fixed]]
+        ] do
+      router = if plug == McpServer.HttpPlug, do: [router: HttpRouter], else: []
+      error = assert_raise ArgumentError, fn -> plug.init(router ++ [auth: good ++ secret]) end
+
+      assert Exception.message(error) ==
+               "auth: of #{inspect(plug)} has a secret in it, which a Phoenix router would keep in compiled code. " <>
+                 "Write auth: {MyApp.Auth, :options}, a function that returns these options"
+
+      assert plug.init(router ++ [auth: good ++ [tls: [cacertfile: "ca.pem"]]])[:auth]
+    end
   end
 end

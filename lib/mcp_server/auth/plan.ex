@@ -186,10 +186,23 @@ defmodule McpServer.Auth.Plan do
   @spec document(t()) :: map() | nil
   def document(plan), do: plan.document
 
-  @doc "Whether options hold a secret, which does not belong into compiled code."
-  @spec secret?(keyword()) :: boolean()
-  def secret?(options) do
-    tokens = if is_map(options[:tokens]), do: Map.keys(options[:tokens]), else: []
-    options[:secret] != nil or options[:introspection] != nil or Enum.any?(tokens, &is_binary/1)
+  @doc "Raises `ArgumentError` for options of a plug that hold a secret: a Phoenix router would keep it in compiled code."
+  @spec without_secret!(module(), keyword()) :: :ok
+  def without_secret!(plug, options) do
+    if secret?(options) do
+      raise ArgumentError,
+            "auth: of #{inspect(plug)} has a secret in it, which a Phoenix router would keep in compiled code. " <>
+              "Write auth: {MyApp.Auth, :options}, a function that returns these options"
+    end
+
+    :ok
+  end
+
+  @tls_secrets [:password, :key, :certs_keys]
+
+  defp secret?(options) do
+    options[:secret] != nil or options[:introspection] != nil or
+      Enum.any?(Map.keys(options[:tokens] || %{}), &is_binary/1) or
+      Enum.any?(@tls_secrets, &Keyword.has_key?(options[:tls] || [], &1))
   end
 end

@@ -175,6 +175,10 @@ defmodule McpServer.DualResponse.Options do
     |> check_signature!()
   end
 
+  @doc "The options as they may stand in the specification of a child, which supervisors print."
+  @spec hide(keyword) :: keyword
+  def hide(options), do: McpServer.Options.hide(table(), options)
+
   @doc "Whether a value says how long: milliseconds, or `:infinity`."
   @spec duration?(term) :: boolean
   def duration?(value), do: value == :infinity or (is_integer(value) and value > 0)

@@ -44,8 +44,13 @@ defmodule McpServer.HttpPlug.ResourceMetadata do
     options = Keyword.validate!(options, @options)
     documented!(options[:resource_metadata], options[:auth])
     is_boolean(options[:root]) || raise ArgumentError, "root: is true or false, got: #{inspect(options[:root])}"
-    unless match?({_module, _function}, options[:auth]), do: policy!(options)
+    unless match?({_module, _function}, options[:auth]), do: plain!(options)
     options
+  end
+
+  defp plain!(options) do
+    policy!(options)
+    if options[:auth], do: Plan.without_secret!(__MODULE__, options[:auth])
   end
 
   defp documented!(document, nil) when is_map(document), do: :ok
