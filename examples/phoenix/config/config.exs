@@ -14,7 +14,7 @@ config :bookshop, :url, "http://localhost:4000"
 # The hosts that MCP requests may name, beside this machine.
 config :bookshop, :hosts, []
 
-# Who may order, by the token that their client sends.
+# The API tokens that there are when the application starts, and whose they are.
 config :bookshop, :tokens, %{"secret-of-ada" => "ada"}
 
 if config_env() in [:dev, :test], do: import_config("#{config_env()}.exs")

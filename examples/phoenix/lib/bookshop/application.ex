@@ -6,7 +6,7 @@ defmodule Bookshop.Application do
   def start(_type, _arguments) do
     url = Application.fetch_env!(:bookshop, :url) <> "/resources"
     results = {McpServer.DualResponse, name: Bookshop.Results, base_url: url}
-    children = [Bookshop.Orders, BookshopWeb.Endpoint, results]
+    children = [Bookshop.Accounts, Bookshop.Orders, BookshopWeb.Endpoint, results]
     Supervisor.start_link(children, strategy: :one_for_one, name: Bookshop.Supervisor)
   end
 

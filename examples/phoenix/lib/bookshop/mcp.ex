@@ -17,7 +17,7 @@ defmodule Bookshop.MCP do
     end
   end
 
-  tool "order", "Orders a book for the signed-in customer", Bookshop.MCP.Tools, :order do
+  tool "order", "Orders a book for the customer whose token is sent", Bookshop.MCP.Tools, :order do
     input_field "isbn", "The book's ISBN", :string, required: true
   end
 

@@ -7,8 +7,9 @@ defmodule BookshopWeb.PageController do
 
   def home(conn, _params) do
     url = BookshopWeb.Endpoint.url() <> "/mcp"
-    cursor = %{"mcpServers" => %{"bookshop" => %{"url" => url}}}
-    code = %{"servers" => %{"bookshop" => %{"type" => "http", "url" => url}}}
+    server = %{"url" => url, "headers" => %{"Authorization" => "Bearer TOKEN"}}
+    cursor = %{"mcpServers" => %{"bookshop" => server}}
+    code = %{"servers" => %{"bookshop" => Map.put(server, "type", "http")}}
 
     render(conn, :home, url: url, cursor: json(cursor), code: json(code), tools: Bookshop.MCP.__mcp__(:tools))
   end

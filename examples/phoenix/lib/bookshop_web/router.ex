@@ -7,28 +7,17 @@ defmodule BookshopWeb.Router do
     plug :put_secure_browser_headers
   end
 
-  pipeline :mcp do
-    plug BookshopWeb.Customer
-  end
-
   scope "/" do
     pipe_through :browser
     get "/", BookshopWeb.PageController, :home
   end
 
-  scope "/mcp" do
-    pipe_through :mcp
+  # No pipeline: clients of MCP are no browsers.
+  forward "/mcp",
+          BookshopWeb.Mount,
+          {McpServer.HttpPlug, router: Bookshop.MCP, identify: {BookshopWeb.Auth, :mcp}}
 
-    forward "/",
-            BookshopWeb.Mount,
-            {McpServer.HttpPlug, router: Bookshop.MCP, identify: {BookshopWeb.Customer, :identify}}
-  end
-
-  scope "/resources" do
-    pipe_through :mcp
-
-    forward "/",
-            BookshopWeb.Mount,
-            {McpServer.DualResponse.Plug, server: Bookshop.Results, identify: {BookshopWeb.Customer, :identity}}
-  end
+  forward "/resources",
+          BookshopWeb.Mount,
+          {McpServer.DualResponse.Plug, server: Bookshop.Results, identify: {BookshopWeb.Auth, :results}}
 end

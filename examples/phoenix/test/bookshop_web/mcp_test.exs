@@ -25,23 +25,6 @@ defmodule BookshopWeb.McpTest do
     assert text =~ "/words"
   end
 
-  test "handlers see what plugs have assigned", %{conn: conn} do
-    conn = put_req_header(conn, "authorization", "Bearer secret-of-ada")
-    %{"result" => result} = conn |> send_message(call("order", %{"isbn" => "9781617295027"})) |> json_response(200)
-    assert [%{"text" => "Elixir in Action is on its way to ada. Orders so far: " <> _count}] = result["content"]
-  end
-
-  test "guests may look, and cannot order", %{conn: conn} do
-    %{"result" => result} = conn |> send_message(call("order", %{"isbn" => "9781617295027"})) |> json_response(200)
-    assert %{"isError" => true, "content" => [%{"text" => "Only customers can order: send their token"}]} = result
-  end
-
-  test "a token that is nobody's is refused", %{conn: conn} do
-    conn = conn |> put_req_header("authorization", "Bearer wrong") |> send_message(message("tools/list"))
-    assert conn.status == 401
-    assert ["Bearer" <> _] = get_resp_header(conn, "www-authenticate")
-  end
-
   test "a foreign host is refused", %{conn: conn} do
     conn = send_message(%{conn | host: "evil.example"}, message("tools/list"))
     assert conn.status == 403

@@ -3,22 +3,20 @@ defmodule BookshopWeb.ResultsTest do
   # the same application.
   use BookshopWeb.ConnCase, async: true
 
-  @ada {"authorization", "Bearer secret-of-ada"}
-
   defp with_headers(conn, headers),
     do: Enum.reduce(headers, conn, fn {name, value}, conn -> put_req_header(conn, name, value) end)
 
   # What Ada's model is shown, and where her program finds the rest.
   defp catalogue(conn) do
     {headers, body} = call("catalogue", %{})
-    conn = conn |> with_headers([@ada | headers]) |> post("/mcp", body)
+    conn = conn |> with_headers(headers) |> post("/mcp", body)
     %{"result" => %{"structuredContent" => content}} = json_response(conn, 200)
     %URI{path: "/resources/" <> _id = path} = URI.parse(content["resource"]["url"])
     {content, path}
   end
 
   defp fetch(conn, path, body, headers \\ [{"content-type", "application/json"}]),
-    do: conn |> with_headers([@ada | headers]) |> post(path, body)
+    do: conn |> with_headers(headers) |> post(path, body)
 
   @tag req: ["M-05", "S1-24"]
   test "the model sees two books, the program fetches all", %{conn: conn} do
@@ -40,14 +38,13 @@ defmodule BookshopWeb.ResultsTest do
 
   test "they are Ada's", %{conn: conn} do
     {_content, path} = catalogue(conn)
-    assert %{"error" => "not_found"} = conn |> get(path) |> json_response(404)
+    grace = with_headers(conn, [{"authorization", "Bearer " <> Bookshop.Accounts.create_user_api_token("grace")}])
+    assert %{"error" => "not_found"} = grace |> get(path) |> json_response(404)
+    assert %{"error" => "not_found"} = grace |> fetch(path, "{}") |> json_response(404)
 
-    assert %{"error" => "not_found"} =
-             conn |> put_req_header("content-type", "application/json") |> post(path, "{}") |> json_response(404)
-
-    nobody = put_req_header(conn, "authorization", "Bearer wrong")
-    assert %{"error" => "unauthorized"} = nobody |> get(path) |> json_response(401)
-    conn = with_headers(conn, [@ada])
+    nobody = delete_req_header(conn, "authorization")
+    stranger = with_headers(conn, [{"authorization", "Bearer wrong"}])
+    for conn <- [nobody, stranger], do: assert(%{"error" => "unauthorized"} = conn |> get(path) |> json_response(401))
     assert %{"status" => "ready", "access_count" => 0} = conn |> get(path) |> json_response(200)
     assert %{"status" => "pinned", "expires_at" => nil} = conn |> put(path) |> json_response(200)
     assert conn |> delete(path) |> response(204) == ""

@@ -12,9 +12,10 @@ defmodule BookshopWeb.ConnCase do
     end
   end
 
-  # MCP lets in what is addressed to this machine; the host of a test's conn is www.example.com.
+  # MCP lets in what is addressed to this machine; the host of a test's conn is www.example.com. The token is Ada's.
   setup do
-    {:ok, conn: %{Phoenix.ConnTest.build_conn() | host: "localhost"}}
+    conn = Plug.Conn.put_req_header(Phoenix.ConnTest.build_conn(), "authorization", "Bearer secret-of-ada")
+    {:ok, conn: %{conn | host: "localhost"}}
   end
 
   @stateless %{
@@ -41,6 +42,18 @@ defmodule BookshopWeb.ConnCase do
     ]
 
     {headers ++ named, Jason.encode!(body)}
+  end
+
+  @doc "The request that opens a session, of revision 2025-11-25."
+  def initialize do
+    params = %{
+      "protocolVersion" => "2025-11-25",
+      "capabilities" => %{},
+      "clientInfo" => %{"name" => "test", "version" => "1"}
+    }
+
+    headers = [{"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}]
+    {headers, Jason.encode!(%{"jsonrpc" => "2.0", "id" => 1, "method" => "initialize", "params" => params})}
   end
 
   @doc "A call of a tool."

@@ -7,10 +7,8 @@ defmodule Bookshop.MCP.Tools do
 
   def search(_conn, %{"words" => words}), do: {:ok, %{books: Books.search(words)}}
 
-  # `conn.assigns` is what the plugs before the MCP endpoint have put there.
-  def order(%{assigns: %{customer: nil}}, _arguments), do: {:error, "Only customers can order: send their token"}
-
-  def order(%{assigns: %{customer: customer}}, %{"isbn" => isbn}) do
+  # The principal is the customer whose token the client has sent: `BookshopWeb.Auth`.
+  def order(%{principal: customer}, %{"isbn" => isbn}) do
     case Books.find(isbn) do
       nil ->
         {:error, "There is no book with that ISBN"}
