@@ -42,8 +42,8 @@ defmodule McpServer.Access do
   # What stands around the declaration is asked first.
   defp resolve(%{outer: outer} = declared) do
     [outer, own] = Enum.map([outer, Map.delete(declared, :outer)], &resolve/1)
-    rule = (outer.rule || []) ++ (own.rule || [])
-    %{rule: if(rule != [], do: rule), checks: outer.checks ++ own.checks}
+    rule = if outer.rule || own.rule, do: (outer.rule || []) ++ (own.rule || [])
+    %{rule: rule, checks: outer.checks ++ own.checks}
   end
 
   defp resolve(%{listed: listed} = declared) do
@@ -55,7 +55,8 @@ defmodule McpServer.Access do
         called_with == :conn and (key == :visible or listed == :granted)
       end)
 
-    %{rule: if(rule != [], do: rule), checks: checks}
+    # What arguments may hide has a rule too, which lets everybody by: with a rule the core prepares both answers.
+    %{rule: if(rule != [] or List.keymember?(checks, :visible, 0), do: rule), checks: checks}
   end
 
   @doc "An entry of a router whose declaration has been resolved, if it has one."

@@ -106,9 +106,7 @@ defmodule McpServer.HttpAnonymousTest do
       assert {200, nil, message} = ask(server, modern("resources/read", %{"uri" => "docs://manual"}))
       assert %{"result" => %{"contents" => [%{"text" => "nil"}]}} = message
 
-      assert {200, nil, %{"error" => %{"code" => -32602}}} = ask(server, modern_call("hidden"))
-
-      for name <- ["token", "default", "own", "unlisted", "unknown"] do
+      for name <- ["token", "default", "own", "unlisted", "hidden", "unknown"] do
         assert_token_needed(ask(server, modern_call(name, %{"undeclared" => 1})))
         assert_token_needed(session(server, legacy_call(name)))
       end

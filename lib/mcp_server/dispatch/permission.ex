@@ -29,7 +29,7 @@ defmodule McpServer.Dispatch.Permission do
   end
 
   defp judge_guarded(%{rule: rule, checks: checks}, request, conn) do
-    with :ok <- asked(rule || [], conn, %{}, :hidden),
+    with :ok <- there(rule || [], conn),
          :ok <- refused_before(request),
          do: asked(checks, conn, arguments(request), :forbidden)
   end
@@ -38,13 +38,24 @@ defmodule McpServer.Dispatch.Permission do
   @spec ask_again(entry :: map(), Conn.t()) :: :ok | :hidden | {:forbidden, refusal()} | {:failed, Failure.t()}
   def ask_again(%{access: %{rule: rule, checks: checks}}, conn) do
     of_conn = for {_key, {:conn, _module, _function, _more}} = check <- checks, do: check
-    with :ok <- asked(rule || [], conn, %{}, :hidden), do: asked(of_conn, conn, %{}, :forbidden)
+    with :ok <- there(rule || [], conn), do: asked(of_conn, conn, %{}, :forbidden)
   end
 
   def ask_again(_open, _conn), do: :ok
 
   defp refused_before(%Request{refusal: nil}), do: :ok
   defp refused_before(%Request{refusal: answer}), do: {:answered, answer}
+
+  # All are asked, as for a list: of a scope that is missing nobody is told for whom another function hides the entry.
+  defp there([], _conn), do: :ok
+
+  defp there([first | rest], conn) do
+    case asked([first], conn, %{}, :hidden) do
+      :ok -> there(rest, conn)
+      {:forbidden, _missing} = refused -> with :ok <- there(rest, conn), do: refused
+      hidden_or_failed -> hidden_or_failed
+    end
+  end
 
   # A scope that is missing can be got, so the client is told of it, and of what it is missing for.
   defp asked([], _conn, _arguments, _refused), do: :ok

@@ -194,6 +194,13 @@ defmodule McpServer.Http.Mount do
   @doc "How an answer stands in HTTP: status and headers of a JSON text."
   @spec standing(t(), McpServer.Connection.Transport.standing()) :: {pos_integer(), [{String.t(), String.t()}]}
   def standing(_mount, :ok), do: {200, json()}
+
+  # To a client without a token, what is hidden needs one, as whatever does not exist.
+  def standing(mount, {:status, 401}) do
+    {status, headers, _body} = HTTP.answer(:unauthorized, challenge(mount, nil, mount.auth.scopes))
+    {status, headers}
+  end
+
   def standing(_mount, {:status, status}) when status in [429, 503], do: {status, [{"retry-after", "1"} | json()]}
   def standing(_mount, {:retry_after, seconds}), do: {429, [{"retry-after", Integer.to_string(seconds)} | json()]}
   def standing(_mount, {:status, status}), do: {status, json()}

@@ -10,6 +10,7 @@ use super::era::admit_request;
 use super::limits::MessageLimits;
 use super::meta;
 use super::method::Method;
+use super::refusal::Refusal;
 use super::request::{Hidden, Input, Request, Work};
 use crate::catalog::{Entry, ListKind, Offer, ReadTarget};
 use crate::json::View;
@@ -67,6 +68,10 @@ impl<'a> Asked<'_, '_, 'a> {
             return admission;
         }
         let hidden = match hidden {
+            // Without the entry this client would have been asked for a token.
+            _ if self.needs_token(rest, revision) => {
+                Hidden::Answer(Refusal::token_required().answer(None, Revision::NEWEST))
+            }
             Admission::Answer(answer) => Hidden::Answer(answer),
             Admission::Request(request) => Hidden::Request(request),
             _ => return hidden,

@@ -102,6 +102,15 @@ impl Refusal {
         }
     }
 
+    /// The client must come back with a token.
+    #[must_use]
+    pub fn token_required() -> Self {
+        Self {
+            status: Some(401),
+            ..Self::new(jsonrpc::INVALID_REQUEST, "Unauthorized")
+        }
+    }
+
     /// The message needs a session, and its head names none.
     #[must_use]
     pub fn session_missing() -> Self {
