@@ -57,8 +57,11 @@ defmodule McpServer.HttpAuthThreatsTest do
       for _time <- 1..2 do
         assert {200, nil, _message} = ask(first, bearer(token))
         assert {401, challenge, _message} = ask(second, bearer(token))
-        assert challenge =~ @invalid <> ~s("The access token is for another resource")
-        assert challenge =~ ~s(resource_metadata="http://localhost/.well-known/oauth-protected-resource/other")
+
+        assert challenge ==
+                 @invalid <>
+                   ~s("The access token is for another resource", scope="mcp:use", ) <>
+                   ~s(resource_metadata="http://localhost/.well-known/oauth-protected-resource/other")
       end
 
       assert {200, nil, _message} = ask(second, bearer(token(issuer, audience: other)))

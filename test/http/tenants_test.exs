@@ -36,6 +36,11 @@ defmodule McpServer.HttpTenantsTest do
   defp token(issuer, options \\ []),
     do: Issuer.token(issuer, Keyword.merge([audience: @resource, scopes: ["mcp:use"]], options))
 
+  defp refused(text) do
+    ~s(Bearer error="invalid_token", error_description="#{text}", scope="mcp:use", ) <>
+      ~s(resource_metadata="http://localhost/.well-known/oauth-protected-resource/mcp")
+  end
+
   @tag req: ["R8", "T17"]
   on_both "a token chooses by its issuer, and none is asked that nobody knows", %{issuers: issuers} = context do
     %{server: server, urls: urls} = context
@@ -53,12 +58,12 @@ defmodule McpServer.HttpTenantsTest do
     refute_received {:asked, _issuer}
 
     assert {401, challenge, _message} = ask(server, token(issuers.two))
-    assert challenge =~ ~s(error="invalid_token", error_description="The issuer of the access token is not known")
+    assert challenge == refused("The issuer of the access token is not known")
     assert Issuer.fetches(issuers.two) == 0
 
     # One issuer does not speak for another, although their keys have the same ids.
     assert {401, challenge, _message} = ask(server, token(issuers.one, claims: %{"iss" => urls.own}))
-    assert challenge =~ ~s(error_description="The signature of the access token is wrong")
+    assert challenge == refused("The signature of the access token is wrong")
   end
 
   @tag req: "T17"
