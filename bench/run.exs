@@ -13,6 +13,7 @@ benchmarks = [
   stdio: Bench.Stdio,
   http: Bench.Http,
   rest: Bench.Rest,
+  auth: Bench.Auth,
   startup: Bench.Startup
 ]
 
