@@ -126,9 +126,14 @@ defmodule McpServer.Native do
   def auth_screen(_token, _policy, _keys, _now), do: unloaded()
   def auth_introspected(_answer, _policy, _now), do: unloaded()
   def auth_verified(_pending), do: unloaded()
+  def auth_guard(_options), do: unloaded()
+  def auth_known(_guard, _digest, _now), do: unloaded()
+  def auth_remember(_guard, _digest, _verified, _holder), do: unloaded()
+  def auth_forget(_guard), do: unloaded()
+  def auth_withdraw(_keys), do: unloaded()
 
   # The text of HTTP
-  def http_service(_policy, _catalog, _limits, _hooks?, _routes, _head_limits), do: unloaded()
+  def http_service(_policy, _catalog, _limits, _hooks_and_guard, _routes, _head_limits), do: unloaded()
   def http_next(_gate, _buffer, _scanned), do: unloaded()
   def http_next_dirty(_gate, _buffer, _scanned), do: unloaded()
   def http_head_fields(_head), do: unloaded()

@@ -6,6 +6,7 @@ defmodule McpServer.HttpAuthTest do
   import ExUnit.CaptureLog
 
   alias McpServer.HttpRouter
+  alias McpServer.Protocol.HTTP
   alias McpServer.Test.Issuer
 
   @resource "http://localhost/mcp"
@@ -367,6 +368,88 @@ defmodule McpServer.HttpAuthTest do
       # Known keys go on.
       Issuer.fail(context.issuer)
       assert {200, nil, _message} = ask(server, bearer(token(context, subject: "bob")))
+    end
+  end
+
+  describe "a token that was verified" do
+    # What the bytes of a request are before any process has seen them.
+    defp judged(server, headers) do
+      %{method: method, headers: own, body: body} = with_headers(modern_call("granted"), headers)
+
+      lines =
+        for {name, value} <- [{"host", "localhost"}, {"content-length", byte_size(body)} | own],
+            do: "#{name}: #{value}\r\n"
+
+      HTTP.next(:sys.get_state(server.pid).mount.service, "#{method} /mcp HTTP/1.1\r\n#{lines}\r\n#{body}", 0)
+    end
+
+    @tag req: ["T27", "T39"]
+    test "lets requests in while they are read, and rules refuse them there", context do
+      server = serve(Map.put(context, :kind, :listener))
+      [good, expired] = [token(context), token(context, expires_in: -60)]
+      assert {:head, _accepted, _context, _used, _framing, _continue?, _flow} = judged(server, bearer(good))
+      assert {200, nil, _message} = ask(server, bearer(good))
+      digest = :crypto.hash(:sha256, good)
+
+      assert {:known, ^digest, {_head_bytes, used}, {:request, _fields, _events?, used, :keep_alive}} =
+               judged(server, bearer(good))
+
+      assert {:denied, :missing, {:reply, "HTTP/1.1 401" <> _response, _used, :keep_alive}} = judged(server, [])
+
+      assert {:denied, :expired, {:reply, "HTTP/1.1 401" <> _response, _used, :keep_alive}} =
+               judged(server, bearer(expired))
+
+      assert {:denied, :malformed, {:reply, "HTTP/1.1 401" <> _response, _used, :keep_alive}} =
+               judged(server, bearer("abc"))
+    end
+
+    @tag req: ["T39", "R10"]
+    test "but grants too little is refused while its requests are read", context do
+      server = serve(Map.put(context, :kind, :listener), scopes: ["mcp:use", "more"])
+      poor = token(context)
+      assert {403, challenge, message} = ask(server, bearer(poor))
+      assert {:denied, :scope, {:reply, _response, _used, :keep_alive}} = judged(server, bearer(poor))
+      assert {403, ^challenge, ^message} = ask(server, bearer(poor))
+    end
+
+    @tag req: "T39"
+    test "does not count any more with its keys, with its time, and with its mount", context do
+      server = serve(Map.put(context, :kind, :listener), min_refresh: 1, leeway: 0)
+      [good, short] = [token(context), token(context, expires_in: 2)]
+      for token <- [good, short], do: assert({200, nil, _message} = ask(server, bearer(token)))
+      eventually(fn -> match?({:denied, :expired, _reply}, judged(server, bearer(short))) end)
+      assert {:known, _digest, _ends, _request} = judged(server, bearer(good))
+      Issuer.rotate(context.issuer)
+      new = token(context)
+      eventually(fn -> match?({200, nil, _message}, ask(server, bearer(new))) end)
+      assert {:head, _accepted, _context, _used, _framing, _continue?, _flow} = judged(server, bearer(good))
+      other = serve(Map.put(context, :kind, :listener))
+      assert {:head, _accepted, _context, _used, _framing, _continue?, _flow} = judged(other, bearer(new))
+    end
+
+    @tag req: "T39"
+    test "and forgotten since is verified once more, in both eras", context do
+      server = serve(Map.put(context, :kind, :listener))
+      headers = bearer(token(context))
+      session = HttpSession.open(server, "2025-11-25", headers: headers)
+      call = "granted" |> legacy_call() |> of_session(session.id)
+
+      for request <- [modern_call("granted"), call, initialize(), %{call | method: "DELETE", body: nil}] do
+        assert {:known, _digest, _ends, _request} = judged(server, headers)
+        :ets.delete_all_objects(McpServer.Auth.Cache)
+        {response, _messages} = HttpClient.exchange(server, with_headers(request, headers))
+        assert {request.method, response.status} in [{"POST", 200}, {"DELETE", 204}]
+      end
+    end
+
+    @tag req: "T39"
+    on_both "makes room for others where there is none", context do
+      server = serve(context, cache: 2)
+      tokens = for subject <- ~w(a b c d), do: token(context, subject: subject)
+
+      for _round <- 1..2, token <- tokens do
+        assert {200, nil, _message} = ask(server, bearer(token))
+      end
     end
   end
 

@@ -59,15 +59,25 @@ defmodule McpServer.Auth.Issuer do
     with {:error, _unavailable} <- ask(source, {:newer, generation}), do: keys(source)
   end
 
+  @doc "For how many seconds the keys are used that are known."
+  @spec seconds_left(source()) :: non_neg_integer()
+  def seconds_left(source) do
+    case :ets.lookup(@table, source) do
+      [{_source, _keys, stale_at}] -> max(stale_at - now(), 0)
+      [] -> 0
+    end
+  end
+
   @doc "Forgets the keys of an issuer, until somebody asks for them again."
   @spec forget(source()) :: :ok
   def forget(source) do
     with pid when is_pid(pid) <- GenServer.whereis(name(source)),
          do: DynamicSupervisor.terminate_child(@supervisor, pid)
 
-    :ets.delete(@table, source)
-    :ok
+    withdraw(:ets.take(@table, source))
   end
+
+  defp withdraw(rows), do: Enum.each(rows, fn {_source, {keys, _generation}, _stale_at} -> Auth.withdraw(keys) end)
 
   # Reports print names, and a source has options of TLS.
   defp name(source) do
@@ -175,6 +185,8 @@ defmodule McpServer.Auth.Issuer do
       do: Logger.warning("#{source.issuer}: #{found.skipped} keys cannot verify tokens, and are not used")
 
     generation = state.generation + 1
+    # A key that is gone takes its tokens along.
+    withdraw(:ets.lookup(@table, source))
     :ets.insert(@table, {source, {found.keys, generation}, now() + source.max_stale})
     age = (found.max_age || source.refresh) |> max(@ages.first) |> min(@ages.last)
     # Not all servers at the same time, and before the keys are old.

@@ -10,6 +10,7 @@ defmodule McpServer.Auth.Plan do
   @enforce_keys [:id, :resource]
   defstruct [
     :id,
+    :guard,
     :resource,
     :scopes,
     :implies,
@@ -33,10 +34,12 @@ defmodule McpServer.Auth.Plan do
   * `:issuers` – the policy and the keys of each
   * `:tenants` – the function that knows other issuers, and the options that hold for these
   * `:tokens` – what fixed tokens grant, by their SHA-256 digests
+  * `:guard` – what judges requests by their heads, and knows the tokens that were verified
   * `:document` – the protected resource metadata
   """
   @type t :: %__MODULE__{
           id: reference(),
+          guard: Auth.guard(),
           resource: String.t(),
           scopes: [String.t()],
           implies: %{String.t() => [String.t()]},
@@ -61,7 +64,7 @@ defmodule McpServer.Auth.Plan do
     options = Options.check!(owner, given)
     keys = fixed_keys!(options)
 
-    %__MODULE__{
+    with_guard(%__MODULE__{
       id: make_ref(),
       resource: options.resource,
       scopes: options.scopes,
@@ -77,7 +80,7 @@ defmodule McpServer.Auth.Plan do
       max_token_bytes: options.max_token_bytes,
       cache: options.cache,
       document: metadata(options)
-    }
+    })
   end
 
   defp issuer(options, keys, issuer), do: {policy!(options, issuer), keys || {:fetched, source(options, issuer)}}
@@ -93,6 +96,24 @@ defmodule McpServer.Auth.Plan do
     options = Options.check!("issuers:", Keyword.put(options, :issuer, issuer))
     issuer(options, fixed_keys!(options), issuer)
   end
+
+  defp with_guard(plan) do
+    options = %{
+      # Where the issuer is asked about every token, it may say what these rules do not know.
+      policies: if(always?(plan), do: [], else: for({_issuer, {policy, _keys}} <- plan.issuers, do: policy)),
+      fixed: Map.keys(plan.tokens.value),
+      others: plan.verifier != nil or plan.introspection != nil,
+      tenants: plan.tenants != nil,
+      anonymous: plan.anonymous != false,
+      max_token_bytes: plan.max_token_bytes,
+      scopes: plan.scopes,
+      most: plan.cache || 0
+    }
+
+    %{plan | guard: Auth.guard(options)}
+  end
+
+  defp always?(%{introspection: introspection}), do: introspection != nil and introspection.always
 
   # Configured keys must all be of use.
   defp fixed_keys!(%{secret: secret}) when is_binary(secret) do

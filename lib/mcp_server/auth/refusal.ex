@@ -13,6 +13,10 @@ defmodule McpServer.Auth.Refusal do
           scopes: [String.t()]
         }
 
+  @doc "Counts a refusal for telemetry."
+  @spec count(atom()) :: :ok
+  def count(reason), do: McpServer.Telemetry.execute([:auth, :refused], %{count: 1}, %{reason: reason})
+
   @spec missing([String.t()]) :: t()
   def missing(scopes), do: %__MODULE__{kind: :unauthorized, reason: :missing, scopes: scopes}
 

@@ -53,6 +53,17 @@ defmodule McpServer.Auth.Tenants do
     end
   end
 
+  @doc "For how many seconds the function's word counts; `:infinity` for an issuer of the options."
+  @spec seconds_left(Plan.t(), issuer :: String.t()) :: non_neg_integer() | :infinity
+  def seconds_left(%{issuers: issuers}, issuer) when is_map_key(issuers, issuer), do: :infinity
+
+  def seconds_left(plan, issuer) do
+    case :ets.lookup(@table, {plan.id, issuer}) do
+      [{_key, _known, until}] -> max(until - System.monotonic_time(:second), 0)
+      [] -> 0
+    end
+  end
+
   defp call({module, function}, issuer), do: apply(module, function, [issuer])
   defp call(hook, issuer), do: hook.(issuer)
 
@@ -67,11 +78,15 @@ defmodule McpServer.Auth.Tenants do
   defp forget(rows) do
     for {key, {_policy, keys}, _until} <- rows do
       :ets.delete(@table, key)
-      with {:fetched, source} <- keys, do: Issuer.forget(source)
+      withdraw(keys)
     end
 
     :ok
   end
+
+  # No token counts any more that these have verified.
+  defp withdraw({:fixed, keys}), do: Protocol.Auth.withdraw(keys)
+  defp withdraw({:fetched, source}), do: Issuer.forget(source)
 
   @doc "Forgets everything of a plan."
   @spec clear(Plan.t()) :: :ok

@@ -35,21 +35,34 @@ defmodule McpServer.Auth.Verification do
     digest = :crypto.hash(:sha256, token)
     now = System.system_time(:second)
 
-    case plan.tokens.value do
-      %{^digest => grant} -> principal(plan, fixed(grant))
-      _others -> with :error <- Cache.fetch(plan, digest, now), do: check(plan, token, digest, now, request)
+    with :error <- Cache.fetch(plan, digest, now) do
+      case plan.tokens.value do
+        %{^digest => grant} -> fixed(plan, grant, digest, now)
+        _others -> check(plan, token, digest, now, request)
+      end
     end
   end
 
+  # A function may say something else of the same token the next time.
+  defp fixed(%{principal: hook} = plan, grant, digest, now) do
+    with {:ok, auth} when hook == nil or is_binary(hook) <- principal(plan, fixed(plan, grant)),
+         do: remember(plan, digest, auth, now: now)
+  end
+
   # The principal is the subject alone: no client id comes with it unless it is given.
-  defp fixed(grant) do
+  defp fixed(plan, grant) do
     %Auth{
       principal: {:token, grant[:subject], grant[:client_id]},
       subject: grant[:subject],
       client_id: grant[:client_id],
-      scopes: grant[:scopes] || [],
+      scopes: Scopes.expand(grant[:scopes] || [], plan.implies),
       claims: grant[:claims] || %{}
     }
+  end
+
+  defp remember(plan, digest, auth, options) do
+    Cache.put(plan, digest, auth, [sufficient?: sufficient?(plan, auth)] ++ options)
+    {:ok, auth}
   end
 
   defp check(plan, token, digest, now, request) do
@@ -71,11 +84,11 @@ defmodule McpServer.Auth.Verification do
 
   defp signed(plan, {policy, source}, token, digest, now) do
     with {:ok, keys, generation} <- keys(source),
-         {:ok, proof, generation} <- screen(source, token, {policy, keys, generation}, now),
+         {:ok, proof, keys} <- screen(source, token, {policy, keys, generation}, now),
          {:valid, true} <- {:valid, Signature.valid?(proof)},
          {:ok, auth} <- granted(plan, Rules.verified(proof)) do
-      Cache.put(plan, digest, generation, auth, now)
-      {:ok, auth}
+      seconds = min(seconds_left(source), Tenants.seconds_left(plan, auth.issuer))
+      remember(plan, digest, auth, now: now, keys: keys, seconds: seconds)
     else
       {:valid, false} -> invalid(plan, :signature, "The signature of the access token is wrong")
       {:error, reason, text} -> invalid(plan, reason, text)
@@ -86,8 +99,7 @@ defmodule McpServer.Auth.Verification do
   defp ask(%{introspection: introspection} = plan, token, digest, now) do
     with {:ok, grant} <- Introspection.grant(introspection, token, now),
          {:ok, auth} <- granted(plan, grant) do
-      Cache.put(plan, digest, :introspected, auth, now, introspection.cache)
-      {:ok, auth}
+      remember(plan, digest, auth, now: now, seconds: introspection.cache)
     else
       {:error, reason, text} -> invalid(plan, reason, text)
       {:error, _reason} = refused -> refused
@@ -97,11 +109,15 @@ defmodule McpServer.Auth.Verification do
   defp keys({:fixed, keys}), do: {:ok, keys, 0}
   defp keys({:fetched, source}), do: with({:ok, {keys, generation}} <- Issuer.keys(source), do: {:ok, keys, generation})
 
+  # For how long the keys are known.
+  defp seconds_left({:fixed, _keys}), do: :infinity
+  defp seconds_left({:fetched, source}), do: Issuer.seconds_left(source)
+
   # A key that is not there may have been published since.
   defp screen(source, token, {policy, keys, generation}, now) do
     case {Rules.screen(token, policy, keys, now), source} do
       {{:ok, proof}, _source} ->
-        {:ok, proof, generation}
+        {:ok, proof, keys}
 
       {{:error, :key, _text} = unknown, {:fetched, source}} ->
         again(token, policy, source, generation, now, unknown)
@@ -114,7 +130,7 @@ defmodule McpServer.Auth.Verification do
   defp again(token, policy, source, generation, now, unknown) do
     case Issuer.newer_keys(source, generation) do
       {:ok, {_keys, ^generation}} -> unknown
-      {:ok, {keys, newer}} -> with {:ok, proof} <- Rules.screen(token, policy, keys, now), do: {:ok, proof, newer}
+      {:ok, {keys, _newer}} -> with {:ok, proof} <- Rules.screen(token, policy, keys, now), do: {:ok, proof, keys}
       {:error, _unavailable} = error -> error
     end
   end
@@ -189,9 +205,10 @@ defmodule McpServer.Auth.Verification do
   defp invalid(plan, reason, text), do: {:error, Refusal.invalid(reason, text, plan.scopes)}
 
   defp sufficient(plan, auth) do
-    granted = Scopes.expand(auth.scopes, plan.implies)
-    if plan.scopes -- granted == [], do: {:ok, %{auth | scopes: granted}}, else: {:error, Refusal.scope(plan.scopes)}
+    if sufficient?(plan, auth), do: {:ok, auth}, else: {:error, Refusal.scope(plan.scopes)}
   end
+
+  defp sufficient?(plan, auth), do: plan.scopes -- auth.scopes == []
 
   defp refused(refusal) do
     Telemetry.execute([:auth, :refused], %{count: 1}, %{reason: reason(refusal)})

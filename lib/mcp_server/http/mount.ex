@@ -124,8 +124,10 @@ defmodule McpServer.Http.Mount do
   @spec serving(t(), Catalog.t()) :: t()
   def serving(mount, catalog) do
     limits = Map.take(mount.sockets, [:max_head_bytes, :max_headers])
-    hooks? = mount.identify != nil or mount.init != nil
-    service = HTTP.service(mount.policy, catalog, mount.limits, hooks?, Enum.map(mount.routes, & &1.path), limits)
+    guard = mount.auth && mount.auth.guard
+    hooks? = mount.init != nil or (mount.identify != nil and guard == nil)
+    routes = Enum.map(mount.routes, & &1.path)
+    service = HTTP.service(mount.policy, catalog, mount.limits, {hooks?, guard}, routes, limits)
     %{mount | catalog: catalog, service: service}
   end
 

@@ -33,11 +33,9 @@ defmodule McpServer.Http.Pipeline do
   @doc "Serves a request whose head was accepted."
   @spec accepted(Mount.t(), Sink.t(), HTTP.accepted_head(), HTTP.context()) :: Sink.t()
   def accepted(mount, sink, accepted, context) do
-    sink = %{sink | cors_headers: context.cors_headers}
-
-    case Hook.identify(mount, sink) do
+    case Hook.identify(mount, %{sink | cors_headers: context.cors_headers}) do
       {:ok, identity, sink} ->
-        find(Map.merge(identity, %{mount: mount, accepted: accepted, context: context}), sink)
+        identified(mount, sink, identity, accepted, context)
 
       {:answer, answer, sink} ->
         reply(sink, answer)
@@ -45,6 +43,13 @@ defmodule McpServer.Http.Pipeline do
       {:closed, sink} ->
         sink
     end
+  end
+
+  @doc "Serves a request whose head was accepted, and of which it is known who asks."
+  @spec identified(Mount.t(), Sink.t(), Hook.identity(), HTTP.accepted_head(), HTTP.context()) :: Sink.t()
+  def identified(mount, sink, identity, accepted, context) do
+    request = Map.merge(identity, %{mount: mount, accepted: accepted, context: context})
+    find(request, %{sink | cors_headers: context.cors_headers})
   end
 
   @doc "Serves a request whose principal is known: where it belongs is seen from the head alone."

@@ -5,6 +5,7 @@ defmodule McpServer.HttpServer.Connection do
   # It reads a request, has the core judge it, and answers it before it reads the next. Most requests take two calls of
   # the core, one for the bytes that came and one for the answer, and one process, that of the call.
 
+  alias McpServer.Auth.{Cache, Refusal}
   alias McpServer.Http.{Mount, Pipeline, Route, Sink, StatelessCall, Usage}
   alias McpServer.HttpServer.{Body, Socket}
   alias McpServer.Protocol.{HTTP, Outcome}
@@ -80,48 +81,74 @@ defmodule McpServer.HttpServer.Connection do
     sink
   end
 
-  defp answer({:reply, response, used, flow}, sink) do
+  # Where no token is asked for.
+  @nobody %{principal: nil, auth: nil}
+
+  defp answer({:known, digest, ends, judged}, sink) do
+    case Cache.grant(sink.mount.auth, digest) do
+      {:ok, auth} -> answer(judged, %{principal: auth.principal, auth: auth}, sink)
+      :error -> answer_anew(judged, ends, sink)
+    end
+  end
+
+  defp answer({:denied, reason, judged}, sink) do
+    Refusal.count(reason)
+    answer(judged, sink)
+  end
+
+  defp answer(judged, sink), do: answer(judged, @nobody, sink)
+
+  # The token was forgotten while the request was read.
+  defp answer_anew({:head, _accepted, _context, _used, _framing, _continue?, _flow} = head, _ends, sink),
+    do: answer(head, sink)
+
+  defp answer_anew(judged, ends, sink), do: serve(elem(judged, tuple_size(judged) - 1), ends, sink)
+
+  # A request that is there as a whole, judged by its head alone once more.
+  defp serve(flow, {head_bytes, used}, sink) do
+    {head, sink} = Socket.take(flow(sink, flow), head_bytes)
+    Pipeline.serve(sink.mount, %{sink | head: head, body: {{:length, used - head_bytes}, false}})
+  end
+
+  defp answer({:reply, response, used, flow}, _identity, sink) do
     {_request, sink} = Socket.take(sink, used)
     Socket.write(flow(sink, flow), response)
   end
 
-  defp answer({:refuse, response, used, framing, flow}, sink) do
+  defp answer({:refuse, response, used, framing, flow}, _identity, sink) do
     Usage.count(sink.account, :refused)
     {_head, sink} = Socket.take(sink, used)
     Socket.write(%{flow(sink, flow) | body: body(framing, false)}, response)
   end
 
-  defp answer({:request, fields, events?, used, flow}, sink) do
+  defp answer({:request, fields, events?, used, flow}, identity, sink) do
     {_request, sink} = Socket.take(sink, used)
-    %{mount: mount} = sink = flow(sink, flow)
-    origin = %{catalog: mount.catalog, base: Mount.base(mount, Sink.peer(sink)), events?: events?, principal: nil}
-    StatelessCall.serve(mount, HTTP.request(fields), origin, sink)
+    sink = flow(sink, flow)
+    StatelessCall.serve(sink.mount, HTTP.request(fields), origin(sink, events?, identity), sink)
   end
 
-  defp answer({:session_request, {id, revision}, fields, events?, {head_bytes, used}, flow}, sink) do
+  defp answer({:session_request, session, fields, events?, {_head_bytes, used} = ends, flow}, identity, sink) do
     {_request, taken} = Socket.take(flow(sink, flow), used)
-    %{mount: mount} = sink
-    origin = %{catalog: mount.catalog, base: Mount.base(mount, Sink.peer(sink)), events?: events?, principal: nil}
-
-    with :other <- Pipeline.call(mount, HTTP.request(fields), {id, revision}, origin, taken) do
-      {head, sink} = Socket.take(flow(sink, flow), head_bytes)
-      Pipeline.serve(mount, %{sink | head: head, body: {{:length, used - head_bytes}, false}})
-    end
+    origin = origin(sink, events?, identity)
+    with :other <- Pipeline.call(sink.mount, HTTP.request(fields), session, origin, taken), do: serve(flow, ends, sink)
   end
 
-  defp answer({:open, opened, used, flow}, sink) do
+  defp answer({:open, opened, used, flow}, identity, sink) do
     {_request, sink} = Socket.take(sink, used)
-    Pipeline.open(sink.mount, Outcome.of(opened), nil, flow(sink, flow))
+    Pipeline.open(sink.mount, Outcome.of(opened), identity.principal, flow(sink, flow))
   end
 
   # Hooks, sessions and bodies in chunks.
-  defp answer({:head, accepted, context, used, framing, continue?, flow}, sink) do
+  defp answer({:head, accepted, context, used, framing, continue?, flow}, identity, sink) do
     {head, sink} = Socket.take(sink, used)
     sink = %{flow(sink, flow) | head: head, body: body(framing, continue?)}
-    Pipeline.accepted(sink.mount, sink, accepted, context)
+
+    if identity.auth,
+      do: Pipeline.identified(sink.mount, sink, identity, accepted, context),
+      else: Pipeline.accepted(sink.mount, sink, accepted, context)
   end
 
-  defp answer({:route, index, head?, used, framing, continue?, flow}, sink) do
+  defp answer({:route, index, head?, used, framing, continue?, flow}, _identity, sink) do
     {head, sink} = Socket.take(sink, used)
 
     Route.call(Enum.at(sink.mount.routes, index), %{
@@ -130,6 +157,12 @@ defmodule McpServer.HttpServer.Connection do
         head?: head?,
         body: body(framing, continue?)
     })
+  end
+
+  defp origin(%{mount: mount} = sink, events?, %{principal: principal, auth: auth} = identity) do
+    base = %{Mount.base(mount, Sink.peer(sink)) | principal: principal, auth: auth}
+    origin = %{catalog: mount.catalog, base: base, events?: events?, principal: principal}
+    Map.put(origin, :listen_until, Pipeline.ends_at(identity))
   end
 
   defp flow(%{ends_at: until} = sink, :keep_alive) when until != nil, do: %{sink | flow: :close, cors_headers: []}

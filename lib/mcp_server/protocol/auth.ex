@@ -12,6 +12,9 @@ defmodule McpServer.Protocol.Auth do
   @typedoc "A token that meets every rule and whose signature is still to be verified."
   @opaque pending :: reference()
 
+  @typedoc "Who is let in by a token, and the tokens that were verified."
+  @opaque guard :: reference()
+
   @type key ::
           {:rsa, modulus :: binary(), exponent :: binary()}
           | {:ec, :secp256r1 | :secp384r1 | :secp521r1, point :: binary()}
@@ -98,4 +101,41 @@ defmodule McpServer.Protocol.Auth do
       claims: claims
     }
   end
+
+  @doc """
+  What lets requests in, or refuses them, by their heads alone.
+
+    * `:policies` – of the issuers whose tokens are signed
+    * `:fixed` – the digests of fixed tokens; `:others` – whether somebody else may know tokens of no such issuer;
+      `:tenants` – whether there may be other issuers
+    * `:anonymous` – whether a request may come without a token
+    * `:max_token_bytes`; `:scopes` – of the endpoint, for challenges
+    * `:most` – how many verified tokens are known at once
+  """
+  @spec guard(map()) :: guard()
+  def guard(options), do: Native.auth_guard(options)
+
+  @doc "Whether the scopes of a verified token are enough; `nil` for a token that is not known, or not any more."
+  @spec known(guard(), digest :: binary(), now :: non_neg_integer()) :: boolean() | nil
+  def known(guard, digest, now), do: Native.auth_known(guard, digest, now)
+
+  @doc """
+  Remembers a verified token until a second since 1970, or until its keys are withdrawn. `holder` is a number for whom
+  it was issued to, of whose tokens there is room for a few. Returns the digests of those that made room.
+  """
+  @spec remember(
+          guard(),
+          digest :: binary(),
+          {until :: non_neg_integer(), sufficient? :: boolean(), keys() | nil},
+          holder :: non_neg_integer()
+        ) :: [digest :: binary()]
+  def remember(guard, digest, verified, holder), do: Native.auth_remember(guard, digest, verified, holder)
+
+  @doc "Forgets all verified tokens."
+  @spec forget(guard()) :: :ok
+  def forget(guard), do: Native.auth_forget(guard)
+
+  @doc "Other keys have taken the place of these: no token is known any more that they verified."
+  @spec withdraw(keys()) :: :ok
+  def withdraw(keys), do: Native.auth_withdraw(keys)
 end

@@ -199,6 +199,8 @@ defmodule McpServer.Protocol.HTTP do
     * `:session_request` – a request of a session, admitted by the revision that its head names: the session may not
       be there, and may have agreed on another. Its head has so many bytes, all of it so many
     * `:head` – a request that a hook or a session has to see
+    * `:known` – one of these whose token is known, by its digest; how many bytes its head has, and all of it
+    * `:denied` – a `:reply` or a `:refuse`, and why no token lets the request in, for metrics
     * `:route` – a request below the path of a route, by its place among them, and whether it is a HEAD
   """
   @type next ::
@@ -211,17 +213,27 @@ defmodule McpServer.Protocol.HTTP do
           | {:session_request, {session_id :: String.t(), revision :: String.t()}, fields :: tuple(),
              events? :: boolean(), {head_bytes :: pos_integer(), used :: pos_integer()}, flow()}
           | {:head, accepted_head(), context(), used :: pos_integer(), framing(), continue? :: boolean(), flow()}
+          | {:known, digest :: binary(), {head_bytes :: pos_integer(), used :: pos_integer()}, next()}
+          | {:denied, reason :: atom(), next()}
           | {:route, index :: non_neg_integer(), head? :: boolean(), used :: pos_integer(), framing(),
              continue? :: boolean(), flow()}
 
   @doc """
-  What reads the requests of a socket. With `hooks?` no message is admitted before somebody has seen its head.
+  What reads the requests of a socket. With `hooks?` no message is admitted before somebody has seen its head, and with a
+  guard none whose token is not known.
 
   What lies below one of the paths of `routes` is not judged here.
   """
-  @spec service(policy(), Catalog.t(), Protocol.limits(), boolean(), routes :: [String.t()], map()) :: service()
-  def service(policy, %Catalog{ref: ref}, limits, hooks?, routes, %{max_head_bytes: bytes, max_headers: fields}),
-    do: Native.http_service(policy, ref, limits, hooks?, routes, {bytes, fields})
+  @spec service(
+          policy(),
+          Catalog.t(),
+          Protocol.limits(),
+          {hooks? :: boolean(), Protocol.Auth.guard() | nil},
+          routes :: [String.t()],
+          map()
+        ) :: service()
+  def service(policy, %Catalog{ref: ref}, limits, hooks_and_guard, routes, %{max_head_bytes: bytes, max_headers: fields}),
+      do: Native.http_service(policy, ref, limits, hooks_and_guard, routes, {bytes, fields})
 
   @doc "Judges what has arrived on a connection, of which `scanned` bytes have been looked at."
   @spec next(service(), binary(), non_neg_integer()) :: next()

@@ -180,6 +180,10 @@ rustler::atoms! {
     opaque,
     authorization_unavailable,
 
+    // What is known of tokens.
+    known,
+    denied,
+
     // Requests of HTTP.
     head,
     closed,

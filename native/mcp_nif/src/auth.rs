@@ -6,8 +6,8 @@
 )]
 
 use mcp_core::auth::{
-    self, Curve, Grant, KeySet, KeySetError, Material, Pending, Policy, PolicyOptions, Proof,
-    Refusal,
+    self, Curve, Grant, InForce, KeySet, KeySetError, Material, Pending, Policy, PolicyOptions,
+    Proof, Refusal,
 };
 use mcp_core::http::Head;
 use rustler::{Atom, Binary, Encoder, Env, NifResult, ResourceArc, Term};
@@ -18,13 +18,25 @@ use crate::options;
 use crate::resources::binary_term;
 
 /// What the tokens of one issuer must say.
-pub(crate) struct AuthPolicyResource(Policy);
+pub(crate) struct AuthPolicyResource(pub(crate) Policy);
 
 #[rustler::resource_impl]
 impl rustler::Resource for AuthPolicyResource {}
 
 /// The keys of one issuer.
-pub(crate) struct KeySetResource(KeySet);
+pub(crate) struct KeySetResource {
+    keys: KeySet,
+    pub(crate) in_force: InForce,
+}
+
+impl KeySetResource {
+    fn new(keys: KeySet) -> ResourceArc<Self> {
+        ResourceArc::new(Self {
+            keys,
+            in_force: InForce::default(),
+        })
+    }
+}
 
 #[rustler::resource_impl]
 impl rustler::Resource for KeySetResource {}
@@ -99,21 +111,26 @@ fn keyset_term(env: Env<'_>, keys: Result<KeySet, KeySetError>) -> Term<'_> {
         .map(|key| key_term(env, key))
         .collect::<Vec<_>>();
     let skipped = keys.skipped();
-    let keys = ResourceArc::new(KeySetResource(keys));
-    (atoms::ok(), keys, materials, skipped).encode(env)
+    (atoms::ok(), KeySetResource::new(keys), materials, skipped).encode(env)
 }
 
 /// The keys without those whose place in the list is `false`.
 #[rustler::nif]
 fn auth_retain(keys: ResourceArc<KeySetResource>, sound: Vec<bool>) -> ResourceArc<KeySetResource> {
     let kept: Vec<&Material> = keys
-        .0
+        .keys
         .materials()
         .zip(sound)
         .filter_map(|(key, sound)| sound.then_some(key))
         .collect();
-    let retained = keys.0.clone().retain(|key| kept.contains(&key));
-    ResourceArc::new(KeySetResource(retained))
+    KeySetResource::new(keys.keys.clone().retain(|key| kept.contains(&key)))
+}
+
+/// Other keys have taken the place of these: no token counts any more that these have verified.
+#[rustler::nif]
+fn auth_withdraw(keys: ResourceArc<KeySetResource>) -> Atom {
+    keys.in_force.withdraw();
+    atoms::ok()
 }
 
 /// `{:ok, issuer}`, `:opaque` or `{:error, reason, text}`
@@ -141,7 +158,7 @@ fn auth_screen<'a>(
     let Some(token) = text(&token) else {
         return refused(env, Refusal::Malformed);
     };
-    match auth::screen(token, &policy.0, &keys.0, now) {
+    match auth::screen(token, &policy.0, &keys.keys, now) {
         Ok(pending) => {
             let algorithm = pending.algorithm().name();
             let key = key_term(env, pending.key());

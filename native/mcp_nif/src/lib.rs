@@ -11,6 +11,7 @@
 //! | `results` | texts of presentations, and rows of stored results |
 //! | `http` | the calls of `McpServer.Protocol.HTTP` and `McpServer.DualResponse.Rest.Endpoint` |
 //! | `auth` | the calls of `McpServer.Protocol.Auth`: access tokens, key sets |
+//! | `guard` | who is let in by a token, and the tokens that were verified |
 //! | `stdio` | the client's stdin, read on a thread of our own |
 //! | `counters` | how often the core answers alone |
 //! | `dirty` | who may work on a dirty CPU scheduler, and who is next |
@@ -24,6 +25,7 @@ mod atoms;
 mod auth;
 mod counters;
 mod dirty;
+mod guard;
 mod http;
 mod json;
 mod lint;

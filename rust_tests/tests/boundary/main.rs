@@ -6,6 +6,7 @@ mod breaking;
 mod catalog;
 mod dual;
 mod grants;
+mod guard;
 mod http;
 mod http1;
 mod json;

@@ -52,7 +52,9 @@ fn of_header(value: &[u8]) -> Result<Option<&str>, MalformedCredentials> {
 /// `b64token`: letters, digits and `-._~+/`, then `=`.
 fn is_token(token: &str) -> bool {
     let body = token.trim_end_matches('=');
-    let belongs = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);
+    let belongs = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/')
+    };
     !body.is_empty() && body.bytes().all(belongs)
 }
 

@@ -34,14 +34,14 @@ impl std::fmt::Debug for Grant {
     }
 }
 
-/// The grant of a token's claims, which nobody has proved yet.
+/// The grant of a token's claims, which nobody has proved yet; `document` is their text, read.
 pub(super) fn judge(
     payload: &[u8],
+    document: &Document<'_>,
     is_access_token: bool,
     policy: &Policy,
     now: u64,
 ) -> Result<Grant, Refusal> {
-    let document = super::jws::object(payload)?;
     let claims = document.root();
     let options = &policy.options;
     if claims.is_crowded() || claims.members().count() > MAX_CLAIMS {

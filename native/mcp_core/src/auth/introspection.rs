@@ -52,5 +52,5 @@ pub fn introspected(answer: &[u8], policy: &Policy, now: u64) -> Result<Grant, R
     if !is_bearer {
         return Err(Refusal::Type);
     }
-    judge(answer, true, policy, now)
+    judge(answer, &document, true, policy, now)
 }

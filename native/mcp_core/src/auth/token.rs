@@ -6,6 +6,7 @@ use super::jws::{Jws, is_jws, object};
 use super::keys::{KeySet, Material};
 use super::policy::Policy;
 use super::refusal::Refusal;
+use crate::json::Document;
 
 /// A token that meets every rule and whose signature is still to be verified.
 ///
@@ -79,15 +80,8 @@ impl Pending {
 /// Why the token is refused. [`Refusal::Key`] stands behind all rules for claims, so a key set is not
 /// fetched again for a token that would be refused anyway.
 pub fn screen(token: &str, policy: &Policy, keys: &KeySet, now: u64) -> Result<Pending, Refusal> {
-    if token.len() > policy.options.max_token_bytes {
-        return Err(Refusal::TooLarge);
-    }
-    let jws = Jws::read(token)?;
+    let (jws, grant) = judged(token, policy, now)?;
     let algorithm = jws.header.algorithm;
-    if !policy.allows(algorithm) {
-        return Err(Refusal::Algorithm);
-    }
-    let grant = judge(&jws.payload, jws.header.is_access_token, policy, now)?;
     let key = keys
         .find(jws.header.kid.as_deref(), algorithm)
         .ok_or(Refusal::Key)?;
@@ -103,6 +97,39 @@ pub fn screen(token: &str, policy: &Policy, keys: &KeySet, now: u64) -> Result<P
     })
 }
 
+/// The parts of a token that meets every rule but those of its key and signature.
+pub(super) fn judged<'t>(
+    token: &'t str,
+    policy: &Policy,
+    now: u64,
+) -> Result<(Jws<'t>, Grant), Refusal> {
+    if token.len() > policy.options.max_token_bytes {
+        return Err(Refusal::TooLarge);
+    }
+    let jws = Jws::read(token)?;
+    let grant = granted(&jws, &object(&jws.payload)?, policy, now)?;
+    Ok((jws, grant))
+}
+
+/// What a token grants if its signature is one; `claims` is its payload.
+pub(super) fn granted(
+    jws: &Jws<'_>,
+    claims: &Document<'_>,
+    policy: &Policy,
+    now: u64,
+) -> Result<Grant, Refusal> {
+    if !policy.allows(jws.header.algorithm) {
+        return Err(Refusal::Algorithm);
+    }
+    judge(
+        &jws.payload,
+        claims,
+        jws.header.is_access_token,
+        policy,
+        now,
+    )
+}
+
 /// The issuer that a token names, to choose policy and keys by: nothing of it is proved.
 ///
 /// `Ok(None)` for a token that is not a signed one.
@@ -110,16 +137,28 @@ pub fn screen(token: &str, policy: &Policy, keys: &KeySet, now: u64) -> Result<P
 /// # Errors
 /// Why the token is refused whatever its issuer.
 pub fn issuer(token: &str, max_bytes: usize) -> Result<Option<String>, Refusal> {
+    let Some(jws) = signed(token, max_bytes)? else {
+        return Ok(None);
+    };
+    named(&object(&jws.payload)?).map(Some)
+}
+
+/// The parts of a token; `None` for one that is not a signed one.
+pub(super) fn signed(token: &str, max_bytes: usize) -> Result<Option<Jws<'_>>, Refusal> {
     if token.len() > max_bytes {
         return Err(Refusal::TooLarge);
     }
-    if !is_jws(token) {
-        return Ok(None);
+    if is_jws(token) {
+        Jws::read(token).map(Some)
+    } else {
+        Ok(None)
     }
-    let jws = Jws::read(token)?;
-    let document = object(&jws.payload)?;
-    let issuer = document.root().get("iss").and_then(|issuer| issuer.text());
+}
+
+/// The issuer that claims name.
+pub(super) fn named(claims: &Document<'_>) -> Result<String, Refusal> {
+    let issuer = claims.root().get("iss").and_then(|issuer| issuer.text());
     issuer
-        .map(|issuer| Some(issuer.into_owned()))
+        .map(std::borrow::Cow::into_owned)
         .ok_or(Refusal::Issuer)
 }

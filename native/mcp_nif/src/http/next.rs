@@ -5,16 +5,20 @@
     reason = "rustler decodes arguments into values"
 )]
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use mcp_core::auth::{Denial, TokenDigest, Verdict};
 use mcp_core::http::{self, AcceptedHead, Head, HttpAnswer, Verb, check_head};
 use mcp_core::http1::{Framing, HeadError, Limits, Progress, RequestHead, Version, read_head};
 use mcp_core::protocol::{Admission, Answer, Context, SessionContext, admit};
-use rustler::{Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
+use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use super::response;
 use super::rules::{AcceptedHeadResource, PolicyResource, context_term};
 use crate::atoms;
 use crate::counters::{count, count_http};
 use crate::dirty::{Effort, twins};
+use crate::guard::GuardResource;
 use crate::protocol::admission::{Judged, opening_term, request_fields};
 use crate::protocol::{CatalogResource, GivenLimits};
 use crate::resources::{INLINE_BYTES, binary_term, report_work};
@@ -27,6 +31,8 @@ pub(crate) struct ServiceResource {
     limits: GivenLimits,
     /// Whether a hook has to see each request before its body is read.
     hooks: bool,
+    /// Who is let in by a token, where tokens are asked for.
+    guard: Option<ResourceArc<GuardResource>>,
     /// The paths of what else is served beside it.
     routes: Vec<String>,
     head: Limits,
@@ -52,7 +58,7 @@ fn http_service(
     policy: ResourceArc<PolicyResource>,
     catalog: ResourceArc<CatalogResource>,
     limits: GivenLimits,
-    hooks: bool,
+    (hooks, guard): (bool, Option<ResourceArc<GuardResource>>),
     routes: Vec<String>,
     (max_head_bytes, max_fields): (usize, usize),
 ) -> Term<'_> {
@@ -61,6 +67,7 @@ fn http_service(
         catalog,
         limits,
         hooks,
+        guard,
         routes,
         head: Limits {
             max_head_bytes,
@@ -96,6 +103,7 @@ fn judge<'a>(
         bytes,
         flow: Flow::of(&head),
         head,
+        token: None,
     }
     .judge(effort)
 }
@@ -154,10 +162,12 @@ struct Incoming<'g, 'a> {
     bytes: &'a [u8],
     head: RequestHead<'a>,
     flow: Flow,
+    /// The token that lets it in.
+    token: Option<TokenDigest>,
 }
 
 impl<'a> Incoming<'_, 'a> {
-    fn judge(&self, effort: Effort) -> NifResult<Term<'a>> {
+    fn judge(mut self, effort: Effort) -> NifResult<Term<'a>> {
         let (authority, target) = parts(self.head.target);
         if let Some(index) = self.service.route(target) {
             return Ok(self.routed(index));
@@ -168,14 +178,49 @@ impl<'a> Incoming<'_, 'a> {
             authority,
             headers: &self.head.fields,
         };
-        match check_head(&self.service.policy.0, &head) {
-            Ok(accepted) if self.is_message(&accepted) => self.message(&accepted, effort),
-            Ok(accepted) => match self.of_session(&accepted) {
-                Some(request) => Ok(request),
-                None => self.for_process(accepted),
-            },
-            Err(answer) => self.refuse(&answer),
+        let accepted = match check_head(&self.service.policy.0, &head) {
+            Ok(accepted) => accepted,
+            Err(answer) => return self.refuse(&answer),
+        };
+        if let Some(guard) = &self.service.guard {
+            match guard.judge(&head, seconds_since_1970()) {
+                Verdict::Known(digest) => self.token = Some(digest),
+                Verdict::Denied(denial) => return self.deny(guard, denial, accepted),
+                Verdict::Open => return self.for_process(accepted),
+            }
         }
+        if self.is_message(&accepted) {
+            return self.message(&accepted, effort);
+        }
+        match self.of_session(&accepted) {
+            Some(request) => Ok(request),
+            None => self.for_process(accepted),
+        }
+    }
+
+    /// The refusal of a token, with its name for metrics.
+    fn deny(
+        &self,
+        guard: &GuardResource,
+        denial: Denial,
+        accepted: AcceptedHead,
+    ) -> NifResult<Term<'a>> {
+        let scopes: Vec<&str> = guard.scopes.iter().map(String::as_str).collect();
+        let metadata = self.service.policy.0.metadata_url();
+        let mut answer = denial.answer(&scopes, metadata);
+        answer.headers.extend(accepted.cors_headers);
+        // One of the core's own names.
+        let name = Atom::from_str(self.env, denial.name())?;
+        Ok((atoms::denied(), name, self.refuse(&answer)?).encode(self.env))
+    }
+
+    /// A request for somebody who has to know whose it is: where it ends, too, if it has to be judged again.
+    fn identified(&self, judged: impl Encoder, end: usize) -> Term<'a> {
+        let Some(digest) = self.token else {
+            return judged.encode(self.env);
+        };
+        let token = binary_term(self.env, digest.to_vec());
+        (atoms::known(), token, (self.head.bytes, end), judged).encode(self.env)
     }
 
     /// Whether nobody but the core has to see it before it is admitted.
@@ -211,17 +256,17 @@ impl<'a> Incoming<'_, 'a> {
         };
         let allowance = Allowance::of(Effort::Inline);
         match request_fields(self.env, &service.catalog, &request, &allowance) {
-            Judged::Fields(fields) => Some(
-                (
+            Judged::Fields(fields) => {
+                let request = (
                     atoms::session_request(),
                     (id, revision.as_str()),
                     fields,
                     accepted.accepts_events,
                     (self.head.bytes, end),
                     self.flow.term(self.env),
-                )
-                    .encode(self.env),
-            ),
+                );
+                Some(self.identified(request, end))
+            }
             Judged::Refused(_) | Judged::TooLong => None,
         }
     }
@@ -281,7 +326,7 @@ impl<'a> Incoming<'_, 'a> {
 
     fn for_process(&self, accepted: AcceptedHead) -> NifResult<Term<'a>> {
         let context = context_term(self.env, &accepted)?;
-        Ok((
+        let head = (
             atoms::head(),
             ResourceArc::new(AcceptedHeadResource(accepted)),
             context,
@@ -289,8 +334,8 @@ impl<'a> Incoming<'_, 'a> {
             self.framing(),
             self.head.expects_continue,
             self.flow.term(self.env),
-        )
-            .encode(self.env))
+        );
+        Ok(self.identified(head, self.head.bytes))
     }
 
     fn message(&self, accepted: &AcceptedHead, effort: Effort) -> NifResult<Term<'a>> {
@@ -329,21 +374,20 @@ impl<'a> Incoming<'_, 'a> {
             Admission::Request(request) => {
                 let allowance = Allowance::of(effort);
                 match request_fields(self.env, &service.catalog, &request, &allowance) {
-                    Judged::Fields(fields) => Ok((
-                        atoms::request(),
-                        fields,
-                        accepted.accepts_events,
-                        end,
-                        self.flow.term(self.env),
-                    )
-                        .encode(self.env)),
+                    Judged::Fields(fields) => {
+                        let events = accepted.accepts_events;
+                        let flow = self.flow.term(self.env);
+                        let request = (atoms::request(), fields, events, end, flow);
+                        Ok(self.identified(request, end))
+                    }
                     Judged::Refused(answer) => self.answer(&answer, end),
                     Judged::TooLong => Ok(atoms::over_budget().to_term(self.env)),
                 }
             }
             Admission::Open(opening) => {
                 let opened = opening_term(self.env, &opening)?;
-                Ok((atoms::open(), opened, end, self.flow.term(self.env)).encode(self.env))
+                let open = (atoms::open(), opened, end, self.flow.term(self.env));
+                Ok(self.identified(open, end))
             }
             // It belongs to no session, so it concerns nobody.
             Admission::Ignored
@@ -362,6 +406,12 @@ impl<'a> Incoming<'_, 'a> {
         let response = response::json(answer.status, &answer.body, 0, self.flow.closes())?;
         Ok(self.reply(binary_term(self.env, response), end))
     }
+}
+
+fn seconds_since_1970() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 /// The authority of an absolute target, and the path with its query.
