@@ -57,7 +57,7 @@ struct Given<'a> {
 }
 
 #[rustler::nif]
-fn auth_guard<'a>(options: Term<'a>) -> NifResult<ResourceArc<GuardResource>> {
+fn auth_guard(options: Term<'_>) -> NifResult<ResourceArc<GuardResource>> {
     let mut read = Given::default();
     options::read!(options, read => [
         policies, fixed, others, tenants, anonymous, max_token_bytes, scopes, most,

@@ -211,7 +211,7 @@ impl<'a> Incoming<'_, 'a> {
         answer.headers.extend(accepted.cors_headers);
         // One of the core's own names.
         let name = Atom::from_str(self.env, denial.name())?;
-        Ok((atoms::denied(), name, self.refuse(&answer)?).encode(self.env))
+        Ok((atoms::denied(), name, self.respond(&answer)?).encode(self.env))
     }
 
     /// A request for somebody who has to know whose it is: where it ends, too, if it has to be judged again.
@@ -288,6 +288,10 @@ impl<'a> Incoming<'_, 'a> {
 
     fn refuse(&self, answer: &HttpAnswer) -> NifResult<Term<'a>> {
         count_http(answer.status);
+        self.respond(answer)
+    }
+
+    fn respond(&self, answer: &HttpAnswer) -> NifResult<Term<'a>> {
         let is_head = self.head.method == "HEAD";
         if let Some((_, end)) = self.body() {
             let response = response::finished(answer, self.flow.closes(), is_head)?;
