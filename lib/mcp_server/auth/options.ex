@@ -103,7 +103,8 @@ defmodule McpServer.Auth.Options do
       cache: [
         {:or, [false], {:count, 1_000_000}},
         default: 10_000,
-        doc: "tokens of verified signatures, each for at most 300 seconds; `false` verifies each anew"
+        doc:
+          "tokens of verified signatures, an eighth of them of one subject, each for at most 300 seconds; `false` verifies each anew"
       ],
       refresh: [
         {:count, @day},
