@@ -12,7 +12,7 @@ defmodule McpServer.Auth do
   | `subject` | the user or the client at that server |
   | `client_id` | the application that acts for the user |
   | `scopes` | what the token grants, strings |
-  | `expires_at` | when the token expires, in seconds since 1970, or `nil`; 30 s later streams end that wait for news |
+  | `expires_at` | when the token expires, in seconds since 1970, or `nil`; streams that wait for news end `leeway:` later, 30 s for a token of `identify:` |
   | `claims` | what else is known, string keys |
 
   ## Tokens of an authorization server
@@ -66,7 +66,7 @@ defmodule McpServer.Auth do
         }
 
   # A stream may live for as long after its token as a token is taken after its end: clocks differ.
-  @leeway_ms 30_000
+  @leeway 30
 
   @doc """
   Whether the token of a handler's request grants a scope.
@@ -84,11 +84,13 @@ defmodule McpServer.Auth do
   def scope?(%McpServer.Conn{auth: %__MODULE__{scopes: scopes}}, scope), do: scope in scopes
 
   @doc false
-  @spec stream_ms(t() | nil) :: non_neg_integer() | :infinity
-  def stream_ms(%__MODULE__{expires_at: at}) when is_number(at),
-    do: max(trunc(at * 1000) + @leeway_ms - System.system_time(:millisecond), 0)
+  @spec stream_ms(t() | nil, McpServer.Auth.Plan.t() | nil) :: non_neg_integer() | :infinity
+  def stream_ms(%__MODULE__{expires_at: at}, plan) when is_number(at) do
+    leeway = if plan, do: plan.leeway, else: @leeway
+    max(trunc((at + leeway) * 1000) - System.system_time(:millisecond), 0)
+  end
 
-  def stream_ms(_no_end), do: :infinity
+  def stream_ms(_no_end, _plan), do: :infinity
 end
 
 defimpl Inspect, for: McpServer.Auth do

@@ -157,6 +157,17 @@ defmodule McpServer.HttpIntrospectionTest do
     end
   end
 
+  @tag req: ["T36", "T37"]
+  on_both "an issuer that answers with anything but JSON: 503, and no token is let in", context do
+    for body <- ["<html>", "", "[]", "true", ~s({"active":true}{}), ~s({"active":true,"active":true})] do
+      scripted = McpServer.ScriptedServer.start(fn _request -> McpServer.ScriptedServer.response(200, [], body) end)
+      server = serve(context, endpoint: scripted.url)
+
+      log = capture_log(fn -> assert {503, nil, _message} = ask(server, token(context)) end)
+      assert log =~ "#{context.url} cannot be asked about tokens: the answer about a token is none"
+    end
+  end
+
   @tag req: "T36"
   on_both "a client that the issuer does not know: 503", context do
     server = serve(context, client_secret: "other")

@@ -373,6 +373,32 @@ defmodule McpServer.HttpPlugTest do
              }
     end
 
+    @tag req: ["R1", "R2", "R5"]
+    test "follows from auth:, at the path of the resource and at the root" do
+      auth = [resource: "https://mcp.example/mcp", issuer: "https://login.example", scopes: ["mcp:use"]]
+      metadata = ResourceMetadata.init(auth: auth)
+      server = behind(&ResourceMetadata.call(&1, metadata), auth: auth)
+      well_known = "/.well-known/oauth-protected-resource"
+
+      assert HttpResponse.header(response(server, modern("tools/list")), "www-authenticate") ==
+               ~s(Bearer scope="mcp:use", resource_metadata="https://mcp.example#{well_known}/mcp")
+
+      for path <- ["/mcp", ""], method <- ["GET", "HEAD"] do
+        served = HttpPeer.request(connect(server), %{request(method) | target: well_known <> path})
+        assert {200, "application/json"} == {served.status, HttpResponse.header(served, "content-type")}
+        assert HttpResponse.header(served, "cache-control") == "public, max-age=3600"
+
+        if method == "GET" do
+          assert HttpResponse.json(served) == %{
+                   "resource" => "https://mcp.example/mcp",
+                   "authorization_servers" => ["https://login.example"],
+                   "scopes_supported" => ["mcp:use"],
+                   "bearer_methods_supported" => ["header"]
+                 }
+        end
+      end
+    end
+
     @tag req: "G4"
     test "of two endpoints: each has its document, the root one of them, and other paths pass" do
       documents = for path <- ["mcp", "admin"], do: %{@document | resource: "https://mcp.example/#{path}"}

@@ -67,7 +67,12 @@ defmodule McpServer.Http.Pipeline do
   end
 
   defp in_session(%{context: context} = request, :get, {pid, _facts}, sink) do
-    hand(sink, {context.session_id, pid}, &{:mcp_http_listen, &1, context.last_event_id}, ends_at(request))
+    hand(
+      sink,
+      {context.session_id, pid},
+      &{:mcp_http_listen, &1, context.last_event_id},
+      ends_at(request.mount, request.auth)
+    )
   end
 
   defp in_session(request, :delete, {pid, _facts}, sink),
@@ -179,13 +184,13 @@ defmodule McpServer.Http.Pipeline do
 
   defp origin(request, catalog, base) do
     origin = %{catalog: catalog, base: base, events?: request.context.events, principal: request.principal}
-    Map.put(origin, :listen_until, ends_at(request))
+    Map.put(origin, :listen_until, ends_at(request.mount, request.auth))
   end
 
   @doc "When a stream ends that the request opens to hear of news: with its token."
-  @spec ends_at(map()) :: integer() | :infinity
-  def ends_at(request) do
-    with left when is_integer(left) <- Auth.stream_ms(request.auth), do: Sink.now() + left
+  @spec ends_at(Mount.t(), Auth.t() | nil) :: integer() | :infinity
+  def ends_at(mount, auth) do
+    with left when is_integer(left) <- Auth.stream_ms(auth, mount.auth), do: Sink.now() + left
   end
 
   # Gives the request to the session's process, which answers it, and carries out what that says, at most until `ends_at`.

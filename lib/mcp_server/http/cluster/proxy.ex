@@ -44,7 +44,7 @@ defmodule McpServer.Http.Cluster.Proxy do
   end
 
   # Of a call the answer is awaited.
-  defp ends_at(%{context: %{verb: :get}} = request), do: Pipeline.ends_at(request)
+  defp ends_at(%{context: %{verb: :get}} = request), do: Pipeline.ends_at(request.mount, request.auth)
   defp ends_at(_request), do: :infinity
 
   @doc "Serves what another node has forwarded."
