@@ -144,7 +144,9 @@ defmodule McpServer.HttpAuthTest do
       good = token(context)
       expected = refused("invalid_request", "A request has one access token, in the header Authorization")
 
-      for query <- ["access_token=#{good}", "a=1&ACCESS%5Ftoken=x", "access%5ftoken"], headers <- [[], bearer(good)] do
+      queries = ["access_token=#{good}", "a=1&ACCESS%5Ftoken=x", "access%5ftoken", "a;access_token=x", "access_token"]
+
+      for query <- queries, headers <- [[], bearer(good)] do
         request = %{modern_call("granted") | target: "/mcp?" <> query}
         log = capture_log(fn -> assert {400, ^expected, _message} = ask(server, headers, request) end)
         refute log =~ query
@@ -153,6 +155,9 @@ defmodule McpServer.HttpAuthTest do
       # Other names are others'.
       request = %{modern_call("granted") | target: "/mcp?x_access_token=1&access=token"}
       assert {200, nil, _message} = ask(server, bearer(good), request)
+      # Nor does it help that the token was verified by now.
+      request = %{modern_call("granted") | target: "/mcp?access_token=#{good}"}
+      assert {400, ^expected, _message} = ask(server, bearer(good), request)
     end
   end
 
