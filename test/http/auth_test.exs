@@ -73,6 +73,25 @@ defmodule McpServer.HttpAuthTest do
       end
     end
 
+    @tag req: "T31"
+    on_both "names its client by client_id, azp or cid", context do
+      server = serve(context)
+
+      for claim <- ["client_id", "azp", "cid"] do
+        token = token(context, client_id: nil, claims: %{claim => "app"})
+        assert {200, nil, message} = ask(server, bearer(token))
+        assert HttpClient.text(message) == inspect({{context.url, "ada", "app"}, "ada", ["mcp:use"]})
+      end
+    end
+
+    @tag req: "R13"
+    on_both "may say a scope shorter than clients ask for it", context do
+      server = serve(context, scopes: ["api://app/use"], implies: %{"use" => ["api://app/use"]})
+      assert {200, nil, _message} = ask(server, bearer(token(context, claims: %{"scope" => nil, "scp" => "use"})))
+      assert {401, challenge, _message} = ask(server, [])
+      assert challenge == ~s(Bearer scope="api://app/use", resource_metadata="#{@metadata_url}")
+    end
+
     @tag req: "R13"
     on_both "grants what its scopes imply", context do
       server = serve(context, implies: %{"admin" => ["mcp:use", "files:read"]})

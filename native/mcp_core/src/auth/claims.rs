@@ -18,7 +18,7 @@ pub struct Grant {
     pub issuer: String,
     /// `sub`
     pub subject: Option<String>,
-    /// `client_id`, or `azp`.
+    /// `client_id`, `azp`, or Okta's `cid`.
     pub client_id: Option<String>,
     /// Without duplicates, in the token's order.
     pub scopes: Vec<String>,
@@ -57,10 +57,7 @@ pub(super) fn judge(
     let expires_at = in_time(&claims, options, now)?;
     is_audience(&claims, options)?;
     is_access(&claims, options)?;
-    let client_id = match text(&claims, "client_id")? {
-        None => text(&claims, "azp")?,
-        named => named,
-    };
+    let client_id = client(&claims)?;
     let subject = text(&claims, "sub")?;
     let is_known = subject.is_some() || (options.introspected && client_id.is_some());
     if subject
@@ -132,6 +129,16 @@ fn is_audience(claims: &View<'_, '_>, options: &PolicyOptions) -> Result<(), Ref
     } else {
         Err(Refusal::Audience)
     }
+}
+
+/// The first claim that names the client; without it two applications of a user would be one.
+fn client(claims: &View<'_, '_>) -> Result<Option<String>, Refusal> {
+    for name in ["client_id", "azp", "cid"] {
+        if let Some(client) = text(claims, name)? {
+            return Ok(Some(client));
+        }
+    }
+    Ok(None)
 }
 
 /// ID tokens are for clients, and a bound token is worth nothing without its key.
