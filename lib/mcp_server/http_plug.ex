@@ -29,12 +29,12 @@ defmodule McpServer.HttpPlug do
   that opened it; to others it does not exist. Handlers find the principal in `conn.principal`, and in
   `conn.assigns` what the plugs before have put into theirs.
 
-      forward "/mcp", McpServer.HttpPlug, router: MyApp.MCP, identify: &MyAppWeb.Auth.mcp/1
+      forward "/mcp", McpServer.HttpPlug, router: MyApp.MCP, identify: {MyAppWeb.MCPAuth, :identify}
 
   With `init:` the application decides itself what handlers start from:
 
       def mcp_conn(conn) do
-        %McpServer.Conn{assigns: %{user: conn.assigns.current_user}, private: %{my_app_locale: "en"}}
+        %McpServer.Conn{assigns: %{user: conn.assigns.current_scope.user}, private: %{my_app_locale: "en"}}
       end
 
   A Phoenix router keeps the options in its compiled form, so there both are given as `&Module.function/1` or
