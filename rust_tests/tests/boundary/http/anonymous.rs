@@ -1,7 +1,9 @@
 //! What clients may do without a token, where the endpoint lets them in.
 
 use mcp_core::catalog::Catalog;
-use mcp_core::protocol::{Anonymous, Context, SessionContext};
+use mcp_core::protocol::{
+    Admission, Anonymous, Context, Hidden, MessageLimits, SessionContext, admit,
+};
 use mcp_core::schema::SerdeJson;
 use serde_json::{Value, json};
 
@@ -102,6 +104,38 @@ fn only_what_is_public_may_be_used() {
         in_session(Anonymous::All, "tools/call", wrong),
         "token required"
     );
+}
+
+#[test]
+fn what_is_hidden_when_it_is_used_is_answered_as_what_does_not_exist() {
+    let accepted = post().accepted();
+    let hidden = |anonymous| {
+        let context = Context {
+            session: SESSION.map(|revision| SessionContext { revision }),
+            http: Some(&accepted),
+            anonymous,
+        };
+        let body = request("tools/call", json!({"name": "shown"}));
+        let catalog = server();
+        match admit(
+            &catalog,
+            context,
+            body.as_bytes(),
+            &MessageLimits::default(),
+        ) {
+            Admission::Request(request) => match request.hidden {
+                Some(Hidden::Answer(answer)) => (answer.status, String::from_utf8(answer.body)),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    };
+    let unauthorized = r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"Unauthorized"}}"#;
+    assert_eq!(
+        hidden(Some(Anonymous::All)),
+        (401, Ok(unauthorized.to_owned()))
+    );
+    assert_eq!(hidden(None).0, 200);
 }
 
 #[test]
