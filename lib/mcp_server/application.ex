@@ -22,6 +22,7 @@ defmodule McpServer.Application do
       :ok = McpServer.Auth.Issuer.create_table()
       :ok = McpServer.Auth.Cache.create_table()
       :ok = McpServer.Auth.Tenants.create_table()
+      :ok = McpServer.Auth.Proofs.create_table()
       :ok = McpServer.Http.Session.Tombstones.create_table()
       :ok = McpServer.SessionStore.ETS.create_table()
       :ok = McpServer.Tools.Server.create_table()
@@ -34,6 +35,7 @@ defmodule McpServer.Application do
           McpServer.Catalog.Watch,
           McpServer.Call.Reaper,
           McpServer.Share.Keeper,
+          McpServer.Auth.Proofs,
           McpServer.SessionStore.ETS,
           McpServer.Tasks.Server,
           McpServer.Tools.Server

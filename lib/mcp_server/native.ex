@@ -118,6 +118,10 @@ defmodule McpServer.Native do
 
   # Access tokens
   def auth_bearer(_target, _headers), do: unloaded()
+  def auth_credentials(_target, _headers), do: unloaded()
+  def auth_proof(_headers, _request, _times), do: unloaded()
+  def auth_proof_algorithms, do: unloaded()
+  def auth_proof_verified(_pending), do: unloaded()
   def auth_policy(_options), do: unloaded()
   def auth_keyset(_json), do: unloaded()
   def auth_secret(_secret), do: unloaded()

@@ -11,7 +11,7 @@ defmodule McpServer.HttpRestCorsTest do
   @exposed %{
     "access-control-allow-origin" => @page,
     "vary" => "Origin",
-    "access-control-expose-headers" => "WWW-Authenticate, Retry-After, X-Total-Count"
+    "access-control-expose-headers" => "WWW-Authenticate, Retry-After, X-Total-Count, DPoP-Nonce"
   }
   @preflight %{
     "access-control-allow-methods" => "GET, POST, PUT, DELETE",

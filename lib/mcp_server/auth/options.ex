@@ -91,6 +91,22 @@ defmodule McpServer.Auth.Options do
         doc:
           "what clients without a token may do: `:discovery` what there is, to open a session and to read the lists; `:all` also to use what has `scopes: :public`"
       ],
+      dpop: [
+        {:in, [false, :optional, :required]},
+        default: false,
+        doc:
+          "tokens that are bound to a key of the client (RFC 9449): `:optional` takes them beside others, `:required` takes no others; `false` refuses them"
+      ],
+      dpop_window: [
+        {:count, 300},
+        default: 300,
+        doc: "seconds that a proof of such a key may be older or younger than now"
+      ],
+      dpop_nonce: [
+        {:or, [false], {:count, 3_600}},
+        default: false,
+        doc: "seconds after which the nonce changes that a proof must have; `false` asks for none"
+      ],
       leeway: [{"an integer from 0 to 300", &(&1 in 0..300)}, default: 30, doc: "seconds that clocks may differ"],
       exp: [{:in, [:required, :optional]}, default: :required, doc: "whether a token must expire"],
       typ: [{:in, [:lenient, :at_jwt]}, default: :lenient, doc: "`:at_jwt` takes no token whose `typ` is not `at+jwt`"],

@@ -21,6 +21,7 @@ defmodule McpServer.Auth.Plan do
     :verifier,
     :introspection,
     :anonymous,
+    :dpop,
     :leeway,
     :max_token_bytes,
     :cache,
@@ -35,6 +36,7 @@ defmodule McpServer.Auth.Plan do
   * `:tenants` – the function that knows other issuers, and the options that hold for these
   * `:tokens` – what fixed tokens grant, by their SHA-256 digests
   * `:guard` – what judges requests by their heads, and knows the tokens that were verified
+  * `:dpop` – whether tokens may be bound to keys, and what their proofs must be like
   * `:document` – the protected resource metadata
   """
   @type t :: %__MODULE__{
@@ -50,6 +52,7 @@ defmodule McpServer.Auth.Plan do
           verifier: {module(), term()} | nil,
           introspection: Introspection.t() | nil,
           anonymous: false | :discovery | :all,
+          dpop: %{mode: false | :optional | :required, window: pos_integer(), nonce: pos_integer() | false},
           leeway: non_neg_integer(),
           max_token_bytes: pos_integer(),
           cache: pos_integer() | false,
@@ -76,6 +79,7 @@ defmodule McpServer.Auth.Plan do
       verifier: verifier(options.verifier),
       introspection: introspection(options),
       anonymous: options.anonymous,
+      dpop: %{mode: options.dpop, window: options.dpop_window, nonce: options.dpop_nonce},
       leeway: options.leeway,
       max_token_bytes: options.max_token_bytes,
       cache: options.cache,
@@ -159,6 +163,7 @@ defmodule McpServer.Auth.Plan do
     {:ok, policy} =
       Auth.policy(%{
         introspected: introspected?,
+        bound: options.dpop != false,
         issuer: issuer,
         audience: audience,
         audience_claim: claim,
@@ -200,7 +205,16 @@ defmodule McpServer.Auth.Plan do
     # Clients begin at these; that of a tenant only its token names.
     servers = if options.issuer == [], do: %{}, else: %{"authorization_servers" => options.issuer}
     further = Map.new(options.metadata, fn {name, value} -> {to_string(name), value} end)
-    further |> Map.merge(own) |> Map.merge(servers) |> Map.merge(scopes)
+    further |> Map.merge(own) |> Map.merge(servers) |> Map.merge(scopes) |> Map.merge(proofs(options.dpop))
+  end
+
+  defp proofs(false), do: %{}
+
+  defp proofs(mode) do
+    %{
+      "dpop_signing_alg_values_supported" => Auth.proof_algorithms(),
+      "dpop_bound_access_tokens_required" => mode == :required
+    }
   end
 
   @doc "The protected resource metadata (RFC 9728); `nil` where no authorization server issues tokens."

@@ -2,16 +2,23 @@ defmodule McpServer.Auth.Refusal do
   @moduledoc false
   # Why a request is not let in: what its challenge says, and a name for metrics. Nothing of it is the token's.
 
+  alias McpServer.Protocol.Auth
+
   @enforce_keys [:kind, :reason]
-  defstruct [:kind, :reason, :error, :description, scopes: []]
+  defstruct [:kind, :reason, :error, :description, :nonce, dpop: false, scopes: []]
 
   @type t :: %__MODULE__{
           kind: :unauthorized | :forbidden | :invalid_authorization,
           reason: atom(),
           error: String.t() | nil,
           description: String.t() | nil,
-          scopes: [String.t()]
+          scopes: [String.t()],
+          dpop: mode(),
+          nonce: String.t() | nil
         }
+
+  @typedoc "Whether tokens may be bound to a key, or must be."
+  @type mode :: false | :optional | :required
 
   @doc "Counts a refusal for telemetry."
   @spec count(atom()) :: :ok
@@ -36,6 +43,21 @@ defmodule McpServer.Auth.Refusal do
   @spec invalid(atom(), String.t(), [String.t()]) :: t()
   def invalid(reason, text, scopes),
     do: %__MODULE__{kind: :unauthorized, reason: reason, error: "invalid_token", description: text, scopes: scopes}
+
+  @doc "What is wrong with the proof of a token that is bound to a key (RFC 9449)."
+  @spec proof(atom(), String.t(), [String.t()]) :: t()
+  def proof(reason, text, scopes),
+    do: %__MODULE__{kind: :unauthorized, reason: reason, error: "invalid_dpop_proof", description: text, scopes: scopes}
+
+  @doc "The members of a challenge that say how tokens are proved."
+  @spec schemes(mode()) :: map()
+  def schemes(false), do: %{}
+  def schemes(mode), do: %{algs: Auth.proof_algorithms(), bound_only: mode == :required}
+
+  @doc "The headers that an answer has beside its challenge."
+  @spec headers(t()) :: [{String.t(), String.t()}]
+  def headers(%__MODULE__{nonce: nil}), do: []
+  def headers(%__MODULE__{nonce: nonce}), do: [{"dpop-nonce", nonce}]
 
   @spec scope([String.t()]) :: t()
   def scope(scopes), do: %__MODULE__{kind: :forbidden, reason: :scope, error: "insufficient_scope", scopes: scopes}

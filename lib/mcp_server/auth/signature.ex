@@ -9,7 +9,7 @@ defmodule McpServer.Auth.Signature do
   @salts %{sha256: 32, sha384: 48, sha512: 64}
 
   @doc "Whether a token's signature is one of its key."
-  @spec valid?(Auth.proof()) :: boolean()
+  @spec valid?(Auth.proof() | Auth.key_proof()) :: boolean()
   def valid?(%{algorithm: algorithm, key: key, input: input, signature: signature}) do
     verify(algorithm, key, input, signature)
   rescue

@@ -39,7 +39,7 @@ defmodule McpServer.Auth.Tenants do
   defp ask(%{tenants: %Secret{value: {hook, options}}} = plan, issuer, now) do
     case call(hook, issuer) do
       {:ok, own} ->
-        known = Plan.issuer!(Keyword.merge(options, own), issuer)
+        known = Plan.issuer!(options |> Keyword.merge(own) |> Keyword.put(:dpop, plan.dpop.mode), issuer)
         make_room(plan, issuer)
         :ets.insert(@table, {{plan.id, issuer}, known, now + @seconds})
         {:ok, known}

@@ -4,29 +4,43 @@ defmodule McpServer.Auth.Verification do
   # one belongs to the issuer that it names, about any other the issuer is asked, or it is the verifier's.
 
   alias McpServer.Auth
-  alias McpServer.Auth.{Cache, Introspection, Issuer, Plan, Refusal, Scopes, Signature, Tenants}
+  alias McpServer.Auth.{Cache, Introspection, Issuer, Plan, Possession, Refusal, Scopes, Signature, Tenants}
   alias McpServer.{JSON, Outline, Telemetry}
   alias McpServer.Protocol.Auth, as: Rules
 
   @type verdict :: {:ok, Auth.t() | nil} | {:error, Refusal.t() | {:unavailable, pos_integer()}}
 
   @doc "What the token of a request grants; `{:ok, nil}` where none came and none is needed yet."
-  @spec identify(Plan.t(), McpServer.Auth.Verifier.request()) :: verdict()
-  def identify(plan, request) do
-    with {:error, refusal} <- judge(plan, request), do: {:error, refused(refusal)}
+  @spec identify(Plan.t(), McpServer.Auth.Verifier.request(), Possession.place()) :: verdict()
+  def identify(plan, request, place \\ :endpoint) do
+    with {:error, refusal} <- judge(plan, request, place), do: {:error, refused(plan, refusal)}
   end
 
   @doc "The refusal of a request that needs a token and has none."
   @spec refuse_missing(Plan.t()) :: Refusal.t()
-  def refuse_missing(plan), do: refused(Refusal.missing(plan.scopes))
+  def refuse_missing(plan), do: refused(plan, Refusal.missing(plan.scopes))
 
-  defp judge(plan, request) do
-    case Rules.bearer(target(request), request.req_headers) do
-      nil -> if plan.anonymous, do: {:ok, nil}, else: {:error, Refusal.missing(plan.scopes)}
-      :malformed -> {:error, Refusal.malformed(plan.scopes)}
-      {:ok, token} -> with {:ok, auth} <- known(plan, token, request), do: sufficient(plan, auth)
+  defp judge(plan, request, place) do
+    case credentials(plan, request) do
+      nil ->
+        if plan.anonymous, do: {:ok, nil}, else: {:error, Refusal.missing(plan.scopes)}
+
+      :malformed ->
+        {:error, Refusal.malformed(plan.scopes)}
+
+      {scheme, token} ->
+        with {:ok, auth} <- known(plan, token, request),
+             :ok <- Possession.check(plan, {scheme, token}, auth, request, place),
+             do: sufficient(plan, auth)
     end
   end
+
+  # Where no tokens are bound to keys, their scheme is one of many that are not known.
+  defp credentials(%{dpop: %{mode: false}}, request) do
+    with {:ok, token} <- Rules.bearer(target(request), request.req_headers), do: {:bearer, token}
+  end
+
+  defp credentials(_plan, request), do: Rules.credentials(target(request), request.req_headers)
 
   defp target(%{request_path: path, query_string: ""}), do: path
   defp target(%{request_path: path, query_string: query}), do: path <> "?" <> query
@@ -210,9 +224,9 @@ defmodule McpServer.Auth.Verification do
 
   defp sufficient?(plan, auth), do: plan.scopes -- auth.scopes == []
 
-  defp refused(refusal) do
+  defp refused(plan, refusal) do
     Telemetry.execute([:auth, :refused], %{count: 1}, %{reason: reason(refusal)})
-    refusal
+    with %Refusal{} <- refusal, do: %{refusal | dpop: plan.dpop.mode, nonce: refusal.nonce || Possession.nonce(plan)}
   end
 
   defp reason(%Refusal{reason: reason}), do: reason

@@ -40,7 +40,8 @@ defmodule McpServer.Http.Hook do
 
   defp verdict({:error, %Refusal{} = refusal}, mount, sink) do
     challenge = Mount.challenge(mount, refusal.error, refusal.scopes)
-    refused(refusal.kind, Map.put(challenge, :description, refusal.description), sink)
+    {status, headers, body} = HTTP.answer(refusal.kind, Map.put(challenge, :description, refusal.description))
+    {:answer, {status, headers ++ Refusal.headers(refusal), body}, sink}
   end
 
   defp verdict({:error, {:insufficient_scope, scopes}}, mount, sink),

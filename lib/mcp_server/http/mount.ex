@@ -3,7 +3,7 @@ defmodule McpServer.Http.Mount do
   # One place where a router is served over HTTP: its options, checked, and what is made of them once.
   # Both servers have the same options; `McpServer.HttpServer` documents them.
 
-  alias McpServer.Auth.{Cache, Plan, Scopes, Tenants, Verification}
+  alias McpServer.Auth.{Cache, Plan, Refusal, Scopes, Tenants, Verification}
   alias McpServer.Http.{Route, Usage}
   alias McpServer.{Catalog, Conn, JSON, ServerOptions}
   alias McpServer.Protocol.HTTP
@@ -124,12 +124,16 @@ defmodule McpServer.Http.Mount do
   @spec serving(t(), Catalog.t()) :: t()
   def serving(mount, catalog) do
     limits = Map.take(mount.sockets, [:max_head_bytes, :max_headers])
-    guard = mount.auth && mount.auth.guard
+    guard = guard(mount.auth)
     hooks? = mount.init != nil or (mount.identify != nil and guard == nil)
     routes = Enum.map(mount.routes, & &1.path)
     service = HTTP.service(mount.policy, catalog, mount.limits, {hooks?, guard}, routes, limits)
     %{mount | catalog: catalog, service: service}
   end
+
+  # Proofs of keys are not verified while a request is read, nor are they asked for there.
+  defp guard(%{dpop: %{mode: false}, guard: guard}), do: guard
+  defp guard(_no_guard), do: nil
 
   @doc "The same mount; with the present catalogue where its router has been compiled again."
   @spec current(t()) :: t()
@@ -216,8 +220,10 @@ defmodule McpServer.Http.Mount do
 
   @doc "What a client is told about how to be let in."
   @spec challenge(t(), String.t() | nil, [String.t()]) :: map()
-  def challenge(mount, error, scopes),
-    do: %{resource_metadata: HTTP.metadata_url(mount.policy), error: error, scope: scopes}
+  def challenge(mount, error, scopes) do
+    schemes = if mount.auth, do: Refusal.schemes(mount.auth.dpop.mode), else: %{}
+    Map.merge(schemes, %{resource_metadata: HTTP.metadata_url(mount.policy), error: error, scope: scopes})
+  end
 
   @doc "The header of a JSON text."
   @spec json() :: [{String.t(), String.t()}]

@@ -3,6 +3,7 @@ defmodule McpServer.Http.Route do
   # A module of `routes:`, which serves what lies below a path beside the messages. It is a plug in shape, but for a
   # `Sink` in place of a `Plug.Conn`: so both servers have it. How much it does at once is its own to bound.
 
+  alias McpServer.Auth.Verification
   alias McpServer.Http.{Mount, Sink}
   alias McpServer.Protocol.HTTP
 
@@ -65,7 +66,7 @@ defmodule McpServer.Http.Route do
           ~s(expected :routes to be a list of {"/path", module} or {"/path", {module, options}}, got: #{inspect(given)})
   end
 
-  defp site(path, %{id: id, identify: identify} = mount, options) do
+  defp site(path, %{id: id} = mount, options) do
     %{
       id: {id, path},
       path: path,
@@ -73,9 +74,14 @@ defmodule McpServer.Http.Route do
       allowed_hosts: options.allowed_hosts,
       allowed_origins: options.allowed_origins,
       metadata_url: HTTP.metadata_url(mount.policy),
-      identify: identify && (&Mount.call_hook(identify, &1))
+      identify: identify(mount)
     }
   end
+
+  defp identify(%{identify: nil}), do: nil
+  defp identify(%{auth: nil, identify: hook}), do: &Mount.call_hook(hook, &1)
+  # A proof is made for the URL of its request, which is not that of the endpoint.
+  defp identify(%{auth: plan}), do: &Verification.identify(plan, &1, :beside)
 
   defp apart!(path, other) do
     if below?(path, other) or below?(other, path),

@@ -33,6 +33,19 @@ defmodule McpServer.Protocol.Auth do
           signature: binary()
         }
 
+  @typedoc """
+  What is to be verified before a proof (RFC 9449) proves anything. The SHA-256 digest of `:thumbprint_text` is the
+  thumbprint of its key (RFC 7638).
+  """
+  @type key_proof :: %{
+          pending: reference(),
+          algorithm: String.t(),
+          key: key(),
+          input: binary(),
+          signature: binary(),
+          thumbprint_text: String.t()
+        }
+
   @type grant :: %{
           issuer: String.t(),
           subject: String.t() | nil,
@@ -46,6 +59,51 @@ defmodule McpServer.Protocol.Auth do
   @spec bearer(target :: String.t(), [{String.t(), String.t()}]) :: {:ok, String.t()} | :malformed | nil
   def bearer(target, headers), do: Native.auth_bearer(target, headers)
 
+  @doc "The same where tokens that are bound to a key are taken, too, with the scheme that the token is sent by."
+  @spec credentials(target :: String.t(), [{String.t(), String.t()}]) ::
+          {:bearer | :dpop, String.t()} | :malformed | nil
+  def credentials(target, headers), do: Native.auth_credentials(target, headers)
+
+  @doc "The names of the algorithms that proofs (RFC 9449) may be signed with."
+  @spec proof_algorithms() :: [String.t()]
+  def proof_algorithms, do: Native.auth_proof_algorithms()
+
+  @doc """
+  Judges the proof of a request's head by everything but its signature, its key, and whether it was used before.
+
+    * `:method`, `:url` – what the proof must be for, the URL as clients see it
+    * `:token_hash` – the SHA-256 digest of the access token, as base64url
+    * `:now`, `:window` – seconds since 1970, and how many a proof may be away from them
+  """
+  @spec proof([{String.t(), String.t()}], %{
+          method: String.t(),
+          url: String.t(),
+          token_hash: String.t(),
+          now: non_neg_integer(),
+          window: non_neg_integer()
+        }) :: {:ok, key_proof()} | refusal()
+  def proof(headers, %{method: method, url: url, token_hash: hash, now: now, window: window}) do
+    with {:ok, pending, algorithm, key, input, signature, thumbprint} <-
+           Native.auth_proof(headers, {method, url, hash}, {now, window}) do
+      {:ok,
+       %{
+         pending: pending,
+         algorithm: algorithm,
+         key: key,
+         input: input,
+         signature: signature,
+         thumbprint_text: thumbprint
+       }}
+    end
+  end
+
+  @doc "What tells a proof from all others of its key. Only for who has verified its signature."
+  @spec proof_verified(key_proof()) :: %{id: String.t(), nonce: String.t() | nil, issued_at: non_neg_integer()}
+  def proof_verified(%{pending: pending}) do
+    {id, nonce, issued_at} = Native.auth_proof_verified(pending)
+    %{id: id, nonce: nonce, issued_at: issued_at}
+  end
+
   @doc """
   Checks what the tokens of one issuer must say; what is left out is as the core has it.
 
@@ -53,6 +111,7 @@ defmodule McpServer.Protocol.Auth do
     * `:algorithms` – names; `:leeway` – seconds; `:max_token_bytes`
     * `:expires`, `:subject` – whether `exp` and `sub` must be there; `:strict_type` – whether `typ` must be `at+jwt`
     * `:introspected` – whether the issuer itself says what a token grants: see `introspected/3`
+    * `:bound` – whether a token may be bound to the thumbprint of a key: then `cnf` of its claims says so
     * `:scope_claims` – paths, of which the first that is there counts; `:claims` – texts that claims must have
   """
   @spec policy(map()) :: {:ok, policy()} | {:error, String.t()}

@@ -68,13 +68,15 @@ defmodule McpServer.Protocol.HTTP do
 
   @typedoc """
   Where the metadata lies, what is wrong with the token that came, in a word and in words for a developer, and the scopes
-  that would be enough.
+  that would be enough; the algorithms of proofs where tokens may be bound to keys, and whether they must be.
   """
   @type challenge :: %{
           optional(:resource_metadata) => String.t() | nil,
           optional(:error) => String.t() | nil,
           optional(:description) => String.t() | nil,
-          optional(:scope) => [String.t()]
+          optional(:scope) => [String.t()],
+          optional(:algs) => [String.t()],
+          optional(:bound_only) => boolean()
         }
 
   @type answer :: {status :: 200..599, headers(), body :: binary()}

@@ -18,6 +18,7 @@ defmodule McpServer.Test.Issuer do
   use McpServer.Outline
 
   alias McpServer.JSON
+  alias McpServer.Test.{Key, Proof}
 
   @read_ms 5_000
 
@@ -43,6 +44,7 @@ defmodule McpServer.Test.Issuer do
   | `:header` | further members of the header, or others; one that is `nil` is left out |
   | `:alg` | `"RS256"`, `"PS256"`, `"ES256"` (the default) or `"EdDSA"` |
   | `:signature` | `:wrong` signs something else |
+  | `:key` | a key of `McpServer.Test.Proof.key/1`: the token is bound to it (RFC 9449) |
   """
   @spec token(server(), keyword()) :: String.t()
   def token(server, options \\ []), do: GenServer.call(server, {:token, options}, 30_000)
@@ -50,7 +52,7 @@ defmodule McpServer.Test.Issuer do
   @doc """
   An opaque token: only the issuer knows what it grants, and says so to the client `"mcp"` with the secret `"secret"`
   (`introspection: [client_id: "mcp", client_secret: "secret"]`). The options are `:subject`, `:audience`, `:scopes`,
-  `:client_id`, `:expires_in` and `:claims` of `token/2`.
+  `:client_id`, `:expires_in`, `:claims` and `:key` of `token/2`.
   """
   @spec opaque_token(server(), keyword()) :: String.t()
   def opaque_token(server, options \\ []), do: GenServer.call(server, {:opaque_token, options})
@@ -116,22 +118,7 @@ defmodule McpServer.Test.Issuer do
   defp add(state, algorithm) do
     if is_map_key(state.keys, algorithm),
       do: state,
-      else: put_in(state.keys[algorithm], generate(algorithm, "#{algorithm}-#{state.generation}"))
-  end
-
-  defp generate("ES256", kid) do
-    {<<4, x::binary-size(32), y::binary-size(32)>>, private} = :crypto.generate_key(:ecdh, :secp256r1)
-    %{private: private, jwk: %{"kty" => "EC", "crv" => "P-256", "x" => encode(x), "y" => encode(y), "kid" => kid}}
-  end
-
-  defp generate("EdDSA", kid) do
-    {public, private} = :crypto.generate_key(:eddsa, :ed25519)
-    %{private: private, jwk: %{"kty" => "OKP", "crv" => "Ed25519", "x" => encode(public), "kid" => kid}}
-  end
-
-  defp generate(rsa, kid) when rsa in ["RS256", "PS256"] do
-    {[e, n], private} = :crypto.generate_key(:rsa, {2048, 65_537})
-    %{private: private, jwk: %{"kty" => "RSA", "n" => encode(n), "e" => encode(e), "kid" => kid, "alg" => rsa}}
+      else: put_in(state.keys[algorithm], Key.new(algorithm, %{"kid" => "#{algorithm}-#{state.generation}"}))
   end
 
   @impl true
@@ -140,9 +127,10 @@ defmodule McpServer.Test.Issuer do
   def handle_call(:introspections, _from, state), do: {:reply, state.introspections, state}
 
   def handle_call({:opaque_token, options}, _from, state) do
-    token = encode(:crypto.strong_rand_bytes(24))
-    claims = Map.merge(claims(options, state.url), %{"active" => true, "token_type" => "Bearer"})
-    {:reply, token, put_in(state.opaque[token], members(claims, options[:claims]))}
+    token = Key.encode(:crypto.strong_rand_bytes(24))
+    type = if options[:key], do: "DPoP", else: "Bearer"
+    claims = Map.merge(claims(options, state.url), %{"active" => true, "token_type" => type})
+    {:reply, token, put_in(state.opaque[token], Key.members(claims, options[:claims]))}
   end
 
   def handle_call({:revoke, token}, _from, state),
@@ -154,7 +142,7 @@ defmodule McpServer.Test.Issuer do
   def handle_call({:token, options}, _from, state) do
     algorithm = Keyword.get(options, :alg, "ES256")
     state = add(state, algorithm)
-    {:reply, sign(algorithm, Map.fetch!(state.keys, algorithm), options, state.url), state}
+    {:reply, sign(Map.fetch!(state.keys, algorithm), options, state.url), state}
   end
 
   def handle_call({:answer, _path}, _from, %{mode: :stall} = state), do: {:reply, :stall, state}
@@ -188,8 +176,10 @@ defmodule McpServer.Test.Issuer do
 
   defp claims(options, url) do
     now = System.system_time(:second)
+    bound = options[:key] && %{"jkt" => Proof.thumbprint(options[:key])}
 
     %{
+      "cnf" => bound,
       "iss" => url,
       "sub" => Keyword.get(options, :subject, "ada"),
       "aud" => options[:audience],
@@ -200,33 +190,10 @@ defmodule McpServer.Test.Issuer do
     }
   end
 
-  defp sign(algorithm, key, options, url) do
-    header = %{"alg" => algorithm, "typ" => "at+jwt", "kid" => key.jwk["kid"]}
-    input = segment(header, options[:header]) <> "." <> segment(claims(options, url), options[:claims])
-    signed = if options[:signature] == :wrong, do: input <> "x", else: input
-    input <> "." <> encode(signature(algorithm, signed, key.private))
+  defp sign(key, options, url) do
+    header = %{"alg" => key.algorithm, "typ" => "at+jwt", "kid" => key.jwk["kid"]}
+    Key.sign(key, header, claims(options, url), options)
   end
-
-  defp segment(members, others), do: members |> members(others) |> JSON.encode!() |> encode()
-
-  defp members(members, others),
-    do: members |> Map.merge(Map.new(others || %{})) |> Map.reject(fn {_name, value} -> value == nil end)
-
-  defp signature("ES256", input, private) do
-    der = :crypto.sign(:ecdsa, :sha256, input, [private, :secp256r1])
-    {:"ECDSA-Sig-Value", r, s} = :public_key.der_decode(:"ECDSA-Sig-Value", der)
-    <<r::256, s::256>>
-  end
-
-  defp signature("EdDSA", input, private), do: :crypto.sign(:eddsa, :none, input, [private, :ed25519])
-  defp signature("RS256", input, private), do: :crypto.sign(:rsa, :sha256, input, private)
-
-  defp signature("PS256", input, private) do
-    options = [rsa_padding: :rsa_pkcs1_pss_padding, rsa_pss_saltlen: 32, rsa_mgf1_md: :sha256]
-    :crypto.sign(:rsa, :sha256, input, private, options)
-  end
-
-  defp encode(bytes), do: Base.url_encode64(bytes, padding: false)
 
   defp accept(listener, issuer) do
     # It is closed when the issuer ends.

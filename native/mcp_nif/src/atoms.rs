@@ -9,6 +9,10 @@ rustler::atoms! {
     struct_ = "__struct__",
     type_ = "type",
 
+    // How tokens are sent.
+    bearer,
+    dpop,
+
     // Schedulers.
     busy,
     mcp_wake,

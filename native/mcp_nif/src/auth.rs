@@ -6,8 +6,8 @@
 )]
 
 use mcp_core::auth::{
-    self, Curve, Grant, InForce, KeySet, KeySetError, Material, Pending, Policy, PolicyOptions,
-    Proof, Refusal,
+    self, Curve, Grant, InForce, KeySet, KeySetError, Material, PROOF_ALGORITHMS, Pending,
+    PendingProof, Policy, PolicyOptions, Proof, Proven, Refusal, Scheme,
 };
 use mcp_core::http::Head;
 use rustler::{Atom, Binary, Encoder, Env, NifResult, ResourceArc, Term};
@@ -47,28 +47,110 @@ pub(crate) struct PendingResource(Pending);
 #[rustler::resource_impl]
 impl rustler::Resource for PendingResource {}
 
-/// `nil`, `{:ok, token}` or `:malformed`
-#[rustler::nif]
-fn auth_bearer<'a>(
-    env: Env<'a>,
-    target: Binary<'a>,
-    headers: Vec<(Binary<'a>, Binary<'a>)>,
-) -> Term<'a> {
+/// A proof whose signature is still to be verified.
+pub(crate) struct PendingProofResource(PendingProof);
+
+#[rustler::resource_impl]
+impl rustler::Resource for PendingProofResource {}
+
+type Headers<'a> = Vec<(Binary<'a>, Binary<'a>)>;
+
+/// Hands on what of a head says something about tokens.
+fn with_headers<R>(target: &str, headers: &Headers<'_>, judge: impl FnOnce(&Head<'_>) -> R) -> R {
     let headers: Vec<(&str, &[u8])> = headers
         .iter()
         .filter_map(|(name, value)| Some((text(name)?, value.as_slice())))
         .collect();
-    let head = Head {
+    judge(&Head {
         method: "",
-        target: text(&target).unwrap_or_default(),
+        target,
         authority: None,
         headers: &headers,
-    };
-    match auth::bearer(&head) {
+    })
+}
+
+/// `nil`, `{:ok, token}` or `:malformed`
+#[rustler::nif]
+fn auth_bearer<'a>(env: Env<'a>, target: Binary<'a>, headers: Headers<'a>) -> Term<'a> {
+    let target = text(&target).unwrap_or_default();
+    with_headers(target, &headers, |head| match auth::bearer(head) {
         Ok(None) => atoms::nil().encode(env),
         Ok(Some(token)) => (atoms::ok(), token).encode(env),
         Err(_) => atoms::malformed().encode(env),
+    })
+}
+
+/// `nil`, `{:bearer, token}`, `{:dpop, token}` or `:malformed`
+#[rustler::nif]
+fn auth_credentials<'a>(env: Env<'a>, target: Binary<'a>, headers: Headers<'a>) -> Term<'a> {
+    let target = text(&target).unwrap_or_default();
+    with_headers(target, &headers, |head| match auth::credentials(head) {
+        Ok(None) => atoms::nil().encode(env),
+        Ok(Some((Scheme::Bearer, token))) => (atoms::bearer(), token).encode(env),
+        Ok(Some((Scheme::Dpop, token))) => (atoms::dpop(), token).encode(env),
+        Err(_) => atoms::malformed().encode(env),
+    })
+}
+
+/// The names of the algorithms of proofs.
+#[rustler::nif]
+fn auth_proof_algorithms() -> Vec<&'static str> {
+    PROOF_ALGORITHMS.map(|algorithm| algorithm.name()).to_vec()
+}
+
+/// `{:ok, pending, algorithm, key, signing_input, signature, thumbprint_text}` or `{:error, reason, text}`
+#[rustler::nif]
+fn auth_proof<'a>(
+    env: Env<'a>,
+    headers: Headers<'a>,
+    request: (&str, &str, &str),
+    times: (u64, u64),
+) -> NifResult<Term<'a>> {
+    let (method, url, token_hash) = request;
+    let (now, window) = times;
+    let proven = Proven {
+        method,
+        url,
+        token_hash,
+        now,
+        window,
+    };
+    let screened = with_headers("", &headers, |head| {
+        auth::proof(head).and_then(|proof| auth::screen_proof(proof, &proven))
+    });
+    match screened {
+        Ok(pending) => {
+            let algorithm = pending.algorithm().name();
+            let key = key_term(env, pending.key());
+            let input = pending.signing_input().to_owned();
+            let signature = binary_term(env, pending.signature().to_vec());
+            let thumbprint = pending.thumbprint_text();
+            let pending = ResourceArc::new(PendingProofResource(pending));
+            Ok((
+                atoms::ok(),
+                pending,
+                algorithm,
+                key,
+                input,
+                signature,
+                thumbprint,
+            )
+                .encode(env))
+        }
+        Err(refusal) => {
+            let name = Atom::from_str(env, refusal.name())?;
+            Ok((atoms::error(), name, refusal.to_string()).encode(env))
+        }
     }
+}
+
+/// `{id, nonce, issued_at}` of a proof whose signature was verified.
+#[rustler::nif]
+fn auth_proof_verified(
+    pending: ResourceArc<PendingProofResource>,
+) -> (String, Option<String>, u64) {
+    let unique = pending.0.verified(Proof::of_signature());
+    (unique.id, unique.nonce, unique.issued_at)
 }
 
 #[rustler::nif]
@@ -84,7 +166,7 @@ fn policy_options(given: Term<'_>) -> Result<PolicyOptions, String> {
     let mut read = PolicyOptions::default();
     options::read!(given, read => [
         issuer, audience, audience_claim, algorithms, leeway, expires, strict_type, subject,
-        scope_claims, claims, max_token_bytes, introspected,
+        scope_claims, claims, max_token_bytes, introspected, bound,
     ])?;
     Ok(read)
 }

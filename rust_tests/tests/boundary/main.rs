@@ -4,6 +4,7 @@ mod arguments;
 mod auth;
 mod breaking;
 mod catalog;
+mod dpop;
 mod dual;
 mod grants;
 mod guard;

@@ -114,8 +114,13 @@ defmodule McpServer.DualResponse.Rest.Access do
   # As at the endpoint, so that a client can mend it.
   defp challenged(rest, %Refusal{kind: kind} = refusal) do
     challenge = refusal |> Map.take([:error, :description]) |> Map.put(:scope, refusal.scopes)
-    challenge = Map.put(challenge, :resource_metadata, rest.metadata_url)
+    challenge = challenge |> Map.put(:resource_metadata, rest.metadata_url) |> Map.merge(Refusal.schemes(refusal.dpop))
 
+    {:refused, {status, headers, body}} = answer(kind, challenge)
+    {:refused, {status, headers ++ Refusal.headers(refusal), body}}
+  end
+
+  defp answer(kind, challenge) do
     case kind do
       :unauthorized -> refused(:unauthorized, challenge)
       :forbidden -> :forbidden |> refused() |> with_challenge(challenge)

@@ -15,13 +15,18 @@ pub enum Curve {
 
 impl Curve {
     pub(super) fn parse(name: &str) -> Option<Self> {
-        [
-            ("P-256", Self::P256),
-            ("P-384", Self::P384),
-            ("P-521", Self::P521),
-        ]
-        .into_iter()
-        .find_map(|(known, curve)| (known == name).then_some(curve))
+        [Self::P256, Self::P384, Self::P521]
+            .into_iter()
+            .find(|curve| curve.name() == name)
+    }
+
+    /// As a JWK names it.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::P256 => "P-256",
+            Self::P384 => "P-384",
+            Self::P521 => "P-521",
+        }
     }
 
     /// The bytes of a coordinate.

@@ -1,4 +1,4 @@
-//! How a token is sent (RFC 6750): in one header, and nowhere else.
+//! How a token is sent (RFC 6750, 9449): in one header, and nowhere else.
 
 use crate::http::{Field, Head};
 
@@ -22,28 +22,71 @@ pub struct MalformedCredentials;
 /// assert!(bearer(&head("/mcp?Access%5Ftoken=x", &[])).is_err());
 /// ```
 pub fn bearer<'h>(head: &Head<'h>) -> Result<Option<&'h str>, MalformedCredentials> {
+    let found = of_schemes(head, &[Scheme::Bearer])?;
+    Ok(found.map(|(_, token)| token))
+}
+
+/// How a token is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Whoever has the token may use it.
+    Bearer,
+    /// Only with a proof of its key (RFC 9449).
+    Dpop,
+}
+
+impl Scheme {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Bearer => "bearer",
+            Self::Dpop => "dpop",
+        }
+    }
+}
+
+/// The token of a request and its scheme, where tokens that are bound to a key are taken, too.
+///
+/// # Errors
+/// As [`bearer`] has them.
+///
+/// # Examples
+/// ```
+/// use mcp_core::{auth::{Scheme, credentials}, http::Head};
+/// let head = |headers| Head { method: "POST", target: "/mcp", authority: None, headers };
+/// assert_eq!(credentials(&head(&[("Authorization", b"DPoP abc")])), Ok(Some((Scheme::Dpop, "abc"))));
+/// assert_eq!(credentials(&head(&[("authorization", b"Bearer abc")])), Ok(Some((Scheme::Bearer, "abc"))));
+/// assert!(credentials(&head(&[("authorization", b"DPoP")])).is_err());
+/// ```
+pub fn credentials<'h>(head: &Head<'h>) -> Result<Option<(Scheme, &'h str)>, MalformedCredentials> {
+    of_schemes(head, &[Scheme::Bearer, Scheme::Dpop])
+}
+
+type Found<'h> = Result<Option<(Scheme, &'h str)>, MalformedCredentials>;
+
+fn of_schemes<'h>(head: &Head<'h>, schemes: &[Scheme]) -> Found<'h> {
     if in_query(head.target) {
         return Err(MalformedCredentials);
     }
     match head.field("authorization") {
         Field::Absent => Ok(None),
         Field::Repeated => Err(MalformedCredentials),
-        Field::One(value) => of_header(value),
+        Field::One(value) => of_header(value, schemes),
     }
 }
 
-fn of_header(value: &[u8]) -> Result<Option<&str>, MalformedCredentials> {
+fn of_header<'h>(value: &'h [u8], schemes: &[Scheme]) -> Found<'h> {
     let ends = value.iter().position(|byte| *byte == b' ');
-    let (scheme, token) = value
+    let (name, token) = value
         .split_at_checked(ends.unwrap_or(value.len()))
         .ok_or(MalformedCredentials)?;
-    if !scheme.eq_ignore_ascii_case(b"bearer") {
+    let known = |scheme: &&Scheme| name.eq_ignore_ascii_case(scheme.name().as_bytes());
+    let Some(scheme) = schemes.iter().find(known) else {
         return Ok(None);
-    }
+    };
     let token = std::str::from_utf8(token).map_err(|_| MalformedCredentials)?;
     let token = token.trim_start_matches(' ');
     if is_token(token) {
-        Ok(Some(token))
+        Ok(Some((*scheme, token)))
     } else {
         Err(MalformedCredentials)
     }

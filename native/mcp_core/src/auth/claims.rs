@@ -98,7 +98,7 @@ fn in_time(
 }
 
 /// Seconds since 1970; a fraction is cut off. What is of another type is never taken for absent.
-fn seconds(claims: &View<'_, '_>, name: &str) -> Result<Option<u64>, Refusal> {
+pub(super) fn seconds(claims: &View<'_, '_>, name: &str) -> Result<Option<u64>, Refusal> {
     let Some(claim) = claims.get(name) else {
         return Ok(None);
     };
@@ -144,7 +144,10 @@ fn client(claims: &View<'_, '_>) -> Result<Option<String>, Refusal> {
 /// ID tokens are for clients, and a bound token is worth nothing without its key.
 fn is_access(claims: &View<'_, '_>, options: &PolicyOptions) -> Result<(), Refusal> {
     let has = |name: &&str| claims.get(name).is_some();
-    if has(&"cnf") {
+    if claims
+        .get("cnf")
+        .is_some_and(|key| !(options.bound && is_thumbprint(&key)))
+    {
         return Err(Refusal::Bound);
     }
     let is_id_token = ["nonce", "at_hash"].iter().any(has)
@@ -158,6 +161,12 @@ fn is_access(claims: &View<'_, '_>, options: &PolicyOptions) -> Result<(), Refus
         }
     }
     Ok(())
+}
+
+/// Whether a token is bound to the thumbprint of a key and to nothing else: nothing else could be checked.
+fn is_thumbprint(key: &View<'_, '_>) -> bool {
+    let is_text = key.get("jkt").is_some_and(|jkt| jkt.text().is_some());
+    is_text && key.members().count() == 1
 }
 
 fn scopes(claims: &View<'_, '_>, options: &PolicyOptions) -> Result<Vec<String>, Refusal> {

@@ -45,11 +45,13 @@ pub fn introspected(answer: &[u8], policy: &Policy, now: u64) -> Result<Grant, R
     {
         return Err(Refusal::Inactive);
     }
-    let is_bearer = said.get("token_type").is_none_or(|kind| {
-        let kind = kind.text();
-        kind.is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"))
-    });
-    if !is_bearer {
+    let is_type = |name: &str| {
+        said.get("token_type")
+            .and_then(|kind| kind.text())
+            .is_some_and(|kind| kind.eq_ignore_ascii_case(name))
+    };
+    let is_bound = policy.options.bound && is_type("dpop") && said.get("cnf").is_some();
+    if said.get("token_type").is_some() && !is_type("bearer") && !is_bound {
         return Err(Refusal::Type);
     }
     judge(answer, &document, true, policy, now)

@@ -44,13 +44,19 @@ pub(super) fn is_jws(token: &str) -> bool {
     token.bytes().filter(|byte| *byte == b'.').count() == 2
 }
 
+/// What is signed, and the three segments.
+pub(super) fn segments(token: &str) -> Result<(&str, [&str; 3]), Refusal> {
+    if !is_jws(token) {
+        return Err(Refusal::Malformed);
+    }
+    let (signing_input, signature) = token.rsplit_once('.').ok_or(Refusal::Malformed)?;
+    let (header, payload) = signing_input.split_once('.').ok_or(Refusal::Malformed)?;
+    Ok((signing_input, [header, payload, signature]))
+}
+
 impl<'t> Jws<'t> {
     pub(super) fn read(token: &'t str) -> Result<Self, Refusal> {
-        if !is_jws(token) {
-            return Err(Refusal::Malformed);
-        }
-        let (signing_input, signature) = token.rsplit_once('.').ok_or(Refusal::Malformed)?;
-        let (header, payload) = signing_input.split_once('.').ok_or(Refusal::Malformed)?;
+        let (signing_input, [header, payload, signature]) = segments(token)?;
         if header.len() > MAX_HEADER_BYTES {
             return Err(Refusal::TooLarge);
         }
@@ -104,7 +110,7 @@ pub(super) fn object(json: &[u8]) -> Result<Document<'_>, Refusal> {
 }
 
 /// Base64url without padding, white space or bits that say nothing.
-fn decode(segment: &str) -> Result<Vec<u8>, Refusal> {
+pub(super) fn decode(segment: &str) -> Result<Vec<u8>, Refusal> {
     URL_SAFE_NO_PAD
         .decode(segment.as_bytes())
         .map_err(|_| Refusal::Malformed)

@@ -167,7 +167,7 @@ impl Key {
     fn read(json: &[u8]) -> Option<Self> {
         let document = Document::scan(json, &LIMITS).ok()?;
         let jwk = document.root();
-        let is_private = ["d", "p", "q", "k"]
+        let is_private = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
             .iter()
             .any(|name| jwk.get(name).is_some());
         let kid = optional_text(&jwk, "kid")?;
@@ -198,6 +198,39 @@ impl Key {
     fn fits(&self, algorithm: Algorithm) -> bool {
         algorithm.takes(&self.material)
             && self.algorithm.is_none_or(|declared| declared.is(algorithm))
+    }
+}
+
+/// The public key that a proof brings for its algorithm.
+pub(super) fn embedded(jwk: &[u8], algorithm: Algorithm) -> Option<Material> {
+    let key = Key::read(jwk).filter(|key| key.fits(algorithm));
+    key.map(|key| key.material)
+}
+
+impl Material {
+    /// The members that a thumbprint is made of, in the order and the form of RFC 7638; a secret has none.
+    pub(super) fn thumbprint_text(&self) -> String {
+        let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+        match self {
+            Self::Rsa { modulus, exponent } => {
+                let [n, e] = [text(modulus), text(exponent)];
+                format!(r#"{{"e":"{e}","kty":"RSA","n":"{n}"}}"#)
+            }
+            Self::Ec { curve, point } => {
+                let (x, y) = point
+                    .get(1..)
+                    .and_then(|point| point.split_at_checked(curve.bytes()))
+                    .unwrap_or_default();
+                let [x, y] = [text(x), text(y)];
+                let name = curve.name();
+                format!(r#"{{"crv":"{name}","kty":"EC","x":"{x}","y":"{y}"}}"#)
+            }
+            Self::Ed25519 { public } => {
+                let x = text(public);
+                format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#)
+            }
+            Self::Secret(_) => String::new(),
+        }
     }
 }
 

@@ -22,6 +22,7 @@ mod algorithm;
 mod audience;
 mod bearer;
 mod claims;
+mod dpop;
 mod guard;
 mod introspection;
 mod jws;
@@ -33,8 +34,9 @@ mod token;
 mod verified;
 
 pub use algorithm::{Algorithm, Curve};
-pub use bearer::{MalformedCredentials, bearer};
+pub use bearer::{MalformedCredentials, Scheme, bearer, credentials};
 pub use claims::Grant;
+pub use dpop::{PROOF_ALGORITHMS, PendingProof, ProofRefusal, Proven, Unique, proof, screen_proof};
 pub use guard::{Denial, Guard, Verdict};
 pub use introspection::introspected;
 pub use keys::{KeySet, KeySetError, Material};

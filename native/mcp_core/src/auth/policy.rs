@@ -35,6 +35,9 @@ pub struct PolicyOptions {
     /// Whether the issuer itself says what a token grants (RFC 7662): then `iss` may be absent, `client_id` may stand for
     /// `sub`, and an empty audience means that whatever the issuer knows is for this server.
     pub introspected: bool,
+    /// Whether a token may be bound to the thumbprint of a key (RFC 9449). Then `cnf` of its claims says so, and whoever
+    /// takes the token asks for a proof.
+    pub bound: bool,
 }
 
 impl Default for PolicyOptions {
@@ -56,6 +59,7 @@ impl Default for PolicyOptions {
             claims: Vec::new(),
             max_token_bytes: 8 * 1024,
             introspected: false,
+            bound: false,
         }
     }
 }

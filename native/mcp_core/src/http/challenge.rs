@@ -1,4 +1,4 @@
-//! 401 and 403: `WWW-Authenticate` as RFC 6750 and RFC 9728 write it.
+//! 401 and 403: `WWW-Authenticate` as RFC 6750, 9449 and 9728 write it.
 
 use std::fmt;
 
@@ -18,6 +18,8 @@ use super::answer::HttpAnswer;
 ///     challenge.to_string(),
 ///     r#"Bearer error="insufficient_scope", scope="files:read files:write""#
 /// );
+/// let challenge = Challenge { algs: &["ES256"], ..Challenge::default() };
+/// assert_eq!(challenge.to_string(), r#"DPoP algs="ES256", Bearer"#);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Challenge<'c> {
@@ -29,6 +31,10 @@ pub struct Challenge<'c> {
     pub description: Option<&'c str>,
     /// The scopes that would be enough.
     pub scope: &'c [&'c str],
+    /// The algorithms of proofs, where tokens that are bound to a key are taken (RFC 9449).
+    pub algs: &'c [&'c str],
+    /// Whether no others are taken.
+    pub bound_only: bool,
 }
 
 /// 400: the request breaks the rules for sending a token.
@@ -55,6 +61,31 @@ const HEADER: &str = "www-authenticate";
 impl fmt::Display for Challenge<'_> {
     /// The value of `WWW-Authenticate`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.algs.is_empty() {
+            return self.write(formatter, "Bearer");
+        }
+        if self.bound_only {
+            return self.write(formatter, "DPoP");
+        }
+        // Many clients read the first challenge only, and whoever asks for wider scopes has a token already: mostly
+        // one that is not bound.
+        let (first, second) = match self.error {
+            Some("insufficient_scope") => ("Bearer", "DPoP"),
+            _ => ("DPoP", "Bearer"),
+        };
+        self.write(formatter, first)?;
+        formatter.write_str(", ")?;
+        self.write(formatter, second)
+    }
+}
+
+impl Challenge<'_> {
+    fn write(&self, formatter: &mut fmt::Formatter<'_>, scheme: &str) -> fmt::Result {
+        let is_dpop = scheme == "DPoP";
+        // A bearer token has no proof that could be wrong.
+        let is_told =
+            is_dpop || !matches!(self.error, Some("invalid_dpop_proof" | "use_dpop_nonce"));
+        let algs = is_dpop.then(|| self.algs.join(" "));
         let scopes: Vec<&str> = self
             .scope
             .iter()
@@ -63,12 +94,13 @@ impl fmt::Display for Challenge<'_> {
             .collect();
         let scope = (!scopes.is_empty()).then(|| scopes.join(" "));
         let parameters = [
-            ("error", self.error),
-            ("error_description", self.description),
+            ("error", self.error.filter(|_| is_told)),
+            ("error_description", self.description.filter(|_| is_told)),
+            ("algs", algs.as_deref()),
             ("scope", scope.as_deref()),
             ("resource_metadata", self.resource_metadata),
         ];
-        formatter.write_str("Bearer")?;
+        formatter.write_str(scheme)?;
         let mut separator = " ";
         for (name, value) in parameters {
             if let Some(value) = value {

@@ -73,17 +73,20 @@ pub(crate) fn challenge_of<R>(
     answer: impl FnOnce(&Challenge<'_>) -> R,
 ) -> NifResult<R> {
     let mut challenge = Challenge::default();
-    let mut scope = Vec::new();
+    let (mut scope, mut algs) = (Vec::new(), Vec::new());
     for (name, value) in MapIterator::new(given).ok_or(Error::BadArg)? {
         match name.atom_to_string()?.as_str() {
             "resource_metadata" => challenge.resource_metadata = value.decode()?,
             "error" => challenge.error = value.decode()?,
             "description" => challenge.description = value.decode()?,
             "scope" => scope = value.decode()?,
+            "algs" => algs = value.decode()?,
+            "bound_only" => challenge.bound_only = value.decode()?,
             _ => return Err(Error::BadArg),
         }
     }
     challenge.scope = &scope;
+    challenge.algs = &algs;
     Ok(answer(&challenge))
 }
 

@@ -314,7 +314,7 @@ fn a_page_of_a_named_origin_may_ask_and_read() {
         ("vary", "Origin".to_owned()),
         (
             "access-control-expose-headers",
-            "WWW-Authenticate, Retry-After, X-Total-Count".to_owned(),
+            "WWW-Authenticate, Retry-After, X-Total-Count, DPoP-Nonce".to_owned(),
         ),
     ];
     let page = judged("GET", "https://app.example.com").expect("a page");

@@ -50,7 +50,7 @@ const ALLOW: &str = "GET, HEAD, POST, PUT, DELETE";
 
 /// What a page of another origin may send, and read of an answer.
 const METHODS: &str = "GET, POST, PUT, DELETE";
-const EXPOSED: &str = "WWW-Authenticate, Retry-After, X-Total-Count";
+const EXPOSED: &str = "WWW-Authenticate, Retry-After, X-Total-Count, DPoP-Nonce";
 
 /// Judges a head: Host and Origin (403), the id (404), method (405), what is accepted (406), declared
 /// size (413).

@@ -1,0 +1,102 @@
+defmodule McpServer.Auth.Possession do
+  @moduledoc false
+  # Whether a client holds the key that its token is bound to (DPoP, RFC 9449). The rules for a proof are the core's. Here
+  # are its signature, the nonce, and the memory of the proofs that were used.
+
+  alias McpServer.{Auth, Secret}
+  alias McpServer.Auth.{Plan, Proofs, Refusal, Signature}
+  alias McpServer.Protocol.Auth, as: Rules
+
+  @retry_after 5
+
+  @typedoc "Whether a request is for the endpoint, whose URL is `resource:`, or for a path beside it."
+  @type place :: :endpoint | :beside
+
+  @doc "Whether a token may be sent as it was; what the token itself is worth has been decided."
+  @spec check(Plan.t(), {:bearer | :dpop, String.t()}, Auth.t(), Auth.Verifier.request(), place()) ::
+          :ok | {:error, Refusal.t() | {:unavailable, pos_integer()}}
+  def check(plan, {scheme, token}, auth, request, place) do
+    case {scheme, thumbprint(auth)} do
+      {:bearer, nil} when plan.dpop.mode == :required ->
+        invalid(plan, :unbound, "The access token must be bound to a key")
+
+      {:bearer, nil} ->
+        :ok
+
+      {:bearer, _bound} ->
+        invalid(plan, :bound, "The access token is bound to a key")
+
+      {:dpop, nil} ->
+        invalid(plan, :unbound, "The access token is not bound to a key")
+
+      {:dpop, thumbprint} ->
+        proved(plan, token, thumbprint, request, url(plan, request, place))
+    end
+  end
+
+  # The core lets no other form of it pass; fixed tokens and verifiers may say it, too.
+  defp thumbprint(%{claims: %{"cnf" => %{"jkt" => thumbprint}}}), do: thumbprint
+  defp thumbprint(_auth), do: nil
+
+  defp url(plan, _request, :endpoint), do: plan.resource
+
+  # Host and scheme never come from the request.
+  defp url(plan, request, :beside), do: URI.to_string(%{URI.parse(plan.resource) | path: request.request_path})
+
+  defp proved(plan, token, thumbprint, request, url) do
+    now = System.system_time(:second)
+    facts = %{method: request.method, url: url, token_hash: encode(hash(token)), now: now, window: plan.dpop.window}
+
+    with {:ok, proof} <- Rules.proof(request.req_headers, facts),
+         {:signed, true} <- {:signed, Signature.valid?(proof)},
+         {:bound, true} <- {:bound, encode(hash(proof.thumbprint_text)) == thumbprint} do
+      unique(plan, thumbprint, url, Rules.proof_verified(proof), now)
+    else
+      {:signed, false} -> wrong(plan, :proof_signature, "The signature of the proof is wrong")
+      {:bound, false} -> wrong(plan, :proof_key, "The access token is bound to another key")
+      {:error, reason, text} -> wrong(plan, reason, text)
+    end
+  end
+
+  defp unique(plan, thumbprint, url, %{id: id, nonce: nonce, issued_at: issued_at}, now) do
+    if fresh?(plan, nonce, now) do
+      # At the end of its window a proof is refused for its time.
+      case Proofs.put(hash([thumbprint, 0, url, 0, id]), issued_at + plan.dpop.window + 1) do
+        :ok -> :ok
+        :used -> wrong(plan, :proof_used, "The proof was used before")
+        :full -> {:error, {:unavailable, @retry_after}}
+      end
+    else
+      text = "The proof needs the nonce of the header DPoP-Nonce"
+      {:error, %{Refusal.proof(:proof_nonce, text, plan.scopes) | error: "use_dpop_nonce"}}
+    end
+  end
+
+  # Nothing is kept of a nonce: all nodes with the same secret make the same one. The one before is good as long again.
+  defp fresh?(%{dpop: %{nonce: false}}, _nonce, _now), do: true
+  defp fresh?(_plan, nil, _now), do: false
+
+  defp fresh?(%{dpop: %{nonce: seconds}} = plan, nonce, now) do
+    Enum.any?([0, seconds], fn age ->
+      expected = nonce(plan, now - age)
+      byte_size(nonce) == byte_size(expected) and :crypto.hash_equals(nonce, expected)
+    end)
+  end
+
+  @doc "The nonce that proofs must have now; `nil` where they need none."
+  @spec nonce(Plan.t()) :: String.t() | nil
+  def nonce(%{dpop: %{nonce: false}}), do: nil
+  def nonce(%{dpop: %{mode: false}}), do: nil
+  def nonce(plan), do: nonce(plan, System.system_time(:second))
+
+  defp nonce(%{dpop: %{nonce: seconds}} = plan, now) do
+    text = ["dpop nonce", 0, plan.resource, 0, Integer.to_string(seconds), 0, Integer.to_string(div(now, seconds))]
+    encode(:crypto.mac(:hmac, :sha256, Secret.key(), text))
+  end
+
+  defp wrong(plan, reason, text), do: {:error, Refusal.proof(reason, text, plan.scopes)}
+  defp invalid(plan, reason, text), do: {:error, Refusal.invalid(reason, text, plan.scopes)}
+
+  defp hash(text), do: :crypto.hash(:sha256, text)
+  defp encode(bytes), do: Base.url_encode64(bytes, padding: false)
+end
