@@ -150,7 +150,14 @@ defmodule McpServer.MixProject do
         [McpServer.Stdio, McpServer.HttpServer, McpServer.HttpRequest, McpServer.Auth] ++
           [McpServer.Telemetry, McpServer.OpenTelemetry, McpServer.LiveDashboard] ++
           [~r/^McpServer\.HttpPlug\b/],
-      "Testing and checking": [McpServer.Test, McpServer.IEx, McpServer.Playground, McpServer.Lint, McpServer.Breaking],
+      "Testing and checking": [
+        McpServer.Test,
+        McpServer.Test.Proof,
+        McpServer.IEx,
+        McpServer.Playground,
+        McpServer.Lint,
+        McpServer.Breaking
+      ],
       "Dual responses": ~r/\.DualResponse\b/,
       Presentations: ~r/\.Presentation\b/,
       Envelopes: ~r/\.Envelope\b/,

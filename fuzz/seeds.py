@@ -40,6 +40,7 @@ def main(folder, corpora):
         "auth_token": list(tokens(corpora)),
         "auth_jwks": list(key_sets(corpora)),
         "auth_header": list(credentials()),
+        "auth_proof": list(proofs()),
         "sealed_state": [bytes(range(256)), b"\x00" * 300, b"tools/call" * 40],
     }
     for target, inputs in seeds.items():
@@ -332,6 +333,22 @@ def key_sets(corpora):
             if name in group:
                 value = group[name]
                 yield json.dumps(value if "keys" in value else {"keys": [value]}).encode()
+
+
+def proofs():
+    """Header and claims between NULs, behind a byte that says so."""
+    coordinate = base64.urlsafe_b64encode(b"\xc5" * 32).rstrip(b"=").decode()
+    curve = {"kty": "EC", "crv": "P-256", "x": coordinate, "y": coordinate}
+    keys = [("ES256", curve), ("EdDSA", {"kty": "OKP", "crv": "Ed25519", "x": coordinate})]
+    keys += [("ES256", curve | change) for change in [{"d": "AQ"}, {"use": "enc"}, {"alg": "ES256"}, {"key_ops": ["verify"]}]]
+    good = {"jti": "a", "htm": "POST", "htu": "https://mcp.example/mcp", "iat": 1_700_000_000}
+    good |= {"ath": "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo"}
+    changes = [{}, {"htu": "HTTPS://MCP.example:443/%6dcp/?a#b"}, {"iat": 1_700_000_300.5}, {"iat": 1_699_999_699}, {"nonce": "n"}]
+    changes += [{"exp": 1_700_000_000}, {"nonce": 1}, {"jti": ""}, {"htm": "GET"}, {"ath": "x"}]
+    for alg, jwk in keys:
+        header = json.dumps({"typ": "dpop+jwt", "alg": alg, "jwk": jwk}).encode()
+        for change in changes:
+            yield b"\1" + header + b"\0" + json.dumps(good | change).encode()
 
 
 def credentials():

@@ -21,7 +21,10 @@ end
 serve = fn line ->
   %{"path" => path, "allowed_origins" => origins, "auth" => auth} = McpServer.JSON.decode!(line)
 
-  options = for {name, value} <- auth, do: {String.to_existing_atom(name), value}
+  options =
+    for {name, value} <- auth do
+      {String.to_atom(name), if(name == "dpop", do: String.to_atom(value), else: value)}
+    end
 
   {:ok, server} =
     McpServer.HttpServer.start_link(

@@ -12,9 +12,9 @@ export async function startServers() {
   const server = startTold(["mix", "run", "--no-compile", path("server.exs")], { cwd: path("../..") });
 
   // The proxy passes the path of a request on, or takes the prefix away.
-  const serve = async (resource, issuer, { strip, origins = [] }) => {
+  const serve = async (resource, issuer, { strip, origins = [], auth = {} }) => {
     const prefix = new URL(resource).pathname.slice(0, -"/mcp".length);
-    const served = { path: strip ? "/mcp" : `${prefix}/mcp`, allowed_origins: origins, auth: { resource, issuer } };
+    const served = { path: strip ? "/mcp" : `${prefix}/mcp`, allowed_origins: origins, auth: { resource, issuer, ...auth } };
     const { port } = await server.ask(JSON.stringify(served));
     proxy.add({ prefix, port, strip });
   };

@@ -102,6 +102,7 @@ fn challenge(texts: &[&str]) {
         description: part(1),
         resource_metadata: part(2),
         scope: &scope,
+        ..Challenge::default()
     };
     let written = challenge.to_string();
     assert!(is_header_value(&written), "{written}");

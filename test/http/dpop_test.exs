@@ -3,7 +3,9 @@ defmodule McpServer.HttpDpopTest do
   # are those of the checks in MCP's conformance suite.
   use McpServer.HttpCase, async: true
 
-  alias McpServer.HttpRouter
+  import McpServer.DualResponses, only: [create!: 3, server: 0]
+
+  alias McpServer.{HttpRouter, RestServers}
   alias McpServer.Test.{Issuer, Proof}
 
   @resource "http://localhost/mcp"
@@ -57,7 +59,7 @@ defmodule McpServer.HttpDpopTest do
       for alg <- ["ES256", "EdDSA", "RS256", "PS256"] do
         key = Proof.key(alg)
         token = token(context, key: key)
-        assert {alg, {200, nil, message}} = {alg, ask(server, dpop(token, proof(key, token)))}
+        assert {200, nil, message} = ask(server, dpop(token, proof(key, token)))
         assert HttpClient.text(message) == inspect({{context.url, "ada", "client"}, "ada", ["mcp:use"]})
       end
 
@@ -373,7 +375,10 @@ defmodule McpServer.HttpDpopTest do
       bound = opaque.(key: key)
       assert {200, nil, _message} = ask(server, dpop(bound, proof(key, bound)))
       assert {200, nil, _message} = ask(server, bearer(opaque.([])))
-      refute match?({200, _challenge, _message}, ask(server, bearer(bound)))
+
+      assert {401, ~s(DPoP error="invalid_token", error_description="The access token is bound to a key") <> _, _} =
+               ask(server, bearer(bound))
+
       # It says the type and not the key.
       typed = opaque.(claims: %{"token_type" => "DPoP"})
 
@@ -383,17 +388,20 @@ defmodule McpServer.HttpDpopTest do
       end
     end
 
-    on_both "fixed ones are bound if their claims say so, whatever dpop: is", %{key: key} = context do
+    on_both "fixed ones are bound if their claims say so", %{key: key} = context do
       [free, bound] = for _ <- 1..2, do: Base.encode16(:crypto.strong_rand_bytes(32))
       cnf = %{"cnf" => %{"jkt" => Proof.thumbprint(key)}}
       tokens = %{free => [scopes: ["mcp:use"]], bound => [scopes: ["mcp:use"], claims: cnf]}
 
-      for {mode, expected} <- [false: {200, 401, 401}, optional: {200, 401, 200}, required: {401, 401, 200}] do
+      for {mode, expected} <- [optional: {200, 401, 200}, required: {401, 401, 200}] do
         server = serve(context, dpop: mode, tokens: tokens)
         requests = [bearer(free), bearer(bound), dpop(bound, proof(key, bound))]
         statuses = for headers <- requests, do: elem(ask(server, headers), 0)
         assert {mode, List.to_tuple(statuses)} == {mode, expected}
       end
+
+      error = assert_raise ArgumentError, fn -> McpServer.Auth.Plan.new!("x", resource: @resource, tokens: tokens) end
+      assert Exception.message(error) =~ "`cnf` binds it to a key, which needs dpop: :optional or :required"
     end
 
     on_both "clients without a token may do what anonymous: says", context do
@@ -416,6 +424,27 @@ defmodule McpServer.HttpDpopTest do
   end
 
   describe "elsewhere" do
+    @tag req: "T20"
+    on_both "stored results take a proof for their own URL", %{kind: kind, key: key} = context do
+      results = server()
+      path = "/results/" <> create!(results, 5, subject: {context.url, "ada", "client"}).resource_id
+      routes = [{"/results", {McpServer.DualResponse.Rest, server: results}}]
+      server = serve(%{context | kind: kind}, [dpop: :required, dpop_nonce: 3_600], routes: routes)
+      token = token(context, key: key)
+
+      ask = fn headers ->
+        response = RestServers.ask(server, "GET", path, headers: headers)
+        [challenge, nonce] = for name <- ["www-authenticate", "dpop-nonce"], do: HttpResponse.header(response, name)
+        {response.status, challenge, nonce}
+      end
+
+      assert {401, "DPoP " <> @algs <> ", " <> @tail, nonce} = ask.([])
+      prove = &dpop(token, Proof.new(key, "GET", &1, token, nonce: nonce))
+      assert ask.(prove.("http://localhost" <> path)) == {200, nil, nil}
+      assert ask.(prove.(@resource)) == {401, wrong_proof("The proof is for another URL"), nonce}
+      assert ask.(bearer(token)) == {401, wrong_token("The access token is bound to a key"), nonce}
+    end
+
     test "the metadata says what is needed", context do
       for {mode, required} <- [optional: false, required: true] do
         server = serve(Map.put(context, :kind, :listener), dpop: mode)

@@ -180,6 +180,10 @@ defmodule McpServer.Auth.Options do
       Enum.count([checked.keys, checked.jwks_uri, checked.secret], & &1) > 1 ->
         raise ArgumentError, "auth: takes one of keys:, jwks_uri: and secret:"
 
+      checked.dpop == false and Enum.any?(checked.tokens, &bound?/1) ->
+        raise ArgumentError,
+              "auth: tokens: has a token whose `cnf` binds it to a key, which needs dpop: :optional or :required"
+
       checked.secret == nil and Enum.any?(checked.algorithms, &(&1 in @secret_algorithms)) ->
         raise ArgumentError, "auth: algorithms: has #{Enum.join(@secret_algorithms, ", ")} only with secret:"
 
@@ -238,6 +242,8 @@ defmodule McpServer.Auth.Options do
 
   defp grant?(grant),
     do: Keyword.keyword?(grant) and Keyword.keys(grant) -- [:subject, :client_id, :scopes, :claims, :weak] == []
+
+  defp bound?({_token, grant}), do: match?(%{"cnf" => _key}, grant[:claims])
 
   @introspection [:endpoint, :client_id, :client_secret, :auth, :always, :cache]
 

@@ -34,7 +34,8 @@ defmodule McpServer.Auth.Possession do
     end
   end
 
-  # The core lets no other form of it pass; fixed tokens and verifiers may say it, too.
+  # The core lets no other form of it pass; fixed tokens and verifiers may say it, too. What else a verifier knows of a
+  # token's key it has checked itself.
   defp thumbprint(%{claims: %{"cnf" => %{"jkt" => thumbprint}}}), do: thumbprint
   defp thumbprint(_auth), do: nil
 
