@@ -99,7 +99,7 @@ defmodule McpServer.HttpDpopTest do
             {[header: %{"jwk" => Map.put(public, "d", "AQ")}], jwk},
             {[header: %{"jwk" => Map.put(public, "x", "AQ")}], jwk},
             {[header: %{"jwk" => %{"kty" => "oct", "k" => "AQ"}}], jwk},
-            {[header: %{"jwk" => jwk(Proof.key())}], "The signature of the proof is wrong"},
+            {[header: %{"jwk" => jwk(Proof.key())}], "The access token is bound to another key"},
             {[header: %{"crit" => ["x"]}], "The header of the proof is not allowed"},
             {[claims: %{"jti" => nil}], claims},
             {[claims: %{"jti" => ""}], claims},

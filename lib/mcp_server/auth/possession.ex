@@ -48,13 +48,14 @@ defmodule McpServer.Auth.Possession do
     now = System.system_time(:second)
     facts = %{method: request.method, url: url, token_hash: encode(hash(token)), now: now, window: plan.dpop.window}
 
+    # The key of the proof is anybody's, and may be slow to verify with: first it must be the token's.
     with {:ok, proof} <- Rules.proof(request.req_headers, facts),
-         {:signed, true} <- {:signed, Signature.valid?(proof)},
-         {:bound, true} <- {:bound, encode(hash(proof.thumbprint_text)) == thumbprint} do
+         {:bound, true} <- {:bound, encode(hash(proof.thumbprint_text)) == thumbprint},
+         {:signed, true} <- {:signed, Signature.valid?(proof)} do
       unique(plan, thumbprint, url, Rules.proof_verified(proof), now)
     else
-      {:signed, false} -> wrong(plan, :proof_signature, "The signature of the proof is wrong")
       {:bound, false} -> wrong(plan, :proof_key, "The access token is bound to another key")
+      {:signed, false} -> wrong(plan, :proof_signature, "The signature of the proof is wrong")
       {:error, reason, text} -> wrong(plan, reason, text)
     end
   end

@@ -6,8 +6,8 @@
 )]
 
 use mcp_core::auth::{
-    self, Curve, Grant, InForce, KeySet, KeySetError, Material, PROOF_ALGORITHMS, Pending,
-    PendingProof, Policy, PolicyOptions, Proof, Proven, Refusal, Scheme,
+    self, Algorithm, Curve, Grant, InForce, KeySet, KeySetError, Material, PROOF_ALGORITHMS,
+    Pending, PendingProof, Policy, PolicyOptions, Proof, Proven, Refusal, Scheme,
 };
 use mcp_core::http::Head;
 use rustler::{Atom, Binary, Encoder, Env, NifResult, ResourceArc, Term};
@@ -95,7 +95,7 @@ fn auth_credentials<'a>(env: Env<'a>, target: Binary<'a>, headers: Headers<'a>) 
 /// The names of the algorithms of proofs.
 #[rustler::nif]
 fn auth_proof_algorithms() -> Vec<&'static str> {
-    PROOF_ALGORITHMS.map(|algorithm| algorithm.name()).to_vec()
+    PROOF_ALGORITHMS.map(Algorithm::name).to_vec()
 }
 
 /// `{:ok, pending, algorithm, key, signing_input, signature, thumbprint_text}` or `{:error, reason, text}`

@@ -123,6 +123,7 @@ impl Denial {
             error,
             description,
             scope,
+            ..Challenge::default()
         };
         match self {
             Self::Missing => unauthorized(&challenge(None, None)),

@@ -63,6 +63,7 @@ fn challenges_say_where_to_look_and_what_is_missing() {
                 error: Some("insufficient_scope"),
                 description: Some("Write access is needed"),
                 scope: &["files:read", "files:write"],
+                ..Challenge::default()
             },
             format!(
                 "Bearer error=\"insufficient_scope\", \
