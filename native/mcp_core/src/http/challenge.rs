@@ -82,9 +82,10 @@ impl fmt::Display for Challenge<'_> {
 impl Challenge<'_> {
     fn write(&self, formatter: &mut fmt::Formatter<'_>, scheme: &str) -> fmt::Result {
         let is_dpop = scheme == "DPoP";
-        // A bearer token has no proof that could be wrong.
-        let is_told =
-            is_dpop || !matches!(self.error, Some("invalid_dpop_proof" | "use_dpop_nonce"));
+        // Beside the challenge for a proof, that for a bearer token does not say what is wrong with the proof.
+        let is_told = is_dpop
+            || self.algs.is_empty()
+            || !matches!(self.error, Some("invalid_dpop_proof" | "use_dpop_nonce"));
         let algs = is_dpop.then(|| self.algs.join(" "));
         let scopes: Vec<&str> = self
             .scope
