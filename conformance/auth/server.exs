@@ -23,7 +23,11 @@ serve = fn line ->
 
   options =
     for {name, value} <- auth do
-      {String.to_atom(name), if(name == "dpop", do: String.to_atom(value), else: value)}
+      case name do
+        "dpop" -> {:dpop, String.to_atom(value)}
+        "introspection" -> {:introspection, for({name, value} <- value, do: {String.to_atom(name), value})}
+        name -> {String.to_atom(name), value}
+      end
     end
 
   {:ok, server} =

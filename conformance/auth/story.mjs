@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { Checks } from "../clients/checks.mjs";
 import { startTold } from "../clients/told.mjs";
-import { machine, startIssuer } from "./issuer.mjs";
+import { introspector, machine, startIssuer } from "./issuer.mjs";
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 export const commands = {
@@ -16,24 +16,28 @@ export const commands = {
 export const versions = { legacy: "2025-11-25", modern: "2026-07-28" };
 const wellKnown = "/.well-known/oauth-protected-resource";
 
-// What one client does in one era. Its tokens for `files` are long-lived, those for `notes` live for two seconds.
+// What one client does in one era. Its tokens for `files` are long-lived, those for `notes` live for two seconds, and
+// those for `mail` only the issuer can read.
 export class Story {
   constructor(name, era, servers) {
     Object.assign(this, { name, era, servers, checks: new Checks(`${name} ${era} with tokens`) });
     this.files = servers.resource(`${name}-${era}-files`);
     this.notes = servers.resource(`${name}-${era}-notes`);
+    this.mail = servers.resource(`${name}-${era}-mail`);
   }
 
   async tell() {
-    this.issuer = await startIssuer({ lifetimes: { [this.notes]: 2 } });
+    this.issuer = await startIssuer({ lifetimes: { [this.notes]: 2 }, formats: { [this.mail]: "opaque" } });
     await this.servers.serve(this.files, this.issuer.url, { strip: false });
     await this.servers.serve(this.notes, this.issuer.url, { strip: true });
+    await this.servers.serve(this.mail, this.issuer.url, { strip: true, auth: { introspection: introspector } });
     await this.metadata();
     const guest = this.start(this.files);
     await this.issuerIsDown(guest);
     await this.wrongAudience(guest);
     await this.rotation(guest);
     await this.sessionOutlivesToken();
+    await this.opaqueToken();
     await this.clientCredentials();
     this.issuer.close();
     return this.checks.finish();
@@ -128,6 +132,21 @@ export class Story {
     this.checks.equal("logged in again", this.issuer.take()["logged in"], 1);
     const wider = { ...this.grant(["files:write", "mcp:use"]), session };
     this.checks.equal("the session afterwards", await guest.ask("call whoami"), wider);
+    await this.end(guest);
+  }
+
+  async opaqueToken() {
+    const guest = this.start(this.mail);
+    const { session, grant } = await this.connect("a token that only the issuer can read", guest);
+    this.checks.equal("what it grants", grant, this.grant(["mcp:use"]));
+    const { token } = await guest.ask("token");
+    this.checks.equal("it says nothing itself", token.split(".").length, 1);
+    this.checks.equal("the issuer was asked once", this.issuer.take()["server /token/introspection"], 1);
+    this.checks.equal("step-up to another", await guest.ask("call write"), { text: "written" });
+    const wider = { ...this.grant(["files:write", "mcp:use"]), session };
+    this.checks.equal("the session with both", await guest.ask("call whoami"), wider);
+    const taken = { authorization_code: 1, "logged in": 1, "server /token/introspection": 1 };
+    this.checks.equal("each token was asked about once", this.issuer.take(), taken);
     await this.end(guest);
   }
 

@@ -87,6 +87,13 @@ fn challenges_say_where_to_look_and_what_is_missing() {
             },
             "Bearer error=\"a\\\"b\\\\cset-cookie: x\"".to_owned(),
         ),
+        (
+            Challenge {
+                error: Some("use_dpop_nonce"),
+                ..Challenge::default()
+            },
+            "Bearer error=\"use_dpop_nonce\"".to_owned(),
+        ),
     ] {
         assert_eq!(challenge.to_string(), expected);
         let answer = http::unauthorized(&challenge);
