@@ -472,16 +472,32 @@ defmodule McpServer.HttpDpopTest do
 
     test "the table of proofs takes no more when it is full, and forgets what is over" do
       alias McpServer.Auth.Proofs
+      ada = {"https://auth.example", "ada"}
       [first, second] = for _ <- 1..2, do: :crypto.strong_rand_bytes(32)
-      assert Proofs.put(first, 10, 1_000_000) == :ok
-      assert Proofs.put(first, 10, 1_000_000) == :used
-      assert Proofs.put(second, 10, 1) == :full
-      assert Proofs.put(first, 10, 1) == :used
+      assert Proofs.put(first, 10, ada) == :ok
+      assert Proofs.put(first, 10, ada) == :used
+      assert Proofs.put(second, 10, ada, 1) == :full
+      assert Proofs.put(first, 10, ada, 1) == :used
       assert Proofs.sweep(9) == :ok
-      assert Proofs.put(first, 10) == :used
+      assert Proofs.put(first, 10, ada) == :used
       assert Proofs.sweep(10) == :ok
-      assert Proofs.put(first, 10) == :ok
+      assert Proofs.put(first, 10, ada) == :ok
       Proofs.sweep(10)
+    end
+
+    test "one subject has an eighth of it, and gets its share back" do
+      alias McpServer.Auth.Proofs
+      [ada, ben] = for subject <- ["ada", "ben"], do: {"https://auth.example", subject}
+      # Others use the table at the same time, so it is never full here.
+      most = 1_000_000
+      put = fn owner -> Proofs.put(:crypto.strong_rand_bytes(32), 10, owner, most) end
+      for _ <- 1..125_000, do: assert(put.(ada) == :ok)
+      assert put.(ada) == :full
+      assert put.(ben) == :ok
+      Proofs.sweep(10)
+      assert put.(ada) == :ok
+      Proofs.sweep(10)
+      assert :ets.tab2list(McpServer.Auth.Proofs.Held) |> Enum.filter(&match?({_owner, 0}, &1)) == []
     end
   end
 

@@ -30,7 +30,7 @@ defmodule McpServer.Auth.Possession do
         invalid(plan, :unbound, "The access token is not bound to a key")
 
       {:dpop, thumbprint} ->
-        proved(plan, token, thumbprint, request, url(plan, request, place))
+        proved(plan, token, {auth, thumbprint}, request, url(plan, request, place))
     end
   end
 
@@ -44,7 +44,7 @@ defmodule McpServer.Auth.Possession do
   # Host and scheme never come from the request.
   defp url(plan, request, :beside), do: URI.to_string(%{URI.parse(plan.resource) | path: request.request_path})
 
-  defp proved(plan, token, thumbprint, request, url) do
+  defp proved(plan, token, {auth, thumbprint}, request, url) do
     now = System.system_time(:second)
     facts = %{method: request.method, url: url, token_hash: encode(hash(token)), now: now, window: plan.dpop.window}
 
@@ -52,7 +52,8 @@ defmodule McpServer.Auth.Possession do
     with {:ok, proof} <- Rules.proof(request.req_headers, facts),
          {:bound, true} <- {:bound, encode(hash(proof.thumbprint_text)) == thumbprint},
          {:signed, true} <- {:signed, Signature.valid?(proof)} do
-      unique(plan, thumbprint, url, Rules.proof_verified(proof), now)
+      digest = &hash([thumbprint, 0, url, 0, &1])
+      unique(plan, {auth.issuer, auth.subject}, digest, Rules.proof_verified(proof), now)
     else
       {:bound, false} -> wrong(plan, :proof_key, "The access token is bound to another key")
       {:signed, false} -> wrong(plan, :proof_signature, "The signature of the proof is wrong")
@@ -60,10 +61,10 @@ defmodule McpServer.Auth.Possession do
     end
   end
 
-  defp unique(plan, thumbprint, url, %{id: id, nonce: nonce, issued_at: issued_at}, now) do
+  defp unique(plan, owner, digest, %{id: id, nonce: nonce, issued_at: issued_at}, now) do
     if fresh?(plan, nonce, now) do
       # At the end of its window a proof is refused for its time.
-      case Proofs.put(hash([thumbprint, 0, url, 0, id]), issued_at + plan.dpop.window + 1) do
+      case Proofs.put(digest.(id), issued_at + plan.dpop.window + 1, owner) do
         :ok -> :ok
         :used -> wrong(plan, :proof_used, "The proof was used before")
         :full -> {:error, {:unavailable, @retry_after}}

@@ -1,37 +1,71 @@
 defmodule McpServer.Auth.Proofs do
   @moduledoc false
   # The proofs (RFC 9449) that were used on this node, by digest, until their time is over. A full table takes no more:
-  # what it forgot early could be used again.
+  # what it forgot early could be used again. So that one client cannot fill it for all, each subject has a share.
 
   use GenServer
   use McpServer.Outline
 
   @table __MODULE__
+  @held Module.concat(__MODULE__, Held)
   @most 1_000_000
+  @shares 8
   @sweep_ms 10_000
+  @portion 1_000
 
-  @doc "Makes the table; the calling process owns it."
+  @typedoc "Who has sent a proof: the issuer and the subject of its token."
+  @type owner :: {String.t(), String.t() | nil}
+
+  @doc "Makes the tables; the calling process owns them."
   @spec create_table() :: :ok
   def create_table do
-    :ets.new(@table, [:named_table, :public, write_concurrency: true])
+    for table <- [@table, @held], do: :ets.new(table, [:named_table, :public, write_concurrency: true])
     :ok
   end
 
-  @doc "Remembers a proof up to a second since 1970; `:used` if it is there, `:full` if nothing more can be remembered."
-  @spec put(digest :: binary(), until :: integer(), most :: pos_integer()) :: :ok | :used | :full
-  def put(digest, until, most \\ @most) do
+  @doc """
+  Remembers a proof up to a second since 1970. `:used` if it is there; `:full` if nothing more can be remembered, or
+  nothing more of this owner.
+  """
+  @spec put(digest :: binary(), until :: integer(), owner(), most :: pos_integer()) :: :ok | :used | :full
+  def put(digest, until, owner, most \\ @most) do
+    owner = :erlang.phash2(owner, 4_294_967_296)
+
     cond do
-      :ets.info(@table, :size) >= most -> if :ets.member(@table, digest), do: :used, else: :full
-      :ets.insert_new(@table, {digest, until}) -> :ok
-      true -> :used
+      :ets.member(@table, digest) -> :used
+      :ets.info(@table, :size) >= most -> :full
+      count(owner, 1) > max(div(most, @shares), 1) -> given_back(owner, :full)
+      :ets.insert_new(@table, {digest, until, owner}) -> :ok
+      true -> given_back(owner, :used)
     end
   end
+
+  defp given_back(owner, answer) do
+    if count(owner, -1) == 0, do: :ets.delete_object(@held, {owner, 0})
+    answer
+  end
+
+  defp count(owner, step), do: :ets.update_counter(@held, owner, step, {owner, 0})
 
   @doc "Forgets the proofs whose time is over."
   @spec sweep(now :: integer()) :: :ok
   def sweep(now) do
-    :ets.select_delete(@table, [{{:_, :"$1"}, [{:"=<", :"$1", now}], [true]}])
+    over = [{{:"$1", :"$2", :"$3"}, [{:"=<", :"$2", now}], [{{:"$1", :"$3"}}]}]
+    :ets.safe_fixtable(@table, true)
+    forget(:ets.select(@table, over, @portion))
+    :ets.safe_fixtable(@table, false)
     :ok
+  end
+
+  defp forget(:"$end_of_table"), do: :ok
+
+  defp forget({proofs, rest}) do
+    for {digest, owner} <- proofs do
+      :ets.delete(@table, digest)
+      given_back(owner, :ok)
+    end
+
+    forget(:ets.select(rest))
   end
 
   @doc "Starts the process that sweeps."
