@@ -170,12 +170,14 @@ defmodule McpServer.Console do
     end
   end
 
-  # The nearest URI is looked for only where there is none.
+  # The nearest URI is looked for where the list has none: another resource has failed for reasons of its own.
   defp unknown_resource(client, uri, error, options) do
     options.say.(Text.error(error))
 
     with {:ok, resources} <- Client.list(client, "resources/list", "resources"),
-         hint when hint != "" <- Suggestion.did_you_mean(uri, for(%{"uri" => known} <- resources, do: known)) do
+         known = for(%{"uri" => known} <- resources, do: known),
+         false <- uri in known,
+         hint when hint != "" <- Suggestion.did_you_mean(uri, known) do
       options.say.("the server has no #{Text.safe(uri)}#{Text.safe(hint)}")
     end
 
