@@ -91,7 +91,7 @@ fn usable(key: &Tree) -> Option<Key> {
     let Tree::Object(jwk) = key else {
         return None;
     };
-    let is_private = ["d", "p", "q", "k"]
+    let is_private = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
         .iter()
         .any(|name| member(jwk, name).is_some());
     let kid = text(jwk, "kid").ok()?;

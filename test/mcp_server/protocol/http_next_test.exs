@@ -10,7 +10,8 @@ defmodule McpServer.Protocol.HTTPNextTest do
   defp service(options \\ []) do
     {:ok, policy} = HTTP.policy(%{max_body_bytes: 1_000})
     limits = %{max_head_bytes: options[:max_head_bytes] || 4_096, max_headers: options[:max_headers] || 20}
-    HTTP.service(policy, Catalog.fetch(HttpRouter), Protocol.limits(%{}), options[:hooks?] || false, [], limits)
+    hooks = {options[:hooks?] || false, nil}
+    HTTP.service(policy, Catalog.fetch(HttpRouter), Protocol.limits(%{}), hooks, [], limits)
   end
 
   defp bytes(request), do: IO.iodata_to_binary(HttpPeer.bytes(%HttpPeer{socket: nil, port: 4040}, request))
