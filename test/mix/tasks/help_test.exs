@@ -83,8 +83,8 @@ defmodule Mix.Tasks.Mcp.HelpTest do
   test "each runs as it stands", %{tmp_dir: dir} do
     {:ok, issuer} = Issuer.start_link()
     project(dir)
-    {server, address} = serve(dir, "mix mcp.http MyApp.MCP --port 4040")
-    {playground, _page} = serve(dir, "mix mcp.playground MyApp.MCP")
+    address = serve(dir, "mix mcp.http MyApp.MCP --port 4040")
+    _page = serve(dir, "mix mcp.playground MyApp.MCP")
     places = %{address: address, issuer: Issuer.url(issuer)}
     {apart, together} = Enum.split_with(ending(), fn {example, _said} -> apart?(example) end)
     for {example, said} <- apart, do: assert_said(example, said, shell(dir, place(example, places)))
@@ -93,8 +93,6 @@ defmodule Mix.Tasks.Mcp.HelpTest do
 
     for {{example, said}, [status, printed]} <- Enum.zip(together, answers),
         do: assert_said(example, said, {printed, status})
-
-    for port <- [server, playground], do: stop(port)
   end
 
   defp ending, do: for({example, said} when is_binary(said) <- @examples, do: {example, said})
@@ -163,7 +161,10 @@ defmodule Mix.Tasks.Mcp.HelpTest do
     env = for {name, value} <- env(dir), do: {to_charlist(name), to_charlist(value)}
     options = [:binary, :stderr_to_stdout, line: 4_096, args: ["-c", line], cd: dir, env: env]
     port = Port.open({:spawn_executable, System.find_executable("sh")}, options)
-    {port, address(port, said)}
+    {:os_pid, pid} = Port.info(port, :os_pid)
+    ending = "kill -TERM #{pid}; while kill -0 #{pid}; do sleep 0.05; done"
+    on_exit(fn -> System.cmd("sh", ["-c", ending], stderr_to_stdout: true) end)
+    address(port, said)
   end
 
   defp address(port, said) do
@@ -173,13 +174,6 @@ defmodule Mix.Tasks.Mcp.HelpTest do
     after
       60_000 -> flunk("nobody said #{said}")
     end
-  end
-
-  defp stop(port) do
-    {:os_pid, pid} = Port.info(port, :os_pid)
-    monitor = Port.monitor(port)
-    {_output, 0} = System.cmd("kill", ["-TERM", "#{pid}"])
-    assert_receive {:DOWN, ^monitor, :port, ^port, _reason}, 30_000
   end
 
   defp env(dir) do
