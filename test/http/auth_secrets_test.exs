@@ -14,7 +14,7 @@ defmodule McpServer.HttpAuthSecretsTest do
 
   defmodule Handlers do
     def run(conn, %{"way" => "returns"}), do: {:unknown, conn, conn.auth.claims}
-    def run(conn, %{"way" => "match"}), do: {:never, _} = {Map.fetch!(conn, :auth), conn.auth.claims}
+    def run(conn, %{"way" => "match"}), do: {:never, _} = Tuple.duplicate(conn.auth, 2)
     def run(conn, %{"way" => "says"}), do: raise(ArgumentError, "nobody is #{inspect(conn.auth.subject)}")
     def run(conn, %{"way" => "exit"}), do: exit({:noproc, {GenServer, :call, [:nobody, {:load, conn.auth}, 5_000]}})
     def run(_conn, %{"way" => "works"}), do: {:ok, "done"}

@@ -217,7 +217,7 @@ defmodule McpServer.TelemetryTest do
     end
 
     test "counts the calls that run" do
-      {:ok, _result} = run(fn _, _ -> Telemetry.measure() && {:ok, []} end)
+      {:ok, _result} = run(fn _, _ -> {Telemetry.measure(), []} end)
       assert_received {[:mcp_server, :usage], %{calls: 1}, %{}}
     end
 

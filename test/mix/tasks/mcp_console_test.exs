@@ -87,7 +87,8 @@ defmodule Mix.Tasks.Mcp.ConsoleTest do
              {"", "#{url} answers 401: it wants other credentials\n", 3}
 
     assert {"3\n", said, 0} = mix(context, ["mcp.call", "--stdio", "mix mcp.stdio Shop.MCP", "add", "a=1", "b=2"])
-    assert said == "printed by the handler\n"
+    # The logger of a VM that ends may say behind it that its device is gone.
+    assert "printed by the handler\n" <> _logger = said
   end
 
   def identify(request) do
