@@ -41,6 +41,8 @@ defmodule Bench.Http.Serve do
 end
 
 [kind] = System.argv()
+# The line that says where it listens goes to stdout by default, and is not for the benchmark.
+Logger.configure(level: :warning)
 port = Bench.Http.Serve.start(kind)
 IO.puts("#{port} #{System.pid()}")
 :eof = IO.read(:stdio, :line)
