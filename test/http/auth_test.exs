@@ -334,6 +334,17 @@ defmodule McpServer.HttpAuthTest do
       assert_invalid(server, old, "The key of the access token is not known")
     end
 
+    on_both "is forgotten when a test's issuer takes its port", context do
+      server = serve(context, min_refresh: 600)
+      assert {200, nil, _message} = ask(server, bearer(token(context)))
+      # As the next issuer at that port does when it starts, with keys of its own.
+      Issuer.rotate(context.issuer)
+      fetches = Issuer.fetches(context.issuer)
+      :ok = McpServer.Auth.Issuer.forget_url(context.url)
+      assert {200, nil, _message} = ask(server, bearer(token(context)))
+      assert Issuer.fetches(context.issuer) > fetches
+    end
+
     @tag :capture_log
     @tag req: "T25"
     on_both "is followed by another process when the one that fetches has died", context do

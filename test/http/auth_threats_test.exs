@@ -212,9 +212,11 @@ defmodule McpServer.HttpAuthThreatsTest do
           host: "localhost"
         )
 
-      Agent.update(url, fn nil -> issuer.url end)
-      server = serve(kind, issuer.url)
-      capture_log(fn -> assert {503, nil, _message} = ask(server, bearer(unsigned(issuer.url))) end)
+      # An earlier issuer may have had the same port, and its keys are still known.
+      named = "#{issuer.url}/#{System.unique_integer([:positive])}"
+      Agent.update(url, fn nil -> named end)
+      server = serve(kind, named)
+      capture_log(fn -> assert {503, nil, _message} = ask(server, bearer(unsigned(named))) end)
     end
 
     # Good but for its key and its signature.

@@ -77,6 +77,19 @@ defmodule McpServer.Auth.Issuer do
     withdraw(:ets.take(@table, source))
   end
 
+  @doc """
+  Forgets the keys of an issuer, with whichever options they were fetched. One of a test may have the port of an earlier
+  one, whose keys are not its own.
+  """
+  @spec forget_url(String.t()) :: :ok
+  def forget_url(url) do
+    for pid <- Registry.select(@registry, [{{{__MODULE__, url, :_}, :"$1", :_}, [], [:"$1"]}]),
+        do: DynamicSupervisor.terminate_child(@supervisor, pid)
+
+    for {%{issuer: ^url} = source, _keys, _stale_at} <- :ets.tab2list(@table), do: withdraw(:ets.take(@table, source))
+    :ok
+  end
+
   defp withdraw(rows), do: Enum.each(rows, fn {_source, {keys, _generation}, _stale_at} -> Auth.withdraw(keys) end)
 
   # Reports print names, and a source has options of TLS.

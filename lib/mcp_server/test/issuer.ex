@@ -96,12 +96,14 @@ defmodule McpServer.Test.Issuer do
       :gen_tcp.listen(0, [:binary, ip: {127, 0, 0, 1}, active: false, packet: :http_bin, reuseaddr: true])
 
     {:ok, port} = :inet.port(listener)
+    url = "http://localhost:#{port}"
+    :ok = McpServer.Auth.Issuer.forget_url(url)
     issuer = self()
     _acceptor = spawn_link(fn -> accept(listener, issuer) end)
 
     {:ok,
      new_keys(%{
-       url: "http://localhost:#{port}",
+       url: url,
        listener: listener,
        mode: :serve,
        fetches: 0,
