@@ -104,7 +104,7 @@ defmodule McpServer.HttpCrowdsTest do
   describe "streams" do
     @describetag req: "H17"
     test "of many sessions lose nothing, and all cut at once leave nothing (500 of 10,000)" do
-      server = HttpServers.start(:listener, http: [max_sessions: scaled(1_000)])
+      server = HttpServers.start(:listener, http: [max_sessions: scaled(10_000)])
 
       assert_nothing_left(fn ->
         streams = for _ <- 1..scaled(500), do: HttpSession.get(HttpSession.open(server))
@@ -188,7 +188,7 @@ defmodule McpServer.HttpCrowdsTest do
   describe "one id of many clients" do
     @describetag req: "M8"
     test "each gets its own answer (200 sessions, 10,000 requests of 1,000,000)" do
-      server = HttpServers.start(:listener, http: [max_sessions: scaled(1_000)])
+      server = HttpServers.start(:listener, http: [max_sessions: scaled(10_000)])
 
       crossings =
         in_parallel(1..200, fn n ->

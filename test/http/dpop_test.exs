@@ -472,33 +472,35 @@ defmodule McpServer.HttpDpopTest do
 
     test "the table of proofs takes no more when it is full, and forgets what is over" do
       alias McpServer.Auth.Proofs
-      ada = {"https://auth.example", "ada"}
+      {ada, until} = {{"https://auth.example", "ada"}, later()}
       [first, second] = for _ <- 1..2, do: :crypto.strong_rand_bytes(32)
-      assert Proofs.put(first, 10, ada) == :ok
-      assert Proofs.put(first, 10, ada) == :used
-      assert Proofs.put(second, 10, ada, 1) == :full
-      assert Proofs.put(first, 10, ada, 1) == :used
-      assert Proofs.sweep(9) == :ok
-      assert Proofs.put(first, 10, ada) == :used
-      assert Proofs.sweep(10) == :ok
-      assert Proofs.put(first, 10, ada) == :ok
-      Proofs.sweep(10)
+      assert Proofs.put(first, until, ada) == :ok
+      assert Proofs.put(first, until, ada) == :used
+      assert Proofs.put(second, until, ada, 1) == :full
+      assert Proofs.put(first, until, ada, 1) == :used
+      assert Proofs.sweep(until - 1) == :ok
+      assert Proofs.put(first, until, ada) == :used
+      assert Proofs.sweep(until) == :ok
+      assert Proofs.put(first, until, ada) == :ok
+      Proofs.sweep(until)
     end
 
     test "one subject has an eighth of it, and gets its share back" do
       alias McpServer.Auth.Proofs
       [ada, ben] = for subject <- ["ada", "ben"], do: {"https://auth.example", subject}
-      # Others use the table at the same time, so it is never full here.
-      most = 1_000_000
-      put = fn owner -> Proofs.put(:crypto.strong_rand_bytes(32), 10, owner, most) end
+      until = later()
+      put = fn owner -> Proofs.put(:crypto.strong_rand_bytes(32), until, owner) end
       for _ <- 1..125_000, do: assert(put.(ada) == :ok)
       assert put.(ada) == :full
       assert put.(ben) == :ok
-      Proofs.sweep(10)
+      Proofs.sweep(until)
       assert put.(ada) == :ok
-      Proofs.sweep(10)
-      assert :ets.tab2list(McpServer.Auth.Proofs.Held) |> Enum.filter(&match?({_owner, 0}, &1)) == []
+      Proofs.sweep(until)
+      assert McpServer.Auth.Proofs.Held |> :ets.tab2list() |> Enum.filter(&match?({_owner, 0}, &1)) == []
     end
+
+    # What is over is swept every ten seconds.
+    defp later, do: System.system_time(:second) + 1_000
   end
 
   # The key and the thumbprint of RFC 9449, section 6.1, and the proof of section 7.1.
