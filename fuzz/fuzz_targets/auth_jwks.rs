@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use mcp_core::auth::{Curve, KeySet, Material, Policy, PolicyOptions, Refusal, screen};
 use mcp_core::json::Limits;
-use mcp_fuzz::auth::{decode, encode, member, object, text};
+use mcp_fuzz::auth::{decode, encode, is_private, member, object, text};
 use mcp_fuzz::budget::within;
 use mcp_fuzz::tree::Tree;
 
@@ -91,9 +91,6 @@ fn usable(key: &Tree) -> Option<Key> {
     let Tree::Object(jwk) = key else {
         return None;
     };
-    let is_private = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
-        .iter()
-        .any(|name| member(jwk, name).is_some());
     let kid = text(jwk, "kid").ok()?;
     let purpose = text(jwk, "use").ok()?;
     let operations = match member(jwk, "key_ops") {
@@ -104,7 +101,7 @@ fn usable(key: &Tree) -> Option<Key> {
             .any(|name| *name == Tree::Text("verify".to_owned())),
         Some(_) => false,
     };
-    let is_sound = !is_private
+    let is_sound = !is_private(jwk)
         && operations
         && purpose.is_none_or(|purpose| purpose == "sig")
         && kid.is_none_or(|kid| kid.len() <= 256);

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use mcp_core::auth::{PROOF_ALGORITHMS, PendingProof, Proof, ProofRefusal, Proven, screen_proof};
 use mcp_core::json::Limits;
-use mcp_fuzz::auth::{decode, encode, member, object, text};
+use mcp_fuzz::auth::{decode, encode, is_private, member, object, seconds, text};
 use mcp_fuzz::budget::within;
 use mcp_fuzz::tree::Tree;
 
@@ -114,28 +114,16 @@ fn is_ours(url: &str) -> bool {
     origin.eq_ignore_ascii_case("https://mcp.example") && (plain == b"/mcp" || plain == b"/mcp/")
 }
 
-/// `None` for what is no time.
-fn seconds(claims: &[(String, Tree)], name: &str) -> Option<Option<u64>> {
-    let at = match member(claims, name) {
-        None => return Some(None),
-        Some(Tree::Integer(at)) => *at as f64,
-        Some(Tree::Float(bits)) => f64::from_bits(*bits),
-        Some(_) => return None,
-    };
-    (at >= 0.0 && at <= 9_007_199_254_740_992.0).then_some(Some(at as u64))
-}
-
 /// How long a signature is that the key of a header makes; of RSA keys another target knows the rules.
 fn signature_bytes(header: &[(String, Tree)], algorithm: &str) -> Option<usize> {
     let Some(Tree::Object(jwk)) = member(header, "jwk") else {
         return None;
     };
-    let private = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
     let usage = text(jwk, "use").ok()?;
     let declared = text(jwk, "alg").ok()?;
     let edwards = |name: &str| ["EdDSA", "Ed25519"].contains(&name);
     let fits = |name: &str| name == algorithm || (edwards(name) && edwards(algorithm));
-    let is_usable = !private.iter().any(|name| member(jwk, name).is_some())
+    let is_usable = !is_private(jwk)
         && usage.is_none_or(|usage| usage == "sig")
         && declared.is_none_or(fits)
         && text(jwk, "kid").ok()?.is_none_or(|kid| kid.len() <= 256)

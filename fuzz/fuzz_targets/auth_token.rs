@@ -12,7 +12,7 @@ use mcp_core::auth::{
     Grant, KeySet, Pending, Policy, PolicyOptions, Proof, Refusal, introspected, issuer, screen,
 };
 use mcp_core::json::Limits;
-use mcp_fuzz::auth::{decode, encode, member, object, text};
+use mcp_fuzz::auth::{decode, encode, member, object, seconds, text};
 use mcp_fuzz::budget::within;
 use mcp_fuzz::tree::Tree;
 
@@ -331,17 +331,6 @@ fn granted(options: &PolicyOptions, claims: &[(String, Tree)]) -> Option<Granted
     })
 }
 
-/// `None` for what is no time.
-fn seconds(claims: &[(String, Tree)], name: &str) -> Option<Option<u64>> {
-    let at = match member(claims, name) {
-        None => return Some(None),
-        Some(Tree::Integer(at)) => *at as f64,
-        Some(Tree::Float(bits)) => f64::from_bits(*bits),
-        Some(_) => return None,
-    };
-    (at >= 0.0 && at <= 9_007_199_254_740_992.0).then_some(Some(at as u64))
-}
-
 fn texts(value: &Tree) -> Option<Vec<&str>> {
     let one = |value| match value {
         &Tree::Text(ref text) => Some(text.as_str()),
@@ -387,7 +376,7 @@ fn scopes(options: &PolicyOptions, claims: &[(String, Tree)]) -> Option<Vec<Stri
     Some(scopes)
 }
 
-fn is_sound(server: &Server, token: &str, pending: &Pending, granted: &Granted) {
+fn is_sound(server: &Server, token: &str, pending: &Pending<Grant>, granted: &Granted) {
     tells_nothing(token, &format!("{pending:?}"));
     let signature = encode(pending.signature());
     assert_eq!(format!("{}.{signature}", pending.signing_input()), token);
@@ -420,7 +409,7 @@ fn tells_nothing(token: &str, printed: &str) {
 }
 
 /// Another text is another message or another signature: nothing says the same in two ways.
-fn changed(server: &Server, token: &str, pending: &Pending, place: usize) {
+fn changed(server: &Server, token: &str, pending: &Pending<Grant>, place: usize) {
     let place = place * token.len() / 256;
     for letter in ['A', 'B', '_', '=', ' '] {
         let mut other = token.to_owned();

@@ -63,3 +63,21 @@ pub fn text<'t>(members: &'t [(String, Tree)], name: &str) -> Result<Option<&'t 
         Some(_) => Err(()),
     }
 }
+
+/// `None` for what is no time.
+pub fn seconds(claims: &[(String, Tree)], name: &str) -> Option<Option<u64>> {
+    let at = match member(claims, name) {
+        None => return Some(None),
+        Some(Tree::Integer(at)) => *at as f64,
+        Some(Tree::Float(bits)) => f64::from_bits(*bits),
+        Some(_) => return None,
+    };
+    (at >= 0.0 && at <= 9_007_199_254_740_992.0).then_some(Some(at as u64))
+}
+
+/// Whether a JWK has a member that only its owner may know.
+pub fn is_private(jwk: &[(String, Tree)]) -> bool {
+    ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
+        .iter()
+        .any(|name| member(jwk, name).is_some())
+}
