@@ -42,7 +42,7 @@ impl KeySetResource {
 impl rustler::Resource for KeySetResource {}
 
 /// A token whose signature is still to be verified.
-pub(crate) struct PendingResource(Pending);
+pub(crate) struct PendingResource(Pending<Grant>);
 
 #[rustler::resource_impl]
 impl rustler::Resource for PendingResource {}
@@ -120,10 +120,7 @@ fn auth_proof<'a>(
     });
     match screened {
         Ok(pending) => {
-            let algorithm = pending.algorithm().name();
-            let key = key_term(env, pending.key());
-            let input = pending.signing_input().to_owned();
-            let signature = binary_term(env, pending.signature().to_vec());
+            let (algorithm, key, input, signature) = to_verify(env, &pending);
             let thumbprint = pending.thumbprint_text();
             let pending = ResourceArc::new(PendingProofResource(pending));
             Ok((
@@ -242,10 +239,7 @@ fn auth_screen<'a>(
     };
     match auth::screen(token, &policy.0, &keys.keys, now) {
         Ok(pending) => {
-            let algorithm = pending.algorithm().name();
-            let key = key_term(env, pending.key());
-            let input = pending.signing_input().to_owned();
-            let signature = binary_term(env, pending.signature().to_vec());
+            let (algorithm, key, input, signature) = to_verify(env, &pending);
             let pending = ResourceArc::new(PendingResource(pending));
             Ok((atoms::ok(), pending, algorithm, key, input, signature).encode(env))
         }
@@ -284,6 +278,19 @@ fn grant_term(env: Env<'_>, grant: Grant) -> Term<'_> {
         claims,
     )
         .encode(env)
+}
+
+/// The algorithm, the key, what was signed, and the signature.
+fn to_verify<'a, T>(
+    env: Env<'a>,
+    pending: &Pending<T>,
+) -> (&'static str, Term<'a>, String, Term<'a>) {
+    (
+        pending.algorithm().name(),
+        key_term(env, pending.key()),
+        pending.signing_input().to_owned(),
+        binary_term(env, pending.signature().to_vec()),
+    )
 }
 
 fn refused(env: Env<'_>, refusal: Refusal) -> NifResult<Term<'_>> {

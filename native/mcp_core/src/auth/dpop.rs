@@ -1,14 +1,14 @@
 //! Proofs that a client holds the key of its token (RFC 9449), judged by everything but arithmetic.
 //!
 //! The signature, and what is hashed, is for somebody else to compute: [`screen_proof`] gives a [`PendingProof`] with what
-//! is to be verified, and what is unique in a proof comes out of [`PendingProof::verified`] alone.
+//! is to be verified, and what is unique in a proof comes out of [`Pending::verified`] alone.
 
 use super::algorithm::Algorithm;
 use super::audience::canonical;
 use super::claims::seconds;
 use super::jws::{decode, object, segments};
 use super::keys::{Material, embedded};
-use super::token::Proof;
+use super::token::Pending;
 use crate::http::{Field, Head};
 use crate::json::View;
 
@@ -115,15 +115,7 @@ pub struct Proven<'r> {
 }
 
 /// A proof that meets every rule and whose signature is still to be verified.
-///
-/// Printed, it shows nothing of the proof.
-pub struct PendingProof {
-    algorithm: Algorithm,
-    key: Material,
-    signing_input: String,
-    signature: Vec<u8>,
-    unique: Unique,
-}
+pub type PendingProof = Pending<Unique>;
 
 /// What tells a proof from all others of its key.
 #[derive(Clone, PartialEq, Eq)]
@@ -138,10 +130,7 @@ pub struct Unique {
 
 impl std::fmt::Debug for PendingProof {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_tuple("PendingProof")
-            .field(&self.algorithm)
-            .finish()
+        self.print("PendingProof", formatter)
     }
 }
 
@@ -152,40 +141,10 @@ impl std::fmt::Debug for Unique {
 }
 
 impl PendingProof {
-    /// The algorithm to verify with.
-    #[must_use]
-    pub const fn algorithm(&self) -> Algorithm {
-        self.algorithm
-    }
-
-    /// The key that the proof brings. It proves nothing before a token is bound to it.
-    #[must_use]
-    pub const fn key(&self) -> &Material {
-        &self.key
-    }
-
     /// The text whose SHA-256 digest is the key's thumbprint (RFC 7638).
     #[must_use]
     pub fn thumbprint_text(&self) -> String {
-        self.key.thumbprint_text()
-    }
-
-    /// What was signed.
-    #[must_use]
-    pub fn signing_input(&self) -> &str {
-        &self.signing_input
-    }
-
-    /// The signature; of an elliptic curve r and s beside each other.
-    #[must_use]
-    pub fn signature(&self) -> &[u8] {
-        &self.signature
-    }
-
-    /// What must not have been seen before.
-    #[must_use]
-    pub fn verified(&self, _proof: Proof) -> Unique {
-        self.unique.clone()
+        self.key().thumbprint_text()
     }
 }
 
@@ -213,19 +172,10 @@ pub fn screen_proof(proof: &str, proven: &Proven<'_>) -> Result<PendingProof, Pr
         segments(proof).map_err(|_| ProofRefusal::Malformed)?;
     let [header, claims, signature] = [header, claims, signature].map(decode);
     let malformed = |_| ProofRefusal::Malformed;
-    let (algorithm, key) = key(&header.map_err(malformed)?)?;
+    let key = key(&header.map_err(malformed)?)?;
     let unique = judge(&claims.map_err(malformed)?, proven)?;
     let signature = signature.map_err(malformed)?;
-    if signature.len() != algorithm.signature_bytes(&key) {
-        return Err(ProofRefusal::Signature);
-    }
-    Ok(PendingProof {
-        algorithm,
-        key,
-        signing_input: signing_input.to_owned(),
-        signature,
-        unique,
-    })
+    Pending::new(key, signing_input, signature, unique).ok_or(ProofRefusal::Signature)
 }
 
 fn key(header: &[u8]) -> Result<(Algorithm, Material), ProofRefusal> {

@@ -8,23 +8,20 @@ use super::policy::Policy;
 use super::refusal::Refusal;
 use crate::json::Document;
 
-/// A token that meets every rule and whose signature is still to be verified.
+/// A token, or a proof, that meets every rule and whose signature is still to be verified: then `T` counts.
 ///
-/// Printed, it shows nothing of the token: what is printed ends in logs.
-pub struct Pending {
+/// Printed, it shows nothing of what was sent: what is printed ends in logs.
+pub struct Pending<T> {
     algorithm: Algorithm,
     key: Material,
     signing_input: String,
     signature: Vec<u8>,
-    grant: Grant,
+    claimed: T,
 }
 
-impl std::fmt::Debug for Pending {
+impl std::fmt::Debug for Pending<Grant> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_tuple("Pending")
-            .field(&self.algorithm)
-            .finish()
+        self.print("Pending", formatter)
     }
 }
 
@@ -40,14 +37,38 @@ impl Proof {
     }
 }
 
-impl Pending {
+impl<T> Pending<T> {
+    /// `None` for a signature that no such key makes.
+    pub(super) fn new(
+        (algorithm, key): (Algorithm, Material),
+        signing_input: &str,
+        signature: Vec<u8>,
+        claimed: T,
+    ) -> Option<Self> {
+        (signature.len() == algorithm.signature_bytes(&key)).then(|| Self {
+            algorithm,
+            key,
+            signing_input: signing_input.to_owned(),
+            signature,
+            claimed,
+        })
+    }
+
+    pub(super) fn print(
+        &self,
+        name: &str,
+        formatter: &mut std::fmt::Formatter<'_>,
+    ) -> std::fmt::Result {
+        formatter.debug_tuple(name).field(&self.algorithm).finish()
+    }
+
     /// The algorithm to verify with.
     #[must_use]
     pub const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// The key to verify with.
+    /// The key to verify with. One that a proof brings proves nothing before a token is bound to it.
     #[must_use]
     pub const fn key(&self) -> &Material {
         &self.key
@@ -64,11 +85,13 @@ impl Pending {
     pub fn signature(&self) -> &[u8] {
         &self.signature
     }
+}
 
-    /// What the token grants.
+impl<T: Clone> Pending<T> {
+    /// What the token grants, or what must not have been seen before.
     #[must_use]
-    pub fn verified(&self, _proof: Proof) -> Grant {
-        self.grant.clone()
+    pub fn verified(&self, _proof: Proof) -> T {
+        self.claimed.clone()
     }
 }
 
@@ -79,22 +102,19 @@ impl Pending {
 /// # Errors
 /// Why the token is refused. [`Refusal::Key`] stands behind all rules for claims, so a key set is not
 /// fetched again for a token that would be refused anyway.
-pub fn screen(token: &str, policy: &Policy, keys: &KeySet, now: u64) -> Result<Pending, Refusal> {
+pub fn screen(
+    token: &str,
+    policy: &Policy,
+    keys: &KeySet,
+    now: u64,
+) -> Result<Pending<Grant>, Refusal> {
     let (jws, grant) = judged(token, policy, now)?;
     let algorithm = jws.header.algorithm;
     let key = keys
         .find(jws.header.kid.as_deref(), algorithm)
         .ok_or(Refusal::Key)?;
-    if jws.signature.len() != algorithm.signature_bytes(key) {
-        return Err(Refusal::Signature);
-    }
-    Ok(Pending {
-        algorithm,
-        key: key.clone(),
-        signing_input: jws.signing_input.to_owned(),
-        signature: jws.signature,
-        grant,
-    })
+    let with = (algorithm, key.clone());
+    Pending::new(with, jws.signing_input, jws.signature, grant).ok_or(Refusal::Signature)
 }
 
 /// The parts of a token that meets every rule but those of its key and signature.
