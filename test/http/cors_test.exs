@@ -19,15 +19,6 @@ defmodule McpServer.Http.CorsTest do
   @doc false
   def nobody(_request), do: {:error, :unauthorized}
 
-  # The headers of CORS in a response.
-  defp cors(response) do
-    for {name, value} <- response.headers,
-        name = String.downcase(name),
-        String.starts_with?(name, "access-control-") or name == "vary",
-        into: %{},
-        do: {name, value}
-  end
-
   defp from(request, origin), do: with_headers(request, [{"origin", origin}])
   defp exchange(server, request, origin), do: elem(HttpClient.exchange(server, from(request, origin)), 0)
 

@@ -20,14 +20,6 @@ defmodule McpServer.HttpRestCorsTest do
     "access-control-max-age" => "600"
   }
 
-  defp cors(response) do
-    for {name, value} <- response.headers,
-        name = String.downcase(name),
-        String.starts_with?(name, "access-control-") or name == "vary",
-        into: %{},
-        do: {name, value}
-  end
-
   rest "a page of an allowed origin reads every answer", %{kind: kind} do
     results = server()
     http = RestServers.start(kind, results, allowed_origins: [@page])

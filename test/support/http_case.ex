@@ -45,6 +45,15 @@ defmodule McpServer.HttpCase do
     end
   end
 
+  @doc "The headers of CORS in a response."
+  def cors(response) do
+    for {name, value} <- response.headers,
+        name = String.downcase(name),
+        String.starts_with?(name, "access-control-") or name == "vary",
+        into: %{},
+        do: {name, value}
+  end
+
   @doc "Asserts that a condition comes true; a busy machine has ten seconds."
   def eventually(condition, left \\ 1_000) do
     cond do
