@@ -182,10 +182,13 @@ defmodule McpServer.Http.Pipeline do
   defp to_session(outcome, %{context: %{session_id: id}}, pid, origin, sink),
     do: hand(sink, {id, pid}, &{:mcp_http_request, &1, outcome, Map.put(origin, :bytes, 0)})
 
-  defp origin(request, catalog, base) do
-    origin = %{catalog: catalog, base: base, events?: request.context.events, principal: request.principal}
-    Map.put(origin, :listen_until, ends_at(request.mount, request.auth))
-  end
+  defp origin(request, catalog, base),
+    do: origin(request.mount, catalog, request, base, request.context.events)
+
+  @doc "Where a request comes from: `base` is what its handler's conn starts from, which `init:` may have changed."
+  @spec origin(Mount.t(), Catalog.t(), Hook.identity(), Conn.t(), events? :: boolean()) :: StatelessCall.origin()
+  def origin(mount, catalog, %{principal: principal, auth: auth}, base, events?),
+    do: %{catalog: catalog, base: base, events?: events?, principal: principal, listen_until: ends_at(mount, auth)}
 
   @doc "When a stream ends that the request opens to hear of news: with its token."
   @spec ends_at(Mount.t(), Auth.t() | nil) :: integer() | :infinity

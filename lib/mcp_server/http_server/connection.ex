@@ -159,10 +159,9 @@ defmodule McpServer.HttpServer.Connection do
     })
   end
 
-  defp origin(%{mount: mount} = sink, events?, %{principal: principal, auth: auth}) do
-    base = %{Mount.base(mount, Sink.peer(sink)) | principal: principal, auth: auth}
-    origin = %{catalog: mount.catalog, base: base, events?: events?, principal: principal}
-    Map.put(origin, :listen_until, Pipeline.ends_at(mount, auth))
+  defp origin(%{mount: mount} = sink, events?, identity) do
+    base = %{Mount.base(mount, Sink.peer(sink)) | principal: identity.principal, auth: identity.auth}
+    Pipeline.origin(mount, mount.catalog, identity, base, events?)
   end
 
   defp flow(%{ends_at: until} = sink, :keep_alive) when until != nil, do: %{sink | flow: :close, cors_headers: []}
