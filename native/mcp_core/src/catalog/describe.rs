@@ -1,19 +1,15 @@
-//! What a server says of itself: capabilities, `initialize`, `server/discover`, and what each
-//! revision adds to every result.
+//! What a server says of itself: capabilities, `initialize` and `server/discover`.
 
 use serde_json::{Map, Value, json};
 
 use super::definition::{Definition, ServerDefinition};
-use super::extras::Extras;
+use super::extras::{Extras, ServerExtras};
 use super::lists::{Caching, ListKind};
 use crate::apps::views::is_view;
 use crate::apps::{EXTENSION, MIME_TYPE};
 use crate::json;
 use crate::model::{self, TASKS_EXTENSION};
 use crate::revision::{Era, Revision};
-
-/// Where a stateless result says who answered.
-const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// What the server can do, as it advertises it.
 #[allow(
@@ -129,11 +125,12 @@ impl Descriptions {
         server: &ServerDefinition,
         capabilities: &Capabilities,
         caching: Caching,
+        extras: &ServerExtras,
     ) -> Self {
         Self {
             initialize: Revision::ALL
                 .map(|revision| initialize_tail(server, capabilities, revision)),
-            discover: discover_tail(server, capabilities, caching),
+            discover: discover_tail(server, capabilities, caching, extras),
         }
     }
 
@@ -175,9 +172,10 @@ fn discover_tail(
     server: &ServerDefinition,
     capabilities: &Capabilities,
     caching: Caching,
+    extras: &ServerExtras,
 ) -> Vec<u8> {
     let revision = Revision::NEWEST;
-    let extras = extras(&server.info, revision);
+    let extras = extras.at(revision);
     let mut out = Vec::new();
     extras.open_result(&mut out);
     out.extend_from_slice(b"\"supportedVersions\":[");
@@ -195,17 +193,5 @@ fn write_instructions(out: &mut Vec<u8>, server: &ServerDefinition) {
     if let Some(instructions) = &server.instructions {
         out.extend_from_slice(b",\"instructions\":");
         json::write_string(out, instructions);
-    }
-}
-
-/// What `revision` adds to every result: its type, and who answered.
-pub(super) fn extras(info: &Value, revision: Revision) -> Extras {
-    if revision.era() == Era::Session {
-        return Extras::default();
-    }
-    let info = model::encode_for(&model::IMPLEMENTATION, info, revision);
-    Extras {
-        fields: b"\"resultType\":\"complete\"".to_vec(),
-        meta: vec![(SERVER_INFO, info)],
     }
 }

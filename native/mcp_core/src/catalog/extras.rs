@@ -1,6 +1,13 @@
 //! What the revision in force adds to every result of a server.
 
+use serde_json::Value;
+
 use crate::json::write_string;
+use crate::model;
+use crate::revision::{Era, Revision};
+
+/// Where a stateless result says who answered.
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Members around a result's own: its type in front, who answered behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,5 +40,32 @@ impl Extras {
             out.push(b'}');
         }
         out.extend_from_slice(b"}}");
+    }
+}
+
+/// What a server adds to its results: encoded once, because every result needs it.
+pub(super) struct ServerExtras {
+    session: Extras,
+    stateless: Extras,
+}
+
+impl ServerExtras {
+    /// Those of a server with that `Implementation` object.
+    pub(super) fn of(info: &Value) -> Self {
+        let info = model::encode_for(&model::IMPLEMENTATION, info, Revision::NEWEST);
+        Self {
+            session: Extras::default(),
+            stateless: Extras {
+                fields: b"\"resultType\":\"complete\"".to_vec(),
+                meta: vec![(SERVER_INFO, info)],
+            },
+        }
+    }
+
+    pub(super) const fn at(&self, revision: Revision) -> &Extras {
+        match revision.era() {
+            Era::Session => &self.session,
+            Era::Stateless => &self.stateless,
+        }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::cursor;
 use super::definition::CacheScope;
-use super::extras::Extras;
+use super::extras::{Extras, ServerExtras};
 use crate::json;
 use crate::model::{self, Shape};
 use crate::revision::{Era, Revision};
@@ -108,7 +108,7 @@ pub(super) struct PageContext<'c> {
     pub(super) page_size: usize,
     pub(super) fingerprint: u64,
     pub(super) caching: Caching,
-    pub(super) extras: &'c dyn Fn(Revision) -> Extras,
+    pub(super) extras: &'c ServerExtras,
 }
 
 impl Pages {
@@ -146,7 +146,7 @@ fn encode_pages(
         kind,
         revision,
         caching: context.caching,
-        extras: (context.extras)(revision),
+        extras: context.extras.at(revision),
     };
     let pages = PageCount::of(encoded.len(), context.page_size);
     let mut places = Vec::with_capacity(encoded.len());
@@ -201,11 +201,11 @@ impl PageCount {
 }
 
 /// What stands around the entries of a page.
-pub(super) struct PageFrame {
+pub(super) struct PageFrame<'c> {
     pub(super) kind: ListKind,
     pub(super) revision: Revision,
     pub(super) caching: Caching,
-    pub(super) extras: Extras,
+    pub(super) extras: &'c Extras,
 }
 
 /// A page, and where each entry lies in it.
@@ -214,7 +214,7 @@ pub(super) struct Page {
     pub(super) entries: Vec<Range<usize>>,
 }
 
-impl PageFrame {
+impl PageFrame<'_> {
     /// `,"result":{…}}` of one page.
     pub(super) fn write(&self, entries: &[&[u8]], next_cursor: Option<&str>) -> Page {
         let bytes: usize = entries

@@ -22,6 +22,7 @@ use serde_json::Value;
 pub use definition::{Asks, CacheScope, Definition, ServerDefinition, ToolRule};
 pub use describe::Capabilities;
 pub use extras::Extras;
+use extras::ServerExtras;
 pub use grant::{Grant, OfEntries, Public, Rules};
 pub use limits::CatalogLimits;
 pub use lists::{Caching, ListKind};
@@ -54,7 +55,7 @@ pub enum CatalogError {
 
 /// A compiled server definition. Immutable; shared by every connection of the server.
 pub struct Catalog<J: Json> {
-    info: Value,
+    extras: ServerExtras,
     caching: Caching,
     capabilities: Capabilities,
     descriptions: Descriptions,
@@ -92,7 +93,7 @@ impl<J: Json> Catalog<J> {
             ttl_ms: server.ttl_ms,
             scope: server.cache_scope,
         };
-        let extras = |revision| describe::extras(&server.info, revision);
+        let extras = ServerExtras::of(&server.info);
         let context = PageContext {
             page_size: server.page_size,
             fingerprint,
@@ -106,7 +107,7 @@ impl<J: Json> Catalog<J> {
         let templates = targets::templates(&definition, &limits.template)?;
         targets::views(&definition, &resources, &templates)?;
         Ok(Self {
-            descriptions: Descriptions::encode(server, &capabilities, caching),
+            descriptions: Descriptions::encode(server, &capabilities, caching, &extras),
             tool_names: names(tools.iter().map(|tool| tool.name.clone())),
             prompt_names: names(prompts.iter().map(|prompt| prompt.name.clone())),
             resource_uris: names(resources),
@@ -115,7 +116,7 @@ impl<J: Json> Catalog<J> {
             run_time_tools: definition.run_time_tools,
             rules: definition.rules,
             public: definition.public,
-            info: definition.server.info,
+            extras,
             caching,
             capabilities,
             lists,
@@ -253,8 +254,8 @@ impl<J: Json> Catalog<J> {
 
     /// What `revision` adds to a result of this server.
     #[must_use]
-    pub fn extras(&self, revision: Revision) -> Extras {
-        describe::extras(&self.info, revision)
+    pub const fn extras(&self, revision: Revision) -> &Extras {
+        self.extras.at(revision)
     }
 
     /// The caching members that a result of `revision` must have; `None` before 2026-07-28.

@@ -74,7 +74,7 @@ fn encode_input_required<'a>(
     }
     let extras = ResultExtras {
         fields: b"\"resultType\":\"input_required\"".to_vec(),
-        ..catalog.0.extras(Revision::NEWEST)
+        ..catalog.0.extras(Revision::NEWEST).clone()
     };
     let mut out = Vec::with_capacity(512);
     open_result_head(&mut out, &id.0);

@@ -96,7 +96,7 @@ impl Reply<'_> {
             .collect();
         out.extend_from_slice(b",\"result\":");
         let added = Extras {
-            fields: kind.opening(&extras),
+            fields: kind.opening(extras),
             meta: &meta,
         };
         write_shape(
@@ -228,7 +228,7 @@ fn encode_empty<'a>(
     revision_name: &str,
     ends_subscription: bool,
 ) -> NifResult<Term<'a>> {
-    let mut extras = catalog.0.extras(revision(revision_name)?);
+    let mut extras = catalog.0.extras(revision(revision_name)?).clone();
     if ends_subscription {
         extras.meta.insert(0, (SUBSCRIPTION_ID, id_bytes(&id)));
     }
