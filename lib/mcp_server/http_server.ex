@@ -327,11 +327,11 @@ defmodule McpServer.HttpServer do
   def terminate(_reason, %{mount: mount, drain: drain} = state) do
     close(state.listener)
     until = System.monotonic_time(:millisecond) + drain
-    state = drain(state, until)
+    for pid <- state.connections, do: send(pid, {:mcp_http_drain, until})
     Sessions.drain(mount.id)
-    wait(state, until)
+    state = wait(state, until, until)
     Sessions.shut_down(mount.id)
-    wait(state, until + @last_words_ms)
+    state = wait(state, until, until + @last_words_ms)
     # Where this process ends orderly, its links end nobody.
     for pid <- MapSet.union(state.connections, state.acceptors), do: Process.exit(pid, :kill)
     Mount.withdraw(mount.id)
@@ -340,21 +340,18 @@ defmodule McpServer.HttpServer do
   defp close({:tcp, socket}), do: :gen_tcp.close(socket)
   defp close({:ssl, socket}), do: :ssl.close(socket)
 
-  # Also those that have been accepted and not been heard of yet.
-  defp drain(state, until) do
-    receive do
-      {:mcp_accepted, pid} -> drain(%{state | connections: MapSet.put(state.connections, pid)}, until)
-    after
-      0 ->
-        for pid <- state.connections, do: send(pid, {:mcp_http_drain, until})
-        state
-    end
-  end
-
-  defp wait(state, deadline) do
+  # A connection may be accepted at the last moment, and heard of after all others were told.
+  defp wait(state, until, deadline) do
     if Usage.stats(state.mount.usage).connections > 0 and System.monotonic_time(:millisecond) < deadline do
-      Process.sleep(@drain_ms)
-      wait(state, deadline)
+      receive do
+        {:mcp_accepted, pid} ->
+          send(pid, {:mcp_http_drain, until})
+          wait(%{state | connections: MapSet.put(state.connections, pid)}, until, deadline)
+      after
+        @drain_ms -> wait(state, until, deadline)
+      end
+    else
+      state
     end
   end
 end

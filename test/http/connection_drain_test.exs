@@ -103,6 +103,20 @@ defmodule McpServer.HttpConnectionDrainTest do
     assert Task.await(stop) == :ok
   end
 
+  test "a connection that is heard of after all others were told is told as well" do
+    server = HttpServers.start(:listener)
+    peer = HttpClient.start(server, perform(id: 7))
+    {call, _conn} = HttpScript.performing()
+    stop = stopping_with_connection(server)
+    test = self()
+    late = spawn(fn -> receive(do: (message -> send(test, {:late, message}))) end)
+    send(server.pid, {:mcp_accepted, late})
+    assert_receive {:late, {:mcp_http_drain, _until}}, 10_000
+    HttpScript.tell(call, {:answer, "done"})
+    assert {200, "close", %{"id" => 7}} = last_word(peer)
+    assert Task.await(stop) == :ok
+  end
+
   test "listen streams end with their last word" do
     server = HttpServers.start(:listener)
     listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}}, id: 7)
