@@ -60,7 +60,9 @@ defmodule McpServer.Call do
     Trace.log_as(Trace.request_id(conn, request.id))
 
     {outcome, reply} =
-      Events.around(catalog, request, conn, fn -> Dispatch.run(catalog, request, conn, max_result_bytes) end)
+      if Events.heard?(),
+        do: Events.around(catalog, request, conn, fn -> Dispatch.run(catalog, request, conn, max_result_bytes) end),
+        else: Dispatch.run(catalog, request, conn, max_result_bytes)
 
     leave([holder, connection], {:mcp_done, outcome, reply})
   end

@@ -117,7 +117,7 @@ defmodule McpServer.Dispatch do
   defp answer(%{catalog: catalog, request: request}, conn, returned, outcome) do
     encoded = Answer.encode(catalog, request, outcome)
     {fitted, answer} = Budget.fit({outcome, encoded}, catalog, request, conn, returned)
-    Events.note(fn -> %{content_bytes: content_bytes(fitted), spilled: fitted !== outcome} end)
+    if Events.noting?(), do: Events.note(%{content_bytes: content_bytes(fitted), spilled: fitted !== outcome})
     answer
   end
 

@@ -97,6 +97,14 @@ defmodule McpServer.Request do
     meta: %{}
   ]
 
+  @doc """
+  A request of which nothing is known.
+
+  What is updated shares its keys. A struct that is built anew has keys of its own, which are copied to the call with it.
+  """
+  @spec blank() :: %__MODULE__{}
+  def blank, do: %__MODULE__{id: nil, method: nil, revision: nil, kind: nil}
+
   @doc "The request with the client's data as terms."
   @spec with_client_terms(t()) :: t()
   def with_client_terms(%__MODULE__{client_info: info, client_capabilities: capabilities} = request)
@@ -113,13 +121,14 @@ defmodule McpServer.Request do
   @doc "What tells of the request while it runs: nothing whose size the client chose, but the id."
   @spec summary(t()) :: t()
   def summary(%__MODULE__{} = request) do
-    %__MODULE__{
-      id: request.id,
-      method: request.method,
-      revision: request.revision,
-      kind: request.kind,
-      index: request.index,
-      run_time: request.run_time && Map.take(request.run_time, [:entry])
+    %{
+      blank()
+      | id: request.id,
+        method: request.method,
+        revision: request.revision,
+        kind: request.kind,
+        index: request.index,
+        run_time: request.run_time && Map.take(request.run_time, [:entry])
     }
   end
 end

@@ -11,16 +11,15 @@ defmodule McpServer.Call.Events do
   # What is found out on the way is noted here until the call ends.
   @notes :mcp_call_notes
 
+  @doc "Whether there is anybody to tell: asked first, because a function made for `around/4` costs a call more than this."
+  @spec heard?() :: boolean()
+  def heard?, do: Telemetry.enabled?() and Enum.any?(@events, &Telemetry.attached?([:call, &1]))
+
   @doc "Runs a call, with an event before it and one behind it."
   @spec around(Catalog.t(), Request.t(), Conn.t(), (() -> {Dispatch.outcome(), Protocol.message()})) ::
           {Dispatch.outcome(), Protocol.message()}
   def around(catalog, request, conn, run) do
-    if Enum.any?(@events, &Telemetry.attached?([:call, &1])),
-      do: report(about(catalog, request, conn), run),
-      else: run.()
-  end
-
-  defp report(about, run) do
+    about = about(catalog, request, conn)
     started = System.monotonic_time()
     Process.put(@notes, %{})
     Telemetry.execute([:call, :start], %{system_time: System.system_time(), monotonic_time: started}, about)
@@ -63,10 +62,14 @@ defmodule McpServer.Call.Events do
   defp client(%{} = info), do: Map.take(info, ["name", "version"])
   defp client(_none), do: %{}
 
-  @doc "Notes what the event at the end says, where somebody hears of it."
-  @spec note((() -> map())) :: :ok
+  @doc "Whether somebody hears of what is noted."
+  @spec noting?() :: boolean()
+  def noting?, do: Process.get(@notes) != nil
+
+  @doc "Notes what the event at the end says."
+  @spec note(map()) :: :ok
   def note(facts) do
-    with %{} = notes <- Process.get(@notes), do: Process.put(@notes, Map.merge(notes, facts.()))
+    Process.put(@notes, Map.merge(Process.get(@notes), facts))
     :ok
   end
 end

@@ -53,8 +53,8 @@ defmodule McpServer.Call.Trace do
 
   defp plain?(rest), do: rest == ""
 
-  @doc "Has the calling process log under that id."
+  @doc "Has the calling process, which has just begun, log under that id."
   @spec log_as(String.t() | nil) :: :ok
   def log_as(nil), do: :ok
-  def log_as(request_id), do: :logger.update_process_metadata(%{request_id: request_id})
+  def log_as(request_id), do: :logger.set_process_metadata(%{request_id: request_id})
 end

@@ -77,7 +77,7 @@ defmodule McpServer.Dispatch.Answer do
   @spec failure(Catalog.t(), Request.t(), Failure.t()) :: t()
   def failure(catalog, request, failure) do
     Failure.log(failure, "#{request.method} #{inspect(Handler.name(catalog, request))}")
-    Events.note(fn -> %{crash_reason: Failure.crash_reason(failure)} end)
+    if Events.noting?(), do: Events.note(%{crash_reason: Failure.crash_reason(failure)})
     {{:exception, failure.kind, failure.id}, failure_reply(catalog, request, failure)}
   end
 

@@ -7,17 +7,21 @@ defmodule McpServer.Http.HeldCall do
   alias McpServer.Call
   alias McpServer.Dispatch.{Answer, Failure, Handler}
   alias McpServer.Http.{Mount, SessionCall, Sink, StatelessCall}
-  alias McpServer.Protocol
+  alias McpServer.{Protocol, Telemetry}
 
   @type t :: StatelessCall.t() | SessionCall.t()
 
-  @doc "Reports that the call has started; its request was admitted at `since` (native time)."
-  @spec started(t(), [McpServer.Schema.Validator.repair()], since :: integer()) :: :ok
-  def started(call, repairs, since), do: Report.started(source(call), call, repairs, since)
+  @doc "Reports that the call has started: no call over HTTP waits for its place."
+  @spec started(t(), [McpServer.Schema.Validator.repair()]) :: :ok
+  def started(call, repairs) do
+    if Telemetry.enabled?(), do: Report.started(source(call), call, repairs, call.started_at), else: :ok
+  end
 
   @doc "Reports how the call has ended, and with which answer where it has one."
   @spec ended(t(), Dispatch.outcome() | :cancelled, Protocol.message() | nil) :: :ok
-  def ended(call, outcome, reply \\ nil), do: Report.ended(source(call), call, outcome, reply)
+  def ended(call, outcome, reply \\ nil) do
+    if Telemetry.enabled?(), do: Report.ended(source(call), call, outcome, reply), else: :ok
+  end
 
   @doc "Logs and reports a failure of the call, and gives the answer to it."
   @spec failed(t(), Failure.t()) :: Protocol.message()

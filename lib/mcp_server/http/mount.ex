@@ -4,7 +4,7 @@ defmodule McpServer.Http.Mount do
   # Both servers have the same options; `McpServer.HttpServer` documents them.
 
   alias McpServer.Auth.{Cache, Plan, Refusal, Scopes, Tenants, Verification}
-  alias McpServer.Http.{Route, Usage}
+  alias McpServer.Http.{Hook, Route, Usage}
   alias McpServer.{Catalog, Conn, JSON, ServerOptions}
   alias McpServer.Protocol.HTTP
 
@@ -106,10 +106,13 @@ defmodule McpServer.Http.Mount do
   @spec place(t()) :: place()
   def place(%__MODULE__{router: router, name: name}), do: {router, name}
 
-  @doc "What a handler's conn starts from, before any hook or plug adds to it."
-  @spec base(t(), peer :: :inet.ip_address() | nil) :: Conn.t()
-  def base(%__MODULE__{} = mount, peer),
-    do: %Conn{assigns: mount.assigns, mount: mount.name, transport: :http, peer: peer}
+  @doc "What a handler's conn starts from, before `init:` or a plug adds to it."
+  @spec base(t(), peer :: :inet.ip_address() | nil, Hook.identity()) :: Conn.t()
+  def base(%__MODULE__{} = mount, peer, %{principal: principal, auth: auth}) do
+    # An update shares the struct's keys: they are not made again, nor copied to the call.
+    base = %Conn{transport: :http}
+    %{base | assigns: mount.assigns, mount: mount.name, peer: peer, principal: principal, auth: auth}
+  end
 
   defp policy(options, bounds) do
     options = Map.put(options, :max_body_bytes, bounds.max_message_bytes)

@@ -229,8 +229,7 @@ defmodule McpServer.Http.Pipeline do
   @doc "A handler's conn before anything is known but the mount."
   @spec conn(Mount.t(), Sink.t(), Hook.identity()) :: Conn.t()
   def conn(mount, sink, identity) do
-    base = Mount.base(mount, Sink.peer(sink))
-    assigns = Map.merge(base.assigns, assigns(sink))
-    %Conn{base | assigns: assigns, principal: identity.principal, auth: identity.auth}
+    base = Mount.base(mount, Sink.peer(sink), identity)
+    %Conn{base | assigns: Map.merge(base.assigns, assigns(sink))}
   end
 end

@@ -90,12 +90,12 @@ defmodule McpServer.Http.SessionCall do
   end
 
   defp run(mount, request, origin, {id, session, %{in_flight: in_flight} = context}, sink) do
-    since = System.monotonic_time()
     request = complete(request, context)
     conn = %{origin.base | session_id: id, log_level: InFlight.level(in_flight), router: mount.router}
     request = RunTimeTool.locate(origin.catalog, request, conn)
     {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, session)
     timeout = Handler.timeout(origin.catalog, request, mount.bounds.timeout)
+    started_at = System.monotonic_time()
     now = Sink.now()
 
     call = %__MODULE__{
@@ -110,12 +110,12 @@ defmodule McpServer.Http.SessionCall do
       monitor: monitor,
       timeout: timeout,
       deadline: now + timeout,
-      started_at: System.monotonic_time(),
+      started_at: started_at,
       stream_at: if(origin.events?, do: now + mount.stream_after, else: :infinity)
     }
 
-    HeldCall.started(call, request.repairs, since)
-    call |> enter(now) |> await()
+    HeldCall.started(call, request.repairs)
+    call |> enter(now) |> await(now)
   end
 
   defp complete(%{client_capabilities: nil} = request, context),
@@ -132,8 +132,8 @@ defmodule McpServer.Http.SessionCall do
     if InFlight.closed?(call.in_flight), do: hand_over(call), else: call
   end
 
-  defp await(%{session: session} = call) do
-    case Sink.next(call.sink, min(call.deadline, call.stream_at)) do
+  defp await(%{session: session} = call, now \\ Sink.now()) do
+    case Sink.next(call.sink, min(call.deadline, call.stream_at), now) do
       {{:mcp_adopted, ^session, ref}, sink} -> adopted(%{call | sink: sink}, ref)
       {{:mcp_session_down, ^session}, sink} -> abandon(%{call | sink: sink})
       {:timeout, sink} -> due(%{call | sink: sink}, Sink.now())

@@ -75,18 +75,20 @@ defmodule McpServer.Http.Sink do
   `:closed` says that the peer has gone, `{:drain, until}` that the server ends then. What a peer sends ahead of its answer stays in the sink's buffer. A process
   that is ours alone keeps no message that it does not know.
   """
-  @spec next(t(), due :: integer() | :infinity) :: {tuple() | :closed | :timeout, t()}
-  def next(%{socket: nil} = sink, due) do
+  @spec next(t(), due :: integer() | :infinity, now :: integer()) :: {tuple() | :closed | :timeout, t()}
+  def next(sink, due, now \\ now())
+
+  def next(%{socket: nil} = sink, due, now) do
     receive do
       message when is_tuple(message) and elem(message, 0) in @own -> {message, sink}
       # The web server ends its connection itself.
       {:mcp_http_drain, until} -> {{:drain, until}, sink}
     after
-      left(due) -> {:timeout, sink}
+      left(due, now) -> {:timeout, sink}
     end
   end
 
-  def next(%module{socket: socket} = sink, due) do
+  def next(%module{socket: socket} = sink, due, now) do
     receive do
       message when is_tuple(message) and elem(message, 0) in @own -> {message, sink}
       {tag, ^socket, data} when tag in [:tcp, :ssl] -> sink |> module.early(data) |> next(due)
@@ -96,12 +98,12 @@ defmodule McpServer.Http.Sink do
       {:mcp_http_drain, until} -> {{:drain, until}, module.drain(sink, until)}
       _unknown -> next(sink, due)
     after
-      left(due) -> {:timeout, sink}
+      left(due, now) -> {:timeout, sink}
     end
   end
 
-  defp left(:infinity), do: :infinity
-  defp left(due), do: max(due - now(), 0)
+  defp left(:infinity, _now), do: :infinity
+  defp left(due, now), do: max(due - now, 0)
 
   @doc "Milliseconds that only go forward."
   @spec now() :: integer()

@@ -93,11 +93,11 @@ defmodule McpServer.Http.StatelessCall do
 
   defp run(mount, request, origin, sink) do
     %{bounds: bounds} = mount
-    since = System.monotonic_time()
     conn = %{origin.base | log_level: request.log_level, router: mount.router}
     request = RunTimeTool.locate(origin.catalog, request, conn)
     {pid, monitor} = Call.start(origin.catalog, request, conn, bounds)
     timeout = Handler.timeout(origin.catalog, request, bounds.timeout)
+    started_at = System.monotonic_time()
     now = Sink.now()
 
     call = %__MODULE__{
@@ -109,16 +109,16 @@ defmodule McpServer.Http.StatelessCall do
       monitor: monitor,
       timeout: timeout,
       deadline: now + timeout,
-      started_at: System.monotonic_time(),
+      started_at: started_at,
       stream_at: if(origin.events? and request.kind != :listen, do: now + mount.stream_after, else: :infinity)
     }
 
-    HeldCall.started(call, request.repairs, since)
-    call |> ending(Sink.ends_at(sink)) |> await()
+    HeldCall.started(call, request.repairs)
+    call |> ending(Sink.ends_at(sink)) |> await(now)
   end
 
-  defp await(call) do
-    case Sink.next(call.sink, min(call.deadline, call.stream_at)) do
+  defp await(call, now \\ Sink.now()) do
+    case Sink.next(call.sink, min(call.deadline, call.stream_at), now) do
       {:timeout, sink} -> due(%{call | sink: sink}, Sink.now())
       {:closed, sink} -> cancel(%{call | sink: sink})
       {message, sink} -> event(message, %{call | sink: sink})

@@ -7,8 +7,6 @@ defmodule McpServer.Http.Usage do
 
   @in_use [:connections, :exchanges, :calls, :streams, :hooks, :body_bytes]
   @totals [:accepted, :accept_errors, :turned_away, :requests, :refused, :cut]
-  @index @in_use |> Enum.with_index(1) |> Map.new()
-  @total_index @totals |> Enum.with_index(1) |> Map.new()
 
   @enforce_keys [:in_use, :totals]
   defstruct [:in_use, :totals, :own]
@@ -39,7 +37,7 @@ defmodule McpServer.Http.Usage do
   @doc "Takes `amount` of what there are `limit` of; what is only counted has the limit `:infinity`."
   @spec take(t(), kind(), pos_integer(), limit :: pos_integer() | :infinity) :: :ok | :full
   def take(%__MODULE__{in_use: in_use, own: own}, kind, amount, limit) do
-    index = Map.fetch!(@index, kind)
+    index = index(kind)
 
     if :atomics.add_get(in_use, index, amount) > limit do
       :atomics.sub(in_use, index, amount)
@@ -52,14 +50,14 @@ defmodule McpServer.Http.Usage do
   @doc "Gives back what was taken."
   @spec give(t(), kind(), non_neg_integer()) :: :ok
   def give(%__MODULE__{in_use: in_use, own: own}, kind, amount) do
-    index = Map.fetch!(@index, kind)
+    index = index(kind)
     :atomics.sub(own, index, amount)
     :atomics.sub(in_use, index, amount)
   end
 
   @doc "How much of a kind the process itself has taken."
   @spec taken(t(), kind()) :: non_neg_integer()
-  def taken(%__MODULE__{own: own}, kind), do: :atomics.get(own, Map.fetch!(@index, kind))
+  def taken(%__MODULE__{own: own}, kind), do: :atomics.get(own, index(kind))
 
   @doc "Gives back everything that the account's process had taken."
   @spec close(t()) :: :ok
@@ -70,13 +68,17 @@ defmodule McpServer.Http.Usage do
 
   @doc "Counts an event."
   @spec count(t(), total()) :: :ok
-  def count(%__MODULE__{totals: totals}, total), do: :counters.add(totals, Map.fetch!(@total_index, total), 1)
+  def count(%__MODULE__{totals: totals}, total), do: :counters.add(totals, index(total), 1)
 
   @doc "Everything that is counted, by name."
   @spec stats(t()) :: %{atom() => integer()}
   def stats(%__MODULE__{in_use: in_use, totals: totals}) do
-    in_use = for {name, index} <- @index, do: {name, :atomics.get(in_use, index)}
-    totals = for {name, index} <- @total_index, do: {name, :counters.get(totals, index)}
+    in_use = for name <- @in_use, do: {name, :atomics.get(in_use, index(name))}
+    totals = for name <- @totals, do: {name, :counters.get(totals, index(name))}
     Map.new(in_use ++ totals)
+  end
+
+  for names <- [@in_use, @totals], {name, index} <- Enum.with_index(names, 1) do
+    defp index(unquote(name)), do: unquote(index)
   end
 end

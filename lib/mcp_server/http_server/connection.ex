@@ -41,7 +41,7 @@ defmodule McpServer.HttpServer.Connection do
     Mount.current(mount)
   end
 
-  # `scanned` is how far the end of the head has been looked for.
+  # `scanned` is how far the end of the head has been looked for; `began` is `nil` while it may be there as a whole.
   defp read(%{mount: mount, buffer: buffer} = sink, mount_id, scanned, began) do
     case HTTP.next(mount.service, buffer, scanned) do
       {:more, scanned} -> read_on(sink, mount_id, scanned, began)
@@ -51,6 +51,8 @@ defmodule McpServer.HttpServer.Connection do
   end
 
   defp read_on(sink, mount_id, scanned, began) do
+    began = began || Sink.now()
+
     case Socket.receive_more(sink, began + sink.mount.sockets.head_timeout) do
       {:ok, sink} -> read(sink, mount_id, scanned, began)
       {why, sink} -> unread(why, sink)
@@ -159,10 +161,8 @@ defmodule McpServer.HttpServer.Connection do
     })
   end
 
-  defp origin(%{mount: mount} = sink, events?, identity) do
-    base = %{Mount.base(mount, Sink.peer(sink)) | principal: identity.principal, auth: identity.auth}
-    Pipeline.origin(mount, mount.catalog, identity, base, events?)
-  end
+  defp origin(%{mount: mount} = sink, events?, identity),
+    do: Pipeline.origin(mount, mount.catalog, identity, Mount.base(mount, Sink.peer(sink), identity), events?)
 
   defp flow(%{ends_at: until} = sink, :keep_alive) when until != nil, do: %{sink | flow: :close, cors_headers: []}
   defp flow(sink, flow), do: %{sink | flow: flow, cors_headers: []}
@@ -175,29 +175,25 @@ defmodule McpServer.HttpServer.Connection do
   defp next(%{gone?: true} = sink, _mount_id), do: leave(sink)
   defp next(%{flow: flow} = sink, _mount_id) when flow != :keep_alive, do: leave(sink)
   defp next(%{body: body} = sink, _mount_id) when body != nil, do: leave(sink)
-  defp next(%{buffer: ""} = sink, mount_id), do: idle(forget(sink), mount_id, Sink.now())
-
-  defp next(sink, mount_id) do
-    sink = %{forget(sink) | mount: mount!(mount_id)}
-    read(sink, mount_id, 0, Sink.now())
-  end
+  defp next(%{buffer: ""} = sink, mount_id), do: idle(forget(sink), mount_id)
+  defp next(sink, mount_id), do: arrived(forget(sink), mount_id)
 
   # What belonged to the request.
   defp forget(sink), do: %{sink | head: nil, head?: false, mount: nil, moved_at: 0}
 
-  defp idle(sink, mount_id, since) do
-    case Socket.receive_more(sink, since + @rest_ms) do
+  defp idle(sink, mount_id) do
+    case Socket.receive_more(sink, {:within, @rest_ms}) do
       {:ok, sink} -> arrived(sink, mount_id)
       {:closed, sink} -> leave(sink)
-      {:timeout, sink} -> rest(sink, mount_id, since)
+      {:timeout, sink} -> rest(sink, mount_id)
     end
   end
 
-  defp arrived(sink, mount_id), do: read(%{sink | mount: mount!(mount_id)}, mount_id, 0, Sink.now())
+  defp arrived(sink, mount_id), do: read(%{sink | mount: mount!(mount_id)}, mount_id, 0, nil)
 
   # Nothing of a connection that rests is on the heap, and its code can be replaced.
-  defp rest(sink, mount_id, since) do
-    due = since + mount!(mount_id).sockets.connection_timeout
+  defp rest(sink, mount_id) do
+    due = Sink.now() - @rest_ms + mount!(mount_id).sockets.connection_timeout
     timer = Process.send_after(self(), :mcp_http_rested, due, abs: true)
     :erlang.hibernate(__MODULE__, :wake, [sink, mount_id, due, timer])
   end

@@ -22,25 +22,26 @@ defmodule McpServer.Protocol.Outcome do
     {info, capabilities, log_level} = client || {nil, nil, nil}
     {responses, state} = input
 
-    %Request{
-      id: id,
-      method: method,
-      revision: revision,
-      kind: kind,
-      index: index,
-      name: name,
-      arguments: arguments,
-      progress_token: token,
-      client_info: info,
-      client_capabilities: capabilities,
-      log_level: log_level,
-      input_responses: responses,
-      request_state: state,
-      task: task,
-      repairs: repairs,
-      refusal: refusal,
-      hidden: hidden(hidden),
-      meta: meta
+    %{
+      Request.blank()
+      | id: id,
+        method: method,
+        revision: revision,
+        kind: kind,
+        index: index,
+        name: name,
+        arguments: arguments,
+        progress_token: token,
+        client_info: info,
+        client_capabilities: capabilities,
+        log_level: log_level,
+        input_responses: responses,
+        request_state: state,
+        task: task,
+        repairs: repairs,
+        refusal: refusal,
+        hidden: hidden(hidden),
+        meta: meta
     }
   end
 
