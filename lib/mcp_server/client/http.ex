@@ -9,7 +9,7 @@ defmodule McpServer.Client.Http do
   use GenServer
 
   alias McpServer.Client.{Error, Link}
-  alias McpServer.Client.Http.{Exchange, Headers}
+  alias McpServer.Client.Http.{Batch, Exchange, Headers}
   alias McpServer.JsonRpc
 
   @enforce_keys [:url, :owner, :reference]
@@ -67,7 +67,7 @@ defmodule McpServer.Client.Http do
 
   # A subscription has no answer that would be worth waiting for.
   defp settle(state) do
-    waits? = Enum.any?(state.requests, fn {_pid, request} -> request.message["method"] != "subscriptions/listen" end)
+    waits? = not Enum.all?(state.requests, &match?({_pid, %{message: %{"method" => "subscriptions/listen"}}}, &1))
     if state.closing? and not waits?, do: {:stop, :normal, state}, else: {:noreply, state}
   end
 
@@ -83,44 +83,63 @@ defmodule McpServer.Client.Http do
   defp take(line, state) do
     case Link.decode(line) do
       {:ok, message} when is_map(message) -> message(message, state)
-      # Batches are of one old revision, which clients that are in use do not speak.
-      {:ok, _batch} -> refuse(state, :invalid_request)
+      {:ok, [_ | _] = batch} -> batch(batch, state)
+      {:ok, _no_message} -> refuse(state, :invalid_request)
       {:error, _no_json} -> refuse(state, :parse_error)
     end
   end
 
   # Said here: what is no message does not go over HTTP.
   defp refuse(state, name) do
-    error = %{"code" => JsonRpc.Error.code(name), "message" => "not one JSON-RPC message"}
+    error = %{"code" => JsonRpc.Error.code(name), "message" => "not a JSON-RPC message"}
     Link.deliver(state.owner, state.reference, %{"jsonrpc" => "2.0", "id" => nil, "error" => error})
     state
   end
 
   defp message(%{"method" => "notifications/cancelled", "params" => %{"requestId" => id}} = message, state) do
-    case Enum.find(state.requests, &match?({_pid, %{message: %{"id" => ^id}}}, &1)) do
-      nil -> state
-      {pid, request} -> cancel(state, pid, request, message)
+    case request(state, id) do
+      nil ->
+        state
+
+      {pid, %{message: waits}} ->
+        if Headers.revision(waits), do: cut(state, pid), else: state |> cancel(id) |> told(message)
     end
   end
 
   defp message(%{"method" => _method, "id" => _id} = message, state), do: start(state, message)
   defp message(message, state), do: told(state, message)
 
+  defp batch(batch, state) do
+    cancelled = for %{"method" => "notifications/cancelled", "params" => %{"requestId" => id}} <- batch, do: id
+    state = Enum.reduce(cancelled, state, &cancel(&2, &1))
+    if Batch.ids(batch) == [], do: told(state, batch), else: state |> start(batch) |> listen_after(batch)
+  end
+
+  defp request(state, id), do: Enum.find(state.requests, fn {_pid, request} -> id in Batch.ids(request.message) end)
+
   # In the stateless era a request is cancelled by the end of its stream. In the session era the server ends the stream.
-  defp cancel(state, pid, request, message) do
-    if Headers.revision(request.message) do
-      Process.exit(pid, :kill)
-      %{state | requests: Map.delete(state.requests, pid)}
-    else
-      told(%{state | requests: Map.put(state.requests, pid, %{request | cancelled?: true})}, message)
+  defp cut(state, pid) do
+    Process.exit(pid, :kill)
+    %{state | requests: Map.delete(state.requests, pid)}
+  end
+
+  defp cancel(state, id) do
+    case request(state, id) do
+      nil -> state
+      {pid, request} -> put_in(state.requests[pid], %{request | cancelled: [id | request.cancelled]})
     end
   end
 
   defp told(state, message) do
     case Exchange.post(context(state), message, []) do
       {:error, :session_lost} -> state
-      _sent -> if message["method"] == "notifications/initialized", do: start_listener(state), else: state
+      _sent -> listen_after(state, message)
     end
+  end
+
+  defp listen_after(state, sent) do
+    opened? = Enum.any?(List.wrap(sent), &match?(%{"method" => "notifications/initialized"}, &1))
+    if opened?, do: start_listener(state), else: state
   end
 
   defp start_listener(%{listen: true, session: %{id: id}} = state) when id != nil do
@@ -136,7 +155,7 @@ defmodule McpServer.Client.Http do
     context = context(state)
     parameters = state.parameters
     pid = spawn_link(fn -> exit({:shutdown, run(link, context, message, parameters)}) end)
-    %{state | requests: Map.put(state.requests, pid, %{message: message, session: state.session.id, cancelled?: false})}
+    %{state | requests: Map.put(state.requests, pid, %{message: message, session: state.session.id, cancelled: []})}
   end
 
   defp context(state) do
@@ -156,18 +175,16 @@ defmodule McpServer.Client.Http do
 
     with {:ok, headers} <- outcome do
       for %{"result" => %{"protocolVersion" => revision}} <- answers do
-        :ok =
-          GenServer.call(
-            link,
-            {:opened, message, %{id: header(headers, "mcp-session-id"), revision: revision}},
-            :infinity
-          )
+        session = %{id: header(headers, "mcp-session-id"), revision: revision}
+        :ok = GenServer.call(link, {:opened, message, session}, :infinity)
       end
     end
 
     for answer <- answers, do: context.send.(answer)
     outcome
   end
+
+  defp run(_link, context, batch, _parameters) when is_list(batch), do: Batch.post(context, batch)
 
   defp run(link, context, message, parameters) do
     parameters = parameters(link, context, message, parameters)
@@ -176,21 +193,7 @@ defmodule McpServer.Client.Http do
 
   defp header(headers, name), do: for({^name, value} <- headers, do: value) |> List.last()
 
-  # The outcome of a request, and what came for it, which is not delivered.
-  defp held(context, message) do
-    here = self()
-    mark = make_ref()
-    outcome = Exchange.post(%{context | send: &send(here, {mark, &1})}, message, [])
-    {outcome, received(mark)}
-  end
-
-  defp received(mark) do
-    receive do
-      {^mark, message} -> [message | received(mark)]
-    after
-      0 -> []
-    end
-  end
+  defp held(context, message), do: Exchange.hold(context, message, [], fn _message -> true end)
 
   defp learn(received, link, context, message) do
     case {message, received} do
@@ -232,18 +235,13 @@ defmodule McpServer.Client.Http do
   defp tools(context, call, params, left) do
     meta = Map.delete(call["params"]["_meta"], "progressToken")
 
-    list = %{
-      "jsonrpc" => "2.0",
-      "id" => "tools-#{left}",
-      "method" => "tools/list",
-      "params" => Map.put(params, "_meta", meta)
-    }
+    params = Map.put(params, "_meta", meta)
+    list = %{"jsonrpc" => "2.0", "id" => "tools-#{left}", "method" => "tools/list", "params" => params}
 
     case held(context, list) do
       {{:ok, _headers}, [%{"result" => %{"tools" => tools} = page}]} ->
-        if cursor = page["nextCursor"],
-          do: tools ++ tools(context, call, %{"cursor" => cursor}, left - 1),
-          else: tools
+        cursor = page["nextCursor"]
+        if cursor, do: tools ++ tools(context, call, %{"cursor" => cursor}, left - 1), else: tools
 
       # The call itself says what is wrong.
       _failed ->
@@ -251,19 +249,33 @@ defmodule McpServer.Client.Http do
     end
   end
 
-  defp ended({:shutdown, {:ok, _headers}}, _request, state), do: state
-  # Nobody waits for it any more.
-  defp ended(_reason, %{cancelled?: true}, state), do: state
+  defp ended(reason, request, state) do
+    # Nobody waits for the answer of what is cancelled.
+    case Batch.wanted(request.message, request.cancelled) do
+      [] -> state
+      wanted -> ended(reason, wanted, request.session, state)
+    end
+  end
 
-  defp ended({:shutdown, {:error, :session_lost}}, %{message: message} = request, state),
-    do: if(request.session == state.session.id, do: reopen(state, message), else: start(state, message))
+  defp ended({:shutdown, {:ok, _headers}}, _message, _session, state), do: state
 
-  defp ended({:shutdown, {:error, error}}, request, state), do: failed(state, request.message, error)
+  defp ended({:shutdown, {:error, :session_lost}}, message, session, state),
+    do: if(session == state.session.id, do: reopen(state, message), else: start(state, message))
 
-  defp ended(_crash, request, state),
-    do: failed(state, request.message, Error.new(:closed, "the request was ended"))
+  defp ended({:shutdown, {:error, error}}, message, _session, state), do: failed(state, message, error)
+  defp ended({:shutdown, {:error, error, came}}, batch, _session, state), do: failed(state, batch, error, came)
 
-  defp failed(state, %{"id" => id}, error) do
+  defp ended(_crash, message, _session, state),
+    do: failed(state, message, Error.new(:closed, "the request was ended"))
+
+  defp failed(state, message, error, came \\ [])
+
+  defp failed(state, batch, error, came) when is_list(batch) do
+    Link.deliver(state.owner, state.reference, Batch.complete(batch, came, error))
+    state
+  end
+
+  defp failed(state, %{"id" => id}, error, _none) do
     Link.failed(state.owner, state.reference, id, error)
     state
   end

@@ -7,7 +7,7 @@ defmodule Mix.Tasks.Mcp.Bridge do
       mix mcp.bridge http://127.0.0.1:4040/mcp
       mix mcp.bridge https://example.com/mcp --header "Authorization: Bearer TOKEN"
 
-  Messages of all revisions pass, with streams, questions to the client and cancellation. When the server behind it is
+  Messages of all revisions pass, with batches, streams, questions to the client and cancellation. When the server behind it is
   restarted, a session that it has forgotten is opened anew, and a server that does not listen is tried for 20 seconds.
 
   In a client's configuration a header with a secret belongs into the environment, which `--header-env` reads:

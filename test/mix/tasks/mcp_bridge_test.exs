@@ -2,9 +2,24 @@ defmodule Mix.Tasks.Mcp.BridgeTest do
   # The bridge from outside: another VM between this test's pipes and this test's HTTP server.
   use ExUnit.Case, async: true
 
-  alias McpServer.{ClientServer, HttpServer, JSON}
+  alias McpServer.{ClientServer, HttpServer, JSON, ScriptedServer}
 
   @moduletag :tmp_dir
+
+  defmodule Waiting do
+    use McpServer.Router, name: "waiting", version: "1.0.0"
+
+    tool "wait", "Waits until it is cancelled", Waiting.Handlers, :wait
+
+    defmodule Handlers do
+      use McpServer.Controller
+
+      def wait(conn, _arguments) do
+        log(conn, :error, "waiting")
+        Process.sleep(:infinity)
+      end
+    end
+  end
 
   setup %{tmp_dir: dir} do
     File.write!(Path.join(dir, "mix.exs"), """
@@ -20,7 +35,7 @@ defmodule Mix.Tasks.Mcp.BridgeTest do
   defp env, do: [{"ERL_LIBS", Path.join(Mix.Project.app_path(), "..")}, {"MIX_ENV", "dev"}]
 
   defp serve(id, port, options \\ []) do
-    server = start_supervised!({HttpServer, [router: ClientServer, port: port] ++ options}, id: id)
+    server = start_supervised!({HttpServer, options ++ [router: ClientServer, port: port]}, id: id)
     HttpServer.port(server)
   end
 
@@ -61,18 +76,7 @@ defmodule Mix.Tasks.Mcp.BridgeTest do
     port = serve(:first, 0)
     bridge = bridge(dir, ["http://127.0.0.1:#{port}/mcp"])
 
-    send_message(bridge, %{
-      "id" => 1,
-      "method" => "initialize",
-      "params" => %{
-        "protocolVersion" => "2025-11-25",
-        "capabilities" => %{"elicitation" => %{}},
-        "clientInfo" => %{"name" => "test", "version" => "1"}
-      }
-    })
-
-    assert %{"result" => %{"protocolVersion" => "2025-11-25"}} = answer(bridge, 1)
-    send_message(bridge, %{"method" => "notifications/initialized"})
+    open(bridge, "2025-11-25")
 
     call = %{"method" => "tools/call", "params" => %{"name" => "greet", "arguments" => %{}}}
     greet(bridge, Map.put(call, "id", 2))
@@ -86,7 +90,21 @@ defmodule Mix.Tasks.Mcp.BridgeTest do
     assert %{"id" => nil, "error" => %{"code" => -32_700}} = message(bridge)
     send_message(bridge, "[]")
     assert %{"id" => nil, "error" => %{"code" => -32_600}} = message(bridge)
+    send_batch(bridge, [ping(5)])
+    assert %{"error" => %{"code" => -32_600}} = message(bridge)
     Port.close(bridge)
+  end
+
+  defp open(bridge, revision) do
+    params = %{
+      "protocolVersion" => revision,
+      "capabilities" => %{"elicitation" => %{}},
+      "clientInfo" => %{"name" => "test", "version" => "1"}
+    }
+
+    send_message(bridge, %{"id" => 1, "method" => "initialize", "params" => params})
+    assert %{"result" => %{"protocolVersion" => ^revision}} = answer(bridge, 1)
+    send_message(bridge, %{"method" => "notifications/initialized"})
   end
 
   defp greet(bridge, %{"id" => id} = call) do
@@ -96,6 +114,88 @@ defmodule Mix.Tasks.Mcp.BridgeTest do
     answered = %{"action" => "accept", "content" => %{"name" => "Ada"}}
     send_message(bridge, %{"id" => asked, "result" => answered})
     assert %{"result" => %{"content" => [%{"text" => "Hello, Ada!"}]}} = answer(bridge, id)
+  end
+
+  defp send_batch(bridge, messages),
+    do:
+      send_message(
+        bridge,
+        JSON.encode!(Enum.map(messages, &if(is_map(&1), do: Map.put(&1, "jsonrpc", "2.0"), else: &1)))
+      )
+
+  defp ping(id), do: %{"id" => id, "method" => "ping"}
+  defp pong(id), do: %{"jsonrpc" => "2.0", "id" => id, "result" => %{}}
+
+  test "batches pass, a restart behind them included", %{tmp_dir: dir} do
+    port = serve(:first, 0)
+    bridge = bridge(dir, ["http://127.0.0.1:#{port}/mcp"])
+    open(bridge, "2025-03-26")
+
+    arguments = %{"region" => "r", "place" => %{"zone" => 1}}
+    call = %{"id" => "c", "method" => "tools/call", "params" => %{"name" => "region", "arguments" => arguments}}
+    send_batch(bridge, [ping(2), call, %{"method" => "notifications/nothing"}])
+    assert [pong, %{"id" => "c", "result" => %{"content" => [%{"text" => "r/1 for nil"}]}}] = message(bridge)
+    assert pong == pong(2)
+    send_batch(bridge, [%{"method" => "notifications/nothing"}])
+
+    # One error answers a batch that is too large, and one a message in it that is none.
+    send_batch(bridge, Enum.map(1..51, &ping/1))
+    assert %{"id" => nil, "error" => %{"code" => -32_600}} = message(bridge)
+    send_batch(bridge, [1])
+    assert [%{"id" => nil, "error" => %{"code" => -32_600}}] = message(bridge)
+    send_message(bridge, "[" <> JSON.encode!(ping(3)))
+    assert %{"id" => nil, "error" => %{"code" => -32_700}} = message(bridge)
+
+    stop_supervised!(:first)
+    send_batch(bridge, [ping(4), ping(5)])
+    serve(:second, port)
+    assert message(bridge) == [pong(4), pong(5)]
+
+    Port.close(bridge)
+  end
+
+  test "a request of a batch is cancelled: the array has the answers of the others", %{tmp_dir: dir} do
+    port = serve(:only, 0, router: Waiting)
+    bridge = bridge(dir, ["http://127.0.0.1:#{port}/mcp"])
+    open(bridge, "2025-03-26")
+    wait = &%{"id" => &1, "method" => "tools/call", "params" => %{"name" => "wait"}}
+    cancel = &%{"method" => "notifications/cancelled", "params" => %{"requestId" => &1}}
+    send_batch(bridge, [wait.("w"), ping(2)])
+    assert %{"method" => "notifications/message"} = message(bridge)
+    send_message(bridge, cancel.("w"))
+    assert message(bridge) == [pong(2)]
+
+    # Nobody waits for an answer where each is cancelled.
+    send_batch(bridge, [wait.("x"), wait.("y")])
+    for _waiting <- 1..2, do: assert(%{"method" => "notifications/message"} = message(bridge))
+    send_batch(bridge, [cancel.("x"), cancel.("y")])
+    send_message(bridge, ping(3))
+    assert message(bridge) == pong(3)
+    Port.close(bridge)
+  end
+
+  test "answers of a batch that come one by one are one array, with an error for each that does not come", %{
+    tmp_dir: dir
+  } do
+    event = &["data: ", JSON.encode!(&1), "\n\n"]
+    note = %{"jsonrpc" => "2.0", "method" => "notifications/tools/list_changed"}
+    stream = ScriptedServer.head(200, [{"content-type", "text/event-stream"}])
+    whole = [stream, event.(pong(2)), event.(note), event.(pong(1))]
+    server = ScriptedServer.start_with([whole, [stream, event.(pong(2))], ScriptedServer.response(500, [], "")])
+    bridge = bridge(dir, [server.url])
+
+    send_batch(bridge, [ping(1), ping(2)])
+    assert %{"method" => "notifications/tools/list_changed"} = message(bridge)
+    assert message(bridge) == [pong(2), pong(1)]
+
+    send_batch(bridge, [ping(1), ping(2), ping(3)])
+    cut = %{"code" => -32_603, "message" => "the server ended the stream before its answer"}
+    assert message(bridge) == [pong(2) | for(id <- [1, 3], do: %{"jsonrpc" => "2.0", "id" => id, "error" => cut})]
+
+    send_batch(bridge, [ping("a"), ping("b")])
+    failed = %{"code" => -32_603, "message" => "#{server.url} answers with status 500"}
+    assert message(bridge) == for(id <- ["a", "b"], do: %{"jsonrpc" => "2.0", "id" => id, "error" => failed})
+    Port.close(bridge)
   end
 
   test "without sessions: headers that the schema asks for, and a secret from the environment", %{tmp_dir: dir} do

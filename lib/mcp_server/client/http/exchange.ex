@@ -4,7 +4,7 @@ defmodule McpServer.Client.Http.Exchange do
   # stream that was cut. Runs in a process of its own for each request.
 
   alias McpServer.Client.{Error, Events, Link}
-  alias McpServer.Client.Http.Headers
+  alias McpServer.Client.Http.{Batch, Headers}
   alias McpServer.DualResponse.Client.Failure
   alias McpServer.Fetch
   alias McpServer.Fetch.{Body, Socket}
@@ -35,7 +35,7 @@ defmodule McpServer.Client.Http.Exchange do
   @retry_every 200
 
   @doc "Sends a message. `:ok` says that what belongs to it has been delivered."
-  @spec post(context(), map(), Headers.parameters()) :: outcome()
+  @spec post(context(), map() | Batch.t(), Headers.parameters()) :: outcome()
   def post(context, message, parameters) do
     headers =
       [{"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}] ++
@@ -50,6 +50,24 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
+  @doc "The same, but the messages for which `hold?` is true are not delivered: they come with the outcome."
+  @spec hold(context(), map() | Batch.t(), Headers.parameters(), (term() -> boolean())) :: {outcome(), [term()]}
+  def hold(%{send: deliver} = context, message, parameters, hold?) do
+    here = self()
+    mark = make_ref()
+    hold = &if(hold?.(&1), do: send(here, {mark, &1}), else: deliver.(&1))
+    outcome = post(%{context | send: hold}, message, parameters)
+    {outcome, held(mark)}
+  end
+
+  defp held(mark) do
+    receive do
+      {^mark, message} -> [message | held(mark)]
+    after
+      0 -> []
+    end
+  end
+
   @doc "Listens to what the server says without being asked, for as long as there is the session."
   @spec listen(context()) :: :ok
   def listen(context), do: listen(context, nil, @reconnects)
@@ -58,7 +76,7 @@ defmodule McpServer.Client.Http.Exchange do
 
   defp listen(context, id, left) do
     case get(context, id) do
-      {:ok, events, _answered?} ->
+      {:ok, events, _open} ->
         Process.sleep(events.retry || @reconnect_ms)
         listen(context, events.id || id, left - 1)
 
@@ -124,13 +142,18 @@ defmodule McpServer.Client.Http.Exchange do
   defp response(%{status: status} = response, context, message) do
     with {:ok, text} <- whole(response),
          {:ok, %{"error" => _error} = refusal} <- Link.decode(text),
-         %{"id" => id} <- message do
-      context.send.(Map.put(refusal, "id", id))
+         {:ok, answer} <- addressed(refusal, message) do
+      context.send.(answer)
       {:ok, response.headers}
     else
       _no_answer -> {:error, Error.new(:no_answer, "#{context.url} answers with status #{status}", status)}
     end
   end
+
+  # The refusal of a batch belongs to none of its requests.
+  defp addressed(refusal, batch) when is_list(batch), do: {:ok, refusal}
+  defp addressed(refusal, %{"id" => id}), do: {:ok, Map.put(refusal, "id", id)}
+  defp addressed(_refusal, _message), do: :none
 
   defp nothing(%{status: status} = response, message) do
     Socket.close(response.body.socket)
@@ -154,34 +177,31 @@ defmodule McpServer.Client.Http.Exchange do
   end
 
   defp stream(response, context, message) do
-    case events(response, context, message) do
-      {events, false} when events.id != nil -> resume(context, message, events, @reconnects, response.headers)
-      {_events, answered?} -> finished(response, message, answered?)
+    case events(response, context, Batch.ids(message)) do
+      {events, [_ | _] = open} when events.id != nil -> resume(context, open, events, @reconnects, response.headers)
+      {_events, []} -> {:ok, response.headers}
+      {_events, _open} -> {:error, cut()}
     end
   end
 
   # A stream that ends without the answer goes on where the server says so: with the last event's id.
-  defp resume(_context, _message, _events, 0, _headers), do: {:error, cut()}
+  defp resume(_context, _open, _events, 0, _headers), do: {:error, cut()}
 
-  defp resume(context, message, events, left, headers) do
+  defp resume(context, open, events, left, headers) do
     Process.sleep(events.retry || @reconnect_ms)
 
-    case get(context, events.id, message) do
-      {:ok, _events, true} -> {:ok, headers}
-      {:ok, more, false} -> resume(context, message, %{more | id: more.id || events.id}, left - 1, headers)
+    case get(context, events.id, open) do
+      {:ok, _events, []} -> {:ok, headers}
+      {:ok, more, open} -> resume(context, open, %{more | id: more.id || events.id}, left - 1, headers)
       {:error, error} -> {:error, error}
     end
   end
 
-  defp finished(response, message, answered?) do
-    if answered? or not request?(message), do: {:ok, response.headers}, else: {:error, cut()}
-  end
-
-  defp request?(message), do: is_map_key(message, "method") and is_map_key(message, "id")
+  defp request?(message), do: Batch.ids(message) != []
 
   defp cut, do: Error.new(:closed, "the server ended the stream before its answer")
 
-  defp get(context, last_event_id, message \\ %{}) do
+  defp get(context, last_event_id, open \\ []) do
     headers =
       [{"accept", "text/event-stream"}] ++
         if(last_event_id, do: [{"last-event-id", last_event_id}], else: []) ++
@@ -189,8 +209,8 @@ defmodule McpServer.Client.Http.Exchange do
 
     case send_request(request(:get, context.url, headers, nil, @timeout), context, context.retry_ms) do
       {:ok, %{status: 200} = response} ->
-        {events, answered?} = events(response, context, message)
-        {:ok, events, answered?}
+        {events, open} = events(response, context, open)
+        {:ok, events, open}
 
       {:ok, %{status: status, body: body}} ->
         Socket.close(body.socket)
@@ -201,36 +221,40 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
-  # Delivers the messages of a stream; whether one of them answers the message that opened it. A connection that is cut
-  # ends the stream: what else there is comes after a reconnection.
-  defp events(%{body: body}, context, message), do: events(body, %Events{}, false, context, message)
+  # Delivers the messages of a stream; which requests of those that it answers are open behind it. A connection that is
+  # cut ends the stream: what else there is comes after a reconnection.
+  defp events(%{body: body}, context, open), do: events(body, %Events{}, open, context)
 
-  defp events(body, events, answered?, context, message) do
+  defp events(body, events, open, context) do
     case Body.next(body) do
       {:ok, bytes, body} ->
         {texts, events} = Events.take(events, bytes)
-        answers = for text <- texts, text != "", do: event(text, context, message)
-        events(body, events, answered? or true in answers, context, message)
+        open = Enum.reduce(texts, open, &event(&1, &2, context))
+        events(body, events, open, context)
 
       _ended ->
         Socket.close(body.socket)
-        {events, answered?}
+        {events, open}
     end
   end
 
-  defp event(text, context, message) do
+  defp event("", open, _context), do: open
+
+  defp event(text, open, context) do
     case Link.decode(text) do
       {:ok, received} ->
         context.send.(received)
-        answers?(received, message)
+        unanswered(open, received)
 
       {:error, _no_json} ->
-        false
+        open
     end
   end
 
-  defp answers?(%{"id" => id} = received, %{"id" => id}), do: not is_map_key(received, "method")
-  defp answers?(_received, _message), do: false
+  # An array answers a batch: it has nothing for requests that were cancelled.
+  defp unanswered(_open, batch) when is_list(batch), do: []
+  defp unanswered(open, %{"id" => id} = received) when not is_map_key(received, "method"), do: List.delete(open, id)
+  defp unanswered(open, _received), do: open
 
   defp whole(%{body: body}) do
     read = Body.whole(body, @max_body_bytes)

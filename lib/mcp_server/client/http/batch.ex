@@ -1,0 +1,69 @@
+defmodule McpServer.Client.Http.Batch do
+  @moduledoc false
+  # A JSON-RPC batch, an array of messages, of revision 2025-03-26. The server decides whether it takes one. Its answers
+  # are delivered in one array, also where the server streams them one by one.
+
+  alias McpServer.Client.Error
+  alias McpServer.Client.Http.Exchange
+  alias McpServer.JsonRpc
+
+  @type t :: [term(), ...]
+
+  @typedoc "As an exchange ends; an error has the answers that came before it."
+  @type outcome :: {:ok, headers :: [{String.t(), String.t()}]} | {:error, :session_lost} | {:error, Error.t(), [map()]}
+
+  @doc "The ids of the requests in a message or a batch: what is to be answered."
+  @spec ids(term()) :: [term()]
+  def ids(batch) when is_list(batch), do: Enum.flat_map(batch, &ids/1)
+  def ids(%{"method" => _method, "id" => id}), do: [id]
+  def ids(_message), do: []
+
+  @doc "Sends a batch, and delivers its answers together."
+  @spec post(Exchange.context(), t()) :: outcome()
+  def post(context, batch) do
+    {outcome, held} = Exchange.hold(context, batch, [], &answer?/1)
+
+    case {outcome, held} do
+      {{:ok, headers}, held} ->
+        deliver(context, batch, held)
+        {:ok, headers}
+
+      {{:error, :session_lost}, _none} ->
+        {:error, :session_lost}
+
+      {{:error, error}, held} ->
+        {:error, error, List.flatten(held)}
+    end
+  end
+
+  defp answer?(message), do: is_list(message) or not is_map_key(message, "method")
+
+  defp deliver(_context, _batch, []), do: :ok
+
+  defp deliver(context, batch, held) do
+    # The refusal of the whole batch is one error.
+    case held do
+      [%{"error" => _error} = refusal] -> context.send.(if refusal["id"] in ids(batch), do: [refusal], else: refusal)
+      answers -> context.send.(List.flatten(answers))
+    end
+  end
+
+  @doc "A message or a batch without the requests that were cancelled; `[]` where nothing of it asks any more."
+  @spec wanted(map() | t(), cancelled :: [term()]) :: map() | [term()]
+  def wanted(message, []), do: message
+
+  def wanted(message, cancelled) do
+    case {message, ids(message) -- cancelled} do
+      {_message, []} -> []
+      {batch, _open} -> Enum.reject(batch, fn message -> Enum.any?(ids(message), &(&1 in cancelled)) end)
+    end
+  end
+
+  @doc "The answers that came, and the error for each request without one."
+  @spec complete(t(), came :: [map()], Error.t()) :: [map()]
+  def complete(batch, came, %Error{message: text}) do
+    answered = for %{"id" => id} <- came, do: id
+    error = %{"code" => JsonRpc.Error.code(:internal_error), "message" => text}
+    came ++ for id <- ids(batch) -- answered, do: %{"jsonrpc" => "2.0", "id" => id, "error" => error}
+  end
+end
