@@ -143,8 +143,9 @@ defmodule McpServer.Router do
   notification says only that something has changed behind a URI that the client knows.
 
   Lists that are not the same for every client have the cache scope `private`. The functions of the conn are called once
-  for each such list; one that fails there hides what it decides about. A list of a router that has none of this
-  calls nothing. An `fn` cannot use variables of a `for` around the declaration: give them as `arguments`.
+  for each such list. A function that raises or returns no verdict hides its entry from the list, and the log has the error.
+  If it is a function of `visible:`, the entry is hidden from calls as well. A list of a router that has none of this calls
+  nothing. An `fn` cannot use variables of a `for` around the declaration: give them as `arguments`.
 
   ## Failed calls
 

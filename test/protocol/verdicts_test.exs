@@ -11,6 +11,7 @@ defmodule McpServer.Protocol.VerdictsTest do
 
     tool "guarded", "Only for some", Hooks, :run, authorize: &Hooks.verdict/1, listed: :always
     tool "argued", "Only for some", Hooks, :run, authorize: {Hooks, :verdict}
+    tool "seen", "Seen by some", Hooks, :run, visible: &Hooks.verdict/1
   end
 
   use ExUnit.Case, async: false
@@ -58,6 +59,18 @@ defmodule McpServer.Protocol.VerdictsTest do
                    "A function of `authorize:` or `visible:` returns true, :ok or {:ok, term} to allow; " <>
                    ~S'false, :forbidden, {:error, "text"} or {:error, {:insufficient_scope, ["scope"]}} to refuse.'
       end
+    end
+  end
+
+  # An answer that speaks of a failure would say that there is such a tool.
+  test "a function of visible: that raises or returns no verdict hides its tool, and is an error in the log" do
+    for assigns <- [%{}, %{verdict: "yes"}] do
+      {answer, log} = with_log(fn -> call_tool("seen", %{}, assigns: assigns) end)
+      {:error, unknown} = call_tool("none", %{}, assigns: assigns)
+      assert answer == {:error, %{unknown | "message" => String.replace(unknown["message"], "none", "seen")}}
+      assert log =~ "McpServer.Protocol.VerdictsTest.Hooks.verdict/1, which decides whether an entry is visible, failed"
+      {{:ok, tools}, _log} = with_log(fn -> list_tools(assigns: assigns) end)
+      refute "seen" in Enum.map(tools, & &1["name"])
     end
   end
 end

@@ -50,11 +50,27 @@ defmodule McpServer.Dispatch.Permission do
   defp there([], _conn), do: :ok
 
   defp there([first | rest], conn) do
-    case asked([first], conn, %{}, :hidden) do
+    case known(first, conn) do
       :ok -> there(rest, conn)
       {:forbidden, _missing} = refused -> with :ok <- there(rest, conn), do: refused
       hidden_or_failed -> hidden_or_failed
     end
+  end
+
+  # An error of `visible:` would tell the client that the entry exists.
+  defp known({:visible, _decider} = check, conn), do: known_or_hidden(check, conn)
+  defp known(check, conn), do: asked([check], conn, %{}, :hidden)
+
+  # A function that fails hides its entry, and is an error in the log.
+  defp known_or_hidden({_key, decider} = check, conn) do
+    with {:failed, failure} <- asked([check], conn, %{}, :hidden), do: unknown(decider, failure)
+  catch
+    kind, reason -> unknown(decider, Failure.new(kind, reason, __STACKTRACE__))
+  end
+
+  defp unknown(decider, failure) do
+    Failure.log(failure, "#{Access.name(decider)}, which decides whether an entry is visible,")
+    :hidden
   end
 
   # A scope that is missing can be got, so the client is told of it, and of what it is missing for.
@@ -124,24 +140,8 @@ defmodule McpServer.Dispatch.Permission do
   defp allowed([], said, _conn), do: {1, said}
 
   defp allowed([asked | rest], said, conn) do
-    said = Map.put_new_lazy(said, asked, fn -> shown?(asked, conn) end)
+    said = Map.put_new_lazy(said, asked, fn -> known_or_hidden(asked, conn) != :hidden end)
     if said[asked], do: allowed(rest, said, conn), else: {0, said}
-  end
-
-  defp shown?({key, decider}, conn) do
-    case Access.ask(decider, conn, %{}) do
-      :ok -> true
-      {:refused, {:insufficient_scope, _scopes}} -> key != :visible
-      {:refused, _refusal} -> false
-      {:invalid, text} -> unknown(decider, Failure.invalid_result(text))
-    end
-  catch
-    kind, reason -> unknown(decider, Failure.new(kind, reason, __STACKTRACE__))
-  end
-
-  defp unknown(decider, failure) do
-    Failure.log(failure, "#{Access.name(decider)}, which decides about a list,")
-    false
   end
 
   @doc "Whether the client may read the URI, and so hear of its changes; one that does not exist nobody may."
