@@ -80,10 +80,11 @@ defmodule McpServer.Http.ListenStream do
     }
 
     Report.peer(source(stream), [:subscription, :start], %{count: 1})
-    # The stream may last for days, and holds nothing of the request that opened it.
-    sink = sink |> Sink.forget() |> Sink.release()
     first = HTTP.event(nil, Subscription.acknowledgement(filter, revision, id))
-    sink = go_on(stream, Sink.stream(sink, 200, HTTP.event_stream_headers(), [HTTP.keep_alive(), first]))
+    opened = Sink.stream(Sink.release(sink), 200, HTTP.event_stream_headers(), [HTTP.keep_alive(), first])
+    # The stream may be idle for days. The collection frees the request and shrinks the heap to half.
+    :erlang.garbage_collect()
+    sink = go_on(stream, opened)
     Changes.unlisten(mount.router)
     Report.peer(source(stream), [:subscription, :stop], %{count: 1})
     sink
