@@ -1,11 +1,11 @@
 defmodule McpServer.Catalog do
   @moduledoc false
-  # A router's definition, compiled by the core once and shared by every connection.
+  # A router's definition, compiled once by the core and shared by all connections.
   #
-  # It lives in `:persistent_term`: reading it copies nothing. It is written when a router is first
-  # served, and again only when the router's code has changed (a development reload), when what
-  # keeps its larger results has been started or stopped, or when the native library was purged and loaded again.
-  # If a list is another one then, the clients of this node that asked for it are told.
+  # It is stored in `:persistent_term`, so reads copy nothing. It is written when a router is first served. It is
+  # written again only when the router's code has changed (a development reload), when the store of its larger results
+  # has been started or stopped, or when the native library was purged and loaded again. If a list has changed then,
+  # subscribed clients of this node are notified.
 
   alias McpServer.Catalog.Rules
   alias McpServer.{Access, Changes, JSON, Native, Protocol, Router, Schema}
@@ -29,9 +29,9 @@ defmodule McpServer.Catalog do
   ]
 
   @typedoc """
-  `:ref` is the core's; the tuples hold the router's handlers in declaration order; `:lists` has a digest of each list
-  that clients are told of when it changes; `:rules` and `:filtered` are those of
-  `McpServer.Catalog.Rules`; `:guarded?` says whether somebody has to be asked who may read some resource or template.
+  `:ref` is the core's reference. The tuples hold the router's handlers in declaration order. `:lists` has a digest of
+  each list with change notifications. `:rules` and `:filtered` are those of `McpServer.Catalog.Rules`. `:guarded?`
+  tells whether any resource or template has an access check.
   """
   @type t :: %__MODULE__{
           ref: reference(),
@@ -51,7 +51,7 @@ defmodule McpServer.Catalog do
   @doc """
   The catalogue of a router.
 
-  Raises `ArgumentError` when the module is no router, or when the core refuses its definition.
+  Raises `ArgumentError` if the module is not a router, or if the core refuses its definition.
   """
   @spec fetch(module()) :: t()
   def fetch(router) do
@@ -63,13 +63,13 @@ defmodule McpServer.Catalog do
   @spec served?(module()) :: boolean()
   def served?(router), do: stored(router) != nil
 
-  @doc "Whether a catalogue is the one that `fetch/1` has returned last, on whatever process."
+  @doc "Whether a catalogue is the one that `fetch/1` returned last, in any process."
   @spec current?(t()) :: boolean()
   def current?(%__MODULE__{router: router, ref: ref}), do: match?({_version, %{ref: ^ref}}, stored(router))
 
   defp stored(router), do: :persistent_term.get({__MODULE__, router}, nil)
 
-  # `nil` where there is no such router, or none at this moment, or not all of what it names.
+  # `nil` if the router or a module that it names is not loaded at this moment.
   defp version(router) do
     with true <- router?(router),
          arities = Enum.map(router.__mcp__(:hooks), &Access.arity/1),
@@ -85,7 +85,7 @@ defmodule McpServer.Catalog do
 
   defp router?(router), do: Code.ensure_loaded?(router) and function_exported?(router, :__mcp__, 1)
 
-  # Known when what keeps larger results runs, which may be later than the router is first served.
+  # The store of larger results may start after the router is first served.
   defp experimental(router) do
     case router.__mcp__(:overflow) do
       {module, argument} -> module.capabilities(argument)
@@ -93,7 +93,7 @@ defmodule McpServer.Catalog do
     end
   end
 
-  # One process after the other: a change is announced once.
+  # Serialized, so that a change is announced once.
   defp renew(router) do
     with {:outdated, version, former} <- usable(router), do: put(router, version, former)
   end
@@ -101,7 +101,7 @@ defmodule McpServer.Catalog do
   defp usable(router) do
     case {stored(router), version(router)} do
       {{version, catalog}, version} -> catalog
-      # While Mix compiles the router again there is no such module: it is served as it was.
+      # While Mix recompiles the router its module is missing: the old catalogue is served.
       {{_version, catalog}, nil} -> catalog
       {former, version} -> {:outdated, version, former}
     end
@@ -112,7 +112,7 @@ defmodule McpServer.Catalog do
 
     case build(router) do
       {:ok, catalog} ->
-        # What it names has been loaded by now.
+        # The build has loaded all modules that the router names, so its version is known now.
         :persistent_term.put({__MODULE__, router}, {version || version(router), catalog})
         with {_version, former} <- former, do: announce(former, catalog)
         catalog
@@ -122,7 +122,7 @@ defmodule McpServer.Catalog do
     end
   end
 
-  # Other nodes run their own code, and find its changes themselves.
+  # Other nodes detect changes of their code themselves.
   defp announce(%{lists: former}, %{router: router, lists: lists}) do
     for {list, digest} <- lists, former[list] != digest, do: Changes.publish_here(router, list)
   end
@@ -136,10 +136,10 @@ defmodule McpServer.Catalog do
   end
 
   @doc """
-  Compiles a router's definition without keeping it.
+  Compiles a router's definition without storing it.
 
-  The error text begins with what is at fault, such as `tool "add": inputSchema: …`; the router asks
-  while it compiles.
+  The error text begins with the faulty entry, such as `tool "add": inputSchema: …`. The router calls this while it
+  compiles.
   """
   @spec build(module()) :: {:ok, t()} | {:error, String.t()}
   def build(router) do
@@ -170,8 +170,8 @@ defmodule McpServer.Catalog do
     end
   end
 
-  # With the functions of the plugs and of `authorize:`, which are known only now: a router does not depend on their
-  # modules.
+  # Resolves the functions of plugs and of `authorize:`. This happens at run time, because a router has no compile-time
+  # dependency on their modules.
   defp handlers(router) do
     [:tool_handlers, :prompt_handlers, :resource_handlers, :template_handlers]
     |> Enum.reduce_while({:ok, %{}}, fn key, {:ok, tuples} ->
@@ -188,7 +188,7 @@ defmodule McpServer.Catalog do
     with {:ok, entry} <- Plugs.resolve_all(entry), do: resolved(entries, [Access.resolve_entry(entry) | resolved])
   end
 
-  # What a client is sent of a list. A list that the router computes is announced by whoever knows that it has changed.
+  # Digests of the declared lists. The application announces changes of lists that the router computes.
   defp lists(router) do
     %{
       tools: digest(router.__mcp__(:tools)),
@@ -206,9 +206,9 @@ defmodule McpServer.Catalog do
   end
 
   @doc """
-  The catalogue of one tool that was declared while the server runs, with what it has of its router's.
+  The catalogue of one tool that was declared at run time, with the settings of its router.
 
-  The error text is what is said of a declared tool.
+  The error text is the same as for a declared tool.
   """
   @spec of_tool(t(), Server.entry()) :: {:ok, t()} | {:error, String.t()}
   def of_tool(%__MODULE__{router: router, server: server} = catalog, %{text: text, entry: entry, structs: structs}) do
@@ -225,9 +225,9 @@ defmodule McpServer.Catalog do
   end
 
   @doc """
-  A router's definition, as the core reads it.
+  A router's definition, in the form that the core reads.
 
-  Raises `ArgumentError` when the module is no router.
+  Raises `ArgumentError` if the module is not a router.
   """
   @spec definition(module(), %{String.t() => list()}) :: {:ok, String.t()} | {:error, String.t()}
   def definition(router, rules \\ %{}) do
@@ -240,7 +240,7 @@ defmodule McpServer.Catalog do
     with {:error, error} <- JSON.encode(declared), do: {:error, fault(error, router)}
   end
 
-  # The way to what is too deep would be a line of a thousand characters.
+  # The path to a value that is too deep would have a thousand characters.
   defp fault(%{kind: :too_deep, path: ["tools", index, member | _rest]}, router),
     do: "tool #{inspect(Enum.at(router.__mcp__(:tools), index).name)}: #{member}: #{Schema.Error.too_deep(124)}"
 
@@ -273,7 +273,7 @@ defmodule McpServer.Catalog do
     }
   end
 
-  # What `mix mcp.lint` looks at.
+  # The value that `mix mcp.lint` checks.
   defp asks(%{public?: true}), do: "public"
 
   defp asks(%{access: declared}) do
@@ -286,7 +286,7 @@ defmodule McpServer.Catalog do
 
   defp asks(_open), do: "nothing"
 
-  # The structs that arguments become, by their names in the rules.
+  # The structs for arguments, by their names in the rules.
   defp structs(router), do: terms(empty_structs(router))
 
   defp terms(empty),

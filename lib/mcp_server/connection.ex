@@ -1,13 +1,13 @@
 defmodule McpServer.Connection do
   @moduledoc false
-  # The process that owns one transport: lines come in, outcomes are carried out, answers go out together.
+  # The process that owns one transport: it reads lines, executes their outcomes and writes answers together.
   #
-  # It is the only one that writes. It never waits for anything but the transport, so a `ping` is answered
-  # while tools run. What it does is in the modules below, functions from state to state:
+  # Only this process writes. It waits only for the transport, so a `ping` is answered while tools run. The modules
+  # below do its work, with functions from state to state:
   #
-  #   Inbox    lines → outcomes → work          Calls    running, waiting, deadlines, cancellation
-  #   Replies  answers, batches, the outbox     Input    requests to the client (session era)
-  #   Subscriptions  subscriptions and changes        Notifications  progress and log messages of calls
+  #   Inbox    lines → outcomes → work          Calls    running, waiting, deadlines, cancellation Replies  answers,
+  #   batches, the outbox     Input    requests to the client (session era) Subscriptions  subscriptions and changes
+  #   Notifications  progress and log messages of calls
 
   use GenServer
   use McpServer.Outline, status: &shown/1
@@ -30,8 +30,8 @@ defmodule McpServer.Connection do
     Transport
   }
 
-  # How long a client that was just answered is waited for before a thread does: microseconds. Nothing else runs on the
-  # scheduler meanwhile, but waking two threads takes a quick client longer than its call.
+  # How long the process itself waits for the next line after an answer, before a thread waits instead: microseconds.
+  # This blocks the scheduler, but for a quick client the wake-up of two threads takes longer than a call.
   @patience_us 100
   # Milliseconds.
   @rest_after 2_000
@@ -57,7 +57,7 @@ defmodule McpServer.Connection do
     options =
       Map.new(Keyword.validate!(options, [:router, :transport, :session, :server, :in_flight, :bounds, :principal]))
 
-    # What is wrong with it is said to the caller.
+    # Errors of the router are raised in the caller.
     _catalog = Catalog.fetch(options.router)
     GenServer.start_link(__MODULE__, options, server)
   end
@@ -78,7 +78,7 @@ defmodule McpServer.Connection do
           catalog: catalog,
           transport: {module, transport},
           session: session,
-          # Connections of one server share some limits; one without a server shares none.
+          # Connections of one server share some limits. A connection without a server shares none.
           server: Map.get(options, :server, %{id: self(), max_share: 100, holder: nil}),
           in_flight: Map.get(options, :in_flight),
           base: %Conn{assigns: bounds.assigns, principal: principal, auth: auth, transport: module.name()},
@@ -91,7 +91,7 @@ defmodule McpServer.Connection do
 
         # The transport has opened the session itself.
         if session.revision, do: Report.session_started(state)
-        # One that was opened again is initialized already.
+        # A reopened session is already initialized.
         {:ok, if(session.initialized?, do: Subscriptions.hear(state), else: state), 0}
 
       {:error, reason} ->
@@ -99,15 +99,15 @@ defmodule McpServer.Connection do
     end
   end
 
-  # Over stdio, and in tests, a principal may come with what its token would grant.
+  # Over stdio and in tests, the principal may be an `Auth` with the grants of a token.
   defp identity(%Auth{principal: principal} = auth), do: {principal, auth}
   defp identity(principal), do: {principal, nil}
 
-  # Over HTTP a message has been admitted before it comes here.
+  # Messages over HTTP were admitted before they arrive here.
   defp limits(module, bounds), do: if(module.name() != :http, do: ServerOptions.message_limits(bounds))
 
-  # Sees every message in both directions; our own tests check them against the official schemas. Over HTTP
-  # most messages never come here, and the tests look at the wire instead.
+  # Sees every message in both directions: our tests check them against the official schemas. Most messages over HTTP do
+  # not pass this process, so those tests read the wire instead.
   defp observer(transport, router) do
     observe = Application.get_env(:mcp_server, :message_observer)
     if is_function(observe, 2) and transport.name() != :http, do: &observe.(router, &1)
@@ -141,8 +141,8 @@ defmodule McpServer.Connection do
     go_on(if concerned?, do: Notifications.log(state, level, message), else: state)
   end
 
-  # It ended before it was adopted, or has said its result in a message of its own, which may have come before it was
-  # adopted. Who held it passes the result on, unless that process has ended too.
+  # The call ended before it was adopted, or it sent its result in a separate message, maybe before the adoption.
+  # Its holder passes the result on, unless the holder has ended too.
   def handle_info({:mcp_adopted_down, _monitor, :process, pid, reason}, state) when reason in [:noproc, :normal],
     do: go_on(Calls.await_result(state, pid))
 
@@ -153,7 +153,7 @@ defmodule McpServer.Connection do
   def handle_info({:mcp_cancel, id}, state), do: settle(Inbox.cancel(state, id))
   def handle_info(:mcp_deadline, state), do: settle(Calls.sweep(state))
   def handle_info(:timeout, state), do: quiet(state)
-  # What still runs is told why it gets no better answer.
+  # Running calls are answered with the reason.
   def handle_info(:mcp_shut_down, state), do: {:stop, :shutdown, state}
   def handle_info(:mcp_drain_over, state), do: {:stop, :normal, Calls.stop_all(%{state | backlog: []})}
   def handle_info({:mcp_down, _monitor, :process, pid, reason}, state), do: settle(Calls.down(state, pid, reason))
@@ -161,12 +161,12 @@ defmodule McpServer.Connection do
   def handle_info(message, %{transport: {module, transport}} = state) do
     case module.event(transport, message) do
       {events, transport} -> settle(Enum.reduce(events, %{state | transport: {module, transport}}, &event/2))
-      # A handler can send its connection anything; none of it is kept.
+      # A handler can send any message to its connection. Unknown messages are dropped.
       :unknown -> go_on(state)
     end
   end
 
-  # What a crash report may show: not what clients and handlers send each other.
+  # A crash report must not show messages of clients and handlers.
   defp shown(status) do
     hidden = fn state -> %{router: state.router, revision: state.session.revision, calls: map_size(state.calls)} end
 
@@ -179,7 +179,7 @@ defmodule McpServer.Connection do
 
   defp update(status, key, fun), do: if(is_map_key(status, key), do: Map.update!(status, key, fun), else: status)
 
-  # The stack of a failed call to the core holds what it was called with.
+  # The stack of a failed call to the core contains its arguments.
   defp without_arguments({reason, [_ | _] = stack}), do: {reason, Enum.map(stack, &without_arguments/1)}
 
   defp without_arguments({module, function, [_ | _] = arguments, where}),
@@ -187,14 +187,14 @@ defmodule McpServer.Connection do
 
   defp without_arguments(other), do: other
 
-  # Nobody has business calling a connection; a handler that does must not bring it down.
+  # A connection has no calls. A handler that calls it must not crash it.
   @impl true
   def handle_call(_request, _from, state), do: {:reply, {:error, :unknown_call}, state, 0}
 
   @impl true
   def handle_cast(_message, state), do: go_on(state)
 
-  # A call may speak before the process that has started it could note which call it is.
+  # A call may send a message before its holder has registered it.
   defp hear(state, pid, said, fun) do
     case Calls.adopt_process(state, pid) do
       :unknown_yet ->
@@ -214,7 +214,7 @@ defmodule McpServer.Connection do
   defp event(:eof, state), do: close(state, :eof)
   defp event(:closed, state), do: close(state, :closed)
 
-  # What was read is answered, within the grace; what waits for the client never will be.
+  # Requests that were read are answered within the `drain` time. Calls that wait for the client get no answer from it.
   defp close(%{closing: nil} = state, reason) do
     if reason == :eof, do: Process.send_after(self(), :mcp_drain_over, state.options.drain)
     Subscriptions.close_all(Input.close_all(Calls.adopt_all(%{state | closing: reason})))
@@ -222,7 +222,7 @@ defmodule McpServer.Connection do
 
   defp close(state, _reason), do: state
 
-  # Nothing is in the mailbox: what is ready goes out, then a line is read ahead. With neither, it was quiet for a while.
+  # The mailbox is empty: write ready messages, else read a line ahead, else rest.
   defp quiet(state) do
     cond do
       ready?(state) -> flush(state)
@@ -236,7 +236,7 @@ defmodule McpServer.Connection do
     if Calls.idle?(state), do: settle(read(state, @patience_us)), else: read_beside_calls(state)
   end
 
-  # Most calls are as short as what asking for lines takes.
+  # Most calls end within the time of a request for lines.
   defp read_beside_calls(state) do
     :erlang.yield()
 
@@ -246,8 +246,8 @@ defmodule McpServer.Connection do
     end
   end
 
-  # What has ended since, together: each message by itself costs more than what there is to do for it. In a crowd of
-  # messages it would have to be searched for, each time anew.
+  # Handles all ended calls together, because each separate message costs more than its work. In a long mailbox each
+  # selective receive would search all messages, so it is skipped.
   defp settle_ended(state) do
     {:message_queue_len, waiting} = Process.info(self(), :message_queue_len)
     if waiting <= @crowd, do: take_ended(state), else: state
@@ -266,7 +266,7 @@ defmodule McpServer.Connection do
     Enum.reduce(module.credit(transport, wait_us), %{state | owes_credit?: false}, &event/2)
   end
 
-  # However much handlers have to say, the client is heard.
+  # Handlers that send many messages must not keep the client's lines waiting.
   defp go_on(state) do
     state = if Inbox.hungry?(state), do: read(state, 0), else: state
     settle(Inbox.read_ahead(state))
@@ -287,7 +287,7 @@ defmodule McpServer.Connection do
 
   defp ready?(state), do: not Outbox.empty?(state.outbox) or MapSet.size(state.changes) > 0
 
-  # A transport that has nothing open gives its memory back when nothing comes for a moment.
+  # An idle connection frees its memory after a pause.
   defp rest(%{transport: {module, transport}} = state) do
     if state.calls == %{} and module.idle?(transport), do: {:noreply, state, @rest_after}, else: {:noreply, state}
   end
@@ -321,7 +321,7 @@ defmodule McpServer.Connection do
     end
   end
 
-  # Who is told to end reads no more, and lets what was read come to its end.
+  # A connection that is told to end stops reading and finishes the requests that were read.
   defp close_input(%{closing: nil} = state), do: Input.close_all(%{state | closing: :eof})
   defp close_input(state), do: state
 
@@ -330,7 +330,7 @@ defmodule McpServer.Connection do
   defp run_out({:stop, _reason, state}, _until), do: state
   defp run_out(going_on, until), do: await_message(elem(going_on, 1), until)
 
-  # What is ready goes out before it waits.
+  # Ready messages are written before the process waits.
   defp await_message(state, until) do
     if ready?(state), do: run_out(flush(state), until), else: next_message(state, until)
   end
@@ -343,7 +343,7 @@ defmodule McpServer.Connection do
     end
   end
 
-  # A connection without an id serves many clients: it is nobody's session.
+  # A connection without an id serves many clients and is not a session.
   defp report_end(%{session: %{id: nil}}, _reason), do: :ok
 
   defp report_end(state, reason) do
@@ -361,7 +361,7 @@ defmodule McpServer.Connection do
     if reason != :closed, do: write(state)
 
     report_end(state, reason)
-    # Over HTTP its transport knows whether somebody can open it again.
+    # Over HTTP the transport knows whether the session can be reopened.
     if module.name() != :http, do: Server.session_over(state.router, state.session.id)
     module.closed(transport, reason)
   end

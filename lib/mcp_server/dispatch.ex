@@ -1,7 +1,7 @@
 defmodule McpServer.Dispatch do
   @moduledoc false
-  # A call's work, in the call's own process: enter the router's function, put what it returns into
-  # shape, and answer. Whatever goes wrong on the way becomes an answer as well.
+  # The work of a call, in its process: calls the router's function, normalizes the result and encodes the answer.
+  # Failures become answers too.
 
   alias McpServer.App.View
   alias McpServer.Call.Events
@@ -27,8 +27,8 @@ defmodule McpServer.Dispatch do
   alias McpServer.Tool.CallResult
 
   @typedoc """
-  A `:refused` call is answered with an error that HTTP clients see in the status as well. Where the outcome is
-  `:subscribe` or `:listen`, whoever keeps the subscription answers.
+  The answer of a `:refused` call is an error, which HTTP clients also see in the status. For `:subscribe`,
+  `:unsubscribe` and `:listen` the owner of the subscription answers.
   """
   @type outcome ::
           :ok
@@ -39,7 +39,7 @@ defmodule McpServer.Dispatch do
           | Subscribing.outcome()
           | {:exception, Failure.kind(), id :: String.t()}
 
-  @doc "Runs a call to its answer of at most `max_bytes`."
+  @doc "Runs a call. Returns its answer of at most `max_bytes`."
   @spec run(Catalog.t(), Request.t(), Conn.t(), pos_integer()) :: {outcome(), Protocol.message()}
   def run(catalog, %Request{kind: kind} = request, conn, _max_bytes) when kind in [:subscribe, :unsubscribe, :listen],
     do: Subscribing.run(catalog, request, conn)
@@ -79,7 +79,7 @@ defmodule McpServer.Dispatch do
     kind, reason -> {:failed, Failure.new(kind, reason, __STACKTRACE__)}
   end
 
-  # What the client would get if the entry had never been declared.
+  # The same answer as for an undeclared entry.
   defp hidden(catalog, %Request{hidden: %Request{} = other}, conn, max_bytes),
     do: run(catalog, other, conn, max_bytes)
 
@@ -139,8 +139,7 @@ defmodule McpServer.Dispatch do
     end
   end
 
-  # The session era: the real requests go to the client, and the handler is entered again with what
-  # came back.
+  # In the session era the requests go to the client, and the handler is called again with the answers.
   defp ask(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
     with :ok <- Questions.allowed(round),
          :ok <- Questions.supported(conn, inputs),
@@ -157,7 +156,7 @@ defmodule McpServer.Dispatch do
     end
   end
 
-  # Only a state: there is nothing to wait for.
+  # The handler returned only a state, so there is no answer to wait for.
   defp answers(_call, []), do: {:ok, %{}, %{}}
   defp answers(call, requests), do: Call.ask(call, requests)
 

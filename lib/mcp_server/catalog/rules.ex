@@ -1,7 +1,7 @@
 defmodule McpServer.Catalog.Rules do
   @moduledoc false
-  # The distinct rules of a router, numbered: entries of one number are there for the same clients, so what a client
-  # may know of is one bit for each number. The core encodes and keeps the lists by these bits.
+  # The distinct access rules of a router, numbered. Entries with the same number are visible to the same clients, so
+  # one bit per number describes a client's view. The core encodes and stores the lists by these bits.
 
   @lists [
     {"tools", :list_tools, :tool_handlers},
@@ -11,13 +11,13 @@ defmodule McpServer.Catalog.Rules do
   ]
 
   @typedoc """
-  * `:rules` – by number
-  * `:filtered` – the lists that are not the same for every client
-  * `:numbers` – the number of the rule of each entry, as the core is told
+  * `:rules` – the rules by number
+  * `:filtered` – the lists that differ between clients
+  * `:numbers` – the rule number of each entry, for the core
   """
   @type t :: %{rules: tuple(), filtered: [atom()], numbers: %{String.t() => [non_neg_integer() | nil]}}
 
-  @doc "Those of a router's entries; the lists `dynamic` the router computes itself."
+  @doc "The rules of a router's entries. The router computes the lists in `dynamic` itself."
   @spec of(%{atom() => tuple()}, [atom()]) :: t()
   def of(handlers, dynamic) do
     of_list =
@@ -34,7 +34,7 @@ defmodule McpServer.Catalog.Rules do
     }
   end
 
-  @doc "Which entries of a router may be used without a token, as the core is told."
+  @doc "Which entries of a router need no token, for the core."
   @spec public(module()) :: %{String.t() => [boolean()]}
   def public(router) do
     for {member, _list, key} <- @lists,

@@ -1,8 +1,8 @@
 defmodule McpServer.Catalog.Watch do
   @moduledoc false
-  # Finds out that a router has been compiled again although no request comes: fetching its catalogue announces what has
-  # changed. The VM tells nobody of code that is loaded, so the fingerprints of the routers that clients listen to are
-  # compared, and nothing is read from a disk.
+  # Detects that a router has been recompiled, even without requests: fetching its catalogue announces changed lists.
+  # The VM does not announce loaded code. So the fingerprints of routers with listening clients are compared, without
+  # disk access.
 
   use GenServer
 
@@ -23,7 +23,7 @@ defmodule McpServer.Catalog.Watch do
     {:noreply, nil, @interval}
   end
 
-  # Requests say what is wrong with a router.
+  # Requests report the errors of a router.
   defp look(router) do
     Catalog.fetch(router)
   rescue

@@ -1,7 +1,7 @@
 defmodule McpServer.Connection.Calls do
   @moduledoc false
-  # The calls of a connection: which wait, which run, until when, and how each of them ends. Every call
-  # that was admitted ends exactly once: answered, failed or cancelled.
+  # The calls of a connection: waiting and running calls, their deadlines and their ends. Every admitted call ends
+  # exactly once: answered, failed or cancelled.
 
   alias McpServer.{Call, Catalog, Protocol, Request}
   alias McpServer.Call.Trace
@@ -23,9 +23,9 @@ defmodule McpServer.Connection.Calls do
   alias McpServer.Dispatch.{Answer, Failure, Handler, RunTimeTool}
 
   @typedoc """
-  * `:deadline` – in `State.now/0` time; a call that waits for the client has another one
-  * `:request_id` – under which the log knows the call
-  * `:holder` – who has started a call that was adopted
+  * `:deadline` – in `State.now/0` time; a call that waits for the client has a separate one
+  * `:request_id` – the call's id in the log
+  * `:holder` – the process that started an adopted call
   """
   @type call :: %{
           pid: pid(),
@@ -42,7 +42,7 @@ defmodule McpServer.Connection.Calls do
           holder: pid() | nil
         }
 
-  @doc "Takes a request in: it runs as soon as there is a place."
+  @doc "Accepts a request. It runs as soon as there is a place."
   @spec admit(State.t(), Request.t(), Replies.target()) :: State.t()
   def admit(state, request, target) do
     key = State.key(state, Replies.stream(state, target), request.id)
@@ -73,13 +73,13 @@ defmodule McpServer.Connection.Calls do
 
   defp claim(%{in_flight: in_flight}, key), do: InFlight.claim(in_flight, self(), key)
 
-  # Behind a pipe the next requests wait in it; an HTTP client has to be told.
+  # On a pipe further requests wait in the pipe. An HTTP client must be refused.
   defp overload(state, entry, :wait), do: wait(state, entry)
 
   defp overload(state, %{request: request, target: target}, {:refuse, status}),
     do: Replies.reply(state, target, busy(request), {:status, status})
 
-  @doc "The error for a request that finds no place."
+  @doc "The error for a request without a place."
   @spec busy(Request.t()) :: Protocol.message()
   def busy(%{id: id, revision: revision}),
     do: Protocol.error(id, revision, :internal_error, "Too many requests are in progress")
@@ -89,14 +89,14 @@ defmodule McpServer.Connection.Calls do
     %{state | session: session, waiting: Waiting.put(state.waiting, entry)}
   end
 
-  @doc "Whether a request would run at once: there is a place, and nobody waits for it."
+  @doc "Whether a request would run at once: there is a place, and no request waits for it."
   @spec free?(State.t()) :: boolean()
   def free?(state), do: state.waiting.count == 0 and place?(state)
 
   # Calls that wait for the client take no place.
   defp place?(state), do: map_size(state.calls) - state.awaiting_input < state.options.max_calls
 
-  @doc "The answer to a request whose id is still in flight; the first one is left alone."
+  @doc "Refuses a request whose id is still in flight. The first request continues."
   @spec refuse_duplicate(State.t(), Request.t(), Replies.target()) :: State.t()
   def refuse_duplicate(state, request, target), do: Replies.reply(state, target, duplicate(request), {:status, 400})
 
@@ -106,7 +106,7 @@ defmodule McpServer.Connection.Calls do
     Protocol.error(id, revision, :invalid_request, {:because, "a request with this id is still in flight"})
   end
 
-  @doc "Starts what waits while there are places."
+  @doc "Starts waiting requests while there are places."
   @spec start_waiting(State.t()) :: State.t()
   def start_waiting(%{waiting: %{count: 0}} = state), do: state
 
@@ -119,7 +119,7 @@ defmodule McpServer.Connection.Calls do
     end
   end
 
-  @doc "Whether nothing runs or waits."
+  @doc "Whether no call runs or waits."
   @spec idle?(State.t()) :: boolean()
   def idle?(state), do: state.calls == %{} and state.waiting.count == 0 and not InFlight.busy?(state.in_flight)
 
@@ -136,7 +136,7 @@ defmodule McpServer.Connection.Calls do
       pid: pid,
       monitor: monitor,
       key: entry.key,
-      # The call has its own copy of the rest.
+      # The call has a copy of the rest.
       request: Request.summary(request),
       request_id: Trace.request_id(entry.base, request.id),
       target: entry.target,
@@ -159,7 +159,7 @@ defmodule McpServer.Connection.Calls do
       else: %{base | session_id: state.session.id, log_level: state.session.log_level, router: state.router}
   end
 
-  @doc "Takes over the call of the request from the process that has started it, if such a one runs."
+  @doc "Adopts the call of the request from its holder, if such a call runs."
   @spec adopt(State.t(), Session.key()) :: State.t()
   def adopt(%{in_flight: nil} = state, _key), do: state
 
@@ -175,7 +175,7 @@ defmodule McpServer.Connection.Calls do
     InFlight.told(self(), key)
 
     call = %{
-      # Its holder hears of its end as well, and passes that on: the process may have ended already.
+      # The process may have ended already. Its holder learns of the end too, and passes it on.
       pid: pid,
       monitor: :erlang.monitor(:process, pid, tag: :mcp_adopted_down),
       key: key,
@@ -195,7 +195,7 @@ defmodule McpServer.Connection.Calls do
     arm(%{state | calls: Map.put(state.calls, pid, call)}, call.deadline)
   end
 
-  @doc "The same for who held the request; one that was killed may have left nothing to take over."
+  @doc "Adopts the call of the request for its holder. A killed holder may have left no call."
   @spec hand_over(State.t(), Session.key()) :: State.t()
   def hand_over(state, key) do
     state = adopt(state, key)
@@ -203,13 +203,13 @@ defmodule McpServer.Connection.Calls do
     state
   end
 
-  @doc "Takes over the call that is the process, which has something to say; `:unknown_yet` where one is being started."
+  @doc "Adopts the call of the process, which has sent a message. `:unknown_yet` if a call is being started."
   @spec adopt_process(State.t(), pid()) :: State.t() | :unknown_yet
   def adopt_process(%{in_flight: nil} = state, _pid), do: state
   def adopt_process(%{calls: calls} = state, pid) when is_map_key(calls, pid), do: state
 
   def adopt_process(state, pid) do
-    # Asked first: between the two the call may come to be known.
+    # This is read first, because the call may be registered between the two reads.
     starting? = InFlight.starting?(self())
 
     case InFlight.ids(self(), pid) do
@@ -218,7 +218,7 @@ defmodule McpServer.Connection.Calls do
     end
   end
 
-  @doc "Takes over every call: the connection is about to end."
+  @doc "Adopts every call, because the connection is about to end."
   @spec adopt_all(State.t()) :: State.t()
   def adopt_all(%{in_flight: nil} = state), do: state
 
@@ -227,7 +227,7 @@ defmodule McpServer.Connection.Calls do
     Enum.reduce(InFlight.ids(self()), state, &adopt(&2, &1))
   end
 
-  @doc "A call has come to its end, and maybe has answered."
+  @doc "Ends a call that has finished, with its answer if it has one."
   @spec done(State.t(), pid(), Call.result()) :: State.t()
   def done(state, pid, result) do
     case Map.pop(state.calls, pid) do
@@ -250,7 +250,7 @@ defmodule McpServer.Connection.Calls do
 
   defp answer(state, call, {:mcp_done, _outcome, reply}), do: Replies.reply(state, call.target, reply)
 
-  @doc "A call's process has ended without an answer."
+  @doc "Fails a call whose process has ended without an answer."
   @spec down(State.t(), pid(), term()) :: State.t()
   def down(state, pid, reason) do
     case Map.pop(state.calls, pid) do
@@ -259,10 +259,10 @@ defmodule McpServer.Connection.Calls do
     end
   end
 
-  # How long a holder has to pass the result of a call on before it is looked for: milliseconds.
+  # How long a holder may take to pass a call's result on before the holder is checked: milliseconds.
   @lost_after 1_000
 
-  @doc "An adopted call has ended, and its result is still to be heard of from the process that has started it."
+  @doc "Waits until the holder of an adopted call that has ended passes on the result."
   @spec await_result(State.t(), pid()) :: State.t()
   def await_result(%{calls: calls} = state, pid) when is_map_key(calls, pid) do
     Process.send_after(self(), {:mcp_lost, pid}, @lost_after)
@@ -271,16 +271,16 @@ defmodule McpServer.Connection.Calls do
 
   def await_result(state, _pid), do: state
 
-  @doc "The result is not there yet: it never will be where nobody is left to pass it on."
+  @doc "Cancels the call if its result is missing and its holder has ended."
   @spec lost(State.t(), pid()) :: State.t()
   def lost(%{calls: calls} = state, pid) when is_map_key(calls, pid) do
-    # One that lives may be slow; the call's deadline ends the wait.
+    # A living holder may be slow. The call's deadline ends the wait.
     if Process.alive?(calls[pid].holder), do: await_result(state, pid), else: cancel_running(state, pid)
   end
 
   def lost(state, _pid), do: state
 
-  @doc "The client wants the answer to the request with this key no longer."
+  @doc "Cancels the request with this key for the client."
   @spec cancel(State.t(), Session.key()) :: State.t()
   def cancel(state, key) do
     case Session.whereabouts(state.session, key) do
@@ -300,14 +300,14 @@ defmodule McpServer.Connection.Calls do
     Replies.skip(%{state | session: Session.finish(state.session, key), waiting: waiting}, entry.target, :dropped)
   end
 
-  @doc "Nobody waits at the stream any more: what runs or waits for it ends."
+  @doc "Ends running and waiting calls of a stream whose client has gone."
   @spec gone(State.t(), Transport.stream()) :: State.t()
   def gone(state, stream) do
     keys = for {_pid, %{target: ^stream, key: key}} <- state.calls, do: key
     Enum.reduce(keys, %{state | held: Map.delete(state.held, stream)}, &cancel(&2, &1))
   end
 
-  # The process is gone or about to go, its monitor with it, and whatever it has sent is dropped.
+  # Ends the process at once, with its monitor. Messages that it has sent are dropped.
   defp kill(state, pid), do: stop(state, pid, 0, :cancelled)
 
   defp stop(state, pid, why), do: stop(state, pid, Handler.grace(state.catalog, state.calls[pid].request), why)
@@ -319,7 +319,7 @@ defmodule McpServer.Connection.Calls do
     {call, Input.abandon(%{state | calls: calls}, pid, call)}
   end
 
-  @doc "Ends every call, those that wait included, and tells the client why."
+  @doc "Ends every running and waiting call, and tells the client why."
   @spec shut_down(State.t()) :: State.t()
   def shut_down(state) do
     state = Enum.reduce(Map.keys(state.calls), state, &shut_down/2)
@@ -343,7 +343,7 @@ defmodule McpServer.Connection.Calls do
     %{state | waiting: %Waiting{}}
   end
 
-  @doc "Ends the calls whose time is up."
+  @doc "Ends the calls whose deadline has passed."
   @spec sweep(State.t()) :: State.t()
   def sweep(state) do
     now = State.now()
@@ -363,9 +363,9 @@ defmodule McpServer.Connection.Calls do
 
   defp expire({pid, _call}, state), do: Input.expire(state, pid)
 
-  # One timer for all calls, set to the earliest deadline: a timer per call would cost every call two
-  # timer operations for a deadline that is hardly ever reached.
-  @doc "Makes sure that `deadline` will be noticed."
+  # All calls share one timer, set to the earliest deadline. A timer per call would cost two timer operations, although
+  # deadlines are rarely reached.
+  @doc "Sets the timer for `deadline`."
   @spec arm(State.t(), integer()) :: State.t()
   def arm(state, deadline) do
     %{state | deadline_timer: Timer.set(state.deadline_timer, deadline, :mcp_deadline)}

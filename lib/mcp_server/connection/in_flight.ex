@@ -1,12 +1,12 @@
 defmodule McpServer.Connection.InFlight do
   @moduledoc false
-  # The requests of a session that have not been answered, where not only the session runs them: over HTTP the process
-  # that holds a request starts its call and answers it, and the session hears nothing of most calls.
+  # The unanswered requests of a session over HTTP. The process that holds a request starts its call and answers it, and
+  # the session's process takes no part in most calls.
   #
-  # A request has a row of a public table, under its session's process and its id, so an id is in use once. The first
-  # who takes its turn at the row ends the call: the holder when there is a result, or the session, which then adopts
-  # the call. The other one gives what it hears of the call to the first. The table outlives both. What a holder has to
-  # know of the session is in counters: how many places are taken, whether it ends, its log level.
+  # A request has a row in a public table, keyed by its session's process and its id, so that ids are unique. The first
+  # process to take its turn at the row ends the call: the holder when there is a result, or the session, which then
+  # adopts the call. The other process passes on the call's messages. The table outlives both. Counters tell holders
+  # about the session: the number of taken places, whether it is ending, and its log level.
 
   alias McpServer.Request
   alias McpServer.Connection.Session
@@ -26,7 +26,7 @@ defmodule McpServer.Connection.InFlight do
 
   @type t :: %__MODULE__{counters: :atomics.atomics_ref(), most: pos_integer()}
 
-  @typedoc "What the session has to know of a call that it adopts; `:since` is in milliseconds, when its request came."
+  @typedoc "The data of a call that the session may adopt. `:since` is the arrival of its request, in milliseconds."
   @type entry :: %{
           request: Request.t(),
           request_id: String.t() | nil,
@@ -37,14 +37,14 @@ defmodule McpServer.Connection.InFlight do
           events?: boolean()
         }
 
-  @doc "Makes the table; the calling process owns it."
+  @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@table, [:named_table, :public, :ordered_set, write_concurrency: true])
     :ok
   end
 
-  @doc "What a session shares, which has places for so many calls."
+  @doc "The shared state of a session with places for so many calls."
   @spec new(most :: pos_integer()) :: t()
   def new(most) do
     in_flight = %__MODULE__{counters: :atomics.new(@slots, signed: true), most: most}
@@ -53,10 +53,10 @@ defmodule McpServer.Connection.InFlight do
     in_flight
   end
 
-  @doc "Takes an id and a place for a call that the calling process starts for the session."
+  @doc "Takes an id and a place, for a call that the calling process starts for the session."
   @spec claim(t(), session :: pid(), Request.id()) :: :ok | :duplicate | :full
   def claim(in_flight, session, id) do
-    # Nobody else ever ends a call that the session has started itself.
+    # Only the session ends a call that it has started itself.
     turns = if session == self(), do: 1, else: 0
 
     cond do
@@ -71,22 +71,22 @@ defmodule McpServer.Connection.InFlight do
     :full
   end
 
-  @doc "The call of a request runs: from now on the session may adopt it."
+  @doc "Registers the running call of a request. From now on the session may adopt it."
   @spec put(session :: pid(), Request.id(), call :: pid(), entry()) :: boolean()
   def put(session, id, call, entry), do: :ets.update_element(@table, {session, id}, [{4, call}, {5, entry}])
 
-  @doc "Whether the holder of a request ends its call, because the session has not adopted it."
+  @doc "Whether the calling holder of a request may end its call, because the session has not adopted it."
   @spec end?(session :: pid(), Request.id()) :: boolean()
   def end?(session, id) do
     key = {session, id}
-    # The id may be free again, and in use for another request.
+    # Another request may use the id by now.
     :ets.lookup_element(@table, key, 3) == self() and first?(key)
   rescue
-    # The row went with the session, or with its call.
+    # The row was deleted with the session or with the call.
     ArgumentError -> false
   end
 
-  @doc "Takes a call over from the holder of its request, unless that has ended it."
+  @doc "Adopts a call from the holder of its request, unless the holder has ended it."
   @spec adopt(session :: pid(), Request.id()) :: {:ok, holder :: pid(), call :: pid(), entry()} | :none
   def adopt(session, id) do
     with [{key, 0, holder, call, entry}] when call != nil <- :ets.lookup(@table, {session, id}),
@@ -97,25 +97,25 @@ defmodule McpServer.Connection.InFlight do
     end
   end
 
-  @doc "The holder has been told that the session has adopted its call: it need not hear of the session's end."
+  @doc "Notes that the holder knows of the adoption. It then needs no message about the session's end."
   @spec told(session :: pid(), Request.id()) :: boolean()
   def told(session, id), do: :ets.update_element(@table, {session, id}, {3, session})
 
   defp first?(key) do
     :ets.update_counter(@table, key, 1) == 1
   rescue
-    # The row went with the session, or with its call.
+    # The row was deleted with the session or with the call.
     ArgumentError -> false
   end
 
-  @doc "Gives id and place back: the request is about to be answered, or never will be."
+  @doc "Gives id and place back. The request is about to be answered, or gets no answer."
   @spec release(t(), session :: pid(), Request.id()) :: :ok
   def release(in_flight, session, id) do
     :ets.delete(@table, {session, id})
     :atomics.sub(in_flight.counters, @taken, 1)
   end
 
-  @doc "Gives id and place back for a holder that has ended, where the session has not adopted its call."
+  @doc "Gives id and place back for a holder that has ended, if the session has not adopted its call."
   @spec clean_up(t() | nil, session :: pid(), Request.id()) :: :ok
   def clean_up(nil, _session, _id), do: :ok
 
@@ -128,12 +128,12 @@ defmodule McpServer.Connection.InFlight do
     :ok
   end
 
-  @doc "A call that waits for the client takes no place."
+  @doc "Frees the place of a call that waits for the client."
   @spec wait(t() | nil) :: :ok
   def wait(nil), do: :ok
   def wait(in_flight), do: :atomics.sub(in_flight.counters, @taken, 1)
 
-  @doc "The call goes on, whether there is a place or not."
+  @doc "Takes a place for a call that continues, even if none is free."
   @spec go_on(t() | nil) :: :ok
   def go_on(nil), do: :ok
   def go_on(in_flight), do: :atomics.add(in_flight.counters, @taken, 1)
@@ -151,12 +151,12 @@ defmodule McpServer.Connection.InFlight do
   @spec ids(session :: pid(), call :: pid()) :: [Request.id()]
   def ids(session, call), do: :ets.select(@table, [{{{session, :"$1"}, :_, :_, call, :_}, [], [:"$1"]}])
 
-  @doc "Whether a holder is about to start a call of the session, or has done so and not said which it is."
+  @doc "Whether a holder has claimed a request of the session, but not registered its call yet."
   @spec starting?(session :: pid()) :: boolean()
   def starting?(session),
     do: :ets.select(@table, [{{{session, :_}, 0, :_, nil, :_}, [], [true]}], 1) != :"$end_of_table"
 
-  @doc "The same of the request with that id, as long as its holder is there."
+  @doc "Whether a living holder has claimed the request with that id, but not registered its call yet."
   @spec starting?(session :: pid(), Request.id()) :: boolean()
   def starting?(session, id) do
     case :ets.lookup(@table, {session, id}) do
@@ -165,22 +165,22 @@ defmodule McpServer.Connection.InFlight do
     end
   end
 
-  @doc "From now on the session is asked about each request: it is about to end."
+  @doc "Marks the session as ending. From now on its process decides about each request."
   @spec close(t()) :: :ok
   def close(in_flight), do: :atomics.put(in_flight.counters, @closed, 1)
 
   @spec closed?(t()) :: boolean()
   def closed?(in_flight), do: :atomics.get(in_flight.counters, @closed) == 1
 
-  @doc "The client asks for something."
+  @doc "Notes the time of a client's request."
   @spec seen(t()) :: :ok
   def seen(in_flight), do: :atomics.put(in_flight.counters, @seen, System.monotonic_time(:millisecond))
 
-  @doc "When it last did, in milliseconds."
+  @doc "The time of the client's last request, in milliseconds."
   @spec seen_at(t()) :: integer()
   def seen_at(in_flight), do: :atomics.get(in_flight.counters, @seen)
 
-  @doc "The session's log level."
+  @doc "Stores the session's log level."
   @spec put_level(t() | nil, String.t()) :: :ok
   def put_level(nil, _level), do: :ok
   def put_level(in_flight, level), do: :atomics.put(in_flight.counters, @level, Map.fetch!(@indexes, level))
@@ -188,7 +188,7 @@ defmodule McpServer.Connection.InFlight do
   @spec level(t()) :: String.t()
   def level(in_flight), do: elem(@levels, :atomics.get(in_flight.counters, @level))
 
-  @doc "A session's process has ended: nobody answers its requests any more, and its calls end."
+  @doc "Ends the calls of a session whose process has ended, and informs the holders of its requests."
   @spec session_down(pid()) :: :ok
   def session_down(session) do
     rows = :ets.select(@table, [{{{session, :"$1"}, :_, :"$2", :"$3", :_}, [], [{{:"$1", :"$2", :"$3"}}]}])
@@ -202,7 +202,7 @@ defmodule McpServer.Connection.InFlight do
     :ok
   end
 
-  @doc "Processes have ended while they held a request: its session adopts the call."
+  @doc "Lets sessions adopt the calls of holders that have ended."
   @spec holders_down(MapSet.t(pid())) :: :ok
   def holders_down(holders) do
     rows = :ets.select(@table, [{{{:"$1", :"$2"}, :_, :"$3", :_, :_}, [], [{{:"$1", :"$2", :"$3"}}]}])
@@ -210,7 +210,7 @@ defmodule McpServer.Connection.InFlight do
     :ok
   end
 
-  @doc "The calls that a session has adopted or may adopt: none ends with the process that started it."
+  @doc "The calls that a session has adopted or may adopt. They do not end with their holder."
   @spec calls() :: [pid()]
   def calls, do: :ets.select(@table, [{{:_, :_, :_, :"$1", :_}, [{:is_pid, :"$1"}], [:"$1"]}])
 end

@@ -1,9 +1,9 @@
 defmodule McpServer.Connection.Inbox do
   @moduledoc false
-  # Lines in: each is admitted by the core, and its outcome carried out. Lines wait here, unread, while
-  # every place is taken and there is something else to do: a line is a view of its batch, a request that
-  # waits for a place has a heap to be collected. What is read ahead is bounded too; the peer gets no credit
-  # meanwhile, so the pipe fills up and the peer waits.
+  # Incoming lines: the core admits each line, and its outcome is executed. Lines wait here unparsed while all places
+  # are taken and other work is due: a line is only a view of its batch, but a waiting request has terms on the heap.
+  # The number of lines read ahead is bounded. The transport gets no credit meanwhile, so the pipe fills up and the peer
+  # waits.
 
   alias McpServer.{Catalog, Protocol, Request}
 
@@ -23,10 +23,10 @@ defmodule McpServer.Connection.Inbox do
   # Milliseconds.
   @again_after 1
 
-  @doc "A batch of lines, for which one credit was spent."
+  @doc "Receives a batch of lines, which has used one credit."
   @spec receive(State.t(), [binary()]) :: State.t()
   def receive(state, lines) do
-    # Once a batch: a router that was recompiled while developing is served as it is now.
+    # Once per batch, so that a router recompiled in development is served in its new form.
     state = %{state | catalog: Catalog.fetch(state.router), owes_credit?: true}
     admit_lines(%{state | backlog: join(state.backlog, lines)})
   end
@@ -34,7 +34,7 @@ defmodule McpServer.Connection.Inbox do
   defp join([], lines), do: lines
   defp join(backlog, lines), do: backlog ++ lines
 
-  @doc "Whether the peer's next lines should be asked for."
+  @doc "Whether the connection should request the peer's next lines."
   @spec hungry?(State.t()) :: boolean()
   def hungry?(state), do: state.owes_credit? and state.backlog == [] and state.closing == nil
 
@@ -45,16 +45,16 @@ defmodule McpServer.Connection.Inbox do
 
   def admit_lines(state), do: state
 
-  @doc "Whether a line may be read ahead: what it is, such as a cancellation, may not need a place."
+  @doc "Whether a line may be read ahead. It may need no place, for example a cancellation."
   @spec ahead?(State.t()) :: boolean()
   def ahead?(%{backlog: []}), do: false
   def ahead?(state), do: Waiting.room?(state.waiting, state.options)
 
-  @doc "Reads one line ahead, if one waits and may be."
+  @doc "Reads one line ahead, if one waits and this is allowed."
   @spec read_ahead(State.t()) :: State.t()
   def read_ahead(state), do: if(ahead?(state), do: admit_next(state), else: state)
 
-  @doc "Admits all lines that were read, and lets no call start any more."
+  @doc "Admits all lines that were read. No further call starts."
   @spec read_out(State.t()) :: State.t()
   def read_out(state), do: admit_backlog(%{state | options: %{state.options | max_calls: 0}})
 
@@ -69,7 +69,7 @@ defmodule McpServer.Connection.Inbox do
     execute(Protocol.admit(state.catalog, Session.context(state.session), line, state.limits), state, :session)
   end
 
-  @doc "A message that was admitted before it came here."
+  @doc "Takes a message that was already admitted."
   @spec take(State.t(), Transport.stream(), Protocol.outcome(), Transport.origin()) :: State.t()
   def take(state, stream, outcome, %{catalog: catalog, base: base, bytes: bytes}),
     do: execute(outcome, %{state | catalog: catalog, base: base, line_bytes: bytes}, stream)
@@ -77,7 +77,7 @@ defmodule McpServer.Connection.Inbox do
   defp observe(%{observer: nil}, _line), do: :ok
   defp observe(%{observer: observer}, line), do: observer.({:in, line})
 
-  @doc "A line was longer than the transport takes; the transport has skipped it."
+  @doc "Refuses a line over the transport's limit. The transport has skipped it."
   @spec refuse_line(State.t()) :: State.t()
   def refuse_line(state) do
     revision = Session.fallback_revision(state.session)
@@ -130,15 +130,15 @@ defmodule McpServer.Connection.Inbox do
 
   defp notification({:cancelled, id, _reason}, state), do: cancel(state, id)
 
-  # Progress on our own requests and changed roots: nothing waits for either.
+  # Nothing waits for progress on our requests or for changed roots.
   defp notification({:progress, _token, _params}, state), do: state
   defp notification(:roots_list_changed, state), do: state
 
-  @doc "The client wants no answer to the request any more, and nothing on the stream that it has opened."
+  @doc "Cancels a request for the client, and the stream that it has opened."
   @spec cancel(State.t(), Request.id()) :: State.t()
   def cancel(state, id) do
     if state.in_flight != nil and InFlight.starting?(self(), id) do
-      # Whoever holds the request says in a moment which process the call is.
+      # The holder of the request registers the call's process in a moment.
       Process.send_after(self(), {:mcp_cancel, id}, @again_after)
       state
     else

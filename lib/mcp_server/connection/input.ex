@@ -1,12 +1,12 @@
 defmodule McpServer.Connection.Input do
   @moduledoc false
-  # Requests to the client on behalf of a call (session era): put them, pass the answers on, and let the
-  # call go on. While it waits, the client's time counts and not the call's.
+  # Requests to the client on behalf of a call (session era). Sends them, passes on the answers and lets the call
+  # continue. Waiting time counts against the client's time limit, not against the call's.
 
   alias McpServer.{Call, Protocol, Request}
   alias McpServer.Connection.{Calls, InFlight, Replies, Report, Session, State}
 
-  @typedoc "`:remaining` is what is left of the call's own time, in milliseconds."
+  @typedoc "`:remaining` is the call's remaining time, in milliseconds."
   @type t :: %{
           tag: reference(),
           open: pos_integer(),
@@ -14,7 +14,7 @@ defmodule McpServer.Connection.Input do
           asked_at: integer()
         }
 
-  @doc "The call `pid` asks; it waits for its answer under `tag`."
+  @doc "Sends the requests of the call `pid`, which waits for the answers under `tag`."
   @spec ask(State.t(), reference(), pid(), [{Request.id(), String.t(), iodata()}]) :: State.t()
   def ask(state, tag, pid, requests) do
     case refusal(state, pid) do
@@ -67,7 +67,7 @@ defmodule McpServer.Connection.Input do
     |> Calls.arm(call.deadline)
   end
 
-  @doc "The client has answered a request of ours."
+  @doc "Handles the client's answer to one of our requests."
   @spec answered(State.t(), Request.id(), {:ok, map()} | {:error, map()}) :: State.t()
   def answered(state, id, answer) do
     case Session.answered(state.session, id) do
@@ -102,14 +102,14 @@ defmodule McpServer.Connection.Input do
     )
   end
 
-  @doc "The client took too long."
+  @doc "Ends the wait for a client that took too long."
   @spec expire(State.t(), pid()) :: State.t()
   def expire(state, pid) do
     call = Map.fetch!(state.calls, pid)
     state |> withdraw(pid, call, "Timed out") |> resume(pid, call, {:error, :timeout}, :timeout)
   end
 
-  @doc "The call has ended, and with it any interest in the answers."
+  @doc "Withdraws the requests of a call that has ended."
   @spec abandon(State.t(), pid(), Calls.call()) :: State.t()
   def abandon(state, _ref, %{awaiting: nil}), do: state
 
@@ -119,7 +119,7 @@ defmodule McpServer.Connection.Input do
     withdraw(%{state | awaiting_input: state.awaiting_input - 1}, pid, call, "The request has ended")
   end
 
-  @doc "Nobody will answer any more: every call that waits goes on without."
+  @doc "Lets every waiting call continue without answers, because the client is gone."
   @spec close_all(State.t()) :: State.t()
   def close_all(state) do
     for {pid, %{awaiting: %{}} = call} <- state.calls, reduce: state do
@@ -129,7 +129,7 @@ defmodule McpServer.Connection.Input do
     end
   end
 
-  # Tells the client that it need not answer: a dialog may be open in front of a user.
+  # Tells the client not to answer: a dialog may be open in front of a user.
   defp withdraw(state, pid, call, reason) do
     {ids, session} = Session.withdraw(state.session, pid)
 

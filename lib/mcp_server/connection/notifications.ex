@@ -1,7 +1,7 @@
 defmodule McpServer.Connection.Notifications do
   @moduledoc false
-  # Notifications that belong to a call: progress and log messages, already encoded by the process that
-  # sends them. It waits until its message was taken, so a handler cannot outrun its client.
+  # Notifications of a call: progress and log messages, encoded by the sending process. The sender waits until its
+  # message was taken, so a handler cannot outrun its client.
 
   alias McpServer.Call
   alias McpServer.Protocol.Revision
@@ -24,7 +24,7 @@ defmodule McpServer.Connection.Notifications do
     end
   end
 
-  # A handler that is faster than its client waits here for it.
+  # A handler that is faster than its client waits here.
   defp release(%{transport: {module, transport}} = state, stream, tag) do
     if module.congested?(transport, stream) do
       %{state | held: Map.update(state.held, stream, [tag], &[tag | &1])}
@@ -35,8 +35,7 @@ defmodule McpServer.Connection.Notifications do
   end
 
   @doc """
-  A log message that belongs to no call: on the session's own stream, if the client wants messages of that level and reads
-  them.
+  Sends a log message without a call, on the session's own stream, if the client wants this level and reads the stream.
   """
   @spec log(State.t(), level :: String.t(), iodata()) :: State.t()
   def log(%{session: %{initialized?: false}} = state, _level, _message), do: state
@@ -49,7 +48,7 @@ defmodule McpServer.Connection.Notifications do
     end
   end
 
-  @doc "The stream takes more: whoever waited for it goes on."
+  @doc "Lets handlers continue that waited for the stream."
   @spec writable(State.t(), Transport.stream()) :: State.t()
   def writable(state, stream) do
     {tags, held} = Map.pop(state.held, stream, [])
@@ -57,7 +56,7 @@ defmodule McpServer.Connection.Notifications do
     %{state | held: held}
   end
 
-  @doc "Ends what the client reads of the call's stream for now; it comes back for the rest."
+  @doc "Closes the call's stream for now. The client reconnects for the rest."
   @spec pause(State.t(), reference(), pid(), pos_integer()) :: State.t()
   def pause(state, tag, pid, retry_ms) do
     Call.reply(tag, :ok)
@@ -76,7 +75,7 @@ defmodule McpServer.Connection.Notifications do
       else: {:discard, :stale_progress}
   end
 
-  # The stateless era's level came with the request, and the call has looked at it already.
+  # In the stateless era the level came with the request, and the call has already checked it.
   defp pass(state, call, {:message, level}) do
     if Revision.stateless?(call.request.revision) or Session.logs?(state.session.log_level, level),
       do: {:ok, call},

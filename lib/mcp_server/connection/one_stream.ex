@@ -1,7 +1,7 @@
 defmodule McpServer.Connection.OneStream do
   @moduledoc false
-  # What a transport says of streams that has one for everything: one peer, whose ids are its own, and who holds back
-  # whoever writes to it.
+  # The stream callbacks of a transport with a single stream: it has one peer, so request ids are unique, and writes to
+  # a slow peer block.
 
   defmacro __using__(_options) do
     quote do
@@ -16,7 +16,7 @@ defmodule McpServer.Connection.OneStream do
       @impl true
       def key(_transport, _stream, id), do: id
 
-      # What is left of the last messages is given back when nothing comes any more.
+      # A pause frees the memory of the last messages.
       @impl true
       def idle?(_transport), do: true
     end

@@ -1,14 +1,14 @@
 defmodule McpServer.Connection.Replies do
   @moduledoc false
-  # Where a message goes: to a stream, or, for the answer to a message of a JSON-RPC batch (2025-03-26), into
-  # the one array that answers the batch.
+  # Sends messages to a stream. An answer to a message of a JSON-RPC batch (2025-03-26) goes into the array that answers
+  # the batch.
 
   alias McpServer.Connection.{Outbox, State, Transport}
 
   @type target :: Transport.stream() | {:batch, reference()}
   @type batch :: %{stream: Transport.stream(), open: pos_integer(), replies: [iodata()]}
 
-  @doc "Puts something that is not an answer on a stream."
+  @doc "Puts a message other than an answer on a stream."
   @spec put(State.t(), Transport.stream(), Transport.kind(), iodata()) :: State.t()
   def put(state, stream, kind, message), do: %{state | outbox: Outbox.put(state.outbox, {stream, kind, message})}
 
@@ -18,17 +18,17 @@ defmodule McpServer.Connection.Replies do
   def reply(state, {:batch, batch}, message, _standing), do: close(state, batch, [message])
   def reply(state, stream, message, standing), do: put(state, stream, {:answer, standing}, message)
 
-  @doc "A message that arrived by `target` needs no answer, or gets none any more."
+  @doc "Closes a message that arrived by `target` without an answer."
   @spec skip(State.t(), target(), :accepted | :dropped) :: State.t()
   def skip(state, {:batch, batch}, _kind), do: close(state, batch, [])
   def skip(state, stream, kind), do: put(state, stream, kind, [])
 
-  @doc "The stream of a target, for what goes out before its answer."
+  @doc "The stream of a target, for messages before its answer."
   @spec stream(State.t(), target()) :: Transport.stream()
   def stream(state, {:batch, batch}), do: Map.fetch!(state.batches, batch).stream
   def stream(_state, stream), do: stream
 
-  @doc "Opens a batch of `size` messages on a stream, each to be answered or skipped."
+  @doc "Opens a batch of `size` messages on a stream. Each must be answered or skipped."
   @spec open_batch(State.t(), Transport.stream(), pos_integer()) :: {reference(), State.t()}
   def open_batch(state, stream, size) do
     batch = make_ref()

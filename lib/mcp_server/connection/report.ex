@@ -1,7 +1,6 @@
 defmodule McpServer.Connection.Report do
   @moduledoc false
-  # What `McpServer.Telemetry` says of a connection and its calls. Nothing is put together for an event
-  # that nobody can receive.
+  # Sends the `McpServer.Telemetry` events of a connection and its calls. Builds no event without a listener.
 
   alias McpServer.{Catalog, Dispatch, Protocol, Request}
   alias McpServer.Call.{Ending, Trace}
@@ -9,14 +8,14 @@ defmodule McpServer.Connection.Report do
   alias McpServer.Dispatch.{Failure, Handler}
   alias McpServer.Telemetry
 
-  @typedoc "Where a call or a peer is served: the state of a connection, or as much of it as is told."
+  @typedoc "The place where a call or a peer is served: a connection's state, or the part of it that events report."
   @type source ::
           State.t() | %{router: module(), catalog: Catalog.t(), transport: atom(), revision: String.t() | nil}
 
-  @typedoc "What is told of a call."
+  @typedoc "The reported data of a call."
   @type call :: %{:request => Request.t(), :started_at => integer(), :pid => pid(), optional(atom()) => term()}
 
-  @doc "A call has started; it was admitted at `since` (native time), and its arguments fit after those repairs."
+  @doc "Reports the start of a call that was admitted at `since` (native time), with the repairs of its arguments."
   @spec started(source(), call(), [McpServer.Schema.Validator.repair()], integer()) :: :ok
   def started(state, call, repairs, since) do
     if Telemetry.attached?([:request, :start]) do
@@ -44,7 +43,7 @@ defmodule McpServer.Connection.Report do
     end
   end
 
-  @doc "A call has ended, and with that answer where it has one."
+  @doc "Reports the end of a call, with its answer if it has one."
   @spec ended(source(), call(), Dispatch.outcome() | :cancelled, Protocol.message() | nil) :: :ok
   def ended(state, call, outcome, reply \\ nil) do
     {event, more} = ending(call, outcome)
@@ -91,32 +90,32 @@ defmodule McpServer.Connection.Report do
     }
   end
 
-  # Over HTTP a process holds the call, and what its handler's conn started from.
+  # Over HTTP the holder of the call has the initial conn of its handler.
   defp request_id(%{request_id: request_id}), do: request_id
   defp request_id(%{origin: %{base: base}, request: request}), do: Trace.request_id(base, request.id)
 
-  @doc "The peer has opened a session."
+  @doc "Reports that the peer has opened a session."
   @spec session_started(State.t()) :: :ok
   def session_started(state), do: peer(state, [:session, :start], %{system_time: System.system_time()})
 
-  @doc "An event about the peer."
+  @doc "Reports an event about the peer."
   @spec peer(source(), [atom()], map(), map()) :: :ok
   def peer(state, event, measurements, metadata \\ %{}) do
     about = %{router: state.router, transport: transport(state), revision: revision(state)}
     Telemetry.execute(event, measurements, Map.merge(about, metadata))
   end
 
-  @doc "Something of the peer's or of a handler's was dropped."
+  @doc "Reports that a message of the peer or of a handler was dropped."
   @spec discarded(source(), atom()) :: :ok
   def discarded(state, what), do: peer(state, [:discarded], %{count: 1}, %{what: what})
 
-  @doc "Writes the log line of a call that could not do it itself."
+  @doc "Writes the log line of a call whose process could not write it."
   @spec log(source(), call(), Failure.t()) :: :ok
   def log(state, call, failure) do
     name = "#{call.request.method} #{inspect(Handler.name(state.catalog, call.request))}"
     request_id = request_id(call)
 
-    # Not here: a log whose reader is slow must not hold up the connection.
+    # In a separate process, because a slow log must not block the connection.
     _pid =
       spawn(fn ->
         Trace.log_as(request_id)

@@ -1,8 +1,8 @@
 defmodule McpServer.Connection.Session do
   @moduledoc false
-  # What a transport remembers of its peer, as a value: the session era's state (revision, client,
-  # log level, subscriptions), the stateless era's streams, the ids in flight and the requests that
-  # were put to the client. Holds no process and sends nothing; `McpServer.Connection` owns one.
+  # The state of a peer, as a value: revision, client, log level and subscriptions (session era), streams (stateless
+  # era), the ids in flight and the requests to the client. It has no process and sends nothing. `McpServer.Connection`
+  # owns it.
 
   alias McpServer.{Protocol, Request, Share, Subscription}
   alias McpServer.Protocol.{ClientData, Revision}
@@ -22,11 +22,11 @@ defmodule McpServer.Connection.Session do
             asked: %{}
 
   @typedoc """
-  What tells a request from all others in flight: its id, and where it came from when that is not one client.
+  Identifies a request among all in flight: its id, and its stream if streams have different clients.
   """
   @type key :: term()
 
-  @typedoc "What is left of a `subscriptions/listen` request; its notifications take the stream of the connection."
+  @typedoc "The state of a `subscriptions/listen` request. Its notifications take the stream of the connection."
   @type listen :: %{
           id: Request.id(),
           revision: String.t(),
@@ -35,15 +35,15 @@ defmodule McpServer.Connection.Session do
           holder: Share.holder()
         }
 
-  @typedoc "Where a request stands that has not been answered."
+  @typedoc "The state of an unanswered request."
   @type place :: :waiting | {:running, pid()} | :listen
 
   @typedoc """
-  * `:revision` – what `initialize` agreed on, `nil` before it
-  * `:subscription` – what the session itself is told of
+  * `:revision` – the revision agreed in `initialize`, `nil` before it
+  * `:subscription` – the changes that the session is notified of
   * `:listens` – the open `subscriptions/listen` requests
-  * `:in_flight` – every request that has not been answered
-  * `:asked` – requests put to the client that it has not answered: id → call and key
+  * `:in_flight` – all unanswered requests
+  * `:asked` – requests to the client that it has not answered: id → call and key
   """
   @type t :: %__MODULE__{
           id: String.t() | nil,
@@ -58,7 +58,7 @@ defmodule McpServer.Connection.Session do
           asked: %{Request.id() => {pid(), String.t()}}
         }
 
-  @doc "A session nobody has opened yet. Without an id it is nobody's, and never will be opened."
+  @doc "A session that is not open yet. Without an id it belongs to no client and is never opened."
   @spec new(String.t() | nil) :: t()
   def new(id), do: %__MODULE__{id: id}
 
@@ -66,7 +66,7 @@ defmodule McpServer.Connection.Session do
   @spec random_id() :: String.t()
   def random_id, do: Base.url_encode64(:crypto.strong_rand_bytes(16), padding: false)
 
-  @doc "What `McpServer.Protocol.admit/4` needs to know of the session."
+  @doc "The session's context for `McpServer.Protocol.admit/4`."
   @spec context(t()) :: Protocol.context()
   def context(%__MODULE__{} = session), do: %{revision: session.revision}
 
@@ -74,7 +74,7 @@ defmodule McpServer.Connection.Session do
   @spec fallback_revision(t()) :: String.t()
   def fallback_revision(%__MODULE__{revision: revision}), do: revision || Revision.newest()
 
-  @doc "The client has said `initialize`."
+  @doc "Opens the session after `initialize`."
   @spec open(t(), Protocol.opening()) :: t()
   def open(%__MODULE__{} = session, opening) do
     %{
@@ -85,14 +85,14 @@ defmodule McpServer.Connection.Session do
     }
   end
 
-  @doc "The client has said `notifications/initialized`; before `initialize` that means nothing."
+  @doc "Handles `notifications/initialized`. It has no effect before `initialize`."
   @spec initialized(t()) :: t()
   def initialized(%__MODULE__{revision: nil} = session), do: session
 
   def initialized(%__MODULE__{} = session),
     do: %{session | initialized?: true, subscription: Subscription.put_lists(session.subscription)}
 
-  @doc "Fills in what a request of the session era leaves to its session."
+  @doc "Fills in the values that a request of the session era takes from its session."
   @spec complete(t(), Request.t()) :: Request.t()
   def complete(%__MODULE__{} = session, %Request{client_capabilities: nil} = request) do
     %{
@@ -104,30 +104,30 @@ defmodule McpServer.Connection.Session do
 
   def complete(_session, request), do: request
 
-  @doc "Whether the id belongs to a request that has not been answered."
+  @doc "Whether an unanswered request has the key."
   @spec in_flight?(t(), key()) :: boolean()
   def in_flight?(%__MODULE__{in_flight: in_flight}, key), do: is_map_key(in_flight, key)
 
-  @doc "Notes where a request stands."
+  @doc "Stores the state of a request."
   @spec place(t(), key(), place()) :: t()
   def place(session, key, place), do: %{session | in_flight: Map.put(session.in_flight, key, place)}
 
-  @doc "Where a request stands, `nil` when it is not in flight."
+  @doc "The state of a request, `nil` if it is not in flight."
   @spec whereabouts(t(), key()) :: place() | nil
   def whereabouts(session, key), do: Map.get(session.in_flight, key)
 
-  @doc "A request has been answered, or never will be."
+  @doc "Removes a request that was answered or gets no answer."
   @spec finish(t(), key()) :: t()
   def finish(session, key), do: %{session | in_flight: Map.delete(session.in_flight, key)}
 
-  @doc "Requests that `call` puts to the client, each under a key of the handler's."
+  @doc "Stores the requests of `call` to the client, each under a key of the handler."
   @spec ask(t(), pid(), [{Request.id(), String.t()}]) :: t()
   def ask(session, call, requests) do
     asked = for {id, key} <- requests, into: session.asked, do: {id, {call, key}}
     %{session | asked: asked}
   end
 
-  @doc "The client has answered; an answer to nothing that was asked is `:unknown`."
+  @doc "Takes the request that the client has answered. `:unknown` if there is none."
   @spec answered(t(), Request.id()) :: {:ok, {pid(), String.t()}, t()} | :unknown
   def answered(session, id) do
     case Map.pop(session.asked, id) do
@@ -136,7 +136,7 @@ defmodule McpServer.Connection.Session do
     end
   end
 
-  @doc "A call wants its answers no longer: the ids of what it still waits for."
+  @doc "Removes the unanswered requests of a call, and returns their ids."
   @spec withdraw(t(), pid()) :: {[Request.id()], t()}
   def withdraw(%__MODULE__{asked: asked} = session, _call) when asked == %{}, do: {[], session}
 
@@ -145,7 +145,7 @@ defmodule McpServer.Connection.Session do
     {Enum.sort(ids), %{session | asked: Map.drop(session.asked, ids)}}
   end
 
-  @doc "The least severe level whose messages the client wants."
+  @doc "Sets the least severe log level that the client wants."
   @spec put_level(t(), String.t()) :: t()
   def put_level(session, level) when is_map_key(@severity, level), do: %{session | log_level: level}
 
@@ -169,7 +169,7 @@ defmodule McpServer.Connection.Session do
       else: {:error, :too_many}
   end
 
-  @doc "`resources/unsubscribe`; of something never subscribed to is fine."
+  @doc "`resources/unsubscribe`. It has no effect without a subscription."
   @spec unsubscribe(t(), String.t()) :: t()
   def unsubscribe(session, uri),
     do: %{session | subscription: Subscription.delete_uri(session.subscription, uri)}
@@ -184,7 +184,7 @@ defmodule McpServer.Connection.Session do
     {:ok, place(session, key, :listen)}
   end
 
-  @doc "A stream has ended."
+  @doc "Removes a stream that has ended."
   @spec unlisten(t(), key()) :: t()
   def unlisten(session, key),
     do: finish(%{session | listens: Map.delete(session.listens, key)}, key)

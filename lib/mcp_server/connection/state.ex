@@ -1,7 +1,7 @@
 defmodule McpServer.Connection.State do
   @moduledoc false
-  # What a connection knows. The modules beside this one are functions from state to state; the
-  # process around them is `McpServer.Connection`.
+  # The state of a connection. The neighbouring modules are functions from state to state, run by the process
+  # `McpServer.Connection`.
 
   alias McpServer.{Catalog, Conn, ServerOptions, Share}
   alias McpServer.Connection.{Calls, InFlight, Outbox, Replies, Session, Timer, Transport, Waiting}
@@ -35,23 +35,25 @@ defmodule McpServer.Connection.State do
     owes_credit?: true
   ]
 
-  @typedoc "Whose limits a connection shares, what percentage of one a client may have, and whose all its requests are."
+  @typedoc """
+  The server whose limits the connection shares, a client's share in percent, and the holder of all its requests.
+  """
   @type server :: %{id: Share.server(), max_share: 1..100, holder: Share.holder()}
 
   @typedoc """
   * `:transport` – the module and its struct
-  * `:limits` – of messages that are admitted here
-  * `:server` – whose limits the connection shares with others
-  * `:in_flight` – where not only the connection runs its calls: those of all
-  * `:closing` – why no more lines will come, once that is so
-  * `:principal` – whose connection it is, where the transport knows
-  * `:calls` – the running ones by process; `:waiting` – admitted requests without a place yet
-  * `:line_bytes`, `:base` – how long the message at hand is, and what its handler's conn starts from
-  * `:held` – handlers that wait for a stream to take more
-  * `:awaiting_input` – how many of the running ones wait for the client
-  * `:batches` – JSON-RPC batches whose answers are not complete
+  * `:limits` – limits of messages that the connection admits
+  * `:server` – the server whose limits the connection shares with others
+  * `:in_flight` – the calls of all processes, if other processes also run calls of the connection
+  * `:closing` – the reason why no more lines will come, `nil` before
+  * `:principal` – the principal of the connection, if the transport knows it
+  * `:calls` – the running calls by process; `:waiting` – admitted requests without a place
+  * `:line_bytes`, `:base` – the length of the current message, and the initial conn of its handler
+  * `:held` – handlers that wait until a stream takes more
+  * `:awaiting_input` – the number of running calls that wait for the client
+  * `:batches` – JSON-RPC batches with incomplete answers
   * `:changes` – change notifications not yet written
-  * `:backlog` – lines not yet admitted; `:owes_credit?` – whether the transport is to be asked for more after them
+  * `:backlog` – lines not yet admitted; `:owes_credit?` – whether to request more lines from the transport after them
   """
   @type t :: %__MODULE__{
           router: module(),
@@ -81,11 +83,11 @@ defmodule McpServer.Connection.State do
           owes_credit?: boolean()
         }
 
-  @doc "What tells the request with this id at `stream` from all others in flight."
+  @doc "The key that identifies the request with this id at `stream` among all in flight."
   @spec key(t(), Transport.stream(), McpServer.Request.id()) :: term()
   def key(%__MODULE__{transport: {module, transport}}, stream, id), do: module.key(transport, stream, id)
 
-  @doc "Milliseconds that only go forward."
+  @doc "The monotonic time in milliseconds."
   @spec now() :: integer()
   def now, do: System.monotonic_time(:millisecond)
 end

@@ -1,8 +1,7 @@
 defmodule McpServer.Connection.Subscriptions do
   @moduledoc false
-  # Notifications that belong to no call: what changed, for whoever asked to be told. In the session era
-  # that is the session (`resources/subscribe`, and list changes once it is initialized), in the
-  # stateless era each `subscriptions/listen` stream.
+  # Change notifications for subscribers. In the session era the subscriber is the session (`resources/subscribe`, and
+  # list changes once it is initialized). In the stateless era it is each `subscriptions/listen` stream.
 
   alias McpServer.{Changes, Protocol, Request, Share, Subscription}
   alias McpServer.Connection.{Calls, Replies, Report, Session, State, Transport}
@@ -11,7 +10,7 @@ defmodule McpServer.Connection.Subscriptions do
   @listen "subscriptions/listen"
   @budget :subscription_bytes
 
-  @doc "Changes are heard from now on."
+  @doc "Starts to listen for changes."
   @spec hear(State.t()) :: State.t()
   def hear(%{listening?: true} = state), do: state
 
@@ -20,7 +19,7 @@ defmodule McpServer.Connection.Subscriptions do
     %{state | listening?: true}
   end
 
-  @doc "`resources/subscribe`. Where the router says who may, a call finds out first."
+  @doc "`resources/subscribe`. If the router guards resources, a call checks access first."
   @spec subscribe(State.t(), Request.t(), Replies.target()) :: State.t()
   def subscribe(state, request, target) do
     if Subscribing.guarded?(state.catalog, request),
@@ -28,10 +27,10 @@ defmodule McpServer.Connection.Subscriptions do
       else: subscribed(state, request, target, request.name)
   end
 
-  @doc "The client may hear of the resource."
+  @doc "Subscribes the client, which may read the resource."
   @spec subscribed(State.t(), Request.t(), Replies.target(), uri :: String.t()) :: State.t()
   def subscribed(state, request, target, uri) do
-    # The same one again costs nothing.
+    # A repeated subscription costs nothing.
     uris = if Session.subscribed?(state.session, uri), do: [], else: [uri]
 
     with {:ok, session} <- Session.subscribe(state.session, uri, state.options.max_subscriptions),
@@ -42,7 +41,7 @@ defmodule McpServer.Connection.Subscriptions do
     end
   end
 
-  @doc "`resources/unsubscribe`. What the client may not know of it cannot name, unless it is subscribed to it."
+  @doc "`resources/unsubscribe`. A client cannot name a hidden resource, unless it is subscribed to it."
   @spec unsubscribe(State.t(), Request.t(), Replies.target()) :: State.t()
   def unsubscribe(state, %{name: uri} = request, target) do
     if Subscribing.guarded?(state.catalog, request) and not Session.subscribed?(state.session, uri),
@@ -50,14 +49,14 @@ defmodule McpServer.Connection.Subscriptions do
       else: unsubscribed(state, request, target, uri)
   end
 
-  @doc "The client hears no more of the resource."
+  @doc "Unsubscribes the client from the resource."
   @spec unsubscribed(State.t(), Request.t(), Replies.target(), uri :: String.t()) :: State.t()
   def unsubscribed(state, request, target, uri) do
     if Session.subscribed?(state.session, uri), do: give(state, holder(state), Subscription.cost([uri]))
     acknowledge(%{state | session: Session.unsubscribe(state.session, uri)}, request, target)
   end
 
-  @doc "`subscriptions/listen`. Where the router says who may hear of what, a call finds out first."
+  @doc "`subscriptions/listen`. If the router guards resources, a call checks access first."
   @spec listen(State.t(), Request.t(), Replies.target()) :: State.t()
   def listen(state, request, target) do
     key = State.key(state, Replies.stream(state, target), request.id)
@@ -69,7 +68,7 @@ defmodule McpServer.Connection.Subscriptions do
     end
   end
 
-  @doc "Opens the stream of the request `key`: the acknowledgement is its first message."
+  @doc "Opens the stream of the request `key`. The acknowledgement is its first message."
   @spec open(State.t(), Session.key(), Request.t(), Replies.target(), filter :: map()) :: State.t()
   def open(state, key, %{id: id, revision: revision} = request, target, filter) do
     stream = Replies.stream(state, target)
@@ -79,7 +78,7 @@ defmodule McpServer.Connection.Subscriptions do
     with {:ok, session} <- Session.listen(state.session, key, listen, state.options.max_streams),
          :ok <- take(state, listen.holder, Subscription.cost(subscription)) do
       Report.peer(state, [:subscription, :start], %{count: 1})
-      # What changed before is nothing to a stream that opens now.
+      # Earlier changes do not concern a new stream.
       state = state |> write_changes() |> hear()
       notify(%{state | session: session}, stream, Subscription.acknowledgement(filter, revision, id))
     else
@@ -88,7 +87,7 @@ defmodule McpServer.Connection.Subscriptions do
     end
   end
 
-  # Bytes of URIs, of all connections of a server together. What a connection that is killed had is given back for it.
+  # The limit on URI bytes covers all connections of a server. The bytes of a killed connection are given back.
   defp take(_state, _holder, 0), do: :ok
 
   defp take(%{server: server, options: options}, holder, bytes),
@@ -97,10 +96,10 @@ defmodule McpServer.Connection.Subscriptions do
   defp give(_state, _holder, 0), do: :ok
   defp give(state, holder, bytes), do: Share.give(state.server.id, @budget, holder, bytes)
 
-  # A session is one client's; a shared connection is at the message of one.
+  # A session has one client. On a shared connection the current message decides.
   defp holder(state), do: state.server.holder || Share.holder(state.base.principal, nil)
 
-  @doc "The client ends a stream: nothing is sent any more."
+  @doc "Ends a stream that the client has cancelled. Nothing more is sent on it."
   @spec cancel(State.t(), term()) :: State.t()
   def cancel(state, key) do
     case state.session.listens do
@@ -114,14 +113,14 @@ defmodule McpServer.Connection.Subscriptions do
     end
   end
 
-  @doc "Nobody listens at the stream any more."
+  @doc "Ends a stream whose client has gone."
   @spec gone(State.t(), Transport.stream()) :: State.t()
   def gone(state, stream) do
     keys = for {key, %{stream: ^stream}} <- state.session.listens, do: key
     Enum.reduce(keys, state, &cancel(&2, &1))
   end
 
-  @doc "The server ends all streams: each is cancelled, and answered."
+  @doc "Ends all streams for the server: each is cancelled and answered."
   @spec close_all(State.t()) :: State.t()
   def close_all(state) do
     for {key, %{id: id, revision: revision, stream: stream}} <- Enum.sort(state.session.listens), reduce: state do
@@ -133,7 +132,7 @@ defmodule McpServer.Connection.Subscriptions do
     end
   end
 
-  @doc "Something changed. It is written with the next messages; the same change again adds nothing."
+  @doc "Notes a change. It is written with the next messages, and repeated changes are merged."
   @spec changed(State.t(), Changes.change()) :: State.t()
   def changed(state, change) do
     if interested?(state, change),
@@ -141,7 +140,7 @@ defmodule McpServer.Connection.Subscriptions do
       else: state
   end
 
-  @doc "Puts what changed into the outbox."
+  @doc "Puts the noted changes into the outbox."
   @spec write_changes(State.t()) :: State.t()
   def write_changes(%{changes: changes} = state) do
     if MapSet.size(changes) == 0,

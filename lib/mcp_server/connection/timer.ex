@@ -1,17 +1,17 @@
 defmodule McpServer.Connection.Timer do
   @moduledoc false
-  # One timer for everything a connection waits for, set to what is due first: a timer per call would cost every
-  # call two timer operations for a deadline that is hardly ever reached.
+  # One timer for all due times of a connection, set to the earliest. A timer per call would cost two timer operations,
+  # although deadlines are rarely reached.
 
-  @typedoc "When something is due, in milliseconds of monotonic time, and the timer that says so."
+  @typedoc "The earliest due time, in milliseconds of monotonic time, and its timer."
   @type t :: {due :: integer(), reference()} | nil
 
-  @doc "Makes sure that `due` will be noticed, by `message` to the calling process."
+  @doc "Ensures that the calling process receives `message` at `due` or before."
   @spec set(t(), integer(), message :: atom()) :: t()
   def set({earlier, _timer} = set, due, _message) when earlier <= due, do: set
 
   def set(later, due, message) do
-    # The process need not wait until a timer of another scheduler is gone: one message too many does no harm.
+    # Cancelled asynchronously, because the timer may belong to another scheduler. A superfluous message is harmless.
     with {_due, timer} <- later, do: Process.cancel_timer(timer, async: true, info: false)
     now = System.monotonic_time(:millisecond)
     {due, Process.send_after(self(), message, max(due - now, 0))}

@@ -1,17 +1,17 @@
 defmodule McpServer.Connection.Transport do
   @moduledoc false
-  # What is under a connection. A transport lives in the connection's process: what it receives are that
-  # process' messages, and it is the connection that writes.
+  # The transport under a connection. It runs in the connection's process: it interprets that process' messages, and the
+  # connection writes through it.
   #
-  # A transport has streams. stdio has one, `:session`, for everything. Over HTTP each request is a stream of
-  # its own, and `:session` is the stream of a session that belongs to no request.
+  # A transport has streams. stdio has only one, `:session`. Over HTTP each request is a stream, and `:session` is the
+  # session's stream outside of requests.
 
   alias McpServer.Connection.InFlight
   alias McpServer.{Conn, Protocol, Request}
 
   @type stream :: :session | pos_integer()
 
-  @typedoc "What the transport knows of a message beside its text; `:base` is what its handler's conn starts from."
+  @typedoc "The origin of a message. `:base` is the initial conn of its handler."
   @type origin :: %{
           :catalog => McpServer.Catalog.t(),
           :base => Conn.t(),
@@ -20,12 +20,12 @@ defmodule McpServer.Connection.Transport do
         }
 
   @typedoc """
-  What a message to the process means:
+  The meaning of a message to the process:
 
   * `:lines` – messages of the peer, to be admitted
-  * `:too_long` – one that was skipped
-  * `:admitted` – a message that was admitted before it came here
-  * `:gone` – nobody waits at this stream any more, and nobody will come back to it
+  * `:too_long` – a message over the limit was skipped
+  * `:admitted` – a message that was already admitted
+  * `:gone` – the client of this stream has gone and will not reconnect
   * `:writable` – the stream takes more
   * `:eof`, `:closed` – no more messages will come; with `:closed` none can be sent either
   """
@@ -39,15 +39,15 @@ defmodule McpServer.Connection.Transport do
           | :closed
 
   @typedoc """
-  What is written to a stream: notifications, requests, the answer that ends it, or that there is none:
-  `:accepted` for a message that has no answer, `:dropped` for a request that was cancelled. `:pause` ends
-  what the client reads of the stream for now; it comes back for the rest after that many milliseconds.
+  A write to a stream: a notification, a request or the answer that ends the stream. `:accepted` ends it for a message
+  that has no answer, `:dropped` for a cancelled request. `:pause` closes the stream for now: the client reconnects
+  after that many milliseconds.
   """
   @type entry :: {stream(), kind(), iodata()}
   @type kind ::
           :notification | :request | {:answer, standing()} | :accepted | :dropped | {:pause, pos_integer()}
 
-  @typedoc "How an answer stands outside of its text, for transports that can say so."
+  @typedoc "The status of an answer, for transports that have one."
   @type standing ::
           :ok
           | {:status, pos_integer()}
@@ -55,44 +55,44 @@ defmodule McpServer.Connection.Transport do
           | {:insufficient_scope, [String.t()]}
           | :forbidden
 
-  @doc "Opens the transport. Messages may arrive from now on, as many as there is credit for."
+  @doc "Opens the transport. From now on messages may arrive, as far as there is credit."
   @callback open(options :: term()) :: {:ok, transport :: struct()} | {:error, term()}
 
-  @doc "What a message of the process means to the transport; `:unknown` when it is not the transport's."
+  @doc "Interprets a message to the process. `:unknown` if it does not concern the transport."
   @callback event(transport :: struct(), message :: term()) :: {[event()], struct()} | :unknown
 
   @doc """
-  Asks for the next event that brings lines: what comes within so many microseconds, which hold up the scheduler, or
-  `[]` where it will come as a message.
+  Requests the next lines. Returns lines that arrive within `wait_us` microseconds, which block the scheduler. `[]`
+  means that they will arrive as a message.
   """
   @callback credit(transport :: struct(), wait_us :: non_neg_integer()) :: [event()]
 
   @doc "Writes to streams, in order. May block while the one peer of a transport does not read."
   @callback write(transport :: struct(), [entry()]) :: {:ok, struct()} | {:error, :closed}
 
-  @doc "Whether a stream has enough to send for now: whoever writes to it should wait for `:writable`."
+  @doc "Whether a stream has many unsent bytes. Its writers should wait for `:writable`."
   @callback congested?(transport :: struct(), stream()) :: boolean()
 
-  @doc "Whether a request to the client can get through at the stream, now or when it comes back."
+  @doc "Whether a request can reach the client on the stream, now or after it reconnects."
   @callback reachable?(transport :: struct(), stream()) :: boolean()
 
-  @doc "What tells a request from all others in flight: its id, and the stream where streams have different peers."
+  @doc "The key of a request among all in flight: its id, and its stream if streams have different peers."
   @callback key(transport :: struct(), stream(), Request.id()) :: term()
 
-  @doc "A stream for a request that `holder` has taken in without the connection."
+  @doc "Makes a stream for a request that `holder` has started without the connection."
   @callback adopt(transport :: struct(), holder :: pid(), InFlight.entry()) :: {stream(), struct()}
   @optional_callbacks adopt: 3
 
-  @doc "Whether the connection may rest: nothing is open and nobody is likely to write soon."
+  @doc "Whether the connection may rest: nothing is open, and no message is likely soon."
   @callback idle?(transport :: struct()) :: boolean()
 
-  @doc "The connection has ended: everything was written that could be."
+  @doc "Closes the transport after the last write."
   @callback closed(transport :: struct(), reason :: :eof | :closed | :shutdown) :: :ok
 
-  @doc "What the transport is called in telemetry."
+  @doc "The transport's name in telemetry."
   @callback name() :: atom()
 
-  @doc "The texts of entries, for transports that know no streams."
+  @doc "The texts of entries, for transports without streams."
   @spec messages([entry()]) :: [iodata()]
   def messages(entries), do: for({_stream, _kind, message} <- entries, message != [], do: message)
 end

@@ -1,6 +1,6 @@
 defmodule McpServer.Connection.Waiting do
   @moduledoc false
-  # Admitted requests that wait for a place to run, in order, with their number and weight at hand.
+  # Admitted requests that wait for a place, in order, with their number and their total size.
 
   alias McpServer.Connection.{Replies, Session}
   alias McpServer.ServerOptions
@@ -8,7 +8,7 @@ defmodule McpServer.Connection.Waiting do
 
   defstruct queue: :queue.new(), count: 0, bytes: 0
 
-  @typedoc "`:bytes` is the length of the line a request came in, `:since` when (native time)."
+  @typedoc "`:bytes` is the length of a request's line, `:since` its arrival (native time)."
   @type entry :: %{
           key: Session.key(),
           request: Request.t(),
@@ -39,14 +39,14 @@ defmodule McpServer.Connection.Waiting do
     }
   end
 
-  @doc "Takes the first request; there is one."
+  @doc "Takes the first request. There must be one."
   @spec take(t()) :: {entry(), t()}
   def take(waiting) do
     {{:value, entry}, queue} = :queue.out(waiting.queue)
     {entry, without(%{waiting | queue: queue}, entry)}
   end
 
-  @doc "Takes the request with the key, which waits."
+  @doc "Takes the request with the key. It must be waiting."
   @spec take(t(), Session.key()) :: {entry(), t()}
   def take(waiting, key) do
     {[entry], others} = waiting.queue |> :queue.to_list() |> Enum.split_with(&(&1.key == key))

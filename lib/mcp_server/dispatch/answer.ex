@@ -1,7 +1,7 @@
 defmodule McpServer.Dispatch.Answer do
   @moduledoc false
-  # The bytes a call is answered with, failures included: a tool that fails is a result that the
-  # model reads, everything else that fails is a JSON-RPC error.
+  # Encodes the answer to a call, including failures. A failed tool is a result that the model reads. Every other
+  # failure is a JSON-RPC error.
 
   alias McpServer.{Catalog, Dispatch, JsonRpc, Protocol, Request}
   alias McpServer.Call.Events
@@ -11,7 +11,7 @@ defmodule McpServer.Dispatch.Answer do
 
   @type t :: {Dispatch.outcome(), Protocol.message()}
 
-  @doc "The answer for what a handler returned."
+  @doc "The answer for a handler's result."
   @spec encode(Catalog.t(), Request.t(), Outcome.t()) :: t()
   def encode(catalog, request, {:ok, term}) do
     case Protocol.result(catalog, request, term) do
@@ -39,7 +39,7 @@ defmodule McpServer.Dispatch.Answer do
   defp outcome(%CallResult{is_error: true}), do: :tool_error
   defp outcome(_term), do: :ok
 
-  @doc "An answer that says no, in words meant for the peer."
+  @doc "A refusal, with a text for the peer."
   @spec refusal(Catalog.t(), Request.t(), String.t()) :: t()
   def refusal(catalog, %Request{kind: :tool} = request, text) do
     {:ok, reply} = Protocol.result(catalog, request, %CallResult{content: [Content.text(text)], is_error: true})
@@ -63,17 +63,17 @@ defmodule McpServer.Dispatch.Answer do
   defp forbidden_error(request, standing, text, data),
     do: {{:refused, standing}, Protocol.error(request.id, request.revision, :invalid_request, text, data)}
 
-  @doc "An answer that the core has given already, with its status."
+  @doc "An answer that the core has already encoded, with its status."
   @spec finished({status :: pos_integer(), Protocol.message()}) :: t()
   def finished({200, reply}), do: {:error, reply}
   def finished({status, reply}), do: {{:refused, {:status, status}}, reply}
 
-  @doc "The answer to a request state that is not one of ours, or not for this request."
+  @doc "The answer to a request state that is forged or belongs to another request."
   @spec invalid_state(Request.t()) :: t()
   def invalid_state(request),
     do: {:error, Protocol.error(request.id, request.revision, :invalid_params, "Invalid request state")}
 
-  @doc "Logs a failure and answers with its id, and with nothing else that it knows."
+  @doc "Logs a failure. The answer contains only its id."
   @spec failure(Catalog.t(), Request.t(), Failure.t()) :: t()
   def failure(catalog, request, failure) do
     Failure.log(failure, "#{request.method} #{inspect(Handler.name(catalog, request))}")
@@ -94,18 +94,18 @@ defmodule McpServer.Dispatch.Answer do
     Protocol.error(request.id, request.revision, :internal_error, nil, data)
   end
 
-  @doc "What a model reads of a tool that failed."
+  @doc "The text of a failed tool for the model."
   @spec failure_text(Catalog.t(), Failure.t()) :: String.t()
   def failure_text(catalog, failure) do
     text = "Tool execution failed (error id #{failure.id})"
     if detail = detail(catalog, failure), do: "#{text}: #{detail}", else: text
   end
 
-  # An exception's text can hold anything, so it leaves the machine only while developing.
+  # An exception's text can contain secrets, so it is sent only in development.
   defp detail(%{server: server}, failure),
     do: Failure.advice(failure) || if(debug_errors?(server.debug_errors), do: Failure.banner(failure))
 
-  # Whether it was development when the router was compiled is not asked here: a release can have Mix in it.
+  # Mix is not asked here, because a release can contain Mix. The default was set when the router was compiled.
   defp debug_errors?({:unless_configured, default}), do: Application.get_env(:mcp_server, :debug_errors, default)
   defp debug_errors?(own), do: own
 end

@@ -1,14 +1,14 @@
 defmodule McpServer.Dispatch.Around do
   @moduledoc false
-  # The plugs around a handler. Which entries have some is known since the router was compiled: without one there is
-  # nothing here to pass.
+  # The plugs around a handler. The compiled router knows which entries have plugs, so an entry without plugs has no
+  # overhead.
 
   alias McpServer.{Catalog, Conn, Request}
   alias McpServer.Dispatch.Handler
 
   @completions [:complete_prompt, :complete_resource]
 
-  @doc "What enters the router's code for a request, with the plugs around it."
+  @doc "The function that calls the handler of a request, with the plugs around it."
   @spec handler(Catalog.t(), Request.t()) :: (Conn.t() -> term())
   def handler(catalog, request) do
     invoke = &Handler.invoke(catalog, request, &1)
@@ -28,7 +28,7 @@ defmodule McpServer.Dispatch.Around do
     end
   end
 
-  # What is left to a task is done with the same plugs around it, in the task's process.
+  # A task runs with the same plugs around it, in the task's process.
   defp start(plugs, called, conn, handler) do
     case pass(plugs, called, conn, handler) do
       {:task, fun} when is_function(fun, 1) -> {:task, &pass(plugs, %{called | kind: :task}, &1, fun)}
@@ -47,7 +47,7 @@ defmodule McpServer.Dispatch.Around do
   defp conn!(%Conn{} = conn, _plug), do: conn
   defp conn!(_other, plug), do: raise(ArgumentError, "plug #{inspect(plug)} called next without a McpServer.Conn")
 
-  @doc "What is called, as plugs see it in their conn."
+  @doc "The called entry, as plugs see it in their conn."
   @spec called(Request.t(), String.t() | nil) :: map()
   def called(%Request{kind: kind, arguments: arguments} = request, name) do
     %{kind: kind(kind), name: name, uri: uri(request), arguments: arguments, plug: nil}

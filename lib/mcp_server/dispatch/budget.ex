@@ -1,7 +1,7 @@
 defmodule McpServer.Dispatch.Budget do
   @moduledoc false
-  # A tool's `result_budget:`: a result whose answer is larger goes to the router's `McpServer.Tool.Overflow`, and what
-  # that makes of it goes out.
+  # A tool's `result_budget:`. A larger answer goes to the router's `McpServer.Tool.Overflow`, and its shortened result
+  # is sent.
 
   alias McpServer.{Catalog, Conn, Request}
   alias McpServer.Dispatch.{Answer, Handler, Outcome}
@@ -9,10 +9,10 @@ defmodule McpServer.Dispatch.Budget do
 
   @refusal "The result is too large to be sent at once, and could not be kept"
 
-  @typedoc "What was returned, in one shape, and the answer that it became."
+  @typedoc "A normalized result and its encoded answer."
   @type answered :: {Outcome.t(), Answer.t()}
 
-  @doc "The same within the tool's budget; `returned` is what the handler gave."
+  @doc "The result and answer within the tool's budget. `returned` is the handler's original result."
   @spec fit(answered(), Catalog.t(), Request.t(), Conn.t(), term) :: answered()
   def fit({{:ok, %CallResult{} = result}, {:ok, reply}} = answered, catalog, %{kind: :tool} = request, conn, returned) do
     case Handler.entry(catalog, request) do
@@ -25,7 +25,7 @@ defmodule McpServer.Dispatch.Budget do
 
   defp fit(answered, bytes, %{result_budget: budget}, _call) when bytes <= budget, do: answered
 
-  # A quarter for rows as text, a quarter for rows as data, the rest for what has to be said in any case.
+  # A quarter of the budget is for rows as text, a quarter for rows as data, the rest for the fixed parts.
   defp fit(answered, bytes, %{result_budget: budget} = tool, {catalog, request, conn, {returned, result}}) do
     {module, argument} = catalog.router.__mcp__(:overflow)
     room = div(budget, 4)
@@ -42,7 +42,7 @@ defmodule McpServer.Dispatch.Budget do
     outcome = {:ok, module.result(stored, room, tool.keeps_data?)}
     {_outcome, reply} = answer = Answer.encode(catalog, request, outcome)
 
-    # Names can be long as well. What is left without any row is the link.
+    # Long names can exceed the budget too. Without rows only the link remains.
     if room > 0 and IO.iodata_length(reply) > tool.result_budget,
       do: shorten({module, stored}, 0, tool, {catalog, request}),
       else: {outcome, answer}

@@ -1,7 +1,7 @@
 defmodule McpServer.Dispatch.Callbacks do
   @moduledoc false
-  # The callbacks that a router generates: a call without a transport, in the calling process. Arguments, permission
-  # and what the handler returns are judged as those of a client's call.
+  # The callbacks that a router generates: a call without a transport, in the calling process. Arguments, permissions
+  # and results are checked as in a client's call.
 
   alias McpServer.App.View
   alias McpServer.{Catalog, Conn, Content, JSON, Protocol, Request}
@@ -10,7 +10,7 @@ defmodule McpServer.Dispatch.Callbacks do
   alias McpServer.Protocol.Revision
   alias McpServer.Tool.CallResult
 
-  # Requests of the session era say nothing of the client, which the conn knows.
+  # Requests of the session era do not describe the client. The conn does.
   @revision Revision.last_of_sessions()
 
   @labels %{
@@ -29,7 +29,7 @@ defmodule McpServer.Dispatch.Callbacks do
     list_resource_templates: :resource_templates
   }
 
-  @doc "A list that the router does not compute itself: what the conn's client may know of."
+  @doc "A declared list: the entries that the conn's client may see."
   @spec list(module, Conn.t(), atom) :: {:ok, [struct]}
   def list(router, conn, list) do
     catalog = Catalog.fetch(router)
@@ -104,7 +104,7 @@ defmodule McpServer.Dispatch.Callbacks do
     end
   end
 
-  # A resource goes by its name or by its URI as it was declared.
+  # Finds a resource by its name or its declared URI.
   defp find_resource(router, name) do
     entries =
       for {kind, key} <- [resource: :resource_handlers, resource_template: :template_handlers],
@@ -127,7 +127,7 @@ defmodule McpServer.Dispatch.Callbacks do
     end
   end
 
-  # The URI that a client would read, and the variables that are found in it.
+  # The URI that a client would read, and its variables.
   defp address(_catalog, {:resource, _index}, %{uri: uri}, _variables), do: {:ok, uri, %{}}
 
   defp address(catalog, {kind, index}, %{name: name, uri_template: template}, variables) do
@@ -139,7 +139,7 @@ defmodule McpServer.Dispatch.Callbacks do
     end
   end
 
-  # What a client sends is admitted by the core, and so is this.
+  # The core admits this request like a client's request.
   defp call(router, conn, method, name, arguments) do
     catalog = Catalog.fetch(router)
     params = %{"name" => name, "arguments" => arguments}
@@ -231,7 +231,7 @@ defmodule McpServer.Dispatch.Callbacks do
 
   defp given(outcome, _returned), do: outcome
 
-  # Content without a result around it stays content.
+  # Content that the handler returned without a result stays content.
   defp bare?({:ok, value}, content), do: bare?(value, content)
   defp bare?(text, [%Content.Text{text: text}]), do: true
   defp bare?(value, content), do: content in [value, [value]]

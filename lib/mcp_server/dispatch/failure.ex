@@ -1,11 +1,10 @@
 defmodule McpServer.Dispatch.Failure do
   @moduledoc false
-  # A call that went wrong: what happened, for the log, and an id that connects the log line with the
-  # answer the peer got.
+  # A failed call: a description for the log, and an id that connects the log line with the peer's answer.
   #
-  # The line shows no data: a term that was raised, matched or returned can hold a client's token, its arguments
-  # or a sealed state. Of a term it shows the outline, of a stack the arities. The text of an exception is its
-  # author's, but for what a library has quoted in it.
+  # The log line shows no data: a raised, matched or returned term can contain a client's token, its arguments or a
+  # sealed state. The line shows the outline of a term and the arities of a stack. The text of an exception stays,
+  # without the data that a library has quoted in it.
 
   require Logger
 
@@ -23,20 +22,20 @@ defmodule McpServer.Dispatch.Failure do
           secrets: [String.t()]
         }
 
-  # A log line has to stay below 8 KiB whatever a handler raises; the rest is for the formatter.
+  # A log line must stay below 8 KiB. The rest is for the formatter.
   @max_line_bytes 7_168
   @max_banner_bytes 1_024
-  # Of a text that is longer than this, no more is searched for what must not be shown.
+  # A longer text is cut to this before it is searched for secrets.
   @max_text_bytes 64 * 1024
-  # What is shorter is a word of any text.
+  # Shorter header values can occur in any text, so they are not replaced.
   @min_secret_bytes 6
 
-  @doc "A failure that the handler's code ran into."
+  @doc "A failure in the handler's code."
   @spec new(:error | :throw | :exit, term(), Exception.stacktrace()) :: t()
   def new(kind, reason, stacktrace),
     do: %__MODULE__{id: id(), kind: kind, reason: reason, stacktrace: stacktrace}
 
-  @doc "The failure of a hook that was given the head of a request: what the headers held is not shown, whoever wrote it."
+  @doc "The failure of a hook with a request's head. Header values are removed from its text."
   @spec new(:error | :throw | :exit, term(), Exception.stacktrace(), head :: map()) :: t()
   def new(kind, reason, stacktrace, %{headers: headers, target: target}),
     do: %{new(kind, reason, stacktrace) | secrets: secrets([target | Enum.map(headers, &elem(&1, 1))])}
@@ -48,23 +47,25 @@ defmodule McpServer.Dispatch.Failure do
     |> Enum.uniq()
   end
 
-  @doc "The handler returned what cannot be sent."
+  @doc "The failure of a handler whose result cannot be sent."
   @spec invalid(term()) :: t()
   def invalid(reason), do: %__MODULE__{id: id(), kind: :invalid_result, reason: reason}
 
-  @doc "The same, in words that show no data: those of `McpServer.Dispatch.InvalidResult`."
+  @doc """
+  The failure of a handler with an invalid result, as a text without data from `McpServer.Dispatch.InvalidResult`.
+  """
   @spec invalid_result(String.t()) :: t()
   def invalid_result(text), do: invalid({:said, text})
 
-  @doc "The handler returned more than may be sent."
+  @doc "The failure of a handler whose result is too large."
   @spec too_large(pos_integer()) :: t()
   def too_large(max_bytes), do: invalid({:too_large, max_bytes})
 
-  @doc "The process was ended from outside."
+  @doc "The failure of a process that was ended from outside."
   @spec killed(term()) :: t()
   def killed(reason), do: %__MODULE__{id: id(), kind: :killed, reason: reason}
 
-  @doc "The call ran out of its time, in milliseconds."
+  @doc "The failure of a call that exceeded its time, in milliseconds."
   @spec timeout(pos_integer()) :: t()
   def timeout(milliseconds), do: %__MODULE__{id: id(), kind: :timeout, reason: milliseconds}
 
@@ -78,10 +79,10 @@ defmodule McpServer.Dispatch.Failure do
   end
 
   @doc """
-  The failure as services that collect errors group them: an exception and the stack, without data.
+  The failure for error trackers: an exception and the stack, without data.
 
-  An exception that has a message and no more keeps its type. Any other becomes a `RuntimeError`, because its fields can
-  hold what the log line leaves out.
+  An exception that has only a message keeps its type. Any other becomes a `RuntimeError`, because its fields can
+  contain data.
   """
   @spec crash_reason(t()) :: {Exception.t(), Exception.stacktrace()}
   def crash_reason(failure), do: {exception(failure), Enum.map(failure.stacktrace, &without_arguments/1)}
@@ -103,11 +104,11 @@ defmodule McpServer.Dispatch.Failure do
 
   defp shown(text, failure), do: text |> without(failure.secrets) |> clip(@max_banner_bytes)
 
-  @doc "What happened, in at most 1 KiB."
+  @doc "A description in at most 1 KiB."
   @spec banner(t()) :: String.t()
   def banner(failure), do: failure |> describe() |> shown(failure)
 
-  @doc "What the peer can do about it, where that says nothing of the server; else `nil`."
+  @doc "Advice for the peer that reveals nothing about the server, or `nil`."
   @spec advice(t()) :: String.t() | nil
   def advice(%{kind: :timeout, reason: milliseconds}),
     do: "it did not finish within #{milliseconds} ms. Ask for less at once, or try again later"
@@ -138,9 +139,9 @@ defmodule McpServer.Dispatch.Failure do
 
   defp describe(%{kind: :invalid_result, reason: returned}), do: "invalid handler result: #{Outline.of(returned)}"
 
-  # Not `Exception.format_banner/3`: it prints terms of any size in full before they could be cut.
+  # `Exception.format_banner/3` is not used: it prints terms of any size in full before they can be cut.
   defp describe(%{kind: :error, reason: reason} = failure) do
-    # Erlang's error terms that Elixir knows as exceptions read better as such.
+    # Erlang's error terms are clearer as Elixir exceptions.
     case Exception.normalize(:error, reason, failure.stacktrace) do
       %ErlangError{} -> "** (error) #{Outline.of(original(reason))}"
       exception -> "** (#{inspect(exception.__struct__)}) #{Outline.message(exception)}"
@@ -171,7 +172,7 @@ defmodule McpServer.Dispatch.Failure do
   defp cut(text, max_bytes) when byte_size(text) <= max_bytes, do: text
   defp cut(text, max_bytes), do: binary_part(text, 0, max_bytes)
 
-  # Cuts between characters; what was no text is left to the caller to notice.
+  # Cuts between characters. The caller must check whether the binary is text.
   defp clip(text, max_bytes) when byte_size(text) <= max_bytes, do: text
   defp clip(text, max_bytes), do: text |> binary_part(0, max_bytes) |> whole_characters() |> Kernel.<>(" …")
 

@@ -1,6 +1,6 @@
 defmodule McpServer.Dispatch.Handler do
   @moduledoc false
-  # Which of the router's functions a request enters, and with what.
+  # The router's function for a request, and its arguments.
 
   alias McpServer.{Catalog, Completion, Conn, Request, Tasks}
 
@@ -20,7 +20,7 @@ defmodule McpServer.Dispatch.Handler do
 
   def entry(_catalog, _list), do: nil
 
-  @doc "The declared name of what is called."
+  @doc "The declared name of the called entry."
   @spec name(Catalog.t(), Request.t()) :: String.t() | nil
   def name(catalog, request) do
     with %{name: name} <- entry(catalog, request), do: name
@@ -44,9 +44,9 @@ defmodule McpServer.Dispatch.Handler do
     {info[:module], info[:name], 2}
   end
 
-  @doc "How long the call may run, in milliseconds: the tool's own time, or `default`."
+  @doc "How long the call may run, in milliseconds: the tool's timeout, or `default`."
   @spec timeout(Catalog.t(), Request.t(), timeout()) :: timeout()
-  # Whoever waits for a task waits until it ends: nothing lives longer than the longest task.
+  # A wait for a task may take as long as the longest task.
   def timeout(_catalog, %Request{kind: :task_result}, _default), do: Tasks.max_ttl()
 
   def timeout(catalog, request, default) do
@@ -56,7 +56,7 @@ defmodule McpServer.Dispatch.Handler do
     end
   end
 
-  @doc "How long the call may clean up after it was ended, in milliseconds."
+  @doc "How long an ended call may clean up, in milliseconds."
   @spec grace(Catalog.t(), Request.t()) :: non_neg_integer()
   def grace(catalog, request) do
     case entry(catalog, request) do
@@ -65,13 +65,13 @@ defmodule McpServer.Dispatch.Handler do
     end
   end
 
-  @doc "Whether a call that is to run as a task begins as one, before its handler is entered."
+  @doc "Whether a task call becomes a task before its handler is called."
   @spec starts_task?(Catalog.t(), Request.t()) :: boolean()
   def starts_task?(catalog, request), do: entry(catalog, request).task_start == :call
 
   @doc """
-  Whether the client has what the tool declared to need. The core has refused such a call of the
-  stateless era already; the session era has no error for it.
+  Whether the client has the capabilities that the tool requires. In the stateless era the core has already refused
+  such a call. The session era has no protocol error for it.
   """
   @spec permitted(Catalog.t(), Request.t(), Conn.t()) :: :ok | {:error, String.t()}
   def permitted(catalog, %Request{kind: :tool} = request, conn) do
@@ -89,7 +89,7 @@ defmodule McpServer.Dispatch.Handler do
   @spec lacks(String.t()) :: String.t()
   def lacks(capability), do: "The client does not support #{capability}, which this call needs"
 
-  @doc "Enters the router's code."
+  @doc "Calls the router's code."
   @spec invoke(Catalog.t(), Request.t(), Conn.t()) :: term()
   def invoke(catalog, %Request{kind: :tool} = request, conn),
     do: enter(entry(catalog, request).handler, [conn, request.arguments])
@@ -103,12 +103,12 @@ defmodule McpServer.Dispatch.Handler do
   def invoke(catalog, %Request{kind: kind} = request, conn) when kind in [:complete_prompt, :complete_resource],
     do: complete(entry(catalog, request).complete, request.arguments, conn)
 
-  # The lists a router computes itself are callbacks of the router.
+  # Lists that the router computes are callbacks of the router.
   def invoke(catalog, %Request{kind: list}, conn), do: apply(catalog.router, list, [conn])
 
   defp complete(nil, _arguments, _conn), do: %Completion{values: []}
 
-  # What the other arguments are already (2025-06-18) is beside the two that every completion gets.
+  # The values of the other arguments (2025-06-18) come beside the name and the value.
   defp complete(function, %{"name" => name, "value" => value} = arguments, conn) do
     conn = Conn.put_private(conn, :completion_context, arguments["context"] || %{})
     enter(function, [conn, name, value])

@@ -1,7 +1,7 @@
 defmodule McpServer.Dispatch.InvalidResult do
   @moduledoc false
-  # What the log says of a handler whose result cannot be sent: which function it was, the form of what it returned,
-  # and what it may return.
+  # The log text for a handler whose result cannot be sent: its function, the outline of its result and the allowed
+  # results.
 
   alias McpServer.{Catalog, Outline, Request}
   alias McpServer.Dispatch.{Around, Failure, Handler}
@@ -15,7 +15,7 @@ defmodule McpServer.Dispatch.InvalidResult do
     list: ~S'A list function returns {:ok, [item, …]} or {:error, "text"}.'
   }
 
-  @doc "The failure of a handler that returned what no handler of its kind returns, for `reason` where that is known."
+  @doc "The failure of a handler whose result has an invalid form, with the `reason` if it is known."
   @spec returned(Catalog.t(), Request.t(), reason :: term(), returned :: term()) :: Failure.t()
   def returned(catalog, request, {Result, reason}, returned),
     do: refused(catalog, request, returned, reason)
@@ -26,7 +26,7 @@ defmodule McpServer.Dispatch.InvalidResult do
     )
   end
 
-  @doc "The failure of a handler whose result the core refuses to write."
+  @doc "The failure of a handler whose result the core refuses to encode."
   @spec refused(Catalog.t(), Request.t(), result :: term(), reason :: term()) :: Failure.t()
   def refused(catalog, request, %CallResult{structured_content: nil}, {:output_schema, _problems}) do
     Failure.invalid_result(
@@ -56,7 +56,7 @@ defmodule McpServer.Dispatch.InvalidResult do
     Exception.format_mfa(module, function, arity) <> inside(Around.modules(catalog, request))
   end
 
-  # What was returned may be theirs.
+  # A plug may have made the result.
   defp inside([]), do: ""
   defp inside(plugs), do: " (inside #{plugs |> Enum.uniq() |> Enum.map_join(", ", &"plug #{inspect(&1)}")})"
 

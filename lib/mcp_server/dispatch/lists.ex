@@ -1,20 +1,20 @@
 defmodule McpServer.Dispatch.Lists do
   @moduledoc false
-  # Lists that are not the same for every client: the functions of the router say what this one may know of, and the
-  # core has the page, or makes it, from what was encoded once for all.
+  # Lists that differ between clients. The router's functions decide which entries this client may see. The core builds
+  # or reuses the page from entries that were encoded once for all clients.
 
   alias McpServer.{Catalog, Conn, Protocol, Request}
   alias McpServer.Dispatch.{Answer, Permission, RunTimeTool}
 
-  @doc "Whether the request is for such a list."
+  @doc "Whether the request is for a list that differs between clients."
   @spec filtered?(Catalog.t(), Request.t()) :: boolean()
   def filtered?(%Catalog{filtered: filtered}, %Request{kind: kind}), do: kind in filtered
 
-  # Tools that were put while the server runs.
+  # Tools that were added at run time.
   defp more(%{run_time_tools?: true} = catalog, %{kind: :list_tools}, conn), do: RunTimeTool.listed(catalog, conn)
   defp more(_catalog, _request, _conn), do: {[], ""}
 
-  @doc "The answer."
+  @doc "The answer to a request for a filtered list."
   @spec run(Catalog.t(), Request.t(), Conn.t()) :: Answer.t()
   def run(catalog, request, conn) do
     case Protocol.granted_list(catalog, request, Permission.grant(catalog, conn), more(catalog, request, conn)) do

@@ -1,6 +1,6 @@
 defmodule McpServer.Dispatch.Outcome do
   @moduledoc false
-  # What a handler returned, in one shape. Handlers may be brief; the encoder wants structs.
+  # Normalizes a handler's result. Handlers may return short forms, but the encoder needs structs.
 
   alias McpServer.{Completion, Conn, InputRequest, JsonRpc, Request}
   alias McpServer.Prompt.{GetResult, Message, MessageContent}
@@ -16,7 +16,7 @@ defmodule McpServer.Dispatch.Outcome do
           | {:input, %{String.t() => InputRequest.t()}, state :: term()}
           | {:invalid, term()}
 
-  # A day, in seconds: who has to wait longer should be told why.
+  # A day, in seconds. A handler with a longer wait should explain it in a text.
   @max_retry_after 86_400
 
   @may_ask [:tool, :prompt, :resource, :resource_template]
@@ -38,13 +38,13 @@ defmodule McpServer.Dispatch.Outcome do
   def of(_request, {:error, {:retry_after, seconds}}, _conn) when seconds in 1..@max_retry_after//1,
     do: {:busy, "Too many calls. Try again in #{seconds} second#{if seconds > 1, do: "s"}.", seconds}
 
-  # The schema of the protocol has messages that are no text, and codes that are no integer, refused.
+  # The protocol's schema requires text messages and integer codes.
   def of(_request, {:error, %JsonRpc.Error{code: code, message: message} = error}, _conn)
       when is_integer(code) and code >= -0x80000000 and code <= 0x7FFFFFFF and is_binary(message) do
     if String.valid?(message), do: {:error, error}, else: {:invalid, {:error, error}}
   end
 
-  # An exception that is a tool's result of its own stays one.
+  # An exception that implements `Result` stays a tool result.
   def of(%Request{kind: kind} = request, {:error, exception} = returned, conn) when is_exception(exception) do
     if kind == :tool and Result.impl_for(exception) != nil,
       do: tool(returned, conn),
@@ -67,7 +67,7 @@ defmodule McpServer.Dispatch.Outcome do
   def of(_list, {:ok, items}, _conn) when is_list(items), do: {:ok, items}
   def of(_list, returned, _conn), do: {:invalid, returned}
 
-  # The client knows a key by its text, so `:a` and `"a"` would be two questions under one name.
+  # Keys are sent as text, so `:a` and `"a"` would be two questions under one name.
   defp input(inputs, state, returned) do
     by_text = Map.new(inputs, fn {key, input} -> {to_string(key), input} end)
     if map_size(by_text) == map_size(inputs), do: {:input, by_text, state}, else: {:invalid, returned}
@@ -118,7 +118,7 @@ defmodule McpServer.Dispatch.Outcome do
 
   defp resource(_request, returned), do: {:invalid, returned}
 
-  # Content that does not say where it is from is from where it was asked for.
+  # Content without a URI gets the URI of the request.
   defp at(request, %Content{uri: nil} = content), do: %{content | uri: request.name}
   defp at(_request, content), do: content
 

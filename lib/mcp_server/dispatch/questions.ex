@@ -1,21 +1,21 @@
 defmodule McpServer.Dispatch.Questions do
   @moduledoc false
-  # What a handler asks of the client, before it is put to it: by a call, or by a task.
+  # Checks and encodes a handler's questions to the client, for calls and tasks.
 
   alias McpServer.{Conn, InputRequest, JSON, Protocol, Request}
   alias McpServer.Dispatch.Handler
 
   @type inputs :: %{String.t() => InputRequest.t()}
 
-  # A client that keeps declining must not keep a handler asking for ever.
+  # Bounds the rounds with a client that keeps declining.
   @max_rounds 25
 
-  @doc "Whether a handler that has asked so often, this time included, may ask; else the text that says no."
+  @doc "Whether a handler may ask in this round. Otherwise returns the text of the refusal."
   @spec allowed(pos_integer()) :: :ok | {:error, String.t()}
   def allowed(round) when round > @max_rounds, do: {:error, "The client was asked for input too often"}
   def allowed(_round), do: :ok
 
-  @doc "Whether the client can be asked for all of them; else the text that says what it lacks."
+  @doc "Whether the client supports all questions. Otherwise returns the text that names the missing capability."
   @spec supported(Conn.t(), inputs()) :: :ok | {:error, String.t()}
   def supported(conn, inputs) do
     case Enum.find(Map.values(inputs), &(not Protocol.supports?(conn.client_capabilities, &1))) do
@@ -24,7 +24,7 @@ defmodule McpServer.Dispatch.Questions do
     end
   end
 
-  @doc "The requests, each with an id and its key. In key order, so that the same handler always asks in the same order."
+  @doc "The requests, each with an id and its key. They are in key order, so that their order is always the same."
   @spec encode(String.t(), inputs()) ::
           {:ok, [{Request.id(), String.t(), Protocol.message()}]} | {:error, JSON.EncodeError.t()}
   def encode(revision, inputs) do

@@ -1,14 +1,14 @@
 defmodule McpServer.Dispatch.RunTimeTool do
   @moduledoc false
-  # A call of a tool that the router does not declare: one that was put while the server runs, or none. A tool is a
-  # catalogue of its own, so that the rest of the call is that of a declared one.
+  # A call of a tool that the router does not declare. The tool was added at run time, or does not exist. Each run-time
+  # tool has a catalogue, so that its calls continue like those of declared tools.
 
   alias McpServer.{Access, Catalog, Conn, JSON, Protocol, Recipient, Request}
   alias McpServer.Dispatch.Permission
   alias McpServer.Tools.{Compiled, Server}
 
   @doc """
-  The request of a call with the tool that it means, if the router does not declare it: how long it may run is said there.
+  Adds the run-time tool to the request, if the router does not declare the tool. The tool has the timeout of the call.
   """
   @spec locate(Catalog.t(), Request.t(), Conn.t()) :: Request.t()
   def locate(%Catalog{run_time_tools?: true} = catalog, %Request{kind: :tool, index: nil} = request, conn) do
@@ -30,10 +30,9 @@ defmodule McpServer.Dispatch.RunTimeTool do
   end
 
   @doc """
-  The catalogue of the tool that was located, and the request as one of it.
+  The catalogue of the located tool, and the request for this catalogue.
 
-  A request that the core has refused, because of what it is or for its arguments, says so; `:hidden` says that there is
-  no such tool for this client.
+  The returned request contains the refusal if the core refused it. `:hidden` means that this client has no such tool.
   """
   @spec admit(Catalog.t(), Request.t()) :: {:ok, Catalog.t(), Request.t()} | :hidden
   def admit(_catalog, %Request{run_time: nil}), do: :hidden
@@ -51,7 +50,7 @@ defmodule McpServer.Dispatch.RunTimeTool do
     end
   end
 
-  @doc "The catalogue of the tool of a task; `:hidden` where it has been deleted since."
+  @doc "The catalogue of a task's tool. `:hidden` if the tool has been deleted meanwhile."
   @spec of_task(Catalog.t(), map()) :: {:ok, Catalog.t()} | :hidden
   def of_task(catalog, %{whose: whose, name: name} = entry) do
     case Server.find({catalog.router, whose, {:tool, name}}) do
@@ -60,14 +59,14 @@ defmodule McpServer.Dispatch.RunTimeTool do
     end
   end
 
-  @doc "What stands behind the declared tools in this client's list: JSON texts, and what tells them from all others."
+  @doc "The run-time tools of this client's list, after the declared ones: their JSON texts and a version."
   @spec listed(Catalog.t(), Conn.t()) :: {[String.t()], version :: binary()}
   def listed(catalog, conn) do
     entries = shown(catalog, conn)
     {for(entry <- entries, do: entry.text), :erlang.md5(for(entry <- entries, do: entry.digest))}
   end
 
-  @doc "The same tools as structs."
+  @doc "The run-time tools of this client's list, as structs."
   @spec structs(Catalog.t(), Conn.t()) :: [McpServer.Tool.t()]
   def structs(%Catalog{run_time_tools?: false}, _conn), do: []
 
@@ -80,7 +79,7 @@ defmodule McpServer.Dispatch.RunTimeTool do
           {name, entry} <- Server.entries(catalog.router, recipient),
           do: {name, entry}
 
-    # The narrowest of a name.
+    # The entry with the narrowest recipient of each name.
     last = Map.new(named)
     entries = for {name, entry} <- named, last[name] == entry, uniq: true, do: entry
     Permission.shown(for(entry <- entries, do: {entry, Access.resolve_entry(entry.entry)}), conn)

@@ -1,17 +1,17 @@
 defmodule McpServer.Dispatch.Subscribing do
   @moduledoc false
-  # Requests for changes of resources, in the process of a call: which of the resources the client may read.
-  # Whoever keeps the subscription is told in the outcome, and answers.
+  # Subscription requests in a call's process: checks which resources the client may read. The owner of the subscription
+  # receives the outcome, and answers.
 
   alias McpServer.{Catalog, Conn, Request}
   alias McpServer.Dispatch.{Answer, Failure, Permission}
 
   @uris "resourceSubscriptions"
 
-  @typedoc "What is subscribed to: the URI of `resources/subscribe` or `resources/unsubscribe`, the filter of `subscriptions/listen`."
+  @typedoc "The URI of `resources/subscribe` or `resources/unsubscribe`, or the filter of `subscriptions/listen`."
   @type outcome :: {:subscribe | :unsubscribe, String.t()} | {:listen, filter :: map()}
 
-  @doc "Whether somebody has to be asked before the request is carried out."
+  @doc "Whether access must be checked before the request is executed."
   @spec guarded?(Catalog.t(), Request.t()) :: boolean()
   def guarded?(%Catalog{guarded?: guarded?}, %Request{kind: kind}) when kind in [:subscribe, :unsubscribe], do: guarded?
 
@@ -20,7 +20,9 @@ defmodule McpServer.Dispatch.Subscribing do
 
   def guarded?(_catalog, _request), do: false
 
-  @doc "What the client gets of what it asked for. Where that is nothing, the answer is that of an unknown resource."
+  @doc """
+  The part of the request that the client may have. If it may have nothing, the answer is that of an unknown resource.
+  """
   @spec run(Catalog.t(), Request.t(), Conn.t()) :: {outcome(), []} | Answer.t()
   def run(catalog, request, conn) do
     subscribe(catalog, request, conn)

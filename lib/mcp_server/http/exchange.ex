@@ -1,10 +1,11 @@
 defmodule McpServer.Http.Exchange do
   @moduledoc false
-  # One HTTP request whose response somebody else gives: a session, the dispatcher of stored results, or another node.
+  # One HTTP request that another process answers, its owner: a session, the dispatcher of stored results, or another
+  # node.
   #
-  # The process that holds the request carries the exchange out: its owner sends commands, and the process executes them
-  # on its sink. The owner is told `{:mcp_exchange, ref, {:sent, bytes}}` when bytes of a stream have been taken,
-  # and `{:mcp_exchange, ref, :closed}` when the peer is gone or takes no more.
+  # The owner sends commands. The process that holds the request executes them on its sink. The owner receives
+  # `{:mcp_exchange, ref, {:sent, bytes}}` when bytes of a stream were written, and `{:mcp_exchange, ref, :closed}` when
+  # the peer has disconnected or does not read.
 
   alias McpServer.Http.{Sessions, Sink, Usage}
   alias McpServer.Protocol.HTTP
@@ -12,13 +13,13 @@ defmodule McpServer.Http.Exchange do
   @enforce_keys [:ref, :pid]
   defstruct [:ref, :pid, :monitor]
 
-  @typedoc "`:pid` is the process that carries the exchange out, `:monitor` its owner's."
+  @typedoc "`:pid` is the process that executes the commands, `:monitor` its owner's monitor of it."
   @type t :: %__MODULE__{ref: reference(), pid: pid(), monitor: reference() | nil}
 
   @typedoc """
-  What the peer gets when nobody is left to answer: an answer, or, once a stream has begun, its end. A stream whose
-  contents do not say that something is missing is cut. `:elsewhere` goes on with a request whose session the owner has no
-  longer.
+  The response when the owner ended without one: an answer, or the end of a stream that has begun. A stream is cut if
+  its contents do not show that something is missing. `:elsewhere` continues a request whose session the owner no longer
+  has.
   """
   @type failure :: %{
           required(:answer) => (() -> HTTP.answer()),
@@ -26,36 +27,36 @@ defmodule McpServer.Http.Exchange do
           optional(:elsewhere) => (Sink.t() -> Sink.t())
         }
 
-  # An owner that has not answered an exchange it was given never will.
+  # An owner that has not answered after this time is taken for stuck.
   @owner_ms 15_000
 
-  @doc "What the peer gets when its session ends without an answer."
+  @doc "The response to a peer whose session ends without an answer."
   @spec session_gone(session_id :: String.t()) :: failure()
   def session_gone(id), do: %{answer: fn -> Sessions.gone_answer(id) end, stream: :finish}
 
   @doc """
-  Goes on with a request whose call the calling process has started, and a session has adopted.
+  Continues a request whose call the calling process has started and a session has adopted.
 
-  The session hears of the call's end from here too: the call may have ended before the session could watch it.
+  This process also reports the call's end to the session: the call may have ended before the session monitored it.
   """
   @spec go_on(reference(), Sink.t(), owner :: pid(), failure(), call :: {pid(), reference()} | nil) :: Sink.t()
   def go_on(ref, sink, owner, on_failure, call) do
     exchange = exchange(ref, owner, on_failure, call, :infinity)
-    # A client that went before says so no more.
+    # A client that disconnected before sends no second `:closed`.
     sink = if Map.get(sink, :gone?), do: closed(exchange, sink), else: await(exchange, sink)
     with {_pid, monitor} <- call, do: Process.demonitor(monitor, [:flush])
     sink
   end
 
-  @doc "An exchange that the calling process carries out."
+  @doc "A new exchange, executed by the calling process."
   @spec new() :: t()
   def new, do: %__MODULE__{ref: make_ref(), pid: self()}
 
   @doc """
-  Executes the commands of `owner`, which knows of the exchange, until the exchange is over.
+  Executes the commands of `owner`, which already has the exchange, until the exchange is over.
 
-  `on_failure` gives the answer where the owner ends without one. At `ends_at` a stream that has begun ends, and for its
-  owner the peer has gone.
+  `on_failure` gives the answer if the owner ends without one. An open stream ends at `ends_at`: its owner is told that
+  the peer has disconnected.
   """
   @spec run(t(), Sink.t(), owner :: pid() | nil, failure(), ends_at :: integer() | :infinity) :: Sink.t()
   def run(%__MODULE__{ref: ref}, sink, owner, on_failure, ends_at \\ :infinity) do
@@ -87,7 +88,7 @@ defmodule McpServer.Http.Exchange do
   defp due(%{begun?: true, ends_at: ends_at}), do: ends_at
   defp due(_owned), do: :infinity
 
-  # Once a stream has begun, its owner is known.
+  # A stream that has begun has an owner.
   defp timeout(%{begun?: true} = exchange, sink), do: closed(exchange, Sink.finish(sink))
   defp timeout(exchange, sink), do: fail(exchange, sink)
 
@@ -108,7 +109,7 @@ defmodule McpServer.Http.Exchange do
 
   defp execute({:own, owner}, exchange, sink) do
     demonitor(exchange)
-    # Who owns it answers it: what would send the request elsewhere may hold its body.
+    # The new owner answers the request. `:elsewhere` is dropped because it may hold the request's body.
     on_failure = Map.delete(exchange.on_failure, :elsewhere)
     await(%{exchange | owner: owner, monitor: monitor(owner), on_failure: on_failure}, sink)
   end
@@ -154,7 +155,7 @@ defmodule McpServer.Http.Exchange do
     sink
   end
 
-  # A call that has ended may have done so before its owner could watch it.
+  # The call may have ended before its owner monitored it.
   defp leave_call(%{call: nil}), do: :ok
 
   defp leave_call(%{call: {pid, monitor}, owner: owner}) do
@@ -181,7 +182,7 @@ defmodule McpServer.Http.Exchange do
   defp demonitor(%{monitor: nil}), do: true
   defp demonitor(%{monitor: monitor}), do: Process.demonitor(monitor, [:flush])
 
-  @doc "From now on the calling process is told what becomes of the exchange, and answers it."
+  @doc "Makes the calling process the owner: it receives the exchange's events and answers it."
   @spec own(t()) :: t()
   def own(%__MODULE__{ref: ref, pid: pid} = exchange) do
     monitor = :erlang.monitor(:process, pid, tag: {:mcp_exchange_down, ref})
@@ -189,7 +190,7 @@ defmodule McpServer.Http.Exchange do
     %{exchange | monitor: monitor}
   end
 
-  @doc "The same for a request whose holder has started a call: it is told that the calling process has adopted it."
+  @doc "Owns the exchange of a holder that has started a call, and tells the holder that its call was adopted."
   @spec adopt(holder :: pid()) :: t()
   def adopt(holder) do
     ref = make_ref()
@@ -198,34 +199,34 @@ defmodule McpServer.Http.Exchange do
     %__MODULE__{ref: ref, pid: holder, monitor: monitor}
   end
 
-  @doc "The whole response at once."
+  @doc "Sends the complete response."
   @spec reply(t(), pos_integer(), Sink.headers(), iodata()) :: :ok
   def reply(exchange, status, headers, body), do: leave(exchange, {:reply, status, headers, body})
 
-  @doc "Opens a stream, its first bytes in the same write as its head."
+  @doc "Opens a stream. Its head and first bytes go out in one write."
   @spec stream(t(), pos_integer(), Sink.headers(), iodata()) :: :ok
   def stream(exchange, status, headers, first), do: tell(exchange, {:stream, status, headers, first})
 
-  @doc "More bytes of a stream. Never blocks: the owner counts what has not been taken yet."
+  @doc "Sends more bytes of a stream. Never blocks: the owner counts the bytes that were not written yet."
   @spec chunk(t(), iodata()) :: :ok
   def chunk(exchange, bytes), do: tell(exchange, {:chunk, bytes})
 
-  @doc "Ends a stream once everything is sent."
+  @doc "Ends a stream after all its bytes."
   @spec finish(t()) :: :ok
   def finish(exchange), do: leave(exchange, :finish)
 
-  @doc "The owner cannot answer: the session of the request is not there any more."
+  @doc "Returns the request unanswered: its session no longer exists."
   @spec elsewhere(t()) :: :ok
   def elsewhere(exchange), do: leave(exchange, :elsewhere)
 
-  @doc "Cuts the connection: the peer takes nothing. Its process may hang in a write."
+  @doc "Cuts the connection of a peer that does not read. Its process may hang in a write."
   @spec abort(t()) :: :ok
   def abort(%__MODULE__{pid: pid}) do
     Process.exit(pid, :kill)
     :ok
   end
 
-  # The process may serve further requests; this one no longer depends on it.
+  # The process may serve further requests, so the owner stops monitoring it.
   defp leave(%__MODULE__{monitor: monitor} = exchange, command) do
     if monitor, do: Process.demonitor(monitor, [:flush])
     tell(exchange, command)

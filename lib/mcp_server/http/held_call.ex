@@ -1,6 +1,6 @@
 defmodule McpServer.Http.HeldCall do
   @moduledoc false
-  # A call that runs for the process which holds its request, whatever the era: how it is reported, ended and refused.
+  # Reports, ends and refuses a call that the holder of its request has started, in both protocol eras.
 
   alias McpServer.Connection.Report
   alias McpServer.Dispatch
@@ -11,19 +11,19 @@ defmodule McpServer.Http.HeldCall do
 
   @type t :: StatelessCall.t() | SessionCall.t()
 
-  @doc "Reports that the call has started: no call over HTTP waits for its place."
+  @doc "Reports that the call has started. Calls over HTTP never wait for a place."
   @spec started(t(), [McpServer.Schema.Validator.repair()]) :: :ok
   def started(call, repairs) do
     if Telemetry.enabled?(), do: Report.started(source(call), call, repairs, call.started_at), else: :ok
   end
 
-  @doc "Reports how the call has ended, and with which answer where it has one."
+  @doc "Reports how the call has ended, and its answer if there is one."
   @spec ended(t(), Dispatch.outcome() | :cancelled, Protocol.message() | nil) :: :ok
   def ended(call, outcome, reply \\ nil) do
     if Telemetry.enabled?(), do: Report.ended(source(call), call, outcome, reply), else: :ok
   end
 
-  @doc "Logs and reports a failure of the call, and gives the answer to it."
+  @doc "Logs and reports a failure of the call, and returns the answer."
   @spec failed(t(), Failure.t()) :: Protocol.message()
   def failed(call, failure) do
     Report.log(source(call), call, failure)
@@ -32,24 +32,24 @@ defmodule McpServer.Http.HeldCall do
     reply
   end
 
-  @doc "What events say of where the call came in."
+  @doc "The source of the call, for events."
   @spec source(t()) :: Report.source()
   def source(%{mount: mount, origin: origin}),
     do: %{router: mount.router, catalog: origin.catalog, transport: :http, revision: nil}
 
-  @doc "Ends the call's process, by force after its grace; whatever it sends as its result is dropped."
+  @doc "Ends the call's process, by force after its grace period. A result that it still sends is dropped."
   @spec stop(t(), :cancelled | :timeout) :: true
   def stop(call, why) do
     Call.stop(call.pid, Handler.grace(call.origin.catalog, call.request), why)
     Process.demonitor(call.monitor, [:flush])
   end
 
-  @doc "How the answer of a call with this outcome stands outside of its text."
+  @doc "The standing (transport status) of the answer to a call with this outcome."
   @spec standing(Dispatch.outcome()) :: McpServer.Connection.Transport.standing()
   def standing({:refused, standing}), do: standing
   def standing(_outcome), do: :ok
 
-  @doc "The whole response at once."
+  @doc "Sends the complete response."
   @spec reply(Mount.t(), Sink.t(), McpServer.Connection.Transport.standing(), Protocol.message()) :: Sink.t()
   def reply(mount, sink, standing, message) do
     {status, headers} = Mount.standing(mount, standing)

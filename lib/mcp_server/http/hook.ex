@@ -1,9 +1,9 @@
 defmodule McpServer.Http.Hook do
   @moduledoc false
-  # `identify:` and `init:` of a mount: the user's code that sees a request before its handler does.
+  # Runs `identify:` and `init:` of a mount: user code that sees a request before its handler does.
   #
-  # Hooks are counted as calls are. On the own server each runs in a process of its own, with a heap limit and a
-  # deadline, and ends when its client goes. Under a plug it runs in the process of the request, as plugs do.
+  # Hooks are counted like calls. On `McpServer.HttpServer` each hook runs in a separate process with a heap limit and a
+  # deadline, and ends when its client disconnects. Under a plug it runs in the request's process, as plugs do.
 
   require Logger
 
@@ -15,16 +15,16 @@ defmodule McpServer.Http.Hook do
   alias McpServer.Http.Cluster.FarSink
   alias McpServer.Protocol.HTTP
 
-  # A hook that takes longer than this never lets anybody in.
+  # A hook that takes longer than this is ended, and its request refused.
   @hook_ms 30_000
   @max_heap_bytes 64 * 1024 * 1024
 
   @type result(value) :: {:ok, value, Sink.t()} | {:answer, HTTP.answer(), Sink.t()} | {:closed, Sink.t()}
 
-  @typedoc "Who asks, and what its token grants."
+  @typedoc "The principal of a request, and the grants of its token."
   @type identity :: %{required(:principal) => term(), required(:auth) => Auth.t() | nil, optional(atom()) => term()}
 
-  @doc "Who asks."
+  @doc "The identity behind a request."
   @spec identify(Mount.t(), Sink.t()) :: result(identity())
   def identify(_mount, %FarSink{known: known} = sink), do: {:ok, Map.take(known, [:principal, :auth]), sink}
   def identify(%{identify: nil}, sink), do: {:ok, %{principal: nil, auth: nil}, sink}
@@ -70,14 +70,14 @@ defmodule McpServer.Http.Hook do
 
   defp refused(kind, details, sink), do: {:answer, HTTP.answer(kind, details), sink}
 
-  @doc "Answers a client that was let in without a token, and asks for what needs one."
+  @doc "Answers a client without a token that requests something that needs one."
   @spec unidentified(Mount.t(), Sink.t()) :: Sink.t()
   def unidentified(%{auth: plan} = mount, sink) do
     {:answer, {status, headers, body}, sink} = verdict({:error, Verification.refuse_missing(plan)}, mount, sink)
     Sink.reply(sink, status, headers, body)
   end
 
-  # Only of a bearer token can the challenge for one say that it is wrong.
+  # The challenge can call a token invalid only if the request has a bearer token.
   defp token?(sink) do
     Enum.any?(Sink.head(sink).headers, fn {name, value} ->
       String.downcase(name) == "authorization" and value =~ ~r/\Abearer +[^ ]/i
@@ -85,7 +85,7 @@ defmodule McpServer.Http.Hook do
   end
 
   @doc """
-  Goes on with what the handler's conn starts from: of a plug its assigns, or what `init:` makes of the request.
+  Continues with the handler's initial conn: it has a plug's assigns, or the changes of `init:`.
 
   A request whose hook fails is answered here.
   """
@@ -140,11 +140,11 @@ defmodule McpServer.Http.Hook do
     end
   end
 
-  # A web server's process is not ours to end, and a plug expects to find its own process dictionary.
+  # The web server owns this process, and plugs rely on its process dictionary: the hook must run here.
   defp carry_out(name, hook, %{socket: nil} = sink) do
     {:ok, timer} = :timer.kill_after(@hook_ms)
     result = call(name, hook, Sink.head(sink))
-    # The process serves other requests once this one is over.
+    # The process serves other requests after this one.
     :timer.cancel(timer)
     ended(result, sink)
   end
@@ -181,7 +181,7 @@ defmodule McpServer.Http.Hook do
   defp ended({:ok, value}, sink), do: {:ok, value, sink}
   defp ended(:failed, sink), do: refused(:internal_error, nil, sink)
 
-  # What a hook raises with can hold what it was given: no header reaches the log.
+  # An exception can contain the hook's argument. So no header may reach the log.
   defp call(name, hook, head) do
     {:ok, Mount.call_hook(hook, Map.get_lazy(head, :plug, fn -> HttpRequest.new(head) end))}
   catch

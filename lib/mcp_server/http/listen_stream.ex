@@ -1,7 +1,7 @@
 defmodule McpServer.Http.ListenStream do
   @moduledoc false
-  # A `subscriptions/listen` request, in the process that holds its socket: a stream of what changes, until the peer
-  # goes or the server ends.
+  # Serves a `subscriptions/listen` request in the process that holds its socket: a stream of changes, until the peer
+  # disconnects or the server ends.
 
   alias McpServer.{Catalog, Changes, Protocol, Recipient, Request, Share, Subscription}
   alias McpServer.Connection.Report
@@ -11,7 +11,7 @@ defmodule McpServer.Http.ListenStream do
   @enforce_keys [:mount, :sink, :id, :revision, :subscription, :catalog]
   defstruct [:mount, :sink, :id, :revision, :subscription, :catalog, :principal, :quiet_at, :ends_at]
 
-  @typedoc "`:quiet_at` is when the stream shows a sign of life, `:ends_at` when it ends with the token of its request."
+  @typedoc "`:quiet_at` is the time of the next keep-alive, `:ends_at` the expiry of the request's token."
   @type t :: %__MODULE__{
           mount: Mount.t(),
           sink: Sink.t(),
@@ -26,7 +26,7 @@ defmodule McpServer.Http.ListenStream do
 
   @method "subscriptions/listen"
 
-  @doc "Serves the request; returns once the stream is over."
+  @doc "Serves the request. Returns when the stream is over."
   @spec serve(Mount.t(), Request.t(), StatelessCall.origin(), Sink.t()) :: Sink.t()
   def serve(mount, request, origin, sink) do
     holder = Share.holder(origin.principal, Sink.peer(sink))
@@ -49,7 +49,7 @@ defmodule McpServer.Http.ListenStream do
     end
   end
 
-  # Bytes of URIs, of all streams and sessions of a server together.
+  # The limit on URI bytes covers all streams and sessions of a server.
   defp take_bytes(_mount, _holder, 0), do: :ok
 
   defp take_bytes(mount, holder, bytes),
@@ -64,7 +64,7 @@ defmodule McpServer.Http.ListenStream do
     Sink.reply(sink, status, headers, error)
   end
 
-  # The acknowledgement is the stream's first message. What changed before is nothing to a stream that opens now.
+  # The acknowledgement is the stream's first message. Earlier changes do not concern a new stream.
   defp open(mount, %{id: id, revision: revision, arguments: filter}, subscription, origin, sink) do
     :ok = Changes.listen(mount.router)
 
@@ -94,7 +94,7 @@ defmodule McpServer.Http.ListenStream do
     do: %{router: mount.router, catalog: catalog, transport: :http, revision: nil}
 
   defp go_on(stream, {:ok, sink}) do
-    # A server that ends has said so once, and may have done so before the stream was open.
+    # A server announces its end once, perhaps before the stream was open.
     if Sink.ends_at(sink),
       do: finish(stream, sink),
       else: await(%{stream | sink: sink, quiet_at: Sink.now() + stream.mount.keep_alive})
@@ -130,7 +130,7 @@ defmodule McpServer.Http.ListenStream do
       else: go_on(stream, Sink.keep_alive(sink, HTTP.keep_alive()))
   end
 
-  # Changes that come in faster than the client takes them are told once.
+  # A slow client gets repeated changes as one.
   defp changes(changes, stream) do
     receive do
       {:mcp_change, change} -> changes(MapSet.put(changes, change), stream)
@@ -158,7 +158,7 @@ defmodule McpServer.Http.ListenStream do
     await(%{stream | sink: sink})
   end
 
-  # The server ends: the stream is cancelled, and its request answered.
+  # When the server ends, the stream is cancelled and its request answered.
   defp finish(stream, sink) do
     request = %Request{id: stream.id, revision: stream.revision, method: @method, kind: :listen}
     {:ok, reply} = Protocol.result(stream.catalog, request, :empty)

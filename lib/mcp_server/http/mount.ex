@@ -1,7 +1,7 @@
 defmodule McpServer.Http.Mount do
   @moduledoc false
-  # One place where a router is served over HTTP: its options, checked, and what is made of them once.
-  # Both servers have the same options; `McpServer.HttpServer` documents them.
+  # One place where a router is served over HTTP: its checked options, and values built from them once.
+  # `McpServer.HttpServer` and `McpServer.HttpPlug` have the same options; `McpServer.HttpServer` documents them.
 
   alias McpServer.Auth.{Cache, Plan, Refusal, Scopes, Tenants, Verification}
   alias McpServer.Http.{Hook, Route, Usage}
@@ -29,20 +29,20 @@ defmodule McpServer.Http.Mount do
             ] ++ ServerOptions.http_settings()
 
   @typedoc """
-  Beside the options, those of `http:` flat:
+  The options (those of `http:` flat) and:
 
-  * `:auth` – what tokens are checked with, where the server does it
-  * `:bounds` – of calls, `:limits` – of messages, as the core takes them
-  * `:places` – how many calls and streams there may be at once
-  * `:usage` – what is in use of them
-  * `:sockets`, `:service`, `:catalog` – of the own server: the limits of its sockets, what reads its requests, and the
-    catalogue that they are admitted with
+  * `:auth` – the plan for token checks, if the server makes them
+  * `:bounds` – the limits of calls; `:limits` – the limits of messages, as the core takes them
+  * `:places` – how many calls and streams may exist at once
+  * `:usage` – how many of them are in use
+  * `:sockets`, `:service`, `:catalog` – only of `HttpServer`: the limits of its sockets, the native service that reads
+    its requests, and the catalogue that admits them
   """
   @type t :: %__MODULE__{}
 
   @policy [:path, :allowed_hosts, :allowed_origins, :resource_metadata]
 
-  @doc "The mount of options that were checked."
+  @doc "The mount for checked options."
   @spec new(id :: term(), %{atom() => term()}) :: t()
   def new(id, %{http: http} = options) do
     options = with_auth(options)
@@ -65,7 +65,7 @@ defmodule McpServer.Http.Mount do
     %{mount | routes: Route.new!(options.routes, mount, options)}
   end
 
-  # Everything about tokens follows from `auth:`.
+  # `auth:` decides everything about tokens.
   defp with_auth(%{auth: nil} = options), do: options
 
   defp with_auth(%{identify: identify, resource_metadata: metadata}) when identify != nil or metadata != nil do
@@ -78,7 +78,7 @@ defmodule McpServer.Http.Mount do
   end
 
   @doc """
-  Raises `ArgumentError` for a router that asks tokens for scopes and a server that takes none: nobody could use it.
+  Raises `ArgumentError` if the router requires scopes and the server accepts no tokens: no client could use it.
   """
   @spec protected!(%{atom() => term()}, Catalog.t()) :: :ok
   def protected!(%{auth: nil, identify: nil, init: nil, router: router}, catalog) do
@@ -95,21 +95,21 @@ defmodule McpServer.Http.Mount do
 
   defp places(for_each), do: for_each * System.schedulers_online()
 
-  # The same on every node, whatever its ports and processes are.
+  # The name is the same on every node, whatever its ports and processes are.
   defp name({:plug, _options}, path), do: "plug #{path}"
   defp name(_server, path), do: "http #{path}"
 
-  @typedoc "What is the same of a mount on every node that serves it."
+  @typedoc "Identifies a mount on every node that serves it."
   @type place :: {router :: module(), name :: String.t()}
 
-  @doc "Which place a mount is, on whatever node."
+  @doc "The place of a mount, the same on every node."
   @spec place(t()) :: place()
   def place(%__MODULE__{router: router, name: name}), do: {router, name}
 
-  @doc "What a handler's conn starts from, before `init:` or a plug adds to it."
+  @doc "The initial conn of a handler, before `init:` or a plug adds to it."
   @spec base(t(), peer :: :inet.ip_address() | nil, Hook.identity()) :: Conn.t()
   def base(%__MODULE__{} = mount, peer, %{principal: principal, auth: auth}) do
-    # An update shares the struct's keys: they are not made again, nor copied to the call.
+    # An update shares the keys of the literal struct: they are neither rebuilt nor copied to the call.
     base = %Conn{transport: :http}
     %{base | assigns: mount.assigns, mount: mount.name, peer: peer, principal: principal, auth: auth}
   end
@@ -123,7 +123,7 @@ defmodule McpServer.Http.Mount do
     end
   end
 
-  @doc "The mount of the own server with what reads requests, and admits them with the catalogue that they are dispatched with."
+  @doc "The mount of `HttpServer` with its native service, which admits requests with the catalogue of their dispatch."
   @spec serving(t(), Catalog.t()) :: t()
   def serving(mount, catalog) do
     limits = Map.take(mount.sockets, [:max_head_bytes, :max_headers])
@@ -134,15 +134,15 @@ defmodule McpServer.Http.Mount do
     %{mount | catalog: catalog, service: service}
   end
 
-  # Proofs of keys are not verified while a request is read, nor are they asked for there.
+  # The native service neither verifies nor requires DPoP proofs.
   defp guard(%{dpop: %{mode: false}, guard: guard}), do: guard
   defp guard(_no_guard), do: nil
 
-  @doc "The same mount; with the present catalogue where its router has been compiled again."
+  @doc "The mount, with the current catalogue if its router was recompiled."
   @spec current(t()) :: t()
   def current(mount), do: if(Catalog.current?(mount.catalog), do: mount, else: renew(mount))
 
-  @doc "Publishes the mount with the present catalogue of its router."
+  @doc "Publishes the mount with the current catalogue of its router."
   @spec renew(t()) :: t()
   def renew(mount) do
     mount = serving(mount, Catalog.fetch(mount.router))
@@ -150,11 +150,11 @@ defmodule McpServer.Http.Mount do
     mount
   end
 
-  @doc "Lets the mount be found by its id, from any process, without a copy."
+  @doc "Publishes the mount under its id. Any process can read it without a copy."
   @spec publish(t()) :: :ok
   def publish(%__MODULE__{id: id} = mount), do: :persistent_term.put({__MODULE__, id}, mount)
 
-  @doc "The mount with the id; where there is none yet, that of the options that `checked` answers."
+  @doc "The mount with the id. If there is none yet, it is made from the options that `checked` returns."
   @spec ensure(term(), (() -> %{atom() => term()})) :: t()
   def ensure(id, checked) do
     case fetch(id) do
@@ -163,7 +163,7 @@ defmodule McpServer.Http.Mount do
     end
   end
 
-  # One after the other: requests that come first at the same time want the same mount.
+  # Serialized: simultaneous first requests want the same mount.
   defp make(id, options) do
     with :error <- fetch(id) do
       protected!(options, Catalog.fetch(options.router))
@@ -174,7 +174,7 @@ defmodule McpServer.Http.Mount do
     |> elem(1)
   end
 
-  @doc "Takes a mount back that is served no longer."
+  @doc "Removes a mount that is no longer served."
   @spec withdraw(term()) :: :ok
   def withdraw(id) do
     with {:ok, %{auth: plan}} when plan != nil <- fetch(id) do
@@ -200,11 +200,11 @@ defmodule McpServer.Http.Mount do
   defp with_metadata(%{resource_metadata: metadata} = options),
     do: %{options | resource_metadata: JSON.encode!(metadata)}
 
-  @doc "How an answer stands in HTTP: status and headers of a JSON text."
+  @doc "The HTTP status and headers of a JSON answer with this standing."
   @spec standing(t(), McpServer.Connection.Transport.standing()) :: {pos_integer(), [{String.t(), String.t()}]}
   def standing(_mount, :ok), do: {200, json()}
 
-  # To a client without a token, what is hidden needs one, as whatever does not exist.
+  # A client without a token gets the same 401 for hidden and for missing entries.
   def standing(mount, {:status, 401}) do
     {status, headers, _body} = HTTP.answer(:unauthorized, challenge(mount, nil, mount.auth.scopes))
     {status, headers}
@@ -216,12 +216,12 @@ defmodule McpServer.Http.Mount do
   def standing(_mount, :forbidden), do: {403, json()}
 
   def standing(mount, {:insufficient_scope, scopes}) do
-    # A client asks for exactly these, so those of the endpoint are among them.
+    # A client requests exactly the scopes of the challenge, so the endpoint's scopes are included.
     scopes = if mount.auth, do: Enum.uniq(mount.auth.scopes ++ scopes), else: scopes
     {403, [{"www-authenticate", HTTP.challenge(challenge(mount, "insufficient_scope", scopes))} | json()]}
   end
 
-  @doc "What a client is told about how to be let in."
+  @doc "The challenge that tells a client how to get access."
   @spec challenge(t(), String.t() | nil, [String.t()]) :: map()
   def challenge(mount, error, scopes) do
     schemes = if mount.auth, do: Refusal.schemes(mount.auth.dpop.mode), else: %{}
@@ -232,7 +232,7 @@ defmodule McpServer.Http.Mount do
   @spec json() :: [{String.t(), String.t()}]
   def json, do: [{"content-type", "application/json"}]
 
-  @doc "Calls a hook of the user's."
+  @doc "Calls a hook of the application."
   @spec call_hook((term() -> term()) | {module(), atom()}, term()) :: term()
   def call_hook({module, function}, argument), do: apply(module, function, [argument])
   def call_hook(hook, argument), do: hook.(argument)

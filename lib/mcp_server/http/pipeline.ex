@@ -1,9 +1,9 @@
 defmodule McpServer.Http.Pipeline do
   @moduledoc false
-  # The way of a request that was not answered while it was read: its principal asked for, its session found, its body
-  # read and admitted, and answered here or by its session. Nothing is kept of one that is refused on the way.
+  # Serves a request that was not answered while it was read: identifies its principal, finds its session, reads and
+  # admits its body, and answers it here or in its session. A refused request leaves no state.
   #
-  # It runs in the process that holds the request, whoever that is: `sink` is where the response goes.
+  # The pipeline runs in the process that holds the request. The response goes to `sink`.
 
   alias McpServer.{Auth, Catalog, Conn, Request}
   alias McpServer.Connection.InFlight
@@ -11,7 +11,7 @@ defmodule McpServer.Http.Pipeline do
   alias McpServer.Http.Cluster.{FarSink, Proxy}
   alias McpServer.Protocol.HTTP
 
-  @typedoc "A request's head; `:plug` is the `Plug.Conn` it came as."
+  @typedoc "A request's head. `:plug` is the `Plug.Conn` of the request."
   @type head :: %{
           required(:method) => String.t(),
           required(:target) => String.t(),
@@ -21,7 +21,7 @@ defmodule McpServer.Http.Pipeline do
           optional(:plug) => map()
         }
 
-  @doc "Serves a request whose head is still to be judged."
+  @doc "Serves a request whose head was not checked yet."
   @spec serve(Mount.t(), Sink.t()) :: Sink.t()
   def serve(mount, sink) do
     case HTTP.check_head(mount.policy, Sink.head(sink)) do
@@ -45,14 +45,14 @@ defmodule McpServer.Http.Pipeline do
     end
   end
 
-  @doc "Serves a request whose head was accepted, and of which it is known who asks."
+  @doc "Serves a request whose head was accepted and whose principal is known."
   @spec identified(Mount.t(), Sink.t(), Hook.identity(), HTTP.accepted_head(), HTTP.context()) :: Sink.t()
   def identified(mount, sink, identity, accepted, context) do
     request = Map.merge(identity, %{mount: mount, accepted: accepted, context: context})
     find(request, %{sink | cors_headers: context.cors_headers})
   end
 
-  @doc "Serves a request whose principal is known: where it belongs is seen from the head alone."
+  @doc "Serves a request whose principal is known. The head alone decides which session it belongs to."
   @spec find(map(), Sink.t()) :: Sink.t()
   def find(%{context: %{session_id: nil}} = request, sink), do: with_body(request, sink, &admit(request, nil, &1, &2))
 
@@ -80,9 +80,9 @@ defmodule McpServer.Http.Pipeline do
 
   defp in_session(request, :post, session, sink), do: with_body(request, sink, &admit(request, session, &1, &2))
 
-  @doc "Reads the body and goes on with it; one that cannot be had is refused."
+  @doc "Reads the body and continues with it. An unreadable body is refused."
   @spec with_body(map(), Sink.t(), (binary(), Sink.t() -> Sink.t())) :: Sink.t()
-  # It has been read before the request had to go elsewhere.
+  # The body was already read for an earlier attempt.
   def with_body(%{body: body}, sink, fun), do: fun.(body, sink)
 
   def with_body(%{mount: mount}, sink, fun) do
@@ -110,17 +110,17 @@ defmodule McpServer.Http.Pipeline do
       else: deliver(outcome, request, session, catalog, sink)
   end
 
-  # Whoever was let in by `auth:` without a token.
+  # A client that `auth:` accepted without a token.
   defp anonymous(%{mount: %{auth: %{anonymous: open}}, auth: nil}) when open != false, do: open
   defp anonymous(_identified), do: nil
 
   defp token_required?({:batch, outcomes}), do: :token_required in outcomes
   defp token_required?(outcome), do: outcome == :token_required
 
-  @doc "Answers a message that was admitted, or has its session answer it."
+  @doc "Answers an admitted message, or passes it to its session."
   @spec deliver(HTTP.outcome(), map(), {pid(), Sessions.context()} | nil, Catalog.t(), Sink.t()) :: Sink.t()
   def deliver({:reply, status, reply}, _request, session, _catalog, sink) do
-    # A client that is only answered from here uses its session all the same.
+    # An answer from here also counts as use of the session.
     with {_pid, context} <- session, do: InFlight.seen(context.in_flight)
     Sink.reply(sink, status, Mount.json(), reply)
   end
@@ -136,7 +136,7 @@ defmodule McpServer.Http.Pipeline do
     end)
   end
 
-  # A notification that belongs to no session concerns nobody.
+  # A notification without a session has no receiver.
   def deliver(_notification, _request, nil, _catalog, sink), do: Sink.reply(sink, 202, [], [])
 
   def deliver(outcome, request, session, catalog, sink) do
@@ -145,13 +145,14 @@ defmodule McpServer.Http.Pipeline do
     end)
   end
 
-  # What the session itself answers.
+  # Requests that the session's process answers.
   @of_session [:set_level, :subscribe, :unsubscribe]
 
   @doc """
-  Runs a request that was admitted as one of `revision` in the session of that id.
+  Runs a request that was admitted with `revision`, in the session with that id.
 
-  `:other` says that it has to be judged again: there is no such session here, or the session itself answers it.
+  `:other` means that the request must be checked again: this node has no such session, or the session's process
+  answers.
   """
   @spec call(Mount.t(), Request.t(), {id :: String.t(), revision :: String.t()}, StatelessCall.origin(), Sink.t()) ::
           Sink.t() | :other
@@ -167,7 +168,7 @@ defmodule McpServer.Http.Pipeline do
     end
   end
 
-  # Most calls say nothing but their result: the holder runs them, as long as it is a process of this node.
+  # Most calls send only their result. Their holder runs them, if it is a process of this node.
   defp run_in_session({:request, %{kind: kind} = admitted} = outcome, request, {pid, context}, origin, sink)
        when kind not in @of_session and not is_struct(sink, FarSink) do
     session = {request.context.session_id, pid, context}
@@ -185,18 +186,18 @@ defmodule McpServer.Http.Pipeline do
   defp origin(request, catalog, base),
     do: origin(request.mount, catalog, request, base, request.context.events)
 
-  @doc "Where a request comes from: `base` is what its handler's conn starts from, which `init:` may have changed."
+  @doc "The origin of a request. `base` is the initial conn of its handler, possibly changed by `init:`."
   @spec origin(Mount.t(), Catalog.t(), Hook.identity(), Conn.t(), events? :: boolean()) :: StatelessCall.origin()
   def origin(mount, catalog, %{principal: principal, auth: auth}, base, events?),
     do: %{catalog: catalog, base: base, events?: events?, principal: principal, listen_until: ends_at(mount, auth)}
 
-  @doc "When a stream ends that the request opens to hear of news: with its token."
+  @doc "When a listening stream of the request ends: with its token."
   @spec ends_at(Mount.t(), Auth.t() | nil) :: integer() | :infinity
   def ends_at(mount, auth) do
     with left when is_integer(left) <- Auth.stream_ms(auth, mount.auth), do: Sink.now() + left
   end
 
-  # Gives the request to the session's process, which answers it, and carries out what that says, at most until `ends_at`.
+  # Passes the request to the session's process, and executes its commands at most until `ends_at`.
   defp hand(sink, session, message, ends_at \\ :infinity)
 
   defp hand(%FarSink{exchange: exchange} = sink, {_id, pid}, message, _ends_at) do
@@ -210,7 +211,7 @@ defmodule McpServer.Http.Pipeline do
     Exchange.run(exchange, sink, pid, Exchange.session_gone(id), ends_at)
   end
 
-  @doc "Opens the session that an `initialize` asks for, and answers it."
+  @doc "Opens the session of an `initialize` request, and answers the request."
   @spec open(Mount.t(), {:open, iodata(), McpServer.Protocol.opening()}, principal :: term(), Sink.t()) :: Sink.t()
   def open(mount, {:open, reply, opening}, principal, sink) do
     case Sessions.open(mount, opening, principal, Sink.peer(sink)) do
@@ -221,12 +222,12 @@ defmodule McpServer.Http.Pipeline do
 
   defp reply(sink, {status, headers, body}), do: Sink.reply(sink, status, headers, body)
 
-  @doc "The assigns that a plug's own pipeline has set."
+  @doc "The assigns that earlier plugs have set."
   @spec assigns(Sink.t()) :: map()
   def assigns(%{conn: %{assigns: assigns}}), do: assigns
   def assigns(_socket), do: %{}
 
-  @doc "A handler's conn before anything is known but the mount."
+  @doc "The initial conn of a handler, from the mount, the peer and the identity."
   @spec conn(Mount.t(), Sink.t(), Hook.identity()) :: Conn.t()
   def conn(mount, sink, identity) do
     base = Mount.base(mount, Sink.peer(sink), identity)

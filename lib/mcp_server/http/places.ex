@@ -1,13 +1,13 @@
 defmodule McpServer.Http.Places do
   @moduledoc false
-  # The places of a mount for calls and streams, and what one client may have of them.
+  # The places of a mount for calls and streams, and the share of one client.
 
   alias McpServer.Http.{Mount, Sink, Usage}
   alias McpServer.Share
 
   @type kind :: :calls | :streams
 
-  @doc "Takes a place for the calling process: `:full` where there is none, or the holder has its share."
+  @doc "Takes a place for the calling process. Returns `:full` if all places or the holder's share are used up."
   @spec take(Mount.t(), Sink.t(), kind(), Share.holder()) :: :ok | :full
   def take(mount, sink, kind, holder) do
     with :ok <- Usage.take(sink.account, kind, 1, Map.fetch!(mount.places, kind)),

@@ -1,7 +1,8 @@
 defmodule McpServer.Http.Route do
   @moduledoc false
-  # A module of `routes:`, which serves what lies below a path beside the messages. It is a plug in shape, but for a
-  # `Sink` in place of a `Plug.Conn`: so both servers have it. How much it does at once is its own to bound.
+  # A module of `routes:`, which serves the paths below its own path, beside MCP messages. It resembles a plug, but
+  # takes a `Sink` instead of a `Plug.Conn`, so that both servers can call it. The module must bound its own
+  # concurrency.
 
   alias McpServer.Auth.Verification
   alias McpServer.Http.{Mount, Sink}
@@ -13,12 +14,12 @@ defmodule McpServer.Http.Route do
   @type t :: %__MODULE__{path: String.t(), module: module(), state: term()}
 
   @typedoc """
-  Where it is served.
+  The place where the module is served.
 
-    * `:id` – tells the place from all others of the node
-    * `:supervised?` – whether the server starts the module's child; under a plug the module does, when it is needed
-    * `:identify` – the server's hook that says who asks; `nil` where nobody is asked
-    * `:metadata_url` – where clients that are refused learn how to be let in
+    * `:id` – identifies the place on this node
+    * `:supervised?` – whether the server starts the module's child; under a plug the module starts it on demand
+    * `:identify` – the server's hook that identifies clients; `nil` if it has none
+    * `:metadata_url` – the metadata that tells refused clients how to get access
   """
   @type site :: %{
           id: term(),
@@ -30,16 +31,16 @@ defmodule McpServer.Http.Route do
           identify: (term() -> term()) | nil
         }
 
-  @doc "Checks the options; raises `ArgumentError` that says what is wrong."
+  @doc "Checks the options. Raises a descriptive `ArgumentError` for invalid ones."
   @callback init(options :: term(), site()) :: state :: term()
 
   @doc "The process that the module needs."
   @callback child_spec(state :: term()) :: Supervisor.child_spec()
 
-  @doc "Serves one request, whose head is still to be judged, in the process that holds it."
+  @doc "Serves one request in the process that holds it. The head was not checked yet."
   @callback call(Sink.t(), state :: term()) :: Sink.t()
 
-  @doc "The routes of a mount, whose path is `mcp`. Raises `ArgumentError` that says what was given and what is allowed."
+  @doc "The routes of a mount. Raises a descriptive `ArgumentError` for invalid ones."
   @spec new!(term(), Mount.t(), %{atom() => term()}) :: [t()]
   def new!(routes, mount, options) do
     is_list(routes) || refuse!(routes)
@@ -80,7 +81,7 @@ defmodule McpServer.Http.Route do
 
   defp identify(%{identify: nil}), do: nil
   defp identify(%{auth: nil, identify: hook}), do: &Mount.call_hook(hook, &1)
-  # A proof is made for the URL of its request, which is not that of the endpoint.
+  # A DPoP proof names the URL of its request, which differs from the endpoint's URL.
   defp identify(%{auth: plan}), do: &Verification.identify(plan, &1, :beside)
 
   defp apart!(path, other) do
@@ -90,11 +91,11 @@ defmodule McpServer.Http.Route do
 
   defp below?(path, other), do: path == other or String.starts_with?(path, other <> "/")
 
-  @doc "The route that a path lies below."
+  @doc "The route whose path is a prefix of this path."
   @spec find([t()], String.t()) :: t() | nil
   def find(routes, path), do: Enum.find(routes, &below?(path, &1.path))
 
-  @doc "Starts what routes need, linked to the calling process."
+  @doc "Starts the processes of the routes, linked to the calling process."
   @spec start_link([t()]) :: Supervisor.on_start()
   def start_link(routes) do
     children = for %{module: module, state: state} <- routes, do: Map.put(module.child_spec(state), :id, state)

@@ -1,18 +1,18 @@
 defmodule McpServer.Http.SessionCall do
   @moduledoc false
-  # A request of a session, from its admission to its answer, in the process that holds it. The session hears nothing of
-  # it, unless there is more to say than the result.
+  # Serves a request of a session, from its admission to its answer, in the process that holds it. The session's process
+  # takes no part if the call only sends its result.
   #
-  # The session adopts the call, and the holder carries out its commands from then on, when
+  # The session adopts the call, and the holder then executes the session's commands, when
   #
-  #   * the call notifies, asks or pauses: that goes to the session from the beginning
-  #   * it is time for a stream, or the peer has gone: the holder says so
+  #   * the call notifies, asks or pauses: these messages go to the session from the beginning
+  #   * a stream is due, or the peer has disconnected: the holder tells the session
   #   * the client cancels, or the session ends
-  #   * the holder has been killed: `McpServer.Call.Reaper` says so
+  #   * the holder has been killed: `McpServer.Call.Reaper` tells the session
   #
-  # Whoever is first at the request's row (`McpServer.Connection.InFlight`) ends the call: its result races with an
-  # adoption there and nowhere else. A holder that was second gives what it hears of the call to the session. The end of
-  # a session's process reaches the holder through `McpServer.Http.Sessions`.
+  # The call's result and an adoption race only for the request's row (`McpServer.Connection.InFlight`): the first one
+  # there ends the call. If the session was first, the holder passes the call's messages to it.
+  # `McpServer.Http.Sessions` tells the holder when the session's process ends.
 
   alias McpServer.{Call, Request}
   alias McpServer.Call.Trace
@@ -38,13 +38,13 @@ defmodule McpServer.Http.SessionCall do
     passed_on?: false
   ]
 
-  @typedoc "The session's id and process, and what is known of it without asking."
+  @typedoc "The session's id, its process and its shared context."
   @type session :: {String.t(), pid(), Sessions.context()}
 
   @typedoc """
-  * `:session`, `:in_flight` – the session's process, and what it shares
-  * `:request` – without its arguments, of which the call has its own copy
-  * `:deadline` – when the call is ended; `:stream_at` – when the session has to open a stream
+  * `:session`, `:in_flight` – the session's process, and its shared table of requests
+  * `:request` – without its arguments, of which the call has a copy
+  * `:deadline` – when the call times out; `:stream_at` – when the session has to open a stream
   * `:passed_on?` – the session has the call's result
   """
   @type t :: %__MODULE__{
@@ -64,7 +64,7 @@ defmodule McpServer.Http.SessionCall do
           passed_on?: boolean()
         }
 
-  @doc "Serves the request; `:other` says that the session is about to end and has to answer it."
+  @doc "Serves the request. `:other` means that the session is about to end and must answer it."
   @spec serve(Mount.t(), Request.t(), StatelessCall.origin(), session(), Sink.t()) :: Sink.t() | :other
   def serve(mount, request, origin, {_id, pid, %{in_flight: in_flight}} = session, sink) do
     InFlight.seen(in_flight)
@@ -76,7 +76,7 @@ defmodule McpServer.Http.SessionCall do
     end
   end
 
-  # Behind the claim: a session that ends sees the claim, or is seen to end.
+  # The check follows the claim: so either the ending session sees the claim, or this process sees the end.
   defp claimed(mount, request, origin, {_id, pid, %{in_flight: in_flight}} = session, sink) do
     if InFlight.closed?(in_flight) do
       InFlight.release(in_flight, pid, request.id)
@@ -123,7 +123,7 @@ defmodule McpServer.Http.SessionCall do
 
   defp complete(request, _facts), do: request
 
-  # From here on the session can adopt the call. One that began to end meanwhile has not seen it.
+  # From here on the session can adopt the call. A session that began to end meanwhile has not seen the call.
   defp enter(%{session: session} = call, now) do
     entry = Map.take(call, [:request, :timeout, :deadline, :started_at])
     request_id = Trace.request_id(call.origin.base, call.request.id)
@@ -164,7 +164,7 @@ defmodule McpServer.Http.SessionCall do
 
   defp first?(call), do: InFlight.end?(call.session, call.request.id)
 
-  # The session has adopted the call already, and says so next.
+  # The session has already adopted the call, and its message is on the way.
   defp pass_on(call, message) do
     send(call.session, message)
     await(%{call | passed_on?: true, deadline: :infinity, stream_at: :infinity})
@@ -192,7 +192,7 @@ defmodule McpServer.Http.SessionCall do
     Exchange.go_on(ref, call.sink, call.session, Exchange.session_gone(call.session_id), running)
   end
 
-  # Nobody is there whose call it could be.
+  # The session's process has ended, so the call has no owner.
   defp abandon(call) do
     HeldCall.stop(call, :cancelled)
     HeldCall.ended(call, :cancelled)
@@ -207,10 +207,10 @@ defmodule McpServer.Http.SessionCall do
 
   defp fail(call, failure), do: respond(call, :ok, HeldCall.failed(call, failure))
 
-  # The id is free before the client can have the answer.
+  # The request id is free before the client can receive the answer.
   defp respond(call, standing, reply) do
     InFlight.release(call.in_flight, call.session, call.request.id)
-    # A session that is about to end waits for the last of its calls.
+    # A session that is about to end waits for its last call.
     if InFlight.closed?(call.in_flight), do: hand_over(call)
     HeldCall.reply(call.mount, call.sink, standing, reply)
   end

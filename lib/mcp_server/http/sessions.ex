@@ -1,12 +1,12 @@
 defmodule McpServer.Http.Sessions do
   @moduledoc false
-  # The sessions of this node: who they belong to, how many there may be, and where to find them.
+  # The sessions of this node: their owners, limits and processes.
   #
-  # Finding one is a look into a table. The table belongs to the supervisor above this process, so that
-  # neither an unknown id nor the end of this process costs a session anything.
+  # A lookup reads a table. The supervisor above this process owns the table, so sessions survive the end of this
+  # process.
   #
-  # Where a secret is configured, the id is the session (`Sealed`): one that is not here is opened from its id, unless a
-  # connected node has it (`Reopening`).
+  # With a configured secret, the id contains the session (`Sealed`). A session that is not here is then opened from its
+  # id, unless a connected node has it (`Reopening`).
 
   use GenServer
   use McpServer.Outline
@@ -20,12 +20,12 @@ defmodule McpServer.Http.Sessions do
   alias McpServer.Tools.Server
 
   @table __MODULE__
-  # How long another node may take to say whether it has a session, in milliseconds.
+  # How long another node may take to tell whether it has a session, in milliseconds.
   @ask_ms 2_000
-  # How long the scope of the nodes takes to be started again, in milliseconds.
+  # How long to wait until the `:pg` scope of the nodes is restarted, in milliseconds.
   @rejoin_ms 50
 
-  @typedoc "What a request is admitted and run with, beside what it says itself."
+  @typedoc "The session's data for the admission and execution of a request."
   @type context :: %{
           revision: String.t(),
           client_info: McpServer.Protocol.ClientData.t() | nil,
@@ -34,13 +34,13 @@ defmodule McpServer.Http.Sessions do
         }
 
   @typedoc """
-  `:unreachable` says that another node may have the session, and does not answer now; `:too_many` that there is no room
-  to open it from its id.
+  `:unreachable` means that another node may have the session but does not answer. `:too_many` means that there is no
+  room to open the session from its id.
   """
   @type found ::
           {:ok, pid(), context()} | {:remote, node()} | :unreachable | :unknown | {:error, :too_many}
 
-  @typedoc "A session to be opened: `:lifetime` is what is left of it in milliseconds, `:sealed` whether its id holds it."
+  @typedoc "A session to open: `:lifetime` is its remaining time in milliseconds, `:sealed` whether its id contains it."
   @type wanted :: %{
           id: String.t(),
           opening: McpServer.Protocol.opening(),
@@ -51,7 +51,7 @@ defmodule McpServer.Http.Sessions do
           changed: [McpServer.Changes.change()]
         }
 
-  @doc "Makes the table; the calling process owns it."
+  @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@table, [:named_table, :public, read_concurrency: true])
@@ -63,9 +63,9 @@ defmodule McpServer.Http.Sessions do
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
   @doc """
-  Opens a session of the mount for a principal, `nil` where nobody is authenticated.
+  Opens a session of the mount for a principal, `nil` for an unauthenticated client.
 
-  One client, by its principal or else by its peer's address, has no more than its share of the sessions.
+  A client, identified by its principal or else its peer address, gets no more than its share of the sessions.
   """
   @spec open(Mount.t(), McpServer.Protocol.opening(), principal :: term(), peer :: :inet.ip_address() | nil) ::
           {:ok, id :: String.t()} | {:error, :too_many}
@@ -83,7 +83,7 @@ defmodule McpServer.Http.Sessions do
     with {:ok, _pid, _context} <- open_here(mount, wanted, principal, peer), do: {:ok, id}
   end
 
-  @doc "Opens the session that is sealed in an id. No connected node has it."
+  @doc "Opens the session that an id seals. No connected node has it."
   @spec reopen(String.t(), Sealed.t(), Mount.t(), principal :: term(), peer :: :inet.ip_address() | nil) ::
           {:ok, pid(), context()} | {:error, :too_many}
   def reopen(id, sealed, mount, principal, peer) do
@@ -96,11 +96,10 @@ defmodule McpServer.Http.Sessions do
     do: GenServer.call(__MODULE__, {:open, mount, wanted, principal, Share.holder(principal, peer)})
 
   @doc """
-  Finds a session by the id a client sent.
+  Finds a session by the id that a client sent.
 
-  The session of another principal or of another place is as unknown as one that never was. Another node is asked
-  whether it has the session before anything of the request goes there. A session that is nowhere is opened from its
-  id, where that holds it.
+  A session of another principal or place is reported as `:unknown`. Another node is asked whether it has the session
+  before the request is sent there. If no node has the session and its id is sealed, this node opens it from the id.
   """
   @spec find(String.t(), Mount.t(), principal :: term(), peer :: :inet.ip_address() | nil) :: found()
   def find(id, mount, principal, peer) do
@@ -114,7 +113,7 @@ defmodule McpServer.Http.Sessions do
     end
   end
 
-  @doc "The same without asking other nodes."
+  @doc "Finds a session on this node only. `:elsewhere` means that this node does not have the id."
   @spec find_here(String.t(), Mount.place(), principal :: term()) :: {:ok, pid(), context()} | :unknown | :elsewhere
   def find_here(id, place, principal) do
     case :ets.lookup(@table, id) do
@@ -128,15 +127,15 @@ defmodule McpServer.Http.Sessions do
     if :erpc.call(node, __MODULE__, :here?, [id, place, principal], @ask_ms), do: {:remote, node}, else: :unknown
   catch
     :error, {:erpc, :timeout} -> :unreachable
-    # The node has gone, or runs another release.
+    # The node has disconnected, or runs another release.
     _kind, _reason -> :unknown
   end
 
-  @doc "Whether this node has the session of a place and a principal."
+  @doc "Whether this node has the session, with this place and principal."
   @spec here?(String.t(), Mount.place(), principal :: term()) :: boolean()
   def here?(id, place, principal), do: mount_of(id, place, principal) != :error
 
-  @doc "What a node says that is asked for a session; `:dead` is one that its client has ended."
+  @doc "A node's answer when it is asked for a session. `:dead` is a session that its client has ended."
   @spec whereabouts(String.t(), Mount.place(), principal :: term()) :: :here | :dead | :nowhere
   def whereabouts(id, place, principal) do
     cond do
@@ -147,8 +146,8 @@ defmodule McpServer.Http.Sessions do
   end
 
   @doc """
-  What a client gets whose session ended under its request: that it is unknown, or, where the next request opens it
-  from its id, that it may come again.
+  The answer to a client whose session ended during its request. The session is unknown, or, if the next request can
+  open it from its id, the client may retry.
   """
   @spec gone_answer(String.t()) :: McpServer.Protocol.HTTP.answer()
   def gone_answer(id) do
@@ -157,14 +156,14 @@ defmodule McpServer.Http.Sessions do
       else: HTTP.answer(:session_not_found)
   end
 
-  @doc "From now on the calling process's session is unknown, and another may be opened in its place."
+  @doc "Removes the calling process's session from the table, and frees its place."
   @spec forget(String.t()) :: :ok
   def forget(id) do
     delete(id, self())
     GenServer.cast(__MODULE__, {:forgotten, self()})
   end
 
-  @doc "The same, but the mount can still tell the process to end: its calls go on for a while."
+  @doc "Like `forget/1`, but the mount can still end the process, whose calls continue for a while."
   @spec retire(String.t()) :: :ok
   def retire(id) do
     pid = self()
@@ -177,10 +176,10 @@ defmodule McpServer.Http.Sessions do
     :ok
   end
 
-  # The id may be another process's by now.
+  # Another process may have the id by now.
   defp delete(id, pid), do: :ets.match_delete(@table, {id, pid, :_, :_, :_, :_, :_})
 
-  @doc "The mount of this node that serves a session of a place and a principal."
+  @doc "The mount of this node that serves the session, if place and principal match."
   @spec mount_of(String.t(), Mount.place(), principal :: term()) :: {:ok, mount_id :: term()} | :error
   def mount_of(id, place, principal) do
     case :ets.lookup(@table, id) do
@@ -189,11 +188,11 @@ defmodule McpServer.Http.Sessions do
     end
   end
 
-  @doc "Tells every session of the mount to come to its end."
+  @doc "Tells every session of the mount to finish its calls and end."
   @spec drain(mount_id :: term()) :: :ok
   def drain(mount), do: tell(mount, :mcp_http_drain)
 
-  @doc "Ends every session of the mount; the calls that still run are answered with an error."
+  @doc "Ends every session of the mount. Running calls are answered with an error."
   @spec shut_down(mount_id :: term()) :: :ok
   def shut_down(mount), do: tell(mount, :mcp_shut_down)
 
@@ -202,7 +201,7 @@ defmodule McpServer.Http.Sessions do
     :ok
   end
 
-  @doc "The processes of the mount's sessions, those that are about to end among them."
+  @doc "The processes of the mount's sessions, including those about to end."
   @spec processes(mount_id :: term()) :: [pid()]
   def processes(mount), do: for([pid] <- :ets.match(@table, {:_, :"$1", :_, :_, :_, mount, :_}), do: pid)
 
@@ -220,15 +219,15 @@ defmodule McpServer.Http.Sessions do
 
   @doc "How many sessions there are."
   @spec count() :: non_neg_integer()
-  # All rows but that of the account.
+  # One row is the account, not a session.
   def count, do: :ets.info(@table, :size) - 1
 
-  # `sessions` by process; `counts` says how many each owner and each client has, those about to end not among
-  # them; `counters` those of the bytes that each client stores.
+  # `sessions` maps processes to sessions. `counts` has the number of sessions per owner and per client, without
+  # sessions about to end. `counters` has the counter of stored bytes per client.
   @impl true
   def init(nil) do
     join()
-    # After a crash of this process the sessions are still there.
+    # The sessions survive a crash of this process.
     sessions = :ets.match(@table, {:"$1", :"$2", :_, :_, :"$3", :"$4", :"$5"})
     {:ok, Enum.reduce(sessions, %{sessions: %{}, counts: %{}, counters: %{}}, &watch(&2, List.to_tuple(&1)))}
   end
@@ -236,7 +235,7 @@ defmodule McpServer.Http.Sessions do
   @impl true
   def handle_call({:open, mount, wanted, principal, holder}, _from, state) do
     case {find_here(wanted.id, Mount.place(mount), principal), room?(state, mount, principal, holder)} do
-      # Another request of the session was first.
+      # Another request has opened the session meanwhile.
       {{:ok, _pid, _context} = found, _room?} ->
         {:reply, found, state}
 
@@ -250,7 +249,7 @@ defmodule McpServer.Http.Sessions do
     end
   end
 
-  # A scope that was started again knows nobody.
+  # A restarted `:pg` scope has no members.
   defp join do
     :ok = Node.join()
     Process.monitor(McpServer.Changes)
@@ -296,7 +295,7 @@ defmodule McpServer.Http.Sessions do
     {pid, context}
   end
 
-  # The client has said `notifications/initialized` to another process, and does not say it again.
+  # The client has sent `notifications/initialized` to another process, and does not repeat it.
   defp session(%{reopened?: true} = wanted, in_flight) do
     InFlight.put_level(in_flight, wanted.log_level)
     session = Session.initialized(Session.open(Session.new(wanted.id), wanted.opening))
@@ -311,7 +310,7 @@ defmodule McpServer.Http.Sessions do
     |> Map.put(:in_flight, InFlight.new(most))
   end
 
-  @doc "Has sessions forget stored events, those of the client that stores most."
+  @doc "Makes the sessions of the client that stores most drop stored events."
   @spec make_room() :: :ok
   def make_room, do: GenServer.cast(__MODULE__, :make_room)
 
@@ -363,7 +362,8 @@ defmodule McpServer.Http.Sessions do
         {:noreply, state}
 
       {{id, counted, paid}, sessions} ->
-        # Who has found it already must not start a call that nobody would end: a killed session has not said so itself.
+        # A killed session could not close its table. Otherwise a request that already found the session could start a
+        # call without an owner.
         for key <- [id, {:retired, pid}],
             {_key, ^pid, context, {router, _mount_name}, _principal, _mount, _paid} <- :ets.lookup(@table, key) do
           InFlight.close(context.in_flight)
@@ -372,7 +372,7 @@ defmodule McpServer.Http.Sessions do
         end
 
         InFlight.session_down(pid)
-        # What a session had stored when it was killed is no longer there.
+        # The stored events ended with the session's process.
         ReplayRoom.give_back(stored(), paid)
         {:noreply, release(%{state | sessions: sessions}, counted)}
     end

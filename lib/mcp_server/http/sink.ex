@@ -1,10 +1,10 @@
 defmodule McpServer.Http.Sink do
   @moduledoc false
-  # Where the response to one request is written: the socket of the process that holds it, the `Plug.Conn` of a web
-  # server's process, or the far end of an exchange.
+  # The destination of one response: the socket of the process that holds the request, the `Plug.Conn` of a web server's
+  # process, or the remote end of an exchange.
   #
-  # Every sink is a struct with at least `:socket`, `nil` where the process is not ours alone, and `:account`, what the
-  # process has taken of its mount.
+  # Every sink is a struct with at least `:socket` and `:account`. `:socket` is `nil` if a web server owns the process.
+  # `:account` counts the mount's resources that the process has taken.
 
   alias McpServer.Call
 
@@ -12,38 +12,38 @@ defmodule McpServer.Http.Sink do
   @type headers :: [{String.t(), String.t()}]
   @type written :: {:ok | :closed, t()}
 
-  @doc "The whole response at once."
+  @doc "Sends the complete response."
   @callback reply(t(), status :: pos_integer(), headers(), iodata()) :: t()
 
-  @doc "Head and first bytes of a response that stays open."
+  @doc "Sends the head and the first bytes of a streamed response."
   @callback stream(t(), status :: pos_integer(), headers(), iodata()) :: written()
 
-  @doc "More bytes of it; blocks while the peer does not read, no longer than it may take."
+  @doc "Sends more bytes of a stream. Blocks while the peer does not read, up to the stall timeout."
   @callback chunk(t(), iodata()) :: written()
 
-  @doc "A sign of life on a quiet stream."
+  @doc "Sends a keep-alive on a quiet stream."
   @callback keep_alive(t(), iodata()) :: written()
 
-  @doc "The end of a stream."
+  @doc "Ends a stream."
   @callback finish(t()) :: t()
 
-  @doc "Breaks the response off, so that what was sent does not pass for the whole."
+  @doc "Cuts the response off, so that the peer sees that it is incomplete."
   @callback cut(t()) :: t()
 
   @doc "The request's head, for hooks and other nodes."
   @callback head(t()) :: McpServer.Http.Pipeline.head()
 
-  @doc "The request's body, of at most so many bytes."
+  @doc "Reads the request's body, of at most so many bytes."
   @callback read_body(t(), pos_integer()) ::
               {:ok, binary(), t()} | {:error, :too_large | :timeout | :closed | :consumed | :malformed | :full, t()}
 
-  @doc "Lets go of what the request has brought: the process is about to wait for its answer."
+  @doc "Frees the memory of the request, before the process waits for the answer."
   @callback forget(t()) :: t()
 
-  @doc "Gives back the room that the request's body has taken: nothing is left of it."
+  @doc "Gives back the mount's body bytes that the request has taken. The body is freed already."
   @callback release(t()) :: t()
 
-  # The first element of whatever is sent to a process that holds a request.
+  # The first elements of all messages to a process that holds a request.
   @own [:mcp_down, :mcp_ended, :mcp_notify, :mcp_pause, :mcp_ask, :mcp_change, :mcp_respond, :mcp_hook] ++
          [:mcp_adopted, :mcp_session_down]
 
@@ -58,22 +58,22 @@ defmodule McpServer.Http.Sink do
   def forget(%module{} = sink), do: module.forget(sink)
   def release(%module{} = sink), do: module.release(sink)
 
-  @doc "The address a request comes from, where that is known."
+  @doc "The peer address of a request, if known."
   @spec peer(t()) :: :inet.ip_address() | nil
   def peer(%{conn: %{remote_ip: address}}), do: address
   def peer(%{peer: {address, _port}}), do: address
   def peer(_unknown), do: nil
 
-  @doc "When the server ends, where the process has been told already."
+  @doc "When the server ends, if the process has already been told."
   @spec ends_at(t()) :: integer() | nil
   def ends_at(%{ends_at: until}), do: until
   def ends_at(_not_ours), do: nil
 
   @doc """
-  The next message for the holder of a request, until `due` in `now/0` time.
+  Waits for the next message to the holder of a request, until `due` in `now/0` time.
 
-  `:closed` says that the peer has gone, `{:drain, until}` that the server ends then. What a peer sends ahead of its answer stays in the sink's buffer. A process
-  that is ours alone keeps no message that it does not know.
+  `:closed` means that the peer has disconnected, `{:drain, until}` that the server ends at `until`. Bytes that a peer
+  sends before its answer stay in the sink's buffer. A process that no web server owns drops unknown messages.
   """
   @spec next(t(), due :: integer() | :infinity, now :: integer()) :: {tuple() | :closed | :timeout, t()}
   def next(sink, due, now \\ now())
@@ -81,7 +81,7 @@ defmodule McpServer.Http.Sink do
   def next(%{socket: nil} = sink, due, now) do
     receive do
       message when is_tuple(message) and elem(message, 0) in @own -> {message, sink}
-      # The web server ends its connection itself.
+      # The web server closes its connection itself.
       {:mcp_http_drain, until} -> {{:drain, until}, sink}
     after
       left(due, now) -> {:timeout, sink}
@@ -105,11 +105,11 @@ defmodule McpServer.Http.Sink do
   defp left(:infinity, _now), do: :infinity
   defp left(due, now), do: max(due - now, 0)
 
-  @doc "Milliseconds that only go forward."
+  @doc "The monotonic time in milliseconds."
   @spec now() :: integer()
   def now, do: System.monotonic_time(:millisecond)
 
-  @doc "Answers a message that came too late for anything else: its sender may wait."
+  @doc "Answers a message that came too late, because its sender may wait."
   @spec discard(tuple()) :: :ok
   def discard({:mcp_notify, tag, _pid, _gate, _message}), do: Call.reply(tag, :ok)
   def discard({:mcp_pause, tag, _pid, _retry_ms}), do: Call.reply(tag, :ok)

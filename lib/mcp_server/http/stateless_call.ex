@@ -1,10 +1,10 @@
 defmodule McpServer.Http.StatelessCall do
   @moduledoc false
-  # A request of the stateless era, from its admission to its answer, in the process that holds its socket.
+  # Serves a request of the stateless era, from its admission to its answer, in the process that holds it.
   #
-  # The call itself is a fresh monitored process, and its result is its exit reason. The holder waits in one place for
-  # that, for notifications, for the peer to go and for the next of its times. The answer is JSON where it is the first
-  # thing to say; a notification before it, or a second without it, opens a stream of events.
+  # The call runs in a new monitored process, and its result is the exit reason. The holder waits in one receive for the
+  # result, notifications, the peer's end and the next due time. The answer is JSON if it is the first message. A
+  # notification before the answer, or `stream_after` without one, opens a stream of events.
 
   alias McpServer.{Call, Catalog, Conn, Protocol, Request, Share}
   alias McpServer.Connection.{Calls, Report}
@@ -29,7 +29,7 @@ defmodule McpServer.Http.StatelessCall do
     phase: :waiting
   ]
 
-  @typedoc "Where a request comes from: what it was admitted with, and what its handler's conn starts from."
+  @typedoc "The origin of a request: the data of its admission, and the initial conn of its handler."
   @type origin :: %{
           :catalog => Catalog.t(),
           :base => Conn.t(),
@@ -40,9 +40,9 @@ defmodule McpServer.Http.StatelessCall do
         }
 
   @typedoc """
-  * `:request` – without its arguments, of which the call has its own copy
-  * `:deadline` – when the call is ended; `:stream_at` – when a stream is opened, or shows a sign of life
-  * `:ends_at` – when the server ends, once it is about to
+  * `:request` – without its arguments, of which the call has a copy
+  * `:deadline` – when the call times out; `:stream_at` – when a stream is opened, or sends a keep-alive
+  * `:ends_at` – when the server ends, once it drains
   * `:phase` – `:streaming` once the response has begun
   """
   @type t :: %__MODULE__{
@@ -61,10 +61,10 @@ defmodule McpServer.Http.StatelessCall do
           phase: :waiting | :streaming
         }
 
-  @doc "Serves the request; returns once its response is complete, or its peer has gone."
+  @doc "Serves the request. Returns when its response is complete, or its peer has disconnected."
   @spec serve(Mount.t(), Request.t(), origin(), Sink.t()) :: Sink.t()
   def serve(mount, %Request{kind: :listen} = request, origin, sink) do
-    # Where the router says who may hear of what, a call finds out first.
+    # If the router guards subscriptions, a call checks them first.
     if Subscribing.guarded?(origin.catalog, request),
       do: call(mount, request, origin, sink),
       else: ListenStream.serve(mount, request, origin, sink)
@@ -179,13 +179,13 @@ defmodule McpServer.Http.StatelessCall do
     {written, quiet(%{call | sink: sink, phase: :streaming})}
   end
 
-  # A plug learns that its client has gone only from writing, so it asks more often.
+  # Only a write tells a plug that its client has disconnected, so it writes more often.
   defp quiet(%{sink: %{socket: nil}, mount: mount} = call),
     do: %{call | stream_at: Sink.now() + min(mount.disconnect_check, mount.keep_alive)}
 
   defp quiet(call), do: %{call | stream_at: Sink.now() + call.mount.keep_alive}
 
-  # The handler goes on when its client has taken the message, or the system has for it.
+  # The handler continues when the operating system has taken the message.
   defp notify(call, tag, condition, message) do
     case pass(call, condition) do
       {:ok, call} ->
@@ -204,10 +204,10 @@ defmodule McpServer.Http.StatelessCall do
     do: {:discard, :stale_progress}
 
   defp pass(call, {:progress, value}), do: {:ok, %{call | progress: value}}
-  # The level came with the request, and the call has looked at it already.
+  # The call has already checked the log level of the request.
   defp pass(call, _gate), do: {:ok, call}
 
-  # A client that takes no stream gets the answer alone.
+  # A client that accepts no stream gets only the answer.
   defp put(%{phase: :waiting, origin: %{events?: false}} = call, _message), do: {:ok, call}
   defp put(%{phase: :waiting} = call, message), do: open(call, HTTP.event(nil, message))
 
@@ -236,7 +236,7 @@ defmodule McpServer.Http.StatelessCall do
 
   defp fail(call, failure), do: respond(call, :ok, HeldCall.failed(call, failure))
 
-  # This is how a client of this era cancels.
+  # A client of the stateless era cancels by disconnecting.
   defp cancel(call) do
     HeldCall.stop(call, :cancelled)
     HeldCall.ended(call, :cancelled)

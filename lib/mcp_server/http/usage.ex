@@ -1,9 +1,9 @@
 defmodule McpServer.Http.Usage do
   @moduledoc false
-  # What one mount has in use at this moment, and what it has counted since it began.
+  # The resources of one mount that are in use now, and its totals since it began.
   #
-  # Whoever takes something notes it twice: for the mount, where the limit is compared, and for its own process. So what
-  # a killed process had taken can be given back for it.
+  # Each resource is counted twice: for the mount, where the limit applies, and for the process that takes it. So the
+  # resources of a killed process can be given back.
 
   @in_use [:connections, :exchanges, :calls, :streams, :hooks, :body_bytes]
   @totals [:accepted, :accept_errors, :turned_away, :requests, :refused, :cut]
@@ -14,7 +14,7 @@ defmodule McpServer.Http.Usage do
   @type kind :: :connections | :exchanges | :calls | :streams | :hooks | :body_bytes
   @type total :: :accepted | :accept_errors | :turned_away | :requests | :refused | :cut
 
-  @typedoc "`:own` is what one process has taken; the mount's has none."
+  @typedoc "`:own` counts the resources of one process. It is `nil` for the mount."
   @type t :: %__MODULE__{
           in_use: :atomics.atomics_ref(),
           totals: :counters.counters_ref(),
@@ -30,11 +30,11 @@ defmodule McpServer.Http.Usage do
     }
   end
 
-  @doc "The same counters for one process, which takes from them and gives back."
+  @doc "An account for one process, on the mount's counters."
   @spec account(t()) :: t()
   def account(usage), do: %{usage | own: :atomics.new(length(@in_use), signed: true)}
 
-  @doc "Takes `amount` of what there are `limit` of; what is only counted has the limit `:infinity`."
+  @doc "Takes `amount` of a resource with this `limit`. A resource that is only counted has the limit `:infinity`."
   @spec take(t(), kind(), pos_integer(), limit :: pos_integer() | :infinity) :: :ok | :full
   def take(%__MODULE__{in_use: in_use, own: own}, kind, amount, limit) do
     index = index(kind)
@@ -47,7 +47,7 @@ defmodule McpServer.Http.Usage do
     end
   end
 
-  @doc "Gives back what was taken."
+  @doc "Gives back `amount` of a resource."
   @spec give(t(), kind(), non_neg_integer()) :: :ok
   def give(%__MODULE__{in_use: in_use, own: own}, kind, amount) do
     index = index(kind)
@@ -55,11 +55,11 @@ defmodule McpServer.Http.Usage do
     :atomics.sub(in_use, index, amount)
   end
 
-  @doc "How much of a kind the process itself has taken."
+  @doc "How much of a resource the process has taken."
   @spec taken(t(), kind()) :: non_neg_integer()
   def taken(%__MODULE__{own: own}, kind), do: :atomics.get(own, index(kind))
 
-  @doc "Gives back everything that the account's process had taken."
+  @doc "Gives back all resources of the account's process."
   @spec close(t()) :: :ok
   def close(%__MODULE__{in_use: in_use, own: own}) do
     for index <- 1..length(@in_use), do: :atomics.sub(in_use, index, :atomics.exchange(own, index, 0))
@@ -70,7 +70,7 @@ defmodule McpServer.Http.Usage do
   @spec count(t(), total()) :: :ok
   def count(%__MODULE__{totals: totals}, total), do: :counters.add(totals, index(total), 1)
 
-  @doc "Everything that is counted, by name."
+  @doc "All counters, by name."
   @spec stats(t()) :: %{atom() => integer()}
   def stats(%__MODULE__{in_use: in_use, totals: totals}) do
     in_use = for name <- @in_use, do: {name, :atomics.get(in_use, index(name))}

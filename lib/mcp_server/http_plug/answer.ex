@@ -8,12 +8,12 @@ defmodule McpServer.HttpPlug.Answer do
 
   @type conn :: map()
 
-  @doc "Opens a response that is sent in pieces, the first at once."
+  @doc "Opens a chunked response, and sends its first chunk."
   @spec open(conn, pos_integer(), [{String.t(), String.t()}], iodata()) :: {:ok | :closed, conn}
   def open(conn, status, headers, first),
     do: conn |> put_headers(headers) |> Plug.Conn.send_chunked(status) |> chunk(first)
 
-  @doc "Sends a finished answer. What is left of a long body is read behind it, and the connection closed."
+  @doc "Sends a complete answer. If much of the request's body is unread, reads the rest and closes the connection."
   @spec send_whole(conn, pos_integer(), [{String.t(), String.t()}], iodata()) :: conn
   def send_whole(conn, status, headers, body) do
     conn = put_headers(conn, headers)
@@ -23,8 +23,8 @@ defmodule McpServer.HttpPlug.Answer do
       else: Plug.Conn.send_resp(conn, status, body)
   end
 
-  # To some servers an empty chunk is the end of the stream.
-  @doc "Sends a piece of an open response."
+  # Some servers end the stream at an empty chunk.
+  @doc "Sends a chunk of an open response."
   @spec chunk(conn, iodata()) :: {:ok | :closed, conn}
   def chunk(conn, bytes) do
     with true <- IO.iodata_length(bytes) > 0,
@@ -36,8 +36,9 @@ defmodule McpServer.HttpPlug.Answer do
     end
   end
 
-  # Cowboy ends the body of a process that was killed as if it were whole; the process of the connection is another one.
-  @doc "Breaks an open response off."
+  # Cowboy completes the body of a killed request process. So the process of the connection is killed, which is another
+  # one.
+  @doc "Cuts an open response off."
   @spec cut(conn) :: no_return()
   def cut(%{adapter: {Plug.Cowboy.Conn, %{pid: pid, version: :"HTTP/1.1"}}}), do: kill(pid)
   def cut(_conn), do: kill(self())
@@ -50,7 +51,7 @@ defmodule McpServer.HttpPlug.Answer do
 
   defp put_headers(conn, headers), do: Plug.Conn.merge_resp_headers(conn, headers)
 
-  # The server would read on otherwise, to find the next request behind the body. HTTP/2 has no such header.
+  # Otherwise the server would read the whole body to find the next request. HTTP/2 has no such header.
   defp close(conn), do: Plug.Conn.put_resp_header(conn, "connection", "close")
 
   defp http_1?(protocol), do: protocol in [:"HTTP/1", :"HTTP/1.0", :"HTTP/1.1"]

@@ -1,33 +1,33 @@
 defmodule McpServer.HttpPlug.Body do
   @moduledoc false
-  # The body of a request: read from the server, or what `Plug.Parsers` made of it, written as JSON again.
+  # The body of a request: read from the server, or encoded as JSON again from the result of `Plug.Parsers`.
 
   @compile {:no_warn_undefined, Plug.Conn}
 
   alias McpServer.JSON
 
-  # Under this key of `conn.private`: `:unread` left where it is, `:partial` not read to its end, `:read`.
+  # The state of the body in `conn.private`: `:unread`, `:partial` (not read to its end) or `:read`.
   @state :mcp_server_body
 
-  # A body has to come at 1 KiB a second, after a while to begin with.
+  # After a start period a body must arrive at 1 KiB per second or more.
   @slice 16 * 1024
   @slice_ms 15_000
   @start_ms 10_000
 
-  # What a server is left to read by itself once an answer is sent; more is not worth keeping the connection.
+  # The server may read this much of a body after the answer. For more the connection is closed.
   @drained_bytes 64 * 1024
 
   @type conn :: map()
   @type failure :: :too_large | :timeout | :closed | :consumed | :malformed
 
-  @doc "Notes that the body is still to be read, whatever the parsers left in `conn.body_params`."
+  @doc "Marks the body as unread, so that `conn.body_params` is ignored."
   @spec leave_unread(conn) :: conn
   def leave_unread(conn), do: put_state(conn, :unread)
 
   @doc """
-  The whole body, of at most `max` bytes.
+  Reads the whole body, of at most `max` bytes.
 
-  `:consumed` says that something read the body before and kept nothing of it that could be read here.
+  `:consumed` means that an earlier plug read the body and did not leave its content.
   """
   @spec read(conn, pos_integer()) :: {:ok, binary(), conn} | {:error, failure(), conn}
   def read(%{private: %{@state => :unread}} = conn, max), do: receive_all(conn, max)
@@ -37,13 +37,13 @@ defmodule McpServer.HttpPlug.Body do
   def read(%{body_params: parsed} = conn, max),
     do: if(form?(conn), do: {:error, :malformed, conn}, else: write_again(conn, parsed, max))
 
-  # What the parsers took for a form may have been anything: curl says of everything that it is one.
+  # curl sends every body with the content type of a form, so a parsed form may have been any text.
   defp form?(conn) do
     type = conn |> Plug.Conn.get_req_header("content-type") |> List.first("") |> String.downcase()
     String.starts_with?(type, ["application/x-www-form-urlencoded", "multipart/form-data"])
   end
 
-  @doc "Whether more of the body is to come than is worth reading once the request has been answered."
+  @doc "Whether too much of the body is unread to keep the connection after the answer."
   @spec abandoned?(conn) :: boolean()
   def abandoned?(%{private: %{@state => :read}}), do: false
   def abandoned?(%{private: %{@state => :partial}}), do: true
@@ -79,7 +79,9 @@ defmodule McpServer.HttpPlug.Body do
 
   defp fail(conn, reason), do: {:error, reason, put_state(conn, :partial)}
 
-  @doc "The next bytes of the body, at most `slice` of them where the server counts, within some milliseconds."
+  @doc """
+  Reads the next bytes of the body within a time in milliseconds, at most `slice` bytes if the server limits them.
+  """
   @spec receive_slice(conn, pos_integer(), pos_integer()) ::
           {:ok, binary(), conn} | {:more, binary(), conn} | {:error, :timeout | :closed}
   def receive_slice(%{adapter: {adapter, _state}} = conn, slice, milliseconds) do
@@ -88,17 +90,17 @@ defmodule McpServer.HttpPlug.Body do
     with {:error, reason} <- Plug.Conn.read_body(conn, options),
          do: {:error, if(reason == :timeout, do: :timeout, else: :closed)}
   rescue
-    # Bandit raises where the behaviour of adapters has an error for it.
+    # Bandit raises on a timeout, although the adapter behaviour has an error for it.
     error -> if timeout?(error), do: {:error, :timeout}, else: reraise(error, __STACKTRACE__)
   end
 
-  # Cowboy's adapter returns once *more* than this has come, however slowly.
+  # Cowboy's adapter returns after *more* bytes than this, however slowly they arrive.
   defp most(Plug.Cowboy.Conn, _slice), do: 0
   defp most(_adapter, slice), do: slice
 
   defp timeout?(error), do: Map.get(error, :plug_status) in [:request_timeout, 408]
 
-  # The parsers leave an empty map where there was `{}`, or nothing, or something that somebody else has read.
+  # The parsers leave an empty map for `{}`, for no body, and for a body that other code has read.
   defp read_empty(conn, max) do
     case {receive_all(conn, max), declared(conn)} do
       {{:ok, "", conn}, length} when length in [0, 1] -> {:ok, "", conn}
@@ -112,17 +114,17 @@ defmodule McpServer.HttpPlug.Body do
     case JSON.encode(document(parsed)) do
       {:ok, text} when byte_size(text) > max -> {:error, :too_large, conn}
       {:ok, text} -> {:ok, text, conn}
-      # As deep as this it would not have been read either, and is refused as no JSON is.
+      # A text with this depth would be refused too, like invalid JSON.
       {:error, %{kind: :too_deep}} -> {:ok, "", conn}
       {:error, _not_json} -> {:error, :consumed, conn}
     end
   end
 
-  # Where `Plug.Parsers` puts a document that is no object.
+  # `Plug.Parsers` puts documents other than objects under `"_json"`.
   defp document(%{"_json" => document} = parsed) when map_size(parsed) == 1, do: document
   defp document(parsed), do: parsed
 
-  # What the head says of the body's length. Chunks do not say, nor does HTTP/2 have to.
+  # The declared length of the body. A chunked body declares none, and HTTP/2 may omit it.
   defp declared(conn) do
     with [text] <- Plug.Conn.get_req_header(conn, "content-length"),
          {length, ""} <- Integer.parse(text) do

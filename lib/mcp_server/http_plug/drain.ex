@@ -1,26 +1,26 @@
 defmodule McpServer.HttpPlug.Drain do
   @moduledoc false
-  # What a client still sends of a body that nobody wants is read for a while after the answer. A server that closes
-  # with bytes unread resets the connection, and many clients then report the reset instead of the answer.
+  # Reads the rest of an unwanted body for a while after the answer. A server that closes with unread bytes resets
+  # the connection, and many clients then report the reset instead of the answer.
 
   @compile {:no_warn_undefined, Plug.Conn}
 
   alias McpServer.HttpPlug.Body
 
-  # Clients that send before they read see their answer up to here; beyond it the connection is reset.
+  # Clients that send the whole body before they read get the answer up to this size. Larger bodies end in a reset.
   @most_bytes 32 * 1024 * 1024
   @most_ms 2_000
   @slice 64 * 1024
 
   @type conn :: map()
 
-  @doc "Reads what is left of the body of a request that was answered, up to a bound and a deadline."
+  @doc "Reads the rest of an answered request's body, up to a size and a deadline."
   @spec run(conn) :: conn
-  # Cowboy does so by itself.
+  # Cowboy drains by itself.
   def run(%{adapter: {Plug.Cowboy.Conn, _request}} = conn), do: conn
   def run(conn), do: if(waits?(conn), do: conn, else: discard(conn, @most_bytes, now() + @most_ms))
 
-  # Such a client sends its body when it is told to, and now never will be. Reading would tell it to.
+  # A client with `expect` waits for "100 Continue" before it sends the body. Reading would send that.
   defp waits?(conn), do: Plug.Conn.get_req_header(conn, "expect") != []
 
   defp discard(conn, bytes, deadline) do
@@ -35,7 +35,7 @@ defmodule McpServer.HttpPlug.Drain do
   defp go_on({:ok, _slice, conn}, _before, _bytes, _deadline), do: conn
   defp go_on({:error, _reason}, before, _bytes, _deadline), do: before
 
-  # The answer is sent: whatever happens here is no failure of the request.
+  # The answer is already sent, so an error here is ignored.
   defp receive_slice(conn, milliseconds) do
     Body.receive_slice(conn, @slice, milliseconds)
   rescue

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpPlug.Head do
   @moduledoc false
-  # The head of a request, as the core screens it.
+  # The head of a request, in the form that the core checks.
 
   @type t :: %{
           method: String.t(),
@@ -10,7 +10,7 @@ defmodule McpServer.HttpPlug.Head do
           peer: {:inet.ip_address(), :inet.port_number()} | nil
         }
 
-  @doc "What the client sent, whatever the plugs before made of it."
+  @doc "The head that the client sent, without the changes of earlier plugs."
   @spec of(map()) :: t()
   def of(conn) do
     %{
@@ -22,25 +22,25 @@ defmodule McpServer.HttpPlug.Head do
     }
   end
 
-  # `Plug.Head` and `Plug.MethodOverride` rewrite the method; a HEAD must not open a stream as a GET would.
-  # The servers' adapters keep what was sent.
+  # `Plug.Head` and `Plug.MethodOverride` rewrite the method, but a HEAD must not open a stream like a GET.
+  # The servers' adapters keep the original method.
   defp method(%{adapter: {_adapter, %{method: method}}}) when is_binary(method), do: method
   defp method(%{method: method}), do: method
 
   defp target(%{request_path: path, query_string: ""}), do: path
   defp target(%{request_path: path, query_string: query}), do: path <> "?" <> query
 
-  @doc "The target behind what the plugs before have routed."
+  @doc "The remaining target, without the path segments that earlier plugs have routed."
   @spec left(map()) :: String.t()
   def left(%{query_string: ""} = conn), do: path(conn)
   def left(%{query_string: query} = conn), do: path(conn) <> "?" <> query
 
-  @doc "Its path."
+  @doc "The path of the remaining target."
   @spec path(map()) :: String.t()
   def path(%{path_info: segments}), do: "/" <> Enum.join(segments, "/")
 
-  # HTTP/2 has `:authority`, and HTTP/1 may have an absolute target: both are in `conn.host`, and only there.
-  # Where a plug has rewritten the host, both it and the header are checked.
+  # The `:authority` of HTTP/2 and an absolute target of HTTP/1 are only in `conn.host`.
+  # If a plug has rewritten the host, `conn.host` and the header are both checked.
   defp authority(%{host: host, port: port, req_headers: headers}) do
     named = for {"host", value} <- headers, do: String.downcase(value, :ascii)
 

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpPlug.Sink do
   @moduledoc false
-  # The request of a plug, held by the web server's process: its response is written to a `Plug.Conn`.
+  # The sink of a plug's request: the web server's process holds it, and the response goes to a `Plug.Conn`.
 
   @behaviour McpServer.Http.Sink
   @compile {:no_warn_undefined, Plug.Conn}
@@ -15,8 +15,8 @@ defmodule McpServer.HttpPlug.Sink do
   defstruct [:conn, :account, :socket, body_bytes: 0, routed?: false, cors_headers: []]
 
   @typedoc """
-  `:socket` is the web server's, and not ours to listen to. `:body_bytes` is how long the request's body was.
-  `:routed?`: what something before has routed does not belong to the target.
+  `:socket` is `nil`: the web server owns the socket. `:body_bytes` is the length of the request's body.
+  With `:routed?` the target excludes the path segments that earlier plugs have routed.
   """
   @type t :: %__MODULE__{
           conn: map(),
@@ -34,7 +34,7 @@ defmodule McpServer.HttpPlug.Sink do
   @spec new(conn :: map(), %{:usage => Usage.t(), optional(atom()) => term()}) :: t()
   def new(conn, %{usage: usage}), do: %__MODULE__{conn: conn, account: Reaper.account(usage)}
 
-  @doc "The same for a request whose target is what is left of its path."
+  @doc "The sink of a request whose target is the remaining path."
   @spec routed(conn :: map(), %{:usage => Usage.t(), optional(atom()) => term()}) :: t()
   def routed(conn, mount), do: %{new(conn, mount) | routed?: true}
 
@@ -54,7 +54,7 @@ defmodule McpServer.HttpPlug.Sink do
     end
   end
 
-  # Once, because every request will meet the same plug.
+  # Reported once, because the same plug affects every request.
   defp report_consumed do
     unless :persistent_term.get({McpServer.HttpPlug, :consumed}, false) do
       :persistent_term.put({McpServer.HttpPlug, :consumed}, true)
@@ -67,14 +67,14 @@ defmodule McpServer.HttpPlug.Sink do
     end
   end
 
-  # A small body goes with the next collection; a large one would be here for as long as the call takes.
+  # The next garbage collection frees a small body. A large body would stay for as long as the call runs.
   @impl true
   def forget(%{body_bytes: bytes} = sink) do
     if bytes > @held_bytes, do: :erlang.garbage_collect()
     sink
   end
 
-  # Bodies of a plug are the web server's to count.
+  # The web server limits the bodies under a plug.
   @impl true
   def release(sink), do: sink
 

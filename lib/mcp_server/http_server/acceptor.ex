@@ -1,8 +1,8 @@
 defmodule McpServer.HttpServer.Acceptor do
   @moduledoc false
-  # Accepts a connection, and becomes the process that serves it: there is nothing to hand over.
+  # Accepts a connection, and then serves it in the same process, so that no socket is handed over.
   #
-  # The server's process starts another acceptor in its place, and is linked to both.
+  # The server's process then starts the next acceptor, and is linked to both.
 
   alias McpServer.Call.Reaper
   alias McpServer.Http.{Mount, Usage}
@@ -10,17 +10,17 @@ defmodule McpServer.HttpServer.Acceptor do
   alias McpServer.Limit
   alias McpServer.Protocol.HTTP
 
-  # Milliseconds before the next attempt where the system has no descriptor left.
+  # Milliseconds before the next attempt when the system has no descriptors left.
   @retry_ms 50
-  # How long a client that finds no room may take to read that.
+  # How long the refusal of a connection may take, in milliseconds.
   @refusal_ms 1_000
 
-  # Most connections live with these; a large process has all that a call may have.
+  # A small heap suffices for most connections. It may grow to the heap limit of a call.
   @options [min_heap_size: 233, fullsweep_after: 20]
 
   @type listener :: {:tcp, :gen_tcp.socket()} | {:ssl, :ssl.sslsocket()}
 
-  @doc "Starts an acceptor, linked to the calling process, which is told `{:mcp_accepted, pid}` once it serves."
+  @doc "Starts an acceptor, linked to the calling process. It sends `{:mcp_accepted, pid}` when it serves."
   @spec start(listener(), Mount.t()) :: pid()
   def start(listener, mount) do
     heap = Limit.heap(mount.bounds.max_heap_bytes, true)
@@ -28,7 +28,7 @@ defmodule McpServer.HttpServer.Acceptor do
   end
 
   @doc false
-  # No function of ours is entered while it waits, which may be for long: its code can be replaced meanwhile.
+  # The process may wait for long. It waits outside our modules, so that their code can be replaced meanwhile.
   def accept(server, listener, mount_id) do
     :lists.foldl(&__MODULE__.step/2, nil, [{:accept, listener}, {:serve, server, listener, mount_id}])
   end
@@ -40,7 +40,7 @@ defmodule McpServer.HttpServer.Acceptor do
   def step({:serve, _server, _listener, mount_id}, {:error, _reason}), do: failed(mount_id)
   def step({:serve, server, listener, mount_id}, {:ok, socket}), do: serve(server, listener, mount_id, socket)
 
-  # Whoever cannot serve ends, and the server starts another: one that went on would do so on a growing stack.
+  # A failed acceptor ends, and the server starts another one. Otherwise its stack would grow with each attempt.
   defp failed(mount_id) do
     with {:ok, mount} <- Mount.fetch(mount_id) do
       Usage.count(mount.usage, :accept_errors)
@@ -70,7 +70,7 @@ defmodule McpServer.HttpServer.Acceptor do
     {:ok, %Socket{transport: :tcp, socket: socket, peer: peer, account: account}}
   end
 
-  # The handshake is the client's to make, within the time that it has for a head.
+  # The client must complete the handshake within `head_timeout`.
   defp opened(:ssl, socket, account, mount) do
     case :ssl.handshake(socket, mount.sockets.head_timeout) do
       {:ok, socket} ->
@@ -83,7 +83,7 @@ defmodule McpServer.HttpServer.Acceptor do
     end
   end
 
-  # Without TLS: a handshake would cost more than what it refuses.
+  # Closes without an answer: a handshake would cost more than it saves.
   defp turn_away(:ssl, socket), do: :ssl.close(socket)
 
   defp turn_away(:tcp, socket) do

@@ -1,15 +1,15 @@
 defmodule McpServer.HttpServer.Body do
   @moduledoc false
-  # The body of a request on a socket: read within its time, at its least rate, and counted as it comes.
+  # Reads the body of a request from a socket, within its time and minimum rate, and counts its bytes as they arrive.
 
   alias McpServer.Http.{Sink, Usage}
   alias McpServer.HttpServer.Socket
   alias McpServer.Protocol.HTTP
 
-  # A longer one is read in large pieces.
+  # A longer body is read in large pieces.
   @small 32 * 1024
 
-  @doc "The body of the request at hand, of at most `max` bytes."
+  @doc "Reads the body of the current request, of at most `max` bytes."
   @spec read(Socket.t(), max :: pos_integer()) ::
           {:ok, binary(), Socket.t()} | {:error, :too_large | :timeout | :closed | :malformed | :full, Socket.t()}
   def read(%{body: nil} = sink, _max), do: {:ok, "", sink}
@@ -31,9 +31,9 @@ defmodule McpServer.HttpServer.Body do
   end
 
   @doc """
-  Waits until the first `length` bytes of the buffer are there, or `{reason, sink}`.
+  Waits until the buffer has `length` bytes. Returns `{reason, sink}` if they do not arrive.
 
-  A client that waits to be asked for them is.
+  With `continue?` it first sends "100 Continue" to the waiting client.
   """
   @spec await(Socket.t(), non_neg_integer(), continue? :: boolean()) ::
           {:ok, Socket.t()} | {:timeout | :closed | :full, Socket.t()}
@@ -47,7 +47,7 @@ defmodule McpServer.HttpServer.Body do
       else: gather(sink, length, &Socket.receive_more/2, Sink.now())
   end
 
-  # Piece by piece, each once there is room for the one before: what comes by itself would be counted too late.
+  # Reads each piece after the one before was counted. Bytes of an active socket would be counted too late.
   defp gather_large(sink, length) do
     {result, sink} = sink |> Socket.read_passively() |> gather(length, &Socket.fetch/2, Sink.now())
     {result, Socket.read_actively(sink)}
@@ -62,13 +62,13 @@ defmodule McpServer.HttpServer.Body do
     end
   end
 
-  # The time at which a body is late: its whole time is up, or it has come too slowly up to here.
+  # The time at which a body is late: its total time is over, or its rate so far is too low.
   defp body_due(%{sockets: sockets}, began, bytes) do
     slow = max(sockets.body_grace, div(bytes * 1_000, sockets.body_min_rate))
     began + min(sockets.body_timeout, slow)
   end
 
-  # Grows with what has really come: a declared length costs nobody anything.
+  # Counts received bytes only: a declared length reserves nothing.
   defp reserve(%{body_bytes: held} = sink, bytes) when bytes <= held, do: {:ok, sink}
 
   defp reserve(%{body_bytes: held, mount: mount} = sink, bytes) do
@@ -84,7 +84,7 @@ defmodule McpServer.HttpServer.Body do
 
   defp continue(sink, false), do: sink
 
-  # What is decoded lies in the decoder, and nothing of it here.
+  # The decoder holds the decoded bytes.
   defp decode(%{buffer: ""} = sink, decoder, progress) do
     case Socket.receive_more(sink, body_due(sink.mount, progress.began, progress.bytes)) do
       {:ok, sink} -> decode(sink, decoder, progress)
@@ -106,7 +106,7 @@ defmodule McpServer.HttpServer.Body do
     end
   end
 
-  # Whoever stands in front of us may see the end of chunks elsewhere.
+  # A proxy in front of the server may see another end of the chunked body, so the connection is closed.
   defp ended(sink, used) do
     {_chunks, sink} = Socket.take(sink, used)
     Socket.leave(%{sink | body: nil})

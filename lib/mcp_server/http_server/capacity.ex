@@ -1,19 +1,19 @@
 defmodule McpServer.HttpServer.Capacity do
   @moduledoc false
-  # How many connections the VM has room for.
+  # Computes how many connections the VM has room for.
   #
-  # A connection takes a descriptor of the operating system's process, a port of the VM, and a few processes of the VM.
-  # If one of these runs out, files, databases and logs fail too. So a part of each is reserved: for the application,
-  # and for a connection that is accepted only to be refused.
+  # A connection takes a file descriptor, a port and a few processes of the VM. If one of these runs out, files,
+  # databases and logs fail too. So a part of each is reserved for the application, and for connections that are
+  # accepted only to be refused.
 
   alias McpServer.Limit
 
   @reserved_least 64
   @reserved_most 1_024
-  # Its own, its call's, and two of TLS.
+  # One for the connection, one for its call, two for TLS.
   @processes_each 4
 
-  @doc "How many of the wanted connections there is room for, and a sentence about it if there is room for fewer."
+  @doc "How many of the wanted connections have room, with a sentence for the log if fewer have."
   @spec bound(wanted :: pos_integer()) :: {:ok, pos_integer()} | {:fewer, pos_integer(), String.t()}
   def bound(wanted) do
     {name, limit, each} = resource = Enum.min_by(resources(), &room/1)

@@ -1,34 +1,34 @@
 defmodule McpServer.HttpServer.Connection do
   @moduledoc false
-  # One connection of the own server: the process that holds its socket.
+  # One connection of `McpServer.HttpServer`, in the process that holds its socket.
   #
-  # It reads a request, has the core judge it, and answers it before it reads the next. Most requests take two calls of
-  # the core, one for the bytes that came and one for the answer, and one process, that of the call.
+  # It reads a request, lets the core check it, and answers it before it reads the next request. Most requests need two
+  # calls of the core, one for the received bytes and one for the answer, and one process for the call.
 
   alias McpServer.Auth.{Cache, Refusal}
   alias McpServer.Http.{Mount, Pipeline, Route, Sink, StatelessCall, Usage}
   alias McpServer.HttpServer.{Body, Socket}
   alias McpServer.Protocol.{HTTP, Outcome}
 
-  # A connection that has been idle for so long gives back its heap.
+  # An idle connection frees its heap after this time, in milliseconds.
   @rest_ms 500
 
   @doc """
   Serves a socket until it is closed. The calling process owns the socket.
 
-  `mount_id` finds what is served, anew for each request: it may be replaced while the connection is open.
+  The mount is looked up by `mount_id` for each request: it may be replaced while the connection is open.
   """
   @spec serve(Socket.t(), mount_id :: term()) :: :ok
   def serve(sink, mount_id) do
     sink |> Socket.activate() |> await_head(mount_id, Sink.now())
   end
 
-  # `began` is when the first byte of the head came, or the connection.
+  # `began` is the time of the head's first byte, or of the connection.
   defp await_head(sink, mount_id, began) do
     mount = mount!(mount_id)
 
     case Socket.receive_more(sink, began + mount.sockets.head_timeout) do
-      # What is served may have been replaced while the connection waited.
+      # The mount may have been replaced while the connection waited.
       {:ok, sink} -> read(%{sink | mount: mount!(mount_id)}, mount_id, 0, began)
       {:timeout, %{buffer: ""} = sink} -> leave(sink)
       {why, sink} -> unread(why, %{sink | mount: mount})
@@ -37,11 +37,11 @@ defmodule McpServer.HttpServer.Connection do
 
   defp mount!(mount_id) do
     {:ok, mount} = Mount.fetch(mount_id)
-    # Whoever hears that a list has changed gets the new one.
+    # A client that was notified of a changed list must get the new list.
     Mount.current(mount)
   end
 
-  # `scanned` is how far the end of the head has been looked for; `began` is `nil` while it may be there as a whole.
+  # `scanned` bytes were searched for the end of the head. `began` is `nil` while the head may be complete.
   defp read(%{mount: mount, buffer: buffer} = sink, mount_id, scanned, began) do
     case HTTP.next(mount.service, buffer, scanned) do
       {:more, scanned} -> read_on(sink, mount_id, scanned, began)
@@ -59,18 +59,18 @@ defmodule McpServer.HttpServer.Connection do
     end
   end
 
-  # A message that needs no hook and no session is admitted with its head, once all of it is there.
+  # A message without hook and session is admitted together with its head, once it is complete.
   defp read_body(sink, mount_id, {head_bytes, length, continue?}, began) do
     continue? = continue? and byte_size(sink.buffer) == head_bytes
 
     case Body.await(sink, head_bytes + length, continue?) do
-      # The last byte of the head ends it: the search begins there.
+      # The search for the end of the head begins at its last byte.
       {:ok, sink} -> read(sink, mount_id, head_bytes - 1, began)
       {why, sink} -> unread(why, sink)
     end
   end
 
-  # The rest of the request is still to come, and would be taken for another.
+  # The connection closes, because the rest of the request would be read as another request.
   defp unread(:closed, sink), do: leave(sink)
   defp unread(:timeout, sink), do: refuse(sink, HTTP.answer(:request_timeout))
   defp unread(:full, sink), do: refuse(sink, HTTP.answer(:overloaded, 1))
@@ -83,7 +83,7 @@ defmodule McpServer.HttpServer.Connection do
     sink
   end
 
-  # Where no token is asked for.
+  # The identity of clients on a server without authentication.
   @nobody %{principal: nil, auth: nil}
 
   defp answer({:known, digest, ends, judged}, sink) do
@@ -100,13 +100,13 @@ defmodule McpServer.HttpServer.Connection do
 
   defp answer(judged, sink), do: answer(judged, @nobody, sink)
 
-  # The token was forgotten while the request was read.
+  # The token was dropped from the cache while the request was read.
   defp answer_anew({:head, _accepted, _context, _used, _framing, _continue?, _flow} = head, _ends, sink),
     do: answer(head, sink)
 
   defp answer_anew(judged, ends, sink), do: serve(elem(judged, tuple_size(judged) - 1), ends, sink)
 
-  # A request that is there as a whole, judged by its head alone once more.
+  # Serves a complete request. Only its head is checked again.
   defp serve(flow, {head_bytes, used}, sink) do
     {head, sink} = Socket.take(flow(sink, flow), head_bytes)
     Pipeline.serve(sink.mount, %{sink | head: head, body: {{:length, used - head_bytes}, false}})
@@ -140,7 +140,7 @@ defmodule McpServer.HttpServer.Connection do
     Pipeline.open(sink.mount, Outcome.of(opened), identity.principal, flow(sink, flow))
   end
 
-  # Hooks, sessions and bodies in chunks.
+  # Serves requests with hooks, sessions or chunked bodies.
   defp answer({:head, accepted, context, used, framing, continue?, flow}, identity, sink) do
     {head, sink} = Socket.take(sink, used)
     sink = %{flow(sink, flow) | head: head, body: body(framing, continue?)}
@@ -178,7 +178,7 @@ defmodule McpServer.HttpServer.Connection do
   defp next(%{buffer: ""} = sink, mount_id), do: idle(forget(sink), mount_id)
   defp next(sink, mount_id), do: arrived(forget(sink), mount_id)
 
-  # What belonged to the request.
+  # Drops the data of the request.
   defp forget(sink), do: %{sink | head: nil, head?: false, mount: nil, moved_at: 0}
 
   defp idle(sink, mount_id) do
@@ -191,7 +191,7 @@ defmodule McpServer.HttpServer.Connection do
 
   defp arrived(sink, mount_id), do: read(%{sink | mount: mount!(mount_id)}, mount_id, 0, nil)
 
-  # Nothing of a connection that rests is on the heap, and its code can be replaced.
+  # A resting connection has an empty heap, and its code can be replaced.
   defp rest(sink, mount_id) do
     due = Sink.now() - @rest_ms + mount!(mount_id).sockets.connection_timeout
     timer = Process.send_after(self(), :mcp_http_rested, due, abs: true)

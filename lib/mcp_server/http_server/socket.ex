@@ -1,11 +1,11 @@
 defmodule McpServer.HttpServer.Socket do
   @moduledoc false
-  # A connection of the own server, as the process that holds its socket sees it: what was read ahead, how far the
-  # request at hand has come, and how its response is written.
+  # The socket of a connection of `McpServer.HttpServer`: its read buffer, the state of the current request, and the
+  # writing of its response.
   #
-  # The socket is active for a number of packets and topped up before they are used up: one that turns passive leaves
-  # the schedulers' pollset, which costs 3–5 µs a request. Nothing is topped up while a response is awaited, so a client
-  # that sends on has at most so many packets in the buffer before TCP holds it back.
+  # The socket is active for a number of packets, and this number is raised before it reaches zero. A passive socket
+  # would leave the schedulers' pollset, which costs 3–5 µs per request. The number is not raised while a response is
+  # awaited: then TCP holds back a client that keeps sending.
 
   @behaviour McpServer.Http.Sink
 
@@ -35,16 +35,16 @@ defmodule McpServer.HttpServer.Socket do
   ]
 
   @typedoc """
-  * `:mount` – what is served, and the limits of its sockets
-  * `:head` – the bytes of the head of the request at hand, where somebody may ask for it
-  * `:body` – how the request's body is framed, until it has been read: `{framing, continue?}`
-  * `:buffer` – what has been read and not used; `:packets` – how many reads since the last top-up
-  * `:flow` – whether the connection goes on after the response; `:until_close` is HTTP/1.0
-  * `:cors_headers` – what each response has for a page of another origin
+  * `:mount` – the served mount, with the limits of its sockets
+  * `:head` – the bytes of the current request's head, if they may be needed
+  * `:body` – the framing of the request's body, until it has been read: `{framing, continue?}`
+  * `:buffer` – bytes read but not used yet; `:packets` – the number of reads since the last top-up
+  * `:flow` – whether the connection continues after the response; `:until_close` is HTTP/1.0
+  * `:cors_headers` – headers of each response to a page of another origin
   * `:head?` – the request is a HEAD, whose response has no body
-  * `:ends_at` – when the server ends, once it is about to
-  * `:body_bytes` – how much of the mount's room the request's body takes
-  * `:moved_at` – when the peer last took what it was sent
+  * `:ends_at` – when the server ends, once it drains
+  * `:body_bytes` – how many of the mount's body bytes the request has taken
+  * `:moved_at` – when the peer last took sent bytes
   """
   @type t :: %__MODULE__{
           transport: :tcp | :ssl,
@@ -68,17 +68,17 @@ defmodule McpServer.HttpServer.Socket do
 
   @active 32
   @top_up 16
-  # What is left of a buffer is copied behind a request that was longer.
+  # After a longer request the rest of the buffer is copied.
   @small_request 32 * 1024
   @large_piece 64 * 1024
   @small_piece 1_460
-  # A peer has the stall timeout for each piece of an answer, and not for all of it.
+  # The stall timeout applies to each piece of this size, not to the whole answer.
   @sent_at_once 256 * 1024
-  # What is read of a request that was refused, so that its client sees the answer: a reset would discard it.
+  # How much of a refused request is still read, so that no reset discards the answer at the client.
   @lingering_bytes 32 * 1024 * 1024
   @lingering_ms 2_000
 
-  @doc "Lets the peer's bytes come."
+  @doc "Makes the socket active."
   @spec activate(t()) :: t()
   def activate(sink) do
     setopts(sink, active: @active)
@@ -86,9 +86,9 @@ defmodule McpServer.HttpServer.Socket do
   end
 
   @doc """
-  Waits for more of the peer's bytes until `due`, or for so many milliseconds.
+  Waits for more bytes of the peer until `due`, or for some milliseconds.
 
-  `{:closed, sink}` when the peer has gone, `{:timeout, sink}` when the time is up.
+  Returns `{:closed, sink}` if the peer has disconnected, `{:timeout, sink}` if the time is over.
   """
   @spec receive_more(t(), due :: integer() | {:within, timeout()}) :: {:ok | :closed | :timeout, t()}
   def receive_more(%{passive?: true} = sink, due), do: sink |> activate() |> receive_more(due)
@@ -111,11 +111,11 @@ defmodule McpServer.HttpServer.Socket do
     end
   end
 
-  # To read the clock costs more than what a request asks of it.
+  # A duration avoids reading the clock, which is expensive per request.
   defp left({:within, ms}), do: ms
   defp left(due), do: max(due - Sink.now(), 0)
 
-  # Nobody waits for anything on a connection without a request.
+  # A connection without a request can close immediately.
   defp drained(%{buffer: "", body: nil} = sink, _due), do: {:closed, sink}
   defp drained(sink, due), do: receive_more(sink, due)
 
@@ -124,12 +124,12 @@ defmodule McpServer.HttpServer.Socket do
     receive_more(sink, due)
   end
 
-  @doc "Bytes that came before they were asked for."
+  @doc "Buffers bytes that arrived before they were needed."
   @spec early(t(), binary()) :: t()
   def early(%{buffer: ""} = sink, data), do: %{sink | buffer: data, packets: sink.packets + 1}
   def early(sink, data), do: %{sink | buffer: sink.buffer <> data, packets: sink.packets + 1}
 
-  @doc "The server ends at a time: this response is the connection's last."
+  @doc "Notes that the server ends at `until`. This response is the connection's last."
   @spec drain(t(), until :: integer()) :: t()
   def drain(sink, until), do: leave(%{sink | ends_at: until})
 
@@ -142,7 +142,7 @@ defmodule McpServer.HttpServer.Socket do
     {taken, %{sink | buffer: detached(rest, bytes)}}
   end
 
-  # A part of a binary keeps all of it: a long body is not to stay for the first bytes of the next request.
+  # A sub-binary keeps its whole binary alive: the next request's first bytes would keep a long body.
   defp detached(rest, before) when before > @small_request, do: :binary.copy(rest)
   defp detached(rest, _before), do: rest
 
@@ -152,21 +152,21 @@ defmodule McpServer.HttpServer.Socket do
   @impl Sink
   defdelegate read_body(sink, max), to: Body, as: :read
 
-  @doc "Nothing comes by itself any more: `fetch/2` reads large pieces."
+  @doc "Makes the socket passive, so that `fetch/2` reads large pieces."
   @spec read_passively(t()) :: t()
   def read_passively(sink) do
     setopts(sink, active: false, buffer: @large_piece)
     arrived(sink)
   end
 
-  @doc "The peer's bytes come by themselves again, and so does the news that it has gone."
+  @doc "Makes the socket active again, so that its process also learns when the peer disconnects."
   @spec read_actively(t()) :: t()
   def read_actively(sink) do
     setopts(sink, buffer: @small_piece)
     activate(sink)
   end
 
-  # What had come before the socket was passive.
+  # Collects bytes that arrived before the socket was passive.
   defp arrived(%{socket: socket} = sink) do
     receive do
       {tag, ^socket, data} when tag in [:tcp, :ssl] -> sink |> early(data) |> arrived()
@@ -175,7 +175,7 @@ defmodule McpServer.HttpServer.Socket do
     end
   end
 
-  @doc "Reads from a passive socket until `due`; returns what `receive_more/2` does."
+  @doc "Reads from a passive socket until `due`. Returns the same results as `receive_more/2`."
   @spec fetch(t(), due :: integer()) :: {:ok | :closed | :timeout, t()}
   def fetch(%{transport: transport, socket: socket} = sink, due) do
     left = max(due - Sink.now(), 0)
@@ -188,7 +188,7 @@ defmodule McpServer.HttpServer.Socket do
     end
   end
 
-  @doc "This response is the connection's last."
+  @doc "Closes the connection after this response."
   @spec leave(t()) :: t()
   def leave(sink), do: %{sink | flow: if(sink.flow == :keep_alive, do: :close, else: sink.flow)}
 
@@ -200,7 +200,7 @@ defmodule McpServer.HttpServer.Socket do
     sink
   end
 
-  @doc "A finished response, head and body in one."
+  @doc "Writes an encoded response, head and body."
   @spec write(t(), iodata()) :: t()
   def write(sink, response), do: sink |> send_all(response) |> elem(1)
 
@@ -212,7 +212,7 @@ defmodule McpServer.HttpServer.Socket do
     write(sink, if(sink.head?, do: head, else: [head, body]))
   end
 
-  # The end of what was not read of the request would be taken for another one.
+  # An unread rest of the body would be read as another request: it is skipped, or the connection closes.
   defp settle(%{body: nil} = sink), do: sink
   defp settle(%{body: {:empty, _continue?}} = sink), do: %{sink | body: nil}
 
@@ -236,7 +236,7 @@ defmodule McpServer.HttpServer.Socket do
 
   defp framed(%{flow: :until_close}, bytes), do: bytes
 
-  # An empty chunk would be the end.
+  # An empty chunk would end the response.
   defp framed(_sink, bytes) do
     case IO.iodata_length(bytes) do
       0 -> []
@@ -244,7 +244,8 @@ defmodule McpServer.HttpServer.Socket do
     end
   end
 
-  # A peer that takes nothing leaves bytes in the driver's queue, which are too few to hold back a writer.
+  # A peer that does not read leaves bytes in the driver's queue. They are too few to block a writer, so they are
+  # checked.
   @impl Sink
   def keep_alive(sink, comment) do
     case pending(sink) do
@@ -266,7 +267,7 @@ defmodule McpServer.HttpServer.Socket do
   def finish(%{flow: :until_close} = sink), do: sink
   def finish(sink), do: sink |> send_all("0\r\n\r\n") |> elem(1)
 
-  # Also drops what the peer did not take: otherwise the system would go on offering it.
+  # Also drops unsent bytes. Otherwise the system would keep trying to send them.
   @impl Sink
   def cut(sink) do
     Usage.count(sink.account, :cut)
@@ -274,7 +275,7 @@ defmodule McpServer.HttpServer.Socket do
     close(%{sink | gone?: true})
   end
 
-  @doc "Closes the socket. What the peer is still sending is read first: else it may never see the last answer."
+  @doc "Closes the socket. Bytes that the peer still sends are read first, so that it can see the last answer."
   @spec close(t()) :: t()
   def close(%{gone?: false, body: body} = sink) when body != nil do
     linger(sink, Sink.now() + @lingering_ms, @lingering_bytes)
@@ -331,11 +332,11 @@ defmodule McpServer.HttpServer.Socket do
 
   defp sent(sink, :ok), do: {:ok, %{sink | moved_at: moved(sink)}}
 
-  # Nothing of it reached the peer in all the time it has for that, or the peer is gone.
+  # The peer took nothing within the stall timeout, or it has disconnected.
   defp sent(sink, {:error, :timeout}), do: {:closed, cut(sink)}
   defp sent(sink, {:error, _closed}), do: {:closed, %{sink | gone?: true}}
 
-  # Only streams are asked how long they have been quiet.
+  # Only streams need the time of the last write.
   defp moved(%{moved_at: 0}), do: 0
   defp moved(_sink), do: Sink.now()
 

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpServer.Supervisor do
   @moduledoc false
-  # What HTTP needs whoever serves it: the sessions, and what routes have as processes.
+  # The processes that both HTTP servers need: sessions and the processes of routes.
 
   use Supervisor
 
@@ -16,12 +16,12 @@ defmodule McpServer.HttpServer.Supervisor do
     McpServer.Http.Registry,
     McpServer.Http.RouteSupervisor
   ]
-  # Milliseconds: supervisors among them end their own children first.
+  # Milliseconds. Supervisors below this one end their children first.
   @parting 10_000
 
   @spec start_link(term()) :: Supervisor.on_start()
   def start_link(_options) do
-    # Where this one was killed, its children may still be on their way out with their names.
+    # If this supervisor was killed, its children may still be exiting with their registered names.
     Enum.each(@names, &await_free/1)
     Supervisor.start_link(__MODULE__, nil, name: __MODULE__)
   end
@@ -50,7 +50,7 @@ defmodule McpServer.HttpServer.Supervisor do
       )
     ]
 
-    # None of them is much to start again, and each of them serves many.
+    # Each child is cheap to restart, and many clients depend on it.
     Supervisor.init(children, [strategy: :one_for_one] ++ @restarts)
   end
 end

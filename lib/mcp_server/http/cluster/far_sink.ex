@@ -1,6 +1,7 @@
 defmodule McpServer.Http.Cluster.FarSink do
   @moduledoc false
-  # A request that another node has received: its answer goes to the process there that holds it.
+  # The sink of a request that another node received. The response goes to the process on that node that holds the
+  # request.
 
   @behaviour McpServer.Http.Sink
 
@@ -11,8 +12,8 @@ defmodule McpServer.Http.Cluster.FarSink do
   defstruct [:exchange, :head, :body, :known, :account, :socket, cors_headers: []]
 
   @typedoc """
-  `:known` is what the receiving node has found out: who asks, what its token grants, and what a handler's conn starts from.
-  `:cors_headers` are added there, and not here.
+  `:known` holds the receiving node's findings: the principal, the token's grants and the initial conn of a handler.
+  The receiving node adds the `:cors_headers`.
   """
   @type t :: %__MODULE__{
           exchange: Exchange.t(),

@@ -1,10 +1,10 @@
 defmodule McpServer.Http.Cluster.Node do
   @moduledoc false
-  # Which node of a cluster a session lives on. Its id says so, in a form that tells clients nothing, so
-  # that a request that reaches another node can be passed on without any state shared between them.
+  # Finds the cluster node that a session lives on. A session id contains a mark of its node, which is opaque to
+  # clients. So nodes can forward requests without shared state.
   #
-  # Only nodes that run this library are ever asked. They know of each other through the `:pg` scope that carries
-  # changes: a node that is merely connected is in no group of it.
+  # Only nodes that run this library are asked. They find each other in the `:pg` scope that carries changes: other
+  # connected nodes are in none of its groups.
 
   alias McpServer.Changes
   alias McpServer.Connection.Session
@@ -16,15 +16,15 @@ defmodule McpServer.Http.Cluster.Node do
   @spec session_id() :: String.t()
   def session_id, do: if(Node.alive?(), do: Session.random_id() <> tag(node()), else: Session.random_id())
 
-  @doc "A mark of this node, for the seal of a session id; zeros where it is in no cluster."
+  @doc "The mark of this node, for the seal of a session id. It is zeros outside a cluster."
   @spec mark() :: <<_::48>>
   def mark, do: if(Node.alive?(), do: mark(node()), else: <<0::48>>)
 
-  @doc "The other node with the mark, if it is connected and runs this library."
+  @doc "The other node with this mark, if it is connected and runs this library."
   @spec marked(<<_::48>>) :: node() | nil
   def marked(mark), do: Enum.find(others(), &(mark(&1) == mark))
 
-  @doc "The calling process stands for this node, as long as it lives and the scope does."
+  @doc "Registers the calling process for this node, until the process or the scope ends."
   @spec join() :: :ok
   def join, do: :pg.join(Changes, __MODULE__, self())
 

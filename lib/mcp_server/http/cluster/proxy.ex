@@ -1,20 +1,20 @@
 defmodule McpServer.Http.Cluster.Proxy do
   @moduledoc false
-  # A request of a session that lives on another node of the cluster: served there, answered here.
+  # Forwards a request to the cluster node of its session. The other node serves it, and this node writes the response.
   #
-  # The process that holds the request carries out an exchange that the other node answers. Head and body go over as
-  # they came, and are judged there again: during a deployment the two nodes may not serve the same definition. That the
-  # other node has the session, at this place and for this principal, it has said before (`Sessions.find/4`); it looks
-  # again when it serves.
+  # The process that holds the request runs an exchange that the other node answers. Head and body are sent unchanged,
+  # and the other node checks them again: during a deployment the two nodes may serve different definitions.
+  # `Sessions.find/4` has already confirmed that the other node has the session, at this place and for this principal.
+  # The other node checks this again when it serves the request.
 
   alias McpServer.{Auth, Conn}
   alias McpServer.Http.{Exchange, Hook, Mount, Pipeline, Sessions, Sink}
   alias McpServer.Http.Cluster.FarSink
 
-  @typedoc "What the receiving node knows of a request: who asks, at which place, and what a handler's conn starts from."
+  @typedoc "The receiving node's knowledge of a request: principal, place and the initial conn of a handler."
   @type known :: %{principal: term(), auth: Auth.t() | nil, place: Mount.place(), base: Conn.t()}
 
-  @doc "Has `node` answer the request."
+  @doc "Lets `node` answer the request."
   @spec forward(node(), session_id :: String.t(), map(), Sink.t()) :: Sink.t()
   def forward(_node, id, _request, %FarSink{} = sink) do
     refuse(id, sink)
@@ -35,7 +35,7 @@ defmodule McpServer.Http.Cluster.Proxy do
     end)
   end
 
-  # The other node may let go of the session meanwhile, because it stops: then the session is looked for once more.
+  # The other node may stop and release the session meanwhile. Then the session is looked up once more.
   defp on_failure(id, %{body: _tried_already}, _body), do: Exchange.session_gone(id)
 
   defp on_failure(id, request, body) do
@@ -43,11 +43,11 @@ defmodule McpServer.Http.Cluster.Proxy do
     Map.put(Exchange.session_gone(id), :elsewhere, again)
   end
 
-  # Of a call the answer is awaited.
+  # A call has no end time: its answer is awaited.
   defp ends_at(%{context: %{verb: :get}} = request), do: Pipeline.ends_at(request.mount, request.auth)
   defp ends_at(_request), do: :infinity
 
-  @doc "Serves what another node has forwarded."
+  @doc "Serves a request that another node has forwarded."
   @spec serve(Exchange.t(), session_id :: String.t(), Pipeline.head(), known(), binary()) :: :ok
   def serve(exchange, id, head, known, body) do
     sink = %FarSink{exchange: exchange, head: head, body: body, known: known}

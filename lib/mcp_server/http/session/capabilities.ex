@@ -1,11 +1,11 @@
 defmodule McpServer.Http.Session.Capabilities do
   @moduledoc false
-  # A client's capabilities as flags: those that this library asks about, in two bytes of a sealed session id. What else
-  # a client has declared is gone once its session is opened from its id.
+  # A client's capabilities as flags, in two bytes of a sealed session id. Only capabilities that this library checks
+  # have flags: all others are lost when a session is opened from its id.
 
   @view_types ["text/html;profile=mcp-app"]
 
-  # A flag is the place of its entry: new ones go to the end, and none goes away.
+  # The position of an entry is its flag: append new entries, never remove one.
   @known [
     {["roots"], %{}},
     {["roots", "listChanged"], true},
@@ -28,7 +28,7 @@ defmodule McpServer.Http.Session.Capabilities do
     end)
   end
 
-  @doc "Capabilities that have these flags. Flags that this release does not know mean nothing."
+  @doc "The capabilities with these flags. Unknown flags are ignored."
   @spec from_flags(non_neg_integer()) :: map()
   def from_flags(flags) do
     for {{path, value}, place} <- @flags, Bitwise.band(flags, Bitwise.bsl(1, place)) != 0, reduce: %{} do
@@ -36,7 +36,7 @@ defmodule McpServer.Http.Session.Capabilities do
     end
   end
 
-  # A client may declare anything.
+  # Clients may send capabilities of any shape.
   defp at(value, []), do: value
   defp at(map, [key | rest]) when is_map_key(map, key), do: at(Map.fetch!(map, key), rest)
   defp at(_other, _path), do: nil

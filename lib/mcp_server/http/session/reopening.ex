@@ -1,21 +1,21 @@
 defmodule McpServer.Http.Session.Reopening do
   @moduledoc false
-  # A session whose id holds it, and which this node does not have. A connected node that has it keeps it: the request goes
-  # there. Where none has it, this node opens it.
+  # Finds a sealed session that this node does not have. If a connected node has the session, the request goes there.
+  # Otherwise this node opens it.
   #
-  # Two requests may come to two nodes at once. The nodes that know each other take a lock before one of them opens the
-  # session; a node without others needs none, because `Sessions` opens one session after the other.
+  # Two nodes may receive requests of the session at once. So a node takes a lock among the connected nodes before it
+  # opens the session. A single node needs no lock, because `Sessions` opens one session after the other.
 
   alias McpServer.Http.Cluster.Node
   alias McpServer.Http.{Mount, Sessions}
   alias McpServer.Http.Session.{Sealed, Tombstones}
 
-  # How long other nodes may take to say whether they have a session, in milliseconds.
+  # How long other nodes may take to tell whether they have a session, in milliseconds.
   @ask_ms 2_000
-  # How often a lock is tried that another node has.
+  # How often a node tries to take a lock that another node has.
   @tries 5
 
-  @doc "Finds or opens the session that is sealed in the id."
+  @doc "Finds or opens the session that the id seals."
   @spec find(String.t(), Sealed.t(), Mount.t(), principal :: term(), peer :: :inet.ip_address() | nil) ::
           Sessions.found()
   def find(id, sealed, mount, principal, peer) do
@@ -26,7 +26,7 @@ defmodule McpServer.Http.Session.Reopening do
 
   defp look([], _home, _question, open), do: open.()
 
-  # Most sessions are where they were opened first.
+  # Most sessions are still on the node that opened them first.
   defp look(others, home, question, open) do
     home = List.wrap(Node.marked(home))
 
@@ -55,7 +55,7 @@ defmodule McpServer.Http.Session.Reopening do
       found = Enum.find(answers, &match?({_node, {:ok, :here}}, &1)) -> {:remote, elem(found, 0)}
       Enum.any?(answers, &match?({_node, {:ok, :dead}}, &1)) -> :unknown
       Enum.any?(answers, &match?({_node, {:error, {:erpc, :timeout}}}, &1)) -> :unreachable
-      # The others have gone, or run another release.
+      # The other nodes have disconnected, or run another release.
       true -> :nowhere
     end
   end

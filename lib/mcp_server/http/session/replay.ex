@@ -1,16 +1,16 @@
 defmodule McpServer.Http.Session.Replay do
   @moduledoc false
-  # The last events of a stream, for a client that comes back with `Last-Event-ID`: a value, bounded in
-  # number and bytes, and with all others of the node in bytes. Of these no client has more than its share, and
-  # when room is short the client that has most of them loses its oldest events.
+  # The last events of a stream, for a client that reconnects with `Last-Event-ID`. One replay is bounded in events and
+  # bytes, and all replays of the node together in bytes. No client has more than its share of these bytes. When room is
+  # short, the client that stores most loses its oldest events.
 
   @enforce_keys [:account, :max_events, :max_bytes]
   defstruct [:account, :max_events, :max_bytes, events: :queue.new(), next: 1, count: 0, bytes: 0]
 
   @typedoc """
-  Who pays for stored bytes: the node's counter, and the session's own, by which the node's is put right
-  when the session's process is gone. `:holder` counts those of all sessions of one client, and `:make_room` is
-  called when there is little left on the node.
+  The counters of stored bytes: `:node` for the node and `:own` for the session. `:own` corrects `:node` when the
+  session's process has ended. `:holder` counts the bytes of all sessions of one client. `:make_room` is called when the
+  node has little room left.
   """
   @type account :: %{
           required(:node) => :atomics.atomics_ref(),
@@ -20,7 +20,7 @@ defmodule McpServer.Http.Session.Replay do
           optional(:make_room) => (() -> term())
         }
 
-  @typedoc "`:next` is the index of the next event; the stored ones are the `:count` before it."
+  @typedoc "`:next` is the index of the next event. The `:count` events before it are stored."
   @type t :: %__MODULE__{
           account: account(),
           max_events: pos_integer(),
@@ -31,7 +31,7 @@ defmodule McpServer.Http.Session.Replay do
           bytes: non_neg_integer()
         }
 
-  @doc "Stores an event; its index is the `:next` of before."
+  @doc "Stores an event under the previous `:next` as its index."
   @spec put(t(), iodata()) :: t()
   def put(replay, event) do
     size = IO.iodata_length(event)
@@ -61,7 +61,7 @@ defmodule McpServer.Http.Session.Replay do
   defp over?(account), do: over_node?(account)
   defp over_node?(account), do: :atomics.get(account.node, 1) > account.max_bytes
 
-  # Others give way before the last eighth is used; what is left is for the time that takes.
+  # Other sessions free room before the last eighth is used. That eighth is a reserve until they have done so.
   defp scarce?(%{make_room: _fun} = account),
     do: :atomics.get(account.node, 1) > account.max_bytes - div(account.max_bytes, 8)
 
@@ -76,8 +76,8 @@ defmodule McpServer.Http.Session.Replay do
   @doc """
   The events after the one with `index`.
 
-  `{:error, :gone}` where some of them are no longer stored, `{:error, :unknown}` where there never was such
-  an event. Index 0 is the event that opens a stream.
+  `{:error, :gone}` if some of them are no longer stored, `{:error, :unknown}` if such an event never existed.
+  Index 0 is the event that opens a stream.
   """
   @spec since(t(), non_neg_integer()) :: {:ok, [iodata()]} | {:error, :gone | :unknown}
   def since(%__MODULE__{next: next, count: count} = replay, index) do
@@ -92,7 +92,9 @@ defmodule McpServer.Http.Session.Replay do
 
   defp last(events, skipped), do: events |> :queue.to_list() |> Enum.drop(skipped)
 
-  @doc "Forgets the oldest events, of so many bytes at least or all there are; how many bytes are still to go."
+  @doc """
+  Drops the oldest events until at least `bytes` are freed or none is left. `left` is the number of bytes still to free.
+  """
   @spec forget(t(), bytes :: integer()) :: {t(), left :: integer()}
   def forget(%__MODULE__{count: count} = replay, bytes) when count == 0 or bytes <= 0, do: {replay, bytes}
 
@@ -101,7 +103,7 @@ defmodule McpServer.Http.Session.Replay do
     forget(smaller, bytes - (replay.bytes - smaller.bytes))
   end
 
-  @doc "Forgets every event."
+  @doc "Drops all events."
   @spec clear(t()) :: :ok
   def clear(%__MODULE__{account: account, bytes: bytes}) do
     charge(account, -bytes)

@@ -1,39 +1,39 @@
 defmodule McpServer.Http.Session.ReplayRoom do
   @moduledoc false
-  # How the room for stored events is shared: all sessions of a node have 64 MiB, a client has its share of them,
-  # and when room is short the client that stores most gives way, not the one that comes next.
+  # Shares the room for stored events: all sessions of a node have 64 MiB together, and each client a share of them.
+  # When room is short, the client that stores most loses events, not the next client that stores one.
   #
-  # Counters are atomics, so that sessions pay without a message; which sessions there are, `Sessions` knows.
+  # The counters are atomics, so that sessions update them without a message. `Sessions` knows the sessions.
 
   alias McpServer.Http.Session.Replay
   alias McpServer.Share
 
   # Bytes of stored events, over all sessions.
   @max_bytes 64 * 1024 * 1024
-  # What is left of it once room was made: sessions need not be asked for each event.
+  # Stored bytes after room was made. The distance to the maximum keeps these rounds rare.
   @kept_bytes div(@max_bytes * 3, 4)
 
-  # The counter's second element: whether somebody has asked for room already.
+  # The counter's elements: stored bytes, and whether room was already requested.
   @bytes 1
   @asked 2
 
-  @typedoc "What a session stores: its own counter, that of all sessions of its client, and who that is."
+  @typedoc "The counters of a session's stored bytes: its own, and that of all sessions of its client."
   @type paid :: %{
           own: :atomics.atomics_ref(),
           counter: :atomics.atomics_ref(),
           holder: Share.holder()
         }
 
-  @doc "The counter of a node."
+  @doc "A new counter for a node."
   @spec new() :: :atomics.atomics_ref()
   def new, do: :atomics.new(2, [])
 
-  @doc "What a new session of a client pays with."
+  @doc "The counters of a new session of a client."
   @spec paid(Share.holder(), :atomics.atomics_ref() | nil) :: paid()
   def paid(holder, counter),
     do: %{own: :atomics.new(1, []), counter: counter || :atomics.new(1, []), holder: holder}
 
-  @doc "The account of a session; `ask` is called when room has to be made."
+  @doc "The account of a session. `ask` is called when room is short."
   @spec account(:atomics.atomics_ref(), paid(), percent :: 1..100, ask :: (() -> term())) :: Replay.account()
   def account(node, paid, percent, ask) do
     most = if paid.holder, do: Share.of({@max_bytes, percent}), else: @max_bytes
@@ -47,7 +47,7 @@ defmodule McpServer.Http.Session.ReplayRoom do
     }
   end
 
-  @doc "Gives back what a session had stored that is no longer there."
+  @doc "Subtracts the stored bytes of an ended session."
   @spec give_back(:atomics.atomics_ref(), paid()) :: :ok
   def give_back(node, paid) do
     bytes = :atomics.get(paid.own, @bytes)
@@ -56,8 +56,8 @@ defmodule McpServer.Http.Session.ReplayRoom do
   end
 
   @doc """
-  How many bytes each session is to forget: those of the client that stores most, and of the next one if that is not
-  enough.
+  How many bytes each session must drop: sessions of the client that stores most come first, then those of the next
+  client.
   """
   @spec demands(:atomics.atomics_ref(), [{pid(), paid()}]) :: [{pid(), pos_integer()}]
   def demands(node, sessions) do

@@ -1,12 +1,12 @@
 defmodule McpServer.Http.Session.Sealed do
   @moduledoc false
-  # A session id that is the session: where `config :mcp_server, secret:` is set, what a node has to know of a session is
-  # sealed in its id, so any node with the secret opens the session from the id, after any restart.
+  # A session id that contains the session. With `config :mcp_server, secret:` the state of a session is sealed in its
+  # id. Any node with the secret can open the session from the id, also after a restart.
   #
-  # The seal binds the id to the router, the mount and the principal, and to `session_lifetime`. Inside are, in bytes: when
-  # it was opened and how long it lives (8 and 5, milliseconds), the node it was opened on (6), a part of the digest of each
-  # list (3 times 4), the log level (1), the capabilities (2), and behind a length of one byte each the revision and the
-  # client's name and version.
+  # The seal binds the id to the router, the mount, the principal and `session_lifetime`. It contains, with sizes in
+  # bytes: the opening time and the lifetime (8 and 5, milliseconds), the node that opened it (6), a part of the digest
+  # of each list (3 times 4), the log level (1), the capabilities (2), and the revision and the client's name and
+  # version, each behind a length of one byte.
 
   alias McpServer.{Catalog, Changes, Protocol, Secret}
   alias McpServer.Http.Cluster.Node
@@ -18,15 +18,15 @@ defmodule McpServer.Http.Session.Sealed do
   @purpose "session id"
   @most_bytes 64
 
-  # Ids without a seal are shorter, and a sealed one holds a nonce and a tag.
+  # Sealed ids contain a nonce and a tag. Ids without a seal are shorter than this.
   @least_bytes 64
 
-  # What clients are told of when it changes.
+  # Clients are notified when these lists change.
   @lists [:tools, :prompts, :resources]
 
   @typedoc """
-  `:expires_at` is in milliseconds of the wall clock, `:home` the mark of the node that opened the session first. `:changed`
-  are the lists that have become others since then, such as by a deploy.
+  `:expires_at` is in milliseconds of the wall clock. `:home` is the mark of the node that opened the session first.
+  `:changed` are the lists that have changed since then, for example by a deployment.
   """
   @type t :: %{
           opening: Protocol.opening(),
@@ -36,7 +36,7 @@ defmodule McpServer.Http.Session.Sealed do
           changed: [Changes.change()]
         }
 
-  @doc "The id of a new session, as long as it lives in milliseconds; `:error` where no secret is configured."
+  @doc "The id of a new session with a lifetime in milliseconds. `:error` if no secret is configured."
   @spec seal(Mount.place(), principal :: term(), Protocol.opening(), lifetime :: pos_integer()) ::
           {:ok, String.t()} | :error
   def seal(place, principal, opening, lifetime) do
@@ -72,7 +72,7 @@ defmodule McpServer.Http.Session.Sealed do
 
   defp text(_none), do: [0]
 
-  # No character is cut in two.
+  # Cuts between characters.
   defp cut(text, most) when byte_size(text) <= most, do: text
 
   defp cut(text, most) do
@@ -80,11 +80,11 @@ defmodule McpServer.Http.Session.Sealed do
     if String.valid?(part), do: part, else: cut(text, most - 1)
   end
 
-  @doc "Whether a session is sealed in an id."
+  @doc "Whether an id seals a session."
   @spec sealed?(String.t()) :: boolean()
   def sealed?(id), do: byte_size(id) >= @least_bytes
 
-  @doc "The session that is sealed in an id, for its own place and principal; `:error` for any other text."
+  @doc "The session that an id seals, if place and principal match. `:error` for any other text."
   @spec open(String.t(), Mount.place(), principal :: term()) :: {:ok, t()} | :error
   def open(id, place, principal) do
     with true <- sealed?(id) and Secret.configured?(),
@@ -120,6 +120,6 @@ defmodule McpServer.Http.Session.Sealed do
      }}
   end
 
-  # Of another release.
+  # Written by another release.
   defp read(_facts, _lists), do: :error
 end

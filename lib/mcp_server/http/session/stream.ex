@@ -1,9 +1,9 @@
 defmodule McpServer.Http.Session.Stream do
   @moduledoc false
-  # One HTTP request on its way to an answer, as a value: nothing sent yet, a stream of events, or, in the
-  # session era, a stream whose client is away and may come back for what it missed.
+  # The response to one HTTP request of a session, as a value: nothing sent yet, a stream of events, or a stream whose
+  # client has disconnected and may reconnect for the events it missed.
   #
-  # A request is answered with JSON if its answer is the first thing there is to say, and else with a stream.
+  # The response is JSON if the answer is its first message. Otherwise it is a stream.
 
   alias McpServer.Http.{Exchange, Mount, Sink}
   alias McpServer.Http.Session.Replay
@@ -27,13 +27,13 @@ defmodule McpServer.Http.Session.Stream do
   @typedoc """
   * `:number` – the stream's number in event ids
   * `:exchange` – `nil` while the client is away
-  * `:events?` – whether the client takes a stream
-  * `:replay` – the session era's stored events, once there is a stream
+  * `:events?` – whether the client accepts a stream
+  * `:replay` – the stored events, once there is a stream
   * `:phase` – `:ended` is a stream whose answer was sent or stored
-  * `:primes?` – whether a stream begins with an event that says where to resume (2025-11-25)
-  * `:since`, `:moved_at` – when it began, and when bytes last went out or were taken (`now/0`)
+  * `:primes?` – whether a stream begins with an event that tells the client where to resume (2025-11-25)
+  * `:since`, `:moved_at` – when it began, and when bytes were last queued or sent (`now/0`)
   * `:quiet_ms` – how long an open stream may be quiet
-  * `:queued` – bytes that were not reported as sent; `:max_queued` – how many they may be
+  * `:queued` – bytes not yet reported as sent; `:max_queued` – their maximum
   """
   @type t :: %__MODULE__{
           number: non_neg_integer(),
@@ -49,25 +49,25 @@ defmodule McpServer.Http.Session.Stream do
           moved_at: integer() | nil
         }
 
-  @typedoc "What is left of a stream: it goes on, or nothing more will be sent or kept."
+  @typedoc "The stream, or `:done` if it is over and stores nothing."
   @type rest :: {:ok, t()} | :done
 
-  # How long a client waits before it comes back to a server that was stopped, in milliseconds. The official clients try
-  # twice or three times, and a release takes some seconds to start.
+  # How long a client waits before it reconnects to a stopped server, in milliseconds. The official clients try two or
+  # three times, and a release takes some seconds to start.
   @come_back_ms 3_000
 
-  # A handler waits when this much is not sent.
+  # A handler waits while this many bytes are unsent.
   @congested_bytes 64 * 1024
 
-  @doc "Milliseconds that only go forward."
+  @doc "The monotonic time in milliseconds."
   @spec now() :: integer()
   def now, do: System.monotonic_time(:millisecond)
 
-  @doc "Whether it has enough to send for now."
+  @doc "Whether so many bytes are unsent that handlers should wait."
   @spec congested?(t()) :: boolean()
   def congested?(stream), do: stream.queued >= @congested_bytes
 
-  @doc "Writes what there is to say, in order."
+  @doc "Writes messages in order."
   @spec write(t(), [McpServer.Connection.Transport.entry()], Mount.t()) :: rest()
   def write(%{phase: :waiting} = stream, [{_stream, {:answer, standing}, message}], mount) do
     {status, headers} = Mount.standing(mount, standing)
@@ -102,7 +102,7 @@ defmodule McpServer.Http.Session.Stream do
   defp ends?({:answer, _standing}), do: true
   defp ends?(kind), do: kind in [:dropped, :accepted]
 
-  # What says how long to wait says once more where to resume.
+  # The event that tells how long to wait also repeats where to resume.
   defp line({_stream, {:pause, retry_ms}, []}, %{primes?: true, replay: %{}} = stream),
     do: {HTTP.priming_event({stream.number, stream.replay.next - 1}, retry_ms), stream}
 
@@ -114,7 +114,7 @@ defmodule McpServer.Http.Session.Stream do
     {event, %{stream | replay: Replay.put(stream.replay, event)}}
   end
 
-  # The client is told, but what goes on is not over.
+  # On a pause the client disconnects, but the call goes on.
   defp settle(stream, false, true), do: if(stream.primes?, do: {:ok, leave(stream)}, else: {:ok, stream})
   defp settle(stream, false, false), do: {:ok, stream}
   defp settle(%{replay: nil} = stream, true, _pause?), do: finish(stream)
@@ -131,14 +131,14 @@ defmodule McpServer.Http.Session.Stream do
     :done
   end
 
-  @doc "Opens the stream of a request that takes its time, or of a session."
+  @doc "Opens the stream of a slow request, or of a session."
   @spec open(t()) :: t()
   def open(stream), do: start(stream, opening(stream))
 
-  @doc "The client opens a stream anew and wants nothing of what it missed."
+  @doc "Opens the stream again for a client that does not ask for missed events."
   @spec open_anew(t(), Exchange.t()) :: t()
   def open_anew(stream, exchange) do
-    # It begins with an event of its own: no id is given out twice.
+    # It begins with a new event, so that no event id is used twice.
     open(%{stream | exchange: exchange, phase: :waiting, replay: Replay.put(stream.replay, [])})
   end
 
@@ -158,10 +158,10 @@ defmodule McpServer.Http.Session.Stream do
     count(stream, IO.iodata_length(bytes))
   end
 
-  # A client that leaves that much lying is cut off.
+  # A client that leaves too many bytes unread is disconnected.
   defp send_bytes(%{phase: :streaming} = stream, _bytes), do: cut(stream)
 
-  # Stored for a client that comes back.
+  # The events are stored for a client that reconnects.
   defp send_bytes(stream, _bytes), do: stream
 
   defp count(%{queued: 0} = stream, bytes), do: %{stream | queued: bytes, moved_at: now()}
@@ -171,7 +171,7 @@ defmodule McpServer.Http.Session.Stream do
   @spec sent(t(), non_neg_integer()) :: t()
   def sent(stream, bytes), do: %{stream | queued: max(stream.queued - bytes, 0), moved_at: now()}
 
-  # Ends the exchange, keeps the stream.
+  # Ends the exchange but keeps the stream.
   defp leave(%{exchange: nil} = stream), do: stream
 
   defp leave(stream) do
@@ -179,27 +179,27 @@ defmodule McpServer.Http.Session.Stream do
     away(stream)
   end
 
-  @doc "The client is gone; in the session era it may come back."
+  @doc "Marks the client as disconnected. It may reconnect."
   @spec away(t()) :: t()
   def away(%{phase: :ended} = stream), do: %{stream | exchange: nil}
-  # A client that has seen no event cannot say which stream it lost.
+  # A client that has seen no event has no event id to resume from.
   def away(%{phase: :waiting} = stream), do: %{stream | exchange: nil, phase: :away, replay: nil}
   def away(stream), do: %{stream | exchange: nil, phase: :away, queued: 0}
 
-  @doc "The client is back and wants what came after event `index`."
+  @doc "Resumes the stream for a client that asks for the events after `index`."
   @spec resume(t(), Exchange.t(), non_neg_integer()) :: {:ok, t()} | {:error, :gone | :unknown | :taken}
   def resume(%{exchange: exchange}, _new, _index) when exchange != nil, do: {:error, :taken}
   def resume(%{replay: nil}, _exchange, _index), do: {:error, :unknown}
 
   def resume(stream, exchange, index) do
-    # Its events say themselves where to resume.
+    # The events have ids, so no first event has to tell where to resume.
     with {:ok, events} <- Replay.since(stream.replay, index) do
       back = start(%{stream | exchange: exchange, phase: :waiting}, [HTTP.keep_alive(), events])
       if stream.phase == :ended, do: settle(back, true, false), else: {:ok, back}
     end
   end
 
-  @doc "What is due now: a stream for a request that takes its time, a sign of life, or the end of a stalled one."
+  @doc "Does what is due: opens a stream for a slow request, sends a keep-alive, or ends a stalled stream."
   @spec tick(t(), Mount.t(), integer()) :: t()
   def tick(%{phase: :waiting, events?: true} = stream, mount, now) do
     if now - stream.since >= mount.stream_after, do: open(stream), else: stream
@@ -220,7 +220,7 @@ defmodule McpServer.Http.Session.Stream do
     away(stream)
   end
 
-  @doc "When `tick/3` has something to do next."
+  @doc "When `tick/3` is due next."
   @spec due(t(), Mount.t()) :: integer() | nil
   def due(%{phase: :waiting, events?: true} = stream, mount), do: stream.since + mount.stream_after
   def due(%{phase: :streaming, queued: 0} = stream, _mount), do: stream.moved_at + stream.quiet_ms
@@ -228,10 +228,10 @@ defmodule McpServer.Http.Session.Stream do
   def due(_stream, _mount), do: nil
 
   @doc """
-  The connection ends: whoever waits is told so.
+  Ends the response because the session ends here: a waiting client gets the status and body.
 
-  With `come_back?` the session goes on elsewhere. From 2025-11-25 on the end of its own stream says where to resume, and
-  after how long.
+  With `come_back?` the session continues on another node. From 2025-11-25 on the end of the session's stream tells
+  where to resume, and after how long.
   """
   @spec close(t(), Sink.headers(), pos_integer(), iodata(), come_back? :: boolean()) :: :ok
   def close(%{exchange: nil}, _headers, _status, _body, _come_back?), do: :ok

@@ -1,6 +1,6 @@
 defmodule McpServer.Http.Session.StreamCollection do
   @moduledoc false
-  # The streams of a connection, found by key and by exchange, and of a session's ended streams the last few.
+  # The streams of a session, by key and by exchange, including the last few ended ones.
 
   alias McpServer.Http.Mount
   alias McpServer.Http.Session.{Replay, Stream}
@@ -9,7 +9,7 @@ defmodule McpServer.Http.Session.StreamCollection do
 
   @type key :: :session | pos_integer()
 
-  @typedoc "`:keys` finds a stream by its exchange, `:ended` are the keys of streams kept for clients that come back."
+  @typedoc "`:keys` maps exchanges to keys. `:ended` are the keys of ended streams that a client may still resume."
   @type t :: %__MODULE__{
           streams: %{key() => Stream.t()},
           keys: %{reference() => key()},
@@ -18,10 +18,10 @@ defmodule McpServer.Http.Session.StreamCollection do
           ended_count: non_neg_integer()
         }
 
-  # A client resumes the stream it lost, not one of an hour ago.
+  # A client resumes a stream soon after it lost it, so a few ended ones suffice.
   @max_ended 16
 
-  @doc "No streams; the first one will have that number."
+  @doc "An empty collection. Its first stream will have the number `first`."
   @spec new(pos_integer()) :: t()
   def new(first \\ 1), do: %__MODULE__{next: first}
 
@@ -43,7 +43,7 @@ defmodule McpServer.Http.Session.StreamCollection do
     with {:ok, key} <- Map.fetch(keys, ref), do: {:ok, {key, Map.fetch!(streams, key)}}
   end
 
-  @doc "Puts a stream in place of what was there."
+  @doc "Stores a stream under its key."
   @spec put(t(), key(), Stream.t()) :: t()
   def put(%__MODULE__{} = all, key, stream) do
     before = Map.get(all.streams, key)
@@ -69,7 +69,7 @@ defmodule McpServer.Http.Session.StreamCollection do
     end
   end
 
-  @doc "Forgets a stream and what it stored."
+  @doc "Drops a stream and its stored events."
   @spec drop(t(), key()) :: t()
   def drop(%__MODULE__{} = all, key) do
     case Map.pop(all.streams, key) do
@@ -82,10 +82,10 @@ defmodule McpServer.Http.Session.StreamCollection do
     end
   end
 
-  @doc "Forgets stored events of so many bytes, those of the oldest streams first."
+  @doc "Drops stored events of so many bytes, those of the oldest streams first."
   @spec make_room(t(), bytes :: pos_integer()) :: t()
   def make_room(%__MODULE__{} = all, bytes) do
-    # A session's own stream is as old as the session, and its events as new as any.
+    # The session's stream comes last: it is the oldest, but its events may be recent.
     keys = all.streams |> Map.keys() |> Enum.sort_by(&{&1 == :session, &1})
 
     {streams, _left} =
@@ -103,15 +103,15 @@ defmodule McpServer.Http.Session.StreamCollection do
     %{all | streams: streams}
   end
 
-  @doc "Whether a client waits or listens."
+  @doc "Whether any stream has a connected client."
   @spec busy?(t()) :: boolean()
   def busy?(%__MODULE__{streams: streams}), do: Enum.any?(streams, fn {_key, stream} -> stream.exchange != nil end)
 
-  @doc "Whether a request has not been answered at all yet."
+  @doc "Whether any request has no response yet."
   @spec waiting?(t()) :: boolean()
   def waiting?(%__MODULE__{streams: streams}), do: Enum.any?(streams, fn {_key, stream} -> stream.phase == :waiting end)
 
-  @doc "Does what is due on each stream: those that changed, and when the next is due."
+  @doc "Does what is due on each stream. Returns the changed streams, and when the next one is due."
   @spec tick(t(), Mount.t(), integer()) :: {[{key(), Stream.t()}], integer() | nil}
   def tick(%__MODULE__{streams: streams}, mount, now) do
     Enum.reduce(streams, {[], nil}, fn {key, stream}, {changed, due} ->

@@ -1,10 +1,10 @@
 defmodule McpServer.Http.Session.Tombstones do
   @moduledoc false
-  # Sealed ids of sessions that their clients have ended: no node that is told opens one again.
+  # Sealed ids of sessions that clients have ended, so that no informed node opens them again.
   #
-  # Connected nodes tell each other, and a node that comes to know another asks it for what it has. The set is bounded;
-  # when it is full, the id that expires first makes room. The tables belong to the application's own process.
-  # Where a store for sessions is configured, it has them too, for nodes that are not connected.
+  # Connected nodes inform each other, and a node asks each newly connected node for its ids. The set is bounded:
+  # when it is full, the id that expires first is dropped. The application's process owns the tables.
+  # A configured session store has the ids too, for nodes that are not connected.
 
   use GenServer
   use McpServer.Outline
@@ -16,16 +16,16 @@ defmodule McpServer.Http.Session.Tombstones do
   @order __MODULE__.Order
   # Ids, of 24 bytes each.
   @most 100_000
-  # Of these one message tells.
+  # Ids per message.
   @chunk 1_000
   @digest_bytes 16
   # Milliseconds.
   @sweep_after 60_000
   @ask_after 100
-  # How often it is looked whether a connected node runs the library.
+  # How often a connected node is checked for this library.
   @asks 50
 
-  @typedoc "What is told of an id, and when it expires, in milliseconds of the wall clock."
+  @typedoc "The digest of an id, and its expiry in milliseconds of the wall clock."
   @type stone :: {digest :: binary(), expires_at :: pos_integer()}
 
   @doc "Makes the tables; the calling process owns them."
@@ -39,7 +39,7 @@ defmodule McpServer.Http.Session.Tombstones do
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
-  @doc "Nobody opens the session of the id again, which would expire then."
+  @doc "Prevents that the session with the id is opened again, until it expires at `expires_at`."
   @spec put(String.t(), expires_at :: pos_integer()) :: :ok
   def put(id, expires_at) do
     stone = {digest(id), expires_at}
@@ -49,20 +49,20 @@ defmodule McpServer.Http.Session.Tombstones do
     :ok
   end
 
-  @doc "Whether the session of the id has been ended."
+  @doc "Whether the session with the id has been ended."
   @spec dead?(String.t()) :: boolean()
   def dead?(id), do: :ets.member(@table, digest(id)) or (SessionStore.shared?() and stored?(id))
 
   defp store(_id, ttl) when ttl <= 0, do: :ok
   defp store(id, ttl), do: SessionStore.put(key(id), "", ttl, nil)
 
-  # Where the store fails, which it has logged, the session goes on.
+  # If the store fails, it has logged the failure and the session continues.
   defp stored?(id), do: match?({:ok, _empty}, SessionStore.get(key(id)))
 
-  # No values of a session have such a key.
+  # The key differs from the keys of session values.
   defp key(id), do: Base.url_encode64(:crypto.hash(:sha256, ["ended ", id]), padding: false)
 
-  @doc "How many there are."
+  @doc "The number of ended sessions."
   @spec count() :: non_neg_integer()
   def count, do: :ets.info(@table, :size)
 
@@ -79,7 +79,7 @@ defmodule McpServer.Http.Session.Tombstones do
   @impl true
   def handle_info({:nodeup, node}, state), do: handle_info({:ask, node, @asks}, state)
 
-  # Whether a node runs the library is known a moment after it is connected.
+  # Nodes join the `:pg` scope a moment after they connect.
   def handle_info({:ask, node, asks}, state) do
     cond do
       node in Node.others() -> send({__MODULE__, node}, {:tombstones_wanted, node()})

@@ -1,7 +1,7 @@
 defmodule McpServer.Http.Session.Transport do
   @moduledoc false
-  # A session's HTTP requests as a connection's transport (session era): each is a stream, `:session` is the session's own
-  # stream. They all belong to one client, whose streams are kept for resumption.
+  # The transport of a session over HTTP. Each request is a stream; the key `:session` is the session's own stream.
+  # All streams belong to one client, which may resume them.
 
   @behaviour McpServer.Connection.Transport
 
@@ -12,15 +12,15 @@ defmodule McpServer.Http.Session.Transport do
   alias McpServer.Protocol.{HTTP, Revision}
   alias McpServer.Tools.Server
 
-  # Streams of a session whose id holds it are numbered from a random number on.
+  # The streams of a sealed session are numbered from a random number up to this one.
   @numbers 1_000_000_000
 
   @enforce_keys [:mount, :streams, :session]
   defstruct [:mount, :streams, :session, :timer]
 
   @typedoc """
-  * `:session` – what is fixed for a session; `:in_flight` also knows when the client last asked for something
-  * `:timer` – when something is due, and the timer for it
+  * `:session` – the session's constant data; its `:in_flight` also knows the time of the client's last request
+  * `:timer` – the time of the next due work, and its timer
   """
   @type t :: %__MODULE__{
           mount: Mount.t(),
@@ -46,8 +46,8 @@ defmodule McpServer.Http.Session.Transport do
     {:ok, %__MODULE__{mount: mount, streams: streams(session), session: session}}
   end
 
-  # Several nodes, one after the other, may number the streams of such a session: what a client missed of one stream must
-  # not be sought on another.
+  # Several nodes may number the streams of a sealed session, one after the other. A client must not resume a stream of
+  # one node on another stream with the same number.
   defp streams(%{sealed?: true}), do: StreamCollection.new(:rand.uniform(@numbers))
   defp streams(_session), do: StreamCollection.new()
 
@@ -66,7 +66,7 @@ defmodule McpServer.Http.Session.Transport do
 
   def event(transport, {:mcp_http_end, exchange}) do
     with_exchange(transport, exchange, fn transport, exchange ->
-      # Before anybody can look for it in vain.
+      # The tombstone must exist before another node can look for the session.
       if transport.session.sealed?, do: Tombstones.put(transport.session.id, transport.session.expires_at)
       forget_values(transport)
       transport = put_in(transport.session.expires_at, 0)
@@ -92,7 +92,7 @@ defmodule McpServer.Http.Session.Transport do
   def event(transport, :mcp_http_tick), do: {[], tick(%{transport | timer: nil})}
 
   def event(transport, :mcp_http_drain) do
-    # Another process can go on with it while calls come to their end here.
+    # Another process can continue a sealed session while calls finish here.
     if transport.session.sealed?, do: Sessions.retire(transport.session.id)
     {[:eof], transport}
   end
@@ -133,7 +133,7 @@ defmodule McpServer.Http.Session.Transport do
   # Streams can be resumed by event id from 2025-03-26 on; from 2025-11-25 on they begin with one.
   defp primes?(transport), do: transport.session.revision >= Revision.last_of_sessions()
 
-  # GET: the session's own stream, or the rest of one that was cut.
+  # GET opens the session's own stream, or resumes a stream that was cut.
   defp listen(transport, exchange, last_event) do
     with_exchange(transport, exchange, fn transport, exchange ->
       case attach(transport, exchange, last_event) do
@@ -143,7 +143,7 @@ defmodule McpServer.Http.Session.Transport do
     end)
   end
 
-  # A session that was opened again by another release has other lists than its client has read.
+  # The lists of a session that another release reopens may differ from those that its client has read.
   defp tell_changed(%{session: session} = transport, :session) do
     for list <- session.changed, do: send(self(), {:mcp_change, list})
     %{transport | session: %{session | changed: []}}
@@ -173,8 +173,8 @@ defmodule McpServer.Http.Session.Transport do
     end
   end
 
-  # The event was another process's of the same session. The session's own stream goes on all the same, without what was
-  # missed; a call's stream ended with its call.
+  # Another process of the same session sent the event. The session's own stream continues without the missed events.
+  # A call's stream ended with its call.
   defp attach_anew(%{session: %{sealed?: true}} = transport, exchange, :session), do: attach(transport, exchange, nil)
   defp attach_anew(_transport, _exchange, _key), do: {:error, :unknown}
 
@@ -192,7 +192,7 @@ defmodule McpServer.Http.Session.Transport do
     {if(writable?, do: [{:writable, key}], else: []), put(transport, key, after_it)}
   end
 
-  # The request goes on, and its client may come back.
+  # The request continues, and its client may reconnect.
   defp left(transport, key), do: {[{:writable, key}], transport}
 
   defp closed_by_peer(transport, ref) do
@@ -208,13 +208,13 @@ defmodule McpServer.Http.Session.Transport do
     arm(%{transport | streams: streams}, Stream.due(stream, transport.mount))
   end
 
-  # The peer may have said so, or it was noticed while writing, or cut.
+  # The stream lost its client: the peer closed, a write failed, or the stream was cut.
   defp left?(transport, key, %{phase: :away}),
     do: match?({:ok, %{exchange: %{}}}, StreamCollection.fetch(transport.streams, key))
 
   defp left?(_transport, _key, _stream), do: false
 
-  # A session ends when its client has nothing open and asks for nothing.
+  # A session ends when its client has no open stream and sends no requests.
   defp idle(transport) do
     %{in_flight: in_flight} = transport.session
     left = InFlight.seen_at(in_flight) + transport.mount.idle_timeout - Stream.now()
@@ -231,7 +231,7 @@ defmodule McpServer.Http.Session.Transport do
     end
   end
 
-  # Nobody finds it any more; who has found it already is told in `closed/2`.
+  # New requests do not find the session any more. `closed/2` answers the requests that already found it.
   defp end_session(transport) do
     Sessions.forget(transport.session.id)
     [:closed]
@@ -272,7 +272,7 @@ defmodule McpServer.Http.Session.Transport do
     |> Enum.sort_by(fn {key, _entries} -> if key == :session, do: 0, else: key end)
   end
 
-  # A request to a client that took no stream for its own request goes by the session's stream.
+  # A request to a client goes to the session's stream if the client accepts no stream for its own request.
   defp reroute(stream, {stream, :request, _message}, transport) do
     case StreamCollection.fetch(transport.streams, stream) do
       {:ok, %{events?: true}} -> stream
@@ -289,7 +289,7 @@ defmodule McpServer.Http.Session.Transport do
         :done -> %{transport | streams: StreamCollection.drop(transport.streams, key)}
       end
     else
-      # Nobody listens.
+      # The client has not opened this stream.
       :error -> transport
     end
   end
@@ -317,7 +317,7 @@ defmodule McpServer.Http.Session.Transport do
 
   @impl true
   def closed(%{mount: mount, session: session} = transport, reason) do
-    # One that any node can open from its id is over when it expires.
+    # Any node can reopen a sealed session: it is over when it expires.
     Server.session_over(mount.router, session.id, if(session.sealed?, do: session.expires_at, else: 0))
     {status, headers, body} = parting(transport.session, reason)
     StreamCollection.each(transport.streams, &Stream.close(&1, headers, status, body, reason != :closed))
@@ -327,7 +327,7 @@ defmodule McpServer.Http.Session.Transport do
   defp parting(session, :closed), do: Sessions.gone_answer(session.id)
   defp parting(_session, _reason), do: HTTP.answer(:shutting_down)
 
-  # Requests that were on their way while the connection ended.
+  # Answers requests that arrived while the session ended.
   defp refuse_late(status, headers, body) do
     receive do
       {:mcp_http_request, exchange, _outcome, _origin} -> refuse_late(exchange, status, headers, body)
