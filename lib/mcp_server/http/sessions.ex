@@ -2,7 +2,7 @@ defmodule McpServer.Http.Sessions do
   @moduledoc false
   # The sessions of this node: their owners, limits and processes.
   #
-  # A lookup reads a table. The supervisor above this process owns the table, so sessions survive the end of this
+  # A lookup reads a table. The application's process owns the table, so sessions survive the end of this
   # process.
   #
   # With a configured secret, the id contains the session (`Sealed`). A session that is not here is then opened from its
