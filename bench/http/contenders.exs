@@ -2,7 +2,9 @@ defmodule Bench.Http.Contenders do
   @moduledoc """
   The servers that are compared, each started in the way its SDK serves best.
 
-  `listener` is the library's own, `listener, bound` the same with schedulers bound to cores (`+stbt db`), and `plug` the library under Bandit, which takes part where Bandit is on the code path
+  `listener` is the library's own server with schedulers that do not spin while they wait, so that its processor time counts
+  work alone. `listener, bound` also binds them to cores (`+stbt db`). `listener, default` has Erlang's default flags: its
+  schedulers spin, so its processor time says nothing. `plug` is the library under Bandit, where Bandit is on the code path
   (`ERL_LIBS`). The others are the yardsticks of `bench/yardsticks`: all of them stateless, and answering in JSON, which
   their SDKs offer for older revisions too. Ours wants the session that those revisions have.
   """
@@ -25,8 +27,13 @@ defmodule Bench.Http.Contenders do
   end
 
   defp ours do
-    kinds = [{"listener", "listener", ""}, {"listener, bound", "listener", "+stbt db"}]
-    kinds = if Code.ensure_loaded?(Bandit), do: kinds ++ [{"plug", "plug", ""}], else: kinds
+    kinds = [
+      {"listener", "listener", quiet()},
+      {"listener, bound", "listener", quiet() <> " +stbt db"},
+      {"listener, default", "listener", ""}
+    ]
+
+    kinds = if Code.ensure_loaded?(Bandit), do: kinds ++ [{"plug", "plug", quiet()}], else: kinds
     for {name, kind, flags} <- kinds, do: {name, serve(kind, flags)}
   end
 
@@ -34,14 +41,15 @@ defmodule Bench.Http.Contenders do
   @spec plugs() :: [t()]
   def plugs do
     if Code.ensure_loaded?(Bandit),
-      do: [{"plug", serve("plug", "")}, {"bare plug", serve("bare_plug", "")}],
+      do: for({name, kind} <- [{"plug", "plug"}, {"bare plug", "bare_plug"}], do: {name, serve(kind, quiet())}),
       else: []
   end
 
+  defp quiet, do: System.get_env("ELIXIR_ERL_OPTIONS", "")
+
   defp serve(kind, flags) do
     [env, mix] = Enum.map(["env", "mix"], &System.find_executable/1)
-    flags = "ELIXIR_ERL_OPTIONS=#{System.get_env("ELIXIR_ERL_OPTIONS")} #{flags}"
-    [env, flags, mix, "run", "--no-compile", "bench/http/serve.exs", kind]
+    [env, "ELIXIR_ERL_OPTIONS=#{flags}", mix, "run", "--no-compile", "bench/http/serve.exs", kind]
   end
 
   defp yardsticks([node, rmcp, python]) do
@@ -57,7 +65,7 @@ defmodule Bench.Http.Contenders do
 
   @doc "Whether a contender is this library."
   @spec ours?(String.t()) :: boolean()
-  def ours?(name), do: name in ["listener", "listener, bound", "plug"]
+  def ours?(name), do: name in ["listener", "listener, bound", "listener, default", "plug"]
 
   @doc "Opens sessions on a server that wants them."
   @spec open_sessions(Server.t(), pos_integer()) :: Server.t()
