@@ -40,7 +40,9 @@ defmodule Bench.Http do
   def run do
     case Contenders.build() do
       {:ok, contenders} ->
-        speed(contenders) ++ plug_cost() ++ connections(contenders) ++ streams(contenders)
+        met = speed(contenders) ++ plug_cost() ++ connections(contenders) ++ streams(contenders)
+        tls_cost()
+        met
 
       {:error, reason} ->
         IO.puts("HTTP is not measured: #{reason}")
@@ -123,6 +125,25 @@ defmodule Bench.Http do
         cost = Float.round(medians["plug"].processor - medians["bare plug"].processor, 1)
         [{"plug: its own part takes #{cost} µs of CPU, at most #{@plug_us} µs", cost <= @plug_us}]
     end
+  end
+
+  # No target: what TLS takes is OTP's and OpenSSL's.
+  defp tls_cost do
+    {:ok, _applications} = Application.ensure_all_started(:ssl)
+    [plain, tls] = for {name, command} <- Contenders.encrypted(), do: Server.start(name, command)
+    tls = %{tls | scheme: "https"}
+    medians = Rounds.medians([plain, tls], requests()[:echo], 16)
+
+    rows =
+      for {server, open} <- [{plain, &Client.connect/1}, {tls, &Client.connect_encrypted/1}] do
+        {processor, kib} = Idle.connection_cost(server, open)
+        figures = medians[server.name]
+        [server.name, "#{round(figures.per_second)}", Measure.us(figures.processor), Measure.us(processor), "#{kib}"]
+      end
+
+    Enum.each([plain, tls], &Server.stop/1)
+    head = ["", "req/s", "CPU µs", "CPU µs a connection", "KiB a connection"]
+    Measure.table("#{title(:echo, 16)}, without and with TLS", head, rows)
   end
 
   defp connections(contenders) do

@@ -177,7 +177,7 @@ defmodule Bench.Rest do
         do: %{method: "GET", headers: [], body: ""},
         else: %{headers: [{"Content-Type", "application/json"}], body: "{}"}
 
-    Wrk.run(port, request, [], @connections, setting("BENCH_SECONDS", 3), path)
+    Wrk.run("http://127.0.0.1:#{port}#{path}", request, [], @connections, setting("BENCH_SECONDS", 3))
   end
 
   defp print(contenders, medians) do

@@ -35,6 +35,21 @@ defmodule Bench.Http.Client do
     socket
   end
 
+  @doc "A connection without a request; returns what closes it."
+  @spec connect(:inet.port_number()) :: (() -> :ok)
+  def connect(port) do
+    {:ok, socket} = :gen_tcp.connect({127, 0, 0, 1}, port, [:binary, active: false], @timeout)
+    fn -> :gen_tcp.close(socket) end
+  end
+
+  @doc "The same over TLS, with a handshake of its own."
+  @spec connect_encrypted(:inet.port_number()) :: (() -> :ok)
+  def connect_encrypted(port) do
+    options = [:binary, active: false, verify: :verify_none, log_level: :error]
+    {:ok, socket} = :ssl.connect({127, 0, 0, 1}, port, options, @timeout)
+    fn -> :ssl.close(socket) end
+  end
+
   @doc "Whether the server has not closed a connection."
   @spec open?(:gen_tcp.socket()) :: boolean()
   def open?(socket), do: :gen_tcp.recv(socket, 0, 0) != {:error, :closed}

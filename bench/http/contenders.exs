@@ -45,6 +45,10 @@ defmodule Bench.Http.Contenders do
       else: []
   end
 
+  @doc "The library's own server, without and with TLS."
+  @spec encrypted() :: [t()]
+  def encrypted, do: for({name, kind} <- [{"plain", "listener"}, {"TLS", "tls"}], do: {name, serve(kind, quiet())})
+
   defp quiet, do: System.get_env("ELIXIR_ERL_OPTIONS", "")
 
   defp serve(kind, flags) do

@@ -33,6 +33,21 @@ defmodule Bench.Http.Idle do
     growth / count
   end
 
+  @connections 2_000
+
+  @doc "Microseconds of processor time that it takes a server to open a connection, and the KiB that it has one for."
+  @spec connection_cost(Server.t(), (:inet.port_number() -> (() -> :ok))) :: {float(), float()}
+  def connection_cost(server, open) do
+    first = for _i <- 1..@first, do: open.(server.port)
+    memory = settled_kib(server)
+    processor = Server.processor_us(server)
+    connections = for _i <- 1..@connections, do: open.(server.port)
+    processor = Server.processor_us(server) - processor
+    memory = settled_kib(server) - memory
+    Enum.each(first ++ connections, & &1.())
+    {processor / @connections, Float.round(memory / @connections, 1)}
+  end
+
   defp open(server, count, open) do
     owner = self()
 

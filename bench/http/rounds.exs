@@ -34,7 +34,7 @@ defmodule Bench.Http.Rounds do
   end
 
   defp run(server, request, connections, seconds) do
-    Wrk.run(server.port, request, Contenders.sessions(server, request), connections, seconds)
+    Wrk.run(Server.url(server), request, Contenders.sessions(server, request), connections, seconds)
   end
 
   # An error may ride on status 200. Ids that grow, and the answers that wrk did not wait for, make a small difference.

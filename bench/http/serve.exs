@@ -1,4 +1,5 @@
-# A server of the benchmark on this library: `mix run bench/http/serve.exs listener`; `plug` or `bare_plug` for Bandit.
+# A server of the benchmark on this library: `mix run bench/http/serve.exs listener`; `tls` for the same over TLS, `plug` or
+# `bare_plug` for Bandit.
 # Prints its port and its process id, and ends at the end of its stdin.
 
 for file <- ~w(../support/workloads request router), do: Code.require_file("#{file}.exs", __DIR__)
@@ -24,13 +25,24 @@ defmodule Bench.Http.Serve do
 
   alias Bench.Http.Router
 
-  def start("listener") do
-    {:ok, server} = McpServer.HttpServer.start_link(router: Router, port: 0)
-    McpServer.HttpServer.port(server)
-  end
+  def start("listener"), do: start_listener([])
+  def start("tls"), do: start_listener(tls: certificate())
 
   def start("plug"), do: start_bandit({McpServer.HttpPlug, router: Router})
   def start("bare_plug"), do: start_bandit({Bench.Http.BarePlug, []})
+
+  defp start_listener(options) do
+    {:ok, server} = McpServer.HttpServer.start_link([router: Router, port: 0] ++ options)
+    McpServer.HttpServer.port(server)
+  end
+
+  # A chain of one authority, on the curve that most certificates of today have.
+  defp certificate do
+    signed = [key: {:namedCurve, :secp256r1}, digest: :sha256]
+    chain = %{root: signed, intermediates: [], peer: signed}
+    %{server_config: config} = :public_key.pkix_test_data(%{server_chain: chain, client_chain: chain})
+    Keyword.take(config, [:cert, :key])
+  end
 
   defp start_bandit(plug) do
     {:ok, _applications} = Application.ensure_all_started(:bandit)

@@ -2,13 +2,14 @@ defmodule Bench.Http.Server do
   @moduledoc "A server in a process of its own, started by the benchmark and ended with it."
 
   @enforce_keys [:name, :port, :os_pid, :input]
-  defstruct [:name, :port, :os_pid, :input, sessions: []]
+  defstruct [:name, :port, :os_pid, :input, scheme: "http", sessions: []]
 
   @type t :: %__MODULE__{
           name: String.t(),
           port: :inet.port_number(),
           os_pid: pos_integer(),
           input: port(),
+          scheme: String.t(),
           sessions: [String.t()]
         }
 
@@ -29,6 +30,10 @@ defmodule Bench.Http.Server do
       60_000 -> raise "the server #{name} has not started within a minute"
     end
   end
+
+  @doc "Where the server answers."
+  @spec url(t()) :: String.t()
+  def url(server), do: "#{server.scheme}://127.0.0.1:#{server.port}/mcp"
 
   @doc "Stops a server, by closing its stdin, and waits until it is gone."
   @spec stop(t()) :: :ok

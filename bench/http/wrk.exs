@@ -11,10 +11,9 @@ defmodule Bench.Http.Wrk do
   Asks as fast as the answers come: requests, requests per second, bytes per answer, and the microseconds half of them
   and 99 of 100 took at most. Raises when an answer was missing or had a status of 400 or more.
   """
-  @spec run(:inet.port_number(), Request.t() | map(), [String.t()], pos_integer(), number(), String.t()) :: figures()
-  def run(port, request, sessions, connections, seconds, path \\ "/mcp") do
+  @spec run(url :: String.t(), Request.t() | map(), [String.t()], pos_integer(), number()) :: figures()
+  def run(url, request, sessions, connections, seconds) do
     threads = min(connections, max(div(System.schedulers_online(), 2), 1))
-    url = "http://127.0.0.1:#{port}#{path}"
     arguments = ["-t#{threads}", "-c#{connections}", "-d#{seconds}", "--timeout", "20", "-s", @script, url]
 
     {output, 0} = System.cmd("wrk", arguments, env: environment(request, sessions), stderr_to_stdout: true)
