@@ -1,14 +1,14 @@
 defmodule McpServer.Fetch do
   @moduledoc false
-  # One request of ours to another server, on a connection of its own, over OTP's sockets and TLS. OTP's own client,
-  # `:httpc`, was measured first: it reads headers for as long as a server sends them (80 MB of them made 2 GB of terms),
-  # and nothing bounds a body while it arrives. No redirect is followed here.
+  # Sends one request to another server, on a new connection, over OTP's sockets and TLS. OTP's client `:httpc` was
+  # measured and rejected: it bounds neither headers (80 MB of them made 2 GB of terms) nor an arriving body.
+  # Redirects are not followed.
 
   alias McpServer.Fetch.{Address, Body, Head, Socket}
 
   @typedoc """
-  `timeout` is in milliseconds, all waits together. With `stream` the body is left to be read. `addresses` says which
-  ones may be connected to.
+  `timeout` is the total of all waits, in milliseconds. With `stream` the caller reads the body. `addresses` are the
+  allowed addresses.
   """
   @type request :: %{
           method: :get | :post | :put | :delete,
@@ -23,7 +23,7 @@ defmodule McpServer.Fetch do
 
   @type response :: %{status: 100..599, headers: [{String.t(), String.t()}], body: binary() | Body.t()}
 
-  @doc "Sends a request and reads its response. The socket of a body that is left to be read is the caller's to close."
+  @doc "Sends a request and reads its response. With `stream` the caller must close the body's socket."
   @spec fetch(request(), tls :: keyword()) :: {:ok, response()} | {:error, term()}
   def fetch(request, tls) do
     uri = URI.parse(request.url)

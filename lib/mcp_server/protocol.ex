@@ -1,7 +1,7 @@
 defmodule McpServer.Protocol do
   @moduledoc false
-  # The door to the core's protocol rules: lines in, outcomes out; results in, lines out.
-  # One of the façades over `McpServer.Native`. Knows no process and no transport.
+  # The façade over the core's protocol rules in `McpServer.Native`: it turns lines into outcomes and results into
+  # lines. It knows no process and no transport.
 
   alias McpServer.{Catalog, InputRequest, InputRequired, JSON, Native, Request}
   alias McpServer.JSON.{EncodeError, Structs}
@@ -9,13 +9,13 @@ defmodule McpServer.Protocol do
   alias McpServer.Protocol.{ClientData, Outcome, SystemRole}
   alias McpServer.Resource.ReadResult
 
-  @typedoc "Where a request is served: a router, and the name of its mount where it can have several."
+  @typedoc "The place that serves a request: a router, and the name of its mount if it can have several."
   @type place :: {router :: module() | nil, mount :: String.t() | nil}
 
-  @typedoc "`:revision` is the session's, `nil` while there is none."
+  @typedoc "`:revision` is the session's revision, `nil` before it is agreed."
   @type context :: %{optional(atom()) => term(), revision: String.t() | nil}
 
-  @typedoc "What a message may hold; `nil` stands for the core's defaults."
+  @typedoc "The limits of a message. `nil` stands for the core's defaults."
   @type limits :: reference() | nil
 
   @typedoc "One JSON text without a line end."
@@ -54,14 +54,15 @@ defmodule McpServer.Protocol do
           | :subscriptions_acknowledged
           | :elicitation_complete
 
-  # Lines above this go to a dirty scheduler: reading them takes longer than a normal one may be held.
+  # Longer lines go to a dirty scheduler, because they would block a normal one for too long.
   @inline_bytes Native.Dirty.inline_bytes()
 
   @doc """
-  Compiles a server definition (JSON text) into what `admit/4` and `result/3` work with.
+  Compiles a server definition (JSON text) for `admit/4` and `result/3`.
 
-  `structs` are those that arguments become, in the external term format, by the names that the definition gives them.
-  The limits are those of `McpServer.Schema.Validator.compile/2` and of URI templates; what they leave out is the core's.
+  `structs` are the structs for arguments, in the external term format, by their names in the definition.
+  The limits are those of `McpServer.Schema.Validator.compile/2` and of URI templates. Missing ones have the core's
+  defaults.
   """
   @spec compile(
           String.t(),
@@ -73,9 +74,9 @@ defmodule McpServer.Protocol do
     do: Native.catalog_new(definition, structs, {schema_limits, template_limits})
 
   @doc """
-  Limits of messages, made once and passed with each: `:max_bytes`, `:max_depth`, `:max_values`, `:max_digits`,
+  Limits of messages, made once and passed with each message: `:max_bytes`, `:max_depth`, `:max_values`, `:max_digits`,
   `:max_id_bytes`, `:max_method_bytes`, `:max_name_bytes`, `:max_uri_bytes`, `:max_meta_bytes`, `:max_subscriptions` and
-  `:max_batch`. What is left out is the core's.
+  `:max_batch`. Missing ones have the core's defaults.
   """
   @spec limits(%{atom() => pos_integer()}) :: reference()
   def limits(limits) do
@@ -88,7 +89,7 @@ defmodule McpServer.Protocol do
   def admit(catalog, context, line, limits \\ nil)
 
   def admit(%Catalog{ref: ref}, %{revision: revision}, line, limits) when byte_size(line) <= @inline_bytes do
-    # A schema may take long with a few arguments.
+    # A schema can take long even with few arguments.
     with :over_budget <- Native.admit(ref, limits, revision, line) do
       Native.Dirty.call(fn -> Native.admit_dirty(ref, limits, revision, line) end)
     end
@@ -101,16 +102,15 @@ defmodule McpServer.Protocol do
   @doc """
   The answer to a request.
 
-  `term` is what the request's kind asks for: a `%McpServer.Tool.CallResult{}`,
-  `%McpServer.Prompt.GetResult{}`, `%McpServer.Resource.ReadResult{}` or
-  `%McpServer.Completion{}`; a list of structs for a list; the map of a task; `:empty` where the protocol
-  answers with nothing; or `%McpServer.InputRequired{}` for a tool, prompt or resource.
+  `term` depends on the request's kind: a `%McpServer.Tool.CallResult{}`, `%McpServer.Prompt.GetResult{}`,
+  `%McpServer.Resource.ReadResult{}` or `%McpServer.Completion{}`; a list of structs for a list; the map of a task;
+  `:empty` for an empty result; or `%McpServer.InputRequired{}` for a tool, prompt or resource.
 
   Errors:
 
-    * `%McpServer.JSON.EncodeError{}` – the term cannot be written; its path says where
+    * `%McpServer.JSON.EncodeError{}` – the term cannot be encoded; the error has its path
     * `{:output_schema, problems}` – the structured content does not fit the tool's output schema
-    * `{:missing_capability, message}` – the client cannot give the input; `message` says so
+    * `{:missing_capability, message}` – the client cannot provide the input, as `message` explains
   """
   @spec result(Catalog.t(), Request.t(), term()) ::
           {:ok, message()}
@@ -122,7 +122,7 @@ defmodule McpServer.Protocol do
     do: {:ok, Native.encode_empty(ref, request.id, request.revision, request.kind == :listen)}
 
   def result(%Catalog{ref: ref}, %Request{} = request, %InputRequired{} = required) do
-    # Sorted: what a client sees must not depend on the order a map happens to have.
+    # Sorted, so that clients do not see the arbitrary order of a map.
     inputs = for {key, input} <- Enum.sort_by(required.requests, &elem(&1, 0)), do: {key, to_core(input)}
     capabilities = request.client_capabilities || %{}
     state = required.request_state
@@ -159,8 +159,8 @@ defmodule McpServer.Protocol do
   end
 
   @doc """
-  What a URI reads: the place of a resource or template in the router's handlers, and its variables. What is there
-  `without` it is passed over.
+  The resource or template of a URI: its index in the router's handlers, and its variables. Entries in `without` are
+  skipped.
   """
   @spec find_resource(Catalog.t(), String.t(), without :: [{:resource | :resource_template, non_neg_integer()}]) ::
           {:resource | :resource_template, index :: non_neg_integer(), variables :: map()} | :not_found
@@ -169,25 +169,24 @@ defmodule McpServer.Protocol do
   end
 
   @doc """
-  The answer to a request for a list, of which the client may know what `grant` has the bits of; an error is the answer to
-  a cursor that is none of this list, with its status.
+  The answer to a request for a list with the entries that the bits of `grant` allow. The error is the answer to an
+  invalid cursor, with its status.
 
-  `more` stands behind what was declared: JSON texts, which `version` tells from all others.
+  `more` are JSON texts of further entries after the declared ones. `version` identifies them.
   """
   @spec granted_list(Catalog.t(), Request.t(), grant :: binary(), {more :: [String.t()], version :: binary()}) ::
           {:ok, message()} | {:error, Request.answer()}
   def granted_list(%Catalog{ref: ref}, %Request{} = request, grant, {more, version} \\ {[], ""}) do
     about = {request.id, request.revision, request.kind, request.arguments["cursor"]}
 
-    # They are read each time that the page is not kept.
+    # The texts are parsed whenever the page is not cached.
     if IO.iodata_length(more) <= @inline_bytes,
       do: Native.granted_list(ref, about, grant, more, version),
       else: Native.Dirty.call(fn -> Native.granted_list_dirty(ref, about, grant, more, version) end)
   end
 
   @doc """
-  The arguments of a call of the one tool of a catalogue, checked and as its handler gets them, and whether the call is to
-  run as a task, as in a request.
+  The checked arguments of a call for its handler, and the task request of the call. The catalogue has only one tool.
   """
   @spec run_time_arguments(Catalog.t(), Request.t()) ::
           {:ok, map() | struct(), [McpServer.Schema.Validator.repair()], task :: term()} | {:error, Request.answer()}
@@ -198,7 +197,7 @@ defmodule McpServer.Protocol do
          do: Native.Dirty.call(fn -> Native.run_time_arguments_dirty(ref, called, arguments) end)
   end
 
-  @doc "The URI that a template makes of these variables; what has no value is left out."
+  @doc "Expands a template with these variables. Variables without a value are left out."
   @spec expand_template(String.t(), %{String.t() => term()}) :: String.t()
   def expand_template(template, variables),
     do: Native.expand_template(template, Map.new(variables, fn {name, value} -> {name, to_string(value)} end))
@@ -206,19 +205,19 @@ defmodule McpServer.Protocol do
   @typedoc "An error's name in the table of the core: `native/mcp_core/src/jsonrpc/code.rs`."
   @type error_name :: atom()
 
-  @typedoc "What an error says; `nil` is its standard message, and a reason follows that message."
+  @typedoc "An error's message. `nil` is the standard message, and a reason is appended to the standard message."
   @type error_message :: String.t() | {:because, String.t()} | nil
 
   @doc """
-  An error answer; `id` is `nil` where the request's could not be read.
+  An error answer. `id` is `nil` if the request's id could not be read.
 
-  The code is a name, or a number that a handler has chosen. Names are those of the core, and so are their messages.
+  The code is a name, or a number that a handler has chosen. The core defines the names and their messages.
   """
   @spec error(Request.id() | nil, String.t(), integer() | error_name(), error_message(), term()) :: message()
   def error(id, revision, code, message, data \\ nil) do
     case Structs.write(data, &Native.encode_error(id, revision, code, message, &1)) do
       {:ok, encoded} -> encoded
-      # Data that cannot be written must not cost the peer its answer.
+      # The peer gets an answer even if the data cannot be encoded.
       {:error, _reason} -> error(id, revision, code, message)
     end
   end
@@ -230,8 +229,8 @@ defmodule McpServer.Protocol do
   @doc """
   A notification.
 
-  `fields` are the parameters under the names of the protocol, as atoms. `subscription_id` is the
-  id of the `subscriptions/listen` request it belongs to.
+  `fields` are the parameters, with the protocol's names as atoms. `subscription_id` is the id of the
+  `subscriptions/listen` request of the notification.
   """
   @spec notification(String.t(), notification_kind(), map(), Request.id() | nil) ::
           {:ok, message()} | {:error, EncodeError.t()}
@@ -250,9 +249,9 @@ defmodule McpServer.Protocol do
     do: Native.missing_capabilities(client_capabilities, [to_core(input)]) == []
 
   @doc """
-  How often the core has answered alone since the library was loaded: results by kind (`:ping`, `:discover`, `:list`,
-  `:initialize`), errors (`:parse_error`, `:invalid_request`, `:method_not_found`, `:invalid_params`, `:other_error`) and
-  refused heads of HTTP requests (`:http`).
+  The number of requests that the core has answered alone since the library was loaded: results by kind (`:ping`,
+  `:discover`, `:list`, `:initialize`), errors (`:parse_error`, `:invalid_request`, `:method_not_found`,
+  `:invalid_params`, `:other_error`) and refused heads of HTTP requests (`:http`).
   """
   @spec answered_alone() :: %{atom() => non_neg_integer()}
   def answered_alone, do: Native.answered_alone()
@@ -265,10 +264,10 @@ defmodule McpServer.Protocol do
   end
 
   @doc """
-  Seals a handler's state for the client to carry.
+  Seals a handler's state, which the client sends back later.
 
-  Bound to the principal, to the place where `request` was served, to its method, name and arguments, and to the
-  time: it opens for `ttl_ms` milliseconds.
+  The seal is bound to the principal, the place of `request`, its method, name and arguments. It expires after `ttl_ms`
+  milliseconds.
   """
   @spec seal_state(binary(), term(), Request.t(), term(), pos_integer(), place()) :: String.t()
   def seal_state(secret, principal, %Request{} = request, state, ttl_ms, place \\ {nil, nil}) do
@@ -283,8 +282,7 @@ defmodule McpServer.Protocol do
     now = System.system_time(:millisecond)
 
     case Native.open_state(secret, binding(principal, request, place), now, sealed) do
-      # The seal proves that this server wrote the term; `:safe` keeps a state of another
-      # release from creating atoms.
+      # The seal proves that this server wrote the term. With `:safe` a state of another release cannot create atoms.
       {:ok, state} -> {:ok, :erlang.binary_to_term(state, [:safe])}
       {:error, _reason} -> {:error, :invalid_state}
     end
@@ -293,9 +291,9 @@ defmodule McpServer.Protocol do
   end
 
   @doc """
-  Seals bytes that a client carries for the server, until `expires_at` (milliseconds of the wall clock).
+  Seals bytes that a client sends back later, until `expires_at` (milliseconds of the wall clock).
 
-  Bound to the principal, to the place and to the purpose, which is no method of the protocol.
+  The seal is bound to the principal, the place and the purpose. The purpose must not be a method of the protocol.
   """
   @spec seal(binary(), term(), place(), purpose :: String.t(), binary(), expires_at :: pos_integer()) :: String.t()
   def seal(secret, principal, place, purpose, bytes, expires_at) do
@@ -322,14 +320,15 @@ defmodule McpServer.Protocol do
     {tagged(principal), {Atom.to_string(router), mount || ""}, request.method, request.name, digest}
   end
 
-  # Nobody, a string and any other term never read alike. A node of another release opens what this one sealed.
+  # The tags distinguish no principal, a string and other terms. The format is stable, because nodes of other releases
+  # open these seals.
   defp tagged(nil), do: "none"
   defp tagged(principal) when is_binary(principal), do: "text " <> principal
   defp tagged(principal), do: "term " <> :erlang.term_to_binary(principal, [:deterministic, minor_version: 2])
 
   @doc """
-  The Content-Security-Policy of a view that declares these domains, with `sandbox?` as a sandbox
-  needs it; an error text names the entry at fault.
+  The Content-Security-Policy of a view with these domains. `sandbox?` makes the policy of a sandbox. An error text
+  names the faulty entry.
   """
   @spec content_security_policy(map() | nil, boolean()) :: {:ok, String.t()} | {:error, String.t()}
   def content_security_policy(csp, sandbox?), do: Native.content_security_policy(csp, sandbox?)

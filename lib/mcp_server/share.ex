@@ -1,37 +1,35 @@
 defmodule McpServer.Share do
   @moduledoc false
-  # Places that many clients share, such as calls or streams, and how many of them one client may hold.
+  # Places that many clients share, such as calls or streams, and the share of one client.
   #
-  # A limit is global: `limit` places of one kind on one server. A holder is one client: a principal, or the
-  # address of a peer that nobody has authenticated. No holder has more than `percent` of the limit, so one
-  # client can never take the last place from all others.
+  # A limit is global: `limit` places of one kind on one server. A holder is one client: a principal, or the address of
+  # an unauthenticated peer. No holder has more than `percent` of the limit, so one client cannot take all places.
   #
-  # A place belongs to the process that took it, and that process gives it back. `McpServer.Share.Keeper`
-  # monitors these processes and gives back what one that died still had. A process that is killed in the
-  # microsecond between counting a place and writing down whose it is leaves the count one too high, never
-  # too low.
+  # The process that took a place gives it back. `McpServer.Share.Keeper` monitors these processes, and gives back the
+  # places of a process that died. A process may be killed between counting a place and recording its owner. Then the
+  # count stays one too high, never too low.
   #
-  # Counters are rows of a public table: to take a place costs four operations on tables and no message.
+  # Counters are rows of a public table: taking a place costs four table operations and no message.
 
   alias McpServer.Share.Keeper
 
   @table __MODULE__
-  # Longer principals, and those that are terms, are known by their digest: the key of a row stays small.
+  # Longer principals and other terms are replaced by their digest, so that row keys stay small.
   @max_plain_bytes 64
 
-  @typedoc "`nil` is a client that no share bounds; its places count towards the limit alone."
+  @typedoc "`nil` is a client without a share. Its places count only towards the limit."
   @type holder :: {:principal, binary() | {:digest, binary()}} | {:peer, :inet.ip_address()} | nil
 
-  @typedoc "Whose limit it is: the id of a mount or of a server."
+  @typedoc "The owner of the limit: the id of a mount or of a server."
   @type server :: term()
 
-  @typedoc "What there are places of, such as `:calls` or `:streams`."
+  @typedoc "The kind of places, such as `:calls` or `:streams`."
   @type kind :: atom()
 
-  @typedoc "How many places there are, and what percentage of them one holder may have."
+  @typedoc "The number of places, and the share of one holder in percent."
   @type bounds :: {limit :: pos_integer(), percent :: 1..100}
 
-  @doc "Makes the table of the counters; the calling process owns it."
+  @doc "Makes the table of the counters. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@table, [:named_table, :public, read_concurrency: true, write_concurrency: true])
@@ -39,11 +37,11 @@ defmodule McpServer.Share do
   end
 
   @doc """
-  Who holds the places of a request.
+  The holder of a request's places.
 
-  An authenticated principal does, wherever it connects from. Without a principal the peer's address does: an IPv6
-  address counts as its network of 64 bits, all of which one subscriber has. The loopback interface is no holder:
-  a single user, or a proxy with all users behind it, would get a part of an idle server only.
+  The holder is the authenticated principal, from any address. Without a principal it is the peer's address. An IPv6
+  address counts as its 64-bit network, because one subscriber has all of it. The loopback interface is no holder:
+  a single user, or a proxy for all users, would get only a part of an idle server.
 
       iex> McpServer.Share.holder("ada", {127, 0, 0, 1})
       {:principal, "ada"}
@@ -65,17 +63,17 @@ defmodule McpServer.Share do
 
   defp peer({127, _, _, _}), do: nil
   defp peer({0, 0, 0, 0, 0, 0, 0, 1}), do: nil
-  # An IPv4 address on a socket of both families.
+  # An IPv4 address on a dual-stack socket.
   defp peer({0, 0, 0, 0, 0, 0xFFFF, high, low}),
     do: peer({div(high, 256), rem(high, 256), div(low, 256), rem(low, 256)})
 
   defp peer({a, b, c, d, _, _, _, _}), do: {:peer, {a, b, c, d, 0, 0, 0, 0}}
   defp peer({_, _, _, _} = address), do: {:peer, address}
-  # A local socket, or a transport that knows no address.
+  # A local socket, or a transport without addresses.
   defp peer(_unknown), do: nil
 
   @doc """
-  How much of a limit one holder may have: at least one.
+  The share of one holder: at least one place.
 
       iex> McpServer.Share.of({1_000, 25})
       250
@@ -88,7 +86,7 @@ defmodule McpServer.Share do
   @doc """
   Takes places for the calling process: all of them, or `:full` and none.
 
-  `:full` says that the limit or the holder's share is used up. The client gets the same answer for both.
+  `:full` means that the limit or the holder's share is used up. The client gets the same answer for both.
   """
   @spec take(server(), kind(), holder(), bounds(), amount :: pos_integer()) :: :ok | :full
   def take(server, kind, holder, {limit, _percent} = bounds, amount \\ 1) do
@@ -124,7 +122,7 @@ defmodule McpServer.Share do
     subtract({server, kind}, amount)
   end
 
-  @doc "How many places are taken, by all together."
+  @doc "How many places are taken by all holders."
   @spec taken(server(), kind()) :: non_neg_integer()
   def taken(server, kind), do: count({server, kind})
 
@@ -132,7 +130,7 @@ defmodule McpServer.Share do
   @spec taken(server(), kind(), holder()) :: non_neg_integer()
   def taken(server, kind, holder), do: count({server, kind, holder})
 
-  # Two that ask for the last place at once may both be refused; they never both get it.
+  # Two simultaneous requests for the last place may both be refused, but never both succeed.
   defp add(key, amount, most) do
     if :ets.update_counter(@table, key, {2, amount}, {key, 0}) <= most do
       :ok
@@ -142,7 +140,7 @@ defmodule McpServer.Share do
     end
   end
 
-  # A row of nobody's goes, unless somebody has counted in it meanwhile.
+  # Deletes a zero row, unless another process has changed it meanwhile.
   defp subtract(key, amount) do
     if :ets.update_counter(@table, key, {2, -amount}) == 0, do: :ets.delete_object(@table, {key, 0})
     :ok

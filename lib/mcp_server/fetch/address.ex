@@ -1,13 +1,13 @@
 defmodule McpServer.Fetch.Address do
   @moduledoc false
-  # What an IP address leads to: the internet, this machine, or a network that is nobody else's business.
+  # Classifies IP addresses: the internet, this machine, or a private network.
 
   import Bitwise
 
-  @typedoc "Which addresses may be connected to."
+  @typedoc "The allowed addresses of a connection."
   @type scope :: :any | :public | :loopback
 
-  # Networks that are not the internet: the special-purpose registries of IANA, for IPv4 and for what IPv6 embeds.
+  # Networks outside the internet: IANA's special-purpose registries, for IPv4 addresses and those embedded in IPv6.
   @special_ipv4 [
     {{0, 0, 0, 0}, 8},
     {{10, 0, 0, 0}, 8},
@@ -26,7 +26,7 @@ defmodule McpServer.Fetch.Address do
     {{224, 0, 0, 0}, 3}
   ]
 
-  # Only 2000::/3 is given out, and of it these are special.
+  # Only 2000::/3 is allocated. These networks in it are special.
   @special_ipv6 [
     {{0x2001, 0, 0, 0, 0, 0, 0, 0}, 23},
     {{0x2001, 0x0DB8, 0, 0, 0, 0, 0, 0}, 32},
@@ -40,7 +40,7 @@ defmodule McpServer.Fetch.Address do
   def within?(ip, :public), do: public?(ip)
   def within?(ip, :loopback), do: loopback?(ip)
 
-  @doc "Whether an address is one of the internet's."
+  @doc "Whether an address belongs to the public internet."
   @spec public?(:inet.ip_address()) :: boolean()
   def public?({_, _, _, _} = ip), do: not Enum.any?(@special_ipv4, &in_network?(ip, &1))
 
@@ -51,14 +51,14 @@ defmodule McpServer.Fetch.Address do
     end
   end
 
-  @doc "Whether an address is this machine's own."
+  @doc "Whether an address is a loopback address."
   @spec loopback?(:inet.ip_address()) :: boolean()
   def loopback?({127, _, _, _}), do: true
   def loopback?({0, 0, 0, 0, 0, 0, 0, 1}), do: true
   def loopback?({0, 0, 0, 0, 0, 0xFFFF, high, low}), do: loopback?(ipv4(high, low))
   def loopback?(_ip), do: false
 
-  # An IPv4-mapped address, and what NAT64 translates, reach the IPv4 address that they hold.
+  # IPv4-mapped and NAT64 addresses reach their embedded IPv4 address.
   defp embedded({0, 0, 0, 0, 0, 0xFFFF, high, low}), do: {:ok, ipv4(high, low)}
   defp embedded({0x64, 0xFF9B, 0, 0, 0, 0, high, low}), do: {:ok, ipv4(high, low)}
   defp embedded(_ip), do: :none
@@ -77,8 +77,8 @@ defmodule McpServer.Fetch.Address do
     do: {:binary.decode_unsigned(<<a::16, b::16, c::16, d::16, e::16, f::16, g::16, h::16>>), 128}
 
   @doc """
-  The address that a host is, where it is no name. Every form that the resolver would take for one counts: `127.1`,
-  `0x7f.1`, `2130706433`.
+  The address of a host that is not a name. All forms that the resolver accepts as addresses count: `127.1`, `0x7f.1`,
+  `2130706433`.
   """
   @spec literal(String.t()) :: {:ok, :inet.ip_address()} | :name
   def literal(host) do
@@ -89,8 +89,8 @@ defmodule McpServer.Fetch.Address do
   end
 
   @doc """
-  The addresses of a host that are known without the resolver: what `literal/1` knows, and this machine's. Its name
-  means nothing else (RFC 6761, section 6.3), and a resolver that asks others for it may take seconds.
+  The addresses of a host that need no resolver: literal addresses and `localhost`, which is always this machine (RFC
+  6761, section 6.3). A resolver that asks other servers for it may take seconds.
   """
   @spec known(String.t()) :: {:ok, [:inet.ip_address()]} | :name
   def known(host) do
@@ -100,7 +100,7 @@ defmodule McpServer.Fetch.Address do
     end
   end
 
-  @doc "Whether a host is within a scope as far as its text tells; a name may still resolve to anything."
+  @doc "Whether a host is within a scope, judged by its text. A name may still resolve to any address."
   @spec host_within?(String.t(), scope()) :: boolean()
   def host_within?(_host, :any), do: true
 

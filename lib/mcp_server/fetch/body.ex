@@ -1,21 +1,21 @@
 defmodule McpServer.Fetch.Body do
   @moduledoc false
-  # The body of a response, piece by piece: never more than one read of it is held here. Two framings at once are an
-  # attack on somebody in between, and refused.
+  # Reads the body of a response piece by piece, and holds at most one read of it. Two framings at once are refused,
+  # because they can be an attack on a proxy.
 
   alias McpServer.Fetch.{Head, Socket}
 
   @enforce_keys [:socket, :framing]
   defstruct [:socket, :framing]
 
-  @typedoc "`{:chunk, n}`: n bytes of a chunk are to come; `:chunk_end`: the line end behind one."
+  @typedoc "`{:chunk, n}`: n bytes of a chunk follow. `:chunk_end`: the line end after a chunk follows."
   @type framing :: {:length, non_neg_integer()} | :until_close | :chunk_size | {:chunk, pos_integer()} | :chunk_end
   @type t :: %__MODULE__{socket: Socket.t(), framing: framing()}
 
-  # A chunk's size with its extensions, and what may follow the last chunk.
+  # The limit of a chunk's size line with its extensions.
   @max_line_bytes 4 * 1024
 
-  @doc "The body that a head announces; nothing of it is read yet."
+  @doc "The body that a head announces. Nothing of it is read yet."
   @spec new(Head.t(), Socket.t()) :: {:ok, t()} | {:error, term()}
   def new(%{bodiless?: true}, socket), do: {:ok, %__MODULE__{socket: socket, framing: {:length, 0}}}
 
@@ -39,7 +39,7 @@ defmodule McpServer.Fetch.Body do
   defp with_encoding("chunked", socket), do: {:ok, %__MODULE__{socket: socket, framing: :chunk_size}}
   defp with_encoding(_other, _socket), do: {:error, :malformed}
 
-  @doc "All of it, unless it is more than `max` bytes: then the rest is not read."
+  @doc "Reads the whole body. A body of more than `max` bytes is an error, and its rest is not read."
   @spec whole(t(), max :: pos_integer()) :: {:ok, binary()} | {:error, term()}
   def whole(%{framing: {:length, length}}, max) when length > max, do: {:error, :body_too_large}
   def whole(body, max), do: whole(body, max, "")
@@ -47,14 +47,14 @@ defmodule McpServer.Fetch.Body do
   defp whole(body, left, read) do
     case next(body) do
       {:ok, bytes, _body} when byte_size(bytes) > left -> {:error, :body_too_large}
-      # Appended at once: a list of pieces would be worth many times its bytes if they came one by one.
+      # Appended immediately: a list of tiny pieces would take many times their bytes.
       {:ok, bytes, body} -> whole(body, left - byte_size(bytes), read <> bytes)
       {:done, _body} -> {:ok, read}
       {:error, reason} -> {:error, reason}
     end
   end
 
-  @doc "The next bytes."
+  @doc "Reads the next bytes."
   @spec next(t()) :: {:ok, binary(), t()} | {:done, t()} | {:error, term()}
   def next(%{framing: {:length, 0}} = body), do: {:done, body}
 
@@ -72,7 +72,7 @@ defmodule McpServer.Fetch.Body do
   def next(%{framing: :chunk_size} = body) do
     with {:ok, line, body} <- line(body),
          {:ok, size} <- chunk_size(line) do
-      # What follows the last chunk is of no use here, and the connection is closed anyway.
+      # Trailers are ignored, and the connection is closed after the body.
       if size == 0, do: {:done, body}, else: next(%{body | framing: {:chunk, size}})
     end
   end
@@ -99,7 +99,7 @@ defmodule McpServer.Fetch.Body do
     end
   end
 
-  # At most `most` of the bytes that are there, or of the next ones to come.
+  # Takes at most `most` bytes from the buffer, or from the next read.
   defp take(%{socket: %{buffer: ""}} = body, most) do
     with {:ok, body} <- read(body), do: take(body, most)
   end

@@ -1,7 +1,7 @@
 defmodule McpServer.Fetch.Head do
   @moduledoc false
-  # The heads of a request and of its response. Status and headers together are bounded, so that a server that sends
-  # headers for ever is left after 64 KiB.
+  # The heads of a request and of its response. Status line and headers together are limited to 64 KiB, against servers
+  # that send endless headers.
 
   alias McpServer.Fetch.Socket
 
@@ -12,7 +12,7 @@ defmodule McpServer.Fetch.Head do
 
   @max_bytes 64 * 1024
 
-  @doc "The bytes of a request."
+  @doc "The encoded request."
   @spec request(URI.t(), McpServer.Fetch.request()) :: iodata()
   def request(uri, request) do
     framing = if request.body, do: [{"content-length", Integer.to_string(byte_size(request.body))}], else: []
@@ -30,7 +30,7 @@ defmodule McpServer.Fetch.Head do
     if port == URI.default_port(scheme), do: host, else: "#{host}:#{port}"
   end
 
-  @doc "Reads the head of the response; interim ones are passed over, within the same bound."
+  @doc "Reads the head of the response. Interim responses are skipped, and count towards the same limit."
   @spec read(Socket.t()) :: {:ok, t(), Socket.t()} | {:error, term()}
   def read(socket), do: read(socket, @max_bytes)
 
@@ -43,11 +43,11 @@ defmodule McpServer.Fetch.Head do
     end
   end
 
-  # Nobody asked for another protocol.
+  # No request asks for a protocol switch.
   defp after_interim(%{status: 101}, _socket, _left), do: {:error, :malformed}
   defp after_interim(_head, socket, left), do: read(socket, left)
 
-  # Reads until the empty line is there; `seen` bytes are known not to hold it.
+  # Reads until the empty line. The first `seen` bytes do not contain it.
   defp complete(%{buffer: buffer} = socket, left, seen) do
     from = max(seen - 3, 0)
 
@@ -76,7 +76,7 @@ defmodule McpServer.Fetch.Head do
     end
   end
 
-  # The parser gives names that it knows as atoms of its own, and makes none.
+  # The parser returns known names as existing atoms, and creates no atoms.
   defp headers(bytes, read) do
     case :erlang.decode_packet(:httph_bin, bytes, []) do
       {:ok, {:http_header, _bit, name, _raw, value}, rest} ->

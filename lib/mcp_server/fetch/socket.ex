@@ -1,10 +1,9 @@
 defmodule McpServer.Fetch.Socket do
   @moduledoc false
-  # A connection to one server, with TLS where the URL says so, and a budget: the time that may be spent waiting for
-  # the server, all waits together. Who reads slowly uses up none of it.
+  # A connection to one server, with TLS for https URLs, and a time budget for all waits for the server together. A slow
+  # caller does not use up the budget.
   #
-  # The address is looked up once, judged, and connected to, so that a name cannot mean another machine the second
-  # time it is looked up.
+  # The address is looked up once, checked and used for the connection. A second lookup could return another machine.
 
   alias McpServer.Fetch.Address
   alias McpServer.Fetch.TLS
@@ -12,13 +11,13 @@ defmodule McpServer.Fetch.Socket do
   @enforce_keys [:module, :socket, :budget]
   defstruct [:module, :socket, :budget, buffer: ""]
 
-  @typedoc "`budget` is in native time units; `buffer` is what was read and not used."
+  @typedoc "`budget` is in native time units. `buffer` has the bytes that were read but not used."
   @type t :: %__MODULE__{module: :gen_tcp | :ssl, socket: term(), budget: integer(), buffer: binary()}
 
-  # How much one read brings at most, and what the kernel holds before the server has to wait.
+  # `buffer` limits one read. `recbuf` limits the unread bytes in the kernel before the server has to wait.
   @options [:binary, active: false, nodelay: true, buffer: 64 * 1024, recbuf: 128 * 1024, send_timeout_close: true]
 
-  @doc "Connects to the host of a URL, within the request's time and to addresses that it allows."
+  @doc "Connects to the host of a URL, within the request's time and to its allowed addresses."
   @spec connect(URI.t(), McpServer.Fetch.request(), tls :: keyword()) :: {:ok, t()} | {:error, term()}
   def connect(uri, request, tls) do
     budget = System.convert_time_unit(request.timeout, :millisecond, :native)
@@ -34,8 +33,8 @@ defmodule McpServer.Fetch.Socket do
     with :name <- Address.known(host), do: look_up(to_charlist(host), timeout)
   end
 
-  # The system's resolver keeps to a time of its own, so it is waited for no longer than there is time. Not a task:
-  # a caller that traps exits would be told of its end.
+  # The system's resolver has its own timeout, so it runs in a process that is waited for within the budget. The process
+  # is not a `Task`, because a caller that traps exits would receive its exit message.
   defp look_up(host, timeout) do
     {pid, monitor} = spawn_monitor(fn -> exit({:found, Enum.flat_map([:inet, :inet6], &addresses_of(host, &1))}) end)
 
@@ -57,7 +56,7 @@ defmodule McpServer.Fetch.Socket do
     end
   end
 
-  # All of them: who answers with a public and a private address hopes for the second attempt.
+  # All addresses are checked: an attacker may mix public and private ones, so that a retry uses the private one.
   defp allowed(addresses, scope) do
     if Enum.all?(addresses, &Address.within?(&1, scope)), do: :ok, else: {:error, {:address, scope}}
   end
@@ -65,13 +64,13 @@ defmodule McpServer.Fetch.Socket do
   defp first([], _uri, _tls, _budget, reason), do: {:error, reason}
 
   defp first([address | others], uri, tls, budget, _reason) do
-    # What an address that does not answer may take, if there are others to try.
+    # The time for one address, so that time is left for the others.
     share = div(budget, length(others) + 1)
     {opened, left} = timed(share, &open(address, uri, tls, &1))
 
     case opened do
       {:ok, module, socket} -> {:ok, %__MODULE__{module: module, socket: socket, budget: budget - share + left}}
-      # The server was reached: the reason is told, and not that of an address where nobody listens.
+      # The server was reached, so its reason is reported, not the connection error of another address.
       {:error, {:tls_alert, _alert} = reason} -> {:error, reason}
       {:error, reason} -> first(others, uri, tls, budget - share + left, reason)
     end
@@ -93,14 +92,14 @@ defmodule McpServer.Fetch.Socket do
   defp family({_, _, _, _}), do: [:inet]
   defp family(_ipv6), do: [:inet6]
 
-  @doc "Writes all of some bytes."
+  @doc "Writes all bytes."
   @spec write(t(), iodata()) :: {:ok, t()} | {:error, term()}
   def write(socket, bytes) do
     {result, budget} = timed(socket.budget, fn _timeout -> socket.module.send(socket.socket, bytes) end)
     with :ok <- result, do: {:ok, %{socket | budget: budget}}
   end
 
-  @doc "Adds what the server sends next to the buffer."
+  @doc "Adds the server's next bytes to the buffer."
   @spec read(t()) :: {:ok, t()} | {:error, term()}
   def read(socket) do
     {result, budget} = timed(socket.budget, &socket.module.recv(socket.socket, 0, &1))
@@ -110,14 +109,14 @@ defmodule McpServer.Fetch.Socket do
   defp append("", bytes), do: bytes
   defp append(buffer, bytes), do: buffer <> bytes
 
-  @doc "Closes it."
+  @doc "Closes the socket."
   @spec close(t()) :: :ok
   def close(socket) do
     _result = socket.module.close(socket.socket)
     :ok
   end
 
-  # Runs a wait with the milliseconds that are left, and takes what it needed off the budget.
+  # Runs a wait with the remaining milliseconds, and subtracts its time from the budget.
   defp timed(budget, _wait) when budget <= 0, do: {{:error, :timeout}, 0}
 
   defp timed(budget, wait) do

@@ -1,11 +1,11 @@
 defmodule McpServer.Fetch.TLS do
   @moduledoc false
-  # Options of a TLS connection: the server has to show a certificate for the host that was asked for, issued by an
-  # authority that the system trusts.
+  # Options of a TLS connection. The server must present a certificate for the requested host, issued by an authority
+  # that the system trusts.
 
   @compile {:no_warn_undefined, CAStore}
 
-  @doc "What users may set: whom to trust, and who they are. That certificates are checked is not up for choice."
+  @doc "The options that users may set: trusted authorities and client certificates. Verification cannot be disabled."
   @spec allowed() :: [atom()]
   def allowed, do: [:cacerts, :cacertfile, :cert, :certfile, :certs_keys, :key, :keyfile, :password, :versions]
 
@@ -16,7 +16,7 @@ defmodule McpServer.Fetch.TLS do
       checks = [
         verify: :verify_peer,
         versions: [:"tlsv1.3", :"tlsv1.2"],
-        # A handshake that fails is the caller's to hear of, and says why.
+        # The caller reports failed handshakes, so OTP need not log them.
         log_level: :error,
         customize_hostname_check: [match_fun: :public_key.pkix_verify_hostname_match_fun(:https)]
       ]
@@ -25,7 +25,7 @@ defmodule McpServer.Fetch.TLS do
     end
   end
 
-  # The connection is made to an address, so the name has to be told. An address as a host is checked as such.
+  # The connection goes to an address, so TLS needs the name. A host that is an address is checked as an address.
   defp name(host) do
     case host |> to_charlist() |> :inet.parse_address() do
       {:ok, _ip} -> []
@@ -40,7 +40,7 @@ defmodule McpServer.Fetch.TLS do
   defp trusted do
     {:ok, [cacerts: :public_key.cacerts_get()]}
   rescue
-    # The system has no certificates, or OTP does not know where.
+    # The system has no certificates, or OTP does not find them.
     _error -> castore()
   end
 

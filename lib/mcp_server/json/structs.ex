@@ -1,18 +1,18 @@
 defmodule McpServer.JSON.Structs do
   @moduledoc false
-  # Structs of others on their way into JSON. The native core writes those that derive `McpServer.JSON.Encoder`
-  # once it knows their fields. It stops at any other: here they are replaced by what their own rule makes of them,
-  # and the core is asked again.
+  # Encodes structs of other modules as JSON. The native core writes structs that derive `McpServer.JSON.Encoder` once
+  # it knows their fields. It stops at any other struct: these are replaced by the result of their encoder protocol, and
+  # the core encodes the term again.
 
   @compile {:no_warn_undefined, [Jason, Jason.Encoder, Elixir.JSON, Elixir.JSON.Encoder]}
 
   alias McpServer.JSON
   alias McpServer.JSON.{Encoder, Unencodable}
 
-  # Below what the core writes anyway: a rule may give the struct it was asked about.
+  # Bounds the recursion, because an encoder may return the struct that it was given. The core encodes no deeper terms.
   @max_depth 128
 
-  @doc "What `write` gives for the term; where it meets structs it cannot write, for the term without them."
+  @doc "Runs `write` on the term. If it meets unknown structs, runs it on the term with these structs replaced."
   @spec write(term, (term -> result)) :: result when result: term
   def write(term, write) do
     case write.(term) do
@@ -28,7 +28,7 @@ defmodule McpServer.JSON.Structs do
   defp replaced(%{} = map, depth), do: :maps.map(fn _key, value -> replaced(value, depth + 1) end, map)
   defp replaced(term, _depth), do: term
 
-  # The end of an improper list is for the core to refuse.
+  # The core refuses the end of an improper list.
   defp elements([element | rest], depth), do: [replaced(element, depth) | elements(rest, depth)]
   defp elements(rest, _depth), do: rest
 
@@ -63,7 +63,7 @@ defmodule McpServer.JSON.Structs do
     end
   end
 
-  # Neither library has to be there.
+  # Both libraries are optional.
   defp by_text(struct, module) do
     cond do
       own(Jason.Encoder, Jason.Encoder.Any, struct) ->
@@ -77,13 +77,13 @@ defmodule McpServer.JSON.Structs do
     end
   end
 
-  # What was written is read: it may be no JSON, have line breaks, or be nested too deeply.
+  # The encoder's text is parsed, because it may be invalid JSON, contain line breaks or be nested too deeply.
   defp read(iodata) do
     text = IO.iodata_to_binary(iodata)
     JSON.decode!(text, max_bytes: byte_size(text) + 1, max_values: byte_size(text) + 1, max_digits: 100_000)
   end
 
-  # The user's code. What it raises may hold the struct, so only its name is told.
+  # Runs user code. An exception may contain the struct, so only the exception's name is reported.
   defp guarded(protocol, module, run) do
     run.()
   rescue
@@ -96,13 +96,13 @@ defmodule McpServer.JSON.Structs do
   defp unencodable(protocol, module, what),
     do: %Unencodable{reason: "the #{inspect(protocol)} of %#{inspect(module)}{} #{what}"}
 
-  # A struct's implementation, if it has one of its own.
+  # The protocol's implementation for a struct, unless it is the one for `Any`.
   defp own(protocol, any, struct) do
     implementation = if Code.ensure_loaded?(protocol), do: protocol.impl_for(struct)
     if implementation not in [nil, any], do: implementation
   end
 
-  @doc "The fields that `@derive` names, checked."
+  @doc "The checked fields of `@derive`."
   @spec fields!(module, struct, keyword) :: [atom]
   def fields!(module, struct, options) do
     all = struct |> Map.from_struct() |> Map.keys() |> Enum.sort()
@@ -125,7 +125,7 @@ defmodule McpServer.JSON.Structs do
     "@derive {McpServer.JSON.Encoder, only: [...]} of #{inspect(module)} #{fault}; its fields are #{inspect(all)}"
   end
 
-  @doc "Tells the native core the fields of a module that was loaded, if there is a core that may know others."
+  @doc "Updates the fields of a loaded module in the native core, if the core is loaded."
   @spec loaded(module, [atom]) :: :ok
   def loaded(module, fields) do
     if :erlang.module_loaded(McpServer.Native), do: JSON.plan_struct(module, fields)

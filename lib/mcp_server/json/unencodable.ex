@@ -1,7 +1,6 @@
 defmodule McpServer.JSON.Unencodable do
   @moduledoc false
-  # Stands in the place of a struct whose own rule failed, so that the native core refuses it there and says
-  # where that is.
+  # Replaces a struct whose encoder failed, so that the native core refuses it and reports its path.
 
   @enforce_keys [:reason]
   defstruct [:reason]

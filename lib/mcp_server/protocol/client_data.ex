@@ -1,16 +1,16 @@
 defmodule McpServer.Protocol.ClientData do
   @moduledoc false
-  # What a client says of itself when it opens a session, as the session keeps it: a term where it is short, else
-  # the JSON text. As a term, 16 KiB of text can take ten times as much, and sessions live long.
+  # The data of a client in `initialize`, in the form that the session stores: a term if it is short, else the JSON
+  # text. The term of a long text can take ten times its memory, and sessions live long.
 
   alias McpServer.JSON
 
   @type t :: map() | String.t()
 
-  # The message that the text stood in was within the server's own limits, which may be higher than the defaults.
+  # The text was already within the server's limits, which may be higher than the defaults.
   @limits [max_values: 10_000_000, max_digits: 10_000]
 
-  @doc "The term, as handlers see it."
+  @doc "The term for handlers."
   @spec to_term(t()) :: map()
   def to_term(data) when is_binary(data), do: JSON.decode!(data, @limits)
   def to_term(data) when is_map(data), do: data

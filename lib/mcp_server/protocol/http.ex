@@ -1,8 +1,7 @@
 defmodule McpServer.Protocol.HTTP do
   @moduledoc false
-  # The door to the core's rules of Streamable HTTP: heads and bodies in, outcomes out; answers that only
-  # the owner of sessions, streams and bounds can give; how events are framed.
-  # One of the façades over `McpServer.Native`. Knows no process and no socket.
+  # The façade over the core's rules of Streamable HTTP in `McpServer.Native`. It turns heads and bodies into outcomes,
+  # encodes answers about sessions, streams and limits, and frames events. It knows no process and no socket.
 
   alias McpServer.{Catalog, Native, Protocol}
   alias McpServer.Protocol.Outcome
@@ -10,14 +9,14 @@ defmodule McpServer.Protocol.HTTP do
   @typedoc "Checked options of an endpoint."
   @opaque policy :: reference()
 
-  @typedoc "A head that was let through and waits for its body."
+  @typedoc "An accepted head that waits for its body."
   @opaque accepted_head :: reference()
 
   @type headers :: [{String.t(), String.t()}]
 
   @typedoc """
-  A request's head: names in any case, values as sent. `:target` is the path with its query;
-  `:authority` that of an absolute target, or HTTP/2's.
+  A request's head: names in any case, values as sent. `:target` is the path with its query. `:authority` comes from an
+  absolute target or from HTTP/2.
   """
   @type head :: %{
           required(:method) => String.t(),
@@ -27,18 +26,18 @@ defmodule McpServer.Protocol.HTTP do
           optional(atom()) => term()
         }
 
-  @typedoc "A stream's number within its session, and an event's place on it."
+  @typedoc "A stream's number within its session, and an event's index on the stream."
   @type event_id :: {stream :: non_neg_integer(), index :: non_neg_integer()}
 
   @typedoc """
-  What a head says.
+  The content of a head.
 
-    * `:session_id` – of the session era only; `""` stands for everything that no session can be called
-    * `:last_event_id` – of a GET; `:invalid` names no event of this library's
-    * `:content_length` – `nil` where it has to be counted
-    * `:stateless` – the message is of the stateless era whatever its body says
-    * `:events`, `:json` – what the client takes
-    * `:cors_headers` – of every answer to a page of an origin that the policy names; `[]` for others
+    * `:session_id` – only in the session era; `""` stands for all invalid ids
+    * `:last_event_id` – of a GET; `:invalid` is an id of no event of this library
+    * `:content_length` – `nil` if it must be counted
+    * `:stateless` – the message is of the stateless era, whatever its body contains
+    * `:events`, `:json` – what the client accepts
+    * `:cors_headers` – headers of every answer to a page of an allowed origin; `[]` for others
   """
   @type context :: %{
           verb: :post | :get | :delete,
@@ -52,9 +51,9 @@ defmodule McpServer.Protocol.HTTP do
         }
 
   @typedoc """
-  What a body becomes. A `{:reply, status, body}` is JSON; `:ignore`, `:notification` and `:response` are
-  answered with 202 and nothing; `:open` with 200 and the session's id; `:token_required` with 401. The items of a batch are the same,
-  and go out as one array under 200.
+  The outcome of a body. A `{:reply, status, body}` is JSON. `:ignore`, `:notification` and `:response` are answered
+  with an empty 202, `:open` with 200 and the session's id, `:token_required` with 401. The items of a batch are
+  outcomes too, answered with one array and 200.
   """
   @type outcome ::
           {:reply, status :: 200..599, Protocol.message()}
@@ -67,8 +66,8 @@ defmodule McpServer.Protocol.HTTP do
           | {:batch, [outcome()]}
 
   @typedoc """
-  Where the metadata lies, what is wrong with the token that came, in a word and in words for a developer, and the scopes
-  that would be enough; the algorithms of proofs where tokens may be bound to keys, and whether they must be.
+  The URL of the metadata, the error of the token as a code and as a text for developers, and the sufficient scopes. If
+  tokens may be bound to keys, also the algorithms of proofs, and whether proofs are required.
   """
   @type challenge :: %{
           optional(:resource_metadata) => String.t() | nil,
@@ -81,16 +80,16 @@ defmodule McpServer.Protocol.HTTP do
 
   @type answer :: {status :: 200..599, headers(), body :: binary()}
 
-  @typedoc "What is open to clients without a token: what there is, or also what is declared to be public."
+  @typedoc "The access of clients without a token: only discovery, or also public entries."
   @type anonymous :: :discovery | :all | nil
 
-  # Bodies above this go to a dirty scheduler: reading them takes longer than a normal one may be held.
+  # Longer bodies go to a dirty scheduler, because they would block a normal one for too long.
   @inline_bytes Native.Dirty.inline_bytes()
 
   @doc """
-  Checks the options of an endpoint; what is left out is as the core has it.
+  Checks the options of an endpoint. Missing options have the core's defaults.
 
-    * `:path` – where it is served (`"/mcp"`); `nil` where something else has already routed
+    * `:path` – the path of the endpoint (`"/mcp"`); `nil` if the request was already routed
     * `:allowed_hosts` – beside loopback: `"name"` for any port, or `"name:port"`
     * `:allowed_origins` – beside loopback and the addressed host itself: `"scheme://name[:port]"`
     * `:max_body_bytes` – 4 MiB
@@ -98,19 +97,19 @@ defmodule McpServer.Protocol.HTTP do
     * `:resource_metadata` – the protected resource metadata document (RFC 9728) as JSON text
     * `:metadata_at_root` – whether it is also served without the path of its resource (`true`)
 
-  The error text names the option at fault.
+  The error text names the faulty option.
   """
   @spec policy(map()) :: {:ok, policy()} | {:error, String.t()}
   def policy(options), do: Native.http_policy(options)
 
-  @doc "Judges a head before its body is read; an `:answer` is finished."
+  @doc "Checks a head before its body is read. An `:answer` is complete."
   @spec check_head(policy(), head()) :: {:ok, accepted_head(), context()} | {:answer, 200..599, headers(), binary()}
   def check_head(policy, %{method: method, target: target, headers: headers} = head),
     do: Native.http_check_head(policy, method, target, Map.get(head, :authority), headers)
 
   @doc """
-  Reads the body behind a head. `revision` is the session's, `nil` where there is none. `anonymous` says what the client
-  may ask for without a token, `nil` where it has one, or none is asked for.
+  Reads the body of a head. `revision` is the session's, `nil` without a session. `anonymous` is the access of a client
+  without a token, `nil` if it has a token or the server requires none.
   """
   @spec admit(Catalog.t(), accepted_head(), String.t() | nil, binary(), Protocol.limits(), anonymous()) :: outcome()
   def admit(catalog, accepted, revision, body, limits \\ nil, anonymous \\ nil)
@@ -127,7 +126,7 @@ defmodule McpServer.Protocol.HTTP do
     Outcome.of(outcome)
   end
 
-  @doc "Where a client finds the protected resource metadata of an endpoint; `nil` where there is none."
+  @doc "The URL of an endpoint's protected resource metadata, `nil` if it has none."
   @spec metadata_url(policy()) :: String.t() | nil
   def metadata_url(policy), do: Native.http_metadata_url(policy)
 
@@ -136,7 +135,7 @@ defmodule McpServer.Protocol.HTTP do
   def metadata_path?(policy, path), do: Native.http_metadata_path(policy, path)
 
   @doc """
-  An answer that the core cannot find by itself: its status, headers and body.
+  An answer that the core does not decide alone: its status, headers and body.
 
   | kind | status | details |
   |---|---|---|
@@ -173,7 +172,7 @@ defmodule McpServer.Protocol.HTTP do
     [head, message, tail]
   end
 
-  @doc "The event without data that gives a client an id to come back with, and says how long to wait first."
+  @doc "The event without data that gives a client an id to resume from, and how long to wait before."
   @spec priming_event(event_id(), non_neg_integer() | nil) :: binary()
   def priming_event(id, retry_ms \\ nil), do: Native.http_priming(id, retry_ms)
 
@@ -181,29 +180,29 @@ defmodule McpServer.Protocol.HTTP do
   @spec keep_alive() :: binary()
   def keep_alive, do: Native.http_keep_alive()
 
-  @typedoc "What is served on a socket, and by which rules."
+  @typedoc "The native service that reads the requests of sockets."
   @opaque service :: reference()
 
   @typedoc "How a body is delimited."
   @type framing :: :empty | {:length, non_neg_integer()} | :chunked
 
-  @typedoc "What becomes of a connection behind its response; `:until_close` is HTTP/1.0."
+  @typedoc "The state of a connection after its response. `:until_close` is HTTP/1.0."
   @type flow :: :keep_alive | :close | :until_close
 
   @typedoc """
-  What the bytes on a connection are.
+  The result of reading a connection's bytes.
 
-    * `:more` – the head is not complete; so far its end has been looked for
-    * `:body` – a message whose head has so many bytes and whose body so many, and whether its client waits to be asked
-    * `:reply` – a finished response to the first so many bytes
-    * `:refuse` – a finished response to a request whose body has not come yet
-    * `:request`, `:open` – a message for a handler, or one that opens a session
-    * `:session_request` – a request of a session, admitted by the revision that its head names: the session may not
-      be there, and may have agreed on another. Its head has so many bytes, all of it so many
-    * `:head` – a request that a hook or a session has to see
-    * `:known` – one of these whose token is known, by its digest; how many bytes its head has, and all of it
-    * `:denied` – a `:reply` or a `:refuse`, and why no token lets the request in, for metrics
-    * `:route` – a request below the path of a route, by its place among them, and whether it is a HEAD
+    * `:more` – the head is incomplete; `scanned` bytes were searched for its end
+    * `:body` – a message with the lengths of its head and body, and whether its client waits for "100 Continue"
+    * `:reply` – a complete response to a request of so many bytes
+    * `:refuse` – a complete response to a request whose body has not arrived
+    * `:request`, `:open` – a message for a handler, or a message that opens a session
+    * `:session_request` – a request of a session, admitted with the revision in its head, with the lengths of its head
+      and of the whole request. The session may not exist, or may have agreed on another revision
+    * `:head` – a request that a hook or a session must see
+    * `:known` – such a request whose token is cached, with the token's digest and the lengths of head and request
+    * `:denied` – a `:reply` or a `:refuse`, with the reason of the refused access for metrics
+    * `:route` – a request below the path of a route, with the route's index, and whether it is a HEAD
   """
   @type next ::
           {:more, scanned :: non_neg_integer()}
@@ -221,10 +220,10 @@ defmodule McpServer.Protocol.HTTP do
              continue? :: boolean(), flow()}
 
   @doc """
-  What reads the requests of a socket. With `hooks?` no message is admitted before somebody has seen its head, and with a
-  guard none whose token is not known.
+  The native service that reads the requests of a socket. With `hooks?` a hook sees the head before the message is
+  admitted. With a guard only messages with a cached token are admitted.
 
-  What lies below one of the paths of `routes` is not judged here.
+  Requests below the paths of `routes` are not checked here.
   """
   @spec service(
           policy(),
@@ -237,37 +236,37 @@ defmodule McpServer.Protocol.HTTP do
   def service(policy, %Catalog{ref: ref}, limits, hooks_and_guard, routes, %{max_head_bytes: bytes, max_headers: fields}),
       do: Native.http_service(policy, ref, limits, hooks_and_guard, routes, {bytes, fields})
 
-  @doc "Judges what has arrived on a connection, of which `scanned` bytes have been looked at."
+  @doc "Reads the bytes of a connection. `scanned` bytes were already searched for the head's end."
   @spec next(service(), binary(), non_neg_integer()) :: next()
   def next(service, buffer, scanned) do
     with :over_budget <- Native.http_next(service, buffer, scanned),
          do: Native.Dirty.call(fn -> Native.http_next_dirty(service, buffer, scanned) end)
   end
 
-  @doc "The request of the fields that `next/3` gives."
+  @doc "The request with the fields of `next/3`."
   @spec request(tuple()) :: McpServer.Request.t()
   def request(fields) do
     {:request, request} = Outcome.of({:request, fields})
     request
   end
 
-  @doc "The head whose bytes these are."
+  @doc "Parses the bytes of a head."
   @spec head_fields(binary()) :: head()
   def head_fields(head), do: Native.http_head_fields(head)
 
-  @doc "The head of a response with a body of so many bytes, in chunks, or until the connection is closed."
+  @doc "The head of a response. Its body has a length, is chunked, or ends with the connection."
   @spec response_head(200..599, headers(), non_neg_integer() | :chunked | :until_close, close? :: boolean()) :: binary()
   def response_head(status, headers, length, close?), do: Native.http_response_head(status, headers, length, close?)
 
-  @doc "What asks a client for the body that it holds back."
+  @doc "The interim response \"100 Continue\"."
   @spec continue() :: binary()
   def continue, do: Native.http_continue()
 
-  @doc "A decoder for one body in chunks, of at most so many bytes."
+  @doc "A decoder for one chunked body of at most `max_bytes`."
   @spec chunked(pos_integer()) :: reference()
   def chunked(max_bytes), do: Native.http_chunked(max_bytes)
 
-  @doc "Decodes more bytes of a body in chunks. A body that is done has used so many of them."
+  @doc "Decodes more bytes of a chunked body. `used` is the number of bytes up to the body's end."
   @spec decode_chunks(reference(), binary()) ::
           :more | {:done, binary(), used :: non_neg_integer()} | {:error, :malformed | :too_large}
   def decode_chunks(decoder, bytes), do: Native.http_decode_chunks(decoder, bytes)

@@ -1,10 +1,10 @@
 defmodule McpServer.Protocol.Outcome do
   @moduledoc false
-  # What a message becomes, as the core tells it and as the rest of the library reads it.
+  # Converts the core's outcome of a message into the form that the library uses.
 
   alias McpServer.Request
 
-  @doc "Names the fields of what is not finished."
+  @doc "Names the fields of an outcome without an answer."
   @spec of(term()) :: term()
   def of({:request, fields}), do: {:request, request(fields)}
   def of({:open, reply, fields}), do: {:open, reply, opening(fields)}

@@ -1,6 +1,6 @@
 defmodule McpServer.Protocol.Revision do
   @moduledoc false
-  # The revisions at which the two eras meet. Revisions are dates, so their texts can be compared.
+  # The revisions at the border of the two eras. Revisions are dates, so their texts can be compared.
 
   @newest "2026-07-28"
   @last_of_sessions "2025-11-25"
@@ -13,7 +13,7 @@ defmodule McpServer.Protocol.Revision do
   @spec last_of_sessions() :: String.t()
   def last_of_sessions, do: @last_of_sessions
 
-  @doc "Whether a request of this revision says for itself who asks."
+  @doc "Whether requests of this revision belong to the stateless era."
   @spec stateless?(String.t()) :: boolean()
   def stateless?(revision), do: revision >= @newest
 end

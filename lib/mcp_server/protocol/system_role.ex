@@ -1,7 +1,7 @@
 defmodule McpServer.Protocol.SystemRole do
   @moduledoc false
-  # Prompt messages may have the role "system" in Elixir (document 004, section 2.3); no revision of
-  # MCP has it. What goes out instead is the router's `system_role:` option.
+  # Prompt messages may have the role "system" in Elixir (document 004, section 2.3), but not in MCP. The router's
+  # option `system_role:` decides how they are sent.
 
   require Logger
 
@@ -11,7 +11,7 @@ defmodule McpServer.Protocol.SystemRole do
 
   @keys [:role, "role"]
 
-  @doc "The result with every \"system\" message as the router wants it; an error where it wants none."
+  @doc "Replaces every \"system\" message as the router wants. An error if the router allows none."
   @spec replace(Catalog.t(), GetResult.t()) :: {:ok, GetResult.t()} | {:error, EncodeError.t()}
   def replace(%Catalog{server: %{system_role: :passthrough}}, result), do: {:ok, result}
 

@@ -1,17 +1,17 @@
 defmodule McpServer.RateLimit.Bucket do
   @moduledoc false
-  # Token buckets in a table: a row is the key and the time at which the bucket is full again. Nothing has to fill
-  # them, and a bucket whose time has passed is as good as none.
+  # Token buckets in a table. A row has the key and the time at which the bucket is full again. So no process must fill
+  # buckets, and a row whose time has passed can be deleted.
 
   @type key :: {statement :: term(), holder :: term()}
   @type rule :: %{:interval => pos_integer(), :burst => pos_integer(), optional(atom()) => term()}
 
-  # To look through the whole table is worth it once in this time, in microseconds.
+  # The minimum time between two sweeps of the table, in microseconds.
   @sweep_us 1_000_000
 
   @doc """
-  Takes a token of the key's bucket at the time `now`, or says how long it takes until there is one; all times are
-  microseconds. A table with `max` rows takes no new keys.
+  Takes a token of the key's bucket at the time `now`, or returns the time until there is one. All times are in
+  microseconds. In a table with `max` rows, new keys of a statement share one bucket.
   """
   @spec take(:ets.table(), key(), rule(), now :: integer(), max :: pos_integer()) :: :ok | {:wait, pos_integer()}
   def take(table, key, rule, now, max) do
@@ -30,7 +30,7 @@ defmodule McpServer.RateLimit.Bucket do
     end
   end
 
-  # Another call of the same client may have been faster.
+  # Tries again if a parallel call has changed the row.
   defp replace(table, former, row, again) do
     case :ets.select_replace(table, [{former, [], [{:const, row}]}]) do
       1 -> :ok

@@ -1,6 +1,6 @@
 defmodule McpServer.Router.Access do
   @moduledoc false
-  # The options of a declaration that say for whom it is: `authorize:`, `visible:`, `scopes:` and `listed:`. Checked here, and
+  # The access options of a declaration: `authorize:`, `visible:`, `scopes:` and `listed:`. They are checked here, and
   # resolved to `McpServer.Access` when the catalogue is built.
 
   alias McpServer.Access
@@ -12,13 +12,13 @@ defmodule McpServer.Router.Access do
   @fields [authorize: :any, visible: :any, scopes: :any, listed: {:in, ~w(granted always)}]
   @listed %{"granted" => :granted, "always" => :always}
 
-  @doc "The options of a declaration, for its table."
+  @doc "The access options, for a declaration's table of options."
   @spec fields() :: keyword
   def fields, do: @fields
 
   @doc """
-  Puts the functions that are written in the options, `fn` and `&`, into the module: the table is data, which a closure
-  is not. Returns the definitions, and the options that name them.
+  Defines the `fn` and `&` functions of the options in the module, because the table cannot contain closures.
+  Returns the definitions, and the options with the functions' names.
   """
   @spec hoist(Macro.t(), Macro.Env.t()) :: {[Macro.t()], Macro.t()}
   def hoist(options, env) when is_list(options) do
@@ -60,7 +60,7 @@ defmodule McpServer.Router.Access do
   defp without_guard([{:when, _, parameters}]), do: Enum.drop(parameters, -1)
   defp without_guard(parameters), do: parameters
 
-  # A `for` around the declaration declares it several times.
+  # A `for` around the declaration can declare the function several times.
   defp define(key, fun, arity, env) do
     name = :"__#{key}_#{:erlang.phash2(fun)}__"
     arguments = Macro.generate_arguments(arity, __MODULE__)
@@ -77,8 +77,8 @@ defmodule McpServer.Router.Access do
   end
 
   @doc """
-  The checked options; `nil` where the declaration is for everybody who is let in. `default` are the scopes of what has
-  none of its own.
+  The checked options, `nil` if the declaration has no access rules. `default` are the scopes of a declaration without
+  `scopes:`.
   """
   @spec new!(map, [String.t()] | nil, String.t(), Refusal.place()) :: Access.declared() | nil
   def new!(options, default, what, place) do
@@ -108,7 +108,7 @@ defmodule McpServer.Router.Access do
   end
 
   defp scopes!(%{scopes: :public}, _default, _what, _place), do: [public?: true]
-  # Any token will do, although others of the router need more.
+  # An empty list overrides the router's default scopes: any token suffices.
   defp scopes!(%{scopes: []}, [_ | _], _what, _place), do: []
 
   defp scopes!(%{scopes: scopes} = options, _default, what, place),
@@ -117,7 +117,7 @@ defmodule McpServer.Router.Access do
   defp scopes!(_options, nil, _what, _place), do: []
   defp scopes!(options, default, _what, _place), do: [asked(default, options[:listed])]
 
-  @doc "Raises for what is no list of scopes."
+  @doc "Raises if the value is not a list of scopes."
   @spec check_scopes!(term, String.t(), Refusal.place()) :: [String.t()]
   def check_scopes!(scopes, what, place) do
     unless Scopes.valid?(scopes) and scopes != [] do
@@ -131,7 +131,7 @@ defmodule McpServer.Router.Access do
     scopes
   end
 
-  # A scope that is missing can be got, so what needs it is shown, unless it is to be hidden.
+  # A client can acquire missing scopes, so the entry is listed unless `listed:` hides it.
   defp asked(scopes, listed) do
     key = if listed == "granted", do: :hidden_scopes, else: :scopes
     {key, {Scopes, :check, [scopes], [2]}}
@@ -175,7 +175,7 @@ defmodule McpServer.Router.Access do
     )
   end
 
-  @doc "The entry of what is declared, with what says for whom it is."
+  @doc "The entry with its access rules."
   @spec put(map, Access.declared() | nil) :: map
   def put(entry, nil), do: entry
 
@@ -187,7 +187,7 @@ defmodule McpServer.Router.Access do
 
   def put(entry, access), do: Map.put(entry, :access, access)
 
-  @doc "The entry of another router, which needs these scopes if it says nothing of scopes itself."
+  @doc "The entry of an included router, which needs these scopes if it declares none."
   @spec put_default(map, [String.t()] | nil) :: map
   def put_default(entry, nil), do: entry
   def put_default(%{public?: true} = entry, _scopes), do: entry
@@ -197,12 +197,12 @@ defmodule McpServer.Router.Access do
     if scoped?(access), do: entry, else: Map.put(entry, :access, Map.new([asked(scopes, nil) | Map.to_list(access)]))
   end
 
-  @doc "Whether something is asked for scopes."
+  @doc "Whether the access rules require scopes."
   @spec scoped?(Access.declared()) :: boolean
   def scoped?(%{outer: outer} = access), do: scoped?(outer) or scoped?(Map.delete(access, :outer))
   def scoped?(access), do: is_map_key(access, :scopes) or is_map_key(access, :hidden_scopes)
 
-  @doc "The functions, for the check that they exist."
+  @doc "The functions of the access rules, for the check that they exist."
   @spec handlers(Access.declared() | nil, String.t(), Refusal.place()) :: [Handler.named()]
   def handlers(nil, _what, _place), do: []
 

@@ -1,13 +1,13 @@
 defmodule McpServer.Router.Arguments do
   @moduledoc false
-  # In which form a tool's arguments reach its handler: `arguments:` and `struct:`, and the rules of its fields.
+  # The form of a tool's arguments for its handler: `arguments:`, `struct:` and the rules of its fields.
 
   alias McpServer.Router.{Places, Refusal, Rule}
   alias McpServer.Suggestion
 
   @typedoc """
-  `:rule` is for the core; `:keys` has the atoms that arguments get as keys, which exist where this does; `:structs`
-  are those that objects become.
+  `:rule` is for the core. `:keys` has the atoms for argument keys, so that these atoms exist. `:structs` are the
+  structs for objects.
   """
   @type t :: %{rule: Rule.t(), keys: [atom], structs: [struct_of_object]}
   @type struct_of_object :: %{
@@ -17,7 +17,7 @@ defmodule McpServer.Router.Arguments do
           given: [String.t()]
         }
 
-  @doc "The form of the arguments of a tool whose block has ended; `nil` where they stay as they are sent."
+  @doc "The form of the arguments of a tool whose block has ended, `nil` if they stay unchanged."
   @spec form!(map, %{String.t() => term}) :: t | nil
   def form!(tool, schema) do
     rule = Rule.of(tool)
@@ -36,7 +36,7 @@ defmodule McpServer.Router.Arguments do
     %{rule: rule, keys: Enum.uniq(keys), structs: structs}
   end
 
-  # Atoms are made of what the author wrote, while the router is compiled. At run time it may be somebody else.
+  # At compile time the author's names become new atoms. At run time the names may come from other sources.
   defp atom!(name, %{run_time?: true} = tool) do
     String.to_existing_atom(name)
   rescue
@@ -91,7 +91,7 @@ defmodule McpServer.Router.Arguments do
 
   defp own(_rule, _schema, _pointer), do: []
 
-  @doc "Refuses what cannot be the name of a struct."
+  @doc "Refuses an invalid name of a struct."
   @spec check_struct!(term, String.t(), Refusal.place()) :: :ok
   def check_struct!(nil, _what, _place), do: :ok
 
@@ -101,7 +101,7 @@ defmodule McpServer.Router.Arguments do
       else: Refusal.refuse!(place, "the struct of #{what} is a module such as MyApp.Note, got: #{inspect(module)}")
   end
 
-  @doc "What is wrong with a struct, once every module has been compiled; `nil` where arguments fit into it."
+  @doc "The error of a struct, after all modules were compiled. `nil` if the arguments fit into the struct."
   @spec misfit(struct_of_object) :: String.t() | nil
   def misfit(%{module: module} = object) do
     if Code.ensure_loaded?(module) and function_exported?(module, :__struct__, 0),
@@ -119,7 +119,7 @@ defmodule McpServer.Router.Arguments do
     end
   end
 
-  # Since Elixir 1.18 a module does not say which keys it enforces: it refuses to be built without them.
+  # Since Elixir 1.18 modules do not expose their enforced keys, so a struct is built without the key.
   defp enforced?(module, name) do
     _struct = module.__struct__(for field <- fields(module), field != name, do: {String.to_existing_atom(field), nil})
     false

@@ -1,11 +1,11 @@
 defmodule McpServer.Router.Default do
   @moduledoc false
-  # `default:` of a field: what its argument is where the client leaves it out.
+  # `default:` of a field: the argument's value if the client omits it.
 
   alias McpServer.Router.{Formats, Refusal}
   alias McpServer.Schema.Validator
 
-  @doc "Refuses a default of an argument that is never left out."
+  @doc "Refuses a default of a required argument."
   @spec refuse_required!(%{String.t() => term}, String.t(), Refusal.place()) :: :ok
   def refuse_required!(%{"default" => default}, owner, place) do
     Refusal.refuse!(
@@ -16,10 +16,10 @@ defmodule McpServer.Router.Default do
 
   def refuse_required!(_keywords, _owner, _place), do: :ok
 
-  @doc "Refuses a default that the schema of its own field refuses: no client could send it."
+  @doc "Refuses a default that does not fit the schema of its field."
   @spec check!(%{String.t() => term}, map) :: :ok
   def check!(%{"default" => default} = schema, field) do
-    # A schema that is none is refused as a whole, when the router has been read.
+    # An invalid schema is refused later, when the whole router is checked.
     with {:ok, validator} <- Validator.compile(schema, formats: Formats.default()),
          {:error, error} <- Validator.validate(validator, default) do
       [problem | _others] = error.problems

@@ -7,7 +7,7 @@ defmodule McpServer.Router.Elsewhere do
 
   @type field :: {atom, {type :: term, description :: String.t() | nil, options :: keyword}}
 
-  @doc "The fields of a declaration elsewhere; `nil` for a schema that stands here."
+  @doc "The fields of a declaration elsewhere, `nil` for a schema in the router."
   @spec fields!(term, String.t(), Refusal.place()) :: [field] | nil
   def fields!({source, declared}, what, place), do: read!(source, declared, [], what, place)
   def fields!({source, declared, options}, what, place), do: read!(source, declared, options, what, place)

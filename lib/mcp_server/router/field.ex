@@ -1,11 +1,11 @@
 defmodule McpServer.Router.Field do
   @moduledoc false
-  # One declared field of a tool, and the JSON Schema it stands for.
+  # A declared field of a tool, and its JSON Schema.
 
   alias McpServer.{Fields, Schema}
   alias McpServer.Router.{Default, FieldType, Name, Places, Refusal, Rule, Scope, Statement, Undeclared}
 
-  # Every keyword of JSON Schema 2020-12 that says something about a plain value.
+  # All keywords of JSON Schema 2020-12 for plain values.
   @keywords [
     title: :string,
     enum: :list,
@@ -33,12 +33,12 @@ defmodule McpServer.Router.Field do
     readOnly: :boolean,
     writeOnly: :boolean
   ]
-  # What is said of an argument beside its schema.
+  # Options of an argument outside its schema.
   @argument [undeclared: {:in, Undeclared.names()}, struct: :any]
   @options Fields.table([required: :boolean, items: :any] ++ @argument ++ @keywords, "option")
   @item_options Fields.table([description: :string, items: :any] ++ @argument ++ @keywords, "option")
 
-  @doc "Begins a field of the innermost block: one of its `into` (`:input`, `:output` or `:properties`)."
+  @doc "Begins a field of the innermost block, in its `:input`, `:output` or `:properties`."
   @spec open!(module, atom, term, {term, term}, keyword, tail :: String.t(), Refusal.place()) :: :ok
   def open!(module, into, name, {description, type}, options, tail, place) do
     outer = Scope.current(module)
@@ -91,7 +91,7 @@ defmodule McpServer.Router.Field do
     end
   end
 
-  @doc "Ends the innermost field or item. `block?` says whether it had a block of its own."
+  @doc "Ends the innermost field or item. `block?` tells whether it had a block."
   @spec close!(module, boolean) :: :ok
   def close!(module, block?) do
     field = Scope.close(module)
@@ -111,7 +111,7 @@ defmodule McpServer.Router.Field do
     outer |> Map.update!(field.into, &[added | &1]) |> put_rule(field, &Rule.put_property(&1, field.name, &2))
   end
 
-  # Results are sent as they are.
+  # Rules are only for arguments, not for results.
   defp put_rule(outer, %{root: :output}, _put), do: outer
   defp put_rule(outer, field, put), do: put.(outer, Rule.of(field))
 
@@ -120,7 +120,7 @@ defmodule McpServer.Router.Field do
   defp pointer(%{into: :output, name: name}), do: "/outputSchema" <> Places.property(name)
   defp pointer(%{into: :properties, name: name}), do: Places.property(name)
 
-  @doc "The object schema of these fields, given last first."
+  @doc "The object schema of these fields, which are in reverse order."
   @spec object([%{:name => String.t(), :required => boolean, :schema => map, optional(atom) => term}]) :: %{
           String.t() => term
         }
@@ -132,7 +132,7 @@ defmodule McpServer.Router.Field do
     if required == [], do: %{"properties" => properties}, else: %{"properties" => properties, "required" => required}
   end
 
-  # Inside a field of the same side `input_field` can only mean `field`.
+  # Inside a field, `input_field` (or `output_field`) of the same side means `field`.
   defp into!(into, %{root: root}, _name, _place) when into in [:properties, root], do: :properties
 
   defp into!(into, %{root: _other} = outer, name, place) do
@@ -225,7 +225,7 @@ defmodule McpServer.Router.Field do
 
   defp check_block!(_field, false), do: :ok
 
-  # The options that are none of the schema, the schema, and what becomes of a value beside being checked.
+  # The options outside the schema, the schema, and the cast of a value.
   defp schema!(owner, description, type, options, table, place) do
     {types, published, cast} = FieldType.read!(type, owner, place)
     {extensions, options} = split_extensions(options, owner, place)
@@ -255,7 +255,7 @@ defmodule McpServer.Router.Field do
   defp described(nil), do: %{}
   defp described(description), do: %{"description" => description}
 
-  # Keywords of others, like `"x-mcp-header": "Region"`, go out as they are.
+  # Extension keywords, like `"x-mcp-header": "Region"`, are published unchanged.
   defp split_extensions(options, owner, place) do
     if not Keyword.keyword?(options) do
       Refusal.refuse!(place, "the options of #{owner} are a keyword list, got: #{inspect(options)}")

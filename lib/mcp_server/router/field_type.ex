@@ -1,11 +1,11 @@
 defmodule McpServer.Router.FieldType do
   @moduledoc false
-  # The types of a field: those of JSON Schema, and those of Elixir that strings are read as.
+  # The types of a field: the types of JSON Schema, and Elixir types that strings are converted to.
 
   alias McpServer.{Schema, Suggestion}
   alias McpServer.Router.Refusal
 
-  # What is published of a type of Elixir. The drafts have no format for a local time or a decimal number.
+  # The published schema of an Elixir type. JSON Schema has no format for a local time or a decimal number.
   @elixir [
     {"date", %{"format" => "date"}},
     {"time", %{"format" => "time"}},
@@ -18,7 +18,7 @@ defmodule McpServer.Router.FieldType do
   @published Map.new(@elixir)
   @names Schema.types() ++ Enum.map(@elixir, &elem(&1, 0))
 
-  # What others call these types.
+  # Names of these types in other libraries.
   @other_names %{
     "map" => "object",
     "keyword" => "object",
@@ -30,14 +30,14 @@ defmodule McpServer.Router.FieldType do
     "nil" => "null"
   }
 
-  # Those of draft 2020-12. The last two need tables of Unicode and are never checked.
+  # The formats of draft 2020-12. The last two need Unicode tables and are never checked.
   @formats ~w(date date-time duration email hostname ipv4 ipv6 iri iri-reference json-pointer regex
               relative-json-pointer time uri uri-reference uri-template uuid idn-email idn-hostname)
 
-  @typedoc "The type or types of JSON Schema, the keywords beside them, and the type that strings are read as."
+  @typedoc "The JSON Schema type or types, further keywords, and the type that strings are converted to."
   @type t :: {String.t() | [String.t()], %{String.t() => String.t()}, cast :: String.t() | nil}
 
-  @doc "Reads a type, or a list of types that are allowed."
+  @doc "Reads a type, or a list of allowed types."
   @spec read!(term, String.t(), Refusal.place()) :: t
   def read!([_first | _rest] = types, owner, place) do
     {types, published, casts} = types |> Enum.map(&one!(&1, owner, place)) |> unzip()
@@ -96,11 +96,11 @@ defmodule McpServer.Router.FieldType do
     "#{owner} has no type #{inspect(type)}#{stop} #{list()}"
   end
 
-  @doc "The types, in a sentence."
+  @doc "A sentence that lists the types."
   @spec list() :: String.t()
   def list, do: "The types are: " <> Enum.map_join(@names, ", ", &":#{&1}")
 
-  @doc "Refuses a format that the draft does not have, and one beside a type that has its own."
+  @doc "Refuses unknown formats, and a format beside a type that implies one."
   @spec check_format!(%{String.t() => term}, %{String.t() => String.t()}, String.t(), Refusal.place()) :: :ok
   def check_format!(%{"format" => format}, published, owner, place) do
     cond do

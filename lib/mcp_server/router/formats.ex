@@ -1,19 +1,19 @@
 defmodule McpServer.Router.Formats do
   @moduledoc false
-  # The option `formats:` of routers and tools: which formats the strings in a tool's arguments have to have.
+  # The option `formats:` of routers and tools: the formats that are checked in a tool's arguments.
 
   alias McpServer.Router.Refusal
   alias McpServer.Schema.Validator
 
-  # Those that have one spelling, which is the one that handlers parse. `time` is not among them, because authors who
-  # write it hardly mean RFC 3339's, which wants an offset; nor `hostname`, under which hosts have names that it refuses.
+  # The formats with one spelling, which handlers parse too. `time` is missing, because RFC 3339 requires an offset, and
+  # authors rarely mean that. `hostname` is missing, because it refuses names of real hosts.
   @default ~w(date date-time email ipv4 ipv6 uri uuid)
 
-  @doc "What is asserted where nothing is said."
+  @doc "The formats that are checked by default."
   @spec default() :: [String.t()]
   def default, do: @default
 
-  @doc "Refuses formats of another shape, and names that are not known."
+  @doc "Refuses invalid values and unknown names."
   @spec check!(map, String.t(), Refusal.place()) :: :ok
   def check!(%{formats: formats}, owner, place) do
     Validator.formats?(formats) ||

@@ -1,12 +1,12 @@
 defmodule McpServer.Router.Handler do
   @moduledoc false
-  # The functions a router names: how a macro takes one without depending on its module, and how it is
-  # checked that they exist.
+  # The functions that a router names. A macro takes them without a dependency on their module, and they are checked to
+  # exist.
 
   alias McpServer.NamedFunction
   alias McpServer.Router.{Refusal, Statement}
 
-  @typedoc "`what` is told to people: `tool \"add\"`, `get of prompt \"greet\"`. Of several arities one is enough."
+  @typedoc "`what` is for messages: `tool \"add\"`, `get of prompt \"greet\"`. One of several arities suffices."
   @type named :: %{
           what: String.t(),
           handler: {module, atom},
@@ -16,8 +16,8 @@ defmodule McpServer.Router.Handler do
         }
 
   @doc """
-  Expands a module's name in a macro as if it stood in a function's body, so that the module is
-  not compiled before the router, nor the router again after it.
+  Expands a module's name in a macro as in a function's body. So the router has no compile-time dependency on the
+  module.
   """
   @spec as_runtime(Macro.t(), Macro.Env.t()) :: Macro.t()
   def as_runtime(ast, env) do
@@ -27,13 +27,13 @@ defmodule McpServer.Router.Handler do
     end)
   end
 
-  # What a schema names is read while the router is compiled, which depends on it.
+  # A module in a schema is read while the router compiles, so the router depends on it.
   defp expanded(ast, env), do: Macro.prewalk(ast, &expand(&1, env))
 
   defp expand({:__aliases__, _meta, _parts} = alias, env), do: Macro.expand(alias, env)
   defp expand(node, _env), do: node
 
-  @doc "The code by which a statement of a block, such as `get`, gives its function to `definition`."
+  @doc "The code that passes the function of a statement, such as `get`, to `definition`."
   @spec declare(module, atom, Macro.t(), Macro.t(), Macro.Env.t()) :: Macro.t()
   def declare(definition, statement, controller, function, caller) do
     quote do
@@ -48,8 +48,8 @@ defmodule McpServer.Router.Handler do
   end
 
   @doc """
-  Checks that a handler is a module and the name of a function; `statement` is what stands before them, `tail` what
-  stands behind them.
+  Checks that a handler is a module and a function's name. `statement` is the text before them, `tail` the text after
+  them.
   """
   @spec check!(term, term, String.t(), String.t(), String.t(), Refusal.place()) :: {module, atom}
   def check!(module, function, what, statement, tail \\ "", place) do
@@ -71,7 +71,7 @@ defmodule McpServer.Router.Handler do
     end
   end
 
-  @doc "The function that a statement gives a prompt or a resource."
+  @doc "The function of a statement in a prompt or a resource."
   @spec statement!(%{required(:what) => String.t(), optional(atom) => term}, atom, term, term, arity, Refusal.place()) ::
           named
   def statement!(block, statement, controller, function, arity, place) do
@@ -85,7 +85,7 @@ defmodule McpServer.Router.Handler do
     %{what: what, handler: handler, arity: arity, place: place, optional?: false}
   end
 
-  # What was meant, where a function was given in another form.
+  # The expected form of a function that was written in another form.
   defp written({module, function}), do: "#{inspect(module)}, #{inspect(function)}"
 
   defp written(function) when is_function(function) do
@@ -97,7 +97,7 @@ defmodule McpServer.Router.Handler do
 
   defp name?(term), do: is_atom(term) and term not in [nil, true, false]
 
-  @doc "What is told of a handler that does not exist, once every module has been compiled; `nil` of one that does."
+  @doc "The error of a missing handler, after all modules were compiled. `nil` if the handler exists."
   @spec missing(named) :: String.t() | nil
   def missing(%{what: what, handler: handler, arity: arities}) do
     texts = for arity <- List.wrap(arities), do: NamedFunction.missing(handler, arity)

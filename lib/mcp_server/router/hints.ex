@@ -1,7 +1,7 @@
 defmodule McpServer.Router.Hints do
   @moduledoc false
-  # The hints of a tool. The specification names two of them the other way round: there a tool is destructive and of an
-  # open world unless it says that it is not.
+  # The hints of a tool. Two of them are inverted in the specification: there a tool is destructive and open-world by
+  # default.
 
   alias McpServer.Router.Refusal
   alias McpServer.Suggestion
@@ -12,11 +12,11 @@ defmodule McpServer.Router.Hints do
     "open_world" => {"its world is open", "closed_world"}
   }
 
-  @doc "The hints there are."
+  @doc "The names of all hints."
   @spec names() :: [String.t()]
   def names, do: @names
 
-  @doc "Refuses hints in the place of options, unknown hints, and those that hold of every tool which does not say otherwise."
+  @doc "Refuses hints among the options, unknown hints, and hints that hold by default."
   @spec check!(term, String.t(), Refusal.place()) :: :ok
   def check!(options, what, place) do
     if Keyword.keyword?(options) do

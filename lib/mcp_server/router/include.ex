@@ -1,6 +1,6 @@
 defmodule McpServer.Router.Include do
   @moduledoc false
-  # The statement `include`: the declarations of another router become those of this one, under names of their own.
+  # The statement `include`: this router declares the entries of another router, with an optional prefix.
 
   alias McpServer.Fields
   alias McpServer.Router.{Access, Name, Refusal, ResourceDefinition, Scope}
@@ -14,7 +14,7 @@ defmodule McpServer.Router.Include do
     {:resource, :resource_templates, :template_handlers, "resource template"}
   ]
 
-  @doc "Declares in a router what another one declares."
+  @doc "Declares the entries of another router in this one."
   @spec put!(module, term, term, Refusal.place()) :: :ok
   def put!(router, other, options, place) do
     what = "include #{inspect(other)}"
@@ -90,7 +90,7 @@ defmodule McpServer.Router.Include do
   defp check_new_uri!(router, uri, name, place),
     do: ResourceDefinition.check_new_uri!(router, uri, "resource #{inspect(name)}", place)
 
-  # The functions of `include` are asked before those of the declaration.
+  # The functions of `include` run before those of the declaration.
   defp guard(entry, nil), do: entry
   defp guard(%{access: declared} = entry, outer), do: %{entry | access: outermost(declared, outer)}
   defp guard(entry, outer), do: Map.put(entry, :access, outer)

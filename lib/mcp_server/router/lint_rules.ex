@@ -1,6 +1,6 @@
 defmodule McpServer.Router.LintRules do
   @moduledoc false
-  # `lint:` of a router and of what it declares, and the warnings while a router compiles.
+  # `lint:` of a router and its declarations, and the warnings while a router compiles.
 
   alias McpServer.{Lint, Suggestion}
   alias McpServer.Lint.Finding
@@ -8,7 +8,7 @@ defmodule McpServer.Router.LintRules do
 
   @type t :: %{warn?: boolean, ignore: [Lint.code()]}
 
-  @doc "The rules that `lint:` gives. `owner` is what messages say it belongs to."
+  @doc "The rules of `lint:`. `owner` is its owner in messages."
   @spec new!(term, String.t(), Refusal.place()) :: t
   def new!(nil, _owner, _place), do: %{warn?: true, ignore: []}
   def new!(false, _owner, _place), do: %{warn?: false, ignore: []}
@@ -39,7 +39,7 @@ defmodule McpServer.Router.LintRules do
     end
   end
 
-  @doc "Warns of errors at the declaration's own line."
+  @doc "Warns of errors at the declaration's line."
   @spec warn(module) :: :ok
   def warn(router) do
     if router.__mcp__(:lint).warn? do

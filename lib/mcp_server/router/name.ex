@@ -15,14 +15,14 @@ defmodule McpServer.Router.Name do
         Refusal.refuse!(place, "a #{kind}'s name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: #{inspect(name)}")
   end
 
-  @doc "Whether something can be the name of a tool or prompt."
+  @doc "Whether the term is a valid name of a tool or prompt."
   @spec valid?(term) :: boolean
   def valid?(name), do: is_binary(name) and name =~ pattern()
 
-  # SEP-986: what every client accepts as the name of a tool.
+  # The names of tools that every client accepts (SEP-986).
   defp pattern, do: ~r/\A[A-Za-z0-9_.\/-]{1,128}\z/
 
-  @doc "Checks a name that people may read too: a resource, an argument, a field."
+  @doc "Checks the name of a resource, an argument or a field, which may be any text."
   @spec check_free!(term, String.t(), Refusal.place()) :: String.t()
   def check_free!(name, kind, place) do
     if is_binary(name) and byte_size(name) in 1..@max_bytes and String.printable?(name),
@@ -30,7 +30,7 @@ defmodule McpServer.Router.Name do
       else: Refusal.refuse!(place, "#{kind} is named by a string of 1 to 128 bytes, got: #{inspect(name)}")
   end
 
-  @doc "Refuses a name that the router has declared before."
+  @doc "Refuses a name that the router has already declared."
   @spec check_new!(module, Scope.kind(), String.t(), Refusal.place()) :: :ok
   def check_new!(module, kind, name, place) do
     case Enum.find(Scope.declared(module, kind), &(&1.name == name)) do

@@ -1,6 +1,6 @@
 defmodule McpServer.Router.NimbleFields do
   @moduledoc false
-  # The fields of a schema of NimbleOptions, which is a keyword list: the package is not needed to read it.
+  # The fields of a NimbleOptions schema. It is a keyword list, so the package is not needed.
 
   @json [:string, :number, :boolean, :object, :array, :null]
   @structs %{
@@ -12,7 +12,7 @@ defmodule McpServer.Router.NimbleFields do
     URI => :uri
   }
 
-  @doc "The fields, or `ArgumentError` for a type that no JSON has."
+  @doc "The fields. Raises `ArgumentError` for a type without a JSON form."
   @spec fields!(term) :: [McpServer.Router.Elsewhere.field()]
   def fields!(%{__struct__: NimbleOptions, schema: schema}), do: fields!(schema)
 

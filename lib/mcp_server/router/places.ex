@@ -1,13 +1,13 @@
 defmodule McpServer.Router.Places do
   @moduledoc false
-  # Where a declaration stands, and where each of its fields does: a JSON Pointer from the object on the wire, as
-  # findings and errors have it, leads to the field that it is in.
+  # The places (file and line) of a declaration and its fields. Findings and errors have a JSON Pointer into the
+  # published object, which leads to the field.
 
   alias McpServer.Router.Refusal
 
   @type fields :: [{pointer :: String.t(), Refusal.place()}]
 
-  @doc "The place of a field and of those inside it, from the object around it."
+  @doc "The places of a field and its inner fields, relative to the enclosing object."
   @spec of_field(String.t(), Refusal.place(), fields) :: fields
   def of_field(pointer, place, inner),
     do: [{pointer, place} | for({rest, place} <- inner, do: {pointer <> rest, place})]
@@ -16,7 +16,7 @@ defmodule McpServer.Router.Places do
   @spec property(String.t()) :: String.t()
   def property(name), do: "/properties/" <> (name |> String.replace("~", "~0") |> String.replace("/", "~1"))
 
-  @doc "The place of what a pointer leads to: that of the innermost field, or of the declaration."
+  @doc "The place for a pointer: the innermost field, or else the declaration."
   @spec at(%{:place => Refusal.place(), :fields => fields, optional(atom) => term}, String.t()) :: Refusal.place()
   def at(declared, pointer) do
     declared.fields

@@ -1,20 +1,20 @@
 defmodule McpServer.Router.Plugs do
   @moduledoc false
-  # The statement `plug`: which plugs stand around a declaration, and what is called of each.
+  # The statement `plug`: the plugs around a declaration, and their functions.
   #
-  # A statement is kept with the path of the blocks that it stands in, and a declaration with its own: a plug is around
-  # what has a path that begins with the plug's.
+  # Each statement and each declaration has the path of its enclosing blocks. A plug is around a declaration if the
+  # declaration's path begins with the plug's path.
 
   alias McpServer.Router.{Refusal, Scope}
   alias McpServer.Suggestion
 
-  @typedoc "A statement, as the router's data has it."
+  @typedoc "A statement in the router's data."
   @type t :: {id :: {module, pos_integer}, plug :: module, options :: term}
 
-  @typedoc "What a call runs: the function by its arity, with its options where it takes some."
+  @typedoc "A plug for calls: the arity of its function, and its options if the arity is 3."
   @type resolved :: {id :: {module, pos_integer}, plug :: module, 2 | 3, options :: term}
 
-  @doc "Takes a statement in."
+  @doc "Adds a statement."
   @spec put!(module, term, term, Refusal.place()) :: :ok
   def put!(router, plug, options, place) do
     if not is_atom(plug) or plug in [nil, true, false] do
@@ -38,7 +38,7 @@ defmodule McpServer.Router.Plugs do
     end
   end
 
-  # They are kept in the compiled router.
+  # The options are stored in the compiled router.
   defp check_data!(options, what, place) do
     _escaped = Macro.escape(options)
     :ok
@@ -51,7 +51,7 @@ defmodule McpServer.Router.Plugs do
       )
   end
 
-  @doc "The entry of a declaration, with the plugs around it where there are some."
+  @doc "The entry of a declaration, with the plugs around it if it has any."
   @spec around(map, [non_neg_integer | String.t()], [map]) :: map
   def around(entry, path, statements) do
     case for(%{path: outer, plug: plug} <- statements, List.starts_with?(path, outer), do: {length(outer), plug}) do
@@ -60,10 +60,10 @@ defmodule McpServer.Router.Plugs do
     end
   end
 
-  # What was included has the plugs of its own router inside.
+  # The plugs of an included entry's router stay innermost.
   defp put(entry, plugs), do: Map.update(entry, :plugs, plugs, &(plugs ++ &1))
 
-  @doc "The function that a plug is, with its options; or what is wrong with it."
+  @doc "The function of a plug with its options, or the plug's error."
   @spec resolve(t) :: {:ok, resolved} | {:error, String.t()}
   def resolve({id, plug, options}) do
     arity = if Code.ensure_loaded?(plug), do: arity(plug)
@@ -95,7 +95,7 @@ defmodule McpServer.Router.Plugs do
     error in ArgumentError -> {:error, "plug #{inspect(plug)}: #{Exception.message(error)}"}
   end
 
-  @doc "The entry with the functions of its plugs, for requests."
+  @doc "The entry with its plugs resolved for requests."
   @spec resolve_all(map) :: {:ok, map} | {:error, String.t()}
   def resolve_all(%{plugs: plugs} = entry) do
     plugs

@@ -1,7 +1,6 @@
 defmodule McpServer.Router.PromptDefinition do
   @moduledoc false
-  # What a `prompt` declaration says, checked, as the struct that clients see and the entry that
-  # requests are dispatched by.
+  # Checks a `prompt` declaration, and makes the struct for clients and the entry for dispatch.
 
   alias McpServer.{Fields, Icon, Prompt}
   alias McpServer.Router.{Access, Handler, LintRules, Name, Refusal, Scope, Statement}
@@ -47,7 +46,7 @@ defmodule McpServer.Router.PromptDefinition do
     })
   end
 
-  @doc "Gives the innermost prompt an argument."
+  @doc "Adds an argument to the innermost prompt."
   @spec put_argument!(module, term, term, keyword, tail :: String.t(), Refusal.place()) :: :ok
   def put_argument!(module, name, description, options, tail, place) do
     prompt = Scope.current(module)
@@ -77,7 +76,7 @@ defmodule McpServer.Router.PromptDefinition do
         do: Refusal.refuse_twin!(place, what, earlier)
   end
 
-  @doc "Gives the innermost prompt its `get` or `complete` function."
+  @doc "Sets the `get` or `complete` function of the innermost prompt."
   @spec put_handler!(module, :get | :complete, term, term, Refusal.place()) :: :ok
   def put_handler!(module, statement, controller, function, place) do
     prompt = Scope.current(module)
@@ -115,7 +114,7 @@ defmodule McpServer.Router.PromptDefinition do
     )
   end
 
-  # Without arguments there is nothing to complete.
+  # A prompt without arguments needs no `complete`.
   defp check_complete!(%{complete: nil, arguments: []}), do: :ok
   defp check_complete!(%{complete: nil, options: %{completion: false}}), do: :ok
 

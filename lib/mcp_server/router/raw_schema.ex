@@ -1,14 +1,14 @@
 defmodule McpServer.Router.RawSchema do
   @moduledoc false
-  # `input_schema` and `output_schema`: a JSON Schema that goes out as it was written.
+  # `input_schema` and `output_schema`: a JSON Schema that is published unchanged.
 
   alias McpServer.{JSON, Schema, Suggestion}
   alias McpServer.Router.Refusal
 
-  # With one of these beside it, `required` may name what another part of the schema declares.
+  # Beside one of these keywords, `required` may name properties that another part of the schema declares.
   @composing ~w($ref $dynamicRef allOf anyOf oneOf not if dependentSchemas patternProperties)
 
-  @doc "The schema as a JSON object. `what` is how messages call it."
+  @doc "The schema as a JSON object. `what` is its name in messages."
   @spec parse!(term, String.t(), Refusal.place()) :: %{String.t() => term}
   def parse!(schema, what, place) do
     case to_json(schema, what, place) do

@@ -1,7 +1,7 @@
 defmodule McpServer.Router.ResourceDefinition do
   @moduledoc false
-  # What a `resource` declaration says, checked, as the struct that clients see and the entry that
-  # requests are dispatched by. A URI with variables makes a template of it.
+  # Checks a `resource` declaration, and makes the struct for clients and the entry for dispatch. A URI with variables
+  # makes a template.
 
   alias McpServer.{Annotations, App, Fields, Icon, Resource, ResourceTemplate}
   alias McpServer.App.View
@@ -61,7 +61,7 @@ defmodule McpServer.Router.ResourceDefinition do
     })
   end
 
-  # What tools and prompts have as options, resources have as statements.
+  # Some options of tools and prompts are statements in resources.
   defp check_options!(options, what, place) do
     statement = Keyword.keyword?(options) and Enum.find(options, fn {key, _} -> @statements.spellings["#{key}"] end)
 
@@ -99,7 +99,7 @@ defmodule McpServer.Router.ResourceDefinition do
     end
   end
 
-  @doc "Gives the innermost resource what a statement says of it."
+  @doc "Sets the value of a statement in the innermost resource."
   @spec put!(module, atom, term, Refusal.place()) :: :ok
   def put!(module, statement, value, place) do
     resource = Scope.current(module)
@@ -117,7 +117,7 @@ defmodule McpServer.Router.ResourceDefinition do
     Scope.update(module, &%{&1 | statements: Map.merge(&1.statements, given)})
   end
 
-  # An App's options are checked by the struct they end up in.
+  # The struct of an App's options checks them.
   defp checked(what, :csp, value, _place), do: %{csp: App.UIResourceMeta.csp!(value, "`csp` of #{what}")}
 
   defp checked(what, :permissions, value, _place) do
@@ -127,8 +127,7 @@ defmodule McpServer.Router.ResourceDefinition do
   defp checked(what, :lint, value, place), do: %{lint: LintRules.ignored!(value, what, place)}
   defp checked(what, statement, value, _place), do: Fields.gather!(what, @statements, [{statement, value}])
 
-  # Hosts take nothing but this one media type from a ui:// resource, and what is declared of a view
-  # from nothing else.
+  # Hosts accept only this media type from a ui:// resource, and view options only from ui:// resources.
   defp check_view!(resource, statement, value, place) do
     case {View.uri?(resource.uri), statement} do
       {true, :mimeType} when value != @view ->
@@ -157,7 +156,7 @@ defmodule McpServer.Router.ResourceDefinition do
     end
   end
 
-  # The origins are checked by the policy that hosts make of them.
+  # The origins are checked by building the hosts' policy.
   defp check_csp!(what, csp, place) do
     with {:error, reason} <- App.CSP.validate(csp) do
       Refusal.refuse!(
@@ -167,7 +166,7 @@ defmodule McpServer.Router.ResourceDefinition do
     end
   end
 
-  @doc "Gives the innermost resource its `read` or `complete` function."
+  @doc "Sets the `read` or `complete` function of the innermost resource."
   @spec put_handler!(module, :read | :complete, term, term, Refusal.place()) :: :ok
   def put_handler!(module, statement, controller, function, place) do
     resource = Scope.current(module)

@@ -1,8 +1,8 @@
 defmodule McpServer.Router.Scope do
   @moduledoc false
-  # What is known of a router while its module is being compiled: the blocks that are open, innermost
-  # first, and the declarations that are complete, in order. Both are attributes of the module. While a tool is declared
-  # at run time, they belong to the process.
+  # The state of a router that is being compiled: the open blocks, innermost first, and the complete declarations, in
+  # order. Both are attributes of the module. For a tool that is declared at run time they are in the process
+  # dictionary.
 
   @server :__mcp_server__
   @open :__mcp_open__
@@ -13,7 +13,7 @@ defmodule McpServer.Router.Scope do
 
   @type kind :: :tool | :prompt | :resource | :overflow | :plug
 
-  @doc "What `fun` declares for a router that has been compiled; nothing of it stays."
+  @doc "The declarations that `fun` makes for a compiled router. They are not stored."
   @spec at_run_time(module, kind, (() -> term)) :: [map]
   def at_run_time(module, kind, fun) do
     Process.put({__MODULE__, module}, %{@server => {module.__mcp__(:server), nil}})
@@ -23,7 +23,7 @@ defmodule McpServer.Router.Scope do
     Process.delete({__MODULE__, module})
   end
 
-  @doc "Whether the router has been compiled already."
+  @doc "Whether a declaration for the compiled router is being made."
   @spec run_time?(module) :: boolean
   def run_time?(module), do: Process.get({__MODULE__, module}) != nil
 
@@ -48,7 +48,7 @@ defmodule McpServer.Router.Scope do
   @spec open(module, map) :: :ok
   def open(module, block), do: put_open(module, [block | opened(module)])
 
-  @doc "The options of the router, checked."
+  @doc "The checked options of the router."
   @spec server(module) :: map
   def server(module), do: module |> get(@server, nil) |> elem(0)
 
@@ -71,7 +71,7 @@ defmodule McpServer.Router.Scope do
     block
   end
 
-  @doc "Adds a complete declaration, with the path of the blocks that it stands in, outermost first."
+  @doc "Adds a complete declaration, with the path of its enclosing blocks, outermost first."
   @spec declare(module, kind, map) :: :ok
   def declare(module, kind, declaration) do
     all = get(module, @declared, [])
@@ -93,14 +93,14 @@ defmodule McpServer.Router.Scope do
     put(module, @scopes, {scopes, number})
   end
 
-  @doc "The numbers of the open scopes and what the open blocks declare, outermost first."
+  @doc "The numbers of the open scopes and the names of the open declarations, outermost first."
   @spec path(module) :: [non_neg_integer | String.t()]
   def path(module) do
     {scopes, _number} = get(module, @scopes, {[], 0})
     Enum.reverse(for(%{what: what} <- opened(module), do: what) ++ scopes)
   end
 
-  @doc "The complete declarations of a kind, in the order they were made."
+  @doc "The complete declarations of a kind, in order."
   @spec declared(module, kind) :: [map]
   def declared(module, kind) do
     all = get(module, @declared, [])

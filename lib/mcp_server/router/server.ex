@@ -1,6 +1,6 @@
 defmodule McpServer.Router.Server do
   @moduledoc false
-  # The options of `use McpServer.Router`: what the server says of itself.
+  # The options of `use McpServer.Router`, which describe the server.
 
   alias McpServer.{Fields, Icon, Limit}
   alias McpServer.Router.{Access, Formats, LintRules, Refusal, Undeclared}
@@ -55,10 +55,10 @@ defmodule McpServer.Router.Server do
   @scopes %{"private" => :private, "public" => :public}
   @roles %{"user" => :user, "assistant" => :assistant, "passthrough" => :passthrough, "error" => :error}
 
-  # As many as fit into a URI template of some length, and no more than a client would fill in.
+  # The maxima of the limits of URI templates.
   @template_limits [max_bytes: {:bytes, 65_536}, max_variables: {:count, 256}]
 
-  @doc "The checked options over their defaults; `:lint` is told apart when the table is built."
+  @doc "The checked options, with defaults. The table build handles `:lint` separately."
   @spec new!(module, term, Refusal.place()) :: map
   def new!(router, options, place) do
     owner = "`use McpServer.Router`"
@@ -79,7 +79,7 @@ defmodule McpServer.Router.Server do
     }
   end
 
-  # Asked while the router compiles. Without a running Mix, as in a release, it is no development.
+  # Evaluated while the router compiles. Without a running Mix, as in a release, it is not development.
   defp developing?, do: List.keymember?(Application.started_applications(), :mix, 0) and Mix.env() in [:dev, :test]
 
   defp limits!(given, units, place),

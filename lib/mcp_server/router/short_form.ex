@@ -1,7 +1,7 @@
 defmodule McpServer.Router.ShortForm do
   @moduledoc false
-  # `input` and `output`: fields as a keyword list, each as `{type, description, options}`. They become what
-  # `input_field` and `output_field` declare.
+  # `input` and `output`: fields as a keyword list, each as `{type, description, options}`. They are declared like
+  # `input_field` and `output_field`.
 
   alias McpServer.Router.{Field, Handler, Refusal}
 
@@ -49,7 +49,7 @@ defmodule McpServer.Router.ShortForm do
     Field.close!(module, block?(type))
   end
 
-  # Fields that are declared elsewhere may have no description.
+  # Fields that are declared elsewhere may lack a description.
   defp parts!({type, description, options}, _into, _name, _place)
        when (is_binary(description) or description == nil) and is_list(options),
        do: {type, description, options}
@@ -64,7 +64,7 @@ defmodule McpServer.Router.ShortForm do
     )
   end
 
-  # One type in a list is that of an array's elements, a map has the fields of an object.
+  # A list with one type is an array of that type. A map is an object with these fields.
   defp outer([_type]), do: :array
   defp outer(%{} = _fields), do: :object
   defp outer(type), do: type

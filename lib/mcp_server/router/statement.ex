@@ -1,9 +1,9 @@
 defmodule McpServer.Router.Statement do
   @moduledoc false
-  # How the statements of the DSL take their arguments. Those that are left out are `[]`, so that the definition can
-  # say which one is missing, whatever stands in its place: the options, or the block.
+  # Splits the arguments of DSL statements. Omitted arguments are `[]`, so that the definition can report the missing
+  # one, even if the options or the block take its position.
 
-  @doc "The positional arguments, the options and the block, which stands behind the last argument that was given."
+  @doc "The positional arguments, the options and the block, which follows the last given argument."
   @spec split([Macro.t()]) :: {[Macro.t()], options :: Macro.t(), block :: Macro.t() | nil}
   def split(arguments) do
     {arguments, block} = Enum.map_reduce(arguments, nil, &take_block/2)
@@ -11,7 +11,7 @@ defmodule McpServer.Router.Statement do
     {positional, if(more == [], do: options, else: quote(do: unquote(options) ++ unquote(more))), block}
   end
 
-  @doc "The end of the statement that is to be written instead: the options as they were given, and `do`."
+  @doc "The end of the suggested statement: the given options, and `do`."
   @spec tail([Macro.t()], block? :: boolean) :: String.t()
   def tail(arguments, block?) do
     given = for argument <- arguments, Keyword.keyword?(argument), option <- Keyword.delete(argument, :do), do: option
@@ -30,7 +30,7 @@ defmodule McpServer.Router.Statement do
       else: {argument, block}
   end
 
-  @doc "The code of a block, in which the statements of `modules` may stand."
+  @doc "The code of a block with the statements of `modules` imported."
   @spec within(Macro.t() | nil, [module]) :: Macro.t() | nil
   def within(nil, _modules), do: nil
 
@@ -46,7 +46,9 @@ defmodule McpServer.Router.Statement do
     end
   end
 
-  @doc "In a module with both imports `resource/2` is the controller's; the router's has a block in use."
+  @doc """
+  In a module with both imports, keeps the controller's `resource/2`: the router's `resource` is used with a block.
+  """
   @spec one_resource(Macro.Env.t()) :: Macro.t() | nil
   def one_resource(caller) do
     if List.keymember?(caller.functions, McpServer.Controller, 0) or
@@ -54,7 +56,7 @@ defmodule McpServer.Router.Statement do
        do: quote(do: import(McpServer.Router, except: [resource: 2]))
   end
 
-  @doc "Whether an argument was left out: options in its place come from behind it."
+  @doc "Whether an argument was omitted, so that the options took its position."
   @spec missing?(term) :: boolean
   def missing?(argument), do: Keyword.keyword?(argument)
 end

@@ -1,11 +1,11 @@
 defmodule McpServer.Router.Table do
   @moduledoc false
-  # The finished router as data: what `router.__mcp__/1` answers.
+  # The complete router as data, returned by `router.__mcp__/1`.
 
   alias McpServer.Access
   alias McpServer.Router.{Plugs, Refusal, Scope}
 
-  # Lists a router may compute itself, and the callback under its other name.
+  # Lists that a router may compute itself, with all names of their callbacks.
   @lists [
     list_tools: [:list_tools],
     list_prompts: [:list_prompts, :prompts_list],
@@ -32,7 +32,7 @@ defmodule McpServer.Router.Table do
     __mix_recompile__?: 0
   ]
 
-  @doc "Everything a router declared, checked as a whole."
+  @doc "Checks all declarations of a router together, and returns the router's data."
   @spec build!(Macro.Env.t(), {map, Refusal.place()}) :: %{atom => term}
   def build!(%{module: module} = env, {server, place}) do
     check_generated!(env)
@@ -53,7 +53,7 @@ defmodule McpServer.Router.Table do
       prompt_handlers: entries(prompts, plugs),
       resource_handlers: entries(resources, plugs),
       template_handlers: entries(templates, plugs),
-      # Around tools that are declared while the server runs.
+      # The plugs around tools that are declared at run time.
       run_time: Plugs.around(%{}, [], plugs),
       overflow: overflow,
       dynamic: dynamic(module),
@@ -67,7 +67,7 @@ defmodule McpServer.Router.Table do
     Map.merge(data, %{fingerprint: fingerprint(data), places: places, lint: lint})
   end
 
-  # The implementation of `McpServer.Tool.Overflow` that keeps results over their tool's budget.
+  # The implementation of `McpServer.Tool.Overflow` that stores results over their tool's budget.
   defp overflow(module) do
     case Scope.declared(module, :overflow) do
       [%{implementation: implementation}] -> implementation
@@ -75,7 +75,7 @@ defmodule McpServer.Router.Table do
     end
   end
 
-  @doc "The list callbacks and under which names each goes."
+  @doc "The list callbacks, each with its names."
   @spec lists() :: [{atom, [atom]}]
   def lists, do: @lists
 
@@ -83,7 +83,7 @@ defmodule McpServer.Router.Table do
   @spec handlers(atom) :: atom
   def handlers(list), do: Keyword.fetch!(@handlers, list)
 
-  @doc "The name under which a router's own module defines a list, if it does."
+  @doc "The name under which the router's module defines a list, or `nil`."
   @spec own_list(module, [atom]) :: atom | nil
   def own_list(module, names), do: Enum.find(names, &Module.defines?(module, {&1, 1}, :def))
 
@@ -119,12 +119,12 @@ defmodule McpServer.Router.Table do
 
   defp structs(declarations), do: Enum.map(declarations, & &1.struct)
 
-  # The path of a declaration ends with itself: plugs stand in its block, too.
+  # The path of a declaration ends with the declaration, because its block may contain plugs too.
   defp entries(declarations, plugs) do
     declarations |> Enum.map(&Plugs.around(&1.entry, &1.path ++ [&1.what], plugs)) |> List.to_tuple()
   end
 
-  # Tells routers apart whose data differ; nothing more hangs on it.
+  # A hash that only detects changed data.
   defp fingerprint(data),
     do: data |> :erlang.term_to_binary([:deterministic]) |> :erlang.md5() |> Base.encode16(case: :lower)
 

@@ -1,7 +1,6 @@
 defmodule McpServer.Router.ToolDefinition do
   @moduledoc false
-  # What a `tool` declaration says, checked, as the struct that clients see and the entry that calls
-  # are dispatched by.
+  # Checks a `tool` declaration, and makes the struct for clients and the entry for dispatch.
 
   alias McpServer.{App, Fields, Icon, Tool}
 
@@ -54,17 +53,17 @@ defmodule McpServer.Router.ToolDefinition do
 
   @options Fields.table(@fields, "option")
 
-  # What the statement and its block say is a field as well where a tool is declared at run time.
+  # For a tool that is declared at run time, the contents of the statement and its block are fields too.
   @statement [name: [:string, required: true], description: :string, input: :any, output: :any, _meta: :map]
   @run_time Fields.table(@statement ++ Keyword.delete(@fields, :meta))
 
-  # Less holds no link.
+  # A smaller budget has no room for the link.
   @min_budget 2_048
 
-  # What the VM's timers take, in milliseconds.
+  # The maximum of the VM's timers, in milliseconds.
   @max_timeout 4_294_967_295
 
-  # Milliseconds: an ended call still has its memory.
+  # Milliseconds. An ended call keeps its memory during its grace.
   @max_grace 60_000
 
   @doc "Begins a tool."
@@ -81,7 +80,7 @@ defmodule McpServer.Router.ToolDefinition do
     begin!(module, {name, description, handler}, options, what, place)
   end
 
-  @doc "Declares a tool for a router that has been compiled, from all its fields."
+  @doc "Declares a tool for a compiled router, from all its fields."
   @spec put!(module, Enumerable.t(), term, Refusal.place()) :: :ok
   def put!(module, fields, handler, place) do
     fields = Refusal.checked!(place, fn -> Fields.gather!("a tool", @run_time, fields) end)
@@ -136,7 +135,7 @@ defmodule McpServer.Router.ToolDefinition do
     |> Enum.each(fn {key, schema} -> put_schema!(module, key, schema, place) end)
   end
 
-  # The author wrote annotations, not the struct that they become.
+  # Error texts must name annotations as the author wrote them, not the struct's fields.
   defp gather!(what, options) do
     Fields.gather!(what, @options, options)
   rescue
@@ -145,7 +144,7 @@ defmodule McpServer.Router.ToolDefinition do
       reraise ArgumentError, [message: message], __STACKTRACE__
   end
 
-  # The name of a module in its place is the first that a description is missing by.
+  # A module's name in the position of the description shows that the description is missing.
   defp check_given!(description, controller, what, name, tail, place) do
     if Statement.missing?(description) or (module?(description) and not module?(controller)) do
       rest = if is_atom(controller), do: "#{inspect(description)}, #{inspect(controller)}", else: "MyApp.Tools, :run"
@@ -202,7 +201,7 @@ defmodule McpServer.Router.ToolDefinition do
 
   defp check_grace!(_grace, _what, _place), do: :ok
 
-  @doc "Gives the innermost tool a schema verbatim."
+  @doc "Sets a verbatim schema of the innermost tool."
   @spec put_schema!(module, :input_schema | :output_schema, term, Refusal.place()) :: :ok
   def put_schema!(module, key, schema, place) do
     tool = Scope.current(module)
@@ -294,7 +293,7 @@ defmodule McpServer.Router.ToolDefinition do
     end
   end
 
-  # The arguments as a whole are an object as those inside them.
+  # The arguments together form an object, like the objects inside them.
   defp as_object(tool) do
     own? = is_map_key(tool.options, :undeclared)
     Map.merge(tool, %{root: :input, properties: tool.input, own_undeclared?: own?})
@@ -303,7 +302,7 @@ defmodule McpServer.Router.ToolDefinition do
   defp output([]), do: nil
   defp output(fields), do: Map.put(Field.object(fields), "type", "object")
 
-  # Clients of revision 2025-03-26 know a tool's title only from its annotations.
+  # Clients of revision 2025-03-26 read a tool's title only from its annotations.
   defp annotations(%{annotations: %Tool.Annotations{title: nil} = annotations} = options) do
     %{annotations | title: options[:title]}
   end
@@ -351,7 +350,7 @@ defmodule McpServer.Router.ToolDefinition do
       result_budget: tool.options[:result_budget],
       formats: tool.options[:formats],
       repair: tool.options[:repair],
-      # What clients check the structured content with, or draw it with, stays.
+      # Clients that validate or render the structured content need it in full.
       keeps_data?: tool.output_schema != nil or tool.output != [] or tool.options[:ui] != nil
     }
   end

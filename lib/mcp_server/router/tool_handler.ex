@@ -1,13 +1,13 @@
 defmodule McpServer.Router.ToolHandler do
   @moduledoc false
-  # The function of a tool: one of a controller, one of the router's own module by its name, or `run fn … end` in the
-  # block of the tool, which becomes a function of the router.
+  # The function of a tool: a function of a controller, a function of the router by its name, or `run fn … end` in the
+  # tool's block, which becomes a function of the router.
 
   alias McpServer.Router.{FieldBlock, Handler, Refusal, Scope, Statement, ToolBlock}
 
   @doc """
-  The function that a declaration names, and the options, which stand in the place of what was left out;
-  `{:unnamed, text}` where the block has to give the function, with what is said if it does not.
+  The function that a declaration names, and the options, which may take the position of omitted arguments. It is
+  `{:unnamed, text}` if the block must define the function. `text` is the error if the block does not.
   """
   @spec named!(module, {term, term, term}, String.t(), String.t(), String.t(), Refusal.place()) ::
           {{module, atom} | {:unnamed, String.t()}, term}
@@ -24,7 +24,7 @@ defmodule McpServer.Router.ToolHandler do
     end
   end
 
-  # The name of a function, and not of a module.
+  # An atom that names a function, not a module.
   defp local?(term),
     do: is_atom(term) and term not in [nil, true, false] and not match?("Elixir." <> _name, Atom.to_string(term))
 
@@ -38,7 +38,7 @@ defmodule McpServer.Router.ToolHandler do
   def fetch!(%{handler: {:unnamed, text}, place: place}), do: Refusal.refuse!(place, text)
   def fetch!(%{handler: handler}), do: handler
 
-  @doc "The code of `run`: a function of the router, in which the statements of the block mean nothing."
+  @doc "The code of `run`: a function of the router, without the imported statements of the block."
   @spec run(Macro.t(), Macro.Env.t()) :: Macro.t()
   def run(fun, caller) do
     place = Refusal.place(caller)
@@ -60,7 +60,7 @@ defmodule McpServer.Router.ToolHandler do
     end
   end
 
-  @doc "Gives the innermost tool the function that `run` defines, and returns its name."
+  @doc "Sets the function of `run` for the innermost tool, and returns its name."
   @spec put_run!(module, Refusal.place()) :: atom
   def put_run!(router, place) do
     tool = Scope.current(router)
@@ -78,7 +78,7 @@ defmodule McpServer.Router.ToolHandler do
         )
 
       true ->
-        # The text is the author's, and the tool's name is checked.
+        # Creating the atom is safe: the author wrote the text, and the tool's name is checked.
         function = String.to_atom("run " <> tool.name)
         Scope.update(router, &%{&1 | handler: {router, function}})
         function

@@ -1,24 +1,24 @@
 defmodule McpServer.Router.Undeclared do
   @moduledoc false
-  # `undeclared:` of routers, tools and objects: what becomes of arguments that no field declares. What is refused is
-  # published as `additionalProperties: false`, what is dropped is a rule beside the schema.
+  # `undeclared:` of routers, tools and objects: the treatment of arguments without a declared field. "refuse" is
+  # published as `additionalProperties: false`, "drop" is a rule beside the schema.
 
   alias McpServer.Router.{Arguments, Refusal, Scope}
 
   @names ~w(refuse drop pass)
 
-  @typedoc "Inherited by the objects inside."
+  @typedoc "The option's value. Inner objects inherit it."
   @type t :: String.t()
 
-  @doc "The values that the option has."
+  @doc "The allowed values of the option."
   @spec names() :: [t]
   def names, do: @names
 
-  @doc "What holds for a tool: its own, or the router's."
+  @doc "The tool's value, or else the router's."
   @spec of_tool(module, map) :: t
   def of_tool(module, options), do: options[:undeclared] || Scope.server(module).undeclared
 
-  @doc "What holds inside a field, and the struct that its object becomes."
+  @doc "The value inside a field, and the struct for its object."
   @spec of_field!(map, map, map, Refusal.place()) :: %{undeclared: t, struct: module | nil, own_undeclared?: boolean}
   def of_field!(special, field, outer, place) do
     for option <- [:undeclared, :struct], is_map_key(special, option), do: check!(option, field, place)
@@ -55,7 +55,7 @@ defmodule McpServer.Router.Undeclared do
     )
   end
 
-  @doc "The schema of a field, closed where no more than its fields is taken."
+  @doc "The schema of a field, closed if undeclared members are refused."
   @spec close(%{String.t() => term}, map) :: %{String.t() => term}
   def close(schema, %{root: :output}), do: schema
 
@@ -64,10 +64,10 @@ defmodule McpServer.Router.Undeclared do
     if closed?, do: Map.put_new(schema, "additionalProperties", false), else: schema
   end
 
-  @doc "Whether what is not declared is left out."
+  @doc "Whether undeclared members are dropped."
   @spec drops?(map) :: boolean
   def drops?(field), do: field.undeclared == "drop" and declares?(field)
 
-  # An object without fields is one whose members its author does not know.
+  # An object without fields accepts any members, unless it has `undeclared:`.
   defp declares?(field), do: field.properties != [] or field.own_undeclared?
 end

@@ -1,7 +1,7 @@
 defmodule McpServer.Router.Uri do
   @moduledoc false
-  # What a router has to know of a resource's URI while it compiles: whether it is one, and which
-  # variables it has. Whether a template can be matched without doubt is for the core to say.
+  # Checks a resource's URI while the router compiles, and finds its variables. The core decides whether a template can
+  # be matched unambiguously.
 
   @doc """
   The variables of a URI or URI template, `[]` for a plain URI.
@@ -53,10 +53,11 @@ defmodule McpServer.Router.Uri do
     end
   end
 
-  # Functions, because a compiled regular expression is a reference since Erlang/OTP 28, and an attribute keeps none.
+  # Functions, because since Erlang/OTP 28 a compiled regular expression is a reference, which an attribute cannot
+  # store.
   defp absolute, do: ~r/\A[A-Za-z][A-Za-z0-9+.-]*:[^\s]/
   defp character, do: ~r/\A[A-Za-z0-9\-._~:\/?#\[\]@!$&'()*+,;=%]*\z/
-  # Variables as other templates write them: `/:id`, `<id>`.
+  # Variables in the syntax of other templates: `/:id`, `<id>`.
   defp foreign_variable, do: ~r/(?<=\/)(:([A-Za-z_]\w*))(?=[\/?#]|\z)|(<([A-Za-z_]\w*)>)/
   defp stray_percent, do: ~r/%(?![0-9A-Fa-f]{2})/
   defp expression, do: ~r/\{([^{}]*)\}/

@@ -1,17 +1,17 @@
 defmodule McpServer.Router.Verify do
   @moduledoc false
-  # What can be said of a router only when everything else has been compiled: whether the functions it
-  # names exist, and whether the core can serve it. What it can serve, and clients will refuse, is a warning.
+  # Checks a router after all other modules were compiled: whether its named functions exist, and whether the core can
+  # serve it. Entries that the core can serve but clients will refuse cause warnings.
 
   alias McpServer.Catalog
   alias McpServer.Router.{Arguments, Handler, LintRules, Places, Plugs, Refusal}
   alias Mix.McpServer.RefusedRouter
 
-  @doc "Refuses a router that cannot work, with everything that is wrong with it at the declarations' own lines."
+  @doc "Refuses a faulty router, with all errors at the lines of their declarations."
   @spec verify!(module) :: :ok
   def verify!(router) do
     places = router.__mcp__(:places)
-    # The core makes the structs and the catalogue resolves the plugs, so it comes after them.
+    # The core's check needs the structs and plugs, so it comes after their checks.
     faults = unusable(places) ++ misfits(places)
     others = if faults == [], do: unservable(router, places), else: []
     problems = Enum.sort_by(missing(places) ++ faults ++ others, fn {place, _text} -> place end)
@@ -24,7 +24,7 @@ defmodule McpServer.Router.Verify do
     end
   end
 
-  # A resource can be read without its `complete`, so that is no reason to stop the application.
+  # A resource can be read without its `complete`, so a missing one is only a warning.
   defp missing(places) do
     missing = for %{handlers: handlers} <- places, named <- handlers, text = Handler.missing(named), do: {named, text}
     for {%{optional?: true, place: {file, line}}, text} <- missing, do: IO.warn(text, file: file, line: line)
@@ -48,13 +48,13 @@ defmodule McpServer.Router.Verify do
     end
   end
 
-  # The core names first what it refuses: `tool "add": …`. The router as a whole comes first in the list.
+  # The core's text begins with the refused entry: `tool "add": …`. The first place in the list is the router's.
   defp place(places, message) do
     declared = Enum.find(places, hd(places), &String.starts_with?(message, &1.what <> ":"))
     Places.at(declared, pointer(message))
   end
 
-  # Of an invalid schema it says where.
+  # For an invalid schema the text contains a pointer.
   defp pointer(message) do
     case Regex.run(~r{: (\w+Schema): the schema is invalid: (/\S*):}, message, capture: :all_but_first) do
       [schema, pointer] -> "/#{schema}#{pointer}"
@@ -62,7 +62,7 @@ defmodule McpServer.Router.Verify do
     end
   end
 
-  @doc "Whether mix has to compile the router again, since it was refused the last time."
+  @doc "Whether mix must recompile the router, because it was refused the last time."
   @spec refused?(module) :: boolean
   defdelegate refused?(router), to: RefusedRouter
 end

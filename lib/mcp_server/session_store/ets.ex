@@ -1,9 +1,9 @@
 defmodule McpServer.SessionStore.ETS do
   @moduledoc false
-  # Values of sessions in the memory of this node: the store that is used where none is configured.
+  # The default session store: values in the memory of this node.
   #
-  # All values take at most 64 MiB, those of one holder a quarter. Where there is no room, nobody else's value gives way.
-  # The tables belong to the application's own process.
+  # All values take at most 64 MiB, and those of one holder a quarter. When the store is full, no other value is
+  # dropped. The application's process owns the tables.
 
   use GenServer
   use McpServer.Outline
@@ -18,12 +18,12 @@ defmodule McpServer.SessionStore.ETS do
 
   @max_bytes 64 * 1024 * 1024
   @max_share 25
-  # What a value takes beside its own bytes: its key, its times, and the rows.
+  # The overhead of a value: its key, its times, and the rows.
   @row_bytes 256
   # Milliseconds.
   @sweep_after 60_000
 
-  @doc "Makes the tables; the calling process owns them."
+  @doc "Makes the tables. The calling process owns them."
   @spec create_table() :: :ok
   def create_table do
     for table <- [@table, @counts],
@@ -53,7 +53,7 @@ defmodule McpServer.SessionStore.ETS do
     if room?(bytes, holder) do
       expires_at = now() + ttl
       count(holder, bytes)
-      # A value that is a part of a larger binary would keep all of it.
+      # A sub-binary would keep its whole binary alive.
       :ets.insert(@table, {key, :binary.copy(value), expires_at, holder})
       :ets.insert(@order, {{expires_at, key}})
       :ok
@@ -77,7 +77,7 @@ defmodule McpServer.SessionStore.ETS do
     :ok
   end
 
-  @doc "The bytes that all values take."
+  @doc "The size of all values in bytes."
   @spec bytes() :: non_neg_integer()
   def bytes, do: taken(:all)
 
@@ -92,7 +92,7 @@ defmodule McpServer.SessionStore.ETS do
 
   defp count(holder, bytes) do
     add(:all, bytes)
-    # A row of nobody's goes, unless somebody has counted in it meanwhile.
+    # Deletes a zero row, unless another process has changed it meanwhile.
     if add({:holder, holder}, bytes) == 0, do: :ets.delete_object(@counts, {{:holder, holder}, 0})
   end
 

@@ -1,9 +1,9 @@
 defmodule McpServer.Share.Keeper do
   @moduledoc false
-  # Knows which process has taken which places, and gives back those of a process that died.
+  # Records the places of each process, and gives back those of a process that died.
   #
-  # Each process writes its own row of the table, so no row has two writers. The table outlives this process:
-  # after a crash everybody in it is monitored again.
+  # Each process writes only its own row of the table. The table outlives this process: after a crash all processes in
+  # it are monitored again.
 
   use GenServer
 
@@ -13,7 +13,7 @@ defmodule McpServer.Share.Keeper do
 
   @type place :: {Share.server(), Share.kind(), Share.holder()}
 
-  @doc "Makes the table; the calling process owns it."
+  @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@table, [:named_table, :public, read_concurrency: true, write_concurrency: true])
@@ -23,7 +23,7 @@ defmodule McpServer.Share.Keeper do
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
-  @doc "Adds to what the calling process has of a place, or takes from it."
+  @doc "Changes the number of the calling process' places of a kind."
   @spec put(place(), integer()) :: :ok
   def put(place, change) do
     case :ets.lookup(@table, self()) do
@@ -37,7 +37,7 @@ defmodule McpServer.Share.Keeper do
     end
   end
 
-  # Most processes have one place at a time.
+  # The common case: one place at a time.
   defp change([], place, change) when change > 0, do: [{place, change}]
   defp change([{place, amount}], place, change) when amount + change == 0, do: []
 
@@ -62,7 +62,7 @@ defmodule McpServer.Share.Keeper do
     {:noreply, state}
   end
 
-  # Taken out of the table first: a second message about the same process finds nothing.
+  # The row is removed first, so that a second message about the same process finds nothing.
   @impl true
   def handle_info({:DOWN, _ref, :process, pid, _reason}, state) do
     for {_pid, places} <- :ets.take(@table, pid), {place, amount} <- places, do: Share.return(place, amount)

@@ -1,8 +1,8 @@
 defmodule McpServer.Stdio.Exit do
   @moduledoc false
-  # What happens when the client has gone.
+  # Ends the VM when the client has gone.
 
-  @doc "Carries out the option `:on_eof`."
+  @doc "Executes the option `:on_eof`."
   @spec run(:stop | :ignore | (() -> term())) :: :ok
   def run(:ignore), do: :ok
   def run(:stop), do: stop()
@@ -12,11 +12,11 @@ defmodule McpServer.Stdio.Exit do
     :ok
   end
 
-  # Applications are stopped as always. But at the end of it `:user` takes no notice of being asked to
-  # stop, and its supervisor then waits a whole second; by that time nothing is left that could print.
+  # Applications stop as usual. At the end `:user` ignores its shutdown, and its supervisor waits a second for it. By
+  # then no process is left that could print, so that second is skipped.
   defp stop do
     spawn(fn ->
-      # An application that stops takes every process of its group with it; this one has to be the last.
+      # A stopping application ends all processes of its group, but this one must be the last.
       Process.group_leader(self(), Process.whereis(:init))
       reference = Process.monitor(:kernel_safe_sup)
 

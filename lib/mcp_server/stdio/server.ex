@@ -1,14 +1,14 @@
 defmodule McpServer.Stdio.Server do
   @moduledoc false
-  # The transport of `McpServer.Stdio.run/2` as an application of its own. It is started last, so a VM that stops stops
-  # it first, and as it stops any application: calls are answered while what they use still runs. A supervisor that
-  # belongs to no application would be killed at the very end.
+  # Runs the transport of `McpServer.Stdio.run/2` as a separate application. It is started last, so a stopping VM stops
+  # it first: calls are answered while the applications that they use still run. A supervisor without an application
+  # would be killed at the very end.
 
   use Application
 
   @name :mcp_server_stdio
 
-  @doc "Starts the application: its supervisor."
+  @doc "Starts the application, and returns its supervisor."
   @spec start([McpServer.Stdio.option()]) :: pid()
   def start(options) do
     description = [vsn: ~c"1", modules: [__MODULE__], registered: [__MODULE__], applications: [:kernel, :stdlib]]

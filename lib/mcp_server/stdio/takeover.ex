@@ -1,18 +1,17 @@
 defmodule McpServer.Stdio.Takeover do
   @moduledoc false
-  # Makes stdin and stdout the protocol's, without losing what the VM had read of stdin by then.
+  # Takes stdin and stdout over for the protocol, without losing bytes that the VM has already read from stdin.
   #
-  # A VM that was started without `-noinput` (every release, every mix command) reads stdin from its
-  # first moment, and the client may have written its first messages before any of our code runs. The
-  # process `:user` holds them.
+  # A VM without `-noinput` (every release, every mix command) reads stdin from its start. The client may send its first
+  # messages before our code runs. The process `:user` holds them.
 
   alias McpServer.Stdio.Reader
 
-  # How long `:user` may take to hand over what it has, in milliseconds: a client can write a hundred
-  # megabytes before the first line of our code.
+  # How long `:user` may take to hand over its bytes, in milliseconds: a client can write a hundred megabytes before
+  # our code runs.
   @patience 30_000
 
-  @doc "Takes over, if that has not been done, and returns a new reader and the output's descriptor."
+  @doc "Takes over once per VM. Returns a new reader and the output's descriptor."
   @spec ensure() :: {:ok, Reader.t(), non_neg_integer()} | {:error, atom()}
   def ensure do
     with {:ok, reader, output} <- Reader.open(),
@@ -48,24 +47,24 @@ defmodule McpServer.Stdio.Takeover do
     end
   end
 
-  # Up to OTP 25 `:user` owns the port that reads descriptor 0 and queues what the port sends it.
+  # Up to OTP 25 `:user` owns the port that reads descriptor 0, and queues the port's data.
   defp input_port(user) do
     {:links, links} = Process.info(user, :links)
     Enum.find(links, &(is_port(&1) and match?({:name, ~c"0/1"}, Port.info(&1, :name))))
   end
 
   defp queued(user, port) do
-    # Asking the port is a signal like any other: once it has answered, all it had read is in the
-    # mailbox of `:user`, and it reads no more of the client, whose descriptor was moved.
+    # A request to the port is an ordered signal. After its answer all data of the port is in the mailbox of `:user`.
+    # The port reads no more of the client, whose descriptor was moved.
     _synchronised = Port.info(port, :input)
-    # Told that this was the end, `:user` gives what it has instead of waiting for more.
+    # The `:eof` makes `:user` return its data instead of waiting for more.
     send(user, {port, :eof})
     :io.setopts(user, [:binary, encoding: :latin1])
     user |> ask(:latin1) |> answer()
   end
 
-  # From OTP 26 on `:user` gets what a reader gives to `:user_drv`. It is told of the end once nothing is
-  # under way to it any more.
+  # From OTP 26 on a reader passes data to `:user` through `:user_drv`. `:user` gets the `:eof` when no data is under
+  # way.
   defp drained(_user, nil), do: ""
 
   defp drained(user, driver) do
@@ -77,7 +76,7 @@ defmodule McpServer.Stdio.Takeover do
     answer(request)
   end
 
-  # Twice in a row: what one of them sent after it had been looked at is seen the second time.
+  # Checked twice: the second check sees messages that a process sent after its first check.
   defp await_idle(processes, patience) do
     unless patience == 0 or (idle?(processes) and idle?(processes)) do
       Process.sleep(1)
@@ -88,7 +87,7 @@ defmodule McpServer.Stdio.Takeover do
   # A process that has a message to handle is runnable.
   defp idle?(processes), do: Enum.all?(processes, &(Process.info(&1, :status) in [{:status, :waiting}, nil]))
 
-  # The I/O protocol by hand: `:io.get_chars/3` waits for ever.
+  # Uses the I/O protocol directly, because `:io.get_chars/3` has no timeout.
   defp ask(user, encoding) do
     reference = make_ref()
     send(user, {:io_request, self(), reference, {:get_chars, encoding, ~c"", 0x7FFFFFFF}})

@@ -1,6 +1,6 @@
 defmodule McpServer.Stdio.Transport do
   @moduledoc false
-  # stdin and stdout as a connection's transport.
+  # The transport over stdin and stdout.
 
   use McpServer.Connection.OneStream
 
@@ -23,7 +23,7 @@ defmodule McpServer.Stdio.Transport do
     end
   end
 
-  # Whatever comes and goes passes through this one process, and most of it is garbage by the next collection.
+  # All messages pass through this process and become garbage soon. A larger heap saves collections.
   defp widen_heap do
     {:max_heap_size, %{size: most}} = Process.info(self(), :max_heap_size)
     Process.flag(:min_heap_size, min(@heap_words, div(most, 8)))
@@ -37,7 +37,7 @@ defmodule McpServer.Stdio.Transport do
   defp events({:lines, _lines} = lines), do: [lines]
   defp events(:too_long), do: [:too_long]
   defp events(:eof), do: [:eof]
-  # A descriptor that cannot be read will bring nothing more.
+  # An unreadable descriptor delivers no more lines.
   defp events({:error, _reason}), do: [:eof]
 
   @impl true

@@ -1,31 +1,31 @@
 defmodule McpServer.Stdio.Writer do
   @moduledoc false
-  # stdout, as the client opened it.
+  # Writes to the stdout that the client opened.
   #
-  # A short text is written at once where the client has room for it: that is most answers, and one that goes
-  # through the port is written by another thread, which costs it a quarter of its time. Everything else waits in the
-  # port, and whatever comes while something waits there goes behind it.
+  # A short text is written directly if the client's pipe has room, which is so for most answers. The port would write
+  # it in another thread, which costs a quarter of a call's time. Other texts go through the port, and so do all texts
+  # that follow while the port still has bytes.
 
   alias McpServer.Stdio.Reader
 
   @enforce_keys [:reader, :port]
   defstruct [:reader, :port, waiting?: false]
 
-  @typedoc "`:waiting?` is whether the port was given something that it may not have written yet."
+  @typedoc "`:waiting?` tells whether the port may still have unwritten bytes."
   @type t :: %__MODULE__{reader: Reader.t(), port: port(), waiting?: boolean()}
 
-  # What a pipe takes in one piece.
+  # A pipe takes a write up to this size atomically.
   @short_bytes 4096
 
-  @doc "Writes to the descriptor `output` from now on."
+  @doc "Makes a writer to the descriptor `output`."
   @spec open(Reader.t(), non_neg_integer()) :: t()
   def open(reader, output) do
-    # Not through `:user`: this port writes what it is given in one piece, blocks its owner while the
-    # client does not read, and says so when the client is gone. Closing it leaves the descriptor open.
+    # A port instead of `:user`: it writes a text in one piece, blocks its owner while the client does not read, and
+    # reports that the client has gone. Closing it leaves the descriptor open.
     %__MODULE__{reader: reader, port: Port.open({:fd, output, output}, [:out, :binary])}
   end
 
-  @doc "Writes a text; may block while the client does not read."
+  @doc "Writes a text. May block while the client does not read."
   @spec write(t(), iodata()) :: {:ok, t()} | {:error, :closed}
   def write(writer, text) do
     if waits?(writer) or IO.iodata_length(text) > @short_bytes,

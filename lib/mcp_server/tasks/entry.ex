@@ -1,6 +1,6 @@
 defmodule McpServer.Tasks.Entry do
   @moduledoc false
-  # One task as a value: how it stands, what it waits for, what has come of it.
+  # One task as a value: its status, its open requests to the client, and its outcome.
 
   alias McpServer.{InputRequest, JSON, Protocol}
   alias McpServer.Protocol.Revision
@@ -28,18 +28,18 @@ defmodule McpServer.Tasks.Entry do
     round: 0
   ]
 
-  @typedoc "What came of a task."
+  @typedoc "The outcome of a task."
   @type outcome ::
           {:result, CallResult.t()}
           | {:error, %{code: integer(), message: String.t(), data: term()}}
           | :cancelled
 
   @typedoc """
-  * `:name` – the tool's; `:run_time` – the tool as it was put while the server runs
+  * `:name` – the tool's name; `:run_time` – the tool, if it was added at run time
   * `:grace` – how long the handler may clean up when the task is ended, in milliseconds
   * `:parked` – the handler's process while it waits for the client
-  * `:pending` – what the client has to bring, each under a key that the task never uses again
-  * `:keys` – the handler's own keys for these
+  * `:pending` – the open requests to the client, each under a key that the task never reuses
+  * `:keys` – the handler's keys of these requests
   """
   @type t :: %__MODULE__{
           id: String.t(),
@@ -72,7 +72,7 @@ defmodule McpServer.Tasks.Entry do
 
   defp now, do: DateTime.truncate(DateTime.utc_now(), :millisecond)
 
-  @doc "The outcome of a task whose result is more than this node keeps."
+  @doc "The outcome of a task whose result has no room on this node."
   @spec no_room() :: outcome()
   def no_room, do: {:error, %{code: Error.code(:internal_error), message: "There is no room for the result", data: nil}}
 
@@ -85,11 +85,11 @@ defmodule McpServer.Tasks.Entry do
   defp closing(:cancelled), do: "The task was cancelled by request."
   defp closing({:result, _result}), do: nil
 
-  @doc "What the handler says of its progress."
+  @doc "Stores the handler's progress message."
   @spec put_message(t(), String.t()) :: t()
   def put_message(entry, message), do: %{entry | message: message, updated_at: now()}
 
-  @doc "A message as it is kept: whole characters, at most 1 KiB."
+  @doc "Cuts a message to at most 1 KiB, between characters."
   @spec clip(String.t()) :: String.t()
   def clip(message) do
     first = binary_part(message, 0, min(byte_size(message), @max_message_bytes))
@@ -100,7 +100,7 @@ defmodule McpServer.Tasks.Entry do
     end
   end
 
-  @doc "What a list says of the task, without what came of it."
+  @doc "The task for lists, without its result."
   @spec brief(t()) :: t()
   def brief(%__MODULE__{outcome: {:result, result}} = entry),
     do: %{entry | outcome: {:result, %CallResult{content: [], is_error: result.is_error}}}
@@ -108,7 +108,7 @@ defmodule McpServer.Tasks.Entry do
   def brief(%__MODULE__{outcome: {:error, error}} = entry), do: %{entry | outcome: {:error, %{error | data: nil}}}
   def brief(entry), do: entry
 
-  @doc "The handler waits for `inputs`, and `from` for the answers."
+  @doc "Notes that the handler's process `from` waits for the answers to `inputs`."
   @spec park(t(), %{String.t() => InputRequest.t()}, GenServer.from()) :: t()
   def park(entry, inputs, from) do
     round = entry.round + 1
@@ -126,11 +126,11 @@ defmodule McpServer.Tasks.Entry do
     }
   end
 
-  # A client that has answered a key takes it for answered for as long as the task lives.
+  # A client treats an answered key as answered for the lifetime of the task, so each round has new keys.
   defp own_key(key, 1), do: if(key =~ ~r/#\d+\z/, do: key <> "#1", else: key)
   defp own_key(key, round), do: "#{key}##{round}"
 
-  @doc "What the client brings; what nobody asked for is left out."
+  @doc "Adds the client's answers. Answers to unknown keys are ignored."
   @spec answer(t(), %{String.t() => map()}, %{String.t() => map()}) :: t()
   def answer(entry, responses, errors) do
     responses = Map.take(responses, Map.keys(entry.pending))
@@ -144,7 +144,7 @@ defmodule McpServer.Tasks.Entry do
     }
   end
 
-  @doc "Who waits for the answers, and these by the handler's own keys."
+  @doc "The waiting process, and the answers by the handler's keys."
   @spec resume(t()) :: {GenServer.from(), %{String.t() => map()}, %{String.t() => map()}, t()}
   def resume(entry) do
     own = fn answers -> Map.new(answers, fn {key, answer} -> {Map.fetch!(entry.keys, key), answer} end) end
@@ -159,7 +159,7 @@ defmodule McpServer.Tasks.Entry do
   def status(%__MODULE__{outcome: {:error, _error}}), do: :failed
   def status(%__MODULE__{outcome: :cancelled}), do: :cancelled
 
-  @doc "The task as a client of that revision sees it."
+  @doc "The task in the form of a protocol revision."
   @spec to_wire(t(), String.t()) :: {:ok, map()} | {:error, JSON.EncodeError.t()}
   def to_wire(entry, revision) do
     task = %{
@@ -177,7 +177,7 @@ defmodule McpServer.Tasks.Entry do
     if Revision.stateless?(revision), do: detailed(task, entry, revision), else: {:ok, task}
   end
 
-  # 2025-11-25 calls a result that says the tool failed a failed task.
+  # In 2025-11-25 a task whose result is an error has the status `failed`.
   defp status(%__MODULE__{outcome: {:result, %CallResult{is_error: true}}} = entry, revision),
     do: if(Revision.stateless?(revision), do: status(entry), else: :failed)
 
@@ -193,7 +193,7 @@ defmodule McpServer.Tasks.Entry do
     with {:ok, requests} <- requests(entry, revision), do: {:ok, Map.put(task, :input_requests, requests)}
   end
 
-  # `{"method": …, "params": …}` by key, as the core spells them.
+  # `{"method": …, "params": …}` by key, encoded by the core.
   defp requests(entry, revision) do
     Enum.reduce_while(entry.pending, {:ok, %{}}, fn {key, input}, {:ok, requests} ->
       case Protocol.request(revision, key, input) do
@@ -207,7 +207,7 @@ defmodule McpServer.Tasks.Entry do
     end)
   end
 
-  @doc "What connects a message of 2025-11-25 with its task."
+  @doc "The metadata that connects a message of 2025-11-25 with its task."
   @spec related(t()) :: map()
   def related(entry), do: %{@related => %{"taskId" => entry.id}}
 end

@@ -1,6 +1,6 @@
 defmodule McpServer.Tasks.Requests do
   @moduledoc false
-  # What clients ask about tasks, answered in the process of the request.
+  # Answers clients' requests about tasks, in the process of the request.
 
   alias McpServer.{Call, Catalog, Conn, Dispatch, Protocol, Request, Tasks}
   alias McpServer.Protocol.Revision
@@ -10,11 +10,11 @@ defmodule McpServer.Tasks.Requests do
 
   @kinds [:get_task, :task_result, :update_task, :cancel_task, :list_tasks]
 
-  @doc "Whether a request asks about tasks."
+  @doc "Whether a request is about tasks."
   @spec about_tasks?(Request.t()) :: boolean()
   def about_tasks?(%Request{kind: kind}), do: kind in @kinds
 
-  @doc "Makes a task of a call, and answers with it."
+  @doc "Creates a task for a call, and answers with the task."
   @spec create(Runner.call(), Conn.t()) :: Answer.t()
   def create(%{catalog: catalog, request: request} = call, conn) do
     case Tasks.create(call, conn) do
@@ -23,7 +23,7 @@ defmodule McpServer.Tasks.Requests do
     end
   end
 
-  # It has only just begun, so there is nothing yet that a task can carry.
+  # A new task has no questions and no outcome yet.
   defp created(catalog, request, entry) do
     {:ok, task} = Entry.to_wire(%{entry | pending: %{}, outcome: nil}, request.revision)
     result = if Revision.stateless?(request.revision), do: task, else: %{task: task}
@@ -63,7 +63,7 @@ defmodule McpServer.Tasks.Requests do
     with_task(catalog, request, conn, fn _entry ->
       case {Tasks.cancel(owner(catalog, conn), request.name), Revision.stateless?(request.revision)} do
         {:not_found, _stateless?} -> not_found(request)
-        # It has heard of an intention, and says no more.
+        # In the stateless era the acknowledgement is an empty result.
         {_heard, true} -> empty(catalog, request)
         {{:ok, entry}, false} -> state(catalog, request, entry)
         {{:finished, _entry}, false} -> refuse(request, :invalid_params, "The task has ended already")
@@ -91,7 +91,7 @@ defmodule McpServer.Tasks.Requests do
 
   defp owner(catalog, conn), do: Tasks.owner(catalog, conn)
 
-  # The task waits for the client, and this request is the way to it.
+  # The task waits for the client, and its requests go out through this request.
   defp ask(call, owner, entry) do
     inputs = Map.new(entry.pending, fn {key, input} -> {key, related(input, entry)} end)
 
@@ -118,7 +118,7 @@ defmodule McpServer.Tasks.Requests do
   defp unanswered(reason),
     do: %{"code" => Error.code(:internal_error), "message" => "The client was not asked: #{reason}"}
 
-  # What the call itself would have been answered with.
+  # The same result as the answer of a call without a task.
   defp result(catalog, request, %Entry{outcome: {:result, result}} = entry) do
     meta = Map.merge(result._meta || %{}, Entry.related(entry))
     answer(catalog, %{request | kind: :tool}, %{result | _meta: meta})
@@ -153,8 +153,8 @@ defmodule McpServer.Tasks.Requests do
     end
   end
 
-  # Whoever may no longer call the tool hears no more of its tasks. The catalogue is that of the tool, which may have
-  # another place by now, or none.
+  # A client that may no longer call the tool must not see its tasks. The tool may have moved in its catalogue, or may
+  # be gone.
   defp permitted(catalog, entry, conn) do
     with {:ok, catalog} <- if(entry.run_time, do: RunTimeTool.of_task(catalog, entry.run_time), else: {:ok, catalog}),
          tools = Tuple.to_list(catalog.tools),
@@ -176,7 +176,7 @@ defmodule McpServer.Tasks.Requests do
 
   defp empty(catalog, request), do: answer(catalog, request, :empty)
 
-  # The same for a task of somebody else.
+  # A task of another client gets the same answer.
   defp not_found(request), do: refuse(request, :invalid_params, "Task not found")
 
   @spec refuse(Request.t(), Protocol.error_name(), Protocol.error_message()) :: {Dispatch.outcome(), Protocol.message()}

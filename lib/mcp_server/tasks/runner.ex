@@ -1,6 +1,6 @@
 defmodule McpServer.Tasks.Runner do
   @moduledoc false
-  # The process of a task: the handler's work, entered again for as long as it asks for input.
+  # The process of a task. It calls the handler again as long as the handler asks for input.
 
   alias McpServer.{Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
   alias McpServer.Call.Trace
@@ -8,7 +8,7 @@ defmodule McpServer.Tasks.Runner do
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
 
-  @typedoc "A call to carry out: by which function of the conn, and what its result may take, in bytes."
+  @typedoc "A call to run: its handler as a function of the conn, and the maximum size of its result in bytes."
   @type call :: %{
           required(:catalog) => Catalog.t(),
           required(:request) => Request.t(),
@@ -25,7 +25,7 @@ defmodule McpServer.Tasks.Runner do
   @doc false
   @spec run(String.t(), call(), Conn.t()) :: :ok
   def run(id, call, conn) do
-    # As in the process of a call: what a test has allowed itself holds here too.
+    # As in a call's process, the allowances of a test (Mox, Ecto sandbox) apply here too.
     if call[:callers] not in [nil, []], do: Process.put(:"$callers", call.callers)
     conn = %{conn | call: {:task, id}}
     Trace.log_as(Trace.request_id(conn, conn.request_id))
@@ -44,7 +44,7 @@ defmodule McpServer.Tasks.Runner do
 
     case Outcome.of(call.request, returned, conn) do
       {:input, inputs, state} -> ask(call, conn, id, {inputs, state}, round)
-      # It is one already.
+      # The call is already a task.
       {:task, fun} -> enter(%{call | handler: fun}, conn, id, round)
       {:ok, %CallResult{}} = outcome -> fit(call, conn, returned, outcome)
       {:busy, text, _seconds} -> {:error, text}
@@ -53,8 +53,8 @@ defmodule McpServer.Tasks.Runner do
     end
   end
 
-  # Whether the result can be sent is found out once, here, where it can still become a failure. What is larger than the
-  # tool's budget is kept, and the task's result is the link to it.
+  # Checks once whether the result can be sent, because it can still become a failure here. A result over the tool's
+  # budget is stored, and the task's result links to it.
   defp fit(%{catalog: catalog, request: request} = call, conn, returned, {:ok, result} = outcome) do
     case Protocol.result(catalog, request, result) do
       {:ok, reply} ->
@@ -67,7 +67,7 @@ defmodule McpServer.Tasks.Runner do
     end
   end
 
-  # What a task adds to it: which one it is, and how it stands.
+  # The bytes that a task adds to its result, for its id and status.
   @around 4_096
 
   defp sized({:ok, result}, bytes, max_bytes) when bytes + @around <= max_bytes, do: {:sized, result, bytes}
@@ -80,7 +80,7 @@ defmodule McpServer.Tasks.Runner do
   defp ask(call, conn, id, {inputs, state}, round) do
     with :ok <- Questions.allowed(round),
          :ok <- Questions.supported(conn, inputs),
-         # A question that cannot be sent would be waited for until the end.
+         # A question that cannot be encoded would never be answered.
          {:ok, _messages} <- Questions.encode(call.request.revision, inputs) do
       {:ok, responses, errors} = if inputs == %{}, do: {:ok, %{}, %{}}, else: Tasks.park(id, inputs)
       enter(call, %{conn | input_responses: responses, input_errors: errors, state: state}, id, round + 1)
@@ -92,7 +92,7 @@ defmodule McpServer.Tasks.Runner do
 
   defp settle({:sized, result, bytes}, _call), do: {{:result, result}, bytes}
 
-  # Data that cannot be written, or kept, must not cost the client the error.
+  # The client gets the error even if its data cannot be encoded or stored.
   defp settle({:error, %JsonRpc.Error{} = error}, %{max_bytes: max_bytes}) do
     {data, bytes} =
       case JSON.encode(error.data) do
@@ -113,11 +113,11 @@ defmodule McpServer.Tasks.Runner do
 
   defp failed(text), do: %CallResult{content: [Content.text(text)], is_error: true}
 
-  @doc "The outcome of a task of the router whose process ended without one."
+  @doc "The outcome of a task whose process ended without one."
   @spec killed(module(), term()) :: Entry.outcome()
   def killed(router, reason) do
     failure = Failure.killed(reason)
-    # Not the id: whoever knows it may ask for the task.
+    # The log must not contain the task's id, because the id gives access to the task.
     Failure.log(failure, "task")
     {:result, failed(Answer.failure_text(Catalog.fetch(router), failure))}
   end

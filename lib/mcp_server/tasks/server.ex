@@ -1,7 +1,7 @@
 defmodule McpServer.Tasks.Server do
   @moduledoc false
-  # The tasks of a node: who owns them, how many there are, who waits for them, and when their time is over. Whoever only
-  # wants to know how a task stands reads the table.
+  # The tasks of a node: their owners, number, waiting processes and expiry. The status of a task is read directly from
+  # the table.
 
   use GenServer
   use McpServer.Outline
@@ -34,7 +34,7 @@ defmodule McpServer.Tasks.Server do
 
   defp options!, do: Options.check!("config :mcp_server, :tasks", @table, Application.get_env(:mcp_server, :tasks, []))
 
-  @doc "What options there are."
+  @doc "The table of the options."
   @spec table() :: Options.table()
   def table, do: @table
 
@@ -44,7 +44,7 @@ defmodule McpServer.Tasks.Server do
 
   @impl true
   def init(options) do
-    # A runner is linked, so that none outlives this process; their ends arrive as messages.
+    # Runners are linked, so that they end with this process. Their exits arrive as messages.
     Process.flag(:trap_exit, true)
     :ets.new(__MODULE__, [:named_table, :protected, read_concurrency: true])
     {:ok, %{options: options, count: 0, bytes: 0, owners: %{}, runners: %{}, waiters: %{}, asking: %{}, sizes: %{}}}
@@ -110,7 +110,7 @@ defmodule McpServer.Tasks.Server do
     end
   end
 
-  # What a runner said before it was killed may come after the end of its task, and means nothing any more.
+  # A message of a killed runner may arrive after the end of its task. Then it is ignored.
   def handle_call({:park, id, inputs}, from, state) do
     with {:ok, owner, entry} <- running(id) do
       put(owner, Entry.park(entry, inputs, from))
@@ -159,7 +159,7 @@ defmodule McpServer.Tasks.Server do
     end
   end
 
-  # Whoever waited has gone.
+  # A waiting process has ended.
   def handle_info({:DOWN, monitor, :process, _pid, _reason}, state) do
     waiters = Map.new(state.waiters, fn {id, waiting} -> {id, List.keydelete(waiting, monitor, 0)} end)
     state = %{state | waiters: Map.reject(waiters, fn {_id, waiting} -> waiting == [] end)}
@@ -174,7 +174,7 @@ defmodule McpServer.Tasks.Server do
 
   defp full?(owner, count, options), do: not nobody?(owner) and count >= options.max_tasks_per_owner
 
-  # Nobody in particular has no share.
+  # An anonymous owner has no share.
   defp nobody?({_router, kind, id}), do: kind == :session and id == nil
 
   defp room?(%{options: %{max_bytes: max_bytes, max_share: percent}} = state, owner, bytes) do
@@ -184,7 +184,7 @@ defmodule McpServer.Tasks.Server do
 
   defp held(state, owner), do: Map.get(state.owners, owner, %{count: 0, bytes: 0})
 
-  # An owner without tasks is forgotten.
+  # Drops an owner without tasks.
   defp hold(owners, owner, count, bytes) do
     %{count: had, bytes: took} = Map.get(owners, owner, %{count: 0, bytes: 0})
 
@@ -193,7 +193,7 @@ defmodule McpServer.Tasks.Server do
       else: Map.put(owners, owner, %{count: had + count, bytes: took + bytes})
   end
 
-  # A runner reports its outcome before it ends; one that did not was killed.
+  # A runner reports its outcome before it ends. A runner without a report was killed.
   defp ended(state, id, reason) do
     case running(id) do
       {:ok, owner, entry} -> settle(state, owner, Entry.finish(entry, Runner.killed(elem(owner, 0), reason)), 0)
@@ -237,7 +237,7 @@ defmodule McpServer.Tasks.Server do
     %{state | runners: Map.delete(state.runners, entry.runner)}
   end
 
-  # Everything that was asked for has come.
+  # All answers have arrived.
   defp resume(state, owner, %Entry{parked: parked, pending: pending} = entry) when parked != nil and pending == %{} do
     {from, responses, errors, entry} = Entry.resume(entry)
     put(owner, entry)
@@ -254,7 +254,7 @@ defmodule McpServer.Tasks.Server do
     %{state | waiters: Map.update(state.waiters, id, [waiter], &(&1 ++ [waiter]))}
   end
 
-  # One of those who wait is told to put the questions to the client; should it end, the next one is.
+  # One waiting process sends the questions to the client. If it ends, the next one does.
   defp wake(state, id) do
     with false <- is_map_key(state.asking, id),
          [{^id, _owner, %Entry{pending: pending} = entry}] when pending != %{} <- :ets.lookup(__MODULE__, id),

@@ -1,20 +1,20 @@
 defmodule McpServer.Tools.Compiled do
   @moduledoc false
-  # The catalogues of the run-time tools that were called last. The texts of tools are kept for all, but what is
-  # compiled of a schema takes many times as much, and is the same for all principals that have the same tool.
+  # The catalogues of the run-time tools that were called last. The texts of all tools are stored, but compiled schemas
+  # are many times larger. All principals with the same tool share one catalogue.
 
   alias McpServer.Catalog
 
   @max 1_000
 
-  @doc "Makes the table; the calling process owns it."
+  @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
     :ets.new(__MODULE__, [:named_table, :public, read_concurrency: true])
     :ok
   end
 
-  @doc "The catalogue of a tool; `:hidden` where it cannot be compiled any more."
+  @doc "The catalogue of a tool, `:hidden` if it no longer compiles."
   @spec fetch(Catalog.t(), McpServer.Tools.Server.entry()) :: {:ok, Catalog.t()} | :hidden
   def fetch(catalog, %{digest: digest} = entry) do
     key = {catalog.ref, digest}

@@ -1,15 +1,15 @@
 defmodule McpServer.Tools.Definition do
   @moduledoc false
-  # A tool that is put: checked, and brought into the form of a declaration, by what does so for the router's own.
+  # Checks a tool that is added at run time, and converts it with the code for the router's declarations.
 
   alias McpServer.{Catalog, JSON, NamedFunction, Outline, Tool}
   alias McpServer.Router.{Arguments, Handler, Scope, ToolDefinition}
   alias McpServer.Tools.Server
 
-  # Mistakes of declarations have a place, which is not said here.
+  # Errors of declarations need a place, which is removed from the text.
   @nowhere {"run time", 0}
 
-  @doc "What is kept of a tool; an error text says what is wrong with it."
+  @doc "The stored entry of a tool, or an error text."
   @spec new(module(), Tool.t() | keyword() | map(), McpServer.Tools.handler()) ::
           {:ok, Server.entry()} | {:error, String.t()}
   def new(router, fields, handler) do
@@ -49,7 +49,7 @@ defmodule McpServer.Tools.Definition do
       else: :ok
   end
 
-  # The functions of `authorize:` and `visible:`, and the structs of arguments, as after the compilation of a router.
+  # Checks the functions of `authorize:` and `visible:` and the structs of arguments, as after a router's compilation.
   defp check_named(%{handlers: [_handler | hooks], structs: structs, what: what}) do
     misfits = for object <- structs, text = Arguments.misfit(object), do: "#{what} #{text}"
     said(Enum.find_value(hooks, &Handler.missing/1) || List.first(misfits))

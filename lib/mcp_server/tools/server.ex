@@ -1,9 +1,8 @@
 defmodule McpServer.Tools.Server do
   @moduledoc false
-  # The run-time tools of all connected nodes, and the tags that are enabled or disabled, on each of them. A row is
-  # written by this process alone, and read by calls. Nodes send each other what is put here, and all they have when they
-  # meet; the later version wins. What was deleted stays as a row without a value for a while, so that a node that did not
-  # hear of it does not bring it back.
+  # The run-time tools of all connected nodes, and the enabled or disabled tags. Only this process writes rows, and
+  # calls read them. Nodes send each other every change, and all their rows when they connect. The later version wins. A
+  # deleted row stays without a value for a while, so that a node that missed the deletion does not restore it.
 
   use GenServer
   use McpServer.Outline
@@ -21,14 +20,14 @@ defmodule McpServer.Tools.Server do
   @name __MODULE__
   # Milliseconds.
   @forget_after 3_600_000
-  # Rows a message.
+  # Rows per message.
   @chunk 1_000
 
   @type key :: {router :: module(), Recipient.t(), {:tool, name :: String.t()} | {:tag, String.t()}}
 
   @typedoc """
-  `:entry` is that of a declaration, as in `router.__mcp__(:tool_handlers)`; `:structs` are those of arguments. A call knows
-  also for whom it was put: `:whose`.
+  `:entry` is the entry of a declaration, as in `router.__mcp__(:tool_handlers)`. `:structs` are the structs for
+  arguments. In a call `:whose` is the recipient of the tool.
   """
   @type entry :: %{
           required(:name) => String.t(),
@@ -43,11 +42,11 @@ defmodule McpServer.Tools.Server do
   @typedoc "A tool, or whether a tag is enabled."
   @type value :: entry() | boolean()
 
-  @doc "What options there are."
+  @doc "The table of the options."
   @spec table() :: Options.table()
   def table, do: @table
 
-  @doc "Makes the table; the calling process owns it."
+  @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@name, [:named_table, :public, :ordered_set, read_concurrency: true])
@@ -66,13 +65,13 @@ defmodule McpServer.Tools.Server do
     GenServer.start_link(@name, options, name: @name)
   end
 
-  @doc "Puts a value on this node and on those that are connected; `nil` deletes it."
+  @doc "Stores a value on this node and all connected nodes. `nil` deletes it."
   @spec put(key(), value() | nil) :: :ok | {:error, String.t()}
   def put(key, value), do: GenServer.call(@name, {:put, key, value}, :infinity)
 
   @doc """
-  What was put for a session goes on all nodes at that time, in milliseconds of the wall clock: nobody opens it again
-  then.
+  Deletes the values of a session on all nodes at that time, in milliseconds of the wall clock. From then on the session
+  cannot be reopened.
   """
   @spec session_over(module(), String.t() | nil, at :: integer()) :: :ok
   def session_over(router, id, at \\ 0) do
@@ -81,26 +80,26 @@ defmodule McpServer.Tools.Server do
     :ok
   end
 
-  # A number is before all keys of a scope.
+  # Numbers sort before all keys of a scope.
   defp any?({router, whose}), do: match?({^router, ^whose, _what}, :ets.next(@name, {router, whose, 0}))
 
   @doc "Whether a router has had run-time tools since this node started."
   @spec used?(module()) :: boolean()
-  # While a router compiles the application may not run.
+  # The application may not run while a router compiles.
   def used?(router), do: :ets.whereis(@name) != :undefined and :ets.member(@name, {:used, router})
 
-  @doc "Whether some of them may run as tasks."
+  @doc "Whether some run-time tools of a router may run as tasks."
   @spec tasks?(module()) :: boolean()
   def tasks?(router), do: used?(router) and :ets.member(@name, {:tasks, router})
 
-  @doc "The tools of a scope, by their names, sorted."
+  @doc "The tools of a scope, sorted by name."
   @spec entries(module(), Recipient.t()) :: [{String.t(), entry()}]
   def entries(router, whose), do: for({name, %{} = entry} <- values(router, whose, :tool), do: {name, entry})
 
   defp values(router, whose, kind),
     do: :ets.select(@name, [{{{router, whose, {kind, :"$1"}}, :_, :"$2"}, [], [{{:"$1", :"$2"}}]}])
 
-  @doc "What was put."
+  @doc "The stored value of a key."
   @spec find(key()) :: {:ok, value()} | :error
   def find(key) do
     case :ets.lookup(@name, key) do
@@ -128,13 +127,13 @@ defmodule McpServer.Tools.Server do
   defp count(state, {_key, _version, _value} = row, by),
     do: %{state | rows: state.rows + by, bytes: state.bytes + by * bytes(row)}
 
-  # Compared with what it takes in the table, too much rather than too little.
+  # Estimates the size in the table, rather too high than too low.
   defp bytes({_key, _version, value} = row),
     do: :erlang.external_size(row) + if(is_map(value), do: byte_size(value.text), else: 0)
 
   @impl true
   def handle_call({:put, key, value}, _from, state) do
-    # Two of one node never have the same time.
+    # Times of one node are unique.
     time = max(System.system_time(:microsecond), state.last + 1)
     row = {key, {time, node()}, value}
 
@@ -175,8 +174,8 @@ defmodule McpServer.Tools.Server do
     {:noreply, state}
   end
 
-  # Its sessions have ended with it, but for those that any node opens from their ids. If it has not, it sends its rows
-  # when it is back.
+  # The sessions of the node have ended with it, except sealed ones. If the node still runs, it sends its rows when it
+  # reconnects.
   def handle_info({:nodedown, node}, state) do
     gone = :ets.match_object(@name, {{:_, {:session, :_}, :_}, {:_, node}, :_})
     lost = for {{_router, {:session, id}, _what}, _version, _value} = row <- gone, not Sealed.sealed?(id), do: row
@@ -203,7 +202,7 @@ defmodule McpServer.Tools.Server do
     end
   end
 
-  # One row says that a session has ended, whatever it had.
+  # One row marks the session as ended, instead of a row per deleted value.
   defp end_session(state, {router, whose}) do
     state = Enum.reduce(:ets.match_object(@name, {{router, whose, :_}, :_, :_}), state, &remove(&2, &1))
     insert(state, {{router, whose, :over}, {System.system_time(:microsecond), node()}, nil})
@@ -252,7 +251,7 @@ defmodule McpServer.Tools.Server do
 
   defp former({key, _version, _value}), do: :ets.lookup(@name, key)
 
-  # What other nodes put has been bounded there; a node with lower bounds keeps what it has room for.
+  # The sending node has already applied its limits. A node with lower limits stores as much as it has room for.
   defp write(state, {{router, whose, _what}, _version, value} = row) do
     if room(state, row) == :ok do
       earlier = for {_key, _version, value} <- former(row), do: value
@@ -265,7 +264,7 @@ defmodule McpServer.Tools.Server do
     end
   end
 
-  # What is deleted more often than there may be tools is forgotten at once.
+  # Deletion marks over the limit are dropped at once.
   defp insert(%{deleted: deleted, options: %{max_tools: most}} = state, {_key, _version, nil}) when deleted >= most,
     do: state
 
@@ -275,12 +274,12 @@ defmodule McpServer.Tools.Server do
     count(state, row, 1)
   end
 
-  # The catalogue is built once more: from now on its calls and lists look here.
+  # The catalogue is rebuilt, so that its calls and lists read this table.
   defp use_router(router, %{tasks?: tasks?}) do
     used = [{{:used, router}} | if(tasks?, do: [{{:tasks, router}}], else: [])]
     if Enum.filter(used, &:ets.insert_new(@name, &1)) != [] and Catalog.served?(router), do: Catalog.fetch(router)
   rescue
-    # Requests say what is wrong with a router.
+    # Requests report the errors of a router.
     ArgumentError -> :ok
   end
 
