@@ -1,11 +1,11 @@
 defmodule McpServer do
   @moduledoc ~S'''
-  Model Context Protocol servers: a router names the tools, your functions answer, and a core written
-  in Rust checks every message on its way in and out.
+  Model Context Protocol (MCP) servers. A router declares the tools, your functions handle the calls, and a core written
+  in Rust validates every message.
 
   ## Five minutes
 
-  A controller does the work. Its functions get the `McpServer.Conn` and arguments that have been checked:
+  A controller holds the handlers. They get the `McpServer.Conn` and the validated arguments:
 
       defmodule MyApp.Calculator do
         use McpServer.Controller
@@ -13,7 +13,7 @@ defmodule McpServer do
         def add(_conn, %{"a" => a, "b" => b}), do: {:ok, [text("#{a + b}")]}
       end
 
-  A router says what clients may call:
+  A router declares the tools that clients can call:
 
       defmodule MyApp.MCP do
         use McpServer.Router, name: "calculator", version: "1.0.0"
@@ -24,39 +24,39 @@ defmodule McpServer do
         end
       end
 
-  A desktop client starts it with the command `mix mcp.stdio MyApp.MCP`. Over HTTP a supervision tree has it as
-  `{McpServer.HttpServer, router: MyApp.MCP, port: 4040}`. In tests, call the router directly, or as a client does with
-  `McpServer.Test`:
+  A desktop client starts the server with the command `mix mcp.stdio MyApp.MCP`. For HTTP, add
+  `{McpServer.HttpServer, router: MyApp.MCP, port: 4040}` to a supervision tree. Tests call the router directly, or
+  through the client of `McpServer.Test`:
 
       iex> MyApp.MCP.call_tool(%McpServer.Conn{}, "add", %{"a" => 1, "b" => 2})
       {:ok, [%McpServer.Content.Text{text: "3"}]}
 
   ## A tour
 
-  | module | what it is for |
+  | module | purpose |
   |---|---|
   | `McpServer.Router` | declares tools, prompts and resources |
-  | `McpServer.Controller` | what handlers are written with: content, progress, log messages, questions to the client |
-  | `McpServer.Conn` | what a handler knows about its call |
-  | `McpServer.Tool.Content`, `McpServer.Tool.CallResult`, `McpServer.Tool.Result` | what tools answer |
-  | `McpServer.Prompt.Message`, `McpServer.Completion` | what prompts answer |
-  | `McpServer.Resource.Content`, `McpServer.Resource.ReadResult` | what resources answer |
+  | `McpServer.Controller` | functions for handlers: content, progress, log messages, questions to the client |
+  | `McpServer.Conn` | the context of a call: client, session, principal |
+  | `McpServer.Tool.Content`, `McpServer.Tool.CallResult`, `McpServer.Tool.Result` | results of tools |
+  | `McpServer.Prompt.Message`, `McpServer.Completion` | results of prompts and completions |
+  | `McpServer.Resource.Content`, `McpServer.Resource.ReadResult` | results of resources |
   | `McpServer.Stdio` | serves clients that start the server as a program |
   | `McpServer.Changes` | tells clients that a list or a resource has changed |
-  | `McpServer.JSON`, `McpServer.Schema` | JSON and JSON Schema, as the core does them |
-  | `McpServer.Telemetry` | the events to watch |
-  | `McpServer.Test` | the tests of your server |
+  | `McpServer.JSON`, `McpServer.Schema` | the core's JSON codec and JSON Schema validator |
+  | `McpServer.Telemetry` | telemetry events and metrics |
+  | `McpServer.Test` | tests of your server |
   | `McpServer.App.UI`, `McpServer.App.UIResourceMeta`, `McpServer.App.CSP` | interactive views (MCP Apps) |
 
   ## The callbacks
 
-  This module is the behaviour that routers implement. `use McpServer.Router` generates every callback;
-  a router may define the lists itself. Lists by both names answer the same.
+  This module is the behaviour that routers implement. `use McpServer.Router` generates every callback; a router may
+  define the lists itself. Both names of a list return the same result.
 
-  The other callbacks run the function that was declared, in the calling process. They check arguments and permission
-  (`authorize:`, `requires:`) as for a client, and convert what the function returns by the same rules. They raise
-  `ArgumentError` if it returns a value of the wrong form; an exception of the function is not caught. Output schemas,
-  `timeout:` and `result_budget:` are not applied: `McpServer.Test` applies them.
+  The other callbacks run the declared function in the calling process. They check arguments and permissions
+  (`authorize:`, `requires:`) and convert results as for a client. They raise `ArgumentError` if the function returns a
+  value of the wrong form. They do not catch exceptions of the function. They do not apply output schemas, `timeout:`
+  and `result_budget:`; `McpServer.Test` does.
   '''
 
   alias McpServer.Connection.Session
@@ -69,7 +69,7 @@ defmodule McpServer do
   @typedoc "Keys are strings."
   @type arguments :: %{String.t() => term}
 
-  @typedoc "Text for the one who asked, or the error of the protocol that the function returned."
+  @typedoc "A text for the client, or the JSON-RPC error that the function returned."
   @type error :: {:error, String.t() | McpServer.JsonRpc.Error.t()}
 
   @typedoc "See `McpServer.Controller.input_required/2`."
@@ -87,22 +87,22 @@ defmodule McpServer do
   @max_log_bytes 65_536
 
   @doc """
-  Tells clients something that belongs to no call: a log message, or that a resource has changed.
+  Sends clients a notification outside of calls: a log message, or the update of a resource.
 
       McpServer.notify({MyApp.MCP, principal: "ada"}, log: "The export is ready", level: :notice, logger: "exports")
       McpServer.notify({MyApp.MCP, session: conn.session_id}, resource_updated: "reports://sales")
 
-  It reaches those of the scope on every connected node:
+  It reaches the clients of the scope on every connected node:
 
   | | sessions, up to 2025-11-25 | 2026-07-28 |
   |---|---|---|
-  | `log:` | each whose level allows it (`"info"` until the client sets another with `logging/setLevel`); over HTTP on the session's own stream, which the client opens with GET | nobody: log messages belong to requests there, see `McpServer.Controller.log/4` |
-  | `resource_updated:` | each that has subscribed to the URI | the `subscriptions/listen` streams of the principal that name the URI; they belong to no session |
+  | `log:` | each session whose level allows it (`"info"` until the client sets another with `logging/setLevel`); over HTTP on the session's own stream, which the client opens with GET | no client: log messages belong to requests, see `McpServer.Controller.log/4` |
+  | `resource_updated:` | each session that has subscribed to the URI | the `subscriptions/listen` streams of the principal that name the URI; they belong to no session |
 
-  `level:` is one of `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` and `emergency` (`:info`), `logger:` a
-  string. `log:` is anything that is JSON, of at most 64 KiB. It is not kept for clients that connect later, and
-  clients that do not read what they are sent miss messages; `McpServer.Telemetry` counts them. An error text says what is
-  wrong with the scope or the message.
+  `level:` is one of `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` and `emergency` (`:info`),
+  `logger:` a string. `log:` is any JSON value; the message takes at most 64 KiB. Clients that connect later do not get
+  it. Clients that do not read lose messages; `McpServer.Telemetry` counts them. An error text names the problem with
+  the scope or the message.
   """
   @spec notify(scope(), [log: term(), level: atom() | String.t(), logger: String.t()] | [resource_updated: String.t()]) ::
           :ok | {:error, String.t()}
@@ -164,10 +164,10 @@ defmodule McpServer do
   @doc "The messages of a prompt. Unknown: `{:error, \"Prompt 'x' not found\"}`."
   @callback get_prompt(conn, name :: String.t(), arguments) :: prompt_result
 
-  @doc "Completes the argument `\"name\"` of a prompt, of which `\"value\"` has been typed."
+  @doc "Completes the argument `\"name\"` of a prompt; `\"value\"` is the prefix typed so far."
   @callback complete_prompt(conn, name :: String.t(), argument :: %{String.t() => String.t()}) :: completion_result
 
-  @doc "The same with the argument's name and what has been typed of it apart."
+  @doc "The same, with the argument's name and the typed prefix as separate parameters."
   @callback complete_prompt(conn, name :: String.t(), argument :: String.t(), prefix :: String.t()) ::
               completion_result
 
@@ -186,10 +186,10 @@ defmodule McpServer do
   """
   @callback read_resource(conn, name :: String.t(), variables :: arguments) :: read_result
 
-  @doc "Completes the variable `\"name\"` of a resource's URI, of which `\"value\"` has been typed."
+  @doc "Completes the variable `\"name\"` of a resource's URI; `\"value\"` is the prefix typed so far."
   @callback complete_resource(conn, name :: String.t(), variable :: %{String.t() => String.t()}) :: completion_result
 
-  @doc "The same with the variable's name and what has been typed of it apart."
+  @doc "The same, with the variable's name and the typed prefix as separate parameters."
   @callback complete_resource(conn, name :: String.t(), variable :: String.t(), prefix :: String.t()) ::
               completion_result
 end

@@ -1,6 +1,6 @@
 defmodule McpServer.Router do
   @moduledoc ~S'''
-  The table of a server: which tools, prompts and resources it has, and which functions answer.
+  Declares the tools, prompts and resources of a server, and the functions that handle them.
 
       defmodule MyApp.MCP do
         use McpServer.Router, name: "my-app", version: "1.0.0"
@@ -43,62 +43,63 @@ defmodule McpServer.Router do
   | `ttl:` | how long clients may keep a list, in milliseconds (2026-07-28) | `0` |
   | `cache_scope:` | who may share a kept list: `:private` or `:public` (2026-07-28) | `:private` |
   | `page_size:` | entries per page of a list | `1000` |
-  | `schema_limits:` | what a tool's schemas may cost, and a check against one: those of `McpServer.Schema.Validator.compile/2` | theirs |
-  | `template_limits:` | `max_bytes:` of a URI template and of what is matched against it, `max_variables:` | `8_192`, `32` |
-  | `lint:` | `false`: no warnings of `McpServer.Lint` while the router compiles; `[ignore: [codes]]`: codes that it never looks for | |
-  | `system_role:` | what becomes of messages of the role `"system"`, which MCP does not have: `:user`, `:assistant`, `:passthrough` or `:error` | `:user` |
-  | `formats:` | which formats the strings in a tool's arguments have to have, see below | seven of them |
-  | `repair:` | whether arguments that do not fit are repaired, see below | `false` |
-  | `debug_errors:` | whether clients are told why a call failed, see below | in `:dev` and `:test` |
-  | `undeclared:` | what becomes of arguments that no field declares: `:refuse`, `:drop` or `:pass`, see below | `:refuse` |
+  | `schema_limits:` | limits of a tool's schemas and of validation, as in `McpServer.Schema.Validator.compile/2` | its defaults |
+  | `template_limits:` | `max_bytes:` of a URI template and of a URI matched against it, `max_variables:` | `8_192`, `32` |
+  | `lint:` | `false`: no warnings of `McpServer.Lint` while the router compiles; `[ignore: [codes]]`: codes to ignore | |
+  | `system_role:` | conversion of messages with the role `"system"`, which MCP does not have: `:user`, `:assistant`, `:passthrough` or `:error` | `:user` |
+  | `formats:` | formats that are checked in a tool's arguments, see below | seven of them |
+  | `repair:` | whether invalid arguments are repaired, see below | `false` |
+  | `debug_errors:` | whether clients get the cause of a failed call, see below | in `:dev` and `:test` |
+  | `undeclared:` | handling of arguments that no field declares: `:refuse`, `:drop` or `:pass`, see below | `:refuse` |
   | `arguments:` | the keys of the arguments that a tool's function gets: `:strings` or `:atoms`, see below | `:strings` |
-  | `scopes:` | what the token must grant for tools, prompts and resources without `scopes:` of their own | |
+  | `scopes:` | scopes that the token must grant for tools, prompts and resources without `scopes:` | |
 
   ## Arguments
 
-  A function gets its arguments checked, complete and as Elixir values; `guides/arguments.md` has examples of all this.
+  Arguments are validated, completed with defaults and converted to Elixir values; `guides/arguments.md` has examples.
 
-    * An argument that no `input_field` declares is refused, and the model is told which one was probably meant. With
-      `undeclared: :drop` it is left out, with `:pass` it reaches the function. The option is one of routers, tools
-      and fields of the type `:object`, and holds for the objects inside. An object without fields takes any member.
-      What is refused is published as `additionalProperties: false`; with `:drop` and `:pass` nothing is published.
-    * An argument that is left out has the `default:` of its field. So has a member of an object that was sent.
+    * An argument that no `input_field` declares is refused, and the error names the most similar declared argument.
+      `undeclared: :drop` removes the argument, `:pass` passes it to the function. Routers, tools and fields of the type
+      `:object` take the option, and nested objects inherit it. An object without fields accepts any member. `:refuse`
+      is published as `additionalProperties: false`; `:drop` and `:pass` publish nothing.
+    * A missing argument gets the `default:` of its field. So does a missing member of an object that was sent.
     * `:date`, `:time`, `:datetime`, `:naive_datetime`, `:decimal` and `:uri` arrive as `Date`, `Time`, `DateTime`,
       `NaiveDateTime`, `Decimal` and `URI` (see `McpServer.Router.FieldBlock.field/5`).
-    * With `arguments: :atoms` the keys that are declared are atoms. They are made while the router is compiled;
-      no atom is made from what a client sends, so what `undeclared: :pass` lets through keeps strings as keys.
-    * With `struct: MyApp.Note` of a tool or an object the arguments arrive as that struct. Its other fields have
-      their defaults. That each argument is a field of the struct is checked when everything has been compiled.
+    * With `arguments: :atoms` declared keys are atoms, created when the router is compiled. Client input never creates
+      atoms, so undeclared arguments that `undeclared: :pass` lets through keep string keys.
+    * With `struct: MyApp.Note` of a tool or an object the arguments arrive as that struct. Its other fields have their
+      defaults. After compilation the router checks that each argument is a field of the struct.
 
-  A schema given whole, as `input_schema:`, is published as it is. Defaults in its `properties`, and in those of its
-  `properties` and `items`, are filled in; `arguments:` and `struct:` hold for it, `undeclared:` does not.
+  A complete schema, `input_schema:`, is published unchanged. Defaults in its `properties` are filled in, and so are
+  those in nested `properties` and `items`. `arguments:` and `struct:` apply to it, `undeclared:` does not.
 
   ## Formats of arguments
 
-  A tool that declares `format: "date"` gets a date: arguments with another string are refused before its function is
-  called, and the model is told `/on: must be a date such as 2026-01-31 (format)`. By default these formats are
-  checked: `date`, `date-time`, `email`, `ipv4`, `ipv6`, `uri` and `uuid`. They have one spelling, the one that
-  `Date.from_iso8601/1` and the like take. Other formats are not checked. If the server refused a value that its author
-  would accept, the model could not correct it: `"09:30"` is a `time` to most people, but RFC 3339 requires an offset.
+  With `format: "date"` any other string is refused before the function is called, and the model gets
+  `/on: must be a date such as 2026-01-31 (format)`. By default these formats are checked: `date`, `date-time`, `email`,
+  `ipv4`, `ipv6`, `uri` and `uuid`. Each has one spelling, which `Date.from_iso8601/1` and similar functions accept.
+  Other formats are not checked, because a strict rule can refuse a value that the tool's author would accept: `"09:30"`
+  is a `time` to most people, but RFC 3339 requires an offset.
 
   `formats: :assert` checks every format that the schema's draft knows (`McpServer.Schema.Validator` lists them),
-  `formats: :annotate` checks none, and a list checks the formats in it. A tool's own `formats:` replaces the router's. The
-  result of a tool is never refused for a format.
+  `formats: :annotate` checks none, and a list checks the formats in it. A tool's `formats:` replaces the router's.
+  Formats are not checked in results of tools.
 
   ## Repair
 
-  With `repair: true`, for all tools or for one, wrong arguments are repaired if the schema makes clear what was meant.
-  Examples: `"42"` for a number, `"true"` for a boolean, JSON text for an object or array, one value for a list of such
-  values. `McpServer.Schema.Validator.repair/2` has the exact rules. The function is called with the repaired arguments; each such call is counted
-  (`[:mcp_server, :arguments, :repaired]` of `McpServer.Telemetry`). Arguments that fit are not repaired. If
-  anything stays wrong, the model is told what was wrong with the arguments as it sent them. Values read from strings
-  count towards the server's `max_depth`, `max_values` and `max_digits`.
+  With `repair: true`, of the router or of a tool, invalid arguments are repaired if the schema makes the intended value
+  clear. Examples: `"42"` for a number, `"true"` for a boolean, JSON text for an object or array, one value for a list
+  of such values. `McpServer.Schema.Validator.repair/2` has the exact rules. The function is called with the repaired
+  arguments; each such call emits `[:mcp_server, :arguments, :repaired]` (`McpServer.Telemetry`). Valid arguments are
+  not changed. If an argument stays invalid, the error describes the arguments as the model sent them. Values read from
+  strings count towards the server's `max_depth`, `max_values` and `max_digits`.
 
   ## Who sees what
 
-  `authorize:` and `visible:` of a tool, a prompt or a resource name a function that says whether a client may use it, or
-  know of it. It is `{module, function}`, `{module, function, arguments}`, a capture or an `fn`, and is called in the
-  process of the call, with the `McpServer.Conn` or with the conn and the arguments, and then with `arguments`:
+  `authorize:` of a tool, a prompt or a resource is a function that decides whether a client may use it; `visible:`
+  decides whether the client may know of it. The function is `{module, function}`, `{module, function, arguments}`, a
+  capture or an `fn`. It runs in the process of the call. It gets the `McpServer.Conn`, or the conn and the client's
+  arguments, followed by `arguments`:
 
       tool "delete", "Deletes a note", MyApp.Notes, :delete, authorize: {MyApp.Auth, :role?, ["editor"]} do
         input_field "id", "Which", :integer, required: true
@@ -113,15 +114,15 @@ defmodule McpServer.Router do
 
   | the function returns | it means |
   |---|---|
-  | `true`, `:ok`, `{:ok, term}` | the client may |
-  | `false`, `:forbidden`, `{:error, :forbidden}` | it may not |
-  | `{:error, "text"}` | it may not, and is told that text |
-  | `{:error, {:insufficient_scope, ["scope"]}}` | not yet: over HTTP the status is 403, with a challenge that names the scopes |
-  | anything else | the call fails, and the log says why |
+  | `true`, `:ok`, `{:ok, term}` | the client is allowed |
+  | `false`, `:forbidden`, `{:error, :forbidden}` | the client is refused |
+  | `{:error, "text"}` | the client is refused and gets the text |
+  | `{:error, {:insufficient_scope, ["scope"]}}` | a scope is missing: over HTTP the status is 403, with a challenge that names the scopes |
+  | anything else | the call fails, and the cause is logged |
 
-  What a function of the conn alone refuses is refused for everything, so to this client it does not exist: it is not
-  listed, and using it is answered as an unknown name is, byte for byte, whatever the arguments. Functions of the conn
-  and the arguments are asked when something is used: what they refuse is listed. `visible:` hides, `authorize:` refuses:
+  A refusal by a function of the conn alone holds for all arguments, so the entry does not exist for this client. It is
+  not listed, and its use gets the same answer, byte for byte, as an unknown name. A function of the conn and the
+  arguments runs only when the entry is used, so the entry stays listed. `visible:` hides, `authorize:` refuses:
 
   | refused by | listed | answered |
   |---|---|---|
@@ -133,64 +134,64 @@ defmodule McpServer.Router do
   | `visible:`, a function of the conn | no | as an unknown name |
   | `visible:`, a function of the conn and the arguments | yes | as an unknown name |
 
-  `Forbidden` is an error, over HTTP with the status 403; a text is what the model reads of a tool, and the error's message
-  elsewhere. The arguments are those of the tool or the prompt, the variables of a resource's URI, or, where
-  something is completed, what the client has filled in already. The function of a resource finds the URI with
-  `McpServer.Conn.get_private(conn, :uri)`.
+  `Forbidden` is a JSON-RPC error, over HTTP with the status 403. A text is the result that the model reads for a tool,
+  and the error message for prompts and resources. The client's arguments are those of the tool or the prompt, or the
+  variables of the resource's URI. For a completion they are the values filled in so far. The function of a resource
+  reads the URI with `McpServer.Conn.get_private(conn, :uri)`.
 
-  A subscription, by `resources/subscribe` or in the filter of `subscriptions/listen`, is answered for a URI that the
-  client may not read as for a missing one. The functions are called once for it, and not again for each change: a
-  notification says only that something has changed behind a URI that the client knows.
+  A subscription (`resources/subscribe`, or the filter of `subscriptions/listen`) to a URI that the client may not read
+  gets the answer of a missing resource. The functions run once per subscription, not per change: a notification
+  contains only a URI that the client already knows.
 
-  Lists that are not the same for every client have the cache scope `private`. The functions of the conn are called once
-  for each such list. A function that raises or returns no verdict hides its entry from the list, and the log has the error.
-  If it is a function of `visible:`, the entry is hidden from calls as well. A list of a router that has none of this calls
-  nothing. An `fn` cannot use variables of a `for` around the declaration: give them as `arguments`.
+  Lists that differ between clients have the cache scope `private`. Each such list calls the functions of the conn once.
+  If a function raises or returns an invalid value, its entry is hidden from the list, and the error is logged. A failed
+  function of `visible:` also hides the entry from calls. An `fn` cannot use variables of a `for` around the declaration:
+  pass them as `arguments`.
 
   ## Failed calls
 
-  A function that raises, or returns what it should not, is a failed call. The log has a line about it, and
-  the client gets the id of that line. With `debug_errors: true` the client gets the text as well: which function it was,
-  what it returned in outline and what is allowed, or what it raised. That is the default for a router that is compiled in Mix's
-  environments `:dev` and `:test`; `config :mcp_server, debug_errors: false` changes it for all routers without the option.
-  It is decided when the router is compiled, so a router that was compiled with `MIX_ENV=prod` says nothing.
+  A call fails if the function raises or returns an invalid value. The failure is logged, and the client gets the id of
+  the log line. With `debug_errors: true` the client also gets the text: the function, the exception, or an outline of
+  the returned value and the allowed values. This is the default for a router compiled in Mix's environments `:dev` and
+  `:test`; `config :mcp_server, debug_errors: false` changes it for all routers without the option. The setting is fixed
+  when the router is compiled, so a router compiled with `MIX_ENV=prod` sends only the id.
 
-  A call that has timed out, or whose result is too large, says so to everyone, and that less can be asked for.
+  All clients get the cause of a timeout and of a result that is too large, with the advice to ask for less.
 
   ## Around calls
 
-  `plug/2` puts code around the handlers: see `McpServer.Plug`, `McpServer.RateLimit` and `McpServer.Log`.
+  `plug/2` runs code around the handlers: see `McpServer.Plug`, `McpServer.RateLimit` and `McpServer.Log`.
 
   ## Mistakes
 
-  A mistake is a `CompileError` at its own line that says what was given and what is allowed: names given
-  twice, types that JSON Schema does not have, options that do not exist, a prompt without `get`, an invalid
-  URI, a schema that cannot be compiled. After all modules are compiled, the router
-  checks that the named functions exist. So a change in a controller does not recompile the router, but a missing
-  function stops the build, with an error at its own line. A missing `complete` of a resource is only a warning.
-  Declarations that no client can use are warnings too: see `McpServer.Lint`.
+  A mistake is a `CompileError` at the line of the declaration. Its message has the given and the allowed values.
+  Mistakes are: duplicate names, types that JSON Schema does not have, unknown options, a prompt without `get`, an
+  invalid URI, a schema that cannot be compiled. The router checks that the named functions exist after all modules are
+  compiled. So a change in a controller does not recompile the router, but a missing function stops the build, with an
+  error at the line of the declaration. A missing `complete` of a resource is only a warning. Declarations that no
+  client can use are also warnings: see `McpServer.Lint`.
 
   ## Generated functions
 
-  The callbacks of `McpServer`. They call your functions in the calling process and are meant for tests
-  and for your own code. They check arguments and permission as for a client, and convert results by the same rules. They
-  raise `ArgumentError` if the function returns a value of the wrong form; an exception of the function is not caught.
-  Output schemas, `timeout:` and `result_budget:` are not applied: `McpServer.Test` applies them.
+  The router has the callbacks of `McpServer`, for tests and for your own code. They call your functions in the calling
+  process. They check arguments and permissions and convert results as for a client. They raise `ArgumentError` if the
+  function returns a value of the wrong form. They do not catch exceptions of the function. They do not apply output
+  schemas, `timeout:` and `result_budget:`; `McpServer.Test` does.
 
       iex> {:ok, result} = MyApp.MCP.call_tool(%McpServer.Conn{}, "add", %{"a" => 1, "b" => 2})
 
-  A list that is not known before it is asked for is computed by the router itself: define `list_tools/1`,
-  `list_prompts/1`, `list_resources/1` or `list_resource_templates/1` in the module, and clients get what
-  it returns. The tools and prompts that clients call still have to be declared. For lists that depend on who asks
-  `visible:` is shorter, and also decides about the calls.
+  A router can compute a list on request: define `list_tools/1`, `list_prompts/1`, `list_resources/1` or
+  `list_resource_templates/1` in the module, and clients get its result. Tools and prompts that clients call must still
+  be declared. For lists that depend on the client, `visible:` is shorter and also applies to calls.
 
       def list_resources(_conn) do
         {:ok, for(file <- File.ls!("notes"), do: McpServer.Resource.new(name: file, uri: "notes://#{file}"))}
       end
 
-  `__mcp__/1` gives the table as data: `:server`, `:tools`, `:prompts`, `:resources`, `:resource_templates` (the
-  structs in the order of declaration), `:tool_handlers`, `:prompt_handlers`, `:resource_handlers`,
-  `:template_handlers`, `:overflow` (what keeps larger results), `:hooks` (the functions of `authorize:` and `visible:`), `:dynamic` (lists the router computes), `:structs` (those that arguments become), `:lint` and `:fingerprint`.
+  `__mcp__/1` gives the table as data: `:server`, `:tools`, `:prompts`, `:resources`, `:resource_templates` (the structs
+  in the order of declaration), `:tool_handlers`, `:prompt_handlers`, `:resource_handlers`, `:template_handlers`,
+  `:overflow` (the store of large results), `:hooks` (the functions of `authorize:` and `visible:`), `:dynamic` (lists
+  the router computes), `:structs` (structs of arguments), `:lint` and `:fingerprint`.
   '''
 
   alias McpServer.Router.{Access, Handler, Include, Plugs, PromptDefinition, Refusal, ResourceDefinition}
@@ -214,22 +215,22 @@ defmodule McpServer.Router do
   end
 
   @doc ~S'''
-  Declares a tool: its name, what it does, and the function that is called with the `McpServer.Conn` and
-  the checked arguments.
+  Declares a tool: its name, its description, and the function that is called with the `McpServer.Conn` and the
+  validated arguments.
 
       tool "read_file", "Reads a file", MyApp.Files, :read, title: "File reader", hints: [:read_only] do
         input_field "path", "Path of the file", :string, required: true
       end
 
-  The function is `Module, :function`, or `:function` of the router's own module, or stands in the block, as
-  `McpServer.Router.ToolBlock.run/1`:
+  The function is `Module, :function`, or `:function` of the router module, or the `McpServer.Router.ToolBlock.run/1` of
+  the block:
 
       tool "add", "Adds two numbers" do
         input a: {:number, "First", required: true}, b: {:number, "Second", required: true}
         run fn _conn, %{"a" => a, "b" => b} -> "#{a + b}" end
       end
 
-  The block has the statements of `McpServer.Router.ToolBlock`; without one the tool declares no arguments.
+  The block has the statements of `McpServer.Router.ToolBlock`. A tool without a block declares no arguments.
 
   | option | meaning |
   |---|---|
@@ -237,25 +238,25 @@ defmodule McpServer.Router do
   | `hints:` | list of `:read_only`, `:non_destructive`, `:idempotent`, `:closed_world` |
   | `annotations:` | a `McpServer.Tool.Annotations` or its fields, in place of `hints:` |
   | `timeout:` | how long a call may take, in milliseconds |
-  | `cancel_grace:` | how long the handler may clean up when its call is cancelled or has timed out, in milliseconds; at most 60,000 (0: it is killed); see `McpServer.Controller` |
-  | `requires:` | list of `:sampling`, `:elicitation`, `:roots`: clients without are refused |
-  | `authorize:`, `visible:` | functions that say for whom the tool is, see "Who sees what" |
-  | `scopes:` | what the token must grant, `["files:write"]`; asked over HTTP only, before `authorize:`; `:public`: nothing, not even a token where `anonymous: :all` says so; `[]`: any token, where the router has `scopes:`; see `McpServer.Auth` |
-  | `listed:` | `:always`: it is listed for those too whom `authorize:` refuses; `:granted`: it is hidden from those who lack its `scopes:` |
+  | `cancel_grace:` | time for the handler to clean up after a cancellation or a timeout, in milliseconds; at most 60,000 (0: the handler is killed); see `McpServer.Controller` |
+  | `requires:` | list of `:sampling`, `:elicitation`, `:roots`: clients without these capabilities are refused |
+  | `authorize:`, `visible:` | functions that decide who may use and see the tool, see "Who sees what" |
+  | `scopes:` | scopes that the token must grant, `["files:write"]`; checked over HTTP only, before `authorize:`; `:public`: no scope, and with `anonymous: :all` no token; `[]`: any token, where the router has `scopes:`; see `McpServer.Auth` |
+  | `listed:` | `:always`: listed also for clients that `authorize:` refuses; `:granted`: hidden from clients without its `scopes:` |
   | `ui:` | URI of the `ui://` resource that renders the result (`McpServer.App`) |
-  | `visibility:` | list of `:model` and `:app`: for whom it is (both) |
+  | `visibility:` | list of `:model` and `:app`: the callers of the tool (both) |
   | `input_schema:`, `output_schema:` | JSON Schemas, in place of fields; or fields that are declared elsewhere: `{McpServer.Ecto, MyApp.Note, only: [:title]}` (`McpServer.Ecto`), `{NimbleOptions, schema}` |
   | `undeclared:`, `arguments:` | in place of the router's, see above |
-  | `struct:` | the struct that the arguments become, see above |
-  | `additional_properties:` | the keyword as it is published: `true` or `false`, in place of `undeclared:` |
+  | `struct:` | the struct for the arguments, see above |
+  | `additional_properties:` | the published keyword: `true` or `false`, in place of `undeclared:` |
   | `icons:` | list of `McpServer.Icon` or of their fields |
   | `task_support:` | `:optional` or `:required`: calls may, or must, run as tasks: `McpServer.Tasks` (`:forbidden`) |
   | `task_start:` | `:handler`: a call becomes a task when its handler says so (`:call`: at once) |
   | `formats:`, `repair:` | in place of the router's, see above |
-  | `tags:` | list of strings by which `McpServer.Tools.disable/2` hides the tool while the server runs |
-  | `execution:`, `meta:` | maps that go out as `execution` and `_meta` |
-  | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` that are not looked for in this tool |
-  | `result_budget:` | bytes of an answer above which the result is kept by the router's `McpServer.DualResponse.Router.dual_responses/2`, and a part of it goes out with a link; at least 2,048 |
+  | `tags:` | list of strings; `McpServer.Tools.disable/2` hides tools by tag while the server runs |
+  | `execution:`, `meta:` | maps sent as `execution` and `_meta` |
+  | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` to ignore for this tool |
+  | `result_budget:` | largest answer in bytes, at least 2,048; a larger result is stored by the router's `McpServer.DualResponse.Router.dual_responses/2`, and the client gets a part of it and a link |
 
   The name is 1 to 128 characters of `A-Za-z0-9_./-`.
   '''
@@ -283,8 +284,8 @@ defmodule McpServer.Router do
   end
 
   @doc """
-  Declares a prompt: its name, what it is for, and in its block the statements of
-  `McpServer.Router.PromptBlock`. `get` has to be there, and where there are arguments `complete` too.
+  Declares a prompt: its name, its description, and a block with the statements of `McpServer.Router.PromptBlock`. `get`
+  is required, and for a prompt with arguments `complete` is, too.
 
       prompt "greet", "Greets the user" do
         get MyApp.Prompts, :greet
@@ -292,12 +293,12 @@ defmodule McpServer.Router do
 
   | option | meaning |
   |---|---|
-  | `authorize:`, `visible:`, `scopes:`, `listed:` | for whom the prompt is, see "Who sees what" |
-  | `completion: false` | the prompt completes none of its arguments, and has no `complete` |
+  | `authorize:`, `visible:`, `scopes:`, `listed:` | who may use and see the prompt, see "Who sees what" |
+  | `completion: false` | the prompt has no completion and no `complete` |
   | `title:` | a name for people |
   | `icons:` | list of `McpServer.Icon` or of their fields |
-  | `meta:` | a map that goes out as `_meta` |
-  | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` that are not looked for in this prompt |
+  | `meta:` | a map sent as `_meta` |
+  | `lint:` | `[ignore: [codes]]`: codes of `McpServer.Lint` to ignore for this prompt |
   """
   defmacro prompt(name, description \\ [], options \\ [], block \\ []) do
     arguments = [name, description, options, block]
@@ -322,20 +323,20 @@ defmodule McpServer.Router do
   end
 
   @doc """
-  Declares a resource: its name, its URI, and in its block the statements of
-  `McpServer.Router.ResourceBlock`, of which `read` has to be there.
+  Declares a resource: its name, its URI, and a block with the statements of `McpServer.Router.ResourceBlock`. `read` is
+  required.
 
       resource "readme", "file:///app/README.md" do
         mimeType "text/markdown"
         read MyApp.Files, :read_readme
       end
 
-  With variables in it (`"https://example.com/users/{id}"`, RFC 6570), the URI stands for many
-  resources, and `read` is called with their values.
+  A URI with variables (`"https://example.com/users/{id}"`, RFC 6570) is a resource template. `read` is called with the
+  values of the variables.
 
   | option | meaning |
   |---|---|
-  | `authorize:`, `visible:`, `scopes:`, `listed:` | for whom the resource is, see "Who sees what" |
+  | `authorize:`, `visible:`, `scopes:`, `listed:` | who may use and see the resource, see "Who sees what" |
   """
   defmacro resource(name, uri \\ [], options \\ [], block \\ []) do
     arguments = [name, uri, options, block]
@@ -360,8 +361,8 @@ defmodule McpServer.Router do
   end
 
   @doc """
-  Puts a `McpServer.Plug` around calls: of the whole router, of a `scope/1`, or, in the block of a tool, a prompt or a
-  resource, of that one.
+  Adds a `McpServer.Plug` around calls: of the router, of a `scope/1`, or, in the block of a tool, a prompt or a
+  resource, of that entry.
 
       plug MyApp.Audit
       plug McpServer.RateLimit, limit: 100, per: 60_000
@@ -378,20 +379,19 @@ defmodule McpServer.Router do
   end
 
   @doc """
-  Declares here what another router declares: its tools, prompts and resources, with their handlers, permissions and plugs.
+  Includes the tools, prompts and resources of another router, with their handlers, permissions and plugs.
 
       include MyApp.NotesMCP
       include MyApp.AdminMCP, prefix: "admin_", authorize: {MyApp.Auth, :admin?}
 
   | option | meaning |
   |---|---|
-  | `prefix:` | stands before each name; URIs of resources stay (`""`) |
-  | `authorize:`, `visible:`, `scopes:`, `listed:` | for whom all of it is, asked before what a declaration says itself: see "Who sees what" |
+  | `prefix:` | prefix of each name; URIs of resources do not change (`""`) |
+  | `authorize:`, `visible:`, `scopes:`, `listed:` | who may use and see the included entries; checked before the options of an entry: see "Who sees what" |
 
-  A name or a URI that is there twice is a compile error. The plugs of this router and of the `scope/1` around the statement
-  stand around those of the other one. What the other router says with options of `use`, such as
-  `debug_errors:`, and lists that it computes itself are not included. This router is compiled again when the other one
-  changes.
+  A duplicate name or URI is a compile error. The plugs of this router and of the `scope/1` around the statement run
+  around the plugs of the included router. Options of the included router's `use`, such as `debug_errors:`, and lists
+  that it computes are not included. This router is recompiled when the included router changes.
   """
   defmacro include(router, options \\ []) do
     {definitions, options} = Access.hoist(options, __CALLER__)
@@ -409,14 +409,14 @@ defmodule McpServer.Router do
   end
 
   @doc """
-  A block of declarations with plugs of its own: a `plug/2` in it is around what the block declares, and nothing else.
+  A block of declarations with separate plugs: a `plug/2` in the block applies only to the declarations of the block.
 
       scope do
         plug MyApp.AdminOnly
         tool "purge", "Deletes all notes", MyApp.Notes, :purge
       end
 
-  Scopes can stand in scopes.
+  Scopes can be nested.
   """
   defmacro scope(do: block) do
     quote do
