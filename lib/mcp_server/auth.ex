@@ -1,44 +1,50 @@
 defmodule McpServer.Auth do
   @moduledoc """
-  What is known of the client that sent an HTTP request: `conn.auth` of a handler.
+  The authorization of an HTTP request: `conn.auth` of a handler.
 
-  `conn.principal` says who asks, and stays the same from request to request: sessions, tasks and sealed state belong to
-  it. `conn.auth` says what the token of this request grants, and changes when the client gets another token.
+  `conn.principal` identifies the client and is the same in all its requests; sessions, tasks and sealed state belong to
+  it. `conn.auth` has the scopes and claims of this request's token, and changes when the client gets another token.
 
   | field | meaning |
   |---|---|
-  | `principal` | who asks: any term, the same for each token of one client; it becomes `conn.principal` |
+  | `principal` | any term that identifies the client, the same for all its tokens; it becomes `conn.principal` |
   | `issuer` | the URL of the authorization server |
   | `subject` | the user or the client at that server |
   | `client_id` | the application that acts for the user |
-  | `scopes` | what the token grants, strings |
-  | `expires_at` | when the token expires, in seconds since 1970, or `nil`; streams that wait for news end `leeway:` later, 30 s for a token of `identify:` |
-  | `claims` | what else is known, string keys |
+  | `scopes` | scopes that the token grants, strings |
+  | `expires_at` | when the token expires, in seconds since 1970, or `nil`; subscription streams end `leeway:` later, 30 s later for a token of `identify:` |
+  | `claims` | further claims, string keys |
 
   ## Tokens of an authorization server
 
-  A server is a resource server of OAuth 2.1 with two URLs, its own and that of the authorization server:
+  A server becomes a resource server of OAuth 2.1 with two URLs, of the server and of the authorization server:
 
       {McpServer.HttpServer,
        router: MyApp.MCP,
        allowed_hosts: ["mcp.example.com"],
        auth: [resource: "https://mcp.example.com/mcp", issuer: "https://auth.example.com", scopes: ["mcp:use"]]}
 
-  From these follow the document of RFC 9728, the challenges, the keys and the audience. A request without a token gets
-  401, and one with a bad token 401 with the reason. Too small a scope is 403 with all scopes of the endpoint, two tokens or one in
-  the query are 400, and if the issuer does not answer, 503: then the client keeps its token. `McpServer.HttpPlug` takes
-  the same option. The guide [Authorization](authorization.html) has the details and the usual identity providers.
+  The server derives the document of RFC 9728, the challenges, the keys and the audience from these URLs. The errors are:
 
-  The principal is `{issuer, subject, client_id}`: another application of the same user does not find its sessions.
+    * a missing token: 401
+    * an invalid token: 401 with the reason
+    * a missing scope: 403 with all scopes of the endpoint
+    * two tokens, or a token in the query: 400
+    * no answer from the issuer: 503, so that the client keeps its token
+
+  `McpServer.HttpPlug` takes the same option. The guide [Authorization](authorization.html) has the details and the usual identity providers.
+
+  The principal is `{issuer, subject, client_id}`: another application of the same user has no access to its sessions.
 
   ## Options of `auth:`
 
-  `auth: {module, function}` is a function that returns these options; where one of them is a secret, a plug needs it.
+  `auth: {module, function}` names a function that returns these options. A plug requires this form if an option is a
+  secret.
 
   #{McpServer.Options.document(McpServer.Auth.Options.table())}
   ## Tokens of your own
 
-  A hook `identify:` that checks tokens itself returns the struct:
+  A hook `identify:` that verifies tokens returns the struct:
 
       def identify(request) do
         with ["Bearer " <> token] <- McpServer.HttpRequest.get_req_header(request, "authorization"),
@@ -49,7 +55,8 @@ defmodule McpServer.Auth do
         end
       end
 
-  The struct never holds the token. Printed, it shows whether there are claims, and no value: what is printed ends in logs.
+  The struct never holds the token. `inspect/1` shows whether there are claims, but no values, because inspected terms
+  end in logs.
   """
 
   @enforce_keys [:principal]

@@ -1,38 +1,37 @@
 defmodule McpServer.Conn do
   @moduledoc """
-  What a handler knows about its call: the first argument of every callback. It never goes over the
-  wire and cannot be encoded.
+  The context of a call, and the first parameter of every handler. It is never sent and cannot be encoded as JSON.
 
   | field | meaning |
   |---|---|
-  | `session_id` | the session's id; `nil` where there is none (revision 2026-07-28) |
+  | `session_id` | the session's id; `nil` without a session (revision 2026-07-28) |
   | `private` | values that libraries keep: `put_private/3` |
   | `assigns` | values that your application keeps, such as the user: `assign/3` |
-  | `client_info` | the client's `%{"name" => …, "version" => …}`, if it said so |
-  | `client_capabilities` | what the client can do; ask with `McpServer.Controller.supports?/2` |
-  | `protocol_version` | the revision spoken, `"2025-11-25"` |
-  | `principal` | whom the transport authenticated, or `nil` |
-  | `auth` | what the token of this request grants: `McpServer.Auth`, or `nil` |
+  | `client_info` | the client's `%{"name" => …, "version" => …}`, or `nil` |
+  | `client_capabilities` | the client's capabilities; see `McpServer.Controller.supports?/2` |
+  | `protocol_version` | the protocol revision, `"2025-11-25"` |
+  | `principal` | the principal that the transport authenticated, or `nil` |
+  | `auth` | scopes and claims of this request's token: `McpServer.Auth`, or `nil` |
   | `request_id` | the JSON-RPC id of the request |
-  | `meta` | the request's `_meta`, without the members that the protocol has there itself; at most `max_meta_bytes` of text |
+  | `meta` | the request's `_meta`, without members of the protocol; at most `max_meta_bytes` of text |
   | `progress_token` | set when the client wants progress: `McpServer.Controller.progress/4` |
   | `log_level` | the level from which the client wants log messages: `McpServer.Controller.log/4` |
-  | `input_responses` | the client's answers to what the handler asked for: `McpServer.Controller.input/2` |
-  | `input_errors` | where the client answered with an error (session era): that error, by the same keys |
-  | `state` | what the handler kept between asking and being entered again |
+  | `input_responses` | the client's answers to the handler's questions: `McpServer.Controller.input/2` |
+  | `input_errors` | the client's JSON-RPC errors to questions (revisions with sessions), by the same keys |
+  | `state` | the handler's state between its question and its next call: `McpServer.Controller.state/1` |
   | `router` | the router that was called |
   | `transport` | `:stdio`, `:http`, or `:test` in `McpServer.Test` |
   | `peer` | the address of the peer over HTTP, `{127, 0, 0, 1}`; behind a proxy the proxy's; else `nil` |
-  | `called` | in a plug, what is called: `t:McpServer.Plug.called/0`; else `nil` |
-  | `mount` | the name of the place where HTTP serves the router: `:mount_name` of `McpServer.HttpServer`; else `nil` |
+  | `called` | in a plug, the called tool, prompt or resource: `t:McpServer.Plug.called/0`; else `nil` |
+  | `mount` | the name of the HTTP mount: `:mount_name` of `McpServer.HttpServer`; else `nil` |
 
   Strings from the client stay strings: keys of `client_info`, `client_capabilities` and
   `input_responses` are never atoms.
 
   For tests a `%McpServer.Conn{session_id: "test"}` is enough.
 
-  Printed, a conn shows the router, the revision, whether there are a session and a principal, and the names under
-  `assigns`. Their values are not shown, for what is printed ends in logs.
+  `inspect/1` shows the router, the revision, whether there are a session and a principal, and the names under
+  `assigns`. It shows no values, because inspected terms end in logs.
   """
 
   defstruct session_id: nil,
@@ -57,7 +56,7 @@ defmodule McpServer.Conn do
             peer: nil,
             call: nil
 
-  @typedoc "`call` is how progress and log messages reach the client; it means nothing outside this library."
+  @typedoc "`call` is private: the library sends progress and log messages with it."
   @type t :: %__MODULE__{
           session_id: String.t() | nil,
           private: map,

@@ -1,6 +1,6 @@
 defmodule McpServer.Controller do
   @moduledoc """
-  What handlers are written with: results, progress and log messages, and questions to the client.
+  Functions for handlers: results, progress and log messages, and questions to the client.
 
       defmodule MyApp.Weather do
         use McpServer.Controller
@@ -15,9 +15,9 @@ defmodule McpServer.Controller do
 
   ## Handlers
 
-  A handler is a public function that a `McpServer.Router` names. Its first argument is the
-  `McpServer.Conn`. Arguments have been checked against the declared schema before it is called, and
-  their keys are strings.
+  A handler is a public function that a `McpServer.Router` names. Its first parameter is the `McpServer.Conn`. The
+  arguments of the client are validated against the declared schema before the call. Their keys are strings, unless the
+  router or the tool has `arguments: :atoms`.
 
   | declared by | called as | answers |
   |---|---|---|
@@ -26,17 +26,18 @@ defmodule McpServer.Controller do
   | `resource`, `read` | `fun(conn, variables)` | a `McpServer.Resource.Content`, a list of them, a `McpServer.Resource.ReadResult` or `%{"contents" => list}`, or any of these in `{:ok, …}`; `{:error, :not_found}` |
   | `complete` of both | `fun(conn, name, prefix)` | a list of strings or a `McpServer.Completion`, or either in `{:ok, …}` |
 
-  Every handler may answer `{:error, "text"}` or `{:error, exception}`, which stands for the exception's message: of a
-  tool that becomes a result with `isError: true`, which the model reads. `{:error, {:retry_after, seconds}}` says the same as
-  `McpServer.RateLimit`: too many calls, and when to come again. Tools, prompts and resources may answer
-  `input_required/2`. What a handler raises reaches the log, not the client.
+  Every handler may return `{:error, "text"}` or `{:error, exception}`, which uses the exception's message. For a tool
+  the text becomes a result with `isError: true`, which the model reads. `{:error, {:retry_after, seconds}}` gives the
+  answer of `McpServer.RateLimit`: too many calls, and when to retry. Tools, prompts and resources may return
+  `input_required/2`. An exception that a handler raises is logged and not sent to the client, unless the router has
+  `debug_errors:`.
 
-  A handler runs in a process of its own. The process ends normally after the handler has returned; processes that it
-  started go on, linked or not. After a timeout or a cancellation it is killed, and linked processes (such as a `Task`) end
-  with it. `McpServer.Telemetry` counts processes, to show where some stay behind.
+  Each call runs its handler in a separate process. The process ends normally after the handler has returned; processes
+  that it started go on, linked or not. After a timeout or a cancellation the process is killed, and linked processes
+  (such as a `Task`) end with it. `McpServer.Telemetry` counts processes, so that leaks can be found.
 
-  A tool with `cancel_grace:` has a chance to clean up. Its process first gets the exit signal `{:shutdown, :cancelled}`, or
-  `{:shutdown, :timeout}`, and is killed after that time. A handler that traps exits finds the signal as a message:
+  A tool with `cancel_grace:` can clean up. Its process first gets the exit signal `{:shutdown, :cancelled}` or
+  `{:shutdown, :timeout}`, and is killed after that time. A handler that traps exits gets the signal as a message:
 
       def import(_conn, %{"file" => file}) do
         Process.flag(:trap_exit, true)
@@ -50,13 +51,13 @@ defmodule McpServer.Controller do
         end
       end
 
-  What it returns then goes nowhere: the client has its answer, or wants none. A handler that does not trap exits
-  ends at once.
+  The return value is discarded: after a timeout the client has its answer, after a cancellation it wants none. A
+  handler that does not trap exits ends at once.
 
   ## Questions to the client
 
-  A handler cannot wait for an answer. It returns what it needs and is called again, with the same
-  arguments, once the answers are there:
+  A handler cannot wait for an answer. It returns its questions, and is called again with the same arguments when the
+  client has answered:
 
       def book(conn, %{"city" => city}) do
         case accepted(conn, "guests") do
@@ -65,7 +66,7 @@ defmodule McpServer.Controller do
         end
       end
 
-  That works the same with every client, whatever its revision of the protocol.
+  This works with clients of every protocol revision.
   """
 
   alias McpServer.{Call, Completion, Conn, Content, Fields, InputRequest, Resource, Schema, Tool}
@@ -92,10 +93,10 @@ defmodule McpServer.Controller do
             )
   @default_max_tokens 1_000
 
-  @typedoc "What a handler answers when it needs input: the requests by key, and a state to keep."
+  @typedoc "The return value of a handler that needs input: the requests by key, and a state."
   @type input_required :: {:input_required, %{String.t() => InputRequest.t()}, state :: term}
 
-  @typedoc "`:closed` when the client is gone; an encode error when what is to be sent cannot be JSON."
+  @typedoc "`:closed` when the client is gone; an encode error when the message cannot be encoded as JSON."
   @type sent :: :ok | {:error, :closed | McpServer.JSON.EncodeError.t()}
 
   @doc false
@@ -137,12 +138,12 @@ defmodule McpServer.Controller do
   def message(role, type, fields), do: message(role, MessageContent.new([type: type] ++ Enum.to_list(fields)))
 
   @doc """
-  Suggestions for an argument or a variable. A list of more than 100 is cut, as MCP asks for.
+  Suggestions for an argument or a variable. A list is cut after 100 values, the limit of MCP.
 
   | option | meaning | default |
   |---|---|---|
-  | `total:` | how many there are in all | not said (when cut: the list's length) |
-  | `has_more:` | whether there are more | not said (when cut: `true`) |
+  | `total:` | number of all suggestions | none (when cut: the list's length) |
+  | `has_more:` | whether there are more | none (when cut: `true`) |
 
       iex> McpServer.Controller.completion(["Alice"], total: 10, has_more: true)
       %McpServer.Completion{values: ["Alice"], total: 10, hasMore: true}
@@ -160,8 +161,8 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  One item of a resource: its name, its URI, and either `text:` or `blob:` (raw bytes; base64 is made
-  of them here). Further options: `mimeType:` (or `mime_type:`), `title:`, `_meta:`.
+  One item of a resource: its name, its URI, and either `text:` or `blob:` (raw bytes, which are encoded as base64).
+  Further options: `mimeType:` (or `mime_type:`), `title:`, `_meta:`.
 
       iex> McpServer.Controller.content("a.bin", "file:///a.bin", mimeType: "application/octet-stream", blob: <<1, 2>>)
       %McpServer.Resource.Content{name: "a.bin", uri: "file:///a.bin", mimeType: "application/octet-stream", blob: "AQI="}
@@ -201,9 +202,9 @@ defmodule McpServer.Controller do
   defdelegate resource_link(name, uri, fields \\ []), to: Tool.Content
 
   @doc """
-  Tells the client how far the call is. `progress` has to grow from call to call; `total` is what it
-  grows to, if known. Does nothing when the client did not ask for progress, or when `conn` is not from
-  a running call (in a test).
+  Sends the client the progress of the call. `progress` must increase with each notification; `total` is its final
+  value, if known. Does nothing if the client did not ask for progress, or if `conn` is not from a running call (in a
+  test).
   """
   @doc group: "While a call runs"
   @spec progress(Conn.t(), number, number | nil, String.t() | nil) :: sent
@@ -212,11 +213,11 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  Sends a log message to the client, unless the client wants none of that level.
+  Sends a log message to the client, if the client's log level allows it.
 
-  `level` is one of `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert`, `emergency`, as an
-  atom or a string; `data` is text or anything that can be JSON. The option `logger:` names the part of
-  the application it comes from. This is for the client; for your own log use `Logger`.
+  `level` is one of `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert`, `emergency`, as an atom or a
+  string; `data` is a text or any JSON value. The option `logger:` names the part of the application that logs. For the
+  server's log use `Logger`.
   """
   @doc group: "While a call runs"
   @spec log(Conn.t(), atom | String.t(), term, keyword) :: sent
@@ -225,10 +226,10 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  Lets the client hang up while the call goes on: it comes back for the answer after `:retry` milliseconds.
+  Closes the connection while the call goes on. The client reconnects for the answer after `:retry` milliseconds.
 
-  Saves a connection during a long call. Works where the client can resume a stream (revision 2025-11-25 over
-  HTTP); anywhere else it does nothing.
+  A long call then holds no connection. Works where the client can resume a stream (revision 2025-11-25 over HTTP); does
+  nothing elsewhere.
 
       close_stream(conn, retry: 5_000)
   """
@@ -258,9 +259,8 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  What a handler answers when it needs input: the requests under keys of its own choosing, and with
-  `state:` any term to find again in `state/1`. Clients carry the state sealed, so they can neither
-  read nor change it.
+  The return value of a handler that needs input: requests under keys that the handler chooses. `state:` is any term,
+  which `state/1` returns in the next call. The state is sealed, so clients can neither read nor change it.
 
       iex> McpServer.Controller.input_required([folders: McpServer.Controller.list_roots()], state: 1)
       {:input_required, %{"folders" => %McpServer.InputRequest{method: "roots/list", params: %{}}}, 1}
@@ -274,10 +274,10 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  What a handler answers when the rest of its work is a task: a function of the conn that does it.
+  The return value of a handler that continues as a task. `fun` gets the conn and does the rest of the work.
 
-  Of tools with `task_start: :handler` only; see `McpServer.Tasks`. Where the call cannot become a task the function
-  is called in its place.
+  Only for tools with `task_start: :handler`; see `McpServer.Tasks`. If the call cannot become a task, `fun` runs in the
+  call.
   """
   @doc group: "While a call runs"
   @spec as_task((Conn.t() -> term)) :: {:task, (Conn.t() -> term)}
@@ -286,8 +286,8 @@ defmodule McpServer.Controller do
   @doc """
   Asks the user to fill in a form. `schema` is a JSON Schema of type `"object"` with plain properties.
 
-  Clients are to check what is entered against it, formats (`email`, `uri`, `date`, `date-time`) included. A handler that
-  relies on that gives `accepted/3` the same schema, and does not have to take their word for it.
+  MCP asks clients to validate the input, formats (`email`, `uri`, `date`, `date-time`) included. To validate it on the
+  server, give `accepted/3` the same schema.
 
       iex> McpServer.Controller.elicit("Your name?", %{"type" => "object", "properties" => %{}}).params["message"]
       "Your name?"
@@ -299,8 +299,8 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  Asks the user to visit a page, for what must not pass through the client (a password, a payment).
-  `id` is unique to this request.
+  Asks the user to visit a page, for data that must not pass through the client (a password, a payment). `id` must be
+  unique to this request.
   """
   @doc group: "Questions to the client"
   @spec elicit_url(String.t(), String.t(), String.t()) :: InputRequest.t()
@@ -310,7 +310,7 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  Asks the client's model. `messages` is what the user says, a message (`message/2`), or a list of them.
+  Asks the client's model. `messages` is a text of the user, a message (`message/2`), or a list of messages.
 
   | option | meaning |
   |---|---|
@@ -344,7 +344,7 @@ defmodule McpServer.Controller do
   def list_roots, do: %InputRequest{method: "roots/list"}
 
   @doc """
-  The client's answer to the request with that key, or `nil` where there is none (yet).
+  The client's answer to the request with that key, or `nil` if there is none (yet).
 
   | asked with | answer |
   |---|---|
@@ -369,7 +369,7 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  What the user filled in, when the form with that key was accepted; `nil` in every other case.
+  The content of the form with that key if the user accepted it, otherwise `nil`.
 
       iex> answer = %{"action" => "accept", "content" => %{"name" => "Ada"}}
       iex> McpServer.Controller.accepted(%McpServer.Conn{input_responses: %{"user" => answer}}, "user")
@@ -385,8 +385,8 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  What the user filled in, checked against the schema that was asked with: `{:ok, content}`, or the problems.
-  `nil` when the form with that key was not accepted. A form accepted with nothing in it counts as an empty one.
+  The content of the form with that key, validated against a schema: `{:ok, content}`, or the problems. `nil` if the
+  user did not accept the form. A form accepted without content counts as empty.
 
       def invite(conn, _arguments) do
         case accepted(conn, "guest", @guest) do
@@ -396,9 +396,9 @@ defmodule McpServer.Controller do
         end
       end
 
-  Strings have to have the formats that the schema names. A handler that is called often gives a validator, compiled once
-  with `McpServer.Schema.Validator.compile/2`, which decides about formats itself. A schema that cannot be compiled is an
-  error of the `kind: :schema`.
+  The formats of the schema are checked. For a handler that is called often, compile the schema once with
+  `McpServer.Schema.Validator.compile/2` and pass the validator; its `formats:` apply. A schema that cannot be compiled
+  is an error of the `kind: :schema`.
 
       iex> conn = %McpServer.Conn{input_responses: %{"guest" => %{"action" => "accept", "content" => %{"email" => "Ada"}}}}
       iex> {:error, error} = McpServer.Controller.accepted(conn, "guest", %{properties: %{email: %{format: "email"}}})
@@ -425,8 +425,7 @@ defmodule McpServer.Controller do
   defp validator(schema), do: Validator.compile(schema, formats: :assert)
 
   @doc """
-  Whether the user was asked under that key and would not answer. A handler that asks again all the same
-  asks for ever.
+  Whether the user declined or cancelled the request with that key. A handler that ignores this asks again forever.
 
       def greet(conn, _arguments) do
         cond do
@@ -448,7 +447,7 @@ defmodule McpServer.Controller do
 
   defp map_or_nil(value), do: if(is_map(value), do: value, else: nil)
 
-  @doc "What the handler gave as `state:` to `input_required/2` when it was entered the last time, or `nil`."
+  @doc "The `state:` that the handler gave to `input_required/2` in its previous call, or `nil`."
   @doc group: "Questions to the client"
   @spec state(Conn.t()) :: term
   def state(%Conn{state: state}), do: Confirmation.own_state(state)
@@ -463,19 +462,19 @@ defmodule McpServer.Controller do
         end)
       end
 
-  It returns what `fun` returns. Up to 2025-11-25 the client is asked during the call, with 2026-07-28 the
-  question is the answer, and the client calls again with the consent. The handler is called again in both cases, so
-  nothing must have happened before the question. The consent is bound to the text of the question, and
-  with 2026-07-28 also to the arguments of the call and the principal.
+  Up to 2025-11-25 the server asks the client during the call. With 2026-07-28 the answer is the question, and the
+  client calls again with the consent. The handler is called again in both cases, so it must have no side effects before
+  the question. The consent is bound to the text of the question, and with 2026-07-28 also to the arguments of the call
+  and the principal.
 
   | the user or the client | returned |
   |---|---|
-  | agrees | what `fun` returns |
+  | agrees | the return value of `fun` |
   | declines, or closes the question | `{:error, "Nothing was done: …"}` |
-  | cannot be asked: the client has no elicitation | the same; with `unsupported: :run` what `fun` returns |
+  | cannot be asked: the client has no elicitation | the same; with `unsupported: :run` the return value of `fun` |
 
   `fun` may ask further questions, with `confirm/4` or `input_required/2`. Handlers that use both read their state with
-  `state/1`. Answers to earlier questions are no longer in `input/2` then: keep them in the state.
+  `state/1`. `input/2` then no longer has the answers to earlier questions: keep them in the state.
 
       iex> {:input_required, asked, _state} =
       ...>   McpServer.Controller.confirm(%McpServer.Conn{client_capabilities: %{"elicitation" => %{}}}, "Sure?", fn -> {:ok, "done"} end)

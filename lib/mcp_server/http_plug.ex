@@ -1,6 +1,6 @@
 defmodule McpServer.HttpPlug do
   @moduledoc """
-  Serves a router over Streamable HTTP as a plug: in Phoenix, or under Bandit or Cowboy alone.
+  Serves a router over Streamable HTTP as a plug: in Phoenix, or with Bandit or Cowboy alone.
 
       # lib/my_app_web/router.ex
       forward "/mcp", McpServer.HttpPlug, router: MyApp.MCP
@@ -8,53 +8,52 @@ defmodule McpServer.HttpPlug do
       # or, without Phoenix, in a supervision tree
       {Bandit, plug: {McpServer.HttpPlug, router: MyApp.MCP}, ip: :loopback, port: 4000}
 
-  It follows the same rules as `McpServer.HttpServer`, with the same code. The [Phoenix guide](phoenix.html)
-  shows a whole setup.
+  The plug follows the same rules as `McpServer.HttpServer` and shares its code. The [Phoenix guide](phoenix.html) shows
+  a complete setup.
 
   ## Bodies
 
-  In a Phoenix endpoint `Plug.Parsers` comes before the router. Give it `McpServer.HttpPlug.BodyReader`, and it leaves
-  MCP's bodies alone. Without it, MCP works with the parsed body.
+  In a Phoenix endpoint `Plug.Parsers` runs before the router. With `McpServer.HttpPlug.BodyReader` it does not read
+  bodies of MCP requests. Without it, the plug uses the parsed body.
 
   ## Hosts
 
-  Requests to a `Host` other than loopback are refused, and so are requests from pages of other sites: a web page
-  must not reach a server on its visitor's machine. A deployed server names its own with `allowed_hosts:`.
+  Requests to a `Host` other than loopback are refused. Requests from pages of other sites are refused, because a web
+  page must not reach a server on its visitor's machine. A deployed server lists its hosts in `allowed_hosts:`.
 
   ## Who asks
 
-  `identify:` is called with the `Plug.Conn` of every request, before its body is read, and answers
-  `{:ok, principal}`, `{:ok, %McpServer.Auth{}}`, `{:error, :unauthorized}` or
-  `{:error, {:insufficient_scope, ["scope"]}}`; `McpServer.HttpServer` has all answers. A session belongs to the principal
-  that opened it; to others it does not exist. Handlers find the principal in `conn.principal`, and in
-  `conn.assigns` what the plugs before have put into theirs.
+  `identify:` is called with the `Plug.Conn` of every request, before the body is read. It returns `{:ok, principal}`,
+  `{:ok, %McpServer.Auth{}}`, `{:error, :unauthorized}` or `{:error, {:insufficient_scope, ["scope"]}}`;
+  `McpServer.HttpServer` lists all return values. A session belongs to the principal that opened it; for other
+  principals it does not exist. Handlers get the principal as `conn.principal`, and the assigns of the `Plug.Conn` in
+  `conn.assigns`.
 
       forward "/mcp", McpServer.HttpPlug, router: MyApp.MCP, identify: {MyAppWeb.MCPAuth, :identify}
 
-  With `init:` the application decides itself what handlers start from:
+  `init:` builds the `McpServer.Conn` that handlers get:
 
       def mcp_conn(conn) do
         %McpServer.Conn{assigns: %{user: conn.assigns.current_scope.user}, private: %{my_app_locale: "en"}}
       end
 
-  A Phoenix router keeps the options in its compiled form, so there both are given as `&Module.function/1` or
-  `{Module, :function}`. Where clients have to find out how to be authorized,
-  `McpServer.HttpPlug.ResourceMetadata` tells them.
+  A Phoenix router stores the options at compile time, so write both as `&Module.function/1` or `{Module, :function}`.
+  `McpServer.HttpPlug.ResourceMetadata` publishes how clients get authorized.
 
   ## Options
 
-  Times are milliseconds, sizes bytes. None can be infinite; [Limits](limits.html) tells how large each can be, and what
-  a client gets beyond it.
+  Times are milliseconds, sizes bytes. No value can be infinite. [Limits](limits.html) has the largest value of each
+  option and the answer beyond it.
 
   #{McpServer.Options.document(McpServer.ServerOptions.http_plug())}
   ## Under which server
 
-  A request may be refused before its body has come. Over HTTP/1.1 the server then reads and discards up to 32 MiB of the
-  rest, for at most two seconds, and closes the connection. Otherwise clients that send everything first would see a reset
-  and no answer.
+  A request may be refused before its body has arrived. Over HTTP/1.1 the plug then reads and discards up to 32 MiB of
+  the rest, for at most two seconds, and closes the connection. Without this, clients that send the whole request first
+  would get a reset and no response.
 
-  Streams stay open for as long as their clients do. Bandit needs no settings for that over HTTP/1.1. Bandit over HTTP/2,
-  and Cowboy always, close a connection if the client sends nothing for a minute. Change their settings:
+  Streams stay open as long as their clients. Bandit needs no settings for this over HTTP/1.1. Bandit over HTTP/2, and
+  Cowboy always, close a connection if the client sends nothing for a minute. Change their settings:
 
       {Bandit, plug: {McpServer.HttpPlug, router: MyApp.MCP},
        thousand_island_options: [read_timeout: :timer.hours(1)]}
@@ -70,13 +69,13 @@ defmodule McpServer.HttpPlug do
   alias McpServer.HttpPlug.{Head, Sink}
   alias McpServer.{Options, ServerOptions}
 
-  @typedoc "One of the table above, or of `McpServer.HttpServer`."
+  @typedoc "An option of the table above, or of `McpServer.HttpServer`."
   @type option :: {:router, module()} | {atom(), term()}
 
   @doc """
   Checks the options.
 
-  Raises `ArgumentError` that says what was given and what is allowed.
+  Raises `ArgumentError` with the given and the allowed value.
   """
   @spec init([option()]) :: keyword()
   def init(options) do

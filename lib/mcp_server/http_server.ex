@@ -1,19 +1,19 @@
 defmodule McpServer.HttpServer do
   @moduledoc """
-  Serves a router over Streamable HTTP, on a listener of its own: no web server and no further dependency.
+  Serves a router over Streamable HTTP with a built-in listener: no web server and no further dependency is needed.
 
       children = [
         MyApp.Repo,
         {McpServer.HttpServer, router: MyApp.MCP, port: 4040}
       ]
 
-  Clients connect to `http://127.0.0.1:4040/mcp`, with any revision of the protocol. In a Phoenix application, or
-  behind Bandit or Cowboy, use `McpServer.HttpPlug`: it follows the same rules of the protocol and shares most options.
+  Clients of any protocol revision connect to `http://127.0.0.1:4040/mcp`. In a Phoenix application, or behind Bandit or
+  Cowboy, use `McpServer.HttpPlug`: it follows the same protocol rules and shares most options.
 
   ## Who may connect
 
-  It listens on the loopback interface, and answers only requests whose `Host` is loopback and whose `Origin`, if there is
-  one, is of this machine: a page of another site cannot reach it. To be reached by others it needs three things:
+  The server listens on the loopback interface. It accepts only requests whose `Host` is loopback and whose `Origin`, if
+  present, is this machine. So a page of another site cannot reach it. Access from other machines needs three options:
 
       {McpServer.HttpServer,
        router: MyApp.MCP,
@@ -22,22 +22,22 @@ defmodule McpServer.HttpServer do
        allowed_hosts: ["mcp.example.com"],
        identify: &MyApp.Auth.identify/1}
 
-  `identify:` is called with each request's head, before its body is read, and says who asks:
+  `identify:` is called with the head of each request, before the body is read. It returns the principal of the client:
 
-  | it returns | the client gets |
+  | return value | the client gets |
   |---|---|
-  | `{:ok, principal}` | its answer; handlers see the principal as `conn.principal`, and sessions, streams and sealed state are this principal's alone |
+  | `{:ok, principal}` | its answer; handlers get the principal as `conn.principal`; sessions, streams and sealed state belong to this principal only |
   | `{:ok, %McpServer.Auth{}}` | the same; `conn.auth` has scopes and claims, which may differ from request to request |
   | `{:error, :unauthorized}` | 401 with a `WWW-Authenticate` challenge |
   | `{:error, {:unauthorized, ["files:read"]}}` | 401 with a challenge that names the scopes to ask for |
   | `{:error, {:insufficient_scope, ["files:read"]}}` | 403 with a challenge that names the scopes |
-  | `{:error, :invalid_request}` | 400 with a challenge: there are two tokens, or one in the query |
-  | `{:error, {:unavailable, 5}}` | 503 with `Retry-After`: whoever could check the token does not answer |
+  | `{:error, :invalid_request}` | 400 with a challenge: the request has two tokens, or one in the query |
+  | `{:error, {:unavailable, 5}}` | 503 with `Retry-After`: the service that verifies the token does not answer |
 
-  With `auth:` the server checks the tokens of an authorization server itself: `McpServer.Auth`.
+  With `auth:` the server verifies the tokens of an authorization server: see `McpServer.Auth`.
 
-  With `resource_metadata:` the challenge names the protected resource metadata document (RFC 9728). It is served at
-  `/.well-known/oauth-protected-resource`, and at this path followed by that of `resource`:
+  With `resource_metadata:` the challenge names the protected resource metadata document (RFC 9728). The server
+  publishes it at `/.well-known/oauth-protected-resource`, and at this path followed by the path of `resource`:
 
       resource_metadata: %{
         resource: "https://mcp.example.com/mcp",
@@ -46,62 +46,62 @@ defmodule McpServer.HttpServer do
 
   ## TLS
 
-  Without a proxy in front of it, the server speaks TLS itself:
+  A server without a proxy can terminate TLS:
 
       {McpServer.HttpServer,
        router: MyApp.MCP,
        port: 8443,
        tls: [certfile: "priv/cert.pem", keyfile: "priv/key.pem"]}
 
-  `:tls` has the options of `:ssl.listen/2`. Renewed files are read again within two minutes, without a restart: that is
-  how long OTP keeps them. A TLS connection takes more memory than a plain one.
+  `:tls` has the options of `:ssl.listen/2`. OTP reads renewed files again within two minutes, without a restart. A TLS
+  connection uses more memory than a plain one.
 
   ## Sessions
 
-  Clients of 2026-07-28 need none. Older ones open a session with `initialize`; it ends with `DELETE`, after
-  `idle_timeout` without a request or an open stream, or after `session_lifetime`. A client that loses a
-  stream comes back for the rest of it, see `max_events`. In a cluster any node serves any session: what reaches
-  the wrong one is passed on. With `config :mcp_server, secret:` sessions outlive restarts and work on nodes that are not
-  connected: see [Sessions and deploys](sessions.html).
+  Clients of 2026-07-28 need no session. Older clients open a session with `initialize`. It ends with `DELETE`, after
+  `idle_timeout` without a request or an open stream, or after `session_lifetime`. A client that loses a stream can
+  resume it, see `max_events`. In a cluster any node accepts requests of any session and forwards them to the session's
+  node. With `config :mcp_server, secret:` sessions survive restarts and work on nodes that are not connected: see
+  [Sessions and deploys](sessions.html).
 
   ## Shares
 
   A client may use at most `max_share` percent, but always at least one, of each of these: the sessions of a node, the
-  events stored for them, the bytes of subscriptions, the calls without a session, and the streams. Beyond that it gets
-  the same answer as at the full limit. A client is a principal, wherever it connects from, or without one the address
-  of its peer (of IPv6 the first 64 bits). Clients without a principal from a loopback address are not restricted: there
-  is one user, or a proxy that all users come through. If clients without authentication come through a proxy on another
-  machine, all of them are one client: set `http: [max_share: 100]`.
+  events stored for them, the bytes of subscriptions, the calls without a session, and the streams. Beyond its share it
+  gets the same answer as at the full limit. A client is a principal, or without a principal the address of the peer
+  (for IPv6 the first 64 bits). Clients without a principal from a loopback address are not restricted: they are one
+  user, or a proxy for all users. If unauthenticated clients connect through a proxy on another machine, they all count
+  as one client: set `http: [max_share: 100]`.
 
   ## Several mounts and several nodes
 
-  One router can be mounted several times, such as at `/mcp` for everybody and at `/admin` for some. Sessions and sealed
-  states of one mount are unknown to another. Servers of several nodes with the same router and the same name are one mount.
-  The default name is `"http "` plus the path, and of `McpServer.HttpPlug` `"plug "` plus its `:path` (usually empty). To
-  separate two plugs of one router, or two servers with one path, give each its own `:mount_name`. To share sessions between
-  a server and a plug, give both the same `:mount_name`.
+  One router can be mounted several times, for example at `/mcp` for everybody and at `/admin` for administrators.
+  Mounts do not share sessions and sealed states. Servers on several nodes with the same router and the same name are
+  one mount. The default name is `"http "` plus the path, and of `McpServer.HttpPlug` `"plug "` plus its `:path`
+  (usually empty). To separate two plugs of one router, or two servers with one path, give them different values of
+  `:mount_name`. To share sessions between a server and a plug, give both the same `:mount_name`.
 
   ## Disconnects
 
-  A client of 2026-07-28 that closes its connection cancels the request. In a session the request goes on, and its
-  answer waits for the client to resume.
+  A client of 2026-07-28 that closes its connection cancels the request. In a session the request goes on, and the
+  server stores the answer until the client resumes the stream.
 
   ## Stored results
 
-  With `routes:` the results that a `McpServer.DualResponse` keeps are served on the same port:
+  With `routes:` the server also serves the stored results of a `McpServer.DualResponse`:
 
       {McpServer.HttpServer,
        router: MyApp.MCP,
        routes: [{"/resources", {McpServer.DualResponse.Rest, server: MyApp.Results}}]}
 
-  The same hosts and origins are let in. Where neither `identify:` nor `authorize:` is given for them, `identify:` of
-  the server is asked, and its principal is the `subject` of `McpServer.DualResponse`. `McpServer.DualResponse.Rest` has
-  the requests, answers and options.
+  The same hosts and origins are allowed. If the route has neither `identify:` nor `authorize:`, the server's
+  `identify:` is called, and its principal is the `subject` of `McpServer.DualResponse`. `McpServer.DualResponse.Rest`
+  documents the requests, responses and options.
 
   ## Options
 
-  Times are milliseconds, sizes bytes. None can be infinite; [Limits](limits.html) tells how large each can be, and what
-  a client gets beyond it.
+  Times are milliseconds, sizes bytes. No value can be infinite. [Limits](limits.html) has the largest value of each
+  option and the answer beyond it.
 
   #{McpServer.Options.document(McpServer.ServerOptions.http_server())}
   """
@@ -142,11 +142,11 @@ defmodule McpServer.HttpServer do
   defp checked(options), do: Options.check!(inspect(__MODULE__), ServerOptions.http_server(), options)
 
   @doc """
-  Starts the server, linked to the calling process. Usually a supervisor does.
+  Starts the server, linked to the calling process. Usually a supervisor calls it.
 
-  Returns `{:error, reason}` where it cannot listen: `:eaddrinuse`, `:eacces`, `:eaddrnotavail`; `:ignore` with
+  Returns `{:error, reason}` if it cannot listen: `:eaddrinuse`, `:eacces`, `:eaddrnotavail`. Returns `:ignore` with
   `config :mcp_server, serve_http: false`, which `mix mcp.stdio` sets before it starts the application. Raises
-  `ArgumentError` for options that are unknown or wrong. The log has one line of the level `info` with the address.
+  `ArgumentError` for unknown or invalid options. Logs the address with the level `info`.
   """
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
@@ -170,14 +170,14 @@ defmodule McpServer.HttpServer do
   def port(server), do: GenServer.call(server, :port)
 
   @doc """
-  What the server has counted, by name. For metrics and for troubleshooting.
+  The counters of the server by name, for metrics and troubleshooting.
 
-  | name | what |
+  | name | meaning |
   |---|---|
   | `connections`, `exchanges`, `calls`, `streams`, `hooks`, `body_bytes` | in use at this moment; `exchanges` are requests that wait for a session or for stored results |
-  | `accepted`, `accept_errors`, `turned_away` | connections since the server started: accepted, not accepted for an error of the system, refused for `:max_connections` |
-  | `requests`, `refused` | requests since then, and those refused by their head |
-  | `cut` | connections that were cut because their client took nothing |
+  | `accepted`, `accept_errors`, `turned_away` | connections since the start of the server: accepted, failed with a system error, refused because of `:max_connections` |
+  | `requests`, `refused` | requests since the start, and requests refused because of their head |
+  | `cut` | connections that were closed because the client did not read |
   """
   @spec stats(GenServer.server()) :: %{atom() => integer()}
   def stats(server), do: GenServer.call(server, :stats)

@@ -1,6 +1,6 @@
 defmodule McpServer.Stdio do
   @moduledoc """
-  Serves a router on stdin and stdout: the transport of clients that start their servers themselves.
+  Serves a router on stdin and stdout, for clients that start the server as a program.
 
   ## In development
 
@@ -10,7 +10,7 @@ defmodule McpServer.Stdio do
 
   ## In a release
 
-  Either without touching your supervision tree:
+  Either without a change of your supervision tree:
 
       bin/my_app eval "McpServer.Stdio.run(MyApp.MCP, app: :my_app)"
 
@@ -21,43 +21,43 @@ defmodule McpServer.Stdio do
         {McpServer.Stdio, router: MyApp.MCP}
       ]
 
-  `eval` is the better choice where anything prints while the applications start: `run/2` takes stdout over
-  before any of them is started, a child only when its turn comes.
+  Use `eval` if any application prints while it starts: `run/2` takes over stdout before the applications start, a child
+  takes it over only when the supervisor starts it.
 
   ## What belongs to the protocol
 
-  stdout carries messages and nothing else. When it starts, the transport moves the client's stdin and
-  stdout to its own descriptors. Other output of the VM (`IO.puts/1`, `Logger`, crash reports, the compiler) goes to stderr.
-  Other readers of stdin get the end of input. So a VM can have one such transport, and you cannot use `iex` on the same
-  terminal. Messages that the client
-  sent before are not lost.
+  stdout carries only messages. When the transport starts, it moves the client's stdin and stdout to new file
+  descriptors. All other output of the VM (`IO.puts/1`, `Logger`, crash reports, the compiler) goes to stderr. Other
+  readers of stdin get the end of input. So a VM can have one such transport, and `iex` does not work on the same
+  terminal. Messages that the client sent earlier are not lost.
 
   ## Calls
 
-  Every call runs in a process of its own, with a deadline and a bounded heap. At most `limits: [max_calls: …]` calls run at the
-  same time. If a call harms its own process, only that call fails. A call that is cancelled or out of time is killed, and so are the processes
-  linked to it. Processes that a handler starts without a link are its own affair, and `System.halt/1` halts.
+  Every call runs in a separate process, with a deadline and a bounded heap. At most `limits: [max_calls: …]` calls run
+  at the same time. If the process of a call crashes, only that call fails. A call that is cancelled or times out is
+  killed with its linked processes. The library does not end processes that a handler starts without a link, and does
+  not prevent `System.halt/1`.
 
-  A call that fails is answered with an id, `Tool execution failed (error id …)`, and logged with the same id, the
-  exception and its stack trace. The answer of a router that was compiled while developing says what happened as
-  well: `debug_errors:` of `McpServer.Router`.
+  The answer of a failed call has an id, `Tool execution failed (error id …)`. The log line has the same id, the
+  exception and its stack trace. With `debug_errors:` of `McpServer.Router`, the default in development, the answer also
+  has the cause.
 
   ## When the client goes
 
-  At the end of stdin the requests that were read are answered; calls that run get `:drain` milliseconds for
-  it. Then the VM stops with status 0 (`:on_eof`). It stops as well when nobody reads stdout any more.
+  At the end of stdin the server answers the requests that it has read; running calls get `:drain` milliseconds to
+  finish. Then the VM stops with status 0 (`:on_eof`). It also stops when the client closes stdout.
 
   ## When the VM is stopped
 
-  At SIGTERM and `System.stop/1` nothing more is read. Calls that run or wait get `:drain` milliseconds to finish, and are
-  answered. Calls that take longer are ended: a tool gets a result with `isError`; every other request gets the error
-  `-32603`. Both say `The server is shutting down`. The transport of `run/2` and `mix mcp.stdio` stops before the applications
-  that its calls use.
+  At SIGTERM and `System.stop/1` the server stops reading. Running and waiting calls get `:drain` milliseconds to
+  finish, and are answered. Calls that take longer are ended: a tool gets a result with `isError`, every other request
+  the error `-32603`. The text of both is `The server is shutting down`. The transport of `run/2` and `mix mcp.stdio`
+  stops before the applications that its calls use.
 
   ## Options
 
-  Times are milliseconds, sizes bytes. None can be infinite; [Limits](limits.html) tells how large each can be, and what
-  a client gets beyond it.
+  Times are milliseconds, sizes bytes. No value can be infinite. [Limits](limits.html) has the largest value of each
+  option and the answer beyond it.
 
   #{McpServer.Options.document(McpServer.ServerOptions.stdio())}
   """
@@ -78,10 +78,10 @@ defmodule McpServer.Stdio do
   defp checked(options), do: Options.check!(inspect(__MODULE__), ServerOptions.stdio(), options)
 
   @doc """
-  Starts the transport, linked to the calling process. Usually a supervisor does.
+  Starts the transport, linked to the calling process. Usually a supervisor calls it.
 
-  Returns `{:error, {:already_started, pid}}` where one runs already, and `{:error, reason}` where stdin and
-  stdout cannot be taken over (`:ebadf`: they are closed). Raises `ArgumentError` for options that are unknown or wrong.
+  Returns `{:error, {:already_started, pid}}` if a transport is already running, and `{:error, reason}` if stdin and
+  stdout cannot be taken over (`:ebadf`: they are closed). Raises `ArgumentError` for unknown or invalid options.
   """
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
@@ -94,10 +94,10 @@ defmodule McpServer.Stdio do
   end
 
   @doc """
-  Takes stdin and stdout over, starts the application, serves until the client goes, and stops the VM.
+  Takes over stdin and stdout, starts the application, serves until the client disconnects, and stops the VM.
 
-  For release scripts. Beside the options above: `:app`, the application to start with everything it needs
-  (default: the router's, where it is loaded).
+  For release scripts. A further option is `:app`, the application to start with its dependencies (default: the router's
+  application, if it is loaded).
   """
   @spec run(module(), [option() | {:app, atom()}]) :: no_return()
   def run(router, options \\ []) do

@@ -1,18 +1,18 @@
 defmodule McpServer.Telemetry do
   @moduledoc """
-  The events that the library emits through `:telemetry`, when that package is part of the system.
+  The events that the library emits through `:telemetry`, if that package is installed.
 
   Durations are in native time units (`System.convert_time_unit/3`). Metadata has no payloads: no arguments, no results,
-  no URIs, no text of an exception. Of a client it has ids, and in `[:mcp_server, :call, …]` its name and the trace context.
-  Where nobody is attached to an event, nothing is put together for it.
+  no URIs, no text of an exception. It has ids of the client, and in `[:mcp_server, :call, …]` the client's name, the
+  trace context and the `conn`. The library builds no event without an attached handler.
 
-  `metrics/1` has metrics for reporters, `attach_default_logger/1` writes a line for each call, and `McpServer.OpenTelemetry`
-  makes spans of calls. The guide [Observability](observability.md) shows them together.
+  `metrics/1` returns metrics for reporters, `attach_default_logger/1` logs a line for each call, and
+  `McpServer.OpenTelemetry` creates spans of calls. The guide [Observability](observability.md) shows them together.
 
   ## Calls
 
   A call is a request that runs the router's code. Requests that the core answers alone (`ping`, lists, refusals) emit
-  nothing. They are counted: `measure/0`.
+  no events. `measure/0` counts them.
 
   | event | measurements | metadata |
   |---|---|---|
@@ -26,36 +26,36 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :call, :stop]` | `duration`, `monotonic_time`, `result_bytes`, `content_bytes` | call, handler, `outcome`, `error_type`, `spilled` |
   | `[:mcp_server, :call, :exception]` | the same | call, handler, `kind`, `error_id`, `error_type`, `crash_reason` |
 
-  Call metadata: `router`, `transport` (`:stdio`, `:http` or `:test`), `revision`, `method`, `kind`
-  (`:tool`, `:prompt`, `:resource`, `:resource_template`, `:complete_prompt`, `:complete_resource`, or
-  the list's), `name`, the declared name of the tool, prompt or resource (`nil` for lists), `id`, the JSON-RPC id,
-  `request_id`, under which the log knows the call, and `pid`, the call's process. At the end of a call `error_code` is
-  the code of its JSON-RPC error, or `nil`.
+  Call metadata: `router`, `transport` (`:stdio`, `:http` or `:test`), `revision`, `method`, `kind` (`:tool`, `:prompt`,
+  `:resource`, `:resource_template`, `:complete_prompt`, `:complete_resource`, or the list's), `name`, the declared name
+  of the tool, prompt or resource (`nil` for lists), `id`, the JSON-RPC id, `request_id`, the call's id in the log, and
+  `pid`, the call's process. Events at the end of a call have `error_code`, the code of its JSON-RPC error or `nil`.
 
-  The events `[:mcp_server, :call, …]` are executed in the process of the call, around the handler: what the handler does
-  comes between them. A call that is ended from outside, at its deadline or by its client, has no end there; it has its
-  `[:mcp_server, :request, :exception]` or `[:mcp_server, :request, :cancelled]`, with the same `pid`. Every call, however
-  it ends, has one `[:mcp_server, :operation, :stop]`.
+  The events `[:mcp_server, :call, …]` are executed in the process of the call, before and after the handler. A call
+  that is killed, by its deadline or by its client, emits neither `[:mcp_server, :call, :stop]` nor
+  `[:mcp_server, :call, :exception]`. It emits `[:mcp_server, :request, :exception]` or
+  `[:mcp_server, :request, :cancelled]` with the same `pid`. Every call emits one `[:mcp_server, :operation, :stop]` at
+  its end.
 
   Handler metadata: `session_id`, `client` (a map with the strings `"name"` and `"version"`), `trace_context`
-  (`McpServer.Conn.trace_context/1`), `repairs`, and `conn`, the `McpServer.Conn` with `called`, which has arguments and URI:
-  do not log more of it than `inspect/1` shows.
+  (`McpServer.Conn.trace_context/1`), `repairs`, and `conn`, the `McpServer.Conn`. Its `called` has the arguments and
+  the URI: do not log more of it than `inspect/1` shows.
 
     * `error_type` – `nil` for a success, else `"tool_error"`, the code of a JSON-RPC error, `"cancelled"`, or the kind of
       an exception
     * `result_bytes` – of the whole answer; `content_bytes` – of the texts and the data in the content of a tool's result
-    * `spilled` – whether the result was larger than the tool's `result_budget:`, and went to a store
-    * `crash_reason` – an exception and a stack, without data of the client
-    * `queue_time` – how long the request waited for a free place
-    * `processes` – how many the whole VM has: where that rises with the calls of a tool, its handler leaves some behind
+    * `spilled` – whether the result was larger than the tool's `result_budget:` and was stored
+    * `crash_reason` – an exception and a stack trace, without data of the client
+    * `queue_time` – how long the request waited until it could run
+    * `processes` – number of processes of the VM; if it rises with the calls of a tool, its handler leaks processes
     * `outcome` – `:ok`, `:tool_error` (a result with `isError`), `:error` (a JSON-RPC error) or
       `:input_required`
-    * `kind` of an exception – `:error`, `:throw`, `:exit`, `:killed`, `:timeout` or `:invalid_result`;
-      it takes the place of the call's kind, which is then under `request_kind`
-    * `kinds` – what was changed in the arguments of a tool with `repair: true`, each once: `:number` and `:boolean` (out of
-      a string), `:json` (an array or object out of a string), `:list` (a value became the list of it). The event follows
-      the call's `:start`; a call whose arguments fit as they were has none
-    * `error_id` – the id that the log line and the answer carry
+    * `kind` of an exception – `:error`, `:throw`, `:exit`, `:killed`, `:timeout` or `:invalid_result`; the call's kind
+      is then under `request_kind`
+    * `kinds` – the repairs in the arguments of a tool with `repair: true`, each once: `:number` and `:boolean` (from a
+      string), `:json` (an array or object from a string), `:list` (a list from one value). The event follows the call's
+      `:start`; a call with valid arguments does not emit it
+    * `error_id` – the id in the log line and in the answer
 
   ## Peers
 
@@ -72,17 +72,17 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :discarded]` | `count` | `router`, `transport`, `what` |
   | `[:mcp_server, :auth, :refused]` | `count` | `reason` |
 
-    * `[:mcp_server, :session, …]` – the life of a session over HTTP, or of a transport over stdio, where `revision` is
-      `nil` while it has opened no session; `reason` is `:eof` (it came to its end), `:closed` (the client ended it, or
-      its time was up) or `:shutdown`
+    * `[:mcp_server, :session, …]` – the lifetime of a session over HTTP, or of a transport over stdio, where `revision`
+      is `nil` until the client opens a session; `reason` is `:eof` (end of input), `:closed` (ended by the client, or
+      expired) or `:shutdown`
     * `outcome` of a task – `:completed`, `:failed`, `:cancelled`, or `:expired` while it still ran
     * `outcome` of input – `:ok`, `:timeout`, `:closed` or `:cancelled`
     * `reason` of a refused token (`auth:`) – `:missing`, `:malformed_request`, `:scope`, `:forbidden`, `:unavailable`,
-      `:verifier`, or the rule that it broke: `:too_large`, `:malformed`, `:algorithm`, `:header`, `:type`, `:issuer`, `:key`,
-      `:signature`, `:expired`, `:not_yet`, `:audience`, `:claims` or `:bound`
-    * `what` was discarded – `:late_notification` (after its result), `:stale_progress` (not higher than
-      the last), `:filtered_log` (below the client's level), `:unread_log` (of `McpServer.notify/2`, to a client that does not read) or `:unknown_response` (an answer to
-      nothing that was asked)
+      `:verifier`, or the violated rule: `:too_large`, `:malformed`, `:algorithm`, `:header`, `:type`, `:issuer`,
+      `:key`, `:signature`, `:expired`, `:not_yet`, `:audience`, `:claims` or `:bound`
+    * `what` was discarded – `:late_notification` (after its result), `:stale_progress` (not higher than the last),
+      `:filtered_log` (below the client's level), `:unread_log` (of `McpServer.notify/2`, to a client that does not
+      read) or `:unknown_response` (an answer without a request)
 
   ## Measurements
 
@@ -91,11 +91,11 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :usage]` | `calls`, `sessions` (over HTTP), `listeners` (for changes), `tasks` | |
   | `[:mcp_server, :core]` | `ping`, `discover`, `list`, `initialize`, `parse_error`, `invalid_request`, `method_not_found`, `invalid_params`, `other_error`, `http` | |
 
-    * `[:mcp_server, :usage]` – how many there are on this node
-    * `[:mcp_server, :core]` – how many messages the core has answered alone since the library was loaded, results and errors
-      by kind; `http` are refused heads of requests
+    * `[:mcp_server, :usage]` – current numbers on this node
+    * `[:mcp_server, :core]` – number of messages that the core has answered alone since the library was loaded, by kind
+      of result or error; `http` counts refused request heads
 
-  They are emitted by `measure/0` alone.
+  Only `measure/0` emits them.
 
   ## Dual responses
 
@@ -109,10 +109,10 @@ defmodule McpServer.Telemetry do
   | `[:mcp_server, :dual_response, :denied]` | `count` | `server`, `store` |
 
     * `server` and `store` – the name of the `McpServer.DualResponse` and the module of its store
-    * `reason` for which a resource was deleted – `:requested`, or `:evicted` to make room for others
-    * `[:mcp_server, :dual_response, :denied]` – somebody asked for a resource that is another tenant's or subject's, and was
-      told that there is none
-    * `[:mcp_server, :dual_response, :expired]` – resources that were deleted because their time was up
+    * `reason` of a deletion – `:requested`, or `:evicted` to make room for others
+    * `[:mcp_server, :dual_response, :denied]` – a client asked for a resource of another tenant or subject, and got
+      "not found"
+    * `[:mcp_server, :dual_response, :expired]` – resources that were deleted because they expired
 
   ## Example
 
@@ -161,18 +161,18 @@ defmodule McpServer.Telemetry do
     [:mcp_server, :dual_response, :denied]
   ]
 
-  @doc "Every event there is, for `:telemetry.attach_many/4`."
+  @doc "All events, for `:telemetry.attach_many/4`."
   @spec events() :: [[atom()]]
   def events, do: @events
 
   @doc """
   Metrics for the reporters of the package `telemetry_metrics`: LiveDashboard, PromEx, Prometheus, StatsD.
 
-  The first two have the names and the buckets of OpenTelemetry's conventions for MCP, in seconds:
-  `mcp.server.operation.duration` and `mcp.server.session.duration`. The others are the last values of `measure/0`.
+  `mcp.server.operation.duration` and `mcp.server.session.duration` have the names and buckets of OpenTelemetry's
+  conventions for MCP, in seconds. The other metrics are the last values of `measure/0`.
 
-    * `:tags` – `:underscores` (default, as Prometheus needs them: `mcp_method_name`) or `:dots`, the names of the
-      attributes as the conventions write them (`:"mcp.method.name"`)
+    * `:tags` – `:underscores` (default, required by Prometheus: `mcp_method_name`) or `:dots`, the names of the
+      attributes in the conventions (`:"mcp.method.name"`)
 
   Raises a `RuntimeError` without the package, and `ArgumentError` for another option.
 
@@ -193,9 +193,9 @@ defmodule McpServer.Telemetry do
   end
 
   @doc """
-  Emits what there is at this moment, for `:telemetry_poller` or a timer of your own. Returns `:ok`.
+  Emits the current values, for `:telemetry_poller` or a timer of your own. Returns `:ok`.
 
-  `calls` are found among all processes of the node, so some seconds should lie between two measurements.
+  A measurement visits all processes of the node to count `calls`, so leave some seconds between two measurements.
   """
   @spec measure() :: :ok
   def measure do
@@ -205,12 +205,12 @@ defmodule McpServer.Telemetry do
   end
 
   @doc """
-  Writes a log line for each call when it has ended: `MCP tools/call "search" ok in 12.3 ms`. The metadata of the line has
-  the `request_id`.
+  Logs a line at the end of each call: `MCP tools/call "search" ok in 12.3 ms`. The metadata of the line has the
+  `request_id`.
 
     * `:level` – the level of the line, default `:info`
 
-  Returns `:ok`, or `{:error, :already_exists}`. Raises a `RuntimeError` where `telemetry` is missing or not started, and
+  Returns `:ok`, or `{:error, :already_exists}`. Raises a `RuntimeError` if `telemetry` is missing or not started, and
   `ArgumentError` for another option.
   """
   @spec attach_default_logger(level: Logger.level()) :: :ok | {:error, :already_exists}

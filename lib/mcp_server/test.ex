@@ -1,6 +1,6 @@
 defmodule McpServer.Test do
   @moduledoc """
-  Tests of a router, through everything a real client's message goes through.
+  Tests a router through the same code as the messages of a real client.
 
       defmodule MyApp.MCPTest do
         use ExUnit.Case, async: true
@@ -20,12 +20,12 @@ defmodule McpServer.Test do
         end
       end
 
-  `use McpServer.Test, router: R` defines the functions below in the test module without their first argument,
-  the router. Other options given to `use` are defaults for all of them.
+  `use McpServer.Test, router: R` defines the functions below in the test module, without their first parameter, the
+  router. Other options of `use` are defaults for all functions.
 
   ## Results
 
-  Everything comes back as the client sees it: decoded JSON, keys are strings.
+  Results are decoded JSON, as a client sees them. Keys are strings.
 
     * `{:ok, result}` – for tools also results with `"isError" => true`
     * `{:error, %{"code" => …, "message" => …}}` – a JSON-RPC error
@@ -42,30 +42,30 @@ defmodule McpServer.Test do
   | option | default | |
   |---|---|---|
   | `:revision` | `"2026-07-28"` | the protocol revision the client speaks |
-  | `:answers` | none | what the client answers: a map from method to answer, or a function of method and params; `{:error, error}` declines |
+  | `:answers` | none | the client's answers: a map from method to answer, or a function of method and params; `{:error, error}` declines |
   | `:client_capabilities` | sampling, elicitation, roots | |
   | `:client_info` | `mcp_server_test` | |
   | `:progress_token` | none | asks for progress |
-  | `:log_level` | none | asks for log messages of this level and above; the session era sends them from `"info"` on unasked |
-  | `:meta` | `%{}` | members of `_meta` beside those of the protocol: `conn.meta` |
-  | `:assigns` | `%{}` | what the handler finds in `conn.assigns` |
+  | `:log_level` | none | asks for log messages of this level and above; revisions with sessions send `"info"` and above by default |
+  | `:meta` | `%{}` | further members of `_meta`: `conn.meta` |
+  | `:assigns` | `%{}` | the handler's `conn.assigns` |
   | `:receive_timeout` | `5_000` | how long the client waits for an answer, in milliseconds |
-  | `:initialize` | `true` | `false` leaves out the handshake of the session era |
-  | `:principal` | `nil` | who the handlers and `authorize:` find in `conn.principal`; of the transport, like `:assigns` |
-  | `:auth` | none | what a token grants, fields of `McpServer.Auth`: `[scopes: ["files:read"], subject: "ada"]`; with it, `scopes:` of the router are asked |
-  | `:on` | none | a client of `connect/2` to use; otherwise each call opens a transport of its own |
+  | `:initialize` | `true` | `false` skips the handshake of revisions with sessions |
+  | `:principal` | `nil` | `conn.principal` of the handlers and of `authorize:`; fixed per transport, like `:assigns` |
+  | `:auth` | none | fields of `McpServer.Auth`: `[scopes: ["files:read"], subject: "ada"]`; with it, `scopes:` of the router are checked |
+  | `:on` | none | a client of `connect/2`; without it each call opens a new transport |
 
-  Options of `McpServer.Stdio`, such as `:timeout` and `:limits`, are options too.
+  Options of `McpServer.Stdio`, such as `:timeout` and `:limits`, are also allowed.
 
-  Handlers run in a process of their own; the test process is among its `$callers`, so what a test allows itself
-  (an Ecto sandbox, a Mox expectation) holds for them.
+  Handlers run in separate processes. The test process is among their `$callers`, so an Ecto sandbox or a Mox
+  expectation of the test applies to them.
   """
 
   @compile {:no_warn_undefined, ExUnit.Assertions}
 
   alias McpServer.Test.Client
 
-  @typedoc "Where a request goes: a router, for a transport of its own."
+  @typedoc "The router that gets the request."
   @type target :: module()
 
   @typedoc "A transport that `connect/2` has opened."
@@ -118,7 +118,7 @@ defmodule McpServer.Test do
   end
 
   @doc """
-  Opens a transport that several requests share, to be given as `on:`. It lives as long as the test.
+  Opens a transport for several requests; pass it as `on:`. It lives as long as the test.
 
       client = connect(revision: "2025-11-25")
       request(%{"id" => 1, "method" => "resources/subscribe", "params" => %{"uri" => "config://app"}}, on: client)
@@ -128,7 +128,7 @@ defmodule McpServer.Test do
   @spec connect(target(), keyword()) :: client
   def connect(router, options \\ []), do: Client.open(router, once(options))
 
-  @doc "Closes a transport of `connect/2` as a client does that goes away. Returns when the server is done with it."
+  @doc "Closes a transport of `connect/2`, like a client that disconnects. Returns when the server has finished with it."
   @spec disconnect(client) :: :ok
   defdelegate disconnect(client), to: Client, as: :close
 
@@ -137,11 +137,11 @@ defmodule McpServer.Test do
   def call_tool(router, name, arguments \\ %{}, options \\ []),
     do: call(router, "tools/call", %{"name" => name, "arguments" => arguments}, options)
 
-  @typedoc "A text that is the same, one that matches, or the members that a block of content has."
+  @typedoc "A text to equal, a regex to match, or members that a block of content must have."
   @type expected :: String.t() | Regex.t() | %{String.t() => term()}
 
   @doc """
-  Asserts that a tool has succeeded and that some block of its content is as expected. Returns that block.
+  Asserts that a tool has succeeded and that a block of its content is as expected. Returns the block.
 
       assert_content call_tool("add", %{"a" => 1, "b" => 2}), "3"
       assert_content call_tool("chart"), %{"type" => "image", "mimeType" => "image/png"}
@@ -156,8 +156,7 @@ defmodule McpServer.Test do
   def assert_content(other, _expected), do: fail("That is no result of a tool", other)
 
   @doc """
-  Asserts that a tool has failed: a result with `isError`. The text that the model reads is `expected`, or matches it.
-  Returns the text.
+  Asserts that a tool has failed: a result with `isError` whose text equals or matches `expected`. Returns the text.
 
       assert_tool_error call_tool("add", %{"a" => "one"}), ~r{/a: must be a number}
   """
@@ -224,11 +223,11 @@ defmodule McpServer.Test do
     do: list(router, "resources/templates/list", "resourceTemplates", options)
 
   @doc """
-  Sends one message and returns the whole answer: `%{"jsonrpc" => "2.0", "id" => …, "result" => …}`, a list for
-  a batch, `:none` for what is not answered.
+  Sends one message and returns the complete answer: `%{"jsonrpc" => "2.0", "id" => …, "result" => …}`, a list for a
+  batch, `:none` for a message without an answer.
 
-  A binary is sent as it is. A map is encoded; `"jsonrpc"` and, on 2026-07-28, the `_meta` of every request are
-  filled in where they are missing.
+  A binary is sent unchanged. A map is encoded; `"jsonrpc"` and, on 2026-07-28, the `_meta` of every request are added
+  if missing.
   """
   @spec request(target(), map() | binary(), keyword()) :: map() | [map()] | :none | {:input_required, [map()]}
   def request(router, message, options \\ []), do: with_client(router, options, &Client.raw(&1, message))

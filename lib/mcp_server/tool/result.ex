@@ -2,24 +2,24 @@ defprotocol McpServer.Tool.Result do
   @moduledoc """
   Converts the return value of a handler to the result of the tool.
 
-  A value may be returned as `{:ok, value}` or bare, and a struct also as `{:error, struct}`. The library implements the protocol
-  for
+  A handler may return `{:ok, value}` or the bare value, and a struct also as `{:error, struct}`. The library implements
+  the protocol for:
 
   | value | result |
   |---|---|
   | a string | a text |
   | a struct of `McpServer.Content`, or a list of them | the content: `McpServer.Tool.Content` |
   | a map | structured content, and its JSON as text |
-  | `McpServer.Tool.CallResult` | that result |
-  | `McpServer.Envelope` | the envelope as structured content, and its JSON as text; `isError` where it is no success |
+  | `McpServer.Tool.CallResult` | the same result |
+  | `McpServer.Envelope` | the envelope as structured content, and its JSON as text; `isError` unless it is a success |
   | `McpServer.DualResponse.Response` | the sample as structured content, a sentence and the link as content |
 
-  `{:error, "text"}` and `{:error, exception}` need no implementation: the model reads the text, or the message of the exception.
-  The same conversion serves clients, `McpServer.Test` and the callbacks of a router.
+  `{:error, "text"}` and `{:error, exception}` need no implementation: the model reads the text, or the message of the
+  exception. Clients, `McpServer.Test` and the callbacks of a router get the same conversion.
 
   ## Structs of your own
 
-  Implement it for a struct, and handlers may return the struct:
+  Implement the protocol for a struct, and handlers may return the struct:
 
       defmodule MyApp.Report do
         defstruct [:title, :rows]
@@ -36,16 +36,16 @@ defprotocol McpServer.Tool.Result do
 
       def monthly(_conn, %{"month" => month}), do: {:ok, MyApp.Reports.monthly(month)}
 
-  Only `is_error` of the `McpServer.Tool.CallResult` decides whether the call failed: `{:error, struct}` alone does not make
-  it an error.
+  Only `is_error` of the `McpServer.Tool.CallResult` decides whether the call failed. `{:error, struct}` alone does not
+  make it an error.
   """
 
   alias McpServer.Tool.CallResult
 
   @doc """
-  The result of a tool that returned the value, or a sentence that says why it is none.
+  Returns the tool's result for the value, or a text that says why the value is invalid.
 
-  The sentence reaches the log and not the client, as what an implementation raises does. It should not quote data.
+  The text is logged and not sent to the client, and so is an exception of an implementation. It should not quote data.
   """
   @spec to_call_result(t, McpServer.Conn.t()) :: {:ok, CallResult.t()} | {:error, String.t()}
   def to_call_result(value, conn)
