@@ -1,6 +1,6 @@
 defmodule McpServer.Annotations do
   @moduledoc """
-  Hints about a piece of content or a resource: whom it is for, how important it is, how fresh.
+  Hints about content or a resource: its audience, priority and last change.
 
       iex> McpServer.Annotations.new(audience: [:user], priority: 0.5)
       %McpServer.Annotations{audience: ["user"], priority: 0.5}

@@ -1,10 +1,10 @@
 defmodule McpServer.App do
   @moduledoc """
-  MCP Apps: tools whose results a host draws as an interactive view (the extension
-  `io.modelcontextprotocol/ui`, revision 2026-01-26).
+  MCP Apps: tools whose results a host renders as an interactive view (the extension `io.modelcontextprotocol/ui`,
+  revision 2026-01-26).
 
-  A view is an HTML document that a `ui://` resource serves. A tool names it, and a host that renders
-  views reads it, frames it in a sandbox and hands it the tool's result.
+  A view is an HTML document, served as a `ui://` resource. A tool names its view. The host reads the view, frames it in
+  a sandbox and passes it the tool's result.
 
       tool "forecast", "The forecast for a city", MyApp.Weather, :forecast, ui: "ui://weather/forecast" do
         input_field "city", "Name of the city", :string, required: true
@@ -15,27 +15,26 @@ defmodule McpServer.App do
         read MyApp.Weather, :view
       end
 
-  The router fills in what every view needs: its media type (`mime_type/0`) in lists and in what
-  reading it gives, and the declared `csp`, `permissions`, `app_domain` and `prefers_border` as
-  `_meta.ui` of both. A server with a view advertises the extension, to clients of revision
-  2025-06-18 and later.
+  The router adds the fields of a view: the media type (`mime_type/0`) in lists and read results, and the declared
+  `csp`, `permissions`, `app_domain` and `prefers_border` as `_meta.ui` of both. A server with a view advertises the
+  extension to clients of revision 2025-06-18 and later.
 
-  | module | what it is |
+  | module | purpose |
   |---|---|
-  | `McpServer.App.UI` | what a tool says of its view: `_meta.ui` on tools |
-  | `McpServer.App.UIResourceMeta` | what a view asks of the host: `_meta.ui` on resources |
-  | `McpServer.App.CSP` | the `Content-Security-Policy` that follows from it |
+  | `McpServer.App.UI` | links a tool to its view: `_meta.ui` of tools |
+  | `McpServer.App.UIResourceMeta` | requests of a view to the host: `_meta.ui` of resources |
+  | `McpServer.App.CSP` | the resulting `Content-Security-Policy` |
 
   ## What the model reads, and what the view gets
 
-  The `content` of a result goes to the model, and to clients that draw nothing; `structured_content` is for the view
-  and stays out of the model's context. So every result needs `content` that says what the view shows.
+  The `content` of a result goes to the model, and to clients that render no views; `structured_content` is for the view
+  and stays out of the model's context. So every result needs `content` that describes the content of the view.
 
   ## Who calls what
 
-  A tool with `visibility: [:app]` is for the view's own controls. `tools/list` contains it like any other tool, and the
-  host hides it from the model. A client without Apps does not hide it, so a router should leave such tools out for
-  these clients, with `visible_tools/2`.
+  A tool with `visibility: [:app]` is for the controls of the view. `tools/list` contains it like any other tool, and
+  the host hides it from the model. A client without Apps does not hide it, so a router should omit such tools for these
+  clients, with `visible_tools/2`.
   """
 
   alias McpServer.{App, Conn, Tool}
@@ -82,7 +81,7 @@ defmodule McpServer.App do
   end
 
   @doc """
-  Whether the client renders views, so that a handler can say less in words, or more.
+  Whether the client renders views. A handler can adapt its text to this.
 
       def forecast(conn, %{"city" => city}) do
         forecast = MyApp.Forecasts.get(city)
@@ -97,13 +96,12 @@ defmodule McpServer.App do
   def renders?(%Conn{} = conn), do: @mime_type in mime_types(conn)
 
   @doc """
-  The tools that a client should be told of: all of them when it renders views, else those that
-  the model may call. For the `list_tools/1` of a router:
+  The tools to list for a client: all tools if it renders views, else the tools that the model may call. For the
+  `list_tools/1` of a router:
 
       def list_tools(conn), do: {:ok, McpServer.App.visible_tools(conn, __mcp__(:tools))}
 
-  Whoever calls a tool that was left out is answered as ever: visibility is no access control, for that
-  there is `authorize:`.
+  Calls of omitted tools still succeed. Visibility is not access control; use `authorize:` for that.
   """
   @spec visible_tools(Conn.t(), [Tool.t()]) :: [Tool.t()]
   def visible_tools(%Conn{} = conn, tools) do

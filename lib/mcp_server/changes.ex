@@ -1,27 +1,27 @@
 defmodule McpServer.Changes do
   @moduledoc """
-  Tells connected clients that something has changed.
+  Notifies connected clients of changed lists and resources.
 
       McpServer.Changes.tools_changed(MyApp.MCP)
       McpServer.Changes.resource_updated(MyApp.MCP, "config://app")
 
-  The change reaches every client of that router on every connected node, in both eras: clients of the session era get
-  list changes once they are initialized and resource updates once they subscribed; clients of 2026-07-28 get what their
-  `subscriptions/listen` streams asked for. Other clients get nothing. If changes come faster than a client reads them,
-  it gets one notification for all of them.
+  A notification goes to the clients of the router on every connected node. With sessions, initialized clients get list
+  changes, and subscribed clients get resource updates. Clients of 2026-07-28 get the changes that their
+  `subscriptions/listen` streams ask for. Other clients get nothing. If changes come faster than a client reads, it gets
+  one notification for all of them.
 
-  With `to:` it reaches one principal's clients, or one session, and nobody else:
+  `to:` limits a notification to the clients of one principal, or to one session:
 
       McpServer.Changes.tools_changed(MyApp.MCP, to: [principal: "ada"])
       McpServer.Changes.resource_updated(MyApp.MCP, "config://app", to: [session: conn.session_id])
 
-  Changes are not stored: a client that connects later reads the lists anyway.
+  Changes are not stored, because a client that connects later reads the current lists.
 
   ## Reloaded code
 
-  A router that is compiled again while it is served, by Phoenix's code reloader, `recompile` in IEx or a release upgrade,
-  announces its lists itself: the clients of the node hear of those that are no longer what they were, within a second or
-  with the next request. Lists that the router computes (`list_tools/1`) are announced with the functions above.
+  A served router can be recompiled by Phoenix's code reloader, by `recompile` in IEx or by a release upgrade. The
+  clients of the node are then notified of changed lists, within a second or with the next request. For lists that the
+  router computes (`list_tools/1`), call the functions below.
   """
 
   alias McpServer.Http.Cluster.Node, as: Home
@@ -30,24 +30,24 @@ defmodule McpServer.Changes do
   # Messages of a client's process.
   @most_waiting 1_000
 
-  @typedoc "Whom a change concerns: the clients of a principal, or a session."
+  @typedoc "The recipients of a notification: the clients of a principal, or a session."
   @type recipient :: [principal: term()] | [session: String.t()]
 
   @type change :: :tools | :prompts | :resources | {:resource, uri :: String.t()}
 
-  @doc "The list of tools is no longer what it was."
+  @doc "Notifies clients that the list of tools has changed."
   @spec tools_changed(router :: module(), to: recipient()) :: :ok
   def tools_changed(router, options \\ []), do: publish(router, :tools, options)
 
-  @doc "The list of prompts is no longer what it was."
+  @doc "Notifies clients that the list of prompts has changed."
   @spec prompts_changed(router :: module(), to: recipient()) :: :ok
   def prompts_changed(router, options \\ []), do: publish(router, :prompts, options)
 
-  @doc "The list of resources or of resource templates is no longer what it was."
+  @doc "Notifies clients that the list of resources or of resource templates has changed."
   @spec resources_changed(router :: module(), to: recipient()) :: :ok
   def resources_changed(router, options \\ []), do: publish(router, :resources, options)
 
-  @doc "The content behind `uri` has changed."
+  @doc "Notifies clients that the resource `uri` has changed."
   @spec resource_updated(router :: module(), uri :: String.t(), to: recipient()) :: :ok
   def resource_updated(router, uri, options \\ []) when is_binary(uri), do: publish(router, {:resource, uri}, options)
 

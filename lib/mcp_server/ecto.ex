@@ -1,6 +1,6 @@
 defmodule McpServer.Ecto do
   @moduledoc """
-  The arguments of a tool, or the fields of its result, from an Ecto schema or embedded schema.
+  Declares the arguments of a tool, or the fields of its result, from an Ecto schema or embedded schema.
 
       tool "create_note", "Creates a note", MyApp.Notes, :create,
         input_schema: {McpServer.Ecto, MyApp.Note, only: [:title, :due, :tags]}
@@ -9,22 +9,22 @@ defmodule McpServer.Ecto do
         %MyApp.Note{} |> MyApp.Note.changeset(arguments) |> MyApp.Repo.insert() |> …
       end
 
-  The schema is read while the router is compiled, and the router is compiled again when it changes. The fields become
-  what `McpServer.Router.ToolBlock.input/1` would declare: they are closed, and dates and decimals arrive as such.
-  Further fields may stand in the block of the tool.
+  The schema is read when the router is compiled. The router is recompiled when the schema changes. The fields are the
+  same as those of `McpServer.Router.ToolBlock.input/1`: undeclared arguments are refused, and dates and decimals arrive
+  as Elixir values. The block of the tool may declare further fields.
 
   | option | meaning | default |
   |---|---|---|
   | `only:`, `except:` | names of fields and embeds | all but generated ids and timestamps |
-  | `required:` | names of those that must be there | those of the changeset |
-  | `changeset:` | the function whose validations are read: a name, `{module, name}`, or `false` | `:changeset`, where there is one |
-  | `descriptions:` | texts by the names of fields | |
+  | `required:` | names of required fields | required fields of the changeset |
+  | `changeset:` | the function whose validations are read: a name, `{module, name}`, or `false` | `:changeset`, if it exists |
+  | `descriptions:` | map of field names to texts | |
 
-  The changeset function is called with an empty struct and no parameters, while the router is compiled. What it records
-  is published: `validate_required`, `validate_length`, `validate_number`, `validate_inclusion`, `validate_subset` and
-  `validate_format`, as far as JSON Schema can say it. The function still has to be called with the arguments:
-  constraints and validations in code of yours are not read. Defaults of the schema are not published, for a tool that
-  changes some fields would set the others; Ecto fills them in when a struct is inserted.
+  The changeset function is called with an empty struct and no parameters when the router is compiled. These validations
+  are published, as far as JSON Schema can express them: `validate_required`, `validate_length`, `validate_number`,
+  `validate_inclusion`, `validate_subset` and `validate_format`. The handler must still call the changeset function,
+  because constraints and custom validations are not read. Defaults of the schema are not published, because a tool that
+  changes some fields would reset the others. Ecto fills in defaults when a struct is inserted.
 
   | type of Ecto | type of the field |
   |---|---|
@@ -34,9 +34,10 @@ defmodule McpServer.Ecto do
   | `{:array, type}`, `{:map, type}` | arrays, objects |
   | `Ecto.Enum` | a string, one of its values |
   | `embeds_one`, `embeds_many` | an object, an array of objects; with the changeset function of the embed |
-  | a type of your own | that of its `type/0` |
+  | a type of your own | the type for its `type/0` |
 
-  Associations and virtual fields are left out. This module does not depend on Ecto: it reads what a schema says of itself.
+  Associations and virtual fields are omitted. This module does not depend on Ecto: it calls the reflection functions of
+  the schema.
   """
 
   alias McpServer.Suggestion

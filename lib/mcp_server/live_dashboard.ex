@@ -1,7 +1,7 @@
 defmodule McpServer.LiveDashboard do
   @moduledoc """
-  A page of Phoenix LiveDashboard: what the node has in use, how the core has answered alone, and the catalogue of each
-  router with its lint findings.
+  A page of Phoenix LiveDashboard: current usage of the node, answers of the core, and the catalogue of each router with
+  its lint findings.
 
       live_dashboard "/dashboard",
         metrics: MyAppWeb.Telemetry,
@@ -10,8 +10,8 @@ defmodule McpServer.LiveDashboard do
     * `:routers` – the routers to show, one or more
     * `:stored_results` – names of `McpServer.DualResponse` servers, default none
 
-  The page needs the package `phoenix_live_dashboard`. It shows the selected node, which has to run the same version of the
-  library. It shows no client's data.
+  The page needs the package `phoenix_live_dashboard`. It shows the selected node, which must run the same version of
+  the library. It shows no data of clients.
   """
 
   alias McpServer.{Catalog, DualResponse, Lint}

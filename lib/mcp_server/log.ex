@@ -11,18 +11,17 @@ defmodule McpServer.Log do
   ]
 
   @moduledoc """
-  A `McpServer.Plug` that writes one line to `Logger` for each call.
+  A `McpServer.Plug` that logs one line with `Logger` for each call.
 
       plug McpServer.Log, level: :debug
 
-  A line looks like `MCP tool "search": ok in 12 ms`. In the place of `ok` there can be `error` (the handler's
+  A line looks like `MCP tool "search": ok in 12 ms`. In place of `ok` there can be `error` (the handler's
   `{:error, …}`, or a result with `is_error`), `input_required`, `task` (the rest of the work becomes a task) or
-  `raised RuntimeError`. The time is that of the handler and the plugs behind this one.
+  `raised RuntimeError`. The duration includes the handler and the plugs after this one.
 
   #{Options.document(@table)}
 
-  Arguments are the client's data and can hold anything, so they are not shown by default. What is shown of them is cut
-  to 1 KiB.
+  Arguments are data of the client, so they are not logged by default. Logged arguments are cut to 1 KiB.
   """
 
   @behaviour McpServer.Plug

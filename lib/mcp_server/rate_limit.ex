@@ -15,7 +15,7 @@ defmodule McpServer.RateLimit do
   @max_keys 100_000
 
   @moduledoc """
-  A `McpServer.Plug` that lets through so many calls in a time, for each client.
+  A `McpServer.Plug` that limits the number of calls per time for each client.
 
       plug McpServer.RateLimit, limit: 100, per: 60_000
 
@@ -23,36 +23,36 @@ defmodule McpServer.RateLimit do
         plug McpServer.RateLimit, limit: 2, per: 60_000, by: {MyApp.Tenants, :of}
       end
 
-  Each statement has buckets of its own. That of a router counts all calls of a client, that of a tool those of the tool.
-  A bucket holds `burst` calls and fills up evenly, `limit` calls in `per` milliseconds. A call that finds none
-  is refused and counts nothing.
+  Each `plug` statement has separate buckets. A statement of a router counts all calls of a client, a statement of a
+  tool the calls of the tool. A bucket holds `burst` calls and is refilled evenly, with `limit` calls in `per`
+  milliseconds. A call with an empty bucket is refused and does not count.
 
   #{Options.document(@table)}
 
   | `by:` | a bucket for each |
   |---|---|
-  | `:principal` | principal; where there is none, the peer |
-  | `:session` | session; without one (2026-07-28) as `:principal`. A client can open many sessions |
-  | `:peer` | address, an IPv6 network of 64 bits as one. All of loopback and of stdio have one bucket |
+  | `:principal` | principal; without a principal, each peer |
+  | `:session` | session; without sessions (2026-07-28) like `:principal`. A client can open many sessions |
+  | `:peer` | address, or IPv6 network of 64 bits. All loopback and stdio clients share one bucket |
   | a function | value that the function of the `McpServer.Conn` returns; a call for which it returns `nil` is not limited |
 
-  Behind a proxy all clients without a principal have the proxy's address.
+  Behind a proxy all clients without a principal share the proxy's address.
 
   ## What the client gets
 
-  The text "Too many calls. Try again in 12 seconds.", in the result of a tool with `isError`, which the model
-  reads, else in a JSON-RPC error. Over HTTP it comes with the status 429 and the header `Retry-After`, unless the
-  answer is part of a stream that has begun, or of a batch. A handler can answer the same with
-  `{:error, {:retry_after, seconds}}`, when what it calls is busy.
+  The client gets the text "Too many calls. Try again in 12 seconds.". For a tool it is a result with `isError`, which
+  the model reads, else a JSON-RPC error. Over HTTP the response has the status 429 and the header `Retry-After`, unless
+  it is part of a stream that has begun, or of a batch. A handler gives the same answer with
+  `{:error, {:retry_after, seconds}}`, for example if a service that it calls is busy.
 
   ## Bounds
 
-  Buckets are kept in the memory of the node, so a client of three nodes has three. There are at most
-  #{McpServer.Limit.digits(@max_keys)} of them. Full buckets go when there is no room. If all are in use, new clients of a statement
+  Buckets are in the memory of the node, so a client of three nodes has three. There are at most
+  #{McpServer.Limit.digits(@max_keys)} of them. Full buckets are removed to make room. If all are in use, new clients of a statement
   share one bucket.
 
-  A call counts each time its handler is called: one that asks the user counts again when the answer is there. The
-  function of a task does not count again.
+  Each call of the handler counts: a handler that asks the user counts again when it gets the answer. The function of a
+  task does not count again.
   """
 
   @behaviour McpServer.Plug

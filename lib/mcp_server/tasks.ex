@@ -1,31 +1,29 @@
 defmodule McpServer.Tasks do
   @moduledoc """
-  Calls that go on after their request was answered.
+  Calls that continue after the response to their request.
 
-  A tool that takes minutes need not keep its client waiting. Declare it with `task_support:`, and write its handler
-  like any other:
+  A client need not wait for a tool that takes minutes. Declare the tool with `task_support:`, and write a normal
+  handler:
 
       tool "render", "Renders a film", MyApp.Films, :render, task_support: :optional do
         input_field "scene", "Which scene", :string, required: true
       end
 
-  A client that knows tasks gets the id of a task at once, asks how it stands, and fetches the result when it is
-  there. Any other client waits for the result as for that of every tool; with `task_support: :required` it is refused
-  instead.
+  A client with support for tasks gets the id of a task at once, asks for its status, and fetches the result when it is
+  ready. Other clients wait for the result as usual; with `task_support: :required` they are refused.
 
   | revision | the client | how it asks |
   |---|---|---|
   | 2025-11-25 | sends `task` with the call | `tasks/get`, `tasks/result`, `tasks/list`, `tasks/cancel` |
   | 2026-07-28 | declares the extension `io.modelcontextprotocol/tasks`; every call of such a tool becomes a task | `tasks/get`, `tasks/update`, `tasks/cancel` |
 
-  Older clients know no tasks.
+  Clients of older revisions do not support tasks.
 
   ## In the handler
 
-  Two things differ. The handler runs in a process of its own that ends with the task's
-  `ttl`, not with the tool's `timeout:`. Progress is not sent: the message of the last
-  `McpServer.Controller.progress/4` is the task's `statusMessage`. A handler that answers
-  `McpServer.Controller.input_required/2` is entered again when the client has brought what it needs.
+  There are two differences. The time limit of the handler's process is the task's `ttl`, not the tool's `timeout:`.
+  Progress is not sent: the message of the last `McpServer.Controller.progress/4` is the task's `statusMessage`. A
+  handler that returns `McpServer.Controller.input_required/2` is called again when the client has sent its answers.
 
   With `task_start: :handler` the handler can ask the client a question first. The call becomes a task when the handler
   returns `McpServer.Controller.as_task/1`:
@@ -42,8 +40,8 @@ defmodule McpServer.Tasks do
   ## Whose tasks
 
   The owner of a task is the principal that called the tool; without authentication the session; without both
-  (2026-07-28) everyone who knows the task's id, 128 random bits. To everyone else it does not exist. In a cluster it
-  lives on the node that took the call, and every node finds it there.
+  (2026-07-28) every client that knows the task's id, 128 random bits. For other clients the task does not exist. In a
+  cluster the task runs on the node that received the call, and every node can access it.
 
   ## Bounds
 
@@ -52,14 +50,14 @@ defmodule McpServer.Tasks do
   Times are milliseconds, sizes bytes.
 
   #{McpServer.Options.document(McpServer.Tasks.Server.table())}
-  A task is gone when its time is over, whether it runs or has finished. Tasks do not outlive the node.
+  A task is removed when its time is over, whether it runs or has finished. Tasks do not survive a restart of the node.
   """
 
   alias McpServer.{Catalog, Conn, InputRequest}
   alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner, Server}
 
-  @typedoc "Whom a task belongs to."
+  @typedoc "The owner of a task."
   @type owner :: term()
 
   # How long a question to another node may take.

@@ -1,6 +1,6 @@
 defmodule McpServer.Auth.Verifier do
   @moduledoc """
-  Checks tokens that are not signed by an issuer of `auth:`, such as those of your own database.
+  Verifies tokens that are not signed by an issuer of `auth:`, such as tokens in your own database.
 
       defmodule MyApp.Tokens do
         @behaviour McpServer.Auth.Verifier
@@ -17,17 +17,17 @@ defmodule McpServer.Auth.Verifier do
       auth: [resource: "https://mcp.example.com/mcp", verifier: MyApp.Tokens]
   """
 
-  @typedoc "The head of the request: `McpServer.HttpServer` gives the first, `McpServer.HttpPlug` a `Plug.Conn`."
+  @typedoc "The head of the request: from `McpServer.HttpServer` a `McpServer.HttpRequest`, from `McpServer.HttpPlug` a `Plug.Conn`."
   @type request :: McpServer.HttpRequest.t() | map()
 
   @doc """
-  What a token grants. `options` are those of `verifier: {module, options}`.
+  Returns the grants of a token. `options` are those of `verifier: {module, options}`.
 
-  | it returns | the client gets |
+  | return value | the client gets |
   |---|---|
   | `{:ok, %McpServer.Auth{}}` | its answer |
   | `{:error, :invalid_token}` | 401 |
-  | `{:error, {:unavailable, seconds}}` | 503 with `Retry-After`: it keeps its token |
+  | `{:error, {:unavailable, seconds}}` | 503 with `Retry-After`: the client keeps its token |
   """
   @callback verify(token :: String.t(), request(), options :: term()) ::
               {:ok, McpServer.Auth.t()} | {:error, :invalid_token | {:unavailable, seconds :: pos_integer()}}

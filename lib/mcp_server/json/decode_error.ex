@@ -1,13 +1,13 @@
 defmodule McpServer.JSON.DecodeError do
   @moduledoc """
-  A text that is not JSON, or is more than a limit allows.
+  A text that is not JSON, or exceeds a limit.
 
   | field | |
   |---|---|
-  | `:kind` | what is wrong: see `McpServer.JSON.decode/2` |
-  | `:offset` | where, in bytes from the start |
+  | `:kind` | the kind of problem: see `McpServer.JSON.decode/2` |
+  | `:offset` | the place, in bytes from the start |
 
-  The text itself is no part of it, so it can be logged and shown to a peer.
+  The error does not contain the text, so it can be logged and sent to a peer.
 
       iex> {:error, error} = McpServer.JSON.decode(~s({"a":1,"a":2}))
       iex> Exception.message(error)

@@ -1,25 +1,25 @@
 defmodule McpServer.JSON.EncodeError do
   @moduledoc """
-  A term that has no JSON text.
+  A term that cannot be encoded as JSON.
 
   | field | |
   |---|---|
-  | `:kind` | what is wrong, see below |
-  | `:path` | where: map keys (strings) and list indexes (from 0), from the outside in |
-  | `:detail` | what is there, or what was expected; never the value itself |
+  | `:kind` | the kind of problem, see below |
+  | `:path` | the place: map keys (strings) and list indexes (from 0), from the outside in |
+  | `:detail` | the type that was found or expected; never the value itself |
 
   | kind | the term at the path |
   |---|---|
   | `:unsupported` | has no form in JSON: a tuple, a pid, a function … |
   | `:invalid_utf8` | is a binary, or has one for a key, that is not UTF-8 |
-  | `:improper_list` | is a list without a proper end |
+  | `:improper_list` | is an improper list |
   | `:invalid_key` | is a map with a key that is no binary, atom or integer |
-  | `:key_collision` | is a map two of whose keys are the same text, such as `:a` and `"a"` |
+  | `:key_collision` | is a map with two keys of the same text, such as `:a` and `"a"` |
   | `:too_deep` | is nested too deeply |
-  | `:missing_field` | is a field that its MCP object must have |
-  | `:invalid_field` | is a field of an MCP object that may not hold this |
-  | `:unknown_struct` | is a struct that does not say what of it is sent; `:detail` is its module |
-  | `:encoder_failed` | is a struct whose own encoder raised; `:detail` names encoder and exception |
+  | `:missing_field` | is a required field of an MCP object |
+  | `:invalid_field` | is a field of an MCP object with an invalid value |
+  | `:unknown_struct` | is a struct without a rule for its fields; `:detail` is its module |
+  | `:encoder_failed` | is a struct whose encoder raised; `:detail` names the encoder and the exception |
 
       iex> {:error, error} = McpServer.JSON.encode(%{"content" => ["a", <<255>>]})
       iex> Exception.message(error)

@@ -3,7 +3,7 @@ defprotocol McpServer.JSON.Encoder do
   Selects the fields of a struct that are sent.
 
   A struct may contain a secret, such as a password's hash, or an association that was not loaded. So the library never
-  writes all fields of a struct: the struct names those that are sent.
+  encodes all fields by default: the struct names the fields that are sent.
 
       defmodule MyApp.User do
         @derive {McpServer.JSON.Encoder, only: [:id, :name]}
@@ -16,24 +16,23 @@ defprotocol McpServer.JSON.Encoder do
   | option | |
   |---|---|
   | `:only` | the fields that are sent |
-  | `:except` | the fields that are not sent; one that is added later is sent, so prefer `:only` |
+  | `:except` | the fields that are not sent; fields added later are sent, so prefer `:only` |
 
-  The names are checked while your module compiles. The native core writes the fields by itself, as fast as those
-  of a map: `nil` as `null`, the keys sorted.
+  The names are checked while your module compiles. The native core encodes the fields as fast as those of a map: `nil`
+  as `null`, the keys sorted.
 
   ## Other rules
 
-  A struct is written by the first of these that there is for it:
+  A struct is encoded by the first of these rules that exists:
 
     1. this protocol, derived or implemented
     2. its own implementation of `Jason.Encoder`, derived or written
     3. its own implementation of Elixir's `JSON.Encoder`
 
-  An implementation of a protocol for `Any` is not a struct's own. What 2 and 3 write is read as JSON and written
-  again, so it costs more than one that derives this protocol. A struct without a rule is an
-  error that names it, see `McpServer.JSON.EncodeError`.
+  An implementation for `Any` does not count. The output of 2 and 3 is decoded and encoded again, so deriving this
+  protocol is faster. A struct without a rule is an error that names the struct, see `McpServer.JSON.EncodeError`.
 
-  A struct that is no object, or has other names on the wire, implements the protocol:
+  A struct that is not sent as an object, or has other names in JSON, implements the protocol:
 
       defimpl McpServer.JSON.Encoder, for: MyApp.Money do
         def term(money), do: "\#{money.amount} \#{money.currency}"
@@ -42,7 +41,7 @@ defprotocol McpServer.JSON.Encoder do
   For a struct of a library: `Protocol.derive(McpServer.JSON.Encoder, Library.Struct, only: [:id])`.
   """
 
-  @doc "The term that is written in the place of the struct."
+  @doc "The term to encode in place of the struct."
   @spec term(t) :: term
   def term(struct)
 end

@@ -1,6 +1,6 @@
 defmodule McpServer.Presentation.Cache do
   @moduledoc """
-  Results that are kept for a while, in a table of bounded size.
+  Caches results for a limited time, in a table of bounded size.
 
       children = [{McpServer.Presentation.Cache, name: MyApp.Results}]
 
@@ -8,17 +8,17 @@ defmodule McpServer.Presentation.Cache do
         Cache.fetch(MyApp.Results, "search", arguments, :timer.minutes(5), fn -> MyApp.search(conn, arguments) end)
       end
 
-  The key is the tool's name and all arguments, with the format they resolve to, so that a result is never given
-  in another format than it was made for. Whatever else a result depends on, such as the user, belongs in the
-  name: `{"search", user.id}`. The cache stores results (`{:ok, result}`) that are neither failures nor questions.
+  The key consists of the tool's name and all arguments, with the resolved format, so that each format has its own
+  entry. If a result also depends on something else, such as the user, add it to the name: `{"search", user.id}`. The
+  cache stores results (`{:ok, result}`) that are neither failures nor questions.
 
   | option | default | |
   |---|---|---|
-  | `name:` | required | what the functions here call it |
-  | `max_entries:` | 500 | when there are more, those go first that expire first |
-  | `max_entry_bytes:` | 256 KiB | larger results are not kept; as `:erlang.external_size/1` has it |
+  | `name:` | required | the name of the cache |
+  | `max_entries:` | 500 | when the cache is full, the entries that expire first are removed |
+  | `max_entry_bytes:` | 256 KiB | larger results are not cached; measured by `:erlang.external_size/1` |
 
-  Five minutes are a good time for searches, thirty for single things.
+  Five minutes are a good `ttl` for searches, thirty minutes for single entries.
   """
 
   use GenServer
@@ -48,9 +48,9 @@ defmodule McpServer.Presentation.Cache do
   def child_spec(options), do: %{id: Keyword.fetch!(options, :name), start: {__MODULE__, :start_link, [options]}}
 
   @doc """
-  The kept result, or what `fun` gives, which is then kept for `ttl` milliseconds.
+  The cached result, or the result of `fun`, which is then cached for `ttl` milliseconds.
 
-  Callers that come at the same time may each call `fun`. Without a running cache it is called every time.
+  Concurrent callers may each call `fun`. Without a running cache `fun` is called every time.
   """
   @spec fetch(name, term, map, pos_integer, (() -> result)) :: result
   def fetch(cache, tool, arguments, ttl, fun) do
@@ -63,8 +63,8 @@ defmodule McpServer.Presentation.Cache do
   end
 
   @doc """
-  The key of a result: equal for calls that ask for the same in the same format, whether it is said or left to
-  the default. `nil` when the format is none, or the arguments are no JSON.
+  The key of a result. It is equal for equal arguments in the same format, given or by default. `nil` if the format is
+  invalid, or the arguments cannot be encoded as JSON.
 
       iex> alias McpServer.Presentation.Cache
       iex> Cache.cache_key("search", %{"q" => "a"}) == Cache.cache_key("search", %{"q" => "a", "format" => "markdown"})

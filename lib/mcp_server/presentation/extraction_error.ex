@@ -4,9 +4,9 @@ defmodule McpServer.Presentation.ExtractionError do
 
   | field | |
   |---|---|
-  | `reason` | `:unknown_kind`, `:mismatch` (a known kind, not as its schema has it) or `:not_found` |
-  | `kind` | the kind that was found, if one was |
-  | `known` | the version of that kind that is known, if there is one |
+  | `reason` | `:unknown_kind`, `:mismatch` (a known kind that does not satisfy its schema) or `:not_found` |
+  | `kind` | the kind that was found, or `nil` |
+  | `known` | the known version of that kind, or `nil` |
   """
 
   defexception [:reason, :kind, :known, :message]

@@ -1,7 +1,6 @@
 defmodule McpServer.Presentation.Markdown do
   @moduledoc """
-  Pieces of Markdown around text that somebody else wrote: it cannot end a cell, a line or a code block, and it
-  cannot add a marker.
+  Builds Markdown from untrusted text. The text cannot end a cell, a line or a code block, and cannot add a marker.
 
       iex> import McpServer.Presentation.Markdown
       iex> table(["Name", "Note"], [["a|b", "one\\ntwo"]])
@@ -11,9 +10,8 @@ defmodule McpServer.Presentation.Markdown do
   alias McpServer.Presentation.Text
 
   @typedoc """
-  What stands under a label of a card: a text; names, as code; code in a language; or a list.
-
-  `nil`, `""` and `[]` leave the section out.
+  The content under a label of a card: a text; names, as code; code in a language; or a list. `nil`, `""` and `[]` omit
+  the section.
   """
   @type section ::
           String.t()
@@ -22,7 +20,7 @@ defmodule McpServer.Presentation.Markdown do
           | {:code_block, code :: String.t() | nil, language :: String.t() | nil}
           | {:list, [String.t()] | nil}
 
-  @doc "A table: its heading and its rows, each a list of texts, which may hold Markdown of their own."
+  @doc "A table of a heading and rows. Each is a list of texts, which may contain Markdown."
   @spec table([String.t()], [[String.t()]]) :: String.t()
   def table(heading, rows) do
     rule = "|" <> String.duplicate(" :--- |", length(heading))
@@ -41,7 +39,7 @@ defmodule McpServer.Presentation.Markdown do
   def line(text), do: Text.render(:line, text)
 
   @doc """
-  A text as a cell of a table that is put together by hand; `table/2` does this itself.
+  A text as a cell of a handwritten table. `table/2` calls it.
 
       iex> McpServer.Presentation.Markdown.cell("a|b")
       "a\\\\|b"
@@ -67,7 +65,7 @@ defmodule McpServer.Presentation.Markdown do
   @spec code_block(String.t(), String.t() | nil) :: String.t()
   def code_block(code, language \\ nil), do: Text.render(:code_block, code, language || "")
 
-  @doc "Markdown that somebody else wrote, as a block: a code block that it leaves open is closed."
+  @doc "Untrusted Markdown as a block: an open code block is closed."
   @spec block(String.t()) :: String.t()
   def block(text), do: Text.render(:block, text)
 

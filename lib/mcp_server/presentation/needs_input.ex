@@ -12,8 +12,8 @@ defmodule McpServer.Presentation.NeedsInput do
 
   ## Forms
 
-  A client that can show forms (capability `elicitation`) may be asked by one. A handler that gives `conn:` asks
-  so, and is entered again with the same arguments; `answers/2` puts what was filled in beside them:
+  With `conn:` the question becomes a form for clients that can show forms (capability `elicitation`). The handler is
+  called again with the same arguments, and `answers/2` adds the user's input to them:
 
       def search(conn, arguments) do
         arguments = NeedsInput.answers(conn, arguments)
@@ -21,8 +21,8 @@ defmodule McpServer.Presentation.NeedsInput do
         Presentation.needs_input(View, message: "What for?", fields: "q", reason: "…", conn: conn)
       end
 
-  A user who does not fill in the form gets the question as data. So do clients that cannot show forms; without `conn:`
-  all clients do.
+  If the user does not fill in the form, the result is the question as data. The same holds for clients that cannot show
+  forms, and for all clients without `conn:`.
   """
 
   alias McpServer.{Conn, Controller, Fields, Presentation}
@@ -110,8 +110,8 @@ defmodule McpServer.Presentation.NeedsInput do
   defp put(map, key, value), do: Map.put(map, key, value)
 
   @doc """
-  The arguments with what the user filled in when asked by a form: before anything else where a handler gives
-  `conn:` to a question.
+  The arguments together with the user's input from a form. A handler that passes `conn:` to a question calls this
+  first.
   """
   @spec answers(Conn.t(), map) :: map
   def answers(%Conn{} = conn, arguments) do

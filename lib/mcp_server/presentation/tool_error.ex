@@ -5,9 +5,9 @@ defmodule McpServer.Presentation.ToolError do
   | field | |
   |---|---|
   | `code` | one of `codes/0` |
-  | `message` | what went wrong, to be read by a model or a person |
+  | `message` | the problem, in words for a model or a person |
   | `retryable` | whether the same call may succeed later |
-  | `details` | a map of more, or `nil`; `statusCode` where a status is known |
+  | `details` | a map with details, or `nil`; `statusCode` is the status if known |
 
   ## Classification
 
@@ -67,15 +67,15 @@ defmodule McpServer.Presentation.ToolError do
   @options Fields.table([retryable: :boolean, details: :map, status: :count], "option")
   @retryable ["NETWORK_ERROR", "SERVER_ERROR"]
 
-  @doc "The codes there are."
+  @doc "All codes."
   @spec codes() :: [String.t()]
   def codes, do: @codes
 
   @doc """
   A failure of one of the codes; raises `ArgumentError` for another one.
 
-  Options: `retryable:` (`true` for `NETWORK_ERROR` and `SERVER_ERROR` where it is not given), `details:`, a map,
-  and `status:`, which is put into the details as `statusCode`.
+  Options: `retryable:` (by default `true` for `NETWORK_ERROR` and `SERVER_ERROR`), `details:`, a map, and `status:`,
+  which becomes `statusCode` of the details.
 
       iex> McpServer.Presentation.ToolError.new(:network_error, "Network error: Request timeout")
       %McpServer.Presentation.ToolError{code: "NETWORK_ERROR", message: "Network error: Request timeout", retryable: true}
@@ -106,7 +106,7 @@ defmodule McpServer.Presentation.ToolError do
   defp details(details, status), do: Map.put(details || %{}, "statusCode", status)
 
   @doc """
-  The failure that a reason stands for:
+  The failure for a reason:
 
     * `{:status, 503}`, or anything with a `:status` that is a number
     * an atom of the table above; `{atom, _}` and anything with such a `:reason` or `:code`, as the exceptions of
@@ -114,7 +114,7 @@ defmodule McpServer.Presentation.ToolError do
     * `{reason, "text"}`: the same, with that message
     * a text: the message of an `UNKNOWN_ERROR`
 
-  Nothing else of a reason is shown.
+  No other part of a reason is shown.
 
       iex> McpServer.Presentation.ToolError.from(:timeout).code
       "NETWORK_ERROR"

@@ -5,22 +5,22 @@ defmodule McpServer.Schema.Error do
   | field | |
   |---|---|
   | `:kind` | `:value` for a value that does not satisfy the schema, `:schema` for a schema that cannot be used |
-  | `:problems` | what is wrong, at least one, at most 20 |
+  | `:problems` | 1 to 20 problems |
 
   A problem is a map:
 
   | key | |
   |---|---|
-  | `:pointer` | where in the value (or the schema), a JSON Pointer; `""` is the whole |
-  | `:keyword` | the keyword that is not satisfied; of a schema that cannot be used for another reason, the reason's name |
+  | `:pointer` | the place in the value (or the schema), a JSON Pointer; `""` is the whole value |
+  | `:keyword` | the violated keyword; for an invalid schema also the name of one of the reasons below |
   | `:expected` | what was expected, in words |
-  | `:allowed` | the values the schema allows, as JSON texts, where it lists them; for an undeclared property without `:nearest` the first declared names, and `…` behind them if there are more |
-  | `:nearest` | the declared property an unknown one was probably meant to be, or the misspelling of a missing one; else `nil` |
-  | `:message` | all of this in one line, to be read by a model or a person |
+  | `:allowed` | the allowed values as JSON texts, if the schema lists them; for an undeclared property without `:nearest` the first declared names, followed by `…` if there are more |
+  | `:nearest` | the declared property most similar to an unknown one, or the misspelling of a missing one; else `nil` |
+  | `:message` | all of this in one line, for a model or a person |
 
-  Received values never appear in it.
+  Received values never appear in an error.
 
-  The reasons why a schema cannot be used, beside keywords that are not what JSON Schema asks for: `too_large`, `too_deep`,
+  A schema is invalid because of a malformed keyword, or for one of these reasons: `too_large`, `too_deep`,
   `too_many_subschemas`, `too_many_refs`, `too_complex` (see the limits of `McpServer.Schema.Validator.compile/2`),
   `big_integer`, `unknown_dialect`, `unknown_format`, `unknown_reference`, `unencodable` (a term that has no JSON) and
   `invalid_json`.

@@ -1,10 +1,10 @@
 defmodule McpServer.Schema.Relation do
   @moduledoc """
-  What schemas mean to each other: whether any value satisfies one, whether one takes every value of another.
+  Compares schemas: whether any value satisfies a schema, and whether a schema accepts every value of another.
 
-  Neither question can always be answered in reasonable time, so there are three answers: `:yes`, `:no` and
-  `:unknown`. A *no* and a *yes* can be relied on; `:unknown` says nothing. Formats are annotations here, as
-  they are where values are checked.
+  Neither question can always be answered in reasonable time, so there are three answers: `:yes`, `:no` and `:unknown`.
+  `:yes` and `:no` are certain. Formats are annotations here, as they are by default in
+  `McpServer.Schema.Validator.compile/2`.
 
       iex> McpServer.Schema.Relation.contains(%{"maximum" => 10}, %{"maximum" => 5})
       {:ok, {:yes, nil}}
@@ -13,8 +13,8 @@ defmodule McpServer.Schema.Relation do
       iex> McpServer.Schema.Relation.satisfiable(%{"type" => "integer", "minimum" => 2, "maximum" => 1})
       {:ok, :no}
 
-  Schemas are those of `McpServer.Schema.Validator.compile/2`, within its default limits. Each question compiles
-  them; it takes from a tenth of a millisecond to some hundred milliseconds.
+  Schemas are those of `McpServer.Schema.Validator.compile/2`, within its default limits. Each question compiles its
+  schemas, and takes from a tenth of a millisecond to some hundred milliseconds.
   """
 
   alias McpServer.{JSON, Native}
@@ -35,10 +35,10 @@ defmodule McpServer.Schema.Relation do
   end
 
   @doc """
-  Whether `outer` takes every value that `inner` takes.
+  Whether `outer` accepts every value that `inner` accepts.
 
-  Beside `:no` stands a value that `inner` takes and `outer` refuses, where one was found; else, and beside
-  the other answers, `nil`. As a witness `nil` stands for the value `null` too.
+  The second element with `:no` is a value that `inner` accepts and `outer` refuses, or `nil` if none was found. With
+  the other answers it is `nil`. A `nil` can also be the JSON value `null`.
 
   The error has `kind: :schema` and one problem.
   """

@@ -1,10 +1,9 @@
 defmodule McpServer.Schema.Validator do
   @moduledoc """
-  A schema compiled for checking values, by the native core.
+  A schema that the native core has compiled for validation.
 
   Compile once and store the result in a process's state, an ETS table or `:persistent_term`; a module attribute cannot
-  hold it. To check the arguments of a tool takes well below a microsecond, to compile a schema a thousand times as
-  long.
+  hold it. Validation of a tool's arguments takes well below a microsecond, compilation a thousand times as long.
 
       iex> {:ok, validator} = McpServer.Schema.Validator.compile(%{"required" => ["q"]})
       iex> McpServer.Schema.Validator.validate(validator, %{"q" => 1})
@@ -14,18 +13,17 @@ defmodule McpServer.Schema.Validator do
       iex> :ok
       :ok
 
-  The dialect is JSON Schema 2020-12 unless `$schema` names draft 4, 6, 7 or 2019-09. Regular expressions
-  are matched in linear time, so look-around and back-references are refused; those that are slow with each
-  byte, such as `a.{0,1000}b`, count as more steps (see `guides/limits.md`). Numbers are compared exactly,
-  integers of any size. Nothing is ever fetched: a
-  `$ref` that leads neither into the schema nor into one of the documents given with it is refused.
+  The dialect is JSON Schema 2020-12 unless `$schema` names draft 4, 6, 7 or 2019-09. Regular expressions are matched in
+  linear time, so look-around and back-references are refused. Expressions that are slow for each byte, such as
+  `a.{0,1000}b`, count as more steps (see `guides/limits.md`). Numbers are compared exactly, integers of any size. The
+  validator never fetches a document: a `$ref` must lead into the schema or into one of its `:documents`.
 
-  A schema has limits, so that no schema costs more than its author meant it to; see `compile/2`.
+  Limits bound the cost of a schema; see `compile/2`.
 
   ## Formats
 
-  `format` says nothing about validity unless that is asked for: 2019-09 and 2020-12 have it so, and the older
-  drafts leave it open. With `formats: :assert`, or a list of names, a string has to have the format.
+  By default `format` does not affect validity: 2019-09 and 2020-12 specify this, and older drafts leave it open. With
+  `formats: :assert`, or a list of names, a string must have the format.
 
   | from | formats |
   |---|---|
@@ -34,17 +32,17 @@ defmodule McpServer.Schema.Validator do
   | draft 7 | `iri`, `iri-reference`, `relative-json-pointer` |
   | 2019-09 | `duration`, `uuid` |
 
-  In an earlier draft, and with any other name, a format stays an annotation. So do `idn-email` and `idn-hostname`:
-  which names they allow depends on tables of Unicode that this library does not carry. `date-time` and `time` want an
-  offset (`Z`, `+01:00`), as RFC 3339 does.
+  In an earlier draft, and with any other name, a format stays an annotation. So do `idn-email` and `idn-hostname`,
+  because their rules need Unicode tables that this library does not include. `date-time` and `time` require an offset
+  (`Z`, `+01:00`), as in RFC 3339.
 
   ## Repair
 
-  `repair/2` is for what models send: `"42"` for an integer, an array or object as a string of JSON, one value for a
-  list of them. In an invalid value it changes only parts whose place allows one type, and that have another. It adds
-  and removes nothing, and leaves a string wherever a string is allowed. It returns the result only if that is valid.
-  One value becomes a list where the items have one type and the value has it, or is repaired to it: `7`, or `"7"`, for
-  a list of integers. A blank string does not, for it may mean no item at all.
+  `repair/2` corrects typical mistakes of models: `"42"` for an integer, an array or object as a string of JSON, one
+  value in place of a list. It changes only parts of an invalid value whose schema allows one type and that have another
+  type. It adds and removes no members, and keeps a string wherever the schema allows one. It returns the result only if
+  it is valid. One value becomes a list if the items have one type, and the value has this type or is repaired to it:
+  `7`, or `"7"`, for a list of integers. A blank string does not become a list, because it may mean no item.
 
       iex> {:ok, validator} = McpServer.Schema.Validator.compile(%{properties: %{limit: %{type: "integer"}}})
       iex> McpServer.Schema.Validator.repair(validator, %{"limit" => "42"})
@@ -83,14 +81,14 @@ defmodule McpServer.Schema.Validator do
           | {:max_steps, pos_integer}
           | {:max_problems, 1..20}
 
-  @typedoc "`:assert` stands for every format of the schema's draft; a list for its own."
+  @typedoc "`:assert` checks every format of the schema's draft; a list checks the named formats."
   @type formats :: :annotate | :assert | [String.t()]
 
   @type option :: limit | {:formats, formats} | {:documents, %{String.t() => schema}}
 
   @typedoc """
-  What one change was: a number or a boolean out of a string, an array or object out of a string of JSON, or a value
-  that became the list of it.
+  The kind of one change: a number or a boolean from a string, an array or object from a string of JSON, or a list from
+  one value.
   """
   @type repair :: :number | :boolean | :json | :list
 
@@ -99,15 +97,15 @@ defmodule McpServer.Schema.Validator do
 
   | option | default | meaning |
   |---|---|---|
-  | `:formats` | `:annotate` | which formats strings have to have: `:annotate` (none), `:assert` (all that are known) or a list of names |
-  | `:documents` | `%{}` | schemas that this one may refer to, by their absolute URIs |
+  | `:formats` | `:annotate` | the checked formats: `:annotate` (none), `:assert` (all known formats) or a list of names |
+  | `:documents` | `%{}` | schemas that the schema may reference, by their absolute URIs |
   | `:max_bytes` | 256 KiB | JSON text, in bytes |
   | `:max_depth` | 64 | subschemas inside each other |
   | `:max_subschemas` | 2,000 | subschemas in all |
   | `:max_regex_bytes` | 1 MiB | memory of one compiled regular expression, in bytes; all of them share sixteen times as much |
   | `:max_refs_on_path` | 64 | references in a row |
-  | `:max_steps` | 10 million | looks at the value in one check, some nanoseconds each |
-  | `:max_problems` | 20 | problems that are reported for one value; 20 at most |
+  | `:max_steps` | 10 million | steps of one validation, some nanoseconds each |
+  | `:max_problems` | 20 | reported problems of one value; at most 20 |
 
   Limits are for the schema and its documents together. A document that names no dialect is written in the schema's.
 
@@ -172,11 +170,11 @@ defmodule McpServer.Schema.Validator do
   def limits, do: @limits
 
   @doc """
-  Checks a value: any term that `McpServer.JSON.encode/2` accepts. Maps may have atoms for keys, and
-  atoms count as the strings they are written as.
+  Validates a value: any term that `McpServer.JSON.encode/2` accepts. Keys of maps may be atoms, and atoms count as
+  strings.
 
-  The error has `kind: :value` and up to 20 problems. A schema that was not compiled before is compiled
-  on the spot, and the error may be about that.
+  The error has `kind: :value` and up to 20 problems. A schema that is not compiled yet is compiled first, and the error
+  may be about the schema.
   """
   @spec validate(t | schema, term) :: :ok | {:error, Error.t()}
   def validate(%__MODULE__{} = validator, value) do
@@ -200,13 +198,13 @@ defmodule McpServer.Schema.Validator do
   end
 
   @doc """
-  Checks a value as `validate/2` does, and repairs one that is not valid where the schema leaves no doubt what was meant.
+  Validates a value like `validate/2`, and repairs an invalid value where the schema makes the intended value clear.
 
-  The changes are listed in the order in which they were made; a valid value comes back as it is, with none. At most 256
-  changes are made, at most 256 KiB of JSON in strings are read, and what is read has the limits of
-  `McpServer.JSON.decode/2`. No doubt means that the subschema of the place names one type, that neither it nor any on the
-  way to it has `anyOf`, `oneOf`, `allOf`, `not` or `if`, that references lead to it inside the schema, and that the schema
-  is written in a draft's own dialect. The error is `validate/2`'s.
+  The changes are listed in their order; a valid value is returned unchanged, without changes. A repair makes at most
+  256 changes and decodes at most 256 KiB of JSON in strings, within the limits of `McpServer.JSON.decode/2`. The
+  intended value is clear if the subschema names one type, neither it nor a subschema above it has `anyOf`, `oneOf`,
+  `allOf`, `not` or `if`, references stay inside the schema, and the schema uses a standard dialect. The error is the
+  same as that of `validate/2`.
 
       iex> {:ok, validator} = McpServer.Schema.Validator.compile(%{type: "array", items: %{type: "integer"}})
       iex> McpServer.Schema.Validator.repair(validator, "[1, 2]")
