@@ -1,7 +1,7 @@
 defmodule McpServer.Breaking do
   @moduledoc """
   Finds changes of a router that break its clients. `mix mcp.breaking` compares a router with a snapshot under version
-  control. These are its two functions, for a test:
+  control. A test can call its two functions:
 
       test "no client breaks" do
         {:ok, changes} = McpServer.Breaking.compare(File.read!("priv/mcp/MyApp.MCP.json"), MyApp.MCP)
@@ -12,26 +12,26 @@ defmodule McpServer.Breaking do
   `McpServer.Schema.Relation` decides whether a schema still accepts what it accepted. If it cannot decide, the change
   is `:unknown`, never `:compatible`.
 
-  Descriptions and titles are in the snapshot, to be read when it changes, and are not compared. Lists that a router
-  computes itself (`list_tools/1` and its like) are not in it: only what is declared is data.
+  The snapshot contains descriptions and titles for readers of its diff; they are not compared. It does not contain
+  lists that a router computes (`list_tools/1` and similar), only declarations.
 
   ## Changes
 
   | field | |
   |---|---|
-  | `:level` | `:breaking`: what worked may not work any more; `:unknown`: that could not be found out; `:compatible`: what worked still does |
-  | `:code` | what kind of change it is, such as `"input_narrowed"`; the codes are stable |
+  | `:level` | `:breaking`: clients may fail; `:unknown`: could not be decided; `:compatible`: clients still work |
+  | `:code` | the kind of change, such as `"input_narrowed"`; the codes are stable |
   | `:kind` | `"tool"`, `"prompt"`, `"resource"` or `"resource template"` |
-  | `:name` | the name of that; the URI of a resource, the text of a template |
-  | `:message` | what has changed |
-  | `:reasons` | where two schemas differ, as far as that says something |
-  | `:example` | as JSON, arguments that were accepted and no longer are, or a result that may come now and could not; `nil` where none was found |
+  | `:name` | the name of the entry; the URI of a resource, the URI template of a template |
+  | `:message` | a description of the change |
+  | `:reasons` | the places where two schemas differ, if they explain the change |
+  | `:example` | as JSON, arguments that are no longer accepted, or a result that was impossible before; `nil` if none was found |
   """
 
   alias McpServer.{Catalog, Native}
   alias McpServer.Breaking.Change
 
-  @typedoc "The table of changes says what each field holds."
+  @typedoc "See the table of changes."
   @type change :: %Change{
           level: :breaking | :unknown | :compatible,
           code: String.t(),
@@ -43,9 +43,9 @@ defmodule McpServer.Breaking do
         }
 
   @doc """
-  What clients can rely on of a router, as JSON with sorted keys, a line for each member.
+  The parts of a router that clients rely on, as JSON with sorted keys and a line for each member.
 
-  Raises `ArgumentError` when the module is no router.
+  Raises `ArgumentError` if the module is not a router.
   """
   @spec snapshot(module) :: String.t()
   def snapshot(router) do
@@ -57,10 +57,10 @@ defmodule McpServer.Breaking do
   end
 
   @doc """
-  How a router differs from a snapshot: tools, prompts, resources, templates, each by name; what is new comes last
-  of its kind.
+  The differences between a router and a snapshot: tools, prompts, resources, templates, each by name; new entries come
+  last.
 
-  The error says why the text is no snapshot. Raises `ArgumentError` when the module is no router.
+  The error says why the snapshot is invalid. Raises `ArgumentError` if the module is not a router.
   """
   @spec compare(String.t(), module) :: {:ok, [change]} | {:error, String.t()}
   def compare(snapshot, router) when is_binary(snapshot) do

@@ -1,13 +1,12 @@
 defmodule McpServer.Envelope do
   @moduledoc """
-  An answer in the form `response-v2`: whether a call succeeded, its data, its error and its metadata, always under the
-  same four keys.
+  An answer in the form `response-v2`. Four keys hold the success, the data, the error and the metadata of a call.
 
       iex> envelope = McpServer.Envelope.success(%{"tasks" => []}, pagination: [has_more: false, total_count: 0])
       iex> McpServer.JSON.encode!(envelope)
       ~s({"success":true,"data":{"tasks":[]},"error":null,"meta":{"pagination":{"has_more":false,"total_count":0},"version":"response-v2"}})
 
-  A handler returns it as it is, or in `{:ok, envelope}` or `{:error, envelope}`:
+  A handler returns the envelope, `{:ok, envelope}` or `{:error, envelope}`:
 
       def spec(_conn, %{"id" => id}) do
         case Specs.fetch(id) do
@@ -16,59 +15,58 @@ defmodule McpServer.Envelope do
         end
       end
 
-  The result of the tool is then the envelope as structured content, its JSON as text for clients that read no
-  structured content, and `isError` when it is not a success. A `request_id` that the envelope does not have is
-  the one of the call.
+  The result of the tool is the envelope as structured content, its JSON as text for clients that do not read structured
+  content, and `isError` if it is not a success. An envelope without a `request_id` gets the id of the call.
 
   | field | |
   |---|---|
-  | `success` | whether the call did what it was asked for |
-  | `data` | a map: what came of it, or more about the error; its keys are sent as they are |
-  | `error` | what went wrong, in words; `nil` exactly when `success` is true |
-  | `meta` | a map with text keys: `"version"`, which is always `"response-v2"`, and what the options below put there |
+  | `success` | whether the call succeeded |
+  | `data` | a map: the result, or details of the error; its keys are sent unchanged |
+  | `error` | the problem, in words; `nil` exactly if `success` is true |
+  | `meta` | a map with text keys: `"version"`, which is always `"response-v2"`, and the keys of the options below |
 
   ## Options
 
-  Of `success/2` and `error/2`. What is `nil`, `[]` or `%{}` is left out.
+  Options of `success/2` and `error/2`. The values `nil`, `[]` and `%{}` are omitted.
 
   | option | |
   |---|---|
   | `request_id:` | names the call in logs and traces; letters, digits, `_` and `-` |
-  | `conn:` | a `McpServer.Conn` to take the `request_id` from; not needed for what a handler returns |
+  | `conn:` | a `McpServer.Conn` with the `request_id`; not needed for an envelope that a handler returns |
   | `rate_limit:` | `limit`, `remaining` (requests), `reset_at` (`DateTime` or ISO 8601), `period` (text), `retry_after` (seconds) |
   | `telemetry:` | `duration_ms`, `downstream_calls`, `cache_hit` |
-  | `meta:` | further keys; one of these options wins over the same key in here |
+  | `meta:` | further keys; the other options take precedence over the same key |
 
   Only of `success/2`:
 
   | option | |
   |---|---|
-  | `warnings:` | texts about what did not stop the call |
-  | `warning_details:` | the same for programs: `message`, `code`, `severity` (`info`, `warning`, `error`), `context` (a map) |
+  | `warnings:` | texts about problems that did not stop the call |
+  | `warning_details:` | the warnings for programs: `message`, `code`, `severity` (`info`, `warning`, `error`), `context` (a map) |
   | `pagination:` | `cursor` (opaque text or `nil`), `has_more`, `total_count`, `page_size`, `page` |
   | `content_fidelity:` | how complete the data is: `full`, `partial`, `summary` or `reference_only` |
-  | `dropped_content_ids:` | the ids of what was left out |
-  | `content_archive_hashes:` | where it can be had: the hash of each archive, by the archive's id |
+  | `dropped_content_ids:` | the ids of omitted content |
+  | `content_archive_hashes:` | archives of the omitted content: the hash of each archive, by the archive's id |
 
-  `rate_limit:`, `telemetry:`, `pagination:` and each warning are maps or keyword lists, and may hold keys of
-  your own. What a key may hold is checked: a mistake raises `ArgumentError`. A warning's severity follows from
-  its code where that is one of `warning_codes/0`.
+  `rate_limit:`, `telemetry:`, `pagination:` and each warning are maps or keyword lists, and may contain your own keys.
+  Invalid values raise `ArgumentError`. The default severity of a warning follows from its code, if the code is one of
+  `warning_codes/0`.
 
   Only of `error/2`:
 
   | option | |
   |---|---|
   | `error_code:` | `"SPEC_NOT_FOUND"`, or the atom `:spec_not_found`; see `error_codes/0` |
-  | `error_type:` | one of `error_types/0`; follows from the code where that is one of `error_codes/0` |
-  | `remediation:` | what to do about it |
-  | `details:` | a map about the error: the field, the constraint; `nil` in it is sent |
-  | `data:` | a map that is merged into `data` and wins |
+  | `error_type:` | one of `error_types/0`; by default follows from a code of `error_codes/0` |
+  | `remediation:` | advice for the client |
+  | `details:` | a map about the error: the field, the constraint; `nil` values are sent |
+  | `data:` | a map that is merged into `data` and takes precedence |
 
-  Without a code or a type it is an `INTERNAL_ERROR`.
+  Without a code and a type the error is an `INTERNAL_ERROR`.
 
   ## Schema
 
-  Declared as the output schema of a tool, `schema/1` tells clients what they get:
+  Declare `schema/1` as the output schema of a tool:
 
       tool "spec", "Reads a spec", MyApp.Specs, :spec, output_schema: Envelope.schema(@spec_schema)
 
@@ -76,8 +74,8 @@ defmodule McpServer.Envelope do
 
       config :mcp_server, response_contract_v2: false
 
-  sends `success`, `data` and `error` without `meta`, for clients that know no more than the first form of the
-  contract. Do that only as long as there are such clients: tools that declare `schema/1` cannot answer then.
+  sends `success`, `data` and `error` without `meta`, for clients that support only the first form of the contract. Use
+  it only while there are such clients: calls of tools that declare `schema/1` fail with this setting.
   """
 
   alias McpServer.Envelope.{Advice, Codes, Errors, Meta, Rules}
@@ -86,12 +84,12 @@ defmodule McpServer.Envelope do
 
   defstruct success: true, data: %{}, error: nil, meta: %{"version" => Meta.version()}
 
-  @typedoc "`error` is `nil` exactly when `success` is true."
+  @typedoc "`error` is `nil` exactly if `success` is true."
   @type t :: %__MODULE__{success: boolean, data: map, error: String.t() | nil, meta: %{String.t() => term}}
 
   @typedoc """
-  What is wrong with an envelope, or could be better: where (a JSON Pointer), why (the keyword of `schema/0` that
-  is not satisfied, or the name of the advice), and all of it in one line.
+  A problem or a warning of an envelope: the place (a JSON Pointer), the reason (the violated keyword of `schema/0`, or
+  the name of the advice), and a message in one line.
   """
   @type problem :: %{level: :error | :warning, pointer: String.t(), reason: String.t(), message: String.t()}
 
@@ -101,9 +99,9 @@ defmodule McpServer.Envelope do
   @failure_options Keyword.keys(@failure.rules)
 
   @doc """
-  The envelope of a call that succeeded. For what options there are, see above.
+  The envelope of a call that succeeded. The options are listed above.
 
-  Raises `ArgumentError` when `data` is no map (`nil` is `%{}`), or an option is not what it may be.
+  Raises `ArgumentError` if `data` is not a map (`nil` becomes `%{}`), or an option is invalid.
 
       iex> McpServer.Envelope.success()
       %McpServer.Envelope{success: true, data: %{}, error: nil, meta: %{"version" => "response-v2"}}
@@ -122,10 +120,9 @@ defmodule McpServer.Envelope do
   end
 
   @doc """
-  The envelope of a call that failed; `message` says why, to a model or a person. For what options there are, see
-  above.
+  The envelope of a call that failed; `message` is the reason, for a model or a person. The options are listed above.
 
-  Raises `ArgumentError` when `message` says nothing, or an option is not what it may be.
+  Raises `ArgumentError` if `message` is blank, or an option is invalid.
 
       iex> McpServer.Envelope.error("Out of stock", error_code: :out_of_stock, error_type: :conflict).data
       %{
@@ -195,17 +192,16 @@ defmodule McpServer.Envelope do
   defp invalid(problems), do: "no valid envelope: " <> Enum.map_join(problems, "; ", & &1.message)
 
   @doc """
-  The envelope of an exception: a generic one. What the exception says goes to the log, together with the stack
-  trace, and to nobody else.
+  A generic envelope for an exception. The exception's message and the stack trace are only logged.
 
-  A `McpServer.Schema.Error` about a value is the exception to this: it is a `VALIDATION_ERROR`, and its problems
-  are the `details`, because they hold no values. The error codes of `McpServer.DualResponse.Error` become those of
-  an envelope. Everything else is an `INTERNAL_ERROR`.
+  A `McpServer.Schema.Error` about a value becomes a `VALIDATION_ERROR` with its problems as `details`, because they
+  contain no values. The error codes of `McpServer.DualResponse.Error` become codes of the envelope. All other
+  exceptions become an `INTERNAL_ERROR`.
 
   | option | |
   |---|---|
   | `stacktrace:` | `__STACKTRACE__` of the `rescue` |
-  | further ones | as in `error/2`; `error_code:` wins over the exception's |
+  | further ones | as in `error/2`; `error_code:` takes precedence over the exception's |
 
       def report(conn, arguments) do
         {:ok, Envelope.success(%{"report" => Reports.build(arguments)})}
@@ -218,8 +214,8 @@ defmodule McpServer.Envelope do
     do: Errors.from_exception(exception, options)
 
   @doc """
-  Whether a struct or a decoded map is a valid envelope: `{:ok, warnings}` with what a reader may stumble over, or
-  `{:error, problems}` with at most 20 of each. No value is part of a message.
+  Checks a struct or a decoded map: `{:ok, warnings}`, or `{:error, problems}`, with at most 20 of each. Messages
+  contain no values.
 
       iex> envelope = McpServer.Envelope.success(%{"pagination" => %{}})
       iex> {:ok, [%{pointer: "/data/pagination", reason: "reserved_key"}]} = McpServer.Envelope.validate(envelope)
@@ -243,7 +239,7 @@ defmodule McpServer.Envelope do
   defp members(envelope), do: envelope
 
   @doc """
-  The JSON Schema of an envelope, or with the schema of `data` (as it is when `success` is true) in it: a map, a
+  The JSON Schema of an envelope. The parameter is the schema of `data` if `success` is true: a map, a
   `McpServer.Schema` or a boolean.
 
       iex> {:error, error} =
@@ -259,9 +255,9 @@ defmodule McpServer.Envelope do
   end
 
   @doc """
-  The HTTP status that says the same as a type of errors, or as an envelope.
+  The HTTP status for an error type or an envelope.
 
-  Raises `ArgumentError` for a type that is none of `error_types/0`.
+  Raises `ArgumentError` for a type that is not in `error_types/0`.
 
       iex> {McpServer.Envelope.http_status(:rate_limit), McpServer.Envelope.http_status(McpServer.Envelope.success())}
       {429, 200}
@@ -272,10 +268,10 @@ defmodule McpServer.Envelope do
   def http_status(type), do: type |> type_facts!() |> elem(0)
 
   @doc """
-  Whether a call that failed with a type of errors, or with an envelope, may be made again: `:no`, `:maybe` (look at
-  the state first), `:after_delay` (what the envelope says) or `:backoff` (with growing pauses).
+  Whether to retry a call that failed with an error type or an envelope: `:no`, `:maybe` (check the state first),
+  `:after_delay` (the delay of the envelope) or `:backoff` (with growing delays).
 
-  Raises `ArgumentError` for a type that is none of `error_types/0`.
+  Raises `ArgumentError` for a type that is not in `error_types/0`.
 
       iex> McpServer.Envelope.retry("unavailable")
       :backoff
@@ -320,11 +316,11 @@ defmodule McpServer.Envelope do
   def warning_codes, do: Codes.warnings()
 
   @doc """
-  What was dropped from the data of an envelope, the struct or what a client decoded: each id with the archives that
-  may still have it, which are their hashes by their ids. An id without archives is gone.
+  The content that was dropped from an envelope, a struct or a decoded map: each id with the archives that may still
+  have it, as a map of archive ids to hashes. The content of an id without archives is lost.
 
-  An archive of the same id is the only one listed for it. To serve what was dropped, keep it where clients can
-  fetch it by the archive's id, such as in a `McpServer.DualResponse`.
+  If an archive has the same id as the content, only this archive is listed. To serve dropped content, store it where
+  clients can fetch it by the archive's id, for example in a `McpServer.DualResponse`.
 
       iex> options = [content_fidelity: :partial, dropped_content_ids: ["f-3"], content_archive_hashes: %{"all" => "sha256:e3b0"}]
       iex> McpServer.Envelope.dropped_content(McpServer.Envelope.success(%{}, options))
@@ -346,8 +342,8 @@ defmodule McpServer.Envelope do
   end
 
   @doc """
-  The result of a tool that answers with the envelope, or in words why it is none. An envelope without a
-  `request_id` gets the one of the call.
+  The result of a tool that returns the envelope, or a text that says why the envelope is invalid. An envelope without a
+  `request_id` gets the id of the call.
   """
   @spec to_call_result(t, String.t() | integer | nil) :: {:ok, CallResult.t()} | {:error, String.t()}
   def to_call_result(%__MODULE__{} = envelope, request_id \\ nil) do

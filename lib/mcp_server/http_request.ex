@@ -1,7 +1,7 @@
 defmodule McpServer.HttpRequest do
   @moduledoc """
-  What the `identify:` and `init:` hooks of `McpServer.HttpServer` are given: the head of a request. Its fields
-  are named as those of a `Plug.Conn`, which `McpServer.HttpPlug` gives to the same hooks.
+  The head of a request, for the `identify:` and `init:` hooks of `McpServer.HttpServer`. The fields have the names of
+  `Plug.Conn`, which the same hooks of `McpServer.HttpPlug` get.
 
       def identify(request) do
         with ["Bearer " <> token] <- McpServer.HttpRequest.get_req_header(request, "authorization"),
@@ -17,10 +17,10 @@ defmodule McpServer.HttpRequest do
   | `method` | `"POST"`, `"GET"` or `"DELETE"` |
   | `request_path`, `query_string` | of the request's target |
   | `req_headers` | `{name, value}`, names in lower case |
-  | `remote_ip` | the peer's address; a proxy's where there is one |
+  | `remote_ip` | the peer's address; behind a proxy the proxy's |
 
-  Printed, a request shows its method, its path and its peer. Headers and query hold tokens, and a hook that raises
-  would write them to the log.
+  `inspect/1` shows the method, the path and the peer. It hides headers and query, because they may hold tokens, and an
+  exception of a hook would log them.
   """
 
   # Tokens stand in headers and in queries.

@@ -1,6 +1,6 @@
 defmodule McpServer.Icon do
   @moduledoc """
-  An icon of the server, a tool, a prompt or a resource (sent from revision 2025-11-25 on).
+  An icon of the server, a tool, a prompt or a resource, sent since revision 2025-11-25.
 
       iex> McpServer.Icon.new(src: "https://example.com/icon.png", mime_type: "image/png")
       %McpServer.Icon{src: "https://example.com/icon.png", mimeType: "image/png"}

@@ -1,23 +1,23 @@
 defmodule McpServer.IEx do
   @moduledoc """
-  Helpers for IEx: what `mix mcp.list`, `mcp.call` and `mcp.read` print, without leaving the shell.
+  Helpers for IEx: `mix mcp.list`, `mcp.call` and `mcp.read` without leaving the shell.
 
       iex> import McpServer.IEx
       iex> list MyApp.MCP
       iex> call MyApp.MCP, "add", a: 2, b: 40
       iex> read MyApp.MCP, "config://app"
 
-  A server is a router, or the URL of one over HTTP. What it asks for is asked in the shell.
+  A server is a router, or the URL of a server. Questions of the server appear in the shell.
 
   ## Options
 
-  Of `list/2`, `call/4` and `read/3`:
+  Options of `list/2`, `call/4` and `read/3`:
 
-    * `:as` – who the router's handlers and `authorize:` find in `conn.principal` (`nil`)
-    * `:revision` – the revision of MCP to speak; without it the newest that the server knows
+    * `:as` – `conn.principal` of the router's handlers and of `authorize:` (`nil`)
+    * `:revision` – the revision of MCP (the newest that the server supports)
     * `:json` – print the whole result as JSON (`false`)
     * `:headers` – headers for a URL, such as `[{"authorization", "Bearer …"}]`
-    * `:timeout` – for how long the server may be silent, in milliseconds (60000)
+    * `:timeout` – how long to wait for the server, in milliseconds (60000)
   """
 
   alias McpServer.{Client, Console}
@@ -30,14 +30,14 @@ defmodule McpServer.IEx do
   @shown :"do not show this result in output"
   @options [as: nil, revision: nil, json: false, headers: [], timeout: 60_000]
 
-  @doc "Prints the tools, prompts, resources and templates of a server. The value is one that IEx does not show."
+  @doc "Prints the tools, prompts, resources and templates of a server. IEx does not print the return value."
   @spec list(target(), keyword()) :: atom()
   def list(target, options \\ []), do: run(target, options, &Console.list/2)
 
   @doc """
   Calls a tool with arguments, a keyword list or a map, and prints its result.
 
-  The value is one that IEx does not show.
+  IEx does not print the return value.
   """
   @spec call(target(), String.t(), keyword() | map(), keyword()) :: atom()
   def call(target, tool, arguments \\ [], options \\ []) do
@@ -45,7 +45,7 @@ defmodule McpServer.IEx do
     run(target, options, &Console.call(&1, tool, [], Map.put(&2, :input, input)))
   end
 
-  @doc "Prints the contents of a resource. The value is one that IEx does not show."
+  @doc "Prints the contents of a resource. IEx does not print the return value."
   @spec read(target(), String.t(), keyword()) :: atom()
   def read(target, uri, options \\ []), do: run(target, options, &Console.read(&1, uri, &2))
 

@@ -1,15 +1,14 @@
 defmodule McpServer.Lint do
   @moduledoc """
   Finds mistakes that do not stop a router from compiling: schemas that no value satisfies, declarations that known
-  clients refuse, texts that are missing or too long. `mix mcp.lint` prints them; this module returns them as data, for
-  a test:
+  clients refuse, missing or too long texts. `mix mcp.lint` prints the findings. A test gets them as data:
 
       test "clients take every tool" do
         assert McpServer.Lint.run(MyApp.MCP, ignore: [:format]) == []
       end
 
-  Errors are warned of while the router compiles, too. `guides/lint.md` says of each code what it finds, why, and
-  which clients it is about.
+  The compiler also warns of errors. `guides/lint.md` describes each code: the mistake, the reason and the affected
+  clients.
 
   ## In a router
 
@@ -22,25 +21,25 @@ defmodule McpServer.Lint do
 
   ## What is not looked at
 
-  Lists that a router computes itself (`list_tools/1` and its like): only what it declares is data.
+  The linter checks declarations only, not lists that a router computes (`list_tools/1` and similar).
 
   ## Tokens
 
-  Tokens are estimated: four bytes of UTF-8 to a token, rounded up. That is near what tokenizers make of JSON in
-  English; other languages take more, and no two models count alike.
+  Tokens are estimated: four bytes of UTF-8 per token, rounded up. This is near the count of tokenizers for JSON in
+  English. Other languages take more tokens, and models count differently.
 
   ## Findings
 
   | field | |
   |---|---|
   | `:severity` | `:error` or `:warning` |
-  | `:code` | which rule found it, one of `McpServer.Lint.codes/0` |
-  | `:router` | the router it was found in |
+  | `:code` | the rule, one of `McpServer.Lint.codes/0` |
+  | `:router` | the router with the finding |
   | `:kind` | `"tool"`, `"prompt"`, `"resource"`, `"resource template"` or `"server"` |
-  | `:name` | the name of that |
-  | `:pointer` | where: a JSON Pointer from the object as it stands on the wire; `""` is the whole |
-  | `:message` | what is wrong |
-  | `:advice` | what to do |
+  | `:name` | the name of the entry |
+  | `:pointer` | the place: a JSON Pointer into the object as it is sent; `""` is the whole object |
+  | `:message` | the problem |
+  | `:advice` | the fix |
   | `:file`, `:line` | the declaration, or the field in it |
   """
 
@@ -61,7 +60,7 @@ defmodule McpServer.Lint do
   @typedoc "A rule's name. The names are stable; `codes/0` lists them."
   @type code :: atom
 
-  @typedoc "The table of findings says what each field holds."
+  @typedoc "See the table of findings."
   @type finding :: %Finding{
           severity: :error | :warning,
           code: code,
@@ -97,19 +96,19 @@ defmodule McpServer.Lint do
   def fetch_code(name), do: Map.fetch(@by_name, name)
 
   @doc """
-  What is wrong with a router, in the order of its declarations.
+  The findings of a router, in the order of its declarations.
 
   | option | default | |
   |---|---|---|
-  | `:only` | all | codes that are looked for |
-  | `:ignore` | none | codes that are not, beside those the router ignores itself |
+  | `:only` | all | codes to check |
+  | `:ignore` | none | codes to ignore, in addition to those that the router ignores |
   | `:description_tokens` | 256 | tokens of a tool's description: 1,024 bytes |
   | `:instructions_tokens` | 512 | tokens of the server's instructions: 2,048 bytes |
   | `:catalogue_tokens` | 20,000 | tokens of the names, descriptions and input schemas of all tools |
-  | `:max_tools` | 128 | tools, in number |
+  | `:max_tools` | 128 | number of tools |
 
-  Raises `ArgumentError` when the module is no router, when it cannot be served, and for an option, a code or a
-  budget that there is not.
+  Raises `ArgumentError` if the module is not a router or cannot be served, and for an unknown option or code or an
+  invalid budget.
   """
   @spec run(module, [option]) :: [finding]
   def run(router, options \\ []) do

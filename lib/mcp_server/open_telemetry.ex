@@ -1,7 +1,7 @@
 defmodule McpServer.OpenTelemetry do
   @moduledoc """
-  Traces calls with OpenTelemetry, by its conventions for MCP. Spans that a handler starts, and those of Ecto or Req
-  inside it, are children of the call's span.
+  Traces calls with OpenTelemetry, following its conventions for MCP. Spans that start inside a handler, for example of
+  Ecto or Req, are children of the call's span.
 
   Call `setup/1` once, when your application starts. It needs the packages `opentelemetry_api` and `telemetry`; without
   an SDK (`opentelemetry`) nothing is recorded.
@@ -9,24 +9,23 @@ defmodule McpServer.OpenTelemetry do
       # in MyApp.Application.start/2
       :ok = McpServer.OpenTelemetry.setup()
 
-  The span is named after the method and the tool or prompt, `tools/call search`, and has the kind `server`. Its parent
-  is the client's span, where `_meta` has a `traceparent`; the span of the HTTP request is a link then. Without it, the
-  span of the HTTP request is the parent.
+  The name of a span is the method and the tool or prompt, `tools/call search`. Its kind is `server`. If `_meta` has a
+  `traceparent`, the parent is the client's span, and the span of the HTTP request is a link. Otherwise the span of the
+  HTTP request is the parent.
 
   | attribute | |
   |---|---|
-  | `mcp.method.name`, `mcp.protocol.version`, `jsonrpc.request.id` | of the request |
-  | `mcp.session.id` | where there is a session |
+  | `mcp.method.name`, `mcp.protocol.version`, `jsonrpc.request.id` | values of the request |
+  | `mcp.session.id` | the session's id, if there is a session |
   | `gen_ai.tool.name`, `gen_ai.operation.name` | of `tools/call`; the operation is `execute_tool` |
   | `gen_ai.prompt.name` | of `prompts/get` |
   | `network.transport` | `pipe` over stdio, `tcp` over HTTP |
   | `rpc.response.status_code` | the code of a JSON-RPC error |
-  | `error.type` | that code, `tool_error` for a result with `isError`, `cancelled`, or the kind of a failure: `error`, `exit`, `throw`, `killed`, `timeout`, `invalid_result` |
+  | `error.type` | the code of the JSON-RPC error, `tool_error` for a result with `isError`, `cancelled`, or the kind of a failure: `error`, `exit`, `throw`, `killed`, `timeout`, `invalid_result` |
   | `mcp.resource.uri` | of `resources/read`, only with `resource_uri: true` |
 
-  A span whose call is ended from outside, at its deadline or because its client cancels, ends then. Spans hold no
-  arguments and no results. An exception is recorded with its type and its stack, as `McpServer.Log` and the error log
-  show it.
+  If a call times out or is cancelled, its span ends at that time. Spans hold no arguments and no results. An exception
+  is recorded with its type and stack trace, as in the error log.
   """
 
   alias McpServer.Call.Trace
@@ -44,13 +43,13 @@ defmodule McpServer.OpenTelemetry do
   @options [resource_uri: false, attributes: nil]
 
   @doc """
-  Traces every call from now on.
+  Starts to trace all calls.
 
     * `:resource_uri` – whether spans have `mcp.resource.uri`; URIs can hold data of users. Default `false`
-    * `:attributes` – a function that gives more attributes of a call from its `McpServer.Conn`, such as its principal:
-      `fn conn -> %{"enduser.id" => conn.principal.id} end`
+    * `:attributes` – a function of the `McpServer.Conn` that returns further attributes of a call, such as its
+      principal: `fn conn -> %{"enduser.id" => conn.principal.id} end`
 
-  Returns `:ok`, also when it is called again. Raises `ArgumentError` for another option, and a `RuntimeError` where
+  Returns `:ok`, also for repeated calls. Raises `ArgumentError` for another option, and a `RuntimeError` if
   `opentelemetry_api` or `telemetry` is missing or not started.
   """
   @spec setup(keyword()) :: :ok

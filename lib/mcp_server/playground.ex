@@ -1,22 +1,21 @@
 defmodule McpServer.Playground do
   @moduledoc """
-  A page on which a developer tries a router: forms for its tools, prompts and resources, the results, and every message.
+  A web page to try a router: forms for its tools, prompts and resources, the results, and all messages.
 
       mix mcp.playground MyApp.MCP
 
-  serves it alone. In Phoenix it is a plug for development:
+  serves the page alone. In Phoenix it is a plug for development:
 
       # lib/my_app_web/router.ex
       if Application.compile_env(:my_app, :dev_routes) do
         forward "/dev/mcp", McpServer.Playground, router: MyApp.MCP
       end
 
-  The first request has the page's path, with its token, written to the log. The [guide](playground.html) shows what the
-  page has.
+  The first request logs the page's path with its token. The [guide](playground.html) shows the page.
 
   ## Who may use it
 
-  Whoever uses the page calls every tool as the router's own clients do. So the page has four locks:
+  A user of the page can call every tool, as clients of the router do. So the page has four locks:
 
     * It answers only requests that come from this machine, and through no proxy. `remote: true` lets others in, and
       `allowed_hosts:` names the host that they use.
@@ -30,11 +29,11 @@ defmodule McpServer.Playground do
 
   ## Options
 
-  Those of `McpServer.HttpPlug` but for `path:` and `routes:`, such as `identify:`, `auth:` and `init:`, and:
+  Options of `McpServer.HttpPlug` except `path:` and `routes:`, such as `identify:`, `auth:` and `init:`, and:
 
   | option | default | |
   |---|---|---|
-  | `:token` | random, one for each start | what the page's address ends with: 16 characters or more of `A-Z a-z 0-9 - _` |
+  | `:token` | random, one for each start | the end of the page's address: 16 characters or more of `A-Z a-z 0-9 - _` |
   | `:remote` | `false` | whether requests from other machines and through proxies are answered |
   """
 
@@ -48,13 +47,13 @@ defmodule McpServer.Playground do
   @page "playground"
   @own [:token, :remote]
 
-  @typedoc "One of the table above, or of `McpServer.HttpPlug`."
+  @typedoc "An option of the table above, or of `McpServer.HttpPlug`."
   @type option :: {:router, module()} | {atom(), term()}
 
   @doc """
   Checks the options.
 
-  Raises `ArgumentError` that says what was given and what is allowed.
+  Raises `ArgumentError` with the given and the allowed value.
   """
   @spec init([option()]) :: keyword()
   def init(options) do

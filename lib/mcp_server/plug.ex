@@ -1,6 +1,7 @@
 defmodule McpServer.Plug do
   @moduledoc ~S'''
-  Code around the calls of a router: it times, audits, retries, adds to `conn.assigns`, or answers instead.
+  Code around the calls of a router: for timing, audits, retries, values in `conn.assigns`, or an answer in place of the
+  handler.
 
       defmodule MyApp.Audit do
         @behaviour McpServer.Plug
@@ -32,46 +33,46 @@ defmodule McpServer.Plug do
 
   ## Where it stands
 
-  | `plug` in | is around |
+  | `plug` in | runs around |
   |---|---|
-  | the router | everything that the router declares, above and below the statement |
-  | `scope do … end` | everything in that block |
-  | the block of a tool, a prompt or a resource | that one |
+  | the router | all declarations of the router, above and below the statement |
+  | `scope do … end` | all declarations of the block |
+  | the block of a tool, a prompt or a resource | this entry |
 
-  The plugs of the router come first, then those of the scopes from the outermost to the innermost, then the
-  declaration's own. In one block they come in the order in which they are written.
+  The plugs of the router run first, then those of the scopes from the outermost to the innermost, then those of the
+  declaration. Plugs of one block run in the order of their statements.
 
   ## What it does
 
-  `c:call/2` gets the `McpServer.Conn` and `next`. `next.(conn)` runs the plugs behind it and the handler with that conn. It
-  returns what the handler returned, in any of the forms that `McpServer.Controller` lists. What the plug returns stands in
-  the place of that, and is judged by the same rules.
+  `c:call/2` gets the `McpServer.Conn` and `next`. `next.(conn)` runs the following plugs and the handler with that
+  conn. It returns the handler's return value, in any of the forms that `McpServer.Controller` lists. The return value
+  of the plug replaces it and follows the same rules.
 
     * A plug that does not call `next` answers instead of the handler: `{:error, "Closed on Sundays"}`.
-    * A plug that calls `next` twice retries. The handler then does its work twice.
-    * A plug that gives `next` another conn changes `assigns` or `private` for what is behind it.
-    * What the handler raises can be rescued. What the plug raises is a failed call, as that of a handler.
+    * A plug that calls `next` twice retries. The handler then runs twice.
+    * A plug that passes another conn to `next` changes `assigns` or `private` for the following plugs and the handler.
+    * A plug can rescue exceptions of the handler. An exception of the plug fails the call, like one of the handler.
 
-  It runs in the process of the call and its time is the call's time. `conn.called` says what is called, see `t:called/0`. It
-  is called again each time the handler is: after the client has answered a question, and in the process of a task.
-  For a function of `McpServer.Controller.as_task/1` it is called with the kind `:task`.
+  The plug runs in the process of the call, and its time counts for the call's timeout. `conn.called` describes the
+  call, see `t:called/0`. The plug runs again with each call of the handler: after the client has answered a question,
+  and in the process of a task. For a function of `McpServer.Controller.as_task/1` it runs with the kind `:task`.
 
-  Requests that do not reach a handler pass no plug: lists, refused arguments, and calls that `authorize:` refuses.
-  `c:McpServer.call_tool/3` and `McpServer.Test` run the plugs as a client's call does. A router without a `plug` pays
-  nothing for them.
+  Requests that do not reach a handler run no plug: lists, refused arguments, and calls that `authorize:` refuses.
+  `c:McpServer.call_tool/3` and `McpServer.Test` run the plugs like a client's call. Plugs cost nothing in a router
+  without a `plug`.
 
   ## Options
 
-  A plug with options defines `c:call/3`, and gets there what `c:init/1` made of the options. `init/1` is called when the
-  router has been compiled and when it is first served, so its result must depend on the options only. If it raises
-  `ArgumentError`, that is a compile error of the router, at the line of the statement. Options are
-  data: a function in them is `&Module.name/1` or `{Module, :name}`.
+  A plug with options defines `c:call/3`, which gets the result of `c:init/1`. `init/1` is called after the router is
+  compiled and when it is first served, so its result must depend only on the options. An `ArgumentError` in `init/1` is
+  a compile error of the router, at the line of the statement. Options are data: a function in them is `&Module.name/1`
+  or `{Module, :name}`.
   '''
 
   alias McpServer.Conn
 
   @typedoc """
-  What a plug is around, in `conn.called`.
+  The call around which a plug runs, in `conn.called`.
 
   | key | value |
   |---|---|
@@ -79,7 +80,7 @@ defmodule McpServer.Plug do
   | `:name` | the declared name of the tool, the prompt or the resource |
   | `:uri` | the URI that is read, `nil` for other kinds |
   | `:arguments` | the checked arguments, or the variables of the URI; of a completion `%{"name" => …, "value" => …}` |
-  | `:plug` | which statement of the router the plug is, for one that keeps something for each: `{router, number}` |
+  | `:plug` | the `plug` statement of the router, `{router, number}`, for plugs with separate state per statement |
   """
   @type called :: %{
           kind: :tool | :prompt | :resource | :completion | :task,
@@ -89,16 +90,16 @@ defmodule McpServer.Plug do
           plug: {module(), pos_integer()} | nil
         }
 
-  @typedoc "Runs what is behind the plug, and returns what the handler returned."
+  @typedoc "Runs the following plugs and the handler, and returns the handler's return value."
   @type next :: (Conn.t() -> term())
 
-  @doc "What `c:call/3` gets as its options. Raises `ArgumentError` for options that the plug does not have."
+  @doc "Prepares the options of `c:call/3`. Raises `ArgumentError` for unknown options."
   @callback init(options :: term()) :: term()
 
-  @doc "Runs around a call of a plug without options."
+  @doc "Runs around a call, for a plug without options."
   @callback call(Conn.t(), next()) :: term()
 
-  @doc "Runs around a call of a plug with options."
+  @doc "Runs around a call, for a plug with options."
   @callback call(Conn.t(), next(), options :: term()) :: term()
 
   @optional_callbacks init: 1, call: 2, call: 3

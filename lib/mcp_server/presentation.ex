@@ -1,8 +1,8 @@
 defmodule McpServer.Presentation do
   @moduledoc """
-  Results for people and for programs at once: Markdown, and the same as data of a declared kind.
+  Results for people and programs: Markdown, and the same content as data of a declared kind.
 
-  A module declares what kinds of data a server's tools give:
+  A module declares the kinds of data that tools return:
 
       defmodule MyApp.Books.View do
         use McpServer.Presentation, index: "book-index", card: "book-card"
@@ -15,7 +15,7 @@ defmodule McpServer.Presentation do
           required: ["books"]
       end
 
-  and a handler presents data of such a kind:
+  A handler presents data of a kind:
 
       def books(_conn, arguments) do
         Presentation.respond(View, arguments, fn format ->
@@ -28,8 +28,7 @@ defmodule McpServer.Presentation do
 
   ## Formats
 
-  The tool's argument `format` says what the caller gets; the default is Markdown, and a name that is none of
-  these is refused:
+  The tool's argument `format` selects the format. The default is Markdown, and other names are refused:
 
   | `format` | Markdown blocks | JSON block | `structuredContent` |
   |---|---|---|---|
@@ -37,46 +36,45 @@ defmodule McpServer.Presentation do
   | `"json"` | no | yes | yes |
   | `"both"` | yes, first | yes, last | yes |
 
-  The JSON block is the one to rely on: some clients drop `structuredContent`, or the `mimeType` of blocks.
-  Both hold the same data. Its keys come in the order in which the kind declares them, and what is `nil` is left
-  out. `extract_structured/2` reads such results, on the client's side.
+  Programs should read the JSON block, because some clients drop `structuredContent` or the `mimeType` of blocks. Both
+  have the same data. Keys have the order of the kind's declaration, and `nil` values are omitted. A client reads such
+  results with `extract_structured/2`.
 
   ## Searching, asking back, failing
 
-  `search/3` makes a search tool of your search function. It asks for more input when there is nothing to search for or
-  too much was found, lists the matches, and renders cards for the first of them. `needs_input/2` asks with suggestions
-  instead of failing: by a form if the client can show one, else with data.
+  `search/3` builds a search tool from your search function. It asks for more input if the query is empty or has too
+  many matches, lists the matches, and renders cards for the first ones. `needs_input/2` asks with suggestions instead
+  of failing: with a form if the client can show one, else with data.
 
-  `respond/3` runs a handler's work. What it raises, and any `{:error, reason}`, becomes a failure of one of six
-  codes (`McpServer.Presentation.ToolError`); what was raised is logged, and only an id of the log line goes out.
+  `respond/3` runs a handler's work. An exception or `{:error, reason}` becomes a failure with one of six codes
+  (`McpServer.Presentation.ToolError`). The exception is logged, and the client gets only the id of the log line.
 
   ## Markers
 
-  A comment such as `#{"<!-- kind:book-card:v1 -->"}`, alone on its line, says that a card follows; one index and any
-  number of cards may be in a text. Searches count them in what was rendered and say so in their metadata, as
-  `contractMarkers`; a payload of yours can say the same. A warning is logged if the text has other markers than were
-  rendered or than its payload says, or if data does not fit the schema of its kind. With `on_mismatch: :raise`, meant
-  for tests, an exception is raised instead. For a warning the first 100 elements of each list of the payload are looked
-  at; a tool's output schema checks all of them. Text of your users cannot add markers where it goes through
-  `McpServer.Presentation.Markdown`.
+  A comment such as `#{"<!-- kind:book-card:v1 -->"}`, alone on its line, announces a card. A text may have one index
+  and any number of cards. Searches count the rendered markers in their metadata, as `contractMarkers`; your payload may
+  do the same. A warning is logged if the markers of the text differ from the rendered markers or from the payload, or
+  if data does not satisfy the schema of its kind. With `on_mismatch: :raise`, meant for tests, an exception is raised
+  instead. The check covers the first 100 elements of each list of the payload; a tool's output schema checks all
+  elements. Text of your users cannot add markers if it is escaped with `McpServer.Presentation.Markdown`.
 
   ## Options
 
-  Of `use McpServer.Presentation` and of `new/1`:
+  Options of `use McpServer.Presentation` and of `new/1`:
 
   | option | default | |
   |---|---|---|
   | `kinds:` | `[]` | `new/1` only: pairs of name and schema |
   | `index:`, `card:` | none | the names of the markers |
   | `marker_version:` | `"v1"` | their version |
-  | `on_mismatch:` | `config :mcp_server, presentation_mismatch: :warn` | `:warn`, `:raise` or `:ignore`; the latter checks nothing |
-  | `max_output_bytes:` | 1 MiB | what the texts of a result may have together, or `:infinity`; a larger one is replaced by a failure |
-  | `mime_type:` | `:block` | where the media type of a block is written: `:block`, `:meta` (in its `_meta`) or `:none` |
-  | `error_mime_type:` | `"text/plain"` | of the text that says what failed |
-  | `secrets:` | `[]` | what may not be said in `provenance/2`: texts and regular expressions |
+  | `on_mismatch:` | `config :mcp_server, presentation_mismatch: :warn` | `:warn`, `:raise` or `:ignore`; `:ignore` skips the checks |
+  | `max_output_bytes:` | 1 MiB | largest size of all texts of a result, or `:infinity`; a larger result is replaced by a failure |
+  | `mime_type:` | `:block` | the place of a block's media type: `:block`, `:meta` (in its `_meta`) or `:none` |
+  | `error_mime_type:` | `"text/plain"` | the media type of a failure's text |
+  | `secrets:` | `[]` | texts and regular expressions that `provenance/2` removes |
 
-  Results larger than 1 MiB are better written with `max_output_bytes: :infinity`, which writes the JSON block
-  from the data while the answer is encoded, without a text in between.
+  For results larger than 1 MiB use `max_output_bytes: :infinity`. The JSON block is then encoded directly into the
+  answer, without an intermediate text.
   """
 
   alias McpServer.Fields
@@ -106,10 +104,10 @@ defmodule McpServer.Presentation do
           secrets: [String.t() | Regex.t()]
         }
 
-  @typedoc "A module that uses this one, or what `new/1` gives."
+  @typedoc "A module with `use McpServer.Presentation`, or a value of `new/1`."
   @type view :: module | t
 
-  @typedoc "What a handler returns."
+  @typedoc "The return value of a handler."
   @type result :: {:ok, CallResult.t()} | McpServer.Controller.input_required()
 
   @options Fields.table(
@@ -149,9 +147,8 @@ defmodule McpServer.Presentation do
   @doc """
   Declares a kind of data: a name and a version, such as `"patternDetails:v1"`, and a JSON Schema of an object.
 
-  The schema is a map or a keyword list. The keys of a `properties:` that is a keyword list (or a list of pairs) are
-  written in that order; those of a map are sorted. `kind` itself need not be declared: it comes first, is required
-  and has one value.
+  The schema is a map or a keyword list. Keys are encoded in the order of `properties:` if it is a keyword list (or a
+  list of pairs), and sorted if it is a map. The member `kind` is added: it comes first, is required and has one value.
   """
   defmacro kind(name, schema) do
     quote bind_quoted: [name: name, schema: schema] do
@@ -160,7 +157,7 @@ defmodule McpServer.Presentation do
   end
 
   @doc """
-  What a module that uses this one declares, as a value. Raises `ArgumentError` naming what is wrong.
+  Builds a view as a value instead of a module. Raises `ArgumentError` that names the invalid option.
 
       iex> view = McpServer.Presentation.new(kinds: [{"book:v1", properties: [title: [type: "string"]]}])
       iex> {:ok, result} = McpServer.Presentation.present(view, "book:v1", %{"title" => "Emma"}, format: "json")
@@ -204,36 +201,36 @@ defmodule McpServer.Presentation do
 
   | option | default | |
   |---|---|---|
-  | `format:` | `"markdown"` | `"markdown"`, `"json"` or `"both"`; another one gives a result that says so |
-  | `markdown:` | none | the Markdown: iodata, or a function that gives it, called only where it is wanted |
+  | `format:` | `"markdown"` | `"markdown"`, `"json"` or `"both"`; for other names the result is an error |
+  | `markdown:` | none | the Markdown: iodata, or a function that returns it, called only if needed |
   | `extras:` | `[]` | further Markdown, a block each: iodata or functions |
-  | `cards:` | not checked | how many cards the Markdown is meant to have |
+  | `cards:` | not checked | expected number of cards in the Markdown |
   | `is_error:` | `false` | |
   | `meta:` | none | the result's `_meta` |
 
-  The payload is a map with keys as they are to be sent. Its `kind` is put in; members that are `nil` are left
-  out, at any depth. Raises `ArgumentError` when the view does not declare the kind.
+  The payload is a map; its keys are sent unchanged. `kind` is added, and `nil` members are omitted at any depth. Raises
+  `ArgumentError` if the view does not declare the kind.
   """
   @spec present(view, String.t(), map, keyword) :: {:ok, CallResult.t()}
   def present(view, kind, payload, options \\ []) when is_map(payload),
     do: {:ok, Output.present(view!(view), kind, payload, options)}
 
   @doc """
-  Runs a handler's work and makes a result of whatever comes of it.
+  Runs a handler's work and converts every outcome to a result.
 
-  `fun` is called with the format that the arguments ask for (`"format"`), once it is known to be one. It returns
+  `fun` is called with the checked format of the arguments (`"format"`). It returns
 
     * what the other functions here return, or another `{:ok, %McpServer.Tool.CallResult{}}`, which is passed on
     * a `McpServer.Presentation.NeedsInput` or `McpServer.Presentation.ToolError`
     * `{:error, reason}`, which is classified: see `McpServer.Presentation.ToolError.from/1`
 
-  What it raises, throws or exits with is logged and becomes an `UNKNOWN_ERROR`.
+  Exceptions, throws and exits are logged and become an `UNKNOWN_ERROR`.
   """
   @spec respond(view, map, (String.t() -> term)) :: result
   def respond(view, arguments, fun) when is_function(fun, 1), do: Guard.respond(view!(view), arguments, fun)
 
   @doc """
-  A search tool around a function that searches.
+  A search tool around a search function.
 
       Presentation.search(View, arguments,
         kind: "bookSearchResults:v1",
@@ -246,8 +243,8 @@ defmodule McpServer.Presentation do
         card: &View.card/1
       )
 
-  It asks back, without searching, when there is nothing to search for, and after searching when more than 20
-  things were found without a filter. Else it gives the matches:
+  It asks for input if the query is empty, or if a search without a filter has more than 20 matches. Otherwise it
+  returns the matches:
 
     * as data `query` (what was asked for, and the format), `metadata` (how many there are in all and by each
       filter; which have a card; the markers counted in the Markdown) and the matches, as many as the argument
@@ -257,24 +254,24 @@ defmodule McpServer.Presentation do
   | option | default | |
   |---|---|---|
   | `kind:` | required | the kind of the data |
-  | `find:` | required | a function of the arguments that gives all matches, in the order of the index; or `{:ok, matches}` or `{:error, reason}` |
+  | `find:` | required | a function of the arguments that returns all matches in the order of the index, `{:ok, matches}` or `{:error, reason}` |
   | `items:` | `"items"` | the member with the matches |
-  | `summary:` | the match itself | what is said of a match: the names of its members, of which those that are `nil` or `[]` are left out, or a function of it |
-  | `id:` | `"id"` | the member with a match's id, or a function of it |
+  | `summary:` | the match itself | the summary of a match: names of its members (`nil` and `[]` values are omitted), or a function of the match |
+  | `id:` | `"id"` | the member with a match's id, or a function of the match |
   | `query:` | `"q"` | the argument with the query |
-  | `filters:` | `[]` | arguments that narrow a search, with the member of `metadata` that counts their values (`count:`) and the order of the values (`values:`; else that of the matches) |
-  | `nouns:` | `{"item", "items"}` | what the matches are called: one and several |
-  | `suggestions:` | `[]` | queries to suggest when there is none |
-  | `index:` | none | a function of the matches that gives the index as Markdown: its marker is put in front |
-  | `card:` | none | a function of a match that gives its card, marker included: see `McpServer.Presentation.Markdown.card/4` |
-  | `cards:` | 3 | how many cards at most: from 1 to 10 |
+  | `filters:` | `[]` | arguments that narrow a search, with the member of `metadata` that counts their values (`count:`) and the order of the values (`values:`; default: order of the matches) |
+  | `nouns:` | `{"item", "items"}` | the name of a match: singular and plural |
+  | `suggestions:` | `[]` | suggested queries for an empty query |
+  | `index:` | none | a function of the matches that returns the index as Markdown, without its marker |
+  | `card:` | none | a function of a match that returns its card with the marker: see `McpServer.Presentation.Markdown.card/4` |
+  | `cards:` | 3 | largest number of cards, from 1 to 10 |
   | `title:` | `"Search Results"` | the heading, which ends with the query |
-  | `details_tool:` | none | the tool that the introduction points at |
-  | `too_broad:` | 20 | how many matches are not yet too many, or `:infinity` |
-  | `max_limit:` | 100 | the most the argument `limit` may be |
-  | `provenance:` | none | a map, or a function that gives one, put in, and shown in a block of its own, when the argument `includeProvenancePanel` is `true` |
+  | `details_tool:` | none | the tool that the introduction names |
+  | `too_broad:` | 20 | largest number of matches without a filter, or `:infinity` |
+  | `max_limit:` | 100 | largest value of the argument `limit` |
+  | `provenance:` | none | a map, or a function that returns one; added, and shown in a separate block, if the argument `includeProvenancePanel` is `true` |
   | `format:` | the argument `format` | |
-  | `conn:` | none | asks by forms where the client can: see `McpServer.Presentation.NeedsInput` |
+  | `conn:` | none | asks with forms if the client supports them: see `McpServer.Presentation.NeedsInput` |
   """
   @spec search(view, map, keyword) :: result
   def search(view, arguments, options), do: Search.run(view!(view), arguments, options)
@@ -295,25 +292,25 @@ defmodule McpServer.Presentation do
 
   | option | default | |
   |---|---|---|
-  | `kind:` | required | the kind of what is given |
-  | `find:` | required | a function of the id: `{:ok, thing}`; `:error`, `nil` or `{:error, :not_found}`; `{:error, reason}` for a failure. Not called for an empty id |
-  | `payload:` | the thing itself | a function of the thing that gives the data of the kind |
-  | `markdown:` | none | a function of the thing that gives its Markdown |
-  | `cards:` | not checked | how many cards that has |
-  | `similar:` | none | a function of the id that gives a list of ids, the best first. Not called for an empty id. Should it fail, the failure is logged and no ids are suggested |
-  | `nouns:` | `{"item", "items"}` | what the things are called: one and several |
+  | `kind:` | required | the kind of the data |
+  | `find:` | required | a function of the id: `{:ok, entry}`; `:error`, `nil` or `{:error, :not_found}`; `{:error, reason}` for a failure. Not called for an empty id |
+  | `payload:` | the entry | a function of the entry that returns the data of the kind |
+  | `markdown:` | none | a function of the entry that returns its Markdown |
+  | `cards:` | not checked | number of cards in the Markdown |
+  | `similar:` | none | a function of the id that returns similar ids, the best first. Not called for an empty id. If it fails, the failure is logged and no ids are suggested |
+  | `nouns:` | `{"item", "items"}` | the name of an entry: singular and plural |
   | `id:` | `"id"` | the argument with the id |
   | `format:` | the argument `format` | |
-  | `conn:` | none | asks by a form where the client can: see `McpServer.Presentation.NeedsInput` |
+  | `conn:` | none | asks with a form if the client supports it: see `McpServer.Presentation.NeedsInput` |
   """
   @spec lookup(view, map, keyword) :: result
   def lookup(view, arguments, options), do: Lookup.run(view!(view), arguments, options)
 
   @doc """
-  Asks the caller for what is missing: a result of the kind `needsInput:v1`, which is no error.
+  Asks the caller for missing input: a result of the kind `needsInput:v1`, which is not an error.
 
-  Takes the fields of a `McpServer.Presentation.NeedsInput`, or one of them, and `format:`. With `conn:` a client
-  that can show forms is asked by one instead; see "Forms" there.
+  Takes a `McpServer.Presentation.NeedsInput` or its fields, and `format:`. With `conn:` clients that can show forms get
+  a form; see "Forms" there.
   """
   @spec needs_input(view, NeedsInput.t() | keyword, keyword) :: result
   def needs_input(view, question, options \\ [])
@@ -341,12 +338,12 @@ defmodule McpServer.Presentation do
     do: {:ok, failure |> ToolError.from() |> ToolError.present(view!(view), options)}
 
   @doc """
-  The data in a result, as a client has it: the last text block that is JSON of a known kind and fits its
-  schema, whatever the client dropped besides.
+  The data in a result on the client's side: the last text block with JSON of a known kind that satisfies its schema.
+  Other parts of the result may be missing.
 
-  With a view, only its kinds are known; without one, any kind is, and only `needsInput:v1` and `toolError:v1`
-  are checked. `result` is decoded JSON, or the result a handler returns. The error says why: its `reason` is
-  `:unknown_kind`, `:mismatch` or `:not_found`.
+  With a view, only its kinds are known. Without a view all kinds are known, and only `needsInput:v1` and `toolError:v1`
+  are checked. `result` is decoded JSON, or the result of a handler. The error's `reason` is `:unknown_kind`,
+  `:mismatch` or `:not_found`.
 
       iex> result = %{"content" => [%{"type" => "text", "text" => ~s({"kind":"book:v2"})}]}
       iex> McpServer.Presentation.extract_structured(result)
@@ -362,7 +359,7 @@ defmodule McpServer.Presentation do
   def extract_structured(result, view), do: Extraction.run(result, view!(view))
 
   @doc """
-  The output schema of a tool that gives data of these kinds: one of them, or a question, or a failure.
+  The output schema of a tool that returns data of one of these kinds, a question or a failure.
 
       tool "books", "Lists books", MyApp.Books, :books,
         output_schema: McpServer.Presentation.output_schema(MyApp.Books.View, ["bookList:v1"])
@@ -370,7 +367,7 @@ defmodule McpServer.Presentation do
   @spec output_schema(view, [String.t()] | :all) :: map
   def output_schema(view, kinds \\ :all), do: Declaration.output_schema(view!(view), kinds)
 
-  @doc "The schema of the argument `format`, for an input schema that is written by hand."
+  @doc "The schema of the argument `format`, for a handwritten input schema."
   @spec format_schema() :: map
   def format_schema do
     %{
@@ -382,7 +379,7 @@ defmodule McpServer.Presentation do
   end
 
   @doc """
-  The marker of an index or a card, as it stands on a line of its own.
+  The marker of an index or a card. It must be alone on its line.
 
       iex> McpServer.Presentation.marker(McpServer.Presentation.new(card: "book-card"), :card)
       "<!-- kind:book-card:v1 -->"
@@ -391,7 +388,7 @@ defmodule McpServer.Presentation do
   def marker(view, which), do: Declaration.marker!(view!(view), which)
 
   @doc """
-  How many index and card markers count in a text: alone on a line, and not in code.
+  The number of index and card markers in a text. A marker counts if it is alone on its line and not in code.
 
       iex> view = McpServer.Presentation.new(index: "book-index", card: "book-card")
       iex> McpServer.Presentation.contract_markers(view, "# Emma\\n<!-- kind:book-card:v1 -->\\n")
@@ -401,7 +398,7 @@ defmodule McpServer.Presentation do
   def contract_markers(view, markdown), do: Output.contract_markers(view!(view), IO.iodata_to_binary(markdown))
 
   @doc """
-  A text of at most 200 characters, or its beginning and `...`, cut at a space where there is one late enough.
+  A text of at most 200 characters. A longer text is cut, at a space if possible, and ends with `...`.
 
       iex> McpServer.Presentation.summary("Short.")
       "Short."
@@ -410,7 +407,7 @@ defmodule McpServer.Presentation do
   defdelegate summary(text), to: Summary, as: :of
 
   @doc """
-  A time as the payloads have it: UTC, with milliseconds. A `NaiveDateTime` counts as UTC.
+  A time in the format of payloads: UTC, with milliseconds. A `NaiveDateTime` counts as UTC.
 
       iex> McpServer.Presentation.timestamp(~U[2026-01-22 21:30:00Z])
       "2026-01-22T21:30:00.000Z"
@@ -419,8 +416,8 @@ defmodule McpServer.Presentation do
   defdelegate timestamp(time), to: Provenance
 
   @doc """
-  Where data is from, fit to be told: members whose value is a local path or a secret, or whose name is that of
-  a secret, are left out, and so are those that are `nil`; times are written as `timestamp/1` does.
+  The origin of data, safe to send. Members are omitted if their value is `nil`, a local path or a secret, or if their
+  name is the name of a secret. Times are formatted with `timestamp/1`.
 
       iex> view = McpServer.Presentation.new(secrets: ["hunter2"])
       iex> McpServer.Presentation.provenance(view, source: "Catalogue", path: "/srv/data.json", file: "data.json")

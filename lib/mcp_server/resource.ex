@@ -1,7 +1,6 @@
 defmodule McpServer.Resource do
   @moduledoc """
-  What clients are told about a resource with a fixed URI. Routers make these from their `resource`
-  declarations.
+  The description of a resource with a fixed URI for clients. Routers build it from `resource` declarations.
 
       iex> McpServer.Resource.new(name: "config", uri: "file:///app/config.json", mime_type: "application/json")
       %McpServer.Resource{name: "config", uri: "file:///app/config.json", mimeType: "application/json"}
@@ -23,9 +22,8 @@ end
 
 defmodule McpServer.ResourceTemplate do
   @moduledoc """
-  What clients are told about resources whose URI has variables: as `McpServer.Resource`, with
-  `uriTemplate` (RFC 6570, for example `"https://example.com/users/{id}"`) in place of `uri`, and
-  without `size`.
+  The description of a resource whose URI has variables: like `McpServer.Resource`, with `uriTemplate` (RFC 6570, for
+  example `"https://example.com/users/{id}"`) in place of `uri`, and without `size`.
 
       iex> McpServer.ResourceTemplate.new(name: "user", uri_template: "users://{id}").uriTemplate
       "users://{id}"
@@ -46,8 +44,8 @@ end
 
 defmodule McpServer.Resource.Content do
   @moduledoc """
-  One item of what reading a resource gives: either `text`, or `blob` with base64 of the bytes.
-  `McpServer.Controller.content/3` makes one from raw bytes.
+  One item of a read result: either `text`, or `blob` with the bytes in base64. `McpServer.Controller.content/3` builds
+  one from raw bytes.
 
       iex> McpServer.Resource.Content.new(name: "a.txt", uri: "file:///a.txt", text: "hi")
       %McpServer.Resource.Content{name: "a.txt", uri: "file:///a.txt", text: "hi"}
@@ -63,8 +61,8 @@ defmodule McpServer.Resource.Content do
     _meta: :map
 
   @doc """
-  Builds an item; raises `ArgumentError` naming the field at fault, also when `text` and `blob` are
-  both given, or neither.
+  Builds an item. Raises `ArgumentError` that names the invalid field, also if both or neither of `text` and `blob` are
+  given.
   """
   def new(fields) do
     case super(fields) do
@@ -87,9 +85,9 @@ end
 
 defmodule McpServer.Resource.ReadResult do
   @moduledoc """
-  What reading a resource gives: `contents`, a list of `McpServer.Resource.Content` or maps (required),
-  and `_meta`. For clients of revision 2026-07-28, `ttl_ms` (how long the answer may be cached, in
-  milliseconds) and `cache_scope` (`"public"` or `"private"`) override the router's.
+  The result of reading a resource: `contents`, a list of `McpServer.Resource.Content` or maps (required), and `_meta`.
+  For clients of revision 2026-07-28, `ttl_ms` (how long the answer may be cached, in milliseconds) and `cache_scope`
+  (`"public"` or `"private"`) override the router's.
 
       iex> content = McpServer.Resource.Content.new(uri: "file:///a.txt", text: "hi")
       iex> McpServer.Resource.ReadResult.new(contents: [content]).contents == [content]

@@ -1,10 +1,10 @@
 defmodule McpServer.Schema do
   @moduledoc """
-  A JSON Schema, as far as a struct is convenient for one. Wherever a schema is taken, a plain map is
-  taken too, with any keyword of JSON Schema 2020-12, and goes out verbatim.
+  A struct for common keywords of JSON Schema. All functions that take it also take a plain map with any keyword of JSON
+  Schema 2020-12, which is sent unchanged.
 
-  A field that is `nil` is left out of the JSON; `false`, `0`, `[]` and the `nil` inside
-  `enum: [nil, "a"]` are values and stay.
+  Fields that are `nil` are omitted from the JSON. `false`, `0`, `[]` and the `nil` inside `enum: [nil, "a"]` are values
+  and are sent.
 
       iex> McpServer.Schema.new(type: :object, properties: %{"q" => %{"type" => "string"}}, required: ["q"])
       %McpServer.Schema{type: "object", properties: %{"q" => %{"type" => "string"}}, required: ["q"]}
@@ -24,10 +24,10 @@ defmodule McpServer.Schema do
     items: [{:struct, __MODULE__}, doc: "the schema of the elements of an array"]
 
   @doc """
-  Checks a value: any term that `McpServer.JSON.encode/2` accepts. The error holds up to 20 problems that
-  say where, what was expected and what may have been meant, and never the value.
+  Validates a value: any term that `McpServer.JSON.encode/2` accepts. The error has up to 20 problems with the place,
+  the expected value and a suggestion, and never the value.
 
-  A schema that is checked against often is better compiled once: `McpServer.Schema.Validator.compile/1`.
+  Compile a schema that is used often once: `McpServer.Schema.Validator.compile/1`.
 
       iex> schema = %McpServer.Schema{type: "object", required: ["q"]}
       iex> McpServer.Schema.validate(schema, %{"q" => "elixir"})
@@ -39,7 +39,7 @@ defmodule McpServer.Schema do
   @spec validate(Validator.t() | t | map | boolean, term) :: :ok | {:error, McpServer.Schema.Error.t()}
   defdelegate validate(schema, value), to: Validator
 
-  @doc "The names JSON Schema has for types."
+  @doc "The type names of JSON Schema."
   @spec types() :: [String.t()]
   def types, do: @types
 

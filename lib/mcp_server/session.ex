@@ -1,6 +1,6 @@
 defmodule McpServer.Session do
   @moduledoc """
-  Small values that belong to a session: what a handler wants to find again in the next call of the same client.
+  Stores small values of a session, which handlers can read in later calls of the same client.
 
       def choose(conn, %{"project" => project}) do
         :ok = McpServer.Session.put_session(conn, "project", project)
@@ -14,14 +14,14 @@ defmodule McpServer.Session do
         end
       end
 
-  Values are plain data: strings, numbers, booleans, `nil`, atoms of your code, lists, tuples, maps and structs. All values of a
-  session take at most 16 KiB. They belong to the session, its principal, its router and its mount. They are forgotten when
-  the client ends its session, and at the latest a day after the last `put_session/3`.
+  Values are plain data: strings, numbers, booleans, `nil`, atoms of your code, lists, tuples, maps and structs. All
+  values of a session take at most 16 KiB. They belong to the session, its principal, its router and its mount. They are
+  deleted when the client ends its session, and at the latest a day after the last `put_session/3`.
 
   ## Without sessions
 
-  Clients of revision 2026-07-28 have no sessions, so `put_session/3` returns `{:error, :no_session}`. There a tool gives the
-  client a handle, and other tools take it as an argument. This works with every revision:
+  Clients of revision 2026-07-28 have no sessions, so `put_session/3` returns `{:error, :no_session}`. A tool can
+  instead give the client a handle, and other tools take it as an argument. This works with every revision:
 
       def open_basket(conn, _arguments) do
         {:ok, handle, _conn} = McpServer.Session.open_handle(conn)
@@ -39,19 +39,20 @@ defmodule McpServer.Session do
         end
       end
 
-  A handle has 128 random bits, and finds nothing for another principal. It is no proof of who asks.
+  A handle has 128 random bits, and works only for its principal. It does not authenticate the client.
 
   ## Where values are kept
 
-  In the memory of the node, at most 64 MiB of them, and 16 MiB of one principal, or of one address without a principal. To keep them over restarts and on all nodes, name a store:
+  By default values are in the memory of the node: at most 64 MiB, and 16 MiB for one principal, or for one address
+  without a principal. To keep them across restarts and on all nodes, configure a store:
 
       config :mcp_server, session_store: {McpServer.DualResponse.SessionStore, server: MyApp.Results}
 
-  `McpServer.DualResponse.SessionStore` keeps them where a `McpServer.DualResponse` keeps its results: in Mnesia or in
-  PostgreSQL. For another place write a module with the callbacks of `McpServer.SessionStore`.
+  `McpServer.DualResponse.SessionStore` uses the store of a `McpServer.DualResponse`: Mnesia or PostgreSQL. For another
+  store write a module with the callbacks of `McpServer.SessionStore`.
 
-  Calls of a session that run at the same time on one node change its values one after the other. On nodes that
-  are not connected the last one wins.
+  Concurrent calls of a session on one node change its values one after the other. On nodes that are not connected the
+  last write wins.
   """
 
   alias McpServer.{Conn, SessionStore, Share}
@@ -60,18 +61,18 @@ defmodule McpServer.Session do
   @ttl_ms :timer.hours(24)
   @handle_bytes 16
 
-  @typedoc "Of a value: no process, reference, port or function anywhere in it."
+  @typedoc "Any term without processes, references, ports and functions."
   @type value :: term()
   @type key :: String.t() | atom()
 
   @typedoc """
-  Why nothing was kept: there is no session, the session's values would take more than 16 KiB, all values have taken their
-  room, or the store failed, which the log explains.
+  The reason why a value was not stored: there is no session, the session's values would take more than 16 KiB, the
+  store is full, or the store failed, which is logged.
   """
   @type failure :: :no_session | :too_large | :full | :unavailable
 
   @doc """
-  Keeps a value under a key, in place of what was there. The values of the session live for another day.
+  Stores a value under a key and replaces an existing one. The values of the session live for another day.
 
   Raises `ArgumentError` for a value with a process, reference, port or function in it.
   """
@@ -86,7 +87,7 @@ defmodule McpServer.Session do
   @doc """
   The value under a key, or `default`.
 
-  Raises `RuntimeError` where the store fails: the call fails, and nothing goes on as if the value were not there.
+  Raises `RuntimeError` if the store fails, so that a failure is not mistaken for a missing value.
   """
   @spec get_session(Conn.t(), key(), default :: term()) :: term()
   def get_session(%Conn{} = conn, key, default \\ nil) do
@@ -99,14 +100,14 @@ defmodule McpServer.Session do
     end
   end
 
-  @doc "Forgets the value under a key."
+  @doc "Deletes the value under a key."
   @spec delete_session(Conn.t(), key()) :: :ok | {:error, failure()}
   def delete_session(%Conn{} = conn, key), do: change(conn, &Map.delete(&1, key))
 
   @doc """
-  A new handle, and the conn whose values are those of the handle.
+  Returns a new handle, and a conn that reads and writes the values of the handle.
 
-  The handle is a string of 22 characters for the client to bring back, as an argument of a tool.
+  The handle is a string of 22 characters. The client sends it back as an argument of a tool.
   """
   @spec open_handle(Conn.t()) :: {:ok, handle :: String.t(), Conn.t()} | {:error, failure()}
   def open_handle(%Conn{} = conn) do
@@ -115,7 +116,7 @@ defmodule McpServer.Session do
     with :ok <- change(conn, & &1), do: {:ok, handle, conn}
   end
 
-  @doc "The conn whose values are those of a handle that `open_handle/1` gave to the same principal."
+  @doc "Returns a conn that reads and writes the values of a handle of `open_handle/1`, for the same principal."
   @spec use_handle(Conn.t(), handle :: String.t()) :: {:ok, Conn.t()} | {:error, :unknown_handle | :unavailable}
   def use_handle(%Conn{} = conn, handle) when is_binary(handle) do
     conn = with_handle(conn, handle)

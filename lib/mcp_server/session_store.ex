@@ -1,17 +1,17 @@
 defmodule McpServer.SessionStore do
   @moduledoc """
-  Where the values of sessions are kept (`McpServer.Session`), and the ids of sealed sessions that their clients have ended.
+  A store for the values of sessions (`McpServer.Session`), and for the ids of sealed sessions that clients have ended.
 
       config :mcp_server, session_store: MyApp.SessionStore
       config :mcp_server, session_store: {MyApp.SessionStore, table: "sessions"}
 
-  The default keeps them in the memory of the node. A store is a module with these callbacks. They are called in the process of
-  the call, many at a time, with the options beside the module. Whatever a callback raises or answers with `{:error, reason}`
-  goes to the log; the handler gets `{:error, :unavailable}`.
+  The default store is the memory of the node. A store is a module with these callbacks. They are called concurrently in
+  the processes of the calls, with the configured options. Exceptions and `{:error, reason}` of a callback are logged;
+  the handler gets `{:error, :unavailable}`.
 
-  A key is a string of 43 characters, a value a binary of at most 16 KiB. Neither can be read without the secret or the id of
-  the session. `holder` tells whose value it is, so that none takes all the room: a term that stands for
-  a principal, or for the address of a client without one, or `nil`.
+  A key is a string of 43 characters, a value a binary of at most 16 KiB. Neither can be read without the secret or the
+  id of the session. `holder` identifies the owner, so that a store can limit the space of each owner. It is a term for
+  a principal, or for the address of a client without a principal, or `nil`.
   """
 
   require Logger
@@ -21,13 +21,13 @@ defmodule McpServer.SessionStore do
   @type key :: String.t()
   @type failure :: {:error, :full | term()}
 
-  @doc "The value of a key; expired ones are not there."
+  @doc "The value of a key; `:none` for an expired value."
   @callback get(options :: keyword(), key()) :: {:ok, binary()} | :none | failure()
 
-  @doc "Keeps a value for `ttl` milliseconds, in place of what was there. `{:error, :full}` where there is no room."
+  @doc "Stores a value for `ttl` milliseconds and replaces an existing one. Returns `{:error, :full}` if there is no space."
   @callback put(options :: keyword(), key(), binary(), ttl :: pos_integer(), holder :: term()) :: :ok | failure()
 
-  @doc "Forgets a value, if it is there."
+  @doc "Deletes a value, if it exists."
   @callback delete(options :: keyword(), key()) :: :ok | failure()
 
   @default SessionStore.ETS

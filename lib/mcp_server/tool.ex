@@ -1,7 +1,7 @@
 defmodule McpServer.Tool do
   @moduledoc """
-  What clients are told about a tool. Routers make these from their `tool` declarations; write one by
-  hand where `c:McpServer.list_tools/1` is overridden.
+  The description of a tool for clients. Routers build it from `tool` declarations. Build it yourself if the router
+  overrides `c:McpServer.list_tools/1`.
 
   Fields that are `nil` are not sent.
 
@@ -30,7 +30,7 @@ end
 
 defmodule McpServer.Tool.Annotations do
   @moduledoc """
-  Hints about what a tool does. Clients must not trust them, but many ask before a destructive call.
+  Hints about the behaviour of a tool. Clients must not trust them, but many ask the user before a destructive call.
   Defaults and meaning are those of MCP.
 
   The four hints are always sent, `false` included.

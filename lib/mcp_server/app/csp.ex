@@ -1,41 +1,40 @@
 defmodule McpServer.App.CSP do
   @moduledoc """
-  The `Content-Security-Policy` a host should frame a `ui://` resource with.
+  The `Content-Security-Policy` for a host that frames a `ui://` resource.
 
-  Without a declared `csp` the view may run its own inline scripts and styles, show its own images and
-  reach nothing.
+  Without a declared `csp` the view may use only inline scripts, styles and images, and no other origin.
 
   | declared | extends |
   |---|---|
   | `connect_domains` | `connect-src` |
   | `resource_domains` | `script-src`, `style-src`, `img-src`, `media-src`, `font-src` |
-  | `frame_domains` | `frame-src` (left out when not given) |
-  | `base_uri_domains` | `base-uri` (left out when not given) |
+  | `frame_domains` | `frame-src` (omitted if not given) |
+  | `base_uri_domains` | `base-uri` (omitted if not given) |
 
       iex> McpServer.App.CSP.generate(%{connect_domains: ["api.example.com"]}) |> String.split("; ") |> List.last()
       "connect-src 'self' api.example.com"
 
   ## What a domain is
 
-  An entry is one origin, `[scheme://]host[:port]`, of the scheme `https`, `http`, `wss` or `ws`. The host is a
-  domain name in ASCII or an IPv4 address, and may begin with `*.` before two labels or more. Anything else
-  is refused: a path, a keyword such as `'unsafe-eval'`, a scheme alone such as `data:`, and every
-  character that could end the directive or begin another, such as a space, a quote, a comma or a semicolon. A list has at
-  most 100 entries of at most 300 bytes.
+  An entry is one origin, `[scheme://]host[:port]`, with the scheme `https`, `http`, `wss` or `ws`. The host is an ASCII
+  domain name or an IPv4 address. A domain name with two or more labels may have the prefix `*.`. All other entries are
+  refused: a path, a keyword such as `'unsafe-eval'`, a scheme alone such as `data:`, and every character that could end
+  the directive or begin another, such as a space, a quote, a comma or a semicolon. A list has at most 100 entries of at
+  most 300 bytes.
 
-  A router checks what its `csp` statements declare while it compiles. Check domains that your code
-  puts into `_meta` at run time with `validate/1`.
+  A router checks its `csp` statements when it is compiled. Check domains that your code adds to `_meta` at run time
+  with `validate/1`.
   """
 
   alias McpServer.App.UIResourceMeta
   alias McpServer.Protocol
 
   @doc """
-  The header's value for a resource's metadata, for its `csp` alone, or for `nil` (the strictest).
+  The value of the header for a resource's metadata, for its `csp` alone, or for `nil` (the strictest policy).
 
   | option | meaning | default |
   |---|---|---|
-  | `sandbox:` | also say what is left out above: `frame-src 'none'` and `base-uri 'self'` where not declared, and `object-src 'none'` | `false` |
+  | `sandbox:` | adds the directives that are omitted above: `frame-src 'none'` and `base-uri 'self'` if not declared, and `object-src 'none'` | `false` |
 
   A host that serves the document of a sandbox wants `sandbox: true`, as the specification of MCP Apps
   asks for it. Without a `base-uri` a view may give itself any base; for the other two
@@ -57,8 +56,7 @@ defmodule McpServer.App.CSP do
   end
 
   @doc """
-  Whether a policy can be made of what is declared. The text names the entry at fault, and does not
-  show it.
+  Whether all declared domains are valid. The error text has the position of the invalid entry, not its value.
 
       iex> McpServer.App.CSP.validate(%{connect_domains: ["https://api.example.com"]})
       :ok

@@ -1,8 +1,8 @@
 defmodule McpServer.App.UIResourceMeta do
   @moduledoc """
-  How a host has to frame a `ui://` resource.
+  The rules for a host that frames a `ui://` resource.
 
-  Keys of `csp` and `permissions` are taken in either spelling.
+  Keys of `csp` and `permissions` may be camelCase or snake_case.
 
       iex> McpServer.App.UIResourceMeta.new(csp: [connect_domains: ["api.example.com"]], permissions: [camera: true])
       %McpServer.App.UIResourceMeta{csp: %{connect_domains: ["api.example.com"]}, permissions: %{camera: true}}
@@ -17,7 +17,7 @@ defmodule McpServer.App.UIResourceMeta do
           optional(:base_uri_domains) => [String.t()] | nil
         }
 
-  @typedoc "`true` and a map ask for the permission, `false` and `nil` do not."
+  @typedoc "`true` and a map request the permission, `false` and `nil` do not."
   @type permissions :: %{
           optional(:camera) => boolean | map | nil,
           optional(:microphone) => boolean | map | nil,

@@ -25,15 +25,15 @@ defmodule McpServer.Router.PromptBlock do
     end
   end
 
-  @doc "The function that makes the messages: `fun(conn, arguments)`."
+  @doc "The function that returns the messages: `fun(conn, arguments)`."
   defmacro get(controller, function \\ []),
     do: Handler.declare(PromptDefinition, :get, controller, function, __CALLER__)
 
   @doc """
   The function that completes an argument: `fun(conn, name, prefix)`.
 
-  The arguments that the user has filled in already, where the client tells (2025-06-18), are a map under
-  `McpServer.Conn.get_private(conn, :completion_context)`.
+  `McpServer.Conn.get_private(conn, :completion_context)` is a map of the arguments that the user has already filled in,
+  if the client sends them (since 2025-06-18).
   """
   defmacro complete(controller, function \\ []),
     do: Handler.declare(PromptDefinition, :complete, controller, function, __CALLER__)

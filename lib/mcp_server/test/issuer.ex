@@ -1,6 +1,6 @@
 defmodule McpServer.Test.Issuer do
   @moduledoc """
-  An authorization server for your tests: it publishes metadata and keys on a loopback port, and makes access tokens.
+  An authorization server for tests. It publishes metadata and keys on a loopback port, and creates access tokens.
 
       issuer = start_supervised!(McpServer.Test.Issuer)
       url = McpServer.Test.Issuer.url(issuer)
@@ -11,7 +11,7 @@ defmodule McpServer.Test.Issuer do
 
       token = McpServer.Test.Issuer.token(issuer, subject: "ada", audience: "http://localhost/mcp", scopes: ["files:read"])
 
-  It has no login: it is for tests of your server, and never to be started in production.
+  It has no login. Never start it in production.
   """
 
   use GenServer
@@ -29,7 +29,7 @@ defmodule McpServer.Test.Issuer do
   @spec start_link(keyword()) :: GenServer.on_start()
   def start_link(options \\ []), do: GenServer.start_link(__MODULE__, nil, Keyword.take(options, [:name]))
 
-  @doc "The URL of the issuer: what `issuer:` of `auth:` is."
+  @doc "The URL of the issuer, for `issuer:` of `auth:`."
   @spec url(server()) :: String.t()
   def url(server), do: GenServer.call(server, :url)
 
@@ -40,48 +40,48 @@ defmodule McpServer.Test.Issuer do
   |---|---|
   | `:subject`, `:audience`, `:scopes`, `:client_id` | claims; the defaults are `"ada"`, none, `[]`, `"client"` |
   | `:expires_in` | seconds, 300 |
-  | `:claims` | further claims, or others; one that is `nil` is left out |
-  | `:header` | further members of the header, or others; one that is `nil` is left out |
+  | `:claims` | further or replaced claims; `nil` removes a claim |
+  | `:header` | further or replaced members of the header; `nil` removes a member |
   | `:alg` | `"RS256"`, `"PS256"`, `"ES256"` (the default) or `"EdDSA"` |
-  | `:signature` | `:wrong` signs something else |
+  | `:signature` | `:wrong` makes an invalid signature |
   | `:key` | a key of `McpServer.Test.Proof.key/1`: the token is bound to it (RFC 9449) |
   """
   @spec token(server(), keyword()) :: String.t()
   def token(server, options \\ []), do: GenServer.call(server, {:token, options}, 30_000)
 
   @doc """
-  An opaque token: only the issuer knows what it grants, and says so to the client `"mcp"` with the secret `"secret"`
+  An opaque token. Only the issuer knows its grants, and returns them to the client `"mcp"` with the secret `"secret"`
   (`introspection: [client_id: "mcp", client_secret: "secret"]`). The options are `:subject`, `:audience`, `:scopes`,
   `:client_id`, `:expires_in`, `:claims` and `:key` of `token/2`.
   """
   @spec opaque_token(server(), keyword()) :: String.t()
   def opaque_token(server, options \\ []), do: GenServer.call(server, {:opaque_token, options})
 
-  @doc "From now on an opaque token is not active."
+  @doc "Revokes an opaque token."
   @spec revoke(server(), String.t()) :: :ok
   def revoke(server, token), do: GenServer.call(server, {:revoke, token})
 
-  @doc "New keys take the place of the old ones."
+  @doc "Replaces the keys of the issuer."
   @spec rotate(server()) :: :ok
   def rotate(server), do: GenServer.call(server, :rotate, 30_000)
 
-  @doc "From now on every request is answered with 500; `recover/1` ends it."
+  @doc "Makes the issuer answer all requests with 500, until `recover/1`."
   @spec fail(server()) :: :ok
   def fail(server), do: GenServer.call(server, {:mode, :fail})
 
-  @doc "From now on no request is answered; `recover/1` ends it."
+  @doc "Makes the issuer answer no requests, until `recover/1`."
   @spec stall(server()) :: :ok
   def stall(server), do: GenServer.call(server, {:mode, :stall})
 
-  @doc "Requests are answered again."
+  @doc "Makes the issuer answer requests again."
   @spec recover(server()) :: :ok
   def recover(server), do: GenServer.call(server, {:mode, :serve})
 
-  @doc "How often the keys were fetched."
+  @doc "The number of requests for the keys."
   @spec fetches(server()) :: non_neg_integer()
   def fetches(server), do: GenServer.call(server, :fetches)
 
-  @doc "How often it was asked about opaque tokens."
+  @doc "The number of introspection requests."
   @spec introspections(server()) :: non_neg_integer()
   def introspections(server), do: GenServer.call(server, :introspections)
 

@@ -1,6 +1,6 @@
 defmodule McpServer.Test.Proof do
   @moduledoc """
-  Proofs that a client holds the key of its token (DPoP, RFC 9449), for tests of a server with `dpop:`.
+  DPoP proofs (RFC 9449) that a client holds the key of its token, for tests of a server with `dpop:`.
 
       key = McpServer.Test.Proof.key()
       token = McpServer.Test.Issuer.token(issuer, audience: "http://localhost/mcp", key: key)
@@ -34,9 +34,9 @@ defmodule McpServer.Test.Proof do
 
   | option | |
   |---|---|
-  | `:nonce` | what the server sent in `DPoP-Nonce` |
-  | `:claims`, `:header` | further members, or others; one that is `nil` is left out |
-  | `:signature` | `:wrong` signs something else |
+  | `:nonce` | the value of the server's header `DPoP-Nonce` |
+  | `:claims`, `:header` | further or replaced members; `nil` removes a member |
+  | `:signature` | `:wrong` makes an invalid signature |
   """
   @spec new(key(), method :: String.t(), url :: String.t(), token :: String.t(), keyword()) :: String.t()
   def new(%Key{} = key, method, url, token, options \\ []) do
