@@ -2,7 +2,7 @@ defmodule McpServer.Completion do
   @moduledoc """
   Suggestions for a prompt's argument or a resource template's variable.
 
-  `McpServer.Controller.completion/2` makes one and cuts longer lists for you.
+  `McpServer.Controller.completion/2` builds one and cuts longer lists.
 
       iex> McpServer.Completion.new(values: ["Alice"], has_more: false)
       %McpServer.Completion{values: ["Alice"], hasMore: false}
@@ -26,7 +26,7 @@ defmodule McpServer.Completion do
     completion
   end
 
-  @doc "How many values one completion may hold: #{@max_values}."
+  @doc "The largest number of values of a completion: #{@max_values}."
   @spec max_values() :: pos_integer
   def max_values, do: @max_values
 end

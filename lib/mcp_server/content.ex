@@ -1,8 +1,9 @@
 defmodule McpServer.Content do
   @moduledoc """
-  The kinds of content that tool results and prompt messages are made of.
+  The kinds of content in tool results and prompt messages.
 
-  The functions of `McpServer.Tool.Content` make them, and so do those of the same names in `McpServer.Controller`.
+  The functions of `McpServer.Tool.Content` build them, and so do the functions of the same names in
+  `McpServer.Controller`.
 
   | struct | holds |
   |---|---|

@@ -1,14 +1,13 @@
 defmodule McpServer.InputRequest do
   @moduledoc """
-  One thing a handler needs from the client before it can answer: a form filled in by the user, a page
-  visited by the user, a model's reply, or the client's roots. Make one with
-  `McpServer.Controller.elicit/2`, `elicit_url/3`, `sample/2` or `list_roots/0` and return them with
-  `McpServer.Controller.input_required/2`.
+  A request of a handler to the client: a form for the user, a page for the user, a reply of the model, or the client's
+  roots. Build requests with `McpServer.Controller.elicit/2`, `elicit_url/3`, `sample/2` or `list_roots/0` and return
+  them with `McpServer.Controller.input_required/2`.
 
   | field | meaning |
   |---|---|
   | `method` | `"elicitation/create"`, `"sampling/createMessage"` or `"roots/list"` |
-  | `params` | its parameters, keys as MCP spells them |
+  | `params` | parameters, with the keys of MCP |
   """
 
   @enforce_keys [:method]

@@ -1,6 +1,6 @@
 defmodule McpServer.JSON do
   @moduledoc """
-  JSON text of terms, and terms of JSON text, by the native core.
+  Encodes and decodes JSON with the native core.
 
       iex> McpServer.JSON.encode!(%{name: "add", arguments: [1, 2.0, nil]})
       ~s({"arguments":[1,2.0,null],"name":"add"})
@@ -16,42 +16,41 @@ defmodule McpServer.JSON do
   | `nil`, `true`, `false` | `null`, `true`, `false` |
   | any other atom | string |
   | integer of at most 100,000 digits | number, every digit of it |
-  | float | number; the shortest that reads back the same, always with a fraction or an exponent |
+  | float | number; the shortest text that decodes to the same float, always with a fraction or an exponent |
   | list | array; improper lists are refused |
-  | map | object with its keys (binaries, atoms, integers) verbatim and sorted; two that are the same text are refused |
+  | map | object with sorted keys (binaries, atoms, integers); two keys with the same text are refused |
   | `Date`, `Time`, `NaiveDateTime`, `DateTime` | string, ISO 8601 |
   | `Decimal` | string |
   | a struct of this library, such as `McpServer.Tool` | its MCP object: camelCase keys, `nil` fields left out |
-  | any other struct | what its own rule says: `McpServer.JSON.Encoder`, `Jason.Encoder` or `JSON.Encoder`; without one it is refused |
+  | any other struct | the result of its `McpServer.JSON.Encoder`, `Jason.Encoder` or `JSON.Encoder`; without one it is refused |
   | tuple, pid, port, reference, function, bitstring | refused |
 
   The same term always gives the same text. Terms may be nested 128 deep.
 
-  Reading gives maps with binary keys, lists, binaries, integers, floats, `true`, `false` and `nil`. It
-  never makes an atom, and it refuses what could be understood in two ways: equal keys in one object
-  (unless told which of them counts), lone surrogates, numbers beyond the range of floats.
+  Decoding returns maps with binary keys, lists, binaries, integers, floats, `true`, `false` and `nil`. It never creates
+  atoms, and refuses ambiguous text: equal keys in one object (unless an option allows them), lone surrogates, numbers
+  beyond the range of floats.
 
   ## Structs
 
-  No struct is written by the fields it happens to have: one of them may be a secret. A struct of yours says what is
-  sent:
+  The fields of a struct are not encoded by default, because one of them may be a secret. Your struct lists the fields
+  that are sent:
 
       defmodule MyApp.User do
         @derive {McpServer.JSON.Encoder, only: [:id, :name]}
         defstruct [:id, :name, :password_hash]
       end
 
-  A struct that has an implementation of its own of `Jason.Encoder` or of Elixir's `JSON.Encoder` is written by that. Any
-  other is an error that names the struct; so are `MapSet`, `Range`, `URI` and exceptions, which you turn into lists,
-  maps or strings. This holds for whatever is encoded: results of tools, stored rows, error data. `McpServer.JSON.Encoder`
-  has the details.
+  A struct with its own implementation of `Jason.Encoder` or Elixir's `JSON.Encoder` is encoded with it. Other structs
+  are an error that names the struct. So are `MapSet`, `Range`, `URI` and exceptions: convert them to lists, maps or
+  strings. This applies to all encoded data: results of tools, stored rows, error data. `McpServer.JSON.Encoder` has the
+  details.
 
   ## Schedulers
 
-  A text of more than 96 KiB, or of more than 8,000 values, is read on a dirty CPU scheduler, and one of
-  more than 96 KiB is written there, plain text counted as a sixteenth and an integer beyond 64 bits by the
-  square of its digits. One of those schedulers is always
-  left to others; a call that finds the rest taken waits for its turn.
+  A text of more than 96 KiB, or of more than 8,000 values, is decoded on a dirty CPU scheduler. A text of more than 96
+  KiB is encoded there; plain text counts as a sixteenth, and an integer beyond 64 bits as the square of its digits. One
+  dirty scheduler is always free for other code; calls wait if the others are busy.
   """
 
   alias McpServer.JSON.{DecodeError, EncodeError, Structs}
@@ -75,7 +74,7 @@ defmodule McpServer.JSON do
     max_digits: {:count, 100_000}
   ]
 
-  @typedoc "Keys in order, each alone or with the order of what is under it; a list hands it on to its elements."
+  @typedoc "Keys in order, each alone or with the order of its value; a list passes its order to its elements."
   @type order :: [String.t() | {String.t(), order}]
 
   @type encode_option :: {:pretty, boolean} | {:order, order}
@@ -92,11 +91,11 @@ defmodule McpServer.JSON do
   | option | default | |
   |---|---|---|
   | `:pretty` | `false` | one member a line, two spaces a level |
-  | `:order` | `[]` | the keys that come first, at each level: `["q", {"rows", ["id", "title"]}]`; the others follow, sorted |
+  | `:order` | `[]` | the first keys, at each level: `["q", {"rows", ["id", "title"]}]`; the other keys follow, sorted |
 
-  The error's `:kind` is one of `:unsupported`, `:invalid_utf8`, `:improper_list`, `:invalid_key`,
-  `:key_collision`, `:too_deep`, `:missing_field`, `:invalid_field`, `:unknown_struct` and `:encoder_failed`; its `:path` says where in the
-  term. See `McpServer.JSON.EncodeError`.
+  The error's `:kind` is one of `:unsupported`, `:invalid_utf8`, `:improper_list`, `:invalid_key`, `:key_collision`,
+  `:too_deep`, `:missing_field`, `:invalid_field`, `:unknown_struct` and `:encoder_failed`; its `:path` is the place in
+  the term. See `McpServer.JSON.EncodeError`.
 
       iex> {:error, error} = McpServer.JSON.encode(%{"rows" => [1, self()]})
       iex> {error.kind, error.path}
@@ -118,36 +117,35 @@ defmodule McpServer.JSON do
     with {:error, reason} <- result, do: {:error, EncodeError.new(reason)}
   end
 
-  @doc "As `encode/2`, but gives the text itself and raises `McpServer.JSON.EncodeError`."
+  @doc "Like `encode/2`, but returns the text and raises `McpServer.JSON.EncodeError`."
   @spec encode!(term, [encode_option]) :: String.t()
   def encode!(term, options \\ []), do: bang!(encode(term, options))
 
   @doc """
-  As `encode/2`. The text is made in one piece, so the iodata is a binary; use it where iodata is
-  asked for.
+  Like `encode/2`, for APIs that need iodata. The result is a binary.
   """
   @spec encode_to_iodata(term, [encode_option]) :: {:ok, iodata} | {:error, EncodeError.t()}
   def encode_to_iodata(term, options \\ []), do: encode(term, options)
 
-  @doc "As `encode_to_iodata/2`, but gives the text itself and raises `McpServer.JSON.EncodeError`."
+  @doc "Like `encode_to_iodata/2`, but returns the text and raises `McpServer.JSON.EncodeError`."
   @spec encode_to_iodata!(term, [encode_option]) :: iodata
   def encode_to_iodata!(term, options \\ []), do: encode!(term, options)
 
   @doc """
   The term of a JSON text.
 
-  | option | default | what it limits or means |
+  | option | default | meaning |
   |---|---|---|
   | `:max_bytes` | 10 MiB | bytes of text |
-  | `:max_depth` | 128 | arrays and objects inside each other |
+  | `:max_depth` | 128 | nesting of arrays and objects |
   | `:max_values` | 200,000 | values in all: scalars, arrays and objects, not keys |
   | `:max_digits` | 1,024 | digits of one number |
-  | `:duplicate_keys` | `:refuse` | `:last` takes the last of equal keys, as most readers do; messages of MCP are never read so |
+  | `:duplicate_keys` | `:refuse` | `:last` takes the last of equal keys, as most decoders do; messages of MCP are never decoded this way |
 
-  The error's `:kind` is one of `:syntax`, `:unexpected_end`, `:trailing_bytes`, `:invalid_utf8`,
-  `:control_character`, `:invalid_escape`, `:lone_surrogate`, `:invalid_number`,
-  `:number_out_of_range`, `:too_many_digits`, `:too_large`, `:too_deep`, `:too_many_values` and
-  `:duplicate_key`; its `:offset` says at which byte. See `McpServer.JSON.DecodeError`.
+  The error's `:kind` is one of `:syntax`, `:unexpected_end`, `:trailing_bytes`, `:invalid_utf8`, `:control_character`,
+  `:invalid_escape`, `:lone_surrogate`, `:invalid_number`, `:number_out_of_range`, `:too_many_digits`, `:too_large`,
+  `:too_deep`, `:too_many_values` and `:duplicate_key`; its `:offset` is the place in bytes. See
+  `McpServer.JSON.DecodeError`.
 
       iex> {:error, error} = McpServer.JSON.decode("[1,]")
       iex> {error.kind, error.offset}
@@ -155,11 +153,10 @@ defmodule McpServer.JSON do
       iex> McpServer.JSON.decode(~s({"a": 1, "a": 2}), duplicate_keys: :last)
       {:ok, %{"a" => 2}}
 
-  Strings are copied out of the text, so that keeping one does not keep all of the text. Only one of at
-  least 4 KiB that is a quarter of the text or more is a part of the text itself; and none is where the text
-  is itself a part of a larger binary.
+  Strings are copied, so that a stored string does not keep the whole text in memory. Only a string of at least 4 KiB
+  and a quarter of the text refers to the text, unless the text is part of a larger binary.
 
-  Raises `ArgumentError` for an option that does not exist, or is no limit: `max_bytes: :infinity`.
+  Raises `ArgumentError` for an unknown option or an invalid limit, such as `max_bytes: :infinity`.
   """
   @spec decode(binary, [decode_option]) :: {:ok, term} | {:error, DecodeError.t()}
   def decode(text, options \\ []) when is_binary(text) do
@@ -168,7 +165,7 @@ defmodule McpServer.JSON do
     end
   end
 
-  @doc "As `decode/2`, but gives the term itself and raises `McpServer.JSON.DecodeError`."
+  @doc "Like `decode/2`, but returns the term and raises `McpServer.JSON.DecodeError`."
   @spec decode!(binary, [decode_option]) :: term
   def decode!(text, options \\ []), do: bang!(decode(text, options))
 

@@ -277,7 +277,7 @@ defmodule McpServer.Presentation do
   def search(view, arguments, options), do: Search.run(view!(view), arguments, options)
 
   @doc """
-  A tool that gives one thing by its id, around a function that knows them.
+  A tool that returns one entry by its id, around a lookup function.
 
       Presentation.lookup(View, arguments,
         kind: "patternDetails:v1",
@@ -287,8 +287,7 @@ defmodule McpServer.Presentation do
         markdown: &View.card/1
       )
 
-  An id that there is not, and one that is empty, are asked for again, with up to five ids that may have been
-  meant, instead of being an error.
+  An unknown or empty id is not an error: the tool asks for the id again and suggests up to five similar ids.
 
   | option | default | |
   |---|---|---|

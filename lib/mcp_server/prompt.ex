@@ -1,6 +1,6 @@
 defmodule McpServer.Prompt do
   @moduledoc """
-  What clients are told about a prompt. Routers make these from their `prompt` declarations.
+  The description of a prompt for clients. Routers build it from `prompt` declarations.
 
       iex> McpServer.Prompt.new(name: "greet", arguments: [[name: "who", required: true]]).arguments
       [%McpServer.Prompt.Argument{name: "who", required: true}]
@@ -35,8 +35,8 @@ defmodule McpServer.Prompt.Message do
   @moduledoc """
   One message of a prompt's conversation.
 
-  No revision of MCP has the role `"system"`: it is accepted here and sent as the router's option
-  `system_role:` says (as `"user"` unless it says otherwise).
+  No revision of MCP has the role `"system"`. It is accepted here and converted by the router's option `system_role:`
+  (default: `"user"`).
 
       iex> content = McpServer.Prompt.MessageContent.new(type: "text", text: "Hello!")
       iex> McpServer.Prompt.Message.new(role: :user, content: content).role
@@ -58,9 +58,8 @@ end
 
 defmodule McpServer.Prompt.MessageContent do
   @moduledoc """
-  The content of a message: its `type` and, for `"text"`, its `text`. The other types have `data` (raw
-  bytes) and `mimeType`, or `resource`; the structs of `McpServer.Content` say the same with less room
-  for mistakes.
+  The content of a message: its `type` and, for `"text"`, its `text`. The other types have `data` (raw bytes) and
+  `mimeType`, or `resource`; the structs of `McpServer.Content` are a safer form of the same content.
 
       iex> McpServer.Prompt.MessageContent.new(type: "text", text: "Hello!")
       %McpServer.Prompt.MessageContent{type: "text", text: "Hello!"}

@@ -1,6 +1,6 @@
 defmodule McpServer.Tools do
   @moduledoc """
-  Tools that are declared while the server runs: for all clients of a router, for one principal, or for one session.
+  Declares tools while the server runs: for all clients of a router, for one principal, or for one session.
 
       tool = McpServer.Tool.new(
         name: "orders",
@@ -27,21 +27,21 @@ defmodule McpServer.Tools do
   With `arguments: :atoms` the names of arguments have to be atoms that exist: none is made of what a user has typed.
   `ui:` is not there for run-time tools, and nothing of `input:` is mirrored in headers.
 
-  They are listed behind the declared tools, those of the router first, and are checked and called as these are: the schema
-  is compiled when the tool is put, arguments are checked natively, the result against `outputSchema`, and the plugs of the
-  router stand around the call. To all other clients they do not exist. A tool of a session has precedence over one of
-  its principal with the same name, and that over one of the router. Names that the router declares are taken. The
-  tasks of a tool that has been deleted are not found any more.
+  Run-time tools are listed after the declared tools, those of the router first. They are checked and called like
+  declared tools. `put/3` compiles the schema. The core validates arguments, results are validated against
+  `outputSchema`, and the plugs of the router run around the call. For clients outside the scope the tools do not exist.
+  A tool of a session takes precedence over a tool of its principal with the same name, and this over a tool of the
+  router. Names that the router declares are refused. Tasks of a deleted tool are no longer found.
 
-  The tools are kept in memory, on every connected node: `put/3` returns when this node has the tool, the others have it a
-  moment later, and a node that joins gets all. What was put and deleted on nodes that could not see each other
-  is decided by the clock. Clients that are concerned get `notifications/tools/list_changed` if they asked for it.
-  What was put for a session goes when the session ends; one that any node can open from its id ends when it expires.
-  Nothing outlives the last node: put the tools again when your application starts, or when a session
-  or principal is first seen.
+  The tools are in the memory of every connected node. `put/3` returns when this node has the tool; other nodes get it a
+  moment later, and a node that joins gets all tools. After a network split the latest change by the clock wins. Clients
+  of the scope get `notifications/tools/list_changed` if they asked for it. Tools of a session are removed when the
+  session ends; a sealed session, which any node can open from its id, ends when it expires. Tools do not survive a
+  restart of the last node: put them again when your application starts, or for the first call of a session or
+  principal.
 
-  A router that declares no tool has the capability from the first run-time tool on, and that of tasks from the first one
-  with `task_support:`: clients that connected before do not ask for them.
+  A router without declared tools gets the capability `tools` with the first run-time tool, and the capability for tasks
+  with the first one that has `task_support:`. Clients that connected earlier do not ask for them.
 
   ## Tags
 
@@ -54,10 +54,9 @@ defmodule McpServer.Tools do
       McpServer.Tools.disable({MyApp.MCP, session: conn.session_id}, tag: "admin")
       McpServer.Tools.reset({MyApp.MCP, principal: "ada"}, tag: "admin")
 
-  A tag is enabled until something is said of it, and what is said for a session counts before what is said for its
-  principal, and that before what is said for the router. A tool is there while all its tags are enabled. One that is not
-  is neither listed nor found, as if it had never been declared. Clients are not told of tags. What is said is kept and told
-  as run-time tools are.
+  Tags are enabled by default. A setting for a session takes precedence over one for its principal, and this over one
+  for the router. A tool exists while all its tags are enabled. Otherwise it is neither listed nor found, as if it were
+  not declared. Clients do not see tags. Settings are stored and announced like run-time tools.
 
   ## Limits
 
@@ -69,18 +68,18 @@ defmodule McpServer.Tools do
   alias McpServer.{Recipient, Tool}
   alias McpServer.Tools.{Definition, Server, Tags}
 
-  @typedoc "Whose tools: all clients of a router, one principal, or one session."
+  @typedoc "The clients of a tool: all clients of a router, one principal, or one session."
   @type scope :: McpServer.scope()
 
-  @typedoc "The function that is called with the `McpServer.Conn` and the arguments; nodes find it by its name."
+  @typedoc "The function that is called with the `McpServer.Conn` and the arguments; other nodes call it by its name."
   @type handler :: {module(), atom()} | (McpServer.Conn.t(), map() -> term())
 
   @doc """
   Declares a tool, or replaces the one of this scope and name.
 
-  `tool` is a `McpServer.Tool`, or fields: `name:`, `description:`, `input:` and `output:` as in a block of a router, and
-  the options of `McpServer.Router.tool/6`. An error text says what is wrong with the scope, the tool or the handler, or
-  which limit is reached.
+  `tool` is a `McpServer.Tool`, or fields: `name:`, `description:`, `input:` and `output:` as in a block of a router,
+  and the options of `McpServer.Router.tool/6`. An error text names the problem with the scope, the tool or the handler,
+  or the limit that is reached.
   """
   @spec put(scope(), Tool.t() | keyword() | map(), handler()) :: :ok | {:error, String.t()}
   def put(scope, tool, handler) do
@@ -89,7 +88,7 @@ defmodule McpServer.Tools do
          do: Server.put({router, whose, {:tool, entry.name}}, entry)
   end
 
-  @doc "Removes the tool of this scope and name; one that is not there is fine."
+  @doc "Removes the tool of this scope and name, if it exists."
   @spec delete(scope(), String.t()) :: :ok | {:error, String.t()}
   def delete(scope, name) when is_binary(name) do
     with {:ok, {router, whose}} <- Recipient.scope(scope), do: Server.put({router, whose, {:tool, name}}, nil)
@@ -108,11 +107,11 @@ defmodule McpServer.Tools do
   @spec disable(scope(), tag: String.t()) :: :ok | {:error, String.t()}
   def disable(scope, options), do: tag(scope, options, false)
 
-  @doc "Shows the tools with a tag, such as to one principal what is hidden from all others."
+  @doc "Shows the tools with a tag, for example to one principal if they are hidden from all others."
   @spec enable(scope(), tag: String.t()) :: :ok | {:error, String.t()}
   def enable(scope, options), do: tag(scope, options, true)
 
-  @doc "Forgets what `enable/2` or `disable/2` has said of a tag for this scope: what is said for a wider one counts."
+  @doc "Removes the setting of `enable/2` or `disable/2` for this scope. The setting of a wider scope then applies."
   @spec reset(scope(), tag: String.t()) :: :ok | {:error, String.t()}
   def reset(scope, options), do: tag(scope, options, nil)
 

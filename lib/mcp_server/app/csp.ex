@@ -36,14 +36,13 @@ defmodule McpServer.App.CSP do
   |---|---|---|
   | `sandbox:` | adds the directives that are omitted above: `frame-src 'none'` and `base-uri 'self'` if not declared, and `object-src 'none'` | `false` |
 
-  A host that serves the document of a sandbox wants `sandbox: true`, as the specification of MCP Apps
-  asks for it. Without a `base-uri` a view may give itself any base; for the other two
-  `default-src 'none'` stands in.
+  A host that serves the document of a sandbox sets `sandbox: true`, as the specification of MCP Apps requires. Without
+  `base-uri` a view may set any base; the other two fall back to `default-src 'none'`.
 
       iex> McpServer.App.CSP.generate(nil, sandbox: true) |> String.split("; ") |> Enum.take(-3)
       ["frame-src 'none'", "base-uri 'self'", "object-src 'none'"]
 
-  Raises `ArgumentError` for a domain that is no origin.
+  Raises `ArgumentError` for an invalid origin.
   """
   @spec generate(UIResourceMeta.t() | UIResourceMeta.csp() | nil, sandbox: boolean) :: String.t()
   def generate(csp, options \\ []) do

@@ -5,11 +5,12 @@ defmodule McpServer.Envelope.Errors do
       iex> McpServer.Envelope.Errors.not_found("spec", "my-spec").error
       "Spec 'my-spec' not found"
 
-  Each takes the options of `McpServer.Envelope.error/2` last, which win, and `message:` to say something else.
+  The last parameter takes the options of `McpServer.Envelope.error/2`, which override the defaults, and `message:` for
+  another text.
 
   ## Texts
 
-  They can be replaced one by one. What stands in `%{…}` is filled in:
+  Each text can be replaced. Placeholders `%{…}` are filled in:
 
       config :mcp_server, McpServer.Envelope.Errors,
         unauthorized: [message: "Please log in", remediation: "Run `login` first."],
@@ -63,7 +64,7 @@ defmodule McpServer.Envelope.Errors do
   ]
 
   @doc """
-  There is nothing of that id.
+  No entry has this id.
 
       iex> McpServer.Envelope.Errors.not_found("spec", "x", error_code: "SPEC_NOT_FOUND").data
       %{
@@ -82,8 +83,8 @@ defmodule McpServer.Envelope.Errors do
   end
 
   @doc """
-  The client asks too often: more than `limit` times a `period`, such as `"minute"`. It may ask again in
-  `retry_after` seconds.
+  The client has sent more than `limit` requests per `period`, such as `"minute"`. It may retry in `retry_after`
+  seconds.
 
       iex> envelope = McpServer.Envelope.Errors.rate_limit(100, "minute", 45)
       iex> {envelope.error, envelope.meta["rate_limit"]}
@@ -97,21 +98,21 @@ defmodule McpServer.Envelope.Errors do
     build(:rate_limit, "RATE_LIMIT_EXCEEDED", %{"retry_after_seconds" => retry_after}, options, state)
   end
 
-  @doc "The client has to say who it is."
+  @doc "The client must authenticate."
   @spec unauthorized(keyword) :: Envelope.t()
   def unauthorized(options \\ []), do: build(:unauthorized, "UNAUTHORIZED", %{}, options)
 
-  @doc "The client may not do this, for want of a permission."
+  @doc "The client lacks a permission."
   @spec forbidden(String.t(), keyword) :: Envelope.t()
   def forbidden(required_permission, options \\ []),
     do: build(:forbidden, "FORBIDDEN", %{"required_permission" => required_permission}, options)
 
-  @doc "What is asked for does not fit the state of things."
+  @doc "The request conflicts with the current state."
   @spec conflict(keyword) :: Envelope.t()
   def conflict(options \\ []), do: build(:conflict, "CONFLICT", %{}, options)
 
   @doc """
-  Something is wrong here. What it is belongs in the log; a `request_id:` (or `conn:`) connects the two.
+  The server failed. Log the cause; a `request_id:` (or `conn:`) connects the log line and the answer.
 
       iex> McpServer.Envelope.Errors.internal(request_id: "req_1").data["remediation"]
       "Try again later. Reference: req_1"
@@ -128,7 +129,7 @@ defmodule McpServer.Envelope.Errors do
   defp put_reference(envelope, reference),
     do: %{envelope | data: Map.update!(envelope.data, "remediation", &"#{&1} Reference: #{reference}")}
 
-  @doc "Something that is needed does not answer. The client may try again in `retry_after` seconds."
+  @doc "A required service does not answer. The client may retry in `retry_after` seconds."
   @spec unavailable(number, keyword) :: Envelope.t()
   def unavailable(retry_after, options \\ []),
     do:
@@ -136,12 +137,12 @@ defmodule McpServer.Envelope.Errors do
         "retry_after" => retry_after
       })
 
-  @doc "The feature is not there for this client."
+  @doc "The feature is not enabled for this client."
   @spec feature_disabled(String.t(), keyword) :: Envelope.t()
   def feature_disabled(feature, options \\ []),
     do: build(:feature_disabled, "FEATURE_DISABLED", %{"feature" => feature}, options)
 
-  @doc "An argument that is needed is missing."
+  @doc "A required argument is missing."
   @spec missing_required(String.t(), keyword) :: Envelope.t()
   def missing_required(field, options \\ []) do
     options = Keyword.put_new(options, :details, %{"field" => field, "constraint" => "required"})

@@ -1,10 +1,10 @@
 defmodule McpServer.HttpPlug.BodyReader do
   @moduledoc """
-  Lets `Plug.Parsers` leave the bodies of MCP requests alone.
+  Keeps `Plug.Parsers` from reading the bodies of MCP requests.
 
-  A Phoenix endpoint parses every JSON body before its router is asked. With this reader the bodies of MCP
-  requests stay where they are until `McpServer.HttpPlug` reads them, under its own limit and only once the
-  request has been let in; the parsers see an empty one. Every other request is read as usual.
+  A Phoenix endpoint parses every JSON body before its router runs. With this reader `McpServer.HttpPlug` reads the
+  bodies of MCP requests, under its own limit and only after the request was accepted. The parsers see an empty body.
+  All other requests are read as usual.
 
       # lib/my_app_web/endpoint.ex
       plug Plug.Parsers,
@@ -13,13 +13,13 @@ defmodule McpServer.HttpPlug.BodyReader do
         body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []},
         json_decoder: Phoenix.json_library()
 
-  MCP is expected at `/mcp`. Other paths are named:
+  The default path is `/mcp`. List other paths:
 
       body_reader: {McpServer.HttpPlug.BodyReader, :read_body, [["/api/mcp", "/admin/mcp"]]}
 
-  Without this reader MCP works too: what the parsers made of a body is then written as JSON again and read
-  once more. That costs time, and some mistakes of clients no longer show: duplicate keys are gone by then,
-  and a body that is no JSON at all is answered by the parsers, with whatever page the application has for it.
+  MCP also works without this reader: the parsed body is then encoded as JSON and decoded again. This costs time and
+  hides some mistakes of clients: duplicate keys are lost, and the parsers answer a body that is not JSON with an error
+  page of the application.
   """
 
   @compile {:no_warn_undefined, Plug.Conn}
@@ -27,7 +27,7 @@ defmodule McpServer.HttpPlug.BodyReader do
   alias McpServer.HttpPlug.Body
 
   @doc """
-  The `body_reader:` of `Plug.Parsers`. `paths` are those that `McpServer.HttpPlug` is mounted at.
+  The `body_reader:` of `Plug.Parsers`. `paths` are the paths of `McpServer.HttpPlug`.
   """
   @spec read_body(conn, keyword(), [String.t()]) ::
           {:ok, binary(), conn} | {:more, binary(), conn} | {:error, term()}

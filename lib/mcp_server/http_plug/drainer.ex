@@ -1,9 +1,9 @@
 defmodule McpServer.HttpPlug.Drainer do
   @moduledoc """
-  Ends sessions and streams of `McpServer.HttpPlug` in good order when the application stops.
+  Ends sessions and streams of `McpServer.HttpPlug` gracefully when the application stops.
 
-  A plug does not know when its web server stops. The server closes its port and waits for its connections, and streams stay
-  open until it cuts them. As the last child, behind the web server, the drainer stops first:
+  A plug does not know when its web server stops. The server closes its port and waits for its connections, and streams
+  stay open until it closes them. As the last child, after the web server, the drainer stops first:
 
       children = [
         MyApp.Repo,
@@ -11,9 +11,10 @@ defmodule McpServer.HttpPlug.Drainer do
         {McpServer.HttpPlug.Drainer, router: MyApp.MCP}
       ]
 
-  Sessions let their running calls finish for `:drain` milliseconds, and answer the others: `The server is shutting down`. The
-  stream of a session ends with the event that tells its client when to come back (2025-11-25), and a
-  `subscriptions/listen` stream as the protocol requires (2026-07-28). `McpServer.HttpServer` does all of this itself.
+  Running calls of sessions get `:drain` milliseconds to finish; unfinished calls get the answer
+  `The server is shutting down`. The stream of a session ends with the event that tells its client when to reconnect
+  (2025-11-25). A `subscriptions/listen` stream ends as the protocol requires (2026-07-28). `McpServer.HttpServer` needs
+  no drainer.
 
   ## Options
 
@@ -46,9 +47,9 @@ defmodule McpServer.HttpPlug.Drainer do
   defp checked(options), do: Options.check!(inspect(__MODULE__), ServerOptions.drainer(), options)
 
   @doc """
-  Starts the drainer, linked to the calling process. Usually a supervisor does.
+  Starts the drainer, linked to the calling process. Usually a supervisor calls it.
 
-  Raises `ArgumentError` for options that are unknown or wrong.
+  Raises `ArgumentError` for unknown or invalid options.
   """
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options), do: GenServer.start_link(__MODULE__, checked(options))

@@ -1,10 +1,10 @@
 defmodule McpServer.HttpPlug.ResourceMetadata do
   @moduledoc """
-  Serves the protected resource metadata (RFC 9728) of an MCP endpoint: it tells clients that got a 401 where to get a
-  token.
+  Serves the protected resource metadata (RFC 9728) of an MCP endpoint. Clients that got a 401 learn from it where to
+  get a token.
 
-  The document lies outside the path of the endpoint, at `/.well-known/oauth-protected-resource` followed by that path.
-  So this plug goes into the endpoint, before the router; requests for anything else pass it by.
+  The URL of the document is `/.well-known/oauth-protected-resource` followed by the path of the MCP endpoint. So put
+  this plug into the Phoenix endpoint, before the router. It ignores all other requests.
 
       # lib/my_app_web/endpoint.ex
       plug McpServer.HttpPlug.ResourceMetadata,
@@ -19,13 +19,13 @@ defmodule McpServer.HttpPlug.ResourceMetadata do
 
   | option | |
   |---|---|
-  | `:resource_metadata` | the document, with `resource` as clients know it |
-  | `:auth` | in its place: the same `auth:` as that of `McpServer.HttpPlug` |
-  | `:root` | whether the document is also served without the path of its resource (`true`) |
-  | `:allowed_hosts`, `:allowed_origins` | as `McpServer.HttpPlug` has them |
+  | `:resource_metadata` | the document; `resource` is the URL that clients use |
+  | `:auth` | in place of the document: the `auth:` of `McpServer.HttpPlug` |
+  | `:root` | whether the document is also served without the path of the resource (`true`) |
+  | `:allowed_hosts`, `:allowed_origins` | as in `McpServer.HttpPlug` |
 
-  Where one application has several MCP endpoints, give each a plug of its own. Each answers for the path of its own
-  `resource`. At most one of them serves the root: give the others `root: false`.
+  An application with several MCP endpoints needs a plug for each. Each plug serves the path of its `resource`. At most
+  one of them serves the root: set `root: false` for the others.
   """
 
   @compile {:no_warn_undefined, Plug.Conn}
@@ -38,7 +38,7 @@ defmodule McpServer.HttpPlug.ResourceMetadata do
   @well_known [".well-known", "oauth-protected-resource"]
   @options [:resource_metadata, :auth, :allowed_hosts, :allowed_origins, root: true]
 
-  @doc "Checks the options; raises `ArgumentError` that says what is wrong."
+  @doc "Checks the options. Raises `ArgumentError` that names the invalid option."
   @spec init(keyword()) :: keyword()
   def init(options) do
     options = Keyword.validate!(options, @options)
@@ -63,7 +63,7 @@ defmodule McpServer.HttpPlug.ResourceMetadata do
         "resource_metadata: is the document to serve, a map; or auth: the options that it follows from"
       )
 
-  @doc "Answers requests for the document, and passes all others on."
+  @doc "Answers requests for the document, and ignores all others."
   @spec call(conn, keyword()) :: conn when conn: Plug.Conn.t()
   def call(%{path_info: @well_known ++ _resource} = conn, options) do
     policy = policy!(options)

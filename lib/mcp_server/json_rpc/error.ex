@@ -1,6 +1,6 @@
 defmodule McpServer.JsonRpc.Error do
   @moduledoc """
-  A JSON-RPC 2.0 error: an integer `code`, a `message`, and `data` that is left out when `nil`.
+  A JSON-RPC 2.0 error: an integer `code`, a `message`, and `data`, which is omitted if it is `nil`.
 
       iex> McpServer.JsonRpc.Error.new(code: -32601, message: "Method not found")
       %McpServer.JsonRpc.Error{code: -32601, message: "Method not found"}
@@ -15,9 +15,9 @@ defmodule McpServer.JsonRpc.Error do
     data: :any
 
   @doc """
-  The code that JSON-RPC gives an error.
+  The JSON-RPC code of an error.
 
-  An unknown name raises `ArgumentError`.
+  Raises `ArgumentError` for an unknown name.
 
       iex> for name <- [:parse_error, :invalid_request, :method_not_found, :invalid_params, :internal_error] do
       ...>   McpServer.JsonRpc.Error.code(name)

@@ -1,6 +1,6 @@
 defmodule McpServer.JsonRpc.Request do
   @moduledoc """
-  A JSON-RPC 2.0 request, or a notification when it has no `id`.
+  A JSON-RPC 2.0 request, or without `id` a notification.
 
       iex> McpServer.JsonRpc.Request.new(method: "tools/list", id: 1)
       %McpServer.JsonRpc.Request{jsonrpc: "2.0", method: "tools/list", id: 1}

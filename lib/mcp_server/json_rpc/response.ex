@@ -1,7 +1,7 @@
 defmodule McpServer.JsonRpc.Response do
   @moduledoc """
-  A JSON-RPC 2.0 response: exactly one of `result` and `error` is sent. With neither it is a success
-  with the result `{}`; both together are refused.
+  A JSON-RPC 2.0 response with either `result` or `error`. Without both it is a success with the result `{}`; both
+  together are refused.
 
       iex> McpServer.JsonRpc.Response.new(id: 1, result: %{"tools" => []})
       %McpServer.JsonRpc.Response{jsonrpc: "2.0", id: 1, result: %{"tools" => []}}

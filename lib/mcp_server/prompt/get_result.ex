@@ -1,7 +1,7 @@
 defmodule McpServer.Prompt.GetResult do
   @moduledoc """
-  What a prompt answers, when a list of messages is not enough: `messages` (required), a `description`
-  that replaces the declared one for this answer, and `_meta`.
+  A complete result of a prompt: `messages` (required), a `description` that replaces the declared one in this result,
+  and `_meta`.
 
       iex> McpServer.Prompt.GetResult.new(messages: [], description: "For Ada")
       %McpServer.Prompt.GetResult{messages: [], description: "For Ada"}

@@ -1,7 +1,6 @@
 defmodule McpServer.Router.FieldBlock do
   @moduledoc """
-  The statements inside the block of a field: `field/5` in that of an `:object`, `items/3` in that of an
-  `:array`.
+  The statements inside the block of a field: `field/5` for an `:object`, `items/3` for an `:array`.
 
       input_field "users", "People to invite", :array, required: true do
         items :object do
@@ -18,24 +17,24 @@ defmodule McpServer.Router.FieldBlock do
 
   | option | meaning |
   |---|---|
-  | `required:` | whether it has to be there (`false`) |
-  | `default:` | what an argument is that was left out; not beside `required: true` |
-  | `items:` | of an `:array`: the type of its elements, or their JSON Schema |
+  | `required:` | whether the property is required (`false`) |
+  | `default:` | the value of a missing argument; not together with `required: true` |
+  | `items:` | for an `:array`: the type of the elements, or their JSON Schema |
   | `enum:`, `const:`, `examples:` | as in JSON Schema |
-  | `min_length:`, `max_length:`, `pattern:`, `format:` | of strings |
-  | `minimum:`, `maximum:`, `exclusive_minimum:`, `exclusive_maximum:`, `multiple_of:` | of numbers |
-  | `min_items:`, `max_items:`, `unique_items:` | of arrays |
-  | `min_properties:`, `max_properties:`, `additional_properties:` | of objects |
-  | `undeclared:` | of objects in arguments: `:refuse`, `:drop` or `:pass` members that no field declares (that of the object around it) |
-  | `struct:` | of objects in arguments: the struct that they become |
+  | `min_length:`, `max_length:`, `pattern:`, `format:` | for strings |
+  | `minimum:`, `maximum:`, `exclusive_minimum:`, `exclusive_maximum:`, `multiple_of:` | for numbers |
+  | `min_items:`, `max_items:`, `unique_items:` | for arrays |
+  | `min_properties:`, `max_properties:`, `additional_properties:` | for objects |
+  | `undeclared:` | for objects in arguments: `:refuse`, `:drop` or `:pass` members that no field declares (default: as in the outer object) |
+  | `struct:` | for objects in arguments: the struct of the value |
   | `title:`, `deprecated:`, `read_only:`, `write_only:`, `content_encoding:`, `content_media_type:` | as in JSON Schema |
   | `"x-…":` | any extension, verbatim |
 
-  Every option can be spelled as in JSON Schema too (`minLength:`). A `format:` is one that JSON Schema has.
+  Options may also have their names in JSON Schema (`minLength:`). A `format:` is a format of JSON Schema.
 
-  The type is one of `:string`, `:integer`, `:number`, `:boolean`, `:array`, `:object` and `:null`, one of those below, or
-  a list of these, such as `[:date, :null]`. Arguments of the types below are strings that arrive as Elixir values; a string
-  that is none is refused.
+  The type is one of `:string`, `:integer`, `:number`, `:boolean`, `:array`, `:object` and `:null`, one of the types
+  below, or a list of types, such as `[:date, :null]`. Arguments of the types below are strings that arrive as Elixir
+  values; invalid strings are refused.
 
   | type | arrives as | published as | examples |
   |---|---|---|---|
@@ -47,14 +46,14 @@ defmodule McpServer.Router.FieldBlock do
   | `:uuid` | a string in small letters | `format: "uuid"` | `123e4567-e89b-12d3-a456-426614174000` |
   | `:uri` | `URI`, as `URI.new/1` makes it | `format: "uri"` | `https://example.com/path` |
 
-  A number without a fraction such as `5.0` fits an `:integer`, and arrives as `5`, also with a schema given whole.
-  `:decimal` needs the package `decimal`: without it the router is not compiled. Years are 0 to 9999. In results the
-  types only say what is published.
+  A number without a fraction, such as `5.0`, is a valid `:integer` and arrives as `5`, also with `input_schema:`.
+  `:decimal` needs the package `decimal`: without it the router does not compile. Years are 0 to 9999. In results the
+  types only determine the published schema.
   """
   defmacro field(name, description \\ [], type \\ [], options \\ [], block \\ []),
     do: declare(:properties, [name, description, type, options, block], __CALLER__)
 
-  @doc "What the elements of the array around it are: `items :string`. Options and blocks are those of `field/5`."
+  @doc "The type of the array's elements: `items :string`. Options and blocks are those of `field/5`."
   defmacro items(type \\ [], options \\ [], block \\ []) do
     arguments = [type, options, block]
     {[type], options, block} = Statement.split(arguments)

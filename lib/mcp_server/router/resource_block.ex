@@ -1,6 +1,6 @@
 defmodule McpServer.Router.ResourceBlock do
   @moduledoc """
-  The statements inside `resource … do`. Only `read/2` has to be there.
+  The statements inside `resource … do`. Only `read/2` is required.
 
       resource "user", "https://example.com/users/{id}" do
         description "A user's profile"
@@ -12,12 +12,11 @@ defmodule McpServer.Router.ResourceBlock do
 
   alias McpServer.Router.{Handler, Refusal, ResourceDefinition}
 
-  @doc "What it is."
+  @doc "The description of the resource."
   defmacro description(text), do: put(:description, text, __CALLER__)
 
   @doc """
-  The media type of its content. That of a `ui://` resource is `text/html;profile=mcp-app`, also when nothing
-  is said.
+  The media type of the content. A `ui://` resource has `text/html;profile=mcp-app`, also by default.
   """
   defmacro mimeType(mime_type), do: put(:mimeType, mime_type, __CALLER__)
 
@@ -27,7 +26,7 @@ defmodule McpServer.Router.ResourceBlock do
   @doc "A name for people."
   defmacro title(text), do: put(:title, text, __CALLER__)
 
-  @doc "The size of its content in bytes; not for a URI with variables."
+  @doc "The size of the content in bytes; not for a URI with variables."
   defmacro size(bytes), do: put(:size, bytes, __CALLER__)
 
   @doc "A list of `McpServer.Icon`, or of keyword lists of its fields."
@@ -40,13 +39,12 @@ defmodule McpServer.Router.ResourceBlock do
   defmacro meta(meta), do: put(:meta, meta, __CALLER__)
 
   @doc """
-  The origins a `ui://` view may use: `connect_domains:`, `resource_domains:`, `frame_domains:`,
-  `base_uri_domains:`, each a list of strings. `McpServer.App.CSP` says what an origin is and what
-  becomes of it.
+  The origins a `ui://` view may use: `connect_domains:`, `resource_domains:`, `frame_domains:`, `base_uri_domains:`,
+  each a list of strings. `McpServer.App.CSP` describes origins and the resulting policy.
   """
   defmacro csp(domains), do: put(:csp, domains, __CALLER__)
 
-  @doc "What a `ui://` view asks for: `camera:`, `microphone:`, `geolocation:`, `clipboard_write:`, each `true` or `%{}`."
+  @doc "The permissions that a `ui://` view requests: `camera:`, `microphone:`, `geolocation:`, `clipboard_write:`, each `true` or `%{}`."
   defmacro permissions(permissions), do: put(:permissions, permissions, __CALLER__)
 
   @doc "The sandbox origin a host has assigned to a `ui://` view."
@@ -55,18 +53,19 @@ defmodule McpServer.Router.ResourceBlock do
   @doc "Whether the host should draw a border around a `ui://` view."
   defmacro prefers_border(boolean), do: put(:prefers_border, boolean, __CALLER__)
 
-  @doc "Codes of `McpServer.Lint` that are not looked for in this resource: `lint ignore: [:template_shadowed]`."
+  @doc "Codes of `McpServer.Lint` to ignore for this resource: `lint ignore: [:template_shadowed]`."
   defmacro lint(rules), do: put(:lint, rules, __CALLER__)
 
-  @doc "The function that reads it: `fun(conn, variables)`; `variables` is `%{}` for a fixed URI."
+  @doc "The function that reads the resource: `fun(conn, variables)`; `variables` is `%{}` for a fixed URI."
   defmacro read(controller, function \\ []),
     do: Handler.declare(ResourceDefinition, :read, controller, function, __CALLER__)
 
   @doc """
   The function that completes a variable of the URI: `fun(conn, name, prefix)`.
 
-  A server in which nothing completes does not advertise `completions`, and `completion/complete` is an unknown method.
-  In any other server a resource or prompt without `complete` has no values: clients cannot see which of them complete.
+  A server without any `complete` does not advertise `completions`, and `completion/complete` is an unknown method. In
+  other servers a resource or prompt without `complete` returns no values, because clients cannot see which entries have
+  completion.
   """
   defmacro complete(controller, function \\ []),
     do: Handler.declare(ResourceDefinition, :complete, controller, function, __CALLER__)

@@ -1,7 +1,6 @@
 defmodule McpServer.Router.ToolBlock do
   @moduledoc """
-  The statements inside `tool … do`: fields of its arguments and of its structured result, or the two
-  JSON Schemas as they are.
+  The statements inside `tool … do`: fields of the arguments and of the structured result, or complete JSON Schemas.
 
       tool "convert", "Converts an amount", MyApp.Money, :convert do
         input_field "amount", "How much", :number, required: true, minimum: 0
@@ -17,53 +16,52 @@ defmodule McpServer.Router.ToolBlock do
     do: FieldBlock.declare(:input, [name, description, type, options, block], __CALLER__)
 
   @doc """
-  A member of the tool's structured result; with one, the tool has an output schema, and what it
-  answers is checked against it. Types, options and blocks are those of
-  `McpServer.Router.FieldBlock.field/5`.
+  A member of the tool's structured result. It gives the tool an output schema, and results are validated against it.
+  Types, options and blocks are those of `McpServer.Router.FieldBlock.field/5`.
   """
   defmacro output_field(name, description \\ [], type \\ [], options \\ [], block \\ []),
     do: FieldBlock.declare(:output, [name, description, type, options, block], __CALLER__)
 
   @doc """
-  Arguments of the tool in the short form: by their names, each as `{type, description}` or
-  `{type, description, options}`. It says the same as one `input_field` each.
+  Arguments of the tool in the short form: names with `{type, description}` or `{type, description, options}`. Each is
+  equivalent to an `input_field`.
 
       input title: {:string, "Its title", required: true, max_length: 80},
             tags: {[:string], "Labels", default: []},
             author: {%{name: {:string, "Name"}, born: {:date, "Birthday"}}, "Who wrote it"},
             lines: {[%{text: {:string, "Text"}}], "The lines"}
 
-  Types and options are those of `McpServer.Router.FieldBlock.field/5`. One type in a list is that of the elements
-  of an array, several are those that are allowed; a map has the fields of an object.
+  Types and options are those of `McpServer.Router.FieldBlock.field/5`. A list with one type is an array of this type, a
+  list with several types allows each of them. A map has the fields of an object.
   """
   defmacro input(fields), do: ShortForm.declare(:input, fields, __CALLER__)
 
-  @doc "Members of the tool's structured result in the short form, which is that of `input/1`."
+  @doc "Members of the tool's structured result, in the short form of `input/1`."
   defmacro output(fields), do: ShortForm.declare(:output, fields, __CALLER__)
 
   @doc """
-  The function of the tool, where the declaration names none: a function of two arguments.
+  The function of the tool, if the declaration names none. It has two parameters, the conn and the arguments.
 
       tool "add", "Adds two numbers" do
         input a: {:number, "First", required: true}, b: {:number, "Second", required: true}
         run fn _conn, %{"a" => a, "b" => b} -> "\#{a + b}" end
       end
 
-  It is compiled as a function of the router. So it uses the router's own functions and imports, `run &add/2` too, but
-  no variable from around it.
+  It is compiled as a function of the router. So it can use the router's functions and imports, also as `run &add/2`,
+  but no variables from outside.
   """
   defmacro run(function), do: ToolHandler.run(function, __CALLER__)
 
   @doc """
-  The JSON Schema of the arguments, sent verbatim: a map (keys strings or atoms), a
-  `McpServer.Schema`, or JSON text. Its type is `"object"`. It takes the place of every `input_field`.
+  The JSON Schema of the arguments, sent unchanged: a map (keys strings or atoms), a `McpServer.Schema`, or JSON text.
+  Its type is `"object"`. It replaces all `input_field` statements.
 
-  `{McpServer.Ecto, MyApp.Note, only: [:title]}` (see `McpServer.Ecto`) and `{NimbleOptions, schema}` are fields that are
-  declared elsewhere: the same as `input` with each of them, so others may stand beside them.
+  `{McpServer.Ecto, MyApp.Note, only: [:title]}` (see `McpServer.Ecto`) and `{NimbleOptions, schema}` declare fields
+  like `input`, so the block may declare further fields.
   """
   defmacro input_schema(schema), do: put_schema(:input_schema, schema, __CALLER__)
 
-  @doc "The JSON Schema of the structured result, sent verbatim. It takes the place of every `output_field`."
+  @doc "The JSON Schema of the structured result, sent unchanged. It replaces all `output_field` statements."
   defmacro output_schema(schema), do: put_schema(:output_schema, schema, __CALLER__)
 
   defp put_schema(key, schema, caller) do

@@ -107,7 +107,7 @@ defmodule McpServer.Schema.Validator do
   | `:max_steps` | 10 million | steps of one validation, some nanoseconds each |
   | `:max_problems` | 20 | reported problems of one value; at most 20 |
 
-  Limits are for the schema and its documents together. A document that names no dialect is written in the schema's.
+  Limits apply to the schema and its documents together. A document without `$schema` has the dialect of the schema.
 
       iex> documents = %{"https://example.com/amount" => %{"type" => "number", "minimum" => 0}}
       iex> schema = %{"properties" => %{"price" => %{"$ref" => "https://example.com/amount"}}}
@@ -116,8 +116,8 @@ defmodule McpServer.Schema.Validator do
       iex> Exception.message(error)
       "/price: must be at least 0 (minimum)"
 
-  The error has `kind: :schema` and one problem. Raises `ArgumentError` for a limit that does not exist, or is none, for
-  documents that are not a map with strings as keys, and for formats of another shape.
+  The error has `kind: :schema` and one problem. Raises `ArgumentError` for an unknown option, an invalid limit,
+  documents that are not a map with string keys, and invalid `:formats`.
   """
   @spec compile(schema, [option]) :: {:ok, t} | {:error, Error.t()}
   def compile(schema, options \\ []) do

@@ -1,9 +1,9 @@
 defmodule McpServer.Tool.CallResult do
   @moduledoc """
-  What a tool answers, when a list of content is not enough.
+  A complete result of a tool, for results with more than content.
 
-  `structured_content` is what an MCP App renders; hosts keep it out of the model's context, so `content`
-  has to say in words whatever the model should know.
+  An MCP App renders `structured_content`. Hosts keep it out of the model's context, so `content` must have all
+  information for the model.
 
       iex> McpServer.Tool.CallResult.new(content: [], structuredContent: %{"n" => 1})
       %McpServer.Tool.CallResult{content: [], structured_content: %{"n" => 1}}

@@ -1,11 +1,11 @@
 defmodule McpServer.Tool.Content do
   @moduledoc """
-  Makes the content of a tool's result.
+  Builds the content of a tool's result.
 
       {:ok, [Content.text("Here it is."), Content.image(File.read!("chart.png"), "image/png")]}
 
-  The last argument of each function takes the remaining fields of the struct, in either spelling:
-  `annotations:`, `mime_type:`, `_meta:` and so on.
+  The last parameter of each function takes the other fields of the struct, in camelCase or snake_case: `annotations:`,
+  `mime_type:`, `_meta:` and so on.
   """
 
   alias McpServer.Content.{Audio, EmbeddedResource, Image, ResourceLink, Text}
@@ -44,8 +44,7 @@ defmodule McpServer.Tool.Content do
   def audio(data, mime_type, fields \\ []), do: Audio.new([data: data, mimeType: mime_type] ++ fields)
 
   @doc """
-  A resource put into the result: a `McpServer.Resource.Content`, or its URI and either `text:` or
-  `blob:` (raw bytes).
+  An embedded resource: a `McpServer.Resource.Content`, or its URI and either `text:` or `blob:` (raw bytes).
 
       iex> McpServer.Tool.Content.resource("file:///a.txt", text: "hi", mimeType: "text/plain").resource
       %McpServer.Resource.Content{uri: "file:///a.txt", text: "hi", mimeType: "text/plain"}
@@ -61,7 +60,7 @@ defmodule McpServer.Tool.Content do
   end
 
   @doc """
-  A link to a resource the client may read later.
+  A link to a resource that the client may read later.
 
       iex> McpServer.Tool.Content.resource_link("log", "file:///var/log/app.log", size: 12)
       %McpServer.Content.ResourceLink{name: "log", uri: "file:///var/log/app.log", size: 12}
