@@ -13,7 +13,8 @@ defmodule McpServer.Tools do
       :ok = McpServer.Tools.put({MyApp.MCP, session: conn.session_id}, tool, &MyApp.Orders.find/2)
       :ok = McpServer.Tools.delete({MyApp.MCP, principal: "ada"}, "orders")
 
-  A tool has all that a declared one has: `put/3` takes the words of a router, and says what is wrong as its compiler does.
+  A run-time tool has the features of a declared one. `put/3` takes the options of a router and returns the errors of
+  its compiler:
 
       McpServer.Tools.put(MyApp.MCP, [
         name: "report",
@@ -24,8 +25,8 @@ defmodule McpServer.Tools do
         input: [since: {:date, "Since when", required: true}, lines: {:integer, "How many", default: 100}]
       ], {MyApp.Reports, :write})
 
-  With `arguments: :atoms` the names of arguments have to be atoms that exist: none is made of what a user has typed.
-  `ui:` is not there for run-time tools, and nothing of `input:` is mirrored in headers.
+  With `arguments: :atoms` the names of arguments must be existing atoms, because user input never creates atoms.
+  Run-time tools have no `ui:`, and no field of `input:` is mirrored in headers.
 
   Run-time tools are listed after the declared tools, those of the router first. They are checked and called like
   declared tools. `put/3` compiles the schema. The core validates arguments, results are validated against

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Client do
   @moduledoc """
-  The host's side of a dual response: finds it in a tool's result and fetches all of its rows.
+  The client of dual responses: finds a dual response in a tool's result and fetches all rows.
 
       client = Client.new(base_url: "https://api.example.com/resources", headers: %{"authorization" => "Bearer …"})
 
@@ -9,51 +9,50 @@ defmodule McpServer.DualResponse.Client do
         parsed -> with {:ok, rows} <- Client.Parsed.fetch_all(parsed), do: show_table(parsed.columns, rows)
       end
 
-  It needs no server and no dependency. What it returns is a `McpServer.DualResponse.Client.Parsed`, whose functions
-  fetch rows, read the metadata, pin and delete.
+  It needs no server and no dependency. It returns a `McpServer.DualResponse.Client.Parsed`, whose functions fetch rows,
+  read the metadata, pin and delete.
 
   ## Where it connects to
 
-  The URL of the rows stands in the tool's result, which is the text of a server that may not be yours. So it is
-  judged before every request, and again at every redirect:
+  The URL of the rows comes from the tool's result, and the server may not be trusted. So the URL is checked before
+  every request and every redirect:
 
   | the URL's origin | what happens |
   |---|---|
-  | that of `base_url:`, or one of `allowed_origins:` | it is fetched, with your `headers:` |
-  | any other on the internet, with https | it is fetched without any of them |
+  | that of `base_url:`, or one of `allowed_origins:` | fetched with your `headers:` |
+  | any other on the internet, with https | fetched without your `headers:` |
   | any other at a private, loopback or link-local address | refused |
 
-  A name is looked up once, and the connection goes to the address that was judged, so that it cannot become another
-  one in between. Plain http goes to loopback only, whatever the origin, unless `allow_insecure: true` says otherwise.
-  With `base_url:` the URL in the result is not used: the last segment of the resource's URI is appended to `base_url:`.
+  A host name is resolved once, and the connection uses the checked address, so that the address cannot change in
+  between. Plain http is allowed to loopback only, for all origins, unless `allow_insecure: true` is set. With
+  `base_url:` the URL in the result is not used: the last segment of the resource's URI is appended to `base_url:`.
 
-  For a server on your own machine, name it: `base_url: "http://localhost:3001/resources"`.
+  For a server on your machine, set `base_url: "http://localhost:3001/resources"`.
 
   ## Options
 
   | option | default | |
   |---|---|---|
-  | `:base_url` | `nil` | where the resources are, instead of what tool results say |
-  | `:headers` | `%{}` | a map or list of headers, or a function from the request to one, called for every request; they replace the client's own |
-  | `:allowed_origins` | `[]` | more origins that get the headers: `"https://api.example.com"` |
-  | `:allow_insecure` | `false` | lets plain http leave the machine |
-  | `:timeout` | `30_000` | how long a request may take in all, redirects included, in milliseconds |
-  | `:max_redirects` | `3` | redirects that one request follows |
-  | `:max_body_bytes` | 16 MiB | the longest answer, and the longest line of one that is streamed |
-  | `:max_download_bytes` | 256 MiB | how much `fetch_all` or one stream downloads in all |
-  | `:max_rows` | `1_000_000` | how many rows `fetch_all` and `fetch_stream` fetch at most |
-  | `:batch_size` | `500` | how many rows they ask for at a time |
+  | `:base_url` | `nil` | the URL of the resources, instead of the URL in tool results |
+  | `:headers` | `%{}` | a map or list of headers, or a function from the request to one, called for every request; they replace the client's headers |
+  | `:allowed_origins` | `[]` | further origins that get the headers: `"https://api.example.com"` |
+  | `:allow_insecure` | `false` | allows plain http to other machines |
+  | `:timeout` | `30_000` | longest time of a request, redirects included, in milliseconds |
+  | `:max_redirects` | `3` | largest number of redirects of a request |
+  | `:max_body_bytes` | 16 MiB | largest answer, and longest line of a streamed answer |
+  | `:max_download_bytes` | 256 MiB | largest download of `fetch_all` or one stream |
+  | `:max_rows` | `1_000_000` | largest number of rows of `fetch_all` and `fetch_stream` |
+  | `:batch_size` | `500` | number of rows per request of `fetch_all` and `fetch_stream` |
   | `:fetch` | OTP's sockets and TLS | a function that sends a request: see below |
   | `:tls` | `[]` | for the default `:fetch`: `:cacerts`, `:cacertfile`, `:versions`, and `:cert`, `:certfile`, `:certs_keys`, `:key`, `:keyfile`, `:password` of a client's certificate |
 
-  The default `:fetch` opens a connection for each request, and sends nothing before the server's certificate is
-  verified. It reads at most 64 KiB of headers, and goes through no proxy. No encoding such as gzip is asked for, and
-  none is accepted.
+  The default `:fetch` opens a connection for each request, and verifies the server's certificate before it sends data.
+  It reads at most 64 KiB of headers, and does not use a proxy. It neither requests nor accepts encodings such as gzip.
 
   ## Another HTTP client
 
-  `:fetch` is a function from a `t:request/0` to `{:ok, response}`, a `t:response/0`, or `{:error, reason}`. It must
-  not follow redirects or unpack bodies, and it keeps to `timeout` and `max_body_bytes` itself. With Req:
+  `:fetch` is a function from a `t:request/0` to `{:ok, response}`, a `t:response/0`, or `{:error, reason}`. It must not
+  follow redirects or decompress bodies, and must respect `timeout` and `max_body_bytes`. With Req:
 
       fetch = fn request ->
         [method: request.method, url: request.url, headers: request.headers, body: request.body]
@@ -62,15 +61,15 @@ defmodule McpServer.DualResponse.Client do
         |> Req.request()
       end
 
-  With Finch, which then reads a stream as a whole:
+  With Finch, which reads a complete response also for streams:
 
       fetch = fn request ->
         Finch.build(request.method, request.url, request.headers, request.body)
         |> Finch.request(MyApp.Finch, receive_timeout: request.timeout)
       end
 
-  Such a function resolves names itself. An address that is written in the URL was checked before; the addresses of a
-  name were not. `addresses` in the request says which ones are allowed.
+  Such a function resolves host names. An IP address in the URL is already checked; the addresses of a host name are
+  not. `addresses` in the request has the allowed addresses.
   """
 
   alias McpServer.DualResponse.Client.{Headers, Parsed, Target, ToolResult}
@@ -92,7 +91,7 @@ defmodule McpServer.DualResponse.Client do
             tls: [],
             trusted: []
 
-  @typedoc "Build it with `new/1`."
+  @typedoc "A client, built with `new/1`."
   @type t :: %__MODULE__{
           base_url: String.t() | nil,
           headers: headers() | (request() -> headers()),
@@ -112,10 +111,10 @@ defmodule McpServer.DualResponse.Client do
   @type headers :: %{String.t() => String.t()} | [{String.t(), String.t()}]
 
   @typedoc """
-  A request to be sent.
+  A request to send.
 
-  `timeout` is in milliseconds. With `stream` the body of the response may be an enumerable of binaries instead of
-  one. `addresses` says which ones may be connected to: `:any`, those of the internet (`:public`), or `:loopback`.
+  `timeout` is in milliseconds. With `stream` the body of the response may be an enumerable of binaries. `addresses` are
+  the allowed addresses: `:any`, addresses of the internet (`:public`), or `:loopback`.
   """
   @type request :: %{
           method: :get | :post | :put | :delete,
@@ -128,7 +127,7 @@ defmodule McpServer.DualResponse.Client do
           addresses: :any | :public | :loopback
         }
 
-  @typedoc "What came back. `headers` may also map a name to a list of values, as Req has it."
+  @typedoc "The response. `headers` may also map a name to a list of values, as in Req."
   @type response :: %{
           required(:status) => 100..599,
           required(:headers) => headers() | %{String.t() => [String.t()]},
@@ -136,7 +135,7 @@ defmodule McpServer.DualResponse.Client do
           optional(atom()) => term()
         }
 
-  @typedoc "`:timeout` as a reason, also inside an exception's `reason`, becomes the error `:timeout`."
+  @typedoc "The reason `:timeout`, also inside an exception's `reason`, becomes the error `:timeout`."
   @type fetch :: (request() -> {:ok, response()} | {:error, term()})
 
   @type option :: {atom(), term()}
@@ -144,9 +143,9 @@ defmodule McpServer.DualResponse.Client do
   @limits [:timeout, :max_body_bytes, :max_download_bytes, :max_rows, :batch_size]
 
   @doc """
-  A client; it is a value, and starts no process. The options stand above.
+  Builds a client. It is a value and starts no process. The options are listed above.
 
-  Raises `ArgumentError` for options that are unknown or wrong.
+  Raises `ArgumentError` for unknown or invalid options.
 
       iex> McpServer.DualResponse.Client.new(base_url: "https://api.example.com/resources/").base_url
       "https://api.example.com/resources"
@@ -205,8 +204,9 @@ defmodule McpServer.DualResponse.Client do
   @doc """
   The dual response in a tool's result, `nil` if there is none.
 
-  The result is a decoded JSON object as an MCP client returns it, or what a handler of this library returns, a
-  `McpServer.DualResponse.Response` or a `McpServer.Tool.CallResult`. An error, or anything else, is `nil`.
+  The result is the decoded JSON object of an MCP client, or the value of a handler of this library, a
+  `McpServer.DualResponse.Response` or a `McpServer.Tool.CallResult`. Returns `nil` for an error and for any other
+  value.
 
       iex> client = McpServer.DualResponse.Client.new()
       iex> result = %{
@@ -226,7 +226,7 @@ defmodule McpServer.DualResponse.Client do
   @spec parse(t(), term()) :: Parsed.t() | nil
   def parse(%__MODULE__{} = client, tool_result), do: parse_structured(client, ToolResult.structured(tool_result))
 
-  @doc "As `parse/2`, for the `structuredContent` of a result."
+  @doc "Like `parse/2`, for the `structuredContent` of a result."
   @spec parse_structured(t(), term()) :: Parsed.t() | nil
   def parse_structured(%__MODULE__{} = client, structured_content), do: ToolResult.read(client, structured_content)
 end

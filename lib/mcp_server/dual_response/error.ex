@@ -5,20 +5,20 @@ defmodule McpServer.DualResponse.Error do
   | field | meaning |
   |---|---|
   | `code` | one of the codes below |
-  | `message` | one sentence that may be shown to a peer: it names no value, query or path |
-  | `status` | the HTTP status, where one was received (client) |
-  | `cause` | what really happened, for the log and for tests; never sent |
+  | `message` | one sentence without values, queries and paths, safe to send |
+  | `status` | the HTTP status that the client received, or `nil` |
+  | `cause` | the original error, for the log and for tests; never sent |
 
   | code | text | when |
   |---|---|---|
   | `:query_execution_failed` | `QUERY_EXECUTION_FAILED` | `execute` raised, took too long, or returned no rows |
   | `:count_execution_failed` | `COUNT_EXECUTION_FAILED` | `count` raised, took too long, or returned no count |
-  | `:storage_error` | `STORAGE_ERROR` | the store failed, is full, or cannot keep what it was given |
-  | `:resource_not_found` | `RESOURCE_NOT_FOUND` | no such resource, or not for this identity |
-  | `:resource_expired` | `RESOURCE_EXPIRED` | the resource is still there, but its time is up |
-  | `:resource_gone` | `RESOURCE_NOT_FOUND` | deleted on purpose, where the server keeps tombstones |
-  | `:invalid_sort` | `INVALID_SORT` | a sort key that is no sortable column |
-  | `:invalid_request` | `INVALID_REQUEST` | an offset or limit that is none |
+  | `:storage_error` | `STORAGE_ERROR` | the store failed, is full, or cannot hold the resource |
+  | `:resource_not_found` | `RESOURCE_NOT_FOUND` | no such resource for this identity |
+  | `:resource_expired` | `RESOURCE_EXPIRED` | the resource has expired and is not deleted yet |
+  | `:resource_gone` | `RESOURCE_NOT_FOUND` | deleted on request, if the server keeps tombstones |
+  | `:invalid_sort` | `INVALID_SORT` | a sort key that is not a sortable column |
+  | `:invalid_request` | `INVALID_REQUEST` | an invalid offset or limit |
   | `:parse_error` | `PARSE_ERROR` | client: the answer could not be read |
   | `:fetch_error` | `FETCH_ERROR` | client: any other HTTP failure |
   | `:timeout` | `TIMEOUT` | client: no answer in time |
@@ -60,12 +60,12 @@ defmodule McpServer.DualResponse.Error do
 
   @type t :: %__MODULE__{code: code, message: String.t(), status: 100..599 | nil, cause: term}
 
-  @doc "An error; `details` are its `:status` and `:cause`."
+  @doc "Builds an error; `details` are `:status` and `:cause`."
   @spec new(code, String.t(), status: 100..599 | nil, cause: term) :: t
   def new(code, message, details \\ []) when is_map_key(@codes, code) and is_binary(message),
     do: struct!(%__MODULE__{code: code, message: message}, details)
 
-  @doc "The code as text, as other implementations of the pattern spell it."
+  @doc "The code as text, as in other implementations of the pattern."
   @spec code(t) :: String.t()
   def code(%__MODULE__{code: code}), do: Map.fetch!(@codes, code)
 end

@@ -5,11 +5,11 @@ defmodule McpServer.DualResponse.Page do
   | field | meaning |
   |---|---|
   | `data` | the rows |
-  | `total_count` | how many the resource has |
-  | `returned_count` | how many are here |
-  | `offset` | how many come before |
-  | `has_next` | whether some come after |
-  | `next_offset` | where those begin, or `nil` |
+  | `total_count` | number of rows of the resource |
+  | `returned_count` | number of rows in the page |
+  | `offset` | number of rows before the page |
+  | `has_next` | whether there are rows after the page |
+  | `next_offset` | offset of the next page, or `nil` |
 
       iex> McpServer.DualResponse.Page.new([%{"id" => 801}], 800, 847).next_offset
       801
@@ -29,7 +29,7 @@ defmodule McpServer.DualResponse.Page do
           next_offset: non_neg_integer | nil
         }
 
-  @doc "The page of these rows, which begin at `offset`."
+  @doc "Builds a page of rows that begin at `offset`."
   @spec new([map], non_neg_integer, non_neg_integer) :: t
   def new(rows, offset, total_count) do
     returned = length(rows)

@@ -6,18 +6,18 @@ defmodule McpServer.DualResponse.Plug do
       forward "/mcp", McpServer.HttpPlug, router: MyApp.MCP
       forward "/resources", McpServer.DualResponse.Plug, server: MyApp.Results
 
-  The `base_url:` of the `McpServer.DualResponse` is where clients find it, here
-  `https://api.example.com/resources`. What is asked for and answered, and the options, are those of
-  `McpServer.DualResponse.Rest`; `routes:` of `McpServer.HttpServer` does the same without Plug.
+  The `base_url:` of the `McpServer.DualResponse` is the URL for clients, here `https://api.example.com/resources`.
+  `McpServer.DualResponse.Rest` documents the requests, responses and options. `routes:` of `McpServer.HttpServer` does
+  the same without Plug.
 
   ## Bodies
 
-  In a Phoenix endpoint `Plug.Parsers` comes before the router. Name the path to
-  `McpServer.HttpPlug.BodyReader`, and the bodies are read under the limit of this plug, and refused in its words:
+  In a Phoenix endpoint `Plug.Parsers` runs before the router. Add the path to `McpServer.HttpPlug.BodyReader`, so that
+  this plug reads the bodies, with its limit and its error texts:
 
       body_reader: {McpServer.HttpPlug.BodyReader, :read_body, [["/mcp", "/resources"]]}
 
-  Without, it works with what the parsers have made of a body of JSON, and refuses one that they took for a form.
+  Without the reader, this plug uses the parsed JSON body, and refuses a body that was parsed as a form.
 
   ## Who asks
 
@@ -27,8 +27,8 @@ defmodule McpServer.DualResponse.Plug do
         identify: &MyAppWeb.Auth.identity/1,
         authorize: &MyAppWeb.Auth.result/3
 
-  Both hooks get the `Plug.Conn`, after the application's own pipeline. A Phoenix router keeps the options in its
-  compiled form, so there they are given as `&Module.function/1` or `{Module, :function}`.
+  Both hooks get the `Plug.Conn` after the application's pipeline. A Phoenix router stores the options at compile time,
+  so write hooks as `&Module.function/1` or `{Module, :function}`.
   """
 
   @compile {:no_warn_undefined, Plug.Conn}
@@ -41,7 +41,7 @@ defmodule McpServer.DualResponse.Plug do
   @doc """
   Checks the options.
 
-  Raises `ArgumentError` that says what was given and what is allowed.
+  Raises `ArgumentError` with the given and the allowed value.
   """
   @spec init(keyword()) :: keyword()
   def init(options) do

@@ -1,31 +1,30 @@
 defmodule McpServer.DualResponse.Resource do
   @moduledoc """
-  What a store keeps of a dual response: a query that can be run again, or the rows themselves, and
-  how long.
+  A stored dual response: a query that can run again, or the rows, and their expiry.
 
   | field | meaning |
   |---|---|
   | `id` | 128 random bits, URL-safe |
-  | `name` | what it is called towards people and models |
-  | `query` | `%{execute: …, count: …}`: functions or `{module, function, arguments}`; `nil` where the rows are kept |
+  | `name` | the name for people and models |
+  | `query` | `%{execute: …, count: …}`: functions or `{module, function, arguments}`; `nil` if the rows are stored |
   | `persist` | `:query` or `:rows` |
-  | `status` | `:ready`, or `:deleted` for what a server with tombstones remembers of a deleted resource |
-  | `sort_mode` | `:execute`: a sorted page runs the query again; `:memory`: it sorts the kept rows |
-  | `tie_break` | the column that decides between equal rows |
+  | `status` | `:ready`, or `:deleted` for the tombstone of a deleted resource |
+  | `sort_mode` | `:execute`: a sorted page runs the query again; `:memory`: it sorts the stored rows |
+  | `tie_break` | the column that orders rows with equal sort keys |
   | `columns` | the columns, as they were given |
-  | `total_count` | how many rows there are |
+  | `total_count` | number of rows |
   | `sample_data` | the first rows |
   | `created_at` | `DateTime` in UTC, whole seconds |
   | `expires_at` | `DateTime` or, when pinned, `nil` |
-  | `deadline` | the same in milliseconds of the store's own clock (`c:McpServer.DualResponse.Store.clock/0`): what expiry goes by |
-  | `access_count` | how many pages were fetched, 0 to begin with |
-  | `last_accessed_at` | `DateTime` of the last of them, `nil` to begin with |
-  | `metadata` | whatever its creator gave |
-  | `tenant`, `subject` | whose it is; `nil` where the id alone is enough |
-  | `bytes` | how much the resource and its rows take in Erlang's external format |
+  | `deadline` | the time of expiry in milliseconds of the store's clock (`c:McpServer.DualResponse.Store.clock/0`); this value decides |
+  | `access_count` | number of fetched pages, initially 0 |
+  | `last_accessed_at` | `DateTime` of the last fetch, initially `nil` |
+  | `metadata` | a map of the creator |
+  | `tenant`, `subject` | the owner; `nil` if the id alone is enough |
+  | `bytes` | size of the resource and its rows in Erlang's external format |
 
-  Stored rows are read with `c:McpServer.DualResponse.Store.rows/4`: they are no field, so that a look at
-  a resource does not copy them.
+  Stored rows are read with `c:McpServer.DualResponse.Store.rows/4`. They are not a field, so that reading a resource
+  does not copy them.
   """
 
   @enforce_keys [:id, :name, :columns, :total_count, :sample_data, :created_at]
@@ -51,7 +50,7 @@ defmodule McpServer.DualResponse.Resource do
     bytes: 0
   ]
 
-  @typedoc "A function, or a reference to one that outlives the node: the options are its last argument."
+  @typedoc "A function, or a reference to a function that is valid after a restart. Its last argument are the options."
   @type function_or_reference :: (map -> term) | {module, atom, [term]}
 
   @type t :: %__MODULE__{
@@ -76,16 +75,16 @@ defmodule McpServer.DualResponse.Resource do
           bytes: non_neg_integer
         }
 
-  @doc "Whether the resource's time is up, at `now` of its store's clock."
+  @doc "Whether the resource has expired at `now` of its store's clock."
   @spec expired?(t, integer) :: boolean
   def expired?(%__MODULE__{deadline: nil}, _now), do: false
   def expired?(%__MODULE__{deadline: deadline}, now), do: now >= deadline
 
-  @doc "Whose it is; what is nobody's has `{nil, nil}`."
+  @doc "The owner; `{nil, nil}` without an owner."
   @spec holder(t) :: {tenant :: term, subject :: term}
   def holder(%__MODULE__{tenant: tenant, subject: subject}), do: {tenant, subject}
 
-  @doc "What a store finds the resource by."
+  @doc "The key of the resource in a store."
   @spec key(t) :: {tenant :: term, id :: String.t()}
   def key(%__MODULE__{tenant: tenant, id: id}), do: {tenant, id}
 end

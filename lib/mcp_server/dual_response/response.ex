@@ -2,20 +2,19 @@ defmodule McpServer.DualResponse.Response do
   @moduledoc """
   A created dual response: a few rows for the model, and a link to all of them for the host.
 
-  A tool's handler returns `{:ok, response}`. The model then reads how many results there are, the rows of the sample
-  as JSON, one on each line and at most 16 KiB of them, and the link. The host's program gets
-  `to_structured_content/1`.
+  A tool's handler returns `{:ok, response}`. The model reads the number of results, the rows of the sample as JSON, one
+  per line and at most 16 KiB, and the link. The host's program gets `to_structured_content/1`.
 
   | field | meaning |
   |---|---|
   | `resource_id` | the id |
-  | `resource_uri` | `"resource://" <> id`, or what the server's `uri_scheme:` or `uri_builder:` make of it |
-  | `resource_url` | where the REST endpoint has it |
-  | `name` | the name it was given |
+  | `resource_uri` | `"resource://" <> id`, or the result of the server's `uri_scheme:` or `uri_builder:` |
+  | `resource_url` | the URL at the REST endpoint |
+  | `name` | the name of the result |
   | `sample` | the first rows |
-  | `total_count` | how many there are |
+  | `total_count` | number of all rows |
   | `columns` | the columns, as given |
-  | `expires_at` | `DateTime`, or `nil` if it is kept until it is deleted |
+  | `expires_at` | `DateTime`, or `nil` if it does not expire |
   | `created_at` | `DateTime` |
   """
 
@@ -66,7 +65,7 @@ defmodule McpServer.DualResponse.Response do
     }
   end
 
-  @doc "What the model reads: how many there are, and the link."
+  @doc "The content for the model: the number of results, and the link."
   @spec to_mcp_content(t) :: [Text.t() | ResourceLink.t()]
   def to_mcp_content(%__MODULE__{} = response) do
     text = "Found #{response.total_count} results. Sample data and full dataset link included."
@@ -79,8 +78,8 @@ defmodule McpServer.DualResponse.Response do
     do: %ResourceLink{uri: response.resource_uri, name: response.name, mimeType: @mime_type}
 
   @doc """
-  What the host's program reads: the sample, where all of it is, and what it is made of. The members are
-  those of the document; rows, columns and their keys are as they were given.
+  The data for the host's program: the sample, the URI of all rows, and the columns. Rows, columns and their keys are
+  unchanged.
   """
   @spec to_structured_content(t) :: %{String.t() => term}
   def to_structured_content(%__MODULE__{} = response) do
@@ -101,7 +100,7 @@ defmodule McpServer.DualResponse.Response do
     }
   end
 
-  @doc "Both, as the result of a tool. A handler may return it, as `{:ok, result}`, or the response itself."
+  @doc "Both, as the result of a tool. A handler may return `{:ok, result}`, or the response."
   @spec to_mcp_tool_result(t) :: %{String.t() => term}
   def to_mcp_tool_result(%__MODULE__{} = response),
     do: %{"content" => to_mcp_content(response), "structuredContent" => to_structured_content(response)}

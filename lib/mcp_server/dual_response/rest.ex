@@ -1,9 +1,9 @@
 defmodule McpServer.DualResponse.Rest do
   @moduledoc """
-  The REST endpoints of stored results, without a web server: a request in, a response out.
+  The REST endpoints of stored results, independent of a web server: functions from a request to a response.
 
-  `McpServer.DualResponse.Plug` and `routes:` of `McpServer.HttpServer` put it under HTTP. It is public for
-  those who have another server.
+  `McpServer.DualResponse.Plug` and `routes:` of `McpServer.HttpServer` serve it over HTTP. It is public for use with
+  other web servers.
 
       rest = McpServer.DualResponse.Rest.new(server: MyApp.Results)
 
@@ -26,21 +26,21 @@ defmodule McpServer.DualResponse.Rest do
   | `DELETE /:id` | 204 |
 
   The body of a `POST` is `{"offset": 0, "limit": 100, "sort": {"field": "name", "order": "desc"}}`; each member, and
-  the body itself, may be left out. `sort` may be a list. With `accept: application/x-ndjson` all rows from `offset` on
-  come one a line, read page by page as fast as the client takes them, with the count in `x-total-count`; the last
-  line is `{"$end":true,"returned_count":…}`, or `{"$error":{"code":…}}`. `accept: text/csv` gives
-  them as comma-separated values, where cells that a spreadsheet would run as formulas begin with an apostrophe; a
-  failure cuts the connection. `limit` is then the most rows to send.
+  the body itself, is optional. `sort` may be a list. With `accept: application/x-ndjson` the response has all rows from
+  `offset` on, one per line, and the count in `x-total-count`. The server reads them page by page, as fast as the client
+  reads. The last line is `{"$end":true,"returned_count":…}`, or `{"$error":{"code":…}}`. `accept: text/csv` returns
+  comma-separated values. Cells that a spreadsheet would run as formulas get the prefix `'`. A failure closes the
+  connection. In both formats `limit` is the largest number of rows.
 
   ## Refusals
 
-  All are `{"error": code, "message": text}`.
+  All errors have the body `{"error": code, "message": text}`.
 
   | status | code | |
   |---|---|---|
-  | 400 | `invalid_request`, `invalid_sort` | a body, offset, limit or sort that is none |
-  | 401, 403 | `unauthorized`, `forbidden` | as `authorize:` and `identify:` have it; 403 also for a foreign Host or Origin |
-  | 404 | `not_found` | unknown, expired, deleted, or somebody else's |
+  | 400 | `invalid_request`, `invalid_sort` | an invalid body, offset, limit or sort |
+  | 401, 403 | `unauthorized`, `forbidden` | from `authorize:` and `identify:`; 403 also for a foreign Host or Origin |
+  | 404 | `not_found` | unknown, expired, deleted, or owned by another principal |
   | 405, 406, 413 | `method_not_allowed`, `not_acceptable`, `payload_too_large` | |
   | 500 | `query_failed`, `internal_error` | |
   | 503 | `storage_unavailable`, `overloaded` | with `retry-after` |
@@ -51,10 +51,10 @@ defmodule McpServer.DualResponse.Rest do
   Times are milliseconds, sizes bytes.
 
   #{McpServer.Options.document(McpServer.DualResponse.Rest.Options.table())}
-  Hooks are functions or `{module, function}`. `request` is the `Plug.Conn`, on our own listener a
-  `McpServer.HttpRequest`, and for `serve/2` what stands under `:caller`, else the request itself. `action` is
-  `:metadata`, `:fetch`, `:pin` or `:delete`. `authorize:` is also asked about ids that do not exist, with `nil` for the
-  resource, so that its 401 tells nobody which ids there are. A hook that raises lets nobody in.
+  Hooks are functions or `{module, function}`. `request` is the `Plug.Conn`, with `McpServer.HttpServer` a
+  `McpServer.HttpRequest`, and with `serve/2` the value of `:caller` or else the request. `action` is `:metadata`,
+  `:fetch`, `:pin` or `:delete`. `authorize:` is also called for ids that do not exist, with `nil` as the resource, so
+  that a 401 does not reveal ids. If a hook raises, the request is refused.
   """
 
   @behaviour McpServer.Http.Route
@@ -88,10 +88,10 @@ defmodule McpServer.DualResponse.Rest do
   # What a GET says of a resource, in this order.
   @described ~w(status total_count columns created_at expires_at access_count)
 
-  @typedoc "Checked options. `:id` tells the endpoint's dispatcher from others."
+  @typedoc "Checked options. `:id` identifies the endpoint's dispatcher."
   @type t :: %__MODULE__{}
 
-  @typedoc "A request. `:target` is what stands behind the path of the endpoint, with its query."
+  @typedoc "A request. `:target` is the rest of the path after the endpoint's path, with the query."
   @type request :: %{
           required(:method) => String.t(),
           required(:target) => String.t(),
@@ -102,17 +102,16 @@ defmodule McpServer.DualResponse.Rest do
         }
 
   @typedoc """
-  A response. Each element of a stream is to be sent before the next one is asked for; raising, it says that the
-  connection has to be cut.
+  A response. Send each element of a stream before you read the next one. If the stream raises, close the connection.
   """
   @type response ::
           {status :: 200..599, headers(), iodata()} | {:stream, 200, headers(), Enumerable.t()}
   @type headers :: [{String.t(), String.t()}]
 
   @doc """
-  The endpoint of these options.
+  Builds an endpoint from options.
 
-  Raises `ArgumentError` that says what was given and what is allowed.
+  Raises `ArgumentError` with the given and the allowed value.
   """
   @spec new(keyword()) :: t()
   def new(options), do: struct!(__MODULE__, Options.new!(options))
@@ -129,7 +128,7 @@ defmodule McpServer.DualResponse.Rest do
   @impl McpServer.Http.Route
   defdelegate call(sink, rest), to: Service
 
-  @doc "Serves one request in the calling process, without the bounds of time, memory and number."
+  @doc "Serves one request in the calling process, without limits of time, memory and number."
   @spec serve(t(), request()) :: response()
   def serve(%__MODULE__{endpoint: endpoint} = rest, request) do
     case Endpoint.check_head(endpoint, request) do

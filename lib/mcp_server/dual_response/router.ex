@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Router do
   @moduledoc """
-  The statement by which a router names the server of its dual responses. `use McpServer.Router` imports it.
+  The statement of a router that names the server of its dual responses. `use McpServer.Router` imports it.
   """
 
   alias McpServer.DualResponse.{Reading, Spill}
@@ -15,20 +15,20 @@ defmodule McpServer.DualResponse.Router do
   }
 
   @doc """
-  Names the `McpServer.DualResponse` that keeps results too large for one answer.
+  Names the `McpServer.DualResponse` that stores results too large for one answer.
 
       dual_responses MyApp.Results
 
-  Clients can then read the links of dual responses with `resources/read`: what the resource is, and its first 100
-  rows. Tools may have a `result_budget:`, and clients are told where the REST endpoint is, under
-  `experimental.dualResponse` of the server's capabilities.
+  Clients can then read the links of dual responses with `resources/read`: a description of the resource, and its first
+  100 rows. Tools may have a `result_budget:`. The server's capabilities have the REST endpoint under
+  `experimental.dualResponse`.
 
   | option | default | meaning |
   |---|---|---|
-  | `uri:` | `"resource://{id}"` | the template of the server's URIs, of which `id` is the one variable |
-  | `name:`, `title:`, `description:` | `"dual_response"`, … | what clients are told of the template |
+  | `uri:` | `"resource://{id}"` | the template of the server's URIs; `id` is its only variable |
+  | `name:`, `title:`, `description:` | `"dual_response"`, … | the description of the template for clients |
 
-  Who may read what is said by the server's `bind:`.
+  The server's `bind:` decides who may read a resource.
   """
   defmacro dual_responses(server, options \\ []) do
     quote do

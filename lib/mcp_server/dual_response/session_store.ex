@@ -1,7 +1,7 @@
 defmodule McpServer.DualResponse.SessionStore do
   @moduledoc """
-  Keeps the values of sessions (`McpServer.Session`) where a `McpServer.DualResponse` keeps its results: in Mnesia, in
-  PostgreSQL, or in a store of your own.
+  Stores the values of sessions (`McpServer.Session`) in the store of a `McpServer.DualResponse`: Mnesia, PostgreSQL, or
+  your own store.
 
       children = [
         MyApp.Repo,
@@ -19,8 +19,8 @@ defmodule McpServer.DualResponse.SessionStore do
   |---|---|
   | `:server` | required: the name of the dual response server |
 
-  The values of a session are one resource of the server. They count in its `:max_resources` and `:max_bytes`, and
-  expire with it. No client can read them: their owner is no principal.
+  The values of a session are one resource of the server. They count towards its `:max_resources` and `:max_bytes`, and
+  expire like other resources. No client can read them, because their owner is not a principal.
   """
 
   @behaviour McpServer.SessionStore

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.StoreCase do
   @moduledoc ~S'''
-  The tests that every `McpServer.DualResponse.Store` has to pass.
+  The tests that every `McpServer.DualResponse.Store` must pass.
 
       defmodule MyApp.RedisStoreTest do
         use McpServer.DualResponse.StoreCase, store: {MyApp.RedisStore, url: "redis://localhost"}
@@ -9,13 +9,13 @@ defmodule McpServer.DualResponse.StoreCase do
   | option | default | meaning |
   |---|---|---|
   | `:store` | required | a module or `{module, options}`; evaluated in each test's setup, so it may call a function of the test module |
-  | `:async` | `false` | whether the tests may run beside others |
-  | `:parallel` | `20` | processes in the tests of what happens at the same time |
+  | `:async` | `false` | whether the tests may run concurrently with others |
+  | `:parallel` | `20` | processes in the tests of concurrency |
 
-  Each test opens the store under a server's name of its own and closes it afterwards. What other tests or
-  servers have in the same store does not matter to them.
+  Each test opens the store under a unique server name and closes it afterwards. Data of other tests or servers in the
+  same store does not affect the tests.
 
-  ExUnit is needed where this is used, and nowhere else.
+  Only this module needs ExUnit.
   '''
 
   alias McpServer.DualResponse.Resource
@@ -56,7 +56,7 @@ defmodule McpServer.DualResponse.StoreCase do
     end
   end
 
-  @doc "A resource that a test saves; `fields` take the place of what it has."
+  @doc "A resource for a test; `fields` replace its defaults."
   @spec resource(keyword) :: Resource.t()
   def resource(fields \\ []) do
     struct!(
@@ -79,7 +79,7 @@ defmodule McpServer.DualResponse.StoreCase do
   def expiring(deadline, fields \\ []),
     do: resource([deadline: deadline, expires_at: ~U[2025-01-15 10:45:00Z]] ++ fields)
 
-  @doc "Now, by a store's clock."
+  @doc "The current time of a store's clock."
   @spec now(module) :: integer
   def now(store) do
     case store.clock() do
@@ -92,7 +92,7 @@ defmodule McpServer.DualResponse.StoreCase do
   @spec rows(non_neg_integer) :: [map]
   def rows(count), do: for(n <- 0..(count - 1)//1, do: %{"n" => n, "text" => "row #{n}"})
 
-  @doc "What `fun` gives in each of so many processes at a time."
+  @doc "Runs `fun` concurrently in several processes and returns the results."
   @spec at_once(pos_integer, (pos_integer -> result)) :: [result] when result: term
   def at_once(count, fun) do
     1..count |> Enum.map(fn n -> Task.async(fn -> fun.(n) end) end) |> Task.await_many(60_000)

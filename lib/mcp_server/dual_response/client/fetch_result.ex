@@ -1,16 +1,16 @@
 defmodule McpServer.DualResponse.Client.FetchResult do
   @moduledoc """
-  A page of rows, as `McpServer.DualResponse.Client.Parsed.fetch/2` gets it.
+  A page of rows, the result of `McpServer.DualResponse.Client.Parsed.fetch/2`.
 
   | field | |
   |---|---|
   | `data` | the rows, maps with string keys |
-  | `total_count` | how many rows there are in all |
-  | `returned_count` | how many are in `data` |
-  | `offset` | where the page begins |
-  | `has_next` | whether there is more |
-  | `has_previous` | whether there is something before |
-  | `next_offset` | where the next page begins, `nil` on the last |
+  | `total_count` | number of all rows |
+  | `returned_count` | number of rows in `data` |
+  | `offset` | offset of the page |
+  | `has_next` | whether there is a next page |
+  | `has_previous` | whether there is a previous page |
+  | `next_offset` | offset of the next page, `nil` on the last page |
   """
 
   @enforce_keys [:data, :total_count, :returned_count, :offset, :has_next, :has_previous, :next_offset]

@@ -1,8 +1,8 @@
 defmodule McpServer.DualResponse.Client.Parsed do
   @moduledoc """
-  A dual response as a client has it: the sample that the model saw, and the way to all of the rows.
+  A dual response on the client's side: the sample that the model saw, and access to all rows.
 
-  `McpServer.DualResponse.Client.parse/2` makes one of a tool's result.
+  `McpServer.DualResponse.Client.parse/2` builds one from a tool's result.
 
       {:ok, page} = Parsed.fetch(parsed, offset: 0, limit: 100, sort: %{field: "enrollment", order: :desc})
       {:ok, rows} = Parsed.fetch_all(parsed, on_progress: fn fetched, total -> IO.puts("\#{fetched} of \#{total}") end)
@@ -11,26 +11,26 @@ defmodule McpServer.DualResponse.Client.Parsed do
   | field | |
   |---|---|
   | `sample` | the first rows, maps with string keys |
-  | `total_count` | how many rows there are |
-  | `name` | what the resource is called, or `nil` |
+  | `total_count` | number of all rows |
+  | `name` | the name of the resource, or `nil` |
   | `resource_uri` | its URI, such as `"resource://abc123"` |
-  | `resource_url` | where its rows are fetched, or `nil` where nothing says so: see `base_url:` of the client |
+  | `resource_url` | the URL of its rows, or `nil` if unknown: see `base_url:` of the client |
   | `columns` | what a row consists of, maps with string keys |
-  | `expires_at` | until when it is kept, a `DateTime`; `nil` if it is pinned or the server did not say |
+  | `expires_at` | the time of expiry, a `DateTime`; `nil` if it is pinned or the time is unknown |
   | `executed_at` | when the query ran, a `DateTime`, or `nil` |
 
   ## Errors
 
-  Every function that asks the server returns `{:error, %McpServer.DualResponse.Error{}}` where it fails, and
-  `fetch_stream/2` raises it:
+  Every function that sends a request returns `{:error, %McpServer.DualResponse.Error{}}` if it fails; `fetch_stream/2`
+  raises the error:
 
   | `code` | when |
   |---|---|
   | `:resource_not_found` | the server answered 404 |
   | `:resource_expired` | it answered 410, or 404 after `expires_at` |
-  | `:timeout` | `timeout:` was over before the answer was complete |
-  | `:parse_error` | the answer is not JSON, or does not fit the question |
-  | `:fetch_error` | everything else: another status, which is in `status`; no connection; an answer or a redirect that is refused |
+  | `:timeout` | the answer was not complete after `timeout:` |
+  | `:parse_error` | the answer is not JSON, or does not fit the request |
+  | `:fetch_error` | all other failures: another status, which is in `status`; no connection; a refused answer or redirect |
   """
 
   alias McpServer.DualResponse.{Client, Error}
@@ -64,7 +64,7 @@ defmodule McpServer.DualResponse.Client.Parsed do
           executed_at: DateTime.t() | nil
         }
 
-  @typedoc "What rows are sorted by: a column, or several, the most important first."
+  @typedoc "The sort order: a column, or several columns, the most important first."
   @type sort :: %{required(:field) => String.t(), optional(:order) => :asc | :desc}
   @type fetch_option ::
           {:offset, non_neg_integer()}
@@ -80,7 +80,7 @@ defmodule McpServer.DualResponse.Client.Parsed do
   @type all_option :: stream_option() | {:on_progress, (non_neg_integer(), non_neg_integer() -> any())}
 
   @doc """
-  Whether `expires_at` has passed. The server decides; this spares a request that would fail.
+  Whether `expires_at` has passed. The server decides about expiry; this check saves a request that would fail.
 
       iex> alias McpServer.DualResponse.Client
       iex> parsed = %Client.Parsed{
@@ -103,12 +103,12 @@ defmodule McpServer.DualResponse.Client.Parsed do
 
   | option | default | |
   |---|---|---|
-  | `:offset` | `0` | how many rows to skip |
-  | `:limit` | `100` | how many rows at most; the server may send fewer |
+  | `:offset` | `0` | number of rows to skip |
+  | `:limit` | `100` | largest number of rows; the server may send fewer |
   | `:sort` | `nil` | `%{field: "enrollment", order: :desc}`, or a list of these |
-  | `:timeout` | the client's | milliseconds until the answer has to be complete |
+  | `:timeout` | the client's | milliseconds until the answer must be complete |
 
-  Raises `ArgumentError` for options that are unknown or wrong.
+  Raises `ArgumentError` for unknown or invalid options.
   """
   @spec fetch(t(), [fetch_option()]) :: {:ok, FetchResult.t()} | {:error, Error.t()}
   def fetch(%__MODULE__{client: client} = parsed, options \\ []) do
@@ -129,8 +129,8 @@ defmodule McpServer.DualResponse.Client.Parsed do
   @doc """
   Fetches all rows, in order.
 
-  Takes the options of `fetch_stream/2`, and `:on_progress`, a function of the number of rows fetched and of all rows,
-  called after every batch. More than `:max_rows` rows are an error, before any but the first batch is fetched.
+  Takes the options of `fetch_stream/2`, and `:on_progress`, a function of the number of fetched rows and of all rows,
+  called after every batch. More than `:max_rows` rows are an error after the first batch.
   """
   @spec fetch_all(t(), [all_option()]) :: {:ok, [map()]} | {:error, Error.t()}
   def fetch_all(%__MODULE__{} = parsed, options \\ []) do
@@ -153,19 +153,20 @@ defmodule McpServer.DualResponse.Client.Parsed do
   end
 
   @doc """
-  All rows as a lazy stream of batches, lists of rows; nothing is fetched before it is needed, so that taking one
-  batch is one request. Raises `McpServer.DualResponse.Error` while it is enumerated.
+  All rows as a lazy stream of batches, lists of rows. Each batch is fetched when it is needed, with one request. The
+  enumeration raises `McpServer.DualResponse.Error`.
 
   | option | default | |
   |---|---|---|
-  | `:batch_size` | the client's | how many rows a batch has at most |
+  | `:batch_size` | the client's | largest number of rows in a batch |
   | `:sort` | `nil` | as in `fetch/2` |
-  | `:mode` | `:pages` | `:ndjson` reads one response line by line instead, where the server can |
+  | `:mode` | `:pages` | `:ndjson` reads one response line by line, if the server supports it |
   | `:max_rows` | the client's | more rows than this are an error |
-  | `:timeout` | the client's | milliseconds to wait for the server: for each page, or in all for `:ndjson`, where the time that the caller takes does not count |
+  | `:timeout` | the client's | milliseconds to wait for the server: for each page, or with `:ndjson` in all, without the time that the caller uses |
 
-  Rows that are added or removed meanwhile move the pages: a row may then come twice or not at all, unless the
-  server keeps the rows. The stream ends with the first empty page. A page whose `next_offset` is not where its rows end is an error.
+  Rows that are added or removed during the enumeration move the pages. A row may then appear twice or not at all,
+  unless the server stores the rows. The stream ends with the first empty page. A page is an error if its `next_offset`
+  is not the end of its rows.
   """
   @spec fetch_stream(t(), [stream_option()]) :: Enumerable.t()
   def fetch_stream(%__MODULE__{} = parsed, options \\ []) do
@@ -186,27 +187,27 @@ defmodule McpServer.DualResponse.Client.Parsed do
         }
 
   @doc """
-  What the server says of the resource now.
+  The current metadata of the resource.
 
   | field | |
   |---|---|
   | `status` | `"ready"` |
-  | `total_count` | how many rows it has |
-  | `columns` | what they consist of, maps with string keys |
-  | `created_at` | when it was made, a `DateTime` |
-  | `expires_at` | until when it is kept, `nil` if it is pinned |
-  | `access_count` | how often rows of it were fetched |
+  | `total_count` | number of rows |
+  | `columns` | the columns, maps with string keys |
+  | `created_at` | the time of creation, a `DateTime` |
+  | `expires_at` | the time of expiry, `nil` if it is pinned |
+  | `access_count` | number of fetches |
   """
   @spec metadata(t()) :: {:ok, metadata()} | {:error, Error.t()}
   def metadata(%__MODULE__{} = parsed) do
     with {:ok, response} <- ask(parsed, :get, nil), do: Answer.metadata(response.body)
   end
 
-  @doc "Has the server keep the resource until it is deleted. `{:ok, false}` where it is gone already."
+  @doc "Pins the resource: it does not expire. Returns `{:ok, false}` if it no longer exists."
   @spec pin(t()) :: {:ok, boolean()} | {:error, Error.t()}
   def pin(%__MODULE__{} = parsed), do: done(ask(parsed, :put, nil))
 
-  @doc "Deletes the resource. `{:ok, false}` where it is gone already."
+  @doc "Deletes the resource. Returns `{:ok, false}` if it no longer exists."
   @spec delete(t()) :: {:ok, boolean()} | {:error, Error.t()}
   def delete(%__MODULE__{} = parsed), do: done(ask(parsed, :delete, nil))
 

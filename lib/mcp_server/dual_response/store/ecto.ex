@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Store.Ecto do
   @moduledoc """
-  A store in PostgreSQL, through the application's own `Ecto.Repo`.
+  A store in PostgreSQL, with the application's `Ecto.Repo`.
 
       children = [
         MyApp.Repo,
@@ -10,9 +10,9 @@ defmodule McpServer.DualResponse.Store.Ecto do
          store: {McpServer.DualResponse.Store.Ecto, repo: MyApp.Repo}}
       ]
 
-  What is kept survives restarts of every node, and all nodes that share the database serve it. The tables come from
-  a migration, see `McpServer.DualResponse.Store.Ecto.Migration`. The store only calls `c:Ecto.Repo.query/3`, with
-  bound parameters; `ecto_sql` and `postgrex` are the application's dependencies, not this library's.
+  Resources survive restarts of all nodes, and all nodes with the same database serve them. A migration creates the
+  tables, see `McpServer.DualResponse.Store.Ecto.Migration`. The store only calls `c:Ecto.Repo.query/3`, with bound
+  parameters. `ecto_sql` and `postgrex` are dependencies of the application, not of this library.
 
   | option | default | |
   |---|---|---|
@@ -20,29 +20,29 @@ defmodule McpServer.DualResponse.Store.Ecto do
   | `:table` | `"mcp_dual_responses"` | lower-case letters, digits and `_`, at most 40 |
   | `:prefix` | none | PostgreSQL's schema, lower-case letters, digits and `_`, at most 63 |
   | `:timeout` | 15,000 | milliseconds a statement may take |
-  | `:max_rows_bytes` | 64 MiB | JSON text of the rows of one resource with `persist: :rows`; more is refused |
-  | `:log` | `false` | as of `c:Ecto.Repo.query/3`: the level to log statements at, with their parameters, which hold users' data |
+  | `:max_rows_bytes` | 64 MiB | largest JSON text of the rows of one resource with `persist: :rows` |
+  | `:log` | `false` | as in `c:Ecto.Repo.query/3`: the log level for statements and their parameters, which hold users' data |
 
   Servers with different names see different resources in the same table.
 
   ## What can be kept
 
-  Queries are `{module, function, arguments}`. Functions, processes, ports and references do not outlive a node, so a
-  resource with one of those anywhere in it is refused.
+  Queries are `{module, function, arguments}`. Functions, processes, ports and references are invalid after a restart,
+  so a resource that contains one is refused.
 
-  Columns, samples, rows and metadata are `jsonb`, readable in SQL. A value that JSON does not have is marked, and read
-  back unchanged: `{"$atoms": {…}}` is a map whose keys are atoms, `{"$atom": "…"}` an atom, `{"$term": "…"}` anything
-  else in Erlang's external format, such as a tuple, a `Date`, or a string with a zero byte. Reading makes no atom:
-  those of a query's module come with the module, which is loaded first, others have to be known to the node.
+  Columns, samples, rows and metadata are `jsonb`, readable in SQL. Values without a JSON form are marked and restored
+  on reading: `{"$atoms": {…}}` is a map whose keys are atoms, `{"$atom": "…"}` an atom, `{"$term": "…"}` any other term
+  in Erlang's external format, such as a tuple, a `Date`, or a string with a zero byte. Reading creates no atoms. The
+  query's module is loaded first, with its atoms; other atoms must already exist on the node.
 
-  A query names a function that the node calls. Write access to the table is access to that choice, so give it only to
-  those who may deploy code.
+  A query names a function that the node calls. Write access to the table allows a call of any function, so give it only
+  to people who may deploy code.
 
   ## Several nodes
 
-  Every change is one statement, so nodes need nothing but the database between them. A node compares `expires_at` with
-  its own clock, so expiry is as exact as the clocks of the nodes agree. Each expired resource is deleted by one of
-  them: rows that another has locked are skipped, not waited for.
+  Every change is one statement, so nodes need no connection except the database. A node compares `expires_at` with its
+  own clock, so the clocks of the nodes must agree. One node deletes each expired resource; the others skip locked rows
+  without waiting.
   """
 
   @behaviour McpServer.DualResponse.Store
@@ -52,7 +52,7 @@ defmodule McpServer.DualResponse.Store.Ecto do
   @enforce_keys [:repo, :server, :table, :rows, :max_rows_bytes, :query]
   defstruct @enforce_keys
 
-  @typedoc "The repository, the two tables as SQL spells them, and the bounds."
+  @typedoc "The repository, the names of the two tables in SQL, and the limits."
   @opaque ref :: %__MODULE__{
             repo: module,
             server: String.t(),
@@ -75,7 +75,7 @@ defmodule McpServer.DualResponse.Store.Ecto do
   @live "(deadline IS NULL OR deadline > $3::bigint)"
 
   @impl true
-  @doc "Checks the options. Raises `ArgumentError` for those it does not know or that are not valid."
+  @doc "Checks the options. Raises `ArgumentError` for unknown or invalid options."
   @spec init(keyword) :: {:ok, ref}
   def init(options) do
     options = Keyword.validate!(options, @defaults)
@@ -103,12 +103,12 @@ defmodule McpServer.DualResponse.Store.Ecto do
   end
 
   @impl true
-  @doc "Deadlines are of the wall clock, which nodes share."
+  @doc "Deadlines use the wall clock, which nodes share."
   @spec clock() :: :wall
   def clock, do: :wall
 
   @impl true
-  @doc "Functions are not kept."
+  @doc "Functions cannot be stored."
   @spec persists_closures?() :: false
   def persists_closures?, do: false
 
@@ -297,7 +297,7 @@ defmodule McpServer.DualResponse.Store.Ecto do
   end
 
   @impl true
-  @doc "Nothing: the repository is the application's, and what is stored stays."
+  @doc "Does nothing, because the repository belongs to the application. The stored resources stay."
   @spec close(ref) :: :ok
   def close(_ref), do: :ok
 

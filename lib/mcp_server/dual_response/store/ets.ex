@@ -1,13 +1,12 @@
 defmodule McpServer.DualResponse.Store.ETS do
   @moduledoc """
-  Keeps dual responses in the node's memory: the store a server has unless it is given another.
+  Stores dual responses in the node's memory. This is the default store.
 
-  What is kept lives as long as the application `:mcp_server` runs, or until the server is shut down. The tables belong
-  to the application's own process, so whatever is killed below it, the server's own process included, loses
-  nothing that was saved.
+  Resources live as long as the application `:mcp_server` runs, or until the server is shut down. The tables belong to a
+  process of the application, so a crash of the server's process loses no resources.
 
-  Rows are kept in Erlang's external format, a hundred at a time. Functions are stored unchanged, so the data that they
-  capture stays in memory, too.
+  Rows are stored in Erlang's external format, in chunks of a hundred. Functions are stored unchanged, so their captured
+  data also stays in memory.
 
       iex> {:ok, store} = McpServer.DualResponse.Store.ETS.init(server: DocStore)
       iex> McpServer.DualResponse.Store.ETS.size(store)

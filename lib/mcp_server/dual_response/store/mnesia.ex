@@ -1,7 +1,7 @@
 defmodule McpServer.DualResponse.Store.Mnesia do
   @moduledoc """
-  A store in Mnesia, OTP's own distributed database: every node of a cluster holds a copy of everything, and a resource
-  made on one is served by all.
+  A store in Mnesia, the distributed database of OTP. Every node of a cluster holds a copy of all resources, and every
+  node serves all of them.
 
       children = [
         {McpServer.DualResponse.Store.Mnesia, storage: :ram_copies},
@@ -11,8 +11,8 @@ defmodule McpServer.DualResponse.Store.Mnesia do
          store: McpServer.DualResponse.Store.Mnesia}
       ]
 
-  The first child starts Mnesia and makes this node a member: it finds the other nodes that run it, takes copies of
-  their tables or creates them, and waits until they are loaded. Nodes have to be connected (libcluster, `Node.connect/1`,
+  The first child starts Mnesia and joins this node. It finds the other nodes with the store, copies their tables or
+  creates new ones, and waits until they are loaded. Nodes must be connected (libcluster, `Node.connect/1`,
   `sync_nodes_optional`) and run the same release.
 
   | option of the child | default | |
@@ -21,34 +21,35 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   | `:nodes` | every connected node that runs the store | the nodes to join |
   | `:wait` | 15,000 | milliseconds to wait for another node, and for the tables; then the start fails |
 
-  The store itself takes no options. List Mnesia in mix.exs: `extra_applications: [:logger, :mnesia]`. Since Elixir 1.15,
-  Mix hides what is not listed, and no release has it. On Debian, Mnesia is the package `erlang-mnesia`.
+  The store takes no options. List Mnesia in mix.exs: `extra_applications: [:logger, :mnesia]`. Since Elixir 1.15, Mix
+  hides applications that are not listed, and releases omit them. On Debian, Mnesia is the package `erlang-mnesia`.
 
   ## What is promised
 
-  Creating, pinning and deleting are transactions that have reached every node when they return. Counting an access is
-  a transaction too and loses none; other nodes see it a moment later. Reading is local. What is kept in `:ram_copies` lives as long as one node does; a node
-  that comes back copies it from the others. `:disc_copies` outlive all of them: what was created, pinned or deleted is on
-  the disc of the node that did so, accesses follow within seconds. Start the node that went last first.
+  Creating, pinning and deleting are transactions that return when every node has the change. Counting an access is also
+  a transaction and loses no counts; other nodes see it a moment later. Reading is local. `:ram_copies` live as long as
+  one node runs; a node that comes back copies them from the others. `:disc_copies` survive a stop of all nodes. A node
+  writes its own changes to disc before it returns; access counts follow within seconds. After a full stop, start the
+  node that stopped last first.
 
-  Functions are refused, as another node may not have the code they are made of: queries are
-  `{module, function, arguments}`.
+  Functions are refused, because another node may not have their code: queries are `{module, function, arguments}`.
 
   ## When the network splits
 
-  Both sides go on with what they have. A resource made on one side is unknown on the other (404), one that both have is
-  served by both. Neither side ever gives other data than was stored.
+  Both sides continue with their copies. A resource that is created on one side is unknown on the other (404). Both
+  sides serve the resources that both have. Neither side returns other data than was stored.
 
-  When the sides see each other again, the smaller side (of equal ones that without the first node by name) takes its
-  records out, restarts Mnesia as a member of the larger, and puts them back:
+  When the sides reconnect, the smaller side reads its records, restarts Mnesia as a member of the larger side, and
+  writes the records back. If both sides are equal, the side without the first node by name does this. The result is:
 
-    * what one side made, both have; rows are never mixed, because they never change
-    * what one side pinned is pinned; else the later expiry counts
-    * what one side deleted is gone, even if the other pinned it. Deletions are remembered for a day
+    * resources of each side exist on both; rows are never mixed, because they never change
+    * a resource that one side pinned is pinned; else the later expiry counts
+    * a resource that one side deleted is deleted, even if the other pinned it. Deletions are remembered for a day
     * `access_count` is the larger of the two: accesses counted on both sides meanwhile are not added up
 
-  Meanwhile, usually for a moment, the store of that node answers with errors (503). A node whose Mnesia holds other
-  tables is not restarted by the library: it logs that the operator has to, and goes on with its side.
+  During the merge, usually for a moment, the store of the smaller side answers with errors (503). If Mnesia of a node
+  holds other tables, the library does not restart it: the node continues with its side, and logs that the operator must
+  restart it.
   """
 
   @behaviour McpServer.DualResponse.Store
@@ -64,10 +65,10 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   # Locks and commits of one transaction; more would keep others waiting.
   @batch 100
 
-  @typedoc "The name of the server whose resources these are."
+  @typedoc "The name of the server that owns the resources."
   @opaque ref :: atom
 
-  @doc "The child of a supervision tree that makes this node a member. Goes before the servers."
+  @doc "The child of a supervision tree that joins this node. Put it before the servers."
   @spec child_spec(keyword) :: Supervisor.child_spec()
   def child_spec(options), do: %{id: __MODULE__, start: {__MODULE__, :start_link, [options]}}
 
@@ -76,7 +77,7 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   def start_link(options \\ []), do: Member.start_link(options)
 
   @impl true
-  @doc "Fails where this node is no member."
+  @doc "Fails if this node has not joined."
   @spec init(keyword) :: {:ok, ref} | {:error, {:not_started, module}}
   def init(options) do
     options = Keyword.validate!(options, [:server])
@@ -84,12 +85,12 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   end
 
   @impl true
-  @doc "Deadlines are of the wall clock, which nodes share."
+  @doc "Deadlines use the wall clock, which nodes share."
   @spec clock() :: :wall
   def clock, do: :wall
 
   @impl true
-  @doc "Functions are not kept."
+  @doc "Functions cannot be stored."
   @spec persists_closures?() :: false
   def persists_closures?, do: false
 
@@ -172,7 +173,7 @@ defmodule McpServer.DualResponse.Store.Mnesia do
     do: local(fn -> {:ok, Records.least_used_of(server, holder, limit)} end)
 
   @impl true
-  @doc "Nothing: the tables are the cluster's."
+  @doc "Does nothing, because the tables belong to the cluster."
   @spec close(ref) :: :ok
   def close(_server), do: :ok
 

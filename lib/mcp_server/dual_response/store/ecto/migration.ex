@@ -2,7 +2,7 @@ defmodule McpServer.DualResponse.Store.Ecto.Migration do
   @moduledoc """
   The tables of `McpServer.DualResponse.Store.Ecto`.
 
-  `mix mcp.gen.dual_response_migration` writes a migration, or write it yourself:
+  `mix mcp.gen.dual_response_migration` writes the migration. You can also write it yourself:
 
       defmodule MyApp.Repo.Migrations.CreateMcpDualResponses do
         use Ecto.Migration
@@ -11,17 +11,16 @@ defmodule McpServer.DualResponse.Store.Ecto.Migration do
         def down, do: McpServer.DualResponse.Store.Ecto.Migration.down(version: 1)
       end
 
-  A version is one step. Should a later release of this library change the tables, it adds a version, whose step goes
-  into a migration of its own; a step that was released never changes. `sql/1` gives the statements to those who keep
-  their schema by other means.
+  A version is one step. If a later release of this library changes the tables, it adds a version, and its step needs a
+  new migration. Released steps never change. `sql/1` returns the statements for other migration tools.
 
   | option | default | |
   |---|---|---|
   | `:version` | #{1} | the step; 1 is the only one so far |
-  | `:table` | `"mcp_dual_responses"` | as of the store |
-  | `:prefix` | none | as of the store; the schema has to exist |
+  | `:table` | `"mcp_dual_responses"` | as in the store |
+  | `:prefix` | none | as in the store; the schema must exist |
 
-  Other options, and values that are not valid, raise `ArgumentError`.
+  Other options and invalid values raise `ArgumentError`.
   """
 
   alias McpServer.DualResponse.Store.Ecto.Table
@@ -31,20 +30,20 @@ defmodule McpServer.DualResponse.Store.Ecto.Migration do
 
   @type option :: {:version, 1} | {:table, String.t()} | {:prefix, String.t() | nil}
 
-  @doc "Creates what the version adds. Called from `c:Ecto.Migration.up/0`."
+  @doc "Creates the tables of the version. Call it from `c:Ecto.Migration.up/0`."
   @spec up([option]) :: :ok
   def up(options \\ []), do: execute([direction: :up] ++ options)
 
-  @doc "Removes what the version added, and all that is kept there. Called from `c:Ecto.Migration.down/0`."
+  @doc "Removes the tables of the version with their data. Call it from `c:Ecto.Migration.down/0`."
   @spec down([option]) :: :ok
   def down(options \\ []), do: execute([direction: :down] ++ options)
 
   defp execute(options), do: options |> sql() |> Enum.each(&Ecto.Migration.execute/1)
 
   @doc """
-  The SQL statements of a version, to be run in their order and in one transaction.
+  The SQL statements of a version. Run them in this order and in one transaction.
 
-  Takes `:direction` too: `:up` (the default) or `:down`.
+  A further option is `:direction`: `:up` (the default) or `:down`.
 
       iex> McpServer.DualResponse.Store.Ecto.Migration.sql(direction: :down, prefix: "mcp")
       [~s(DROP TABLE "mcp"."mcp_dual_responses_rows"), ~s(DROP TABLE "mcp"."mcp_dual_responses")]
