@@ -26,12 +26,12 @@ defmodule Mix.McpServer.Console do
   @spec options_doc() :: String.t()
   def options_doc do
     """
-      * `--url URL` – a server over HTTP, in the place of a router; `--header "NAME: VALUE"` adds a header, also several times,
-        and `--header-env "NAME=VARIABLE"` one whose value is in an environment variable
-      * `--stdio COMMAND` – a server that a command starts, in the place of a router: `--stdio "npx some-server"`
-      * `--as PRINCIPAL` – who the router's handlers and `authorize:` find in `conn.principal` (a string)
-      * `--revision R` – speak this revision of MCP; without it the newest that the server knows
-      * `--timeout MS` – for how long the server may be silent, in milliseconds (60000)
+      * `--url URL` – a server over HTTP, in place of a router; `--header "NAME: VALUE"` adds a header, and
+        `--header-env "NAME=VARIABLE"` adds one whose value is in an environment variable; both may be repeated
+      * `--stdio COMMAND` – a server that a command starts, in place of a router: `--stdio "npx some-server"`
+      * `--as PRINCIPAL` – `conn.principal` of the router's handlers and of `authorize:` (a string)
+      * `--revision R` – the revision of MCP (the newest that the server supports)
+      * `--timeout MS` – how long to wait for the server, in milliseconds (60000)
       * `--json` – the whole result as JSON
       * `--no-compile`, `--no-start` – as for `mix run`
     """
@@ -41,8 +41,8 @@ defmodule Mix.McpServer.Console do
   @spec status_doc() :: String.t()
   def status_doc do
     """
-    stdout carries the result and nothing else: what handlers print, logs and progress go to stderr. The exit status is 0,
-    1 when something failed, 2 for a wrong word of yours, 3 when the server refuses you (401, 403), and 5 when the
+    stdout carries only the result. Output of handlers, logs and progress go to stderr. The exit status is 0 for
+    success, 1 for a failure, 2 for an invalid command line, 3 if the server refuses the client (401, 403), and 5 if the
     tool's result is an error.
     """
   end

@@ -2,25 +2,26 @@ defmodule Mix.Tasks.Mcp.Auth do
   @shortdoc "Shows what clients learn about authorization, and why a token is refused"
 
   @moduledoc """
-  Shows what clients learn about the authorization of a server, whether the authorization server can be used, and why a
+  Checks the authorization of a server: the information for clients, the authorization server, and the reason why a
   token is refused.
 
       mix mcp.auth --resource https://mcp.example.com/mcp --issuer https://auth.example.com
 
-  It prints the URL and the document of the protected resource metadata (RFC 9728), the challenge of a request without a token,
-  and the keys that the issuer publishes. It needs no router and starts no application; it does ask the issuer.
+  It prints the URL and the document of the protected resource metadata (RFC 9728), the challenge of a request without a
+  token, and the keys that the issuer publishes. It needs no router and starts no application; it sends requests to the
+  issuer.
 
       pbpaste | mix mcp.auth --resource https://mcp.example.com/mcp --issuer https://auth.example.com --token -
 
-  reads a token from stdin and says what it grants, or why it is refused. A token is never an argument: other users of
-  a machine see those. The exit status is 1 if there are no keys, or the token is refused.
+  reads a token from stdin and prints its grants, or why it is refused. A token is never an argument, because other
+  users of the machine can see arguments. The exit status is 1 if there are no keys, or the token is refused.
 
   ## Options
 
     * `--resource URL` – the URL that clients connect to: `resource:` of `auth:`
     * `--issuer URL` – the authorization server: `issuer:`
-    * `--scope SCOPE` – what every request needs: one of `scopes:`; may be repeated
-    * `--audience TEXT` – whom tokens must be for, if not the resource; may be repeated
+    * `--scope SCOPE` – a scope that every request needs, one of `scopes:`; may be repeated
+    * `--audience TEXT` – the audience of tokens, if it is not the resource; may be repeated
     * `--token -` – reads a token from stdin
   """
 

@@ -2,7 +2,7 @@ defmodule Mix.Tasks.Mcp.Breaking do
   @shortdoc "Says what of a router breaks the clients it had"
 
   @moduledoc """
-  Compares the routers of a project with snapshots of them that are under version control.
+  Compares the routers of a project with snapshots under version control.
 
       mix mcp.breaking --write    # writes priv/mcp/MyApp.MCP.json
       mix mcp.breaking            # compares
@@ -17,21 +17,21 @@ defmodule Mix.Tasks.Mcp.Breaking do
 
       1 breaking, 0 unknown, 0 compatible
 
-  The exit status is 1 when something breaks. Whether a schema still accepts what it accepted cannot always be found
-  out: such a change is `unknown`, and counts as breaking with `--strict`. A snapshot of a router that is gone is
-  breaking, too. A router without a snapshot is told after the others, and the status is 1. `McpServer.Breaking` gives
-  the same as data.
+  The exit status is 1 if a change is breaking. The task cannot always decide whether a schema still accepts the same
+  values: such a change is `unknown`, and counts as breaking with `--strict`. The snapshot of a removed router is
+  breaking. Routers without a snapshot are listed last, and the status is 1. `McpServer.Breaking` returns the changes as
+  data.
 
-  Without a name all routers of the project are compared. A release that breaks on purpose writes a new snapshot,
-  and the commit shows what it broke.
+  Without a name the task compares all routers of the project. For an intended breaking change write a new snapshot; the
+  commit then shows the change.
 
   ## Options
 
-    * `--write` – write the snapshots, in place of comparing with them
-    * `--path FOLDER` – where the snapshots are (`priv/mcp` of the router's application)
-    * `--strict` – what is unknown counts as breaking
+    * `--write` – write the snapshots instead of comparing
+    * `--path FOLDER` – the folder of the snapshots (`priv/mcp` of the router's application)
+    * `--strict` – unknown changes count as breaking
     * `--format json` – one JSON object on stdout, nothing else (`text`)
-    * `--no-compile` – compare what is compiled
+    * `--no-compile` – compare the compiled routers, without compiling first
   """
 
   use Mix.Task

@@ -2,22 +2,23 @@ defmodule Mix.Tasks.Mcp.Bridge do
   @shortdoc "Serves a server over HTTP on stdin and stdout"
 
   @moduledoc """
-  Serves on stdin and stdout what a server over HTTP answers, for clients that only start commands, such as Claude Desktop.
+  Serves an HTTP server on stdin and stdout, for clients that only start commands, such as Claude Desktop.
 
       mix mcp.bridge http://127.0.0.1:4040/mcp
       mix mcp.bridge https://example.com/mcp --header "Authorization: Bearer TOKEN"
 
-  Messages of all revisions pass, with batches, streams, questions to the client and cancellation. When the server behind it is
-  restarted, a session that it has forgotten is opened anew, and a server that does not listen is tried for 20 seconds.
+  The bridge forwards messages of all revisions, with batches, streams, questions to the client and cancellation. If the
+  server has lost a session after a restart, the bridge opens a new one. If the server does not listen, the bridge
+  retries for 20 seconds.
 
-  In a client's configuration a header with a secret belongs into the environment, which `--header-env` reads:
+  In a client's configuration, put the secret of a header into the environment, which `--header-env` reads:
 
       mix mcp.bridge https://example.com/mcp --header-env "Authorization=MY_TOKEN"
 
   ## Options
 
-    * `--header "NAME: VALUE"` – a header of each request, also several times; other users of the machine can see it
-    * `--header-env "NAME=VARIABLE"` – a header whose value is in an environment variable, also several times
+    * `--header "NAME: VALUE"` – a header of each request; may be repeated; other users of the machine can see it
+    * `--header-env "NAME=VARIABLE"` – a header whose value is in an environment variable; may be repeated
   """
 
   use Mix.Task

@@ -2,27 +2,28 @@ defmodule Mix.Tasks.Mcp.Bundle do
   @shortdoc "Makes an .mcpb bundle of a release, which clients install with a click"
 
   @moduledoc """
-  Makes an MCP bundle (`.mcpb`) of a release. Claude Desktop and other clients install it with a click; neither Elixir nor
-  Erlang has to be there, because a release has both.
+  Builds an MCP bundle (`.mcpb`) from a release. Claude Desktop and other clients install it with a click. The user
+  needs neither Elixir nor Erlang, because the release contains both.
 
       MIX_ENV=prod mix release
       mix mcp.bundle MyApp.MCP --author "Ada Lovelace"
       mix mcp.bundle MyApp.MCP --author "Ada Lovelace" --env API_KEY --output my_app.mcpb
 
-  A bundle runs on one operating system and one architecture, those of the release. Its name says which:
+  A bundle runs on the operating system and the architecture of the release. Both are in its name:
   `my_app-1.0.0-linux-x86_64.mcpb`. The task prints the name and the size.
 
-  The client starts a shell script in the bundle, which gives the programs of the release the right to be executed, as some
-  clients drop it, and then serves the router over stdio. The cookie of the release is left out.
+  The client starts a shell script in the bundle. The script makes the programs of the release executable, because some
+  clients drop this permission, and then serves the router over stdio. The bundle does not contain the cookie of the
+  release.
 
   ## Options
 
-    * `--author NAME` – who made it; every bundle has one
-    * `--description TEXT` – what it does, for people (the description of the project)
-    * `--env NAME` – an environment variable that the client asks its user for, as a secret; also several times
-    * `--icon FILE` – a picture of the server, as PNG
+    * `--author NAME` – the author; required
+    * `--description TEXT` – the description for people (the description of the project)
+    * `--env NAME` – an environment variable that the client asks its user for, as a secret; may be repeated
+    * `--icon FILE` – an icon of the server, as PNG
     * `--release FOLDER` – the release (`_build/prod/rel/` and the name of the application)
-    * `--output FILE` – where the bundle goes (the folder of the project); a file that is there is replaced
+    * `--output FILE` – the path of the bundle (in the folder of the project); an existing file is replaced
     * `--no-compile` – as for `mix run`
   """
 

@@ -2,23 +2,23 @@ defmodule Mix.Tasks.Mcp.Call do
   @shortdoc "Calls a tool of a server"
 
   @moduledoc """
-  Calls a tool, and prints what it returns.
+  Calls a tool, and prints its result.
 
       mix mcp.call MyApp.MCP add a=2 b=40
       mix mcp.call MyApp.MCP search --input-json '{"query": "elixir", "limit": 3}'
       mix mcp.call --url http://127.0.0.1:4040/mcp add a=2 b=40
 
-  Each argument gets the type that the tool's schema says: `a=2` is a number where it says `number`, and a text where it
-  says `string`. A list is given element by element, `tags=x tags=y`, or as JSON; an object is given as JSON. Words come
-  before the same arguments of `--input-json`. `mix mcp.list` shows the tools and their arguments.
+  The tool's schema determines the type of each argument: `a=2` is a number for the type `number`, and a text for
+  `string`. Write a list element by element, `tags=x tags=y`, or as JSON; write an object as JSON. Arguments of the
+  command line take precedence over `--input-json`. `mix mcp.list` shows the tools and their arguments.
 
-  What the server reports meanwhile is printed as it comes: progress, log messages, the status of a task. What it asks for
-  (elicitation, sampling) is asked at the terminal. Without a terminal it is told that it cannot ask.
+  Progress, log messages and the status of a task are printed as they arrive. Questions of the server (elicitation,
+  sampling) appear at the terminal. Without a terminal the client has no support for questions.
 
   ## Options
 
     * `--input-json JSON` – arguments as an object
-    * `--task` – let the call go on as a task, and wait for it; tools with `task_support: :required` need it
+    * `--task` – run the call as a task, and wait for it; tools with `task_support: :required` need it
   #{Mix.McpServer.Console.options_doc()}
   #{Mix.McpServer.Console.status_doc()}
   """

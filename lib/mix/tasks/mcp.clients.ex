@@ -2,11 +2,11 @@ defmodule Mix.Tasks.Mcp.Clients do
   @shortdoc "Lists the clients that mix mcp.install knows"
 
   @moduledoc """
-  Lists the clients that `mix mcp.install` knows, and their files on this machine.
+  Lists the clients that `mix mcp.install` supports, and their files on this machine.
 
       mix mcp.clients
 
-  A file that is not there yet is said to be missing; installing makes it.
+  A file that does not exist yet is shown as missing; `mix mcp.install` creates it.
   """
 
   use Mix.Task

@@ -2,27 +2,27 @@ defmodule Mix.Tasks.Mcp.Doctor do
   @shortdoc "Looks for what keeps a server from working"
 
   @moduledoc """
-  Looks for what keeps a server from working, and says for each finding what to do next.
+  Finds problems of a server, and prints the next step for each finding.
 
       mix mcp.doctor
       mix mcp.doctor MyApp.MCP
       mix mcp.doctor --url https://example.com/mcp
 
-  It looks at the versions of Elixir, Erlang/OTP and Rust, at the native library, and at the order of plugs in a Phoenix
-  endpoint. It starts the router with `mix mcp.stdio`, and says how long that takes, and whether stdout carries messages
-  only. It starts what `mix mcp.install` has written into the files of clients, without the environment of your shell. Entries
-  of others are not started.
+  The task checks the versions of Elixir, Erlang/OTP and Rust, the native library, and the order of plugs in a Phoenix
+  endpoint. It starts the router with `mix mcp.stdio`, and prints the start time and whether stdout carries only
+  messages. It starts the commands that `mix mcp.install` has written into the files of clients, without the environment
+  of your shell. It does not start other entries.
 
-  With `--url` it looks at a server over HTTP: whether it answers, whether it checks `Host` and `Origin`, and whether a proxy
-  holds back what is streamed.
+  With `--url` it checks a server over HTTP: whether it answers, whether it checks `Host` and `Origin`, and whether a
+  proxy delays streams.
 
-  The exit status is 1 when something does not work.
+  The exit status is 1 if a check fails.
 
   ## Options
 
-    * `--url URL` – look at this server over HTTP, and at the machine
-    * `--header "NAME: VALUE"`, `--header-env "NAME=VARIABLE"` – headers for it
-    * `--timeout MS` – for how long each probe over HTTP waits, in milliseconds (3000)
+    * `--url URL` – check this server over HTTP, and the machine
+    * `--header "NAME: VALUE"`, `--header-env "NAME=VARIABLE"` – headers of the requests
+    * `--timeout MS` – how long each request waits, in milliseconds (3000)
     * `--no-compile` – do not compile first
   """
 

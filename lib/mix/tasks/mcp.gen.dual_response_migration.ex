@@ -9,11 +9,12 @@ defmodule Mix.Tasks.Mcp.Gen.DualResponseMigration do
 
   ## Options
 
-    * `--repo MODULE` – whose migration it is; without it the first of the application's `:ecto_repos`
-    * `--path FOLDER` – where to write it (`priv/repo/migrations`, after the last part of the repository's name)
-    * `--table NAME`, `--prefix NAME` – as of the store
+    * `--repo MODULE` – the repository (the first of the application's `:ecto_repos`)
+    * `--path FOLDER` – the folder of the migration (`priv/repo/migrations`, after the last part of the repository's
+      name)
+    * `--table NAME`, `--prefix NAME` – as in the store
 
-  If there is a file of that name already, the task stops.
+  If a file with this name already exists, the task stops.
   """
 
   use Mix.Task

@@ -2,7 +2,7 @@ defmodule Mix.Tasks.Mcp.Gen do
   @shortdoc "Writes a server, a tool, a prompt, a resource, a view, authorization, or the start script of a release"
 
   @moduledoc """
-  Writes the beginnings of a server, with their tests, and prints what to add to files that are there already.
+  Generates the first files of a server, with tests, and prints the lines to add to existing files.
 
       mix mcp.gen server
       mix mcp.gen tool count_words
@@ -13,10 +13,11 @@ defmodule Mix.Tasks.Mcp.Gen do
       mix mcp.gen release
 
   `server` writes a router with one tool. The next three write a controller and a test, and print the statement for the
-  router. `app` writes a tool with a view, an HTML document that hosts of MCP Apps draw. `auth` writes which access tokens a
-  server over HTTP takes, with a test that has an issuer of its own. `release` writes `rel/overlays/bin/mcp`, which starts the server of a release on stdin and stdout.
+  router. `app` writes a tool with a view, an HTML document that hosts of MCP Apps render. `auth` writes the
+  configuration of access tokens for a server over HTTP, with a test that starts an issuer. `release` writes
+  `rel/overlays/bin/mcp`, which starts the server of a release on stdin and stdout.
 
-  A file that exists is not overwritten: then nothing is written at all.
+  If one of the files exists, the task writes nothing.
   """
 
   use Mix.Task

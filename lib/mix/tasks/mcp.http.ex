@@ -6,22 +6,22 @@ defmodule Mix.Tasks.Mcp.Http do
 
       mix mcp.http MyApp.MCP --port 4040
 
-  Compiles and starts the application, prints one line with the URL to stderr when it takes requests, and serves until
-  it gets SIGTERM; then it lets the running calls finish. Ctrl-C is Erlang's own: press it twice.
+  The task compiles and starts the application, prints one line with the URL to stderr when it accepts requests, and
+  serves until SIGTERM. Then it lets running calls finish. Press Ctrl-C twice to stop it.
 
-  In the configuration of a client that speaks HTTP:
+  In the configuration of a client that supports HTTP:
 
       {"mcpServers": {"my_app": {"type": "http", "url": "http://127.0.0.1:4040/mcp"}}}
 
-  This is for development. In an application `{McpServer.HttpServer, router: MyApp.MCP, port: 4040}` belongs in the
-  supervision tree, and `McpServer.HttpPlug` into a web server that is there already.
+  This is for development. In an application add `{McpServer.HttpServer, router: MyApp.MCP, port: 4040}` to the
+  supervision tree, or `McpServer.HttpPlug` to an existing web server.
 
   ## Options
 
-    * `--port PORT` – where to listen (4040); 0 takes a free port
-    * `--timeout MS` – how long a call may run, in milliseconds (60000); a tool's own `timeout:` comes first
-    * `--no-compile` – serve what is compiled
-    * `--no-start` – do not start the application, only what it is built on
+    * `--port PORT` – the port to listen on (4040); 0 takes a free port
+    * `--timeout MS` – how long a call may run, in milliseconds (60000); a tool's `timeout:` takes precedence
+    * `--no-compile` – serve the compiled router, without compiling first
+    * `--no-start` – do not start the application, only its dependencies
   """
 
   use Mix.Task

@@ -9,26 +9,27 @@ defmodule Mix.Tasks.Mcp.Install do
       mix mcp.install vscode --http http://127.0.0.1:4040/mcp --name my_app
       mix mcp.install claude-desktop MyApp.MCP --uninstall
 
-  `mix mcp.clients` lists the clients and their files. What is written has absolute paths and a `PATH`, because a client that
-  was not started from a shell finds neither `mix` nor the project. A client that takes no URL from its file, such as Claude
-  Desktop, gets `mix mcp.bridge URL`.
+  `mix mcp.clients` lists the clients and their files. The entry has absolute paths and a `PATH`, because a client that
+  was not started from a shell finds neither `mix` nor the project. For a client that supports no URLs in its file, such
+  as Claude Desktop, the entry is `mix mcp.bridge URL`.
 
-  Claude Code, Gemini CLI and Codex have a command of their own that adds a server; it is used where it is installed. A JSON
-  file is changed in one place, and the rest of it stays byte by byte; a copy of what it was lies beside it. TOML, YAML, and
-  JSON with comments are not rewritten: the task prints what to paste, and ends with status 1. So does it for a file that is
-  broken, which it leaves as it is.
+  Claude Code, Gemini CLI and Codex have a command that adds a server; the task uses it if it is installed. A JSON file
+  is changed in one place only; the task copies the previous version to the same folder. TOML, YAML, JSON with comments
+  and invalid files are not changed: the task prints the text to paste, and ends with status 1.
 
   ## Options
 
-    * `--name NAME` – what the client calls the server: up to 64 of `A-Z a-z 0-9 space _ . -` (the project's application)
-    * `--http URL` – the server at this URL, in the place of a router; `--header "NAME: VALUE"` adds a header, which is
+    * `--name NAME` – the name of the server in the client: up to 64 of `A-Z a-z 0-9 space _ . -` (the project's
+      application)
+    * `--http URL` – the server at this URL, in place of a router; `--header "NAME: VALUE"` adds a header, which is
       written into the client's file
-    * `--command COMMAND` – what the client starts, in the place of a task of Mix: `--command "exec /opt/my_app/bin/mcp"`
+    * `--command COMMAND` – the command that the client starts, in place of a Mix task:
+      `--command "exec /opt/my_app/bin/mcp"`
     * `--scope user|project` – for you everywhere, or for everybody in this project (`user`)
-    * `--config-path PATH` – the client's file, where it is not at its usual place
-    * `--print` – print what to paste, and change nothing
-    * `--uninstall` – remove the server of that name
-    * `--no-compile` – do not compile first, to look whether the router is there
+    * `--config-path PATH` – the client's file, if it is not at its usual path
+    * `--print` – print the text to paste, and change nothing
+    * `--uninstall` – remove the server with this name
+    * `--no-compile` – do not compile the project before the check that the router exists
   """
 
   use Mix.Task

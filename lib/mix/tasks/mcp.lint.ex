@@ -7,25 +7,26 @@ defmodule Mix.Tasks.Mcp.Lint do
       mix mcp.lint
       mix mcp.lint MyApp.MCP --strict --ignore format,reference
 
-  Without a name all routers of the project are looked at. Each finding is a line and, below it, what to do:
+  Without a name the task checks all routers of the project. Each finding is a line with the problem and a line with the
+  fix:
 
       lib/my_app/mcp.ex:12: error: tool "tag" /inputSchema/properties/tags: the array has no `items` [array_items]
         Say what its elements are, such as `items: :string`.
 
-  The exit status is 1 when there are errors. Paths are relative to the folder in which the task runs. `McpServer.Lint`
-  gives the same as data; the guide on linting has a table of the codes.
+  The exit status is 1 if there are errors. Paths are relative to the current folder. `McpServer.Lint` returns the
+  findings as data; the guide on linting has a table of the codes.
 
   ## Options
 
     * `--strict` – warnings count as errors
-    * `--only CODES` – look for these codes only, separated by commas; given again, for those as well
-    * `--ignore CODES` – do not look for these; given again, nor for those
+    * `--only CODES` – check these codes only, separated by commas; may be repeated
+    * `--ignore CODES` – ignore these codes; may be repeated
     * `--format json` – one JSON object on stdout, nothing else (`text`)
-    * `--description-tokens N` – what a tool's description may take (256)
-    * `--instructions-tokens N` – what the server's instructions may take (512)
-    * `--catalogue-tokens N` – what all tools may take together (20000)
-    * `--max-tools N` – how many tools there may be (128)
-    * `--no-compile` – look at what is compiled
+    * `--description-tokens N` – limit for a tool's description (256)
+    * `--instructions-tokens N` – limit for the server's instructions (512)
+    * `--catalogue-tokens N` – limit for all tools together (20000)
+    * `--max-tools N` – largest number of tools (128)
+    * `--no-compile` – check the compiled routers, without compiling first
   """
 
   use Mix.Task

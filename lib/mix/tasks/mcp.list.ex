@@ -8,7 +8,7 @@ defmodule Mix.Tasks.Mcp.List do
       mix mcp.list --url http://127.0.0.1:4040/mcp
       mix mcp.list --stdio "mix mcp.stdio MyApp.MCP"
 
-  Arguments stand as `mix mcp.call` and `mix mcp.get` take them, those that may be left out in brackets:
+  Arguments have the form of `mix mcp.call` and `mix mcp.get`; optional arguments are in brackets:
 
       calculator 0.1.0 (MCP 2026-07-28)
 
@@ -16,7 +16,7 @@ defmodule Mix.Tasks.Mcp.List do
         add a=number b=number
           Adds two numbers
 
-  A router is served within the task, and what the list shows depends on who asks: `--as`.
+  The task serves a router in the same VM. The list may depend on the principal, `--as`.
 
   ## Options
 

@@ -2,7 +2,7 @@ defmodule Mix.Tasks.Mcp.Native do
   @shortdoc "Says which native library is installed"
 
   @moduledoc """
-  Says which native library is installed, and where it came from.
+  Prints the installed native library and its origin.
 
       mix mcp.native
 
@@ -12,8 +12,8 @@ defmodule Mix.Tasks.Mcp.Native do
       mix mcp.native checksums FOLDER
       mix mcp.native checksums FILE… --output PATH
 
-  For those who release the library, in its own repository: writes the checksums of the archives in a folder, or of files,
-  to `native/checksums.txt`. A package with that file installs precompiled libraries.
+  For maintainers, in the repository of the library: writes the checksums of the archives in a folder, or of files, to
+  `native/checksums.txt`. A package with this file installs precompiled libraries.
   """
 
   use Mix.Task

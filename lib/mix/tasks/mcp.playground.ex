@@ -2,25 +2,25 @@ defmodule Mix.Tasks.Mcp.Playground do
   @shortdoc "Serves a page on which to try a router"
 
   @moduledoc """
-  Serves a page on which to try a router, on this machine only.
+  Serves a web page to try a router, on this machine only.
 
       mix mcp.playground MyApp.MCP
 
-  Compiles and starts the application, prints one line with the page's address to stderr, and serves until it gets
-  SIGTERM. Ctrl-C is Erlang's own: press it twice. What stands behind the `#` of the address is a token, new at each
-  start; without it the page can do nothing.
+  The task compiles and starts the application, prints one line with the page's address to stderr, and serves until
+  SIGTERM. Press Ctrl-C twice to stop it. The part of the address after `#` is a token, new at each start; the page does
+  not work without it.
 
-  The page has forms for tools, prompts and resources, draws what comes back, and shows every message. The guide
-  `guides/playground.md` says more. In a Phoenix application the same page is the plug `McpServer.Playground`.
+  The page has forms for tools, prompts and resources, and shows the results and all messages. The guide
+  `guides/playground.md` has more. In a Phoenix application use the plug `McpServer.Playground`.
 
   ## Options
 
-    * `--port PORT` – where to listen (4041); 0 takes a free port
-    * `--as PRINCIPAL` – who the router's handlers and `authorize:` find in `conn.principal` (a string)
-    * `--auth` – asks for access tokens, which the page makes with a test issuer: for routers with `scopes:`
-    * `--timeout MS` – how long a call may run, in milliseconds (60000); a tool's own `timeout:` comes first
-    * `--no-compile` – serve what is compiled
-    * `--no-start` – do not start the application, only what it is built on
+    * `--port PORT` – the port to listen on (4041); 0 takes a free port
+    * `--as PRINCIPAL` – `conn.principal` of handlers and `authorize:` (a string)
+    * `--auth` – requires access tokens, which the page gets from a test issuer: for routers with `scopes:`
+    * `--timeout MS` – how long a call may run, in milliseconds (60000); a tool's `timeout:` takes precedence
+    * `--no-compile` – serve the compiled router, without compiling first
+    * `--no-start` – do not start the application, only its dependencies
   """
 
   use Mix.Task

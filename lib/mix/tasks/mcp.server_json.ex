@@ -9,19 +9,20 @@ defmodule Mix.Tasks.Mcp.ServerJson do
       mix mcp.server_json MyApp.MCP --name io.github.ada/my_app --output server.json \\
         --mcpb my_app-1.0.0-linux-x86_64.mcpb=https://example.com/my_app-1.0.0-linux-x86_64.mcpb
 
-  The registry knows no packages of Hex. A server is offered at a URL, as an image, or as bundles of `mix mcp.bundle`; the sum
-  of each bundle is computed. The version is the project's, the title and the website are the router's. What the registry
-  would refuse is said, and nothing is written. `mcp-publisher publish` sends the file.
+  The registry does not support Hex packages. A server is offered at a URL, as an image, or as bundles of
+  `mix mcp.bundle`; the task computes the checksum of each bundle. The version comes from the project, the title and the
+  website from the router. The task reports values that the registry would refuse, and then writes nothing.
+  `mcp-publisher publish` sends the file.
 
   ## Options
 
-    * `--name NAME` – the name in the registry: a domain of yours backwards, a slash and a name, `io.github.ada/my_app`
-    * `--url URL` – where the server answers over HTTP; `--header NAME` names a header that clients ask their users for, such as
-      `Authorization`; also several times
-    * `--oci IMAGE` – an image whose program is the server over stdio
-    * `--mcpb FILE=URL` – a bundle, and the address from which clients load it; also several times
+    * `--name NAME` – the name in the registry: your domain in reverse order, a slash and a name, `io.github.ada/my_app`
+    * `--url URL` – the URL of the server over HTTP; `--header NAME` names a header that clients ask their users for,
+      such as `Authorization`; also several times
+    * `--oci IMAGE` – an image that runs the server over stdio
+    * `--mcpb FILE=URL` – a bundle, and the URL from which clients download it; may be repeated
     * `--description TEXT` – at most 100 characters (the description of the project)
-    * `--output FILE` – a file, in the place of stdout; one that is there is replaced
+    * `--output FILE` – a file, in place of stdout; an existing file is replaced
     * `--no-compile` – as for `mix run`
   """
 

@@ -2,34 +2,34 @@ defmodule Mix.Tasks.Mcp.Stdio do
   @shortdoc "Serves a router on stdin and stdout"
 
   @moduledoc """
-  Serves a router on stdin and stdout, for clients that start their servers themselves.
+  Serves a router on stdin and stdout, for clients that start the server as a program.
 
       mix mcp.stdio MyApp.MCP
 
-  Takes stdout over first, so whatever is compiled or printed on the way appears on stderr and the client sees
-  messages only; what the client sends meanwhile is not lost. Then it compiles and starts the application, and
-  serves until the client goes.
+  The task takes over stdout first. Output of the compiler and of the application goes to stderr, so the client gets
+  only messages; messages that the client sends meanwhile are not lost. Then it compiles and starts the application, and
+  serves until the client disconnects.
 
-  That holds for dependencies that have to be compiled as well, but compiling all of them takes longer than most
-  clients wait for their first answer: run `mix compile` once before.
+  The task also compiles dependencies, but this takes longer than most clients wait for their first answer: run
+  `mix compile` once before.
 
   In a client's configuration:
 
       {"mcpServers": {"my_app": {"command": "mix", "args": ["mcp.stdio", "MyApp.MCP"], "cwd": "/path/to/my_app"}}}
 
-  A client that knows no `cwd` can start `sh -c "cd /path/to/my_app && exec mix mcp.stdio MyApp.MCP"`.
+  A client without the setting `cwd` can start `sh -c "cd /path/to/my_app && exec mix mcp.stdio MyApp.MCP"`.
 
-  A `McpServer.HttpServer` in the application's supervision tree does not start: its port may be that of the server which
-  runs already.
+  A `McpServer.HttpServer` in the application's supervision tree does not start, because another instance may already
+  use its port.
 
   ## Options
 
-    * `--timeout MS` – how long a call may run, in milliseconds (60000); a tool's own `timeout:` comes first
-    * `--principal NAME` – who the client is: handlers and `authorize:` find the name in `conn.principal`
-    * `--no-compile` – serve what is compiled
-    * `--no-start` – do not start the application, only what it is built on
+    * `--timeout MS` – how long a call may run, in milliseconds (60000); a tool's `timeout:` takes precedence
+    * `--principal NAME` – `conn.principal` of handlers and `authorize:`
+    * `--no-compile` – serve the compiled router, without compiling first
+    * `--no-start` – do not start the application, only its dependencies
 
-  See `McpServer.Stdio` for what happens to stdin and stdout, and for releases.
+  `McpServer.Stdio` describes the handling of stdin and stdout, and releases.
   """
 
   use Mix.Task
