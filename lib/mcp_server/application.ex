@@ -16,6 +16,7 @@ defmodule McpServer.Application do
       :ok = McpServer.Call.Reaper.create_table()
       :ok = McpServer.OpenTelemetry.create_table()
       :ok = McpServer.Connection.InFlight.create_table()
+      :ok = McpServer.Connection.Unended.create_table()
       :ok = McpServer.Share.create_table()
       :ok = McpServer.RateLimit.create_table()
       :ok = McpServer.Http.Sessions.create_table()

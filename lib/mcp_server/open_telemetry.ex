@@ -24,7 +24,7 @@ defmodule McpServer.OpenTelemetry do
   | `error.type` | the code of the JSON-RPC error, `tool_error` for a result with `isError`, `cancelled`, or the kind of a failure: `error`, `exit`, `throw`, `killed`, `timeout`, `invalid_result` |
   | `mcp.resource.uri` | of `resources/read`, only with `resource_uri: true` |
 
-  If a call times out or is cancelled, its span ends at that time. Spans hold no arguments and no results. An exception
+  If a call times out or is cancelled, or its connection is killed, its span ends at that time. Spans hold no arguments and no results. An exception
   is recorded with its type and stack trace, as in the error log.
   """
 

@@ -35,7 +35,8 @@ defmodule McpServer.Telemetry do
   that is killed, by its deadline or by its client, emits neither `[:mcp_server, :call, :stop]` nor
   `[:mcp_server, :call, :exception]`. It emits `[:mcp_server, :request, :exception]` or
   `[:mcp_server, :request, :cancelled]` with the same `pid`. Every call emits one `[:mcp_server, :operation, :stop]` at
-  its end.
+  its end. A call is reported as cancelled if its connection is killed. The event is missing if the node stops, or if the
+  connection is killed while it reports the start or the end of the call.
 
   Handler metadata: `session_id`, `client` (a map with the strings `"name"` and `"version"`), `trace_context`
   (`McpServer.Conn.trace_context/1`), `repairs`, and `conn`, the `McpServer.Conn`. Its `called` has the arguments and

@@ -164,6 +164,24 @@ defmodule McpServer.OpenTelemetryTest do
     assert :ets.tab2list(OpenTelemetry) == []
   end
 
+  test "the span of a call whose connection is killed ends with it" do
+    Process.flag(:trap_exit, true)
+    test = self()
+    wait = fn _, _ -> send(test, {:entered, self()}) && Process.sleep(:infinity) end
+    client = connect(revision: "2025-11-25", assigns: %{run: wait})
+    line = ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run"}})
+    send(client.connection, {:mcp_client_in, client.reference, {:lines, [line]}})
+    assert_receive {:entered, _pid}
+    assert_received {:started, span, :undefined, _options}
+    # The call is reported before its connection takes anything else.
+    :sys.get_state(client.connection)
+    Process.exit(client.connection, :kill)
+    assert_receive {:ended, ^span, _pid}, 5_000
+    assert_received {:attributes, ^span, %{"error.type" => "cancelled"}}
+    assert_received {:failed, ^span, "cancelled"}
+    assert :ets.tab2list(OpenTelemetry) == []
+  end
+
   test "the URI and own attributes only where they are wanted" do
     read = fn ->
       read_resource("run://rows/7",

@@ -192,6 +192,36 @@ defmodule McpServer.TelemetryTest do
       refute_received {[:mcp_server, :call, :stop], _, _}
     end
 
+    test "a call whose connection is killed, or stops waiting for it, has one end" do
+      Process.flag(:trap_exit, true)
+      test = self()
+      wait = fn _, _ -> send(test, {:entered, self()}) && Process.sleep(:infinity) end
+      line = ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run"}})
+
+      TelemetryStandIn.handle(fn event, measured, about ->
+        send(test, {event, Map.put(measured, :by, self()), about})
+      end)
+
+      for {stop, by_itself?} <- [
+            {&Process.exit(&1.connection, :kill), false},
+            {&send(&1.connection, {:mcp_client_in, &1.reference, :eof}), true},
+            {&Process.exit(&1.connection, :boom), true}
+          ] do
+        client = connect(revision: "2025-11-25", assigns: %{run: wait}, drain: 20)
+        send(client.connection, {:mcp_client_in, client.reference, {:lines, [line]}})
+        assert_receive {:entered, pid}
+        assert_receive {[:mcp_server, :request, :start], _, %{pid: ^pid} = call}
+        stop.(client)
+        cancelled = Map.put(call, :error_code, nil)
+        assert_receive {[:mcp_server, :request, :cancelled], %{duration: _, by: by}, ^cancelled}, 5_000
+        assert by == client.connection == by_itself?
+        ended = Map.put(cancelled, :error_type, "cancelled")
+        assert_receive {[:mcp_server, :operation, :stop], %{duration: _}, ^ended}
+        refute_receive {[:mcp_server, :operation, :stop], _, %{pid: ^pid}}, 20
+        refute_received {[:mcp_server, :call, :stop], _, %{pid: ^pid}}
+      end
+    end
+
     test "nothing is put together where nobody is attached" do
       TelemetryStandIn.attach_only([[:mcp_server, :session, :stop]])
       {:ok, _result} = run(fn _, _ -> {:ok, inspect(Process.get_keys())} end)

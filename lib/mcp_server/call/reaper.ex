@@ -9,7 +9,7 @@ defmodule McpServer.Call.Reaper do
 
   use GenServer
 
-  alias McpServer.Connection.InFlight
+  alias McpServer.Connection.{InFlight, Report, Unended}
   alias McpServer.Http.Usage
 
   @spec start_link(term()) :: GenServer.on_start()
@@ -97,6 +97,7 @@ defmodule McpServer.Call.Reaper do
     # One look at all requests, and one at all processes, for however many have ended.
     if MapSet.size(holders) > 0, do: InFlight.holders_down(holders)
     end_calls(for {pid, left} <- ended, left != :nothing, into: MapSet.new(), do: pid)
+    report(for {pid, _left} <- ended, call <- Unended.calls(pid), do: {pid, call})
     {:noreply, state}
   end
 
@@ -107,6 +108,15 @@ defmodule McpServer.Call.Reaper do
   end
 
   def handle_info(_message, state), do: {:noreply, state}
+
+  # Of a call that a session has adopted or may adopt, the session reports the end.
+  defp report([]), do: :ok
+
+  defp report(unended) do
+    adoptable = MapSet.new(InFlight.calls())
+    for {pid, call} <- unended, not MapSet.member?(adoptable, call), do: Report.abandoned(pid, call)
+    :ok
+  end
 
   defp others do
     receive do

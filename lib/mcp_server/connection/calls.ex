@@ -173,6 +173,7 @@ defmodule McpServer.Connection.Calls do
   defp adopted(%{transport: {module, transport}} = state, key, holder, pid, entry) do
     {stream, transport} = module.adopt(transport, holder, entry)
     InFlight.told(self(), key)
+    Report.adopted(pid, holder)
 
     call = %{
       # The process may have ended already. Its holder learns of the end too, and passes it on.
@@ -339,8 +340,14 @@ defmodule McpServer.Connection.Calls do
   @doc "Ends every call without an answer."
   @spec stop_all(State.t()) :: State.t()
   def stop_all(state) do
-    state = Enum.reduce(Map.keys(state.calls), state, fn pid, state -> elem(kill(state, pid), 1) end)
+    state = Enum.reduce(Map.keys(state.calls), state, &stop_one/2)
     %{state | waiting: %Waiting{}}
+  end
+
+  defp stop_one(pid, state) do
+    {call, state} = kill(state, pid)
+    Report.ended(state, call, :cancelled)
+    state
   end
 
   @doc "Ends the calls whose deadline has passed."

@@ -9,7 +9,7 @@ defmodule McpServer.Connection.InFlight do
   # about the session: the number of taken places, whether it is ending, and its log level.
 
   alias McpServer.Request
-  alias McpServer.Connection.Session
+  alias McpServer.Connection.{Report, Session}
 
   @table __MODULE__
   @taken 1
@@ -120,9 +120,10 @@ defmodule McpServer.Connection.InFlight do
   def clean_up(nil, _session, _id), do: :ok
 
   def clean_up(in_flight, session, id) do
-    case :ets.lookup(@table, {session, id}) do
-      [{_key, _turns, holder, _call, _entry}] -> unless Process.alive?(holder), do: release(in_flight, session, id)
-      [] -> :ok
+    with [{_key, _turns, holder, call, _entry}] <- :ets.lookup(@table, {session, id}),
+         false <- Process.alive?(holder) do
+      release(in_flight, session, id)
+      if call, do: Report.abandoned(holder, call)
     end
 
     :ok
@@ -195,8 +196,10 @@ defmodule McpServer.Connection.InFlight do
 
     for {id, holder, call} <- rows do
       if call, do: Process.exit(call, :kill)
-      send(holder, {:mcp_session_down, session})
       :ets.delete(@table, {session, id})
+      send(holder, {:mcp_session_down, session})
+      # While there was the row, its end was the session's to report.
+      if call != nil and not Process.alive?(holder), do: Report.abandoned(holder, call)
     end
 
     :ok

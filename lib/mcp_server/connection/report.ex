@@ -4,7 +4,7 @@ defmodule McpServer.Connection.Report do
 
   alias McpServer.{Catalog, Dispatch, Protocol, Request}
   alias McpServer.Call.{Ending, Trace}
-  alias McpServer.Connection.State
+  alias McpServer.Connection.{State, Unended}
   alias McpServer.Dispatch.{Failure, Handler}
   alias McpServer.Telemetry
 
@@ -18,6 +18,9 @@ defmodule McpServer.Connection.Report do
   @doc "Reports the start of a call that was admitted at `since` (native time), with the repairs of its arguments."
   @spec started(source(), call(), [McpServer.Schema.Validator.repair()], integer()) :: :ok
   def started(state, call, repairs, since) do
+    if Telemetry.attached?([:operation, :stop]) or Telemetry.attached?([:request, :cancelled]),
+      do: Unended.put(call.pid, {about(state, call), call.started_at})
+
     if Telemetry.attached?([:request, :start]) do
       measurements = %{
         system_time: System.system_time(),
@@ -49,16 +52,39 @@ defmodule McpServer.Connection.Report do
     {event, more} = ending(call, outcome)
 
     if Telemetry.attached?([:request, event]) or Telemetry.attached?([:operation, :stop]) do
-      now = System.monotonic_time()
-      duration = now - call.started_at
-      about = Map.put(about(state, call), :error_code, Ending.error_code(outcome, reply))
-      measurements = %{duration: duration, monotonic_time: now, processes: processes()}
-      Telemetry.execute([:request, event], measurements, Map.merge(about, more))
-      operation = Map.put(about, :error_type, Ending.error_type(outcome, about.error_code))
-      Telemetry.execute([:operation, :stop], %{duration: duration}, operation)
+      Unended.delete(call.pid)
+      code = Ending.error_code(outcome, reply)
+      tell(about(state, call), call.started_at, {event, more}, code, Ending.error_type(outcome, code))
     else
       :ok
     end
+  end
+
+  defp tell(about, started_at, {event, more}, code, type) do
+    now = System.monotonic_time()
+    about = Map.put(about, :error_code, code)
+    measurements = %{duration: now - started_at, monotonic_time: now, processes: processes()}
+    Telemetry.execute([:request, event], measurements, Map.merge(about, more))
+    Telemetry.execute([:operation, :stop], %{duration: now - started_at}, Map.put(about, :error_type, type))
+  end
+
+  @doc "The calling process has adopted the call, and reports its end in the place of another."
+  @spec adopted(call :: pid(), from :: pid()) :: :ok
+  def adopted(call, from), do: Unended.adopt(call, from)
+
+  @doc "The call has ended or is about to, and the process that would have reported its end is gone."
+  @spec abandoned(reporter :: pid(), call :: pid()) :: :ok
+  def abandoned(reporter, call) do
+    with {about, started_at} <- Unended.take(reporter, call) do
+      # Not here: a handler of the event may be slow, and the call's own events come first.
+      spawn(fn ->
+        monitor = Process.monitor(call)
+        receive do: ({:DOWN, ^monitor, :process, _pid, _reason} -> :ok)
+        tell(about, started_at, ending(nil, :cancelled), nil, Ending.error_type(:cancelled, nil))
+      end)
+    end
+
+    :ok
   end
 
   defp processes, do: :erlang.system_info(:process_count)
