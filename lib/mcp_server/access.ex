@@ -1,13 +1,13 @@
 defmodule McpServer.Access do
   @moduledoc false
-  # Who may know of an entry of a router, and who may use it: what the functions of `authorize:` and `visible:` say.
-  # They are the user's code, so they run in the process of a call.
+  # Decides who may see an entry of a router, and who may use it, with the functions of `authorize:`, `visible:` and
+  # `scopes:`. User code runs in the process of a call.
 
   alias McpServer.{Conn, Outline}
 
   @typedoc """
-  A function as a router names it: module, name, what it is called with behind its own arguments, and the arities of
-  which one has to exist.
+  A function that a router names: module, name, extra arguments after the usual ones, and the arities of which one must
+  exist.
   """
   @type hook :: {module(), atom(), [term()], [arity()]}
 
@@ -22,16 +22,16 @@ defmodule McpServer.Access do
           optional(:outer) => declared()
         }
 
-  @typedoc "A function that exists: it is called with the conn, or with the conn and the arguments."
+  @typedoc "An existing function. It is called with the conn, or with the conn and the arguments."
   @type decider :: {:conn | :arguments, module(), atom(), [term()]}
 
   @typedoc """
-  * `:rule` – what decides whether the entry is there at all: those functions that are called with the conn alone
-  * `:checks` – what is asked when it is used
+  * `:rule` – the functions that decide whether the entry is visible; they take only the conn
+  * `:checks` – the functions that are called when the entry is used
   """
   @type t :: %{rule: rule() | nil, checks: rule()}
 
-  @typedoc "Entries of one rule are there for the same clients."
+  @typedoc "Entries with the same rule are visible to the same clients."
   @type rule :: [{:visible | :scopes | :authorize, decider()}]
 
   @type verdict ::
@@ -39,7 +39,7 @@ defmodule McpServer.Access do
           | {:refused, :forbidden | String.t() | {:insufficient_scope, [String.t()]}}
           | {:invalid, String.t()}
 
-  # What stands around the declaration is asked first.
+  # The functions around the declaration come first.
   defp resolve(%{outer: outer} = declared) do
     [outer, own] = Enum.map([outer, Map.delete(declared, :outer)], &resolve/1)
     rule = if outer.rule || own.rule, do: (outer.rule || []) ++ (own.rule || [])
@@ -55,11 +55,12 @@ defmodule McpServer.Access do
         called_with == :conn and (key == :visible or listed == :granted)
       end)
 
-    # What arguments may hide has a rule too, which lets everybody by: with a rule the core prepares both answers.
+    # An entry that its arguments may hide needs a rule too, so that the core prepares both answers. An empty rule
+    # allows all clients.
     %{rule: if(rule != [] or List.keymember?(checks, :visible, 0), do: rule), checks: checks}
   end
 
-  @doc "An entry of a router whose declaration has been resolved, if it has one."
+  @doc "Resolves the access rules of an entry, if it has any."
   @spec resolve_entry(map()) :: map()
   def resolve_entry(%{access: declared} = entry), do: %{entry | access: resolve(declared)}
   def resolve_entry(entry), do: entry
@@ -69,7 +70,7 @@ defmodule McpServer.Access do
     {called_with, module, function, more}
   end
 
-  @doc "The functions that entries of a router name, each once, with the arities of which one has to exist."
+  @doc "The functions that entries of a router name, each once, with their possible arities."
   @spec named([map()]) :: [{module(), atom(), [arity()]}]
   def named(entries), do: entries |> Enum.flat_map(&hooks(&1[:access])) |> Enum.uniq()
 
@@ -80,14 +81,14 @@ defmodule McpServer.Access do
     own ++ hooks(declared[:outer])
   end
 
-  @doc "The arity of a named function; where there are two, of the one that knows more, and `nil` where there is none."
+  @doc "The arity of a named function, the larger one if there are two, `nil` if the function does not exist."
   @spec arity({module(), atom(), [arity()]}) :: arity() | nil
   def arity({module, function, arities}) do
     Code.ensure_loaded(module)
     arities |> Enum.filter(&function_exported?(module, function, &1)) |> Enum.max(fn -> nil end)
   end
 
-  @doc "What a function says; what it raises is the caller's to catch."
+  @doc "Calls a function. The caller must catch its exceptions."
   @spec ask(decider(), Conn.t(), map()) :: verdict()
   def ask({:conn, module, function, more} = decider, conn, _arguments),
     do: verdict(apply(module, function, [conn | more]), decider)

@@ -1,6 +1,6 @@
 defmodule McpServer.Application do
-  # Starts what every transport shares. No transport starts by itself: users put
-  # `{McpServer.Stdio, router: …}` in a supervision tree of their own.
+  # Starts the processes that all transports share. Transports start in the user's supervision tree, for example as
+  # `{McpServer.Stdio, router: …}`.
   @moduledoc false
   use Application
 
@@ -8,7 +8,7 @@ defmodule McpServer.Application do
 
   @impl true
   def start(_type, _args) do
-    # A library that does not load is the reason not to start, not a crash at the first message.
+    # A library that does not load stops the start, instead of a crash at the first message.
     with :ok <- McpServer.Native.Library.ensure_loaded() do
       :ok = McpServer.Telemetry.load()
       :ok = McpServer.Secret.load()

@@ -1,7 +1,7 @@
 defmodule McpServer.Client do
   @moduledoc false
-  # The client's side of the protocol: speaks a revision through a link, in the process that opened it. `McpServer.Test`
-  # and the commands of Mix share it.
+  # The client's side of the protocol. It uses a link in the process that opened it. `McpServer.Test` and the Mix tasks
+  # share it.
 
   alias McpServer.Client.{Command, Error, Http, LocalTransport}
   alias McpServer.{Connection, JSON, Options, ServerOptions}
@@ -24,7 +24,7 @@ defmodule McpServer.Client do
     server: %{}
   ]
 
-  @typedoc "`connection` is the link's process; `server` what the server said of itself when it was opened."
+  @typedoc "`connection` is the link's process. `server` is the server's description from the opening."
   @type t :: %__MODULE__{}
 
   @type outcome :: {:ok, map()} | {:error, map()} | {:input_required, [map()]}
@@ -35,7 +35,7 @@ defmodule McpServer.Client do
   @capabilities %{"sampling" => %{}, "elicitation" => %{"form" => %{}, "url" => %{}}, "roots" => %{}}
   @info %{"name" => "mcp_server_test", "version" => "1.0.0"}
 
-  # What is the client's, and may differ from request to request, by the name of its field.
+  # The options that may differ between requests, by the names of their fields.
   @fields %{
     revision: :revision,
     client_capabilities: :capabilities,
@@ -49,10 +49,10 @@ defmodule McpServer.Client do
   }
 
   @doc """
-  Opens a link to a server, and a session where the revision has one.
+  Opens a link to a server, and a session if the revision has sessions.
 
-  A `:revision` of `nil` is the newest that the server speaks: it is asked. Raises `McpServer.Client.Error` where the
-  server cannot be reached or gives no answer.
+  With the `:revision` `nil` the client negotiates the server's newest revision. Raises `McpServer.Client.Error` if the
+  server cannot be reached or does not answer.
   """
   @spec open(McpServer.Client.Link.target(), keyword()) :: t()
   def open(target, options) do
@@ -121,7 +121,7 @@ defmodule McpServer.Client do
     end)
   end
 
-  # As the official clients do: a server of the session era does not know the method.
+  # Like the official clients: a server of the session era does not know the method.
   defp negotiate(client) do
     newest = %{client | revision: Revision.newest()}
 
@@ -134,7 +134,7 @@ defmodule McpServer.Client do
   defp attempt(client, method) do
     client |> exchange(method, %{}) |> finished()
   rescue
-    # A status that says no more than that the message was not understood.
+    # The HTTP status tells only that the server did not understand the message.
     error in Error -> if error.kind == :no_answer, do: {:error, error}, else: reraise(error, __STACKTRACE__)
   end
 
@@ -155,13 +155,13 @@ defmodule McpServer.Client do
   defp opened!({:ok, %{"protocolVersion" => _agreed} = server}), do: server
   defp opened!({:error, %{"message" => text}}), do: raise(Error.new(:protocol, "the server opens no session: #{text}"))
 
-  # A server without log messages does not know the method; nothing is lost then.
+  # A server without log messages may not know the method, so the result is ignored.
   defp set_level(client) do
     _result = exchange(client, "logging/setLevel", %{"level" => to_string(client.log_level)})
     :ok
   end
 
-  @doc "Closes the link, as a client that goes away does, and waits until the server has noticed."
+  @doc "Closes the link like a disconnecting client, and waits until the server has noticed."
   @spec close(t()) :: :ok
   def close(client) do
     Process.unlink(client.connection)
@@ -169,7 +169,7 @@ defmodule McpServer.Client do
     await_end(client)
   end
 
-  # What else it had to say nobody waits for.
+  # Other messages are dropped.
   defp await_end(client) do
     case await(client, fn _any -> true end) do
       {:closed, _reason} -> :ok
@@ -177,7 +177,7 @@ defmodule McpServer.Client do
     end
   end
 
-  @doc "Sends a request and plays the client until it is answered."
+  @doc "Sends a request, and answers the server's questions until the result arrives."
   @spec call(t(), String.t(), map()) :: outcome()
   def call(client, method, params), do: call(client, method, params, 1)
 
@@ -191,7 +191,7 @@ defmodule McpServer.Client do
     end
   end
 
-  # The stateless era: the same request again, with the answers.
+  # In the stateless era the same request is sent again, with the answers.
   defp retry(%{answers: nil}, _method, _params, result, _round),
     do: {:input_required, result |> Map.get("inputRequests", %{}) |> Enum.sort() |> Enum.map(&elem(&1, 1))}
 
@@ -201,7 +201,7 @@ defmodule McpServer.Client do
     call(client, method, params |> Map.drop(["requestState"]) |> Map.merge(brought), round + 1)
   end
 
-  @doc "The answers to what a server asks for together, by the same keys; what is declined has none."
+  @doc "The answers to a server's questions, by the same keys. Declined questions have no answer."
   @spec responses(t(), %{String.t() => map()}) :: %{String.t() => map()}
   def responses(client, requests) do
     for {key, %{"method" => asked} = request} <- Enum.sort(requests),
@@ -214,7 +214,7 @@ defmodule McpServer.Client do
   @spec list(t(), String.t(), String.t()) :: {:ok, [map()]} | {:error, map()}
   def list(client, method, member), do: pages(client, method, member, %{}, [])
 
-  # A server whose pages have no end would be read for ever.
+  # Bounds the pages of a faulty server.
   defp pages(client, method, member, params, found) when length(found) < @max_pages do
     with {:ok, %{^member => items} = page} <- call(client, method, params) do
       case page do
@@ -227,7 +227,7 @@ defmodule McpServer.Client do
   defp pages(_client, method, _member, _params, _found),
     do: raise(Error.new(:protocol, "the server has more than #{@max_pages} pages of #{method}"))
 
-  @doc "Sends a request; whatever the server asks meanwhile is answered."
+  @doc "Sends a request, and answers the server's requests meanwhile."
   @spec exchange(t(), String.t(), map()) :: map() | {:input_required, [map()]}
   def exchange(client, method, params) do
     id = System.unique_integer([:positive])
@@ -239,7 +239,7 @@ defmodule McpServer.Client do
   defp finished(%{"result" => result}), do: {:ok, result}
   defp finished(%{"error" => error}), do: {:error, error}
 
-  @doc "The message with what every request of the revision has to carry, unless it says otherwise."
+  @doc "The message with the required metadata of the revision. Values in the message take precedence."
   @spec complete(t(), map()) :: map()
   def complete(client, message) do
     message = Map.put_new(message, "jsonrpc", "2.0")
@@ -275,18 +275,18 @@ defmodule McpServer.Client do
   @spec stateless?(t()) :: boolean()
   def stateless?(client), do: Revision.stateless?(client.revision)
 
-  @doc "Sends a message that is complete."
+  @doc "Sends a complete message."
   @spec push(t(), map()) :: :ok
   def push(client, message), do: push_event(client, {:lines, [JSON.encode!(message)]})
 
-  @doc "Gives the link an event: lines, or the end."
+  @doc "Sends an event to the link: lines, or the end."
   @spec push_event(t(), {:lines, [binary()]} | :eof) :: :ok
   def push_event(client, event) do
     send(client.connection, {:mcp_client_in, client.reference, event})
     :ok
   end
 
-  @doc "Waits for the answer to a request; the session era: the server's requests come before it."
+  @doc "Waits for the answer to a request. In the session era the server's requests may come before it."
   @spec await_answer(t(), term(), (term() -> boolean())) :: map() | [map()] | {:input_required, [map()]}
   def await_answer(client, id, answer?) do
     case await(client, &(answer?.(&1) or match?(%{"method" => _}, &1) or match?({:failed, ^id, _}, &1))) do
@@ -324,7 +324,7 @@ defmodule McpServer.Client do
   defp outcome({:error, error}), do: {:error, error}
   defp outcome(result), do: {:ok, result}
 
-  @doc "Waits for a message; the others are dropped. What nobody asked for goes to `notify`, in its turn."
+  @doc "Waits for a message, and drops other messages. Notifications go to `notify`, in order."
   @spec await(t(), (term() -> boolean())) :: term()
   def await(%{reference: reference, notify: notify} = client, wanted?) do
     receive do

@@ -1,23 +1,22 @@
 defmodule McpServer.Fields do
   @moduledoc false
-  # What every `new/1` does: fields in either spelling in, a checked struct out. A struct states its fields
-  # once; the struct, its type `t`, `new/1` and the table at the end of its documentation are made from them:
+  # The implementation of all `new/1` functions: they take fields in both spellings and return a checked struct. A
+  # struct declares its fields once. The struct, its type `t`, `new/1` and the table in its documentation are made from
+  # them:
   #
-  #     use McpServer.Fields,
-  #       name: [:string, required: true, doc: "1 to 128 characters"],
-  #       inputSchema: [:map, default: %{}],
-  #       title: :string
+  #     use McpServer.Fields, name: [:string, required: true, doc: "1 to 128 characters"], inputSchema: [:map, default:
+  #     %{}], title: :string
   #
-  # The options of a field are `required:`, `default:`, `doc:` and `type:`, a typespec narrower than the one of
-  # the field's type. `new/1` can be overridden.
+  # The options of a field are `required:`, `default:`, `doc:` and `type:`, a typespec narrower than the one of the
+  # field's type. `new/1` can be overridden.
   #
-  # The router checks the options of its declarations the same way, with a table of its own. Keys are looked up
-  # as text, so no atom is ever made from one.
+  # The router checks the options of its declarations in the same way, with its own tables. Keys are looked up as text,
+  # so no atoms are created.
 
   alias McpServer.Suggestion
 
   @typedoc """
-  What a field may hold.
+  The type of a field.
 
     * `:container` is a map or a list, `:grant` a boolean or a map, `:id` a string or an integer,
       `:count` a non-negative integer.
@@ -91,7 +90,7 @@ defmodule McpServer.Fields do
   @spec defaults([{atom, rule}]) :: keyword
   def defaults(rules), do: for({field, rule} <- rules, do: {field, rule |> options() |> Keyword.get(:default)})
 
-  @doc "A struct's documentation, if it has one, with the table of its fields behind it."
+  @doc "A struct's documentation with the table of its fields, if it has a documentation."
   @spec document(String.t() | false, [{atom, rule}]) :: String.t() | false
   def document(false, _rules), do: false
 
@@ -118,7 +117,7 @@ defmodule McpServer.Fields do
   defp documented({:in, texts}), do: Enum.map_join(texts, " or ", &"`#{inspect(&1)}`")
   defp documented(type), do: type |> describe() |> String.replace(~r/\ban? /, "")
 
-  @doc "The table of a struct, from its fields in the order they are checked; `noun` is what messages call one."
+  @doc "The table of a struct, with its fields in the order of the checks. `noun` is a field's name in messages."
   @spec table([{atom, rule}], String.t()) :: table
   def table(rules, noun \\ "field") do
     %{
@@ -151,14 +150,14 @@ defmodule McpServer.Fields do
   end
 
   @doc """
-  Builds the struct, or raises `ArgumentError` naming the field at fault.
+  Builds the struct, or raises `ArgumentError` that names the faulty field.
 
-  `nil` counts as not given, so it leaves a field at its default.
+  `nil` counts as not given: the field has its default.
   """
   @spec build!(module, table, Enumerable.t()) :: struct
   def build!(module, table, fields), do: struct!(module, gather!(inspect(module), table, fields))
 
-  @doc "The checked fields that were given, under their own names. `owner` is what messages say they belong to."
+  @doc "The given fields, checked, under their names. `owner` is their owner in messages."
   @spec gather!(String.t(), table, Enumerable.t()) :: %{atom => any}
   def gather!(owner, table, fields) do
     given = fields |> pairs(owner, table) |> Enum.reduce(%{}, &put_given(&1, &2, owner, table))
@@ -227,7 +226,7 @@ defmodule McpServer.Fields do
     end
   end
 
-  # What was written as an atom is answered with atoms.
+  # Messages suggest atoms if the value was an atom.
   defp atoms?(value), do: value |> List.wrap() |> Enum.any?(&(is_atom(&1) and &1 not in [nil, true, false]))
 
   defp given(value, type), do: inspect(value) <> (value |> strange(type) |> meant())

@@ -1,7 +1,7 @@
 defmodule McpServer.InputRequired do
   @moduledoc false
-  # The answer of a handler that needs input, as it goes to the client: the requests by key, and the sealed state
-  # that the client has to bring back with its answers.
+  # The answer of a handler that needs input: the requests by key, and the sealed state that the client must send back
+  # with its answers.
 
   alias McpServer.InputRequest
 

@@ -1,6 +1,6 @@
 defmodule McpServer.Limit do
   @moduledoc false
-  # What an option that bounds something can be: a positive integer, and none so large that it bounds nothing.
+  # The values of options that are limits: positive integers with a maximum.
 
   alias McpServer.Suggestion
 
@@ -11,7 +11,7 @@ defmodule McpServer.Limit do
   # Milliseconds: the longest that the VM's timers can wait.
   @most %{bytes: @gibi, milliseconds: 4_294_967_295, count: 10_000_000, percent: 100}
 
-  @typedoc "What is counted, with the most that it can be where that is another."
+  @typedoc "The unit of a limit, optionally with a maximum."
   @type unit :: :bytes | :milliseconds | :count | :percent | {unit(), pos_integer()}
 
   @doc """
@@ -35,13 +35,12 @@ defmodule McpServer.Limit do
   defp label(name), do: inspect(name)
 
   @doc """
-  Checks each limit of a keyword list, and returns it. `units` are those there are, `others` the options beside them,
-  which are looked at elsewhere.
+  Checks each limit of a keyword list, and returns the list. `units` are the limits. `others` are further allowed
+  options, which are not checked here.
 
-      iex> McpServer.Limit.check_all!([max_variables: 4], max_bytes: :bytes, max_variables: :count)
-      [max_variables: 4]
-      iex> McpServer.Limit.check_all!([variables: 4], max_bytes: :bytes, max_variables: :count)
-      ** (ArgumentError) there is no option :variables, did you mean max_variables? The options are: max_bytes, max_variables
+      iex> McpServer.Limit.check_all!([max_variables: 4], max_bytes: :bytes, max_variables: :count) [max_variables: 4]
+      iex> McpServer.Limit.check_all!([variables: 4], max_bytes: :bytes, max_variables: :count) ** (ArgumentError) there
+      is no option :variables, did you mean max_variables? The options are: max_bytes, max_variables
   """
   @spec check_all!(limits, [{atom(), unit()}], others :: [atom()]) :: limits when limits: [{atom(), pos_integer()}]
   def check_all!(limits, units, others \\ []) do
@@ -61,12 +60,12 @@ defmodule McpServer.Limit do
     "there is no option #{inspect(name)}#{stop} The options are: #{Enum.join(names, ", ")}"
   end
 
-  @doc "Whether a value is a limit."
+  @doc "Whether a value is valid for a limit."
   @spec within?(term(), unit()) :: boolean()
   def within?(value, unit), do: is_integer(value) and value >= 1 and value <= most(unit)
 
   @doc """
-  What a limit can be.
+  The allowed values of a limit, as a text.
 
       iex> McpServer.Limit.text({:bytes, 65_536})
       "an integer from 1 to 65_536 (bytes)"
@@ -84,7 +83,7 @@ defmodule McpServer.Limit do
   def most(unit), do: Map.fetch!(@most, unit)
 
   @doc """
-  A value as documentation shows it.
+  A value in the form for documentation.
 
       iex> {McpServer.Limit.show(10_485_760, :bytes), McpServer.Limit.show(5_000, :milliseconds)}
       {"10 MiB", "5_000"}
@@ -96,10 +95,10 @@ defmodule McpServer.Limit do
   def show(value, :bytes) when rem(value, @kibi) == 0, do: "#{div(value, @kibi)} KiB"
   def show(value, _unit), do: digits(value)
 
-  # So large a heap is there in any case.
+  # The minimum of a heap limit.
   @least_heap_bytes 64 * @kibi
 
-  @doc "The heap of a process, as the VM takes it; no process can do with less than 64 KiB."
+  @doc "The VM's option for a heap limit. It is at least 64 KiB, because no process can run with less."
   @spec heap(bytes :: pos_integer(), log? :: boolean()) :: map()
   def heap(bytes, log?) do
     words = div(max(bytes, @least_heap_bytes), :erlang.system_info(:wordsize))

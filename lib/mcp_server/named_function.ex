@@ -1,11 +1,10 @@
 defmodule McpServer.NamedFunction do
   @moduledoc false
-  # Functions that are named by module and name, in a router or in options: whether they exist, and what is told where
-  # they do not.
+  # Checks that functions exist which a router or options name by module and name, and makes the error texts.
 
   alias McpServer.Suggestion
 
-  @doc "`nil` for a function that exists, or how a sentence goes on that says who names it."
+  @doc "`nil` for an existing function, or the rest of an error sentence that begins with the function's owner."
   @spec missing({module, atom}, arity) :: String.t() | nil
   def missing({module, function}, arity) do
     call = Exception.format_mfa(module, function, arity)
@@ -26,7 +25,7 @@ defmodule McpServer.NamedFunction do
 
   defp names(module), do: for({name, _arity} <- module.module_info(:exports), do: to_string(name))
 
-  # Of a function that is given as `&Module.name/1` the compiler has warned.
+  # The compiler already warns about a missing `&Module.name/1`.
   @doc "Raises `ArgumentError` for an option that names a function which does not exist."
   @spec check!(atom, {module, atom} | (... -> term) | nil, arity) :: :ok
   def check!(option, {_module, _function} = named, arity) do

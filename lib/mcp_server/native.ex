@@ -3,24 +3,24 @@ defmodule McpServer.Native do
   # `McpServer.Protocol.HTTP`, `McpServer.Schema`, `McpServer.Lint`, `McpServer.Breaking`,
   # `McpServer.Presentation.Text`, `McpServer.DualResponse.Rest.Endpoint` and the reader of `McpServer.Stdio`.
   #
-  # What a call is given and gives back is written where it is called; here is what they share:
-  # a `_dirty` twin does the same on a dirty CPU scheduler and answers `:busy` while there are too many
-  # of them (`McpServer.Native.Dirty` waits); `:over_budget` asks for the twin.
+  # The façades document arguments and results. All functions share these rules: a `_dirty` twin does the same on a
+  # dirty CPU scheduler, and returns `:busy` while too many of them run (`McpServer.Native.Dirty` waits). `:over_budget`
+  # asks for the twin.
   @moduledoc false
 
   alias McpServer.Native.Library
 
-  # Compiled first, because loading this module runs it: also while the project that defines it compiles.
+  # Compiled first, because loading this module calls it, also while this project compiles.
   Code.ensure_compiled!(Library)
 
   @on_load :load
 
   @doc false
   def load do
-    # All but one of the dirty CPU schedulers may work for us.
+    # One dirty CPU scheduler stays free for other work.
     limit = :erlang.system_info(:dirty_cpu_schedulers_online) - 1
 
-    # The VM does not survive the attempt to load a part of it.
+    # Loading an incomplete library would crash the VM.
     case Library.whole?() && :erlang.load_nif(Library.path(), {Library.version(), limit}) do
       false -> {:error, {:load_failed, Library.cut_short()}}
       :ok -> Library.note_loaded()

@@ -1,24 +1,22 @@
 defmodule McpServer.Options do
   @moduledoc false
-  # Options as tables: what each can be, its default, and a line about it. What checks them, documents them and makes
-  # the guide about limits reads the same table:
+  # Options as tables: the type, the default and a line of documentation of each. Validation, documentation and the
+  # guide about limits use the same table:
   #
-  #     [
-  #       path: [:string, default: "/mcp", doc: "where it is served"],
-  #       drain: [:milliseconds, default: 5_000, doc: "how long calls go on", beyond: "they are killed"],
-  #       limits: [{:group, [max_depth: [{:count, 128}, default: 128]]}, doc: "the limits of messages"]
-  #     ]
+  #     [ path: [:string, default: "/mcp", doc: "where it is served"], drain: [:milliseconds, default: 5_000, doc: "how
+  #     long calls go on", beyond: "they are killed"], limits: [{:group, [max_depth: [{:count, 128}, default: 128]]},
+  #     doc: "the limits of messages"] ]
   #
-  # An option can also have `required: true`, `secret: true` (nothing that is printed shows its value), `shown:` (in the documentation,
-  # in place of the default), `beyond:` (what happens beyond a limit), and `misnamed:`, names that people try instead.
-  # An option may be given twice: the first counts, and groups are merged. So `options ++ defaults` does what it says.
+  # An option can also have `required: true`, `secret: true` (its value is never printed), `shown:` (documentation text
+  # instead of the default), `beyond:` (the effect of exceeding a limit), and `misnamed:` (names that people try
+  # instead). If an option is given twice, the first one counts, and groups are merged. So `options ++ defaults` works.
 
   alias McpServer.Auth.Secret
   alias McpServer.{Limit, Suggestion}
 
   @typedoc """
-  What an option can be. `{:hook, n}` is a function of `n` arguments or `{module, function}`, `{:or, values, type}` one
-  of the values or of the type, and `{text, predicate}` what the predicate holds for.
+  The type of an option. `{:hook, n}` is a function of `n` arguments or `{module, function}`. `{:or, values, type}` is
+  one of the values or of the type. `{text, predicate}` is a value that satisfies the predicate.
   """
   @type type ::
           Limit.unit()
@@ -36,10 +34,9 @@ defmodule McpServer.Options do
   @type table :: [{atom(), [type() | {atom(), term()}]}]
 
   @doc """
-  The checked options and the defaults of the others, a group as a map.
+  The checked options with defaults. A group becomes a map.
 
-  Raises `ArgumentError` that says what was given, what is allowed, and what was probably meant. `owner` is whose
-  options they are.
+  Raises `ArgumentError` with the given value, the allowed values and a suggestion. `owner` is the options' owner.
 
       iex> table = [limits: [{:group, [max_depth: [{:count, 128}, default: 64]]}], path: [:string, default: "/"]]
       iex> McpServer.Options.check!("Server", table, path: "/mcp")
@@ -57,7 +54,7 @@ defmodule McpServer.Options do
   end
 
   @doc """
-  The options as they may stand in the specification of a child, which supervisors print: `check!/3` takes them as well.
+  The options for a child specification, which supervisors print: secrets are wrapped. `check!/3` accepts them too.
 
       iex> McpServer.Options.hide([key: [:string, secret: true], path: [:string]], key: "abc", path: "/")
       [key: %McpServer.Auth.Secret{value: "abc"}, path: "/"]
@@ -91,7 +88,7 @@ defmodule McpServer.Options do
     Keyword.has_key?(table, name) || raise ArgumentError, unknown(owner, table, name)
   end
 
-  @doc "What is said of an option that there is not."
+  @doc "The error text for an unknown option."
   @spec unknown(String.t(), table(), atom()) :: String.t()
   def unknown(owner, table, name) do
     "#{owner} has no option #{inspect(name)}#{meant(table, name)} Its options are: #{Enum.join(Keyword.keys(table), ", ")}"
@@ -107,7 +104,7 @@ defmodule McpServer.Options do
     end
   end
 
-  # As the options that are meant are written, each in its group.
+  # The suggested options, each in its group.
   defp written(table, meant?) do
     Enum.flat_map(table, fn
       {group, [{:group, inner} | _about]} -> for option <- written(inner, meant?), do: "#{group}: [#{option}]"
@@ -152,7 +149,7 @@ defmodule McpServer.Options do
   defp arguments(1), do: "one argument"
   defp arguments(arity), do: "#{arity} arguments"
 
-  @doc "The options for a documentation: a table, and one more for each group."
+  @doc "The options for documentation: a table, and another one for each group."
   @spec document(table()) :: String.t()
   def document(table) do
     {groups, options} = Enum.split_with(table, &match?({_name, [{:group, _table} | _about]}, &1))
@@ -165,7 +162,7 @@ defmodule McpServer.Options do
     "| option | default | meaning |\n|---|---|---|\n#{rows}"
   end
 
-  @doc "The limits among the options, for the guide: with the largest value of each, and what happens beyond it."
+  @doc "The limits among the options, for the guide, each with its maximum and the effect of exceeding it."
   @spec limits(table()) :: String.t()
   def limits(table) do
     rows =

@@ -1,8 +1,7 @@
 defmodule McpServer.Outline do
   @moduledoc false
-  # A term without its text, for the log: what went wrong with a term shows in its form, and its text can be a
-  # client's token. Atoms, numbers and the forms of tuples, lists and maps stay; strings, structs and names that
-  # are strings become placeholders.
+  # The outline of a term for the log, without texts, because a text can be a client's token. The form of a term usually
+  # shows the error. Atoms, numbers, tuples, lists and maps stay. Strings, structs and string keys become placeholders.
 
   defmodule Placeholder do
     @moduledoc false
@@ -38,17 +37,17 @@ defmodule McpServer.Outline do
     BadFunctionError => "expected a function, got: "
   }
 
-  # Of a text that is longer than this, no more is searched for what must not be shown.
+  # A longer text is cut to this before it is searched for quoted values.
   @max_text_bytes 64 * 1024
 
-  # More of a term is left out before it is looked at.
+  # Deeper and further elements of a term are omitted.
   @max_items 20
   @max_depth 8
-  # Since Elixir 1.19, `limit` counts the parts of the whole term, before those of each list.
+  # Since Elixir 1.19 `limit` counts the elements of the whole term, before that those of each list.
   @inspect_options [limit: 100, printable_limit: 256, width: 120]
 
   @doc """
-  The form of a term.
+  The outline of a term.
 
       iex> McpServer.Outline.of({:error, "secret", %{user: "ada", age: 36}})
       ~s({:error, #String<6 bytes>, %{age: 36, user: #String<3 bytes>}})
@@ -59,7 +58,8 @@ defmodule McpServer.Outline do
   def of(term), do: term |> outline(@max_depth) |> inspect(@inspect_options)
 
   @doc """
-  What `:sys.get_status/1` and a crash report may show of a process that holds what clients and applications gave it.
+  The status of a process with data of clients and applications, for `:sys.get_status/1` and crash reports, without the
+  data.
   """
   @spec status(map()) :: map()
   def status(status) do
@@ -74,9 +74,10 @@ defmodule McpServer.Outline do
   defp replace(status, _key), do: status
 
   @doc """
-  What an exception says, without the terms that it failed with.
+  The message of an exception, without the terms that caused it.
 
-  A `RuntimeError` says what its author wrote; of others what stands in quotes is left out, for that is a term too.
+  The message of a `RuntimeError` stays, because its author wrote it. In other messages quoted parts are removed,
+  because they can be terms.
 
       iex> McpServer.Outline.message(%MatchError{term: {:error, "secret"}})
       "no match of right hand side value: {:error, #String<6 bytes>}"
@@ -100,25 +101,25 @@ defmodule McpServer.Outline do
   def message(%Protocol.UndefinedError{protocol: protocol, value: value}),
     do: "protocol #{inspect(protocol)} not implemented for #{of(value)}"
 
-  # These name a function, and `raise "text"` says what its author wrote.
+  # These messages name a function, or are the author's text of `raise "text"`.
   def message(%module{} = exception) when module in [FunctionClauseError, UndefinedFunctionError, RuntimeError],
     do: text(exception)
 
   def message(exception), do: exception |> text() |> without_quoted()
 
-  # `message/1` of a user's exception is the user's code.
+  # `message/1` of a user's exception is user code, so its text may be long or invalid.
   defp text(exception) do
     text = Exception.message(exception)
     text = binary_part(text, 0, min(byte_size(text), @max_text_bytes))
     if text?(text), do: text, else: "an exception whose message is no text"
   end
 
-  # It may have been cut inside a character.
+  # The text may have been cut inside a character.
   defp text?(text), do: not match?({:error, _text, _rest}, :unicode.characters_to_binary(text))
 
   defp without_quoted(text), do: Regex.replace(quoted(), text, "\"...\"")
 
-  # A library that quotes a value has inspected it. Without backtracking: the text is of any form.
+  # Libraries quote inspected values. The expression does not backtrack, because the text is arbitrary.
   defp quoted, do: ~r/"(?:[^"\\]++|\\.)*+(?:"|\z)|(?<!\w)'(?:[^'\\]++|\\.)*+'|<<[^>]*+(?:>>|\z)/s
   defp outline(term, _depth) when is_bitstring(term) and not is_binary(term), do: placeholder("Bitstring", "...")
   defp outline(term, _depth) when is_binary(term), do: placeholder("String", "#{byte_size(term)} bytes")
@@ -135,7 +136,7 @@ defmodule McpServer.Outline do
 
   defp tuple(term, _depth), do: placeholder("Tuple", "#{tuple_size(term)} elements")
 
-  # Integers in a row read as text, whoever prints them.
+  # A list of integers can be a charlist.
   defp list(term, depth) do
     if characters?(term, @max_items), do: placeholder("Charlist", "..."), else: elements(term, depth, @max_items)
   end

@@ -1,11 +1,11 @@
 defmodule McpServer.Recipient do
   @moduledoc false
-  # Whom something concerns: all clients of a router, those of one principal, or one session. It is the same on every
-  # node, and can stand in a pattern: a principal may be any term.
+  # The recipient of a change or a value: all clients of a router, the clients of one principal, or one session. It is
+  # the same on every node. Principals are encoded as binaries, because they may be any term.
 
   @type t :: :router | {:principal, binary()} | {:session, String.t()}
 
-  @doc "From the options `principal:` or `session:`; an error text says what is allowed."
+  @doc "The recipient from the option `principal:` or `session:`, or an error text."
   @spec new(term()) :: {:ok, t()} | {:error, String.t()}
   def new([]), do: {:ok, :router}
   def new([{:principal, nil}]), do: {:error, "a principal is not nil: clients without one are nobody's"}
@@ -13,7 +13,7 @@ defmodule McpServer.Recipient do
   def new([{:session, id}]) when is_binary(id), do: {:ok, {:session, id}}
   def new(_other), do: {:error, "write principal: principal, or session: id"}
 
-  @doc "A router with it, as authors write them: see `t:McpServer.scope/0`."
+  @doc "The router and the recipient of a `t:McpServer.scope/0`."
   @spec scope(term()) :: {:ok, {router :: module(), t()}} | {:error, String.t()}
   def scope({router, options}) when is_atom(router) do
     with {:ok, recipient} <- new(options), do: router(router, recipient)
@@ -35,14 +35,14 @@ defmodule McpServer.Recipient do
 
   defp principal(principal), do: {:principal, :erlang.term_to_binary(principal, [:deterministic, minor_version: 2])}
 
-  @doc "All that a client of that principal and session is, the narrowest first."
+  @doc "All recipients that include a client with that principal and session, the narrowest first."
   @spec all(principal :: term(), session_id :: String.t() | nil) :: [t()]
   def all(principal, session_id) do
     for({id, true} <- [{{:session, session_id}, session_id != nil}], do: id) ++
       for({principal, true} <- [{principal, principal != nil}], do: principal(principal)) ++ [:router]
   end
 
-  @doc "Whether it concerns a client of that principal and session."
+  @doc "Whether a recipient includes a client with that principal and session."
   @spec concerns?(t(), principal :: term(), session_id :: String.t() | nil) :: boolean()
   def concerns?(:router, _principal, _session_id), do: true
   def concerns?({:session, id}, _principal, session_id), do: id == session_id

@@ -1,7 +1,7 @@
 defmodule McpServer.Registry do
   @moduledoc false
-  # The `server.json` of the MCP registry for a router, checked against the registry's schema, which lies beside this file
-  # with its licence.
+  # Makes the `server.json` of the MCP registry for a router, and checks it against the registry's schema. The schema
+  # and its licence are beside this file.
 
   alias McpServer.{JSON, Schema}
 
@@ -9,7 +9,7 @@ defmodule McpServer.Registry do
   @external_resource @schema_file
   @schema JSON.decode!(File.read!(@schema_file))
 
-  @typedoc "`:packages` – an image (`oci`), or a bundle (`mcpb`) with the address that it will have."
+  @typedoc "`:packages` – an image (`oci`), or a bundle (`mcpb`) with its future URL."
   @type options :: %{
           name: String.t(),
           description: String.t(),
@@ -19,7 +19,7 @@ defmodule McpServer.Registry do
           packages: [{:oci, String.t()} | {:mcpb, url :: String.t(), Path.t()}]
         }
 
-  @doc "The document, in the order of its reading; `{:error, lines}` where the registry would refuse it."
+  @doc "The document, with its members in reading order. `{:error, lines}` if the registry would refuse it."
   @spec document(module(), options()) :: {:ok, map()} | {:error, [String.t()]}
   def document(router, options) do
     server = router.__mcp__(:server)
@@ -70,7 +70,7 @@ defmodule McpServer.Registry do
     end
   end
 
-  # What the schema cannot say.
+  # Rules that the schema does not express.
   defp missing(document) do
     for {true, line} <- [
           {not is_map_key(document, "remotes") and not is_map_key(document, "packages"),

@@ -1,6 +1,6 @@
 defmodule McpServer.Request do
   @moduledoc false
-  # A request that passed every check of the core and waits for the router's code.
+  # A request that the core has admitted for the router's code.
 
   alias McpServer.Protocol.ClientData
 
@@ -28,24 +28,22 @@ defmodule McpServer.Request do
           | :list_tasks
 
   @typedoc """
-  * `:id` – what the answer must carry
-  * `:method`, `:revision`, `:kind` – what is asked, and in which revision
-  * `:index` – the place of the tool, prompt, resource or template in the router's handlers
+  * `:id` – the id for the answer
+  * `:method`, `:revision`, `:kind` – the requested operation and its revision
+  * `:index` – the index of the tool, prompt, resource or template in the router's handlers
   * `:name` – the tool's or prompt's name, the URI, or the task's id
   * `:arguments` – string keys; a template's variables; `%{"name", "value", "context"}` when
     completing; `%{"level"}`; the filter of `subscriptions/listen`; `%{"cursor"}`
   * `:client_info`, `:client_capabilities`, `:log_level` – from the request in the stateless era,
     `nil` in the session era, where the session knows them
-  * `:input_responses`, `:request_state` – what the client brings back to a request that needed
-    input; the state is still sealed
-  * `:repairs` – the kinds of the changes that were made to the arguments so that they fit
-  * `:meta` – what the client has put into `_meta` beside the members of the protocol
-  * `:task` – how long the client wants the task of this call kept, in milliseconds; `nil` where the
-    call is to be no task
-  * `:run_time` – of a call: the tool as it was put while the server runs, where the router does not declare it
-  * `:refusal` – the answer to a request that is sound but for one thing, for those who may know of what it names
-  * `:hidden` – what everybody else gets: an answer, or another request, such as for the template that the URI of a
-    resource matches too. Both are `nil` for what is there for everybody.
+  * `:input_responses`, `:request_state` – the client's answers to a request for input; the state is still sealed
+  * `:repairs` – the kinds of repairs that made the arguments fit
+  * `:meta` – the members of `_meta` that the protocol does not define
+  * `:task` – how long the client wants to keep the task of this call, in milliseconds; `nil` without a task
+  * `:run_time` – the called tool, if it was added at run time
+  * `:refusal` – the refusal of a faulty request, for clients that may see the named entry
+  * `:hidden` – the result for all other clients: an answer, or another request, such as for a template that also
+    matches a resource's URI. Both are `nil` if all clients may see the entry.
   """
   @type t :: %__MODULE__{
           id: id(),
@@ -72,7 +70,7 @@ defmodule McpServer.Request do
   @typedoc "An answer of the core, with its HTTP status."
   @type answer :: {status :: pos_integer(), McpServer.Protocol.message()}
 
-  # The rest is the client's data.
+  # The other fields contain data of the client.
   @derive {Inspect, only: [:method, :revision, :kind]}
   @enforce_keys [:id, :method, :revision, :kind]
   defstruct [
@@ -98,9 +96,9 @@ defmodule McpServer.Request do
   ]
 
   @doc """
-  A request of which nothing is known.
+  An empty request.
 
-  What is updated shares its keys. A struct that is built anew has keys of its own, which are copied to the call with it.
+  An updated struct shares the keys of this one. A newly built struct has separate keys, which are copied to the call.
   """
   @spec blank() :: %__MODULE__{}
   def blank, do: %__MODULE__{id: nil, method: nil, revision: nil, kind: nil}
@@ -118,7 +116,7 @@ defmodule McpServer.Request do
 
   def with_client_terms(request), do: request
 
-  @doc "What tells of the request while it runs: nothing whose size the client chose, but the id."
+  @doc "The data of a running request for reports. The id is the only value whose size the client chooses."
   @spec summary(t()) :: t()
   def summary(%__MODULE__{} = request) do
     %{

@@ -1,8 +1,8 @@
 defmodule McpServer.RequestState do
   @moduledoc false
-  # Seals a handler's state while a client carries it (2026-07-28). The state is bound to the
-  # principal, the router and its mount, the method, the name and the arguments of the request, and to a time.
-  # The application's `:secret` and `:request_state_ttl` are documented in guides/http.md.
+  # Seals a handler's state that a client sends back later (2026-07-28). The state is bound to the principal, the router
+  # and its mount, the method, the name and the arguments of the request, and to an expiry time. The application's
+  # `:secret` and `:request_state_ttl` are documented in guides/http.md.
 
   alias McpServer.{Protocol, Request, Secret}
 

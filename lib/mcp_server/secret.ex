@@ -1,11 +1,11 @@
 defmodule McpServer.Secret do
   @moduledoc false
-  # The secret that seals what clients carry for the server: states of requests, ids of sessions, handles.
-  # `config :mcp_server, secret:` is the same on every node and after every start; without it each start draws its own.
+  # The secret for sealed values that clients send back: request states, session ids and handles. `config :mcp_server,
+  # secret:` is the same on every node and after every start. Without it each start makes a random one.
 
   @bytes 32
 
-  # Draws the secret of this start; raises where the configured one is too short to be one.
+  # Makes the random secret of this start. Raises if the configured secret is too short.
   @doc false
   @spec load() :: :ok
   def load do
@@ -14,7 +14,7 @@ defmodule McpServer.Secret do
     :ok
   end
 
-  @doc "Whether other nodes, and this one after a restart, can have the same secret."
+  @doc "Whether the secret is configured, so that other nodes and later starts can have the same one."
   @spec configured?() :: boolean()
   def configured?, do: Application.get_env(:mcp_server, :secret) != nil
 
@@ -23,7 +23,7 @@ defmodule McpServer.Secret do
   def key do
     case Application.get_env(:mcp_server, :secret) do
       nil -> :persistent_term.get(__MODULE__)
-      # The seal wants a key of exactly its own length.
+      # The seal needs a key of exactly 32 bytes.
       secret when is_binary(secret) and byte_size(secret) >= @bytes -> :crypto.hash(:sha256, secret)
       _too_short -> raise ArgumentError, "config :mcp_server, :secret must be a string of at least 32 bytes"
     end

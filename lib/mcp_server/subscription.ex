@@ -1,16 +1,16 @@
 defmodule McpServer.Subscription do
   @moduledoc false
-  # Which changes one client wants to hear of: a session, or one `subscriptions/listen` stream. A value and the
-  # functions that decide about it; whoever owns the client's connection keeps it.
+  # The changes that one subscriber wants: a session, or one `subscriptions/listen` stream. It is a value, stored by the
+  # process that owns the client's connection.
 
   alias McpServer.{Changes, Protocol, Request}
 
-  # What a URI takes beside its text: its place in a set, and its binary's header.
+  # The overhead of a URI: its element in a set, and its binary's header.
   @uri_bytes 64
 
   defstruct tools: false, prompts: false, resources: false, uris: MapSet.new()
 
-  @typedoc "`:tools`, `:prompts` and `:resources` are about the lists, `:uris` about single resources."
+  @typedoc "`:tools`, `:prompts` and `:resources` subscribe to the lists, `:uris` to single resources."
   @type t :: %__MODULE__{
           tools: boolean(),
           prompts: boolean(),
@@ -37,30 +37,30 @@ defmodule McpServer.Subscription do
   @spec put_uri(t(), String.t()) :: t()
   def put_uri(subscription, uri), do: %{subscription | uris: MapSet.put(subscription.uris, uri)}
 
-  @doc "Removes a resource; one that is not there is fine."
+  @doc "Removes a resource, if it is there."
   @spec delete_uri(t(), String.t()) :: t()
   def delete_uri(subscription, uri), do: %{subscription | uris: MapSet.delete(subscription.uris, uri)}
 
-  @doc "The bytes that a subscription to these resources is counted as."
+  @doc "The accounted bytes of a subscription to these resources."
   @spec cost(t() | [String.t()]) :: non_neg_integer()
   def cost(%__MODULE__{uris: uris}), do: uris |> MapSet.to_list() |> cost()
   def cost(uris) when is_list(uris), do: Enum.reduce(uris, 0, &(byte_size(&1) + @uri_bytes + &2))
 
-  @doc "Whether the client wants to hear of the change."
+  @doc "Whether the subscriber wants the change."
   @spec wants?(t(), Changes.change()) :: boolean()
   def wants?(subscription, {:resource, uri}), do: MapSet.member?(subscription.uris, uri)
   def wants?(subscription, :tools), do: subscription.tools
   def wants?(subscription, :prompts), do: subscription.prompts
   def wants?(subscription, :resources), do: subscription.resources
 
-  @doc "The notification of a change; `stream` is the id of the request that listens, `nil` in a session."
+  @doc "The notification of a change. `stream` is the id of the listening request, `nil` in a session."
   @spec notification(Changes.change(), revision :: String.t(), stream :: Request.id() | nil) :: Protocol.message()
   def notification(change, revision, stream) do
     {kind, fields} = kind(change)
     message(revision, kind, fields, stream)
   end
 
-  @doc "The first message of a stream: what it will be told of."
+  @doc "The first message of a stream, with the accepted filter."
   @spec acknowledgement(filter :: map(), revision :: String.t(), stream :: Request.id()) :: Protocol.message()
   def acknowledgement(filter, revision, stream),
     do: message(revision, :subscriptions_acknowledged, %{notifications: filter}, stream)

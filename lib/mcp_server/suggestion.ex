@@ -1,8 +1,8 @@
 defmodule McpServer.Suggestion do
   @moduledoc false
-  # The nearest of the allowed names, for messages that say what was probably meant.
+  # Finds the most similar allowed name, for suggestions in error texts.
 
-  # Below this Jaro distance a suggestion is a guess that sends people the wrong way.
+  # Below this Jaro similarity a suggestion would be misleading.
   @near 0.77
 
   @doc """
@@ -22,7 +22,7 @@ defmodule McpServer.Suggestion do
   end
 
   @doc """
-  The same for the end of a sentence, which ends with a stop when nothing resembles `given`.
+  Like `did_you_mean/3`, for the end of a sentence: a full stop if nothing resembles `given`.
 
       iex> McpServer.Suggestion.end_sentence("requird", ["required"], ":")
       ", did you mean :required?"
@@ -36,7 +36,7 @@ defmodule McpServer.Suggestion do
   end
 
   @doc """
-  The same, or all names there are when nothing resembles `given`.
+  Like `did_you_mean/3`, but lists all names if nothing resembles `given`.
 
       iex> McpServer.Suggestion.did_you_mean_or_all("titel", ["title", "due"], "it has none", "It has")
       ", did you mean title?"

@@ -1,23 +1,23 @@
 defmodule McpServer.Client.Command do
   @moduledoc false
-  # A server behind the stdin and stdout of a command, which a shell reads. Its stderr is ours.
+  # A link to a server over stdin and stdout of a shell command. Its stderr is inherited.
   #
-  # A line of stdout that is no message is a server's mistake: it is told once, and the rest goes on.
+  # A line of stdout that is not a message is the server's error. The first one is reported, and the link continues.
 
   use GenServer
 
   alias McpServer.Client.{Error, Link}
 
-  # Bytes of a line that come in one piece; longer lines come in several.
+  # The maximum bytes of a line in one piece. Longer lines arrive in several pieces.
   @piece_bytes 64 * 1024
   @max_line_bytes 64 * 1024 * 1024
-  # Milliseconds: how long a server that was told of the end may take, and how often it is looked at.
+  # Milliseconds: how long a server may take to exit after the end of stdin, and the interval of the checks.
   @patience 5_000
   @look_every 20
 
   @doc """
-  Starts the command. Options: `:command`, `:owner`, `:reference`, and for `Port.open/2` `:env` and `:cd`. `:noise` gets the
-  first line of stdout that is no message; otherwise that is said on stderr.
+  Starts the command. Options: `:command`, `:owner`, `:reference`, and for `Port.open/2` `:env` and `:cd`. The function
+  `:noise` gets the first line of stdout that is not a message. By default the line is reported on stderr.
   """
   @spec start_link(keyword()) :: GenServer.on_start()
   def start_link(options), do: GenServer.start_link(__MODULE__, options)
@@ -26,11 +26,11 @@ defmodule McpServer.Client.Command do
   def init(options) do
     Process.flag(:trap_exit, true)
     {own, port_options} = Keyword.split(options, [:command, :owner, :reference, :noise])
-    # With `exec` the process is the server, and no shell stands between it and a signal.
+    # With `exec` the server replaces the shell, so that signals reach it.
     arguments = [args: ["-c", "exec " <> own[:command]], line: @piece_bytes]
     given = [:binary, :exit_status, :hide, :use_stdio] ++ arguments ++ port_options
     port = Port.open({:spawn_executable, "/bin/sh"}, given)
-    # A command that cannot be started has ended by now.
+    # A command that cannot be started may have ended already.
     os_pid = with {:os_pid, os_pid} <- Port.info(port, :os_pid), do: os_pid
     state = %{port: port, os_pid: os_pid, line: [], bytes: 0, told?: false, asked?: false, ended: nil, waiting: []}
     {:ok, own |> Map.new() |> Map.merge(state) |> Map.put_new(:noise, &say/1)}
@@ -57,11 +57,11 @@ defmodule McpServer.Client.Command do
   def handle_info({port, {:exit_status, status}}, %{port: port} = state) do
     error = Error.new(:closed, "the command ended with status #{status} before it answered")
     state = %{state | os_pid: nil}
-    # What is asked first is told.
+    # An early end is reported at the first request.
     if state.asked?, do: ended(state, error), else: {:noreply, %{state | ended: error}}
   end
 
-  # The end of the port, and of the owner.
+  # The exits of the port and of the owner.
   def handle_info({:EXIT, from, _reason}, %{port: port} = state) when from == port, do: {:noreply, state}
   def handle_info({:EXIT, _owner, _reason}, state), do: {:stop, :normal, state}
 
@@ -74,11 +74,11 @@ defmodule McpServer.Client.Command do
     Port.command(state.port, [line, ?\n])
     note(state, line)
   rescue
-    # It has ended, and the message that says so is on its way.
+    # The command has ended, and its exit message is on the way.
     ArgumentError -> note(state, line)
   end
 
-  # What waits is told if the command ends.
+  # Waiting requests are failed if the command ends.
   defp note(state, line) do
     case McpServer.JSON.decode(line) do
       {:ok, %{"id" => id, "method" => _method}} -> %{state | waiting: [id | state.waiting]}
@@ -114,7 +114,7 @@ defmodule McpServer.Client.Command do
   defp say(_line),
     do: IO.puts(:stderr, "the server writes lines to stdout that are no messages: only messages belong there")
 
-  # The specification's way to end a server: the end of its stdin first, then a signal.
+  # The specification ends a server with the end of its stdin first, then with a signal.
   @impl true
   def terminate(_reason, state) do
     if Port.info(state.port) != nil, do: Port.close(state.port)

@@ -1,8 +1,8 @@
 defmodule McpServer.Client.Error do
   @moduledoc false
-  # Why a server gave no answer.
+  # The reason for a missing answer of a server.
 
-  @typedoc "`:refused` is a 401 or 403, whose `status` is kept."
+  @typedoc "`:refused` is a 401 or 403, with the field `status`."
   @type kind :: :timeout | :closed | :refused | :unreachable | :no_answer | :protocol
 
   @type t :: %__MODULE__{kind: kind(), message: String.t(), status: pos_integer() | nil}

@@ -1,13 +1,13 @@
 defmodule McpServer.Client.Events do
   @moduledoc false
-  # Server-sent events as any server may write them: three line ends, pieces of any size.
+  # Parses server-sent events of any server: with all three line ends, in pieces of any size.
 
   defstruct rest: "", id: nil, retry: nil, data: []
 
-  @typedoc "`id` and `retry` (milliseconds) are the last that were said."
+  @typedoc "`id` and `retry` (milliseconds) are the last received values."
   @type t :: %__MODULE__{rest: binary(), id: String.t() | nil, retry: non_neg_integer() | nil, data: [binary()]}
 
-  @doc "The data of the events that are whole with these bytes."
+  @doc "The data of the events that these bytes complete."
   @spec take(t(), binary()) :: {[binary()], t()}
   def take(events, bytes) do
     lines = String.split(events.rest <> bytes, ["\r\n", "\n", "\r"])
@@ -16,7 +16,7 @@ defmodule McpServer.Client.Events do
     {Enum.reverse(found), events}
   end
 
-  # A CR may be the first half of a line end whose second half comes later.
+  # A final CR may be the first half of a CRLF.
   defp complete(lines, bytes) do
     {complete, [rest]} = Enum.split(lines, -1)
 
@@ -43,7 +43,7 @@ defmodule McpServer.Client.Events do
     end
   end
 
-  # Names of events and comments say nothing to a client of MCP.
+  # MCP clients ignore event names and comments.
   defp line(_other, {found, events}), do: {found, events}
 
   defp trimmed(" " <> value), do: value

@@ -1,10 +1,10 @@
 defmodule McpServer.Client.Http do
   @moduledoc false
-  # A server at a URL. Each request is a process of its own, so that a stream that stays open holds up nothing; what is
-  # told without an answer is sent before anything that comes after it.
+  # A link to a server at a URL. Each request runs in a separate process, so that an open stream blocks nothing. A
+  # message without an answer is sent before any later message.
   #
-  # It knows the session, and opens it anew when the server has forgotten it; and which arguments of a tool headers
-  # repeat, and lists the tools where nobody has.
+  # The link knows the session, and opens it again when the server has lost it. It also knows which arguments of a tool
+  # are repeated in headers. If the tools were not listed yet, the link lists them.
 
   use GenServer
 
@@ -33,9 +33,9 @@ defmodule McpServer.Client.Http do
   @max_pages 1_000
 
   @doc """
-  Starts the link. Options: `:url`, `:owner`, `:reference`, `:headers`, `:tls`, `:listen` (also to what the server says
-  unasked in the session era), `:retry_ms` (for how long a server that does not listen is tried), `:drain_ms` (how long
-  requests that were sent may take after the end).
+  Starts the link. Options: `:url`, `:owner`, `:reference`, `:headers`, `:tls`, `:listen` (also to the session's own
+  stream in the session era), `:retry_ms` (how long to retry a server that refuses connections), `:drain_ms` (how long
+  sent requests may take after the end).
   """
   @spec start_link(keyword()) :: GenServer.on_start()
   def start_link(options), do: GenServer.start_link(__MODULE__, options)
@@ -65,7 +65,7 @@ defmodule McpServer.Client.Http do
   def handle_info({:EXIT, owner, _reason}, %{owner: owner} = state), do: {:stop, :normal, state}
   def handle_info({:EXIT, _listener, _reason}, state), do: {:noreply, state}
 
-  # A subscription has no answer that would be worth waiting for.
+  # Subscriptions are not awaited at the end.
   defp settle(state) do
     waits? = not Enum.all?(state.requests, &match?({_pid, %{message: %{"method" => "subscriptions/listen"}}}, &1))
     if state.closing? and not waits?, do: {:stop, :normal, state}, else: {:noreply, state}
@@ -89,7 +89,7 @@ defmodule McpServer.Client.Http do
     end
   end
 
-  # Said here: what is no message does not go over HTTP.
+  # The link answers invalid messages itself and does not send them.
   defp refuse(state, name) do
     error = %{"code" => JsonRpc.Error.code(name), "message" => "not a JSON-RPC message"}
     Link.deliver(state.owner, state.reference, %{"jsonrpc" => "2.0", "id" => nil, "error" => error})
@@ -117,7 +117,7 @@ defmodule McpServer.Client.Http do
 
   defp request(state, id), do: Enum.find(state.requests, fn {_pid, request} -> id in Batch.ids(request.message) end)
 
-  # In the stateless era a request is cancelled by the end of its stream. In the session era the server ends the stream.
+  # In the stateless era closing the stream cancels its request. In the session era the server ends the stream.
   defp cut(state, pid) do
     Process.exit(pid, :kill)
     %{state | requests: Map.delete(state.requests, pid)}
@@ -169,7 +169,7 @@ defmodule McpServer.Client.Http do
     }
   end
 
-  # A new session is known to the link before its owner hears of it, and can send anything.
+  # The link must know a new session before its owner does, because the owner may send messages at once.
   defp run(link, context, %{"method" => "initialize"} = message, _parameters) do
     {outcome, answers} = held(context, message)
 
@@ -212,7 +212,7 @@ defmodule McpServer.Client.Http do
 
   defp by_name(tools), do: for(%{"name" => name} = tool <- tools, into: %{}, do: {name, Headers.parameters(tool)})
 
-  # The stateless era: without the tool's schema nobody knows which headers its call needs.
+  # In the stateless era the tool's schema decides which headers its call needs.
   defp parameters(link, context, %{"method" => "tools/call", "params" => %{"name" => name}} = message, known) do
     case {Headers.revision(message), known} do
       {nil, _known} ->
@@ -243,14 +243,14 @@ defmodule McpServer.Client.Http do
         cursor = page["nextCursor"]
         if cursor, do: tools ++ tools(context, call, %{"cursor" => cursor}, left - 1), else: tools
 
-      # The call itself says what is wrong.
+      # The call will report the error.
       _failed ->
         []
     end
   end
 
   defp ended(reason, request, state) do
-    # Nobody waits for the answer of what is cancelled.
+    # Cancelled requests need no answer.
     case Batch.wanted(request.message, request.cancelled) do
       [] -> state
       wanted -> ended(reason, wanted, request.session, state)
@@ -280,7 +280,7 @@ defmodule McpServer.Client.Http do
     state
   end
 
-  # The server has forgotten the session, after a restart: it is opened as it was, and the request sent again.
+  # The server lost the session, for example in a restart. The link opens it again and repeats the request.
   defp reopen(%{initialize: nil} = state, message),
     do: failed(state, message, Error.new(:no_answer, "#{state.url} answers with status 404", 404))
 

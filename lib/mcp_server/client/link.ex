@@ -1,7 +1,7 @@
 defmodule McpServer.Client.Link do
   @moduledoc false
-  # What is between a client and its server: a process that takes `{:mcp_client_in, reference, {:lines, [text]}}` and
-  # `{:mcp_client_in, reference, :eof}`, and tells its owner what comes back:
+  # The link between a client and its server. It is a process that accepts
+  # `{:mcp_client_in, reference, {:lines, [text]}}` and `{:mcp_client_in, reference, :eof}`, and sends its owner:
   #
   #   {:mcp_notification, method, params}         a notification
   #   {:mcp_client, reference, message}           an answer, a batch of them, or a request of the server
@@ -11,13 +11,13 @@ defmodule McpServer.Client.Link do
   alias McpServer.Client.Error
   alias McpServer.JSON
 
-  @typedoc "Where a server is: in this VM, behind a command's stdin and stdout, or at a URL."
+  @typedoc "The location of a server: in this VM, behind a command's stdin and stdout, or at a URL."
   @type target :: {:router, module()} | {:command, String.t()} | {:url, String.t()}
 
-  # A server is no attacker of its developer, but it can be broken: what it sends is bounded all the same.
+  # The limits protect a client from faulty servers.
   @read [max_bytes: 64 * 1024 * 1024, max_values: 10_000_000]
 
-  @doc "The message that a text is."
+  @doc "Decodes a message."
   @spec decode(binary()) :: {:ok, term()} | {:error, JSON.DecodeError.t()}
   def decode(text), do: JSON.decode(text, @read)
 

@@ -1,6 +1,6 @@
 defmodule McpServer.Client.LocalTransport do
   @moduledoc false
-  # A connection's transport whose other end is a client in the same VM: no bytes leave it.
+  # A transport to a client in the same VM.
 
   use McpServer.Connection.OneStream
 

@@ -1,7 +1,7 @@
 defmodule McpServer.Client.Http.Batch do
   @moduledoc false
-  # A JSON-RPC batch, an array of messages, of revision 2025-03-26. The server decides whether it takes one. Its answers
-  # are delivered in one array, also where the server streams them one by one.
+  # A JSON-RPC batch, an array of messages, of revision 2025-03-26. The server decides whether it accepts batches. The
+  # answers are delivered in one array, even if the server streams them one by one.
 
   alias McpServer.Client.Error
   alias McpServer.Client.Http.Exchange
@@ -9,10 +9,10 @@ defmodule McpServer.Client.Http.Batch do
 
   @type t :: [term(), ...]
 
-  @typedoc "As an exchange ends; an error has the answers that came before it."
+  @typedoc "The outcome of an exchange. An error has the answers that arrived before it."
   @type outcome :: {:ok, headers :: [{String.t(), String.t()}]} | {:error, :session_lost} | {:error, Error.t(), [map()]}
 
-  @doc "The ids of the requests in a message or a batch: what is to be answered."
+  @doc "The ids of the requests in a message or a batch."
   @spec ids(term()) :: [term()]
   def ids(batch) when is_list(batch), do: Enum.flat_map(batch, &ids/1)
   def ids(%{"method" => _method, "id" => id}), do: [id]
@@ -41,14 +41,14 @@ defmodule McpServer.Client.Http.Batch do
   defp deliver(_context, _batch, []), do: :ok
 
   defp deliver(context, batch, held) do
-    # The refusal of the whole batch is one error.
+    # A server refuses a whole batch with one error.
     case held do
       [%{"error" => _error} = refusal] -> context.send.(if refusal["id"] in ids(batch), do: [refusal], else: refusal)
       answers -> context.send.(List.flatten(answers))
     end
   end
 
-  @doc "A message or a batch without the requests that were cancelled; `[]` where nothing of it asks any more."
+  @doc "A message or a batch without the cancelled requests. `[]` if no request is left."
   @spec wanted(map() | t(), cancelled :: [term()]) :: map() | [term()]
   def wanted(message, []), do: message
 
@@ -59,7 +59,7 @@ defmodule McpServer.Client.Http.Batch do
     end
   end
 
-  @doc "The answers that came, and the error for each request without one."
+  @doc "The received answers, and the error for each request without an answer."
   @spec complete(t(), came :: [map()], Error.t()) :: [map()]
   def complete(batch, came, %Error{message: text}) do
     answered = for %{"id" => id} <- came, do: id

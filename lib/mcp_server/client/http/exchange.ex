@@ -1,7 +1,7 @@
 defmodule McpServer.Client.Http.Exchange do
   @moduledoc false
-  # One message sent over HTTP, and everything that comes back for it: an answer, a stream of messages, the rest of a
-  # stream that was cut. Runs in a process of its own for each request.
+  # Sends one message over HTTP, and receives its answer, its stream of messages or the rest of a cut stream. Each
+  # request runs in a separate process.
 
   alias McpServer.Client.{Error, Events, Link}
   alias McpServer.Client.Http.{Batch, Headers}
@@ -11,8 +11,8 @@ defmodule McpServer.Client.Http.Exchange do
   alias McpServer.JSON
 
   @typedoc """
-  `send` gets each message as it comes. `retry_ms` is for how long a server that does not listen is tried again. The
-  other fields are the link's.
+  `send` gets each message as it arrives. `retry_ms` is how long a server that refuses connections is retried. The other
+  fields are the link's.
   """
   @type context :: %{
           url: String.t(),
@@ -26,15 +26,15 @@ defmodule McpServer.Client.Http.Exchange do
   @type outcome :: {:ok, headers :: [{String.t(), String.t()}]} | {:error, Error.t() | :session_lost}
 
   @max_body_bytes 64 * 1024 * 1024
-  # How long a server may leave a stream without a byte, all waits together: a week, for subscriptions.
+  # The total time of all waits for a stream: a week, for subscriptions.
   @timeout 7 * 24 * 3600 * 1000
-  # How long one may take that is told something and has nothing to answer.
+  # The timeout of messages without an answer.
   @short_timeout 30_000
   @reconnect_ms 1_000
   @reconnects 100
   @retry_every 200
 
-  @doc "Sends a message. `:ok` says that what belongs to it has been delivered."
+  @doc "Sends a message. `:ok` means that all its answers have been delivered."
   @spec post(context(), map() | Batch.t(), Headers.parameters()) :: outcome()
   def post(context, message, parameters) do
     headers =
@@ -50,7 +50,7 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
-  @doc "The same, but the messages for which `hold?` is true are not delivered: they come with the outcome."
+  @doc "Sends a message. Answers for which `hold?` is true are not delivered, but returned with the outcome."
   @spec hold(context(), map() | Batch.t(), Headers.parameters(), (term() -> boolean())) :: {outcome(), [term()]}
   def hold(%{send: deliver} = context, message, parameters, hold?) do
     here = self()
@@ -68,7 +68,7 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
-  @doc "Listens to what the server says without being asked, for as long as there is the session."
+  @doc "Listens to the session's own stream, until the session ends."
   @spec listen(context()) :: :ok
   def listen(context), do: listen(context, nil, @reconnects)
 
@@ -80,7 +80,7 @@ defmodule McpServer.Client.Http.Exchange do
         Process.sleep(events.retry || @reconnect_ms)
         listen(context, events.id || id, left - 1)
 
-      # It offers no such stream, or is gone: the next message finds out.
+      # The server has no such stream, or is gone. The next message will show it.
       {:error, _status} ->
         :ok
     end
@@ -107,7 +107,7 @@ defmodule McpServer.Client.Http.Exchange do
     }
   end
 
-  # Where nobody listens, nothing was sent, and it may be sent again.
+  # After a refused connection nothing was sent, so the request can be repeated.
   defp send_request(request, context, left) do
     case Fetch.fetch(request, context.tls) do
       {:error, :econnrefused} when left > 0 ->
@@ -133,7 +133,7 @@ defmodule McpServer.Client.Http.Exchange do
     {:error, Error.new(:refused, "#{context.url} answers #{said}", status)}
   end
 
-  # Only the stateless era answers 404 to a method; there is no session then.
+  # With a session, 404 means that the session is lost. Only the stateless era answers 404 to unknown methods.
   defp response(%{status: 404} = response, %{session: %{id: id}}, _message) when id != nil do
     Socket.close(response.body.socket)
     {:error, :session_lost}
@@ -150,7 +150,7 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
-  # The refusal of a batch belongs to none of its requests.
+  # The refusal of a batch has no request id.
   defp addressed(refusal, batch) when is_list(batch), do: {:ok, refusal}
   defp addressed(refusal, %{"id" => id}), do: {:ok, Map.put(refusal, "id", id)}
   defp addressed(_refusal, _message), do: :none
@@ -184,7 +184,7 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
-  # A stream that ends without the answer goes on where the server says so: with the last event's id.
+  # A stream that ends without the answer is resumed with the last event's id, if the server sent one.
   defp resume(_context, _open, _events, 0, _headers), do: {:error, cut()}
 
   defp resume(context, open, events, left, headers) do
@@ -221,8 +221,8 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
-  # Delivers the messages of a stream; which requests of those that it answers are open behind it. A connection that is
-  # cut ends the stream: what else there is comes after a reconnection.
+  # Delivers the messages of a stream, and returns the requests that are still open. A cut connection ends the stream:
+  # the rest arrives after a reconnection.
   defp events(%{body: body}, context, open), do: events(body, %Events{}, open, context)
 
   defp events(body, events, open, context) do
@@ -251,7 +251,7 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
-  # An array answers a batch: it has nothing for requests that were cancelled.
+  # An array answers the whole batch. It has no answers to cancelled requests.
   defp unanswered(_open, batch) when is_list(batch), do: []
   defp unanswered(open, %{"id" => id} = received) when not is_map_key(received, "method"), do: List.delete(open, id)
   defp unanswered(open, _received), do: open

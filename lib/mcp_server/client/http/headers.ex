@@ -1,6 +1,6 @@
 defmodule McpServer.Client.Http.Headers do
   @moduledoc false
-  # The headers of a message: what it is, which session it belongs to and, since 2026-07-28, what repeats its body.
+  # The headers of a message: its type, its session and, since 2026-07-28, values from its body.
 
   @version "io.modelcontextprotocol/protocolVersion"
   @named %{
@@ -13,15 +13,15 @@ defmodule McpServer.Client.Http.Headers do
   }
   @typed ~w(string integer boolean)
 
-  @typedoc "Which arguments of a tool are repeated: the properties that lead to one, and the header's name."
+  @typedoc "The arguments of a tool that headers repeat: the path of each argument, and its header."
   @type parameters :: [{path :: [String.t()], header :: String.t()}]
 
-  @doc "The revision that a message says it is of, `nil` in the session era."
+  @doc "The revision in a message, `nil` in the session era."
   @spec revision(map()) :: String.t() | nil
   def revision(%{"params" => %{"_meta" => %{@version => revision}}}), do: revision
   def revision(_message), do: nil
 
-  @doc "The headers of a message; those of `session` where it is one of the session era."
+  @doc "The headers of a message. A message of the session era has those of `session`."
   @spec of(map(), parameters(), %{id: String.t() | nil, revision: String.t() | nil}) :: [{String.t(), String.t()}]
   def of(message, parameters, session) do
     case revision(message) do
@@ -56,13 +56,13 @@ defmodule McpServer.Client.Http.Headers do
   defp text(%{} = object, [name | path]) when is_map_key(object, name), do: text(object[name], path)
   defp text(_other, _path), do: :none
 
-  # A header holds visible ASCII, without blanks around it.
+  # A header value is visible ASCII without surrounding blanks. Other texts are encoded as Base64.
   defp encode(text) do
     plain? = text =~ ~r/\A[\x21-\x7E](?:[\x20-\x7E]*[\x21-\x7E])?\z/ and not String.starts_with?(text, "=?base64?")
     if plain?, do: text, else: "=?base64?" <> Base.encode64(text) <> "?="
   end
 
-  @doc "Which arguments of a tool headers repeat: those that its schema marks with `x-mcp-header`."
+  @doc "The arguments of a tool that its schema marks with `x-mcp-header`."
   @spec parameters(map()) :: parameters()
   def parameters(tool), do: walk(tool["inputSchema"], [])
 
