@@ -37,7 +37,8 @@ defmodule McpServer.Controller do
   (such as a `Task`) end with it. `McpServer.Telemetry` counts processes, so that leaks can be found.
 
   A tool with `cancel_grace:` can clean up. Its process first gets the exit signal `{:shutdown, :cancelled}` or
-  `{:shutdown, :timeout}`, and is killed after that time. A handler that traps exits gets the signal as a message:
+  `{:shutdown, :timeout}`, and is killed after `cancel_grace:` milliseconds. A handler that traps exits gets the signal
+  as a message:
 
       def import(_conn, %{"file" => file}) do
         Process.flag(:trap_exit, true)

@@ -77,9 +77,9 @@ defmodule McpServer.HttpServer do
 
   One router can be mounted several times, for example at `/mcp` for everybody and at `/admin` for administrators.
   Mounts do not share sessions and sealed states. Servers on several nodes with the same router and the same name are
-  one mount. The default name is `"http "` plus the path, and of `McpServer.HttpPlug` `"plug "` plus its `:path`
-  (usually empty). To separate two plugs of one router, or two servers with one path, give them different values of
-  `:mount_name`. To share sessions between a server and a plug, give both the same `:mount_name`.
+  one mount. The default name of a server is `"http "` plus its path. The default name of a plug is `"plug "` plus its
+  `:path` (usually empty). To separate two plugs of one router, or two servers with one path, give them different values
+  of `:mount_name`. To share sessions between a server and a plug, give both the same `:mount_name`.
 
   ## Disconnects
 

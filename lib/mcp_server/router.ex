@@ -38,7 +38,7 @@ defmodule McpServer.Router do
   |---|---|---|
   | `name:` | the server's name | the module's |
   | `version:` | its version | `"0.1.0"` |
-  | `title:`, `description:`, `website_url:`, `icons:` | more about it (revision 2025-11-25 on) | |
+  | `title:`, `description:`, `website_url:`, `icons:` | more details of the server (since revision 2025-11-25) | |
   | `instructions:` | guidance for the model | |
   | `ttl:` | how long clients may keep a list, in milliseconds (2026-07-28) | `0` |
   | `cache_scope:` | who may share a kept list: `:private` or `:public` (2026-07-28) | `:private` |
@@ -98,8 +98,9 @@ defmodule McpServer.Router do
 
   `authorize:` of a tool, a prompt or a resource is a function that decides whether a client may use it; `visible:`
   decides whether the client may know of it. The function is `{module, function}`, `{module, function, arguments}`, a
-  capture or an `fn`. It runs in the process of the call. It gets the `McpServer.Conn`, or the conn and the client's
-  arguments, followed by `arguments`:
+  capture or an `fn`. It runs in the process of the call. Its first parameter is the `McpServer.Conn`. A function that
+  has one parameter more gets the client's arguments as the second. The `arguments` of `{module, function, arguments}`
+  come last:
 
       tool "delete", "Deletes a note", MyApp.Notes, :delete, authorize: {MyApp.Auth, :role?, ["editor"]} do
         input_field "id", "Which", :integer, required: true
@@ -134,10 +135,10 @@ defmodule McpServer.Router do
   | `visible:`, a function of the conn | no | as an unknown name |
   | `visible:`, a function of the conn and the arguments | yes | as an unknown name |
 
-  `Forbidden` is a JSON-RPC error, over HTTP with the status 403. A text is the result that the model reads for a tool,
-  and the error message for prompts and resources. The client's arguments are those of the tool or the prompt, or the
-  variables of the resource's URI. For a completion they are the values filled in so far. The function of a resource
-  reads the URI with `McpServer.Conn.get_private(conn, :uri)`.
+  `Forbidden` is a JSON-RPC error, over HTTP with the status 403. For a tool, the text of `{:error, "text"}` is the
+  result that the model reads. For prompts and resources it is the message of the error. The client's arguments are
+  those of the tool or the prompt, or the variables of the resource's URI. For a completion they are the values filled
+  in so far. The function of a resource reads the URI with `McpServer.Conn.get_private(conn, :uri)`.
 
   A subscription (`resources/subscribe`, or the filter of `subscriptions/listen`) to a URI that the client may not read
   gets the answer of a missing resource. The functions run once per subscription, not per change: a notification
