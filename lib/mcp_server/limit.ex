@@ -38,9 +38,10 @@ defmodule McpServer.Limit do
   Checks each limit of a keyword list, and returns the list. `units` are the limits. `others` are further allowed
   options, which are not checked here.
 
-      iex> McpServer.Limit.check_all!([max_variables: 4], max_bytes: :bytes, max_variables: :count) [max_variables: 4]
-      iex> McpServer.Limit.check_all!([variables: 4], max_bytes: :bytes, max_variables: :count) ** (ArgumentError) there
-      is no option :variables, did you mean max_variables? The options are: max_bytes, max_variables
+      iex> McpServer.Limit.check_all!([max_variables: 4], max_bytes: :bytes, max_variables: :count)
+      [max_variables: 4]
+      iex> McpServer.Limit.check_all!([variables: 4], max_bytes: :bytes, max_variables: :count)
+      ** (ArgumentError) there is no option :variables, did you mean max_variables? The options are: max_bytes, max_variables
   """
   @spec check_all!(limits, [{atom(), unit()}], others :: [atom()]) :: limits when limits: [{atom(), pos_integer()}]
   def check_all!(limits, units, others \\ []) do
