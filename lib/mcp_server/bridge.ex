@@ -1,19 +1,19 @@
 defmodule McpServer.Bridge do
   @moduledoc false
-  # A server over stdio whose answers come from one over HTTP, for clients that can only start a command. It understands
-  # no method: messages go to the link as they are, and what comes back is written.
+  # A server over stdio that forwards to a server over HTTP, for clients that can only start a command. It interprets no
+  # methods: messages go to the link unchanged, and answers are written unchanged.
 
   alias McpServer.Client.{Error, Http}
   alias McpServer.{JSON, JsonRpc}
   alias McpServer.Stdio.{Exit, Reader, Takeover, Writer}
 
   @max_line_bytes 64 * 1024 * 1024
-  # Milliseconds: for how long a server that is being restarted is tried, and what was asked before the end may take.
+  # Milliseconds: how long to retry a restarting server, and how long open requests may take after the end.
   @retry_ms 20_000
   @drain_ms 5_000
 
   @doc """
-  Serves until the client goes, and stops the VM. Options: `:url`, `:headers` (pairs), `:tls` (as for `:ssl`).
+  Serves until the client disconnects, and stops the VM. Options: `:url`, `:headers` (pairs), `:tls` (as for `:ssl`).
   """
   @spec run(keyword()) :: no_return()
   def run(options) do
@@ -37,7 +37,7 @@ defmodule McpServer.Bridge do
         :ok = Reader.credit(reader)
         loop(write(state, refusal(nil, "the message is longer than #{@max_line_bytes} bytes")))
 
-      # The end of stdin, or an error of it.
+      # The end of stdin, or a read error.
       {:mcp_stdin, ^reader, _end} ->
         forward(state, :eof)
         loop(state)

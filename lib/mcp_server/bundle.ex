@@ -1,12 +1,12 @@
 defmodule McpServer.Bundle do
   @moduledoc false
-  # An `.mcpb` of a release: the manifest, a launcher and the release. Clients unpack it and start the launcher.
+  # Packs a release as an `.mcpb`: the manifest, a launcher and the release. Clients unpack it and start the launcher.
 
   alias McpServer.Bundle.Zip
   alias McpServer.{Client, JSON}
 
   @typedoc """
-  * `:release` – the folder of the release, whose name is that of the application
+  * `:release` – the folder of the release, named like the application
   * `:environment` – variables that the client asks its user for
   * `:icon` – a PNG file
   """
@@ -24,10 +24,10 @@ defmodule McpServer.Bundle do
   @launcher "launch.sh"
   @file_mode 0o644
   @program_mode 0o755
-  # It would be the same secret on every machine.
+  # Left out, because the cookie would be the same on every machine.
   @left_out "releases/COOKIE"
 
-  @doc "The bytes of the bundle and its manifest; `{:error, text}` where the release cannot be packed."
+  @doc "The bytes of the bundle and its manifest. `{:error, text}` if the release cannot be packed."
   @spec build(options()) :: {:ok, iodata(), manifest :: map()} | {:error, String.t()}
   def build(%{release: release, app: app} = options) do
     with {:ok, platform} <- platform(),
@@ -57,7 +57,7 @@ defmodule McpServer.Bundle do
         {:error, "there is no release in #{folder}: run MIX_ENV=prod mix release, or give its folder with --release"}
   end
 
-  @doc "What a bundle of this machine is called: it runs on one system and one architecture."
+  @doc "The file name of a bundle from this machine, with its operating system and architecture."
   @spec file_name(String.t(), String.t()) :: String.t()
   def file_name(app, version) do
     [architecture | _system] = :erlang.system_info(:system_architecture) |> to_string() |> String.split("-")
@@ -83,7 +83,7 @@ defmodule McpServer.Bundle do
         "type" => "binary",
         "entry_point" => @launcher,
         "mcp_config" => %{
-          # Clients may drop the right to execute of what they unpack.
+          # Clients may unpack files without their execute permission.
           "command" => "/bin/sh",
           "args" => ["${__dirname}/#{@launcher}"],
           "env" => Map.new(options.environment, &{&1, "${user_config.#{String.downcase(&1)}}"})
@@ -99,12 +99,12 @@ defmodule McpServer.Bundle do
     |> Map.merge(if options.icon, do: %{"icon" => Path.basename(options.icon)}, else: %{})
   end
 
-  # A server without any does not know the method.
+  # A server without such entries does not know the method.
   defp list(client, member) do
     with {:ok, entries} <- Client.list(client, member <> "/list", member), do: entries, else: ({:error, _unknown} -> [])
   end
 
-  # The text is what a user chooses it by.
+  # Users choose a prompt by its text.
   defp prompt(prompt) do
     arguments = for argument <- prompt["arguments"] || [], do: argument["name"]
     %{"name" => prompt["name"], "arguments" => arguments, "text" => prompt["description"] || prompt["name"]}
@@ -120,7 +120,7 @@ defmodule McpServer.Bundle do
     }
   end
 
-  # A release of Mix has these programs, and some applications have programs of their own.
+  # A Mix release has these programs, and some applications add their own.
   defp launcher(%{router: router, app: app}) do
     """
     #!/bin/sh
@@ -138,7 +138,7 @@ defmodule McpServer.Bundle do
   defp icon(nil), do: []
   defp icon(path), do: [{Path.basename(path), @file_mode, File.read!(path)}]
 
-  # What a link leads to is packed in its place.
+  # A link is packed as the file that it points to.
   defp files(release) do
     for path <- release |> Path.join("**") |> Path.wildcard(match_dot: true) |> Enum.sort(),
         File.regular?(path),

@@ -1,12 +1,12 @@
 defmodule McpServer.Call do
   @moduledoc false
-  # One call: its process, and how what runs in it reaches the connection.
+  # One call: its process, and its messages to the connection.
   #
-  # The process belongs to the connection that started it, or, of a session over HTTP, to the process that holds its
-  # request, until the session adopts it (`McpServer.Http.SessionCall`): the connection monitors it, ends it at its
-  # deadline or when the client cancels, and `McpServer.Call.Reaper` ends it should the connection be
-  # killed. It is not linked to anything, so nothing a handler does to its own links reaches others.
-  # It is started directly: a `Task.Supervisor` between was measured at three times the cost of a call.
+  # The connection that starts the process owns it. In a session over HTTP the holder of the request owns it, until the
+  # session adopts it (`McpServer.Http.SessionCall`). The owner monitors the process, and ends it at its deadline or
+  # when the client cancels. `McpServer.Call.Reaper` ends it if the owner is killed. The process has no links, so a
+  # handler's links cannot affect other processes. It is started directly: a `Task.Supervisor` made a call three times
+  # as expensive.
 
   alias McpServer.Call.{Events, Reaper, Trace}
   alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Tasks}
@@ -17,8 +17,8 @@ defmodule McpServer.Call do
   defstruct [:connection, :pid, :revision, :progress_token, :log_level]
 
   @typedoc """
-  `:pid` names the call to its connection, whichever process speaks for it. `:log_level` is the request's own;
-  the session era leaves it `nil` and the connection decides.
+  `:pid` identifies the call at its connection, whichever process sends for it. `:log_level` is the request's level. It
+  is `nil` in the session era, where the connection decides.
   """
   @type t :: %__MODULE__{
           connection: pid(),
@@ -28,21 +28,20 @@ defmodule McpServer.Call do
           log_level: String.t() | nil
         }
 
-  @typedoc "How a call ended, and its answer."
+  @typedoc "The outcome of a call, and its answer."
   @type result :: {:mcp_done, Dispatch.outcome(), Protocol.message()}
 
-  # A small call fits into this without a garbage collection, which takes a quarter of its time.
+  # A small call runs in this heap without a garbage collection, which would take a quarter of its time.
   @heap_words 987
-  # Tagged, so that a process that is not ours alone takes no other monitor's message for it.
+  # Tagged, so that a process of a web server can distinguish it from the messages of other monitors.
   @monitor {:monitor, [tag: :mcp_down]}
 
   @doc """
-  Starts the process of a call, monitored. `conn` is what the handler's starts from: what the request says comes to it
-  there, because whatever is passed twice is copied twice. What the call has to say before its result goes to
-  `connection`.
+  Starts the monitored process of a call. `conn` is the initial conn of the handler. The new process adds the request's
+  data to it, so that this data is copied only once. Messages before the result go to `connection`.
 
-  The monitor's message is `{:mcp_down, monitor, :process, pid, reason}`. The call's `t:result/0` arrives in its reason,
-  `{:shutdown, result}`, or, where something is linked to the process, as `{:mcp_ended, pid, result}` before it.
+  The monitor's message is `{:mcp_down, monitor, :process, pid, reason}`. The call's `t:result/0` arrives in its reason
+  `{:shutdown, result}`. If the process has links, it arrives before as `{:mcp_ended, pid, result}`.
   """
   @spec start(Catalog.t(), Request.t(), Conn.t(), ServerOptions.bounds(), pid()) :: {pid(), reference()}
   def start(catalog, request, conn, options, connection \\ self()) do
@@ -53,7 +52,7 @@ defmodule McpServer.Call do
 
   @doc false
   def run({holder, connection}, catalog, request, conn, max_result_bytes, callers) do
-    # Lets what a test has allowed its process (a database sandbox, a mock) hold for the call.
+    # The allowances of a test's process (a database sandbox, a mock) apply to the call too.
     if callers != [], do: Process.put(:"$callers", callers)
     request = Request.with_client_terms(request)
     conn = conn(conn, request, connection)
@@ -89,12 +88,12 @@ defmodule McpServer.Call do
     }
   end
 
-  # So many calls may be in their grace at once: a client can cancel faster than handlers clean up.
+  # The maximum of calls in their grace period: a client can cancel faster than handlers clean up.
   @max_graced 1_000
 
   @doc """
-  Ends the process of a call: at once, or where `grace` is above 0, with a signal that it can trap, and by force after
-  so many milliseconds.
+  Ends the process of a call. With `grace` 0 it is killed at once. Otherwise it gets a signal that it can trap, and is
+  killed after `grace` milliseconds.
   """
   @spec stop(pid(), grace :: non_neg_integer(), :cancelled | :timeout) :: true
   def stop(pid, 0, _why), do: Process.exit(pid, :kill)
@@ -105,7 +104,8 @@ defmodule McpServer.Call do
       else: Process.exit(pid, :kill)
   end
 
-  # One signal does the work of two, but it would end whatever is linked.
+  # The exit reason carries the result and saves a message. But it would end linked processes, so with links a message
+  # is sent.
   @spec leave([pid()], result()) :: term()
   defp leave(listeners, result) do
     case Process.info(self(), :links) do
@@ -117,15 +117,15 @@ defmodule McpServer.Call do
   @doc """
   Sends the client a notification that belongs to the call.
 
-  Returns when the connection has taken it, which holds back a handler that is faster than its client.
-  What the client did not ask for is left out: progress without a token or not above the last, log
-  messages below its level, anything after the call's result.
+  Returns when the connection has taken it, which slows down a handler that is faster than its client. Unwanted
+  notifications are dropped: progress without a token or not above the last value, log messages below the client's
+  level, and notifications after the call's result.
   """
   @spec notify(Conn.t(), :progress | :message | :elicitation_complete, map()) ::
           :ok | {:error, McpServer.JSON.EncodeError.t() | :closed}
   def notify(%Conn{call: nil}, _kind, _fields), do: :ok
 
-  # Nobody waits at a task; it keeps what its handler last said.
+  # A task has no waiting client, so it stores its handler's last message.
   def notify(%Conn{call: {:task, id}}, :progress, %{message: message}) when is_binary(message),
     do: Tasks.put_message(id, message)
 
@@ -146,7 +146,7 @@ defmodule McpServer.Call do
 
   def notify(%Conn{call: call}, kind, fields), do: send_notification(call, kind, fields, :always)
 
-  # A stateless request that names no level wants no messages.
+  # A stateless request without a level wants no log messages.
   defp wants_log?(%{log_level: nil, revision: revision}, _level), do: not Revision.stateless?(revision)
   defp wants_log?(%{log_level: threshold}, level), do: Session.logs?(threshold, level)
 
@@ -156,9 +156,9 @@ defmodule McpServer.Call do
   end
 
   @doc """
-  Ends what the client reads of the call's stream for now; it comes back for the rest after `retry_ms`.
+  Closes the call's stream for now. The client reconnects for the rest after `retry_ms`.
 
-  Means something in the session era over HTTP only.
+  It has an effect only in the session era over HTTP.
   """
   @spec pause(Conn.t(), pos_integer()) :: :ok | {:error, :closed}
   def pause(%Conn{call: nil}, _retry_ms), do: :ok
@@ -166,7 +166,7 @@ defmodule McpServer.Call do
   def pause(%Conn{call: call}, retry_ms), do: request(call, &{:mcp_pause, &1, call.pid, retry_ms})
 
   @doc """
-  Puts requests to the client (session era) and waits for its answers: results by key, errors by key.
+  Sends requests to the client (session era), and waits for its answers: results by key, errors by key.
   """
   @spec ask(t(), [{Request.id(), String.t(), Protocol.message()}]) ::
           {:ok, %{String.t() => map()}, %{String.t() => map()}}
@@ -179,7 +179,8 @@ defmodule McpServer.Call do
     answers
   end
 
-  # They come one by one: a client chooses their size, and here they count towards the call's own heap.
+  # Answers arrive one by one, because the client chooses their size. In this process they count towards the call's heap
+  # limit.
   defp gather(tag, responses, errors) do
     receive do
       {^tag, {:answered, key, {:ok, response}}} -> gather(tag, Map.put(responses, key, response), errors)
@@ -190,7 +191,8 @@ defmodule McpServer.Call do
     end
   end
 
-  # The connection answers through the monitor's alias, so a dead one is noticed and a late answer lost.
+  # The connection answers through the monitor's alias: the end of the connection is noticed, and late answers are
+  # dropped.
   defp request(call, message) do
     tag = :erlang.monitor(:process, call.connection, alias: :reply_demonitor)
     send(call.connection, message.(tag))
@@ -202,8 +204,8 @@ defmodule McpServer.Call do
   end
 
   @doc """
-  Answers what waits under `tag`: a `notify/3` once; an `ask/2` with `{:answered, key, answer}` for each answer of the
-  client, and with `:complete` or `{:error, reason}` at its end.
+  Answers the process that waits under `tag`. A `notify/3` gets one answer. An `ask/2` gets `{:answered, key, answer}`
+  for each answer of the client, and `:complete` or `{:error, reason}` at the end.
   """
   @spec reply(reference(), term()) :: :ok
   def reply(tag, answer) do

@@ -1,18 +1,18 @@
 defmodule McpServer.Console do
   @moduledoc false
-  # What a developer does with a server: lists what it has, calls, reads and gets. Each gives the text of the result and
-  # an exit status; what there is to say beside the result goes through `say`.
+  # A developer's commands for a server: list, call, read and get. Each returns the text of the result and an exit
+  # status. Other output goes through `say`.
 
   alias McpServer.{Client, JSON, Suggestion}
   alias McpServer.Client.Error
   alias McpServer.Console.{Arguments, Text}
 
-  @typedoc "0: done, 1: failed, 2: a wrong word of the developer, 3: refused (401, 403), 5: a tool's error"
+  @typedoc "0: done, 1: failed, 2: wrong usage, 3: refused (401, 403), 5: a tool's error"
   @type status :: 0 | 1 | 2 | 3 | 5
 
   @type outcome :: {status(), iodata()}
 
-  @typedoc "`:input` are arguments as a map, in the place of words; `:task` has a call go on as a task."
+  @typedoc "`:input` are arguments as a map, instead of words. With `:task` a call runs as a task."
   @type options :: %{
           :say => (iodata() -> term()),
           :json => boolean(),
@@ -23,11 +23,11 @@ defmodule McpServer.Console do
   @extension "io.modelcontextprotocol/tasks"
   @poll_ms 1_000
 
-  @doc "The capability to have calls go on as tasks."
+  @doc "The capability for calls as tasks."
   @spec task_capability() :: map()
   def task_capability, do: %{"extensions" => %{@extension => %{}}}
 
-  @doc "Runs a command; why a server gave no answer is said."
+  @doc "Runs a command, and prints the reason if the server gave no answer."
   @spec attempt((() -> outcome()), (iodata() -> term())) :: outcome()
   def attempt(fun, say) do
     fun.()
@@ -59,7 +59,7 @@ defmodule McpServer.Console do
     Enum.reduce_while(members, {:ok, %{}}, fn {method, member}, {:ok, lists} ->
       case Client.list(client, method, member) do
         {:ok, items} -> {:cont, {:ok, Map.put(lists, member, items)}}
-        # A server without them does not know the method.
+        # A server without such entries does not know the method.
         {:error, %{"code" => -32_601}} -> {:cont, {:ok, Map.put(lists, member, [])}}
         {:error, error} -> {:halt, {:error, error}}
       end
@@ -68,7 +68,7 @@ defmodule McpServer.Console do
 
   defp server(%{server: %{"serverInfo" => %{} = info}}), do: info
 
-  # The stateless era says it with each answer, and whoever was not asked yet is asked.
+  # In the stateless era each answer names the server. A server that was not asked yet is asked here.
   defp server(client) do
     case Client.call(client, "server/discover", %{}) do
       {:ok, %{"_meta" => %{"io.modelcontextprotocol/serverInfo" => %{} = info}}} -> info
@@ -77,7 +77,7 @@ defmodule McpServer.Console do
     end
   end
 
-  @doc "Calls a tool with the arguments that the words are."
+  @doc "Calls a tool with arguments from words."
   @spec call(Client.t(), String.t(), [String.t()], options()) :: outcome()
   def call(client, name, words, options) do
     with {:ok, tools} <- Client.list(client, "tools/list", "tools"),
@@ -96,7 +96,7 @@ defmodule McpServer.Console do
     if wanted? and not Client.stateless?(client), do: Map.put(params, "task", %{}), else: params
   end
 
-  # The session era: the result is waited for, and questions come on the way.
+  # In the session era the client waits for the result, and questions arrive meanwhile.
   defp called({:ok, %{"task" => %{"taskId" => id} = task}}, client, options) do
     options.say.(working(task))
 
@@ -120,7 +120,7 @@ defmodule McpServer.Console do
     {1, []}
   end
 
-  # A task runs for as long as it does: silence says nothing.
+  # A task may be silent for long, so its timeout is at least an hour.
   defp task_timeout(client), do: max(client.receive_timeout, 3_600_000)
 
   defp follow(%{"taskId" => id} = task, client, options, said) do
@@ -170,7 +170,7 @@ defmodule McpServer.Console do
     end
   end
 
-  # The nearest URI is looked for where the list has none: another resource has failed for reasons of its own.
+  # A similar URI is suggested only for unlisted URIs. A listed resource failed for another reason.
   defp unknown_resource(client, uri, error, options) do
     options.say.(Text.error(error))
 
@@ -184,7 +184,7 @@ defmodule McpServer.Console do
     {1, []}
   end
 
-  @doc "Gets a prompt with the arguments that the words are."
+  @doc "Gets a prompt with arguments from words."
   @spec get(Client.t(), String.t(), [String.t()], options()) :: outcome()
   def get(client, name, words, options) do
     with {:ok, prompts} <- Client.list(client, "prompts/list", "prompts"),
@@ -199,7 +199,7 @@ defmodule McpServer.Console do
     end
   end
 
-  # Arguments of prompts are texts.
+  # All arguments of prompts are strings.
   defp prompt_schema(prompt) do
     %{"properties" => for(%{"name" => name} <- prompt["arguments"] || [], into: %{}, do: {name, %{"type" => "string"}})}
   end
@@ -238,7 +238,7 @@ defmodule McpServer.Console do
     {2, []}
   end
 
-  @doc "What a client does with notifications: they are said as they come."
+  @doc "The function that prints notifications as they arrive."
   @spec notify((iodata() -> term())) :: (String.t(), map() -> term())
   def notify(say) do
     fn method, params ->
@@ -247,7 +247,7 @@ defmodule McpServer.Console do
     end
   end
 
-  @doc "The map that a JSON text is, for `--input-json`."
+  @doc "Parses a JSON object, for `--input-json`."
   @spec input(String.t()) :: {:ok, map()} | {:error, String.t()}
   def input(text) do
     case JSON.decode(text) do

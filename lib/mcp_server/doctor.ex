@@ -1,11 +1,11 @@
 defmodule McpServer.Doctor do
   @moduledoc false
-  # Looks for what keeps a server from working, on this machine, in this project and at a URL. Each part gives findings;
-  # whatever is not as it should be comes with what to do next.
+  # Searches for problems of a server: on this machine, in this project and at a URL. Each part returns findings, and
+  # each problem comes with advice.
 
   alias McpServer.Doctor.Finding
 
-  @doc "The findings as text, one a line, with the advice below."
+  @doc "The findings as text, one per line, with the advice below."
   @spec text([Finding.t()]) :: iodata()
   def text(findings), do: Enum.map(findings, &line/1)
 
@@ -16,7 +16,7 @@ defmodule McpServer.Doctor do
   defp label(%{level: :warning}), do: "warning  "
   defp label(%{level: :error}), do: "error    "
 
-  @doc "Whether something does not work."
+  @doc "Whether any finding is an error."
   @spec errors?([Finding.t()]) :: boolean()
   def errors?(findings), do: Enum.any?(findings, &(&1.level == :error))
 end

@@ -1,25 +1,25 @@
 defmodule McpServer.Generator do
   @moduledoc false
-  # The files that `mix mcp.gen` writes, as text, and what a person adds to files that are there already. Nothing here knows
-  # the file system.
+  # The files that `mix mcp.gen` writes, as text, and the instructions for existing files. This module does not use the
+  # file system.
 
   alias McpServer.Generator.{App, Auth}
 
-  @typedoc "An application: its name, and the module that stands for it."
+  @typedoc "An application: its name, and its main module."
   @type project :: %{app: String.t(), module: String.t()}
 
-  @typedoc "`:next` is what to do after the files are there."
+  @typedoc "`:next` are the next steps for the user."
   @type plan :: %{files: [{Path.t(), String.t(), mode :: non_neg_integer()}], next: String.t()}
 
   @kinds ~w(server tool prompt resource app auth release)
   @file_mode 0o644
   @script_mode 0o755
 
-  @doc "What can be generated."
+  @doc "The kinds that can be generated."
   @spec kinds() :: [String.t()]
   def kinds, do: @kinds
 
-  @doc "Whether a name may be one of a tool, a prompt or a resource: a module and a file are called after it."
+  @doc "Whether a name is valid for a tool, a prompt or a resource. Its module and file are named after it."
   @spec name(String.t()) :: :ok | {:error, String.t()}
   def name(name) do
     if name =~ ~r/\A[a-z][a-z0-9]*(_[a-z0-9]+)*\z/ and byte_size(name) <= 63,
@@ -31,7 +31,7 @@ defmodule McpServer.Generator do
   @spec project(atom()) :: project()
   def project(app), do: %{app: to_string(app), module: Macro.camelize(to_string(app))}
 
-  @doc "What is written for a kind."
+  @doc "The files and next steps for a kind."
   @spec plan(String.t(), String.t() | nil, project()) :: plan()
   def plan("server", nil, %{app: app, module: module}) do
     %{
@@ -180,13 +180,13 @@ defmodule McpServer.Generator do
     ]
   end
 
-  # Where a line is broken depends on the names in it.
+  # Formatted here, because line breaks depend on the names.
   defp formatted(code) do
     options = [locals_without_parens: [tool: :*, input_field: :*, assert: :*]]
     IO.iodata_to_binary([Code.format_string!(code, options), ?\n])
   end
 
-  @doc "The module of what has that name."
+  @doc "The module for a name."
   @spec module(String.t(), String.t()) :: String.t()
   def module(module, name), do: "#{module}.MCP.#{Macro.camelize(name)}"
 
@@ -299,7 +299,7 @@ defmodule McpServer.Generator do
     """
   end
 
-  # A scheme has no underscore.
+  # A URI scheme cannot contain underscores.
   defp uri(module, name), do: "#{scheme(module)}://#{name}"
 
   @doc "The scheme of the URIs of an application."

@@ -1,7 +1,7 @@
 defmodule McpServer.Install do
   @moduledoc false
-  # Puts a server into the configuration of a client, or takes it out. A client's own command does it where there is one;
-  # JSON files are changed here; TOML, YAML, and JSON with comments are not: then there is a block to paste.
+  # Adds a server to the configuration of a client, or removes it. A client's own command is preferred. JSON files are
+  # changed here. TOML, YAML, and JSON with comments are not changed: the user gets a block to paste.
 
   alias McpServer.Install.{ConfigFile, Entry, Place, Table}
   alias McpServer.Suggestion
@@ -11,7 +11,7 @@ defmodule McpServer.Install do
           | {:paste, reason :: String.t(), Path.t() | nil, block :: String.t()}
           | {:error, String.t()}
 
-  @typedoc "`:scope` and `:config_path` say which file; `:find` and `:run` find and run a client's own command."
+  @typedoc "`:scope` and `:config_path` select the file. `:find` and `:run` find and run a client's own command."
   @type options :: %{
           :scope => :user | :project,
           :machine => Place.machine(),
@@ -20,7 +20,7 @@ defmodule McpServer.Install do
           optional(:run) => (Path.t(), [String.t()] -> {String.t(), status :: integer()})
         }
 
-  @doc "The client with an id, or a sentence with the ids there are."
+  @doc "The client with an id, or a sentence that lists the ids."
   @spec client(String.t()) :: {:ok, Table.client()} | {:error, String.t()}
   def client(id) do
     with :error <- Table.fetch(id) do
@@ -33,7 +33,7 @@ defmodule McpServer.Install do
     end
   end
 
-  @doc "Whether a name may be one of a server: some clients pass it through a shell."
+  @doc "Whether a name is valid for a server. Some clients pass it through a shell."
   @spec name(String.t()) :: :ok | {:error, String.t()}
   def name(name) do
     if name =~ ~r/\A[A-Za-z0-9 _.-]{1,64}\z/ and String.trim(name) == name,
@@ -54,7 +54,7 @@ defmodule McpServer.Install do
     end
   end
 
-  @doc "What a person pastes into a client's file."
+  @doc "The block to paste into a client's file."
   @spec block(Table.client(), Entry.server()) :: {:ok, String.t()} | {:error, String.t()}
   def block(client, server) do
     with :ok <- name(server.name),
@@ -62,7 +62,7 @@ defmodule McpServer.Install do
          do: {:ok, Entry.block(client, server.name, entry)}
   end
 
-  @doc "Where clients that know such links install a server by a click."
+  @doc "The installation link of a client, if it supports such links."
   @spec link(Table.client(), Entry.server()) :: String.t() | nil
   def link(%{id: "cursor"} = client, server) do
     with {:ok, entry} <- Entry.new(client, server) do
@@ -108,7 +108,7 @@ defmodule McpServer.Install do
     end
   end
 
-  # A file that was named is changed here.
+  # With a given file path the file is changed directly.
   defp own_command(_client, _server, %{config_path: path}) when is_binary(path), do: :none
 
   defp own_command(%{command: command} = client, server, options) when is_binary(command) do
@@ -124,7 +124,7 @@ defmodule McpServer.Install do
 
   defp own_command(_client, _server, _options), do: :none
 
-  # `nil` where the command cannot say all of it.
+  # `nil` if the command cannot express all settings.
   defp add("claude-code", %{url: url} = server, scope) do
     headers = for {name, value} <- Map.get(server, :headers, []), word <- ["--header", "#{name}: #{value}"], do: word
     ["mcp", "add", "-s", "#{scope}", "--transport", "http", server.name, url | headers]

@@ -1,7 +1,7 @@
 defmodule McpServer.ServerOptions do
   @moduledoc false
-  # The options of the transports, each in one place: `McpServer.Stdio`, `McpServer.HttpServer` and `McpServer.HttpPlug`
-  # are checked and documented with these tables, and so is `guides/limits.md`.
+  # The tables of the transports' options. They are the source of the checks and the documentation of `McpServer.Stdio`,
+  # `McpServer.HttpServer` and `McpServer.HttpPlug`, and of `guides/limits.md`.
 
   alias McpServer.{Limit, Options, Protocol}
 
@@ -20,7 +20,7 @@ defmodule McpServer.ServerOptions do
     ]
   ]
 
-  # The deepest message is as deep as the encoder writes; a schema and a handler recurse with it.
+  # The maximum depth is that of the encoder. Schemas and handlers recurse as deep as a message.
   @messages [
     max_depth: [
       {:count, 128},
@@ -254,30 +254,30 @@ defmodule McpServer.ServerOptions do
 
   @max_mount_name_bytes 256
 
-  # Of the limits, those that a message is read with.
+  # The limits for reading a message.
   @message_names [:max_subscriptions | Keyword.keys(@messages)]
 
   @type bounds :: %{atom() => term()}
 
-  @doc "What a connection and its calls are bounded by, of the checked options of a transport."
+  @doc "The limits of a connection and its calls, from the checked options of a transport."
   @spec bounds(%{atom() => term()}) :: bounds()
   def bounds(%{limits: limits} = options) do
-    # Made once, and not for each call.
+    # Made once instead of for each call.
     %{callers: [], overload: :wait, drains?: false, heap: Limit.heap(limits.max_heap_bytes, false)}
     |> Map.merge(Map.take(options, [:assigns, :timeout, :drain]))
     |> Map.merge(limits)
   end
 
-  @doc "What a message may hold, as the core takes it with each message."
+  @doc "The limits of a message, in the form that the core takes."
   @spec message_limits(bounds()) :: Protocol.limits()
   def message_limits(%{max_message_bytes: bytes} = bounds),
     do: bounds |> Map.take(@message_names) |> Map.put(:max_bytes, bytes) |> Protocol.limits()
 
-  @doc "The names of what a mount keeps of `http:`; calls and streams are counted elsewhere."
+  @doc "The names of the `http:` options that a mount stores. Calls and streams are counted elsewhere."
   @spec http_settings() :: [atom()]
   def http_settings, do: Keyword.keys(@http ++ @plug_http) -- [:max_calls, :max_streams]
 
-  @doc "The names of the limits that the sockets of `McpServer.HttpServer` have."
+  @doc "The names of the socket limits of `McpServer.HttpServer`."
   @spec sockets() :: [atom()]
   def sockets, do: Keyword.keys(@sockets)
 
@@ -327,7 +327,7 @@ defmodule McpServer.ServerOptions do
   end
 
   @doc """
-  The address that the option `ip:` stands for.
+  The address of the option `ip:`.
 
       iex> McpServer.ServerOptions.address(:loopback)
       {127, 0, 0, 1}

@@ -1,8 +1,8 @@
 defmodule McpServer.Auth.Cache do
   @moduledoc false
-  # What tokens grant whose signatures were verified, by the SHA-256 digest of the whole token. Never the token itself,
-  # and never a refusal. The core's guard says whether an entry still counts: it ends with its token, after five minutes,
-  # and when the keys of its issuer change. It does so while a request is read; what the token grants lies here.
+  # Caches the grants of verified tokens by the SHA-256 digest of the token. It never stores tokens or refusals. The
+  # core's guard decides whether an entry is valid, while a request is read. An entry ends with its token, after five
+  # minutes, or when the keys of its issuer change.
 
   alias McpServer.Auth
   alias McpServer.Auth.Plan
@@ -11,14 +11,14 @@ defmodule McpServer.Auth.Cache do
   @table __MODULE__
   @most_seconds 300
 
-  @doc "Makes the table; the calling process owns it."
+  @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@table, [:named_table, :public, read_concurrency: true, write_concurrency: true])
     :ok
   end
 
-  @doc "What the token of a digest grants, if it counts at this moment."
+  @doc "The grants of the token with this digest, if its entry is valid now."
   @spec fetch(Plan.t(), digest :: binary(), now :: integer()) :: {:ok, Auth.t()} | :error
   def fetch(plan, digest, now) do
     case Rules.known(plan.guard, digest, now) do
@@ -27,7 +27,7 @@ defmodule McpServer.Auth.Cache do
     end
   end
 
-  @doc "What a token grants that the guard knows; `:error` if it has been forgotten since."
+  @doc "The grants of a token that the guard knows. `:error` if the entry was dropped meanwhile."
   @spec grant(Plan.t(), digest :: binary()) :: {:ok, Auth.t()} | :error
   def grant(plan, digest) do
     case :ets.lookup(@table, {plan.id, digest}) do
@@ -37,8 +37,8 @@ defmodule McpServer.Auth.Cache do
   end
 
   @doc """
-  Remembers what a token grants, for at most `seconds`. `keys` are those that verified it, where there are any, and
-  `sufficient?` says whether it grants enough for the endpoint.
+  Caches the grants of a token, for at most `seconds`. `keys` are the keys that verified it, if any. `sufficient?` tells
+  whether the token's scopes suffice for the endpoint.
   """
   @spec put(Plan.t(), digest :: binary(), Auth.t(), keyword()) :: :ok
   def put(%{cache: false}, _digest, _auth, _options), do: :ok
@@ -51,7 +51,7 @@ defmodule McpServer.Auth.Cache do
     :ok
   end
 
-  # The guard chooses what makes room, and may have done so again before the grant lies here.
+  # The guard chooses the entries to drop. It may already have dropped this one before its grants are stored.
   defp remember(plan, digest, auth, verified, now) do
     pushed_out = Rules.remember(plan.guard, digest, verified, holder(auth))
     for one <- pushed_out, do: :ets.delete(@table, {plan.id, one})
@@ -59,10 +59,10 @@ defmodule McpServer.Auth.Cache do
     if Rules.known(plan.guard, digest, now) == nil, do: :ets.delete(@table, {plan.id, digest})
   end
 
-  # Whoever gets many tokens pushes out its own.
+  # A client with many tokens displaces only its own.
   defp holder(auth), do: :erlang.phash2({auth.issuer, auth.subject || auth.client_id}, 0x1_0000_0000)
 
-  @doc "The endpoint that an issuer's metadata has named not long ago."
+  @doc "The cached endpoint from an issuer's metadata."
   @spec fetch_endpoint(term(), now :: integer()) :: {:ok, String.t()} | :error
   def fetch_endpoint(source, now) do
     case :ets.lookup(@table, {:endpoint, source}) do
@@ -71,14 +71,14 @@ defmodule McpServer.Auth.Cache do
     end
   end
 
-  @doc "Remembers it."
+  @doc "Caches an endpoint."
   @spec put_endpoint(term(), String.t(), until :: integer()) :: :ok
   def put_endpoint(source, endpoint, until) do
     :ets.insert(@table, {{:endpoint, source}, endpoint, until})
     :ok
   end
 
-  @doc "Forgets everything of a plan."
+  @doc "Drops all entries of a plan."
   @spec clear(Plan.t()) :: :ok
   def clear(plan) do
     Rules.forget(plan.guard)

@@ -1,14 +1,14 @@
 defmodule McpServer.Auth.Discovery do
   @moduledoc false
-  # What an issuer publishes: its metadata (RFC 8414, OpenID Connect Discovery) and its keys. Only URLs from the
-  # configuration and from the issuer's own metadata are fetched, and no redirect is followed.
+  # Fetches an issuer's metadata (RFC 8414, OpenID Connect Discovery) and keys. Only URLs from the configuration and
+  # from the issuer's metadata are fetched. Redirects are not followed.
 
   alias McpServer.{Fetch, JSON}
   alias McpServer.Auth.{Secret, Signature}
   alias McpServer.Fetch.Address
   alias McpServer.Protocol.Auth
 
-  @typedoc "`:jwks_uri` is `nil` where the issuer's metadata says it. `:timeout` is milliseconds, for all requests together."
+  @typedoc "`:jwks_uri` is `nil` if the metadata has it. `:timeout` is the total of all requests, in milliseconds."
   @type source :: %{
           issuer: String.t(),
           jwks_uri: String.t() | nil,
@@ -27,7 +27,7 @@ defmodule McpServer.Auth.Discovery do
 
   @json [max_depth: 8, max_values: 8_192]
 
-  @doc "The keys of an issuer, and for how many seconds they may be stored."
+  @doc "Fetches the keys of an issuer, and for how many seconds they may be stored."
   @spec keys(source()) :: {:ok, found()} | {:error, String.t()}
   def keys(source) do
     deadline = System.monotonic_time(:millisecond) + source.timeout
@@ -53,7 +53,7 @@ defmodule McpServer.Auth.Discovery do
   defp jwks_uri(%{jwks_uri: uri}, _deadline) when is_binary(uri), do: {:ok, uri}
   defp jwks_uri(source, deadline), do: endpoint(source, "jwks_uri", deadline)
 
-  @doc "The URL that an issuer's metadata has under a name. `deadline` is monotonic, in milliseconds."
+  @doc "The URL under a name of an issuer's metadata. `deadline` is monotonic, in milliseconds."
   @spec endpoint(source(), String.t(), deadline :: integer()) :: {:ok, String.t()} | {:error, String.t()}
   def endpoint(source, name, deadline) do
     source.issuer
@@ -67,7 +67,7 @@ defmodule McpServer.Auth.Discovery do
   end
 
   @doc """
-  Where an issuer's metadata may be, in the order of the MCP specification.
+  The possible URLs of an issuer's metadata, in the order of the MCP specification.
 
       iex> McpServer.Auth.Discovery.metadata_urls("https://auth.example/tenant")
       ["https://auth.example/.well-known/oauth-authorization-server/tenant",
@@ -128,7 +128,7 @@ defmodule McpServer.Auth.Discovery do
 
   defp host(url), do: URI.parse(url).host
 
-  # The operator has named the issuer, which may be private. What its metadata names elsewhere is somebody else's text.
+  # The operator configured the issuer, which may be in a private network. Other hosts in its metadata are not trusted.
   defp allowed(source, url) do
     %URI{scheme: scheme, host: host} = uri = URI.parse(url)
 

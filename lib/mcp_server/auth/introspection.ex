@@ -1,6 +1,6 @@
 defmodule McpServer.Auth.Introspection do
   @moduledoc false
-  # Tokens that only their issuer can read: it is asked what they grant (RFC 7662). What it answers, the core judges.
+  # Asks an issuer for the grants of its opaque tokens (RFC 7662). The core checks the answer.
 
   alias McpServer.Auth.{Cache, Discovery, Secret}
   alias McpServer.Protocol.Auth
@@ -8,16 +8,16 @@ defmodule McpServer.Auth.Introspection do
   require Logger
 
   @retry_after 5
-  # Seconds; a discovered endpoint is looked up again then.
+  # Seconds until a discovered endpoint is looked up again.
   @endpoint_age 3_600
 
   @enforce_keys [:policy, :source, :client]
   defstruct [:policy, :source, :client, :endpoint, always: false, cache: 30]
 
   @typedoc """
-  * `:client` – the id and the secret that this server has at the issuer, and where they stand in the request
-  * `:endpoint` – `nil` where the issuer's metadata says it
-  * `:always` – signed tokens, too
+  * `:client` – this server's id and secret at the issuer, and how the request carries them
+  * `:endpoint` – `nil` if the issuer's metadata has it
+  * `:always` – whether signed tokens are introspected too
   * `:cache` – seconds
   """
   @type t :: %__MODULE__{
@@ -29,7 +29,7 @@ defmodule McpServer.Auth.Introspection do
           cache: non_neg_integer()
         }
 
-  @doc "What a token grants."
+  @doc "The grants of a token."
   @spec grant(t(), String.t(), now :: integer()) ::
           {:ok, Auth.grant()} | Auth.refusal() | {:error, {:unavailable, pos_integer()}}
   def grant(introspection, token, now) do
@@ -67,7 +67,7 @@ defmodule McpServer.Auth.Introspection do
     Discovery.post(source, endpoint, headers, URI.encode_query(form), deadline)
   end
 
-  # Both are encoded as in a form first (RFC 6749, section 2.3.1).
+  # Both parts are form-encoded first (RFC 6749, section 2.3.1).
   defp authenticate({:basic, id, secret}, form) do
     pair = URI.encode_www_form(id) <> ":" <> URI.encode_www_form(secret)
     {[{"authorization", "Basic " <> Base.encode64(pair)}], form}

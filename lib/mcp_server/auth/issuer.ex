@@ -1,9 +1,9 @@
 defmodule McpServer.Auth.Issuer do
   @moduledoc false
-  # The keys of one issuer: one process fetches them, and mounts share it. Whoever checks a token looks into a table.
+  # The keys of one issuer. One process fetches them for all mounts, and token checks read a table.
   #
-  # Keys are fetched again before they are old, and when a token names one that is not there, at most once in
-  # `min_refresh`. There is never more than one fetch under way. If a fetch fails, the keys stay for `max_stale`.
+  # Keys are fetched again before they expire. They are also fetched when a token names an unknown key, at most once in
+  # `min_refresh`. Only one fetch runs at a time. If a fetch fails, the keys stay for `max_stale`.
 
   use GenServer, restart: :temporary
   use McpServer.Outline
@@ -17,13 +17,13 @@ defmodule McpServer.Auth.Issuer do
   @registry McpServer.Http.Registry
   @supervisor McpServer.Http.RouteSupervisor
 
-  # How many may wait for a fetch, and how long one waits, in milliseconds.
+  # How many callers may wait for a fetch, and for how many milliseconds.
   @max_waiting 1_000
   @wait_ms 2_000
-  # When a failed fetch is repeated, in seconds, and what a client is told to wait.
+  # The longest delay after a failed fetch, and the delay in answers to clients, in seconds.
   @most_backoff 60
   @retry_after 5
-  # Seconds; an issuer that says less than the first, or more than the second, is not followed.
+  # Seconds. An issuer's maximum age is clamped to this range.
   @ages 300..86_400
 
   @typedoc "`:refresh`, `:min_refresh` and `:max_stale` are seconds."
@@ -34,17 +34,17 @@ defmodule McpServer.Auth.Issuer do
           optional(atom()) => term()
         }
 
-  @typedoc "`generation` changes when keys do."
+  @typedoc "`generation` changes when the keys change."
   @type keys :: {Auth.keys(), generation :: pos_integer()}
 
-  @doc "Makes the table; the calling process owns it."
+  @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@table, [:named_table, :public, read_concurrency: true])
     :ok
   end
 
-  @doc "The keys of an issuer, as they are known; those of one that was never asked are fetched."
+  @doc "The known keys of an issuer. They are fetched first if there are none."
   @spec keys(source()) :: {:ok, keys()} | {:error, {:unavailable, seconds :: pos_integer()}}
   def keys(source) do
     case :ets.lookup(@table, source) do
@@ -53,13 +53,13 @@ defmodule McpServer.Auth.Issuer do
     end
   end
 
-  @doc "The keys after a token named one that is not among those of `generation`."
+  @doc "The keys after `generation`, because a token names a key that this generation lacks."
   @spec newer_keys(source(), generation :: pos_integer()) :: {:ok, keys()} | {:error, {:unavailable, pos_integer()}}
   def newer_keys(source, generation) do
     with {:error, _unavailable} <- ask(source, {:newer, generation}), do: keys(source)
   end
 
-  @doc "For how many seconds the keys are used that are known."
+  @doc "For how many seconds the known keys are valid."
   @spec seconds_left(source()) :: non_neg_integer()
   def seconds_left(source) do
     case :ets.lookup(@table, source) do
@@ -68,7 +68,7 @@ defmodule McpServer.Auth.Issuer do
     end
   end
 
-  @doc "Forgets the keys of an issuer, until somebody asks for them again."
+  @doc "Drops the keys of an issuer. They are fetched again when needed."
   @spec forget(source()) :: :ok
   def forget(source) do
     with pid when is_pid(pid) <- GenServer.whereis(name(source)),
@@ -78,8 +78,8 @@ defmodule McpServer.Auth.Issuer do
   end
 
   @doc """
-  Forgets the keys of an issuer, with whichever options they were fetched. One of a test may have the port of an earlier
-  one, whose keys are not its own.
+  Drops the keys of an issuer, for all fetch options. A test's issuer may have the port of an earlier one with other
+  keys.
   """
   @spec forget_url(String.t()) :: :ok
   def forget_url(url) do
@@ -92,7 +92,7 @@ defmodule McpServer.Auth.Issuer do
 
   defp withdraw(rows), do: Enum.each(rows, fn {_source, {keys, _generation}, _stale_at} -> Auth.withdraw(keys) end)
 
-  # Reports print names, and a source has options of TLS.
+  # Reports print names, so the name must not contain the source's TLS options.
   defp name(source) do
     digest = :crypto.hash(:sha256, :erlang.term_to_binary(source))
     {:via, Registry, {@registry, {__MODULE__, source.issuer, digest}}}
@@ -124,8 +124,8 @@ defmodule McpServer.Auth.Issuer do
   @doc false
   def start_link({source, name}), do: GenServer.start_link(__MODULE__, source, name: name)
 
-  # `fetched_at` is when the last fetch began, `retry_at` before when no other one does after a failure. Where an earlier
-  # process has left keys, it may have died before it saw them change.
+  # `fetched_at` is the start of the last fetch. After a failure no fetch begins before `retry_at`. An earlier process
+  # may have left outdated keys in the table.
   @impl true
   def init(source) do
     state = %{
@@ -149,7 +149,7 @@ defmodule McpServer.Auth.Issuer do
   def handle_call(:keys, from, %{fetch: nil} = state) do
     known = known(state)
     too_early? = state.retry_at != nil and now() < state.retry_at
-    # They may have come while the question was under way.
+    # The keys may have arrived meanwhile.
     if too_early? or match?({:ok, _keys}, known), do: {:reply, known, state}, else: state |> fetch() |> wait(from)
   end
 
@@ -198,11 +198,11 @@ defmodule McpServer.Auth.Issuer do
       do: Logger.warning("#{source.issuer}: #{found.skipped} keys cannot verify tokens, and are not used")
 
     generation = state.generation + 1
-    # A key that is gone takes its tokens along.
+    # Tokens of removed keys become invalid.
     withdraw(:ets.lookup(@table, source))
     :ets.insert(@table, {source, {found.keys, generation}, now() + source.max_stale})
     age = (found.max_age || source.refresh) |> max(@ages.first) |> min(@ages.last)
-    # Not all servers at the same time, and before the keys are old.
+    # A random time before the keys expire, so that servers do not all fetch at once.
     schedule(%{state | generation: generation, failures: 0, retry_at: nil}, div(age * (70 + :rand.uniform(20)), 100))
   end
 
@@ -210,7 +210,7 @@ defmodule McpServer.Auth.Issuer do
     Logger.error("The keys of #{source.issuer} cannot be fetched: #{text}")
     backoff = min(Integer.pow(2, min(state.failures, 6)), @most_backoff)
     state = %{state | failures: state.failures + 1, retry_at: now() + backoff}
-    # Where there never were any, the next token asks again.
+    # Without any keys, the next token triggers a fetch.
     if state.generation > 0, do: schedule(state, backoff), else: state
   end
 

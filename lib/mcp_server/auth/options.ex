@@ -1,6 +1,6 @@
 defmodule McpServer.Auth.Options do
   @moduledoc false
-  # `auth:` of a server, checked and documented from one table.
+  # The option `auth:` of a server. One table defines its checks and its documentation.
 
   alias McpServer.Auth.Scopes
   alias McpServer.Options
@@ -151,7 +151,7 @@ defmodule McpServer.Auth.Options do
     ]
   end
 
-  @doc "The checked options of `owner`; raises `ArgumentError`."
+  @doc "The checked options of `owner`. Raises `ArgumentError` for invalid ones."
   @spec check!(String.t(), term()) :: %{atom() => term()}
   def check!(owner, options) do
     checked = Options.check!("auth: of #{owner}", table(), options)
@@ -214,7 +214,7 @@ defmodule McpServer.Auth.Options do
   defp audience?(:introspection), do: true
   defp audience?(values), do: values == nil or (texts?(values) and values != [])
 
-  # Clients ask for it themselves where they want one (SEP-2207).
+  # Clients request `offline_access` themselves (SEP-2207).
   defp scopes?(scopes), do: Scopes.valid?(scopes) and "offline_access" not in scopes
 
   defp implies?(map),

@@ -1,7 +1,6 @@
 defmodule McpServer.Auth.Plan do
   @moduledoc false
-  # What a mount checks tokens with: its checked options, and what is made of them once. It has no secret in a form that
-  # can be printed.
+  # A mount's plan for token checks: the checked options, and values built from them once. It has no printable secrets.
 
   alias McpServer.Auth.{Discovery, Introspection, Options, Scopes, Secret}
   alias McpServer.JSON
@@ -28,15 +27,15 @@ defmodule McpServer.Auth.Plan do
     :document
   ]
 
-  @typedoc "Where the keys of an issuer come from: fixed ones, or `McpServer.Auth.Issuer`."
+  @typedoc "The source of an issuer's keys: fixed keys, or `McpServer.Auth.Issuer`."
   @type keys :: {:fixed, Auth.keys()} | {:fetched, McpServer.Auth.Issuer.source()}
 
   @typedoc """
-  * `:issuers` – the policy and the keys of each
-  * `:tenants` – the function that knows other issuers, and the options that hold for these
-  * `:tokens` – what fixed tokens grant, by their SHA-256 digests
-  * `:guard` – what judges requests by their heads, and knows the tokens that were verified
-  * `:dpop` – whether tokens may be bound to keys, and what their proofs must be like
+  * `:issuers` – the policy and the keys of each issuer
+  * `:tenants` – the function that knows other issuers, and the options for these
+  * `:tokens` – the grants of fixed tokens, by their SHA-256 digests
+  * `:guard` – the core's guard, which checks request heads and knows the verified tokens
+  * `:dpop` – whether tokens may be bound to keys, and the rules for proofs
   * `:document` – the protected resource metadata
   """
   @type t :: %__MODULE__{
@@ -59,7 +58,7 @@ defmodule McpServer.Auth.Plan do
           document: map() | nil
         }
 
-  @doc "The plan of the options `auth:`, which a `{module, function}` may return; raises `ArgumentError`."
+  @doc "The plan of the options `auth:`, which a `{module, function}` may return. Raises `ArgumentError`."
   @spec new!(String.t(), keyword() | {module(), atom()}) :: t()
   def new!(owner, {module, function}), do: new!(owner, apply(module, function, []))
 
@@ -94,7 +93,7 @@ defmodule McpServer.Auth.Plan do
   defp tenants(%{issuers: hook}, given),
     do: %Secret{value: {hook, Keyword.drop(given, [:issuer, :issuers, :introspection, :tokens, :verifier])}}
 
-  @doc "What the tokens of an issuer must say, by options that hold for it alone, and its keys; raises `ArgumentError`."
+  @doc "The token policy and the keys of an issuer with its own options. Raises `ArgumentError`."
   @spec issuer!(keyword(), String.t()) :: {Auth.policy(), keys()}
   def issuer!(options, issuer) do
     options = Options.check!("issuers:", Keyword.put(options, :issuer, issuer))
@@ -103,7 +102,7 @@ defmodule McpServer.Auth.Plan do
 
   defp with_guard(plan) do
     options = %{
-      # Where the issuer is asked about every token, it may say what these rules do not know.
+      # If every token is introspected, the issuer's answer decides, not these policies.
       policies: if(always?(plan), do: [], else: for({_issuer, {policy, _keys}} <- plan.issuers, do: policy)),
       fixed: Map.keys(plan.tokens.value),
       others: plan.verifier != nil or plan.introspection != nil,
@@ -119,7 +118,7 @@ defmodule McpServer.Auth.Plan do
 
   defp always?(%{introspection: introspection}), do: introspection != nil and introspection.always
 
-  # Configured keys must all be of use.
+  # All configured keys must be usable.
   defp fixed_keys!(%{secret: secret}) when is_binary(secret) do
     {:ok, keys, _materials, 0} = Auth.secret(secret)
     {:fixed, keys}
@@ -195,14 +194,14 @@ defmodule McpServer.Auth.Plan do
   defp verifier({module, options}), do: {module, options}
   defp verifier(module), do: {module, []}
 
-  # Fixed tokens and a verifier have no authorization server that a client could ask.
+  # Without an issuer there is no authorization server for clients, only fixed tokens or a verifier.
   defp metadata(%{issuer: [], issuers: nil}), do: nil
 
   defp metadata(options) do
     scopes = if options.scopes == [], do: %{}, else: %{"scopes_supported" => options.scopes}
 
     own = %{"resource" => options.resource, "bearer_methods_supported" => ["header"]}
-    # Clients begin at these; that of a tenant only its token names.
+    # Clients start at these servers. A tenant's server is known only from its tokens.
     servers = if options.issuer == [], do: %{}, else: %{"authorization_servers" => options.issuer}
     further = Map.new(options.metadata, fn {name, value} -> {to_string(name), value} end)
     further |> Map.merge(own) |> Map.merge(servers) |> Map.merge(scopes) |> Map.merge(proofs(options.dpop))
@@ -217,11 +216,13 @@ defmodule McpServer.Auth.Plan do
     }
   end
 
-  @doc "The protected resource metadata (RFC 9728); `nil` where no authorization server issues tokens."
+  @doc "The protected resource metadata (RFC 9728), `nil` without an authorization server."
   @spec document(t()) :: map() | nil
   def document(plan), do: plan.document
 
-  @doc "Raises `ArgumentError` for options of a plug that hold a secret: a Phoenix router would keep it in compiled code."
+  @doc """
+  Raises `ArgumentError` for secrets in a plug's options, because a Phoenix router would store them in compiled code.
+  """
   @spec without_secret!(module(), keyword()) :: :ok
   def without_secret!(plug, options) do
     if secret?(options) do

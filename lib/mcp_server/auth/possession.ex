@@ -1,7 +1,7 @@
 defmodule McpServer.Auth.Possession do
   @moduledoc false
-  # Whether a client holds the key that its token is bound to (DPoP, RFC 9449). The rules for a proof are the core's. Here
-  # are its signature, the nonce, and the memory of the proofs that were used.
+  # Checks that a client has the key to which its token is bound (DPoP, RFC 9449). The core has the rules for proofs.
+  # This module checks the signature, the nonce and replays.
 
   alias McpServer.{Auth, Secret}
   alias McpServer.Auth.{Plan, Proofs, Refusal, Signature}
@@ -12,7 +12,7 @@ defmodule McpServer.Auth.Possession do
   @typedoc "Whether a request is for the endpoint, whose URL is `resource:`, or for a path beside it."
   @type place :: :endpoint | :beside
 
-  @doc "Whether a token may be sent as it was; what the token itself is worth has been decided."
+  @doc "Whether the request proves possession of the token's key. The token itself was checked before."
   @spec check(Plan.t(), {:bearer | :dpop, String.t()}, Auth.t(), Auth.Verifier.request(), place()) ::
           :ok | {:error, Refusal.t() | {:unavailable, pos_integer()}}
   def check(plan, {scheme, token}, auth, request, place) do
@@ -34,21 +34,21 @@ defmodule McpServer.Auth.Possession do
     end
   end
 
-  # The core lets no other form of it pass; fixed tokens and verifiers may say it, too. What else a verifier knows of a
-  # token's key it has checked itself.
+  # The core accepts only this form of `cnf`. Fixed tokens and verifiers may use it too. A verifier must check other
+  # forms itself.
   defp thumbprint(%{claims: %{"cnf" => %{"jkt" => thumbprint}}}), do: thumbprint
   defp thumbprint(_auth), do: nil
 
   defp url(plan, _request, :endpoint), do: plan.resource
 
-  # Host and scheme never come from the request.
+  # Host and scheme come from the configuration, never from the request.
   defp url(plan, request, :beside), do: URI.to_string(%{URI.parse(plan.resource) | path: request.request_path})
 
   defp proved(plan, token, {auth, thumbprint}, request, url) do
     now = System.system_time(:second)
     facts = %{method: request.method, url: url, token_hash: encode(hash(token)), now: now, window: plan.dpop.window}
 
-    # The key of the proof is anybody's, and may be slow to verify with: first it must be the token's.
+    # The key in the proof is untrusted and may be slow to verify with, so it must match the token's key first.
     with {:ok, proof} <- Rules.proof(request.req_headers, facts),
          {:bound, true} <- {:bound, encode(hash(proof.thumbprint_text)) == thumbprint},
          {:signed, true} <- {:signed, Signature.valid?(proof)} do
@@ -63,7 +63,7 @@ defmodule McpServer.Auth.Possession do
 
   defp unique(plan, owner, digest, %{id: id, nonce: nonce, issued_at: issued_at}, now) do
     if fresh?(plan, nonce, now) do
-      # At the end of its window a proof is refused for its time.
+      # After its window a proof is refused for its time, so it need not be stored longer.
       case Proofs.put(digest.(id), issued_at + plan.dpop.window + 1, owner) do
         :ok -> :ok
         :used -> wrong(plan, :proof_used, "The proof was used before")
@@ -75,7 +75,7 @@ defmodule McpServer.Auth.Possession do
     end
   end
 
-  # Nothing is kept of a nonce: all nodes with the same secret make the same one. The one before is good as long again.
+  # Nonces are not stored: all nodes with the same secret compute the same one. The previous nonce is also valid.
   defp fresh?(%{dpop: %{nonce: false}}, _nonce, _now), do: true
   defp fresh?(_plan, nil, _now), do: false
 
@@ -86,7 +86,7 @@ defmodule McpServer.Auth.Possession do
     end)
   end
 
-  @doc "The nonce that proofs must have now; `nil` where they need none."
+  @doc "The current nonce for proofs, `nil` if they need none."
   @spec nonce(Plan.t()) :: String.t() | nil
   def nonce(%{dpop: %{nonce: false}}), do: nil
   def nonce(%{dpop: %{mode: false}}), do: nil

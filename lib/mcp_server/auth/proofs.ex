@@ -1,7 +1,7 @@
 defmodule McpServer.Auth.Proofs do
   @moduledoc false
-  # The proofs (RFC 9449) that were used on this node, by digest, until their time is over. A full table takes no more:
-  # what it forgot early could be used again. So that one client cannot fill it for all, each subject has a share.
+  # The used proofs (RFC 9449) of this node, by digest, until they expire. A full table refuses new proofs, because a
+  # proof that is dropped early could be replayed. Each subject has a share, so that one client cannot fill the table.
 
   use GenServer
   use McpServer.Outline
@@ -13,10 +13,10 @@ defmodule McpServer.Auth.Proofs do
   @sweep_ms 10_000
   @portion 1_000
 
-  @typedoc "Who has sent a proof: the issuer and the subject of its token."
+  @typedoc "The sender of a proof: the issuer and the subject of its token."
   @type owner :: {String.t(), String.t() | nil}
 
-  @doc "Makes the tables; the calling process owns them."
+  @doc "Makes the tables. The calling process owns them."
   @spec create_table() :: :ok
   def create_table do
     for table <- [@table, @held], do: :ets.new(table, [:named_table, :public, write_concurrency: true])
@@ -24,8 +24,8 @@ defmodule McpServer.Auth.Proofs do
   end
 
   @doc """
-  Remembers a proof up to a second since 1970. `:used` if it is there; `:full` if nothing more can be remembered, or
-  nothing more of this owner.
+  Stores a proof until a second since 1970. Returns `:used` if it is already stored, and `:full` if the table or the
+  owner's share is full.
   """
   @spec put(digest :: binary(), until :: integer(), owner(), most :: pos_integer()) :: :ok | :used | :full
   def put(digest, until, owner, most \\ @most) do
@@ -47,7 +47,7 @@ defmodule McpServer.Auth.Proofs do
 
   defp count(owner, step), do: :ets.update_counter(@held, owner, step, {owner, 0})
 
-  @doc "Forgets the proofs whose time is over."
+  @doc "Drops expired proofs."
   @spec sweep(now :: integer()) :: :ok
   def sweep(now) do
     over = [{{:"$1", :"$2", :"$3"}, [{:"=<", :"$2", now}], [{{:"$1", :"$3"}}]}]
@@ -68,7 +68,7 @@ defmodule McpServer.Auth.Proofs do
     forget(:ets.select(rest))
   end
 
-  @doc "Starts the process that sweeps."
+  @doc "Starts the process that drops expired proofs."
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_argument), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 

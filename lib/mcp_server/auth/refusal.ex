@@ -1,6 +1,6 @@
 defmodule McpServer.Auth.Refusal do
   @moduledoc false
-  # Why a request is not let in: what its challenge says, and a name for metrics. Nothing of it is the token's.
+  # The refusal of a request: its challenge, and a name for metrics. It contains no data of the token.
 
   alias McpServer.Protocol.Auth
 
@@ -17,7 +17,7 @@ defmodule McpServer.Auth.Refusal do
           nonce: String.t() | nil
         }
 
-  @typedoc "Whether tokens may be bound to a key, or must be."
+  @typedoc "Whether tokens may or must be bound to a key."
   @type mode :: false | :optional | :required
 
   @doc "Counts a refusal for telemetry."
@@ -44,17 +44,17 @@ defmodule McpServer.Auth.Refusal do
   def invalid(reason, text, scopes),
     do: %__MODULE__{kind: :unauthorized, reason: reason, error: "invalid_token", description: text, scopes: scopes}
 
-  @doc "What is wrong with the proof of a token that is bound to a key (RFC 9449)."
+  @doc "The refusal of an invalid proof for a token that is bound to a key (RFC 9449)."
   @spec proof(atom(), String.t(), [String.t()]) :: t()
   def proof(reason, text, scopes),
     do: %__MODULE__{kind: :unauthorized, reason: reason, error: "invalid_dpop_proof", description: text, scopes: scopes}
 
-  @doc "The members of a challenge that say how tokens are proved."
+  @doc "The members of a challenge about proofs."
   @spec schemes(mode()) :: map()
   def schemes(false), do: %{}
   def schemes(mode), do: %{algs: Auth.proof_algorithms(), bound_only: mode == :required}
 
-  @doc "The headers that an answer has beside its challenge."
+  @doc "The headers of the answer beside its challenge."
   @spec headers(t()) :: [{String.t(), String.t()}]
   def headers(%__MODULE__{nonce: nil}), do: []
   def headers(%__MODULE__{nonce: nonce}), do: [{"dpop-nonce", nonce}]

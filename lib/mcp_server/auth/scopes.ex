@@ -1,6 +1,6 @@
 defmodule McpServer.Auth.Scopes do
   @moduledoc false
-  # Scopes: which are, which imply others, and whether a client has those that an entry of a router needs.
+  # Scopes: their syntax, their hierarchy, and whether a client has the scopes that a router's entry needs.
 
   alias McpServer.{Auth, Conn}
 
@@ -11,7 +11,7 @@ defmodule McpServer.Auth.Scopes do
   defp scope?(scope), do: is_binary(scope) and scope =~ ~r/\A[\x21\x23-\x5B\x5D-\x7E]+\z/
 
   @doc """
-  Whether the client of a handler has the scopes. Over stdio there are no tokens, and nothing is asked.
+  Whether the client of a handler has the scopes. Over stdio there are no tokens, so the check always passes.
   """
   @spec check(Conn.t(), [String.t()]) :: :ok | {:error, {:insufficient_scope, [String.t()]}}
   def check(%Conn{auth: nil, mount: nil}, _scopes), do: :ok
@@ -59,7 +59,7 @@ defmodule McpServer.Auth.Scopes do
   end
 
   @doc """
-  What is granted, with all that it implies.
+  The granted scopes with all implied scopes.
 
       iex> McpServer.Auth.Scopes.expand(["write", "x"], %{"write" => ["read", "x"]})
       ["write", "x", "read"]

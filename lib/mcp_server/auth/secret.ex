@@ -1,6 +1,6 @@
 defmodule McpServer.Auth.Secret do
   @moduledoc false
-  # A value that must not be printed.
+  # Wraps a value that must not be printed.
 
   @enforce_keys [:value]
   defstruct [:value]

@@ -1,19 +1,19 @@
 defmodule McpServer.Auth.Signature do
   @moduledoc false
-  # The arithmetic of signatures, by OTP's `:crypto`. Which key and which algorithm go together, and how long a
-  # signature is, the core has decided before.
+  # Verifies signatures with OTP's `:crypto`. The core has already checked the key, the algorithm and the signature's
+  # length.
 
   alias McpServer.Protocol.Auth
 
   # The salt is as long as the hash: with OTP's default, other lengths would pass (RFC 7518, section 3.5).
   @salts %{sha256: 32, sha384: 48, sha512: 64}
 
-  @doc "Whether a token's signature is one of its key."
+  @doc "Whether the signature of a token or proof is valid."
   @spec valid?(Auth.proof() | Auth.key_proof()) :: boolean()
   def valid?(%{algorithm: algorithm, key: key, input: input, signature: signature}) do
     verify(algorithm, key, input, signature)
   rescue
-    # OTP raises for a key that is none, such as a point off its curve.
+    # OTP raises for invalid keys, such as a point off its curve.
     _error in [ErlangError, ArgumentError] -> false
   end
 
@@ -39,14 +39,14 @@ defmodule McpServer.Auth.Signature do
   defp hash("384"), do: :sha384
   defp hash("512"), do: :sha512
 
-  # OTP takes r and s as a DER sequence.
+  # OTP expects r and s as a DER sequence.
   defp der(signature) do
     half = div(byte_size(signature), 2)
     [r, s] = for start <- [0, half], do: signature |> binary_part(start, half) |> :binary.decode_unsigned()
     :public_key.der_encode(:"ECDSA-Sig-Value", {:"ECDSA-Sig-Value", r, s})
   end
 
-  @doc "Whether a key can verify anything: `false` for a point that does not lie on its curve."
+  @doc "Whether a key is usable. `false` for a point that is not on its curve."
   @spec usable?(Auth.key()) :: boolean()
   def usable?({:ec, curve, point}),
     do: probe(fn -> :crypto.verify(:ecdsa, :sha256, "", der(<<1::64>>), [point, curve]) end)

@@ -1,7 +1,7 @@
 defmodule McpServer.Auth.Tenants do
   @moduledoc false
-  # The issuers whose tokens a plan takes: those of its options, and those that a function knows. The function is asked
-  # before anything is fetched, and again after a while. An issuer that it does not know costs nothing else.
+  # The issuers whose tokens a plan accepts: the issuers of its options, and those that a function knows. The function
+  # is called before anything is fetched, and again after a while. An unknown issuer costs only this call.
 
   alias McpServer.Auth.{Issuer, Plan, Secret}
   alias McpServer.{Outline, Protocol}
@@ -12,14 +12,14 @@ defmodule McpServer.Auth.Tenants do
 
   @type known :: {Protocol.Auth.policy(), Plan.keys()}
 
-  @doc "Makes the table; the calling process owns it."
+  @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@table, [:named_table, :public, read_concurrency: true])
     :ok
   end
 
-  @doc "What the tokens of an issuer must say, and its keys."
+  @doc "The token policy of an issuer, and its keys."
   @spec fetch(Plan.t(), issuer :: String.t()) :: {:ok, known()} | :error
   def fetch(plan, issuer) do
     with :error <- Map.fetch(plan.issuers, issuer), do: tenant(plan, issuer)
@@ -53,7 +53,7 @@ defmodule McpServer.Auth.Tenants do
     end
   end
 
-  @doc "For how many seconds the function's word counts; `:infinity` for an issuer of the options."
+  @doc "For how many seconds the function's answer is valid, `:infinity` for an issuer of the options."
   @spec seconds_left(Plan.t(), issuer :: String.t()) :: non_neg_integer() | :infinity
   def seconds_left(%{issuers: issuers}, issuer) when is_map_key(issuers, issuer), do: :infinity
 
@@ -67,7 +67,7 @@ defmodule McpServer.Auth.Tenants do
   defp call({module, function}, issuer), do: apply(module, function, [issuer])
   defp call(hook, issuer), do: hook.(issuer)
 
-  # The one that was asked about first goes, and comes back with its next token.
+  # Drops the oldest issuer. Its next token brings it back.
   defp make_room(plan, issuer) do
     others = Enum.reject(rows(plan), &match?({{_plan, ^issuer}, _known, _until}, &1))
     if length(others) >= @most, do: forget([Enum.min_by(others, &elem(&1, 2))])
@@ -84,11 +84,11 @@ defmodule McpServer.Auth.Tenants do
     :ok
   end
 
-  # No token counts any more that these have verified.
+  # Invalidates all tokens that these keys have verified.
   defp withdraw({:fixed, keys}), do: Protocol.Auth.withdraw(keys)
   defp withdraw({:fetched, source}), do: Issuer.forget(source)
 
-  @doc "Forgets everything of a plan."
+  @doc "Drops all issuers of a plan."
   @spec clear(Plan.t()) :: :ok
   def clear(plan), do: forget(rows(plan))
 end

@@ -1,7 +1,8 @@
 defmodule McpServer.Auth.Verification do
   @moduledoc false
-  # The way of a token to what it grants. Sources are not tried in turn: a fixed token is found by its digest, a signed
-  # one belongs to the issuer that it names, about any other the issuer is asked, or it is the verifier's.
+  # Finds the grants of a token. Each token has one source, so sources are not tried in turn: a fixed token is found by
+  # its digest, a signed token belongs to the issuer that it names, and other tokens go to introspection or the
+  # verifier.
 
   alias McpServer.Auth
   alias McpServer.Auth.{Cache, Introspection, Issuer, Plan, Possession, Refusal, Scopes, Signature, Tenants}
@@ -10,13 +11,13 @@ defmodule McpServer.Auth.Verification do
 
   @type verdict :: {:ok, Auth.t() | nil} | {:error, Refusal.t() | {:unavailable, pos_integer()}}
 
-  @doc "What the token of a request grants; `{:ok, nil}` where none came and none is needed yet."
+  @doc "The grants of a request's token. `{:ok, nil}` if the request has no token and needs none yet."
   @spec identify(Plan.t(), McpServer.Auth.Verifier.request(), Possession.place()) :: verdict()
   def identify(plan, request, place \\ :endpoint) do
     with {:error, refusal} <- judge(plan, request, place), do: {:error, refused(plan, refusal)}
   end
 
-  @doc "The refusal of a request that needs a token and has none."
+  @doc "The refusal of a request without a required token."
   @spec refuse_missing(Plan.t()) :: Refusal.t()
   def refuse_missing(plan), do: refused(plan, Refusal.missing(plan.scopes))
 
@@ -35,7 +36,7 @@ defmodule McpServer.Auth.Verification do
     end
   end
 
-  # Where no tokens are bound to keys, their scheme is one of many that are not known.
+  # Without DPoP its scheme is unknown, like any other.
   defp credentials(%{dpop: %{mode: false}}, request) do
     with {:ok, token} <- Rules.bearer(target(request), request.req_headers), do: {:bearer, token}
   end
@@ -57,13 +58,13 @@ defmodule McpServer.Auth.Verification do
     end
   end
 
-  # A function may say something else of the same token the next time.
+  # A `principal` function may return another result for the same token next time, so its result is not cached.
   defp fixed(%{principal: hook} = plan, grant, digest, now) do
     with {:ok, auth} when hook == nil or is_binary(hook) <- principal(plan, fixed(plan, grant)),
          do: remember(plan, digest, auth, now: now)
   end
 
-  # The principal is the subject alone: no client id comes with it unless it is given.
+  # The client id is only part of the principal if it is configured.
   defp fixed(plan, grant) do
     %Auth{
       principal: {:token, grant[:subject], grant[:client_id]},
@@ -123,11 +124,11 @@ defmodule McpServer.Auth.Verification do
   defp keys({:fixed, keys}), do: {:ok, keys, 0}
   defp keys({:fetched, source}), do: with({:ok, {keys, generation}} <- Issuer.keys(source), do: {:ok, keys, generation})
 
-  # For how long the keys are known.
+  # The remaining validity of the keys.
   defp seconds_left({:fixed, _keys}), do: :infinity
   defp seconds_left({:fetched, source}), do: Issuer.seconds_left(source)
 
-  # A key that is not there may have been published since.
+  # A missing key may have been published meanwhile.
   defp screen(source, token, {policy, keys, generation}, now) do
     case {Rules.screen(token, policy, keys, now), source} do
       {{:ok, proof}, _source} ->
@@ -186,7 +187,7 @@ defmodule McpServer.Auth.Verification do
     end
   end
 
-  # The text of what it raises may be a claim's: the log gets the kind and the place.
+  # An exception's text may contain a claim, so the log gets only its kind and place.
   defp call(hook, auth) do
     case hook do
       {module, function} -> apply(module, function, [auth])

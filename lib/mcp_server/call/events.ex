@@ -1,21 +1,21 @@
 defmodule McpServer.Call.Events do
   @moduledoc false
-  # The events `[:mcp_server, :call, …]`, in the process of the call: what a handler traces comes between them. Nothing
-  # is put together where nobody hears of them.
+  # The events `[:mcp_server, :call, …]`, sent in the call's process, so that a handler's traces come between them.
+  # Builds no event without a listener.
 
   alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, Telemetry}
   alias McpServer.Call.{Ending, Trace}
   alias McpServer.Dispatch.{Around, Handler}
 
   @events [:start, :stop, :exception]
-  # What is found out on the way is noted here until the call ends.
+  # The process dictionary's key for facts that the final event reports.
   @notes :mcp_call_notes
 
-  @doc "Whether there is anybody to tell: asked first, because a function made for `around/4` costs a call more than this."
+  @doc "Whether any listener is attached. Checked first, because it is cheaper than the function for `around/4`."
   @spec heard?() :: boolean()
   def heard?, do: Telemetry.enabled?() and Enum.any?(@events, &Telemetry.attached?([:call, &1]))
 
-  @doc "Runs a call, with an event before it and one behind it."
+  @doc "Runs a call, with an event before and after it."
   @spec around(Catalog.t(), Request.t(), Conn.t(), (() -> {Dispatch.outcome(), Protocol.message()})) ::
           {Dispatch.outcome(), Protocol.message()}
   def around(catalog, request, conn, run) do
@@ -62,11 +62,11 @@ defmodule McpServer.Call.Events do
   defp client(%{} = info), do: Map.take(info, ["name", "version"])
   defp client(_none), do: %{}
 
-  @doc "Whether somebody hears of what is noted."
+  @doc "Whether notes will be reported."
   @spec noting?() :: boolean()
   def noting?, do: Process.get(@notes) != nil
 
-  @doc "Notes what the event at the end says."
+  @doc "Notes facts for the final event."
   @spec note(map()) :: :ok
   def note(facts) do
     Process.put(@notes, Map.merge(Process.get(@notes), facts))

@@ -1,11 +1,10 @@
 defmodule McpServer.Call.Reaper do
   @moduledoc false
-  # Cleans up behind a process that held calls and could not do it itself because it was killed: ends its calls, and
-  # gives back what it had taken of its mount.
+  # Cleans up after a killed process that held calls: ends its calls, and gives back the resources of its mount.
   #
-  # A call's parent is the process that spawned it, so nothing needs to be written down per call: when that process
-  # is gone, its children are found among all processes, once for all that were killed at the same time. Calls of
-  # sessions do not end with the process that held their request: their sessions adopt them.
+  # A call's parent is the process that spawned it, so calls need no records. The children of killed processes are
+  # searched among all processes, once for all processes that were killed at the same time. Calls of sessions do not end
+  # with the holder of their request: their sessions adopt them.
 
   use GenServer
 
@@ -15,11 +14,11 @@ defmodule McpServer.Call.Reaper do
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
-  @doc "Looks after the calling process. To say so again costs next to nothing."
+  @doc "Watches the calling process. Repeated calls are cheap."
   @spec watch() :: :ok
   def watch, do: watch({self(), nil}, nil)
 
-  @doc "Looks after the calling process, and what it takes of a mount with this account."
+  @doc "Watches the calling process, and the resources of a mount that it takes with this account."
   @spec watch(Usage.t()) :: :ok
   def watch(account), do: watch(key(account), account)
 
@@ -27,11 +26,11 @@ defmodule McpServer.Call.Reaper do
     if :ets.insert_new(__MODULE__, {key, account}), do: GenServer.cast(__MODULE__, {:watch, key}), else: :ok
   end
 
-  # An account is told from others of its process by the counters of its mount.
+  # The counters of the mount identify an account among those of its process.
   defp key(%Usage{in_use: mount}), do: {self(), mount}
 
   @doc """
-  The account of the calling process with a mount, which is watched from the first time on.
+  The account of the calling process for a mount. The first call starts to watch the process.
 
   A web server's process serves many requests, and may clear its dictionary between them.
   """
@@ -49,9 +48,9 @@ defmodule McpServer.Call.Reaper do
   end
 
   @doc """
-  Kills a process after so many milliseconds; `false` where so many wait for it already.
+  Kills a process after so many milliseconds. Returns `false` if `most` processes are already waiting.
 
-  The message is sent to a name: it is not lost when this process is started again.
+  The message is sent to a name, so it survives a restart of this process.
   """
   @spec kill_after(pid(), pos_integer(), pos_integer()) :: boolean()
   def kill_after(pid, milliseconds, most) do
@@ -67,7 +66,7 @@ defmodule McpServer.Call.Reaper do
     end
   end
 
-  @doc "Makes the table of those who are watched; the calling process owns it."
+  @doc "Makes the table of watched processes. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
     :persistent_term.put(__MODULE__, :counters.new(1, []))
@@ -75,7 +74,7 @@ defmodule McpServer.Call.Reaper do
     :ok
   end
 
-  # After a crash of this process, those that were watched are watched again.
+  # After a crash of this process, all processes in the table are watched again.
   @impl true
   def init(nil) do
     for {key, _account} <- :ets.tab2list(__MODULE__), do: monitor(key)
@@ -94,7 +93,7 @@ defmodule McpServer.Call.Reaper do
   def handle_info({{:gone, key}, _ref, :process, _pid, reason}, state) do
     ended = [cleaned(key, reason) | others()]
     holders = for {pid, :holder} <- ended, into: MapSet.new(), do: pid
-    # One look at all requests, and one at all processes, for however many have ended.
+    # Scans all requests and all processes only once for all ended processes.
     if MapSet.size(holders) > 0, do: InFlight.holders_down(holders)
     end_calls(for {pid, left} <- ended, left != :nothing, into: MapSet.new(), do: pid)
     report(for {pid, _left} <- ended, call <- Unended.calls(pid), do: {pid, call})
@@ -126,8 +125,8 @@ defmodule McpServer.Call.Reaper do
     end
   end
 
-  # The process, and what it may have left behind: a request of a session, or calls. A web server may shut the process of
-  # a request down when its client goes.
+  # The process, and its possible leftovers: a request of a session, or calls. A web server may shut down a request's
+  # process when its client disconnects.
   defp cleaned({pid, _mount} = key, reason) do
     taken = for {_key, %Usage{} = account} <- :ets.take(__MODULE__, key), do: give_back(account)
 
@@ -135,7 +134,7 @@ defmodule McpServer.Call.Reaper do
       :exchange in taken -> {pid, :holder}
       :call in taken -> {pid, :calls}
       reason in [:normal, :shutdown] -> {pid, :nothing}
-      # It ended before it was watched, and had nothing that could be left behind.
+      # The process ended before it was watched, so it left nothing.
       reason == :noproc and taken != [] -> {pid, :nothing}
       true -> {pid, :calls}
     end

@@ -1,7 +1,7 @@
 defmodule McpServer.Call.Trace do
   @moduledoc false
-  # What connects a call with the request that it came in, in logs and in traces: Phoenix's request id, and the span of
-  # the HTTP request. Both are of the process that holds the request, and go to the process of the call in its conn.
+  # Connects a call with its HTTP request, in logs and traces: by Phoenix's request id, and by the span of the request.
+  # Both are in the process that holds the request, and reach the call's process in its conn.
 
   alias McpServer.{Conn, Request}
 
@@ -10,7 +10,7 @@ defmodule McpServer.Call.Trace do
   @key :mcp_trace
   @max_id_bytes 200
 
-  @doc "Notes what the calling process logs and traces its request as."
+  @doc "Stores the log id and the span of the calling process in the conn."
   @spec capture(Conn.t()) :: Conn.t()
   def capture(conn) do
     case {logged(:logger.get_process_metadata()), current_span()} do
@@ -22,22 +22,22 @@ defmodule McpServer.Call.Trace do
   defp logged(%{request_id: id}) when is_binary(id), do: id
   defp logged(_metadata), do: nil
 
-  # Of an application without OpenTelemetry the module is not there, and where it is not set up it is not loaded.
+  # Without OpenTelemetry the module does not exist. If OpenTelemetry is not set up, the module is not loaded.
   defp current_span do
     if :erlang.function_exported(:otel_tracer, :current_span_ctx, 0),
       do: :otel_tracer.current_span_ctx(),
       else: :undefined
   end
 
-  @doc "The span that was current where the request was held, as `:otel_tracer` has it; `:undefined` where there was none."
+  @doc "The span of the process that held the request, in the form of `:otel_tracer`, or `:undefined`."
   @spec span(Conn.t()) :: tuple() | :undefined
   def span(%{private: %{@key => {_request_id, span}}}), do: span
   def span(_conn), do: :undefined
 
   @doc """
-  The id under which the log knows a call: that of the HTTP request, else the JSON-RPC id.
+  The log id of a call: the id of the HTTP request, or else the JSON-RPC id.
 
-  A client chooses its ids: one with characters that could start a line of their own is left out.
+  Clients choose these ids, so an id with characters that could start a new log line is omitted.
   """
   @spec request_id(Conn.t(), Request.id() | nil) :: String.t() | nil
   def request_id(%{private: %{@key => {id, _span}}}, _id) when id != nil, do: id
@@ -53,7 +53,7 @@ defmodule McpServer.Call.Trace do
 
   defp plain?(rest), do: rest == ""
 
-  @doc "Has the calling process, which has just begun, log under that id."
+  @doc "Sets the log id of the calling process, which has just started."
   @spec log_as(String.t() | nil) :: :ok
   def log_as(nil), do: :ok
   def log_as(request_id), do: :logger.set_process_metadata(%{request_id: request_id})
