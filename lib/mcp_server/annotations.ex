@@ -7,9 +7,9 @@ defmodule McpServer.Annotations do
   """
 
   use McpServer.Fields,
-    audience: [{:list, {:in, ~w(user assistant)}}, doc: "whom the content is for"],
+    audience: [{:list, {:in, ~w(user assistant)}}, doc: "the audience of the content"],
     priority: [:number, doc: "from 0 (entirely optional) to 1 (needed)"],
-    lastModified: [:string, doc: "when it was last changed, in ISO 8601"]
+    lastModified: [:string, doc: "the time of the last change, in ISO 8601"]
 
   @doc "Builds annotations; raises `ArgumentError` naming the field at fault."
   def new(fields) do

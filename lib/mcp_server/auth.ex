@@ -24,7 +24,7 @@ defmodule McpServer.Auth do
        allowed_hosts: ["mcp.example.com"],
        auth: [resource: "https://mcp.example.com/mcp", issuer: "https://auth.example.com", scopes: ["mcp:use"]]}
 
-  The server derives the document of RFC 9728, the challenges, the keys and the audience from these URLs. The errors are:
+  The server derives the document of RFC 9728, the challenges, the keys and the audience from these URLs. Its errors:
 
     * a missing token: 401
     * an invalid token: 401 with the reason
@@ -32,7 +32,8 @@ defmodule McpServer.Auth do
     * two tokens, or a token in the query: 400
     * no answer from the issuer: 503, so that the client keeps its token
 
-  `McpServer.HttpPlug` takes the same option. The guide [Authorization](authorization.html) has the details and the usual identity providers.
+  `McpServer.HttpPlug` takes the same option. The guide [Authorization](authorization.html) covers details and common
+  identity providers.
 
   The principal is `{issuer, subject, client_id}`: another application of the same user has no access to its sessions.
 

@@ -12,8 +12,8 @@ defmodule McpServer.Completion do
 
   use McpServer.Fields,
     values: [{:list, :string}, required: true, default: [], doc: "the suggestions, best first; at most 100"],
-    total: [:count, doc: "how many there are in all"],
-    hasMore: [:boolean, doc: "whether there are more than `values`"]
+    total: [:count, doc: "number of all suggestions"],
+    hasMore: [:boolean, doc: "whether there are more suggestions than `values`"]
 
   @doc "Builds a completion; raises `ArgumentError` naming the field at fault, also for more than 100 values."
   def new(fields) do

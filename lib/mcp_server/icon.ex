@@ -10,5 +10,5 @@ defmodule McpServer.Icon do
     src: [:string, required: true, doc: "an `https:` or `data:` URI of the image"],
     mimeType: [:string, doc: ~s(`"image/png"`, `"image/svg+xml"`, …)],
     sizes: [{:list, :string}, doc: ~s(`"48x48"`, or `"any"` for scalable images)],
-    theme: [{:in, ~w(light dark)}, doc: "the background it is made for"]
+    theme: [{:in, ~w(light dark)}, doc: "the background that the icon fits"]
 end

@@ -5,7 +5,7 @@ defmodule McpServer.Log do
     level: [
       {:in, [:debug, :info, :notice, :warning, :error]},
       default: :info,
-      doc: "the level of the lines in `Logger`"
+      doc: "the log level of the lines"
     ],
     arguments: [{:in, [true, false]}, default: false, doc: "whether the line shows the arguments, shortened"]
   ]

@@ -11,11 +11,11 @@ defmodule McpServer.Prompt do
 
   use McpServer.Fields,
     name: [:string, required: true, doc: "1 to 128 characters of `A-Za-z0-9_./-`"],
-    description: [:string, doc: "what it is for"],
+    description: [:string, doc: "the purpose of the prompt"],
     arguments: [{:list, {:struct, Argument}}, default: [], doc: "`[]` is sent as `[]`"],
     title: [:string, doc: "a name for people"],
     icons: {:list, {:struct, Icon}},
-    _meta: [:map, doc: "anything else"]
+    _meta: [:map, doc: "further data"]
 end
 
 defmodule McpServer.Prompt.Argument do

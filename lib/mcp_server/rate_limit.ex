@@ -3,12 +3,12 @@ defmodule McpServer.RateLimit do
 
   @table [
     limit: [:count, required: true, doc: "calls in each `per`"],
-    per: [:milliseconds, default: 60_000, doc: "the time in which the bucket fills up again"],
-    burst: [{:or, [nil], :count}, shown: "`limit`", doc: "how many calls the bucket holds: so many come at once"],
+    per: [:milliseconds, default: 60_000, doc: "the time in which a bucket is refilled"],
+    burst: [{:or, [nil], :count}, shown: "`limit`", doc: "calls in a full bucket, which may come at once"],
     by: [
       {:or, [:principal, :session, :peer], {:hook, 1}},
       default: :principal,
-      doc: "who has a bucket of his own, see below"
+      doc: "what has its own bucket, see below"
     ]
   ]
 
@@ -48,8 +48,7 @@ defmodule McpServer.RateLimit do
   ## Bounds
 
   Buckets are in the memory of the node, so a client of three nodes has three. There are at most
-  #{McpServer.Limit.digits(@max_keys)} of them. Full buckets are removed to make room. If all are in use, new clients of a statement
-  share one bucket.
+  #{McpServer.Limit.digits(@max_keys)} of them. Full buckets are removed to make room. If all are in use, new clients of a statement share one bucket.
 
   Each call of the handler counts: a handler that asks the user counts again when it gets the answer. The function of a
   task does not count again.

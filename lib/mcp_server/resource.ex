@@ -15,9 +15,9 @@ defmodule McpServer.Resource do
     mimeType: :string,
     title: [:string, doc: "a name for people"],
     size: [:count, doc: "bytes of the raw content, if known"],
-    annotations: [{:struct, Annotations}, doc: "for whom, how important, how fresh"],
+    annotations: [{:struct, Annotations}, doc: "audience, priority and last change"],
     icons: {:list, {:struct, Icon}},
-    _meta: [{:struct, App.Meta}, doc: "anything else"]
+    _meta: [{:struct, App.Meta}, doc: "further data"]
 end
 
 defmodule McpServer.ResourceTemplate do

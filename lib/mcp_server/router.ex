@@ -146,8 +146,8 @@ defmodule McpServer.Router do
 
   Lists that differ between clients have the cache scope `private`. Each such list calls the functions of the conn once.
   If a function raises or returns an invalid value, its entry is hidden from the list, and the error is logged. A failed
-  function of `visible:` also hides the entry from calls. An `fn` cannot use variables of a `for` around the declaration:
-  pass them as `arguments`.
+  function of `visible:` also hides the entry from calls. An `fn` cannot use variables of a `for` around the
+  declaration: pass them as `arguments`.
 
   ## Failed calls
 

@@ -11,11 +11,11 @@ defmodule McpServer.ServerOptions do
 
   @router [
     router: [:name, required: true, doc: "the router to serve"],
-    assigns: [:map, default: %{}, doc: "what every `McpServer.Conn` has under `assigns`"],
+    assigns: [:map, default: %{}, doc: "the `assigns` of every `McpServer.Conn`"],
     timeout: [
       :milliseconds,
       default: 60_000,
-      doc: "how long a call may run; a tool's own `timeout:` comes first",
+      doc: "how long a call may run; a tool's `timeout:` takes precedence",
       beyond: "`isError`, or `-32603`; the call is killed"
     ]
   ]
@@ -25,7 +25,7 @@ defmodule McpServer.ServerOptions do
     max_depth: [
       {:count, 128},
       default: 128,
-      doc: "arrays and objects inside each other in a message",
+      doc: "nesting of arrays and objects in a message",
       beyond: "`-32700`, `too_deep`"
     ],
     max_values: [
@@ -43,7 +43,7 @@ defmodule McpServer.ServerOptions do
     max_id_bytes: [
       {:bytes, 64 * @kibi},
       default: 256,
-      doc: "a request's id that is a string, and a progress token",
+      doc: "a string id of a request, and a progress token",
       beyond: "`-32600`; `-32602` for a token"
     ],
     max_method_bytes: [{:bytes, 64 * @kibi}, default: 256, doc: "a method", beyond: "`-32600`"],
@@ -76,7 +76,7 @@ defmodule McpServer.ServerOptions do
     max_calls: [
       :count,
       default: 64,
-      doc: "calls of one session that run at once; stdio is one session; calls that wait for the client do not count",
+      doc: "concurrent calls of one session; stdio is one session; calls that wait for the client do not count",
       beyond: "over HTTP 429; over stdio the next waits"
     ],
     max_subscriptions: [
@@ -88,7 +88,7 @@ defmodule McpServer.ServerOptions do
     max_subscription_bytes: [
       :bytes,
       default: 64 * @mebi,
-      doc: "URIs of all subscriptions of a server, and 64 bytes for each; over HTTP one client has `max_share` of it",
+      doc: "URIs of all subscriptions of a server, plus 64 bytes for each; over HTTP one client may have `max_share`",
       beyond: "`-32600`; over HTTP 429"
     ]
   ]
@@ -141,7 +141,7 @@ defmodule McpServer.ServerOptions do
       :count,
       default: 1_000,
       misnamed: [:max_requests],
-      doc: "calls without a session of one server at once, for each scheduler",
+      doc: "concurrent calls without a session of one server, for each scheduler",
       beyond: "503 and `Retry-After`"
     ],
     max_streams: [
@@ -163,50 +163,50 @@ defmodule McpServer.ServerOptions do
       default: 25,
       doc:
         "percent of sessions, of calls without a session, of streams, of bytes of subscriptions, and of the 64 MiB of events that a node stores, for one client",
-      beyond: "503 or 429, and `Retry-After`; its oldest events go"
+      beyond: "503 or 429, and `Retry-After`; the client's oldest events are deleted"
     ],
     max_hooks: [
       :count,
       default: 1_000,
-      doc: "calls of `identify:` and `init:` at once",
+      doc: "concurrent calls of `identify:` and `init:`",
       beyond: "503 and `Retry-After`"
     ],
     idle_timeout: [
       :milliseconds,
       default: 1_800_000,
-      doc: "how long a session is unused",
-      beyond: "it ends: 404; with a secret its memory is given back, and the next request opens it again"
+      doc: "how long a session may be unused",
+      beyond: "the session ends: 404; with a secret its memory is freed, and the next request reopens it"
     ],
-    session_lifetime: [:milliseconds, default: 86_400_000, doc: "how long a session lives", beyond: "it ends: 404"],
+    session_lifetime: [:milliseconds, default: 86_400_000, doc: "how long a session may live", beyond: "it ends: 404"],
     max_events: [
       {:count, 100_000},
       default: 256,
-      doc: "events kept of each stream of a session, for resumption",
-      beyond: "the oldest go; to resume behind them is 400"
+      doc: "stored events of each stream of a session, for resumption",
+      beyond: "the oldest are deleted; a resumption that needs them gets 400"
     ],
     max_event_bytes: [:bytes, default: @mebi, doc: "the same in bytes", beyond: "the same"],
     max_queued_bytes: [
       :bytes,
       default: @mebi,
-      doc: "what a session holds for a stream whose client does not read",
-      beyond: "the stream is cut"
+      doc: "data that a session queues for a stream whose client does not read",
+      beyond: "the stream is closed"
     ],
     stall_timeout: [
       :milliseconds,
       default: 30_000,
-      doc: "how long a client reads nothing",
-      beyond: "the connection is cut"
+      doc: "how long a client may not read",
+      beyond: "the connection is closed"
     ],
     stream_after: [
       :milliseconds,
       default: 1_000,
-      doc: "how long a call waits before it gets a stream",
-      beyond: "it gets one"
+      doc: "how long a call may run before its response becomes a stream",
+      beyond: "the response becomes a stream"
     ],
     keep_alive: [
       :milliseconds,
       default: 15_000,
-      doc: "how long a stream is quiet; this also shows whether its client is still there",
+      doc: "how long a stream may be silent; the comment also detects lost clients",
       beyond: "a comment is sent"
     ]
   ]
@@ -215,8 +215,8 @@ defmodule McpServer.ServerOptions do
     disconnect_check: [
       :milliseconds,
       default: 1_000,
-      doc: "how long a plug waits before it looks whether the client of a quiet stream is still there",
-      beyond: "it looks"
+      doc: "how long a stream may be silent before the plug checks that its client is connected",
+      beyond: "the connection is checked"
     ]
   ]
 
@@ -224,7 +224,7 @@ defmodule McpServer.ServerOptions do
     max_connections: [
       :count,
       default: 16_384,
-      doc: "connections; fewer if the VM may not have that many descriptors",
+      doc: "connections; fewer if the VM may open fewer file descriptors",
       beyond: "503, and the connection is closed; with TLS it is closed without an answer"
     ],
     max_head_bytes: [{:bytes, @mebi}, default: 64 * @kibi, doc: "a request's line and headers", beyond: "431"],
@@ -232,22 +232,22 @@ defmodule McpServer.ServerOptions do
     max_body_bytes_in_flight: [
       {:bytes, 64 * @gibi},
       default: 256 * @mebi,
-      doc: "all bodies that are being read or judged",
+      doc: "all bodies that are being read or checked",
       beyond: "503"
     ],
-    head_timeout: [:milliseconds, default: 10_000, doc: "how long a head takes", beyond: "408"],
-    body_timeout: [:milliseconds, default: 60_000, doc: "how long a body takes", beyond: "408"],
+    head_timeout: [:milliseconds, default: 10_000, doc: "how long a head may take", beyond: "408"],
+    body_timeout: [:milliseconds, default: 60_000, doc: "how long a body may take", beyond: "408"],
     body_min_rate: [
       :bytes,
       default: 1_024,
-      doc: "bytes a second that a body has to make after `body_grace`",
+      doc: "slowest rate of a body after `body_grace`, in bytes per second",
       beyond: "408"
     ],
     body_grace: [:milliseconds, default: 5_000, doc: "how long a body may be slower", beyond: "408"],
     connection_timeout: [
       :milliseconds,
       default: 60_000,
-      doc: "how long a connection waits for its next request",
+      doc: "how long a connection may wait for its next request",
       beyond: "it is closed"
     ]
   ]
@@ -286,7 +286,7 @@ defmodule McpServer.ServerOptions do
   def stdio do
     @router ++
       [
-        principal: [:any, doc: "who the client is: `conn.principal`; over stdio nobody is asked"],
+        principal: [:any, doc: "`conn.principal` of all calls; stdio has no authentication"],
         drain: [
           :milliseconds,
           default: 5_000,
@@ -307,8 +307,8 @@ defmodule McpServer.ServerOptions do
   @spec http_server() :: Options.table()
   def http_server do
     own = [
-      path: [:string, default: "/mcp", doc: "where it is served"],
-      port: [{"an integer from 0 to 65535", &(&1 in 0..65_535)}, default: 4040, doc: "`0` takes a free one: `port/1`"],
+      path: [:string, default: "/mcp", doc: "the path of the endpoint"],
+      port: [{"an integer from 0 to 65535", &(&1 in 0..65_535)}, default: 4040, doc: "`0` takes a free port: `port/1`"],
       ip: [
         {:or, [:loopback, :any], {"an address such as {192, 168, 0, 7} or \"192.168.0.7\"", &(address(&1) != :error)}},
         default: :loopback,
@@ -355,7 +355,7 @@ defmodule McpServer.ServerOptions do
   def http_plug do
     path = [
       {:or, [nil], :string},
-      doc: "the only path to serve, as the client sends it; none where something before has routed already"
+      doc: "the only path to serve, as the client sends it; none if a router in front selects the path"
     ]
 
     [path: path] ++ mount(@http ++ @plug_http)
@@ -365,7 +365,7 @@ defmodule McpServer.ServerOptions do
   @spec drainer() :: Options.table()
   def drainer do
     [
-      router: [:name, required: true, doc: "the router whose sessions and streams end"],
+      router: [:name, required: true, doc: "the router of the sessions and streams"],
       drain: [
         :milliseconds,
         default: 5_000,
@@ -381,36 +381,40 @@ defmodule McpServer.ServerOptions do
         mount_name: [
           {"a string of 1 to #{@max_mount_name_bytes} bytes", &mount_name?/1},
           shown: "from `:path`",
-          doc: "tells this place from others of the same router, the same on every node; see `McpServer.HttpServer`"
+          doc: "the name of the mount, unique for the router and the same on every node; see `McpServer.HttpServer`"
         ],
         identify: [
           {:or, [nil], {:hook, 1}},
           misnamed: [:authorize],
-          doc: "who asks; gets the request's head, see above"
+          doc: "returns the principal for the request's head, see above"
         ],
         auth: [
           {:or, [nil],
            {"a keyword list such as [resource: \"https://…\", issuer: \"https://…\"], or {module, function}", &auth?/1}},
           secret: true,
-          doc: "whose access tokens are taken, in place of `identify:` and `resource_metadata:`: `McpServer.Auth`"
+          doc: "verifies access tokens, in place of `identify:` and `resource_metadata:`: `McpServer.Auth`"
         ],
         init: [
           {:or, [nil], {:hook, 1}},
-          doc: "makes the `McpServer.Conn` that handlers start from of the request's head"
+          doc: "builds the `McpServer.Conn` of handlers from the request's head"
         ],
-        allowed_hosts: [:strings, default: [], doc: "hosts beside loopback: `\"mcp.example.com\"`, or with a port"],
+        allowed_hosts: [
+          :strings,
+          default: [],
+          doc: "allowed hosts besides loopback: `\"mcp.example.com\"`, or with a port"
+        ],
         allowed_origins: [
           :strings,
           default: [],
           doc:
-            "origins of pages beside loopback and the host itself: `\"https://app.example.com\"`; pages of these may read answers (CORS)"
+            "allowed origins besides loopback and the host itself: `\"https://app.example.com\"`; pages of these may read answers (CORS)"
         ],
         routes: [
           :any,
           default: [],
           misnamed: [:resources],
           doc:
-            "what else to serve, each below a path of its own: `{\"/path\", module}` or `{\"/path\", {module, options}}`, such as `{\"/resources\", {McpServer.DualResponse.Rest, server: MyApp.Results}}`; under a plug the path is what is left behind the plug's own"
+            "further modules to serve, each below its own path: `{\"/path\", module}` or `{\"/path\", {module, options}}`, such as `{\"/resources\", {McpServer.DualResponse.Rest, server: MyApp.Results}}`; under a plug the path is relative to the path of the plug"
         ],
         resource_metadata: [
           {:or, [nil],
@@ -421,12 +425,12 @@ defmodule McpServer.ServerOptions do
           :milliseconds,
           default: 5_000,
           misnamed: [:grace],
-          doc: "how long calls go on when the server stops; under a plug, calls of a session that ends",
+          doc: "how long calls go on when the server stops; under a plug, calls of an ending session",
           beyond:
             "they are ended: without a session 503 and `-32603`; in a session `isError` for a tool, otherwise `-32603`"
         ],
         limits: [{:group, limits(:http)}, doc: "holds the limits of messages and calls:"],
-        http: [{:group, http}, doc: "holds what concerns sessions, streams and connections:"]
+        http: [{:group, http}, doc: "holds the settings of sessions, streams and connections:"]
       ]
   end
 

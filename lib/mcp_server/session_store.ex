@@ -24,7 +24,7 @@ defmodule McpServer.SessionStore do
   @doc "The value of a key; `:none` for an expired value."
   @callback get(options :: keyword(), key()) :: {:ok, binary()} | :none | failure()
 
-  @doc "Stores a value for `ttl` milliseconds and replaces an existing one. Returns `{:error, :full}` if there is no space."
+  @doc "Stores a value for `ttl` milliseconds, in place of an existing one. `{:error, :full}`: there is no space."
   @callback put(options :: keyword(), key(), binary(), ttl :: pos_integer(), holder :: term()) :: :ok | failure()
 
   @doc "Deletes a value, if it exists."

@@ -128,7 +128,7 @@ defmodule McpServer.Test do
   @spec connect(target(), keyword()) :: client
   def connect(router, options \\ []), do: Client.open(router, once(options))
 
-  @doc "Closes a transport of `connect/2`, like a client that disconnects. Returns when the server has finished with it."
+  @doc "Closes a transport of `connect/2`, like a client that disconnects. Returns after the server has closed it."
   @spec disconnect(client) :: :ok
   defdelegate disconnect(client), to: Client, as: :close
 

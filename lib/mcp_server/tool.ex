@@ -14,18 +14,18 @@ defmodule McpServer.Tool do
 
   use McpServer.Fields,
     name: [:string, required: true, doc: "1 to 128 characters of `A-Za-z0-9_./-`"],
-    description: [:string, doc: "what it does, for the model"],
+    description: [:string, doc: "the description for the model"],
     inputSchema: [
       {:struct, Schema},
       default: %{"type" => "object"},
       doc: ~s(JSON Schema of the arguments; its type is `"object"`)
     ],
-    annotations: [{:struct, Annotations}, doc: "hints about its behaviour"],
+    annotations: [{:struct, Annotations}, doc: "hints about the behaviour"],
     outputSchema: [{:struct, Schema}, doc: "JSON Schema of the structured result"],
     title: [:string, doc: "a name for people"],
     icons: {:list, {:struct, Icon}},
     execution: [:map, doc: ~s(`%{"taskSupport" => …}` of revision 2025-11-25)],
-    _meta: [{:struct, App.Meta}, doc: "anything else; `ui` links an MCP App"]
+    _meta: [{:struct, App.Meta}, doc: "further data; `ui` links an MCP App"]
 end
 
 defmodule McpServer.Tool.Annotations do
@@ -42,7 +42,7 @@ defmodule McpServer.Tool.Annotations do
   use McpServer.Fields,
     title: [:string, doc: "a name for people"],
     readOnlyHint: [:boolean, default: false, doc: "changes nothing"],
-    destructiveHint: [:boolean, default: true, doc: "may overwrite or delete (of interest only if not read-only)"],
-    idempotentHint: [:boolean, default: false, doc: "a second call with the same arguments changes nothing more"],
-    openWorldHint: [:boolean, default: true, doc: "reaches beyond a closed set of things, like the web"]
+    destructiveHint: [:boolean, default: true, doc: "may overwrite or delete (only relevant if not read-only)"],
+    idempotentHint: [:boolean, default: false, doc: "a second call with the same arguments has no further effect"],
+    openWorldHint: [:boolean, default: true, doc: "accesses an open set of systems, such as the web"]
 end

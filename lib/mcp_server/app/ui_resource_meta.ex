@@ -36,9 +36,9 @@ defmodule McpServer.App.UIResourceMeta do
       :any,
       type: permissions,
       doc:
-        "a map of what the view asks for: `camera`, `microphone`, `geolocation`, `clipboard_write`, each `true` or `%{}`"
+        "a map of requested permissions: `camera`, `microphone`, `geolocation`, `clipboard_write`, each `true` or `%{}`"
     ],
-    domain: [:string, doc: "a sandbox origin of its own, as the host assigned it"],
+    domain: [:string, doc: "a separate sandbox origin, assigned by the host"],
     prefers_border: [:boolean, doc: "whether the host should draw a border"]
 
   @csp Fields.table(

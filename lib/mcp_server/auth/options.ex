@@ -17,20 +17,20 @@ defmodule McpServer.Auth.Options do
       issuer: [
         {"a URL, or a list of URLs", &(texts?(&1) or is_binary(&1))},
         default: [],
-        doc: "the authorization servers whose tokens are taken"
+        doc: "the authorization servers whose tokens are accepted"
       ],
       issuers: [
         {:or, [nil], {"a function of one argument or {module, function}", &hook?/1}},
         doc:
-          "knows authorization servers that are not listed, such as those of tenants: gets `iss`, returns `{:ok, options}` with those of these options that hold for it alone, or `:error`; 100 are kept, each for 300 seconds"
+          "a function for authorization servers that are not listed, such as those of tenants: gets `iss`, returns `{:ok, options}` with options for this server, or `:error`; 100 results are cached, each for 300 seconds"
       ],
       audience: [
         {"a list of strings, {:claim, name, strings} or :introspection", &audience?/1},
         shown: "the resource",
         doc:
-          "whom a token must be for: one of these in `aud`, or in another claim: `{:claim, \"client_id\", [\"my-app\"]}`; `:introspection` if the issuer answers only about tokens for this server"
+          "the audience of tokens: one of these in `aud`, or in another claim: `{:claim, \"client_id\", [\"my-app\"]}`; `:introspection` if the issuer answers only about tokens for this server"
       ],
-      scopes: [{"a list of scopes", &scopes?/1}, default: [], doc: "what every request needs"],
+      scopes: [{"a list of scopes", &scopes?/1}, default: [], doc: "scopes that every request needs"],
       implies: [
         {"a map from a scope to a list of scopes", &implies?/1},
         default: %{},
@@ -40,18 +40,18 @@ defmodule McpServer.Auth.Options do
         {"a list of claims, each a string or a tuple of strings", &claims_paths?/1},
         default: ["scope", "scp"],
         doc:
-          "where a token says its scopes, texts or lists; the first that is there counts; `{\"realm_access\", \"roles\"}` lies deeper"
+          "claims with the scopes of a token, texts or lists; the first existing claim counts; `{\"realm_access\", \"roles\"}` is nested"
       ],
       principal: [
         {:or, [nil], {"the name of a claim, a function of one argument or {module, function}", &principal?/1}},
         shown: "issuer, subject and client",
         doc:
-          "what `conn.principal` is: a claim, or what a function of the `McpServer.Auth` returns as `{:ok, term}`; `{:error, :forbidden}` refuses"
+          "`conn.principal`: a claim, or the term of a function of the `McpServer.Auth` that returns `{:ok, term}`; `{:error, :forbidden}` refuses the request"
       ],
       algorithms: [
         {"a list of #{Enum.join(@algorithms ++ @secret_algorithms, ", ")}", &algorithms?/1},
         shown: "RS, PS, ES with 256, 384, 512, EdDSA; HS only with `secret:`",
-        doc: "of signatures; the key decides, not the token"
+        doc: "algorithms of signatures; the key decides, not the token"
       ],
       keys: [
         {:or, [nil], {"a list of JWK maps", &maps?/1}},
@@ -61,12 +61,12 @@ defmodule McpServer.Auth.Options do
       jwks_uri: [
         {:or, [nil], :string},
         shown: "discovery",
-        doc: "where the keys are, if the issuer's metadata does not say it"
+        doc: "the URL of the keys, if the issuer's metadata does not have it"
       ],
       secret: [
         {:or, [nil], {"a string of at least 32 bytes", &secret?/1}},
         secret: true,
-        doc: "what HMAC signatures are made with, in place of keys"
+        doc: "the secret of HMAC signatures, in place of keys"
       ],
       tokens: [
         {"a map from a secret of at least 32 bytes, or {:sha256, hex}, to a keyword list", &tokens?/1},
@@ -79,73 +79,73 @@ defmodule McpServer.Auth.Options do
         {:or, [nil], {"a keyword list with client_id: and client_secret:", &introspection?/1}},
         secret: true,
         doc:
-          "asks the issuer about tokens that are not signed (RFC 7662): `[client_id: \"mcp\", client_secret: secret]`, and if need be `endpoint:` (that of the metadata), `auth: :post` (`:basic`), `always: true` for signed tokens too, `cache:` (30_000 milliseconds)"
+          "asks the issuer about unsigned tokens (RFC 7662): `[client_id: \"mcp\", client_secret: secret]`, optionally `endpoint:` (from the metadata), `auth: :post` (`:basic`), `always: true` for signed tokens too, `cache:` (30_000 milliseconds)"
       ],
       verifier: [
         {:or, [nil], {"a module or {module, options}", &verifier?/1}},
-        doc: "a `McpServer.Auth.Verifier`, for tokens of no known issuer"
+        doc: "a `McpServer.Auth.Verifier`, for tokens without a known issuer"
       ],
       anonymous: [
         {:in, [false, :discovery, :all]},
         default: false,
         doc:
-          "what clients without a token may do: `:discovery` what there is, to open a session and to read the lists; `:all` also to use what has `scopes: :public`"
+          "rights of clients without a token: `:discovery` to discover the server, open a session and read the lists; `:all` also to use entries with `scopes: :public`"
       ],
       dpop: [
         {:in, [false, :optional, :required]},
         default: false,
         doc:
-          "tokens that are bound to a key of the client (RFC 9449): `:optional` takes them beside others, `:required` takes no others; `false` refuses them"
+          "tokens that are bound to a key of the client (RFC 9449): `:optional` accepts them and others, `:required` accepts only them; `false` refuses them"
       ],
       dpop_window: [
         {:count, 300},
         default: 300,
-        doc: "seconds that a proof of such a key may be older or younger than now"
+        doc: "seconds that the time of a proof may differ from now"
       ],
       dpop_nonce: [
         {:or, [false], {:count, 3_600}},
         default: false,
-        doc: "seconds after which the nonce changes that a proof must have; `false` asks for none"
+        doc: "seconds after which the nonce of proofs changes; `false`: no nonce"
       ],
       leeway: [{"an integer from 0 to 300", &(&1 in 0..300)}, default: 30, doc: "seconds that clocks may differ"],
       exp: [{:in, [:required, :optional]}, default: :required, doc: "whether a token must expire"],
-      typ: [{:in, [:lenient, :at_jwt]}, default: :lenient, doc: "`:at_jwt` takes no token whose `typ` is not `at+jwt`"],
+      typ: [{:in, [:lenient, :at_jwt]}, default: :lenient, doc: "`:at_jwt` accepts only tokens with the `typ` `at+jwt`"],
       claims: [
         {"a map from claims to strings", &texts_map?/1},
         default: %{},
-        doc: "what claims must say: `%{\"token_use\" => \"access\"}`"
+        doc: "required claims: `%{\"token_use\" => \"access\"}`"
       ],
       max_token_bytes: [{:bytes, 64 * 1024}, default: 8 * 1024, doc: "a token", beyond: "401"],
       cache: [
         {:or, [false], {:count, 1_000_000}},
         default: 10_000,
         doc:
-          "tokens of verified signatures, an eighth of them of one subject, each for at most 300 seconds; `false` verifies each anew"
+          "cached tokens with verified signatures, at most an eighth for one subject, each for at most 300 seconds; `false`: no cache"
       ],
       refresh: [
         {:count, @day},
         default: 3_600,
-        doc: "seconds after which keys are fetched again; `Cache-Control` goes first"
+        doc: "seconds after which keys are fetched again; `Cache-Control` takes precedence"
       ],
-      min_refresh: [{:count, @day}, default: 30, doc: "seconds between two fetches that tokens with unknown keys cause"],
+      min_refresh: [{:count, @day}, default: 30, doc: "seconds between two fetches for tokens with unknown keys"],
       max_stale: [
         {:count, 30 * @day},
         default: @day,
-        doc: "seconds that keys are used while the issuer does not answer",
+        doc: "how many seconds keys are used while the issuer does not answer",
         beyond: "503"
       ],
-      timeout: [{:milliseconds, 60_000}, default: 5_000, doc: "milliseconds to fetch metadata and keys, both together"],
-      max_bytes: [{:bytes, 128 * 1024}, default: 128 * 1024, doc: "a document that is fetched"],
+      timeout: [{:milliseconds, 60_000}, default: 5_000, doc: "milliseconds to fetch metadata and keys together"],
+      max_bytes: [{:bytes, 128 * 1024}, default: 128 * 1024, doc: "a fetched document"],
       fetch_hosts: [
         :strings,
         default: [],
-        doc: "hosts that keys may come from though they are private and not the issuer's"
+        doc: "private hosts, other than the issuer's, that may serve keys"
       ],
       tls: [
         {"a list of options of :ssl", &Keyword.keyword?/1},
         default: [],
         secret: true,
-        doc: "options of `:ssl` to fetch with, such as `cacertfile:`"
+        doc: "options of `:ssl` for fetches, such as `cacertfile:`"
       ],
       metadata: [:map, default: %{}, doc: "further members of the document of RFC 9728"]
     ]

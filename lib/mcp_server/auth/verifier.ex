@@ -17,7 +17,7 @@ defmodule McpServer.Auth.Verifier do
       auth: [resource: "https://mcp.example.com/mcp", verifier: MyApp.Tokens]
   """
 
-  @typedoc "The head of the request: from `McpServer.HttpServer` a `McpServer.HttpRequest`, from `McpServer.HttpPlug` a `Plug.Conn`."
+  @typedoc "The head of the request: a `McpServer.HttpRequest`, or with `McpServer.HttpPlug` a `Plug.Conn`."
   @type request :: McpServer.HttpRequest.t() | map()
 
   @doc """

@@ -17,7 +17,7 @@ defmodule McpServer.DualResponse.Options do
       base_url: [
         {"an http:// or https:// URL", &(is_binary(&1) and Location.base_url?(&1))},
         required: true,
-        doc: "where the REST endpoint is served, an http(s) URL"
+        doc: "the URL of the REST endpoint, http or https"
       ],
       name: [:name, default: McpServer.DualResponse, doc: "the server's name, under which its process is registered"],
       store: [
@@ -28,7 +28,7 @@ defmodule McpServer.DualResponse.Options do
       default_expiration: [
         {:or, [:infinity], duration},
         default: 900_000,
-        doc: "how long a resource is kept, or `:infinity`"
+        doc: "how long a resource is stored, or `:infinity`"
       ],
       default_sample_size: [
         {"a non-negative integer", &(is_integer(&1) and &1 >= 0)},
@@ -46,36 +46,40 @@ defmodule McpServer.DualResponse.Options do
       persist: [
         {:in, [:query, :rows]},
         default: :query,
-        doc: "`:rows` keeps the rows as they were, `:query` runs the query for each page"
+        doc: "`:rows` stores the rows, `:query` runs the query for each page"
       ],
       tie_break: [
         {:or, [nil], :string},
-        doc: "the column that decides between rows that are equal in what is sorted by"
+        doc: "the column that orders rows with equal sort keys"
       ],
-      extend_on_access: [{:or, [false], duration}, default: false, doc: "how long a resource is kept after each fetch"],
+      extend_on_access: [
+        {:or, [false], duration},
+        default: false,
+        doc: "how long a resource is stored after each fetch"
+      ],
       tombstones: [
         {:or, [false], duration},
         default: false,
-        doc: "how long it is remembered that a resource was deleted"
+        doc: "how long the deletion of a resource is remembered"
       ],
       bind: [
         {:or, [nil], {:function, 1}},
         shown: "the principal is the subject",
         doc: "a function from `McpServer.Conn` to `%{tenant: …, subject: …}`"
       ],
-      max_resources: [:count, default: 10_000, doc: "resources kept at a time"],
+      max_resources: [:count, default: 10_000, doc: "number of stored resources"],
       max_bytes: [
         {:bytes, 1024 * 1024 * @mebi},
         default: 256 * @mebi,
-        doc: "what they take in all, in Erlang's external format"
+        doc: "size of all resources in Erlang's external format"
       ],
       max_share: [
         :percent,
         default: 25,
         doc: "percent of `:max_resources` and of `:max_bytes` that one tenant and subject may have"
       ],
-      max_rows: [:count, default: 100_000, doc: "rows that are read of a query to be kept"],
-      max_limit: [:count, default: 1_000, doc: "rows of a page, whatever a client asks for"],
+      max_rows: [:count, default: 100_000, doc: "rows of a query that are read and stored"],
+      max_limit: [:count, default: 1_000, doc: "largest number of rows of a page"],
       query_timeout: [
         {:or, [:infinity], :milliseconds},
         default: 30_000,
@@ -85,18 +89,18 @@ defmodule McpServer.DualResponse.Options do
         {:bytes, 32 * 1024 * @mebi},
         default: 512 * @mebi,
         misnamed: [:max_heap_words],
-        doc: "memory of the process that runs them"
+        doc: "memory of the process that runs `execute` or `count`"
       ],
-      stream_batch: [{:count, 100_000}, default: 500, doc: "rows read at a time for a stream or a snapshot"],
+      stream_batch: [{:count, 100_000}, default: 500, doc: "rows per read of a stream or a snapshot"],
       signed_urls: [
         :any,
         secret: true,
-        doc: "puts a signature into the URL of a resource: see `McpServer.DualResponse.Plug`"
+        doc: "signs the URL of a resource: see `McpServer.DualResponse.Plug`"
       ],
       clock: [
         {:or, [nil], {:function, 0}},
         shown: "the store's",
-        doc: "a function that gives the time in milliseconds, for tests"
+        doc: "a function that returns the time in milliseconds, for tests"
       ]
     ]
   end

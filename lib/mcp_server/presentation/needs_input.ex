@@ -31,8 +31,8 @@ defmodule McpServer.Presentation.NeedsInput do
   @type option :: %{required(String.t()) => String.t()}
 
   use Fields,
-    message: [:string, required: true, doc: "the question, to be read by a person"],
-    fields: [:any, required: true, type: [String.t()], doc: "the arguments that are missing, or one of them"],
+    message: [:string, required: true, doc: "the question, for a person"],
+    fields: [:any, required: true, type: [String.t()], doc: "the missing arguments, or one of them"],
     reason: [:string, required: true, doc: "why they are needed"],
     suggestions: [
       :any,
@@ -45,7 +45,7 @@ defmodule McpServer.Presentation.NeedsInput do
       doc:
         "values to choose from: maps of `label`, `value`, `description` and `field`; grouped by field, in the order of `fields`"
     ],
-    markdown: [:any, type: iodata, doc: "the question as Markdown; the message where there is none"]
+    markdown: [:any, type: iodata, doc: "the question as Markdown; default: the message"]
 
   @option Fields.table(label: :string, value: [:string, required: true], description: :string, field: :any)
 

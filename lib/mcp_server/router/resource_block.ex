@@ -44,7 +44,7 @@ defmodule McpServer.Router.ResourceBlock do
   """
   defmacro csp(domains), do: put(:csp, domains, __CALLER__)
 
-  @doc "The permissions that a `ui://` view requests: `camera:`, `microphone:`, `geolocation:`, `clipboard_write:`, each `true` or `%{}`."
+  @doc "Permissions of a `ui://` view: `camera:`, `microphone:`, `geolocation:`, `clipboard_write:`, each `true` or `%{}`."
   defmacro permissions(permissions), do: put(:permissions, permissions, __CALLER__)
 
   @doc "The sandbox origin a host has assigned to a `ui://` view."

@@ -18,13 +18,17 @@ defmodule McpServer.Tasks.Server do
       default: 100,
       doc: "the same for one owner; clients without principal and session have `:max_tasks` together"
     ],
-    ttl: [:milliseconds, default: 300_000, doc: "how long a task is kept since it began, unless the client says so"],
-    max_ttl: [:milliseconds, default: 3_600_000, doc: "the longest a client may ask for"],
-    poll_interval: [:milliseconds, default: 1_000, doc: "how often clients are told to ask"],
+    ttl: [
+      :milliseconds,
+      default: 300_000,
+      doc: "how long a task is stored after its start, unless the client requests a `ttl`"
+    ],
+    max_ttl: [:milliseconds, default: 3_600_000, doc: "the longest `ttl` that a client may request"],
+    poll_interval: [:milliseconds, default: 1_000, doc: "the polling interval that clients are told"],
     max_bytes: [
       :bytes,
       default: 64 * 1024 * 1024,
-      doc: "what all kept results may take; a result beyond it fails its task"
+      doc: "size of all stored results; a result beyond it fails its task"
     ],
     max_share: [:percent, default: 25, doc: "percent of `:max_bytes` that the results of one owner may take"]
   ]

@@ -13,16 +13,21 @@ defmodule McpServer.Tool.CallResult do
   alias McpServer.Content.Text
 
   use McpServer.Fields,
-    content: [:list, required: true, type: [Content.t() | map], doc: "what the model reads: `McpServer.Tool.Content`"],
+    content: [
+      :list,
+      required: true,
+      type: [Content.t() | map],
+      doc: "the content for the model: `McpServer.Tool.Content`"
+    ],
     structured_content: [
       :map,
-      doc: "data for the client's program, sent as `structuredContent`; it has to fit the tool's output schema"
+      doc: "data for the client's program, sent as `structuredContent`; it must satisfy the tool's output schema"
     ],
-    _meta: [:map, doc: "anything about the result: its time, its source"],
+    _meta: [:map, doc: "further data, such as the time or the source of the result"],
     is_error: [
       :boolean,
       default: false,
-      doc: "`true`: the call failed, and `content` says why; sent as `isError`, always"
+      doc: "`true`: the call failed, and `content` has the reason; always sent as `isError`"
     ]
 
   @doc false

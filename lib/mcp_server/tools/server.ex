@@ -11,10 +11,14 @@ defmodule McpServer.Tools.Server do
   alias McpServer.Http.Session.Sealed
 
   @table [
-    max_tools: [:count, default: 100_000, doc: "run-time tools and tags that a node keeps, of all routers together"],
+    max_tools: [:count, default: 100_000, doc: "run-time tools and tags of a node, of all routers together"],
     max_tools_per_scope: [:count, default: 1_000, doc: "run-time tools of one router, one principal or one session"],
-    max_tags_per_scope: [:count, default: 100, doc: "tags that are enabled or disabled for one of these"],
-    max_bytes: [:bytes, default: 256 * 1024 * 1024, doc: "what all this may take together"]
+    max_tags_per_scope: [
+      :count,
+      default: 100,
+      doc: "tags that are enabled or disabled for one router, principal or session"
+    ],
+    max_bytes: [:bytes, default: 256 * 1024 * 1024, doc: "memory of all run-time tools and tags"]
   ]
 
   @name __MODULE__

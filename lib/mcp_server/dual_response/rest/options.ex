@@ -35,24 +35,24 @@ defmodule McpServer.DualResponse.Rest.Options do
       auth: [
         {:in, [:required, :optional]},
         shown: "`:required`, where Mix runs in another environment than `:prod` `:optional`",
-        doc: "whether to warn when neither hook is given"
+        doc: "whether to warn if neither hook is given"
       ],
       allowed_hosts: [:strings, default: [], doc: "as `McpServer.HttpServer` has them"],
       allowed_origins: [:strings, default: [], doc: "as `McpServer.HttpServer` has them"],
       resource_metadata: [{:or, [nil], :map}, doc: "the document of RFC 9728 that a 401 points to"],
       default_limit: [:count, default: 100, doc: "rows of a page"],
-      max_limit: [:count, default: 1_000, doc: "rows of a page, whatever is asked for", beyond: "the page is shorter"],
+      max_limit: [:count, default: 1_000, doc: "largest number of rows of a page", beyond: "the page is shorter"],
       max_body_bytes: [:bytes, default: 64 * @kibi, doc: "a request's body", beyond: "413"],
       stream_batch: [
         {:count, 100_000},
         default: 500,
-        doc: "rows read at once for a stream",
+        doc: "rows per read of a stream",
         beyond: "they are read in turn"
       ],
       stream_min_rate: [
         :bytes,
         default: 8 * @kibi,
-        doc: "bytes a second that a client takes of a stream, while the stream waits for it",
+        doc: "slowest rate of a client that reads a stream, in bytes per second, while the stream waits for it",
         beyond: "the stream is cut"
       ],
       stream_grace: [
@@ -64,13 +64,13 @@ defmodule McpServer.DualResponse.Rest.Options do
       max_page_bytes: [
         :bytes,
         default: 16 * @mebi,
-        doc: "pages of kept rows (`persist: :rows`) held ready to be sent again",
+        doc: "pages of stored rows (`persist: :rows`) that are cached",
         beyond: "the oldest go"
       ],
       timeout: [
         :milliseconds,
         default: 30_000,
-        doc: "how long a query takes",
+        doc: "how long a query may take",
         beyond: "504; a stream ends with an error"
       ],
       max_requests: [:count, default: 256, doc: "requests at once", beyond: @too_many],
