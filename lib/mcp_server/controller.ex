@@ -19,7 +19,7 @@ defmodule McpServer.Controller do
   arguments of the client are validated against the declared schema before the call. Their keys are strings, unless the
   router or the tool has `arguments: :atoms`.
 
-  | declared by | called as | answers |
+  | declared by | called as | returns |
   |---|---|---|
   | `tool` | `fun(conn, arguments)` | see `McpServer.Tool.Result`: `{:ok, "text"}`, `{:ok, content}`, `{:ok, map}`, `{:ok, struct}` |
   | `prompt`, `get` | `fun(conn, arguments)` | messages, one message, a text of the user, or a `McpServer.Prompt.GetResult`, or any of these in `{:ok, …}` |

@@ -134,7 +134,7 @@ defmodule McpServer.FieldsTest do
 
     {:docs_v1, _line, :elixir, _format, %{"en" => text}, _metadata, _docs} = Code.fetch_docs(Icon)
     assert text =~ ~s(| `src` | string, required | an `https:` or `data:` URI of the image |)
-    assert text =~ ~s(| `theme` | `"light"` or `"dark"` | the background it is made for |)
+    assert text =~ ~s(| `theme` | `"light"` or `"dark"` | the background that the icon fits |)
   end
 
   # What each struct cannot do without.

@@ -93,7 +93,7 @@ defmodule McpServer.OptionsTest do
     end
 
     assert Options.document(ServerOptions.stdio()) =~
-             "| `:timeout` | 60_000 | how long a call may run; a tool's own `timeout:` comes first |"
+             "| `:timeout` | 60_000 | how long a call may run; a tool's `timeout:` takes precedence |"
 
     assert Options.document(ServerOptions.stdio()) =~
              "\n`limits:` holds the limits of messages and calls:\n\n| option | default | meaning |"
