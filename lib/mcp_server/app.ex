@@ -25,12 +25,12 @@ defmodule McpServer.App do
   | `McpServer.App.UIResourceMeta` | requests of a view to the host: `_meta.ui` of resources |
   | `McpServer.App.CSP` | the resulting `Content-Security-Policy` |
 
-  ## What the model reads, and what the view gets
+  ## Content for the model and data for the view
 
   The `content` of a result goes to the model, and to clients that render no views; `structured_content` is for the view
   and stays out of the model's context. So every result needs `content` that describes the content of the view.
 
-  ## Who calls what
+  ## Tools for the view
 
   A tool with `visibility: [:app]` is for the controls of the view. `tools/list` contains it like any other tool, and
   the host hides it from the model. A client without Apps does not hide it, so a router should omit such tools for these

@@ -5,8 +5,8 @@ defmodule McpServer.Conn do
   | field | meaning |
   |---|---|
   | `session_id` | the session's id; `nil` without a session (revision 2026-07-28) |
-  | `private` | values that libraries keep: `put_private/3` |
-  | `assigns` | values that your application keeps, such as the user: `assign/3` |
+  | `private` | values of libraries: `put_private/3` |
+  | `assigns` | values of your application, such as the user: `assign/3` |
   | `client_info` | the client's `%{"name" => …, "version" => …}`, or `nil` |
   | `client_capabilities` | the client's capabilities; see `McpServer.Controller.supports?/2` |
   | `protocol_version` | the protocol revision, `"2025-11-25"` |
@@ -91,7 +91,7 @@ defmodule McpServer.Conn do
   def get_session_id(%__MODULE__{session_id: session_id}), do: session_id
 
   @doc """
-  Keeps a value under `private`.
+  Puts a value into `private`.
 
       iex> conn = McpServer.Conn.put_private(%McpServer.Conn{}, :user, "ada")
       iex> McpServer.Conn.get_private(conn, :user)
@@ -101,7 +101,7 @@ defmodule McpServer.Conn do
   def put_private(%__MODULE__{} = conn, key, value), do: %{conn | private: Map.put(conn.private, key, value)}
 
   @doc """
-  A value kept under `private`, or `default`.
+  A value of `private`, or `default`.
 
       iex> McpServer.Conn.get_private(%McpServer.Conn{}, :user, "nobody")
       "nobody"
@@ -112,8 +112,8 @@ defmodule McpServer.Conn do
   @trace_keys ["traceparent", "tracestate", "baggage"]
 
   @doc """
-  The trace context that the client has sent in `_meta`: those of `traceparent`, `tracestate` (W3C Trace Context) and
-  `baggage` that are strings, as headers for an OpenTelemetry propagator or for a request to another service.
+  The trace context that the client has sent in `_meta`, as headers for an OpenTelemetry propagator or a request to
+  another service. The headers are `traceparent`, `tracestate` (W3C Trace Context) and `baggage`, if they are strings.
 
       iex> conn = %McpServer.Conn{meta: %{"traceparent" => "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}
       iex> McpServer.Conn.trace_context(conn)
@@ -126,7 +126,7 @@ defmodule McpServer.Conn do
     do: for(key <- @trace_keys, value = meta[key], is_binary(value), do: {key, value})
 
   @doc """
-  Keeps a value under `assigns`.
+  Puts a value into `assigns`.
 
       iex> McpServer.Conn.assign(%McpServer.Conn{}, :tenant, 7).assigns
       %{tenant: 7}
@@ -137,7 +137,7 @@ defmodule McpServer.Conn do
   end
 
   @doc """
-  Keeps several values under `assigns`.
+  Puts several values into `assigns`.
 
       iex> McpServer.Conn.assign(%McpServer.Conn{}, tenant: 7, locale: "en").assigns
       %{tenant: 7, locale: "en"}

@@ -21,7 +21,7 @@ defmodule McpServer.HttpPlug do
   Requests to a `Host` other than loopback are refused. Requests from pages of other sites are refused, because a web
   page must not reach a server on its visitor's machine. A deployed server lists its hosts in `allowed_hosts:`.
 
-  ## Who asks
+  ## Authentication
 
   `identify:` is called with the `Plug.Conn` of every request, before the body is read. It returns `{:ok, principal}`,
   `{:ok, %McpServer.Auth{}}`, `{:error, :unauthorized}` or `{:error, {:insufficient_scope, ["scope"]}}`;
@@ -46,7 +46,7 @@ defmodule McpServer.HttpPlug do
   option and the answer beyond it.
 
   #{McpServer.Options.document(McpServer.ServerOptions.http_plug())}
-  ## Under which server
+  ## Web servers
 
   A request may be refused before its body has arrived. Over HTTP/1.1 the plug then reads and discards up to 32 MiB of
   the rest, for at most two seconds, and closes the connection. Without this, clients that send the whole request first

@@ -8,7 +8,7 @@ defmodule McpServer.JSON do
       iex> McpServer.JSON.decode(~s({"id": 123456789012345678901234567890}))
       {:ok, %{"id" => 123456789012345678901234567890}}
 
-  ## What becomes what
+  ## Conversion
 
   | term | JSON |
   |---|---|

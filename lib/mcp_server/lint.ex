@@ -19,7 +19,7 @@ defmodule McpServer.Lint do
 
   A prompt has the same option, a resource the statement `lint ignore: [:template_shadowed]`.
 
-  ## What is not looked at
+  ## Limits
 
   The linter checks declarations only, not lists that a router computes (`list_tools/1` and similar).
 

@@ -17,13 +17,13 @@ defmodule McpServer.Playground do
 
   A user of the page can call every tool, as clients of the router do. So the page has four locks:
 
-    * It answers only requests that come from this machine, and through no proxy. `remote: true` lets others in, and
-      `allowed_hosts:` names the host that they use.
-    * `Host` and `Origin` have to be as `McpServer.HttpPlug` wants them, so no page of another site gets through.
-    * Everything but the empty page needs the token. It stands behind the `#` of the page's address, so no request and no
-      `Referer` contains it. The page uses it in the path of its own requests.
-    * The page may load nothing of another site, and no site may frame it. Views of MCP Apps run in a sandbox, with
-      an origin of their own, under the policy of `McpServer.App.CSP`.
+    * It accepts only requests from this machine, and not through a proxy. `remote: true` allows other requests, and
+      `allowed_hosts:` lists their hosts.
+    * `Host` and `Origin` must satisfy `McpServer.HttpPlug`, so pages of other sites have no access.
+    * All requests except the empty page need the token. It follows the `#` in the page's address, so the browser sends
+      it neither in the request for the page nor in a `Referer`. The page uses it in the path of its requests.
+    * The page cannot load resources of other sites, and no site can frame it. Views of MCP Apps run in a sandbox with a
+      separate origin and the policy of `McpServer.App.CSP`.
 
   Never mount it in production.
 

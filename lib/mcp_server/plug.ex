@@ -31,7 +31,7 @@ defmodule McpServer.Plug do
         end
       end
 
-  ## Where it stands
+  ## Order
 
   | `plug` in | runs around |
   |---|---|
@@ -42,7 +42,7 @@ defmodule McpServer.Plug do
   The plugs of the router run first, then those of the scopes from the outermost to the innermost, then those of the
   declaration. Plugs of one block run in the order of their statements.
 
-  ## What it does
+  ## Calls
 
   `c:call/2` gets the `McpServer.Conn` and `next`. `next.(conn)` runs the following plugs and the handler with that
   conn. It returns the handler's return value, in any of the forms that `McpServer.Controller` lists. The return value

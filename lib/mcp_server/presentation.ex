@@ -220,7 +220,8 @@ defmodule McpServer.Presentation do
 
   `fun` is called with the checked format of the arguments (`"format"`). It returns
 
-    * what the other functions here return, or another `{:ok, %McpServer.Tool.CallResult{}}`, which is passed on
+    * a result of the other functions of this module, or another `{:ok, %McpServer.Tool.CallResult{}}`, which is
+      returned unchanged
     * a `McpServer.Presentation.NeedsInput` or `McpServer.Presentation.ToolError`
     * `{:error, reason}`, which is classified: see `McpServer.Presentation.ToolError.from/1`
 
@@ -246,9 +247,8 @@ defmodule McpServer.Presentation do
   It asks for input if the query is empty, or if a search without a filter has more than 20 matches. Otherwise it
   returns the matches:
 
-    * as data `query` (what was asked for, and the format), `metadata` (how many there are in all and by each
-      filter; which have a card; the markers counted in the Markdown) and the matches, as many as the argument
-      `limit` allows
+    * as data `query` (the query and the format), `metadata` (the number of matches in all and by filter, the matches
+      with cards, the number of markers in the Markdown) and the matches, up to the argument `limit`
     * as Markdown a heading, an index of the matches, and cards for the first of them
 
   | option | default | |

@@ -41,7 +41,7 @@ defmodule McpServer.Session do
 
   A handle has 128 random bits, and works only for its principal. It does not authenticate the client.
 
-  ## Where values are kept
+  ## Stores
 
   By default values are in the memory of the node: at most 64 MiB, and 16 MiB for one principal, or for one address
   without a principal. To keep them across restarts and on all nodes, configure a store:

@@ -24,7 +24,7 @@ defmodule McpServer.Stdio do
   Use `eval` if any application prints while it starts: `run/2` takes over stdout before the applications start, a child
   takes it over only when the supervisor starts it.
 
-  ## What belongs to the protocol
+  ## stdin and stdout
 
   stdout carries only messages. When the transport starts, it moves the client's stdin and stdout to new file
   descriptors. All other output of the VM (`IO.puts/1`, `Logger`, crash reports, the compiler) goes to stderr. Other
@@ -42,7 +42,7 @@ defmodule McpServer.Stdio do
   exception and its stack trace. With `debug_errors:` of `McpServer.Router`, the default in development, the answer also
   has the cause.
 
-  ## When the client goes
+  ## When the client disconnects
 
   At the end of stdin the server answers the requests that it has read; running calls get `:drain` milliseconds to
   finish. Then the VM stops with status 0 (`:on_eof`). It also stops when the client closes stdout.

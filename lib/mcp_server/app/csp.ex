@@ -14,7 +14,7 @@ defmodule McpServer.App.CSP do
       iex> McpServer.App.CSP.generate(%{connect_domains: ["api.example.com"]}) |> String.split("; ") |> List.last()
       "connect-src 'self' api.example.com"
 
-  ## What a domain is
+  ## Domains
 
   An entry is one origin, `[scheme://]host[:port]`, with the scheme `https`, `http`, `wss` or `ws`. The host is an ASCII
   domain name or an IPv4 address. A domain name with two or more labels may have the prefix `*.`. All other entries are

@@ -17,7 +17,7 @@ defmodule McpServer.DualResponse.Client do
   The URL of the rows comes from the tool's result, and the server may not be trusted. So the URL is checked before
   every request and every redirect:
 
-  | the URL's origin | what happens |
+  | the URL's origin | result |
   |---|---|
   | that of `base_url:`, or one of `allowed_origins:` | fetched with your `headers:` |
   | any other on the internet, with https | fetched without your `headers:` |

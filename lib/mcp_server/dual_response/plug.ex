@@ -19,7 +19,7 @@ defmodule McpServer.DualResponse.Plug do
 
   Without the reader, this plug uses the parsed JSON body, and refuses a body that was parsed as a form.
 
-  ## Who asks
+  ## Authentication
 
       forward "/resources", McpServer.DualResponse.Plug,
         server: MyApp.Results,

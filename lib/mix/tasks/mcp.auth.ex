@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.Auth do
-  @shortdoc "Shows what clients learn about authorization, and why a token is refused"
+  @shortdoc "Checks the authorization of a server and shows why a token is refused"
 
   @moduledoc """
   Checks the authorization of a server: the information for clients, the authorization server, and the reason why a

@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.Breaking do
-  @shortdoc "Says what of a router breaks the clients it had"
+  @shortdoc "Finds changes of routers that break clients"
 
   @moduledoc """
   Compares the routers of a project with snapshots under version control.

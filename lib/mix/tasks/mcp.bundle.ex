@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.Bundle do
-  @shortdoc "Makes an .mcpb bundle of a release, which clients install with a click"
+  @shortdoc "Builds an .mcpb bundle of a release, which clients install with a click"
 
   @moduledoc """
   Builds an MCP bundle (`.mcpb`) from a release. Claude Desktop and other clients install it with a click. The user

@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.Doctor do
-  @shortdoc "Looks for what keeps a server from working"
+  @shortdoc "Finds problems of a server"
 
   @moduledoc """
   Finds problems of a server, and prints the next step for each finding.

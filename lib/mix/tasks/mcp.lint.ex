@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.Lint do
-  @shortdoc "Says what clients refuse of a router, and models stumble over"
+  @shortdoc "Finds mistakes in routers that clients refuse or models misread"
 
   @moduledoc """
   Reports mistakes in the routers of a project that do not stop them from compiling.

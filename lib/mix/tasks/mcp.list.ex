@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.List do
-  @shortdoc "Lists what a server has"
+  @shortdoc "Lists the tools, prompts and resources of a server"
 
   @moduledoc """
   Lists the tools, prompts, resources and templates of a server, with their arguments.

@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.Native do
-  @shortdoc "Says which native library is installed"
+  @shortdoc "Prints the installed native library"
 
   @moduledoc """
   Prints the installed native library and its origin.

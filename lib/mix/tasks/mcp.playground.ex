@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.Playground do
-  @shortdoc "Serves a page on which to try a router"
+  @shortdoc "Serves a web page to try a router"
 
   @moduledoc """
   Serves a web page to try a router, on this machine only.

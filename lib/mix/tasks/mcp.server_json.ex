@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.ServerJson do
-  @shortdoc "Writes the server.json with which a server is published in the MCP registry"
+  @shortdoc "Writes the server.json of a server for the MCP registry"
 
   @moduledoc """
   Writes the `server.json` of a router, for the MCP registry (schema 2025-12-11), to stdout or a file.

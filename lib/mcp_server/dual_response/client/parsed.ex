@@ -15,7 +15,7 @@ defmodule McpServer.DualResponse.Client.Parsed do
   | `name` | the name of the resource, or `nil` |
   | `resource_uri` | its URI, such as `"resource://abc123"` |
   | `resource_url` | the URL of its rows, or `nil` if unknown: see `base_url:` of the client |
-  | `columns` | what a row consists of, maps with string keys |
+  | `columns` | the columns, maps with string keys |
   | `expires_at` | the time of expiry, a `DateTime`; `nil` if it is pinned or the time is unknown |
   | `executed_at` | when the query ran, a `DateTime`, or `nil` |
 

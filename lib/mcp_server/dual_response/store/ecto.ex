@@ -25,7 +25,7 @@ defmodule McpServer.DualResponse.Store.Ecto do
 
   Servers with different names see different resources in the same table.
 
-  ## What can be kept
+  ## Allowed values
 
   Queries are `{module, function, arguments}`. Functions, processes, ports and references are invalid after a restart,
   so a resource that contains one is refused.

@@ -24,7 +24,7 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   The store takes no options. List Mnesia in mix.exs: `extra_applications: [:logger, :mnesia]`. Since Elixir 1.15, Mix
   hides applications that are not listed, and releases omit them. On Debian, Mnesia is the package `erlang-mnesia`.
 
-  ## What is promised
+  ## Guarantees
 
   Creating, pinning and deleting are transactions that return when every node has the change. Counting an access is also
   a transaction and loses no counts; other nodes see it a moment later. Reading is local. `:ram_copies` live as long as
