@@ -22,7 +22,7 @@ defmodule McpServer.Controller do
   | declared by | called as | returns |
   |---|---|---|
   | `tool` | `fun(conn, arguments)` | see `McpServer.Tool.Result`: `{:ok, "text"}`, `{:ok, content}`, `{:ok, map}`, `{:ok, struct}` |
-  | `prompt`, `get` | `fun(conn, arguments)` | messages, one message, a text of the user, or a `McpServer.Prompt.GetResult`, or any of these in `{:ok, …}` |
+  | `prompt`, `get` | `fun(conn, arguments)` | messages, one message, a string (it becomes a message of the user), or a `McpServer.Prompt.GetResult`, or any of these in `{:ok, …}` |
   | `resource`, `read` | `fun(conn, variables)` | a `McpServer.Resource.Content`, a list of them, a `McpServer.Resource.ReadResult` or `%{"contents" => list}`, or any of these in `{:ok, …}`; `{:error, :not_found}` |
   | `complete` of both | `fun(conn, name, prefix)` | a list of strings or a `McpServer.Completion`, or either in `{:ok, …}` |
 

@@ -66,12 +66,12 @@ defmodule McpServer.HttpServer do
 
   ## Shares
 
-  A client may use at most `max_share` percent, but always at least one, of each of these: the sessions of a node, the
-  events stored for them, the bytes of subscriptions, the calls without a session, and the streams. Beyond its share it
-  gets the same answer as at the full limit. A client is a principal, or without a principal the address of the peer
-  (for IPv6 the first 64 bits). Clients without a principal from a loopback address are not restricted: they are one
-  user, or a proxy for all users. If unauthenticated clients connect through a proxy on another machine, they all count
-  as one client: set `http: [max_share: 100]`.
+  Of each of these, a client may use at most `max_share` percent, and always at least one: the sessions of a node, the
+  events stored for them, the bytes of subscriptions, the calls without a session, and the streams. Beyond its share,
+  the client gets the same answer as when all clients together have reached the limit. A client is a principal, or
+  without a principal the address of the peer (for IPv6 the first 64 bits). Clients without a principal from a loopback
+  address are not restricted: they are one user, or a proxy for all users. If unauthenticated clients connect through a
+  proxy on another machine, they all count as one client: set `http: [max_share: 100]`.
 
   ## Several mounts and several nodes
 

@@ -123,7 +123,8 @@ defmodule McpServer.Router do
 
   A refusal by a function of the conn alone holds for all arguments, so the entry does not exist for this client. It is
   not listed, and its use gets the same answer, byte for byte, as an unknown name. A function of the conn and the
-  arguments runs only when the entry is used, so the entry stays listed. `visible:` hides, `authorize:` refuses:
+  arguments runs only when the entry is used, so the entry stays listed. After a refusal by `visible:` the client always
+  gets the answer for an unknown name:
 
   | refused by | listed | answered |
   |---|---|---|
