@@ -162,4 +162,42 @@ defmodule McpServer.HttpAuthHiddenTest do
       assert {%{status: ^status}, [_answer]} = HttpClient.exchange(server, staff)
     end
   end
+
+  @tag req: ["T43", "R6"]
+  on_both "in a batch, what a function may hide needs a token as what does not exist, and nothing of it runs", %{
+    kind: kind
+  } do
+    issuer = start_supervised!(Issuer)
+    server = serve(kind, Public, issuer, :all)
+    ada = [{"authorization", "Bearer " <> Issuer.token(issuer, audience: @resource, scopes: ["mcp:use"])}]
+    [anonymous, named] = for headers <- [[], ada], do: HttpSession.open(server, "2025-03-26", headers: headers)
+
+    batch = fn names ->
+      calls = for {name, id} <- Enum.with_index(names, 1), do: message("tools/call", call(name, %{}), id: id)
+      in_session(McpServer.JSON.encode!(calls))
+    end
+
+    # Without a token.
+    unknown = said(HttpSession.exchange(anonymous, batch.(["open", "nothing"])))
+
+    for names <- [["open", "public"], ["public", "open"], ["used"], ["open", "used"], ["public", "nothing"]],
+        do: assert({names, said(HttpSession.exchange(anonymous, batch.(names)))} == {names, unknown})
+
+    assert {401, headers, ~s({"jsonrpc":"2.0","error":{"code":-32600,"message":"Unauthorized"}})} = unknown
+
+    assert List.keyfind(headers, "www-authenticate", 0) ==
+             {"www-authenticate",
+              ~s(Bearer scope="mcp:use", resource_metadata="http://localhost/.well-known/oauth-protected-resource/mcp")}
+
+    assert {%{status: 200}, [[%{"id" => 1, "result" => _done}]]} = HttpSession.exchange(anonymous, batch.(["open"]))
+
+    # With one that shows neither.
+    for name <- ["public", "used"] do
+      assert {%{status: 200}, [answers]} = HttpSession.exchange(named, batch.(["open", name, "nothing"]))
+      [open, hidden, unknown] = Enum.sort_by(answers, & &1["id"])
+      assert open["result"]["content"] == [%{"type" => "text", "text" => "done"}]
+      assert hidden["error"] == %{"code" => -32602, "message" => "Tool '#{name}' not found"}
+      assert unknown["error"] == %{"code" => -32602, "message" => "Tool 'nothing' not found"}
+    end
+  end
 end

@@ -65,10 +65,19 @@ fn admit_batch<'c, 'a, J: Json>(
         return refuse(&format!("a batch holds at most {most} messages"));
     }
     let admit_one = |message| match Document::scan(message, &UNLIMITED) {
-        Ok(document) => admit_message(catalog, context, document.root(), limits),
+        Ok(document) => not_alone(admit_message(catalog, context, document.root(), limits)),
         Err(error) => self::refuse(context, &Refusal::parse_error(&error)),
     };
     Admission::Batch(messages.into_iter().map(admit_one).collect())
+}
+
+/// A batch has one status, which comes before the server's code says what is there: where what it hides needs a
+/// token, what it shows needs one as well.
+fn not_alone<'c, 'a>(admission: Admission<'c, 'a>) -> Admission<'c, 'a> {
+    match admission {
+        Admission::Request(request) if request.may_need_token() => Admission::TokenRequired,
+        other => other,
+    }
 }
 
 /// The answer to a message that has no id to answer to.

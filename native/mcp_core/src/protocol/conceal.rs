@@ -70,7 +70,7 @@ impl<'a> Asked<'_, '_, 'a> {
         let hidden = match hidden {
             // Without the entry this client would have been asked for a token.
             _ if self.needs_token(rest, revision) => {
-                Hidden::Answer(Refusal::token_required().answer(None, Revision::NEWEST))
+                Hidden::Token(Refusal::token_required().answer(None, Revision::NEWEST))
             }
             Admission::Answer(answer) => Hidden::Answer(answer),
             Admission::Request(request) => Hidden::Request(request),

@@ -40,11 +40,24 @@ pub struct Request<'a> {
     pub hidden: Option<Hidden<'a>>,
 }
 
+impl Request<'_> {
+    /// Whether the client must come back with a token where what the request names is not there for it.
+    pub(super) fn may_need_token(&self) -> bool {
+        match &self.hidden {
+            Some(Hidden::Token(_)) => true,
+            Some(Hidden::Request(request)) => request.may_need_token(),
+            Some(Hidden::Answer(_)) | None => false,
+        }
+    }
+}
+
 /// What a client gets for whom an entry is not there: what it would get if that had never been declared.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hidden<'a> {
     /// The answer, such as that of an unknown name.
     Answer(Answer),
+    /// The answer to a client that must come back with a token, as for an unknown name.
+    Token(Answer),
     /// Another entry, such as the template that a resource's URI matches too.
     Request(Box<Request<'a>>),
 }

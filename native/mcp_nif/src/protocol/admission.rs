@@ -241,7 +241,7 @@ fn hidden_term<'a>(
 ) -> NifResult<Option<Term<'a>>> {
     Ok(match &request.hidden {
         None => Some(atoms::nil().to_term(env)),
-        Some(Hidden::Answer(answer)) => Some(answer_term(env, answer)),
+        Some(Hidden::Answer(answer) | Hidden::Token(answer)) => Some(answer_term(env, answer)),
         Some(Hidden::Request(request)) => match judged(env, catalog, request, allowance)? {
             Judged::Fields(fields) => Some(fields),
             Judged::Refused(answer) => Some(answer_term(env, &answer)),
