@@ -101,7 +101,9 @@ fn admitted(
     ) {
         Admission::Request(request) => {
             let hidden = request.hidden.map(|hidden| match hidden {
-                Hidden::Answer(answer) => String::from_utf8_lossy(&answer.body).into_owned(),
+                Hidden::Answer(answer) | Hidden::Token(answer) => {
+                    String::from_utf8_lossy(&answer.body).into_owned()
+                }
                 Hidden::Request(_) => "another".to_owned(),
             });
             (request.unmet.map(|answer| answer.status), hidden)

@@ -4,6 +4,7 @@ use mcp_core::catalog::Catalog;
 use mcp_core::protocol::{
     Admission, Anonymous, Context, Hidden, MessageLimits, SessionContext, admit,
 };
+use mcp_core::revision::Revision;
 use mcp_core::schema::SerdeJson;
 use serde_json::{Value, json};
 
@@ -124,7 +125,9 @@ fn what_is_hidden_when_it_is_used_is_answered_as_what_does_not_exist() {
             &MessageLimits::default(),
         ) {
             Admission::Request(request) => match request.hidden {
-                Some(Hidden::Answer(answer)) => (answer.status, String::from_utf8(answer.body)),
+                Some(Hidden::Answer(answer) | Hidden::Token(answer)) => {
+                    (answer.status, String::from_utf8(answer.body))
+                }
                 other => panic!("{other:?}"),
             },
             other => panic!("{other:?}"),
@@ -136,6 +139,39 @@ fn what_is_hidden_when_it_is_used_is_answered_as_what_does_not_exist() {
         (401, Ok(unauthorized.to_owned()))
     );
     assert_eq!(hidden(None).0, 200);
+}
+
+#[test]
+fn in_a_batch_what_may_be_hidden_needs_a_token_at_once() {
+    let accepted = post().accepted();
+    let became = |anonymous, names: &[&str]| {
+        let context = Context {
+            session: Some(SessionContext {
+                revision: Revision::V2025_03_26,
+            }),
+            http: Some(&accepted),
+            anonymous,
+        };
+        let call = |name| request("tools/call", json!({"name": name}));
+        let body = format!("[{}]", names.iter().map(call).collect::<Vec<_>>().join(","));
+        let catalog = server();
+        match admit(
+            &catalog,
+            context,
+            body.as_bytes(),
+            &MessageLimits::default(),
+        ) {
+            Admission::Batch(items) => items
+                .iter()
+                .map(|item| *item == Admission::TokenRequired)
+                .collect::<Vec<_>>(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let anonymous = Some(Anonymous::All);
+    assert_eq!(became(anonymous, &["shown", "add"]), [true, false]);
+    assert_eq!(became(anonymous, &["unknown", "add"]), [true, false]);
+    assert_eq!(became(None, &["shown", "unknown"]), [false, false]);
 }
 
 #[test]
