@@ -188,7 +188,8 @@ defmodule McpServer.Auth.Options do
         raise ArgumentError, "auth: algorithms: has #{Enum.join(@secret_algorithms, ", ")} only with secret:"
 
       true ->
-        Enum.each([checked.resource | checked.issuer] ++ List.wrap(checked.introspection[:endpoint]), &url!/1)
+        asked = List.wrap(checked.jwks_uri) ++ List.wrap(checked.introspection[:endpoint])
+        Enum.each([checked.resource | checked.issuer] ++ asked, &url!/1)
         checked
     end
   end
