@@ -134,13 +134,17 @@ defmodule McpServer.HttpAnonymousTest do
     on_both "takes no bad token, and no session changes hands", context do
       server = serve(context, :all)
       good = token(context, ["read"])
-      assert {401, "Bearer error=\"invalid_token\"" <> _, _message} = ask(server, modern_call("public"), bearer("bad"))
+      unauthorized = %{"jsonrpc" => "2.0", "error" => %{"code" => -32600, "message" => "Unauthorized"}}
+      malformed = ~s(error="invalid_token", error_description="The access token is malformed", )
+      challenge = String.replace(@challenge, "Bearer ", "Bearer " <> malformed)
+      assert ask(server, modern_call("public"), bearer("bad")) == {401, challenge, unauthorized}
 
       call = legacy_call("public")
       anonymous = HttpSession.open(server, "2025-11-25")
       owned = HttpSession.open(server, "2025-11-25", headers: good)
-      assert {404, nil, _message} = ask(server, of_session(call, anonymous.id), good)
-      assert {404, nil, _message} = ask(server, of_session(call, owned.id))
+      error = %{"jsonrpc" => "2.0", "error" => %{"code" => -32600, "message" => "Session not found"}}
+      assert ask(server, of_session(call, anonymous.id), good) == {404, nil, error}
+      assert ask(server, of_session(call, owned.id)) == {404, nil, error}
       assert {200, nil, _message} = ask(server, of_session(call, anonymous.id))
       assert {200, nil, _message} = ask(server, of_session(call, owned.id), good)
     end
@@ -164,8 +168,11 @@ defmodule McpServer.HttpAnonymousTest do
             {"own", ["write"], nil},
             {"unlisted", ["read"], nil}
           ] do
-        {status, challenge, _message} = ask(server, modern_call(name), token(context, scopes))
+        {status, challenge, message} = ask(server, modern_call(name), token(context, scopes))
         assert {name, status, challenge} == {name, if(needed, do: 403, else: 200), needed && refused.(needed)}
+        missing = needed && [needed |> String.split() |> List.last()]
+        forbidden = %{"code" => -32600, "message" => "Forbidden", "data" => %{"requiredScopes" => missing}}
+        assert {name, message["error"]} == {name, needed && forbidden}
       end
 
       assert names(ask(server, modern("tools/list"), token(context, ["read"]))) ==

@@ -150,8 +150,8 @@ defmodule McpServer.HttpAuthTest do
             bearer("\"x\""),
             bearer("=")
           ] do
-        assert {400, ^expected, message} = ask(server, headers)
-        assert message["error"]["code"] == -32600
+        error = %{"code" => -32600, "message" => "The request breaks the rules for sending a token"}
+        assert ask(server, headers) == {400, expected, %{"jsonrpc" => "2.0", "error" => error}}
       end
 
       assert {200, nil, _message} = ask(server, [{"authorization", "bEARER   " <> good}])
@@ -286,7 +286,9 @@ defmodule McpServer.HttpAuthTest do
             {Enum.join([header, payload, String.slice(signature, 0, 84)], "."), wrong},
             {token(context, signature: :wrong), wrong}
           ] do
-        assert {token, ask(server, bearer(token)) |> elem(1)} == {token, refused("invalid_token", text)}
+        error = %{"code" => -32600, "message" => "Unauthorized"}
+        answer = {401, refused("invalid_token", text), %{"jsonrpc" => "2.0", "error" => error}}
+        assert {token, ask(server, bearer(token))} == {token, answer}
       end
     end
 
@@ -497,8 +499,10 @@ defmodule McpServer.HttpAuthTest do
 
       assert {200, nil, message} = ask(server, bearer(token(context, scopes: ["mcp:use", "more"])), call)
       assert HttpClient.text(message) =~ ~s(["mcp:use", "more"])
-      assert {404, nil, _message} = ask(server, bearer(token(context, subject: "bob")), call)
-      assert {404, nil, _message} = ask(server, bearer(token(context, client_id: "other")), call)
+      not_found = %{"jsonrpc" => "2.0", "error" => %{"code" => -32600, "message" => "Session not found"}}
+
+      for other <- [[subject: "bob"], [client_id: "other"]],
+          do: assert(ask(server, bearer(token(context, other)), call) == {404, nil, not_found})
     end
   end
 

@@ -33,6 +33,10 @@ defmodule McpServer.HttpAuthThreatsTest do
     {response.status, HttpResponse.header(response, "www-authenticate"), List.last(messages)}
   end
 
+  defp error(code, message), do: %{"jsonrpc" => "2.0", "error" => %{"code" => code, "message" => message}}
+  defp refused(text), do: {401, @invalid <> ~s("#{text}", #{@tail}), error(-32600, "Unauthorized")}
+  defp no_session, do: {404, nil, error(-32600, "Session not found")}
+
   describe "a token" do
     @tag req: "T4"
     on_both "in a form is not looked at: the body must be JSON", context do
@@ -57,12 +61,13 @@ defmodule McpServer.HttpAuthThreatsTest do
 
       for _time <- 1..2 do
         assert {200, nil, _message} = ask(first, bearer(token))
-        assert {401, challenge, _message} = ask(second, bearer(token))
 
-        assert challenge ==
-                 @invalid <>
-                   ~s("The access token is for another resource", scope="mcp:use", ) <>
-                   ~s(resource_metadata="http://localhost/.well-known/oauth-protected-resource/other")
+        challenge =
+          @invalid <>
+            ~s("The access token is for another resource", scope="mcp:use", ) <>
+            ~s(resource_metadata="http://localhost/.well-known/oauth-protected-resource/other")
+
+        assert ask(second, bearer(token)) == {401, challenge, error(-32600, "Unauthorized")}
       end
 
       assert {200, nil, _message} = ask(second, bearer(token(issuer, audience: other)))
@@ -107,16 +112,14 @@ defmodule McpServer.HttpAuthThreatsTest do
       good = token(issuer, expires_in: 2)
       assert {200, nil, _message} = ask(server, bearer(good))
 
-      for forged <- [
-            token(issuer, expires_in: 2, signature: :wrong),
-            String.replace_suffix(good, String.last(good), "")
-          ] do
-        assert {401, @invalid <> _text, _message} = ask(server, bearer(forged))
-      end
+      for {forged, text} <- [
+            {token(issuer, expires_in: 2, signature: :wrong), "The signature of the access token is wrong"},
+            {String.replace_suffix(good, String.last(good), ""), "The access token is malformed"}
+          ],
+          do: assert(ask(server, bearer(forged)) == refused(text))
 
       eventually(fn -> match?({401, _challenge, _message}, ask(server, bearer(good))) end)
-      assert {401, challenge, _message} = ask(server, bearer(good))
-      assert challenge == @invalid <> ~s("The access token has expired", #{@tail})
+      assert ask(server, bearer(good)) == refused("The access token has expired")
     end
   end
 
@@ -139,8 +142,7 @@ defmodule McpServer.HttpAuthThreatsTest do
                ["notifications/subscriptions/acknowledged", "notifications/cancelled", "complete"]
 
       assert HttpClient.message(stream) == :end
-      assert {401, challenge, _message} = ask(server, token)
-      assert challenge == @invalid <> ~s("The access token has expired", #{@tail})
+      assert ask(server, token) == refused("The access token has expired")
       HttpScript.tell(pid, {:answer, "done"})
       assert [message] = HttpClient.messages(peer, HttpPeer.response(peer))
       assert HttpClient.text(message) == "done"
@@ -154,16 +156,15 @@ defmodule McpServer.HttpAuthThreatsTest do
       good = token(issuer)
       perform = modern_call("perform", HttpScript.arguments())
 
-      garbage =
-        for n <- 1..100,
-            do:
-              Enum.at(
-                ["garbage-#{n}", "a.b.c", token(issuer, claims: %{"iss" => "https://evil.example/#{n}"})],
-                rem(n, 3)
-              )
+      malformed = refused("The access token is malformed")
+      unknown = refused("The issuer of the access token is not known")
+      foreign = &token(issuer, claims: %{"iss" => "https://evil.example/#{&1}"})
 
-      in_parallel(garbage, fn token ->
-        assert {401, @invalid <> _text, _message} = ask(server, bearer(token), perform)
+      garbage =
+        for n <- 1..33, one <- [{"garbage-#{n}", malformed}, {"a.b.#{n}", malformed}, {foreign.(n), unknown}], do: one
+
+      in_parallel(garbage, fn {token, refused} ->
+        assert {token, ask(server, bearer(token), perform)} == {token, refused}
       end)
 
       refute_received {:performing, _tag, _pid, _conn}
@@ -173,7 +174,7 @@ defmodule McpServer.HttpAuthThreatsTest do
   end
 
   describe "the issuer's metadata" do
-    @tag req: "T23"
+    @tag req: ["T23", "R23"]
     on_both "names no file, no private address, no other port and no redirect", %{kind: kind} do
       secret = ScriptedServer.start(fn _request -> ScriptedServer.json(%{"keys" => []}) end, host: "localhost")
       [_scheme, port] = String.split(secret.url, "localhost:")
@@ -216,7 +217,13 @@ defmodule McpServer.HttpAuthThreatsTest do
       named = "#{issuer.url}/#{System.unique_integer([:positive])}"
       Agent.update(url, fn nil -> named end)
       server = serve(kind, named)
-      capture_log(fn -> assert {503, nil, _message} = ask(server, bearer(unsigned(named))) end)
+
+      capture_log(fn ->
+        {response, [message]} = HttpClient.exchange(server, as(modern_call("granted"), unsigned(named)))
+        assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "5"}
+        assert HttpResponse.header(response, "www-authenticate") == nil
+        assert message == error(-32603, "The token cannot be checked now")
+      end)
     end
 
     # Good but for its key and its signature.
@@ -238,8 +245,11 @@ defmodule McpServer.HttpAuthThreatsTest do
       for other <- [token(issuer, subject: "bob"), token(issuer, client_id: "other"), token(issuer, client_id: nil)],
           # A token that was verified before takes another way than one that was not.
           request <- requests ++ [modern_call("granted")] ++ requests do
-        {status, nil, _message} = ask(server, bearer(other), of_session(request, session.id))
-        assert {request.method, status} == {request.method, if(request in requests, do: 404, else: 200)}
+        answer = ask(server, bearer(other), of_session(request, session.id))
+
+        if request in requests,
+          do: assert({request, answer} == {request, no_session()}),
+          else: assert({200, nil, %{"result" => _granted}} = answer)
       end
 
       assert {200, nil, _message} = ask(server, bearer(token(issuer)), of_session(legacy_call("granted"), session.id))
@@ -260,7 +270,8 @@ defmodule McpServer.HttpAuthThreatsTest do
       requests = requests ++ for(verb <- ["get", "cancel"], do: modern("tasks/" <> verb, %{"taskId" => task}, capable))
 
       for other <- [token(issuer, subject: "bob"), token(issuer, client_id: "other")], request <- requests do
-        assert {_status, nil, %{"error" => %{"code" => -32602}}} = ask(server, bearer(other), request)
+        text = if request == hd(requests), do: "Invalid request state", else: "Task not found"
+        assert ask(server, bearer(other), request) == {200, nil, Map.put(error(-32602, text), "id", 1)}
       end
 
       # A newer token of the same client is the same principal.
@@ -283,11 +294,11 @@ defmodule McpServer.HttpAuthThreatsTest do
 
       anonymous = HttpSession.open(server, "2025-11-25")
       assert {200, nil, _message} = ask(server, [], ping.(anonymous))
-      assert {404, nil, _message} = ask(server, bearer("ada"), ping.(anonymous))
+      assert ask(server, bearer("ada"), ping.(anonymous)) == no_session()
 
       named = HttpSession.open(server, "2025-11-25", headers: bearer("ada"))
       assert {200, nil, _message} = ask(server, bearer("ada"), ping.(named))
-      assert {404, nil, _message} = ask(server, [], ping.(named))
+      assert ask(server, [], ping.(named)) == no_session()
     end
   end
 
@@ -331,7 +342,7 @@ defmodule McpServer.HttpAuthThreatsTest do
             [{"host", "evil.example"}],
             [{"x-forwarded-host", "evil.example"}, {"x-forwarded-proto", "https"}, {"forwarded", "host=evil.example"}]
           ] do
-        assert {401, "Bearer " <> @tail, _message} = ask(server, headers)
+        assert ask(server, headers) == {401, "Bearer " <> @tail, error(-32600, "Unauthorized")}
       end
     end
   end
@@ -349,10 +360,21 @@ defmodule McpServer.HttpAuthThreatsTest do
           "/.well-known/oauth-authorization-server",
           "/mcp/"
         ],
-        method <- ["GET", "POST"] do
+        {method, answers} <- [
+          {"GET",
+           plug: {400, "Mcp-Session-Id is missing"}, listener: {404, "Not found: no MCP endpoint has this path"}},
+          {"POST",
+           plug: {415, "Content-Type must be application/json in UTF-8"},
+           listener: {404, "Not found: no MCP endpoint has this path"}}
+        ] do
+      # To a plug every path is the endpoint's.
+      {status, text} = answers[context.kind]
       target = path <> "?redirect_uri=https://evil.example&return_to=//evil.example"
       response = HttpPeer.request(HttpPeer.connect(server.port), %{request(method) | target: target})
-      assert response.status in [400, 401, 404, 405, 415]
+
+      assert {method, path, response.status, HttpResponse.json(response)["error"]["message"]} ==
+               {method, path, status, text}
+
       assert HttpResponse.header(response, "location") == nil
     end
   end

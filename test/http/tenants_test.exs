@@ -6,6 +6,7 @@ defmodule McpServer.HttpTenantsTest do
   alias McpServer.Test.Issuer
 
   @resource "http://localhost/mcp"
+  @tail ~s(scope="mcp:use", resource_metadata="http://localhost/.well-known/oauth-protected-resource/mcp")
 
   setup context do
     issuers = for name <- [:own, :one, :two], into: %{}, do: {name, start_supervised!(Issuer, id: name)}
@@ -36,10 +37,7 @@ defmodule McpServer.HttpTenantsTest do
   defp token(issuer, options \\ []),
     do: Issuer.token(issuer, Keyword.merge([audience: @resource, scopes: ["mcp:use"]], options))
 
-  defp refused(text) do
-    ~s(Bearer error="invalid_token", error_description="#{text}", scope="mcp:use", ) <>
-      ~s(resource_metadata="http://localhost/.well-known/oauth-protected-resource/mcp")
-  end
+  defp refused(text), do: ~s(Bearer error="invalid_token", error_description="#{text}", #{@tail})
 
   @tag req: ["R8", "T17"]
   on_both "a token chooses by its issuer, and none is asked that nobody knows", %{issuers: issuers} = context do
@@ -52,18 +50,20 @@ defmodule McpServer.HttpTenantsTest do
     roles = %{"roles" => ["mcp:use", "admin"]}
     assert {200, nil, message} = ask(server, token(issuers.one, claims: roles))
     assert HttpClient.text(message) == inspect({{urls.one, "ada", "client"}, "ada", ["mcp:use", "admin"]})
-    assert {403, _challenge, _message} = ask(server, token(issuers.one))
+    forbidden = %{"jsonrpc" => "2.0", "error" => %{"code" => -32600, "message" => "Forbidden"}}
+    assert ask(server, token(issuers.one)) == {403, ~s(Bearer error="insufficient_scope", #{@tail}), forbidden}
     assert_received {:asked, asked}
     assert asked == urls.one
     refute_received {:asked, _issuer}
 
-    assert {401, challenge, _message} = ask(server, token(issuers.two))
-    assert challenge == refused("The issuer of the access token is not known")
+    unauthorized = %{"jsonrpc" => "2.0", "error" => %{"code" => -32600, "message" => "Unauthorized"}}
+    unknown = refused("The issuer of the access token is not known")
+    assert ask(server, token(issuers.two)) == {401, unknown, unauthorized}
     assert Issuer.fetches(issuers.two) == 0
 
     # One issuer does not speak for another, although their keys have the same ids.
-    assert {401, challenge, _message} = ask(server, token(issuers.one, claims: %{"iss" => urls.own}))
-    assert challenge == refused("The signature of the access token is wrong")
+    wrong = refused("The signature of the access token is wrong")
+    assert ask(server, token(issuers.one, claims: %{"iss" => urls.own})) == {401, wrong, unauthorized}
   end
 
   @tag req: "T17"
