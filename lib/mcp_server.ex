@@ -60,6 +60,7 @@ defmodule McpServer do
   '''
 
   alias McpServer.Connection.Session
+  alias McpServer.Http.Disconnection
   alias McpServer.Protocol.Revision
   alias McpServer.{Changes, Completion, Conn, Content, Outline, Prompt, Protocol, Recipient, Resource}
   alias McpServer.{ResourceTemplate, Tool}
@@ -147,6 +148,24 @@ defmodule McpServer do
 
   defp no_message(message) do
     {:error, "write log: data, level: :info, logger: \"name\", or resource_updated: uri, got: #{Outline.of(message)}"}
+  end
+
+  @doc """
+  Lets clients go at once, over HTTP and on every connected node: those of a user who may come in no more, for one.
+
+      McpServer.disconnect({MyApp.MCP, principal: {"https://auth.example.com", "ada", "client-1"}})
+
+  The sessions of the scope end with the calls in them, and so do its `subscriptions/listen` streams. What `auth:` has
+  verified of the principal's tokens is forgotten, so the next request is judged anew. Take the access away first: in
+  what `principal:` or `verifier:` of `auth:` asks, or at an issuer that is asked about its tokens. A signed token that
+  nobody else decides about is good until it expires.
+
+  A call that runs without a session comes to its end, and so does a request that is judged at this moment. The router
+  is the one that is served. An error text says what is wrong with the scope.
+  """
+  @spec disconnect(scope()) :: :ok | {:error, String.t()}
+  def disconnect(scope) do
+    with {:ok, {router, recipient}} <- Recipient.scope(scope), do: Disconnection.everywhere(router, recipient)
   end
 
   @doc "The tools, in the order clients list them."

@@ -96,6 +96,7 @@ defmodule McpServer.Changes do
       {:mcp_change, _change} -> forget()
       {:mcp_change, _change, _recipient} -> forget()
       {:mcp_log, _recipient, _level, _message} -> forget()
+      {:mcp_disconnect, _recipient} -> forget()
     after
       0 -> :ok
     end
@@ -112,6 +113,14 @@ defmodule McpServer.Changes do
   @spec drain_here(router :: module(), until :: integer()) :: :ok
   def drain_here(router, until) do
     for pid <- :pg.get_local_members(__MODULE__, router), do: send(pid, {:mcp_http_drain, until})
+    :ok
+  end
+
+  # The streams of this node that have no session and concern the recipient end.
+  @doc false
+  @spec disconnect_here(router :: module(), Recipient.t()) :: :ok
+  def disconnect_here(router, recipient) do
+    for pid <- :pg.get_local_members(__MODULE__, router), do: send(pid, {:mcp_disconnect, recipient})
     :ok
   end
 

@@ -4,7 +4,7 @@ defmodule McpServer.Auth.Cache do
   # core's guard decides whether an entry is valid, while a request is read. An entry ends with its token, after five
   # minutes, or when the keys of its issuer change.
 
-  alias McpServer.Auth
+  alias McpServer.{Auth, Recipient}
   alias McpServer.Auth.Plan
   alias McpServer.Protocol.Auth, as: Rules
 
@@ -77,6 +77,29 @@ defmodule McpServer.Auth.Cache do
     :ets.insert(@table, {{:endpoint, source}, endpoint, until})
     :ok
   end
+
+  @doc "Drops the entries of a recipient's tokens: each token is verified again."
+  @spec forget(Recipient.t()) :: :ok
+  def forget(recipient) do
+    :ets.update_counter(@table, :forgotten, 1, {:forgotten, 0})
+
+    for [key, principal] <- :ets.match(@table, {:"$1", %{__struct__: Auth, principal: :"$2"}}),
+        Recipient.concerns?(recipient, principal, nil),
+        do: :ets.delete(@table, key)
+
+    :ok
+  end
+
+  @doc "Verifies a token. If entries were dropped in the meantime, the token gets no entry."
+  @spec verifying(Plan.t(), digest :: binary(), (() -> verdict)) :: verdict when verdict: term()
+  def verifying(plan, digest, verify) do
+    before = forgotten()
+    verdict = verify.()
+    if forgotten() != before, do: :ets.delete(@table, {plan.id, digest})
+    verdict
+  end
+
+  defp forgotten, do: :ets.lookup(@table, :forgotten)
 
   @doc "Drops all entries of a plan."
   @spec clear(Plan.t()) :: :ok

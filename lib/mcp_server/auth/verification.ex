@@ -51,10 +51,12 @@ defmodule McpServer.Auth.Verification do
     now = System.system_time(:second)
 
     with :error <- Cache.fetch(plan, digest, now) do
-      case plan.tokens.value do
-        %{^digest => grant} -> fixed(plan, grant, digest, now)
-        _others -> check(plan, token, digest, now, request)
-      end
+      Cache.verifying(plan, digest, fn ->
+        case plan.tokens.value do
+          %{^digest => grant} -> fixed(plan, grant, digest, now)
+          _others -> check(plan, token, digest, now, request)
+        end
+      end)
     end
   end
 

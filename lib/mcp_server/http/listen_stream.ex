@@ -113,6 +113,11 @@ defmodule McpServer.Http.ListenStream do
       {{:mcp_change, change, recipient}, sink} ->
         changed(%{stream | sink: sink}, changes(own(change, recipient, stream), stream))
 
+      {{:mcp_disconnect, recipient}, sink} ->
+        if Recipient.concerns?(recipient, stream.principal, nil),
+          do: finish(stream, sink),
+          else: go_on(stream, {:ok, sink})
+
       {:closed, sink} ->
         sink
 

@@ -11,7 +11,7 @@ defmodule McpServer.Http.Sessions do
   use GenServer
   use McpServer.Outline
 
-  alias McpServer.{Connection, Share}
+  alias McpServer.{Connection, Recipient, Share}
   alias McpServer.Connection.{InFlight, Session}
   alias McpServer.Http.Mount
   alias McpServer.Http.Cluster.Node
@@ -209,6 +209,16 @@ defmodule McpServer.Http.Sessions do
   @spec shut_down_one(pid()) :: :ok
   def shut_down_one(pid) do
     send(pid, :mcp_shut_down)
+    :ok
+  end
+
+  @doc "Ends the sessions of a recipient, as `shut_down/1` does."
+  @spec shut_down_of(router :: module(), Recipient.t()) :: :ok
+  def shut_down_of(router, recipient) do
+    for [id, pid, principal] <- :ets.match(@table, {:"$1", :"$2", :_, {router, :_}, :"$3", :_, :_}),
+        Recipient.concerns?(recipient, principal, id),
+        do: shut_down_one(pid)
+
     :ok
   end
 

@@ -45,7 +45,7 @@ defmodule McpServer.Http.Sink do
 
   # The first elements of all messages to a process that holds a request.
   @own [:mcp_down, :mcp_ended, :mcp_notify, :mcp_pause, :mcp_ask, :mcp_change, :mcp_respond, :mcp_hook] ++
-         [:mcp_adopted, :mcp_session_down]
+         [:mcp_adopted, :mcp_session_down, :mcp_disconnect]
 
   def reply(%module{} = sink, status, headers, body), do: module.reply(sink, status, headers, body)
   def stream(%module{} = sink, status, headers, first), do: module.stream(sink, status, headers, first)
