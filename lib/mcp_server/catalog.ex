@@ -59,7 +59,7 @@ defmodule McpServer.Catalog do
          do: :global.trans({{__MODULE__, router}, self()}, fn -> renew(router) end, [node()])
   end
 
-  @doc "Whether a module is a router whose catalogue has been fetched."
+  @doc "Whether the catalogue of a router has been fetched."
   @spec served?(module()) :: boolean()
   def served?(router), do: stored(router) != nil
 

@@ -5,9 +5,9 @@ defmodule McpServer.Connection do
   # Only this process writes. It waits only for the transport, so a `ping` is answered while tools run. The modules
   # below do its work, with functions from state to state:
   #
-  #   Inbox    lines → outcomes → work          Calls    running, waiting, deadlines, cancellation Replies  answers,
-  #   batches, the outbox     Input    requests to the client (session era) Subscriptions  subscriptions and changes
-  #   Notifications  progress and log messages of calls
+  #   Inbox    lines → outcomes → work          Calls    running, waiting, deadlines, cancellation
+  #   Replies  answers, batches, the outbox     Input    requests to the client (session era)
+  #   Subscriptions  subscriptions and changes        Notifications  progress and log messages of calls
 
   use GenServer
   use McpServer.Outline, status: &shown/1
@@ -222,7 +222,7 @@ defmodule McpServer.Connection do
 
   defp close(state, _reason), do: state
 
-  # The mailbox is empty: write ready messages, else read a line ahead, else rest.
+  # The mailbox is empty: writes ready messages, else reads lines, else hibernates.
   defp quiet(state) do
     cond do
       ready?(state) -> flush(state)

@@ -86,7 +86,7 @@ defmodule McpServer.Fields do
   defp spec({:list, type}), do: quote(do: [unquote(spec(type))])
   defp spec({:struct, module}), do: quote(do: unquote(module).t() | map)
 
-  @doc "What `defstruct` takes: each field with its default."
+  @doc "Each field with its default, for `defstruct`."
   @spec defaults([{atom, rule}]) :: keyword
   def defaults(rules), do: for({field, rule} <- rules, do: {field, rule |> options() |> Keyword.get(:default)})
 

@@ -43,7 +43,7 @@ defmodule McpServer.Outline do
   # Deeper and further elements of a term are omitted.
   @max_items 20
   @max_depth 8
-  # Since Elixir 1.19 `limit` counts the elements of the whole term, before that those of each list.
+  # Since Elixir 1.19 `limit` counts the elements of the whole term. Earlier versions count those of each list.
   @inspect_options [limit: 100, printable_limit: 256, width: 120]
 
   @doc """

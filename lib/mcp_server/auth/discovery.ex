@@ -128,7 +128,7 @@ defmodule McpServer.Auth.Discovery do
 
   defp host(url), do: URI.parse(url).host
 
-  # The operator configured the issuer, which may be in a private network. Other hosts in its metadata are not trusted.
+  # The operator configured the issuer, which may be in a private network. Other hosts in its metadata must be public.
   defp allowed(source, url) do
     %URI{scheme: scheme, host: host} = uri = URI.parse(url)
 

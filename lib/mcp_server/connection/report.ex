@@ -68,15 +68,15 @@ defmodule McpServer.Connection.Report do
     Telemetry.execute([:operation, :stop], %{duration: now - started_at}, Map.put(about, :error_type, type))
   end
 
-  @doc "The calling process has adopted the call, and reports its end in the place of another."
+  @doc "Notes that the calling process has adopted the call, and will report its end instead of `from`."
   @spec adopted(call :: pid(), from :: pid()) :: :ok
   def adopted(call, from), do: Unended.adopt(call, from)
 
-  @doc "The call has ended or is about to, and the process that would have reported its end is gone."
+  @doc "Reports the end of a call whose reporting process has ended. The call has ended or is about to."
   @spec abandoned(reporter :: pid(), call :: pid()) :: :ok
   def abandoned(reporter, call) do
     with {about, started_at} <- Unended.take(reporter, call) do
-      # Not here: a handler of the event may be slow, and the call's own events come first.
+      # In a separate process, because a handler of the event may be slow, and the call's own events come first.
       spawn(fn ->
         monitor = Process.monitor(call)
         receive do: ({:DOWN, ^monitor, :process, _pid, _reason} -> :ok)

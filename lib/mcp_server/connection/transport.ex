@@ -25,7 +25,7 @@ defmodule McpServer.Connection.Transport do
   * `:lines` – messages of the peer, to be admitted
   * `:too_long` – a message over the limit was skipped
   * `:admitted` – a message that was already admitted
-  * `:gone` – the client of this stream has gone and will not reconnect
+  * `:gone` – the client of this stream has disconnected and will not reconnect
   * `:writable` – the stream takes more
   * `:eof`, `:closed` – no more messages will come; with `:closed` none can be sent either
   """

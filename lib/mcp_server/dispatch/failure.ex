@@ -27,7 +27,7 @@ defmodule McpServer.Dispatch.Failure do
   @max_banner_bytes 1_024
   # A longer text is cut to this before it is searched for secrets.
   @max_text_bytes 64 * 1024
-  # Shorter header values can occur in any text, so they are not replaced.
+  # Shorter values of the request's head can occur in any text, so they are not replaced.
   @min_secret_bytes 6
 
   @doc "A failure in the handler's code."

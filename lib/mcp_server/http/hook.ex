@@ -24,7 +24,7 @@ defmodule McpServer.Http.Hook do
   @typedoc "The principal of a request, and the grants of its token."
   @type identity :: %{required(:principal) => term(), required(:auth) => Auth.t() | nil, optional(atom()) => term()}
 
-  @doc "The identity behind a request."
+  @doc "Identifies the principal of a request."
   @spec identify(Mount.t(), Sink.t()) :: result(identity())
   def identify(_mount, %FarSink{known: known} = sink), do: {:ok, Map.take(known, [:principal, :auth]), sink}
   def identify(%{identify: nil}, sink), do: {:ok, %{principal: nil, auth: nil}, sink}

@@ -29,7 +29,7 @@ defmodule McpServer.Http.Mount do
             ] ++ ServerOptions.http_settings()
 
   @typedoc """
-  The options (those of `http:` flat) and:
+  The options, with those of `http:` on the same level, and:
 
   * `:auth` – the plan for token checks, if the server makes them
   * `:bounds` – the limits of calls; `:limits` – the limits of messages, as the core takes them

@@ -1,6 +1,6 @@
 defmodule McpServer.JSON.Unencodable do
   @moduledoc false
-  # Replaces a struct whose encoder failed, so that the native core refuses it and reports its path.
+  # Replaces a struct after its encoder failed, so that the native core refuses it and reports its path.
 
   @enforce_keys [:reason]
   defstruct [:reason]

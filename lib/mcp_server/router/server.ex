@@ -79,7 +79,7 @@ defmodule McpServer.Router.Server do
     }
   end
 
-  # Evaluated while the router compiles. Without a running Mix, as in a release, it is not development.
+  # Evaluated while the router compiles. Without a running Mix, as in a release, the result is `false`.
   defp developing?, do: List.keymember?(Application.started_applications(), :mix, 0) and Mix.env() in [:dev, :test]
 
   defp limits!(given, units, place),

@@ -114,7 +114,7 @@ defmodule McpServer.Http.Session.Stream do
     {event, %{stream | replay: Replay.put(stream.replay, event)}}
   end
 
-  # On a pause the client disconnects, but the call goes on.
+  # On a pause the response ends, but the call continues.
   defp settle(stream, false, true), do: if(stream.primes?, do: {:ok, leave(stream)}, else: {:ok, stream})
   defp settle(stream, false, false), do: {:ok, stream}
   defp settle(%{replay: nil} = stream, true, _pause?), do: finish(stream)
