@@ -4,8 +4,10 @@ defmodule McpServer.Fields do
   # struct declares its fields once. The struct, its type `t`, `new/1` and the table in its documentation are made from
   # them:
   #
-  #     use McpServer.Fields, name: [:string, required: true, doc: "1 to 128 characters"], inputSchema: [:map, default:
-  #     %{}], title: :string
+  #     use McpServer.Fields,
+  #       name: [:string, required: true, doc: "1 to 128 characters"],
+  #       inputSchema: [:map, default: %{}],
+  #       title: :string
   #
   # The options of a field are `required:`, `default:`, `doc:` and `type:`, a typespec narrower than the one of the
   # field's type. `new/1` can be overridden.

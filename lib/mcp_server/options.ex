@@ -3,9 +3,11 @@ defmodule McpServer.Options do
   # Options as tables: the type, the default and a line of documentation of each. Validation, documentation and the
   # guide about limits use the same table:
   #
-  #     [ path: [:string, default: "/mcp", doc: "where it is served"], drain: [:milliseconds, default: 5_000, doc: "how
-  #     long calls go on", beyond: "they are killed"], limits: [{:group, [max_depth: [{:count, 128}, default: 128]]},
-  #     doc: "the limits of messages"] ]
+  #     [
+  #       path: [:string, default: "/mcp", doc: "where it is served"],
+  #       drain: [:milliseconds, default: 5_000, doc: "how long calls go on", beyond: "they are killed"],
+  #       limits: [{:group, [max_depth: [{:count, 128}, default: 128]]}, doc: "the limits of messages"]
+  #     ]
   #
   # An option can also have `required: true`, `secret: true` (its value is never printed), `shown:` (documentation text
   # instead of the default), `beyond:` (the effect of exceeding a limit), and `misnamed:` (names that people try
