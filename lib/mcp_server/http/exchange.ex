@@ -190,7 +190,9 @@ defmodule McpServer.Http.Exchange do
     %{exchange | monitor: monitor}
   end
 
-  @doc "Owns the exchange of a holder that has started a call, and tells the holder that its call was adopted."
+  @doc """
+  An exchange of a holder that has started a call, owned by the calling process. Tells the holder of the adoption.
+  """
   @spec adopt(holder :: pid()) :: t()
   def adopt(holder) do
     ref = make_ref()

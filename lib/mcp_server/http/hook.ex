@@ -15,7 +15,7 @@ defmodule McpServer.Http.Hook do
   alias McpServer.Http.Cluster.FarSink
   alias McpServer.Protocol.HTTP
 
-  # A hook that takes longer than this is ended, and its request refused.
+  # A hook that takes longer than this is killed, and its request does not get in.
   @hook_ms 30_000
   @max_heap_bytes 64 * 1024 * 1024
 

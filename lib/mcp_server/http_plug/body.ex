@@ -37,7 +37,7 @@ defmodule McpServer.HttpPlug.Body do
   def read(%{body_params: parsed} = conn, max),
     do: if(form?(conn), do: {:error, :malformed, conn}, else: write_again(conn, parsed, max))
 
-  # curl sends every body with the content type of a form, so a parsed form may have been any text.
+  # curl sends bodies with the content type of a form by default, so a parsed form may have been any text.
   defp form?(conn) do
     type = conn |> Plug.Conn.get_req_header("content-type") |> List.first("") |> String.downcase()
     String.starts_with?(type, ["application/x-www-form-urlencoded", "multipart/form-data"])

@@ -13,7 +13,7 @@ defmodule McpServer.Stdio.Exit do
   end
 
   # Applications stop as usual. At the end `:user` ignores its shutdown, and its supervisor waits a second for it. By
-  # then no process is left that could print, so that second is skipped.
+  # then no process is left that could print, so `:user` is killed without the wait.
   defp stop do
     spawn(fn ->
       # A stopping application ends all processes of its group, but this one must be the last.
