@@ -56,8 +56,8 @@ defmodule McpServer.Auth do
         end
       end
 
-  The struct never holds the token. `inspect/1` shows whether there are claims, but no values, because inspected terms
-  end in logs.
+  The struct never holds the token. `inspect/1` shows whether issuer, subject and claims are set, but no values, because
+  inspected terms end in logs.
   """
 
   @enforce_keys [:principal]

@@ -70,7 +70,7 @@ defmodule McpServer.DualResponse do
   @typedoc "The identity of the client. `:any` is for callers that have already checked access."
   @type identity :: %{optional(:tenant) => term, optional(:subject) => term}
 
-  @typedoc "The column and the order of a sort."
+  @typedoc "The column to sort by, and the order."
   @type sort :: %{field: String.t(), order: :asc | :desc}
 
   @typedoc "`timeout` is the longest time of the query in milliseconds, in place of the server's `:query_timeout`."

@@ -13,7 +13,8 @@ defmodule McpServer.HttpServer do
   ## Who may connect
 
   The server listens on the loopback interface. It accepts only requests whose `Host` is loopback and whose `Origin`, if
-  present, is this machine. So a page of another site cannot reach it. Access from other machines needs three options:
+  present, belongs to this machine. So a page of another site cannot reach it. Access from other machines needs three
+  options:
 
       {McpServer.HttpServer,
        router: MyApp.MCP,

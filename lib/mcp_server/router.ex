@@ -36,7 +36,7 @@ defmodule McpServer.Router do
 
   | option | meaning | default |
   |---|---|---|
-  | `name:` | the server's name | the module's |
+  | `name:` | the server's name | the module's name |
   | `version:` | its version | `"0.1.0"` |
   | `title:`, `description:`, `website_url:`, `icons:` | more details of the server (since revision 2025-11-25) | |
   | `instructions:` | guidance for the model | |
@@ -167,7 +167,7 @@ defmodule McpServer.Router do
   ## Mistakes
 
   A mistake is a `CompileError` at the line of the declaration. Its message has the given and the allowed values.
-  Mistakes are: duplicate names, types that JSON Schema does not have, unknown options, a prompt without `get`, an
+  Examples are: duplicate names, types that JSON Schema does not have, unknown options, a prompt without `get`, an
   invalid URI, a schema that cannot be compiled. The router checks that the named functions exist after all modules are
   compiled. So a change in a controller does not recompile the router, but a missing function stops the build, with an
   error at the line of the declaration. A missing `complete` of a resource is only a warning. Declarations that no
@@ -224,8 +224,8 @@ defmodule McpServer.Router do
         input_field "path", "Path of the file", :string, required: true
       end
 
-  The function is `Module, :function`, or `:function` of the router module, or the `McpServer.Router.ToolBlock.run/1` of
-  the block:
+  The function is `Module, :function`, or `:function` of the router module. It can also be in the block, with
+  `McpServer.Router.ToolBlock.run/1`:
 
       tool "add", "Adds two numbers" do
         input a: {:number, "First", required: true}, b: {:number, "Second", required: true}
@@ -253,7 +253,7 @@ defmodule McpServer.Router do
   | `additional_properties:` | the published keyword: `true` or `false`, in place of `undeclared:` |
   | `icons:` | list of `McpServer.Icon` or of their fields |
   | `task_support:` | `:optional` or `:required`: calls may, or must, run as tasks: `McpServer.Tasks` (`:forbidden`) |
-  | `task_start:` | `:handler`: a call becomes a task when its handler says so (`:call`: at once) |
+  | `task_start:` | `:handler`: a call becomes a task when its handler returns `McpServer.Controller.as_task/1` (`:call`: at once) |
   | `formats:`, `repair:` | in place of the router's, see above |
   | `tags:` | list of strings; `McpServer.Tools.disable/2` hides tools by tag while the server runs |
   | `execution:`, `meta:` | maps sent as `execution` and `_meta` |
@@ -287,7 +287,7 @@ defmodule McpServer.Router do
 
   @doc """
   Declares a prompt: its name, its description, and a block with the statements of `McpServer.Router.PromptBlock`. `get`
-  is required, and for a prompt with arguments `complete` is, too.
+  is required. A prompt with arguments also needs `complete` or `completion: false`.
 
       prompt "greet", "Greets the user" do
         get MyApp.Prompts, :greet

@@ -51,7 +51,7 @@ defmodule McpServer.Test do
   | `:assigns` | `%{}` | the handler's `conn.assigns` |
   | `:receive_timeout` | `5_000` | how long the client waits for an answer, in milliseconds |
   | `:initialize` | `true` | `false` skips the handshake of revisions with sessions |
-  | `:principal` | `nil` | `conn.principal` of the handlers and of `authorize:`; fixed per transport, like `:assigns` |
+  | `:principal` | `nil` | `conn.principal` of the handlers and of `authorize:`; fixed for the transport, like `:assigns` |
   | `:auth` | none | fields of `McpServer.Auth`: `[scopes: ["files:read"], subject: "ada"]`; with it, `scopes:` of the router are checked |
   | `:on` | none | a client of `connect/2`; without it each call opens a new transport |
 

@@ -19,7 +19,7 @@ defmodule McpServer.DualResponse.Resource do
   | `deadline` | the time of expiry in milliseconds of the store's clock (`c:McpServer.DualResponse.Store.clock/0`); this value decides |
   | `access_count` | number of fetched pages, initially 0 |
   | `last_accessed_at` | `DateTime` of the last fetch, initially `nil` |
-  | `metadata` | a map of the creator |
+  | `metadata` | the map given to `McpServer.DualResponse.create_response/2` |
   | `tenant`, `subject` | the owner; `nil` if the id alone is enough |
   | `bytes` | size of the resource and its rows in Erlang's external format |
 

@@ -3,7 +3,7 @@ defmodule McpServer.Schema.Relation do
   Compares schemas: whether any value satisfies a schema, and whether a schema accepts every value of another.
 
   Neither question can always be answered in reasonable time, so there are three answers: `:yes`, `:no` and `:unknown`.
-  `:yes` and `:no` are certain. Formats are annotations here, as they are by default in
+  `:yes` and `:no` are always correct. Formats are annotations here, as they are by default in
   `McpServer.Schema.Validator.compile/2`.
 
       iex> McpServer.Schema.Relation.contains(%{"maximum" => 10}, %{"maximum" => 5})

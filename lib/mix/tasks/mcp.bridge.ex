@@ -1,8 +1,8 @@
 defmodule Mix.Tasks.Mcp.Bridge do
-  @shortdoc "Serves a server over HTTP on stdin and stdout"
+  @shortdoc "Forwards stdin and stdout to a server over HTTP"
 
   @moduledoc """
-  Serves an HTTP server on stdin and stdout, for clients that only start commands, such as Claude Desktop.
+  Forwards stdin and stdout to a server over HTTP, for clients that only start commands, such as Claude Desktop.
 
       mix mcp.bridge http://127.0.0.1:4040/mcp
       mix mcp.bridge https://example.com/mcp --header "Authorization: Bearer TOKEN"

@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.Clients do
-  @shortdoc "Lists the clients that mix mcp.install knows"
+  @shortdoc "Lists the clients that mix mcp.install supports"
 
   @moduledoc """
   Lists the clients that `mix mcp.install` supports, and their files on this machine.

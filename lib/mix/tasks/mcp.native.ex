@@ -6,8 +6,8 @@ defmodule Mix.Tasks.Mcp.Native do
 
       mix mcp.native
 
-  Prints four lines: the target, the origin, the file, and its checksum. The origin is a precompiled library of a release,
-  cargo, or the cache of cargo's builds.
+  The output has four lines: the target, the origin, the file, and its checksum. The origin is a precompiled library of
+  a release, cargo, or the cache of cargo's builds.
 
       mix mcp.native checksums FOLDER
       mix mcp.native checksums FILE… --output PATH
