@@ -102,14 +102,24 @@ defmodule McpServer.Install do
 
   defp path(client, options) do
     with :none <- Place.file(client, options.scope, options.machine) do
-      if client.user == nil,
-        do: {:error, "#{client.name} has no file: use --print"},
-        else: {:error, "#{client.name} has no file for the scope #{options.scope}"}
+      cond do
+        client.user == nil ->
+          {:error, "#{client.name} has no file: use --print"}
+
+        options.scope == :user ->
+          {:error, "where #{client.name} has its file on this system is unknown: use --config-path"}
+
+        true ->
+          {:error, "#{client.name} has no file for the scope #{options.scope}"}
+      end
     end
   end
 
   # With a given file path the file is changed directly.
   defp own_command(_client, _server, %{config_path: path}) when is_binary(path), do: :none
+
+  # There it is a script of cmd.exe, which would carry out the `&&` of our command itself.
+  defp own_command(_client, _server, %{machine: %{os: :windows}}), do: :none
 
   defp own_command(%{command: command} = client, server, options) when is_binary(command) do
     find = Map.get(options, :find, &System.find_executable/1)

@@ -123,7 +123,12 @@ defmodule McpServer.InstallTest do
             {"codex", :linux, %{"CODEX_HOME" => ""}, ".codex/config.toml"},
             {"copilot", :linux, %{}, ".copilot/mcp-config.json"},
             {"zed", :darwin, %{}, ".config/zed/settings.json"},
-            {"goose", :linux, %{}, ".config/goose/config.yaml"}
+            {"goose", :linux, %{}, ".config/goose/config.yaml"},
+            {"claude-desktop", :windows, %{"APPDATA" => home <> "/r"}, "r/Claude/claude_desktop_config.json"},
+            {"claude-desktop", :windows, %{}, "AppData/Roaming/Claude/claude_desktop_config.json"},
+            {"vscode", :windows, %{"APPDATA" => home <> "/r"}, "r/Code/User/mcp.json"},
+            {"cursor", :windows, %{}, ".cursor/mcp.json"},
+            {"codex", :windows, %{}, ".codex/config.toml"}
           ],
           do: assert(Place.file(client(id), :user, machine(dir, os, env)) == {:ok, Path.join(home, path)})
 
@@ -266,6 +271,63 @@ defmodule McpServer.InstallTest do
 
       assert Launch.mix([], "/p", find: fn _name -> nil end) ==
                {:error, "mix is not on PATH: start this task from a shell that finds it"}
+    end
+  end
+
+  describe "on Windows" do
+    @folders %{"mix" => "c:/Program Files/Elixir/bin/mix.bat", "elixir" => "c:/Program Files/Elixir/bin/elixir.bat"}
+
+    defp windows(words, project, more \\ []) do
+      find = &Map.get(@folders, &1, if(&1 == "erl", do: "c:/erl/bin/erl.exe"))
+      Launch.mix(words, project, [os: :windows, find: find] ++ more)
+    end
+
+    test "every JSON file whose place is known: before and after", %{tmp_dir: dir} do
+      machine = machine(dir, :windows, %{"APPDATA" => Path.join(dir, "roaming")})
+      {:ok, launch} = windows(["mcp.stdio", "My.App"], "c:/Users/Ada B/my app", mix_env: "dev")
+      server = Map.put(launch, :name, "my server")
+      # A client's own command would be a script of cmd.exe.
+      options = options(dir, machine: machine, find: fn _name -> flunk("looked for a command") end)
+
+      installed =
+        for %{format: :json, user: %{windows: _paths}} = client <- Table.all() do
+          {:ok, path} = Place.file(client, :user, machine)
+          File.mkdir_p!(Path.dirname(path))
+          File.cp!(Path.join(@golden, "#{client.id}.before"), path)
+          assert {:done, _said} = Install.install(client, server, options)
+          golden("#{client.id}.windows", File.read!(path))
+          assert {:done, _said} = Install.uninstall(client, "my server", options)
+          golden("#{client.id}.removed", File.read!(path))
+          client.id
+        end
+
+      assert installed == ~w(claude-desktop claude-code cursor vscode windsurf gemini copilot opencode cline)
+      assert {:paste, _reason, _path, block} = Install.install(client("codex"), server, options)
+      golden("codex.windows", block)
+
+      for id <- ["zed", "goose"] do
+        client = client(id)
+
+        assert Install.install(client, server, options) ==
+                 {:error, "where #{client.name} has its file on this system is unknown: use --config-path"}
+      end
+    end
+
+    test "words that cmd.exe would change are refused, and not shown" do
+      refused =
+        {:error,
+         "the command has a character that cmd.exe does not pass on, one of & | < > ^ % ! \" ` ; , = in a path or a word"}
+
+      for char <- String.graphemes("&|<>^%!\"`;,=\r\n") do
+        assert windows(["mcp.bridge", "http://a/" <> char], "c:/a") == refused
+        assert windows(["mcp.stdio", "A"], "c:/a" <> char) == refused
+        assert windows(["mcp.stdio", "A"], "c:/a", mix_env: "dev" <> char) == refused
+      end
+    end
+
+    test "a command of one's own is one argument" do
+      assert Launch.shell("C:\\a b\\bin\\mcp.bat", :windows) ==
+               %{command: "cmd.exe", args: ["/d", "/s", "/c", "C:\\a b\\bin\\mcp.bat"]}
     end
   end
 

@@ -6,29 +6,58 @@ defmodule McpServer.Install.Launch do
   # Rust's programs are found as well, where they are: whether a native library has to be built is decided by the compiler
   # that would build it, so without it a library that is there would be built again, and could not be.
 
+  alias McpServer.Install.Place
+
   @type t :: %{command: String.t(), args: [String.t()]}
 
   @system "/usr/local/bin:/usr/bin:/bin"
 
-  @doc "The command that runs a task of Mix in a project, or which program is missing."
+  @doc """
+  The command that runs a task of Mix in a project, or why there is none: a program is missing, or cmd.exe would change a
+  word. Options: `:os` (this machine's), `:find`, `:home`, `:mix_env`.
+  """
   @spec mix([String.t()], Path.t(), keyword()) :: {:ok, t()} | {:error, String.t()}
   def mix(words, project, options \\ []) do
     find = Keyword.get(options, :find, &System.find_executable/1)
 
-    with {:ok, paths} <- programs(~w(mix elixir erl), find) do
+    with {:ok, [mix | _] = paths} <- programs(~w(mix elixir erl), find) do
       rust = for name <- ~w(cargo rustc), path = find.(name), do: path
-      folders = (paths ++ rust) |> Enum.map(&Path.dirname/1) |> Enum.uniq() |> Enum.join(":")
-      home = "[ -n \"$HOME\" ] || export HOME=#{quoted(Keyword.get_lazy(options, :home, &System.user_home!/0))}; "
-      environment = if env = options[:mix_env], do: "MIX_ENV=#{quoted(env)} ", else: ""
-      command = Enum.map_join([hd(paths) | words], " ", &quoted/1)
-      path = "PATH=#{quoted(folders <> ":" <> @system)}\"${PATH:+:$PATH}\""
-      {:ok, shell("#{home}cd #{quoted(project)} && #{path} #{environment}exec #{command}")}
+      folders = (paths ++ rust) |> Enum.map(&Path.dirname/1) |> Enum.uniq()
+
+      if options[:os] == :windows,
+        do: windows([mix | words], project, folders, options[:mix_env]),
+        else: {:ok, unix([mix | words], project, folders, options)}
+    end
+  end
+
+  defp unix(command, project, folders, options) do
+    home = "[ -n \"$HOME\" ] || export HOME=#{quoted(Keyword.get_lazy(options, :home, &System.user_home!/0))}; "
+    environment = if env = options[:mix_env], do: "MIX_ENV=#{quoted(env)} ", else: ""
+    path = "PATH=#{quoted(Enum.join(folders ++ [@system], ":"))}\"${PATH:+:$PATH}\""
+    shell("#{home}cd #{quoted(project)} && #{path} #{environment}exec #{Enum.map_join(command, " ", &quoted/1)}")
+  end
+
+  # A client puts words with blanks into quotes, and escapes quotes in a way that cmd.exe does not read. So each word is an
+  # argument, and none has quotes. What is set ends with a blank where that does no harm, to be put into quotes, else with
+  # the `&&` itself.
+  defp windows([mix | words], project, folders, env) do
+    [project, mix | folders] = for path <- [project, mix | folders], do: String.replace(path, "/", "\\")
+
+    if Enum.any?([project, mix] ++ folders ++ words ++ List.wrap(env), &(&1 =~ ~r/[&|<>^%!"`;,=\r\n]/)) do
+      {:error,
+       "the command has a character that cmd.exe does not pass on, one of & | < > ^ % ! \" ` ; , = in a path or a word"}
+    else
+      env = if env, do: ["set", "MIX_ENV=#{env}&&"], else: []
+      path = ["set", "PATH=#{Enum.join(folders, ";")};%PATH%; ", "&&"]
+      {:ok, %{command: "cmd.exe", args: ["/d", "/c", "cd", "/d", project, "&&"] ++ path ++ env ++ [mix | words]}}
     end
   end
 
   @doc "The command that a shell runs."
-  @spec shell(String.t()) :: t()
-  def shell(script), do: %{command: "/bin/sh", args: ["-c", script]}
+  @spec shell(String.t(), Place.os()) :: t()
+  def shell(script, os \\ :linux)
+  def shell(script, :windows), do: %{command: "cmd.exe", args: ["/d", "/s", "/c", script]}
+  def shell(script, _unix), do: %{command: "/bin/sh", args: ["-c", script]}
 
   defp programs(names, find) do
     Enum.reduce_while(names, {:ok, []}, fn name, {:ok, found} ->

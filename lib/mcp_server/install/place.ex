@@ -4,9 +4,11 @@ defmodule McpServer.Install.Place do
 
   alias McpServer.Install.Table
 
+  @type os :: :linux | :darwin | :windows
+
   @typedoc "The machine as far as paths depend on it."
   @type machine :: %{
-          os: :linux | :darwin,
+          os: os(),
           home: Path.t(),
           env: (String.t() -> String.t() | nil),
           project: Path.t()
@@ -15,9 +17,12 @@ defmodule McpServer.Install.Place do
   @doc "This machine."
   @spec here() :: machine()
   def here do
-    os = if :os.type() == {:unix, :darwin}, do: :darwin, else: :linux
-    %{os: os, home: System.user_home!(), env: &System.get_env/1, project: File.cwd!()}
+    %{os: os(:os.type()), home: System.user_home!(), env: &System.get_env/1, project: File.cwd!()}
   end
+
+  defp os({:win32, _name}), do: :windows
+  defp os({:unix, :darwin}), do: :darwin
+  defp os(_unix), do: :linux
 
   @doc "The file of a client in a scope, or that it has none there."
   @spec file(Table.client(), :user | :project, machine()) :: {:ok, Path.t()} | :none
@@ -26,12 +31,15 @@ defmodule McpServer.Install.Place do
   def file(%{user: nil}, :user, _machine), do: :none
 
   def file(%{user: user}, :user, machine) do
-    paths = for path <- Map.fetch!(user, machine.os), do: path |> Enum.map(&base(&1, machine)) |> Path.join()
-    {:ok, Enum.find(paths, hd(paths), &File.exists?/1)}
+    case for path <- Map.get(user, machine.os, []), do: path |> Enum.map(&base(&1, machine)) |> Path.join() do
+      [] -> :none
+      paths -> {:ok, Enum.find(paths, hd(paths), &File.exists?/1)}
+    end
   end
 
   defp base(:home, machine), do: machine.home
   defp base(:config, machine), do: base({"XDG_CONFIG_HOME", ".config"}, machine)
+  defp base(:appdata, machine), do: base({"APPDATA", "AppData/Roaming"}, machine)
   defp base(:support, machine), do: Path.join(machine.home, "Library/Application Support")
   defp base(part, _machine) when is_binary(part), do: part
 

@@ -2,21 +2,21 @@ defmodule McpServer.Install.Table do
   @moduledoc false
   # The clients and where each keeps its servers. Everything that differs between clients stands here, as data.
   #
-  # A path begins with what it is below: `:home`, `:config` (XDG_CONFIG_HOME or ~/.config), `:support` (macOS), or an
+  # A path begins with what it is below: `:home`, `:config` (XDG_CONFIG_HOME or ~/.config), `:support` (macOS), `:appdata` (Windows), or an
   # environment variable with its default, `{"CODEX_HOME", ".codex"}`. Of several the first that exists counts, else the
   # first.
   #
   # An entry is its keys in order. Atoms stand for what is installed: `:command`, `:args`, `:command_line` (both
   # in one list), `:url`, `:headers` (left out where there are none) and `:name`.
 
-  @type path :: [:home | :config | :support | {String.t(), String.t()} | String.t()]
+  @type path :: [:home | :config | :support | :appdata | {String.t(), String.t()} | String.t()]
   @type template :: [{String.t(), term()}]
   @type client :: %{
           id: String.t(),
           name: String.t(),
           format: :json | :toml | :yaml,
           key: String.t(),
-          user: %{linux: [path()], darwin: [path()]} | nil,
+          user: %{optional(McpServer.Install.Place.os()) => [path()]} | nil,
           project: String.t() | nil,
           stdio: template(),
           http: template() | nil,
@@ -34,7 +34,8 @@ defmodule McpServer.Install.Table do
       key: "mcpServers",
       user: %{
         linux: [[:config, "Claude/claude_desktop_config.json"]],
-        darwin: [[:support, "Claude/claude_desktop_config.json"]]
+        darwin: [[:support, "Claude/claude_desktop_config.json"]],
+        windows: [[:appdata, "Claude/claude_desktop_config.json"]]
       },
       stdio: @plain,
       http: nil
@@ -62,7 +63,11 @@ defmodule McpServer.Install.Table do
       id: "vscode",
       name: "VS Code",
       key: "servers",
-      user: %{linux: [[:config, "Code/User/mcp.json"]], darwin: [[:support, "Code/User/mcp.json"]]},
+      user: %{
+        linux: [[:config, "Code/User/mcp.json"]],
+        darwin: [[:support, "Code/User/mcp.json"]],
+        windows: [[:appdata, "Code/User/mcp.json"]]
+      },
       project: ".vscode/mcp.json",
       stdio: @typed,
       http: @http
@@ -113,7 +118,7 @@ defmodule McpServer.Install.Table do
       name: "Goose",
       format: :yaml,
       key: "extensions",
-      user: [:config, "goose/config.yaml"],
+      user: %{linux: [[:config, "goose/config.yaml"]], darwin: [[:config, "goose/config.yaml"]]},
       stdio: [
         {"type", "stdio"},
         {"name", :name},
@@ -155,7 +160,8 @@ defmodule McpServer.Install.Table do
       key: "mcpServers",
       user: %{
         linux: [[:config, "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"]],
-        darwin: [[:support, "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"]]
+        darwin: [[:support, "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"]],
+        windows: [[:appdata, "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"]]
       },
       stdio: @plain ++ [{"disabled", false}],
       http: [{"type", "streamableHttp"}, {"url", :url}, {"disabled", false}]
@@ -173,7 +179,7 @@ defmodule McpServer.Install.Table do
   end
 
   # The same on all systems.
-  defp user(path) when is_list(path), do: %{linux: [path], darwin: [path]}
+  defp user(path) when is_list(path), do: %{linux: [path], darwin: [path], windows: [path]}
   defp user(other), do: other
 
   @doc "The client with an id."

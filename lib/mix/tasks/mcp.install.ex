@@ -17,6 +17,9 @@ defmodule Mix.Tasks.Mcp.Install do
   is changed in one place only; the task copies the previous version to the same folder. TOML, YAML, JSON with comments
   and invalid files are not changed: the task prints the text to paste, and ends with status 1.
 
+  On Windows the command runs in `cmd.exe`. The task refuses paths and words with characters that `cmd.exe` interprets. The
+  library itself does not support Windows yet, and the commands have not been run there.
+
   ## Options
 
     * `--name NAME` – the name of the server in the client: up to 64 of `A-Z a-z 0-9 space _ . -` (the project's
@@ -84,7 +87,7 @@ defmodule Mix.Tasks.Mcp.Install do
     case {routers, options[:http], options[:command]} do
       {[router], nil, nil} -> started!(name, ["mcp.stdio", router!(router, options)])
       {[], url, nil} when url != nil -> remote!(client, name, Mix.McpServer.Remote.url!(url, "--http", @usage), options)
-      {[], nil, command} when command != nil -> Map.put(Launch.shell(command), :name, name)
+      {[], nil, command} when command != nil -> Map.put(Launch.shell(command, Place.here().os), :name, name)
       _none_or_several -> Mix.raise(@usage)
     end
   end
@@ -104,7 +107,7 @@ defmodule Mix.Tasks.Mcp.Install do
     do: %{name: name, url: url, headers: Mix.McpServer.Remote.headers!(options, @usage)}
 
   defp started!(name, words) do
-    case Launch.mix(words, File.cwd!(), mix_env: System.get_env("MIX_ENV")) do
+    case Launch.mix(words, File.cwd!(), mix_env: System.get_env("MIX_ENV"), os: Place.here().os) do
       {:ok, launch} -> Map.put(launch, :name, name)
       {:error, sentence} -> Mix.raise(sentence)
     end
