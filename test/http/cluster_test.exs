@@ -51,6 +51,26 @@ for {name, kind, place} <- [
       assert %{"method" => "notifications/resources/updated"} = HttpClient.message(peer)
     end
 
+    test "#{kind}: a client that is disconnected on one loses its session and its streams on the other", %{
+      one: one,
+      other: other
+    } do
+      session = HttpSession.open(other.server)
+      stream = HttpSession.get(session)
+      assert HttpVm.call(one, McpServer, :disconnect, [{HttpRouter, session: session.id}]) == :ok
+      assert HttpClient.message(stream) == :end
+      eventually(fn -> HttpSession.status(session, legacy("ping")) == 404 end)
+
+      {peer, %{body: :stream}} =
+        HttpClient.open(other.server, modern("subscriptions/listen", %{"notifications" => %{}}))
+
+      assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
+      assert HttpVm.call(one, McpServer, :disconnect, [HttpRouter]) == :ok
+      assert %{"method" => "notifications/cancelled"} = HttpClient.message(peer)
+      assert %{"result" => %{"resultType" => "complete"}} = HttpClient.message(peer)
+      assert HttpClient.message(peer) == :end
+    end
+
     @tag req: "SEC-06"
     test "#{kind}: a task is found from the other node, by those whose it is", %{one: one, other: other} do
       capable = [capabilities: %{"extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}]
