@@ -151,17 +151,17 @@ defmodule McpServer do
   end
 
   @doc """
-  Lets clients go at once, over HTTP and on every connected node: those of a user who may come in no more, for one.
+  Disconnects clients over HTTP on every connected node, for example those of a user who has lost access.
 
       McpServer.disconnect({MyApp.MCP, principal: {"https://auth.example.com", "ada", "client-1"}})
 
-  The sessions of the scope end with the calls in them, and so do its `subscriptions/listen` streams. What `auth:` has
-  verified of the principal's tokens is forgotten, so the next request is judged anew. Take the access away first: in
-  what `principal:` or `verifier:` of `auth:` asks, or at an issuer that is asked about its tokens. A signed token that
-  nobody else decides about is good until it expires.
+  It ends the sessions of the scope with their calls, and its `subscriptions/listen` streams. It also drops what `auth:`
+  has cached of the principal's tokens, so the next request is checked again. Remove the access first: where `principal:`
+  or `verifier:` of `auth:` looks it up, or at the issuer if that is asked about tokens. Otherwise a signed token is valid
+  until it expires, and the client can connect again.
 
-  A call that runs without a session comes to its end, and so does a request that is judged at this moment. The router
-  is the one that is served. An error text says what is wrong with the scope.
+  A call without a session still completes, and so does a request whose token is being checked at that moment. The router
+  is the one that is served. The error text says what is wrong with the scope.
   """
   @spec disconnect(scope()) :: :ok | {:error, String.t()}
   def disconnect(scope) do

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpDisconnectTest do
-  # A user who may come in no more is let go at once: tokens, sessions and streams, on both servers.
+  # A user who has lost access is disconnected: tokens, sessions and streams, on both servers.
   use McpServer.HttpCase, async: true
 
   alias McpServer.HttpRouter
