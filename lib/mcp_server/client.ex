@@ -153,6 +153,7 @@ defmodule McpServer.Client do
   end
 
   defp opened!({:ok, %{"protocolVersion" => _agreed} = server}), do: server
+  defp opened!({:ok, _result}), do: raise(Error.new(:protocol, "the answer to initialize names no protocolVersion"))
   defp opened!({:error, %{"message" => text}}), do: raise(Error.new(:protocol, "the server opens no session: #{text}"))
 
   # A server without log messages may not know the method, so the result is ignored.

@@ -2,7 +2,7 @@ defmodule McpServer.DoctorTest do
   # Each finding, provoked.
   use ExUnit.Case, async: true
 
-  alias McpServer.{ClientServer, Doctor, HttpServer}
+  alias McpServer.{ClientServer, Doctor, HttpServer, JSON, ScriptedServer}
   alias McpServer.Doctor.{Endpoint, Installed, Machine, Remote, Start}
 
   @moduletag :tmp_dir
@@ -39,6 +39,7 @@ defmodule McpServer.DoctorTest do
                {:ok, "rustc 1.95.0"}
              ]
 
+      assert {:ok, "the native library is loaded"} in said(Machine.findings(%{@sound | origin: :error}))
       assert {:ok, "no Rust, and none is needed"} in said(Machine.findings(%{@sound | rust: nil}))
 
       for {change, finding, advice} <- [
@@ -81,6 +82,35 @@ defmodule McpServer.DoctorTest do
 
       assert [%{level: :error, said: "it: the server did not answer within 50 ms", advice: "repair"}] =
                Start.findings("it", {:command, "sleep 60"}, [], "repair", %{@patience | timeout: 50})
+    end
+  end
+
+  describe "a server that is asked for its tools" do
+    test "has none, or answers with an error" do
+      for {code, expected, advice} <- [
+            {-32_601, {:ok, "it answers, without tools"}, []},
+            {-32_603, {:error, "it answers tools/list with error -32603"},
+             ["Look for the error's text in the log of the server."]}
+          ] do
+        findings = asked(%{"protocolVersion" => "2025-11-25"}, %{"error" => %{"code" => code, "message" => "no"}})
+        assert [^expected, {:ok, "it starts in " <> _}] = said(findings)
+        assert advice(findings) == advice
+      end
+    end
+
+    test "opens no session" do
+      assert said(asked(%{}, %{})) == [{:error, "it: the answer to initialize names no protocolVersion"}]
+    end
+
+    defp asked(opening, tools) do
+      server =
+        ScriptedServer.start(fn %{body: body} ->
+          message = JSON.decode!(body)
+          answer = if message["method"] == "tools/list", do: tools, else: %{"result" => opening}
+          ScriptedServer.json(Map.merge(answer, %{"jsonrpc" => "2.0", "id" => message["id"]}))
+        end)
+
+      Start.findings("it", {:url, server.url}, [], "repair", @patience)
     end
   end
 
