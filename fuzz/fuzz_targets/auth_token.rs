@@ -315,10 +315,12 @@ fn granted(options: &PolicyOptions, claims: &[(String, Tree)]) -> Option<Granted
         (text(claims, name).ok()? == Some(expected)).then_some(())?;
     }
     let subject = text(claims, "sub").ok()?;
-    let client_id = match text(claims, "client_id").ok()? {
-        Some(id) => Some(id),
-        None => text(claims, "azp").ok()?,
-    };
+    let mut client_id = None;
+    for name in ["client_id", "azp", "cid"] {
+        if client_id.is_none() {
+            client_id = text(claims, name).ok()?;
+        }
+    }
     let is_known = subject.is_some() || (options.introspected && client_id.is_some());
     if subject.is_some_and(|subject| subject.len() > 256) || (options.subject && !is_known) {
         return None;
