@@ -94,7 +94,8 @@ defmodule McpServer.Install do
   end
 
   def uninstall(client, name, options) do
-    with {:ok, path} <- path(client, options),
+    with :ok <- name(name),
+         {:ok, path} <- path(client, options),
          do: {:error, "#{path} is not rewritten; remove #{inspect(name)} from #{client.key} by hand"}
   end
 

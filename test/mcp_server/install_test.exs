@@ -141,13 +141,14 @@ defmodule McpServer.InstallTest do
 
   describe "names" do
     test "that a shell, a file or a person could misread are refused", %{tmp_dir: dir} do
-      for name <- ["", "a;b", "a\nb", "../\"x", "$(rm)", " a", "a ", "ä", String.duplicate("a", 65), "a\n"] do
-        assert Install.install(client("cursor"), %{@stdio | name: name}, options(dir)) ==
-                 {:error,
-                  "the name of a server is 1 to 64 characters of A-Z a-z 0-9 space _ . -, got: #{inspect(name)}"}
+      for name <- ["", "a;b", "a\nb", "../\"x", "$(rm)", " a", "a ", "ä", String.duplicate("a", 65), "a\n"],
+          client <- Table.all() do
+        refused =
+          {:error, "the name of a server is 1 to 64 characters of A-Z a-z 0-9 space _ . -, got: #{inspect(name)}"}
 
-        assert {:error, _sentence} = Install.uninstall(client("cursor"), name, options(dir))
-        assert {:error, _sentence} = Install.block(client("codex"), %{@stdio | name: name})
+        assert Install.install(client, %{@stdio | name: name}, options(dir)) == refused
+        assert Install.uninstall(client, name, options(dir)) == refused
+        assert Install.block(client, %{@stdio | name: name}) == refused
       end
 
       assert File.ls(dir) == {:ok, []}
@@ -155,33 +156,35 @@ defmodule McpServer.InstallTest do
   end
 
   describe "files that are not changed" do
-    @commented ~s({\n  // mine\n  "mcpServers": {"a": {"url": "http://b"},},\n})
+    @broken " is not JSON with an object, and was left as it is"
 
-    test "with comments, broken, of another form, or not to be read", %{tmp_dir: dir} do
-      for {text, reason} <- [
-            {@commented, " has comments, and is not rewritten"},
-            {"{\n  \"mcpServers\": {\n", " is not JSON with an object, and was left as it is"},
-            {"[1]", " is not JSON with an object, and was left as it is"},
-            {~s({"mcpServers": {}, "mcpServers": {}}), " is not JSON with an object, and was left as it is"}
-          ] do
+    for %{format: :json, user: user, id: id, key: key} <- Table.all(), user != nil do
+      test "of #{id}: with comments, broken, of another form, or not to be read", %{tmp_dir: dir} do
         path = Path.join(dir, "config.json")
-        File.write!(path, text)
         options = options(dir, config_path: path)
-        assert {:paste, said, ^path, block} = Install.install(client("cursor"), @stdio, options)
-        assert said == path <> reason
-        assert block =~ ~s("my server": {)
-        assert {:error, said} = Install.uninstall(client("cursor"), "my server", options)
-        assert said == "#{path}#{reason}; remove \"my server\" from mcpServers by hand"
-        assert File.read!(path) == text
+
+        for {text, reason} <- [
+              {~s({\n  // mine\n  "KEY": {"a": {"url": "http://b"},},\n}), " has comments, and is not rewritten"},
+              {"{\n  \"KEY\": {\n", @broken},
+              {"[1]", @broken},
+              {~s({"KEY": {}, "KEY": {}}), @broken}
+            ] do
+          text = String.replace(text, "KEY", unquote(key))
+          File.write!(path, text)
+          assert {:paste, said, ^path, block} = Install.install(client(unquote(id)), @stdio, options)
+          assert said == path <> reason
+          assert block =~ ~s("my server": {)
+          assert {:error, said} = Install.uninstall(client(unquote(id)), "my server", options)
+          assert said == "#{path}#{reason}; remove \"my server\" from #{unquote(key)} by hand"
+          assert File.read!(path) == text
+          assert File.ls(dir) == {:ok, ["config.json"]}
+        end
+
+        File.write!(path, ~s({"#{unquote(key)}": []}))
+        assert {:paste, said, ^path, _block} = Install.install(client(unquote(id)), @stdio, options)
+        assert said == "\"#{unquote(key)}\" in #{path} is not an object; the file was left as it is"
         assert File.ls(dir) == {:ok, ["config.json"]}
       end
-
-      path = Path.join(dir, "config.json")
-      File.write!(path, ~s({"mcpServers": []}))
-
-      assert {:paste, said, ^path, _block} = Install.install(client("cursor"), @stdio, options(dir, config_path: path))
-      assert said == "\"mcpServers\" in #{path} is not an object; the file was left as it is"
-      assert File.ls(dir) == {:ok, ["config.json"]}
     end
 
     test "a link stays a link, the mode stays, and no backup is overwritten", %{tmp_dir: dir} do
