@@ -249,9 +249,22 @@ defmodule McpServer.DoctorTest do
       assert Doctor.errors?(findings)
     end
 
+    test "that has no streams" do
+      url =
+        scripted(fn request ->
+          if request =~ "subscriptions/listen",
+            do: "HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n",
+            else: "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
+        end)
+
+      assert List.last(said(Remote.findings(%{url: url, headers: [], timeout: 60_000}))) ==
+               {:ok, "it has no stream of changes (404)"}
+    end
+
     test "that refuses" do
       for {status, level, said} <- [
             {401, :error, "answers 401"},
+            {403, :error, "answers 403"},
             {404, :error, "answers 404"},
             {400, :warning, "answers 400 to server/discover: it does not speak 2026-07-28"},
             {502, :error, "answers 502"}
