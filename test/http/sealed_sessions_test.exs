@@ -126,6 +126,12 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       assert {%{status: 404}, _messages} = HttpClient.exchange(one.server, of_session(legacy("ping"), state))
     end
 
+    test "#{kind}: a disconnected session is not opened from its id again", %{one: one} do
+      session = HttpSession.open(one.server, "2025-11-25", headers: bearer("ada"))
+      assert HttpVm.call(one, McpServer, :disconnect, [{HttpRouter, session: session.id}]) == :ok
+      eventually(fn -> HttpSession.status(session, legacy("ping")) == 404 end)
+    end
+
     test "#{kind}: a session that its client has ended stays dead where that is known", %{one: one, other: other} do
       session = HttpSession.open(one.server)
       assert HttpSession.delete(at(session, other)).status == 204

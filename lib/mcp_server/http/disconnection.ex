@@ -19,7 +19,7 @@ defmodule McpServer.Http.Disconnection do
   @spec here(router :: module(), Recipient.t()) :: :ok
   def here(router, recipient) do
     Cache.forget(recipient)
-    Sessions.shut_down_of(router, recipient)
+    Sessions.disconnect(router, recipient)
     Changes.disconnect_here(router, recipient)
   end
 end

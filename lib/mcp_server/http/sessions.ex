@@ -212,12 +212,12 @@ defmodule McpServer.Http.Sessions do
     :ok
   end
 
-  @doc "Ends the sessions of a recipient, as `shut_down/1` does."
-  @spec shut_down_of(router :: module(), Recipient.t()) :: :ok
-  def shut_down_of(router, recipient) do
+  @doc "Ends the sessions of a recipient with their calls. Sealed ids are not opened again."
+  @spec disconnect(router :: module(), Recipient.t()) :: :ok
+  def disconnect(router, recipient) do
     for [id, pid, principal] <- :ets.match(@table, {:"$1", :"$2", :_, {router, :_}, :"$3", :_, :_}),
         Recipient.concerns?(recipient, principal, id),
-        do: shut_down_one(pid)
+        do: send(pid, :mcp_http_disconnect)
 
     :ok
   end

@@ -66,15 +66,13 @@ defmodule McpServer.Http.Session.Transport do
 
   def event(transport, {:mcp_http_end, exchange}) do
     with_exchange(transport, exchange, fn transport, exchange ->
-      # The tombstone must exist before another node can look for the session.
-      if transport.session.sealed?, do: Tombstones.put(transport.session.id, transport.session.expires_at)
-      forget_values(transport)
-      transport = put_in(transport.session.expires_at, 0)
-      end_session(transport)
+      transport = end_for_good(transport)
       Exchange.reply(exchange, 204, [], [])
       {[:closed], transport}
     end)
   end
+
+  def event(transport, :mcp_http_disconnect), do: {[:closed], end_for_good(transport)}
 
   def event(transport, {:mcp_exchange, ref, {:sent, bytes}}) do
     case StreamCollection.find(transport.streams, ref) do
@@ -100,6 +98,16 @@ defmodule McpServer.Http.Session.Transport do
   def event(transport, :mcp_http_lifetime), do: {end_session(transport), transport}
   def event(transport, :mcp_http_idle), do: idle(transport)
   def event(_transport, _message), do: :unknown
+
+  # No node opens the session again.
+  defp end_for_good(transport) do
+    # The tombstone must exist before another node can look for the session.
+    if transport.session.sealed?, do: Tombstones.put(transport.session.id, transport.session.expires_at)
+    forget_values(transport)
+    transport = put_in(transport.session.expires_at, 0)
+    end_session(transport)
+    transport
+  end
 
   defp with_exchange(transport, exchange, fun) do
     InFlight.seen(transport.session.in_flight)
