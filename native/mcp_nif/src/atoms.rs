@@ -1,4 +1,4 @@
-//! The atoms this library speaks, made once. None is ever made from input.
+//! The atoms of this library, created once. Input never creates an atom.
 
 rustler::atoms! {
     ok,
@@ -9,7 +9,7 @@ rustler::atoms! {
     struct_ = "__struct__",
     type_ = "type",
 
-    // How tokens are sent.
+    // Authorization schemes.
     bearer,
     dpop,
 
@@ -18,7 +18,7 @@ rustler::atoms! {
     mcp_wake,
     over_budget,
 
-    // Why a term could not be written.
+    // Encoding errors.
     invalid_utf8,
     improper_list,
     unsupported,
@@ -30,7 +30,7 @@ rustler::atoms! {
     unknown_struct,
     encoder_failed,
 
-    // Why a text could not be read.
+    // Decoding errors.
     syntax,
     unexpected_end,
     trailing_bytes,
@@ -44,7 +44,7 @@ rustler::atoms! {
     too_many_values,
     duplicate_key,
 
-    // Fields of structs of others.
+    // Fields of Elixir's structs.
     calendar,
     calendar_iso = "Elixir.Calendar.ISO",
     year,
@@ -101,7 +101,7 @@ rustler::atoms! {
     emfile,
     unknown,
 
-    // What a message becomes.
+    // Outcomes of messages.
     reply,
     ignore,
     token_required,
@@ -118,7 +118,7 @@ rustler::atoms! {
     cancelled,
     progress,
 
-    // What a request asks for.
+    // Kinds of requests.
     tool,
     prompt,
     resource,
@@ -155,7 +155,7 @@ rustler::atoms! {
     json,
     cors_headers,
 
-    // What the owner of sessions and bounds answers.
+    // Refusals by the owner of sessions and limits.
     session_interrupted,
     session_not_found,
     too_many_sessions,
@@ -173,7 +173,7 @@ rustler::atoms! {
     forbidden,
     invalid_authorization,
 
-    // Keys of signatures, and tokens that have none.
+    // Kinds of keys, and tokens without a signature.
     rsa,
     ec,
     ed25519,
@@ -184,7 +184,7 @@ rustler::atoms! {
     opaque,
     authorization_unavailable,
 
-    // What is known of tokens.
+    // Verdicts on tokens.
     known,
     denied,
 
@@ -235,7 +235,7 @@ rustler::atoms! {
     storage_unavailable,
     timeout,
 
-    // What the server sends.
+    // Notifications of the server.
     tools_list_changed,
     prompts_list_changed,
     resources_list_changed,
@@ -251,7 +251,7 @@ rustler::atoms! {
     expired,
     invalid,
 
-    // What has arrived on a connection.
+    // States of the bytes received on a connection.
     more,
     done,
     refuse,
@@ -264,7 +264,7 @@ rustler::atoms! {
     close,
     body,
 
-    // What the core has answered alone.
+    // Requests that the core answers without Elixir.
     ping,
     discover,
     initialize,

@@ -1,4 +1,4 @@
-//! Access tokens: the core's rules, with terms around them. The arithmetic of signatures is OTP's.
+//! Access tokens: converts terms for the core's rules. OTP verifies the signatures.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -17,7 +17,7 @@ use crate::http::text;
 use crate::options;
 use crate::resources::binary_term;
 
-/// What the tokens of one issuer must say.
+/// The rules for the tokens of one issuer.
 pub(crate) struct AuthPolicyResource(pub(crate) Policy);
 
 #[rustler::resource_impl]
@@ -41,13 +41,13 @@ impl KeySetResource {
 #[rustler::resource_impl]
 impl rustler::Resource for KeySetResource {}
 
-/// A token whose signature is still to be verified.
+/// A token whose signature is not verified yet.
 pub(crate) struct PendingResource(Pending<Grant>);
 
 #[rustler::resource_impl]
 impl rustler::Resource for PendingResource {}
 
-/// A proof whose signature is still to be verified.
+/// A proof whose signature is not verified yet.
 pub(crate) struct PendingProofResource(PendingProof);
 
 #[rustler::resource_impl]
@@ -55,7 +55,7 @@ impl rustler::Resource for PendingProofResource {}
 
 type Headers<'a> = Vec<(Binary<'a>, Binary<'a>)>;
 
-/// Hands on what of a head says something about tokens.
+/// Passes the target and the headers of a head to `judge`.
 fn with_headers<R>(target: &str, headers: &Headers<'_>, judge: impl FnOnce(&Head<'_>) -> R) -> R {
     let headers: Vec<(&str, &[u8])> = headers
         .iter()
@@ -92,7 +92,7 @@ fn auth_credentials<'a>(env: Env<'a>, target: Binary<'a>, headers: Headers<'a>) 
     })
 }
 
-/// The names of the algorithms of proofs.
+/// The names of the signature algorithms that proofs may use.
 #[rustler::nif]
 fn auth_proof_algorithms() -> Vec<&'static str> {
     PROOF_ALGORITHMS.map(Algorithm::name).to_vec()
@@ -141,7 +141,7 @@ fn auth_proof<'a>(
     }
 }
 
-/// `{id, nonce, issued_at}` of a proof whose signature was verified.
+/// `{id, nonce, issued_at}` of a proof with a verified signature.
 #[rustler::nif]
 fn auth_proof_verified(
     pending: ResourceArc<PendingProofResource>,
@@ -174,7 +174,7 @@ fn auth_keyset<'a>(env: Env<'a>, json: Binary<'a>) -> Term<'a> {
     keyset_term(env, KeySet::published(json.as_slice()))
 }
 
-/// The same of one secret.
+/// As `auth_keyset`, for one shared secret.
 #[rustler::nif]
 fn auth_secret<'a>(env: Env<'a>, secret: Binary<'a>) -> Term<'a> {
     keyset_term(env, KeySet::secret(secret.as_slice()))
@@ -193,7 +193,7 @@ fn keyset_term(env: Env<'_>, keys: Result<KeySet, KeySetError>) -> Term<'_> {
     (atoms::ok(), KeySetResource::new(keys), materials, skipped).encode(env)
 }
 
-/// The keys without those whose place in the list is `false`.
+/// The key set without the keys at the places that are `false` in the list.
 #[rustler::nif]
 fn auth_retain(keys: ResourceArc<KeySetResource>, sound: Vec<bool>) -> ResourceArc<KeySetResource> {
     let kept: Vec<&Material> = keys
@@ -205,7 +205,7 @@ fn auth_retain(keys: ResourceArc<KeySetResource>, sound: Vec<bool>) -> ResourceA
     KeySetResource::new(keys.keys.clone().retain(|key| kept.contains(&key)))
 }
 
-/// Other keys have taken the place of these: no token counts any more that these have verified.
+/// Invalidates the tokens that these keys verified, because newer keys replaced them.
 #[rustler::nif]
 fn auth_withdraw(keys: ResourceArc<KeySetResource>) -> Atom {
     keys.in_force.withdraw();
@@ -247,13 +247,13 @@ fn auth_screen<'a>(
     }
 }
 
-/// What a token grants whose signature was verified: issuer, subject, client, scopes, expiry, claims.
+/// The grant of a token with a verified signature: issuer, subject, client, scopes, expiry, claims.
 #[rustler::nif]
 fn auth_verified(env: Env<'_>, pending: ResourceArc<PendingResource>) -> Term<'_> {
     grant_term(env, pending.0.verified(Proof::of_signature()))
 }
 
-/// `{:ok, grant}` or `{:error, reason, text}` of what an issuer says of a token.
+/// Reads an issuer's introspection response: `{:ok, grant}` or `{:error, reason, text}`.
 #[rustler::nif]
 fn auth_introspected<'a>(
     env: Env<'a>,
@@ -280,7 +280,7 @@ fn grant_term(env: Env<'_>, grant: Grant) -> Term<'_> {
         .encode(env)
 }
 
-/// The algorithm, the key, what was signed, and the signature.
+/// The algorithm, the key, the signed bytes and the signature.
 fn to_verify<'a, T>(
     env: Env<'a>,
     pending: &Pending<T>,
@@ -294,7 +294,7 @@ fn to_verify<'a, T>(
 }
 
 fn refused(env: Env<'_>, refusal: Refusal) -> NifResult<Term<'_>> {
-    // One of the core's own names.
+    // The atom cannot come from input: the name is a constant of the core.
     let name = Atom::from_str(env, refusal.name())?;
     Ok((atoms::error(), name, refusal.to_string()).encode(env))
 }
@@ -313,7 +313,7 @@ fn key_term<'a>(env: Env<'a>, key: &Material) -> Term<'a> {
     }
 }
 
-/// As OTP names them.
+/// OTP's name of a curve.
 fn curve_atom(curve: Curve) -> Atom {
     match curve {
         Curve::P256 => atoms::secp256r1(),

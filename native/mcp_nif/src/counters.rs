@@ -1,4 +1,4 @@
-//! How often the core has answered alone, since the library was loaded.
+//! Counts the answers of the core without Elixir since the library was loaded.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,14 +10,14 @@ use crate::atoms;
 static COUNTS: [AtomicU64; Answered::ALL.len()] =
     [const { AtomicU64::new(0) }; Answered::ALL.len()];
 
-/// Counts an answer.
+/// Counts one answer.
 pub(crate) fn count(answered: Answered) {
     if let Some(count) = COUNTS.get(answered as usize) {
         count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Counts the answer to the head of a request, where it is a refusal.
+/// Counts the answer to a request head if it is a refusal.
 pub(crate) fn count_http(status: u16) {
     if status >= 400 {
         count(Answered::Http);

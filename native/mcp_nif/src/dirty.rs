@@ -1,7 +1,7 @@
-//! Who may work on a dirty CPU scheduler, and who is next.
+//! Permits for work on dirty CPU schedulers, and the queue for them.
 //!
-//! The line is here and not in a process or a table of Elixir's because the permits are: it needs no application
-//! that runs, a call that finds a permit free pays for one lock, and the call that gives a permit back hands it on.
+//! The queue is native because the permits are native. It needs no running application. A call that finds a free
+//! permit takes one lock. A call that returns its permit passes it to the next process.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,14 +19,14 @@ static SEMAPHORE: Mutex<Semaphore> = Mutex::new(Semaphore {
 });
 
 struct Semaphore {
-    /// How many of our calls may be on dirty CPU schedulers at once: all but one of those online, so that a
-    /// flood of messages never takes the last one from everybody else. Set when the library is loaded.
+    /// How many of our calls may run on dirty CPU schedulers at once: one fewer than are online. So a
+    /// flood of messages leaves one for other code. Set when the library is loaded.
     limit: usize,
-    /// Those of calls that work and of processes that are called. While one is free nobody waits.
+    /// Permits in use: by running calls and by called processes. No process waits while one is free.
     permits: usize,
     /// First come, first served.
     waiting: VecDeque<(LocalPid, ResourceArc<Waiter>)>,
-    /// Those who were told that it is their turn, until they come.
+    /// Processes that were woken and have not repeated their call yet.
     called: Vec<(LocalPid, ResourceArc<Waiter>)>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn hold_types() {
 }
 
 impl Semaphore {
-    /// The first that lives of those who wait is called. Where there is none the permit is free.
+    /// Calls the first waiting process that is alive. Without one, the permit becomes free.
     fn next(&mut self, env: Env<'_>) -> Option<LocalPid> {
         while let Some((pid, waiter)) = self.waiting.pop_front() {
             if pid.is_alive(env) {
@@ -57,14 +57,14 @@ impl Semaphore {
         None
     }
 
-    /// Whether nobody waits, so that the permit is free.
+    /// Frees the permit if no process waits, and says whether it did.
     fn give_back(&mut self) -> bool {
         let free = self.waiting.is_empty();
         self.permits = self.permits.saturating_sub(usize::from(free));
         free
     }
 
-    /// Whether the process was called and had not come yet.
+    /// Removes a process from the called ones, and says whether it was one.
     fn strike(&mut self, pid: LocalPid) -> bool {
         let waiter = self.called.iter().position(|(called, _)| *called == pid);
         waiter
@@ -73,7 +73,7 @@ impl Semaphore {
     }
 }
 
-/// A process in the line, watched because the permit of one that is called must not die with it.
+/// A monitored process in the queue: if a called process dies, its permit must not be lost.
 struct Waiter(());
 
 #[rustler::resource_impl]
@@ -99,8 +99,8 @@ impl Drop for DirtyPermit {
     }
 }
 
-/// A permit on its way to the next. It is a resource because a call whose process was killed meanwhile can send
-/// nothing; the destructor of a resource can.
+/// A permit on its way to the next process. It is a resource because a call cannot send a message
+/// after its process was killed; the destructor of a resource can.
 struct Handover(());
 
 #[rustler::resource_impl]
@@ -113,8 +113,8 @@ impl Resource for Handover {
 }
 
 impl DirtyPermit {
-    /// `None` while there are too many already: the caller answers `:busy`, and its process, which now waits,
-    /// makes the call again when it gets the message `:mcp_wake`.
+    /// `None` if no permit is free. The NIF then returns `:busy`, and its process waits in the queue.
+    /// The process repeats the call when it receives the message `:mcp_wake`.
     pub(crate) fn take(env: Env<'_>) -> Option<Self> {
         let pid = env.pid();
         let mut all = semaphore();
@@ -126,7 +126,7 @@ impl DirtyPermit {
         let waiter = ResourceArc::new(Waiter(()));
         all.waiting.push_back((pid, waiter.clone()));
         drop(all);
-        // A process that is not watched is dead.
+        // A dead process cannot be monitored.
         let called = env.monitor(&waiter, &pid).is_none() && semaphore().strike(pid);
         if called {
             drop(Self(()));
@@ -135,16 +135,16 @@ impl DirtyPermit {
     }
 }
 
-/// Calls the next one that waits.
+/// Passes a permit to the next waiting process.
 fn hand_on(env: Env<'_>) {
     let next = semaphore().next(env);
     if let Some(pid) = next {
-        // Should it have died, its waiter learns of it.
+        // If it died, its monitor passes the permit on.
         let _ = env.send(&pid, atoms::mcp_wake());
     }
 }
 
-/// Does the work once there is a permit; until then the answer is `:busy`.
+/// Does the work with a permit; without one it returns `:busy`.
 pub(crate) fn on_dirty<'a>(
     env: Env<'a>,
     work: impl FnOnce() -> NifResult<Term<'a>>,
@@ -155,18 +155,18 @@ pub(crate) fn on_dirty<'a>(
     }
 }
 
-/// How much a call may take.
+/// How much work a call may do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// What a normal scheduler can be held for: the size of a term says little about the time that a
-    /// schema takes with it.
+    /// As much as a normal scheduler may be held for: the size of a term says little about the
+    /// time of its validation.
     Inline,
-    /// As much as the limits of the work itself allow.
+    /// As much as the limits of the work allow.
     Whole,
 }
 
 impl Effort {
-    /// How many bytes may be written.
+    /// The number of bytes that may be written.
     pub(crate) const fn budget(self) -> usize {
         match self {
             Self::Inline => INLINE_BYTES,
@@ -174,7 +174,7 @@ impl Effort {
         }
     }
 
-    /// That of a call which may write so many bytes.
+    /// The effort of a call with this byte budget.
     pub(crate) fn within(budget: usize) -> Self {
         if budget == usize::MAX {
             Self::Whole
@@ -184,8 +184,8 @@ impl Effort {
     }
 }
 
-/// Two calls of one work: one for a normal scheduler, which answers `:over_budget` where the work takes longer, and its
-/// twin for a dirty one. The work gets an [`Effort`] as its last argument.
+/// Defines two NIFs for the same work: one for a normal scheduler, which returns `:over_budget` if the work takes
+/// longer, and one for a dirty scheduler. The work gets an [`Effort`] as its last argument.
 macro_rules! twins {
     ($name:tt: $inline:ident, $dirty:ident($($parameters:tt)*) => $work:ident($($argument:ident),*)) => {
         #[rustler::nif(name = $name)]

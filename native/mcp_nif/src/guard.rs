@@ -1,4 +1,4 @@
-//! Who is let in by a token: judged while the request is read, with a table of the tokens that were verified.
+//! Checks the tokens of requests while they are read, with a table of the verified tokens.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -16,7 +16,7 @@ use crate::auth::{AuthPolicyResource, KeySetResource};
 use crate::options;
 use crate::resources::binary_term;
 
-/// What a mount asks of tokens, and which it knows.
+/// A mount's rules for tokens, and its verified tokens.
 pub(crate) struct GuardResource {
     guard: Guard,
     /// The scopes of the endpoint, for challenges.
@@ -28,7 +28,7 @@ pub(crate) struct GuardResource {
 impl rustler::Resource for GuardResource {}
 
 impl GuardResource {
-    /// `now` is in seconds since 1970.
+    /// Judges the token of a head; `now` is in seconds since 1970.
     pub(crate) fn judge(&self, head: &Head<'_>, now: u64) -> Verdict {
         self.guard
             .judge(head, now, |digest| self.read().find(digest, now))
@@ -43,7 +43,7 @@ impl GuardResource {
     }
 }
 
-/// A guard as it is given.
+/// The options of a guard.
 #[derive(Default)]
 struct Given<'a> {
     policies: Vec<ResourceArc<AuthPolicyResource>>,
@@ -86,7 +86,7 @@ fn digest(given: &Binary<'_>) -> NifResult<TokenDigest> {
     TokenDigest::try_from(given.as_slice()).map_err(|_| Error::BadArg)
 }
 
-/// Whether the token of a digest is known: whether its scopes are enough, or `nil`.
+/// For a verified token: whether its scopes are enough. For an unknown token: `nil`.
 #[rustler::nif]
 fn auth_known<'a>(
     env: Env<'a>,
@@ -98,7 +98,7 @@ fn auth_known<'a>(
     Ok(guard.read().find(&digest, now).encode(env))
 }
 
-/// The digests of the tokens that made room for it.
+/// Adds a verified token; returns the digests of the tokens that it evicted.
 #[rustler::nif]
 fn auth_remember<'a>(
     env: Env<'a>,

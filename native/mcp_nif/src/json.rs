@@ -1,4 +1,4 @@
-//! `McpServer.JSON`'s half: a term into text, text into a term.
+//! The native part of `McpServer.JSON`: encodes and decodes terms.
 
 use mcp_core::json::{JsonError, JsonErrorKind, Limits};
 use mcp_core::revision::Revision;
@@ -12,10 +12,11 @@ use crate::terms::{
     Context, finished, is_known_struct, plan_struct, read_term_with, write_in_order,
 };
 
-/// Whether it is for people; the revision it is for, without which no field is left out; the order of keys.
+/// Whether to indent the text; the peer's revision, or `None` to write every field; the order of
+/// keys.
 type EncodeOptions<'a> = (bool, Option<&'a str>, Term<'a>);
 
-/// `max_bytes`, `max_depth`, `max_values`, `max_digits`; whether of equal keys the last one counts.
+/// `max_bytes`, `max_depth`, `max_values`, `max_digits`; whether the last of equal keys wins.
 type DecodeOptions = (usize, usize, usize, usize, bool);
 
 twins!("json_encode": json_encode, json_encode_dirty(
@@ -65,7 +66,7 @@ fn json_decode_dirty<'a>(
     on_dirty(env, || Ok(decode(env, text, options, views)))
 }
 
-/// `views` says whether large strings may be parts of the text itself.
+/// `views` says whether large strings may refer to the text instead of a copy.
 fn decode<'a>(env: Env<'a>, text: Binary<'a>, options: DecodeOptions, views: bool) -> Term<'a> {
     let (max_bytes, max_depth, max_values, max_digits, keeps_last) = options;
     let limits = Limits {
@@ -81,7 +82,7 @@ fn decode<'a>(env: Env<'a>, text: Binary<'a>, options: DecodeOptions, views: boo
     }
 }
 
-/// Takes down the fields that the structs of a module send.
+/// Registers the fields that the structs of a module send.
 #[rustler::nif]
 #[expect(
     clippy::needless_pass_by_value,
@@ -92,7 +93,7 @@ fn json_plan_struct(env: Env<'_>, module: Atom, fields: Vec<Atom>) -> Atom {
     atoms::ok()
 }
 
-/// Whether the structs of a module are written by a table of the library's.
+/// Whether the library has a table that writes the structs of a module.
 #[rustler::nif]
 fn json_knows_struct(module: Term<'_>) -> bool {
     is_known_struct(module)
@@ -113,7 +114,7 @@ fn kind_atom(kind: JsonErrorKind) -> Atom {
         JsonErrorKind::TooDeep => atoms::too_deep(),
         JsonErrorKind::TooManyValues => atoms::too_many_values(),
         JsonErrorKind::DuplicateKey => atoms::duplicate_key(),
-        // The enum may grow; what is new is some error of syntax until it has a name here.
+        // The enum may grow: a new kind is a syntax error until it has a name here.
         _ => atoms::syntax(),
     }
 }

@@ -4,21 +4,21 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | `arguments` | checked arguments as a handler gets them |
+//! | `arguments` | conversion of checked arguments for handlers |
 //! | `terms` | terms into JSON, JSON into terms, terms as JSON for the schema validator |
 //! | `json`, `schema`, `protocol` | the calls of `McpServer.JSON`, `McpServer.Schema`, `McpServer.Protocol` |
 //! | `lint` | the calls of `McpServer.Lint`, `McpServer.Breaking` and `McpServer.Schema.Relation` |
 //! | `results` | texts of presentations, and rows of stored results |
 //! | `http` | the calls of `McpServer.Protocol.HTTP` and `McpServer.DualResponse.Rest.Endpoint` |
 //! | `auth` | the calls of `McpServer.Protocol.Auth`: access tokens, key sets |
-//! | `guard` | who is let in by a token, and the tokens that were verified |
-//! | `stdio` | the client's stdin, read on a thread of our own |
-//! | `counters` | how often the core answers alone |
-//! | `dirty` | who may work on a dirty CPU scheduler, and who is next |
-//! | `resources` | what Elixir holds references to; which thread work runs on |
-//! | `unload_guard` | what stays in memory when the module is purged |
-//! | `pretty` | JSON text spread over lines |
-//! | `atoms` | every atom that is ever made |
+//! | `guard` | the check of tokens, and the verified tokens |
+//! | `stdio` | the reader of stdin, which has a thread, and the writer of stdout |
+//! | `counters` | counts of the answers without Elixir |
+//! | `dirty` | permits for dirty CPU schedulers, and the queue for them |
+//! | `resources` | native buffers and resources, and the thread that work runs on |
+//! | `unload_guard` | the objects that keep the library loaded after a purge |
+//! | `pretty` | indented JSON text |
+//! | `atoms` | all atoms of the library |
 
 mod arguments;
 mod atoms;
@@ -41,8 +41,9 @@ mod unload_guard;
 
 use rustler::{Env, Term};
 
-/// The load argument is the version of `mcp_server` that asks, and the number of dirty CPU schedulers our calls may
-/// occupy. A library of another version may lack functions, or mean something else by them: it is refused.
+/// The load argument is the version of `mcp_server`, and the number of dirty CPU schedulers our
+/// calls may occupy. A library of another version is refused: its functions may be missing or
+/// differ.
 fn load(env: Env<'_>, argument: Term<'_>) -> bool {
     let Ok((version, dirty_limit)) = argument.decode::<(&str, usize)>() else {
         return false;

@@ -1,5 +1,5 @@
-//! The calls of `McpServer.Lint`, `McpServer.Breaking` and `McpServer.Schema.Relation`. Each compiles
-//! schemas: on a dirty scheduler, which waits for a thread with a large stack.
+//! The calls of `McpServer.Lint`, `McpServer.Breaking` and `McpServer.Schema.Relation`. Each
+//! compiles schemas on a thread with a large stack, while a dirty scheduler waits.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -17,8 +17,8 @@ use crate::options;
 use crate::protocol::catalog_limits;
 use crate::resources::on_large_stack;
 
-/// What is wrong with a definition that is compiled within these limits: `{:ok, findings}` or
-/// `{:error, message}`. Budgets and limits that are not given are the core's.
+/// The findings of a definition that is compiled within these limits: `{:ok, findings}` or
+/// `{:error, message}`. Absent budgets and limits have the core's defaults.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn lint_definition<'a>(
     env: Env<'a>,
@@ -43,7 +43,7 @@ fn lint_definition<'a>(
     }
 }
 
-/// A map of budgets; those it leaves out are the core's.
+/// Reads a map of budgets; absent budgets have the core's defaults.
 fn budgets(given: Term<'_>) -> Result<Budgets, String> {
     let mut budgets = Budgets::default();
     options::each(given, |name, value| {
@@ -88,7 +88,7 @@ fn catalog_snapshot<'a>(env: Env<'a>, definition: Binary<'a>) -> Term<'a> {
     }
 }
 
-/// How the second snapshot differs from the first: `{:ok, changes}` or `{:error, message}`.
+/// The changes from the first snapshot to the second: `{:ok, changes}` or `{:error, message}`.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn catalog_compare<'a>(env: Env<'a>, old: Binary<'a>, new: Binary<'a>) -> NifResult<Term<'a>> {
     let (old, new) = (old.as_slice(), new.as_slice());
@@ -130,8 +130,8 @@ fn schema_satisfiable<'a>(env: Env<'a>, schema: Binary<'a>) -> Term<'a> {
     }
 }
 
-/// Whether the first schema takes every value of the second: `{:ok, {answer, witness}}`, the witness
-/// as JSON or `nil`, or `{:error, {{pointer, keyword}, detail}}`.
+/// Whether the first schema accepts every value of the second: `{:ok, {answer, witness}}`, with the
+/// witness as JSON or `nil`; or `{:error, {{pointer, keyword}, detail}}`.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn schema_contains<'a>(env: Env<'a>, outer: Binary<'a>, inner: Binary<'a>) -> Term<'a> {
     let (outer, inner) = (outer.as_slice(), inner.as_slice());
@@ -146,7 +146,7 @@ fn schema_contains<'a>(env: Env<'a>, outer: Binary<'a>, inner: Binary<'a>) -> Te
     }
 }
 
-/// The text was written by this library: what is no JSON to `serde_json` is nested too deeply for it.
+/// Reads a text that this library wrote: `serde_json` can only fail on its nesting.
 fn read(text: &[u8]) -> Result<serde_json::Value, SchemaError> {
     serde_json::from_slice(text).map_err(|_| SchemaError::TooDeep {
         limit: SchemaLimits::default().max_depth,

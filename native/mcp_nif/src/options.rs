@@ -1,11 +1,11 @@
-//! Options given as a map, read one by one; those it leaves out are the core's.
+//! Reads options from a map; absent options have the core's defaults.
 
 use rustler::{Decoder, MapIterator, Term};
 
-/// Hands each option to `put`, by its name.
+/// Passes each option to `put`, with its name.
 ///
 /// # Errors
-/// What `put` says of one, or that there is no map.
+/// The error of `put`, or that the term is no map.
 pub(crate) fn each<'a>(
     given: Term<'a>,
     mut put: impl FnMut(&str, Term<'a>) -> Result<(), String>,
@@ -17,14 +17,14 @@ pub(crate) fn each<'a>(
     Ok(())
 }
 
-/// An option's value.
+/// Decodes an option's value.
 pub(crate) fn value<'a, T: Decoder<'a>>(name: &str, value: Term<'a>) -> Result<T, String> {
     value
         .decode()
         .map_err(|_| format!("{name} has a value of another type than it takes"))
 }
 
-/// What is said of an option that does not exist.
+/// The error for an unknown option.
 pub(crate) fn unknown(name: &str) -> Result<(), String> {
     Err(format!("there is no option {name:?}"))
 }

@@ -1,15 +1,15 @@
-//! JSON text for people: one member a line, two spaces a level.
+//! Indented JSON text: one member per line, two spaces per level.
 
 use mcp_core::json::write_escaped;
 
-/// Spreads compact JSON text over lines. The text is ours, so nothing in it is checked.
+/// Indents compact JSON text. This library wrote the text, so it is not checked.
 pub(crate) fn pretty(compact: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(compact.len().saturating_mul(2));
     spread(compact, &mut Plain(&mut out));
     out
 }
 
-/// Appends the same as a JSON string, in one go.
+/// Appends the indented text as a JSON string, in one pass.
 pub(crate) fn write_pretty_text(out: &mut Vec<u8>, compact: &[u8]) {
     out.reserve(compact.len().saturating_mul(2));
     out.push(b'"');
@@ -17,19 +17,19 @@ pub(crate) fn write_pretty_text(out: &mut Vec<u8>, compact: &[u8]) {
     out.push(b'"');
 }
 
-/// What is copied at once: most pieces are short, and a block of fixed size needs no call.
+/// The bytes copied at once: most pieces are short, and copying a fixed size needs no call.
 const BLOCK: usize = 32;
 
-/// Where the text goes.
+/// The target of the text.
 trait Page {
     /// A line break and the most common indentation.
     const LINE: [u8; BLOCK];
-    /// The bytes of the break alone.
+    /// The number of bytes of the line break alone.
     const BREAK: usize;
 
     fn out(&mut self) -> &mut Vec<u8>;
 
-    /// The string that `rest` begins with, quotes included; one without an escape in it is plain.
+    /// Writes the string at the start of `rest`, with its quotes; a plain string has no escapes.
     fn string(&mut self, rest: &[u8], length: usize, is_plain: bool);
 
     #[inline]
@@ -37,7 +37,7 @@ trait Page {
         self.out().extend_from_slice(&bytes);
     }
 
-    /// The first bytes of `rest`, which need no escape.
+    /// Writes the first bytes of `rest`, which need no escapes.
     #[inline]
     fn copy(&mut self, rest: &[u8], length: usize) {
         let out = self.out();
@@ -105,14 +105,14 @@ fn spread(compact: &[u8], page: &mut impl Page) {
     }
 }
 
-/// How long a number, `true`, `false` or `null` is.
+/// The length of a number, `true`, `false` or `null`.
 fn scalar_end(rest: &[u8]) -> usize {
     rest.iter()
         .take_while(|byte| !matches!(byte, b',' | b'}' | b']'))
         .count()
 }
 
-/// How long the rest of a string is, its closing quote included, and whether there is no escape in it.
+/// The length of the rest of a string, with its closing quote, and whether it has no escapes.
 fn string_end(rest: &[u8]) -> (usize, bool) {
     let mut from = 0_usize;
     while let Some(found) = memchr::memchr2(b'"', b'\\', rest.get(from..).unwrap_or_default()) {
@@ -120,13 +120,13 @@ fn string_end(rest: &[u8]) -> (usize, bool) {
         if rest.get(at) == Some(&b'"') {
             return (at.saturating_add(1), from == 0);
         }
-        // The backslash and what it escapes.
+        // Skips the backslash and the escaped byte.
         from = at.saturating_add(2);
     }
     (rest.len(), false)
 }
 
-/// The text itself.
+/// Writes the text as it is.
 struct Plain<'o>(&'o mut Vec<u8>);
 
 impl Page for Plain<'_> {
@@ -144,7 +144,7 @@ impl Page for Plain<'_> {
     }
 }
 
-/// The text inside of a JSON string.
+/// Writes the text inside a JSON string.
 struct Quoted<'o>(&'o mut Vec<u8>);
 
 impl Page for Quoted<'_> {

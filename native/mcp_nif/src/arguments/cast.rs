@@ -1,4 +1,4 @@
-//! Dates, decimals and URIs as the structs of Elixir, and the integers of floats.
+//! Converts strings to Elixir's date, decimal and URI structs, and floats to integers.
 
 use mcp_core::arguments::{CastValue, Date, Decimal, Time, UriParts};
 use rustler::{Atom, BigInt, Encoder, Env, Term};
@@ -7,7 +7,7 @@ use crate::atoms;
 
 type Fields<'a> = Vec<(Atom, Term<'a>)>;
 
-/// The term of what was read out of the string `source`.
+/// The term of a value that was parsed from the string `source`.
 pub(super) fn cast_term<'a>(
     env: Env<'a>,
     value: &CastValue<'_>,
@@ -39,14 +39,14 @@ pub(super) fn cast_term<'a>(
     Term::map_from_pairs(env, &fields).ok()
 }
 
-/// The integer of a float without a fraction.
+/// Converts a float without a fraction to an integer.
 pub(super) fn integer_term<'a>(env: Env<'a>, float: Term<'a>) -> Option<Term<'a>> {
     let number: f64 = float.decode().ok()?;
     let digits: BigInt = format!("{number:.0}").parse().ok()?;
     Some(digits.encode(env))
 }
 
-/// A struct of the ISO calendar.
+/// The fields that all structs of the ISO calendar share.
 fn head(env: Env<'_>, module: Atom) -> Fields<'_> {
     vec![
         (atoms::struct_(), module.encode(env)),
@@ -98,7 +98,7 @@ fn uri_fields<'a>(env: Env<'a>, uri: &UriParts<'_>) -> Fields<'a> {
     vec![
         (atoms::struct_(), atoms::uri_struct().encode(env)),
         (atoms::scheme(), uri.scheme.encode(env)),
-        // Deprecated in Elixir, and `nil` in what `URI.new/1` makes.
+        // Deprecated in Elixir; `URI.new/1` sets it to `nil` too.
         (atoms::authority(), atoms::nil().encode(env)),
         (atoms::userinfo(), uri.user_info.encode(env)),
         (atoms::host(), uri.host.encode(env)),

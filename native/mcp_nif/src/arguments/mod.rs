@@ -1,4 +1,4 @@
-//! Arguments as a handler gets them: a plan of `mcp_core`, walked over terms.
+//! Converts arguments for handlers: applies a plan of `mcp_core` to terms.
 
 mod cast;
 mod plan;

@@ -1,14 +1,14 @@
-//! A plan with the atoms and structs of the VM in it.
+//! A plan of `mcp_core` with the VM's atoms and structs.
 
 use std::collections::HashMap;
 
 use mcp_core::arguments::{Cast, Keys, Member, ObjectPlan, Place, Plan, Undeclared};
 use rustler::{Atom, Env};
 
-/// The structs that arguments become, without any in them, in the external term format: by their names.
+/// The empty structs of arguments in the external term format, by module name.
 pub(crate) type Structs = HashMap<String, Vec<u8>>;
 
-/// What becomes of the arguments of a tool.
+/// The conversion of a tool's arguments.
 pub(crate) struct TermPlan {
     pub(super) root: TermPlace,
 }
@@ -22,7 +22,7 @@ pub(super) struct TermPlace {
 
 pub(super) struct TermObject {
     pub(super) drops: bool,
-    /// Whether the members are put into a map of their own, and not into the one that was sent.
+    /// Whether the members go into a new map instead of the client's map.
     pub(super) rebuilds: bool,
     pub(super) base: Option<Vec<u8>>,
     pub(super) members: Vec<TermMember>,
@@ -30,17 +30,17 @@ pub(super) struct TermObject {
 
 pub(super) struct TermMember {
     pub(super) name: String,
-    /// The key in place of the name.
+    /// The atom key that replaces the name.
     pub(super) key: Option<Atom>,
     pub(super) default: Option<String>,
     pub(super) place: Option<TermPlace>,
 }
 
-/// An atom or a struct of a plan does not exist, which the router rules out.
+/// An atom or struct of a plan does not exist. The router rules this out.
 pub(crate) struct Missing;
 
 impl TermPlan {
-    /// The plan in terms.
+    /// Resolves a plan's atoms and structs.
     ///
     /// # Errors
     /// [`Missing`].

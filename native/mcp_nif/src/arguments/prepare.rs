@@ -1,4 +1,4 @@
-//! The walk over the arguments of one call.
+//! Converts the arguments of one call.
 
 use mcp_core::json::{UNLIMITED, pointer};
 use mcp_core::schema::Problem;
@@ -9,24 +9,24 @@ use super::plan::{TermMember, TermObject, TermPlace, TermPlan};
 use crate::schema::Allowance;
 use crate::terms::read_term;
 
-/// Problems that are reported for one call, as of a schema.
+/// The most problems reported for one call, as many as for a schema.
 const MAX_PROBLEMS: usize = 20;
 
-/// What became of arguments.
+/// The result of a conversion.
 pub(crate) enum Prepared<'a> {
-    /// What the handler gets.
+    /// The arguments for the handler.
     Ready(Term<'a>),
-    /// Strings are not what they are declared to be.
+    /// Strings that do not have their declared format.
     Problems(Vec<Problem>),
-    /// There are more values than may be looked at here.
+    /// There are more values than the allowance permits.
     TooLong,
 }
 
-/// Steps of a check that one look at a value costs: it makes terms.
+/// The cost of one value, in schema steps: it creates terms.
 const STEPS: u64 = 8;
 
-/// Arguments that fit their schema as the handler gets them, if that takes no more than is left of the allowance.
-/// `None` where the VM refuses a term, as it does never of what was admitted.
+/// Converts valid arguments for the handler, within the rest of the allowance.
+/// `None` if the VM refuses a term, which never happens for admitted arguments.
 pub(crate) fn prepare<'a>(
     env: Env<'a>,
     plan: &TermPlan,
@@ -50,12 +50,12 @@ pub(crate) fn prepare<'a>(
     }
 }
 
-/// Whether a value was left as it was; one that was made anew may be equal.
+/// Whether both terms are the same term in memory; a converted value may be equal but is another term.
 fn is_same(sent: Term<'_>, value: Term<'_>) -> bool {
     sent.as_c_arg() == value.as_c_arg()
 }
 
-/// Why a walk ends early.
+/// Why the conversion ends early.
 enum Stop {
     Steps,
     Vm,
@@ -64,7 +64,7 @@ enum Stop {
 struct Walk<'a, 'p> {
     env: Env<'a>,
     left: u64,
-    /// The way to the value, for problems.
+    /// The path to the current value, for problems.
     path: Vec<Step<'p>>,
     problems: Vec<Problem>,
 }
@@ -76,7 +76,7 @@ enum Step<'p> {
 }
 
 impl<'a, 'p> Walk<'a, 'p> {
-    /// As deep as the plan.
+    /// Recurses as deep as the plan.
     fn value(&mut self, place: &'p TermPlace, term: Term<'a>) -> Result<Term<'a>, Stop> {
         self.left = self.left.checked_sub(1).ok_or(Stop::Steps)?;
         if let Some(object) = &place.object
@@ -136,7 +136,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         })
     }
 
-    /// What a member becomes; `None` where there is none, and no default.
+    /// The converted member; `None` if it is absent and has no default.
     fn member(
         &mut self,
         member: &'p TermMember,
@@ -169,7 +169,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         Ok(elements.encode(self.env))
     }
 
-    /// The members that no field declares, under the names that were sent.
+    /// The undeclared members, under the client's names.
     fn undeclared(&self, object: &TermObject, term: Term<'a>) -> Result<Term<'a>, Stop> {
         object.members.iter().try_fold(term, |rest, member| {
             rest.map_remove(self.binary(&member.name))

@@ -1,4 +1,4 @@
-//! Answers that the owner of sessions, streams and bounds gives, and how events are framed.
+//! Responses of the owner of sessions, streams and limits, and the framing of events.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -12,7 +12,7 @@ use super::rules::{PolicyResource, answer_terms};
 use crate::atoms;
 use crate::resources::binary_term;
 
-/// An answer of that kind as `{status, headers, body}`.
+/// The response of a kind as `{status, headers, body}`.
 #[rustler::nif]
 fn http_answer<'a>(env: Env<'a>, kind: Atom, details: Term<'a>) -> NifResult<Term<'a>> {
     Ok(answer_terms(env, answer(kind, details)?).encode(env))
@@ -67,7 +67,7 @@ fn answer(kind: Atom, details: Term<'_>) -> NifResult<HttpAnswer> {
     Err(Error::BadArg)
 }
 
-/// Hands on the challenge that the façade passes as a map; what it leaves out is empty.
+/// Passes the challenge of the Elixir map `given` to the closure; absent keys are empty.
 pub(crate) fn challenge_of<R>(
     given: Term<'_>,
     answer: impl FnOnce(&Challenge<'_>) -> R,
@@ -96,7 +96,7 @@ fn http_challenge(challenge: Term<'_>) -> NifResult<String> {
     challenge_of(challenge, |challenge| format!("{challenge}"))
 }
 
-/// Where a client finds the metadata of an endpoint; `nil` where there is none.
+/// The URL of an endpoint's metadata, or `nil`.
 #[rustler::nif]
 fn http_metadata_url(policy: ResourceArc<PolicyResource>) -> Option<String> {
     policy.0.metadata_url().map(str::to_owned)
@@ -108,13 +108,13 @@ fn http_metadata_path(policy: ResourceArc<PolicyResource>, path: &str) -> bool {
     policy.0.is_metadata_path(path)
 }
 
-/// The headers of an answer that is a stream of events.
+/// The headers of a response that is an event stream.
 #[rustler::nif]
 fn http_stream_headers(env: Env<'_>) -> Term<'_> {
     STREAM_HEADERS.to_vec().encode(env)
 }
 
-/// What stands in front of and behind an event's one line.
+/// The text before and after the one line of an event.
 #[rustler::nif]
 fn http_event(env: Env<'_>, id: Option<(u64, u64)>) -> Term<'_> {
     let mut head = Vec::with_capacity(32);
@@ -126,7 +126,7 @@ fn http_event(env: Env<'_>, id: Option<(u64, u64)>) -> Term<'_> {
         .encode(env)
 }
 
-/// The event that primes a client to come back.
+/// The first event of a stream, which gives a client the id for its reconnection.
 #[rustler::nif]
 fn http_priming(env: Env<'_>, id: (u64, u64), retry_ms: Option<u64>) -> Term<'_> {
     let mut event = Vec::with_capacity(48);

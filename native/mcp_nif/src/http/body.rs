@@ -1,4 +1,4 @@
-//! Bodies that come in chunks, decoded as they come.
+//! Decodes chunked bodies as they arrive.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -13,7 +13,7 @@ use rustler::{Binary, Encoder, Env, ResourceArc, Term};
 use crate::atoms;
 use crate::resources::{binary_term, report_work};
 
-/// A body in the making. One process reads it, so nobody waits for the lock.
+/// A partly decoded body. Only one process reads it, so the lock is never contended.
 pub(crate) struct ChunkedResource(Mutex<Body>);
 
 struct Body {
@@ -25,7 +25,7 @@ struct Body {
 #[rustler::resource_impl]
 impl rustler::Resource for ChunkedResource {}
 
-/// A decoder for a body of at most so many bytes.
+/// A decoder for a body of at most `max_bytes`.
 #[rustler::nif]
 fn http_chunked(max_bytes: usize) -> ResourceArc<ChunkedResource> {
     ResourceArc::new(ChunkedResource(Mutex::new(Body {

@@ -1,4 +1,4 @@
-//! HTTP: its text, the rules of MCP for it, and the endpoint of stored results.
+//! HTTP: its syntax, MCP's rules for it, and the endpoint of stored results.
 
 mod answers;
 mod body;

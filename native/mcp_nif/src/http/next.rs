@@ -1,4 +1,4 @@
-//! What has arrived on a connection, judged: more is wanted, here is the response, or work for a process.
+//! Judges the bytes received on a connection: incomplete, answered at once, or work for a process.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -24,16 +24,16 @@ use crate::protocol::{CatalogResource, GivenLimits};
 use crate::resources::{INLINE_BYTES, binary_term, report_work};
 use crate::schema::Allowance;
 
-/// What is served on a socket, and by which rules.
+/// The server of a socket, and its rules.
 pub(crate) struct ServiceResource {
     policy: ResourceArc<PolicyResource>,
     catalog: ResourceArc<CatalogResource>,
     limits: GivenLimits,
-    /// Whether a hook has to see each request before its body is read.
+    /// Whether a hook sees each request before its body is read.
     hooks: bool,
-    /// Who is let in by a token, where tokens are asked for.
+    /// The check of tokens, if the endpoint requires them.
     guard: Option<ResourceArc<GuardResource>>,
-    /// The paths of what else is served beside it.
+    /// The paths of the other handlers on this socket.
     routes: Vec<String>,
     head: Limits,
 }
@@ -42,7 +42,7 @@ pub(crate) struct ServiceResource {
 impl rustler::Resource for ServiceResource {}
 
 impl ServiceResource {
-    /// The place of the route that a target lies below.
+    /// The index of the route that contains a target.
     fn route(&self, target: &str) -> Option<usize> {
         let path = target.split('?').next().unwrap_or_default();
         self.routes.iter().position(|route| {
@@ -108,7 +108,7 @@ fn judge<'a>(
     .judge(effort)
 }
 
-/// Nothing behind it can be taken for a request.
+/// Refuses an unreadable head: the rest of the bytes cannot be read as requests.
 fn unreadable<'a>(env: Env<'a>, error: &HeadError, arrived: usize) -> NifResult<Term<'a>> {
     let answer = match error {
         HeadError::TooLarge => http::head_too_large(),
@@ -123,7 +123,7 @@ fn unreadable<'a>(env: Env<'a>, error: &HeadError, arrived: usize) -> NifResult<
     Ok((atoms::refuse(), response, arrived, rest.0, rest.1).encode(env))
 }
 
-/// What becomes of the connection behind the response.
+/// The state of the connection after the response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
     KeepAlive,
@@ -155,14 +155,14 @@ impl Flow {
     }
 }
 
-/// A request whose head is there.
+/// A request with a complete head.
 struct Incoming<'g, 'a> {
     env: Env<'a>,
     service: &'g ServiceResource,
     bytes: &'a [u8],
     head: RequestHead<'a>,
     flow: Flow,
-    /// The token that lets it in.
+    /// The verified token of the request.
     token: Option<TokenDigest>,
 }
 
@@ -209,12 +209,13 @@ impl<'a> Incoming<'_, 'a> {
         let metadata = self.service.policy.0.metadata_url();
         let mut answer = denial.answer(&scopes, metadata);
         answer.headers.extend(accepted.cors_headers);
-        // One of the core's own names.
+        // The atom cannot come from input: the name is a constant of the core.
         let name = Atom::from_str(self.env, denial.name())?;
         Ok((atoms::denied(), name, self.respond(&answer)?).encode(self.env))
     }
 
-    /// A request for somebody who has to know whose it is: where it ends, too, if it has to be judged again.
+    /// Adds the token to a judged request, and the position of the request's end in case it is
+    /// judged again.
     fn identified(&self, judged: impl Encoder, end: usize) -> Term<'a> {
         let Some(digest) = self.token else {
             return judged.encode(self.env);
@@ -223,7 +224,7 @@ impl<'a> Incoming<'_, 'a> {
         (atoms::known(), token, (self.head.bytes, end), judged).encode(self.env)
     }
 
-    /// Whether nobody but the core has to see it before it is admitted.
+    /// Whether the core alone may admit the request.
     fn is_message(&self, accepted: &AcceptedHead) -> bool {
         self.is_open(accepted) && accepted.session_id.is_none()
     }
@@ -235,8 +236,9 @@ impl<'a> Incoming<'_, 'a> {
             && self.head.framing != Framing::Chunked
     }
 
-    /// A request of a session that is there as a whole, admitted by the revision that its head names. Whether that is
-    /// the session's, and whether there is one, is found out behind it; whatever else a body may be waits for that.
+    /// Admits a complete request of a session by the revision in its head. The session's process
+    /// checks later that the session exists and has this revision. All other messages wait for that
+    /// process.
     fn of_session(&self, accepted: &AcceptedHead) -> Option<Term<'a>> {
         let id = accepted
             .session_id
@@ -271,7 +273,7 @@ impl<'a> Incoming<'_, 'a> {
         }
     }
 
-    /// How long the body is, where the head says so.
+    /// The length of the body, if the head states it.
     fn length(&self) -> Option<usize> {
         match self.head.framing {
             Framing::Empty => Some(0),
@@ -280,7 +282,7 @@ impl<'a> Incoming<'_, 'a> {
         }
     }
 
-    /// The body and where the request ends, once all of it is there.
+    /// The complete body and the end of the request.
     fn body(&self) -> Option<(&'a [u8], usize)> {
         let end = self.head.bytes.checked_add(self.length()?)?;
         Some((self.bytes.get(self.head.bytes..end)?, end))
@@ -367,7 +369,7 @@ impl<'a> Incoming<'_, 'a> {
             } => {
                 count(answered);
                 let head = response::json(200, &head, tail.len(), self.flow.closes())?;
-                // The tail lives as long as the catalogue; the term refers to it and copies nothing.
+                // The tail lives as long as the catalogue, so the term refers to it without a copy.
                 let tail = service
                     .catalog
                     .make_binary(self.env, |_| tail)
@@ -393,7 +395,7 @@ impl<'a> Incoming<'_, 'a> {
                 let open = (atoms::open(), opened, end, self.flow.term(self.env));
                 Ok(self.identified(open, end))
             }
-            // It belongs to no session, so it concerns nobody.
+            // Without a session no process handles these messages.
             Admission::Ignored
             | Admission::Notification(_)
             | Admission::Response { .. }
@@ -418,7 +420,7 @@ fn seconds_since_1970() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-/// The authority of an absolute target, and the path with its query.
+/// The authority of an absolute target, and the path with the query.
 fn parts(target: &str) -> (Option<&str>, &str) {
     let Some((_, rest)) = target
         .split_once("://")
@@ -434,7 +436,7 @@ fn parts(target: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// What hooks and other nodes are told of a head: `%{method, target, authority, headers}`.
+/// The head for hooks and other nodes: `%{method, target, authority, headers}`.
 #[rustler::nif]
 fn http_head_fields<'a>(env: Env<'a>, head: Binary<'a>) -> NifResult<Term<'a>> {
     let limits = Limits {

@@ -1,4 +1,4 @@
-//! Responses as they are written to a connection.
+//! Writes the bytes of responses.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -16,7 +16,7 @@ use crate::atoms;
 use crate::http::rules::text;
 use crate::resources::binary_term;
 
-/// What a head takes at most, with room for a small body.
+/// The most bytes of a head, with room for a small body.
 const HEAD_BYTES: usize = 256;
 
 /// `Date` changes once a second, and is in every head.
@@ -47,7 +47,7 @@ fn with_date<R>(write: impl FnOnce(&[u8]) -> R) -> R {
     })
 }
 
-/// Appends a head. The core's own headers are sound, so only those of others can be refused.
+/// Appends a head. The core's headers are valid, so only the application's headers can be refused.
 fn put_head(
     out: &mut Vec<u8>,
     status: u16,
@@ -67,7 +67,7 @@ fn put_head(
     })
 }
 
-/// A response of type `application/json` up to its body, of which `rest` more bytes follow.
+/// A response of type `application/json` with the start of its body; `rest` more bytes follow.
 pub(super) fn json(status: u16, body: &[u8], rest: usize, close: bool) -> NifResult<Vec<u8>> {
     let mut out = Vec::with_capacity(HEAD_BYTES.saturating_add(body.len()));
     let headers = [("content-type", "application/json")];
@@ -77,14 +77,14 @@ pub(super) fn json(status: u16, body: &[u8], rest: usize, close: bool) -> NifRes
     Ok(out)
 }
 
-/// A response without a body: the message was taken.
+/// The response without a body for an accepted message.
 pub(super) fn accepted(close: bool) -> NifResult<Vec<u8>> {
     let mut out = Vec::with_capacity(HEAD_BYTES);
     put_head(&mut out, 202, &[], BodyLength::Length(0), close)?;
     Ok(out)
 }
 
-/// A finished answer of the core; that to a HEAD says only how long its body would be.
+/// A finished answer of the core. The answer to a HEAD request states only the length of the body.
 pub(super) fn finished(answer: &HttpAnswer, close: bool, is_head: bool) -> NifResult<Vec<u8>> {
     let mut out = Vec::with_capacity(HEAD_BYTES.saturating_add(answer.body.len()));
     let headers: Vec<(&str, &str)> = answer
@@ -135,7 +135,7 @@ fn body_length(length: Term<'_>) -> NifResult<BodyLength> {
     }
 }
 
-/// What asks a client for the body that it holds back.
+/// `100 Continue`: asks the client to send the body.
 #[rustler::nif]
 fn http_continue(env: Env<'_>) -> Term<'_> {
     binary_term(env, CONTINUE.to_vec()).encode(env)

@@ -1,4 +1,4 @@
-//! Policies, heads and bodies: the core's rules for each, with terms around them.
+//! Policies, heads and bodies: converts terms for the core's rules.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -25,7 +25,7 @@ pub(crate) struct PolicyResource(pub(crate) Policy);
 #[rustler::resource_impl]
 impl rustler::Resource for PolicyResource {}
 
-/// A head that was let through and waits for its body.
+/// An accepted head whose body is not read yet.
 pub(crate) struct AcceptedHeadResource(pub(crate) AcceptedHead);
 
 #[rustler::resource_impl]
@@ -41,7 +41,7 @@ fn http_policy<'a>(env: Env<'a>, options: Term<'a>) -> Term<'a> {
     }
 }
 
-/// A map of options; those it leaves out are the core's.
+/// Reads a map of options; absent options have the core's defaults.
 fn policy_options(given: Term<'_>) -> Result<PolicyOptions, String> {
     let mut read = PolicyOptions::default();
     options::read!(given, read => [
@@ -73,7 +73,7 @@ fn http_check_head<'a>(
     }
 }
 
-/// Method, target, authority and headers, as a façade passes them.
+/// Method, target, authority and headers, as Elixir passes them.
 pub(crate) type GivenHead<'a> = (
     Binary<'a>,
     Binary<'a>,
@@ -81,10 +81,10 @@ pub(crate) type GivenHead<'a> = (
     Vec<(Binary<'a>, Binary<'a>)>,
 );
 
-/// Has a head judged.
+/// Passes a head to `judge`.
 pub(crate) fn with_head<R>(given: &GivenHead<'_>, judge: impl FnOnce(&Head<'_>) -> R) -> R {
     let (method, target, authority, headers) = given;
-    // A name that is no text is none that any rule asks for.
+    // No rule reads a header whose name is not UTF-8.
     let headers: Vec<(&str, &[u8])> = headers
         .iter()
         .filter_map(|(name, value)| Some((text(name)?, value.as_slice())))
@@ -109,7 +109,7 @@ pub(crate) fn text<'b>(binary: &'b Binary<'_>) -> Option<&'b str> {
     std::str::from_utf8(binary.as_slice()).ok()
 }
 
-/// What Elixir has to know of a head.
+/// The parts of a head that Elixir needs.
 pub(crate) fn context_term<'a>(env: Env<'a>, accepted: &AcceptedHead) -> NifResult<Term<'a>> {
     let verb = match accepted.verb {
         Verb::Post => atoms::post(),
@@ -165,7 +165,7 @@ fn admit_body<'a>(
         http: Some(&accepted.0),
         anonymous: open_without_token(anonymous)?,
     };
-    // Whoever read the body has counted it.
+    // The reader of the body has already checked its size.
     let limits = limits.get().with_max_bytes(body.len());
     let admission = admit(&catalog.0, context, body.as_slice(), &limits);
     report_work(env, body.len());

@@ -1,4 +1,4 @@
-//! The endpoints of dual responses: the core's verdicts, with terms around them.
+//! The endpoints of dual responses: converts terms for the core's rules.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -34,7 +34,7 @@ fn dual_endpoint<'a>(env: Env<'a>, options: Term<'a>) -> Term<'a> {
     }
 }
 
-/// A map of options; those it leaves out are the core's.
+/// Reads a map of options; absent options have the core's defaults.
 fn endpoint_options(given: Term<'_>) -> Result<EndpointOptions, String> {
     let mut read = EndpointOptions::default();
     options::read!(given, read => [
@@ -126,7 +126,7 @@ fn order_atom(order: Order) -> Atom {
     }
 }
 
-/// A refusal of that kind as `{status, headers, body}`.
+/// The refusal of a kind as `{status, headers, body}`.
 #[rustler::nif]
 fn dual_refuse<'a>(env: Env<'a>, kind: Atom, details: Term<'a>) -> NifResult<Term<'a>> {
     let undetailed = [
@@ -160,7 +160,7 @@ fn dual_refuse<'a>(env: Env<'a>, kind: Atom, details: Term<'a>) -> NifResult<Ter
     Ok(answer_terms(env, answer).encode(env))
 }
 
-/// The headers of what is answered in a form, and of an answer that has no body.
+/// The headers of a response in a form, or of a response without a body.
 #[rustler::nif]
 fn dual_headers(env: Env<'_>, form: Atom) -> Term<'_> {
     if form == atoms::page() {

@@ -1,4 +1,4 @@
-//! What a message becomes, as terms.
+//! Converts the outcomes of messages to terms.
 
 use mcp_core::catalog::{Entry, ListKind, ReadTarget};
 use mcp_core::json::UNLIMITED;
@@ -19,7 +19,7 @@ use crate::resources::binary_term;
 use crate::schema::{Allowance, check, repair};
 use crate::terms::{Values, read_term};
 
-/// What a finished answer travels in.
+/// The transport of a finished answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over {
     /// A line, which has no status.
@@ -28,8 +28,8 @@ pub(crate) enum Over {
     Http,
 }
 
-/// The outcome, or the atom `over_budget` where arguments take more than the effort to look at; the messages
-/// of a batch share it.
+/// The outcome, or the atom `over_budget` if the check of the arguments exceeds the effort. The
+/// messages of a batch share the effort.
 pub(crate) fn to_term<'a>(
     env: Env<'a>,
     catalog: &ResourceArc<CatalogResource>,
@@ -55,7 +55,7 @@ fn one_to_term<'a>(
             tail,
         } => {
             count(answered);
-            // The tail lives as long as the catalogue; the term refers to it and copies nothing.
+            // The tail lives as long as the catalogue, so the term refers to it without a copy.
             let tail = catalog.make_binary(env, |_| tail).to_term(env);
             reply(
                 env,
@@ -104,7 +104,7 @@ fn reply<'a>(env: Env<'a>, status: u16, body: Term<'a>, over: Over) -> Term<'a> 
     }
 }
 
-/// The reply that opens a session, and what the client says of itself.
+/// The reply that opens a session, and the client's description of itself.
 pub(crate) fn opening_term<'a>(env: Env<'a>, opening: &Initialize<'a>) -> NifResult<Term<'a>> {
     let session = (
         id_term(env, &opening.id),
@@ -117,11 +117,11 @@ pub(crate) fn opening_term<'a>(env: Env<'a>, opening: &Initialize<'a>) -> NifRes
     Ok((atoms::open(), reply, session).encode(env))
 }
 
-/// The longest text of client data that becomes a term at once: such as nearly all clients send.
+/// The longest client data that becomes a term at once: nearly all clients send less.
 const MAX_CLIENT_TERM_BYTES: usize = 128;
 
-/// What a session keeps of its client: a term, or a longer text as it is, in a binary of its own. A term can take
-/// ten times as much as its text, and a session lives long.
+/// The client data that a session keeps: a term, or a copy of the text if it is long. A term can
+/// need ten times the memory of its text, and a session lives long.
 fn client_data<'a>(env: Env<'a>, text: &'a [u8]) -> NifResult<Term<'a>> {
     if text.len() <= MAX_CLIENT_TERM_BYTES {
         return json(env, text);
@@ -129,7 +129,7 @@ fn client_data<'a>(env: Env<'a>, text: &'a [u8]) -> NifResult<Term<'a>> {
     Ok(NewBinary::from_slice(env, text).into())
 }
 
-/// A slice that admission has already checked, as a term.
+/// Converts a slice that admission has already checked to a term.
 fn json<'a>(env: Env<'a>, bytes: &'a [u8]) -> NifResult<Term<'a>> {
     read_term(env, bytes, None, &UNLIMITED).map_err(|_| Error::BadArg)
 }
@@ -154,18 +154,18 @@ fn notice_term<'a>(env: Env<'a>, notification: &Notification<'a>) -> NifResult<T
 /// Kind, index, name, arguments.
 type Asked<'r, 'a> = (Atom, Option<usize>, Option<&'r str>, Term<'a>);
 
-/// A request whose arguments were looked at.
+/// A request with checked arguments.
 pub(crate) enum Judged<'a> {
-    /// Sound: the fields of `McpServer.Request`, in order.
+    /// A valid request: the fields of `McpServer.Request`, in order.
     Fields(Term<'a>),
-    /// The answer to arguments that do not fit.
+    /// The answer to invalid arguments.
     Refused(Answer),
-    /// Looking at the arguments takes more than the effort.
+    /// The check of the arguments exceeds the effort.
     TooLong,
 }
 
-/// The fields of a request. One that cannot be made into terms, which admission rules out, would be a
-/// mistake of ours: it costs its own answer, and not those of everybody else on the connection.
+/// The fields of a request. Admission rules out requests that cannot become terms. If our code is
+/// wrong there, this request fails, but the other requests of the connection continue.
 pub(crate) fn request_fields<'a>(
     env: Env<'a>,
     catalog: &CatalogResource,
@@ -204,8 +204,8 @@ fn judged<'a>(
     )
 }
 
-/// The answer to a request that is sound but for one thing. Where what it names is not there for every client,
-/// that is found out before.
+/// The answer to a request with one invalid part. If only some clients may see the requested entry,
+/// Elixir checks first whether this client may.
 fn refused<'a>(
     env: Env<'a>,
     catalog: &CatalogResource,
@@ -231,8 +231,8 @@ fn answer_term<'a>(env: Env<'a>, answer: &Answer) -> Term<'a> {
     (answer.status, binary_term(env, answer.body.clone())).encode(env)
 }
 
-/// What a client gets for whom the entry is not there: an answer with its status, or the fields of another
-/// request; `nil` where it is there for everybody.
+/// The response to a client that cannot see the entry: an answer with its status, or the fields of
+/// another request. `nil` if all clients see the entry.
 fn hidden_term<'a>(
     env: Env<'a>,
     catalog: &CatalogResource,
@@ -387,7 +387,7 @@ fn refused_atom(method: Method, entry: Entry) -> Atom {
     }
 }
 
-/// What is asked of the server itself.
+/// Requests that concern no entry of the catalogue.
 fn asked_of_server<'r, 'a: 'r>(env: Env<'a>, work: &'r Work<'a>) -> NifResult<Asked<'r, 'a>> {
     Ok(match work {
         Work::List { kind, cursor } => {
@@ -447,7 +447,7 @@ fn verb_atom(verb: TaskVerb) -> Atom {
     }
 }
 
-/// `nil`, or the time a task is to be kept: milliseconds, or `default`.
+/// `nil`, or how long to keep a task: milliseconds, or `default`.
 pub(super) fn task_term<'a>(env: Env<'a>, request: &Request<'a>) -> Term<'a> {
     match &request.work {
         Work::Tool {
@@ -462,11 +462,11 @@ pub(super) fn task_term<'a>(env: Env<'a>, request: &Request<'a>) -> Term<'a> {
     }
 }
 
-/// Arguments, and the kinds of the changes by which they fit.
+/// Valid arguments, and the kinds of the changes that made them valid.
 pub(super) type Fitting<'a> = (Term<'a>, Vec<Atom>);
 
-/// Arguments that fit the tool's schema, and the kinds of the changes by which they do; or the
-/// finished answer to a call whose arguments do not. `None` where that takes more than the effort to say.
+/// Arguments that are valid for the tool's schema, and the kinds of the repairs; or the
+/// finished answer to a call with invalid arguments. `None` if the check exceeds the effort.
 pub(super) fn fitting<'a>(
     env: Env<'a>,
     catalog: &CatalogResource,
@@ -485,13 +485,13 @@ pub(super) fn fitting<'a>(
         let extras = catalog.0.extras(request.revision);
         refuse_arguments(name, problems, &request.id, request.revision, extras)
     };
-    // What was read from a message is in normal form.
+    // Terms that were read from a message are in normal form.
     let values = Values::of(arguments, usize::MAX)?;
     let fitting = match check(&tool.input, &values, allowance)? {
         Ok(()) => as_sent,
         Err(problems) => match (tool.repair, allowance.effort()) {
             (false, _) => return Some(Err(refused(&problems))),
-            // It checks the arguments again, some times.
+            // A repair validates the arguments several more times.
             (true, Effort::Inline) => return None,
             (true, Effort::Whole) => match repair(env, &tool.input, arguments, &request.room) {
                 None => return Some(Err(refused(&problems))),
@@ -524,7 +524,7 @@ fn completing<'a>(env: Env<'a>, argument: &Completing<'a>) -> NifResult<Term<'a>
     )
 }
 
-/// The filter under the protocol's names, without what was not asked for.
+/// The filter with the protocol's names, without the kinds that were not requested.
 fn filter_term<'a>(env: Env<'a>, filter: &ListenFilter) -> NifResult<Term<'a>> {
     let flags = [
         ("toolsListChanged", filter.tools),

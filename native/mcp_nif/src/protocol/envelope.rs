@@ -4,9 +4,9 @@ use rustler::{Encoder, Env, Error, Term};
 
 use crate::atoms;
 
-/// An envelope's four members as a map; any other term as it is.
+/// The four members of an envelope as a map; other terms unchanged.
 ///
-/// A struct has to be written before a schema can be asked about it, and its data may be large.
+/// A validator would first encode a struct, and the envelope's data may be large.
 pub(super) fn members<'a>(env: Env<'a>, term: Term<'a>) -> Term<'a> {
     let is_envelope = term
         .map_get(atoms::struct_())

@@ -1,4 +1,4 @@
-//! Requests for input: results that ask for it, requests that ask a client directly.
+//! Requests for input: results that ask for input, and requests to a client.
 
 use mcp_core::catalog::Extras as ResultExtras;
 use mcp_core::json::write_string;
@@ -19,14 +19,14 @@ fn kind_of(input: &InputTerm<'_>) -> NifResult<InputKind> {
     InputKind::of_method(input.0).ok_or(Error::BadArg)
 }
 
-/// Whether the user is sent to a page instead of shown a form.
+/// Whether the user opens a page instead of a form.
 fn is_by_url(params: Term<'_>) -> bool {
     params
         .map_get("mode")
         .is_ok_and(|mode| mode.decode::<&str>().is_ok_and(|mode| mode == "url"))
 }
 
-/// What a client with these capabilities lacks to be asked for these inputs, by capability.
+/// The capabilities that a client lacks for these inputs.
 fn missing(capabilities: Term<'_>, inputs: &[InputTerm<'_>]) -> NifResult<Map<String, Value>> {
     let context = Context::of(Revision::NEWEST, usize::MAX);
     let mut text = Vec::new();
@@ -43,7 +43,7 @@ fn missing(capabilities: Term<'_>, inputs: &[InputTerm<'_>]) -> NifResult<Map<St
     Ok(missing)
 }
 
-/// The names of the capabilities that are missing.
+/// The names of the missing capabilities.
 #[rustler::nif]
 fn missing_capabilities<'a>(
     capabilities: Term<'a>,
@@ -55,7 +55,7 @@ fn missing_capabilities<'a>(
         .collect())
 }
 
-/// An `input_required` result (2026-07-28), or the error that names what the client lacks for it.
+/// An `input_required` result (2026-07-28), or an error that names the missing capabilities.
 #[rustler::nif]
 fn encode_input_required<'a>(
     env: Env<'a>,

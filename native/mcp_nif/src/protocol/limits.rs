@@ -1,5 +1,5 @@
-//! What a message may hold, as the server that reads it was told: read once, and passed on as a
-//! reference with each message. And what the parts of a definition may cost.
+//! A server's limits for messages, which are read once and passed by reference with each message,
+//! and the limits for the parts of a definition.
 
 use mcp_core::catalog::CatalogLimits;
 use mcp_core::catalog::template::TemplateLimits;
@@ -15,7 +15,7 @@ pub(crate) struct LimitsResource(MessageLimits);
 #[rustler::resource_impl]
 impl rustler::Resource for LimitsResource {}
 
-/// The limits that a call is given: a server's, or for `nil` the core's.
+/// The limits of a call: a server's, or the core's defaults for `nil`.
 #[derive(Default)]
 pub(crate) struct GivenLimits(Option<ResourceArc<LimitsResource>>);
 
@@ -33,7 +33,7 @@ impl GivenLimits {
     }
 }
 
-/// A map of limits; those it leaves out are the core's.
+/// Reads a map of limits; absent limits have the core's defaults.
 #[rustler::nif]
 fn message_limits<'a>(env: Env<'a>, given: Term<'a>) -> Term<'a> {
     match read(given) {
@@ -53,7 +53,7 @@ fn read(given: Term<'_>) -> Result<MessageLimits, String> {
     Ok(limits)
 }
 
-/// `{schema_limits, template_limits}`, two maps; what they leave out is the core's.
+/// Reads the maps `{schema_limits, template_limits}`; absent limits have the core's defaults.
 pub(crate) fn catalog_limits(given: Term<'_>) -> Result<CatalogLimits, String> {
     let (schema, template): (Term<'_>, Term<'_>) = options::value("limits", given)?;
     let schema = schema_limits(schema)?;
