@@ -1,8 +1,8 @@
 //! The Model Context Protocol as pure functions.
 //!
-//! Bytes come in, are read once and checked once; bytes go out. This crate does no I/O, reads no
-//! clock, draws no random number, starts no thread and keeps no global state: time and randomness
-//! are arguments. It knows nothing of the BEAM; `mcp_nif` binds it.
+//! The crate parses and checks each message once and writes each response once. It does no I/O,
+//! reads no clock, draws no random numbers, starts no threads and keeps no global state: time and
+//! randomness are arguments. It does not depend on the BEAM; `mcp_nif` binds it.
 //!
 //! | module | owns |
 //! |---|---|

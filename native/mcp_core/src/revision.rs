@@ -1,6 +1,6 @@
-//! The revisions of the Model Context Protocol and the two eras they fall into.
+//! The revisions of the Model Context Protocol and their two eras.
 
-/// A published revision, oldest first, so that `revision >= Revision::V2025_06_18` reads as it says.
+/// A published revision. The order is by date, so `revision >= Revision::V2025_06_18` works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revision {
     /// 2024-11-05.
@@ -18,9 +18,9 @@ pub enum Revision {
 /// How a revision keeps state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Era {
-    /// `initialize` opens a session that later messages belong to.
+    /// `initialize` opens a session for all later messages.
     Session,
-    /// Every request carries all that is needed to answer it.
+    /// Every request carries everything the server needs.
     Stateless,
 }
 
@@ -52,7 +52,7 @@ impl Revision {
         }
     }
 
-    /// The revision of that name, if this library speaks it.
+    /// Finds the revision with this name, if the library supports it.
     ///
     /// # Examples
     /// ```
@@ -67,7 +67,7 @@ impl Revision {
             .find(|revision| revision.as_str() == name)
     }
 
-    /// Which era the revision belongs to.
+    /// The revision's era.
     #[must_use]
     pub const fn era(self) -> Era {
         match self {
@@ -76,7 +76,7 @@ impl Revision {
         }
     }
 
-    /// The revision's place in [`Revision::ALL`].
+    /// The revision's index in [`Revision::ALL`].
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize

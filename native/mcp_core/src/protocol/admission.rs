@@ -1,4 +1,4 @@
-//! What a message becomes, and the work that a request of an era is.
+//! The result of admission, and the admission of a method once its era is known.
 
 use jsonschema::json::Json;
 
@@ -18,38 +18,38 @@ use crate::json::View;
 use crate::jsonrpc::Id;
 use crate::revision::{Era, Revision};
 
-/// What a message becomes.
+/// The result of admitting a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Admission<'c, 'a> {
-    /// A finished answer.
+    /// A finished response.
     Answer(Answer),
-    /// A finished answer in two parts; the tail is kept by the catalogue and never copied.
+    /// A finished response in two parts. The catalogue owns the tail, so it is never copied.
     Prebuilt {
-        /// What kind of answer it is.
+        /// The kind of response.
         answered: Answered,
-        /// Everything up to the id.
+        /// Everything up to and including the id.
         head: Vec<u8>,
-        /// Everything behind it.
+        /// The rest of the message.
         tail: &'c [u8],
     },
-    /// Nothing to do and nothing to say.
+    /// No work and no response.
     Ignored,
-    /// `initialize`: a session opens.
+    /// `initialize` opens a session.
     Open(Box<Initialize<'a>>),
     /// Work for the server's own code.
     Request(Box<Request<'a>>),
     /// A notification that concerns the server.
     Notification(Notification<'a>),
-    /// The client's answer to a request of ours: the result, or the error.
+    /// The client's response to a request of the server.
     Response {
-        /// The id of our request.
+        /// The id of the server's request.
         id: Id,
         /// The result or the error as sent.
         outcome: Result<&'a [u8], &'a [u8]>,
     },
     /// A request that a client without a token may not send.
     TokenRequired,
-    /// A batch; its answers go out as one array.
+    /// A batch. Its responses are sent as one array.
     Batch(Vec<Admission<'c, 'a>>),
 }
 
@@ -76,7 +76,7 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
             let tail = catalog.all().discover_tail();
             return Ok(prebuilt(Answered::Discover, id, tail));
         }
-        // Handled before a session exists; inside one it is refused.
+        // `initialize` is handled before a session exists. Inside a session it is refused.
         Method::Initialize => return Err(Refusal::method_not_found()),
         Method::ListTools
         | Method::ListPrompts
@@ -127,7 +127,7 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
     })))
 }
 
-/// The message and `params`.
+/// The levels of the message object and of `params`.
 const LEVELS_ABOVE_ARGUMENTS: usize = 2;
 
 /// `,"result":{}}`

@@ -1,8 +1,9 @@
-//! The one way in: bytes and what the transport knows become a finished answer, or work.
+//! The single entry point: it turns a message and its transport context into a finished response or
+//! into work.
 //!
-//! The order of checks is the specification's: JSON, envelope, era, `_meta`, version, method,
-//! parameters, capabilities. Over HTTP the head is compared with each of them in its turn. Nothing is
-//! built for a message that fails one of them.
+//! The specification sets the order of checks: JSON, envelope, era, `_meta`, version, method,
+//! parameters, capabilities. Over HTTP each check also compares the head. A message that fails a
+//! check builds nothing further.
 
 use jsonschema::json::Json;
 
@@ -19,7 +20,7 @@ use crate::json::{Document, Kind, UNLIMITED, View, elements};
 use crate::jsonrpc::{self, Message, Outcome};
 use crate::revision::Revision;
 
-/// What a handler sees instead of a result that answers none of the requests a server may send.
+/// The error a handler gets when a client's result matches no request kind that a server may send.
 const NO_ANSWER: &[u8] =
     br#"{"code":-32602,"message":"Invalid params: not an elicitation, sampling or roots result"}"#;
 
@@ -71,8 +72,8 @@ fn admit_batch<'c, 'a, J: Json>(
     Admission::Batch(messages.into_iter().map(admit_one).collect())
 }
 
-/// A batch has one status, which comes before the server's code says what is there: where what it hides needs a
-/// token, what it shows needs one as well.
+/// A batch has one HTTP status, sent before the server's code decides which entries are visible. If
+/// hiding an entry would ask for a token, showing it in a batch needs a token too.
 fn not_alone<'c, 'a>(admission: Admission<'c, 'a>) -> Admission<'c, 'a> {
     match admission {
         Admission::Request(request) if request.may_need_token() => Admission::TokenRequired,
@@ -80,7 +81,7 @@ fn not_alone<'c, 'a>(admission: Admission<'c, 'a>) -> Admission<'c, 'a> {
     }
 }
 
-/// The answer to a message that has no id to answer to.
+/// The error response to a message without a usable id.
 fn refuse<'c, 'a>(context: Context<'_>, refusal: &Refusal) -> Admission<'c, 'a> {
     Admission::Answer(refusal.answer(None, context.fallback_revision()))
 }
@@ -93,7 +94,7 @@ fn admit_message<'c, 'a, J: Json>(
 ) -> Admission<'c, 'a> {
     match jsonrpc::classify(view, view.has_duplicate(), &limits.envelope) {
         Err(invalid) if !invalid.answerable => {
-            // Nobody answers a notification, or an answer, however bad it is.
+            // Notifications and responses get no response, even if malformed.
             let unasked = if view.get("method").is_some() {
                 check_notification(context, view.get("params"))
             } else {
@@ -120,7 +121,7 @@ fn admit_message<'c, 'a, J: Json>(
             if let Err(refusal) = check_notification(context, params) {
                 return refuse(context, &refusal);
             }
-            // Without a session, what it is about went with the request before it.
+            // Without a session, the state it refers to ended with an earlier request.
             Notification::read(&method, params)
                 .filter(|_| !context.is_sessionless())
                 .map_or(Admission::Ignored, Admission::Notification)

@@ -1,4 +1,4 @@
-//! What a client may ask for without a token, at an endpoint that lets such clients in.
+//! Requests that are allowed without a token, at an endpoint that admits such clients.
 
 use jsonschema::json::Json;
 
@@ -7,18 +7,18 @@ use super::method::Method;
 use crate::catalog::Offer;
 use crate::revision::Revision;
 
-/// How much is open to clients without a token.
+/// The access of clients without a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anonymous {
-    /// What there is: `initialize`, `server/discover`, `ping` and the lists.
+    /// Discovery: `initialize`, `server/discover`, `ping` and the lists.
     Discovery,
-    /// What is declared to be public, too, and the tasks of such calls.
+    /// Discovery, entries declared public, and the tasks of calls to them.
     All,
 }
 
 impl Asked<'_, '_, '_> {
-    /// Whether the client must come back with a token. An unknown name needs one as well: it says nothing of what
-    /// is there.
+    /// Whether the client must come back with a token. An unknown name needs one as well, so that
+    /// the response does not reveal which names exist.
     pub(super) fn needs_token<J: Json>(self, offer: Offer<'_, '_, J>, revision: Revision) -> bool {
         let Some(anonymous) = self.context.anonymous else {
             return false;

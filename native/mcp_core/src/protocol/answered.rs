@@ -1,29 +1,29 @@
-//! What a message was answered with that no handler sees, for whoever counts such answers.
+//! The kinds of responses that no handler sees, for telemetry.
 
 use crate::jsonrpc;
 
-/// One kind of answer that the core gives alone.
+/// A kind of response that the core gives without a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
     /// `ping`
     Ping,
     /// `server/discover`
     Discover,
-    /// A list, or a completion where nothing completes.
+    /// A list, or an empty completion.
     List,
     /// `initialize`
     Initialize,
-    /// No JSON, or more than the limits allow.
+    /// Invalid JSON, or JSON beyond the limits.
     ParseError,
-    /// No request, or not one of this revision, session or era.
+    /// An invalid request, or one that does not belong to this revision, session or era.
     InvalidRequest,
-    /// A method that the server does not offer.
+    /// A method the server does not offer.
     MethodNotFound,
-    /// Parameters or arguments that do not fit.
+    /// Invalid parameters or arguments.
     InvalidParams,
     /// Any other error.
     OtherError,
-    /// An error of HTTP: the head of a request was refused.
+    /// An HTTP error: the head of a request was refused.
     Http,
 }
 

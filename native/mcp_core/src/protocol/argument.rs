@@ -1,24 +1,24 @@
-//! Arguments as a header repeats them.
+//! Tool arguments that a header repeats.
 
 use std::borrow::Cow;
 
 use crate::json::{Document, Kind, UNLIMITED, View, member};
 
-/// An argument as the body has it.
+/// An argument in the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Argument<'a> {
     /// A string.
     Text(Cow<'a, str>),
     /// A boolean.
     Boolean(bool),
-    /// A number, in its own digits.
+    /// A number as sent.
     Number(&'a str),
     /// An object or array, which no header can repeat.
     Structure,
 }
 
 impl<'a> Argument<'a> {
-    /// The argument that `path` leads to; `None` where there is none, or null.
+    /// The argument at `path`; `None` if it is absent or null.
     pub(super) fn find(arguments: View<'_, 'a>, path: &[String]) -> Option<Self> {
         let Some((name, rest)) = path.split_first() else {
             return Self::of(arguments);
@@ -29,7 +29,7 @@ impl<'a> Argument<'a> {
         if arguments.kind() != Kind::Object || arguments.members().next().is_some() {
             return None;
         }
-        // Of a deep or large object the document remembers no members.
+        // The document keeps no members of deep or large objects, so this one is scanned again.
         let deep = Document::scan(member(arguments.raw(), name)?, &UNLIMITED).ok()?;
         Self::find(deep.root(), rest)
     }
@@ -44,8 +44,8 @@ impl<'a> Argument<'a> {
         })
     }
 
-    /// Whether a header that says `text` repeats this argument. Numbers are compared as numbers:
-    /// `42.0` is 42.
+    /// Whether the header value `text` repeats this argument. Numbers are compared by value: `42.0`
+    /// equals `42`.
     pub(super) fn is_repeated_by(&self, text: &str) -> bool {
         match self {
             Self::Text(own) => own == text,
@@ -59,7 +59,7 @@ impl<'a> Argument<'a> {
     }
 }
 
-/// A number without loss: `±digits × 10^exponent`, without zeros at either end of the digits.
+/// An exact number: `±digits × 10^exponent`, without zeros at either end of the digits.
 #[derive(Debug, PartialEq, Eq)]
 struct Decimal {
     negative: bool,
@@ -68,7 +68,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// Reads a number as JSON writes it.
+    /// Parses a JSON number.
     fn read(text: &str) -> Option<Self> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, read_exponent(exponent)?),

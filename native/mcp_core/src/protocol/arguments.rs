@@ -1,6 +1,7 @@
-//! Arguments that do not fit a tool's schema.
+//! The response to arguments that do not fit a tool's schema.
 //!
-//! From 2025-11-25 on that is a result the model reads and acts on; before, a JSON-RPC error.
+//! From 2025-11-25 on it is a tool result that the model can act on. Earlier revisions get a
+//! JSON-RPC error.
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use crate::jsonrpc::Id;
 use crate::revision::Revision;
 use crate::schema::Problem;
 
-/// The finished answer to a call whose arguments have these problems.
+/// The finished response to a call whose arguments have these problems.
 #[must_use]
 pub fn refuse_arguments(
     tool: &str,
@@ -54,8 +55,8 @@ fn error_result(text: &str, id: &Id, extras: &Extras) -> Vec<u8> {
     out
 }
 
-/// A problem in the words of a caller. A schema that is closed asks for a property to be absent; who calls a
-/// tool is told that there is no such argument.
+/// Words a problem for the caller of a tool. A closed schema reports a forbidden property; the
+/// caller reads that the argument does not exist.
 fn told(problem: &Problem) -> String {
     let is_undeclared = matches!(
         problem.keyword.as_str(),

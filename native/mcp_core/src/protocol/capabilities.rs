@@ -1,5 +1,5 @@
-//! What of the catalogue a request may reach: capabilities the server has, lists that are prebuilt or
-//! computed, and tools whose needs the client meets.
+//! The part of the catalogue that a request may use: the server's capabilities, prebuilt or
+//! computed lists, and tools whose required capabilities the client has.
 
 use jsonschema::json::Json;
 use serde_json::json;
@@ -16,7 +16,7 @@ use crate::json::View;
 use crate::model::TaskSupport;
 use crate::revision::Revision;
 
-/// A method of a capability that the server does not have does not exist.
+/// Whether the server has the capability that the method belongs to. Other methods do not exist.
 pub(super) fn is_offered<J: Json>(catalog: Offer<'_, '_, J>, method: Method) -> bool {
     let offered = catalog.capabilities();
     match method {
@@ -41,7 +41,7 @@ pub(super) fn is_offered<J: Json>(catalog: Offer<'_, '_, J>, method: Method) -> 
     }
 }
 
-/// A list is prebuilt, or depends on user code.
+/// A prebuilt list, or one that depends on user code.
 pub(super) enum Listing<'c, 'a> {
     Prebuilt(&'c [u8]),
     Computed(Work<'a>),
@@ -68,7 +68,8 @@ pub(super) fn list<'c, 'a, J: Json>(
         .ok_or_else(Refusal::foreign_cursor)
 }
 
-/// A tool may need capabilities that the client did not declare, and a task the extension (2026-07-28).
+/// Refuses a client that did not declare a capability the tool needs, or the extension a task needs
+/// (2026-07-28).
 pub(super) fn require_capabilities<J: Json>(
     catalog: Offer<'_, '_, J>,
     work: &Work<'_>,

@@ -1,6 +1,6 @@
-//! Requests for what is not there for every client. Whether it is there for this one, the server's own code
-//! decides later, so both ends are prepared: what the client is answered who may know of it, and what
-//! everybody else is answered, which is what they would be answered if it had never been declared.
+//! Requests for entries that only some clients may see. The server's own code decides visibility
+//! after admission. So admission prepares both outcomes: one for clients that may see the entry,
+//! and one for all others, who get the same response as if the entry had never been declared.
 
 use jsonschema::json::Json;
 
@@ -17,7 +17,7 @@ use crate::json::View;
 use crate::jsonrpc::Id;
 use crate::revision::Revision;
 
-/// A request as it came.
+/// A request as received.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'r, 'd, 'a> {
     pub(super) context: Context<'r>,
@@ -63,12 +63,12 @@ impl<'a> Asked<'_, '_, 'a> {
         let rest = Offer::new(offer.all(), &without);
         let (_, hidden) = self.judge(rest);
         let hidden = self.conceal(rest, revision, hidden);
-        // It was refused before anything was looked up.
+        // The request was refused before the entry was looked up.
         if admission == hidden {
             return admission;
         }
         let hidden = match hidden {
-            // Without the entry this client would have been asked for a token.
+            // Without the entry this client would be asked for a token.
             _ if self.needs_token(rest, revision) => {
                 Hidden::Token(Refusal::token_required().answer(None, Revision::NEWEST))
             }
@@ -89,7 +89,7 @@ impl<'a> Asked<'_, '_, 'a> {
         Admission::Request(request)
     }
 
-    /// What the request names, where that is not there for every client.
+    /// The entry that the request names, if only some clients may see it.
     fn guarded<J: Json>(
         self,
         offer: Offer<'_, '_, J>,
@@ -135,7 +135,8 @@ impl<'a> Asked<'_, '_, 'a> {
         }
     }
 
-    /// A request that is only asked whether what it names is there: its answer is known.
+    /// A request whose response is known already. The server's code only decides whether the client
+    /// may see the entry.
     fn refused(self, revision: Revision, method: Method, entry: Entry) -> Request<'a> {
         let name = match method {
             Method::ReadResource => "uri",

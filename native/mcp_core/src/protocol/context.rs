@@ -1,18 +1,18 @@
-//! What a transport knows about a message before it is read.
+//! The transport's context of a message.
 
 use super::anonymous::Anonymous;
 use super::refusal::Refusal;
 use crate::http::{AcceptedHead, MirroredHeader};
 use crate::revision::Revision;
 
-/// What admission may know beside the bytes.
+/// What the transport tells admission about a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Context<'h> {
-    /// The session this message belongs to, if there is one.
+    /// The session of the message, if there is one.
     pub session: Option<SessionContext>,
-    /// The head it came with, where it came over HTTP.
+    /// The HTTP head, if the message came over HTTP.
     pub http: Option<&'h AcceptedHead>,
-    /// What the client may ask for without a token; `None` where it has one, or none is asked for.
+    /// The access of a client without a token; `None` if the client sent one or needs none.
     pub anonymous: Option<Anonymous>,
 }
 
@@ -24,7 +24,7 @@ pub struct SessionContext {
 }
 
 impl Context<'_> {
-    /// The revision whose error shape a message without a readable one is answered in.
+    /// The revision for errors about a message whose own revision cannot be read.
     #[must_use]
     pub fn fallback_revision(&self) -> Revision {
         self.session
@@ -36,13 +36,13 @@ impl Context<'_> {
         self.http.is_some_and(|head| head.stateless)
     }
 
-    /// Whether the message is on its own: nothing said over HTTP lasts without a session.
+    /// Whether the message came over HTTP without a session, so that no state outlives it.
     pub(super) fn is_sessionless(&self) -> bool {
         self.http.is_some() && self.session.is_none()
     }
 
-    /// The head of a message of the session era may name any version of that era: which one is in
-    /// force, `initialize` has decided.
+    /// Checks the version in the head of a session-era message. It may be any version of that era,
+    /// because `initialize` decided which one applies.
     pub(super) fn check_session_version(&self) -> Result<(), Refusal> {
         let Some(head) = self.http.filter(|head| !head.stateless) else {
             return Ok(());

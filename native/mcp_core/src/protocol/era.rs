@@ -1,4 +1,4 @@
-//! A message's era, and the checks that each era begins with.
+//! A message's era, and the first checks of each era.
 
 use jsonschema::json::Json;
 
@@ -18,7 +18,7 @@ use crate::json::View;
 use crate::jsonrpc::Id;
 use crate::revision::Revision;
 
-/// The admission, and the revision that a refusal is worded in.
+/// The admission, and the revision to use for a refusal.
 pub(super) fn admit_request<'c, 'a, J: Json>(
     catalog: Offer<'c, '_, J>,
     context: Context<'_>,
@@ -88,7 +88,7 @@ fn admit_stateless<'c, 'a, J: Json>(
     Ok(admission)
 }
 
-/// A call that is answered by a stream needs a client that takes one.
+/// Refuses a request for a stream if the client does not accept one.
 fn require_stream(context: Context<'_>, work: &Work<'_>) -> Result<(), Refusal> {
     match (context.http, work) {
         (Some(head), Work::Listen { .. }) if !head.accepts_events => Err(Refusal::needs_stream()),
@@ -133,8 +133,7 @@ fn admit_before_session<'c, 'a, J: Json>(
     }
 }
 
-/// A notification wants no answer, but over HTTP it must belong to a session or to the stateless
-/// era.
+/// Over HTTP a notification must belong to a session or to the stateless era.
 pub(super) fn check_notification(
     context: Context<'_>,
     params: Option<View<'_, '_>>,
@@ -146,7 +145,7 @@ pub(super) fn check_notification(
     Ok(())
 }
 
-/// Outside a session nobody can have been asked anything over HTTP.
+/// Over HTTP the server sends requests only within a session, so a response outside one is refused.
 pub(super) fn check_response(context: Context<'_>) -> Result<(), Refusal> {
     context.check_session_version()?;
     if context.is_sessionless() {

@@ -1,4 +1,4 @@
-//! Fields of parameters: texts and objects, or the refusal that names them.
+//! Fields of parameters: strings and objects, or a refusal that names the field.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub(super) fn no_longer_than<'a>(
     Err(Refusal::invalid_params(&reason))
 }
 
-/// An object whose members are looked at.
+/// An object with few enough members to be read.
 pub(super) fn object<'d, 'a>(
     params: Option<View<'d, 'a>>,
     name: &str,

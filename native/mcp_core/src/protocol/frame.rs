@@ -1,7 +1,7 @@
-//! The frames around what user code returns: results, notifications and requests of our own.
+//! The frames around payloads from user code: results, notifications and the server's requests.
 //!
-//! Each frame is opened, filled by whoever owns the payload, and closed; the payload is written
-//! once, straight into the message.
+//! A frame is opened, the owner of the payload appends it, and the frame is closed. The payload is
+//! written once, directly into the message.
 
 use crate::catalog::Extras;
 use crate::json::write_string;
@@ -9,7 +9,7 @@ use crate::jsonrpc::Id;
 use crate::model::{self, Shape};
 use crate::revision::{Era, Revision};
 
-/// What a result is, and so how its members are laid out.
+/// The kind of a result, which decides its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultKind {
     /// `tools/call`
@@ -43,7 +43,7 @@ impl ResultKind {
         }
     }
 
-    /// What a result of this kind begins with where others begin with `extras`.
+    /// The first members of a result of this kind, in place of `extras`.
     #[must_use]
     pub fn opening(self, extras: &Extras) -> &[u8] {
         match self {
@@ -59,7 +59,7 @@ pub fn open_result_head(out: &mut Vec<u8>, id: &Id) {
     id.write(out);
 }
 
-/// The same, in a buffer of its own.
+/// The same, in a new buffer.
 pub(super) fn result_head(id: &Id) -> Vec<u8> {
     let mut head = Vec::with_capacity(48);
     open_result_head(&mut head, id);
@@ -106,7 +106,7 @@ impl NotificationKind {
         }
     }
 
-    /// The shape of its parameters.
+    /// The shape of the parameters.
     #[must_use]
     pub fn shape(self) -> &'static Shape {
         match self {

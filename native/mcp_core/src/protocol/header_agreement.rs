@@ -1,5 +1,5 @@
-//! Head and body of one HTTP message must say the same (2026-07-28): somebody on the way may have
-//! read only the one, and a handler acts on the other.
+//! Head and body of an HTTP message must agree (2026-07-28). A proxy may have decided by the head
+//! alone, while the handler acts on the body.
 
 use jsonschema::json::Json;
 
@@ -12,12 +12,12 @@ use crate::http::{MirroredHeader, MirroredHeaders};
 use crate::json::View;
 use crate::revision::Revision;
 
-/// `MCP-Protocol-Version` and the version in `_meta`.
+/// Compares `MCP-Protocol-Version` with the version in `_meta`.
 pub(super) fn check_version(mirrored: &MirroredHeaders, version: &str) -> Result<(), Refusal> {
     says("MCP-Protocol-Version", &mirrored.version, version)
 }
 
-/// `Mcp-Method` and the method; `Mcp-Name` and what the request names.
+/// Compares `Mcp-Method` with the method, and `Mcp-Name` with the name, URI or task id in the body.
 pub(super) fn check_target(
     mirrored: &MirroredHeaders,
     method: &str,
@@ -32,12 +32,12 @@ pub(super) fn check_target(
     };
     match params.and_then(|params| params.get(member)?.text()) {
         Some(name) => says("Mcp-Name", &mirrored.name, &name),
-        // A body that names nothing is refused for that.
+        // The check of the parameters refuses a body without a name.
         None => Ok(()),
     }
 }
 
-/// `Mcp-Param-*` and the arguments they repeat.
+/// Compares `Mcp-Param-*` with the arguments they repeat.
 pub(super) fn check_parameters<J: Json>(
     mirrored: &MirroredHeaders,
     catalog: Offer<'_, '_, J>,
@@ -55,7 +55,7 @@ pub(super) fn check_parameters<J: Json>(
         let header = || format!("Mcp-Param-{}", parameter.header);
         let argument = arguments.and_then(|view| Argument::find(view, &parameter.path));
         match (mirrored.parameter(&parameter.key), argument) {
-            // What no header can repeat is left to the tool's schema.
+            // No header can repeat an object or array; the tool's schema checks those.
             (MirroredHeader::Absent, None | Some(Argument::Structure)) => {}
             (MirroredHeader::Absent, Some(_)) => return Err(missing(&header())),
             (MirroredHeader::Unreadable, _) => return Err(unreadable(&header())),

@@ -1,4 +1,4 @@
-//! `initialize`: the one request that a session begins with.
+//! `initialize`, the first request of a session.
 
 use jsonschema::json::Json;
 
@@ -13,10 +13,10 @@ use crate::json::{Kind, View};
 use crate::jsonrpc::Id;
 use crate::revision::{Era, Revision};
 
-/// Agrees on a revision, and answers.
+/// Negotiates a revision and builds the response.
 ///
 /// # Errors
-/// -32602 when one of the three members is missing, of another type or too long.
+/// −32602 when one of the three members is missing, too long or has the wrong type.
 pub(super) fn open_session<'a, J: Json>(
     catalog: &Catalog<J>,
     id: &Id,
@@ -39,7 +39,7 @@ pub(super) fn open_session<'a, J: Json>(
         })?;
     meta::check_size(Some(capabilities), "capabilities", limits)?;
     meta::check_size(Some(info), "clientInfo", limits)?;
-    // An unknown version is answered with our newest, never refused.
+    // The response to an unknown version is the newest session revision, never a refusal.
     let revision = Revision::parse(&version)
         .filter(|revision| revision.era() == Era::Session)
         .unwrap_or(Revision::NEWEST_SESSION);

@@ -1,4 +1,4 @@
-//! Requests for input: what a server may ask of a client, and what an answer looks like.
+//! Input requests from server to client, and the form of their results.
 
 use serde_json::{Value, json};
 
@@ -6,12 +6,12 @@ use crate::json::{Kind, View};
 use crate::model::{self, Shape};
 use crate::revision::Revision;
 
-/// What a server asks for.
+/// A kind of input request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
-    /// `elicitation/create`: something from the user.
+    /// `elicitation/create`: input from the user.
     Elicitation,
-    /// `sampling/createMessage`: something from the client's model.
+    /// `sampling/createMessage`: a message from the client's model.
     Sampling,
     /// `roots/list`: the client's folders.
     Roots,
@@ -21,13 +21,13 @@ impl InputKind {
     /// Every kind.
     pub const ALL: [Self; 3] = [Self::Elicitation, Self::Sampling, Self::Roots];
 
-    /// The kind of that method.
+    /// The kind with this method.
     #[must_use]
     pub fn of_method(method: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.method() == method)
     }
 
-    /// The method that asks.
+    /// The method of the request.
     #[must_use]
     pub const fn method(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl InputKind {
         }
     }
 
-    /// The client capability that allows it.
+    /// The client capability that allows this kind.
     #[must_use]
     pub const fn capability(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl InputKind {
         }
     }
 
-    /// Whether a client that declared `capabilities` (a JSON object) may be asked.
+    /// Whether `capabilities` (a JSON object), as the client declared them, allow this kind.
     ///
     /// Elicitation by URL needs `elicitation.url`; a client that declares an empty `elicitation`
     /// offers forms only (2025-11-25).
@@ -64,7 +64,7 @@ impl InputKind {
         }
     }
 
-    /// The capability as a client must declare it to be asked.
+    /// The capability that a client must declare for this kind.
     #[must_use]
     pub fn required(self, by_url: bool) -> (&'static str, Value) {
         let modes = if self == Self::Elicitation && by_url {
@@ -75,7 +75,7 @@ impl InputKind {
         (self.capability(), modes)
     }
 
-    /// The first revision that has it.
+    /// The first revision with this kind.
     #[must_use]
     pub const fn since(self) -> Revision {
         match self {
@@ -95,7 +95,7 @@ impl InputKind {
     }
 }
 
-/// Whether `view` is an answer to one of the three kinds.
+/// Whether `view` is a result of one of the three kinds.
 #[must_use]
 pub fn is_input_response(view: View<'_, '_>) -> bool {
     is_elicit_result(view) || is_sampling_result(view) || is_roots_result(view)

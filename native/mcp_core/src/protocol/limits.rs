@@ -1,9 +1,9 @@
-//! What one message may hold.
+//! The limits of one message.
 
 use crate::json::Limits;
 use crate::jsonrpc::EnvelopeLimits;
 
-/// What one message may hold.
+/// The limits of one message.
 ///
 /// # Examples
 /// ```
@@ -14,16 +14,16 @@ use crate::jsonrpc::EnvelopeLimits;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageLimits {
-    /// The text.
+    /// The JSON text.
     pub json: Limits,
-    /// The envelope; progress tokens are no longer than ids.
+    /// The envelope. Progress tokens have the length limit of ids.
     pub envelope: EnvelopeLimits,
     /// Bytes of the name of a tool or prompt. Default: 128.
     pub max_name_bytes: usize,
     /// Bytes of a URI. Default: 8 KiB.
     pub max_uri_bytes: usize,
-    /// Bytes of `_meta`, and of the client's data in `initialize`: `clientInfo` and `capabilities`, each for
-    /// itself. Default: 16 KiB.
+    /// Bytes of `_meta`, and of each of `clientInfo` and `capabilities` in `initialize`. Default:
+    /// 16 KiB.
     pub max_meta_bytes: usize,
     /// URIs in the filter of `subscriptions/listen`. Default: 1,000.
     pub max_subscriptions: usize,
@@ -46,7 +46,7 @@ impl Default for MessageLimits {
 }
 
 impl MessageLimits {
-    /// The same for a text of at most `bytes`.
+    /// The same limits for a text of at most `bytes`.
     #[must_use]
     pub const fn with_max_bytes(mut self, bytes: usize) -> Self {
         self.json.max_bytes = bytes;

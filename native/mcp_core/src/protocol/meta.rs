@@ -1,4 +1,5 @@
-//! `params._meta`: progress tokens, and in the stateless era everything a session used to know.
+//! `params._meta`: progress tokens, and in the stateless era the client data that a session would
+//! keep.
 
 use super::limits::MessageLimits;
 use super::refusal::Refusal;
@@ -13,7 +14,7 @@ const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const PROGRESS_TOKEN: &str = "progressToken";
 
-/// What the protocol itself has in the `_meta` of a request.
+/// The members of a request's `_meta` that the protocol defines.
 const OWN: [&str; 5] = [
     PROTOCOL_VERSION,
     CLIENT_CAPABILITIES,
@@ -25,14 +26,14 @@ const OWN: [&str; 5] = [
 /// A progress token has the form of a request id.
 pub type ProgressToken = Id;
 
-/// Who sent a stateless request, and what it can do.
+/// The client of a stateless request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Client<'a> {
     /// `clientInfo` as sent.
     pub info: Option<&'a [u8]>,
     /// `clientCapabilities` as sent.
     pub capabilities: &'a [u8],
-    /// The least severe log level the client wants on this request; none means no log messages.
+    /// The least severe log level the client wants for this request; `None` means no log messages.
     pub log_level: Option<&'static str>,
 }
 
@@ -41,12 +42,12 @@ pub(super) fn of<'d, 'a>(params: Option<View<'d, 'a>>) -> Option<View<'d, 'a>> {
     params?.get("_meta")
 }
 
-/// Whether the message mirrored to be of the stateless era.
+/// Whether the message declares itself stateless.
 pub(super) fn claims_stateless(params: Option<View<'_, '_>>) -> bool {
     of(params).is_some_and(|meta| meta.get(PROTOCOL_VERSION).is_some())
 }
 
-/// Refuses what a client says of itself where that is too long to be read, or to be kept in a session.
+/// Refuses client data that is too long to read or to keep in a session.
 ///
 /// # Errors
 /// −32602 with the name of the member.
@@ -64,7 +65,7 @@ pub(super) fn check_size(
     }
 }
 
-/// Refuses a `_meta` that is no object, or whose members are too many to be looked at.
+/// Refuses a `_meta` that is not an object or has too many members.
 pub(super) fn check_form(meta: Option<View<'_, '_>>) -> Result<(), Refusal> {
     match meta {
         Some(meta) if meta.kind() != Kind::Object => {
@@ -77,7 +78,8 @@ pub(super) fn check_form(meta: Option<View<'_, '_>>) -> Result<(), Refusal> {
     }
 }
 
-/// The progress token, if there is one. It is repeated with every notification.
+/// The progress token, if there is one. Its length is limited, because every notification repeats
+/// it.
 pub(super) fn progress_token(
     meta: Option<View<'_, '_>>,
     limits: &MessageLimits,
@@ -95,7 +97,7 @@ pub(super) fn progress_token(
     }))
 }
 
-/// The members that are the client's own, such as a trace context.
+/// The members that the protocol does not define, such as a trace context.
 pub(super) fn extras<'a>(meta: Option<View<'_, 'a>>) -> Vec<(String, &'a [u8])> {
     meta.into_iter()
         .flat_map(|meta| meta.members())
@@ -104,10 +106,10 @@ pub(super) fn extras<'a>(meta: Option<View<'_, 'a>>) -> Vec<(String, &'a [u8])> 
         .collect()
 }
 
-/// The version a stateless request names.
+/// The version in a stateless request.
 ///
 /// # Errors
-/// −32602 when `_meta` or the version is missing or of another type.
+/// −32602 when `_meta` or the version is missing or has the wrong type.
 pub(super) fn version(params: Option<View<'_, '_>>) -> Result<String, Refusal> {
     let meta = object(of(params), "_meta")?;
     meta.get(PROTOCOL_VERSION)
@@ -116,10 +118,10 @@ pub(super) fn version(params: Option<View<'_, '_>>) -> Result<String, Refusal> {
         .ok_or_else(|| missing(PROTOCOL_VERSION, "a string"))
 }
 
-/// Who asks.
+/// The client of a stateless request.
 ///
 /// # Errors
-/// −32602 when a member is missing or of another type.
+/// −32602 when a required member is missing or a member has the wrong type.
 pub(super) fn client<'a>(params: Option<View<'_, 'a>>) -> Result<Client<'a>, Refusal> {
     let meta = object(of(params), "_meta")?;
     let capabilities = meta
@@ -143,12 +145,12 @@ pub(super) fn client<'a>(params: Option<View<'_, 'a>>) -> Result<Client<'a>, Ref
     })
 }
 
-/// A capability as the client of a stateless request declared it.
+/// A capability that the client of a stateless request declared.
 pub(super) fn capability<'d, 'a>(params: Option<View<'d, 'a>>, name: &str) -> Option<View<'d, 'a>> {
     of(params)?.get(CLIENT_CAPABILITIES)?.get(name)
 }
 
-/// The names of the capabilities a client lacks.
+/// The names of required capabilities that the client did not declare.
 pub(super) fn missing_capabilities(
     params: Option<View<'_, '_>>,
     required: &[String],
@@ -160,7 +162,7 @@ pub(super) fn missing_capabilities(
         .collect()
 }
 
-/// The name of a [`LogLevel`].
+/// Reads the name of a [`LogLevel`].
 pub(super) fn log_level(view: View<'_, '_>, name: &str) -> Result<&'static str, Refusal> {
     let level = view.text().and_then(|text| LogLevel::parse(&text));
     level.map(LogLevel::as_str).ok_or_else(|| {
@@ -169,7 +171,7 @@ pub(super) fn log_level(view: View<'_, '_>, name: &str) -> Result<&'static str, 
     })
 }
 
-/// Whether `view` has the members every `Implementation` must have.
+/// Whether `view` has the required members of an `Implementation`.
 pub(super) fn is_implementation(view: View<'_, '_>) -> bool {
     ["name", "version"].into_iter().all(|member| {
         view.get(member)
@@ -177,7 +179,7 @@ pub(super) fn is_implementation(view: View<'_, '_>) -> bool {
     })
 }
 
-/// The revision a stateless version names.
+/// The stateless revision with this name.
 pub(super) fn stateless_revision(version: &str) -> Result<Revision, Refusal> {
     Revision::parse(version)
         .filter(|revision| *revision > Revision::NEWEST_SESSION)

@@ -1,4 +1,4 @@
-//! Every method of every revision: who sends it, and from when until when.
+//! The methods that clients may send, with their first and last revisions.
 
 use crate::revision::Revision;
 
@@ -85,7 +85,7 @@ const METHODS: [(Method, &str, Range); 20] = [
 ];
 
 impl Method {
-    /// The request of that name in `revision`; `None` where the revision does not have it.
+    /// The method with this name in `revision`; `None` if the revision does not have it.
     ///
     /// # Examples
     /// ```
@@ -112,7 +112,7 @@ impl Method {
             .map_or("", |(_, name, ..)| name)
     }
 
-    /// Whether only the stateless era has a method of that name.
+    /// Whether the method exists only in the stateless era.
     #[must_use]
     pub fn is_stateless_only(name: &str) -> bool {
         METHODS.iter().any(|(_, method_name, (first, _))| {
@@ -120,8 +120,8 @@ impl Method {
         })
     }
 
-    /// Whether a request of this method may bring input that was asked for (2026-07-28): retried, or
-    /// for a task.
+    /// Whether a request of this method may carry requested input (2026-07-28), in a retry or for a
+    /// task.
     #[must_use]
     pub const fn brings_input(self) -> bool {
         matches!(

@@ -1,5 +1,5 @@
-//! The protocol's rules: which method exists where, what its parameters look like, and what a
-//! message becomes: a finished answer, or work for the server's own code.
+//! The protocol's rules: the methods of each revision, their parameters, and admission. Admission
+//! turns a message into a finished response or into work for the server's own code.
 
 mod admission;
 mod admit;

@@ -1,4 +1,4 @@
-//! Notifications that a client may send. Whatever is not understood is ignored, never answered.
+//! Notifications that a client may send. Unknown and malformed notifications are ignored.
 
 use crate::json::View;
 use crate::jsonrpc::Id;
@@ -10,14 +10,14 @@ pub enum Notification<'a> {
     Initialized,
     /// `notifications/cancelled`
     Cancelled {
-        /// The request that is no longer wanted.
+        /// The request to cancel.
         id: Id,
-        /// Why, for the log.
+        /// The reason, for the log.
         reason: Option<String>,
     },
-    /// `notifications/progress` on a request of ours.
+    /// `notifications/progress` on a request of the server.
     Progress {
-        /// The token we gave.
+        /// The server's progress token.
         token: Id,
         /// The parameters as sent.
         params: &'a [u8],
@@ -27,7 +27,7 @@ pub enum Notification<'a> {
 }
 
 impl<'a> Notification<'a> {
-    /// What a notification says; `None` for one that is unknown or malformed.
+    /// Parses a notification; `None` if it is unknown or malformed.
     pub(super) fn read(method: &str, params: Option<View<'_, 'a>>) -> Option<Self> {
         match method {
             "notifications/initialized" => Some(Self::Initialized),

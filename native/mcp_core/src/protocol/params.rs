@@ -24,7 +24,7 @@ pub(super) fn call_tool<'a, J: Json>(
     limits: &MessageLimits,
 ) -> Result<Work<'a>, Refusal> {
     let name = name(params, limits)?;
-    // However many they are: the tool's schema says what they may be.
+    // Any number of members is allowed here; the tool's schema checks them.
     let arguments = structure(params, "arguments")?;
     let Some((index, tool)) = catalog.find_tool(&name) else {
         if !catalog.has_run_time_tools() {
@@ -103,7 +103,7 @@ pub(super) fn read_resource<'a, J: Json>(
     }
 }
 
-/// The URI of a subscription, which must name something that can be read.
+/// The URI of a subscription. It must match a resource or a template.
 pub(super) fn subscription_uri<'a, J: Json>(
     catalog: Offer<'_, '_, J>,
     params: Option<View<'_, 'a>>,
@@ -118,7 +118,7 @@ pub(super) fn subscription_uri<'a, J: Json>(
     }
 }
 
-/// What to complete; `Ok(None)` where the target is known but offers no completion.
+/// The completion; `Ok(None)` if the target exists but offers no completion.
 pub(super) fn complete<'a, J: Json>(
     catalog: Offer<'_, '_, J>,
     params: Option<View<'_, 'a>>,
@@ -166,7 +166,7 @@ fn complete_template<'a, J: Json>(
     argument: Completing<'a>,
 ) -> Result<Option<Work<'a>>, Refusal> {
     let Some((index, template)) = catalog.find_template(&uri) else {
-        // A static resource may be named, but has nothing to complete.
+        // A static resource is a valid target without variables to complete.
         return if catalog.resource_at(&uri).is_some() {
             Ok(None)
         } else {
@@ -207,7 +207,7 @@ pub(super) fn set_level<'a>(params: Option<View<'_, 'a>>) -> Result<Work<'a>, Re
     })
 }
 
-/// The part of a `subscriptions/listen` filter that the server can honour.
+/// The part of a `subscriptions/listen` filter that the server supports.
 pub(super) fn listen<'a, J: Json>(
     catalog: Offer<'_, '_, J>,
     params: Option<View<'_, 'a>>,
@@ -234,14 +234,15 @@ pub(super) fn listen<'a, J: Json>(
     Ok(Work::Listen { filter })
 }
 
-/// Whether a `subscriptions/listen` filter asks for news of tasks. None is promised: clients poll.
+/// Whether a `subscriptions/listen` filter names tasks. The server sends no task notifications;
+/// clients poll.
 pub(super) fn names_tasks(params: Option<View<'_, '_>>) -> bool {
     params
         .and_then(|params| params.get("notifications"))
         .is_some_and(|wanted| wanted.get("taskIds").is_some())
 }
 
-/// The URIs of a filter, each once. They are counted before one is read.
+/// The URIs of a filter without duplicates. They are counted before any is read.
 fn subscribed_uris(wanted: View<'_, '_>, limits: &MessageLimits) -> Result<Vec<String>, Refusal> {
     const NAME: &str = "notifications.resourceSubscriptions";
     let Some(uris) = wanted.get("resourceSubscriptions") else {
@@ -261,8 +262,8 @@ fn subscribed_uris(wanted: View<'_, '_>, limits: &MessageLimits) -> Result<Vec<S
     Ok(uris)
 }
 
-/// What the client brings back to a request that needed input. For a task it may bring anything under
-/// keys that nobody asked for.
+/// The input that the client adds to a retried request. `tasks/update` accepts any value here: it
+/// is ignored under unknown keys.
 pub(super) fn input<'a>(
     method: Method,
     params: Option<View<'_, 'a>>,

@@ -1,4 +1,4 @@
-//! Why a message is not handed to a handler, and the finished answer that says so.
+//! Refusals: why a message does not reach a handler, and the finished error response.
 
 use serde_json::{Map, Value, json};
 
@@ -7,13 +7,13 @@ use crate::json::JsonError;
 use crate::jsonrpc::{self, Id, InvalidMessage};
 use crate::revision::{Era, Revision};
 
-/// The status of errors that say: the message is sound, but what it names is not.
+/// The HTTP status of errors in a well-formed message, such as an unknown name.
 pub(super) const BEHIND_ADMISSION: Option<u16> = Some(200);
 
-/// The longest tool name there is (SEP-986).
+/// The longest tool name that SEP-986 allows.
 const MAX_ECHOED_NAME: usize = 128;
 
-/// Characters of a version that is repeated.
+/// The most characters of a version that an error repeats.
 const MAX_ECHOED_VERSION: usize = 64;
 
 /// A refusal before it has an id and a revision.
@@ -21,22 +21,22 @@ const MAX_ECHOED_VERSION: usize = 64;
 pub struct Refusal {
     /// The JSON-RPC error code.
     pub code: i32,
-    /// What is wrong, in a sentence fit for a peer.
+    /// The error message. It is safe to send to a peer.
     pub message: String,
     /// The error's `data`.
     pub data: Option<Value>,
-    /// The HTTP status where the code does not imply it.
+    /// The HTTP status, if the code does not imply it.
     pub status: Option<u16>,
 }
 
-/// A finished answer: the bytes of one JSON-RPC message and the HTTP status they travel under.
+/// A finished response: one JSON-RPC message and its HTTP status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// One JSON text without a line end.
+    /// One JSON text without a line break.
     pub body: Vec<u8>,
     /// The HTTP status; transports without HTTP ignore it.
     pub status: u16,
-    /// What kind of answer it is.
+    /// The kind of response.
     pub answered: Answered,
 }
 
@@ -52,7 +52,7 @@ impl Refusal {
         }
     }
 
-    /// The standard message of a code, and no more.
+    /// A refusal with the standard message of a code.
     #[must_use]
     pub fn standard(code: i32) -> Self {
         Self::new(code, jsonrpc::standard_message(code).unwrap_or_default())
@@ -89,7 +89,8 @@ impl Refusal {
         }
     }
 
-    /// A version this server does not speak (2026-07-28), as far as it is worth repeating.
+    /// A version the server does not support (2026-07-28). The error repeats only its first
+    /// characters.
     #[must_use]
     pub fn unsupported_version(requested: &str) -> Self {
         let requested: String = requested.chars().take(MAX_ECHOED_VERSION).collect();
@@ -102,7 +103,7 @@ impl Refusal {
         }
     }
 
-    /// The client must come back with a token.
+    /// The client must send a token.
     #[must_use]
     pub fn token_required() -> Self {
         Self {
@@ -119,13 +120,13 @@ impl Refusal {
         )
     }
 
-    /// A header is missing, or says something else than the body (2026-07-28).
+    /// A header is missing or contradicts the body (2026-07-28).
     #[must_use]
     pub fn header_mismatch(reason: &str) -> Self {
         Self::explained(jsonrpc::HEADER_MISMATCH, reason)
     }
 
-    /// The answer is a stream, and the client does not take one.
+    /// The response is a stream, and the client does not accept one.
     #[must_use]
     pub fn needs_stream() -> Self {
         Self {
@@ -143,7 +144,7 @@ impl Refusal {
         }
     }
 
-    /// A cursor of another list, of an older catalogue, or of what another client may see.
+    /// A cursor from another list, an older catalogue, or a list filtered for another client.
     #[must_use]
     pub fn foreign_cursor() -> Self {
         Self {
@@ -152,7 +153,7 @@ impl Refusal {
         }
     }
 
-    /// A resource that does not exist; the code moved in 2026-07-28.
+    /// An unknown resource. Its error code changed in 2026-07-28.
     #[must_use]
     pub fn resource_not_found(uri: &str, revision: Revision) -> Self {
         Self {
@@ -175,7 +176,7 @@ impl Refusal {
     /// A tool, prompt or completion target that the server does not have.
     #[must_use]
     pub fn unknown(what: &str, name: &str) -> Self {
-        // Long names are left out: the text goes to a model.
+        // Long names are omitted, because a model reads the text.
         let message = if name.len() <= MAX_ECHOED_NAME {
             format!("{what} '{name}' not found")
         } else {
@@ -187,7 +188,7 @@ impl Refusal {
         }
     }
 
-    /// The finished answer.
+    /// The finished response.
     #[must_use]
     pub fn answer(&self, id: Option<&Id>, revision: Revision) -> Answer {
         let data = self.data.as_ref().map(Value::to_string);
@@ -207,7 +208,7 @@ impl Refusal {
         }
     }
 
-    /// The HTTP status of the answer.
+    /// The HTTP status of the response.
     fn http_status(&self, revision: Revision) -> u16 {
         if let Some(status) = self.status {
             return status;

@@ -1,4 +1,4 @@
-//! A message that passed every check and waits for the server's own code.
+//! Requests that passed admission and need the server's own code.
 
 use std::borrow::Cow;
 
@@ -13,35 +13,35 @@ use crate::revision::Revision;
 /// A valid request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request<'a> {
-    /// The id its answer must carry.
+    /// The id of the response.
     pub id: Id,
-    /// The revision its answer must speak.
+    /// The revision of the response.
     pub revision: Revision,
     /// The method.
     pub method: Method,
-    /// What is asked for.
+    /// The work to do.
     pub work: Work<'a>,
     /// `params._meta` as sent.
     pub meta: Option<&'a [u8]>,
-    /// The members of `_meta` that the protocol does not have there itself, as sent.
+    /// The members of `_meta` that the protocol does not define, as sent.
     pub extra_meta: Vec<(String, &'a [u8])>,
-    /// Where progress notifications belong, if the client wants them.
+    /// The token for progress notifications, if the client wants them.
     pub progress_token: Option<ProgressToken>,
-    /// Who asks: in the stateless era each request says so itself.
+    /// The client, which each request of the stateless era describes.
     pub client: Option<Client<'a>>,
-    /// What the client brings back to a request that needed input.
+    /// The input that the client adds to a retried request.
     pub input: Input<'a>,
-    /// What the message leaves of its limits to what may be read out of strings in the arguments.
+    /// The remaining limits for JSON that is read from strings in the arguments.
     pub room: Limits,
-    /// The answer where the client lacks what the tool needs: given once the arguments are known to fit, because
-    /// a model can mend those.
+    /// The prepared error: the client lacks a required capability, or the work is `Refused`. It is
+    /// sent after the arguments are checked, because a model can correct those.
     pub unmet: Option<Answer>,
-    /// What the client gets for whom what the request names is not there; `None` where it is there for everybody.
+    /// The outcome for a client that may not see the entry; `None` if all clients may see it.
     pub hidden: Option<Hidden<'a>>,
 }
 
 impl Request<'_> {
-    /// Whether the client must come back with a token where what the request names is not there for it.
+    /// Whether hiding the entry from the client means asking for a token.
     pub(super) fn may_need_token(&self) -> bool {
         match &self.hidden {
             Some(Hidden::Token(_)) => true,
@@ -51,50 +51,52 @@ impl Request<'_> {
     }
 }
 
-/// What a client gets for whom an entry is not there: what it would get if that had never been declared.
+/// The outcome for a client that may not see an entry. It is the same as if the entry had never
+/// been declared.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hidden<'a> {
-    /// The answer, such as that of an unknown name.
+    /// The response, such as the error for an unknown name.
     Answer(Answer),
-    /// The answer to a client that must come back with a token, as for an unknown name.
+    /// The response that asks for a token, as for an unknown name.
     Token(Answer),
-    /// Another entry, such as the template that a resource's URI matches too.
+    /// A request for another entry, such as a template that also matches the resource's URI.
     Request(Box<Request<'a>>),
 }
 
-/// What a request asks for. JSON slices are objects that passed admission.
+/// The work of a request. JSON slices are objects that passed admission.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work<'a> {
     /// Call the tool at `index`.
     Tool {
         /// The tool's name.
         name: Cow<'a, str>,
-        /// Its place in the catalogue.
+        /// The index in the catalogue.
         index: usize,
         /// The arguments object; absent means empty.
         arguments: Option<&'a [u8]>,
-        /// Whether it is to run as a task.
+        /// The task to run the call as, if any.
         task: Option<TaskRequest>,
     },
-    /// Call a tool that may have been declared while the server runs.
+    /// Call a tool that may have been declared at run time.
     RunTimeTool {
         /// The tool's name.
         name: Cow<'a, str>,
         /// The arguments object; absent means empty.
         arguments: Option<&'a [u8]>,
-        /// Whether the client wants it to run as a task: in 2026-07-28, whether it knows tasks.
+        /// The task that the client wants. In 2026-07-28 it is set if the client declares the
+        /// extension.
         task: Option<TaskRequest>,
     },
     /// Get the prompt at `index`.
     Prompt {
         /// The prompt's name.
         name: Cow<'a, str>,
-        /// Its place in the catalogue.
+        /// The index in the catalogue.
         index: usize,
         /// The arguments object, all strings; absent means empty.
         arguments: Option<&'a [u8]>,
     },
-    /// Nothing but whether the entry is there for the client: the answer is known already.
+    /// Decide only whether the client may see the entry. The response is known already.
     Refused {
         /// The name or URI.
         name: Cow<'a, str>,
@@ -103,32 +105,32 @@ pub enum Work<'a> {
     },
     /// Read a resource.
     Read {
-        /// The URI asked for.
+        /// The requested URI.
         uri: Cow<'a, str>,
-        /// What it names.
+        /// The resource or template.
         target: ReadTarget,
     },
     /// Complete an argument of the prompt at `index`.
     CompletePrompt {
         /// The prompt's name.
         name: Cow<'a, str>,
-        /// Its place in the catalogue.
+        /// The index in the catalogue.
         index: usize,
-        /// What is completed.
+        /// The argument to complete.
         argument: Completing<'a>,
     },
     /// Complete a variable of the resource template at `index`.
     CompleteTemplate {
         /// The template's text.
         uri: Cow<'a, str>,
-        /// Its place in the catalogue.
+        /// The index in the catalogue.
         index: usize,
-        /// What is completed.
+        /// The argument to complete.
         argument: Completing<'a>,
     },
-    /// Compute a list that user code provides.
+    /// Compute a list with user code.
     List {
-        /// Which list.
+        /// The list.
         kind: ListKind,
         /// The cursor as sent.
         cursor: Option<Cow<'a, str>>,
@@ -138,67 +140,67 @@ pub enum Work<'a> {
         /// One of [`LogLevel::NAMES`](crate::model::LogLevel::NAMES).
         level: &'static str,
     },
-    /// Tell the client when the resource changes.
+    /// Subscribe the client to changes of a resource.
     Subscribe {
         /// The resource.
         uri: Cow<'a, str>,
     },
-    /// Stop telling it.
+    /// End the subscription.
     Unsubscribe {
         /// The resource.
         uri: Cow<'a, str>,
     },
     /// Open a stream of notifications.
     Listen {
-        /// What the server agreed to send.
+        /// The notifications that the server agreed to send.
         filter: ListenFilter,
     },
-    /// Do something with a task.
+    /// Act on a task.
     Task {
         /// What.
         verb: TaskVerb,
         /// The task's id as sent.
         id: Cow<'a, str>,
-        /// The keys of what it brings that is no answer to any question. Whether one was asked under
-        /// them only the task knows.
+        /// The keys of input responses with an invalid form. Only the task knows whether it asked
+        /// for these keys.
         unsound: Vec<String>,
     },
     /// List the client's tasks.
     ListTasks,
 }
 
-/// A call that is to run as a task.
+/// The task that a call is to run as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskRequest {
-    /// How long the client wants the task kept, in milliseconds.
+    /// How long the client wants to keep the task, in milliseconds.
     pub ttl: Option<u64>,
 }
 
-/// What a client does with a task.
+/// A client's action on a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskVerb {
-    /// Ask how it stands.
+    /// Get its state.
     Get,
     /// Wait for its result (2025-11-25).
     Result,
-    /// Bring what it waits for (2026-07-28).
+    /// Send the input that it waits for (2026-07-28).
     Update,
-    /// End it.
+    /// Cancel it.
     Cancel,
 }
 
-/// A half-typed argument.
+/// An argument to complete.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completing<'a> {
     /// The argument's name.
     pub name: Cow<'a, str>,
-    /// What was typed so far.
+    /// The text typed so far.
     pub value: Cow<'a, str>,
-    /// `context.arguments`: what the other arguments are already (2025-06-18).
+    /// `context.arguments`: the values of the other arguments (2025-06-18).
     pub context: Option<&'a [u8]>,
 }
 
-/// What a `subscriptions/listen` stream carries.
+/// The notifications on a `subscriptions/listen` stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListenFilter {
     /// `notifications/tools/list_changed`
@@ -207,11 +209,11 @@ pub struct ListenFilter {
     pub prompts: bool,
     /// `notifications/resources/list_changed`
     pub resources: bool,
-    /// `notifications/resources/updated` for these.
+    /// `notifications/resources/updated` for these URIs.
     pub uris: Vec<String>,
 }
 
-/// What a client brings back when it retries a request that needed input (2026-07-28).
+/// The input that a client adds when it retries a request (2026-07-28).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input<'a> {
     /// `inputResponses`: an object of objects.
@@ -223,11 +225,11 @@ pub struct Input<'a> {
 /// A session that `initialize` opens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Initialize<'a> {
-    /// The finished answer.
+    /// The finished response.
     pub answer: Answer,
     /// The request's id.
     pub id: Id,
-    /// The revision agreed on.
+    /// The negotiated revision.
     pub revision: Revision,
     /// `clientInfo` as sent.
     pub client_info: &'a [u8],

@@ -1,4 +1,4 @@
-//! Calls of tools that were declared while the server runs: which one is meant is found out after admission.
+//! Calls of tools that are declared at run time. The tool is looked up after admission.
 
 use jsonschema::json::Json;
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::catalog::ToolTarget;
 use crate::model::TaskSupport;
 use crate::revision::{Era, Revision};
 
-/// What is known of a call beside its arguments.
+/// The data of a call other than its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct RunTimeCall<'r> {
     /// The revision of the request.
@@ -22,16 +22,17 @@ pub struct RunTimeCall<'r> {
 }
 
 impl RunTimeCall<'_> {
-    /// Whether it is to run as a task.
+    /// The task to run the call as, if any.
     ///
     /// # Errors
-    /// −32601 for a task where the tool allows none, and for a plain call where it needs one (2025-11-25).
+    /// −32601 for a task if the tool forbids one, and for a plain call if the tool requires one
+    /// (2025-11-25).
     pub fn task<J: Json>(&self, tool: &ToolTarget<J>) -> Result<Option<TaskRequest>, Refusal> {
         task::settled(tool.task_support, self.revision, self.task)
     }
 
-    /// The refusal of a client that lacks what the tool needs: given once the arguments are known to fit. Sessions
-    /// have no error for it.
+    /// The refusal of a client that lacks a capability the tool needs. It is sent after the
+    /// arguments are checked. The session era has no such error.
     #[must_use]
     pub fn unmet<J: Json>(&self, tool: &ToolTarget<J>) -> Option<Refusal> {
         if self.revision.era() == Era::Session {

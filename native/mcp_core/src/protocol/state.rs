@@ -1,7 +1,7 @@
 //! Sealed `requestState` (2026-07-28).
 //!
-//! The client carries the state of a half-answered request and hands it back; it is an attacker's
-//! input by then. It is encrypted and authenticated, bound to who asked, for what and with which
+//! The client holds the state of an unfinished request and sends it back, so the returned state is
+//! untrusted input. It is encrypted, authenticated, bound to the principal, the request and its
 //! arguments, and it expires.
 
 use base64::Engine;
@@ -12,22 +12,22 @@ use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 /// The length of a sealing secret.
 pub const SECRET_BYTES: usize = 32;
 
-/// The length of a nonce: long enough to be drawn at random.
+/// The length of a nonce. Random nonces of this length do not collide in practice.
 pub const NONCE_BYTES: usize = 24;
 
 const EXPIRY_BYTES: usize = 8;
 
-/// A state that was bound in another form is no state of this release.
+/// The version of the binding's form. A state with another version is invalid.
 const FORM: &[u8] = b"2";
 
-/// What a state belongs to. All of it must be equal when the state comes back.
+/// The request that a state belongs to. All fields must be equal when the state comes back.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding<'b> {
-    /// Who asked, in a form that is the same on every node.
+    /// The principal, in a form that is the same on every node.
     pub principal: &'b [u8],
     /// The router that was called.
     pub router: &'b str,
-    /// Where the router is served; empty where that is one place only.
+    /// The mount of the router; empty if the router has only one.
     pub mount: &'b str,
     /// The method.
     pub method: &'b str,
@@ -38,7 +38,7 @@ pub struct Binding<'b> {
 }
 
 impl Binding<'_> {
-    /// Each part behind its length, so that no two bindings read alike.
+    /// Length-prefixed parts, so that different bindings never give the same bytes.
     fn associated_data(&self) -> Vec<u8> {
         let parts = [
             FORM,
@@ -58,14 +58,14 @@ impl Binding<'_> {
     }
 }
 
-/// Why a state was refused. A peer learns only that it was.
+/// Why a state was refused. The peer does not learn the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// Not something this server sealed for this request.
+    /// The server did not seal this state for this request.
     #[error("the request state does not belong to this request")]
     Invalid,
-    /// Sealed for this request, too long ago.
+    /// The state was sealed for this request but has expired.
     #[error("the request state has expired")]
     Expired,
     /// The cipher refused to seal.
@@ -73,10 +73,10 @@ pub enum StateError {
     Unsealable,
 }
 
-/// Seals `state` until `expires_at` (milliseconds of any clock that [`open`] is given too).
+/// Seals `state` until `expires_at`, in milliseconds of the clock that [`open`] uses too.
 ///
 /// # Errors
-/// [`StateError::Unsealable`] when the cipher refuses, which it does for states beyond its limits.
+/// [`StateError::Unsealable`] when the state is longer than the cipher allows.
 pub fn seal(
     secret: &[u8; SECRET_BYTES],
     nonce: &[u8; NONCE_BYTES],
@@ -97,10 +97,10 @@ pub fn seal(
     Ok(URL_SAFE_NO_PAD.encode([nonce.as_slice(), &sealed].concat()))
 }
 
-/// Opens what [`seal`] sealed.
+/// Opens a state that [`seal`] sealed.
 ///
 /// # Errors
-/// [`StateError::Invalid`] for anything but an untouched state of this binding,
+/// [`StateError::Invalid`] unless the text is an unchanged state of this binding,
 /// [`StateError::Expired`] when `now` has reached its expiry.
 pub fn open(
     secret: &[u8; SECRET_BYTES],

@@ -1,7 +1,7 @@
-//! Calls that run as tasks, and what a client may do with a task.
+//! Calls that run as tasks, and a client's requests about tasks.
 //!
-//! In 2025-11-25 the client asks for a task. From 2026-07-28 on the server decides, for clients that
-//! declare the extension.
+//! In 2025-11-25 the client asks for a task. From 2026-07-28 on the server decides, if the client
+//! declares the extension.
 
 use serde_json::{Map, Value, json};
 
@@ -14,14 +14,14 @@ use crate::json::View;
 use crate::model::{TASKS_EXTENSION, TaskSupport};
 use crate::revision::{Era, Revision};
 
-/// The longest task id that is looked up.
+/// The longest task id that the server looks up.
 const MAX_ID_BYTES: usize = 256;
 
-/// Whether a call of a tool with this support is to run as a task.
+/// The task to run a call as, if any, for a tool with this support.
 ///
 /// # Errors
-/// −32601 for a task where the tool allows none, and for a plain call where it needs one
-/// (2025-11-25); −32602 for parameters of another form.
+/// −32601 for a task if the tool forbids one, and for a plain call if the tool requires one
+/// (2025-11-25); −32602 for malformed parameters.
 pub(super) fn requested(
     support: TaskSupport,
     revision: Revision,
@@ -43,10 +43,10 @@ pub(super) fn requested(
     }
 }
 
-/// What a client asks of a tool that may have been declared while the server runs.
+/// The task that a client asks for, if the tool may have been declared at run time.
 ///
 /// # Errors
-/// −32602 for parameters of another form.
+/// −32602 for malformed parameters.
 pub(super) fn asked(
     revision: Revision,
     params: Option<View<'_, '_>>,
@@ -54,7 +54,7 @@ pub(super) fn asked(
     requested(TaskSupport::Optional, revision, params)
 }
 
-/// Whether a call is to run as a task, once its tool has been found.
+/// The task to run a call as, if any, once its tool is known.
 pub(super) fn settled(
     support: TaskSupport,
     revision: Revision,
@@ -100,7 +100,7 @@ fn unsound(params: Option<View<'_, '_>>) -> Result<Vec<String>, Refusal> {
         .collect())
 }
 
-/// A client's tasks come in one page, so no cursor is one of ours.
+/// A client's tasks fit in one page, so every cursor is invalid.
 pub(super) fn list<'a>(params: Option<View<'_, 'a>>) -> Result<Work<'a>, Refusal> {
     match cursor(params)? {
         None => Ok(Work::ListTasks),
@@ -108,7 +108,7 @@ pub(super) fn list<'a>(params: Option<View<'_, 'a>>) -> Result<Work<'a>, Refusal
     }
 }
 
-/// A stateless client may only meet a task when it has said that it knows what one is.
+/// Refuses a stateless client that did not declare the tasks extension.
 pub(super) fn require_extension(params: Option<View<'_, '_>>) -> Result<(), Refusal> {
     if declares_extension(params) {
         return Ok(());
@@ -116,7 +116,7 @@ pub(super) fn require_extension(params: Option<View<'_, '_>>) -> Result<(), Refu
     Err(extension_missing())
 }
 
-/// The refusal of a client that has not said that it knows tasks.
+/// The refusal of a client that did not declare the tasks extension.
 pub(super) fn extension_missing() -> Refusal {
     let mut required = Map::new();
     required.insert("extensions".to_owned(), json!({ TASKS_EXTENSION: {} }));
@@ -124,7 +124,8 @@ pub(super) fn extension_missing() -> Refusal {
 }
 
 fn declares_extension(params: Option<View<'_, '_>>) -> bool {
-    // Deeper than what is remembered of a message, so it is read again; it passed admission.
+    // The scanned document does not reach this depth, so the object is parsed again. Its JSON is
+    // known to be valid.
     meta::capability(params, "extensions")
         .and_then(|extensions| serde_json::from_slice::<Value>(extensions.raw()).ok())
         .is_some_and(|extensions| extensions.get(TASKS_EXTENSION).is_some())
