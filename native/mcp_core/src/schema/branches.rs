@@ -1,4 +1,5 @@
-//! Alternatives none of which fits: what they have in common, or which of them was meant.
+//! Explains a value that fits no alternative: by their common demand, or by the closest
+//! alternative.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +15,11 @@ use super::words::{NULL, one_of, type_names, types};
 /// The errors of one alternative.
 type Alternative = Vec<ValidationError<'static>>;
 
-/// Alternatives that are looked at; beyond, there is nothing short to say about them anyway.
+/// Alternatives that are looked at. A longer list has no short explanation.
 const MAX_ALTERNATIVES: usize = 256;
 
-/// The one problem of a place where every alternative asks for a type or for certain values:
-/// `a string or null`, or the values of a property that tells the alternatives apart.
+/// The single problem of a place where every alternative asks for a type or for certain values: `a
+/// string or null`, or the values of the property that tells the alternatives apart.
 pub(super) fn common(keyword: &str, alternatives: &[Alternative]) -> Option<Problem> {
     if alternatives.len() > MAX_ALTERNATIVES {
         return None;
@@ -40,7 +41,7 @@ pub(super) fn common(keyword: &str, alternatives: &[Alternative]) -> Option<Prob
     Some(union(place, keyword, at_place))
 }
 
-/// The one problem of an object that lacks something in every alternative, and has no other fault.
+/// The single problem of an object whose only fault, in every alternative, is a missing property.
 fn missing(keyword: &str, alternatives: &[Alternative]) -> Option<Problem> {
     let place = alternatives.first()?.first()?.instance_path();
     let mut sets: Vec<String> = Vec::new();
@@ -89,8 +90,8 @@ fn union<'e>(
     problem
 }
 
-/// The alternative that comes closest to the value: one of the right type, whose properties with
-/// fixed values fit, with the fewest errors.
+/// The alternative closest to the value: the right type, matching properties with fixed values, and
+/// the fewest errors.
 pub(super) fn closest<'e>(
     place: &Location,
     alternatives: &'e [Alternative],
@@ -112,7 +113,7 @@ fn is_at(error: &ValidationError<'_>, at: &str) -> bool {
     place(error) == at && names_values(error)
 }
 
-/// Whether the error says which types or values there may be.
+/// Whether the error lists the allowed types or values.
 fn names_values(error: &ValidationError<'_>) -> bool {
     matches!(
         error.kind(),

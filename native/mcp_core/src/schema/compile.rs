@@ -1,4 +1,4 @@
-//! From JSON text to a validator.
+//! Compiles JSON text to a validator.
 
 use std::error::Error;
 
@@ -22,18 +22,18 @@ use super::{Formats, SchemaError, SchemaLimits, SchemaOptions};
 /// Depth at which `serde_json` refuses JSON.
 const MAX_JSON_DEPTH: usize = 127;
 
-/// What a schema without an `$id` is called.
+/// The URI of a schema without an `$id`.
 const UNNAMED: &str = "json-schema:///";
 
 /// Compiles a schema.
 ///
 /// `$schema` names the dialect: drafts 4, 6, 7, 2019-09 or, by default, 2020-12. A `$ref` may lead
-/// anywhere inside the schema and to the dialects' own schemas; nothing is ever fetched. Patterns
-/// run on an engine that is linear in the length of the string, which is why look-around and
-/// backreferences are refused. `format` and the content keywords are annotations, as the newer
-/// drafts have it by default; [`compile_with`] asserts formats.
+/// anywhere inside the schema and to the dialects' own schemas. Nothing is fetched. Patterns run on
+/// an engine that is linear in the length of the string, so look-around and backreferences are
+/// refused. `format` and the content keywords are annotations, the default of the newer drafts.
+/// [`compile_with`] asserts formats.
 ///
-/// Compiling recurses as deeply as the limits allow: call it on a thread with 64 MiB of stack.
+/// Compilation recurses as deeply as the limits allow: call it on a thread with 64 MiB of stack.
 ///
 /// # Errors
 /// [`SchemaError`] when a limit is exceeded or the text is not a schema.
@@ -58,11 +58,11 @@ pub fn compile<J: Json>(schema: &[u8], limits: &SchemaLimits) -> Result<Validato
     compile_with(schema, &options)
 }
 
-/// Compiles a schema that may refer to other documents, and whose formats may be asserted.
+/// Compiles a schema that may refer to other documents and may assert formats.
 ///
 /// # Errors
-/// Those of [`compile`], for the schema and for each document; and for a format to be asserted that
-/// is not known.
+/// The errors of [`compile`], for the schema and for each document; also an unknown format that
+/// is to be asserted.
 pub fn compile_with<J: Json>(
     schema: &[u8],
     options: &SchemaOptions<'_>,
@@ -84,7 +84,7 @@ pub fn compile_with<J: Json>(
     Ok(Validator::new(compiled, weights, schema, others, limits))
 }
 
-/// What the texts read so far come to.
+/// Totals of the texts read so far.
 struct Tally<'l> {
     limits: &'l SchemaLimits,
     bytes: usize,
@@ -100,7 +100,7 @@ impl<'l> Tally<'l> {
         }
     }
 
-    /// Reads a text; depth and number are counted before anything recurses over it.
+    /// Reads a text. Its depth and subschemas are limited before any function recurses over it.
     fn read(&mut self, text: &[u8]) -> Result<Value, SchemaError> {
         let limits = self.limits;
         self.bytes = self.bytes.saturating_add(text.len());
@@ -176,7 +176,7 @@ fn build<J: Json>(
     Ok((compiled, weights))
 }
 
-/// A document that names no dialect is written in the schema's.
+/// A document without `$schema` has the dialect of the schema.
 fn register(documents: &[(String, Value)], draft: Draft) -> Result<Registry<'_>, SchemaError> {
     let mut registry = Registry::new();
     for (uri, document) in documents {
@@ -192,7 +192,7 @@ fn register(documents: &[(String, Value)], draft: Draft) -> Result<Registry<'_>,
     registry.map_err(|error| SchemaError::from_resolver(&error))
 }
 
-/// Fetches nothing.
+/// A retriever that refuses every fetch.
 struct Refuse;
 
 impl Retrieve for Refuse {

@@ -1,8 +1,8 @@
-//! A representation around another one that counts every look and shows no value.
+//! A wrapper of a representation that counts every access and shows no value.
 //!
-//! The validator sees values only through this. Each look costs a step of the [`Meter`], and where
-//! an error would carry the value at fault it gets `null` instead, so that no received value can
-//! end up in an error text and none is copied to build one.
+//! The validator sees values only through this wrapper. Each access costs a step of the [`Meter`].
+//! An error that would carry the invalid value gets `null` instead, so no received value appears in
+//! an error text, and none is copied for one.
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,17 +16,17 @@ use serde_json::Value;
 use super::meter::Meter;
 use super::numbers::{self, Exact};
 
-/// The counted form of the representation `J`.
+/// The counted wrapper of the representation `J`.
 pub(super) struct Counted<J>(PhantomData<fn() -> J>);
 
-/// Where looks are counted.
+/// The meter that counts the accesses.
 #[derive(Clone)]
 enum Counter<'a> {
-    /// With the caller, who keeps it for as long as the value: half of the time of counting is saved.
+    /// The caller keeps the meter for as long as the value: this halves the time of counting.
     Lent(&'a Meter),
     Shared(Rc<Meter>),
-    /// Nowhere, for property names: they are checked through a buffer that knows no check, which is
-    /// why [`super::survey`] bounds what `propertyNames` may cost.
+    /// No meter, for property names: the validator checks them through a buffer without a meter.
+    /// [`super::survey`] therefore bounds the cost of `propertyNames`.
     None,
 }
 
@@ -48,7 +48,7 @@ impl Counter<'_> {
         }
     }
 
-    /// Spends a step, and more for the bytes of a text that is read as it is.
+    /// Spends a step, and more for the bytes of a text that is only read.
     #[inline]
     fn read(&self, text: &str) {
         if let Some(meter) = self.meter() {
@@ -57,14 +57,14 @@ impl Counter<'_> {
     }
 }
 
-/// A node of `J`, counted.
+/// A counted node of `J`.
 pub(super) struct CountedNode<'a, J: Json> {
     inner: J::Node<'a>,
     meter: Counter<'a>,
 }
 
 impl<'a, J: Json> CountedNode<'a, J> {
-    /// Counts what is done with `inner` on `meter`.
+    /// Counts accesses to `inner` on `meter`.
     pub(super) fn new(inner: J::Node<'a>, meter: &Rc<Meter>) -> Self {
         Self {
             inner,
@@ -72,7 +72,7 @@ impl<'a, J: Json> CountedNode<'a, J> {
         }
     }
 
-    /// As [`CountedNode::new`], with a meter that stays with the caller.
+    /// As [`CountedNode::new`], with a meter that the caller owns.
     pub(super) fn lent(inner: J::Node<'a>, meter: &'a Meter) -> Self {
         Self {
             inner,
@@ -85,7 +85,7 @@ impl<'a, J: Json> CountedNode<'a, J> {
         self.meter.step();
     }
 
-    /// The string, read as it is.
+    /// The string, charged for reading only.
     fn text(&self) -> Option<Cow<'a, str>> {
         let text = self.inner.as_string();
         self.meter.read(text.as_deref().unwrap_or_default());
@@ -213,7 +213,8 @@ impl<'a, J: Json> Node<'a, Counted<J>> for CountedNode<'a, J> {
         length
     }
 
-    /// Part by part, so that each is counted and the first that differs is the last one looked at.
+    /// Compares part by part, so that each part is counted and the first difference ends the
+    /// comparison.
     fn equals_value(&self, expected: &Value) -> bool {
         match expected {
             Value::Array(expected) => self.as_array().is_some_and(|array| {
@@ -241,7 +242,7 @@ impl<'a, J: Json> Node<'a, Counted<J>> for CountedNode<'a, J> {
         }
     }
 
-    // Only errors ask for the value, the default `lazy_value` included: `const`, `enum` and
+    // Only errors ask for the value, also through the default `lazy_value`. `const`, `enum` and
     // `uniqueItems` compare through `equals_value` and `is_unique`.
     fn to_value(&self) -> Cow<'a, Value> {
         self.error();
@@ -260,7 +261,7 @@ impl<'a, J: Json> Node<'a, Counted<J>> for CountedNode<'a, J> {
     }
 }
 
-/// An object of `J`, counted.
+/// A counted object of `J`.
 pub(super) struct CountedObject<'a, J: Json> {
     inner: <J::Node<'a> as Node<'a, J>>::Object,
     meter: Counter<'a>,
@@ -323,7 +324,7 @@ impl<'a, J: Json> Iterator for Members<'a, J> {
     }
 }
 
-/// An array of `J`, counted.
+/// A counted array of `J`.
 pub(super) struct CountedArray<'a, J: Json> {
     inner: <J::Node<'a> as Node<'a, J>>::Array,
     meter: Counter<'a>,
@@ -346,7 +347,7 @@ impl<'a, J: Json> Array<'a, Counted<J>> for CountedArray<'a, J> {
         }
     }
 
-    /// Whoever chooses elements so that their hashes are equal only spends the meter sooner.
+    /// Elements chosen to have equal hashes only spend the meter sooner.
     fn is_unique(&self) -> bool {
         let mut elements: Vec<_> = self
             .elements()
@@ -383,7 +384,7 @@ impl<'a, J: Json> Iterator for Elements<'a, J> {
     }
 }
 
-/// A number that is the same for equal values.
+/// A hash that is equal for equal values.
 fn hash<J: Json>(node: &CountedNode<'_, J>) -> u64 {
     let mut hasher = DefaultHasher::new();
     match node.json_type() {
@@ -405,7 +406,7 @@ fn hash<J: Json>(node: &CountedNode<'_, J>) -> u64 {
         JsonType::Object => {
             let members = node.as_object();
             let members = members.iter().flat_map(Object::members);
-            // In whatever order they come.
+            // A sum, because the order of members does not matter.
             let sum = members.fold(2_u64, |sum, (name, member)| {
                 let mut hasher = DefaultHasher::new();
                 name.as_ref().hash(&mut hasher);

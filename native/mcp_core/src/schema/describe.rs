@@ -1,4 +1,4 @@
-//! Subschemas in words, where they are short to say.
+//! Describes subschemas in words, if a short description exists.
 
 use serde_json::{Map, Value};
 
@@ -6,8 +6,8 @@ use super::formats;
 use super::keywords::is_annotation;
 use super::words::{named_type, one_of, some, types};
 
-/// `an integer of at least 1`, `one of 1, 2`, `an object with the property "x"`; nothing where that
-/// would not say it all.
+/// `an integer of at least 1`, `one of 1, 2`, `an object with the property "x"`; `None` if the
+/// words would not cover the whole schema.
 pub(super) fn described(schema: &Value) -> Option<String> {
     let members = schema.as_object()?;
     let mut head = None;
@@ -43,7 +43,7 @@ fn type_words(value: &Value) -> Option<String> {
         .map(|names| types(&names))
 }
 
-/// The type that a keyword is about, where none is named.
+/// The type that the keywords imply, for a schema without `type`.
 fn implied(members: &Map<String, Value>) -> Option<String> {
     let has = |keyword: &str| members.contains_key(keyword);
     let words = if has("required") {
@@ -75,7 +75,7 @@ fn bound(keyword: &str, value: &Value) -> Option<String> {
     })
 }
 
-/// The names a `required` lists, if it lists some.
+/// The names in a `required`, unless it is empty.
 pub(super) fn names(value: &Value) -> Option<Vec<&str>> {
     let names: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
     names.filter(|names| !names.is_empty())

@@ -1,17 +1,17 @@
-//! Which draft a schema is written for.
+//! Finds the draft of a schema.
 
 use jsonschema::Draft;
 use serde_json::Value;
 
 use super::SchemaError;
 
-/// The draft the schema is written for.
+/// The draft of the schema.
 ///
 /// # Errors
-/// [`SchemaError`] for one that is none of those known.
+/// [`SchemaError`] for an unknown draft.
 pub fn dialect(schema: &Value, documents: &[(String, Value)]) -> Result<Draft, SchemaError> {
     let mut schema = schema;
-    // A document may define a dialect and be written in another one itself, but not in a circle.
+    // A document may define a dialect and itself use another one, but not in a circle.
     for _ in 0..=documents.len() {
         let draft = Draft::default().detect(schema);
         if draft != Draft::Unknown {
@@ -26,7 +26,7 @@ pub fn dialect(schema: &Value, documents: &[(String, Value)]) -> Result<Draft, S
     Err(SchemaError::unknown_dialect(named_dialect(schema)))
 }
 
-/// What `$schema` says.
+/// The value of `$schema`.
 pub(super) fn named_dialect(schema: &Value) -> &str {
     schema
         .get("$schema")

@@ -1,4 +1,4 @@
-//! Why a schema was refused.
+//! Reasons for refusing a schema.
 
 use jsonschema::ReferencingError;
 use referencing::UriError;
@@ -7,40 +7,40 @@ use super::problem::cut;
 use super::{Formats, Problem};
 use crate::json::JsonError;
 
-/// Bytes of an echoed reference or dialect.
+/// Bytes of a reference or dialect in an error text.
 const ECHO: usize = 256;
 
-/// Why a schema was refused.
+/// A reason for refusing a schema.
 ///
-/// The texts may name what the schema says. They never name a file, and no reference is ever
-/// followed out of the schema to find out more.
+/// The texts may contain parts of the schema. They never name a file. No reference is followed out
+/// of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// More bytes, with its documents, than
+    /// The schema and its documents have more bytes than
     /// [`SchemaLimits::max_bytes`](super::SchemaLimits::max_bytes).
     #[error("the schema has more than {limit} bytes")]
     TooLarge {
         /// The limit.
         limit: usize,
     },
-    /// Not JSON.
+    /// The text is not JSON.
     #[error("the schema is not JSON: {0}")]
     Json(JsonError),
-    /// An integer that a `Value` would round: `maximum` would allow what it forbids, and clients would
-    /// be sent another number.
+    /// An integer that a `Value` would round. A rounded `maximum` would allow forbidden values, and
+    /// clients would receive a different number.
     #[error("the schema has an integer of more than 64 bits at \"{pointer}\"")]
     BigInteger {
         /// JSON Pointer to it.
         pointer: String,
     },
-    /// More nesting than [`SchemaLimits::max_depth`](super::SchemaLimits::max_depth).
+    /// Subschemas nest deeper than [`SchemaLimits::max_depth`](super::SchemaLimits::max_depth).
     #[error("the schema nests more than {limit} subschemas")]
     TooDeep {
         /// The limit.
         limit: usize,
     },
-    /// More nesting as JSON, whatever the limit of subschemas is.
+    /// The JSON nests too deeply; this limit does not depend on the limit of subschemas.
     #[error(
         "the schema nests more than {limit} arrays and objects; `properties` takes two for each subschema"
     )]
@@ -48,46 +48,46 @@ pub enum SchemaError {
         /// The limit.
         limit: usize,
     },
-    /// More subschemas, with its documents, than
+    /// The schema and its documents have more subschemas than
     /// [`SchemaLimits::max_subschemas`](super::SchemaLimits::max_subschemas).
     #[error("the schema has more than {limit} subschemas")]
     TooManySubschemas {
         /// The limit.
         limit: usize,
     },
-    /// A longer chain of references than
+    /// A chain of references is longer than
     /// [`SchemaLimits::max_refs_on_path`](super::SchemaLimits::max_refs_on_path).
     #[error("the schema hands one value through more than {limit} references")]
     TooManyRefs {
         /// The limit.
         limit: usize,
     },
-    /// Its references and combinators apply so many subschemas to one value, or in so many ways,
-    /// that neither compiling it nor checking a value would end in reasonable time.
+    /// References and combinators apply too many subschemas to one value. Compilation or a check
+    /// would take unreasonably long.
     #[error("the schema's references lead to too many subschemas for one value")]
     TooComplex,
-    /// A `$schema` this library does not know.
+    /// An unknown `$schema`.
     #[error("unknown $schema \"{uri}\"; known are drafts 4, 6, 7, 2019-09 and 2020-12")]
     UnknownDialect {
         /// The `$schema`, cut to 256 bytes.
         uri: String,
     },
-    /// A format is to be asserted that is not known.
+    /// An unknown format in the list of formats to assert.
     #[error("unknown format \"{name}\"; known are {}", known_formats())]
     UnknownFormat {
         /// The format, cut to 256 bytes.
         name: String,
     },
-    /// A reference to something that is not in the schema: nothing is ever fetched.
+    /// The target of a reference is not in the schema: nothing is ever fetched.
     #[error("the reference \"{reference}\" leads nowhere in the schema")]
     Reference {
-        /// The reference as far as it is known, cut to 256 bytes.
+        /// The reference, if known, cut to 256 bytes.
         reference: String,
     },
-    /// Not a valid schema; the problem's pointer leads to the place in the schema.
+    /// The schema is invalid; the problem's pointer leads to the place in the schema.
     #[error("the schema is invalid: {0}")]
     Invalid(Problem),
-    /// The compiler failed in a way it should not.
+    /// The compiler failed unexpectedly.
     #[error("the schema cannot be compiled")]
     Internal,
 }
@@ -112,7 +112,7 @@ impl SchemaError {
         }
     }
 
-    /// What to point at: the keyword and its place for an invalid schema, else the reason's name.
+    /// The keyword and the place of an invalid schema; for other reasons the reason's name.
     #[must_use]
     pub fn place(&self) -> (&str, &str) {
         match self {
@@ -134,7 +134,8 @@ impl SchemaError {
         }
     }
 
-    /// What the resolver could not resolve, without its own words, which may say too much.
+    /// The reference that the resolver could not resolve. The resolver's own text may reveal too
+    /// much.
     pub(super) fn from_resolver(error: &ReferencingError) -> Self {
         let reference = match error {
             ReferencingError::PointerToNowhere { pointer: fragment }

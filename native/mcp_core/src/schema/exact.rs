@@ -1,7 +1,8 @@
-//! Keywords that compare numbers exactly, for the schemas whose numbers the validator's own would round.
+//! Exact comparison of numbers, for schemas whose numbers the validator's own keywords would round.
 //!
-//! Its own compare with the float that comes nearest to an integer beyond 64 bits, which is right unless
-//! the schema's number is beyond them too; and a `multipleOf` that is a fraction or large divides floats.
+//! The validator compares an integer beyond 64 bits as its nearest float. That is wrong only if the
+//! schema's number is beyond 64 bits too. It also divides floats if `multipleOf` is a fraction or
+//! large.
 
 use std::cmp::Ordering;
 
@@ -12,17 +13,17 @@ use serde_json::{Map, Number, Value};
 
 use super::numbers::{Divisor, Exact};
 
-/// Integers below are floats, each a different one.
+/// Every integer below this is exactly one float.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_992.0;
 
-/// Integers from here on have more than 64 bits.
+/// Integers from this one on have more than 64 bits.
 const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
 
 const BOUNDS: [&str; 4] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
 
 type Made<J> = Box<dyn for<'i> Keyword<'i, J>>;
 
-/// The options with those of the keywords that one of `schemas` needs exact.
+/// The options, with an exact version of each keyword that one of `schemas` needs.
 pub(super) fn exactly<'v, R, J: Json>(
     mut options: ValidationOptions<'v, R, J>,
     schemas: impl Iterator<Item = &'v Value>,
@@ -49,7 +50,7 @@ pub(super) fn exactly<'v, R, J: Json>(
     options
 }
 
-/// Which keywords some schema has with a number that the validator's own would round.
+/// The keywords that have, in some schema, a number that the validator would round.
 #[derive(Default)]
 struct Needed {
     bounds: bool,
@@ -93,7 +94,7 @@ fn is_rounded(number: &Number) -> bool {
         .is_some_and(|value| value.fract() != 0.0 || value.abs() >= MAX_SAFE_INTEGER)
 }
 
-/// Draft 4 says beside a limit whether it excludes itself.
+/// Draft 4's `exclusiveMinimum` is a boolean beside `minimum`.
 fn minimum<J: Json>(parent: &Map<String, Value>, value: &Value) -> Made<J> {
     match parent.get("exclusiveMinimum") {
         Some(Value::Bool(true)) => bound(value, |order| order == Ordering::Greater),
@@ -114,7 +115,7 @@ fn bound<J: Json>(value: &Value, admits: fn(Ordering) -> bool) -> Made<J> {
             limit: limit.clone(),
             admits,
         }),
-        // Draft 4's `exclusiveMinimum` and `exclusiveMaximum`.
+        // Draft 4's boolean `exclusiveMinimum` and `exclusiveMaximum`.
         _ => Box::new(Nothing),
     }
 }
@@ -127,7 +128,7 @@ fn multiple<J: Json>(value: &Value) -> Result<Made<J>, ValidationError<'_>> {
     }
 }
 
-/// What [`super::words`] makes words of: an error's message is the keyword's value.
+/// The error's message is the keyword's value: [`super::words`] builds the sentence from it.
 fn verdict<'i>(is_valid: bool, value: &impl ToString) -> Result<(), ValidationError<'i>> {
     if is_valid {
         return Ok(());

@@ -1,4 +1,4 @@
-//! From the validator's errors to problems.
+//! Turns the validator's errors into problems.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
@@ -18,17 +18,17 @@ use super::words::expected;
 /// Problems reported for one value.
 const MAX_PROBLEMS: usize = 20;
 
-/// Declared names that are shown.
+/// Declared names that a problem shows.
 const MAX_NAMES: usize = 20;
 const MAX_NAME_BYTES: usize = 500;
 
-/// Levels of alternatives within alternatives that are explained.
+/// Nested levels of alternatives that are explained.
 const MAX_LEVELS: usize = 32;
 
-/// Levels of combinators in which declared names are looked for.
+/// Nested levels of combinators that are searched for declared names.
 const MAX_DECLARING: usize = 4;
 
-/// What is known while errors are explained.
+/// The context for explaining errors.
 pub(super) struct Explainer<'e> {
     sources: &'e Sources,
     /// The names of the properties received at a place.
@@ -43,7 +43,7 @@ impl<'e> Explainer<'e> {
         Self { sources, received }
     }
 
-    /// The problems behind `errors`, each once.
+    /// The distinct problems behind `errors`.
     pub(super) fn explain(&self, errors: &[ValidationError<'_>]) -> Vec<Problem> {
         let mut problems = Vec::new();
         self.add_all(errors, 0, &mut problems);
@@ -76,7 +76,7 @@ impl<'e> Explainer<'e> {
         }
     }
 
-    /// The problems of an object of which no further property is allowed.
+    /// The problems of an object with unexpected properties.
     fn add_unexpected(&self, error: &ValidationError<'_>, problems: &mut Vec<Problem>) {
         let declared = self.declared(error);
         let received = (self.received)(error.instance_path());
@@ -99,7 +99,7 @@ impl<'e> Explainer<'e> {
         }
     }
 
-    /// The problems of the alternative that comes closest, or what all of them agree on.
+    /// The problems of the closest alternative, or the common demand of all alternatives.
     fn add_closest(
         &self,
         error: &ValidationError<'_>,
@@ -141,7 +141,7 @@ impl<'e> Explainer<'e> {
         problem
     }
 
-    /// Why a property is missing that only another one asks for.
+    /// Names the property that requires the missing one.
     fn add_reason(
         &self,
         error: &ValidationError<'_>,
@@ -174,7 +174,7 @@ impl<'e> Explainer<'e> {
     }
 }
 
-/// The first of these names.
+/// The first of these names, within the limits.
 fn some_of(names: &[&str]) -> Vec<String> {
     let mut shown: Vec<String> = Vec::new();
     let mut bytes = 0_usize;
@@ -207,14 +207,14 @@ fn collect_declared<'s>(schema: &'s Map<String, Value>, levels: usize, names: &m
     }
 }
 
-/// Adds a problem unless it is there already, as it is when two subschemas say the same.
+/// Adds a problem once: two subschemas may report the same one.
 fn push(problems: &mut Vec<Problem>, problem: Problem) {
     if problems.len() < MAX_PROBLEMS && !problems.contains(&problem) {
         problems.push(problem);
     }
 }
 
-/// Whether the error is that of an object, not of the properties it may not have.
+/// Whether the error is about the object, not about its unexpected properties.
 fn is_closed_object(error: &ValidationError<'_>) -> bool {
     last_segment(error.schema_path().as_str()) == "additionalProperties"
 }
@@ -226,7 +226,7 @@ fn by_kind(error: &ValidationError<'_>, kind: &Kind) -> Problem {
     problem
 }
 
-/// What is wrong with a schema.
+/// The problem of an invalid schema.
 pub(super) fn explain_schema_error(error: &ValidationError<'_>) -> Problem {
     let place = error.instance_path().as_str();
     match error.kind() {

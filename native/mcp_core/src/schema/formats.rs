@@ -1,4 +1,4 @@
-//! Which formats a string has to have, and how to say so.
+//! The formats that are asserted, and their descriptions.
 
 use jsonschema::json::Json;
 use jsonschema::{Draft, ValidationOptions};
@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use super::SchemaError;
 
-/// What becomes of the keyword `format`.
+/// How the keyword `format` is treated.
 ///
-/// Formats that are not known are annotations whatever is asked for: a schema may have its own.
+/// Unknown formats are always annotations: a schema may define its own.
 ///
 /// # Examples
 /// ```
@@ -26,21 +26,21 @@ use super::SchemaError;
     expecting = "\"annotate\", \"assert\" or a list of formats"
 )]
 pub enum Formats {
-    /// It is an annotation, as 2019-09 and 2020-12 have it, unless a dialect among the documents
-    /// says otherwise.
+    /// `format` is an annotation, as in 2019-09 and 2020-12, unless a dialect among the documents
+    /// asserts it.
     #[default]
     Annotate,
     /// Every known format is asserted.
     Assert,
-    /// These are asserted, the others are annotations.
+    /// The listed formats are asserted; the others are annotations.
     #[serde(untagged)]
     Only(Vec<String>),
 }
 
-/// Name, the draft from which on it is known, and an example in words that follow "must be".
+/// Name, first draft with the format, and an example that follows "must be".
 ///
-/// The internationalised names (`idn-email`, `idn-hostname`) are not known: what they allow depends
-/// on tables of Unicode that are larger than the rest of this library.
+/// The internationalised names (`idn-email`, `idn-hostname`) are unknown: their Unicode tables are
+/// larger than the rest of this library.
 const KNOWN: [(&str, Draft, &str); 17] = [
     ("date", Draft::Draft4, "a date such as 2026-01-31"),
     (
@@ -117,7 +117,7 @@ impl Formats {
         KNOWN.iter().map(|(name, ..)| *name)
     }
 
-    /// A string of the format.
+    /// A string of the format, as an example.
     ///
     /// # Examples
     /// ```
@@ -130,7 +130,7 @@ impl Formats {
         words.split_once("such as ").map(|(_, example)| example)
     }
 
-    /// Whether strings have to be of that format, in a schema of that draft.
+    /// Whether strings of a schema in that draft must have the format.
     #[must_use]
     pub fn asserts(&self, draft: Draft, format: &str) -> bool {
         let is_asked = match self {
@@ -142,7 +142,7 @@ impl Formats {
         is_asked && KNOWN.iter().any(is_known)
     }
 
-    /// Refuses a name that is no format.
+    /// Refuses an unknown format name.
     pub(super) fn verify(&self) -> Result<(), SchemaError> {
         let Self::Only(names) = self else {
             return Ok(());
@@ -153,7 +153,7 @@ impl Formats {
         unknown.map_or(Ok(()), |name| Err(SchemaError::unknown_format(name)))
     }
 
-    /// Tells the compiler. A dialect that is not a draft's own decides by its vocabularies.
+    /// Configures the compiler. For a custom dialect its vocabularies decide.
     pub(super) fn apply<'i, R, J: Json>(
         &self,
         options: ValidationOptions<'i, R, J>,
@@ -188,7 +188,7 @@ mod tests {
     use super::KNOWN;
     use jsonschema::Draft;
 
-    /// The table says of each draft what the compiler knows.
+    /// The table matches the compiler's formats in each draft.
     #[test]
     fn the_table_of_formats_is_the_compilers() {
         let options = jsonschema::options();

@@ -1,19 +1,19 @@
-//! Which keywords hold subschemas, and which values those look at.
+//! The keywords that hold subschemas, and the values that those subschemas apply to.
 
 use serde_json::{Map, Value};
 
 use crate::json::pointer;
 
-/// Which value a subschema is applied to.
+/// The value that a subschema applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// The value its parent schema is applied to.
+    /// The value of the parent schema.
     Same,
     /// The name of a property.
     Name,
     /// An item or a property.
     Child,
-    /// None: it is there to be referred to.
+    /// No value: the subschema is only a target of references.
     None,
 }
 
@@ -25,8 +25,8 @@ enum Holds {
     Map,
 }
 
-/// Keywords of every draft that hold subschemas. One that holds a schema in one draft and a list in
-/// another (`items`) is listed as `One`: a list there is recognised by its type.
+/// Keywords of every draft that hold subschemas. A keyword that holds a schema in one draft and a
+/// list in another (`items`) is listed as `One`: the type of its value shows a list.
 const APPLICATORS: &[(&str, Holds, Target)] = &[
     ("allOf", Holds::List, Target::Same),
     ("anyOf", Holds::List, Target::Same),
@@ -52,7 +52,7 @@ const APPLICATORS: &[(&str, Holds, Target)] = &[
     ("definitions", Holds::Map, Target::None),
 ];
 
-/// Keywords that ask for nothing.
+/// Keywords without constraints.
 const ANNOTATIONS: &[&str] = &[
     "$comment",
     "default",
@@ -67,7 +67,7 @@ const ANNOTATIONS: &[&str] = &[
 /// Keywords that hold data, never a schema.
 const DATA: &[&str] = &["const", "default", "enum", "example", "examples"];
 
-/// Keywords that look at the value itself.
+/// Keywords that check the value itself.
 const ASSERTIONS: &[&str] = &[
     "const",
     "dependentRequired",
@@ -91,14 +91,14 @@ const ASSERTIONS: &[&str] = &[
     "uniqueItems",
 ];
 
-/// Whether a keyword says nothing about validity, in any draft.
+/// Whether a keyword is an annotation in every draft.
 #[must_use]
 pub fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword)
 }
 
-/// The subschemas `schema` holds directly. The content of an unknown keyword counts as one, for a
-/// reference may lead there.
+/// The subschemas that `schema` holds directly. The content of an unknown keyword counts as one,
+/// because a reference may lead there.
 pub(super) fn children(schema: &Map<String, Value>) -> Vec<(Target, &Value)> {
     let mut found = Vec::new();
     for (keyword, value) in schema {
@@ -107,7 +107,7 @@ pub(super) fn children(schema: &Map<String, Value>) -> Vec<(Target, &Value)> {
             None if DATA.contains(&keyword.as_str()) => continue,
             None => (Holds::One, Target::None),
         };
-        // Elsewhere than behind an applicator a boolean is just a boolean.
+        // Only applicators give booleans the meaning of a schema.
         let boolean = target != Target::None || matches!(holds, Holds::Map);
         let held = held(holds, value);
         found.extend(
@@ -118,7 +118,7 @@ pub(super) fn children(schema: &Map<String, Value>) -> Vec<(Target, &Value)> {
     found
 }
 
-/// A subschema, and what holds it.
+/// A subschema with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subschema<'s> {
     /// The keyword that holds it.
@@ -129,7 +129,7 @@ pub struct Subschema<'s> {
     pub schema: &'s Value,
 }
 
-/// The subschemas that the keywords of `schema` hold, in the order they are written.
+/// The subschemas in the keywords of `schema`, in source order.
 ///
 /// # Examples
 /// ```
@@ -157,7 +157,7 @@ pub fn subschemas(schema: &Map<String, Value>) -> Vec<Subschema<'_>> {
                     add(format!("/{keyword}/{}", pointer::segment(name)), member);
                 }
             }
-            // Before 2020-12 `items` may be a list, too.
+            // Before 2020-12 `items` may also be a list.
             (Some((Holds::List | Holds::One, _)), Value::Array(members)) => {
                 for (index, member) in members.iter().enumerate() {
                     add(format!("/{keyword}/{index}"), member);
@@ -171,7 +171,7 @@ pub fn subschemas(schema: &Map<String, Value>) -> Vec<Subschema<'_>> {
     found
 }
 
-/// The schema with `change` made to each of its subschemas, and to what else may be one.
+/// The schema with `change` applied to each subschema, and to each value that may be one.
 #[must_use]
 pub fn rewritten(schema: &Value, change: &impl Fn(&mut Map<String, Value>)) -> Value {
     match schema {
@@ -212,7 +212,7 @@ fn held(holds: Holds, value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     }
 }
 
-/// Whether no keyword of `schema` looks at the value, so that applying it cannot be counted.
+/// Whether no keyword of `schema` reads the value: such a subschema spends no steps.
 pub(super) fn is_silent(schema: &Map<String, Value>) -> bool {
     !schema.keys().any(|keyword| {
         ASSERTIONS.contains(&keyword.as_str())
@@ -230,7 +230,7 @@ pub(super) fn references(schema: &Map<String, Value>) -> impl Iterator<Item = (b
         })
 }
 
-/// Whether `schema` asks what other keywords have evaluated.
+/// Whether `schema` depends on the properties or items that other keywords have evaluated.
 pub(super) fn asks_for_evaluated(schema: &Map<String, Value>) -> bool {
     schema.contains_key("unevaluatedProperties") || schema.contains_key("unevaluatedItems")
 }

@@ -1,4 +1,4 @@
-//! What a schema may cost, to compile and to check against.
+//! Limits on compiling a schema and on checking a value.
 
 /// Limits on a schema and on checking one value against it.
 ///
@@ -10,17 +10,17 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchemaLimits {
-    /// Bytes of JSON text, of the schema and the documents it may refer to together.
+    /// Bytes of JSON text of the schema and its documents together.
     pub max_bytes: usize,
     /// Subschemas nested in one another, the root included.
     pub max_depth: usize,
-    /// Subschemas in all, the root included and those of the documents.
+    /// Subschemas in total, including the root and those of the documents.
     pub max_subschemas: usize,
-    /// Bytes one compiled regular expression may take.
+    /// Bytes of one compiled regular expression.
     pub max_regex_bytes: usize,
-    /// References that one value may be handed through before it is looked at.
+    /// References in a chain that applies to one value.
     pub max_refs_on_path: usize,
-    /// Steps one check may take; a step is one look at the value, some nanoseconds each.
+    /// Steps of one check. A step is one access to the value and takes some nanoseconds.
     pub max_steps: u64,
     /// Problems reported for one value: at least one, and at most 20.
     pub max_problems: usize,

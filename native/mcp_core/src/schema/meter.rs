@@ -1,50 +1,50 @@
-//! What one check may spend, and how it is stopped when that is spent.
+//! The budget of one check, and the way to stop it.
 //!
-//! The validator has no budget of its own, and some schemas make it walk a value in exponentially
-//! many ways or through more stack than a scheduler thread has. It looks at the value only through
-//! [`super::counted`], so the counting is done there; and since it has no way to be told to stop,
-//! it is stopped by unwinding (no panic hook runs, nothing is printed).
+//! The validator has no budget. Some schemas make it walk a value in exponentially many ways, or
+//! use more stack than a scheduler thread has. It accesses the value only through
+//! [`super::counted`], so accesses are counted there. The validator has no way to cancel a check,
+//! so unwinding stops it: no panic hook runs and nothing is printed.
 
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-/// Stack the validator may use, in bytes. A dirty scheduler thread of the BEAM has 320 KiB, part of
-/// which is in use below and part of which must stay for what a step calls and for the unwinding.
+/// Bytes of stack for the validator. A dirty scheduler thread of the BEAM has 320 KiB. The callers
+/// below use part of it, and each step and the unwinding need another part.
 const MAX_STACK: usize = 160 * 1024;
 
-/// Errors that may be collected before the search for more of them ends: each takes more than a
-/// microsecond to build and holds some hundred bytes.
+/// Errors of one check before the search for more ends. Each takes more than a microsecond to build
+/// and holds some hundred bytes.
 const MAX_ERRORS: u32 = 5_000;
 
-/// The same where nobody may be kept for long.
+/// Errors of a brief check, for a caller that must not wait long.
 const FEW_ERRORS: u32 = 200;
 
-/// Bytes of a string that cost one step more: about what is read in the time of a step.
+/// Bytes of a string that cost one extra step: reading them takes about as long as a step.
 const BYTES_A_STEP: u64 = 16;
 
-/// What the regular expressions of a schema make of a byte, in multiples of reading it.
+/// The cost of matching one byte against the schema's patterns, in multiples of reading it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weights {
-    /// Of a string: the slowest `pattern`, for each looks at the string itself.
+    /// For a string: the slowest `pattern`, because each `pattern` accesses the string separately.
     pub(super) text: u64,
-    /// Of a property's name: all that it is matched against at once.
+    /// For a property's name: the sum of the patterns that one access matches it against.
     pub(super) name: u64,
 }
 
 /// Why a check was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// It took more steps than it may, or more stack.
+    /// The check exceeded its budget of steps or of stack.
     Spent,
-    /// It found more errors than are worth collecting.
+    /// The check found more errors than it may collect.
     Errors,
     /// The validator panicked.
     Panic,
 }
 
-/// What is left to spend of a check; see [`Validator::meter`](super::Validator::meter).
+/// The remaining budget of a check; see [`Validator::meter`](super::Validator::meter).
 #[derive(Debug)]
 pub struct Meter {
     given: u64,
@@ -60,7 +60,7 @@ impl Meter {
         Rc::new(Self::of(steps, weights))
     }
 
-    /// A meter for a check that may find few errors only.
+    /// A meter for a check that may collect only few errors.
     pub(super) fn brief(steps: u64, weights: Weights) -> Rc<Self> {
         let meter = Self::of(steps, weights);
         meter.errors.set(FEW_ERRORS);
@@ -79,7 +79,7 @@ impl Meter {
         }
     }
 
-    /// Steps that were spent.
+    /// The steps spent.
     #[must_use]
     pub fn spent(&self) -> u64 {
         self.given.saturating_sub(self.steps.get())
@@ -96,19 +96,19 @@ impl Meter {
         }
     }
 
-    /// Spends a step, and more for bytes that are read as they are.
+    /// Spends a step, and more for bytes that are only read.
     #[inline]
     pub(super) fn spend_read(&self, bytes: usize) {
         self.spend_bytes(bytes, 1);
     }
 
-    /// The same for a string that a `pattern` may look at.
+    /// As `spend_read`, for a string that a `pattern` may match.
     #[inline]
     pub(super) fn spend_text(&self, bytes: usize) {
         self.spend_bytes(bytes, self.weights.text);
     }
 
-    /// The same for a property's name.
+    /// As `spend_read`, for a property's name.
     #[inline]
     pub(super) fn spend_name(&self, bytes: usize) {
         self.spend_bytes(bytes, self.weights.name);
@@ -136,15 +136,15 @@ fn stop(reason: Stop) -> ! {
     resume_unwind(Box::new(reason))
 }
 
-/// Runs third-party code; whatever unwinds out of it becomes a [`Stop`].
+/// Runs third-party code and turns a panic into a [`Stop`].
 ///
-/// Nothing the closures here capture is used again after an unwind: values are only read, and the
-/// meter of a stopped check is dropped.
+/// The closures use no captured value after an unwind: values are only read, and the meter of a
+/// stopped check is dropped.
 pub(super) fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, Stop> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| reason(payload.as_ref()))
 }
 
-/// What the closure gives; `None` where the third-party code that it runs unwinds.
+/// The result of the closure; `None` if third-party code in it panics.
 pub fn without_panic<T>(run: impl FnOnce() -> T) -> Option<T> {
     guarded(run).ok()
 }

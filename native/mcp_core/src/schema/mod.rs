@@ -1,13 +1,12 @@
-//! JSON Schema compiled under limits; problems a model can act on.
+//! Compiles JSON Schema under limits and reports problems that a model can fix.
 //!
 //! [`compile`] turns a schema's text into a [`Validator`] for values of any representation that
-//! implements [`jsonschema::json::Json`], so that a value is checked where it is and never copied.
-//! [`Validator::check`] says whether a value satisfies the schema, and if not, at most 20
-//! [`Problem`]s: the place, the keyword, what was expected, but never the value that was received.
+//! implements [`jsonschema::json::Json`]. A value is checked in place and never copied.
+//! [`Validator::check`] accepts a value or returns at most 20 [`Problem`]s. A problem has the
+//! place, the keyword and the expectation, but never the received value.
 //!
-//! Both are bounded whatever the schema says: [`SchemaLimits`] counts a schema before anything
-//! recurses over it, `survey` refuses references that multiply, and each check has a budget of
-//! steps and of stack.
+//! Every schema is bounded. [`SchemaLimits`] counts a schema before any function recurses over it.
+//! `survey` refuses references that multiply. Each check has a budget of steps and of stack.
 
 mod branches;
 mod compile;

@@ -1,13 +1,12 @@
-//! The name a misspelt one was meant to be.
+//! Finds the intended name of a misspelt one.
 
-/// Characters of a name that are compared; longer names have no nearest one.
+/// Characters of a name that are compared; a longer name has no nearest candidate.
 const MAX_CHARACTERS: usize = 64;
 
-/// Names that are compared.
+/// Candidates that are compared.
 const MAX_CANDIDATES: usize = 256;
 
-/// The candidate nearest to `name`, if one is near enough to be meant: a third of the characters may
-/// be different.
+/// The candidate nearest to `name`, if at most a third of the characters differ.
 pub(crate) fn nearest<'c>(
     name: &str,
     candidates: impl Iterator<Item = &'c str>,
@@ -27,7 +26,7 @@ pub(crate) fn nearest<'c>(
     best.map(|(_, candidate)| candidate)
 }
 
-/// The name's characters without case and without the separators spellings differ in.
+/// The name in one case, without separators such as `_` and `-`.
 fn folded(name: &str) -> Option<Vec<char>> {
     if name.len() > MAX_CHARACTERS {
         return None;
@@ -39,7 +38,7 @@ fn folded(name: &str) -> Option<Vec<char>> {
     (!characters.is_empty()).then_some(characters)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn one name into the other.
+/// The number of insertions, deletions, replacements and swaps of neighbours between two names.
 fn distance(from: &[char], to: &[char]) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=to.len()).collect();

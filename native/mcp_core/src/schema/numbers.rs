@@ -1,19 +1,19 @@
-//! Numbers compared exactly: an integer of any size is not the float that comes nearest to it.
+//! Exact comparison of numbers: a large integer is not equal to its nearest float.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use jsonschema::json::JsonNumber;
 
-/// From here on every float is an integer that no 64 bits with a sign hold.
+/// Every float from this one on is an integer beyond signed 64 bits.
 const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
 
-/// A number, as far as comparing it takes.
+/// A number in a form that can be compared exactly.
 #[derive(Clone, Debug)]
 pub(super) enum Exact<'n> {
-    /// One of at most 64 bits.
+    /// An integer of at most 64 bits.
     Integer(i128),
-    /// An integer of more: whether it is negative, and its digits.
+    /// A larger integer: whether it is negative, and its digits.
     Digits(bool, Cow<'n, str>),
     Float(f64),
 }
@@ -37,7 +37,7 @@ impl<'n> Exact<'n> {
         Self::Float(number.as_f64().unwrap_or_default())
     }
 
-    /// `None` never happens to numbers out of JSON, none of which is no number.
+    /// `None` never occurs: JSON has no NaN.
     pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Integer(one), Self::Integer(other)) => Some(one.cmp(other)),
@@ -62,7 +62,7 @@ impl<'n> Exact<'n> {
         }
     }
 
-    /// The same for equal numbers.
+    /// A hash that is equal for equal numbers.
     pub(super) fn hash(&self) -> u64 {
         let nearest = match self {
             #[expect(clippy::cast_precision_loss, reason = "equal numbers lose the same")]
@@ -78,7 +78,7 @@ impl<'n> Exact<'n> {
     }
 }
 
-/// Whether two numbers are one.
+/// Whether two numbers are equal.
 pub(super) fn equal<L: JsonNumber, R: JsonNumber>(left: &L, right: &R) -> bool {
     Exact::of(left).compare(&Exact::of(right)) == Some(Ordering::Equal)
 }
@@ -91,7 +91,7 @@ fn unsigned(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// How a number of more than 64 bits compares to one of fewer.
+/// The order of a number beyond 64 bits relative to one within 64 bits.
 fn beyond(is_negative: bool) -> Ordering {
     if is_negative {
         Ordering::Less
@@ -120,22 +120,22 @@ fn compare_digits(is_negative: bool, one: &str, other_is_negative: bool, other: 
     }
 }
 
-/// All digits of a float that is an integer.
+/// All digits of an integral float.
 fn expansion(float: f64) -> String {
     format!("{float:.0}")
 }
 
-/// What a `multipleOf` divides by.
+/// The divisor of a `multipleOf`.
 #[derive(Clone, Debug)]
 pub(super) enum Divisor {
-    /// `odd` times so many twos: every integer of 64 bits, and every float that is an integer.
+    /// `odd * 2^twos`: every integer of 64 bits, and every integral float.
     Whole { odd: u64, twos: u32 },
-    /// A fraction as it is written: `digits`, which end in no zero, times a negative power of ten.
+    /// A fraction, `digits * 10^tens`: `tens` is negative and `digits` do not end in zero.
     Decimal { digits: u64, tens: i32 },
 }
 
 impl Divisor {
-    /// `None` for zero, which no schema may have.
+    /// `None` for zero, which a schema may not have.
     pub(super) fn of<N: JsonNumber>(number: &N) -> Option<Self> {
         let whole = |value: u128| {
             let twos = value.trailing_zeros();
@@ -183,7 +183,8 @@ impl Divisor {
                         None => return true,
                     },
                 };
-                // A number with more places than the divisor is no multiple: its last digit is no zero.
+                // A number with more decimal places than the divisor is no multiple: its last digit
+                // is not zero.
                 let shift = own_tens.saturating_sub(*tens);
                 shift >= 0 && shifted(rest, shift, *digits) == 0
             }
@@ -225,7 +226,7 @@ fn decimal(value: f64) -> Option<(u64, i32)> {
     Some((digits, tens))
 }
 
-/// What is left of decimal digits divided by a number of 64 bits.
+/// The remainder of decimal digits divided by a number of 64 bits.
 fn remainder(digits: &str, divisor: u64) -> u64 {
     digits.bytes().fold(0, |rest, digit| {
         let digit = u64::from(digit.saturating_sub(b'0'));
@@ -233,7 +234,7 @@ fn remainder(digits: &str, divisor: u64) -> u64 {
     })
 }
 
-/// What is left of `rest` times `10^tens`, which ends once nothing is left or all tens are in.
+/// The remainder of `rest * 10^tens`; stops early at zero.
 fn shifted(mut rest: u64, tens: i32, divisor: u64) -> u64 {
     for _ in 0..tens {
         if rest == 0 {
@@ -252,7 +253,7 @@ fn append(rest: u64, digit: u64, divisor: u64) -> u64 {
     u64::try_from(rest).unwrap_or_default()
 }
 
-/// Whether decimal digits can be halved so often: their last ones tell.
+/// Whether decimal digits are divisible by `2^twos`; the last `twos` digits decide.
 fn has_twos(digits: &str, twos: u32) -> bool {
     let count = usize::try_from(twos).unwrap_or(usize::MAX);
     let start = digits.len().saturating_sub(count);

@@ -1,8 +1,8 @@
-//! What is said of a schema beside its text.
+//! Options of a schema beside its text.
 
 use super::{Formats, SchemaLimits};
 
-/// How a schema is compiled.
+/// Options for compiling a schema.
 ///
 /// # Examples
 /// ```
@@ -17,11 +17,11 @@ use super::{Formats, SchemaLimits};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SchemaOptions<'o> {
-    /// What it may cost, the documents included.
+    /// Limits on the schema and its documents.
     pub limits: SchemaLimits,
-    /// Which formats are asserted.
+    /// The formats that are asserted.
     pub formats: Formats,
-    /// Documents the schema may refer to, each with its URI. One that names no dialect is written
-    /// in the schema's.
+    /// Documents that the schema may refer to, each with its URI. A document without `$schema` has
+    /// the dialect of the schema.
     pub documents: &'o [(&'o str, &'o [u8])],
 }

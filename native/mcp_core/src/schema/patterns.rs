@@ -1,12 +1,12 @@
-//! What the regular expressions of a schema may take, and what they weigh.
+//! Limits and costs of the regular expressions of a schema.
 //!
-//! Their engine is linear in the length of a text, and that is not enough: it walks a text with an
-//! automaton of which it makes each state when it first gets there, a byte in about a nanosecond; but
-//! where the states are too many to be kept (`a.{0,1000}b`, which has to remember where every `a` was)
-//! it follows all ways through the expression side by side, a byte in some nanoseconds for each of them.
-//! So the automaton is walked once when the schema is compiled: if all of it can be kept a byte weighs
-//! one, if nearly all of it can as much as making a small state does, and else as much as the expression
-//! has ways.
+//! The engine is linear in the length of a text, but the cost per byte differs. It builds each
+//! state of an automaton on first use, and then a byte takes about a nanosecond. If the states do
+//! not fit into its cache, it follows all paths through the expression in parallel. A byte then
+//! takes some nanoseconds for each path. `a.{0,1000}b` is an example: it must remember every `a`.
+//! So each automaton is explored once when the schema is compiled. A byte weighs one if all states
+//! fit into the cache. It weighs as much as building a small state if nearly all fit. Otherwise it
+//! weighs as much as the expression has paths.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,21 +22,21 @@ use serde_json::{Map, Value};
 
 use super::SchemaLimits;
 
-/// Bytes all regular expressions of one schema may take together, in multiples of what one may.
+/// Bytes of all regular expressions of one schema, in multiples of the limit of one.
 const SHARE: usize = 16;
 
-/// What a state of an expression adds to the weight of a byte: following it takes half of a step, and
-/// a byte of weight one a sixteenth.
+/// The weight that each state of an expression adds to a byte. Following a state takes half a step;
+/// a byte of weight one takes a sixteenth.
 const STATE_WEIGHT: u64 = 8;
 
-/// What a byte weighs where a state of the automaton is made for it, but a small one.
+/// The weight of a byte for which the engine builds a small state.
 const MADE_WEIGHT: u64 = 256;
 
-/// Automata are walked as far as this many times the memory that the engine keeps states in.
+/// Exploration stops at this multiple of the memory in which the engine keeps states.
 const WALKED_SHARE: usize = 2;
 
-/// Bytes of states that the walk through one automaton may look at, each for some nanoseconds, in multiples
-/// of what an expression may take; and that all walks for one schema may.
+/// Bytes of states that the exploration of one automaton may visit, some nanoseconds each, in
+/// multiples of the limit of one expression; and the total for one schema.
 const LOOKED_AT_SHARE: usize = 16;
 const LOOKED_AT_SHARE_IN_ALL: usize = 2 * LOOKED_AT_SHARE;
 
@@ -52,7 +52,7 @@ pub(super) fn regex_size<'v>(
     each.min(limits.max_regex_bytes)
 }
 
-/// Every `pattern` there may be, and every name in a `patternProperties`.
+/// Every possible `pattern`, and every name in a `patternProperties`.
 fn each_pattern<'v>(mut open: Vec<&'v Value>, mut found: impl FnMut(&'v str)) {
     while let Some(value) = open.pop() {
         match value {
@@ -74,11 +74,11 @@ fn each_pattern<'v>(mut open: Vec<&'v Value>, mut found: impl FnMut(&'v str)) {
     }
 }
 
-/// What each pattern of a schema weighs: the time that it takes with a byte, in multiples of reading it.
+/// The weight of each pattern of a schema: its time for a byte, in multiples of reading the byte.
 pub(super) struct PatternWeights(HashMap<String, u64>);
 
 impl PatternWeights {
-    /// Of patterns none of which may take more than `size` bytes.
+    /// Weighs patterns of at most `size` bytes each.
     pub(super) fn of<'v>(
         schemas: impl Iterator<Item = &'v Value>,
         size: usize,
@@ -96,18 +96,18 @@ impl PatternWeights {
         Self(weights)
     }
 
-    /// The weight of the heaviest.
+    /// The largest weight.
     pub(super) fn heaviest(&self) -> u64 {
         self.0.values().copied().max().unwrap_or(1)
     }
 
-    /// Of the `pattern` of a subschema.
+    /// The weight of the `pattern` of a subschema.
     pub(super) fn of_text(&self, schema: &Map<String, Value>) -> u64 {
         let pattern = schema.get("pattern").and_then(Value::as_str);
         pattern.map_or(0, |pattern| self.weight(pattern))
     }
 
-    /// Of its `patternProperties`.
+    /// The weight of its `patternProperties`.
     pub(super) fn of_names(&self, schema: &Map<String, Value>) -> u64 {
         let patterns = schema.get("patternProperties").and_then(Value::as_object);
         let patterns = patterns.into_iter().flat_map(Map::keys);
@@ -119,7 +119,7 @@ impl PatternWeights {
     }
 }
 
-/// One where the compiler of the schema refuses the pattern, or makes no regular expression of it.
+/// One if the schema compiler refuses the pattern or does not compile it to a regular expression.
 fn weight(pattern: &str, size: usize, left: &mut usize) -> u64 {
     if jsonschema_regex::analyze_pattern(pattern).is_some() {
         return 1;
@@ -134,7 +134,7 @@ fn weight(pattern: &str, size: usize, left: &mut usize) -> u64 {
     let states = u64::try_from(forward.states().len()).unwrap_or(u64::MAX);
     let most = states.saturating_mul(STATE_WEIGHT);
     let forward = walked(forward, size, Anchored::No, left);
-    // From the end of the text is another way to look for what may begin anywhere.
+    // Unless the pattern is anchored at the start, the engine may search backward from the end.
     let backward = if hir.properties().look_set_prefix().contains(Look::Start) {
         Some(1)
     } else {
@@ -157,10 +157,10 @@ fn automaton(hir: &Hir, size: usize, reverse: bool) -> Option<NFA> {
         .ok()
 }
 
-/// What a byte weighs with this automaton; `None` where its states are too many, or the engine would give
-/// up on a byte.
+/// The weight of a byte in this automaton; `None` if it has too many states, or if the engine would
+/// give up on a byte.
 fn walked(states: NFA, size: usize, anchored: Anchored, left: &mut usize) -> Option<u64> {
-    // As the engine has it.
+    // The engine uses the same configuration.
     let config = DFA::config()
         .match_kind(MatchKind::LeftmostFirst)
         .unicode_word_boundary(true)
@@ -175,7 +175,7 @@ fn walked(states: NFA, size: usize, anchored: Anchored, left: &mut usize) -> Opt
     Some(if memory? <= size { 1 } else { MADE_WEIGHT })
 }
 
-/// Goes to every state there is, and says what memory they take.
+/// Visits every state and returns the memory of all states.
 fn walk(automaton: &DFA, anchored: Anchored, left: &mut usize) -> Option<usize> {
     let mut cache = automaton.create_cache();
     let empty = cache.memory_usage();
@@ -192,7 +192,8 @@ fn walk(automaton: &DFA, anchored: Anchored, left: &mut usize) -> Option<usize> 
     let mut known: HashSet<LazyStateID> = HashSet::from([start]);
     let mut open = vec![start];
     while let Some(state) = open.pop() {
-        // Each byte takes as long as the states are large, without the row of where they lead.
+        // A transition takes time in proportion to the state's size, without its row of
+        // transitions.
         let states = cache.memory_usage().saturating_sub(empty);
         let state_bytes = states.checked_div(known.len())?;
         let looked_at = state_bytes.saturating_sub(row_bytes).max(1);
@@ -202,7 +203,7 @@ fn walk(automaton: &DFA, anchored: Anchored, left: &mut usize) -> Option<usize> 
             if cache.clear_count() > 0 || next.is_quit() {
                 return None;
             }
-            // At a match the search ends.
+            // The search ends at a match.
             if !next.is_dead() && !next.is_match() && known.insert(next) {
                 open.push(next);
             }
@@ -247,7 +248,7 @@ mod tests {
         assert_eq!(weighed("a.{0,50}b"), 3_640);
         assert_eq!(weighed("^.*a.{0,100}$"), 7_304);
         assert_eq!(weighed("BEGIN.{0,500}END"), 36_088);
-        // It is for ASCII alone.
+        // The automaton handles `\b` for ASCII only.
         assert_eq!(weighed(r"\b\d{3}-\d{4}\b"), 104);
     }
 }

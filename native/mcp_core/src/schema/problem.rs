@@ -1,4 +1,4 @@
-//! What is wrong with a value, in words a model can act on.
+//! Describes an error in a value, in words that a model can act on.
 
 use std::fmt;
 
@@ -11,25 +11,26 @@ const MAX_POINTER: usize = 256;
 /// Bytes of [`Problem::expected`].
 const MAX_EXPECTED: usize = 512;
 
-/// One way in which a value does not satisfy its schema.
+/// One error of a value against its schema.
 ///
-/// `Display` says it in one line of at most 1 KiB. Everything in it comes from the schema, but for
-/// the names of received properties in `pointer` and `nearest`, of which at most 64 printable bytes
-/// are shown. Received values never appear.
+/// `Display` writes one line of at most 1 KiB. All its text comes from the schema, except the names
+/// of received properties in `pointer` and `nearest`. At most 64 printable bytes of a name are
+/// shown. Received values never appear.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
     /// JSON Pointer to the place in the value; empty for the value itself.
     pub pointer: String,
-    /// The keyword that is not satisfied.
+    /// The violated keyword.
     pub keyword: String,
-    /// What was expected, in words: `a string`, `at least 1`.
+    /// The expectation, in words: `a string`, `at least 1`.
     pub expected: String,
-    /// The values the schema allows, as JSON texts, where it lists them; some, if they are many. For an unexpected
-    /// property near to no declared one the declared names, with `…` behind them if there are more.
+    /// The values that the schema lists as allowed, as JSON texts; only the first of a long list.
+    /// For an unexpected property without a similar declared name: the declared names, with a final
+    /// `…` if the list is cut.
     pub allowed: Vec<String>,
-    /// For an unexpected property the declared name nearest to it; for a missing one the received
-    /// name that looks like a misspelling of it.
+    /// For an unexpected property the most similar declared name. For a missing property the
+    /// received name that looks like a misspelling of it.
     pub nearest: Option<String>,
 }
 
@@ -46,7 +47,7 @@ impl Problem {
 }
 
 impl Problem {
-    /// A string at that place that is not what was expected, in words that follow "must be".
+    /// An invalid string at that place; `expected` follows "must be".
     #[must_use]
     pub fn of_format(pointer: &str, expected: &str) -> Self {
         Self::new(pointer, "format", expected)
@@ -77,7 +78,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The pointer with each name cut, and with the tail left out where it is long.
+/// The pointer with each name cut, and without the tail if it is long.
 fn short_pointer(pointer: &str) -> String {
     let mut short = String::new();
     for segment in pointer.split('/').skip(1) {
@@ -91,7 +92,7 @@ fn short_pointer(pointer: &str) -> String {
     short
 }
 
-/// At most `max` bytes of the printable part of `text`, with an ellipsis for the rest.
+/// At most `max` bytes of the printable part of `text`; an ellipsis marks the cut.
 pub(super) fn cut(text: &str, max: usize) -> String {
     let printable = text.chars().filter(|&character| is_printable(character));
     let mut short = String::new();
@@ -105,12 +106,12 @@ pub(super) fn cut(text: &str, max: usize) -> String {
     short
 }
 
-/// Whether a received name can be shown as it is.
+/// Whether a received name can be shown unchanged.
 pub(super) fn is_presentable(name: &str) -> bool {
     !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_printable)
 }
 
-/// Neither a control nor one of the characters that break lines or reorder text unseen.
+/// False for controls and for characters that invisibly break lines or reorder text.
 fn is_printable(character: char) -> bool {
     !character.is_control()
         && !matches!(

@@ -1,4 +1,5 @@
-//! Problems that only the schema's own text explains: `contains`, `not`, `dependentRequired`, …
+//! Problems that need the schema's text for an explanation: `contains`, `not`, `dependentRequired`,
+//! …
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
@@ -9,7 +10,7 @@ use super::sources::Sources;
 use super::words::some;
 use crate::json::pointer;
 
-/// Keyword and words of an error that the schema's text says more about than the error does.
+/// Keyword and words of an error that the schema's text explains better than the error does.
 pub(super) fn explained(
     error: &ValidationError<'_>,
     sources: &Sources,
@@ -26,7 +27,8 @@ pub(super) fn explained(
     Some((keyword.to_owned(), words))
 }
 
-/// How often an array has to contain what, whichever of the three keywords says so.
+/// The number and kind of items that an array must contain, for `contains`, `minContains` and
+/// `maxContains`.
 fn contains(keyword: &str, holder: &serde_json::Map<String, Value>) -> String {
     let limit = |keyword: &str| holder.get(keyword).and_then(Value::as_u64);
     let (bound, count) = match (keyword, limit("maxContains")) {
@@ -56,7 +58,7 @@ fn negated(schema: &Value) -> Option<String> {
     described(schema).map(|words| format!("anything but {words}"))
 }
 
-/// A value that fits more than one of the alternatives of a `oneOf`.
+/// The problem of a value that matches several alternatives of a `oneOf`.
 fn several(alternatives: &Value, count: usize, context: &[Vec<ValidationError<'_>>]) -> String {
     let alternatives = alternatives
         .as_array()
@@ -77,7 +79,7 @@ fn several(alternatives: &Value, count: usize, context: &[Vec<ValidationError<'_
     }
 }
 
-/// The names a schema requires, if it asks for nothing else.
+/// The names a schema requires, if it has no other constraint.
 fn only_required(schema: &Value) -> Option<Vec<&str>> {
     let members = schema.as_object()?;
     let mut asking = members.iter().filter(|(keyword, _)| *keyword != "type");
@@ -87,7 +89,7 @@ fn only_required(schema: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// What the schema `false` rules out, named after the keyword that holds it.
+/// The problem of a `false` schema, named after the keyword that holds it.
 fn nothing(error: &ValidationError<'_>) -> (String, String) {
     let path = error.schema_path().as_str();
     let mut segments = path.rsplit('/').filter(|segment| !segment.is_empty());

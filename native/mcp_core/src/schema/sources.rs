@@ -1,4 +1,4 @@
-//! The schema's own text, asked what stands at a place.
+//! Looks up places in the schema's text.
 
 use jsonschema::ValidationError;
 use serde_json::{Map, Value};
@@ -20,19 +20,19 @@ impl Sources {
         &self.schema
     }
 
-    /// What stands behind the keyword at fault.
+    /// The value of the violated keyword.
     pub(super) fn keyword(&self, error: &ValidationError<'_>) -> Option<&Value> {
         self.resource(error)?.pointer(error.schema_path().as_str())
     }
 
-    /// The subschema that holds the keyword at fault.
+    /// The subschema that holds the violated keyword.
     pub(super) fn holder(&self, error: &ValidationError<'_>) -> Option<&Map<String, Value>> {
         let path = error.schema_path().as_str();
         let holder = path.rsplit_once('/').map_or("", |(holder, _)| holder);
         self.resource(error)?.pointer(holder)?.as_object()
     }
 
-    /// The schema, the document or the embedded resource that paths of this error begin at.
+    /// The schema, document or embedded resource that is the root of this error's paths.
     fn resource(&self, error: &ValidationError<'_>) -> Option<&Value> {
         let Some(uri) = error.absolute_keyword_location() else {
             return Some(&self.schema);
@@ -49,7 +49,7 @@ impl Sources {
     }
 }
 
-/// The subschema with this `$id`, which may be written relative to others.
+/// The subschema with this `$id`, which may be a relative reference.
 fn identified<'v>(text: &'v Value, base: &str) -> Option<&'v Value> {
     let mut open = vec![text];
     while let Some(value) = open.pop() {

@@ -1,8 +1,8 @@
-//! What a schema costs, found out before the compiler sees it.
+//! Estimates the cost of a schema before it is compiled.
 //!
-//! The compiler and the validator walk references without memory of where they have been: a few
+//! The compiler and the validator follow references without remembering visited ones. A few
 //! kilobytes of `anyOf` pairs, embedded resources or `unevaluatedProperties` keep them busy for
-//! longer than anyone waits. The survey walks the same ways with a memory, and counts.
+//! very long. The survey follows the same paths, remembers visited subschemas, and counts.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,23 +16,23 @@ use super::keywords::{Target, asks_for_evaluated, children, is_silent, reference
 use super::patterns::PatternWeights;
 use super::{SchemaError, SchemaLimits};
 
-/// Ways in which subschemas may be applied to one value: a check of a lattice of 20 levels of
-/// pairs, which is this many, takes 13 ms.
+/// Paths by which subschemas apply to one value. A lattice of 20 levels of pairs has this many, and
+/// checking it takes 13 ms.
 const MAX_PATHS: u64 = 1 << 20;
 
-/// The same where a step of the check cannot be counted (the schema `true` at the end of each way,
-/// property names), and where compiling takes time for every way (`unevaluatedProperties`).
+/// The same limit for paths that a check cannot count (the schema `true` at the end of a path,
+/// property names). It also limits paths whose compilation takes time (`unevaluatedProperties`).
 const MAX_UNCOUNTED_PATHS: u64 = 1 << 12;
 
-/// Subschemas the compiler may build. It builds one anew for every sequence of embedded resources
-/// that leads to it.
+/// Subschemas that the compiler may build. It builds a subschema again for each sequence of
+/// embedded resources that leads to it.
 const MAX_STATES: usize = 10_000;
 
-/// Subschemas visited inside each other, some kilobytes of stack each.
+/// Nested visits of subschemas; each takes some kilobytes of stack.
 const MAX_OPEN: usize = 4_000;
 
-/// Refuses a schema that nests too deeply or has too many subschemas, without recursion; those of
-/// `counted` are of the texts before it. The number of them all.
+/// Refuses, without recursion, a schema that nests too deeply or has too many subschemas. `counted`
+/// is the number of subschemas in earlier texts. Returns the new total.
 pub(super) fn measure(
     schema: &Value,
     counted: usize,
@@ -61,8 +61,8 @@ pub(super) fn measure(
     Ok(count)
 }
 
-/// Refuses a schema whose references make it too costly, or lead nowhere; else what the patterns weigh
-/// that a property's name is matched against at once.
+/// Refuses a schema with a broken reference or with too costly references. Otherwise returns the
+/// total weight of the patterns that one property name is matched against.
 pub(super) fn survey(
     schema: &Value,
     base: Uri<String>,
@@ -85,7 +85,7 @@ pub(super) fn survey(
     Ok(survey.name_weight)
 }
 
-/// A subschema as the compiler tells it from others.
+/// The identity of a subschema in the compiler.
 #[derive(PartialEq, Eq, Hash)]
 struct State {
     address: usize,
@@ -93,16 +93,16 @@ struct State {
     scope: List<Uri<String>>,
 }
 
-/// What applying a subschema to one value costs.
+/// The cost of applying a subschema to one value.
 #[derive(Clone, Copy, Default)]
 struct Cost {
-    /// Ways to a subschema that applies no other.
+    /// Paths to a subschema that applies no other.
     paths: u64,
-    /// Those of them that end where the value is not looked at.
+    /// The paths among them that end without reading the value.
     silent: u64,
     /// References in a row.
     refs: usize,
-    /// What the patterns on all ways weigh for the value, and for the names of its properties.
+    /// Weights of the patterns on all paths, for the value and for its property names.
     text_weight: u64,
     name_weight: u64,
 }
@@ -111,10 +111,10 @@ struct Survey<'s> {
     limits: &'s SchemaLimits,
     registry: &'s Registry<'s>,
     patterns: &'s PatternWeights,
-    /// The most that one name meets.
+    /// The largest weight for one name.
     name_weight: u64,
     known: HashMap<State, Cost>,
-    /// The references being followed; the compiler, too, stops where one leads to itself.
+    /// The references being followed. The compiler also stops at a reference that leads to itself.
     open: HashSet<Arc<Uri<String>>>,
     uncounted: u64,
     depth: usize,
@@ -172,7 +172,7 @@ impl Survey<'_> {
                 ..target
             });
         }
-        // Before 2019-09 a reference hides what is beside it.
+        // Before 2019-09 a reference hides the keywords beside it.
         if cost.refs == 0 || draft >= Draft::Draft201909 {
             self.descend(schema, resolver, draft, &mut cost)?;
         }
@@ -188,7 +188,7 @@ impl Survey<'_> {
         }
         if asks_for_evaluated(schema) {
             self.uncounted = self.uncounted.saturating_add(cost.paths);
-            // It matches a name against the patterns of all the others.
+            // The keyword matches a name against the patterns of all its siblings.
             self.name_weight = self.name_weight.max(cost.name_weight);
         }
         self.judge(cost)?;
@@ -218,7 +218,7 @@ impl Survey<'_> {
         Ok(())
     }
 
-    /// Visits a subschema, which may be a resource of its own or name a dialect of its own.
+    /// Visits a subschema that may be an embedded resource or name a different dialect.
     fn enter(
         &mut self,
         schema: &Value,
@@ -233,7 +233,7 @@ impl Survey<'_> {
         self.visit(schema, &resolver, draft)
     }
 
-    /// The draft of a subschema that may name its own.
+    /// The draft of a subschema that may have a `$schema`.
     fn own_draft(&self, schema: &Value, outer: Draft) -> Result<Draft, SchemaError> {
         match outer.detect(schema) {
             Draft::Unknown => {
@@ -247,7 +247,7 @@ impl Survey<'_> {
         }
     }
 
-    /// Visits what a reference leads to; the resolver is in the right resource then.
+    /// Visits the target of a reference, with the resolver of its resource.
     fn follow(
         &mut self,
         reference: &str,

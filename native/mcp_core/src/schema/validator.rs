@@ -1,4 +1,4 @@
-//! Checking values.
+//! Checks values against a compiled schema.
 
 use std::fmt;
 use std::rc::Rc;
@@ -14,10 +14,10 @@ use super::sources::Sources;
 use super::{Problem, SchemaLimits};
 use crate::json::pointer;
 
-/// Steps that a search for problems may take in any case: a few milliseconds.
+/// Steps that every search for problems may take: a few milliseconds.
 const EXPLAIN_STEPS: u64 = 500_000;
 
-/// Received names that are looked at for a misspelling.
+/// Received names that are searched for a misspelling.
 const MAX_NAMES: usize = 256;
 
 /// A compiled schema, for values of the representation `J`.
@@ -61,19 +61,19 @@ impl<J: Json> Validator<J> {
         self.sources.schema()
     }
 
-    /// References that one value may be handed through.
+    /// References in a chain that applies to one value.
     pub(super) fn max_refs(&self) -> usize {
         self.max_refs
     }
 
-    /// Checks a value and says what is wrong with it.
+    /// Checks a value and reports its problems.
     ///
-    /// A value that cannot be checked within the limits is not valid either. The search for
-    /// problems takes about as long as finding out that there are some: where the schema would make
-    /// it much longer, only the first problem is reported, or that there is one.
+    /// A value that exceeds the limits of the check is invalid. The search for problems takes about
+    /// as long as the first check. If the schema makes the search much longer, only the first
+    /// problem or a general one is reported.
     ///
     /// # Errors
-    /// The problems, at least one and at most [`SchemaLimits::max_problems`].
+    /// At least one problem and at most [`SchemaLimits::max_problems`].
     ///
     /// # Examples
     /// ```
@@ -108,9 +108,10 @@ impl<J: Json> Validator<J> {
         self.verdict(node, u64::MAX).unwrap_or(false)
     }
 
-    /// Whether the value satisfies the schema, if that takes no more than `steps` looks at it.
+    /// Whether the value satisfies the schema; `None` if the check needs more than `steps` steps.
     ///
-    /// For callers that must not be kept for long: `None` asks them to come back where they may be.
+    /// For callers that must not block for long: on `None`, repeat the check where it may take
+    /// longer.
     #[must_use]
     pub fn verdict(&self, node: J::Node<'_>, steps: u64) -> Option<bool> {
         let meter = Meter::new(steps.min(self.max_steps), self.weights);
@@ -122,14 +123,15 @@ impl<J: Json> Validator<J> {
         }
     }
 
-    /// What [`Validator::verdict_by`] may spend: `steps` looks at the value, or fewer where the schema's limit is lower.
+    /// The budget for [`Validator::verdict_by`]: `steps` steps, or the schema's limit if that is
+    /// lower.
     #[must_use]
     pub fn meter(&self, steps: u64) -> Meter {
         Meter::of(steps.min(self.max_steps), self.weights)
     }
 
-    /// As [`Validator::verdict`], with a meter of the caller's, who has the value for as long: that takes less time.
-    /// `None` when it did not suffice.
+    /// As [`Validator::verdict`], but faster: the caller owns the meter and the value for as long.
+    /// `None` if the meter did not suffice.
     ///
     /// # Examples
     /// ```
@@ -147,7 +149,8 @@ impl<J: Json> Validator<J> {
         guarded(|| self.compiled.is_valid(counted)).ok()
     }
 
-    /// As [`Validator::check`], if the value and its problems can be looked through in `steps` each; else `None`.
+    /// As [`Validator::check`]; `None` if the check or the search for problems needs more than
+    /// `steps` steps.
     ///
     /// # Examples
     /// ```
@@ -177,7 +180,7 @@ impl<J: Json> Validator<J> {
         Some(Err(or_unexplained(problems)))
     }
 
-    /// Every problem, as far as the meter allows.
+    /// At most `max_problems` problems, or the reason that stopped the search.
     fn problems<'i>(&'i self, node: &J::Node<'i>, meter: &Rc<Meter>) -> Result<Vec<Problem>, Stop> {
         let names = |place: &Location| received_names::<J>(node, place);
         guarded(|| {
@@ -189,11 +192,13 @@ impl<J: Json> Validator<J> {
         })
     }
 
-    /// Looks for every problem, then for the first one, then gives up.
+    /// Searches for all problems, then for the first one, and reports a general problem if both
+    /// fail.
     ///
-    /// `taken` is what finding out that there are some took. The first search may take twice as much:
-    /// the validator asks each keyword again before it says what is wrong, and where alternatives nest
-    /// each of them. The second need not go far in a value whose first error was found early.
+    /// `taken` is the number of steps of the first check. The first search may take twice as many,
+    /// because the validator evaluates each keyword again before it reports an error. Nested
+    /// alternatives repeat this at each level. The second search is short if the first error comes
+    /// early in the value.
     fn explain<'i>(&'i self, node: &J::Node<'i>, taken: u64) -> Vec<Problem> {
         let meter = |steps: u64| Meter::new(steps.saturating_add(EXPLAIN_STEPS), self.weights);
         let first = |_stop| self.first_problem(node, &meter(taken.min(EXPLAIN_STEPS)));
@@ -227,7 +232,7 @@ fn unexplained() -> Problem {
     Problem::new("", "schema", "a value that satisfies the schema")
 }
 
-/// The problem of a value that could not be checked.
+/// The problem of a value whose check was stopped.
 fn unchecked(stop: Stop) -> Problem {
     let expected = match stop {
         Stop::Spent | Stop::Errors => "a value simple enough to be checked against the schema",

@@ -1,15 +1,15 @@
-//! What a keyword expects, in words that follow "must be".
+//! Describes the expectation of a keyword, in words that follow "must be".
 
 use jsonschema::JsonType;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
-/// Bytes the allowed values of one problem may take together.
+/// Total bytes of the allowed values of one problem.
 const MAX_ALLOWED: usize = 384;
 
 pub(super) const NULL: &str = "null";
 
-/// What was expected, and the values the schema lists.
+/// The expectation, and the values that the schema lists.
 pub(super) fn expected(kind: &Kind) -> (String, Vec<String>) {
     match kind {
         Kind::Constant { expected_value } => one_of(std::iter::once(expected_value.as_ref())),
@@ -20,7 +20,7 @@ pub(super) fn expected(kind: &Kind) -> (String, Vec<String>) {
                 .unwrap_or_default()
                 .iter(),
         ),
-        // What [`super::exact`] compared.
+        // An error of [`super::exact`].
         Kind::Custom { keyword, message } if keyword == "const" => {
             let value: Value = serde_json::from_str(message).unwrap_or_default();
             one_of(std::iter::once(&value))
@@ -79,7 +79,7 @@ fn fixed(kind: &Kind) -> &'static str {
     }
 }
 
-/// The names of the types asked for, `null` last, where it reads best.
+/// The names of the requested types, `null` last for readability.
 pub(super) fn type_names(kind: &TypeKind) -> Vec<&'static str> {
     let mut names: Vec<&str> = match kind {
         TypeKind::Single(one) => vec![type_name(*one)],
@@ -89,7 +89,7 @@ pub(super) fn type_names(kind: &TypeKind) -> Vec<&'static str> {
     names
 }
 
-/// A type by the name that schemas give it.
+/// The description of a type in a schema.
 pub(super) fn named_type(name: &str) -> Option<&'static str> {
     Some(match name {
         "array" => "an array",
@@ -124,8 +124,8 @@ pub(super) fn types(names: &[&str]) -> String {
     }
 }
 
-/// `one of 1, 2`, or the value itself if there is but one; and the values' JSON texts. Of many
-/// values the first are given.
+/// `one of 1, 2`, or a single value without "one of"; and the values' JSON texts. A long list is
+/// cut.
 pub(super) fn one_of<'v>(values: impl Iterator<Item = &'v Value>) -> (String, Vec<String>) {
     let mut allowed: Vec<String> = Vec::new();
     let (mut bytes, mut left_out) = (0_usize, 0_usize);

@@ -1,4 +1,4 @@
-//! What one value of the wrong type was meant to be.
+//! Determines the intended value of one value with the wrong type.
 
 use jsonschema::JsonType;
 use jsonschema::json::{Json, Node};
@@ -6,16 +6,16 @@ use jsonschema::json::{Json, Node};
 use super::Change;
 use crate::json::{Document, Limits};
 
-/// Changes to one value in all.
+/// Changes to one value in total.
 const MAX_EDITS: usize = 256;
 
-/// Bytes of JSON in strings.
+/// Total bytes of JSON in strings.
 const MAX_JSON_BYTES: usize = 256 * 1024;
 
-/// Bytes of a number that are no digits: two signs, a point and an `e`.
+/// Characters of a number that are not digits: two signs, a point and an `e`.
 const MAX_MARKS: usize = 4;
 
-/// What may still be changed, and what may still be added.
+/// The remaining changes and the remaining room for additions.
 #[derive(Clone, Copy)]
 pub(super) struct Allowance {
     edits: usize,
@@ -32,19 +32,19 @@ impl Allowance {
         }
     }
 
-    /// Takes one change; `None` when there have been too many.
+    /// Takes one change; `None` if none is left.
     pub(super) fn take(&mut self) -> Option<()> {
         self.edits = self.edits.checked_sub(1)?;
         Some(())
     }
 
-    /// Whether a string, `depth` levels down, may become the JSON in it.
+    /// Whether a string, `depth` levels down, may be replaced with the JSON in it.
     fn holds(&mut self, text: &str, depth: usize) -> bool {
         let Some(bytes) = self.bytes.checked_sub(text.len()) else {
             return false;
         };
         self.bytes = bytes;
-        // The string is a value that has been counted.
+        // The string itself is already counted as a value.
         let limits = Limits {
             max_depth: self.room.max_depth.saturating_sub(depth),
             max_values: self.room.max_values.saturating_add(1),
@@ -56,7 +56,7 @@ impl Allowance {
         self.add(document.values().saturating_sub(1)) && document.duplicate().is_none()
     }
 
-    /// Whether a value, `depth` levels down, may become the list of it.
+    /// Whether a value, `depth` levels down, may be wrapped in a list.
     fn wraps(&mut self, depth: usize) -> bool {
         depth < self.room.max_depth && self.add(1)
     }
@@ -67,7 +67,7 @@ impl Allowance {
         left.is_some()
     }
 
-    /// Whether the text is a JSON number and nothing else, not even a space.
+    /// Whether the text is exactly a JSON number, without spaces.
     fn is_number(&self, text: &str) -> bool {
         let may_be = |byte: u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
         let limits = Limits {
@@ -85,8 +85,8 @@ impl Allowance {
     }
 }
 
-/// The change that gives `node`, `depth` levels down, the type `wanted`; none where it has that
-/// type, or where it is not clear what was meant. `item` is the one type that a list's first item has.
+/// The change that gives `node`, `depth` levels down, the type `wanted`. `None` if it already has
+/// that type or the intention is unclear. `item` is the only type of a list's first item.
 pub(super) fn change<J: Json>(
     wanted: &str,
     item: Option<&str>,
@@ -109,13 +109,13 @@ pub(super) fn change<J: Json>(
         ("array", Some('[')) | ("object", Some('{')) => allowance
             .holds(&text, depth)
             .then(|| Change::Json(text.into_owned())),
-        // What is blank may as well be meant as no item at all.
+        // A blank string stays: it may mean an empty list.
         ("array", Some(_)) => is_item::<J>(item?, node, depth, allowance).then_some(Change::List),
         _ => None,
     }
 }
 
-/// Whether a value is what the list of it would have as its item, or is repaired to that next.
+/// Whether a value already fits as the item of the list, or a further repair makes it fit.
 fn is_item<J: Json>(
     item: &str,
     node: &J::Node<'_>,
@@ -128,7 +128,7 @@ fn is_item<J: Json>(
         JsonType::Number | JsonType::Integer => matches!(item, "integer" | "number"),
         _ => false,
     };
-    // What a repair adds is counted when it is made; a list of lists is not meant by a scalar.
+    // The next repair counts its own additions. A scalar does not mean a list of lists.
     let mut next = *allowance;
     let mut is_next = || {
         let depth = depth.saturating_add(1);

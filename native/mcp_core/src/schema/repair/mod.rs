@@ -1,10 +1,10 @@
-//! What a value was meant to be, where the schema leaves no doubt.
+//! Repairs values if the schema leaves no doubt about the intended value.
 //!
-//! Models write `"42"` where a number is asked for, an array as a string of JSON, one value where a
-//! list of them belongs. A repair is tried only on a value that is not valid, changes only what has
-//! not the one type that its place allows, and counts only if the value is valid then. Nothing is
-//! added and nothing left out, and where a string is allowed it stays as it is. So no change can be
-//! left out: the place that it was made at would not be valid without it.
+//! Models write `"42"` for a number, an array as a string of JSON, or one value for a list. A
+//! repair is tried only on an invalid value. It changes only values whose place allows exactly one
+//! other type. It counts only if the value is valid afterwards. It adds and removes nothing, and a
+//! string stays as it is where a string is allowed. Every change is necessary: without it its place
+//! would be invalid.
 
 mod change;
 mod places;
@@ -17,31 +17,30 @@ use crate::json::Limits;
 use change::Allowance;
 use places::Places;
 
-/// How often what came out of a repair is repaired again: a list of numbers that was sent as one
-/// string takes two rounds.
+/// Rounds of repair: a list of numbers sent as one string takes two.
 const MAX_ROUNDS: usize = 3;
 
-/// A step from a value to one it holds.
+/// A step from a value to one of its members or items.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
-    /// To the property of that name.
+    /// To the property with that name.
     Name(String),
-    /// To the item at that place.
+    /// To the item at that index.
     Index(usize),
 }
 
-/// What a value is replaced with.
+/// The replacement of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// A string with the number in it, of which this is the JSON text.
+    /// A number replaces the string that holds it; this is its JSON text.
     Number(String),
-    /// A string with `true` or `false` in it.
+    /// A boolean replaces the string `true` or `false`.
     Boolean(bool),
-    /// A string with the array or the object in it, of which this is the JSON text: sound JSON
+    /// An array or object replaces the string that holds it. This is its JSON text: valid JSON
     /// within the limits of a message.
     Json(String),
-    /// A value with the list of it alone.
+    /// A list replaces its only item.
     List,
 }
 
@@ -61,33 +60,33 @@ impl Change {
 /// One change at one place of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The way to the place from the whole value.
+    /// The path to the place, from the root of the value.
     pub path: Vec<Step>,
-    /// What happens there.
+    /// The change at that place.
     pub change: Change,
 }
 
 /// A value that was repaired.
 #[derive(Clone, Debug)]
 pub struct Repaired<N> {
-    /// It is valid.
+    /// The valid value.
     pub node: N,
-    /// The changes' kinds, one for each, in the order in which they were made.
+    /// The kinds of all changes, in the order in which they were made.
     pub kinds: Vec<&'static str>,
 }
 
 impl<J: Json> Validator<J> {
-    /// Repairs a value that is not valid; `None` where that cannot be done without a doubt.
+    /// Repairs an invalid value; `None` if the intended value is in doubt.
     ///
-    /// `apply` makes the edits: in order of their paths, none of them inside another's place. It is
-    /// called at most three times. A value has at most 256 edits, and at most 256 KiB of JSON in
-    /// strings are read. `room` is what is left of the limits of the text the value is of: how deep
-    /// it may become, how many values may be added, and how long numbers may be.
+    /// `apply` makes the edits. They are ordered by path and do not nest. `apply` is called at most
+    /// three times. A value has at most 256 edits, and at most 256 KiB of JSON in strings is read.
+    /// `room` is the rest of the limits of the value's text: its depth, the number of added values,
+    /// and the length of numbers.
     ///
-    /// Without a doubt means that the subschema of a place names one type and holds no `anyOf`,
-    /// `oneOf`, `allOf`, `not` or `if`, nor does any on the way there, that references lead to it
-    /// inside the schema only, and that the schema's dialect is a draft's own. A scalar that is not
-    /// blank becomes a list where the items have one type, which the scalar has or gets by a repair.
+    /// A place is not in doubt if its subschema names one type and neither it nor a subschema on
+    /// the path has `anyOf`, `oneOf`, `allOf`, `not` or `if`. References must stay inside the
+    /// schema, and the dialect must be that of a draft. A scalar that is not blank becomes a list
+    /// if the items have one type, and the scalar has that type or gets it by a repair.
     ///
     /// # Examples
     /// ```

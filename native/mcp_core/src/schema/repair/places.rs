@@ -1,4 +1,4 @@
-//! Which subschema a place of the value has, where there is but one.
+//! Finds the subschema of a place in the value, if it is the only one.
 
 use jsonschema::Draft;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::json::pointer;
 use crate::schema::keywords::is_annotation;
 
-/// Keywords with which several subschemas may speak about one value.
+/// Keywords by which several subschemas may apply to one value.
 const AMBIGUOUS: [&str; 11] = [
     "$dynamicRef",
     "$recursiveRef",
@@ -21,10 +21,10 @@ const AMBIGUOUS: [&str; 11] = [
     "then",
 ];
 
-/// Keywords that may stand beside a `$ref`, as annotations may, without saying more about the value.
+/// Keywords, besides annotations, that do not constrain the value beside a `$ref`.
 const BESIDE_REF: [&str; 4] = ["$defs", "$ref", "$schema", "definitions"];
 
-/// A schema, asked for the subschemas of places.
+/// A schema that finds the subschemas of places.
 pub(super) struct Places<'s> {
     root: &'s Value,
     draft: Draft,
@@ -32,7 +32,7 @@ pub(super) struct Places<'s> {
 }
 
 impl<'s> Places<'s> {
-    /// None where the schema is of a dialect of its own, which may leave out keywords.
+    /// `None` for a custom dialect, which may omit keywords.
     pub(super) fn new(root: &'s Value, max_refs: usize) -> Option<Self> {
         let draft = Draft::default().detect(root);
         (draft != Draft::Unknown).then_some(Self {
@@ -42,13 +42,13 @@ impl<'s> Places<'s> {
         })
     }
 
-    /// The subschema of the whole value.
+    /// The subschema of the root value.
     pub(super) fn root(&self) -> &'s Value {
         self.root
     }
 
-    /// The one subschema that speaks about a value, behind its references; none where there may be
-    /// others.
+    /// The only subschema that applies to a value, after following references; `None` if there may
+    /// be others.
     pub(super) fn resolve(&self, schema: &'s Value) -> Option<&'s Map<String, Value>> {
         let mut schema = schema;
         for _ in 0..=self.max_refs {
@@ -65,7 +65,7 @@ impl<'s> Places<'s> {
         None
     }
 
-    /// The subschema of an item. The keyword for the first items is another one since 2020-12.
+    /// The subschema of an item. Since 2020-12 another keyword describes the first items.
     pub(super) fn item(&self, members: &'s Map<String, Value>, index: usize) -> Option<&'s Value> {
         let (list, rest) = if self.draft >= Draft::Draft202012 {
             ("prefixItems", "items")
@@ -78,7 +78,7 @@ impl<'s> Places<'s> {
         }
     }
 
-    /// The members of a subschema of the root's own resource and dialect.
+    /// The members of a subschema that is in the root's resource and dialect.
     fn own(&self, schema: &'s Value) -> Option<&'s Map<String, Value>> {
         let members = schema.as_object()?;
         let is_resource = ["$id", "$schema", "id"]
@@ -87,7 +87,7 @@ impl<'s> Places<'s> {
         (!is_resource || std::ptr::eq(schema, self.root)).then_some(members)
     }
 
-    /// What a reference inside the root's resource leads to.
+    /// The target of a reference inside the root's resource.
     fn target(&self, reference: &str) -> Option<&'s Value> {
         let pointer = reference.strip_prefix('#')?;
         if pointer.contains('%') || !(pointer.is_empty() || pointer.starts_with('/')) {
@@ -106,7 +106,7 @@ impl<'s> Places<'s> {
     }
 }
 
-/// The one type a subschema allows.
+/// The only type that a subschema allows.
 pub(super) fn only_type(members: &Map<String, Value>) -> Option<&str> {
     let names = match members.get("type")? {
         Value::Array(names) => names.as_slice(),

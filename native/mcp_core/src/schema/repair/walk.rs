@@ -1,4 +1,4 @@
-//! A walk through the places of a value whose subschemas leave no doubt.
+//! Walks the places of a value whose subschemas are certain.
 
 use std::rc::Rc;
 
@@ -9,16 +9,16 @@ use super::change::{Allowance, change};
 use super::places::{Places, only_type, property};
 use super::{Edit, Step};
 
-/// Places that are looked at.
+/// Places that the walk visits.
 const MAX_PLACES: usize = 20_000;
 
-/// The last step of a way, and the steps before it.
+/// The last step of a path, and the steps before it.
 struct Way {
     step: Step,
     before: Option<Rc<Way>>,
 }
 
-/// A value, the subschema of its place, and the way to it.
+/// A value, its subschema, and its path.
 struct Place<'s, N> {
     node: N,
     schema: &'s Value,
@@ -26,8 +26,8 @@ struct Place<'s, N> {
     depth: usize,
 }
 
-/// The changes that could make the value valid, in order of their paths; `None` when they, or the
-/// places to look at, are too many.
+/// The changes that could make the value valid, ordered by path; `None` if there are too many
+/// changes or places.
 pub(super) fn edits<J: Json>(
     places: &Places<'_>,
     node: &J::Node<'_>,
@@ -70,12 +70,12 @@ pub(super) fn edits<J: Json>(
     Some(edits)
 }
 
-/// The one type of a list's first item.
+/// The only type of a list's first item.
 fn item_type<'s>(places: &Places<'s>, members: &'s Map<String, Value>) -> Option<&'s str> {
     only_type(places.resolve(places.item(members, 0)?)?)
 }
 
-/// Adds the places inside one.
+/// Adds the places inside a place.
 fn open_inside<'s, 'i, J: Json>(
     places: &Places<'s>,
     place: &Place<'s, J::Node<'i>>,
@@ -94,7 +94,7 @@ fn open_inside<'s, 'i, J: Json>(
         });
     };
     if let Some(object) = place.node.as_object() {
-        // A name may match a pattern as well as be declared.
+        // A declared name may also match a pattern.
         if members.contains_key("patternProperties") {
             return;
         }
