@@ -1,7 +1,7 @@
 defmodule McpServer.DualResponse.Access do
   @moduledoc false
-  # Finding a resource on somebody's behalf. What belongs to another reads as what does not exist, and neither
-  # runs any code of a user, so that an id is not confirmed by how long the answer takes.
+  # Looks up resources for an identity. A foreign resource gets the same response as a missing one. Neither case runs
+  # user code, so the response time does not reveal which ids exist.
 
   alias McpServer.DualResponse.{Error, Events, Options, Resource, Storage}
 
@@ -9,7 +9,7 @@ defmodule McpServer.DualResponse.Access do
 
   @type identity :: McpServer.DualResponse.identity() | :any
 
-  @doc "The resource, if it is there, is this identity's and has not expired."
+  @doc "The resource, if it exists, has not expired and belongs to this identity."
   @spec lookup(Options.t(), String.t(), identity) :: {:ok, Resource.t()} | {:error, Error.t()}
   def lookup(options, id, identity) when is_binary(id) do
     case Storage.get(options, {tenant(identity), id}) do
@@ -38,11 +38,11 @@ defmodule McpServer.DualResponse.Access do
     end
   end
 
-  @doc "The error for what is not there."
+  @doc "The error for a missing resource."
   @spec not_found() :: {:error, Error.t()}
   def not_found, do: {:error, Error.new(:resource_not_found, @not_found)}
 
-  # A resource that is bound to nobody is for whoever has its id.
+  # Every client that has the id may read an unbound resource.
   defp permitted?(_resource, :any), do: true
 
   defp permitted?(resource, identity),
@@ -54,12 +54,12 @@ defmodule McpServer.DualResponse.Access do
   defp tenant(:any), do: nil
   defp tenant(identity), do: identity[:tenant]
 
-  @doc "What a query is told of who asks."
+  @doc "The identity that a query gets."
   @spec context(Resource.t(), identity) :: McpServer.DualResponse.identity()
   def context(resource, :any), do: %{tenant: resource.tenant, subject: resource.subject}
   def context(_resource, identity), do: %{tenant: identity[:tenant], subject: identity[:subject]}
 
-  @doc "Keeps a resource until it is deleted."
+  @doc "Pins a resource: it no longer expires."
   @spec pin(Options.t(), String.t(), identity) :: :ok | {:error, Error.t()}
   def pin(options, id, identity) do
     with {:ok, resource} <- lookup(options, id, identity),
@@ -68,7 +68,7 @@ defmodule McpServer.DualResponse.Access do
     end
   end
 
-  @doc "Deletes a resource; of several at a time one is answered `:ok`."
+  @doc "Deletes a resource. Of several concurrent callers only one gets `:ok`."
   @spec delete(Options.t(), String.t(), identity) :: :ok | {:error, Error.t()}
   def delete(options, id, identity) do
     with {:ok, resource} <- lookup(options, id, identity),
@@ -78,7 +78,7 @@ defmodule McpServer.DualResponse.Access do
     end
   end
 
-  # What is left is enough to say that the resource was deleted, to those whose it was.
+  # The tombstone lets the server tell the resource's owner that it was deleted.
   defp bury(%{tombstones: false}, _resource), do: :ok
 
   defp bury(%{tombstones: time} = options, resource) do
@@ -95,22 +95,22 @@ defmodule McpServer.DualResponse.Access do
         deadline: deadline(options, time)
     }
 
-    # The resource is deleted, whether that can be remembered or not.
+    # The deletion succeeds even if the tombstone cannot be saved.
     _kept = Storage.save(options, stone, nil)
     :ok
   end
 
-  @doc "`:not_found` as an error."
+  @doc "Turns `:not_found` into an error."
   @spec found(:ok | :not_found | {:error, Error.t()}) :: :ok | {:error, Error.t()}
   def found(:not_found), do: not_found()
   def found(other), do: other
 
-  @doc "When something ends that begins at `now` and lasts so long, for people."
+  @doc "The expiry time for people, `time` after `now`."
   @spec expires_at(DateTime.t(), pos_integer | :infinity) :: DateTime.t() | nil
   def expires_at(_now, :infinity), do: nil
   def expires_at(now, time), do: now |> DateTime.add(time, :millisecond) |> DateTime.truncate(:second)
 
-  @doc "The same on the store's clock."
+  @doc "The expiry time on the store's clock."
   @spec deadline(Options.t(), pos_integer | :infinity) :: integer | nil
   def deadline(_options, :infinity), do: nil
   def deadline(options, time), do: Options.now(options) + time

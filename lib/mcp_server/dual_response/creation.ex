@@ -1,13 +1,13 @@
 defmodule McpServer.DualResponse.Creation do
   @moduledoc false
-  # Makes a resource: counts, takes the sample or all rows, keeps the result. Nothing is kept if any of it
-  # fails.
+  # Creates a resource: counts the rows, takes the sample or all rows, and saves the result. If a step fails, nothing is
+  # saved.
 
   alias McpServer.DualResponse.{Access, Error, Events, Location, Options, Query, Resource, Response, Room, Storage}
 
   @names ~w(columns conn count execute expiration metadata name persist rows sample_size sort_mode subject tenant tie_break)a
 
-  @doc "Creates a dual response; raises `ArgumentError` for options that are none."
+  @doc "Creates a dual response. Raises `ArgumentError` for invalid options."
   @spec create(Options.t(), keyword) :: {:ok, Response.t()} | {:error, Error.t()}
   def create(server, options) do
     given = server |> read!(options) |> identify(server)
@@ -24,7 +24,7 @@ defmodule McpServer.DualResponse.Creation do
     end
   end
 
-  # What the caller gave, over the server's defaults.
+  # The caller's options override the server's defaults.
   defp read!(server, options) do
     Keyword.keyword?(options) || raise ArgumentError, "expected a keyword list, got: #{inspect(options)}"
     Enum.each(options, fn {name, value} -> check!(name, value) end)
@@ -58,7 +58,7 @@ defmodule McpServer.DualResponse.Creation do
     for name <- [:execute, :count], not is_map_key(given, name), do: raise(ArgumentError, "#{name}: has to be given")
   end
 
-  # What is not kept cannot be sorted in memory, what has no query cannot be run again.
+  # Rows must be stored to be sorted in memory. A resource needs a query to be run again.
   defp check_mode!(given) do
     default = if given.persist == :rows, do: :memory, else: :execute
     mode = Map.get(given, :sort_mode, default)
@@ -126,7 +126,7 @@ defmodule McpServer.DualResponse.Creation do
 
   defp identify(given, _server), do: given
 
-  # How many rows there are, the first of them, and all of them where they are kept.
+  # The number of rows, the first rows, and all rows if they are stored.
   defp gather(_server, %{rows: rows} = given) do
     {:ok, length(rows), Enum.take(rows, given.sample_size), rows}
   end
@@ -150,7 +150,7 @@ defmodule McpServer.DualResponse.Creation do
 
   defp too_many, do: {:error, Error.new(:storage_error, "The result has too many rows to be kept")}
 
-  # Page by page, as a client would have read it.
+  # Reads page by page, like a client.
   defp snapshot(server, given, total, offset, pages) when offset < total do
     limit = min(server.stream_batch, total - offset)
 
@@ -172,7 +172,7 @@ defmodule McpServer.DualResponse.Creation do
 
   defp context(given), do: %{tenant: given.tenant, subject: given.subject}
 
-  # Before anything is run for nothing.
+  # Checked first, so that no query runs in vain.
   defp storable(%{store: store}, query) do
     if store.persists_closures?() or not closures?(query) do
       :ok
@@ -212,9 +212,8 @@ defmodule McpServer.DualResponse.Creation do
   defp query(%{sort_mode: :memory}), do: nil
   defp query(%{execute: execute, count: count}), do: %{execute: execute, count: count}
 
-  # A row is often a part of something larger that was read, and would keep all of it alive. What comes back
-  # from the external format shares nothing, and its size is known. Functions are left as they are, since what
-  # they hold on to is shared on purpose; kept rows are for the store to copy.
+  # A row is often part of a larger term, and would keep that term in memory. The external format copies the row and
+  # gives its size. Functions are not copied, because their data is shared on purpose. The store copies stored rows.
   defp copy(%{query: query} = resource, more) do
     bytes = :erlang.term_to_binary(%{resource | query: nil})
     %{:erlang.binary_to_term(bytes) | query: query, bytes: byte_size(bytes) + more}

@@ -1,10 +1,10 @@
 defmodule McpServer.DualResponse.Excerpt do
   @moduledoc false
-  # The first rows of a result, as much as there is room for, and as the text that a model reads.
+  # The first rows of a result that fit into a size, and their text for a model.
 
   alias McpServer.JSON
 
-  @doc "As many of the first rows as fit into so many bytes once they are written, as text inside text."
+  @doc "The first rows that fit into this many bytes as escaped JSON text."
   @spec fitting([map()], bytes :: non_neg_integer()) :: [map()]
   def fitting(rows, bytes) do
     {shown, _left} =
@@ -16,7 +16,7 @@ defmodule McpServer.DualResponse.Excerpt do
     shown
   end
 
-  @doc "A row on a line of its own, behind a sentence."
+  @doc "A sentence, and each row on a separate line below it."
   @spec text(String.t(), [map()], (map() -> String.t())) :: String.t()
   def text(sentence, rows, line \\ &JSON.encode!/1), do: Enum.join([sentence | Enum.map(rows, line)], "\n")
 end

@@ -1,15 +1,15 @@
 defmodule McpServer.DualResponse.Location do
   @moduledoc false
-  # Where a resource is found: its URI for MCP, its URL for the REST endpoint.
+  # The address of a resource: its URI for MCP, and its URL for the REST endpoint.
 
   alias McpServer.DualResponse.{Options, Resource, Signature}
 
-  # Hosts act on these by themselves: they read files, run code, show views.
+  # Hosts handle these schemes themselves: they read files, run code, or show views.
   @reserved_schemes ~w(data file javascript ui)
 
   @sample_id String.duplicate("0", 32)
 
-  @doc "An id nobody guesses: 128 random bits. In lower case, for there are hosts that lower a URI's authority."
+  @doc "A random id of 128 bits. It is in lower case, because some hosts convert a URI's authority to lower case."
   @spec random_id() :: String.t()
   def random_id, do: Base.encode16(:crypto.strong_rand_bytes(16), case: :lower)
 
@@ -18,7 +18,7 @@ defmodule McpServer.DualResponse.Location do
   def uri(%{uri_builder: nil, uri_scheme: scheme}, id), do: scheme <> "://" <> id
   def uri(%{uri_builder: builder}, id), do: builder.(id)
 
-  @doc "The URL of a resource, signed where the server signs."
+  @doc "The URL of a resource, with a signature if the server signs URLs."
   @spec url(Options.t(), Resource.t()) :: String.t()
   def url(%{signed_urls: nil} = options, resource), do: options.base_url <> "/" <> resource.id
 
@@ -27,7 +27,7 @@ defmodule McpServer.DualResponse.Location do
     options.base_url <> "/" <> resource.id <> "?" <> query
   end
 
-  @doc "Whether a text can be the address of an endpoint."
+  @doc "Whether a text is a valid address of an endpoint."
   @spec base_url?(String.t()) :: boolean
   def base_url?(text) do
     case URI.new(text) do
@@ -39,7 +39,7 @@ defmodule McpServer.DualResponse.Location do
     end
   end
 
-  @doc "Whether the URIs that a server makes are such, under a scheme that is free."
+  @doc "Checks that the server's URIs are valid and do not use a reserved scheme."
   @spec check(Options.t()) :: :ok | {:error, String.t()}
   def check(%{uri_builder: nil, uri_scheme: scheme}), do: check_scheme(scheme, ":uri_scheme")
 

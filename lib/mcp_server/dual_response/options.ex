@@ -1,14 +1,14 @@
 defmodule McpServer.DualResponse.Options do
   @moduledoc false
-  # The options of a server, checked, and where every process finds them: in `:persistent_term`, so that
-  # creating and fetching need no other process, and copy nothing.
+  # The checked options of a server. They are in `:persistent_term`, so every process reads them without a copy and
+  # without another process.
 
   alias McpServer.DualResponse.{Location, Signature, Store}
 
   @kibi 1024
   @mebi 1024 * @kibi
 
-  @doc "What options there are."
+  @doc "The schema of the options."
   @spec table() :: McpServer.Options.table()
   def table do
     duration = {"a positive integer (milliseconds)", &(is_integer(&1) and &1 > 0)}
@@ -36,7 +36,7 @@ defmodule McpServer.DualResponse.Options do
         doc: "rows of a sample"
       ],
       cleanup_interval: [:milliseconds, default: 60_000, doc: "how often expired resources are deleted"],
-      # What a scheme is, the core says.
+      # The core says which schemes are valid.
       uri_scheme: [
         :any,
         default: "resource",
@@ -165,7 +165,7 @@ defmodule McpServer.DualResponse.Options do
           stream_batch: pos_integer
         }
 
-  @doc "The checked options; raises `ArgumentError` naming the one at fault."
+  @doc "The checked options. Raises `ArgumentError` with the name of a wrong option."
   @spec new!(keyword) :: t
   def new!(options) do
     options = McpServer.Options.check!("McpServer.DualResponse", table(), options)
@@ -179,15 +179,15 @@ defmodule McpServer.DualResponse.Options do
     |> check_signature!()
   end
 
-  @doc "The options as they may stand in the specification of a child, which supervisors print."
+  @doc "The options without secrets, for the child specification, which supervisors print."
   @spec hide(keyword) :: keyword
   def hide(options), do: McpServer.Options.hide(table(), options)
 
-  @doc "Whether a value says how long: milliseconds, or `:infinity`."
+  @doc "Whether a value is a duration: milliseconds, or `:infinity`."
   @spec duration?(term) :: boolean
   def duration?(value), do: value == :infinity or (is_integer(value) and value > 0)
 
-  # What a builder makes is looked at once, on an id that is none, rather than with the first result.
+  # The builder is checked once at the start, with a sample id, and not with the first result.
   defp check_location!(options) do
     case Location.check(options) do
       :ok -> options
@@ -200,22 +200,22 @@ defmodule McpServer.DualResponse.Options do
   defp check_signature!(%{signed_urls: settings} = options),
     do: %{options | signed_urls: Signature.options!(settings)}
 
-  @doc "Makes the options of a running server known."
+  @doc "Stores the options of a running server."
   @spec put(t) :: :ok
   def put(%__MODULE__{name: name} = options), do: :persistent_term.put({__MODULE__, name}, options)
 
-  @doc "The options of a server, `nil` when it does not run."
+  @doc "The options of a server. `nil` if it does not run."
   @spec fetch(atom) :: t | nil
   def fetch(name), do: :persistent_term.get({__MODULE__, name}, nil)
 
-  @doc "Forgets the options of a server that was shut down."
+  @doc "Deletes the options of a server that was shut down."
   @spec erase(atom) :: :ok
   def erase(name) do
     _existed? = :persistent_term.erase({__MODULE__, name})
     :ok
   end
 
-  @doc "Now, in milliseconds of the store's clock."
+  @doc "The current time in milliseconds of the store's clock."
   @spec now(t) :: integer
   def now(%__MODULE__{clock: nil, store: store}) do
     case store.clock() do
@@ -226,7 +226,7 @@ defmodule McpServer.DualResponse.Options do
 
   def now(%__MODULE__{clock: clock}), do: clock.()
 
-  @doc "What clients are told of a server. What never expires has no time."
+  @doc "The description of a server for clients. A time of `:infinity` is left out."
   @spec capability(t) :: %{String.t() => term}
   def capability(%__MODULE__{default_expiration: :infinity} = options),
     do: %{"enabled" => true, "baseUrl" => options.base_url}
@@ -235,12 +235,12 @@ defmodule McpServer.DualResponse.Options do
     %{"enabled" => true, "baseUrl" => options.base_url, "defaultExpiration" => div(options.default_expiration, 1_000)}
   end
 
-  @doc "On whose behalf a call is made: what `bind:` makes of its conn, else its principal."
+  @doc "The identity of a call: the result of `bind:` for its conn, else its principal."
   @spec identity(t, term) :: McpServer.DualResponse.identity()
   def identity(%__MODULE__{bind: nil}, %{principal: principal}), do: %{tenant: nil, subject: principal}
   def identity(%__MODULE__{bind: nil}, _conn), do: %{}
 
-  # An identity of another form would bind to nobody, and let anybody read.
+  # An invalid identity would bind the resource to nobody, so every client could read it.
   def identity(%__MODULE__{bind: bind}, conn) do
     case bind.(conn) do
       %{} = identity when is_map_key(identity, :tenant) or is_map_key(identity, :subject) ->

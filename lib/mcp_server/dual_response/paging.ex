@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Paging do
   @moduledoc false
-  # The rows of a resource, a page at a time: kept ones, or those that its query gives now.
+  # Reads the rows of a resource in pages, from the store or from its query.
 
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Access, Error, Events, Options, Page, Query, Resource, Sorting, Storage}
@@ -23,7 +23,7 @@ defmodule McpServer.DualResponse.Paging do
     end
   end
 
-  @doc "Counts an access to a page of so many rows that is at hand already."
+  @doc "Counts an access for a page of this many rows that is in the cache."
   @spec count_access(Options.t(), Resource.t(), non_neg_integer) :: :ok | {:error, Error.t()}
   def count_access(server, resource, rows) do
     with :ok <- touch(server, resource),
@@ -33,7 +33,7 @@ defmodule McpServer.DualResponse.Paging do
   defp resource(_server, %Resource{} = resource, _identity), do: {:ok, resource}
   defp resource(server, id, identity), do: Access.lookup(server, id, identity)
 
-  # What is wanted, typed and bounded.
+  # The requested selection, with checked types and bounds.
   defp read(server, resource, query, default_limit) do
     offset = Map.get(query, :offset) || 0
     limit = Map.get(query, :limit) || default_limit
@@ -96,11 +96,11 @@ defmodule McpServer.DualResponse.Paging do
          do: {:ok, Sorting.sort(rows, List.wrap(sort), resource.tie_break)}
   end
 
-  # Stored rows never become fewer: what is left of a deleted resource has none.
+  # The number of stored rows never shrinks. No rows means that the resource was deleted.
   defp stored({:ok, []}, %{total_count: total}, offset) when offset < total, do: Access.not_found()
   defp stored(other, _resource, _offset), do: found(other)
 
-  # It was deleted, or has expired, since it was looked up.
+  # The resource was deleted or has expired since the lookup.
   defp found(:not_found), do: Access.not_found()
   defp found(other), do: other
 
@@ -109,13 +109,13 @@ defmodule McpServer.DualResponse.Paging do
     changes = Map.merge(%{last_accessed_at: DateTime.truncate(now, :second)}, extension(server, resource, now))
 
     case Access.found(Storage.touch(server, Resource.key(resource), changes)) do
-      # The rows can be sent. That the store failed is logged where it did.
+      # The rows can still be sent. `Storage` has logged the error.
       {:error, %Error{code: :storage_error}} -> :ok
       counted -> counted
     end
   end
 
-  # An access never shortens the time that a resource has.
+  # An access never shortens the lifetime of a resource.
   defp extension(%{extend_on_access: false}, _resource, _now), do: %{}
   defp extension(_server, %{deadline: nil}, _now), do: %{}
 
@@ -124,7 +124,7 @@ defmodule McpServer.DualResponse.Paging do
     if deadline > resource.deadline, do: %{deadline: deadline, expires_at: Access.expires_at(now, time)}, else: %{}
   end
 
-  @doc "All rows from an offset on, read as they are asked for. Counts one access."
+  @doc "All rows from an offset on, as a lazy stream. Counts one access."
   @spec stream(Options.t(), String.t() | Resource.t(), map, Access.identity()) ::
           {:ok, non_neg_integer, Enumerable.t()} | {:error, Error.t()}
   def stream(server, resource, query, identity) do
@@ -137,7 +137,7 @@ defmodule McpServer.DualResponse.Paging do
     end
   end
 
-  # Stored rows are sorted once, not for each page.
+  # Stored rows are sorted once, and not for each page.
   defp pages(server, %{persist: :rows, sort_mode: :memory} = resource, %{sort: sort} = query, _context)
        when sort != nil do
     Stream.resource(
@@ -157,7 +157,7 @@ defmodule McpServer.DualResponse.Paging do
     end)
   end
 
-  # The data may have become fewer than they were counted to be.
+  # The query may have fewer rows than at the count.
   defp next([], _offset), do: nil
   defp next(rows, offset), do: {rows, offset + length(rows)}
 

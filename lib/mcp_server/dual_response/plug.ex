@@ -45,7 +45,7 @@ defmodule McpServer.DualResponse.Plug do
   """
   @spec init(keyword()) :: keyword()
   def init(options) do
-    # This may run in the compiler, or before each request: nothing of what is made of them is kept.
+    # This may run in the compiler or before each request, so the result is not kept.
     _checked = Rest.new(options)
     options
   end
@@ -58,7 +58,7 @@ defmodule McpServer.DualResponse.Plug do
     Plug.Conn.halt(conn)
   end
 
-  # What no limit is compared with: the dispatcher counts for itself.
+  # A usage without limits, because the dispatcher counts requests itself.
   defp mounted(options) do
     id = {__MODULE__, options}
 

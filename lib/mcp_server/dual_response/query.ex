@@ -1,12 +1,11 @@
 defmodule McpServer.DualResponse.Query do
   @moduledoc false
-  # Runs what a creator gave as `execute` and `count`: within a time, within a heap, and with nothing of what
-  # goes wrong reaching a peer.
+  # Runs the functions `execute` and `count` with a timeout and a heap limit. No detail of an error reaches a client.
 
   alias McpServer.DualResponse.{Error, Options, Resource, Trouble}
   alias McpServer.Limit
 
-  @typedoc "What `execute` is called with."
+  @typedoc "The arguments of `execute`."
   @type options :: %{
           offset: non_neg_integer,
           limit: pos_integer,
@@ -15,7 +14,7 @@ defmodule McpServer.DualResponse.Query do
           context: McpServer.DualResponse.identity()
         }
 
-  @doc "At most `limit` rows, as `execute` answers them."
+  @doc "At most `limit` rows from `execute`."
   @spec execute(Options.t(), Resource.function_or_reference(), options, timeout) :: {:ok, [map]} | {:error, Error.t()}
   def execute(server, reference, %{limit: limit} = options, timeout) do
     case run(server, fn -> call(reference, options) end, timeout) do
@@ -30,7 +29,7 @@ defmodule McpServer.DualResponse.Query do
       else: failed(server, :execute, {:ok, rows})
   end
 
-  @doc "How many rows there are, as `count` answers."
+  @doc "The number of rows from `count`."
   @spec count(Options.t(), Resource.function_or_reference() | (() -> term), McpServer.DualResponse.identity()) ::
           {:ok, non_neg_integer} | {:error, Error.t()}
   def count(server, reference, context) do
@@ -59,7 +58,7 @@ defmodule McpServer.DualResponse.Query do
   defp message(what, {:ok, _answer}), do: "The #{what} gave no result that can be used"
   defp message(what, _failure), do: "The #{what} failed"
 
-  # Without a deadline nothing has to be ended from outside, and no row is copied.
+  # Without a timeout the query runs in the calling process, which saves copying the rows.
   defp run(_server, fun, :infinity), do: safely(fun)
 
   defp run(server, fun, timeout) do
@@ -86,7 +85,7 @@ defmodule McpServer.DualResponse.Query do
     end
   end
 
-  # Lets what a test has allowed its process (a database sandbox, a mock) hold for the query.
+  # A test's allowance for its process (a database sandbox, a mock) also holds for the query.
   defp work(caller, callers, reply, fun) do
     worker = self()
     _guard = spawn(fn -> guard(caller, worker) end)
@@ -94,7 +93,7 @@ defmodule McpServer.DualResponse.Query do
     send(reply, {reply, safely(fun)})
   end
 
-  # A query must not outlive who waits for it, and cannot look itself while it runs.
+  # The query must end with its caller, and cannot watch the caller while it runs.
   defp guard(caller, worker) do
     caller_ref = Process.monitor(caller)
     worker_ref = Process.monitor(worker)

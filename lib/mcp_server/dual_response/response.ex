@@ -116,7 +116,7 @@ defimpl McpServer.Tool.Result, for: McpServer.DualResponse.Response do
   alias McpServer.DualResponse.{Excerpt, Response}
   alias McpServer.Tool.CallResult
 
-  # Of the sample, as text: a model whose host hides structured content reads nothing else.
+  # The maximum size of the sample as text. Some hosts hide structured content, so their models read only text.
   @sample_bytes 16 * 1024
 
   def to_call_result(response, _conn) do

@@ -85,7 +85,7 @@ defmodule McpServer.DualResponse.Rest do
     :max_heap_bytes
   ]
 
-  # What a GET says of a resource, in this order.
+  # The members of a GET response, in this order.
   @described ~w(status total_count columns created_at expires_at access_count)
 
   @typedoc "Checked options. `:id` identifies the endpoint's dispatcher."

@@ -1,14 +1,14 @@
 defmodule McpServer.DualResponse.Server do
   @moduledoc false
-  # The process of a server. It opens the store, deletes what has expired, and closes the store; nobody waits
-  # for it, for creating and fetching run in the processes of those who do.
+  # The process of a server. It opens the store, deletes expired resources, and closes the store. Callers create and
+  # fetch in their own processes, so they never wait for it.
 
   use GenServer
   use McpServer.Outline
 
   alias McpServer.DualResponse.{Error, Events, Options, Storage}
 
-  # Deleted in one go; then messages are looked at, and the sweep goes on.
+  # The number of resources deleted at once. Between batches the process handles its messages.
   @batch 500
 
   @spec start_link(Options.t()) :: GenServer.on_start()
@@ -35,7 +35,7 @@ defmodule McpServer.DualResponse.Server do
     kind, reason -> {:error, {kind, reason}}
   end
 
-  # One timer, whoever else may have asked for a sweep.
+  # There is only one timer, however often a sweep is requested.
   defp schedule(%{timer: timer} = state, time) do
     if timer, do: Process.cancel_timer(timer)
     %{state | timer: Process.send_after(self(), :sweep, time)}
@@ -46,7 +46,7 @@ defmodule McpServer.DualResponse.Server do
     case Storage.delete_expired(options, @batch) do
       {:ok, 0} -> {:noreply, schedule(state, options.cleanup_interval)}
       {:ok, count} -> {:noreply, swept(state, count)}
-      # Logged where it failed; the store may be back next time.
+      # `Storage` has logged the error. The next sweep tries again.
       {:error, _error} -> {:noreply, schedule(state, options.cleanup_interval)}
     end
   end
@@ -58,7 +58,7 @@ defmodule McpServer.DualResponse.Server do
     schedule(state, if(count == @batch, do: 0, else: options.cleanup_interval))
   end
 
-  # A process that crashed or was killed leaves the store to the one that takes its place.
+  # After a crash the next process takes over the store.
   @impl true
   def terminate(reason, %{options: options}) do
     if shutdown?(reason) do

@@ -49,14 +49,14 @@ defmodule McpServer.DualResponse.SessionStore do
     end
   end
 
-  # What has expired and was not deleted yet is in the way.
+  # An expired record that was not yet deleted blocks the id.
   defp save(server, resource) do
     with deleted when deleted in [:ok, :not_found] <- Storage.delete(server, Resource.key(resource)),
          :ok <- Storage.save(server, resource, nil),
          do: Room.make(server, resource)
   end
 
-  # Values may grow up to their bound without being counted again.
+  # A value may grow up to this size without a new count of its bytes.
   @bytes 16 * 1024
 
   defp resource(server, key, value, ttl, holder) do
@@ -77,7 +77,7 @@ defmodule McpServer.DualResponse.SessionStore do
     }
   end
 
-  # One for each principal, so that each has no more than its share.
+  # Each principal is a separate holder, so that its share is limited.
   defp owner(key, nil), do: "session " <> key
 
   defp owner(_key, holder) do

@@ -1,12 +1,12 @@
 defmodule McpServer.DualResponse.Signature do
   @moduledoc false
-  # URLs that carry their own permission, for hosts that cannot send headers: an HMAC-SHA256 over the resource's
-  # id, the actions that are permitted, the tenant, and until when.
+  # URLs that carry their own permission, for hosts that cannot send headers. The signature is an HMAC-SHA256 over the
+  # resource's id, the permitted actions, the tenant and the expiry time.
 
   alias McpServer.DualResponse.Resource
   alias McpServer.DualResponse.Rest.Endpoint
 
-  @typedoc "`:ttl` is milliseconds. The secret is a function, so that it is in no printed term."
+  @typedoc "`:ttl` is in milliseconds. The secret is a function, so that no printed term contains it."
   @type settings :: %{secret: (() -> binary()), ttl: pos_integer(), actions: [Endpoint.action()]}
 
   @actions [:metadata, :fetch, :pin, :delete]
@@ -14,9 +14,9 @@ defmodule McpServer.DualResponse.Signature do
   @min_secret_bytes 32
 
   @doc """
-  The settings of `signed_urls:`, checked.
+  The checked settings of `signed_urls:`.
 
-  Raises `ArgumentError` that names what is wrong, without the secret.
+  Raises `ArgumentError` for wrong settings. The message never contains the secret.
   """
   @spec options!(keyword() | settings()) :: settings()
   def options!(%{secret: secret} = settings) when is_function(secret, 0), do: settings
@@ -24,7 +24,7 @@ defmodule McpServer.DualResponse.Signature do
   def options!(options) do
     Keyword.keyword?(options) || raise ArgumentError, "signed_urls: takes secret:, ttl: and actions:"
 
-    # Only the keys are printed.
+    # The message contains only the keys.
     with [_ | _] = unknown <- Keyword.keys(options) -- Map.keys(@defaults),
          do: raise(ArgumentError, "signed_urls: there are secret:, ttl: and actions:, no #{inspect(unknown)}")
 
@@ -33,7 +33,7 @@ defmodule McpServer.DualResponse.Signature do
     (is_binary(secret) and byte_size(secret) >= @min_secret_bytes) ||
       raise ArgumentError, "signed_urls: needs a secret: of at least #{@min_secret_bytes} bytes"
 
-    # Whole seconds stand in the URL.
+    # The URL contains whole seconds.
     (is_integer(settings.ttl) and settings.ttl >= 1_000) ||
       raise ArgumentError, "signed_urls: expected ttl: to be at least 1000 milliseconds, got: #{inspect(settings.ttl)}"
 
@@ -44,7 +44,7 @@ defmodule McpServer.DualResponse.Signature do
     %{settings | secret: fn -> secret end}
   end
 
-  @doc "What to append to the URL of a resource; valid for the time of `ttl:`, and never longer than the resource."
+  @doc "The query string for the URL of a resource. It is valid for `ttl:`, at most until the resource expires."
   @spec query(Resource.t(), settings(), now :: integer()) :: String.t()
   def query(resource, settings, now) do
     expires_at = earlier(now + div(settings.ttl, 1_000), resource.expires_at)
@@ -57,12 +57,12 @@ defmodule McpServer.DualResponse.Signature do
   @doc "Whether a signature permits the action on the resource at `now`, in seconds since 1970."
   @spec valid?(Resource.t(), settings(), Endpoint.action(), {non_neg_integer(), String.t()}, integer()) :: boolean()
   def valid?(resource, settings, action, {expires_at, signature}, now) do
-    # Compared whatever else is wrong, so that no answer comes earlier than another.
+    # The signature is compared even if another check fails, so that the response time reveals nothing.
     genuine? = :crypto.hash_equals(digest(sign(resource, settings, expires_at)), digest(signature))
     genuine? and now < expires_at and action in settings.actions
   end
 
-  # Of one length, as `hash_equals` wants them.
+  # `hash_equals` needs texts of the same length.
   defp digest(text), do: :crypto.hash(:sha256, text)
 
   defp sign(resource, settings, expires_at) do
@@ -70,7 +70,7 @@ defmodule McpServer.DualResponse.Signature do
     Base.url_encode64(:crypto.mac(:hmac, :sha256, settings.secret.(), text), padding: false)
   end
 
-  # No two permissions have the same text: the length stands in front of what somebody else has named.
+  # The length in front of each text from outside makes the signed text unambiguous.
   defp text(id, actions, tenant, expires_at) do
     actions = for action <- @actions, action in actions, do: Atom.to_string(action)
     "mcp-dual-response\n#{sized(id)}\n#{Enum.join(actions, " ")}\n#{tenant}\n#{expires_at}"

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Trouble do
   @moduledoc false
-  # The log line of what went wrong in a store or a query. A peer gets a sentence without any of it.
+  # Logs the errors of stores and queries. A client gets a sentence without details.
 
   require Logger
 
@@ -8,7 +8,7 @@ defmodule McpServer.DualResponse.Trouble do
 
   @max_bytes 4_096
 
-  @doc "Logs what `what` of a server did instead of its work."
+  @doc "Logs the failure of `what`, a part of a server."
   @spec log(atom, String.t(), term) :: :ok
   def log(server, what, answer), do: Logger.error(clip("#{inspect(server)}: #{what} #{describe(answer)}"))
 
@@ -18,7 +18,7 @@ defmodule McpServer.DualResponse.Trouble do
   defp describe({:error, reason}), do: "failed: #{reason(reason)}"
   defp describe(other), do: "answered #{Outline.of(other)}"
 
-  # A text is what the author of a store has to say.
+  # A text comes from the author of the store.
   defp reason(reason) when is_binary(reason), do: inspect(reason, printable_limit: 1_024)
   defp reason(exception) when is_exception(exception), do: banner(:error, exception)
   defp reason(reason), do: Outline.of(reason)
@@ -28,7 +28,7 @@ defmodule McpServer.DualResponse.Trouble do
 
   defp banner(kind, reason), do: "** (#{kind}) #{Outline.of(reason)}"
 
-  # Arguments in a stack trace are data, of any size.
+  # Arguments in a stack trace are data of any size.
   defp trace(stacktrace) do
     frames =
       for {module, function, arity, where} <- stacktrace,

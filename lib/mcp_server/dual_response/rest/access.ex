@@ -1,7 +1,7 @@
 defmodule McpServer.DualResponse.Rest.Access do
   @moduledoc false
-  # Who asks, and whether that is allowed: by what the hooks say, or by the signature of the URL. An id that is
-  # unknown, expired or somebody else's is answered alike, whatever the hooks would have said of it.
+  # Decides on access to a resource: by the hooks, or by the signature of the URL. Unknown, expired and foreign ids get
+  # the same response, whatever the hooks would return for them.
 
   alias McpServer.Auth.Refusal
   alias McpServer.Dispatch.Failure
@@ -10,10 +10,10 @@ defmodule McpServer.DualResponse.Rest.Access do
   alias McpServer.DualResponse.Rest.Endpoint
   alias McpServer.Protocol.HTTP
 
-  @typedoc "What hooks are given: a `Plug.Conn`, or a `McpServer.HttpRequest`. `nil` where there are none."
+  @typedoc "The argument of hooks: a `Plug.Conn` or a `McpServer.HttpRequest`. `nil` without hooks."
   @type caller :: term()
 
-  @doc "The resource, and on whose behalf it is asked for."
+  @doc "The resource, and the identity of the request."
   @spec admit(Rest.t(), Endpoint.wanted(), caller()) ::
           {:ok, Resource.t(), DualResponse.identity() | :any} | {:refused, Endpoint.answer()}
   def admit(rest, {action, id, _form, capability}, caller) do
@@ -26,7 +26,7 @@ defmodule McpServer.DualResponse.Rest.Access do
     end
   end
 
-  # Where URLs are signed, an id alone is no permission.
+  # If URLs are signed, an id alone gives no access.
   defp unsigned(%{identify: nil, authorize: nil} = rest, _action, _id, _caller), do: unauthorized(rest)
   defp unsigned(rest, action, id, caller), do: ask(rest, action, id, caller)
 
@@ -72,7 +72,7 @@ defmodule McpServer.DualResponse.Rest.Access do
   defp found(_rest, _action, {:error, %Error{code: :storage_error} = error}, _identity, _caller),
     do: {:refused, Rest.refuse(error)}
 
-  # The hook is asked all the same: its 401 would tell which ids exist.
+  # The hook is called for unknown ids too. Otherwise its 401 would reveal which ids exist.
   defp found(rest, action, {:error, _not_found}, _identity, caller) do
     case authorize(rest, caller, nil, action) do
       {:ok, {:error, :unauthorized}} -> unauthorized(rest)
@@ -95,11 +95,11 @@ defmodule McpServer.DualResponse.Rest.Access do
       :failed
   end
 
-  # Of the caller, a `%McpServer.HttpRequest{}` or a `Plug.Conn`: what must not be in the log.
+  # The parts of a `%McpServer.HttpRequest{}` or a `Plug.Conn` that must not be logged.
   defp head([%{req_headers: headers, query_string: query} | _others]), do: %{headers: headers, target: query}
   defp head(_no_request), do: %{headers: [], target: ""}
 
-  # Many hooks match on a resource: what they do without one is no failure.
+  # Many hooks match on a resource, so their errors without one are not logged.
   defp quietly(hook, arguments) do
     {:ok, run(hook, arguments)}
   catch
@@ -111,7 +111,7 @@ defmodule McpServer.DualResponse.Rest.Access do
 
   defp unauthorized(rest), do: challenged(rest, Refusal.missing([]))
 
-  # As at the endpoint, so that a client can mend it.
+  # The same challenge as the MCP endpoint's, so that a client can get the missing token or scope.
   defp challenged(rest, %Refusal{kind: kind} = refusal) do
     challenge = refusal |> Map.take([:error, :description]) |> Map.put(:scope, refusal.scopes)
     challenge = challenge |> Map.put(:resource_metadata, rest.metadata_url) |> Map.merge(Refusal.schemes(refusal.dpop))

@@ -1,7 +1,7 @@
 defmodule McpServer.DualResponse.Rest.Dispatcher do
   @moduledoc false
-  # Where requests for stored results are taken: it starts a process for each, no more than so many at once, and
-  # ends those that take too long or whose client has gone. It answers for whoever cannot any more.
+  # Accepts requests for stored results, and starts a process for each, up to `max_requests`. It ends processes that
+  # take too long or whose client has gone, and answers for processes that failed.
 
   use GenServer
   use McpServer.Outline
@@ -11,18 +11,18 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   alias McpServer.Http.Exchange
   alias McpServer.Limit
 
-  # A resource with its sample fits into this, so that finding one costs no garbage collection.
+  # A resource and its sample fit into this heap, so a lookup needs no garbage collection.
   @heap_words 4_181
 
-  # Deadlines are kept to within this.
+  # Deadlines are checked at this interval.
   @tick_ms 50
   @retry_after 1
 
   @typedoc """
   A request that is being answered.
 
-    * `:since` – when its query began; `nil` while it waits for its client
-    * `:phase` – `:streaming` from when the head of a stream is out; `:late`, and what it was, once its time was up
+    * `:since` – the start of its query; `nil` while it waits for its client
+    * `:phase` – `:streaming` after the head of a stream was sent; `:late` with the earlier phase after its timeout
   """
   @type entry :: %{
           exchange: Exchange.t(),
@@ -32,11 +32,11 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
           phase: :answering | :streaming | {:late, :answering | :streaming | :begun}
         }
 
-  # Under a plug, which has no place in a supervision tree.
+  # Supervises dispatchers of plugs, which have no place in a supervision tree.
   @supervisor McpServer.Http.RouteSupervisor
   @registry McpServer.Http.Registry
 
-  @doc "`:ignore` where the endpoint has a dispatcher already."
+  @doc "Starts a dispatcher. `:ignore` if the endpoint has one already."
   @spec start_link(Rest.t()) :: GenServer.on_start()
   def start_link(rest) do
     with {:error, {:already_started, _pid}} <- GenServer.start_link(__MODULE__, rest, name: via(rest)), do: :ignore
@@ -44,7 +44,7 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
 
   defp via(%{id: id}), do: {:via, Registry, {@registry, id}}
 
-  @doc "The dispatcher of an endpoint, started where that is nobody else's to do; `nil` while it is being restarted."
+  @doc "The dispatcher of an endpoint. Starts an unsupervised one. `nil` while it is being restarted."
   @spec find(Rest.t()) :: pid() | nil
   def find(%{supervised?: supervised?} = rest) do
     GenServer.whereis(via(rest)) || if(supervised?, do: nil, else: start(rest))
@@ -60,14 +60,14 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
     :exit, _not_there -> nil
   end
 
-  @doc "Has the dispatcher answer a request that has been judged. The calling process carries the exchange out."
+  @doc "Lets the dispatcher answer a checked request. The calling process writes the response to the exchange."
   @spec answer(pid(), Exchange.t(), Endpoint.wanted(), Endpoint.selection() | nil, caller :: term()) :: :ok
   def answer(dispatcher, exchange, wanted, selection, caller) do
     send(dispatcher, {:mcp_rest_request, exchange, wanted, selection, caller})
     :ok
   end
 
-  @doc "A stream has begun, has sent a page and reads the next, or waits for its client."
+  @doc "Reports that a stream has begun, has sent a page and reads the next one, or waits for its client."
   @spec report(pid(), :streaming | :reading | :waiting) :: :ok
   def report(dispatcher, what) do
     send(dispatcher, {:mcp_rest_report, self(), what})
@@ -76,7 +76,7 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
 
   @impl true
   def init(rest) do
-    # The processes are linked to this one, so that none outlives it; how they end is told by their exits.
+    # The request processes are linked, so that they end with this process. Their exits report how they ended.
     Process.flag(:trap_exit, true)
     Options.warn_open(rest)
     rest = %{rest | pages: Pages.new(rest.max_page_bytes)}
@@ -97,7 +97,7 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   def handle_info({:EXIT, pid, reason}, %{entries: entries} = state) when is_map_key(entries, pid),
     do: {:noreply, ended(state, pid, reason)}
 
-  # The registry's: the dispatcher that takes this one's place enters the next.
+  # The registry ended. The next dispatcher registers again.
   def handle_info({:EXIT, _registry, reason}, state), do: {:stop, reason, state}
   def handle_info(:tick, state), do: {:noreply, tick(%{state | ticking?: false})}
   def handle_info(_message, state), do: {:noreply, state}
@@ -111,7 +111,7 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   defp take(%{rest: rest} = state, exchange, {action, _id, form, _capability} = wanted, selection, caller) do
     dispatcher = self()
     heap = Limit.heap(rest.max_heap_bytes, true)
-    # The monitor is this process's.
+    # The monitor belongs to this process.
     own = %{exchange | monitor: nil}
     serve = fn -> serve(dispatcher, rest, own, wanted, selection, caller) end
     pid = :erlang.spawn_opt(serve, [:link, max_heap_size: heap, min_heap_size: @heap_words])
@@ -140,14 +140,14 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
     end
   end
 
-  # Its time was up while it said so. Whether its head is out is not known.
+  # The report arrived after the timeout. It is unknown whether the head was sent.
   defp noted(%{phase: {:late, _phase}} = entry, :streaming), do: %{entry | phase: {:late, :begun}}
   defp noted(%{phase: {:late, _phase}} = entry, _what), do: entry
   defp noted(entry, :streaming), do: %{entry | phase: :streaming, since: now()}
   defp noted(entry, :reading), do: %{entry | since: now()}
   defp noted(entry, :waiting), do: %{entry | since: nil}
 
-  # Nobody is left to read the rows; what changes a resource is done to its end.
+  # A fetch without a client is ended. A change of a resource runs to its end.
   defp left(state, ref) do
     with %{^ref => pid} <- state.pids, %{^pid => %{action: :fetch}} <- state.entries, do: Process.exit(pid, :kill)
     state
@@ -162,7 +162,7 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
 
   defp conclude(_entry, :normal), do: :ok
   defp conclude(%{phase: :answering} = entry, _reason), do: reply(entry.exchange, Endpoint.refuse(:internal_error))
-  # The exchange was its process's own, and is cut with it.
+  # The request process owned the exchange, so the exchange was cut with it.
   defp conclude(%{phase: :streaming}, _reason), do: :ok
 
   defp conclude(%{phase: {:late, :begun}, exchange: exchange}, _reason), do: Exchange.abort(exchange)
@@ -175,7 +175,7 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
     Exchange.finish(exchange)
   end
 
-  # A plug's process may go on to serve others.
+  # The process of a plug may serve other requests, so its monitor is removed.
   defp release(%Exchange{monitor: nil}), do: :ok
   defp release(%Exchange{monitor: monitor}), do: Process.demonitor(monitor, [:flush])
 
@@ -199,13 +199,13 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
 
   defp in_time(_pid, entry, _deadline), do: entry
 
-  # There is nothing to say: the exchange is cut with its process.
+  # CSV has no place for an error line. The exchange is cut with its process.
   defp late(pid, %{phase: :streaming, form: :csv} = entry) do
     Process.exit(pid, :kill)
     entry
   end
 
-  # What is left to say is said by this process, so the exchange must not end with the other.
+  # This process sends the last line, so the exchange must not end with the request process.
   defp late(pid, %{phase: phase} = entry) do
     exchange = Exchange.own(entry.exchange)
     release(entry.exchange)

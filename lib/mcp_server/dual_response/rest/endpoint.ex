@@ -1,7 +1,7 @@
 defmodule McpServer.DualResponse.Rest.Endpoint do
   @moduledoc false
-  # The bytes of the endpoint for stored results, which the native library reads and writes: heads, bodies, rows and
-  # refusals. Knows no process and no transport.
+  # Heads, bodies, rows and refusals of the endpoint for stored results. The native library parses and writes them. This
+  # module knows no process and no transport.
 
   alias McpServer.JSON.{EncodeError, Structs}
   alias McpServer.Native
@@ -12,12 +12,12 @@ defmodule McpServer.DualResponse.Rest.Endpoint do
   @type action :: :metadata | :fetch | :pin | :delete
   @type form :: :page | :ndjson | :csv
 
-  @typedoc "What a request wants, of which resource, in which form, and what permission its URL carries."
+  @typedoc "The action of a request, the resource's id, the form of the response, and the signature in the URL."
   @type wanted ::
           {action(), id :: String.t(), form(),
            nil | :malformed | {expires_at :: non_neg_integer(), signature :: String.t()}}
 
-  @typedoc "Which rows: a page always has a limit."
+  @typedoc "The selected rows. A page always has a limit."
   @type selection ::
           {offset :: non_neg_integer(), limit :: pos_integer() | nil, [{field :: String.t(), :asc | :desc}]}
 
@@ -26,10 +26,10 @@ defmodule McpServer.DualResponse.Rest.Endpoint do
   @type refused :: {:answer, 400..599, headers(), binary()}
 
   @doc """
-  Checks the options of an endpoint; what is left out is as the core has it.
+  Checks the options of an endpoint. Missing options get the core's defaults.
 
-    * `:prefix` – the path below which resources lie (`"/resources"`); `""` where something else has routed
-    * `:allowed_hosts`, `:allowed_origins` – as `McpServer.Protocol.HTTP.policy/1` has them
+    * `:prefix` – the path above the resources (`"/resources"`); `""` if other code has routed the request
+    * `:allowed_hosts`, `:allowed_origins` – as in `McpServer.Protocol.HTTP.policy/1`
     * `:max_body_bytes` – 64 KiB
     * `:default_limit`, `:max_limit` – rows of a page: 100 and 1,000
 
@@ -39,19 +39,19 @@ defmodule McpServer.DualResponse.Rest.Endpoint do
   def new(options), do: Native.dual_endpoint(options)
 
   @doc """
-  Judges a head before its body is read; an `:answer` is finished. The headers are those of every other answer, so that
-  the page which asks can read it.
+  Checks a head before its body is read. An `:answer` is complete. The CORS headers belong on every response, so that
+  the calling page can read it.
   """
   @spec check_head(t(), McpServer.Protocol.HTTP.head()) :: {:ok, wanted(), cors_headers :: headers()} | refused()
   def check_head(endpoint, %{method: method, target: target, headers: headers} = head),
     do: Native.dual_check_head(endpoint, method, target, Map.get(head, :authority), headers)
 
-  @doc "Judges the body of a request for rows."
+  @doc "Checks the body of a request for rows."
   @spec select(t(), form(), binary()) :: {:ok, selection()} | refused()
   def select(endpoint, form, body), do: Native.dual_select(endpoint, form, body)
 
   @doc """
-  An answer that the core cannot find by itself.
+  An error response that the core cannot produce by itself.
 
   | kind | status | details |
   |---|---|---|
@@ -61,16 +61,16 @@ defmodule McpServer.DualResponse.Rest.Endpoint do
   | `:forbidden` | 403 | |
   | `:not_found` | 404 | |
   | `:request_timeout` | 408 | |
-  | `:payload_too_large` | 413 | the most bytes a body may have |
+  | `:payload_too_large` | 413 | the maximum size of a body in bytes |
   | `:query_failed` | 500 | a text for the peer |
   | `:internal_error` | 500 | |
-  | `:storage_unavailable`, `:overloaded` | 503 | seconds to wait |
+  | `:storage_unavailable`, `:overloaded` | 503 | seconds until a retry |
   | `:timeout` | 504 | |
   """
   @spec refuse(atom(), term()) :: answer()
   def refuse(kind, details \\ nil), do: Native.dual_refuse(kind, details)
 
-  @doc "The headers of an answer in a form; `:none` where there is no body."
+  @doc "The headers of a response in a form. `:none` is a response without a body."
   @spec headers(form() | :none) :: headers()
   def headers(form), do: Native.dual_headers(form)
 
@@ -83,7 +83,7 @@ defmodule McpServer.DualResponse.Rest.Endpoint do
     end)
   end
 
-  @doc "Rows as lines: a JSON text each, or the values of these columns, separated by commas."
+  @doc "Rows as lines: one JSON text per row, or the values of these columns with commas between them."
   @spec lines([term()], [String.t()] | nil) :: {:ok, binary()} | {:error, EncodeError.t()}
   def lines(rows, columns) do
     write(rows, fn rows ->

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Rest.Options do
   @moduledoc false
-  # The options of an endpoint, checked, and what is made of them once. `McpServer.DualResponse.Rest` documents them.
+  # The checked options of an endpoint, and the values computed from them. `McpServer.DualResponse.Rest` documents them.
 
   require Logger
 
@@ -13,11 +13,11 @@ defmodule McpServer.DualResponse.Rest.Options do
   @kibi 1024
   @mebi 1024 * @kibi
 
-  # These the core reads.
+  # The core reads these options.
   @endpoint [:prefix, :allowed_hosts, :allowed_origins, :max_body_bytes, :default_limit, :max_limit]
   @too_many "503 and `Retry-After`"
 
-  @doc "What options there are; those that others of this library give are not documented."
+  @doc "The schema of the options. Options for internal use have no documentation."
   @spec table() :: McpServer.Options.table()
   def table do
     [
@@ -84,7 +84,7 @@ defmodule McpServer.DualResponse.Rest.Options do
     ]
   end
 
-  # Where the endpoint lies in a server, and where that server's own metadata does.
+  # The path of the endpoint in a server, and the URL of that server's resource metadata.
   @internal [prefix: [:string, default: ""], metadata_url: [{:or, [nil], :string}]]
 
   @doc "The fields of an endpoint."
@@ -116,13 +116,13 @@ defmodule McpServer.DualResponse.Rest.Options do
     end
   end
 
-  # A release runs without Mix, and is what authorization is for.
+  # A release runs without Mix, and needs authorization.
   defp auth do
     mix? = List.keymember?(Application.started_applications(), :mix, 0)
     if mix? and Mix.env() != :prod, do: :optional, else: :required
   end
 
-  @doc "Says in the log where whoever knows an id is let in."
+  @doc "Logs a warning if an id alone gives access."
   @spec warn_open(McpServer.DualResponse.Rest.t()) :: :ok
   def warn_open(%{auth: :required, identify: nil, authorize: nil, server: server}) do
     case McpServer.DualResponse.Options.fetch(server) do

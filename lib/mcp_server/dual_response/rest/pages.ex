@@ -1,15 +1,15 @@
 defmodule McpServer.DualResponse.Rest.Pages do
   @moduledoc false
-  # Pages of kept rows that were sent before, as they were sent: the rows of a resource never change, and writing them
-  # costs several times what sending them does. A page is looked for only after its resource was found and permitted.
+  # A cache of encoded pages of stored rows. The rows of a resource never change, and encoding costs several times as
+  # much as sending. A page is looked up only after its resource was found and permitted.
 
-  @typedoc "A table, and how many bytes of pages it may have."
+  @typedoc "A table, and the maximum size of its pages in bytes."
   @type t :: {:ets.table(), max_bytes :: pos_integer()}
 
-  # A page that alone would displace many is written each time.
+  # A larger page would displace many others, so it is not cached.
   @max_share 16
 
-  @doc "A table for so many bytes; the calling process owns it."
+  @doc "A table for this many bytes. The calling process owns it."
   @spec new(pos_integer()) :: t()
   def new(max_bytes) do
     table = :ets.new(__MODULE__, [:public, read_concurrency: true, write_concurrency: true])
@@ -17,7 +17,7 @@ defmodule McpServer.DualResponse.Rest.Pages do
     {table, max_bytes}
   end
 
-  @doc "The page with its number of rows, as it was sent before."
+  @doc "A cached page with its number of rows."
   @spec fetch(t() | nil, term()) :: {:ok, binary(), non_neg_integer()} | :error
   def fetch(nil, _key), do: :error
 
@@ -28,7 +28,7 @@ defmodule McpServer.DualResponse.Rest.Pages do
     end
   end
 
-  @doc "Keeps a page. When there is no room for it, all others go: who asks again has them written again."
+  @doc "Caches a page. If there is no room for it, all other pages are deleted."
   @spec put(t() | nil, term(), binary(), non_neg_integer()) :: :ok
   def put({table, max_bytes}, key, body, rows) when byte_size(body) <= div(max_bytes, @max_share) do
     # Another request may have emptied the table just now.

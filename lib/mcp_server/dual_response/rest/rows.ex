@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Rest.Rows do
   @moduledoc false
-  # Rows as a response: a page, or all of them as lines, read page by page as they are sent.
+  # Rows as a response: one page, or all rows as lines. The pages of a stream are read while it is sent.
 
   require Logger
 
@@ -9,7 +9,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
   alias McpServer.DualResponse.Rest.{Endpoint, Pages}
   alias McpServer.JSON
 
-  @doc "The response that has the rows."
+  @doc "The response with the rows."
   @spec answer(Rest.t(), Endpoint.form(), Resource.t(), Endpoint.selection(), DualResponse.identity() | :any) ::
           Rest.response()
   def answer(rest, :page, %{persist: :rows} = resource, {offset, limit, []} = selection, identity) do
@@ -42,7 +42,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
   end
 
   defp page(rest, resource, {offset, limit, keys}, identity, written) do
-    # Whoever serves the request ends a query that takes too long.
+    # The dispatcher ends a query that takes too long.
     query = %{offset: offset, limit: limit, sort: sort(keys), timeout: :infinity}
 
     with {:ok, page} <- DualResponse.fetch(rest.server, resource, query, identity),
@@ -70,7 +70,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
     Error.new(:query_execution_failed, "The query gave rows that cannot be sent")
   end
 
-  # The first page is read before anything is sent: what fails then can still be said with a status.
+  # The first page is read before the head is sent, so that its error can still set the status.
   defp begin(pages, lines) do
     reader = &Enumerable.reduce(pages, &1, fn page, _none -> {:suspend, page} end)
 
@@ -110,13 +110,13 @@ defmodule McpServer.DualResponse.Rest.Rows do
   end
 
   defp failed(error, %{form: :ndjson} = lines), do: {[error_line(code(error, lines))], :done}
-  # Nothing in such a text could say that it is not the whole.
+  # CSV has no place for an error message, so the stream is cut.
   defp failed(error, _lines), do: raise(error)
 
   defp code(%Error{} = error, _lines), do: Error.code(error)
   defp code(error, lines), do: Error.code(unwritable(lines.server, error))
 
-  @doc "The last line of rows that are cut short."
+  @doc "The last line of an incomplete stream of rows."
   @spec error_line(String.t()) :: binary()
   def error_line(code), do: JSON.encode!(%{"$error" => %{"code" => code}}) <> "\n"
 
@@ -148,7 +148,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
     end
   end
 
-  # The next page, and how to come by the one after it.
+  # The next page, and the reader for the page after it.
   defp pull(reader) do
     case reader.({:cont, nil}) do
       {:suspended, rows, reader} -> {:ok, rows, reader}

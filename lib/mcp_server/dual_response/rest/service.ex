@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Rest.Service do
   @moduledoc false
-  # An endpoint under HTTP: what comes through a `Sink` goes to the endpoint's dispatcher, and back.
+  # An endpoint under HTTP: passes requests from a `Sink` to the endpoint's dispatcher, and responses back.
 
   alias McpServer.Auth.Refusal
   alias McpServer.DualResponse.Rest
@@ -8,7 +8,7 @@ defmodule McpServer.DualResponse.Rest.Service do
   alias McpServer.Http.{Exchange, Route, Sink}
   alias McpServer.{Auth, HttpRequest}
 
-  @doc "The endpoint of a route's options, at its place."
+  @doc "The endpoint for the options and the path of a route."
   @spec new(term(), Route.site()) :: Rest.t()
   def new(options, site) do
     Keyword.keyword?(options) || raise ArgumentError, "expected a keyword list, got: #{inspect(options)}"
@@ -26,12 +26,12 @@ defmodule McpServer.DualResponse.Rest.Service do
     %{rest | id: site.id, supervised?: site.supervised?}
   end
 
-  # What the endpoint says of itself goes before what the server says.
+  # `resource_metadata:` of the endpoint overrides the metadata URL of the server.
   defp own_metadata(options) do
     if options[:resource_metadata], do: Keyword.delete(options, :metadata_url), else: options
   end
 
-  # Who may not call a tool may not fetch its results either.
+  # A client that may not call tools may not fetch their results either.
   defp identified(options, nil), do: options
 
   defp identified(options, identify) do
@@ -49,7 +49,7 @@ defmodule McpServer.DualResponse.Rest.Service do
   defp identity({:error, {:unauthorized, scopes}}), do: {:error, Refusal.missing(scopes)}
   defp identity({:error, _reason}), do: {:error, :unauthorized}
 
-  @doc "Serves a request for a stored result; its head is still to be judged."
+  @doc "Serves a request for a stored result. The head is not yet checked."
   @spec call(Sink.t(), Rest.t()) :: Sink.t()
   def call(sink, rest) do
     head = Sink.head(sink)

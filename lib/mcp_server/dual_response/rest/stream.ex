@@ -1,9 +1,9 @@
 defmodule McpServer.DualResponse.Rest.Stream do
   @moduledoc false
-  # Sends a stream as fast as its client takes it: the next part is made once nearly all of the last one has left.
+  # Sends a stream at the speed of its client: the next part is built when most of the last part has left.
   #
-  # A client that takes too little is cut off: it has one of the dispatcher's places. What counts is the time that the
-  # stream waits for it, so nobody is cut off for a slow query.
+  # A slow client is cut off, because it occupies one of the dispatcher's places. Only the time that the stream waits
+  # for the client counts, so a slow query cuts off no client.
 
   alias McpServer.Dispatch.Failure
   alias McpServer.DualResponse.Rest
@@ -11,10 +11,10 @@ defmodule McpServer.DualResponse.Rest.Stream do
   alias McpServer.Http.{Exchange, Sink}
   alias McpServer.Limit
 
-  # What may be on its way while the next part is made.
+  # The maximum number of bytes in transit while the next part is built.
   @window 64 * 1024
 
-  @doc "Carries the response out in the calling process; returns when it is sent, or the client has gone. Exits when it has to be cut."
+  @doc "Sends the response from the calling process. Returns at the end, or without a client. Exits to cut the stream."
   @spec run(pid(), Rest.t(), Exchange.t(), {pos_integer(), Sink.headers()}, Enumerable.t()) :: :ok
   def run(dispatcher, rest, exchange, head, parts) do
     exchange = Exchange.own(exchange)
@@ -31,7 +31,7 @@ defmodule McpServer.DualResponse.Rest.Stream do
   defp send_all(stream, parts) do
     case reduce(stream, parts) do
       :closed -> :ok
-      # With its owner the exchange is cut, so that what was sent does not pass for the whole.
+      # The exchange is cut with its owner, so that a client does not take the sent part for the complete result.
       :cut -> exit(:cut)
       stream -> Exchange.finish(stream.exchange)
     end
@@ -86,7 +86,7 @@ defmodule McpServer.DualResponse.Rest.Stream do
     end
   end
 
-  # How much longer the stream may wait for its client, in milliseconds.
+  # The time that the stream may still wait for its client, in milliseconds.
   defp patience(%{rest: rest} = stream),
     do: rest.stream_grace + div(stream.taken * 1_000, rest.stream_min_rate) - stream.waited
 
