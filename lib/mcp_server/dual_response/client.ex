@@ -75,7 +75,7 @@ defmodule McpServer.DualResponse.Client do
   alias McpServer.DualResponse.Client.{Headers, Parsed, Target, ToolResult}
   alias McpServer.Fetch.TLS
 
-  # Headers and keys are secrets; functions may hold some.
+  # Headers and keys are secrets, and functions may contain some.
   @derive {Inspect, only: [:base_url, :allowed_origins, :allow_insecure, :timeout, :max_redirects]}
   defstruct base_url: nil,
             headers: [],
@@ -191,7 +191,7 @@ defmodule McpServer.DualResponse.Client do
     end
   end
 
-  # An origin that may be fetched from. One that never could be is a mistake to be told of now.
+  # An origin that may be fetched from. An origin that could never be is refused at once.
   defp named!(client, url) do
     {:ok, _uri, origin} = Target.parse(url)
 

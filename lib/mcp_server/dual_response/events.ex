@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Events do
   @moduledoc false
-  # The telemetry events of a server: `McpServer.Telemetry` says what they carry.
+  # The telemetry events of a server. `McpServer.Telemetry` documents their data.
 
   alias McpServer.DualResponse.Options
   alias McpServer.Telemetry

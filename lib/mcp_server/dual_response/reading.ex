@@ -1,12 +1,12 @@
 defmodule McpServer.DualResponse.Reading do
   @moduledoc false
-  # `resources/read` of a dual response's URI: what the resource is, and its first rows.
+  # `resources/read` of a dual response's URI: a description of the resource, and its first rows.
 
   alias McpServer.{Conn, DualResponse, JSON}
   alias McpServer.DualResponse.{Error, Page, Resource, Response}
   alias McpServer.Resource.Content
 
-  @doc "The function of the template that `dual_responses` declares."
+  @doc "The handler of the template that `dual_responses` declares."
   @spec read(Conn.t(), map) :: Content.t() | {:error, :not_found | String.t()}
   def read(%Conn{router: router} = conn, %{"id" => id}) do
     {_spill, server} = router.__mcp__(:overflow)
@@ -28,7 +28,7 @@ defmodule McpServer.DualResponse.Reading do
     end
   end
 
-  # The members of the two answers that the REST endpoint gives for this.
+  # The REST endpoint returns the same members in two responses.
   defp body(%Resource{} = resource, %Page{} = page) do
     %{
       "status" => "ready",

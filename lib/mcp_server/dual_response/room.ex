@@ -1,24 +1,24 @@
 defmodule McpServer.DualResponse.Room do
   @moduledoc false
-  # Keeps a store within its bounds. What has expired goes first, then what whoever has most did not use for
-  # longest; what is pinned stays. Nobody has more than a share, where the store can tell whose what is.
+  # Keeps a store within its limits. Expired resources are deleted first, then the least recently used ones of the
+  # largest holder. Pinned resources stay. If the store can name the holders, no holder gets more than its share.
   #
-  # A resource is saved before room is made for it, so that of two that come at a time both count. For that
-  # moment a store holds one more for each process that is creating.
+  # A resource is saved before room is made for it, so that concurrent creations count each other. For a moment the
+  # store may therefore hold one extra resource per creating process.
 
   alias McpServer.DualResponse.{Error, Events, Options, Resource, Storage}
   alias McpServer.Share
 
   @batch 100
 
-  @doc "Whether a resource could be kept at all."
+  @doc "Whether a resource can fit into the store at all."
   @spec check(Options.t(), Resource.t()) :: :ok | {:error, Error.t()}
   def check(%{max_bytes: max_bytes}, %{bytes: bytes}) when bytes > max_bytes,
     do: {:error, Error.new(:storage_error, "The result is too large to be kept")}
 
   def check(_options, _resource), do: :ok
 
-  @doc "Makes room for a resource that was saved; where there is none, it is deleted again."
+  @doc "Makes room for a saved resource. If there is none, deletes the resource again."
   @spec make(Options.t(), Resource.t()) :: :ok | {:error, Error.t()}
   def make(options, resource) do
     with {:error, error} <- fit(options, resource) do
@@ -39,13 +39,13 @@ defmodule McpServer.DualResponse.Room do
 
   defp within?(size, max_resources, max_bytes), do: size.resources <= max_resources and size.bytes <= max_bytes
 
-  # One resource is nobody's too large share.
+  # A single resource never exceeds the share.
   defp within_share?(_options, %{resources: 1}), do: true
 
   defp within_share?(%{max_share: percent} = options, size),
     do: within?(size, Share.of({options.max_resources, percent}), Share.of({options.max_bytes, percent}))
 
-  # Who has more than its share makes room itself, while there is room for others.
+  # A holder above its share loses its own resources, even if the store has room.
   defp fit_share(options, resource) do
     holder = Resource.holder(resource)
 
@@ -72,8 +72,8 @@ defmodule McpServer.DualResponse.Room do
     fit(options, resource)
   end
 
-  # Of whoever has most, and of anybody where that is pinned. Two, for the resource itself may be the first of
-  # several that were used last at the same moment.
+  # Candidates of the largest holder, or of all holders if its resources are pinned. Two keys are read, because the new
+  # resource may be the first of several with the same time of use.
   defp candidates(options, resource) do
     with {:ok, [_ | _] = holders} <- Storage.holders(options),
          {holder, _size} = Enum.max_by(holders, fn {_holder, size} -> part(options, size) end),
@@ -86,7 +86,7 @@ defmodule McpServer.DualResponse.Room do
     end
   end
 
-  # How much of what is to be had.
+  # The used fraction of the limits.
   defp part(options, size), do: max(size.resources / options.max_resources, size.bytes / options.max_bytes)
 
   defp others(keys, resource), do: Enum.reject(keys, fn {_tenant, id} -> id == resource.id end)
@@ -105,7 +105,7 @@ defmodule McpServer.DualResponse.Room do
       {:error, error} ->
         {:error, error}
 
-      # Somebody else has made room with it.
+      # Another process has deleted it, which also made room.
       :not_found ->
         fit(options, resource)
 

@@ -1,15 +1,15 @@
 defmodule McpServer.DualResponse.Sorting do
   @moduledoc false
-  # Sorts kept rows. Stable; what is `nil` or missing comes last in both orders; values of different kinds
-  # come numbers first, then strings, then booleans, then the rest.
+  # Sorts stored rows. The sort is stable. `nil` and missing values come last in both orders. Values of different types
+  # are in this order: numbers, strings, booleans, others.
 
   alias McpServer.DualResponse
 
-  @doc "The name of a column, which is under `:name` or `\"name\"`, as text."
+  @doc "The name of a column, from `:name` or `\"name\"`, as text."
   @spec name(map) :: String.t()
   def name(column), do: to_string(column[:name] || column["name"])
 
-  @doc "Whether every field is a column, and one that can be sorted by."
+  @doc "Whether every field is a sortable column."
   @spec sortable?([String.t()], [map]) :: boolean
   def sortable?([], _columns), do: true
 
@@ -20,7 +20,7 @@ defmodule McpServer.DualResponse.Sorting do
 
   defp sortable?(column), do: Map.get(column, :sortable, Map.get(column, "sortable", true)) != false
 
-  @doc "The rows in the order of these keys, the first of which counts most."
+  @doc "The rows sorted by these keys. The first key counts most."
   @spec sort([map], [DualResponse.sort()], tie_break :: String.t() | nil) :: [map]
   def sort(rows, keys, tie_break) do
     keys = keys ++ if(tie_break, do: [%{field: tie_break, order: :asc}], else: [])
@@ -33,7 +33,7 @@ defmodule McpServer.DualResponse.Sorting do
     |> Enum.map(&elem(&1, 1))
   end
 
-  # Rows have keys of either kind; no atom is made of a column's name.
+  # Keys of rows are texts or atoms. No atom is created from a column's name.
   defp spellings(field) do
     {field, String.to_existing_atom(field)}
   rescue
@@ -53,11 +53,11 @@ defmodule McpServer.DualResponse.Sorting do
   defp rank(value) when is_binary(value), do: {1, value}
   defp rank(value) when is_boolean(value), do: {2, value}
   defp rank(value) when is_atom(value), do: {1, Atom.to_string(value)}
-  # As they are sent: ISO 8601, whose text order is that of time.
+  # Encoded as ISO 8601, whose text order is the order of time.
   defp rank(%module{} = value) when module in [Date, Time, NaiveDateTime, DateTime], do: {1, module.to_iso8601(value)}
   defp rank(value), do: {3, value}
 
-  # Whether one row may stay in front of another: also when they are equal, which keeps the sort stable.
+  # Whether one row may stay before another. Equal rows may, which keeps the sort stable.
   defp before?([], [], []), do: true
   defp before?([same | as], [same | bs], [_order | orders]), do: before?(as, bs, orders)
   defp before?([:missing | _as], [_b | _bs], _orders), do: false

@@ -1,11 +1,11 @@
 defmodule McpServer.DualResponse.Spill do
   @moduledoc false
-  # A tool's result that is too large for one answer, as a dual response: everything is stored as rows, and a part
-  # of it goes out with the link.
+  # Stores a tool's result that is too large for one response as a dual response. The response has the link and a part
+  # of the result.
   #
-  # Where the structured content has one list of objects, those are the rows. Otherwise there is a row for each
-  # line of text and for each other block of content, and one for the structured content. A text of very many
-  # lines has several of them in a row.
+  # If the structured content has exactly one list of objects, these objects are the rows. Otherwise each line of text,
+  # each other content block and the structured content is a row. In a text with very many lines, a row has several
+  # lines.
 
   @behaviour McpServer.Tool.Overflow
 
@@ -17,7 +17,7 @@ defmodule McpServer.DualResponse.Spill do
   @enforce_keys [:response, :result, :bytes, :blocks, :rows, :members, :lines?]
   defstruct [:response, :result, :bytes, :blocks, :rows, :members, :lines?]
 
-  @typedoc "`blocks` is content that goes out as it is, `members` what stood beside the list of rows."
+  @typedoc "`blocks` are content blocks that are sent unchanged, `members` the members beside the list of rows."
   @type t :: %Spill{
           response: Response.t(),
           result: CallResult.t(),
@@ -28,13 +28,13 @@ defmodule McpServer.DualResponse.Spill do
           lines?: boolean
         }
 
-  # Of how many rows the columns are taken, and of how many a preview is made at most.
+  # The columns come from this many rows, and the preview has at most as many.
   @looked_at 100
 
   @max_lines 100_000
 
   @impl true
-  # This is what the link is for: there is nothing to be spilled a second time.
+  # The result is already a dual response.
   def store(_server, _conn, %{returned: {:ok, %Response{}}}), do: :leave
 
   def store(server, conn, %{tool: tool, result: result, bytes: bytes, small: small}) do
@@ -55,7 +55,7 @@ defmodule McpServer.DualResponse.Spill do
     end
   end
 
-  # Nothing may be lost: what is no row has to be small enough to go out by itself.
+  # No data may be lost, so the parts that are not rows must be small enough to be sent.
   defp table(%CallResult{structured_content: %{} = structured} = result, small) when not is_struct(structured) do
     with [{name, rows}] <- Enum.filter(structured, fn {_name, value} -> rows?(value) end),
          members = Map.delete(structured, name),
@@ -71,11 +71,11 @@ defmodule McpServer.DualResponse.Spill do
 
   defp rows?(value), do: is_list(value) and value != [] and Enum.all?(value, &row?/1)
 
-  # A date is a map, too, but no row.
+  # A date is a struct, but not a row.
   defp row?(%module{}), do: module not in [Date, Time, DateTime, NaiveDateTime, Decimal]
   defp row?(value), do: is_map(value)
 
-  # Text that only says again what the structured content says.
+  # A text that only repeats the structured content.
   defp repeats?(%Text{text: text}, _structured) when not is_binary(text), do: true
   defp repeats?(%Text{text: "{" <> _ = text}, structured), do: JSON.encode(structured) == {:ok, text}
   defp repeats?(_block, _structured), do: false
@@ -103,12 +103,12 @@ defmodule McpServer.DualResponse.Spill do
         do: %{"block" => block, "line" => number * lines + 1, "text" => part}
   end
 
-  # Its members as they would have been sent.
+  # The members of the encoded block.
   defp block({content, block}) do
     [Map.put(wire(content), "block", block)]
   end
 
-  # Text of our own needs no limits but its size.
+  # The text comes from our own encoder, so its size is the only limit.
   defp wire(struct) do
     text = JSON.encode!(struct)
     JSON.decode!(text, max_bytes: byte_size(text), max_values: byte_size(text))
@@ -129,7 +129,7 @@ defmodule McpServer.DualResponse.Spill do
     for name <- names, do: column(to_string(name), Enum.find_value(looked_at, &type(Map.get(&1, name))))
   end
 
-  # Of a struct what it sends, by whatever rule.
+  # A struct's encoded members.
   defp sent(%_{} = struct) do
     case wire(struct) do
       %{} = sent -> Map.new(sent, fn {name, value} -> {name, field(struct, name, value)} end)

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Storage do
   @moduledoc false
-  # The only way to a store's callbacks: whatever a store does wrong becomes one error, and a line in the log.
+  # All calls of a store's callbacks. Every failure of a store becomes one error and a log line.
 
   alias McpServer.DualResponse.{Error, Options, Resource, Store, Trouble}
 
@@ -15,7 +15,7 @@ defmodule McpServer.DualResponse.Storage do
     end
   end
 
-  @doc "Keeps a resource, and its rows if there are any."
+  @doc "Saves a resource, and its rows if it has any."
   @spec save(Options.t(), Resource.t(), [map] | nil) :: :ok | {:error, Error.t()}
   def save(options, %Resource{id: id} = resource, rows) do
     case call(options, :save, [resource, rows]) do
@@ -71,7 +71,7 @@ defmodule McpServer.DualResponse.Storage do
   @spec least_used(Options.t(), pos_integer) :: {:ok, [Store.key()]} | {:error, Error.t()}
   def least_used(options, limit), do: keys(options, :least_used, [limit])
 
-  @doc "What each holder has; `:unknown` where the store cannot tell."
+  @doc "The usage of each holder. `:unknown` if the store cannot tell."
   @spec holders(Options.t()) :: {:ok, [{{tenant :: term, subject :: term}, map}]} | :unknown | {:error, Error.t()}
   def holders(%{store: store} = options) do
     if function_exported?(store, :holders, 1), do: keys(options, :holders, []), else: :unknown
@@ -81,7 +81,7 @@ defmodule McpServer.DualResponse.Storage do
           {:ok, [Store.key()]} | {:error, Error.t()}
   def least_used_of(options, holder, limit), do: keys(options, :least_used_of, [holder, limit])
 
-  @doc "Deletes at most `limit` resources whose time is up, and says how many."
+  @doc "Deletes at most `limit` expired resources, and returns their number."
   @spec delete_expired(Options.t(), pos_integer) :: {:ok, non_neg_integer} | {:error, Error.t()}
   def delete_expired(%{store: store} = options, limit) do
     now = Options.now(options)

@@ -1,18 +1,18 @@
 defmodule McpServer.DualResponse.Client.Answer do
   @moduledoc false
-  # What a response says: the page or the facts that were asked for, or why not. An answer that does not fit its
-  # question is refused, since its rows would end up in the wrong place.
+  # Parses a response: the requested page or metadata, or an error. A response that does not match its request is
+  # refused, because its rows would be used for the wrong page.
 
   alias McpServer.DualResponse.Client.{FetchResult, Metadata, Parsed, Time}
   alias McpServer.DualResponse.Error
   alias McpServer.JSON
 
-  # More of what a server says of its failure is not kept.
+  # The maximum kept size of a server's error text.
   @max_cause_bytes 4 * 1024
 
   @doc """
-  Whether the response is the one asked for. `expired?` says whether the resource's time is up by the client's own
-  clock: a server answers 404 to that as well.
+  Checks for a success. `expired?` tells whether the resource has expired by the client's clock, because
+  a server answers 404 to that too.
   """
   @spec check(McpServer.DualResponse.Client.response(), (() -> boolean())) :: :ok | {:error, Error.t()}
   def check(%{status: status}, _expired?) when status in 200..299, do: :ok
@@ -50,7 +50,7 @@ defmodule McpServer.DualResponse.Client.Answer do
     end)
   end
 
-  @doc "The page that answers `offset` and `limit`."
+  @doc "The page for `offset` and `limit`."
   @spec page(binary(), non_neg_integer(), pos_integer()) :: {:ok, FetchResult.t()} | {:error, Error.t()}
   def page(body, offset, limit) do
     with {:ok, page} <- document(body),
@@ -88,7 +88,7 @@ defmodule McpServer.DualResponse.Client.Answer do
   defp answers(%{offset: offset, returned_count: count}, offset, limit) when count <= limit, do: :ok
   defp answers(_page, _offset, _limit), do: {:error, Error.new(:parse_error, "The server answered with another page")}
 
-  @doc "What the server says of a resource."
+  @doc "The metadata from the server."
   @spec metadata(binary()) :: {:ok, Parsed.metadata()} | {:error, Error.t()}
   def metadata(body) do
     with {:ok, document} <- document(body),
@@ -113,7 +113,7 @@ defmodule McpServer.DualResponse.Client.Answer do
   end
 
   defp document(body) do
-    # The body was bounded when it was read.
+    # The size was limited when the body was read.
     case JSON.decode(body, max_bytes: max(byte_size(body), 1)) do
       {:ok, document} -> {:ok, document}
       {:error, error} -> {:error, Error.new(:parse_error, "The server's answer is not JSON", cause: error)}

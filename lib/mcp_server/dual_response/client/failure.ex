@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Client.Failure do
   @moduledoc false
-  # Why there was no response, in a sentence.
+  # Describes in a sentence why there was no response.
 
   alias McpServer.DualResponse.Error
 
@@ -15,7 +15,7 @@ defmodule McpServer.DualResponse.Client.Failure do
     no_authorities: "There are no certificates of authorities: install the system's, or give tls: [cacertfile: path]"
   }
 
-  @doc "The error that a fetch function's reason stands for. Req's, Finch's and Mint's exceptions have one inside."
+  @doc "The error for the reason of a fetch function. The exceptions of Req, Finch and Mint contain a reason."
   @spec error(term()) :: Error.t()
   def error(%Error{} = error), do: error
   def error(%{reason: reason}), do: error(reason)

@@ -1,13 +1,13 @@
 defmodule McpServer.DualResponse.Client.Headers do
   @moduledoc false
-  # Request headers as a user gives them, and response headers as any HTTP client returns them.
+  # Request headers from the user, and response headers from any HTTP client.
 
   @type t :: [{String.t(), String.t()}]
 
-  # They frame the request, which is the transport's work.
+  # The transport sets these headers, because they frame the request.
   @framing ["host", "connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer"]
 
-  @doc "Names in small letters; raises `ArgumentError` for what could not be sent as a header."
+  @doc "The headers with names in lower case. Raises `ArgumentError` for an invalid header."
   @spec normalize!(Enumerable.t()) :: t()
   def normalize!(headers) when is_map(headers) or is_list(headers) do
     for header <- headers, {name, value} = pair!(header), do: {name, value}
@@ -15,7 +15,7 @@ defmodule McpServer.DualResponse.Client.Headers do
 
   def normalize!(other), do: raise(ArgumentError, "headers are a map or a list of pairs, got: #{kind(other)}")
 
-  # Values are secrets, and so never part of a message.
+  # Values are secrets, so no message contains them.
   defp pair!({name, value}) when (is_binary(name) or is_atom(name)) and is_binary(value) do
     name = name |> to_string() |> String.downcase()
     name =~ ~r/\A[!#$%&'*+.^_`|~0-9a-z-]+\z/ or raise ArgumentError, "#{inspect(name)} is no name of a header"
@@ -29,18 +29,18 @@ defmodule McpServer.DualResponse.Client.Headers do
   defp kind(term) when is_binary(term), do: "a string"
   defp kind(_term), do: "something else"
 
-  @doc "The headers with those of `given` in the place of their namesakes."
+  @doc "The headers, with those of `given` replacing headers of the same name."
   @spec override(t(), t()) :: t()
   def override(defaults, given) do
     names = for {name, _value} <- given, do: name
     Enum.reject(defaults, fn {name, _value} -> name in names end) ++ given
   end
 
-  @doc "A response's header, `nil` where it is not there; the last of several."
+  @doc "A response's header. `nil` if it is missing, the last one of several."
   @spec get(t(), name :: String.t()) :: String.t() | nil
   def get(headers, name), do: for({^name, value} <- headers, do: value) |> List.last()
 
-  @doc "A response's headers in one form; `:error` for what no HTTP client returns."
+  @doc "A response's headers in one form. `:error` for an unknown form."
   @spec received(term()) :: {:ok, t()} | :error
   def received(headers) when is_map(headers) or is_list(headers) do
     pairs =

@@ -1,13 +1,13 @@
 defmodule McpServer.DualResponse.Client.HTTP do
   @moduledoc false
-  # The fetch function that the client uses if it is given none.
+  # The client's default fetch function.
 
   alias McpServer.DualResponse.Client
   alias McpServer.DualResponse.Client.Failure
   alias McpServer.Fetch
   alias McpServer.Fetch.{Body, Socket}
 
-  @doc "Sends a request and reads its response. A streamed body is read as it is enumerated, and raises what goes wrong."
+  @doc "Sends a request and reads its response. A streamed body is read lazily, and raises on errors."
   @spec fetch(Client.request(), tls :: keyword()) :: {:ok, Client.response()} | {:error, term()}
   def fetch(request, tls) do
     with {:ok, %{body: %Body{} = body} = response} <- Fetch.fetch(request, tls),

@@ -1,7 +1,7 @@
 defmodule McpServer.DualResponse.Client.Lines do
   @moduledoc false
-  # A resource's rows as one response of lines (NDJSON), read as they are used. The last line says how many there
-  # were: a response without it was cut.
+  # A resource's rows as lines of one response (NDJSON), read lazily. The last line has the number of rows. A response
+  # without it was cut.
 
   alias McpServer.DualResponse.Client.{Answer, RoundTrip, Headers, Parsed, Rows}
   alias McpServer.DualResponse.Error
@@ -9,7 +9,7 @@ defmodule McpServer.DualResponse.Client.Lines do
 
   @media_type "application/x-ndjson"
 
-  @doc "The rows in batches, each with the total. The request is sent when the first batch is needed."
+  @doc "The rows in batches, each with the total. The request is sent for the first batch."
   @spec batches(Parsed.t(), map()) :: Enumerable.t()
   def batches(parsed, options) do
     Stream.flat_map([parsed], fn parsed ->
@@ -60,7 +60,7 @@ defmodule McpServer.DualResponse.Client.Lines do
     end
   end
 
-  # The last line ends the response, whatever the server does with the connection.
+  # The last line ends the response, even if the server keeps the connection open.
   defp rows(body, client) do
     body
     |> lines(client)
@@ -88,7 +88,7 @@ defmodule McpServer.DualResponse.Client.Lines do
     end
   end
 
-  # The state is the beginning of a line, and how many bytes have come.
+  # The state is the beginning of an incomplete line, and the number of received bytes.
   defp lines(body, client) do
     Stream.transform(
       body,
@@ -103,7 +103,7 @@ defmodule McpServer.DualResponse.Client.Lines do
     bytes = bytes + byte_size(chunk)
     bytes <= client.max_download_bytes || raise Rows.too_large(:max_download_bytes)
 
-    # The beginning of a line is known to hold no line end, and is not searched again.
+    # The beginning of the line has no line end, so it is not searched again.
     case :binary.split(chunk, "\n", [:global]) do
       [more] -> {[], {bounded!(line <> more, client), bytes}}
       [first | rest] -> {[bounded!(line <> first, client) | Enum.drop(rest, -1)], {List.last(rest), bytes}}

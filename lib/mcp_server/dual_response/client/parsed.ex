@@ -38,7 +38,7 @@ defmodule McpServer.DualResponse.Client.Parsed do
   alias McpServer.JSON
 
   @enforce_keys [:client, :sample, :total_count, :resource_uri, :columns]
-  # The client holds the user's headers.
+  # The client contains the user's headers.
   @derive {Inspect, except: [:client]}
   defstruct [
     :client,

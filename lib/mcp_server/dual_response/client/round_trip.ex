@@ -1,13 +1,13 @@
 defmodule McpServer.DualResponse.Client.RoundTrip do
   @moduledoc false
-  # One request and its response, redirects included, within one deadline. Each hop is judged as if it were the
-  # first: headers of the user's go only where they may, whoever has sent the client there.
+  # One request and its response, with redirects, within one deadline. Each hop is checked like the first: the user's
+  # headers are sent only to permitted origins, wherever the redirect leads.
 
   alias McpServer.DualResponse.Client
   alias McpServer.DualResponse.Client.{Failure, Headers, HTTP, Target}
   alias McpServer.DualResponse.Error
 
-  @typedoc "What is asked for. `:stream` leaves the body to be read as it is enumerated."
+  @typedoc "The request. `:stream` leaves the body to be read lazily."
   @type ask :: %{
           required(:method) => :get | :post | :put | :delete,
           required(:body) => binary() | nil,
@@ -19,7 +19,7 @@ defmodule McpServer.DualResponse.Client.RoundTrip do
   @credentials [:cert, :certfile, :certs_keys, :key, :keyfile, :password]
   @defaults [{"accept-encoding", "identity"}, {"user-agent", "mcp_server"}]
 
-  @doc "Sends it to a URL."
+  @doc "Sends the request to a URL."
   @spec run(Client.t(), String.t(), ask()) :: {:ok, Client.response()} | {:error, Error.t()}
   def run(client, url, ask) do
     deadline = System.monotonic_time(:millisecond) + ask.timeout
@@ -44,7 +44,7 @@ defmodule McpServer.DualResponse.Client.RoundTrip do
     end
   end
 
-  # 303 turns a request into another one, which means something else here.
+  # 303 changes other methods to GET, which would be a different request here.
   defp redirected(%{status: status, headers: headers}, ask) do
     if status in [301, 302, 307, 308] or (status == 303 and ask.method == :get), do: Headers.get(headers, "location")
   end
@@ -94,7 +94,7 @@ defmodule McpServer.DualResponse.Client.RoundTrip do
     end
   end
 
-  # A certificate is a credential as headers are: it is for the origins that were named.
+  # A client certificate is a credential, so it is sent only to the named origins.
   defp send_by(%{fetch: nil, tls: tls}, %{addresses: :public} = request),
     do: HTTP.fetch(request, Keyword.drop(tls, @credentials))
 
@@ -108,7 +108,7 @@ defmodule McpServer.DualResponse.Client.RoundTrip do
   defp body(body, _request) when is_binary(body), do: {:error, :body_too_large}
   defp body(_body, _request), do: :error
 
-  # No encoding was asked for. What is small on the wire may be anything once it is unpacked.
+  # No encoding was requested. A small compressed body may be huge when it is decompressed.
   defp accepted(response) do
     if Headers.get(response.headers, "content-encoding") in [nil, "", "identity"] do
       {:ok, response}
@@ -118,7 +118,7 @@ defmodule McpServer.DualResponse.Client.RoundTrip do
     end
   end
 
-  @doc "Gives up a body that is not going to be read."
+  @doc "Closes a body that will not be read."
   @spec close(Client.response()) :: :ok
   def close(%{body: body}) when is_binary(body), do: :ok
 

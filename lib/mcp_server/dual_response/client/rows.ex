@@ -1,12 +1,12 @@
 defmodule McpServer.DualResponse.Client.Rows do
   @moduledoc false
-  # All rows of a resource, batch by batch, each with the total that the server says: page by page, or as lines of
-  # one response. Nothing is asked for before it is needed; what goes wrong is raised.
+  # All rows of a resource in batches, each with the server's total: as pages, or as lines of one response. Requests are
+  # lazy. Errors are raised.
 
   alias McpServer.DualResponse.Client.{Lines, Parsed}
   alias McpServer.DualResponse.Error
 
-  @typedoc "The options of `Parsed.fetch_stream/2`, complete."
+  @typedoc "The complete options of `Parsed.fetch_stream/2`."
   @type options :: %{
           batch_size: pos_integer(),
           sort: term(),
@@ -15,7 +15,7 @@ defmodule McpServer.DualResponse.Client.Rows do
           timeout: pos_integer()
         }
 
-  @doc "The batches, bounded by `max_rows`."
+  @doc "The batches, up to `max_rows`."
   @spec batches(Parsed.t(), options()) :: Enumerable.t()
   def batches(parsed, %{max_rows: max} = options) do
     parsed
@@ -26,14 +26,14 @@ defmodule McpServer.DualResponse.Client.Rows do
     end)
   end
 
-  @doc "Why no more rows are fetched."
+  @doc "The error for a resource with too many rows."
   @spec too_many(pos_integer()) :: Error.t()
   def too_many(max), do: Error.new(:fetch_error, "The resource has more than #{max} rows: see max_rows")
 
   defp all(parsed, %{mode: :pages} = options), do: pages(parsed, options)
   defp all(parsed, %{mode: :ndjson} = options), do: Lines.batches(parsed, options)
 
-  # What was downloaded is counted, because rows may be of any size.
+  # The downloaded bytes are counted, because rows may be of any size.
   defp pages(parsed, options) do
     Stream.resource(
       fn -> {0, 0} end,
@@ -53,16 +53,16 @@ defmodule McpServer.DualResponse.Client.Rows do
     end
   end
 
-  @doc "Why no more of an answer is read."
+  @doc "The error for a response that is too large."
   @spec too_large(:max_body_bytes | :max_download_bytes) :: Error.t()
   def too_large(limit), do: Error.new(:fetch_error, "The server sends more than #{limit}")
 
-  # The total may be older than the rows: where they have become fewer, the pages end before it says so.
+  # The total may be outdated. If the rows have become fewer, an empty page ends the stream.
   defp next(%{has_next: false}), do: nil
   defp next(%{data: []}), do: nil
   defp next(%{offset: offset, returned_count: count, next_offset: next}) when next == offset + count, do: next
 
-  # Rows would be missing, or come twice.
+  # Otherwise rows would be missing or duplicate.
   defp next(%{offset: offset, returned_count: count, next_offset: next}) do
     raise Error.new(
             :fetch_error,

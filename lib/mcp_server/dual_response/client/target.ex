@@ -1,7 +1,7 @@
 defmodule McpServer.DualResponse.Client.Target do
   @moduledoc false
-  # Where a request may go, and what it may take along. A URL out of a tool result is somebody else's text: it gets
-  # neither the user's headers nor an address inside the network, unless the user has named its origin.
+  # Decides where a request may go, and whether it may have credentials. A URL in a tool result is untrusted: it gets
+  # neither the user's headers nor access to private addresses, unless the user has named its origin.
 
   alias McpServer.Fetch.Address
   alias McpServer.DualResponse.Error
@@ -17,12 +17,12 @@ defmodule McpServer.DualResponse.Client.Target do
           trusted?: boolean(),
           addresses: Address.scope()
         }
-  @typedoc "What is decided by: the origins that the user has named, and whether plain http may leave the machine."
+  @typedoc "The rules: the origins that the user has named, and whether plain http may leave the machine."
   @type rules :: %{required(:trusted) => [origin()], required(:allow_insecure) => boolean(), optional(atom()) => term()}
 
   @max_url_bytes 8 * 1024
 
-  @doc "Judges a URL."
+  @doc "Checks a URL."
   @spec judge(rules(), String.t()) :: {:ok, t()} | {:error, Error.t()}
   def judge(rules, url) do
     with {:ok, uri, origin} <- parse(url),
@@ -43,7 +43,7 @@ defmodule McpServer.DualResponse.Client.Target do
       scheme == "https" or insecure? ->
         {:ok, if(trusted?, do: :any, else: :public)}
 
-      # Without TLS, only to this machine; a name has to resolve to it, too.
+      # Plain http is only for this machine. A host name must resolve to a loopback address too.
       Address.loopback_host?(host) ->
         {:ok, :loopback}
 
@@ -52,7 +52,7 @@ defmodule McpServer.DualResponse.Client.Target do
     end
   end
 
-  @doc "The URL that a redirect leads to."
+  @doc "The URL of a redirect."
   @spec redirect(t(), location :: String.t()) :: {:ok, String.t()} | {:error, Error.t()}
   def redirect(target, location) do
     with true <- byte_size(location) <= @max_url_bytes and String.valid?(location),
@@ -66,7 +66,7 @@ defmodule McpServer.DualResponse.Client.Target do
   @doc "The parts of an absolute http URL, and its origin."
   @spec parse(String.t()) :: {:ok, URI.t(), origin()} | {:error, String.t()}
   def parse(url) when is_binary(url) and byte_size(url) <= @max_url_bytes do
-    # What is no UTF-8 makes the parser of OTP raise.
+    # OTP's parser raises for invalid UTF-8.
     case String.valid?(url) && URI.new(url) do
       {:ok, %URI{scheme: scheme, host: host, userinfo: nil} = uri}
       when scheme in ["http", "https"] and is_binary(host) and host != "" ->

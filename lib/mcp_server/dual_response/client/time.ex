@@ -1,8 +1,8 @@
 defmodule McpServer.DualResponse.Client.Time do
   @moduledoc false
-  # Timestamps of another program.
+  # Parses timestamps of other programs.
 
-  @doc "The time that a text or a `DateTime` is, `nil` for one that is not there."
+  @doc "The time of a text or a `DateTime`. `nil` for `nil`."
   @spec read(term()) :: {:ok, DateTime.t() | nil} | :error
   def read(nil), do: {:ok, nil}
   def read(%DateTime{} = time), do: {:ok, time}

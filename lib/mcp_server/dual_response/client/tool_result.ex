@@ -1,13 +1,13 @@
 defmodule McpServer.DualResponse.Client.ToolResult do
   @moduledoc false
-  # The dual response inside a tool's result. The result is another program's: whatever does not fit is no dual
-  # response, and never an exception.
+  # Finds the dual response in a tool's result. The result comes from another program, so an invalid value is no dual
+  # response, and never raises.
 
   alias McpServer.DualResponse.{Client, Response}
   alias McpServer.DualResponse.Client.{Parsed, Reference, Time}
   alias McpServer.Tool.CallResult
 
-  @doc "The structured content of a result that did not fail: decoded JSON, or a value of this library."
+  @doc "The structured content of a successful result: decoded JSON, or a value of this library."
   @spec structured(term()) :: map() | nil
   def structured(%Response{} = response), do: Response.to_structured_content(response)
   def structured(%CallResult{is_error: true}), do: nil
@@ -16,7 +16,7 @@ defmodule McpServer.DualResponse.Client.ToolResult do
   def structured(%{"structuredContent" => content}), do: content
   def structured(_other), do: nil
 
-  @doc "What the structured content says, `nil` if it is not that of a dual response."
+  @doc "The parsed structured content. `nil` if it is not that of a dual response."
   @spec read(Client.t(), term()) :: Parsed.t() | nil
   def read(client, %{"results" => sample, "resource" => %{"uri" => uri} = resource, "metadata" => metadata})
       when is_map(metadata) do

@@ -112,7 +112,7 @@ defmodule McpServer.DualResponse.Store.Ecto do
   @spec persists_closures?() :: false
   def persists_closures?, do: false
 
-  # One statement, so that nobody sees a resource without its rows.
+  # One statement, so that a resource is never visible without its rows.
   @impl true
   def save(ref, resource, rows) do
     values = Row.dump!(resource)
@@ -156,7 +156,7 @@ defmodule McpServer.DualResponse.Store.Ecto do
     error in Term.Error -> {:error, error}
   end
 
-  # A resource without rows there gives one row of NULL, no resource none at all.
+  # A resource without rows at the offset gives one row of NULL. A missing resource gives no row.
   @impl true
   def rows(ref, key, offset, limit) do
     sql = """
@@ -224,7 +224,7 @@ defmodule McpServer.DualResponse.Store.Ecto do
     ref |> run(sql, [ref.server, now, limit]) |> keys()
   end
 
-  # Materialized, because a plan that runs the inner query again for each row would delete more than `limit`.
+  # Materialized, because otherwise a plan could run the inner query again for each row and delete more than `limit`.
   @impl true
   def delete_expired(ref, now, limit) do
     sql = """
@@ -280,7 +280,7 @@ defmodule McpServer.DualResponse.Store.Ecto do
   defp keys({:ok, %{rows: rows}}), do: {:ok, for([tenant, id] <- rows, do: {tenant(tenant), id})}
   defp keys({:error, reason}), do: {:error, reason}
 
-  # Found by its id anyway; what this node cannot read must not keep it from being deleted.
+  # The id alone finds the resource. A tenant that this node cannot decode must not prevent the deletion.
   defp tenant(text) do
     Term.load!(text)
   rescue
@@ -301,7 +301,7 @@ defmodule McpServer.DualResponse.Store.Ecto do
   @spec close(ref) :: :ok
   def close(_ref), do: :ok
 
-  # Clients may ask for an id of any bytes, and PostgreSQL refuses some: those are no resource's.
+  # A client may send any bytes as an id. PostgreSQL refuses some, and no resource has such an id.
   defp find(ref, {_tenant, id}, sql, parameters) do
     if Term.text?(id), do: run(ref, sql, [id, ref.server | parameters]), else: {:ok, %{rows: [], num_rows: 0}}
   end

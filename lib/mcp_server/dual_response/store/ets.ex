@@ -20,11 +20,10 @@ defmodule McpServer.DualResponse.Store.ETS do
   alias McpServer.DualResponse.Resource
   alias McpServer.DualResponse.Store.ETS.{Keeper, Order}
 
-  # A record has its resource's changing parts as elements, so that each can be changed without the others.
-  # `deadline` is `:never` where there is none, which is greater than every integer. The time of the last use is
-  # in native units, for many are used in a millisecond.
-  # The last elements are the times under which the indexes have the record, how many rows are kept, its
-  # size and its tenant.
+  # The changing parts of a resource are separate elements of its record, so that each can be changed alone. `deadline`
+  # is `:never` for a pinned resource, because atoms are greater than all integers. The time of the last use is in
+  # native units, because many resources are used in the same millisecond. The last elements are the record's times in
+  # the indexes, the number of stored rows, the size and the tenant.
   @deadline 3
   @accesses 5
   @last_access 6
@@ -32,8 +31,8 @@ defmodule McpServer.DualResponse.Store.ETS do
   @row_count 10
   @bytes 11
 
-  # A page of a hundred rows is one object, or two. In the external format they share nothing with what they
-  # were read from, and are not copied when they are saved.
+  # A page of a hundred rows is one or two objects. The external format copies the rows out of larger terms, and saving
+  # the binaries does not copy them again.
   @chunk 100
 
   @impl true
@@ -48,8 +47,8 @@ defmodule McpServer.DualResponse.Store.ETS do
   @impl true
   def close(%{server: server}), do: Keeper.close(server)
 
-  # The record and its rows become visible at once. The indexes come before it, for a resource must not be
-  # there without them, and again after it, for whoever met them alone meanwhile has removed them.
+  # The record and its rows become visible at once. The index entries are inserted before, so that a resource is never
+  # without them. They are inserted again after, because a reader may have removed entries without a record.
   @impl true
   def save(%{records: records} = tables, %Resource{id: id} = resource, rows) do
     rows = List.wrap(rows)
@@ -107,7 +106,7 @@ defmodule McpServer.DualResponse.Store.ETS do
           row <- :erlang.binary_to_term(chunk),
           do: row
 
-    # Chunks are deleted before their record, so rows may be missing that it still counts.
+    # Chunks are deleted before their record, so rows may be missing although the record still counts them.
     case Enum.slice(rows, rem(offset, @chunk), last - offset) do
       rows when length(rows) == last - offset -> {:ok, rows}
       _fewer -> :not_found
@@ -127,7 +126,7 @@ defmodule McpServer.DualResponse.Store.ETS do
 
   defp change(resource, changes), do: struct!(resource, changes)
 
-  # Takes the place of what was read only if that is still there; accesses may be counted meanwhile.
+  # Replaces the record only if it is unchanged. Concurrent accesses keep their counts.
   defp swap(records, record, resource) do
     {id, before, old_deadline, _, accesses, last_access, _, _, _, _, _, _} = record
     accesses = if resource.access_count == accesses, do: :"$3", else: resource.access_count
@@ -138,7 +137,7 @@ defmodule McpServer.DualResponse.Store.ETS do
     replace(records, id, guards, body)
   end
 
-  # The elements of a record that a change leaves alone.
+  # The elements that a change does not touch.
   @rest [:"$5", :"$6", :"$7", :"$8", :"$9", :"$10"]
 
   defp replace(records, id, guards, body) do
@@ -157,11 +156,11 @@ defmodule McpServer.DualResponse.Store.ETS do
       :not_found
     end
   rescue
-    # There is no such record, or no longer.
+    # The record does not exist, or no longer exists.
     ArgumentError -> :not_found
   end
 
-  # In one step with the look at whether it is pinned or expired by now.
+  # One atomic step with the check that the resource is neither pinned nor expired.
   defp extend(%{records: records}, id, %{deadline: deadline, expires_at: expires_at}, now) do
     guards = [{:is_integer, :"$2"}, {:>, :"$2", now}]
     _extended? = replace(records, id, guards, [id, :"$1", deadline, {:const, expires_at}, :"$3", :"$4"])
@@ -170,8 +169,8 @@ defmodule McpServer.DualResponse.Store.ETS do
 
   defp extend(_tables, _id, _changes, _now), do: :ok
 
-  # Whoever takes the record has deleted the resource; the chunks go first, so that none is left behind by
-  # a process that is ended on the way.
+  # The process that takes the record has deleted the resource. The chunks are deleted first, so that none remains if
+  # the process ends halfway.
   @impl true
   def delete(%{records: records} = tables, {_tenant, id}) do
     row_count = :ets.lookup_element(records, id, @row_count)
@@ -211,18 +210,18 @@ defmodule McpServer.DualResponse.Store.ETS do
   def least_used_of(tables, holder, limit),
     do: {:ok, Order.least_used_of(tables, &(holder_of(tables, &1) == holder), limit)}
 
-  # The resource itself is not copied.
+  # The match copies only the holder, and not the resource.
   defp holder_of(%{records: records}, {_tenant, id}) do
     others = List.duplicate(:_, 10)
     head = List.to_tuple([id, %{tenant: :"$1", subject: :"$2"} | others])
     List.first(:ets.select(records, [{head, [], [{{:"$1", :"$2"}}]}]))
   end
 
-  # A process that is ended between this and the change itself leaves the count too high, never too low.
+  # If the process ends between the count and the change, the count is too high, but never too low.
   defp count(%{records: records, holders: holders}, holder, resources, bytes) do
     :ets.update_counter(records, :size, [{2, resources}, {3, bytes}])
 
-    # A row of nobody's goes, unless somebody has counted in it meanwhile.
+    # A zero row is deleted, unless another process has counted in it meanwhile.
     with [0, 0] <- :ets.update_counter(holders, holder, [{2, resources}, {3, bytes}], {holder, 0, 0}),
          do: :ets.delete_object(holders, {holder, 0, 0})
   end

@@ -56,13 +56,13 @@ defmodule McpServer.DualResponse.Store.Mnesia do
 
   alias McpServer.DualResponse.Store.Mnesia.{Member, Records, Tables}
 
-  # Part of OTP, but of no release that does not ask for it.
+  # Mnesia is part of OTP, but only of releases that list it.
   @compile {:no_warn_undefined, :mnesia}
 
-  # A node that is out of reach is waited for until the VM takes it for down (`net_ticktime`); a caller is not.
+  # Mnesia waits for an unreachable node until the VM takes it for down (`net_ticktime`). A caller waits only this long.
   @timeout 15_000
 
-  # Locks and commits of one transaction; more would keep others waiting.
+  # The number of resources in one transaction. Larger batches would hold their locks too long.
   @batch 100
 
   @typedoc "The name of the server that owns the resources."
@@ -135,7 +135,7 @@ defmodule McpServer.DualResponse.Store.Mnesia do
     forget_deletions(now)
 
     with {:ok, keys} <- find_expired(server, now, limit) do
-      # Another node may be first, or the resource be pinned meanwhile.
+      # Another node may have deleted the resource, or it may be pinned meanwhile.
       in_batches(keys, fn batch ->
         {:ok, Enum.filter(batch, fn {_tenant, id} -> Records.delete_expired(server, id, now) end)}
       end)
@@ -177,8 +177,8 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   @spec close(ref) :: :ok
   def close(_server), do: :ok
 
-  # Returns when every node has applied it, so that whoever hears of it may ask any node, and when it is on this node's
-  # disc, if anything is.
+  # Returns when every node has applied the change, so that a caller may then ask any node. With disc copies, the change
+  # is also on this node's disc.
   defp everywhere(change) do
     apart(fn ->
       result = :mnesia.sync_transaction(&Member.unless_moving/1, [change])
@@ -189,7 +189,7 @@ defmodule McpServer.DualResponse.Store.Mnesia do
 
   defp transaction(change), do: apart(fn -> :mnesia.transaction(&Member.unless_moving/1, [change]) end)
 
-  # In a process of its own: a caller may be killed at any time, and a commit that ends half-way is half.
+  # Runs in a separate process, because a caller may be killed at any time, and its commit would stop halfway.
   defp apart(transaction) do
     {pid, monitor} = spawn_monitor(fn -> exit({:done, transaction.()}) end)
 
@@ -204,7 +204,7 @@ defmodule McpServer.DualResponse.Store.Mnesia do
     end
   end
 
-  # Dirty reads exit where Mnesia does not run, or has not loaded a table.
+  # Dirty reads exit if Mnesia does not run or has not loaded a table.
   defp local(read) do
     read.()
   catch

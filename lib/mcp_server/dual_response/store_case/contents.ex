@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.StoreCase.Contents do
   @moduledoc false
-  # Rows, and how much there is of everything.
+  # Tests of rows and of sizes.
 
   @spec kept_rows() :: Macro.t()
   def kept_rows do

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.StoreCase.Races do
   @moduledoc false
-  # What several do at the same time.
+  # Tests of concurrent calls.
 
   @spec together() :: Macro.t()
   def together do
@@ -81,12 +81,12 @@ defmodule McpServer.DualResponse.StoreCase.Races do
             resource = StoreCase.resource(total_count: 2_000, persist: :rows, query: nil)
 
             {pid, monitor} = spawn_monitor(fn -> store.save(ref, resource, rows) end)
-            # Anywhere between the first step and the last.
+            # The kill happens anywhere between the first and the last step.
             for _ <- 1..(pause * 20_000)//1, do: :ok
             Process.exit(pid, :kill)
             assert_receive {:DOWN, ^monitor, :process, ^pid, _reason}, 10_000
 
-            # A store that is a process of its own may finish what it was asked for after that.
+            # A store with a separate process may finish the save after the kill.
             found = store.get(ref, {nil, resource.id})
             kept = store.rows(ref, {nil, resource.id}, 0, :all)
             assert kept == {:ok, rows} or (kept == :not_found and found == :not_found)

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.StoreCase.Records do
   @moduledoc false
-  # What is kept, and how it changes.
+  # Tests of saving and changing resources.
 
   @spec records() :: Macro.t()
   def records do

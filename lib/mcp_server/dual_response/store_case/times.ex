@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.StoreCase.Times do
   @moduledoc false
-  # What is used, and what has had its time.
+  # Tests of use and expiry.
 
   @spec accesses() :: Macro.t()
   def accesses do
@@ -70,7 +70,7 @@ defmodule McpServer.DualResponse.StoreCase.Times do
     quote location: :keep do
       describe "what has expired" do
         @describetag req: ["S1-40", "R2"]
-        # What other tests have left in a shared store is none of ours.
+        # A shared store may have resources of other tests.
         defp expired_ids(store, ref, at, own) do
           {:ok, keys} = store.find_expired(ref, at, 10_000)
           for {_tenant, id} <- keys, id in own, do: id

@@ -25,7 +25,7 @@ defmodule McpServer.DualResponse.Store.Ecto.Migration do
 
   alias McpServer.DualResponse.Store.Ecto.Table
 
-  # Ecto is the application's dependency.
+  # Ecto is a dependency of the application, not of this library.
   @compile {:no_warn_undefined, Ecto.Migration}
 
   @type option :: {:version, 1} | {:table, String.t()} | {:prefix, String.t() | nil}
@@ -55,7 +55,7 @@ defmodule McpServer.DualResponse.Store.Ecto.Migration do
     step(options[:version], options[:direction], Table.names!(options), Table.table!(options))
   end
 
-  # `deadline` is what expiry goes by, in milliseconds; `expires_at` and the other times are for people.
+  # Expiry uses `deadline`, in milliseconds. `expires_at` and the other times are for people.
   defp step(1, :up, {table, rows}, name) do
     [
       """
@@ -91,7 +91,7 @@ defmodule McpServer.DualResponse.Store.Ecto.Migration do
         PRIMARY KEY (resource_id, position)
       )
       """,
-      # Pinned resources are in neither: what looks for those that expire never reads them.
+      # The deadline index leaves out pinned resources, so that searches for expired ones never read them.
       ~s[CREATE INDEX "#{name}_deadline_index" ON #{table} (server, deadline) WHERE deadline IS NOT NULL],
       ~s[CREATE INDEX "#{name}_server_index" ON #{table} (server) INCLUDE (bytes)]
     ]

@@ -1,11 +1,11 @@
 defmodule McpServer.DualResponse.Store.Ecto.Row do
-  # A resource as a row of the table, and back: which field is which column, and how a value crosses.
+  # Converts a resource to a row of the table and back: the column of each field, and the conversion of its values.
   @moduledoc false
 
   alias McpServer.DualResponse.Resource
   alias McpServer.DualResponse.Store.Ecto.Term
 
-  # The order of the table. `id` and `server` are the key; they come first in every statement.
+  # The order of the table's columns. `id` and `server` are the key, and come first in every statement.
   @columns [
     name: :text,
     persist: {:one_of, [:query, :rows]},
@@ -27,11 +27,11 @@ defmodule McpServer.DualResponse.Store.Ecto.Row do
     bytes: :integer
   ]
 
-  @doc "The columns, as an `INSERT` names them."
+  @doc "The columns for an `INSERT`."
   @spec names() :: String.t()
   def names, do: Enum.map_join(@columns, ", ", fn {field, _type} -> Atom.to_string(field) end)
 
-  @doc "The parameters of that `INSERT`, numbered from `first` on."
+  @doc "The placeholders for the `INSERT`, numbered from `first`."
   @spec placeholders(pos_integer, pos_integer) :: String.t()
   def placeholders(first, count) do
     @columns
@@ -39,20 +39,20 @@ defmodule McpServer.DualResponse.Store.Ecto.Row do
     |> Enum.map_join(", ", fn {{_field, type}, n} -> parameter(type, n) end)
   end
 
-  @doc "One parameter, of the type of the column it is for."
+  @doc "One placeholder, with the type of its column."
   @spec placeholder(String.t(), pos_integer) :: String.t()
   def placeholder(name, n) do
     {_field, type} = Enum.find(@columns, fn {field, _type} -> Atom.to_string(field) == name end)
     parameter(type, n)
   end
 
-  # Text and integers only: every client of PostgreSQL takes those alike, whatever it makes of JSON and of times.
+  # Only text and integers: all PostgreSQL clients handle them alike, unlike JSON and times.
   defp parameter(type, n) when type in [:term, :query], do: "$#{n}::text::jsonb"
   defp parameter(:time, n), do: "to_timestamp($#{n}::bigint)"
   defp parameter(:integer, n), do: "$#{n}::bigint"
   defp parameter(_text, n), do: "$#{n}::text"
 
-  @doc "The columns, as a `SELECT` names them for `load/2`."
+  @doc "The columns of a `SELECT` for `load/2`."
   @spec selection() :: String.t()
   def selection, do: Enum.map_join(@columns, ", ", fn {field, type} -> selected(type, field) end)
 
@@ -64,7 +64,7 @@ defmodule McpServer.DualResponse.Store.Ecto.Row do
   @spec dump!(Resource.t()) :: [term]
   def dump!(resource), do: for({field, type} <- @columns, do: value(type, Map.fetch!(resource, field)))
 
-  @doc "The columns of some fields, and their values."
+  @doc "The columns of some fields, with their values."
   @spec dump_changes!(map) :: {[String.t()], [term]}
   def dump_changes!(changes) do
     changed = for {field, type} <- @columns, is_map_key(changes, field), do: {field, type}

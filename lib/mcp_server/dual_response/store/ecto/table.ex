@@ -1,14 +1,14 @@
 defmodule McpServer.DualResponse.Store.Ecto.Table do
-  # The names of the two tables. Names cannot be bound as parameters, so nothing but what needs no quoting is let through.
+  # The names of the two tables. SQL cannot bind names as parameters, so only names that need no quotes are allowed.
   @moduledoc false
 
   @default "mcp_dual_responses"
 
-  @doc "The table's name where no other is given."
+  @doc "The default name of the table."
   @spec default() :: String.t()
   def default, do: @default
 
-  @doc "The tables of the resources and of their rows, as SQL spells them."
+  @doc "The tables of the resources and of their rows, as written in SQL."
   @spec names!(keyword) :: {String.t(), String.t()}
   def names!(options) do
     table = table!(options)
@@ -16,11 +16,11 @@ defmodule McpServer.DualResponse.Store.Ecto.Table do
     {prefix <> ~s("#{table}"), prefix <> ~s("#{table}_rows")}
   end
 
-  @doc "The name of the table itself."
+  @doc "The unqualified name of the table."
   @spec table!(keyword) :: String.t()
   def table!(options) do
     table = Keyword.get(options, :table, @default)
-    # The longest name derived of a table's has 23 characters more; PostgreSQL cuts names at 63.
+    # The longest derived name has 23 more characters, and PostgreSQL cuts names at 63.
     if is_binary(table) and table =~ ~r/\A[a-z_][a-z0-9_]{0,39}\z/, do: table, else: invalid!(:table, table, 40)
   end
 

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Store.Ecto.Term do
-  # Terms as JSON text that `jsonb` keeps without changing them: as themselves where JSON and PostgreSQL's numbers tell
-  # them apart, else marked. No atom is made when they are read, and nothing that can run.
+  # Terms as JSON text that survives `jsonb` unchanged. Terms that JSON or PostgreSQL's numbers would change are marked.
+  # Reading creates no atoms and no functions.
   @moduledoc false
 
   alias McpServer.JSON
@@ -21,21 +21,21 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
     def message(%{reason: :unknown_module}), do: "a query in the database names a module that this node does not have"
   end
 
-  # A marked map takes two levels of the 128 that JSON text may have.
+  # A marked map needs two of the 128 levels that JSON text may have.
   @max_depth 50
 
-  # Numbers of more digits are not read back as JSON.
+  # JSON numbers with more digits are not read back.
   @max_integer Integer.pow(10, 1000)
 
-  @doc "The text of a term. Raises `Error` for functions and whatever names a process."
+  @doc "The text of a term. Raises `Error` for functions, and for pids, ports and references."
   @spec dump!(term) :: String.t()
   def dump!(term), do: term |> mark(0) |> JSON.encode!()
 
-  @doc "The term of a text that `dump!/1` made. Raises `Error` where this node cannot have it."
+  @doc "The term of a text from `dump!/1`. Raises `Error` if this node cannot decode it."
   @spec load!(String.t()) :: term
   def load!(text), do: text |> decode() |> unmark()
 
-  @doc "Whether PostgreSQL takes a binary for text: it has no zero byte."
+  @doc "Whether PostgreSQL accepts a binary as text: it has no zero byte."
   @spec text?(binary) :: boolean
   def text?(binary), do: String.valid?(binary) and :binary.match(binary, <<0>>) == :nomatch
 
@@ -51,7 +51,7 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
 
   defp reference(_closure), do: raise(Error, reason: :function)
 
-  @doc "The query of a text that `dump_query!/1` made. Loads the modules: their atoms come with them."
+  @doc "The query of a text from `dump_query!/1`. Loads the modules, so that their atoms exist."
   @spec load_query!(String.t()) :: map
   def load_query!(text) do
     %{"execute" => execute, "count" => count} = decode(text)
@@ -100,7 +100,7 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
     end
   end
 
-  # PostgreSQL keeps numbers as decimals: a large float would come back as an integer, and minus zero as zero.
+  # PostgreSQL stores numbers as decimals: a large float would become an integer, and minus zero would become zero.
   defp exact?(float), do: (float != 0.0 and abs(float) < 1.0e15) or <<float::float>> == <<0.0::float>>
 
   defp external(term) do
@@ -117,7 +117,7 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
 
   # JSON to term
 
-  # Its size was bounded when it was written.
+  # The size was limited when the text was written.
   defp decode(text) do
     size = byte_size(text) + 1
 
@@ -140,7 +140,7 @@ defmodule McpServer.DualResponse.Store.Ecto.Term do
     ArgumentError -> reraise Error, [reason: :unknown_atom], __STACKTRACE__
   end
 
-  # `:safe` refuses atoms that this node does not know.
+  # `:safe` refuses unknown atoms.
   defp known_term(text) do
     term = text |> Base.decode64!() |> :erlang.binary_to_term([:safe])
     lasting!(term)

@@ -1,14 +1,14 @@
 defmodule McpServer.DualResponse.Store.ETS.Keeper do
   @moduledoc false
-  # Opens and deletes the tables of every `Store.ETS`. It owns none of them: they belong to the application's own
-  # process, as does the index that says whose they are, so no process below the application takes one along.
+  # Creates and deletes the tables of every `Store.ETS`. The application's own process owns the tables and their index,
+  # so they survive the end of any process below it.
 
   use GenServer
 
   @index __MODULE__
   @tables McpServer.DualResponse.Store.ETS
 
-  # Tables of a server that was killed wait for the one that takes its place.
+  # The tables of a killed server are kept this long for the next process of the server.
   @abandoned_after 60_000
 
   @type tables :: %{
@@ -19,7 +19,7 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
           holders: :ets.tid()
         }
 
-  @doc "Makes the index. The calling process owns it, and will own the tables of all servers."
+  @doc "Creates the index. The calling process owns it, and will own the tables of all servers."
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@index, [:named_table, :public])
@@ -29,7 +29,7 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
   @spec start_link(term) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
-  @doc "The tables of a server: those that it has already, or new ones."
+  @doc "The existing tables of a server, or new ones."
   @spec open(atom) :: {:ok, tables}
   def open(server), do: GenServer.call(__MODULE__, {:open, server})
 
@@ -45,7 +45,7 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
     {:ok, nil}
   end
 
-  # A keeper that was killed while it made or deleted tables has left some that are in no index.
+  # A keeper that was killed while it created or deleted tables may have left tables that are not in the index.
   defp delete_unknown(indexed) do
     known = for {_server, tables} <- indexed, table <- tids(tables), do: table
     made = for table <- :ets.all(), :ets.info(table, :name) == @tables, do: table
@@ -86,8 +86,8 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
 
   defp tids(tables), do: [tables.records, tables.holders, tables.expiry, tables.usage]
 
-  # The index goes first: it never names a table that is gone. Tables that are left when this process is killed on
-  # the way are deleted by the next one.
+  # The index entry is deleted first, so that the index never names a deleted table. If this process is killed halfway,
+  # the next keeper deletes the remaining tables.
   defp delete(server) do
     for {_server, tables} <- :ets.take(@index, server), table <- tids(tables), do: :ets.delete(table)
   end

@@ -1,11 +1,11 @@
 defmodule McpServer.DualResponse.Store.ETS.Order do
   @moduledoc false
-  # In which order records expire, and in which they were used: two ordered tables of `{time, id}`.
+  # The order of expiry and the order of use: two ordered tables of `{time, id}`.
   #
-  # An access changes both times, and would have to change both tables; it does not. A time that is found to
-  # be out of date is put right when it is met, and since times only grow, none is met too late.
+  # An access changes both times of a record, but not the tables. A walk corrects outdated entries when it meets them.
+  # Times only grow, so no entry is met too late.
 
-  # Elements of a record: the times that count, and those under which the indexes have them.
+  # Elements of a record: the current times, and the times of its index entries.
   @deadline 3
   @used 7
   @indexed_deadline 8
@@ -14,7 +14,7 @@ defmodule McpServer.DualResponse.Store.ETS.Order do
 
   @type tables :: McpServer.DualResponse.Store.ETS.Keeper.tables()
 
-  @doc "Adds a record to both. What never expires is in neither."
+  @doc "Adds a record to both tables. A pinned record is in neither."
   @spec insert(tables, tuple) :: true
   def insert(_tables, record) when elem(record, @deadline - 1) == :never, do: true
 
@@ -23,7 +23,7 @@ defmodule McpServer.DualResponse.Store.ETS.Order do
     :ets.insert(tables.usage, {{elem(record, @indexed_used - 1), elem(record, 0)}})
   end
 
-  @doc "Removes a record from both."
+  @doc "Removes a record from both tables."
   @spec delete(tables, tuple) :: :ok
   def delete(tables, record) do
     :ets.delete(tables.expiry, {elem(record, @indexed_deadline - 1), elem(record, 0)})
@@ -31,20 +31,20 @@ defmodule McpServer.DualResponse.Store.ETS.Order do
     :ok
   end
 
-  @doc "At most `limit` records that have expired at `now`, in the order they did."
+  @doc "At most `limit` records that have expired at `now`, in the order of their expiry."
   @spec expired(tables, integer, pos_integer) :: [McpServer.DualResponse.Store.key()]
   def expired(tables, now, limit) do
     walk({tables.records, tables.expiry, @deadline, @indexed_deadline}, :ets.first(tables.expiry), now, limit)
   end
 
-  @doc "At most `limit` records that are not pinned, the one that was not used for longest first."
+  @doc "At most `limit` unpinned records, the least recently used first."
   @spec least_used(tables, pos_integer) :: [McpServer.DualResponse.Store.key()]
   def least_used(tables, limit) do
-    # Every time is before an atom.
+    # Every integer is less than an atom.
     walk({tables.records, tables.usage, @used, @indexed_used}, :ets.first(tables.usage), :end_of_time, limit)
   end
 
-  @doc "The same of those that `mine?` is true of."
+  @doc "Like `least_used/2`, for the keys for which `mine?` returns true."
   @spec least_used_of(tables, (McpServer.DualResponse.Store.key() -> boolean), pos_integer) ::
           [McpServer.DualResponse.Store.key()]
   def least_used_of(tables, mine?, limit) do
@@ -76,7 +76,7 @@ defmodule McpServer.DualResponse.Store.ETS.Order do
     end
   end
 
-  # `:never` as well for what is not there and what is pinned by now.
+  # `:never` also for a missing record and for one that was pinned meanwhile.
   defp actual(records, id, element) do
     case :ets.lookup_element(records, id, @deadline) do
       :never -> :never
@@ -92,7 +92,7 @@ defmodule McpServer.DualResponse.Store.ETS.Order do
     ArgumentError -> nil
   end
 
-  # One of those that meet the entry moves it. A record that is deleted meanwhile knows the old place.
+  # Only the walk that takes the entry moves it. If the record was deleted meanwhile, the new entry is deleted too.
   defp move({records, table, _element, indexed}, {_time, id} = entry, later) do
     if :ets.take(table, entry) != [] do
       :ets.insert(table, {{later, id}})

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Store.Mnesia.Member do
-  # This node's membership: joins when it starts, and brings the sides of a split network together when they see each
-  # other again. Both happen under a lock of all connected nodes, one node at a time.
+  # This node's membership. The node joins when it starts, and merges the sides of a split network when they reconnect.
+  # Both happen under a lock of all connected nodes, one node at a time.
   @moduledoc false
 
   use GenServer
@@ -13,10 +13,10 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
 
   @defaults [storage: :ram_copies, nodes: nil, wait: 15_000]
 
-  # What other nodes are asked for is known to them at once.
+  # Other nodes answer from memory, so a short timeout is enough.
   @ask_timeout 5_000
 
-  # A node that has just come up may be about to join by itself; and what failed is tried again.
+  # `@settle` gives a new node time to join by itself. `@retry` is the delay after a failure.
   @settle 500
   @retry 5_000
 
@@ -29,7 +29,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
     GenServer.start_link(__MODULE__, Map.new(check!(options)), name: __MODULE__)
   end
 
-  # Mix hides what a project does not list, since Elixir 1.15; a release never had it.
+  # Since Elixir 1.15 Mix hides applications that a project does not list. A release never contains them.
   defp no_mnesia do
     "McpServer.DualResponse.Store.Mnesia needs Mnesia, which this project does not list. " <>
       "Write in `application` of mix.exs: extra_applications: [:logger, :mnesia]. " <>
@@ -50,7 +50,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
     raise ArgumentError, "expected #{inspect(name)} to be #{expected}, got: #{inspect(options[name])}"
   end
 
-  @doc "What other nodes ask this one: whether it has the tables, and which nodes its Mnesia is connected to."
+  @doc "This node's facts for other nodes: whether it has the tables, and which nodes its Mnesia is connected to."
   @spec facts() :: facts
   def facts do
     if Process.whereis(__MODULE__) && Tables.known?(),
@@ -58,22 +58,22 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
       else: %{member?: false, running: []}
   end
 
-  @doc "Runs the body of a transaction, or aborts it: what is written while this node moves would be lost."
+  @doc "Runs the body of a transaction. Aborts it if this node is moving, because the writes would be lost."
   @spec unless_moving((() -> result)) :: result when result: term
   def unless_moving(change) do
     result = change.()
-    # Behind the change, which had to wait for the locks of `move/2`.
+    # Checked after the change, which waited for the locks of `move/2`.
     if moving?(), do: :mnesia.abort(:moving), else: result
   end
 
-  # Whether this node's records have been taken out of the tables and are not yet back.
+  # Whether this node's records are currently out of the tables.
   defp moving?, do: :persistent_term.get(__MODULE__, false)
   defp moving(value), do: :persistent_term.put(__MODULE__, value)
 
   @impl true
   def init(options) do
     moving(false)
-    # A node that is not connected takes no part in the lock.
+    # Only connected nodes take part in the lock.
     Enum.each(options.nodes || [], &Node.connect/1)
 
     with :ok <- start_mnesia(),
@@ -98,12 +98,12 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
     end
   end
 
-  # One at a time: two nodes that create the same table are two databases, which Mnesia does not join.
+  # One node at a time. If two nodes create the same table, they have two databases, which Mnesia cannot join.
   defp locked(function), do: :global.trans({__MODULE__, self()}, function, [node() | Node.list()])
 
   defp join(options), do: Tables.join(for({node, _facts} <- members(options), do: node), options.storage, options.wait)
 
-  # The other nodes that have the tables, and what they know.
+  # The other nodes that have the tables, with their facts.
   defp members(options) do
     nodes = (options.nodes || Node.list()) -- [node()]
 
@@ -112,12 +112,12 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
     |> Enum.zip(nodes)
     |> Enum.flat_map(fn
       {{:ok, %{member?: true} = facts}, node} -> [{node, facts}]
-      # Not a member, without this library, or out of reach.
+      # Not a member, without this library, or unreachable.
       {_other, _node} -> []
     end)
   end
 
-  # Mnesia has ended. A supervisor starts this process again, which starts Mnesia and joins.
+  # Mnesia has ended. The supervisor restarts this process, which starts Mnesia and joins again.
   @impl true
   def handle_info({:DOWN, monitor, :process, _pid, _reason}, %{mnesia: monitor} = state),
     do: {:stop, :mnesia_ended, state}
@@ -145,10 +145,10 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
     end
   end
 
-  # It moved, and did not get as far as to put everything back.
+  # An earlier move did not put all records back.
   defp reconcile(state), do: settle(state)
 
-  # Both sides judge alike: the larger stays, of equal ones that with the first node.
+  # Both sides use the same rule: the larger side stays. Of equal sides, the one with the first node name stays.
   defp stays?(here, there), do: rank(here) < rank(there)
   defp rank(nodes), do: {-length(nodes), Enum.min(nodes)}
 
@@ -161,7 +161,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
     {:noreply, state}
   end
 
-  # Until they are back in the tables the records are in this process only.
+  # Until they are back in the tables, the records are only in this process.
   defp move(state, nodes) do
     Logger.warning("The network was split: Mnesia on #{node()} joins #{inspect(nodes)}, with its dual responses.")
     moving(true)
@@ -172,7 +172,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
     settle(%{state | homeless: Records.merges(records)})
   end
 
-  # The others forget this node's copies and it forgets its schema, so that it comes back as a new one.
+  # The others forget this node's copies, and this node deletes its schema, so that it joins as a new node.
   defp forget(nodes, storage) do
     :erpc.multicall(nodes, :mnesia, :del_table_copy, [:schema, node()], @ask_timeout)
     if storage == :disc_copies, do: :ok = :mnesia.delete_schema([node()])

@@ -1,10 +1,10 @@
 defmodule McpServer.DualResponse.Store.Mnesia.Records do
-  # What a resource is in the tables, and how that changes. Functions that change run in a transaction; those that read
-  # for `get/2` and its kin are dirty reads of this node's copy.
+  # The records of a resource in the tables, and their changes. Functions that change records run in a transaction.
+  # Reads are dirty reads of this node's copy.
   #
-  # What changes with each access is a record of its own, so that an access does not copy the sample to every node. The
-  # rows are in one record with their resource, so that nobody sees one without the other while a transaction is being
-  # applied; they are chunks, of which those that are wanted are picked inside the table.
+  # The values that change with each access are in a separate record, so that an access does not copy the sample to
+  # every node. The rows are in the same record as their resource, so that neither is visible without the other while a
+  # transaction is applied. The rows are stored in chunks, and a read copies only the wanted chunks out of the table.
   @moduledoc false
 
   require Record
@@ -32,21 +32,21 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @type server :: atom
   @type id :: String.t()
 
-  # A page of the usual 100 rows is in one chunk or two.
+  # A page of the usual 100 rows touches one or two chunks.
   @chunk 100
 
-  # Before every deadline.
+  # Smaller than every deadline.
   @before -0xFFFF_FFFF_FFFF_FFFF
 
-  # How long a network may be split without bringing back what was deleted.
+  # A network may be split for this long before deleted resources can return.
   @remembered :timer.hours(24)
 
-  # Fields of the usage record. In the resource itself they stay what they were in the beginning.
+  # Fields of the usage record. The resource itself keeps their first values.
   @used [:deadline, :expires_at, :access_count, :last_accessed_at]
 
   @doc """
-  Rows as they are kept: binaries, each some rows in Erlang's external format. They are not copied when they are read
-  or handed to a process, and do not keep alive what the rows were parts of.
+  Stored rows: binaries, each with some rows in Erlang's external format. Reads and messages do not copy the binaries.
+  The binaries do not keep the terms alive that the rows were parts of.
   """
   @spec chunks([map] | nil) :: {tuple, non_neg_integer}
   def chunks(nil), do: {{}, 0}
@@ -55,7 +55,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     {rows |> Enum.chunk_every(@chunk) |> Enum.map(&:erlang.term_to_binary/1) |> List.to_tuple(), length(rows)}
   end
 
-  @doc "Writes a resource with its rows; gives its id."
+  @doc "Writes a resource with its rows, and returns its id."
   @spec insert(server, Resource.t(), {tuple, non_neg_integer}) :: id
   def insert(server, resource, {chunks, rows}) do
     key = {server, resource.id}
@@ -80,7 +80,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     )
   end
 
-  # Keeps the index of deadlines in step.
+  # Updates the index of deadlines too.
   defp put_usage(before, usage(key: {server, id}, deadline: deadline, tenant: tenant) = now) do
     unless before == nil or usage(before, :deadline) == deadline, do: remove_deadline(before)
     if deadline, do: :ok = :mnesia.write({@expiry, {server, deadline, id}, tenant})
@@ -92,7 +92,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   defp remove_deadline(usage(key: {server, id}, deadline: deadline)),
     do: :mnesia.delete({@expiry, {server, deadline, id}})
 
-  @doc "The resource, as this node knows it."
+  @doc "The resource from this node's copy."
   @spec read(server, id) :: {:ok, Resource.t()} | :not_found
   def read(server, id) do
     with [resource] <- pick(server, id, [:"$1"]),
@@ -103,7 +103,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     end
   end
 
-  # Copies the part asked for out of the table, and nothing else.
+  # Copies only the wanted part out of the table.
   defp pick(server, id, part) do
     :mnesia.dirty_select(@resources, [
       {stored(key: {server, id}, resource: :"$1", chunks: :"$2", rows: :"$3"), [], part}
@@ -120,7 +120,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     }
   end
 
-  @doc "Stored rows, as this node knows them."
+  @doc "Stored rows from this node's copy."
   @spec rows(server, id, non_neg_integer, non_neg_integer | :all) :: {:ok, [map]} | :not_found
   def rows(server, id, offset, limit) do
     with [count] <- pick(server, id, [:"$3"]),
@@ -158,7 +158,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     end
   end
 
-  @doc "Counts an access of a resource that has not expired."
+  @doc "Counts an access to a resource that has not expired."
   @spec count_access(server, id, integer, map) :: :ok | :not_found
   def count_access(server, id, now, changes) do
     case live(server, id, now) do
@@ -189,7 +189,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     end
   end
 
-  @doc "Deletes a resource, and remembers that for when a split network is whole again."
+  @doc "Deletes a resource, and remembers the deletion for the end of a network split."
   @spec delete(server, id, integer) :: :ok | :not_found
   def delete(server, id, now) do
     case :mnesia.wread({@uses, {server, id}}) do
@@ -202,7 +202,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     end
   end
 
-  @doc "Deletes a resource if it has expired, and says whether it did."
+  @doc "Deletes a resource if it has expired, and returns whether it did."
   @spec delete_expired(server, id, integer) :: boolean
   def delete_expired(server, id, now) do
     case :mnesia.wread({@uses, {server, id}}) do
@@ -218,7 +218,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     true
   end
 
-  @doc "Deletions that need not be remembered any longer."
+  @doc "Deletions that no longer have to be remembered."
   @spec old_deletions(integer) :: [{server, id}]
   def old_deletions(now) do
     :mnesia.dirty_select(@deleted, [{deletion(key: :"$1", until: :"$2"), [{:"=<", :"$2", now}], [:"$1"]}])
@@ -228,7 +228,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @spec forget_deletions([{server, id}]) :: :ok
   def forget_deletions(keys), do: Enum.each(keys, &:mnesia.delete({@deleted, &1}))
 
-  @doc "The keys of what has expired, the longest ago first."
+  @doc "The keys of expired resources, the oldest expiry first."
   @spec expired(server, integer, pos_integer) :: [{tenant :: term, id}]
   def expired(server, now, limit), do: expired({server, @before, ""}, server, now, limit)
 
@@ -245,18 +245,18 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     end
   end
 
-  @doc "How many resources a server has, and how many bytes they are said to take."
+  @doc "The number of a server's resources, and the sum of their recorded sizes in bytes."
   @spec size(server) :: %{resources: non_neg_integer, bytes: non_neg_integer}
   def size(server) do
     sizes = :mnesia.dirty_select(@uses, [{usage(pattern(), key: {server, :_}, bytes: :"$1"), [], [:"$1"]}])
     %{resources: length(sizes), bytes: Enum.sum(sizes)}
   end
 
-  @doc "The keys of what is not pinned, the longest unused first."
+  @doc "The keys of unpinned resources, the least recently used first."
   @spec least_used(server, pos_integer) :: [{tenant :: term, id}]
   def least_used(server, limit), do: least_used_where(server, limit, [])
 
-  @doc "The same of one tenant and subject."
+  @doc "Like `least_used/2`, for one tenant and subject."
   @spec least_used_of(server, {tenant :: term, subject :: term}, pos_integer) :: [{tenant :: term, id}]
   def least_used_of(server, holder, limit),
     do: least_used_where(server, limit, [{:"=:=", {{:"$2", :"$5"}}, {:const, holder}}])
@@ -271,7 +271,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     |> Enum.map(fn {_used, id, tenant} -> {tenant, id} end)
   end
 
-  @doc "How many resources each tenant and subject has, and how many bytes they are said to take."
+  @doc "The number of resources of each tenant and subject, and the sum of their recorded sizes in bytes."
   @spec holders(server) :: [
           {{tenant :: term, subject :: term}, %{resources: pos_integer, bytes: non_neg_integer}}
         ]
@@ -298,14 +298,14 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     )
   end
 
-  @doc "Everything this node holds. No transaction is under way meanwhile."
+  @doc "All records of this node. Locks the tables, so no other transaction runs meanwhile."
   @spec all() :: [tuple]
   def all do
     Enum.each(Tables.all(), &:mnesia.write_lock_table/1)
     for table <- Tables.all(), record <- :ets.tab2list(table), do: record
   end
 
-  @doc "The transactions that bring all of another side's records into the tables. Each may be done twice."
+  @doc "The transactions that merge all records of the other side of a split. Each may run twice."
   @spec merges([tuple]) :: [(() -> :ok)]
   def merges(records) do
     usages = for usage(key: key) = usage <- records, into: %{}, do: {key, usage}

@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.Store.Mnesia.Tables do
-  # The tables, and how a node comes to have copies of them. All servers share them: their keys begin with the server's
+  # The tables, and how a node gets copies of them. All servers share the tables, so their keys begin with the server's
   # name.
   @moduledoc false
 
@@ -20,19 +20,19 @@ defmodule McpServer.DualResponse.Store.Mnesia.Tables do
 
   @all for {table, _type, _attributes} <- @definitions, do: table
 
-  @doc "What does not change: the resources and their rows."
+  @doc "The constant data: the resources and their rows."
   @spec resources() :: atom
   def resources, do: @resources
 
-  @doc "What changes with each access."
+  @doc "The data that changes with each access."
   @spec uses() :: atom
   def uses, do: @uses
 
-  @doc "The deadlines, in order."
+  @doc "The deadlines in order."
   @spec expiry() :: atom
   def expiry, do: @expiry
 
-  @doc "What was deleted, and until when that is remembered."
+  @doc "The deletions, and how long each is remembered."
   @spec deleted() :: atom
   def deleted, do: @deleted
 
@@ -40,7 +40,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Tables do
   @spec all() :: [atom]
   def all, do: @all
 
-  @doc "Whether this node has all tables and can answer from them."
+  @doc "Whether this node has all tables loaded."
   @spec loaded?() :: boolean
   def loaded?, do: running?() and Enum.all?(@all, &readable?/1)
 
@@ -50,19 +50,19 @@ defmodule McpServer.DualResponse.Store.Mnesia.Tables do
   @spec running?() :: boolean
   def running?, do: Code.ensure_loaded?(:mnesia) and :mnesia.system_info(:is_running) == :yes
 
-  @doc "Whether this node knows the tables, loaded or not."
+  @doc "Whether this node knows the tables, even if they are not loaded."
   @spec known?() :: boolean
   def known?, do: running?() and @all -- :mnesia.system_info(:tables) == []
 
-  @doc "Whether this node's copies are on disc too."
+  @doc "Whether this node also keeps its copies on disc."
   @spec on_disc?() :: boolean
   def on_disc?, do: :mnesia.table_info(@resources, :storage_type) == :disc_copies
 
-  @doc "Whether Mnesia holds tables on this node that are not of this store."
+  @doc "Whether Mnesia has tables of other applications on this node."
   @spec others?() :: boolean
   def others?, do: :mnesia.system_info(:local_tables) -- [:schema | @all] != []
 
-  @doc "Joins nodes whose Mnesia runs, and has or takes copies of the tables. Waits for them to be loaded."
+  @doc "Joins nodes that run Mnesia, and creates or copies the tables. Waits until they are loaded."
   @spec join([node], :ram_copies | :disc_copies, timeout) :: :ok | {:error, term}
   def join(nodes, storage, wait) do
     with {:ok, _connected} <- :mnesia.change_config(:extra_db_nodes, nodes),
@@ -72,7 +72,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Tables do
     end
   end
 
-  # Tables are kept on disc only where the schema is.
+  # Tables can be on disc only if the schema is.
   defp schema(:ram_copies), do: :ok
 
   defp schema(:disc_copies) do
