@@ -85,7 +85,7 @@ defmodule McpServer.DualResponse do
   @spec child_spec(keyword) :: Supervisor.child_spec()
   def child_spec(options) do
     start = {__MODULE__, :start_link, [Options.hide(options)]}
-    # A server that was shut down is not started again.
+    # A server that was shut down stays down.
     %{id: Keyword.get(options, :name, __MODULE__), start: start, restart: :transient}
   end
 

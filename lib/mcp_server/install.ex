@@ -119,7 +119,7 @@ defmodule McpServer.Install do
   # With a given file path the file is changed directly.
   defp own_command(_client, _server, %{config_path: path}) when is_binary(path), do: :none
 
-  # There it is a script of cmd.exe, which would carry out the `&&` of our command itself.
+  # On Windows it is a cmd.exe script, which would run the `&&` in our command itself.
   defp own_command(_client, _server, %{machine: %{os: :windows}}), do: :none
 
   defp own_command(%{command: command} = client, server, options) when is_binary(command) do

@@ -1,18 +1,18 @@
 defmodule McpServer.Console.Arguments do
   @moduledoc false
-  # Arguments as they are typed, `a=1 tags=x tags=y`, as values of the types that a JSON Schema says.
+  # Converts typed arguments, `a=1 tags=x tags=y`, to values by the types of a JSON Schema.
   #
-  # Only what the schema says of types is looked at: whether a value fits is the server's to say.
+  # Only types are checked. The server checks whether a value fits the schema.
 
   alias McpServer.{JSON, Suggestion}
 
   @typedoc "A mistake, as a sentence for the developer."
   @type mistake :: String.t()
 
-  # A schema that refers to itself has no type.
+  # The limit stops schemas that refer to themselves. They have no type.
   @max_references 16
 
-  @doc "The arguments that the words are. `of` is what they are for, such as `the tool add`."
+  @doc "The arguments from words. `of` names their owner in errors, such as `the tool add`."
   @spec parse([String.t()], map(), String.t()) :: {:ok, map()} | {:error, mistake()}
   def parse(words, schema, of) do
     Enum.reduce_while(words, {:ok, %{}}, fn word, {:ok, arguments} ->
@@ -40,7 +40,7 @@ defmodule McpServer.Console.Arguments do
       is_map_key(properties, name) ->
         {:ok, properties[name]}
 
-      # What the schema leaves open has no type.
+      # An additional property has no declared type.
       is_map_key(schema, "additionalProperties") and schema["additionalProperties"] != false ->
         {:ok, %{}}
 
@@ -51,7 +51,7 @@ defmodule McpServer.Console.Arguments do
 
   defp known(name, names), do: Suggestion.did_you_mean_or_all(name, Enum.sort(names), "it has none", "It has")
 
-  # An argument that is a list may be given element by element.
+  # A list can be given element by element.
   defp put(arguments, name, property, text, root) do
     if "array" in types(property, root) and not String.starts_with?(text, "["),
       do: append(arguments, name, property, text, root),
@@ -70,7 +70,7 @@ defmodule McpServer.Console.Arguments do
          do: {:error, "expected #{name} to be #{expected}, got: #{text}"}
   end
 
-  @doc "The value that a text is by a schema, or which one was expected."
+  @doc "The value of a text for a schema, or the expected type."
   @spec value(map(), String.t(), map()) :: {:ok, term()} | {:error, expected :: String.t()}
   def value(schema, text, root \\ %{}) do
     types = types(schema, root)
@@ -81,7 +81,7 @@ defmodule McpServer.Console.Arguments do
     end
   end
 
-  # A text is what nothing else is.
+  # Every text is a string, so strings come last.
   defp order([]), do: [:any]
   defp order(types), do: Enum.filter(~w(null boolean integer number array object string), &(&1 in types))
 
@@ -119,7 +119,7 @@ defmodule McpServer.Console.Arguments do
     end
   end
 
-  @doc "The types that a schema allows, `[]` where it does not say."
+  @doc "The types that a schema allows. `[]` if it has no types."
   @spec types(term(), map()) :: [String.t()]
   def types(schema, root) do
     case resolve(schema, root, @max_references) do
@@ -132,13 +132,13 @@ defmodule McpServer.Console.Arguments do
     end
   end
 
-  # One alternative that takes anything makes the whole take anything.
+  # If one alternative allows every type, so does the schema.
   defp any(schemas, root) do
     types = Enum.map(schemas, &alternative(&1, root))
     if [] in types, do: [], else: types |> List.flatten() |> Enum.uniq()
   end
 
-  # Alternatives inside alternatives are not looked into: they could go round.
+  # Nested alternatives are ignored, because they could be recursive.
   defp alternative(schema, root), do: types(Map.drop(resolve(schema, root, @max_references), ~w(anyOf oneOf)), root)
 
   defp type_of(nil), do: "null"
@@ -149,7 +149,7 @@ defmodule McpServer.Console.Arguments do
   defp type_of(value) when is_map(value), do: "object"
   defp type_of(_text), do: "string"
 
-  # References within the schema of the tool; no other are followed.
+  # Only references within the tool's schema are followed.
   defp resolve(%{"$ref" => "#/" <> path}, root, left) when left > 0 do
     steps = path |> String.split("/") |> Enum.map(&(&1 |> String.replace("~1", "/") |> String.replace("~0", "~")))
     resolve(Enum.reduce(steps, root, &step/2), root, left - 1)

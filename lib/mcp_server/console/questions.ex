@@ -1,14 +1,14 @@
 defmodule McpServer.Console.Questions do
   @moduledoc false
-  # The person at the terminal as a client's user and model: what a server asks for is asked there.
+  # The developer at the terminal answers a server's requests, as the client's user and model.
 
   alias McpServer.Console.{Arguments, Text}
   alias McpServer.{JsonRpc, Schema}
 
-  @typedoc "Shows a prompt and gives the line that was typed, `nil` at the end of input."
+  @typedoc "Shows a prompt and returns the typed line. `nil` at the end of input."
   @type gets :: (prompt :: iodata() -> String.t() | nil)
 
-  @doc "The answers of the person behind `gets`, as a client's `answers:` takes them."
+  @doc "The answers of the developer behind `gets`, for a client's `answers:`."
   @spec answers(gets()) :: (String.t(), map() -> map() | {:error, map()})
   def answers(gets), do: &answer(gets, &1, &2)
 
@@ -46,7 +46,7 @@ defmodule McpServer.Console.Questions do
     %{"role" => "assistant", "content" => content, "model" => "person", "stopReason" => "endTurn"}
   end
 
-  # What stands before the first question is shown with it.
+  # The message is shown before the first field.
   defp form(gets, said, schema) do
     required = List.wrap(schema["required"])
 
@@ -63,7 +63,7 @@ defmodule McpServer.Console.Questions do
     |> confirmed(gets)
   end
 
-  # A form without fields is a question all the same.
+  # A form without fields still asks for a confirmation.
   defp confirmed({:ok, content, ""}, _gets), do: {:ok, content}
 
   defp confirmed({:ok, content, said}, gets),
@@ -103,7 +103,7 @@ defmodule McpServer.Console.Questions do
     end
   end
 
-  # Several of a list are typed with commas between them.
+  # Several elements of a list are separated by commas.
   defp typed(text, %{"type" => "array"} = property) do
     if String.starts_with?(text, "["),
       do: Arguments.value(property, text),

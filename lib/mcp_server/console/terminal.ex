@@ -1,8 +1,7 @@
 defmodule McpServer.Console.Terminal do
   @moduledoc false
-  # The terminal of a command: its stdout carries results and nothing else, whatever handlers and the compiler print; the
-  # rest goes to stderr. Questions are asked at the controlling terminal, so that they are answered there even where
-  # stdin and stdout are pipes.
+  # The terminal of a command. Its stdout has only results. All other output, of handlers and of the compiler, goes to
+  # stderr. Questions use the controlling terminal, so that they work even if stdin and stdout are pipes.
 
   alias McpServer.Stdio.{Takeover, Writer}
 
@@ -23,7 +22,7 @@ defmodule McpServer.Console.Terminal do
     end
   end
 
-  @doc "Writes a result, and returns when it is out or nobody reads it any more."
+  @doc "Writes a result. Returns when it is written, or when its reader has gone."
   @spec put(t(), iodata()) :: :ok
   def put(terminal, text) do
     case Writer.write(terminal.writer, text) do
@@ -43,11 +42,11 @@ defmodule McpServer.Console.Terminal do
     end
   end
 
-  @doc "Says something beside the result."
+  @doc "Prints a line that is not part of the result."
   @spec say(iodata()) :: :ok
   def say(line), do: IO.puts(:stderr, line)
 
-  @doc "What asks at the terminal, `nil` where there is none."
+  @doc "The function that asks at the terminal. `nil` if there is none."
   @spec gets() :: McpServer.Console.Questions.gets() | nil
   def gets do
     case :file.open(@device, [:read, :write, :raw, :binary]) do
@@ -61,7 +60,7 @@ defmodule McpServer.Console.Terminal do
     read_line(device, "")
   end
 
-  # Byte by byte: a read of more waits until there is as much.
+  # Byte by byte, because a larger read waits until all its bytes are there.
   defp read_line(device, line) do
     case :file.read(device, 1) do
       {:ok, "\n"} -> String.trim(line)

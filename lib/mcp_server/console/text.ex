@@ -1,22 +1,22 @@
 defmodule McpServer.Console.Text do
   @moduledoc false
-  # What a server says, as text for a terminal. A server can send what a terminal obeys; none of that is left.
+  # A server's data as text for a terminal. Control characters are removed, because a terminal would obey them.
 
   alias McpServer.Console.Arguments
   alias McpServer.JSON
 
-  @doc "A text without the characters that a terminal obeys; tabs and line ends stay."
+  @doc "A text without control characters. Tabs and line ends stay."
   @spec safe(term()) :: String.t()
   def safe(text) when is_binary(text),
     do: String.replace(text, ~r/[\x{00}-\x{08}\x{0B}-\x{1F}\x{7F}-\x{9F}\x{202A}-\x{202E}\x{2066}-\x{2069}]/u, "")
 
   def safe(other), do: json(other)
 
-  @doc "A value as JSON, one member a line."
+  @doc "A value as JSON with one member per line."
   @spec json(term()) :: String.t()
   def json(value), do: JSON.encode!(value, pretty: true)
 
-  @doc "A server and everything it lists, on one screen."
+  @doc "A server and all its lists on one screen."
   @spec lists(map()) :: iodata()
   def lists(lists) do
     sections = [
@@ -56,7 +56,7 @@ defmodule McpServer.Console.Text do
 
   defp description(object), do: safe(object["description"] || object["title"] || "")
 
-  @doc "The arguments of a schema as they are typed, the required ones first: `a=integer [b=string]`."
+  @doc "The arguments of a schema in the form for typing, the required ones first: `a=integer [b=string]`."
   @spec arguments(map()) :: [String.t()]
   def arguments(schema) do
     required = List.wrap(schema["required"])
@@ -70,7 +70,7 @@ defmodule McpServer.Console.Text do
   defp word(name, type, true), do: "#{name}=#{type}"
   defp word(name, type, false), do: "[#{name}=#{type}]"
 
-  @doc "The type of a property: its values where they are listed."
+  @doc "The type of a property, or its allowed values."
   @spec type(map(), map()) :: String.t()
   def type(property, root) do
     case {property, Arguments.types(property, root)} do
@@ -83,7 +83,7 @@ defmodule McpServer.Console.Text do
   defp value(value) when is_binary(value), do: value
   defp value(value), do: JSON.encode!(value)
 
-  @doc "The result of a tool: its content, and the structured content where it says more."
+  @doc "The result of a tool: its content, and the structured content if it adds data."
   @spec call(map()) :: iodata()
   def call(result) do
     structured = result["structuredContent"]
@@ -91,7 +91,7 @@ defmodule McpServer.Console.Text do
     if structured == nil, do: blocks, else: [blocks, json(structured), "\n"]
   end
 
-  # The text that repeats structured content, for clients that do not know it.
+  # The text that repeats the structured content for older clients.
   defp same?(_block, nil), do: false
   defp same?(%{"type" => "text", "text" => text}, structured), do: JSON.decode(text) == {:ok, structured}
   defp same?(_block, _structured), do: false
@@ -139,7 +139,7 @@ defmodule McpServer.Console.Text do
     ["error #{inspect(error["code"])}: ", safe(error["message"]) | data]
   end
 
-  @doc "What a server tells meanwhile, as a line; `nil` for what a developer is not shown."
+  @doc "A server's notification as a line. `nil` if the developer does not need it."
   @spec notification(String.t(), map()) :: iodata() | nil
   def notification("notifications/progress", params) do
     total = if params["total"] != nil, do: ["/", JSON.encode!(params["total"])], else: []

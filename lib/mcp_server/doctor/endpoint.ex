@@ -1,13 +1,13 @@
 defmodule McpServer.Doctor.Endpoint do
   @moduledoc false
-  # The order of plugs in a Phoenix endpoint, read from its source: `Plug.Parsers` takes the body of a request before the
-  # router is called, unless it has the library's reader.
+  # The order of plugs in a Phoenix endpoint, from its source. `Plug.Parsers` reads the body of a request before the
+  # router is called, unless it uses the library's reader.
 
   alias McpServer.Doctor.Finding
 
   @reader McpServer.HttpPlug.BodyReader
 
-  @doc "The findings about the endpoints among these files. Without `McpServer.HttpPlug` in any there are none."
+  @doc "The findings about the endpoints in these files. None if no file contains `McpServer.HttpPlug`."
   @spec findings([Path.t()]) :: [Finding.t()]
   def findings(paths) do
     sources = for path <- paths, {:ok, text} <- [File.read(path)], do: {path, text}
@@ -29,7 +29,7 @@ defmodule McpServer.Doctor.Endpoint do
     end
   end
 
-  # In the order in which they run.
+  # The plugs in the order of their execution.
   defp plugs(code) do
     {_code, found} =
       Macro.prewalk(code, [], fn

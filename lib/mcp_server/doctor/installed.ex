@@ -1,18 +1,18 @@
 defmodule McpServer.Doctor.Installed do
   @moduledoc false
-  # What clients have in their files of this project's servers, started as a client would start it.
+  # Starts this project's servers from the clients' configuration files, as a client would start them.
   #
-  # Entries of others are not touched: the commands in them are not ours to run.
+  # Other entries are skipped, because their commands are not ours to run.
 
   alias McpServer.Doctor.{Finding, Start}
   alias McpServer.Install.{Launch, Place, Table}
   alias McpServer.JSON
 
   @read [max_bytes: 64 * 1024 * 1024, max_values: 10_000_000]
-  # What a program has that was not started from a shell.
+  # The PATH of a program that was not started from a shell.
   @path "/usr/bin:/bin"
 
-  @doc "The findings about each client's files. `name` is the application's: an entry of this name is ours."
+  @doc "The findings about each client's files. `name` is the application's. An entry of this name belongs to it."
   @spec findings(Place.machine(), String.t(), Start.patience()) :: [Finding.t()]
   def findings(machine, name, patience) do
     for client <- Table.all(),
@@ -35,7 +35,7 @@ defmodule McpServer.Doctor.Installed do
     end
   end
 
-  # What is not JSON is not read, and says so where there could be something of ours.
+  # Files in other formats are not read.
   defp file(_client, _path, _name, _patience), do: []
 
   defp unreadable(client, path) do

@@ -1,6 +1,6 @@
 defmodule McpServer.Doctor.Machine do
   @moduledoc false
-  # The versions of what the library is built on, and the native library.
+  # The versions of the library's dependencies, and the native library.
 
   alias McpServer.Doctor.Finding
   alias McpServer.JSON
@@ -9,7 +9,7 @@ defmodule McpServer.Doctor.Machine do
   @elixir ">= 1.14.0"
   @otp 25
 
-  @typedoc "The machine, as a test may make it up."
+  @typedoc "The facts about a machine. Tests can set them."
   @type t :: %{
           elixir: String.t(),
           otp: String.t(),
@@ -18,7 +18,7 @@ defmodule McpServer.Doctor.Machine do
           loads?: boolean()
         }
 
-  @doc "This machine."
+  @doc "The facts about this machine."
   @spec here() :: t()
   def here do
     %{
@@ -42,11 +42,11 @@ defmodule McpServer.Doctor.Machine do
   defp loads? do
     JSON.encode!(1) == "1"
   rescue
-    # What a function says whose library is not there.
+    # The errors of a call without the native library.
     _error in [ErlangError, UndefinedFunctionError] -> false
   end
 
-  @doc "What is found."
+  @doc "The findings about a machine."
   @spec findings(t()) :: [Finding.t()]
   def findings(machine), do: [elixir(machine), otp(machine), library(machine), built(machine)]
 

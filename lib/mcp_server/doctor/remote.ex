@@ -1,6 +1,6 @@
 defmodule McpServer.Doctor.Remote do
   @moduledoc false
-  # A server over HTTP: whether it answers, whom it lets in, and whether what it streams arrives when it is sent.
+  # Checks a server over HTTP: whether it answers, which requests it refuses, and whether its streams arrive at once.
 
   alias McpServer.Doctor.Finding
   alias McpServer.DualResponse.Client.Failure
@@ -15,10 +15,10 @@ defmodule McpServer.Doctor.Remote do
     "io.modelcontextprotocol/clientInfo" => %{"name" => "mcp_server", "version" => "1.0.0"}
   }
 
-  @typedoc "`timeout` is for how long each probe waits, in milliseconds."
+  @typedoc "`timeout` is the maximum wait of each probe, in milliseconds."
   @type server :: %{url: String.t(), headers: [{String.t(), String.t()}], timeout: pos_integer()}
 
-  @doc "What is found."
+  @doc "The findings about a server."
   @spec findings(server()) :: [Finding.t()]
   def findings(server) do
     case probe(server, discover(), []) do
@@ -81,7 +81,7 @@ defmodule McpServer.Doctor.Remote do
     do: Finding.warning("it answers #{what}", advice)
 
   defp judge({:ok, status, _head}, what, _advice), do: Finding.ok("it refuses #{what} (#{status})")
-  # A connection that is cut is a refusal, too.
+  # A cut connection is a refusal too.
   defp judge({:error, _reason}, what, _advice), do: Finding.ok("it refuses #{what}")
 
   defp accept(server) do
@@ -97,7 +97,7 @@ defmodule McpServer.Doctor.Remote do
     end
   end
 
-  # The stream begins with a message at once. A proxy that collects a response before it passes it on holds it back.
+  # A stream begins with a message at once. A proxy that buffers responses delays it.
   defp stream(server) do
     case probe(server, listen(), first: true) do
       {:ok, 200, _head} ->
@@ -120,7 +120,7 @@ defmodule McpServer.Doctor.Remote do
   defp message(method, params),
     do: %{"jsonrpc" => "2.0", "id" => 1, "method" => method, "params" => Map.put(params, "_meta", @meta)}
 
-  # The status of the answer; with `first:` only once some of its body is there.
+  # The status of the response. With `first:` it waits for the first bytes of the body.
   defp probe(server, message, options) do
     request = request(server, message, Keyword.get(options, :headers, []))
     uri = URI.parse(server.url)

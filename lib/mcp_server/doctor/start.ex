@@ -1,19 +1,19 @@
 defmodule McpServer.Doctor.Start do
   @moduledoc false
-  # A server that a command starts: whether it answers, how soon, and whether stdout carries messages only.
+  # Starts a server by its command: checks that it answers, how fast it starts, and that stdout has only messages.
 
   alias McpServer.Client
   alias McpServer.Client.Error
   alias McpServer.Doctor.Finding
 
-  @typedoc "Milliseconds: from when a start is slow, and how long it is waited for."
+  @typedoc "The time in milliseconds after which a start is slow, and the maximum wait."
   @type patience :: %{slow_ms: non_neg_integer(), timeout: pos_integer()}
 
-  @doc "How long a client waits: Codex kills a server after 10 seconds."
+  @doc "The default times. Codex kills a server after 10 seconds."
   @spec patience() :: patience()
   def patience, do: %{slow_ms: 5_000, timeout: 30_000}
 
-  @doc "Starts the server and asks it `initialize` and `tools/list`. `who` is what a finding calls it, `repair` what helps."
+  @doc "Starts the server, and sends `initialize` and `tools/list`. `who` is its name in findings, `repair` the advice."
   @spec findings(String.t(), McpServer.Client.Link.target(), keyword(), String.t(), patience()) :: [Finding.t()]
   def findings(who, target, link, repair, patience) do
     here = self()
@@ -34,7 +34,7 @@ defmodule McpServer.Doctor.Start do
   end
 
   defp answered(who, {:ok, tools}), do: Finding.ok("#{who} answers, with #{length(tools)} tools")
-  # A server may have resources only.
+  # A server may have only resources.
   defp answered(who, {:error, %{"code" => -32_601}}), do: Finding.ok("#{who} answers, without tools")
 
   defp answered(who, {:error, error}),

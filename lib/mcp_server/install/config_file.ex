@@ -1,7 +1,7 @@
 defmodule McpServer.Install.ConfigFile do
   @moduledoc false
-  # A client's JSON file: read, changed, checked, and only then put in the place of the old one, of which a copy stays.
-  # Whatever cannot be understood is left as it is.
+  # A client's JSON file. It is read, changed and checked. Then the new file replaces the old one, which stays as a
+  # backup. A file that cannot be parsed stays unchanged.
 
   alias McpServer.Install.{Entry, JsonText}
   alias McpServer.JSON
@@ -13,7 +13,7 @@ defmodule McpServer.Install.ConfigFile do
   @type problem :: :comments | :broken | {:not_an_object, String.t()} | {:file, Path.t(), atom()} | :changed
   @type outcome :: :unchanged | {:added | :replaced | :removed, backup :: Path.t() | nil}
 
-  @doc "Puts an entry into the object `key` of a file, which is made where there is none."
+  @doc "Adds an entry to the object `key` of a file. Creates the file if it does not exist."
   @spec put(Path.t(), String.t(), String.t(), Entry.t()) :: {:ok, outcome()} | {:error, problem()}
   def put(path, key, name, entry) do
     wanted = Map.new(entry)
@@ -72,7 +72,7 @@ defmodule McpServer.Install.ConfigFile do
     end
   end
 
-  # What the new text means is compared with what is wanted before anything is written.
+  # The new text is parsed and compared with the expected content before it is written.
   defp changed(path, old, content, key, servers, {:ok, new}, done) do
     if JSON.decode(new, @read) == {:ok, Map.put(content, key, servers)},
       do: with({:ok, backup} <- write(path, old, new), do: {:ok, {done, backup}}),
@@ -89,7 +89,7 @@ defmodule McpServer.Install.ConfigFile do
     end
   end
 
-  # What is renamed takes the place of the file, and not of a link to it.
+  # The rename replaces the file, and not a link to it.
   defp follow(path, left) do
     case File.read_link(path) do
       {:ok, target} when left > 0 -> target |> Path.expand(Path.dirname(path)) |> follow(left - 1)
@@ -106,7 +106,7 @@ defmodule McpServer.Install.ConfigFile do
     end
   end
 
-  # Some clients read comments, and commas before a closing bracket. Strings may hold what looks like either.
+  # Some clients accept comments, and commas before a closing bracket. Strings may contain both.
   defp commented?(text) do
     without_comments = Regex.replace(~r'("(?:[^"\\]++|\\.)*+")|//[^\n]*|/\*.*?\*/'s, text, "\\1")
     stripped = Regex.replace(~r'("(?:[^"\\]++|\\.)*+")|,(?=\s*[\]}])'s, without_comments, "\\1")
@@ -133,7 +133,7 @@ defmodule McpServer.Install.ConfigFile do
     end
   end
 
-  # A client that runs may have written meanwhile.
+  # A running client may have written the file meanwhile.
   defp same(path, old) do
     case File.read(path) do
       {:ok, ^old} -> :ok

@@ -1,12 +1,12 @@
 defmodule McpServer.Install.Entry do
   @moduledoc false
-  # The entry of a server in a client's file, and its text in the file's format. A string of JSON is one of TOML and of
-  # YAML, too.
+  # The entry of a server in a client's file, and its text in the file's format. A JSON string is also a valid TOML and
+  # YAML string.
 
   alias McpServer.Install.Table
   alias McpServer.JSON
 
-  @typedoc "What is installed: a command, or a URL with headers."
+  @typedoc "The server to install: a command, or a URL with headers."
   @type server :: %{
           :name => String.t(),
           optional(:command) => String.t(),
@@ -17,7 +17,7 @@ defmodule McpServer.Install.Entry do
 
   @type t :: [{String.t(), term()}]
 
-  @doc "The entry, its keys in order; an error where the client takes no such server from its file."
+  @doc "The entry with its keys in order. An error if the client does not support such a server in its file."
   @spec new(Table.client(), server()) :: {:ok, t()} | {:error, String.t()}
   def new(%{http: nil} = client, %{url: _url}), do: {:error, "#{client.name} takes no URL from its file"}
 
@@ -46,13 +46,13 @@ defmodule McpServer.Install.Entry do
     text |> String.split("\n") |> Enum.map_join("\n" <> indentation, &indent(&1, unit))
   end
 
-  # The encoder writes two spaces a level.
+  # The encoder indents each level by two spaces.
   defp indent(line, unit) do
     rest = String.trim_leading(line, " ")
     String.duplicate(unit, div(byte_size(line) - byte_size(rest), 2)) <> rest
   end
 
-  @doc "What a person pastes into the file."
+  @doc "The text that a user pastes into the file."
   @spec block(Table.client(), String.t(), t()) :: String.t()
   def block(%{format: :json} = client, name, entry) do
     "{\n  #{JSON.encode!(client.key)}: {\n    #{JSON.encode!(name)}: #{json(entry, "  ", "    ")}\n  }\n}\n"

@@ -1,19 +1,19 @@
 defmodule McpServer.Install.JsonText do
   @moduledoc false
-  # Puts a member into an object of a JSON text, or removes it, and leaves every other byte as it is: the order of keys and
-  # the form of a file are its owner's.
+  # Adds a member to an object in a JSON text, or removes it. All other bytes stay, because the order of keys and the
+  # layout belong to the file's owner.
   #
-  # The text is known to be JSON with an object at its root.
+  # The caller has checked that the text is JSON with an object at its root.
 
   alias McpServer.JSON
 
   @blank [?\s, ?\t, ?\r, ?\n]
 
-  @typedoc "A member: its key, where it begins, and where its value does and ends."
+  @typedoc "A member: its key, its start, the start of its value, and its end."
   @type member :: {key :: String.t(), from :: non_neg_integer(), value :: non_neg_integer(), to :: non_neg_integer()}
 
   @doc """
-  The text with a member `name` in the object `key` of its root. `render` gives the member's value for the unit and the
+  The text with a member `name` in the object `key` of its root. `render` returns the member's value for a unit and a
   depth of indentation.
   """
   @spec put(String.t(), String.t(), String.t(), (unit :: String.t(), indentation :: String.t() -> String.t())) ::
@@ -59,7 +59,7 @@ defmodule McpServer.Install.JsonText do
     end
   end
 
-  # With the comma that belongs to it.
+  # A comma is removed with the member.
   defp remove(text, %{members: [_only]} = object, _from, _to), do: splice(text, object.open + 1, object.close, "")
 
   defp remove(text, object, from, to) do
@@ -85,12 +85,12 @@ defmodule McpServer.Install.JsonText do
 
   defp splice(text, from, to, new), do: binary_part(text, 0, from) <> new <> binary_part(text, to, byte_size(text) - to)
 
-  # With the line ends that the text has.
+  # The new text gets the line ends of the file.
   defp lines(new, text), do: if(String.contains?(text, "\r\n"), do: String.replace(new, "\n", "\r\n"), else: new)
 
   defp member(object, key), do: Enum.find(object.members, &(elem(&1, 0) == key))
 
-  # One level of the text: what stands before the first member of the root, or two spaces.
+  # One level of indentation: that of the root's first member, or two spaces.
   defp unit(text, root), do: indentation(text, root) || "  "
 
   defp indentation(_text, %{members: []}), do: nil

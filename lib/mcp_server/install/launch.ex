@@ -1,10 +1,10 @@
 defmodule McpServer.Install.Launch do
   @moduledoc false
-  # The command that a client starts. A client that was not started from a shell has neither its PATH nor its folder, and
-  # maybe not even HOME, which the VM needs: so everything is said, in absolute paths.
+  # The command that a client starts. A client that was not started from a shell has neither the PATH nor the folder,
+  # and maybe not even HOME, which the VM needs. So the command sets them, with absolute paths.
   #
-  # Rust's programs are found as well, where they are: whether a native library has to be built is decided by the compiler
-  # that would build it, so without it a library that is there would be built again, and could not be.
+  # PATH also has the folders of cargo and rustc if they exist. The compiler decides whether the native library must be
+  # built. Without Rust it would try to rebuild an existing library, and fail.
 
   alias McpServer.Install.Place
 
@@ -13,8 +13,8 @@ defmodule McpServer.Install.Launch do
   @system "/usr/local/bin:/usr/bin:/bin"
 
   @doc """
-  The command that runs a task of Mix in a project, or why there is none: a program is missing, or cmd.exe would change a
-  word. Options: `:os` (this machine's), `:find`, `:home`, `:mix_env`.
+  The command that runs a Mix task in a project. An error if a program is missing, or if cmd.exe would change a word.
+  Options: `:os` (this machine's), `:find`, `:home`, `:mix_env`.
   """
   @spec mix([String.t()], Path.t(), keyword()) :: {:ok, t()} | {:error, String.t()}
   def mix(words, project, options \\ []) do
@@ -37,9 +37,9 @@ defmodule McpServer.Install.Launch do
     shell("#{home}cd #{quoted(project)} && #{path} #{environment}exec #{Enum.map_join(command, " ", &quoted/1)}")
   end
 
-  # A client puts words with blanks into quotes, and escapes quotes in a way that cmd.exe does not read. So each word is an
-  # argument, and none has quotes. What is set ends with a blank where that does no harm, to be put into quotes, else with
-  # the `&&` itself.
+  # A client quotes words with blanks, and escapes quotes in a way that cmd.exe does not read. So each word is an
+  # argument without quotes. PATH ends with a harmless blank, so that the client quotes it. The value of MIX_ENV must
+  # not end with a blank, so `&&` follows it directly.
   defp windows([mix | words], project, folders, env) do
     [project, mix | folders] = for path <- [project, mix | folders], do: String.replace(path, "/", "\\")
 
@@ -53,7 +53,7 @@ defmodule McpServer.Install.Launch do
     end
   end
 
-  @doc "The command that a shell runs."
+  @doc "The command that runs a script in a shell."
   @spec shell(String.t(), Place.os()) :: t()
   def shell(script, os \\ :linux)
   def shell(script, :windows), do: %{command: "cmd.exe", args: ["/d", "/s", "/c", script]}
@@ -68,7 +68,7 @@ defmodule McpServer.Install.Launch do
     end)
   end
 
-  @doc "A word as a shell reads it, whatever is in it."
+  @doc "Quotes a word for a shell."
   @spec quoted(String.t()) :: String.t()
   def quoted(word) do
     if word =~ ~r/\A[A-Za-z0-9_.\/:=-]+\z/, do: word, else: "'" <> String.replace(word, "'", "'\\''") <> "'"

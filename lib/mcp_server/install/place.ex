@@ -1,12 +1,12 @@
 defmodule McpServer.Install.Place do
   @moduledoc false
-  # Where a client's file is on this machine.
+  # The path of a client's file on this machine.
 
   alias McpServer.Install.Table
 
   @type os :: :linux | :darwin | :windows
 
-  @typedoc "The machine as far as paths depend on it."
+  @typedoc "The facts about the machine that determine paths."
   @type machine :: %{
           os: os(),
           home: Path.t(),
@@ -14,7 +14,7 @@ defmodule McpServer.Install.Place do
           project: Path.t()
         }
 
-  @doc "This machine."
+  @doc "The facts about this machine."
   @spec here() :: machine()
   def here do
     %{os: os(:os.type()), home: System.user_home!(), env: &System.get_env/1, project: File.cwd!()}
@@ -24,7 +24,7 @@ defmodule McpServer.Install.Place do
   defp os({:unix, :darwin}), do: :darwin
   defp os(_unix), do: :linux
 
-  @doc "The file of a client in a scope, or that it has none there."
+  @doc "The path of a client's file in a scope, or that there is none."
   @spec file(Table.client(), :user | :project, machine()) :: {:ok, Path.t()} | :none
   def file(%{project: nil}, :project, _machine), do: :none
   def file(%{project: path}, :project, machine), do: {:ok, Path.join(machine.project, path)}

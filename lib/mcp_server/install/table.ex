@@ -1,13 +1,13 @@
 defmodule McpServer.Install.Table do
   @moduledoc false
-  # The clients and where each keeps its servers. Everything that differs between clients stands here, as data.
+  # The clients and the places of their configuration. All differences between clients are data in this table.
   #
-  # A path begins with what it is below: `:home`, `:config` (XDG_CONFIG_HOME or ~/.config), `:support` (macOS), `:appdata` (Windows), or an
-  # environment variable with its default, `{"CODEX_HOME", ".codex"}`. Of several the first that exists counts, else the
-  # first.
+  # A path begins with its base: `:home`, `:config` (XDG_CONFIG_HOME or ~/.config), `:support` (macOS), `:appdata`
+  # (Windows), or an environment variable with its default, `{"CODEX_HOME", ".codex"}`. Of several paths the first
+  # existing one is used, else the first.
   #
-  # An entry is its keys in order. Atoms stand for what is installed: `:command`, `:args`, `:command_line` (both
-  # in one list), `:url`, `:headers` (left out where there are none) and `:name`.
+  # An entry lists its keys in order. Atoms are placeholders: `:command`, `:args`, `:command_line` (both in one list),
+  # `:url`, `:headers` (left out if there are none) and `:name`.
 
   @type path :: [:home | :config | :support | :appdata | {String.t(), String.t()} | String.t()]
   @type template :: [{String.t(), term()}]
@@ -166,19 +166,19 @@ defmodule McpServer.Install.Table do
       stdio: @plain ++ [{"disabled", false}],
       http: [{"type", "streamableHttp"}, {"url", :url}, {"disabled", false}]
     },
-    # Whatever else reads this form; there is no file to write.
+    # For any other program that reads this form. No file is written.
     %{id: "mcp-json", name: "the generic form", key: "mcpServers", user: nil, stdio: @plain, http: @http}
   ]
 
   @absent %{format: :json, project: nil, command: nil}
 
-  @doc "Every client, in the order in which they are listed."
+  @doc "All clients, in the order of the list."
   @spec all() :: [client()]
   def all do
     for client <- @clients, do: Map.merge(@absent, %{client | user: user(client.user)})
   end
 
-  # The same on all systems.
+  # The same path on all systems.
   defp user(path) when is_list(path), do: %{linux: [path], darwin: [path], windows: [path]}
   defp user(other), do: other
 

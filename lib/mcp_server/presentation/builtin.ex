@@ -1,6 +1,6 @@
 defmodule McpServer.Presentation.Builtin do
   @moduledoc false
-  # The kinds that every view has. Their keys are written in the order in which they stand here.
+  # The kinds of every view. Their keys are written in the order given here.
 
   alias McpServer.Presentation.{Kind, ToolError}
 
@@ -53,11 +53,11 @@ defmodule McpServer.Presentation.Builtin do
 
   @schemas %{"needsInput:v1" => @needs_input, "toolError:v1" => @tool_error}
 
-  @doc "Their names, sorted."
+  @doc "The names of the kinds, sorted."
   @spec names() :: [String.t()]
   def names, do: Enum.sort(Map.keys(@schemas))
 
-  @doc "The kinds, compiled when they are first asked for."
+  @doc "The kinds. They are compiled at the first call."
   @spec kinds() :: [Kind.t()]
   def kinds do
     with nil <- :persistent_term.get(__MODULE__, nil) do

@@ -88,7 +88,7 @@ defmodule McpServer.Presentation.Cache do
       [] -> nil
     end
   rescue
-    # The table is its owner's, who may be starting again.
+    # The owner of the table may be restarting.
     ArgumentError -> nil
   end
 
@@ -99,7 +99,7 @@ defmodule McpServer.Presentation.Cache do
 
   defp remember(_cache, _key, _ttl, answer), do: answer
 
-  # Waits until it is kept, so that a flood of results waits at its senders.
+  # A synchronous call: it slows the senders down when there are many results.
   defp send_to(cache, message) do
     GenServer.call(cache, message)
   catch
@@ -114,7 +114,7 @@ defmodule McpServer.Presentation.Cache do
   @impl true
   def init({name, limits}) do
     table = :ets.new(name, [:named_table, :protected, read_concurrency: true])
-    # What expires when, so that the first to go is found without looking at all.
+    # Sorted by expiry, so that the next entry to expire is found without a search.
     {:ok, Map.merge(limits, %{table: table, expiries: :gb_sets.new()})}
   end
 

@@ -1,7 +1,7 @@
 defmodule McpServer.Presentation.Declaration do
   @moduledoc false
-  # What a view declares: collected while its module compiles, and refused at its own line; made into a
-  # value once, when it is first used.
+  # The declarations of a view. They are collected while its module compiles, and a mistake is reported at its line. The
+  # value is built once, at its first use.
 
   alias McpServer.Presentation
   alias McpServer.Presentation.{Builtin, Kind}
@@ -32,7 +32,7 @@ defmodule McpServer.Presentation.Declaration do
     Module.put_attribute(module, @kinds, kinds ++ [{name, schema}])
   end
 
-  @doc "Ends a view: the options of its value, with a digest that tells one version of the module from another."
+  @doc "Ends a view. Returns the options of its value, and a digest that changes with them."
   @spec close!(module) :: {binary, keyword}
   def close!(module) do
     options = [kinds: Module.get_attribute(module, @kinds)] ++ Module.get_attribute(module, @options)
@@ -47,10 +47,10 @@ defmodule McpServer.Presentation.Declaration do
 
   defp refuse!(file, line, description), do: raise(CompileError, file: file, line: line, description: description)
 
-  @doc "The value of a module that is a view. A schema compiles once for each version of the module."
+  @doc "The value of a view's module. Each schema compiles once per version of the module."
   @spec fetch!(module) :: Presentation.t()
   def fetch!(module) do
-    # The router that asks for its schemas may be compiled before it.
+    # A router that needs the schemas may be compiled before this module.
     unless match?({:module, _module}, Code.ensure_compiled(module)) and function_exported?(module, :__presentation__, 0) do
       raise ArgumentError, "#{inspect(module)} does not `use McpServer.Presentation`"
     end
@@ -68,7 +68,7 @@ defmodule McpServer.Presentation.Declaration do
     end
   end
 
-  @doc "The view, if its markers can be written."
+  @doc "The view. Raises if its markers cannot be written."
   @spec check_markers!(Presentation.t()) :: Presentation.t()
   def check_markers!(%Presentation{} = view) do
     for {which, name} <- [index: view.index, card: view.card], name != nil, do: marker!(view, which)
@@ -88,7 +88,7 @@ defmodule McpServer.Presentation.Declaration do
     "<!-- kind:#{name}:#{view.marker_version} -->"
   end
 
-  @doc "The output schema of a tool that gives data of these kinds."
+  @doc "The output schema of a tool that returns data of these kinds."
   @spec output_schema(Presentation.t(), [String.t()] | :all) :: map
   def output_schema(view, :all), do: output_schema(view, Map.keys(view.kinds))
 

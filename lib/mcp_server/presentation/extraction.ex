@@ -1,13 +1,13 @@
 defmodule McpServer.Presentation.Extraction do
   @moduledoc false
-  # The data in a result as a client has it: text blocks from the last to the first, read until one is of a
-  # known kind. See `McpServer.Presentation.extract_structured/2`.
+  # The structured data in a result: reads the text blocks from the last to the first, until one has a known kind. See
+  # `McpServer.Presentation.extract_structured/2`.
 
   alias McpServer.{Content, JSON, Presentation}
   alias McpServer.Presentation.{Builtin, ExtractionError, Kind}
   alias McpServer.Tool.CallResult
 
-  # Blocks looked at. A result of this library has a handful.
+  # The maximum number of blocks read. A result of this library has only a few.
   @max_blocks 100
 
   @spec run(term, Presentation.t() | nil) :: {:ok, map} | {:error, ExtractionError.t()}
@@ -19,11 +19,11 @@ defmodule McpServer.Presentation.Extraction do
   defp blocks(%{"content" => content}) when is_list(content), do: content
   defp blocks(_result), do: []
 
-  # A block that the encoder would write from the data.
+  # The encoder would write the text of this block from the data.
   defp with_text(%Content.Text{text: text}, data) when is_tuple(text), do: {:data, data}
   defp with_text(block, _data), do: block
 
-  # The first block that says more than that it holds no data gives the reason.
+  # The first block that contains data determines the reason.
   defp scan([block | rest], view, found) do
     case look(block, view) do
       {:ok, data} -> {:ok, data}
@@ -44,7 +44,7 @@ defmodule McpServer.Presentation.Extraction do
   defp look(%{"type" => "text", "text" => text}, view) when is_binary(text), do: read(text, view)
   defp look(_block, _view), do: nil
 
-  # Most texts are no JSON, and say so with their first letter.
+  # Most texts are not JSON, and their first letter shows it.
   defp read(text, view) do
     with "{" <> _rest <- String.trim_leading(text),
          {:ok, %{"kind" => kind} = data} when is_binary(kind) <- JSON.decode(text),

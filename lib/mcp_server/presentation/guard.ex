@@ -1,6 +1,6 @@
 defmodule McpServer.Presentation.Guard do
   @moduledoc false
-  # Runs a handler's work so that whatever becomes of it is a result of a known kind.
+  # Runs a handler's work, and turns every outcome into a result of a known kind.
 
   alias McpServer.Dispatch.Failure
   alias McpServer.Presentation

@@ -1,7 +1,7 @@
 defmodule McpServer.Presentation.Kind do
   @moduledoc false
-  # One kind of structured data: its discriminator, such as `"patternDetails:v1"`, its schema, and the order in which
-  # its keys are written. `McpServer.Presentation.kind/2` documents what a schema may be.
+  # A kind of structured data: its discriminator, such as `"patternDetails:v1"`, its schema, and the order of its keys.
+  # `McpServer.Presentation.kind/2` documents the allowed schemas.
 
   alias McpServer.{JSON, Schema}
   alias McpServer.Schema.Validator
@@ -11,12 +11,12 @@ defmodule McpServer.Presentation.Kind do
 
   @type t :: %__MODULE__{name: String.t(), schema: map, order: JSON.order(), validator: Validator.t()}
 
-  @typedoc "A JSON Schema whose objects are maps, or keyword lists, whose order counts."
+  @typedoc "A JSON Schema. Its objects are maps, or keyword lists, whose order counts."
   @type schema :: map | keyword | [{String.t(), term}]
 
   @doc """
-  Builds a kind. Raises `ArgumentError` when the name is not one (`name:vN`), when the schema is not that of
-  an object, or when it cannot be used.
+  Builds a kind. Raises `ArgumentError` if the name is not `name:vN`, if the schema is invalid, or if it is not that of
+  an object.
   """
   @spec new(String.t(), schema) :: t
   def new(name, schema) do
@@ -34,14 +34,14 @@ defmodule McpServer.Presentation.Kind do
   end
 
   @doc false
-  # The name of a kind without its version, which fits into 32 bits; `nil` for a text that is no kind.
+  # The name of a kind without its version. The version must fit into 32 bits. `nil` for a text that is not a kind.
   @spec base(String.t()) :: String.t() | nil
   def base(kind) do
     with [_kind, base, version] <- Regex.run(~r/\A([A-Za-z][A-Za-z0-9_-]*):v([1-9][0-9]{0,9})\z/, kind),
          do: if(String.to_integer(version) <= 0xFFFFFFFF, do: base)
   end
 
-  @doc "Checks a payload: what its `kind` says, and the schema."
+  @doc "Checks a payload against the schema, including its `kind`."
   @spec validate(t, map) :: :ok | {:error, Schema.Error.t()}
   def validate(%__MODULE__{validator: validator}, payload), do: Validator.validate(validator, payload)
 
@@ -57,7 +57,7 @@ defmodule McpServer.Presentation.Kind do
 
   defp discriminated(_schema, name), do: raise(ArgumentError, "the schema of #{name} is a map or a keyword list")
 
-  # The order a schema declares: of its own properties, or of its elements' where it is a list's.
+  # The order of the schema's properties, or of its elements' properties for a list.
   defp order(schema) do
     items = member(schema, "items")
     properties = member(schema, "properties")
@@ -82,7 +82,7 @@ defmodule McpServer.Presentation.Kind do
 
   defp member(_schema, _name), do: nil
 
-  # The schema as JSON: keyword lists as maps.
+  # The schema as JSON, with keyword lists as maps.
   defp to_json(%_struct{} = schema), do: Schema.to_json(schema)
   defp to_json(map) when is_map(map), do: object(map)
   defp to_json(list) when is_list(list), do: if(pairs?(list), do: object(list), else: Enum.map(list, &to_json/1))
@@ -95,7 +95,7 @@ defmodule McpServer.Presentation.Kind do
     end)
   end
 
-  # Here an empty list is a keyword list: a property of any form.
+  # Here an empty list is a keyword list: a schema that allows any value.
   defp properties(members), do: Map.new(members, fn {key, schema} -> {to_string(key), property(schema)} end)
 
   defp property([]), do: %{}

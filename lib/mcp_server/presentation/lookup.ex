@@ -1,6 +1,6 @@
 defmodule McpServer.Presentation.Lookup do
   @moduledoc false
-  # A tool that gives one thing by its id: `McpServer.Presentation.lookup/3` documents it.
+  # A tool that returns one thing by its id. `McpServer.Presentation.lookup/3` documents it.
 
   alias McpServer.Dispatch.Failure
   alias McpServer.{Fields, Presentation}
@@ -59,7 +59,7 @@ defmodule McpServer.Presentation.Lookup do
     |> NeedsInput.ask(view, format: format, conn: options[:conn])
   end
 
-  # Similar ids are a help: without them the question is asked all the same.
+  # Similar ids are optional: if the function fails, the question is asked without them.
   defp similar(function, id) do
     case function.(id) do
       ids when is_list(ids) -> if texts?(ids), do: ids, else: none(Failure.invalid(ids))

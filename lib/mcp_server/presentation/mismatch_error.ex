@@ -1,7 +1,7 @@
 defmodule McpServer.Presentation.MismatchError do
   @moduledoc false
-  # A result that is not what it says of itself: its markers do not add up, or its data does not fit its kind. Raised
-  # only where `on_mismatch: :raise` asks for it.
+  # An invalid result: its markers do not match their numbers, or its data does not fit its kind. Raised only for
+  # `on_mismatch: :raise`.
 
   defexception [:kind, :message]
 

@@ -84,7 +84,7 @@ defmodule McpServer.Presentation.NeedsInput do
   defp options(nil, _fields), do: nil
 
   defp options(options, fields) do
-    # In the order of the fields; those of no field come last.
+    # In the order of the fields. Options without a field come last.
     options
     |> Enum.map(&option/1)
     |> Enum.uniq()
@@ -138,8 +138,8 @@ defmodule McpServer.Presentation.NeedsInput do
     Controller.supports?(conn, :elicitation) and key(question) not in asked
   end
 
-  # Clients bring back the answers to the last question only, so earlier ones are kept in the state. A question
-  # is asked once: who fills in nothing gets the data.
+  # Clients return only the answers to the last question, so the state keeps the earlier ones. A question is asked only
+  # once. If the user fills in nothing, the response is the data.
   defp form(question, conn) do
     {answers, asked} = earlier(conn)
     key = key(question)

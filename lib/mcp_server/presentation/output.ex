@@ -1,6 +1,6 @@
 defmodule McpServer.Presentation.Output do
   @moduledoc false
-  # A payload and its Markdown as a tool's result: gated by the format, checked, and kept within its size.
+  # A payload and its Markdown as a tool's result: reduced to the format, checked, and limited in size.
 
   require Logger
 
@@ -10,7 +10,7 @@ defmodule McpServer.Presentation.Output do
 
   @options [format: nil, markdown: nil, extras: [], mime_type: "text/markdown", cards: nil, is_error: false, meta: nil]
 
-  # Elements of a list that are checked before the whole is.
+  # The number of list elements that are checked first.
   @sampled 100
 
   @formats %{
@@ -20,7 +20,7 @@ defmodule McpServer.Presentation.Output do
     "both" => {"both", true, true}
   }
 
-  @typedoc "Its name, and whether it has Markdown and JSON."
+  @typedoc "The name, and whether the result has Markdown and JSON."
   @type format :: {String.t(), boolean, boolean}
 
   @spec present(Presentation.t(), String.t(), map, keyword) :: CallResult.t()
@@ -34,7 +34,7 @@ defmodule McpServer.Presentation.Output do
     end
   end
 
-  @doc "The format that was asked for; a failure for what is none."
+  @doc "The requested format, or a failure for an unknown one."
   @spec format(term) :: {:ok, format} | {:error, ToolError.t()}
   def format(given) do
     with :error <- Map.fetch(@formats, given),
@@ -59,7 +59,7 @@ defmodule McpServer.Presentation.Output do
     end
   end
 
-  # The replacement fits: it is a few hundred bytes. Where even that is too much, nothing can be said.
+  # The replacement has only a few hundred bytes. It is sent even if it exceeds the limit.
   defp too_large(view, {name, _markdown?, _json?}) do
     message = "Result set too large to render. Please narrow your search query."
     failure = ToolError.new(:server_error, message, retryable: false)
@@ -70,7 +70,7 @@ defmodule McpServer.Presentation.Output do
   defp markdown(fun) when is_function(fun, 0), do: markdown(fun.())
   defp markdown(iodata), do: [IO.iodata_to_binary(iodata)]
 
-  # A text is made now only where its size matters; else the answer's encoder writes it from the data.
+  # The text is encoded here only if its size is limited. Otherwise the response's encoder writes it from the data.
   defp json(%{max_output_bytes: :infinity}, kind, _payload), do: {:structured_content, :pretty, kind.order}
   defp json(_view, kind, payload), do: JSON.encode!(payload, pretty: true, order: kind.order)
 
@@ -83,7 +83,7 @@ defmodule McpServer.Presentation.Output do
   defp block(:meta, text, mime_type), do: %Content.Text{text: text, _meta: %{"mimeType" => mime_type}}
   defp block(:none, text, _mime_type), do: %Content.Text{text: text}
 
-  # Under the same kind of key as the others: a map of both would have to be copied to be checked.
+  # The key has the type of the other keys. A map with both types would have to be copied for the check.
   defp put_kind(payload, name) do
     case Map.keys(payload) do
       [key | _] when is_atom(key) -> payload |> Map.delete("kind") |> Map.put(:kind, name)
@@ -91,9 +91,9 @@ defmodule McpServer.Presentation.Output do
     end
   end
 
-  # The details of a failure are somebody else's: there a null may mean something.
+  # The details of a failure come from the user's code, where a null may have a meaning.
   defp without_nil(payload, "toolError:v1"), do: payload
-  # Most payloads have nothing to leave out, and are not copied then.
+  # Most payloads contain no nil, and are not copied.
   defp without_nil(payload, _kind), do: if(nil_inside?(payload), do: strip(payload), else: payload)
 
   defp nil_inside?(map) when is_map(map) and not is_struct(map), do: any_nil?(:maps.values(map))
@@ -120,8 +120,8 @@ defmodule McpServer.Presentation.Output do
     end
   end
 
-  # Rows come from the same code, so where nobody waits for a failure the first ones stand for all. What
-  # their number alone would break is no problem of the whole.
+  # The same code builds all rows, so for a warning the first rows are enough. If they fail, the complete payload is
+  # checked, because the sample itself may break a minimum number of elements.
   defp misfit(:warn, kind, payload) do
     if Kind.validate(kind, sample(payload)) != :ok, do: misfit(:raise, kind, payload)
   end
@@ -150,7 +150,7 @@ defmodule McpServer.Presentation.Output do
     end
   end
 
-  # The index and card markers that the text is meant to have; `nil` where nobody says.
+  # The index and card markers that the text should have. `nil` if they are not given.
   defp announced(%{"metadata" => %{"contractMarkers" => %{"index" => index, "cards" => cards}}}, given)
        when is_integer(index) and is_integer(cards),
        do: {index, given || cards}
@@ -161,13 +161,13 @@ defmodule McpServer.Presentation.Output do
   defp report(:raise, name, problem), do: raise(MismatchError, kind: name, message: "#{name}: #{problem}")
   defp report(_warn, name, problem), do: Logger.warning("MCP presentation of #{name}: #{problem}")
 
-  @doc "The markers of a view that count in a text."
+  @doc "The number of each of the view's markers in a text."
   @spec contract_markers(Presentation.t(), String.t()) :: map
   def contract_markers(view, text) do
     [index, cards] = Text.count_markers(text, [marker(view, :index), marker(view, :card)])
     %{"index" => index, "cards" => cards, "version" => view.marker_version}
   end
 
-  # A view without that marker: nothing is alone on a line and empty text.
+  # The view has no such marker. A line break never matches, because markers are compared with single lines.
   defp marker(view, which), do: if(Map.fetch!(view, which), do: Declaration.marker!(view, which), else: "\n")
 end

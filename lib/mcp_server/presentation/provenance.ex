@@ -1,10 +1,10 @@
 defmodule McpServer.Presentation.Provenance do
   @moduledoc false
-  # Where data is from, without what must stay here: see `McpServer.Presentation.provenance/2`.
+  # The origin of data, without private parts: see `McpServer.Presentation.provenance/2`.
 
   @secret_names ~w(apikey authorization cookie credential passwd password privatekey secret token)
 
-  # How well-known tokens begin, and how many bytes they have at least.
+  # The prefixes of well-known tokens, and their minimum sizes in bytes.
   @tokens [
     {"sk-", 16},
     {"sk_live_", 16},
@@ -54,13 +54,13 @@ defmodule McpServer.Presentation.Provenance do
     end)
   end
 
-  # Whatever a member of such a name holds is left out.
+  # A member with such a name is left out, whatever its value.
   defp secret_name?(name) do
     letters = name |> String.replace(~r/[^A-Za-z0-9]/, "") |> String.downcase(:ascii)
     String.contains?(letters, @secret_names)
   end
 
-  # A place on this machine, or what is given to get in.
+  # A local path or a credential.
   defp private?(text) do
     words = String.split(text, ~r/[\s"'`()\[\]{}<>=,;|]+/u, trim: true)
     Enum.any?(words, &(local_path?(&1) or token?(&1) or password?(&1))) or credential?(text)
@@ -73,7 +73,7 @@ defmodule McpServer.Presentation.Provenance do
   defp local_path?(<<drive, ":", slash, _::binary>>) when drive in ?a..?z or drive in ?A..?Z,
     do: slash in ~c"/\\"
 
-  # `file:x`; or something before the path, as in `source:/etc/passwd`. A web address has two slashes behind its colon.
+  # `file:x`, or a prefix before the path, as in `source:/etc/passwd`. A web address has two slashes after its colon.
   defp local_path?(word) do
     word =~ ~r/\Afile:/i or match?([_, <<next, _::binary>>] when next != ?/, String.split(word, ":/", parts: 2))
   end

@@ -1,22 +1,22 @@
 defmodule McpServer.Presentation.Question do
   @moduledoc false
-  # The questions that searches and lookups ask, in words made of what the user calls the things found.
+  # The questions of searches and lookups. The nouns for the results come from the user.
 
   alias McpServer.Presentation
   alias McpServer.Presentation.{Markdown, NeedsInput}
 
-  @typedoc "One of them, and several."
+  @typedoc "The singular and the plural."
   @type nouns :: {String.t(), String.t()}
 
-  # Values offered of one field: more are no help.
+  # The maximum number of offered values per field. More values do not help.
   @max_values 50
   @max_similar 5
 
-  @doc "Whether a query or an id says nothing."
+  @doc "Whether a query or an id is missing or blank."
   @spec blank?(String.t() | nil) :: boolean
   def blank?(text), do: text == nil or String.trim(text) == ""
 
-  @doc "There is nothing to search for."
+  @doc "The question for a missing query."
   @spec empty_query(nouns, String.t(), [String.t()]) :: NeedsInput.t()
   def empty_query({one, many}, field, suggestions) do
     message = "What #{one} are you looking for? Please provide a search query."
@@ -30,7 +30,7 @@ defmodule McpServer.Presentation.Question do
     )
   end
 
-  @doc "Too much was found; `filters` are pairs of a field and the values it has among the matches."
+  @doc "The question for too many results. `filters` are pairs of a field and its values among the results."
   @spec too_broad(nouns, pos_integer, [{String.t(), [String.t()]}]) :: NeedsInput.t()
   def too_broad({one, many}, total, filters) do
     filters = for {field, values} <- filters, do: {field, Enum.take(values, @max_values)}
@@ -49,7 +49,7 @@ defmodule McpServer.Presentation.Question do
     )
   end
 
-  @doc "There is nothing under that id; `similar` are ids that may have been meant."
+  @doc "The question for an unknown id. `similar` are suggested ids."
   @spec unknown_id(nouns, String.t(), String.t(), [String.t()]) :: NeedsInput.t()
   def unknown_id({one, _many}, field, id, similar) do
     id = id |> Markdown.line() |> Presentation.summary()

@@ -1,6 +1,6 @@
 defmodule McpServer.Presentation.Search do
   @moduledoc false
-  # A search tool around a function that searches: `McpServer.Presentation.search/3` documents it.
+  # A search tool around a search function. `McpServer.Presentation.search/3` documents it.
 
   alias McpServer.{Fields, JSON, Presentation}
   alias McpServer.Presentation.{Declaration, Markdown, NeedsInput, Output, Provenance, Question, ToolError}
@@ -112,7 +112,7 @@ defmodule McpServer.Presentation.Search do
   end
 
   defp too_broad?(_total, _arguments, %{too_broad: :infinity}), do: false
-  # Nothing to narrow by.
+  # Without filters the search cannot be narrowed.
   defp too_broad?(_total, _arguments, %{filters: []}), do: false
 
   defp too_broad?(total, arguments, options) do
@@ -120,7 +120,7 @@ defmodule McpServer.Presentation.Search do
     not filtered? and total > options.too_broad
   end
 
-  # How often each value occurs, in the order of the matches, or the declared one.
+  # The values with their counts, in the declared order or in that of the matches.
   defp counts(matches, field, filter) do
     read = reader(field)
     values = matches |> Enum.map(read) |> Enum.reject(&is_nil/1) |> Enum.map(&to_string/1)
@@ -130,7 +130,7 @@ defmodule McpServer.Presentation.Search do
     for value <- order, do: {value, Map.fetch!(frequencies, value)}
   end
 
-  # A member may be under a text or under an atom.
+  # The key of a member may be a text or an atom.
   defp reader(read) when is_function(read, 1), do: read
 
   defp reader(name) do

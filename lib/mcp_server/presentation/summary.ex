@@ -1,13 +1,13 @@
 defmodule McpServer.Presentation.Summary do
   @moduledoc false
-  # A long text made short. It is cut between graphemes, so that no accent or part of an emoji is lost.
+  # Shortens a long text. The cut is between graphemes, so that no accent and no part of an emoji is lost.
 
-  # Characters as JSON Schema counts them: code points.
+  # The maximum length in code points, as in JSON Schema.
   @length 200
-  # A space beyond this is a good place to cut: 80 % of the length.
+  # A cut at a space is preferred after this position: 80 % of the length.
   @earliest_cut 160
 
-  @doc "The text itself where it is short; else its beginning, cut at a space where there is one late enough, and `...`."
+  @doc "A short text unchanged. Else its beginning and `...`, cut at a late space if there is one."
   @spec of(String.t()) :: String.t()
   def of(text) when byte_size(text) <= @length, do: text
 
@@ -19,7 +19,7 @@ defmodule McpServer.Presentation.Summary do
     end
   end
 
-  # How many bytes to keep; `nil` where the text is short. `space` is the last place that was good to cut at.
+  # The number of bytes to keep. `nil` for a short text. `space` is the last good place for a cut.
   defp cut(rest, bytes, count, space) do
     with {grapheme, rest} <- String.next_grapheme(rest) do
       space = if grapheme == " " and count > @earliest_cut, do: bytes, else: space
@@ -28,6 +28,6 @@ defmodule McpServer.Presentation.Summary do
     end
   end
 
-  # One grapheme can be as long as a text.
+  # A single grapheme can be longer than the limit.
   defp first_characters(text), do: text |> Stream.unfold(&String.next_codepoint/1) |> Enum.take(@length) |> Enum.join()
 end

@@ -39,7 +39,7 @@ defmodule McpServer.Presentation.ToolError do
 
   @codes ~w(NETWORK_ERROR SERVER_ERROR CLIENT_ERROR NOT_FOUND AUTHENTICATION_ERROR UNKNOWN_ERROR)
 
-  # Named failures: what dual responses and envelopes report, and what sockets and TLS say.
+  # Known reasons: those of dual responses and envelopes, and those of sockets and TLS.
   @classified [
     {~w(timeout etimedout connect_timeout econnrefused connection_refused econnreset econnaborted closed)a,
      {"NETWORK_ERROR", true}},
@@ -54,7 +54,7 @@ defmodule McpServer.Presentation.ToolError do
   ]
   @by_reason for {reasons, class} <- @classified, reason <- reasons, into: %{}, do: {reason, class}
 
-  # Said where nobody said anything else. A reason can hold anything, so it is never shown.
+  # The default messages. A reason can contain anything, so it is never shown.
   @messages %{
     "NETWORK_ERROR" => "The service could not be reached.",
     "SERVER_ERROR" => "The service failed.",
@@ -151,7 +151,7 @@ defmodule McpServer.Presentation.ToolError do
   defp classify(status) when status >= 500, do: {"SERVER_ERROR", true}
   defp classify(404), do: {"NOT_FOUND", false}
   defp classify(status) when status in [401, 403], do: {"AUTHENTICATION_ERROR", false}
-  # Throttled: the only fault of the call is its time.
+  # Throttled: the same call can succeed later.
   defp classify(429), do: {"CLIENT_ERROR", true}
   defp classify(status) when status >= 400, do: {"CLIENT_ERROR", false}
   defp classify(_status), do: {"UNKNOWN_ERROR", false}
@@ -161,8 +161,8 @@ defmodule McpServer.Presentation.ToolError do
 
   defp printable(text), do: if(String.valid?(text), do: text)
 
-  # The first atom that says what kind of failure it is: `{:failed_connect, [{:to_address, …}, {:inet, …, :timeout}]}`
-  # is what `:httpc` has.
+  # The first atom that names the failure. `:httpc` returns `{:failed_connect, [{:to_address, …}, {:inet, …,
+  # :timeout}]}`.
   defp name(%{reason: reason}), do: name(reason)
   defp name(%{code: code}) when is_atom(code), do: name(code)
   defp name({:failed_connect, [_address, {_family, _options, reason}]}), do: name(reason)
