@@ -1,37 +1,38 @@
-//! Where native work runs, and what native things Elixir holds.
+//! The threads of native work, the buffers, and the native resources that Elixir holds.
 
 use std::cell::Cell;
 use std::sync::Mutex;
 
 use rustler::{Binary, Env, NewBinary, Resource, ResourceArc, Term};
 
-/// What is read or written on a normal scheduler; more goes to a dirty one: below 0.3 ms of work.
+/// The most bytes read or written on a normal scheduler, below 0.3 ms of work. A dirty scheduler
+/// does more.
 pub(crate) const INLINE_BYTES: usize = 96 * 1024;
 
-/// From this size on copying a text costs more than a resource.
+/// From this size on a copy of a text costs more than a resource.
 const COPIED_BYTES: usize = 64 * 1024;
-/// A text that is a smaller part of its buffer than one in so many is copied too.
+/// A text that fills less than this fraction (1/n) of its buffer is copied too.
 const BUFFER_PART: usize = 4;
-/// Buffers that each thread keeps for itself, as many as one answer takes at once, and how large each may
-/// be. They take no lock.
+/// The buffers that each thread keeps without a lock, as many as one answer uses at once, and the
+/// most bytes of each.
 const LOCAL_BUFFERS: usize = 2;
 const LOCAL_BYTES: usize = 256 * 1024;
-/// Buffers that all threads share, and how large each may be: 16 MiB in all.
+/// The buffers that all threads share, and the most bytes of each: 16 MiB in all.
 const SHARED_BUFFERS: usize = 4;
 const SHARED_BYTES: usize = 4 * 1024 * 1024;
 
 thread_local! {
-    // Buffers whose memory the system has already handed out: in a fresh one every page costs a fault,
-    // which for a megabyte is more than writing it.
+    // Buffers whose pages are already mapped: each page of a new buffer costs a page fault, which
+    // for a megabyte takes longer than writing it.
     static LOCAL: [Cell<Vec<u8>>; LOCAL_BUFFERS] =
         const { [const { Cell::new(Vec::new()) }; LOCAL_BUFFERS] };
 }
 
-/// Nobody waits for these: a thread that finds them locked does without.
+/// No thread waits for this lock: if it is held, the thread works without these buffers.
 static SHARED: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// An empty buffer to write a text into within that budget. A text without a budget is likely to need one
-/// of the large buffers, which are shared.
+/// An empty buffer for a text with this budget. A text without a budget probably needs one
+/// of the large, shared buffers.
 pub(crate) fn buffer(budget: usize) -> Vec<u8> {
     let found = if budget == usize::MAX {
         shared_buffer().or_else(local_buffer)
@@ -50,7 +51,7 @@ fn local_buffer() -> Option<Vec<u8>> {
         let mut buffers = slots.iter().map(Cell::take);
         buffers.find(|buffer| buffer.capacity() > 0)
     };
-    // A thread that ends has no buffers any more.
+    // A thread that ends has no buffers left.
     LOCAL.try_with(take).ok().flatten()
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn recycle(mut buffer: Vec<u8>) {
     }
 }
 
-/// Puts a buffer into a free place of this thread's; returns one that has none.
+/// Puts a buffer into a free place of this thread; returns it if no place is free.
 fn recycle_local(buffer: Vec<u8>) -> Option<Vec<u8>> {
     if buffer.capacity() > LOCAL_BYTES {
         return Some(buffer);
@@ -87,7 +88,7 @@ fn recycle_local(buffer: Vec<u8>) -> Option<Vec<u8>> {
     buffer
 }
 
-/// Text that was written natively and is now a binary of the VM's, without a copy.
+/// A natively written text that the VM uses as a binary without a copy.
 pub(crate) struct Output(pub(crate) Vec<u8>);
 
 #[rustler::resource_impl]
@@ -99,8 +100,8 @@ impl Drop for Output {
     }
 }
 
-/// A finished text as a binary. One that fills only a small part of its buffer is copied: the buffer
-/// would stay for as long as somebody keeps the text.
+/// A finished text as a binary. A text that fills only a small part of its buffer is copied,
+/// because the binary would keep the whole buffer alive.
 pub(crate) fn binary_term(env: Env<'_>, text: Vec<u8>) -> Term<'_> {
     if text.len() < COPIED_BYTES || text.capacity() / BUFFER_PART > text.len() {
         let binary = NewBinary::from_slice(env, &text).into();
@@ -112,17 +113,16 @@ pub(crate) fn binary_term(env: Env<'_>, text: Vec<u8>) -> Term<'_> {
     binary.to_term(env)
 }
 
-/// Never gives the object back.
+/// Keeps the object alive for ever.
 pub(crate) fn hold<T: Resource>(object: T) {
     std::mem::forget(ResourceArc::new(object));
 }
 
-/// The stack of a thread that compiles schemas: a scheduler's is too small for code that recurses
-/// with the schema.
+/// The stack of a thread that compiles schemas: a scheduler's stack is too small for the recursion.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 
-/// Does the work on a thread with a large stack and waits for it; `None` when the thread could not
-/// be started, or panicked.
+/// Does the work on a thread with a large stack and waits for it. `None` if the thread did not
+/// start or panicked.
 pub(crate) fn on_large_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Option<R> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()

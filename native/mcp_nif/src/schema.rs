@@ -1,4 +1,4 @@
-//! `McpServer.Schema.Validator`'s half: schemas compiled once, terms checked against them.
+//! The native part of `McpServer.Schema.Validator`: compiles schemas once and validates terms.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -30,9 +30,9 @@ pub(crate) struct SchemaResource(pub(crate) Validator<TermJson>);
 #[rustler::resource_impl]
 impl rustler::Resource for SchemaResource {}
 
-/// Compiles a schema: `{:ok, reference}` or `{:error, {{pointer, keyword}, detail}}`. Limits that are not given
-/// are the core's; formats are `annotate`, `assert` or names; documents are pairs of URI and text.
-/// Those who compile at once wait for each other like those who check.
+/// Compiles a schema: `{:ok, reference}` or `{:error, {{pointer, keyword}, detail}}`. Absent limits
+/// have the core's defaults; formats are `annotate`, `assert` or names; documents are pairs of URI
+/// and text. A compilation needs a permit for a dirty scheduler, as a check does.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn schema_compile<'a>(
     env: Env<'a>,
@@ -81,7 +81,7 @@ fn schema_formats(given: Term<'_>) -> NifResult<Formats> {
     })
 }
 
-/// A map of limits; those it leaves out are the core's.
+/// Reads a map of limits; absent limits have the core's defaults.
 pub(crate) fn schema_limits(given: Term<'_>) -> Result<SchemaLimits, String> {
     let mut limits = SchemaLimits::default();
     options::read!(given, limits => [
@@ -113,7 +113,7 @@ fn validate<'a>(
     }
 }
 
-/// `{:ok, term, kinds}`: a term that fits as it is has no kinds.
+/// `{:ok, term, kinds}`: a valid term has no kinds.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn schema_repair<'a>(
     env: Env<'a>,
@@ -142,7 +142,7 @@ fn schema_repair<'a>(
     }
 }
 
-/// The values of a term as JSON would have it, or what to answer instead.
+/// The values of a term as JSON, or the NIF's result if the term has no JSON form.
 fn values<'a>(env: Env<'a>, term: Term<'a>, budget: usize) -> Result<Values<'a>, Term<'a>> {
     let context = Context::of(Revision::NEWEST, budget);
     normal_values(env, term, &context).map_err(|error| refusal(env, error))
@@ -155,10 +155,10 @@ fn refusal(env: Env<'_>, error: EncodeError) -> Term<'_> {
     }
 }
 
-/// A term, and what the rounds of a repair make of it.
+/// The term and the result of each round of a repair.
 const MAX_TERMS: usize = 4;
 
-/// A term that does not fit as it was meant to be, and the kinds of the changes; `room` is for what is
+/// Repairs an invalid term; returns the kinds of the changes too. `room` limits the JSON that is
 /// read out of strings.
 pub(crate) fn repair<'a>(
     env: Env<'a>,
@@ -166,7 +166,7 @@ pub(crate) fn repair<'a>(
     term: Term<'a>,
     room: &Limits,
 ) -> Option<(Term<'a>, Vec<Atom>)> {
-    // The values of the term and of what each round makes of it, which the nodes are nodes of.
+    // The values of the term and of each round's result; the nodes borrow them.
     let seen: [OnceCell<Option<Values<'a>>>; MAX_TERMS] = array::from_fn(|_| OnceCell::new());
     let mut unused = seen.iter();
     let mut look = |term| {
@@ -193,13 +193,13 @@ fn kind_atom(kind: &str) -> Atom {
     }
 }
 
-/// Looks at a term while a normal scheduler waits: 0.2 to 0.4 ms for the verdict, and as much for the problems.
+/// Steps on a normal scheduler: 0.2 to 0.4 ms for the verdict, and as much for the problems.
 const INLINE_STEPS: u64 = 20_000;
 
-/// What the problems of one term take of the steps of all: a batch has the time for those of a few.
+/// Steps for the problems of one term: a batch has enough steps for the problems of a few terms.
 const REFUSAL_STEPS: u64 = INLINE_STEPS / 4;
 
-/// What is left of an effort that several terms share.
+/// The rest of an effort that several terms share.
 pub(crate) struct Allowance {
     effort: Effort,
     steps: Cell<u64>,
@@ -221,7 +221,7 @@ impl Allowance {
         self.effort
     }
 
-    /// What is left.
+    /// The number of steps left.
     pub(crate) const fn steps(&self) -> u64 {
         self.steps.get()
     }
@@ -233,7 +233,7 @@ impl Allowance {
     }
 }
 
-/// What is wrong with the values of a term; `None` where finding out takes more than is left.
+/// The problems of a term's values; `None` if the check needs more steps than are left.
 pub(crate) fn check(
     validator: &Validator<TermJson>,
     values: &Values<'_>,

@@ -1,4 +1,4 @@
-//! Lists that are not the same for every client.
+//! Lists that differ between clients.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ use crate::dirty::{Effort, on_dirty, twins};
 use crate::resources::{binary_term, report_work};
 use crate::schema::Allowance;
 
-/// A page that several clients are sent; the terms refer to it and copy nothing.
+/// A page for several clients; the terms refer to it without a copy.
 #[derive(Default)]
 pub(crate) struct PageResource(Vec<u8>);
 
@@ -31,8 +31,8 @@ type Page = ResourceArc<PageResource>;
 /// Id, revision, which list, cursor.
 type Listed<'a> = (TermId, &'a str, Atom, Option<&'a str>);
 
-/// The answer to a list request of a client with that grant and those entries behind the declared ones:
-/// `{ok, iodata}`, or `{error, {status, answer}}` for a cursor of what another one may see.
+/// The answer to a list request: the declared entries that the grant allows, then the entries in
+/// `more`. Returns `{ok, iodata}`, or `{error, {status, answer}}` for a cursor of another list.
 #[rustler::nif]
 fn granted_list<'a>(
     env: Env<'a>,
@@ -103,7 +103,8 @@ twins!("run_time_arguments": run_time_arguments_inline, run_time_arguments_dirty
 /// Id, revision, name, the task as in `McpServer.Request`, the names of the client's capabilities.
 type Called<'a> = (TermId, &'a str, &'a str, Term<'a>, Vec<&'a str>);
 
-/// The arguments of a call of the catalogue's one tool: `{ok, arguments, repairs, task}`, or `{error, {status, answer}}`.
+/// Checks the arguments for the catalogue's only tool: `{ok, arguments, repairs, task}`, or
+/// `{error, {status, answer}}`.
 fn run_time_arguments<'a>(
     env: Env<'a>,
     catalog: ResourceArc<CatalogResource>,
@@ -168,11 +169,11 @@ fn task_request(term: Term<'_>) -> NifResult<Option<TaskRequest>> {
     Ok(Some(TaskRequest { ttl }))
 }
 
-/// How many pages are kept, and how many bytes they may have together.
+/// The most pages in the cache, and their most bytes together.
 const MAX_PAGES: usize = 256;
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// What tells one page from all others.
+/// The identity of a page.
 #[derive(Debug, PartialEq, Eq)]
 struct PageKey {
     kind: ListKind,
@@ -182,7 +183,7 @@ struct PageKey {
     cursor: Option<String>,
 }
 
-/// The pages of one catalogue that were asked for last: each is made once for all clients of a grant.
+/// The last requested pages of one catalogue: clients with the same grant share a page.
 #[derive(Default)]
 pub(crate) struct GrantedPages(Mutex<Kept>);
 
@@ -193,7 +194,7 @@ struct Kept {
 }
 
 impl GrantedPages {
-    /// The page, made anew where it is not kept; `None` where there is no such page.
+    /// The page from the cache, or else from `make`; `None` if the page does not exist.
     fn get(&self, key: PageKey, make: impl FnOnce() -> Option<Vec<u8>>) -> Option<Page> {
         if let Some(page) = self.kept().find(&key) {
             return Some(page);

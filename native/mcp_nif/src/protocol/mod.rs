@@ -1,5 +1,5 @@
-//! The protocol's NIFs: a message in, an outcome out; a result in, a message out. Every rule is
-//! `mcp_core`'s; here terms become slices and slices become terms.
+//! The protocol's NIFs: they convert messages to outcomes, and results to messages. `mcp_core` has
+//! all rules; this module converts between terms and slices.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -34,8 +34,8 @@ pub(crate) use limits::{GivenLimits, catalog_limits};
 use lists::GrantedPages;
 pub(crate) use lists::PageResource;
 
-/// A compiled server definition, what becomes of the arguments of its tools, and the lists that were made of it; shared
-/// by every process of the server.
+/// A compiled server definition, the conversions of its tools' arguments, and the cache of its
+/// lists. All processes of the server share it.
 pub(crate) struct CatalogResource(
     pub(crate) Catalog<TermJson>,
     Vec<Option<TermPlan>>,
@@ -55,12 +55,12 @@ impl CatalogResource {
         Ok(Self(catalog, plans, GrantedPages::default()))
     }
 
-    /// A catalogue of a server without tools.
+    /// The catalogue of a server without tools.
     pub(crate) fn without_tools(catalog: Catalog<TermJson>) -> Self {
         Self(catalog, Vec::new(), GrantedPages::default())
     }
 
-    /// What becomes of the arguments of the tool at that place.
+    /// The conversion of the arguments of the tool at this index.
     fn plan(&self, index: usize) -> Option<&TermPlan> {
         self.1.get(index)?.as_ref()
     }
@@ -69,7 +69,7 @@ impl CatalogResource {
 #[rustler::resource_impl]
 impl rustler::Resource for CatalogResource {}
 
-/// Compiles a definition. Schemas recurse, so it happens on a thread with a stack of its own.
+/// Compiles a definition on a thread with a large stack, because schemas recurse.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn catalog_new<'a>(
     env: Env<'a>,
@@ -123,7 +123,8 @@ fn admit_line<'a>(
     admission::to_term(env, &catalog, admission, Over::Line, effort)
 }
 
-/// What a URI reads if the entries `without` did not exist: `{resource, index}`, `{resource_template, index, variables}`, or `not_found`.
+/// Finds the entry of a URI, ignoring the entries `without`: `{resource, index}`,
+/// `{resource_template, index, variables}`, or `not_found`.
 #[rustler::nif]
 fn find_resource<'a>(
     env: Env<'a>,
@@ -151,7 +152,7 @@ fn find_resource<'a>(
     })
 }
 
-/// The URI that a declared template makes of these variables.
+/// Expands a declared template to a URI.
 #[rustler::nif]
 fn expand_template(template: &str, variables: HashMap<String, String>) -> NifResult<String> {
     let limits = TemplateLimits {
@@ -165,7 +166,7 @@ fn expand_template(template: &str, variables: HashMap<String, String>) -> NifRes
         .map_err(|_| Error::BadArg)
 }
 
-/// The session that a façade passes by its revision.
+/// The session of the revision that Elixir passes.
 pub(crate) fn session(revision_name: Option<&str>) -> NifResult<Option<SessionContext>> {
     revision_name
         .map(|name| {
@@ -176,7 +177,7 @@ pub(crate) fn session(revision_name: Option<&str>) -> NifResult<Option<SessionCo
         .transpose()
 }
 
-/// The revision of that name, as the façade passes it.
+/// The revision of the name that Elixir passes.
 fn revision(name: &str) -> NifResult<Revision> {
     Revision::parse(name).ok_or(Error::BadArg)
 }
@@ -192,7 +193,7 @@ fn id_term<'a>(env: Env<'a>, id: &Id) -> Term<'a> {
     }
 }
 
-/// A request id that came from [`id_term`], or that the session chose.
+/// A request id that [`id_term`] returned, or that the session chose.
 struct TermId(Id);
 
 impl<'a> Decoder<'a> for TermId {

@@ -1,4 +1,4 @@
-//! What the server's code returns, as messages.
+//! Converts the return values of the server's code to messages.
 
 use std::borrow::Cow;
 
@@ -56,7 +56,7 @@ fn encode_result_dirty<'a>(
     on_dirty(env, || reply.encode(env, kind, index, term))
 }
 
-/// An answer in the making.
+/// An answer that is being written.
 struct Reply<'c> {
     catalog: &'c CatalogResource,
     id: TermId,
@@ -145,7 +145,7 @@ impl Reply<'_> {
         Ok(Ok(()))
     }
 
-    /// Refuses structured content that is not what the tool declares to return.
+    /// Refuses structured content that violates the tool's output schema.
     fn refuse_output<'a>(
         &self,
         env: Env<'a>,
@@ -181,7 +181,7 @@ impl Reply<'_> {
 
 type Written = Result<(), EncodeError>;
 
-/// The kind that an atom names.
+/// The kind of this name.
 fn named<K: Copy>(name: Atom, kinds: &[(Atom, K)]) -> Option<K> {
     let named = kinds.iter().find(|(atom, _)| *atom == name);
     named.map(|(_, kind)| *kind)
@@ -216,10 +216,10 @@ pub(super) fn list_kind(kind: Atom) -> Option<ListKind> {
     named(kind, &kinds)
 }
 
-/// Where a notification or result says which `subscriptions/listen` request it belongs to.
+/// The `_meta` key for the id of the `subscriptions/listen` request.
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The answer to a request that is done and has nothing to say; the end of a subscription names it.
+/// An empty result. At the end of a subscription it names the subscription.
 #[rustler::nif]
 fn encode_empty<'a>(
     env: Env<'a>,
@@ -283,7 +283,8 @@ fn encode_error<'a>(
     Ok((atoms::ok(), binary_term(env, out)).encode(env))
 }
 
-/// What an error says: a text; a reason, which follows the standard message; `nil` for that message alone.
+/// The message of an error: a text; a reason, which follows the standard message; or `nil` for the
+/// standard message.
 fn error_text(code: i32, message: Term<'_>) -> NifResult<Cow<'_, str>> {
     if let Ok(text) = message.decode::<&str>() {
         return Ok(text.into());

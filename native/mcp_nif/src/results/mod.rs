@@ -1,4 +1,4 @@
-//! The shapes of results: what is bulk work of presentations, and rows of stored results.
+//! Result shapes: the bulk work of presentations, and the rows of stored results.
 
 mod presentation;
 mod rows;

@@ -17,14 +17,14 @@ twins!("presentation_count": presentation_count, presentation_count_dirty(
     wanted: Vec<&'a str>,
 ) => count(text, wanted));
 
-/// How often each marker counts, or `:over_budget`.
+/// The count of each marker, or `:over_budget`.
 fn count<'a>(env: Env<'a>, text: &str, wanted: Vec<&str>, effort: Effort) -> NifResult<Term<'a>> {
     within(env, text, effort, || {
         Ok(markers::count(text, &wanted).encode(env))
     })
 }
 
-/// What is made of a text that is short enough for the effort.
+/// The result of the work, if the text is short enough for the effort.
 fn within<'a>(
     env: Env<'a>,
     text: &str,
@@ -38,7 +38,7 @@ fn within<'a>(
     make()
 }
 
-/// What is done to a text; a code block has a language.
+/// Converts a text to a form; a code block has a language.
 fn transform(form: Atom, text: &str, language: &str) -> NifResult<String> {
     let make = match form {
         form if form == atoms::code_block() => return Ok(markdown::code_block(text, language)),

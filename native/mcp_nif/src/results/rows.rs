@@ -1,4 +1,4 @@
-//! Rows as they are sent: a page, lines of JSON, comma-separated values.
+//! The formats of rows: a page, lines of JSON, comma-separated values.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -19,7 +19,7 @@ twins!("dual_page": dual_page, dual_page_dirty(
     total: u64,
 ) => page(rows, offset, total));
 
-/// The body of a page: `{:ok, text}`, `{:error, …}` as of `McpServer.JSON`, or `:over_budget`.
+/// The body of a page: `{:ok, text}`, `{:error, …}` as in `McpServer.JSON`, or `:over_budget`.
 fn page<'a>(
     env: Env<'a>,
     rows: Term<'a>,
@@ -47,7 +47,7 @@ twins!("dual_lines": dual_lines, dual_lines_dirty(
     columns: Term<'a>,
 ) => lines(rows, columns));
 
-/// Rows as lines: a JSON text each, or comma-separated values in the order of the columns.
+/// Rows as lines: one JSON text each, or comma-separated values in the order of the columns.
 fn lines<'a>(
     env: Env<'a>,
     rows: Term<'a>,
@@ -79,7 +79,7 @@ fn lines<'a>(
     }))
 }
 
-/// Where a row has the cell: under the name as text, or as an atom if there is such an atom.
+/// The keys of a cell: the name as a binary, and as an atom if that atom exists.
 struct Column<'a> {
     name: &'a str,
     text: Term<'a>,
@@ -96,7 +96,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The cell of a row; a struct has those that it sends.
+    /// The cell of a row. A struct has only the fields that it sends.
     fn of(&self, row: Term<'a>) -> Result<Option<Term<'a>>, EncodeError> {
         if let Ok(module) = row.map_get(atoms::struct_())
             && module.is_atom()
@@ -129,7 +129,7 @@ fn write_cells<'a>(
         write_value(&mut json, cell, context)?;
         write_cell(out, &String::from_utf8_lossy(&json));
     }
-    // A line with nothing on it is no row to most readers.
+    // Most readers skip an empty line.
     if out.len() == start {
         out.extend_from_slice(b"\"\"");
     }
@@ -137,7 +137,7 @@ fn write_cells<'a>(
     Ok(())
 }
 
-/// A cell of what the value is in JSON: a string without its quotes, `null` as nothing.
+/// Writes a value as a cell: a string without quotes, `null` as an empty cell, others as JSON.
 fn write_cell(out: &mut Vec<u8>, json: &str) {
     if json == "null" {
         return;

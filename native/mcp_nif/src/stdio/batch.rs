@@ -1,19 +1,19 @@
-//! Lines on their way to their owner.
+//! A batch of lines for their owner.
 
 use std::ops::Range;
 
 use rustler::{Encoder, Env, OwnedBinary, Term};
 
-/// One binary for all lines, of which each will be a view.
+/// One binary for all lines; each line becomes a view of it.
 pub(super) struct Batch {
     chunk: OwnedBinary,
-    /// Where the chunk begins in what the lines are ranges of.
+    /// The position of the chunk in the buffer that the lines are ranges of.
     start: usize,
     lines: Vec<Range<usize>>,
 }
 
 impl Batch {
-    /// The lines out of `bytes`.
+    /// Copies the lines out of `bytes`.
     pub(super) fn copy(bytes: &[u8], lines: Vec<Range<usize>>) -> Self {
         let start = lines.first().map_or(0, |line| line.start);
         let end = lines.last().map_or(0, |line| line.end);

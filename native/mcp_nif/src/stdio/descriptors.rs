@@ -1,5 +1,5 @@
-//! The protocol's own descriptors: stdin and stdout as the client opened them, moved out of the way
-//! of everybody who reads descriptor 0 or writes to descriptor 1.
+//! The protocol's descriptors: the client's stdin and stdout, moved to other numbers so that other
+//! code cannot read them as descriptor 0 or write to them as descriptor 1.
 
 use std::io;
 use std::net::Shutdown;
@@ -13,24 +13,25 @@ use super::lines::LineBuffer;
 use super::pollset::forget;
 use super::writer::is_predictable;
 
-/// The two descriptors, and what was read from the first but not handed on.
+/// The two descriptors, and the input that was read but not sent yet.
 pub(super) struct Descriptors {
     input: OwnedFd,
     output: OwnedFd,
-    /// Whether what polls as ready makes nobody wait: the input, and the output for few bytes.
+    /// Whether a ready descriptor never blocks: the input, and the output for a few bytes.
     pub(super) predictable_input: bool,
     pub(super) predictable_output: bool,
-    /// The other end of what descriptor 0 is now.
+    /// The other end of the stream that replaced descriptor 0.
     _peer: UnixStream,
-    /// Taken by whoever reads, and put back, so that the next one, be it a restarted owner's, misses nothing.
+    /// The reader takes the buffer and puts it back, so that the reader of a restarted owner loses
+    /// no bytes.
     pending: Mutex<Option<LineBuffer>>,
     returned: Condvar,
 }
 
-/// A process has one stdin: it is moved once, however often the owner is restarted.
+/// An OS process has one stdin: it is moved once, even if the owner restarts.
 static DESCRIPTORS: Mutex<Option<&'static Descriptors>> = Mutex::new(None);
 
-/// Moves stdin and stdout, or says where they were moved before.
+/// Moves stdin and stdout on the first call; later calls return the same descriptors.
 pub(super) fn open() -> Result<&'static Descriptors, Errno> {
     let mut descriptors = lock(&DESCRIPTORS);
     if let Some(descriptors) = *descriptors {
@@ -42,13 +43,13 @@ pub(super) fn open() -> Result<&'static Descriptors, Errno> {
 }
 
 impl Descriptors {
-    /// Copies before it replaces, so that a failure changes nothing. From here on descriptor 0 is at
-    /// its end, and what anybody writes to descriptor 1 goes to stderr.
+    /// Copies before it replaces, so that a failure changes nothing. Afterwards descriptor 0 is at
+    /// its end, and descriptor 1 writes to stderr.
     fn take_over() -> Result<Self, Errno> {
         let (ended, peer) = ended_stream()?;
         let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
         let output = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
-        // Output that waits for the client is polled for once; input would be polled for ever.
+        // A poll for output ends with one event; a poll for input would never end.
         forget(rustix::stdio::stdin());
         rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
         rustix::stdio::dup2_stdin(&ended)?;
@@ -71,7 +72,7 @@ impl Descriptors {
         self.output.as_fd()
     }
 
-    /// Puts bytes before those that are pending; `false` while somebody reads.
+    /// Puts bytes before the pending bytes; `false` while a reader has them.
     pub(super) fn prepend(&self, bytes: &[u8]) -> bool {
         match lock(&self.pending).as_mut() {
             Some(pending) => {
@@ -82,7 +83,7 @@ impl Descriptors {
         }
     }
 
-    /// The pending bytes, once nobody else has them.
+    /// Waits until no other reader has the pending bytes, and takes them.
     pub(super) fn take(&self) -> LineBuffer {
         let mut pending = lock(&self.pending);
         loop {
@@ -96,7 +97,7 @@ impl Descriptors {
         }
     }
 
-    /// The pending bytes, if nobody has them.
+    /// Takes the pending bytes if no other reader has them.
     pub(super) fn try_take(&self) -> Option<LineBuffer> {
         lock(&self.pending).take()
     }
@@ -107,8 +108,8 @@ impl Descriptors {
     }
 }
 
-/// A stream that is at its end, and the end that must stay open: unlike `/dev/null` it can be polled, so that the VM
-/// finds the end by itself, and unlike a pipe without a writer it does not wake who has heard of it.
+/// A stream at its end, and the peer that must stay open. The VM can poll it, unlike `/dev/null`,
+/// and so finds the end. It does not wake pollers again and again, unlike a pipe without a writer.
 fn ended_stream() -> Result<(UnixStream, UnixStream), Errno> {
     let (ended, peer) = UnixStream::pair().map_err(|error| errno(&error))?;
     peer.shutdown(Shutdown::Write)
@@ -120,7 +121,7 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// Nothing in here can be left half done, so a poisoned lock is as good as any.
+/// Ignores poisoning: no critical section leaves a partial change.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

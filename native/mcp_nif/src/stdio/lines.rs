@@ -1,21 +1,21 @@
-//! Lines out of a byte stream: what was read and not yet handed on.
+//! Splits a byte stream into lines, and buffers the bytes that were not sent yet.
 
 use std::ops::Range;
 
-/// Bytes one batch may hold, unless a single line is longer.
+/// The most bytes in a batch, unless a single line is longer.
 pub(super) const BATCH_BYTES: usize = 64 * 1024;
-/// Lines one batch may hold.
+/// The most lines in a batch.
 const BATCH_LINES: usize = 256;
-/// What is read at once.
+/// The most bytes per read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// What the bytes at hand amount to.
+/// The result of a search for lines.
 pub(super) enum Next {
-    /// Whole lines, as ranges of [`LineBuffer::bytes`], in order.
+    /// Complete lines, as ranges of [`LineBuffer::bytes`], in order.
     Lines(Vec<Range<usize>>),
-    /// A line over the limit begins here. It is thrown away as it comes.
+    /// The next line is over the limit. Its bytes are discarded as they arrive.
     TooLong,
-    /// No whole line: read on.
+    /// No complete line: read more.
     Incomplete,
 }
 
@@ -23,16 +23,16 @@ pub(super) enum Next {
 #[derive(Default)]
 pub(super) struct LineBuffer {
     bytes: Vec<u8>,
-    /// Where the first byte not yet handed on is.
+    /// The position of the first byte that was not sent yet.
     start: usize,
-    /// Up to where no line end was found.
+    /// No line end lies before this position.
     searched: usize,
-    /// Whether the line at `start` is being thrown away.
+    /// Whether the line at `start` is being discarded.
     discarding: bool,
 }
 
 impl LineBuffer {
-    /// Bytes somebody else had read before us.
+    /// Inserts bytes that other code read from stdin before.
     pub(super) fn prepend(&mut self, bytes: &[u8]) {
         let rest = self.bytes.get(self.start..).unwrap_or_default();
         self.bytes = [bytes, rest].concat();
@@ -45,17 +45,17 @@ impl LineBuffer {
         &self.bytes
     }
 
-    /// How many bytes have not been handed on.
+    /// The number of bytes that were not sent yet.
     pub(super) fn pending(&self) -> usize {
         self.bytes.len().saturating_sub(self.start)
     }
 
-    /// Where to read into: at least [`READ_BYTES`] of room, behind an unfinished line.
+    /// The buffer to read into: at least [`READ_BYTES`] of room after an incomplete line.
     pub(super) fn room(&mut self) -> &mut Vec<u8> {
         self.bytes.drain(..self.start);
         self.searched = self.searched.saturating_sub(self.start);
         self.start = 0;
-        // One long line must not pin its size for ever.
+        // Frees the memory of a long line.
         if self.bytes.len() < READ_BYTES {
             self.bytes.shrink_to(READ_BYTES.saturating_mul(2));
         }
@@ -63,7 +63,7 @@ impl LineBuffer {
         &mut self.bytes
     }
 
-    /// Takes the next batch. Its ranges hold until [`LineBuffer::room`] is called.
+    /// Takes the next batch. Its ranges are valid until [`LineBuffer::room`] is called.
     pub(super) fn next(&mut self, max_line: usize) -> Next {
         let mut lines = Vec::new();
         let first = self.start;
@@ -95,7 +95,7 @@ impl LineBuffer {
         self.searched = self.start;
     }
 
-    /// The place of the next LF.
+    /// The position of the next LF.
     fn line_end(&mut self) -> Option<usize> {
         let unsearched = self.bytes.get(self.searched..)?;
         let end =
@@ -112,7 +112,7 @@ impl LineBuffer {
         (length > 0).then(|| line.start..line.start.saturating_add(length))
     }
 
-    /// The bytes of a line, a CR at its end not counted.
+    /// The length of a line without a CR at its end.
     fn length(&self, line: &Range<usize>) -> usize {
         let text = self.bytes.get(line.clone()).unwrap_or_default();
         text.strip_suffix(b"\r").unwrap_or(text).len()

@@ -1,5 +1,5 @@
-//! stdin for the stdio transport, and the short way to stdout. What has to wait for the client is written
-//! by the BEAM: the owner opens a port on the descriptor that [`stdio_open`] returns.
+//! stdin for the stdio transport, and direct writes to stdout. The BEAM writes output that has to
+//! wait for the client: the owner opens a port on the descriptor that [`stdio_open`] returns.
 
 mod batch;
 mod descriptors;
@@ -16,10 +16,10 @@ use rustler::{Binary, Encoder, Env, LocalPid, ResourceArc, Term};
 use crate::atoms;
 use reader::Reader;
 
-/// A scheduler is not to be held up for long.
+/// The longest wait on a scheduler.
 const MAX_WAIT_US: u64 = 1000;
 
-/// Takes stdin and stdout over: `{:ok, reader, output_descriptor}` or `{:error, reason}`.
+/// Takes over stdin and stdout: `{:ok, reader, output_descriptor}` or `{:error, reason}`.
 #[rustler::nif]
 fn stdio_open(env: Env<'_>) -> Term<'_> {
     let opened = descriptors::open().and_then(Reader::new);
@@ -32,7 +32,7 @@ fn stdio_open(env: Env<'_>) -> Term<'_> {
     }
 }
 
-/// Bytes that were read from stdin before it was taken over: they come first.
+/// Inserts bytes that were read from stdin before it was taken over.
 #[rustler::nif]
 #[expect(
     clippy::needless_pass_by_value,
@@ -46,7 +46,7 @@ fn stdio_prepend<'a>(env: Env<'a>, reader: ResourceArc<Reader>, bytes: Binary<'a
     }
 }
 
-/// Starts to send lines to `owner`, against credits, until it dies.
+/// Starts to send lines to `owner`, one batch per credit, until the owner dies.
 #[rustler::nif]
 fn stdio_read(
     env: Env<'_>,
@@ -69,7 +69,8 @@ fn stdio_read(
     }
 }
 
-/// An event for the owner, which comes within `wait_us` microseconds, or `none`. Not while a credit is out.
+/// Waits at most `wait_us` microseconds for an event; else returns `none`. Not allowed while the
+/// thread has a credit.
 #[rustler::nif]
 #[expect(
     clippy::needless_pass_by_value,
@@ -92,7 +93,7 @@ fn stdio_credit(reader: ResourceArc<Reader>, batches: usize) -> rustler::Atom {
     atoms::ok()
 }
 
-/// Ends the reader; what it had read and not sent stays for the next one.
+/// Ends the reader; the next reader gets the bytes that were not sent.
 #[rustler::nif]
 #[expect(
     clippy::needless_pass_by_value,
@@ -103,8 +104,8 @@ fn stdio_close(reader: ResourceArc<Reader>) -> rustler::Atom {
     atoms::ok()
 }
 
-/// Writes the first bytes of `text` to stdout if the client has room for them: how many, or `closed`
-/// when it is gone. Never waits.
+/// Writes the first bytes of `text` to stdout without waiting. Returns the number of bytes for
+/// which the client had room, or `closed` if the client is gone.
 #[rustler::nif]
 #[expect(
     clippy::needless_pass_by_value,

@@ -1,10 +1,11 @@
-//! What the VM polls, before something else takes the descriptor's number.
+//! Removes a descriptor from the VM's poll sets before another file takes its number.
 //!
-//! Linux keeps a polled descriptor by its number *and* the file it was opened on. After a `dup2` over the number the
-//! file stays in the set, and nobody can name it any more: each event of it, such as the end of the client's pipe,
-//! wakes a scheduler that finds nothing, without end. So it leaves the sets while the number still means the file.
+//! Linux identifies a polled descriptor by its number *and* its open file. After a `dup2` over the
+//! number the file stays in the set, and no call can remove it. Each of its events, such as the end
+//! of the client's pipe, would wake a scheduler without work again and again. So it must leave the
+//! sets before the `dup2`.
 //!
-//! Other systems forget a descriptor that is replaced.
+//! Other systems remove a replaced descriptor themselves.
 #![cfg_attr(
     target_os = "linux",
     expect(
@@ -15,7 +16,8 @@
 
 use std::os::fd::BorrowedFd;
 
-/// Takes a descriptor out of every set of this process. Without `/proc` none is found, and the sets stay as they are.
+/// Removes a descriptor from all sets of this process. Without `/proc` no set is found, and nothing
+/// changes.
 #[cfg(target_os = "linux")]
 pub(super) fn forget(descriptor: BorrowedFd<'_>) {
     use rustix::event::epoll;
@@ -27,10 +29,11 @@ pub(super) fn forget(descriptor: BorrowedFd<'_>) {
             .to_str()
             .and_then(|name| name.parse().ok());
         if let Some(number) = number {
-            // SAFETY: the number was a set a moment ago, and the VM never closes its sets. Were it another's that is
-            // closed meanwhile, the call that gets it fails, as on any descriptor that is no set.
+            // SAFETY: the number was just found to be a set, and the VM never closes its sets. If
+            // other code closed a set of its own meanwhile, the call fails, as it does for every
+            // descriptor that is no set.
             let set = unsafe { BorrowedFd::borrow_raw(number) };
-            // Most do not have it.
+            // Most sets do not contain it, so an error is normal.
             let _ = epoll::delete(set, descriptor);
         }
     }

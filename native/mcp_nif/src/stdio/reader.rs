@@ -1,5 +1,5 @@
-//! The client's messages: a quick client's are taken at once by their owner, others are read by a thread that sends
-//! them, against credits.
+//! Reads the client's messages. The owner takes the messages of a fast client directly; a thread
+//! reads other messages and sends them, one batch per credit.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -15,7 +15,8 @@ use super::descriptors::{Descriptors, lock};
 use super::lines::{LineBuffer, Next};
 use crate::atoms;
 
-/// Where more is at hand, such as a long line that comes piece by piece, the thread goes on: no scheduler reads for long.
+/// If more bytes are pending, such as those of a long line, the thread continues: no scheduler
+/// reads for long.
 const TAKEN_BYTES: usize = 256 * 1024;
 
 /// One owner's right to read the descriptors; Elixir holds it as a reference.
@@ -35,7 +36,7 @@ struct Control {
     max_line: usize,
 }
 
-/// What reading led to.
+/// The result of a read.
 enum Event {
     Lines(Batch),
     TooLong,
@@ -50,7 +51,7 @@ impl Event {
     }
 }
 
-/// Why reading is over.
+/// Why reading ends.
 enum End {
     Stopped,
     Eof,
@@ -81,7 +82,7 @@ impl Reader {
         })
     }
 
-    /// `false` if it was started before.
+    /// Marks the reader as started; `false` if it was started before.
     pub(super) fn claim(&self, max_line: usize) -> bool {
         let mut control = lock(&self.control);
         control.max_line = max_line;
@@ -95,7 +96,7 @@ impl Reader {
         self.changed.notify_one();
     }
 
-    /// Ends the thread, whatever it waits for. The pipe is never drained: it stays readable.
+    /// Wakes and ends the thread. The pipe is never drained, so it stays readable.
     pub(super) fn stop(&self) {
         lock(&self.control).stopped = true;
         self.changed.notify_one();
@@ -106,7 +107,7 @@ impl Reader {
         lock(&self.control).stopped
     }
 
-    /// Waits until one batch may be sent; `false` when stopped.
+    /// Waits for a credit to send one batch; `false` if the reader was stopped.
     fn take_credit(&self) -> bool {
         let mut control = lock(&self.control);
         while control.credits == 0 && !control.stopped {
@@ -123,8 +124,9 @@ impl Reader {
         lock(&self.control).max_line
     }
 
-    /// The lines that have come, or come within the time, for the owner itself: two threads less have to wake up than
-    /// when another reads them. `None` if nothing comes, and where the thread should see to it.
+    /// Reads the lines that arrive within the time on the owner's scheduler. This wakes two threads
+    /// fewer than the reader thread would. `None` if nothing arrives, or if the thread should read
+    /// it.
     pub(super) fn take<'a>(&self, env: Env<'a>, wait: Duration) -> Option<Term<'a>> {
         if !self.descriptors.predictable_input {
             return None;
@@ -144,13 +146,13 @@ impl Reader {
         if event.is_some() || !self.comes(wait) {
             return event;
         }
-        // The end, and what goes wrong, the thread meets as well.
+        // The thread meets the end of input, or the error, again and reports it.
         let read = rustix::io::read(self.descriptors.input(), spare_capacity(buffer.room()));
         read.ok().filter(|read| *read > 0)?;
         next_event(buffer, max_line)
     }
 
-    /// Whether the client has sent something, or does so within the time.
+    /// Whether bytes of the client arrive within the time.
     fn comes(&self, wait: Duration) -> bool {
         let input = self.descriptors.input();
         let mut polled = [PollFd::new(&input, PollFlags::IN)];
@@ -158,7 +160,7 @@ impl Reader {
         poll(&mut polled, Some(&wait)).is_ok_and(|ready| ready > 0)
     }
 
-    /// Reads up to the next event, however long it takes.
+    /// Reads until the next event, without a time limit.
     fn read_on(&self, buffer: &mut LineBuffer) -> Result<Event, End> {
         let max_line = self.max_line();
         loop {
@@ -169,8 +171,8 @@ impl Reader {
         }
     }
 
-    /// Reads what there is, at least a byte. Somebody may have made the descriptor non-blocking (it
-    /// is shared with whoever else holds the client's pipe), so an empty one is polled again.
+    /// Reads the available bytes, at least one. Another process that shares the client's pipe may
+    /// have made the descriptor non-blocking, so an empty descriptor is polled again.
     fn fill(&self, buffer: &mut LineBuffer) -> Result<(), End> {
         loop {
             let input = self.descriptors.input();
@@ -206,13 +208,13 @@ fn next_event(buffer: &mut LineBuffer, max_line: usize) -> Option<Event> {
     }
 }
 
-/// The life of the thread: an event for each credit, until the end.
+/// The loop of the thread: it sends one event for each credit, until the end.
 pub(super) fn run(reader: &ResourceArc<Reader>, owner: LocalPid) {
     let mut env = OwnedEnv::new();
     while reader.take_credit() {
         let mut buffer = reader.descriptors.take();
         let event = reader.read_on(&mut buffer);
-        // First: its owner may want to read on at once.
+        // Before the event is sent, because the owner may read on at once.
         reader.descriptors.put_back(buffer);
         let going_on = event.is_ok();
         if matches!(event, Err(End::Stopped)) || !send(&mut env, reader, owner, event) || !going_on
@@ -222,7 +224,7 @@ pub(super) fn run(reader: &ResourceArc<Reader>, owner: LocalPid) {
     }
 }
 
-/// Sends `{:mcp_stdin, reader, event}`; `false` when the owner is gone.
+/// Sends `{:mcp_stdin, reader, event}`; `false` if the owner is dead.
 fn send(
     env: &mut OwnedEnv,
     reader: &ResourceArc<Reader>,
@@ -240,7 +242,7 @@ fn send(
     env.send_and_clear(&owner, message).is_ok()
 }
 
-/// The name of a system error, for the few that reading can meet.
+/// The name of a system error that a read can return.
 pub(super) fn reason(error: Errno) -> Atom {
     match error {
         Errno::BADF => atoms::ebadf(),

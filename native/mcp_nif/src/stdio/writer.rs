@@ -1,4 +1,4 @@
-//! Writing to the client without waiting for it.
+//! Writes to the client without waiting.
 
 use std::os::fd::BorrowedFd;
 
@@ -7,8 +7,8 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::pipe::PIPE_BUF;
 
-/// Whether a descriptor that polls as writable takes [`PIPE_BUF`] bytes without making anybody wait.
-/// Pipes promise that, and sockets have far more room by then; terminals and files do not say.
+/// Whether a descriptor that polls as writable takes [`PIPE_BUF`] bytes without blocking. Pipes
+/// guarantee that, and writable sockets have far more room; terminals and files guarantee nothing.
 pub(super) fn is_predictable(output: BorrowedFd<'_>) -> bool {
     rustix::fs::fstat(output).is_ok_and(|stat| {
         matches!(
@@ -18,12 +18,12 @@ pub(super) fn is_predictable(output: BorrowedFd<'_>) -> bool {
     })
 }
 
-/// Writes what the peer has room for now, at most [`PIPE_BUF`] bytes, to a predictable descriptor, and
-/// tells how many they were.
+/// Writes as many bytes as the peer has room for, at most [`PIPE_BUF`], to a predictable
+/// descriptor, and returns their number.
 ///
 /// # Errors
 ///
-/// [`Errno::PIPE`] and others when nobody reads any more.
+/// [`Errno::PIPE`] and others if the client no longer reads.
 pub(super) fn write_now(output: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Errno> {
     let mut polled = [PollFd::new(&output, PollFlags::OUT)];
     let writable = poll(&mut polled, Some(&Timespec::default()))

@@ -1,8 +1,8 @@
-//! The text of atoms. Asking the VM costs a call and an allocation, and an atom in a result is nearly
-//! always one that was in the result before.
+//! A cache of the texts of atoms. The VM needs a call and an allocation for each, and results
+//! mostly repeat the same atoms.
 //!
-//! Atoms are never freed, so neither are their texts here: what is kept is bounded by the atoms that
-//! ever were part of an encoded term.
+//! Atoms are never freed, and so their texts are never freed here. The atoms of encoded terms
+//! bound the cache.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -12,7 +12,8 @@ use rustler::Term;
 
 use super::word::{self, BuildWordHasher};
 
-/// The texts in front of the shared table, one slot for each atom word modulo their number.
+/// The slots of a thread's cache, which is read before the shared table. The atom's word modulo
+/// this number selects one.
 const SLOTS: usize = 1024;
 
 type Slot = Cell<(usize, &'static str)>;
@@ -24,7 +25,7 @@ thread_local! {
     static RECENT: [Slot; SLOTS] = const { [const { Cell::new((0, "")) }; SLOTS] };
 }
 
-/// The text of an atom. A term that is no atom has none.
+/// The text of an atom; empty for other terms.
 pub(super) fn of(atom: Term<'_>) -> &'static str {
     let word = word::of(atom);
     // The low six bits say that the word is an atom.
@@ -56,8 +57,8 @@ fn shared(word: usize, atom: Term<'_>) -> &'static str {
     })
 }
 
-/// Before OTP 26 the VM tells the text of Latin-1 atoms only; the others are read out of their
-/// external form.
+/// Before OTP 26 the VM returns only the text of Latin-1 atoms; the text of other atoms is read
+/// from their external form.
 fn ask(atom: Term<'_>) -> String {
     atom.atom_to_string()
         .unwrap_or_else(|_| external(&atom.to_binary()).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! Terms as the schema validator sees them: a list of values whose texts lie in the terms.
+//! Terms for the schema validator: a list of values whose texts stay in the terms.
 
 pub(super) mod node;
 pub(super) mod node_number;

@@ -1,6 +1,8 @@
-//! Terms as JSON for the schema validator: it looks at the very terms a handler gets or returns.
+//! Presents terms as JSON to the schema validator, which checks the handler's arguments and results
+//! directly.
 //!
-//! Only terms that [`super::normalize`] let through may be looked at so; or [`Values`], which were.
+//! Only terms that [`super::normalize`] accepts can be checked so, or [`Values`], which are built
+//! from such terms.
 
 use std::borrow::Cow;
 use std::ptr;
@@ -25,7 +27,7 @@ impl Json for TermJson {
     type PreparedKey = PropertyName;
     type StringBuffer = ();
 
-    /// A look at a member costs about half of a lookup, which makes a term of the key first.
+    /// Reading a member costs about half of a lookup, because a lookup creates a term for the key.
     const KEYS_PER_LOOKUP: usize = 2;
 
     fn prepare_key(key: &str) -> PropertyName {
@@ -141,8 +143,8 @@ impl<'a> Node<'a, TermJson> for TermNode<'a> {
         Cow::Owned(value(self))
     }
 
-    /// The term's word. A container and what it holds never share one, and terms that are one in
-    /// memory are the same value.
+    /// The term's word. A container and its contents never have the same word, and terms with the
+    /// same word are the same value.
     fn identity(&self) -> Option<NodeIdentity> {
         Some(match self.0 {
             Inner::Term(term) => NodeIdentity::new(word::of(term)),
@@ -191,7 +193,7 @@ fn string(term: Term<'_>) -> Option<&str> {
     }
 }
 
-/// A tree of its own: for messages and for the rare keywords that compare whole values.
+/// Builds a tree, for messages and for the rare keywords that compare whole values.
 fn value(node: &TermNode<'_>) -> Value {
     match node.json_type() {
         JsonType::Null => Value::Null,

@@ -1,4 +1,4 @@
-//! Numbers as the schema validator sees them.
+//! Numbers for the schema validator.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::terms::number;
 use crate::terms::raw::Raw;
 use crate::terms::term_kind::TermKind;
 
-/// A number, as exact as the term.
+/// The exact number of a term.
 pub(crate) enum TermNumber<'a> {
     Signed(i64),
     Unsigned(u64),
@@ -51,7 +51,7 @@ impl<'a> TermNumber<'a> {
     }
 }
 
-/// The nearest float may be the least integer of 64 bits, which a number of more bits is below.
+/// Rounding may give the least 64-bit integer, but a number with more bits is below it.
 fn beyond_64_bits(value: f64) -> f64 {
     const LEAST: f64 = -9_223_372_036_854_775_808.0;
     if value.to_bits() == LEAST.to_bits() {
@@ -86,7 +86,7 @@ impl JsonNumber for TermNumber<'_> {
         match self {
             Self::Signed(value) => Some(*value as f64),
             Self::Unsigned(value) => Some(*value as f64),
-            // Digits always parse; beyond the floats to an infinity, which is as large as they say.
+            // Digits always parse; numbers beyond the range of floats become infinity.
             Self::Big(digits) => digits.parse().ok().map(beyond_64_bits),
             Self::Float(value) => Some(*value),
         }

@@ -1,4 +1,4 @@
-//! The objects and arrays of [`super::node`].
+//! Objects and arrays for [`super::node`].
 
 use std::borrow::Cow;
 use std::slice;
@@ -11,7 +11,7 @@ use super::values::{Entry, member};
 use crate::terms::atom_text;
 use crate::terms::raw::{Raw, RawMembers};
 
-/// A map, its keys all binaries or all atoms.
+/// A map whose keys are all binaries or all atoms.
 pub(crate) enum TermObject<'a> {
     Term(Term<'a>),
     /// The members, and all values.
@@ -23,7 +23,8 @@ fn by_binary<'a>(map: Term<'a>, key: &PropertyName) -> Option<Term<'a>> {
     map.map_get(key).ok()
 }
 
-/// Atoms are looked for, never made. Once found, an atom is there for good.
+/// Looks up an existing atom and never creates one. An atom that was found is cached, because it
+/// never goes away.
 fn by_atom<'a>(map: Term<'a>, key: &PropertyName) -> Option<Term<'a>> {
     if let Some(atom) = key.atom.get() {
         return map.map_get(*atom).ok();
@@ -68,7 +69,7 @@ impl<'a> Object<'a, TermJson> for TermObject<'a> {
 
 /// A map's members.
 pub(crate) enum TermMembers<'a> {
-    /// Apart, because it is large and handed from call to call.
+    /// Boxed, because it is large and moves between calls.
     Term(Env<'a>, Box<RawMembers<'a>>),
     Known(slice::Iter<'a, Entry<'a>>, &'a [Entry<'a>]),
 }

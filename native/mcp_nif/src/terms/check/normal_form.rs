@@ -1,4 +1,4 @@
-//! Which terms the schema validator may look at as they are.
+//! Decides which terms the schema validator can check directly.
 
 use mcp_core::json::Limits;
 use rustler::{Env, Term};
@@ -12,13 +12,13 @@ use crate::terms::read::read_term;
 use crate::terms::term_kind::TermKind;
 use crate::terms::write::{Context, MAX_DEPTH, write_value};
 
-/// A term that JSON text could have been read into, but that maps may have atoms for keys and atoms
-/// may stand for strings: the term itself where it is one; else what is read back after writing it
-/// (structs become what they are on the wire).
+/// The normal form of a term: the terms of parsed JSON, with atoms allowed as keys and as strings.
+/// A term in this form is returned unchanged; other terms are encoded and parsed again, so that
+/// structs have their wire form.
 ///
 /// # Errors
-/// Why the term cannot be written as JSON; [`EncodeErrorKind::OverBudget`] for one that is too large
-/// to be looked at within the context's budget.
+/// Why the term cannot be written as JSON; [`EncodeErrorKind::OverBudget`] if the term is too large
+/// for the context's budget.
 pub(crate) fn normalize<'a>(
     env: Env<'a>,
     term: Term<'a>,
@@ -74,12 +74,12 @@ enum Look {
 
 struct Looking<'a> {
     env: Env<'a>,
-    /// What of the budget is left, in bytes of text.
+    /// The rest of the budget, in bytes of text.
     left: usize,
 }
 
 impl<'a> Looking<'a> {
-    /// Looks at a value that lies so many levels deep.
+    /// Checks a value at this depth.
     fn at(&mut self, term: Raw<'a>, depth: usize) -> Look {
         if let Some(text) = term.bytes(self.env) {
             return if is_utf8(text) {
@@ -97,7 +97,7 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// One that is too long is for the writer to refuse.
+    /// The writer refuses an integer that is too long.
     fn at_integer(&mut self, term: Raw<'a>) -> Look {
         if term.integer(self.env).is_some() {
             return Look::Normal;
@@ -115,7 +115,7 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// A value is worth about as much as eight bytes of text.
+    /// A value costs about as much as eight bytes of text.
     fn inside(&mut self, term: Raw<'a>, depth: usize) -> Look {
         match self.spend(8) {
             Look::Normal => self.at(term, depth),
@@ -139,7 +139,8 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// Keys of both kinds could be the same text, and a struct has a form of its own.
+    /// Refuses mixed keys, because an atom and a binary may be the same text, and structs, which
+    /// have another wire form.
     fn at_members(&mut self, map: Raw<'a>, depth: usize) -> Look {
         let (mut atoms, mut binaries) = (false, false);
         for (key, value) in RawMembers::of(map, self.env) {

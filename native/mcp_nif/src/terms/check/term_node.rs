@@ -1,4 +1,4 @@
-//! What stands for a term where the schema validator looks at it.
+//! The types that represent terms to the schema validator.
 
 use std::sync::OnceLock;
 
@@ -6,10 +6,10 @@ use rustler::{Atom, Term};
 
 use super::values::{Entry, Values};
 
-/// The representation: schemas compiled for it check terms.
+/// The representation for which schemas are compiled to check terms.
 pub(crate) enum TermJson {}
 
-/// A property's name, with its atom once there is one.
+/// A property's name, with its atom once it was found.
 pub(crate) struct PropertyName {
     pub(super) text: String,
     pub(super) atom: OnceLock<Atom>,
@@ -22,9 +22,9 @@ pub(crate) struct TermNode<'a>(pub(super) Inner<'a>);
 #[derive(Clone)]
 pub(super) enum Inner<'a> {
     Term(Term<'a>),
-    /// A property's name, looked at as a value.
+    /// A property's name as a value.
     Name(&'a str),
-    /// One of the values of a term that was gone through before, and all of them.
+    /// One of the collected values of a term, and all of them.
     Known(&'a Entry<'a>, &'a [Entry<'a>]),
 }
 

@@ -1,8 +1,9 @@
-//! A term in normal form, gone through once: its values side by side, for a validator that looks at each of them
+//! The values of a term in normal form, collected once, because a validator reads each value
 //! several times.
 //!
-//! A look at a term is a call of the VM's, three for a member of a map, and each reads the text again
-//! for UTF-8. Validated this way, rows take 0.8 times as long. Texts stay where they are.
+//! Reading a term directly takes a VM call, reading a map's member takes three, and each checks the
+//! text for UTF-8 again. With collected values the validation of rows takes 0.8 times as long.
+//! Texts are not copied.
 
 use std::cell::Cell;
 use std::mem;
@@ -17,10 +18,10 @@ use crate::terms::raw::{Raw, RawMembers};
 use crate::terms::term_kind::TermKind;
 use crate::terms::write::MAX_DEPTH;
 
-/// The values of a term, the root first, those of one container next to each other.
+/// The values of a term: the root first, and the values of one container next to each other.
 pub(crate) struct Values<'a>(Scratch<'a>);
 
-/// A value, and what it is called in its object.
+/// A value, and its name in its object.
 pub(crate) struct Entry<'a> {
     pub(super) name: &'a str,
     pub(super) value: Value<'a>,
@@ -32,7 +33,7 @@ pub(crate) enum Value<'a> {
     Boolean(bool),
     Signed(i64),
     Unsigned(u64),
-    /// The digits of an integer beyond 64 bits, which lie in a binary of their own.
+    /// The digits of an integer beyond 64 bits, stored in a separate binary.
     Big(&'a str),
     Float(f64),
     Text(&'a str),
@@ -40,20 +41,20 @@ pub(crate) enum Value<'a> {
     Object(Span),
 }
 
-/// Where a container's values lie.
+/// The position of a container's values.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     start: usize,
     end: usize,
 }
 
-/// From this size on the VM keeps maps in an order of its own, and members are found by their sorted
-/// names.
+/// From this size on the VM does not keep a map's keys sorted, so members are sorted here and found
+/// by their names.
 const SORTED_SIZE: usize = 33;
 
 impl<'a> Values<'a> {
-    /// The values of a term as [`super::normalize`] would leave it: `None` for every other, and for
-    /// one that is worth more bytes of text than the budget.
+    /// The values of a term that [`super::normalize`] returns unchanged; `None` for other terms,
+    /// and for terms that exceed the budget.
     pub(crate) fn of(term: Term<'a>, budget: usize) -> Option<Self> {
         let mut building = Building {
             env: term.get_env(),
@@ -75,7 +76,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Memory for values, which goes back to where it came from.
+/// Memory for values, which returns to its pool.
 struct Scratch<'a> {
     entries: Vec<Entry<'a>>,
 }
@@ -83,10 +84,10 @@ struct Scratch<'a> {
 /// The entry of a container, and its term.
 type Container<'a> = (usize, Raw<'a>);
 
-/// Entries that a thread keeps memory for, 40 KiB.
+/// The entries for which each thread keeps memory: 40 KiB.
 const KEPT_ENTRIES: usize = 1024;
-/// Where one has more, the system's memory is asked for page by page, which takes a quarter of the time of
-/// validating 10,000 rows: the memory of two such terms is kept, of up to 4 MiB each.
+/// For more entries, mapping new pages takes a quarter of the time of validating 10,000 rows. So
+/// the memory of two such terms is kept, up to 4 MiB each.
 const LARGE_ENTRIES: usize = 100 * KEPT_ENTRIES;
 const KEPT_LARGE: usize = 2;
 
@@ -106,7 +107,7 @@ impl Scratch<'_> {
         Self { entries }
     }
 
-    /// Moves to the memory of a large term, if some is kept.
+    /// Moves to the memory for large terms, if it is available.
     #[cold]
     fn enlarge(&mut self) {
         let spare = LARGE.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -132,14 +133,14 @@ impl Drop for Scratch<'_> {
     }
 }
 
-/// The same memory for another lifetime: what collects in place makes no other vector.
+/// The same memory for another lifetime: collecting in place allocates no new vector.
 fn emptied<T, U>(mut spare: Vec<T>) -> Vec<U> {
     spare.clear();
     spare.into_iter().filter_map(|_| None).collect()
 }
 
 impl Span {
-    /// The values of the container, of all of them.
+    /// The container's values, out of all values.
     #[inline]
     pub(super) fn of<'v, 'a>(self, all: &'v [Entry<'a>]) -> &'v [Entry<'a>] {
         all.get(self.start..self.end).unwrap_or_default()
@@ -159,14 +160,14 @@ pub(super) fn member<'v, 'a>(members: &'v [Entry<'a>], name: &str) -> Option<&'v
 struct Building<'a> {
     env: Env<'a>,
     scratch: Scratch<'a>,
-    /// Containers that were met and not gone into yet.
+    /// Containers whose contents are not collected yet.
     containers: Vec<Container<'a>>,
-    /// What of the budget is left, in bytes of text.
+    /// The rest of the budget, in bytes of text.
     left: usize,
 }
 
 impl<'a> Building<'a> {
-    /// A value is worth about as much as eight bytes of text.
+    /// A value costs about as much as eight bytes of text.
     #[inline]
     fn push(&mut self, name: &'a str, term: Raw<'a>) -> Option<()> {
         self.left = self.left.checked_sub(8)?;
@@ -183,7 +184,7 @@ impl<'a> Building<'a> {
         Some(())
     }
 
-    /// A value that is no binary. What a container holds is not known yet.
+    /// A value that is no binary. The contents of a container are collected later.
     #[inline]
     fn other(&mut self, term: Raw<'a>) -> Option<Value<'a>> {
         match term.kind(self.env) {
@@ -225,7 +226,7 @@ impl<'a> Building<'a> {
         }
     }
 
-    /// Goes into the containers met from `mark` on, which lie `depth` levels deep.
+    /// Collects the contents of the containers from `mark` on, which are `depth` levels deep.
     fn expand(&mut self, mark: usize, depth: usize) -> Option<()> {
         let end = self.containers.len();
         for index in mark..end {
@@ -258,7 +259,8 @@ impl<'a> Building<'a> {
         Some(Span { start, end })
     }
 
-    /// Keys of both kinds could be the same text, and a struct has a form of its own.
+    /// Refuses mixed keys, because an atom and a binary may be the same text, and structs, which
+    /// have another wire form.
     fn members(&mut self, map: Raw<'a>, size: usize, depth: usize) -> Option<Span> {
         let (mark, start) = (self.containers.len(), self.scratch.entries.len());
         let mut has_atoms = None;
