@@ -1,8 +1,8 @@
-//! `Accept`: which of our two types the client can take.
+//! `Accept`: whether the client accepts JSON and event streams.
 
 use super::head::{Head, printable};
 
-/// What a client can take.
+/// The types a client accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Accepts {
     /// `application/json`
@@ -22,7 +22,8 @@ impl Accepts {
     }
 }
 
-/// How much a client wants a type: first the weight it gave, then how closely it named it.
+/// A client's preference for a type: ordered by its weight, then by the specificity of the matching
+/// range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Weight {
     /// In thousandths.
@@ -31,7 +32,7 @@ pub(crate) struct Weight {
 }
 
 impl Weight {
-    /// Whether the client takes the type at all.
+    /// Whether the client accepts the type.
     pub(crate) const fn is_acceptable(self) -> bool {
         self.weight > 0
     }
@@ -58,7 +59,8 @@ impl Weight {
     }
 }
 
-/// What the client says of each of these types. Without an `Accept`, or with an empty one, all are alike.
+/// The client's weight for each of these types. Without an `Accept` header, or with an empty one,
+/// all weights are equal.
 pub(crate) fn weigh<const N: usize>(head: &Head<'_>, types: [(&str, &str); N]) -> [Weight; N] {
     let mut named = false;
     let mut weights = [Weight::default(); N];
@@ -89,7 +91,7 @@ struct Range<'h> {
 
 const WHOLE: u16 = 1000;
 
-/// The media ranges of a value; what is none is left out.
+/// The media ranges of a value; invalid ones are skipped.
 fn ranges(value: &str) -> impl Iterator<Item = Range<'_>> {
     outside_quotes(value, ',').filter_map(|range| {
         let mut parts = outside_quotes(range, ';').map(str::trim);
@@ -106,7 +108,7 @@ fn ranges(value: &str) -> impl Iterator<Item = Range<'_>> {
     })
 }
 
-/// A weight from `0` to `1` with up to three digits behind the point; `None` for what is no weight.
+/// A weight from `0` to `1` with up to three decimals; `None` for an invalid weight.
 fn thousandths(weight: &str) -> Option<u16> {
     let (whole, fraction) = weight.split_once('.').unwrap_or((weight, ""));
     if fraction.len() > 3 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -120,7 +122,7 @@ fn thousandths(weight: &str) -> Option<u16> {
     }
 }
 
-/// The parts between separators that do not stand inside a quoted string.
+/// Splits at each separator outside quoted strings.
 fn outside_quotes(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     let mut escaped = false;

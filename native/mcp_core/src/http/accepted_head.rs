@@ -1,4 +1,4 @@
-//! Judging a head before the body is read.
+//! Checks a head before the body is read.
 
 use super::accept::Accepts;
 use super::answer::{self, HttpAnswer};
@@ -11,49 +11,49 @@ use super::mirrored_headers::{MirroredHeader, MirroredHeaders};
 use super::policy::Policy;
 use crate::revision::{Era, Revision};
 
-/// The longest session id there is: one that holds its session, sealed.
+/// The longest session id. Some ids contain the sealed session.
 const MAX_SESSION_ID_BYTES: usize = 512;
 
-/// What a page of another origin may send, and read of an answer.
+/// The methods that a page of another origin may use, and the response headers it may read.
 const METHODS: &str = "POST, GET, DELETE";
 const EXPOSED: &str = "WWW-Authenticate, Mcp-Session-Id, Retry-After, DPoP-Nonce";
 
-/// What a request wants of an endpoint.
+/// The action of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// Send a message.
     Post,
-    /// Open the session's stream, or go on with one.
+    /// Open or resume a stream of the session.
     Get,
     /// End the session.
     Delete,
 }
 
-/// A head that was let through.
+/// A head that passed the checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AcceptedHead {
-    /// What is wanted.
+    /// The action.
     pub verb: Verb,
-    /// `Mcp-Session-Id` of the session era. The empty text stands for everything that no session can
-    /// be called; it has to be looked up, and not found, like any other.
+    /// `Mcp-Session-Id` of the session era. The empty string stands for all malformed ids: the
+    /// look-up finds no session for it, as for an unknown id.
     pub session_id: Option<String>,
     /// `Last-Event-ID` of a GET.
     pub last_event_id: Option<LastEventId>,
-    /// Whether the client takes `application/json`.
+    /// Whether the client accepts `application/json`.
     pub accepts_json: bool,
-    /// Whether the client takes `text/event-stream`.
+    /// Whether the client accepts `text/event-stream`.
     pub accepts_events: bool,
-    /// The declared length of the body, within what the policy reads.
+    /// The declared length of the body, within the policy's limit.
     pub content_length: Option<u64>,
-    /// Whether the message is of the stateless era whatever its body says.
+    /// Whether the head alone puts the message into the stateless era.
     pub stateless: bool,
-    /// The headers that every answer has so that the page which asks can read it; none for others.
+    /// The CORS headers of every response to a page of an allowed origin; empty for other clients.
     pub cors_headers: Vec<(&'static str, String)>,
     pub(crate) mirrored: MirroredHeaders,
 }
 
 impl AcceptedHead {
-    /// The revision of the session era that the head names. A session has agreed on its own, which may be another.
+    /// The session-era revision that the head names. The session may have negotiated another one.
     #[must_use]
     pub fn session_revision(&self) -> Option<Revision> {
         match &self.mirrored.version {
@@ -65,12 +65,12 @@ impl AcceptedHead {
     }
 }
 
-/// Judges a head: Host and Origin (403), path (404), method (405), content type (415), what is
-/// accepted (406), declared size (413), and then the session (400).
+/// Checks a head in this order: Host and Origin (403), path (404), method (405), content type
+/// (415), `Accept` (406), declared size (413), session (400).
 ///
 /// # Errors
-/// The finished answer: a refusal, the answer to a browser's preflight, or the protected resource metadata where
-/// that was asked for.
+/// The finished response: a refusal, the response to a browser's preflight, or the requested
+/// protected resource metadata.
 pub fn check_head(policy: &Policy, head: &Head<'_>) -> Result<AcceptedHead, HttpAnswer> {
     let cors_headers = cors::headers(policy, head, EXPOSED);
     match judge(policy, head, !cors_headers.is_empty()) {
@@ -108,7 +108,7 @@ fn judge(policy: &Policy, head: &Head<'_>, is_page: bool) -> Result<AcceptedHead
     }
     check_accepts(verb, accepts)?;
     let content_length = check_length(policy, head)?;
-    // The stateless era has no sessions: the header means nothing there.
+    // The stateless era has no sessions, so the header is ignored.
     let session_id = if stateless { None } else { session_id(head)? };
     if verb != Verb::Post && session_id.is_none() {
         return Err(answer::bad_request("Mcp-Session-Id is missing"));
@@ -144,7 +144,8 @@ fn verb(method: &str, stateless: bool, sessions: bool) -> Result<Verb, HttpAnswe
     }
 }
 
-/// What every answer to the verb may come to; a call that needs a stream is found in its body.
+/// Checks the type that every response to the verb may need. Only the body shows whether a POST
+/// needs a stream.
 fn check_accepts(verb: Verb, accepts: Accepts) -> Result<(), HttpAnswer> {
     match verb {
         Verb::Post if !accepts.json => {

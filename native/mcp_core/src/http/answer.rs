@@ -1,25 +1,25 @@
-//! Finished HTTP answers: refusals of a head, and what only the owner of sessions, streams and
-//! bounds can find. Each body is a JSON-RPC error without an id, in words fit for a peer.
+//! Finished HTTP responses: refusals of a head, and errors of sessions, streams and limits. Each
+//! body is a JSON-RPC error without an id and is safe to send to a peer.
 
 use crate::jsonrpc::{self, write_error};
 use crate::revision::Revision;
 
-/// A finished answer.
+/// A finished response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpAnswer {
     /// The status.
     pub status: u16,
-    /// The headers it needs, `content-type` included; lengths and dates are the transport's.
+    /// The headers, including `content-type`. The transport adds length and date.
     pub headers: Vec<(&'static str, String)>,
     /// One JSON text.
     pub body: Vec<u8>,
 }
 
-/// The headers of an answer that is a stream of events.
+/// The headers of a response that is an event stream.
 pub const STREAM_HEADERS: [(&str, &str); 3] = [
     ("content-type", "text/event-stream"),
     ("cache-control", "no-cache, no-transform"),
-    // Proxies that would hold events back until a buffer is full are asked not to.
+    // Asks proxies not to buffer events.
     ("x-accel-buffering", "no"),
 ];
 
@@ -37,12 +37,12 @@ impl HttpAnswer {
         }
     }
 
-    /// A refusal that is the peer's doing.
+    /// A refusal caused by the peer.
     pub(super) fn invalid(status: u16, message: &str) -> Self {
         Self::refusal(status, jsonrpc::INVALID_REQUEST, message)
     }
 
-    /// A refusal that is ours.
+    /// A refusal caused by the server.
     fn unable(status: u16, message: &str) -> Self {
         Self::refusal(status, jsonrpc::INTERNAL_ERROR, message)
     }
@@ -57,7 +57,7 @@ impl HttpAnswer {
     }
 }
 
-/// Whether a text may be sent as a header's value: no line end, no NUL, nothing beyond ASCII.
+/// Whether a text may be sent as a header value: no line breaks, no NUL, only ASCII.
 ///
 /// # Examples
 /// ```
@@ -94,21 +94,21 @@ pub(super) fn unsupported_media_type(message: &str) -> HttpAnswer {
     HttpAnswer::invalid(415, message)
 }
 
-/// 404: no live session of this principal has that id. One body for ids that are unknown, ended,
-/// malformed or somebody else's: which of them it is, is nobody's business.
+/// 404: no live session of this principal has that id. Unknown, ended, malformed and foreign ids
+/// get the same body, so that a client cannot tell them apart.
 #[must_use]
 pub fn session_not_found() -> HttpAnswer {
     HttpAnswer::invalid(404, "Session not found")
 }
 
-/// 503: there is no room for another session now.
+/// 503: the server has reached its limit of sessions.
 #[must_use]
 pub fn too_many_sessions(retry_after_seconds: u32) -> HttpAnswer {
     HttpAnswer::unable(503, "Too many sessions").retry_after(retry_after_seconds)
 }
 
-/// 503: what served the session ended under the request, and the next request opens the session anew.
-/// With 404 a client would take the session for ended.
+/// 503: the session's process ended during the request. The next request restores the session.
+/// After a 404 a client would treat the session as ended.
 #[must_use]
 pub fn session_interrupted(retry_after_seconds: u32) -> HttpAnswer {
     HttpAnswer::unable(503, "The session was interrupted").retry_after(retry_after_seconds)
@@ -120,52 +120,52 @@ pub fn stream_taken() -> HttpAnswer {
     HttpAnswer::invalid(409, "Conflict: the session's stream is already open")
 }
 
-/// 400: the events behind `Last-Event-ID` are no longer kept.
+/// 400: the events after `Last-Event-ID` are no longer stored.
 #[must_use]
 pub fn resume_gone() -> HttpAnswer {
     HttpAnswer::invalid(400, "The events behind Last-Event-ID are gone")
 }
 
-/// 400: `Last-Event-ID` names no event of this session; one body for malformed and unknown ids and
-/// for those of other sessions. With 404 a client would take the session for ended.
+/// 400: `Last-Event-ID` names no event of this session. Malformed ids, unknown ids and ids of other
+/// sessions get the same body. After a 404 a client would treat the session as ended.
 #[must_use]
 pub fn resume_unknown() -> HttpAnswer {
     HttpAnswer::invalid(400, "Last-Event-ID names no event of this session")
 }
 
-/// 429: the session has as many requests in flight as it may have.
+/// 429: the session has reached its limit of requests in flight.
 #[must_use]
 pub fn too_many_requests(retry_after_seconds: u32) -> HttpAnswer {
     HttpAnswer::unable(429, "Too many requests in flight").retry_after(retry_after_seconds)
 }
 
-/// 503: the server has no room for another request now.
+/// 503: the server has reached its limit of requests.
 #[must_use]
 pub fn overloaded(retry_after_seconds: u32) -> HttpAnswer {
     HttpAnswer::unable(503, "The server is overloaded").retry_after(retry_after_seconds)
 }
 
-/// 503: whoever could say whether the token is good does not answer. No challenge: a client would
-/// throw its token away.
+/// 503: the service that validates tokens does not respond. The response has no challenge, because
+/// a challenge would make the client discard its token.
 #[must_use]
 pub fn authorization_unavailable(retry_after_seconds: u32) -> HttpAnswer {
     HttpAnswer::unable(503, "The token cannot be checked now").retry_after(retry_after_seconds)
 }
 
-/// 503: the server ends.
+/// 503: the server is shutting down.
 #[must_use]
 pub fn shutting_down() -> HttpAnswer {
     HttpAnswer::unable(503, "The server is shutting down")
 }
 
-/// 413: the body is longer than the server reads.
+/// 413: the body exceeds the size limit.
 #[must_use]
 pub fn payload_too_large(max_bytes: u64) -> HttpAnswer {
     let message = format!("The body is longer than {max_bytes} bytes");
     HttpAnswer::invalid(413, &message)
 }
 
-/// 431: the head is longer than the server reads.
+/// 431: the head exceeds the size limit.
 #[must_use]
 pub fn head_too_large() -> HttpAnswer {
     HttpAnswer::invalid(431, "The request's headers are too large")
@@ -177,7 +177,7 @@ pub fn request_timeout() -> HttpAnswer {
     HttpAnswer::invalid(408, "The request did not arrive in time")
 }
 
-/// 400: the length of the request is unclear, or its body is not what its head says.
+/// 400: the length of the request is ambiguous, or its body contradicts its head.
 #[must_use]
 pub fn malformed() -> HttpAnswer {
     HttpAnswer::invalid(400, "The request is malformed")

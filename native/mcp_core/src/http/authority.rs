@@ -1,5 +1,5 @@
-//! `Host`: where a request believes it is going. A page that had its name resolved to this machine
-//! is told apart from a local program by nothing else.
+//! `Host`: the host a request is addressed to. Only this header reveals DNS rebinding: a page whose
+//! name resolves to this machine.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -32,7 +32,7 @@ impl Authority {
         })
     }
 
-    /// Whether this names the machine the server runs on, by a name nobody else can be given.
+    /// Whether this is a loopback name or address, which no other machine can have.
     pub(super) fn is_loopback(&self) -> bool {
         let host = self.host.as_str();
         if matches!(host, "localhost" | "localhost.") {
@@ -79,7 +79,7 @@ fn is_host(host: &str) -> bool {
 }
 
 fn parse_port(text: &str) -> Option<u16> {
-    // `str::parse` would take a sign.
+    // `str::parse` would accept a sign.
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()
 }

@@ -1,10 +1,10 @@
-//! 401 and 403: `WWW-Authenticate` as RFC 6750, 9449 and 9728 write it.
+//! 401 and 403: `WWW-Authenticate` as defined by RFC 6750, 9449 and 9728.
 
 use std::fmt;
 
 use super::answer::HttpAnswer;
 
-/// What a client needs to know to come back with a better token.
+/// The data a client needs to get a valid token.
 ///
 /// # Examples
 /// ```
@@ -23,17 +23,17 @@ use super::answer::HttpAnswer;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Challenge<'c> {
-    /// Where the protected resource metadata lies.
+    /// The URL of the protected resource metadata.
     pub resource_metadata: Option<&'c str>,
-    /// What is wrong with the token that came; none if none came (RFC 6750, section 3.1).
+    /// The error code for the received token; `None` without a token (RFC 6750, section 3.1).
     pub error: Option<&'c str>,
-    /// What is wrong with it, in words for a developer.
+    /// The error in words for a developer.
     pub description: Option<&'c str>,
-    /// The scopes that would be enough.
+    /// The sufficient scopes.
     pub scope: &'c [&'c str],
-    /// The algorithms of proofs, where tokens that are bound to a key are taken (RFC 9449).
+    /// The proof algorithms, if key-bound tokens are accepted (RFC 9449).
     pub algs: &'c [&'c str],
-    /// Whether no others are taken.
+    /// Whether only key-bound tokens are accepted.
     pub bound_only: bool,
 }
 
@@ -44,13 +44,13 @@ pub fn invalid_authorization(challenge: &Challenge<'_>) -> HttpAnswer {
         .with(HEADER, challenge.to_string())
 }
 
-/// 401: who asks is not known.
+/// 401: the client is not authenticated.
 #[must_use]
 pub fn unauthorized(challenge: &Challenge<'_>) -> HttpAnswer {
     HttpAnswer::invalid(401, "Unauthorized").with(HEADER, challenge.to_string())
 }
 
-/// 403: who asks is known, and may not.
+/// 403: the client is authenticated but not allowed.
 #[must_use]
 pub fn forbidden(challenge: &Challenge<'_>) -> HttpAnswer {
     HttpAnswer::invalid(403, "Forbidden").with(HEADER, challenge.to_string())
@@ -67,8 +67,8 @@ impl fmt::Display for Challenge<'_> {
         if self.bound_only {
             return self.write(formatter, "DPoP");
         }
-        // Many clients read the first challenge only, and whoever asks for wider scopes has a token already: mostly
-        // one that is not bound.
+        // Many clients read only the first challenge. A client that needs more scopes already has a
+        // token, usually an unbound one.
         let (first, second) = match self.error {
             Some("insufficient_scope") => ("Bearer", "DPoP"),
             _ => ("DPoP", "Bearer"),
@@ -82,7 +82,7 @@ impl fmt::Display for Challenge<'_> {
 impl Challenge<'_> {
     fn write(&self, formatter: &mut fmt::Formatter<'_>, scheme: &str) -> fmt::Result {
         let is_dpop = scheme == "DPoP";
-        // Beside the challenge for a proof, that for a bearer token does not say what is wrong with the proof.
+        // If both challenges are sent, an error of the proof stands only in the DPoP challenge.
         let is_told = is_dpop
             || self.algs.is_empty()
             || !matches!(self.error, Some("invalid_dpop_proof" | "use_dpop_nonce"));
@@ -113,7 +113,8 @@ impl Challenge<'_> {
     }
 }
 
-/// A quoted string. What one cannot hold is left out, so that no value ends its own.
+/// A quoted string. Characters outside visible ASCII and space are dropped; `"` and `\` are
+/// escaped.
 fn quoted(value: &str) -> String {
     let mut text = String::from('"');
     for letter in value.chars().filter(|letter| matches!(letter, ' '..='~')) {

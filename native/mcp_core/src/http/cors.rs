@@ -1,7 +1,9 @@
-//! Cross-origin requests: what the pages of the policy's own origins may send, and read of an answer.
+//! Cross-origin requests: what pages of allowed origins may send, and which response headers they
+//! may read.
 //!
-//! Loopback and the addressed host itself may send without being named, but only a page of an origin that the policy
-//! names reads answers from elsewhere. Credentials that a browser adds by itself are never allowed.
+//! Pages from loopback and from the addressed host may send without being listed. Only pages of
+//! origins that the policy lists may read cross-origin responses. Credentials that a browser adds
+//! itself are never allowed.
 
 use super::answer::HttpAnswer;
 use super::head::{Field, Head, printable};
@@ -10,11 +12,11 @@ use super::policy::Policy;
 
 const HEADERS: &str = "authorization, content-type, accept, mcp-session-id, mcp-protocol-version, \
                        mcp-method, mcp-name, last-event-id, dpop";
-/// How long a browser keeps the answer to a preflight.
+/// How long a browser caches the response to a preflight.
 const MAX_AGE_SECONDS: &str = "600";
 
-/// The headers of every answer to a page of an origin that the policy names, which of the others its script may read
-/// among them; none for others.
+/// The CORS headers of every response to a page of a listed origin; empty for other clients.
+/// `exposed` lists the headers that its scripts may read.
 pub(crate) fn headers(
     policy: &Policy,
     head: &Head<'_>,
@@ -40,12 +42,12 @@ fn named_origin<'h>(policy: &Policy, head: &Head<'h>) -> Option<&'h str> {
         .then_some(text)
 }
 
-/// Whether a browser asks what it may send.
+/// Whether the request is a CORS preflight.
 pub(crate) fn is_preflight(head: &Head<'_>) -> bool {
     head.method == "OPTIONS" && head.field("access-control-request-method") != Field::Absent
 }
 
-/// What it may send, by these methods, beside the headers of every answer.
+/// The response to a preflight. `headers` adds the origin.
 pub(crate) fn preflight(methods: &str) -> HttpAnswer {
     HttpAnswer {
         status: 204,

@@ -1,4 +1,4 @@
-//! Event ids: which stream, and which event of it.
+//! Event ids: a stream and the index of an event in it.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use std::fmt;
 pub struct EventId {
     /// The stream, by its number within a session.
     pub stream: u64,
-    /// The event, by its place on the stream.
+    /// The event, by its index on the stream.
     pub index: u64,
 }
 
@@ -38,12 +38,12 @@ impl fmt::Display for EventId {
     }
 }
 
-/// `Last-Event-ID`: where a client wants to go on.
+/// `Last-Event-ID`: the position from which a client resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastEventId {
-    /// Behind this event.
+    /// After this event.
     Event(EventId),
-    /// Behind something this library never wrote.
+    /// A value that this library never writes.
     Malformed,
 }
 

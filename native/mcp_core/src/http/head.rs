@@ -1,6 +1,6 @@
-//! A request's head as a transport hands it over.
+//! A request's head as the transport provides it.
 
-/// Everything in front of a request's body.
+/// The part of a request before its body.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'h> {
     /// The method, as sent.
@@ -13,7 +13,7 @@ pub struct Head<'h> {
     pub headers: &'h [(&'h str, &'h [u8])],
 }
 
-/// A header that may stand once.
+/// A header that may occur once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field<'h> {
     Absent,
@@ -30,7 +30,7 @@ impl<'h> Head<'h> {
             .map(|(_, value)| trimmed(value))
     }
 
-    /// The value of a header that may stand once.
+    /// The value of a header that may occur once.
     pub(crate) fn field(&self, name: &str) -> Field<'h> {
         let mut values = self.all(name);
         match (values.next(), values.next()) {
@@ -62,7 +62,7 @@ impl<'h> Head<'h> {
     }
 }
 
-/// A value without the spaces and tabs around it, which are no part of it.
+/// A value without surrounding spaces and tabs.
 pub(super) fn trimmed(value: &[u8]) -> &[u8] {
     let is_text = |byte: &u8| !matches!(byte, b' ' | b'\t');
     let start = value.iter().position(is_text).unwrap_or(value.len());
@@ -73,7 +73,7 @@ pub(super) fn trimmed(value: &[u8]) -> &[u8] {
     value.get(start..end).unwrap_or_default()
 }
 
-/// The text of a value that is made of visible ASCII characters, spaces and tabs.
+/// The text of a value, if it has only visible ASCII characters, spaces and tabs.
 pub(super) fn printable(value: &[u8]) -> Option<&str> {
     let sound = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t');
     value

@@ -1,11 +1,11 @@
-//! Host and Origin: who is addressed, and by which page.
+//! Checks Host and Origin: the addressed host and the sending page.
 
 use super::authority::Authority;
 use super::head::{Field, Head, printable};
 use super::origin::Origin;
 use super::policy::Policy;
 
-/// Why a head is not meant for this server, or comes from a page that may not send it.
+/// Why a head is not for this server, or comes from a page that is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Foreign {
     NoHost,
@@ -15,7 +15,7 @@ pub(crate) enum Foreign {
 }
 
 impl Foreign {
-    /// The same in words fit for a peer.
+    /// The reason as a text that is safe to send to a peer.
     pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::NoHost => "Host is missing",
@@ -26,7 +26,7 @@ impl Foreign {
     }
 }
 
-/// Judges Host and Origin by the policy's hosts and origins.
+/// Checks Host and Origin against the policy.
 pub(crate) fn check(policy: &Policy, head: &Head<'_>) -> Result<(), Foreign> {
     let host = match (
         head.field("host"),
@@ -36,7 +36,7 @@ pub(crate) fn check(policy: &Policy, head: &Head<'_>) -> Result<(), Foreign> {
         (Field::Absent, None) => return Err(Foreign::NoHost),
         (Field::Absent, Some(authority)) => allowed_host(policy, authority)?,
         (Field::One(value), authority) => {
-            // Both are checked: nobody can tell which of them a proxy has looked at.
+            // Both are checked, because a proxy may have used either.
             if let Some(authority) = authority {
                 allowed_host(policy, authority)?;
             }

@@ -1,9 +1,9 @@
-//! `Content-Type`, `Content-Encoding`, `Content-Length`: what a body mirrored to be.
+//! `Content-Type`, `Content-Encoding` and `Content-Length`: the declarations about the body.
 
 use super::answer::{self, HttpAnswer};
 use super::head::{Field, Head, printable, trimmed};
 
-/// A body must be JSON in UTF-8. Anything else is what a page may send without asking first.
+/// A body must be JSON in UTF-8. A page may send other content types without a preflight.
 pub(super) fn check_content(head: &Head<'_>) -> Result<(), HttpAnswer> {
     let is_json = match head.field("content-type") {
         Field::One(value) => printable(value).is_some_and(is_json),
@@ -43,13 +43,13 @@ fn is_utf8(parameter: &str) -> bool {
     name.eq_ignore_ascii_case("charset") && value.eq_ignore_ascii_case("utf-8")
 }
 
-/// The declared length of the body, `None` where it has to be counted; or what is wrong with it, in
-/// words fit for a peer.
+/// The declared length of the body; `None` without one. The error text is safe to send to a peer.
 pub(crate) fn declared_length(head: &Head<'_>) -> Result<Option<u64>, &'static str> {
     const NO_NUMBER: &str = "Content-Length must be one number";
     let mut declared = None;
     for value in head.all("content-length") {
-        // One line may hold the same number several times, where something in between joined lines.
+        // A proxy may have joined repeated headers, so one line may hold the same number several
+        // times.
         for part in value.split(|byte| *byte == b',') {
             let length = number(trimmed(part)).ok_or(NO_NUMBER)?;
             if declared

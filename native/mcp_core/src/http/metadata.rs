@@ -1,11 +1,11 @@
-//! Protected resource metadata (RFC 9728): where it is served, and what it is called.
+//! Protected resource metadata (RFC 9728): its URL and the paths that serve it.
 
 use super::answer::{HttpAnswer, method_not_allowed};
 use crate::json::{Document, Limits, View};
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// The URL of the metadata of `resource`: the well-known path stands between its host and its path.
+/// The URL of the metadata of `resource`. The well-known path goes between host and path.
 ///
 /// # Examples
 /// ```
@@ -30,7 +30,7 @@ pub fn metadata_url(resource: &str) -> Option<String> {
     }
     let host_ends = rest.find(['/', '?']).unwrap_or(rest.len());
     let (host, path) = rest.split_at_checked(host_ends)?;
-    // A path that is no more than the host's own is left out.
+    // A bare `/` is dropped.
     let path = if path == "/" { "" } else { path };
     (!host.is_empty()).then(|| format!("{scheme}://{host}{WELL_KNOWN}{path}"))
 }
@@ -44,13 +44,14 @@ fn names_urls(list: &[u8]) -> bool {
     })
 }
 
-/// A checked document, and where it is served: at the path of its resource, whatever path the
-/// endpoint itself has behind a proxy, and at the root of the host.
+/// A checked document and the paths that serve it. One path is derived from the resource's URL,
+/// because a proxy may change the endpoint's own path. With `root`, the bare well-known path serves
+/// it too.
 #[derive(Clone, Debug)]
 pub(super) struct Metadata {
     document: Vec<u8>,
     url: String,
-    /// What follows the well-known path: the path of the resource.
+    /// The path of the resource, which follows the well-known path.
     suffix: String,
     root: bool,
 }
@@ -86,7 +87,7 @@ impl Metadata {
             .is_some_and(|rest| rest == self.suffix || (self.root && rest.is_empty()))
     }
 
-    /// The document, to who asks for it.
+    /// The response with the document.
     pub(super) fn serve(&self, method: &str) -> HttpAnswer {
         if !matches!(method, "GET" | "HEAD") {
             return method_not_allowed("GET, HEAD");

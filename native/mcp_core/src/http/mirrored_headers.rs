@@ -1,5 +1,5 @@
-//! What a head says of its body (2026-07-28): version, method, name, and parameters of a tool.
-//! Intermediaries act on these without reading the body, so admission compares them with it.
+//! Headers that repeat parts of the body (2026-07-28): version, method, name and tool parameters.
+//! Intermediaries act on these headers without reading the body, so admission compares both.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,28 +11,28 @@ const PARAMETER_PREFIX: &str = "mcp-param-";
 
 const FIRST_STATELESS: Revision = Revision::V2026_07_28;
 
-/// No version is longer.
+/// Longer than any version.
 const MAX_VERSION_BYTES: usize = 64;
 
-/// A header that repeats something of the body.
+/// A header that repeats a part of the body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum MirroredHeader {
-    /// There is none.
+    /// The header is absent.
     #[default]
     Absent,
-    /// What it says, decoded where it was encoded.
+    /// The value, decoded if it was encoded.
     Says(String),
-    /// It stands twice, or holds what a header cannot.
+    /// The header is repeated or its value is invalid.
     Unreadable,
 }
 
-/// Every header that repeats something of the body.
+/// All headers that repeat parts of the body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MirroredHeaders {
     pub(crate) version: MirroredHeader,
     pub(crate) method: MirroredHeader,
     pub(crate) name: MirroredHeader,
-    /// By the name behind `Mcp-Param-`, in lower case.
+    /// Keyed by the name after `Mcp-Param-`, in lower case.
     parameters: Vec<(String, MirroredHeader)>,
 }
 
@@ -51,8 +51,9 @@ impl MirroredHeaders {
         }
     }
 
-    /// Whether the head alone puts the message into the stateless era. `Mcp-Method` exists only there,
-    /// but clients that negotiate send it early: beside a version of the session era it says nothing.
+    /// Whether the head alone puts the message into the stateless era. `Mcp-Method` exists only in
+    /// that era. Clients that still negotiate may send it early, so a session-era version takes
+    /// precedence.
     pub(super) fn is_stateless(&self) -> bool {
         match &self.version {
             MirroredHeader::Says(version) if is_stateless_version(version) => true,
@@ -61,7 +62,7 @@ impl MirroredHeaders {
         }
     }
 
-    /// What `Mcp-Param-<name>` says; the name in lower case.
+    /// The header `Mcp-Param-<name>`; `name` is in lower case.
     pub(crate) fn parameter(&self, name: &str) -> &MirroredHeader {
         self.parameters
             .iter()
@@ -70,7 +71,7 @@ impl MirroredHeaders {
     }
 }
 
-/// Revisions are dates, and dates in this form are ordered as texts are.
+/// Revisions are ISO dates, so string order is date order.
 fn is_stateless_version(version: &str) -> bool {
     let shape = |(place, byte): (usize, u8)| match place {
         4 | 7 => byte == b'-',
@@ -99,7 +100,7 @@ fn encoded(field: Field<'_>) -> MirroredHeader {
     }
 }
 
-/// A value as it is, or decoded if it stands between `=?base64?` and `?=`.
+/// The value, decoded if it is enclosed in `=?base64?` and `?=`.
 fn decode(value: &[u8]) -> Option<String> {
     let text = printable(value)?;
     let encoded = text

@@ -1,9 +1,9 @@
 //! The rules of Streamable HTTP, as pure functions of a request's head and a policy.
 //!
-//! [`check_head`] judges a head before a byte of the body is read: Host and Origin, path, method,
-//! content type, what the client accepts, the declared size. What it lets through is a
-//! [`AcceptedHead`] head, which admission compares with the body
-//! ([`Context::http`](crate::protocol::Context)); what it does not is a finished [`HttpAnswer`].
+//! [`check_head`] checks a head before the body is read: Host and Origin, path, method, content
+//! type, `Accept` and the declared size. An accepted head is an [`AcceptedHead`], which admission
+//! compares with the body ([`Context::http`](crate::protocol::Context)). A refused head gets a
+//! finished [`HttpAnswer`].
 //!
 //! ```
 //! use mcp_core::http::{Head, Policy, PolicyOptions, Verb, check_head};

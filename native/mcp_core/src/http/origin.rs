@@ -1,8 +1,8 @@
-//! `Origin`: which page a browser sends a request for.
+//! `Origin`: the page that made a browser send the request.
 
 use super::authority::Authority;
 
-/// `scheme://host[:port]`, in lower case, without the scheme's own port.
+/// `scheme://host[:port]`, in lower case, without the scheme's default port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
     scheme: String,
@@ -10,7 +10,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Reads an origin; `None` for `null` and for anything else that is none.
+    /// Parses an origin; `None` for `null` and for invalid origins.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (scheme, authority) = text.split_once("://")?;
         if !is_scheme(scheme) {
@@ -24,12 +24,12 @@ impl Origin {
         })
     }
 
-    /// Whether the page was served by a program on this machine.
+    /// Whether a program on this machine served the page.
     pub(super) fn is_loopback(&self) -> bool {
         self.is_web() && self.authority.is_loopback()
     }
 
-    /// Whether the page came from the host and port that it now sends to.
+    /// Whether the page came from the host and port of the request.
     pub(super) fn is_same_site(&self, host: &Authority) -> bool {
         self.is_web() && self.authority == with_own_port(&self.scheme, host.clone())
     }
@@ -44,7 +44,7 @@ fn is_scheme(scheme: &str) -> bool {
     scheme.bytes().all(inner) && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
 }
 
-/// A port that the scheme implies says nothing.
+/// Drops the scheme's default port.
 fn with_own_port(scheme: &str, authority: Authority) -> Authority {
     let implied = match scheme {
         "http" => Some(80),

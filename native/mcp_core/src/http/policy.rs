@@ -1,27 +1,25 @@
-//! What an endpoint lets in. Everything is checked when it is made, nothing when a request comes.
+//! The requests that an endpoint accepts. Options are checked once, when the policy is made.
 
 use super::authority::Authority;
 use super::metadata::Metadata;
 use super::origin::Origin;
 
-/// What an endpoint's owner decides.
+/// The options of an endpoint's policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyOptions {
-    /// The path the endpoint is served at; `None` where something else has already routed.
+    /// The path of the endpoint; `None` if a router in front has already matched it.
     pub path: Option<String>,
-    /// Hosts that requests may be addressed to, beside loopback: `name` for any port, or
-    /// `name:port`.
+    /// Allowed hosts in addition to loopback: `name` for any port, or `name:port`.
     pub allowed_hosts: Vec<String>,
-    /// Origins that pages may send from, beside loopback and the addressed host itself:
-    /// `scheme://name[:port]`.
+    /// Allowed origins in addition to loopback and the addressed host: `scheme://name[:port]`.
     pub allowed_origins: Vec<String>,
-    /// The longest body that is read.
+    /// The longest body that is read, in bytes.
     pub max_body_bytes: u64,
     /// Whether the session era is served: `initialize`, GET and DELETE.
     pub sessions: bool,
     /// The protected resource metadata document (RFC 9728), as JSON text.
     pub resource_metadata: Option<String>,
-    /// Whether the document is also served at the well-known path without that of its resource.
+    /// Whether the bare well-known path serves the document too.
     pub metadata_at_root: bool,
 }
 
@@ -39,23 +37,23 @@ impl Default for PolicyOptions {
     }
 }
 
-/// Why options are no policy.
+/// Why options are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// Another path than an absolute one.
+    /// The path is not absolute.
     #[error("path {0:?} must begin with / and have no query, space or control character")]
     Path(String),
-    /// A host that no `Host` header can be equal to.
+    /// A host that no `Host` header can match.
     #[error("allowed_hosts: {0:?} must be a host name or address, with or without a port")]
     Host(String),
-    /// An origin that no `Origin` header can be equal to.
+    /// An origin that no `Origin` header can match.
     #[error("allowed_origins: {0:?} must be an origin such as https://app.example.com")]
     Origin(String),
-    /// No body could ever be read.
+    /// The limit on the body allows no body.
     #[error("max_body_bytes must be at least 1")]
     Body,
-    /// A document that is no protected resource metadata.
+    /// The document is not protected resource metadata.
     #[error(
         "resource_metadata must be a JSON object whose resource is an http or https URL, and whose \
          authorization_servers are a list of one or more such URLs"
@@ -78,7 +76,7 @@ impl Policy {
     /// Checks the options.
     ///
     /// # Errors
-    /// [`PolicyError`] naming the option that cannot be kept.
+    /// [`PolicyError`] naming the invalid option.
     pub fn new(options: PolicyOptions) -> Result<Self, PolicyError> {
         let path = options.path;
         if let Some(path) = path.as_ref().filter(|path| !is_path(path)) {
@@ -103,7 +101,7 @@ impl Policy {
         })
     }
 
-    /// The longest body that is read.
+    /// The longest body that is read, in bytes.
     #[must_use]
     pub const fn max_body_bytes(&self) -> u64 {
         self.max_body_bytes
@@ -115,7 +113,7 @@ impl Policy {
         self.sessions
     }
 
-    /// Where a client finds the protected resource metadata.
+    /// The URL of the protected resource metadata.
     #[must_use]
     pub fn metadata_url(&self) -> Option<&str> {
         self.metadata.as_ref().map(Metadata::url)
@@ -133,7 +131,7 @@ impl Policy {
             .is_some_and(|metadata| metadata.is_at(path))
     }
 
-    /// The metadata document, if this is where it is served.
+    /// The metadata document, if it is served at `path`.
     pub(super) fn metadata_at(&self, path: Option<&str>) -> Option<&Metadata> {
         let path = path?;
         self.metadata
@@ -145,7 +143,7 @@ impl Policy {
         host.is_loopback() || self.hosts.iter().any(|allowed| allowed.covers(host))
     }
 
-    /// Whether the policy itself names the origin.
+    /// Whether the policy lists the origin.
     pub(super) fn names_origin(&self, origin: &Origin) -> bool {
         self.origins.contains(origin)
     }

@@ -1,17 +1,17 @@
-//! Server-sent events: how messages stand on a stream.
+//! Server-sent events: the encoding of messages on a stream.
 //!
-//! A message of ours is one line, so one `data` line carries it; other text is spread over as many
-//! lines as it has, because a line end inside a field would begin a field of the sender's choice.
+//! A message of this library is one line and needs one `data` line. Other text gets one `data` line
+//! for each of its lines: a line break inside a field would let the text start another field.
 
 use super::EventId;
 
-/// A comment that keeps a quiet connection open.
+/// A comment that keeps an idle connection open.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
-/// What ends an event.
+/// The end of an event.
 pub const CLOSE_EVENT: &[u8] = b"\n\n";
 
-/// Appends what an event begins with. One line follows, and [`CLOSE_EVENT`].
+/// Appends the start of an event. The caller appends one line and [`CLOSE_EVENT`].
 pub fn open_event(out: &mut Vec<u8>, id: Option<EventId>) {
     if let Some(id) = id {
         out.extend_from_slice(format!("id: {id}\n").as_bytes());
@@ -40,7 +40,7 @@ pub fn write_event(out: &mut Vec<u8>, id: Option<EventId>, data: &[u8]) {
     out.extend_from_slice(CLOSE_EVENT);
 }
 
-/// Appends the event that primes a client to come back: an id, no data, and how long to wait first.
+/// Appends the event that lets a client reconnect: an id without data, and how long to wait.
 pub fn write_priming(out: &mut Vec<u8>, id: EventId, retry_ms: Option<u64>) {
     if let Some(milliseconds) = retry_ms {
         write_retry(out, milliseconds);
@@ -48,12 +48,13 @@ pub fn write_priming(out: &mut Vec<u8>, id: EventId, retry_ms: Option<u64>) {
     write_event(out, Some(id), b"");
 }
 
-/// Appends how long a client waits before it comes back; an event, or an empty line, follows.
+/// Appends how long a client waits before it reconnects. The caller appends an event or an empty
+/// line.
 pub fn write_retry(out: &mut Vec<u8>, milliseconds: u64) {
     out.extend_from_slice(format!("retry: {milliseconds}\n").as_bytes());
 }
 
-/// Lines as the format knows them: they end with CR LF, LF or CR.
+/// Lines of an event stream end with CR LF, LF or CR.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

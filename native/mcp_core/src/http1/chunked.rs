@@ -1,20 +1,20 @@
-//! A chunked body, decoded as it arrives.
+//! Decodes a chunked body as it arrives.
 
 use super::error::ChunkError;
 use super::grammar::{is_token, is_token_byte, is_value_byte};
 
-/// A size of 16 digits fills 64 bits.
+/// 16 hexadecimal digits fill 64 bits.
 const MAX_DIGITS: u8 = 16;
 
-/// Extensions mean nothing here: this many bytes of them in a body are only there to cost time.
+/// Extensions are ignored. A body with more bytes of them only costs time.
 const MAX_EXTENSION_BYTES: usize = 16 * 1024;
 
-/// How much may stand around the data of a chunked body.
+/// Limits on the bytes around the data of a chunked body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkLimits {
-    /// Bytes of a line with a chunk's size and extensions, its CRLF included.
+    /// Bytes of a line with a chunk's size and extensions, including its CRLF.
     pub max_line_bytes: usize,
-    /// Bytes of all trailers, their line ends and the last empty line included.
+    /// Bytes of all trailers, including line ends and the last empty line.
     pub max_trailer_bytes: usize,
 }
 
@@ -28,16 +28,16 @@ impl Default for ChunkLimits {
     }
 }
 
-/// What a call of [`Chunked::decode`] did.
+/// The result of [`Chunked::decode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// How many bytes of the input belong to the body. What follows them is the next request.
+    /// How many bytes of the input belong to the body. The next request follows them.
     pub used: usize,
-    /// Whether the body is over, its trailers included.
+    /// Whether the body has ended, including its trailers.
     pub done: bool,
 }
 
-/// Decodes one chunked body. It can be interrupted at every byte.
+/// A decoder for one chunked body. The input may be split at any byte.
 #[derive(Clone, Debug)]
 pub struct Chunked {
     limits: ChunkLimits,
@@ -45,7 +45,7 @@ pub struct Chunked {
     line_bytes: usize,
     extension_bytes: usize,
     trailer_bytes: usize,
-    /// The trailer that has begun; never longer than all may be.
+    /// The current, unfinished trailer. The limit for all trailers bounds it.
     trailer: Vec<u8>,
 }
 
@@ -78,7 +78,7 @@ const FORBIDDEN_TRAILER: ChunkError = ChunkError::Malformed("A trailer must not 
 const LONG_TRAILERS: ChunkError = ChunkError::Malformed("The trailers are too long");
 
 impl Chunked {
-    /// A decoder at the first byte of a body.
+    /// A decoder for a new body.
     #[must_use]
     pub fn new(limits: ChunkLimits) -> Self {
         Self {
@@ -91,14 +91,15 @@ impl Chunked {
         }
     }
 
-    /// Decodes as much of `input` as belongs to the body, and appends the data to `out`.
+    /// Decodes the part of `input` that belongs to the body and appends the data to `out`.
     ///
-    /// `room` is how many bytes of data the whole rest of the body may have. A chunk that is larger
-    /// is refused as soon as its size is known. Once the body is done no more input is used.
+    /// `room` is the number of data bytes that the rest of the body may have. A larger chunk is
+    /// refused as soon as its size is known. After the end of the body no more input is used.
     ///
     /// # Errors
-    /// [`ChunkError::TooLarge`] when the data exceed `room`, [`ChunkError::Malformed`] when the input
-    /// is no chunked body. Every later call gives the same error. `out` may hold data by then.
+    /// [`ChunkError::TooLarge`] when the data exceed `room`, [`ChunkError::Malformed`] when the
+    /// input is not a chunked body. Every later call returns the same error. `out` may already hold
+    /// data.
     pub fn decode(
         &mut self,
         input: &[u8],
@@ -148,7 +149,7 @@ impl Chunked {
         })
     }
 
-    /// The state behind a byte that is no data.
+    /// The next state after a byte outside the data.
     fn step(&mut self, byte: u8, room: usize) -> Result<State, ChunkError> {
         match self.state {
             State::Size { digits, size } => {
@@ -158,7 +159,7 @@ impl Chunked {
             State::ExtensionStart { size } => {
                 self.count_extension_byte()?;
                 match byte {
-                    // White space here, or nothing, is where readers begin to differ.
+                    // Parsers disagree about white space, or nothing, after the semicolon.
                     byte if is_token_byte(byte) => Ok(State::Extension { size }),
                     _ => Err(BAD_EXTENSION),
                 }
@@ -250,7 +251,7 @@ fn next_of_size(byte: u8, digits: u8, size: u64) -> Result<State, ChunkError> {
         }
         return Ok(State::Size {
             digits: digits.saturating_add(1),
-            // Sixteen digits shift nothing out.
+            // With at most 16 digits the shift loses no bits.
             size: (size << 4) | u64::from(digit),
         });
     }
@@ -270,7 +271,7 @@ fn begin_chunk(size: u64, room: usize) -> Result<State, ChunkError> {
     fits(size, room).map(|_| State::Data { left: size })
 }
 
-/// The size as a number of bytes in memory, when there is room for them.
+/// The size as `usize`, if `room` is large enough.
 fn fits(size: u64, room: usize) -> Result<usize, ChunkError> {
     usize::try_from(size)
         .ok()
@@ -278,7 +279,7 @@ fn fits(size: u64, room: usize) -> Result<usize, ChunkError> {
         .ok_or(ChunkError::TooLarge)
 }
 
-/// The chunk's data in `rest`, and what is behind them.
+/// The chunk's data in `rest`, and the bytes after them.
 fn split_data(rest: &[u8], left: u64, room: usize) -> Result<(&[u8], &[u8]), ChunkError> {
     let length = fits(left, room)?.min(rest.len());
     Ok(rest.split_at_checked(length).unwrap_or_default())
@@ -291,8 +292,8 @@ fn after_data(left: u64, length: usize) -> State {
     }
 }
 
-/// Checks a trailer as a field of a head is checked. Its value is dropped, so the fields are refused
-/// that somebody in front of us may have obeyed.
+/// Checks a trailer like a field of a head. Trailers are dropped, so fields that a proxy may
+/// already have acted on are refused.
 fn check_trailer(line: &[u8]) -> Result<(), ChunkError> {
     const FORBIDDEN: [&[u8]; 8] = [
         b"connection",

@@ -1,10 +1,11 @@
-//! Why bytes are refused. The texts are fixed and fit for a peer: none holds a received value.
+//! Why bytes are refused. The texts are fixed and contain no received value, so they are safe to
+//! send.
 
-/// Why a request's head is refused. The connection cannot be used any further.
+/// Why a request's head is refused. The connection cannot be reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeadError {
-    /// The head is not HTTP/1.1, or can be read in two ways.
+    /// The head is not HTTP/1.1, or is ambiguous.
     #[error("{0}")]
     Malformed(&'static str),
     /// The head has more bytes or fields than the limits allow.
@@ -13,16 +14,16 @@ pub enum HeadError {
     /// The version is neither 1.0 nor 1.1.
     #[error("The HTTP version is not supported")]
     UnsupportedVersion,
-    /// `Transfer-Encoding` is something else than `chunked`.
+    /// `Transfer-Encoding` is not `chunked`.
     #[error("The transfer coding is not supported")]
     UnsupportedCoding,
-    /// `Expect` is something else than `100-continue`.
+    /// `Expect` is not `100-continue`.
     #[error("The expectation cannot be met")]
     ExpectationFailed,
 }
 
 impl HeadError {
-    /// The status that answers the request.
+    /// The status of the response.
     #[must_use]
     pub const fn status(&self) -> u16 {
         match self {
@@ -35,19 +36,19 @@ impl HeadError {
     }
 }
 
-/// Why a chunked body is refused. The connection cannot be used any further.
+/// Why a chunked body is refused. The connection cannot be reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChunkError {
     /// The body is not a sequence of chunks, or its framing is longer than the limits allow.
     #[error("{0}")]
     Malformed(&'static str),
-    /// The decoded body is longer than there is room for.
+    /// The decoded body exceeds its size limit.
     #[error("The body is too large")]
     TooLarge,
 }
 
 impl ChunkError {
-    /// The status that answers the request.
+    /// The status of the response.
     #[must_use]
     pub const fn status(&self) -> u16 {
         match self {
@@ -57,11 +58,11 @@ impl ChunkError {
     }
 }
 
-/// Why an answer's head cannot be written.
+/// Why a response's head cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidHeader {
-    /// The status is not one of a final answer, 200 to 599.
+    /// The status is not that of a final response, 200 to 599.
     #[error("the status is not between 200 and 599")]
     Status,
     /// A name is not a token.
@@ -70,7 +71,7 @@ pub enum InvalidHeader {
     /// A value has bytes other than visible ASCII characters, spaces and tabs.
     #[error("a header's value holds a control character or is not ASCII")]
     Value,
-    /// `content-length` and `transfer-encoding` follow from the body alone.
+    /// A header is `content-length` or `transfer-encoding`, which only the body determines.
     #[error("the body's framing is given as a header")]
     Framing,
     /// The status is 204 or 304, which have no body.

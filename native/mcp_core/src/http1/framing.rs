@@ -1,4 +1,4 @@
-//! How long a body is, and what becomes of the connection: the fields that concern no one else.
+//! Body length and connection reuse: the fields that concern only the connection.
 
 use super::error::HeadError;
 use super::grammar::elements;
@@ -13,25 +13,25 @@ pub enum Version {
     Http11,
 }
 
-/// What follows a head.
+/// The body after a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// Nothing: no length is declared, or it is 0.
+    /// No body: no length is declared, or it is 0.
     Empty,
-    /// So many bytes, at least one.
+    /// This many bytes, at least one.
     Length(u64),
     /// Chunks.
     Chunked,
 }
 
-/// What a head says of its message.
+/// The connection data of a head.
 pub(super) struct Message {
     pub(super) framing: Framing,
     pub(super) keep_alive: bool,
     pub(super) expects_continue: bool,
 }
 
-/// The fields of a head that concern the connection, as they were sent.
+/// The fields of a head that concern the connection, as sent.
 #[derive(Default)]
 struct Fields<'b> {
     length: Option<&'b [u8]>,
@@ -42,7 +42,7 @@ struct Fields<'b> {
     expectation: Expectation,
 }
 
-/// What all `Expect` fields together ask for.
+/// The combined demand of all `Expect` fields.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Expectation {
     #[default]
@@ -51,19 +51,19 @@ enum Expectation {
     Unknown,
 }
 
-/// Judges the fields of a head.
+/// Interprets the fields of a head.
 pub(super) fn interpret(
     fields: &[(&str, &[u8])],
     version: Version,
     form: Form,
 ) -> Result<Message, HeadError> {
     let fields = Fields::collect(fields)?;
-    // HTTP/1.1 asks for it in every form. That it is there with a path, the policy of hosts checks.
+    // HTTP/1.1 requires `Host` for every form. For a path, the host policy checks it.
     if form == Form::Absolute && version == Version::Http11 && !fields.host {
         return Err(HeadError::Malformed("Host is missing"));
     }
     let framing = fields.framing(version)?;
-    // Expectations came with HTTP/1.1: an older client that forwards one does not know of it.
+    // HTTP/1.0 has no expectations. A 1.0 client that forwards one does not understand it.
     let expectation = match version {
         Version::Http10 => Expectation::Nothing,
         Version::Http11 => fields.expectation,
@@ -82,7 +82,7 @@ impl<'b> Fields<'b> {
     fn collect(fields: &[(&str, &'b [u8])]) -> Result<Self, HeadError> {
         let mut found = Self::default();
         for (name, value) in fields {
-            // The length tells nearly all other names apart without reading them.
+            // Comparing lengths first skips nearly all other names cheaply.
             match name.len() {
                 4 => found.host |= name.eq_ignore_ascii_case("host"),
                 6 if name.eq_ignore_ascii_case("expect") => found.expect(value),
@@ -123,7 +123,7 @@ impl<'b> Fields<'b> {
             (None, None) => Ok(Framing::Empty),
             (Some(digits), None) => length(digits),
             (None, Some(coding)) => coded(coding, version),
-            // Somebody in front of us may have believed the other one.
+            // A proxy may have used the other header.
             (Some(_), Some(_)) => Err(HeadError::Malformed(
                 "Content-Length must not stand beside Transfer-Encoding",
             )),
@@ -165,7 +165,7 @@ fn length(digits: &[u8]) -> Result<Framing, HeadError> {
 }
 
 fn coded(coding: &[u8], version: Version) -> Result<Framing, HeadError> {
-    // Who forwards a request of HTTP/1.0 may not know the field, and see a body of another length.
+    // A 1.0 proxy may ignore the field and see a body of another length.
     if version == Version::Http10 {
         return Err(HeadError::Malformed(
             "Transfer-Encoding does not belong to HTTP/1.0",

@@ -1,6 +1,6 @@
 //! The characters of HTTP: tokens, values and lists.
 
-/// Whether a byte may stand in a method or a field's name.
+/// Whether a byte may occur in a method or a field name.
 pub(super) const fn is_token_byte(byte: u8) -> bool {
     matches!(
         byte,
@@ -9,12 +9,12 @@ pub(super) const fn is_token_byte(byte: u8) -> bool {
     )
 }
 
-/// Whether a text is a method or a field's name.
+/// Whether a text is a valid method or field name.
 pub(super) fn is_token(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().copied().all(is_token_byte)
 }
 
-/// Whether a byte may stand in a received value: no control character but the tab.
+/// Whether a byte may occur in a received value: tab is the only allowed control character.
 pub(super) const fn is_value_byte(byte: u8) -> bool {
     matches!(byte, b'\t' | b' '..=b'~' | 0x80..)
 }

@@ -1,4 +1,4 @@
-//! The head of a request: where it ends, and what it says.
+//! The head of a request: finds its end and parses it.
 
 use httparse::{EMPTY_HEADER, Error, Header, Request, Status};
 use memchr::memchr_iter;
@@ -8,16 +8,16 @@ use super::framing::{self, Framing, Version};
 use super::grammar::is_token_byte;
 use super::target;
 
-/// Some clients send an empty line behind a body; each one more is a byte that nobody needs.
+/// Some clients send an empty line after a body. The limit bounds useless bytes.
 const MAX_EMPTY_LINES: usize = 4;
 
 /// Far longer than any registered method.
 const MAX_METHOD_BYTES: usize = 32;
 
-/// How large a head may be.
+/// The limits of a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a head, its empty lines included.
+    /// Bytes of a head, including its empty lines.
     pub max_head_bytes: usize,
     /// Fields of a head.
     pub max_fields: usize,
@@ -38,41 +38,42 @@ impl Default for Limits {
 pub struct RequestHead<'b> {
     /// The method, as sent; methods are case-sensitive.
     pub method: &'b str,
-    /// The target: a path with an optional query, an `http` or `https` URI, or `*` of OPTIONS.
+    /// The target: a path with an optional query, an `http` or `https` URI, or `*` for OPTIONS.
     pub target: &'b str,
     /// The version.
     pub version: Version,
     /// The fields in their order: names as sent, values without the white space around them.
     pub fields: Vec<(&'b str, &'b [u8])>,
-    /// The length of the head, with the empty lines in front of it and the one behind it.
+    /// The length of the head in bytes, including the empty lines before it and the one that ends
+    /// it.
     pub bytes: usize,
-    /// What follows the head.
+    /// The body after the head.
     pub framing: Framing,
-    /// Whether the client wants to use the connection again.
+    /// Whether the client wants to reuse the connection.
     pub keep_alive: bool,
     /// Whether the client waits for [`CONTINUE`](super::CONTINUE) before it sends the body.
     pub expects_continue: bool,
 }
 
-/// How far a head has arrived.
+/// How much of a head has arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress<'b> {
-    /// The end of the head is not there yet.
+    /// The end of the head has not arrived.
     Partial {
-        /// How many bytes were searched for it. The next call goes on there.
+        /// How many bytes were searched. The next call continues there.
         scanned: usize,
     },
     /// The whole head.
     Complete(RequestHead<'b>),
 }
 
-/// Reads the head of the request that `bytes` begin with.
+/// Reads the request head at the start of `bytes`.
 ///
-/// `scanned` is the number an earlier call on a prefix of the same bytes returned, and 0 at first.
-/// Nothing is parsed before the end of the head is there.
+/// `scanned` is 0 at first, then the number that the call on the previous prefix returned. Parsing
+/// starts only when the head is complete.
 ///
 /// # Errors
-/// [`HeadError`] when the head is refused. The answer is the same for every longer prefix.
+/// [`HeadError`] when the head is refused. More bytes do not change the result.
 pub fn read_head<'b>(
     bytes: &'b [u8],
     scanned: usize,
@@ -89,8 +90,8 @@ pub fn read_head<'b>(
     }
 }
 
-/// Where the request line begins. A first byte that no method has is refused at once: a client that
-/// speaks another protocol, such as TLS, may never send a line end.
+/// The start of the request line. A first byte that no method has is refused at once, because a
+/// client of another protocol, such as TLS, may never send a line end.
 fn skip_empty_lines(bytes: &[u8]) -> Result<usize, HeadError> {
     let mut rest = bytes;
     let mut empty_lines = 0_usize;
@@ -109,7 +110,7 @@ fn skip_empty_lines(bytes: &[u8]) -> Result<usize, HeadError> {
     Ok(bytes.len().saturating_sub(rest.len()))
 }
 
-/// The place behind the empty line. Every line end up to it is a CRLF.
+/// The offset after the empty line. Every line up to it must end with CRLF.
 fn find_end(bytes: &[u8], from: usize) -> Result<Option<usize>, HeadError> {
     let unseen = bytes.get(from..).unwrap_or_default();
     for place in memchr_iter(b'\n', unseen) {
@@ -130,7 +131,7 @@ fn parse<'b>(
     limits: &Limits,
 ) -> Result<RequestHead<'b>, HeadError> {
     let head = bytes.get(start..end).unwrap_or_default();
-    // All lines but the request line and the empty one are fields.
+    // All lines except the request line and the empty line are fields.
     let count = memchr_iter(b'\n', head).count().saturating_sub(2);
     if count > limits.max_fields {
         return Err(HeadError::TooLarge);
@@ -191,7 +192,7 @@ fn refusal(error: Error, head: &[u8]) -> HeadError {
     }
 }
 
-/// Whether the request line is complete, and its version is none of HTTP/1.
+/// Whether the request line is complete and its version is not HTTP/1.
 fn names_another_version(head: &[u8]) -> bool {
     let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
     let version = line.splitn(3, |byte| *byte == b' ').nth(2);

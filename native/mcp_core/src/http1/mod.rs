@@ -1,12 +1,12 @@
-//! HTTP/1.1 without I/O: bytes in, their meaning out.
+//! HTTP/1.1 without I/O.
 //!
-//! The owner of a socket collects bytes and asks [`read_head`] whether a request's head is there.
-//! The head's [`Framing`] says how the body is delimited; [`Chunked`] decodes a chunked body.
-//! [`write_head`] writes an answer's head. Nothing here waits, and both readers go on where an
-//! earlier call stopped, so the answer does not depend on how the bytes were cut.
+//! The owner of a socket collects bytes and calls [`read_head`] until the head is complete. The
+//! head's [`Framing`] says how the body is delimited; [`Chunked`] decodes a chunked body.
+//! [`write_head`] writes a response's head. Nothing here blocks. Both readers continue where an
+//! earlier call stopped, so the result does not depend on how the bytes were split.
 //!
-//! The readers are strict. A request that two implementations can read in two ways is refused: each
-//! line ends with CRLF, a body has one length, and `chunked` is the only transfer coding.
+//! The readers are strict and refuse ambiguous requests: each line ends with CRLF, a body has one
+//! length, and `chunked` is the only transfer coding.
 //!
 //! ```
 //! use mcp_core::http1::{Framing, Limits, Progress, read_head};

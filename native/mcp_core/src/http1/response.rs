@@ -1,46 +1,46 @@
-//! The head of an answer.
+//! The head of a response.
 
 use super::error::InvalidHeader;
 use super::grammar::is_token;
 use crate::http::is_header_value;
 
-/// Asks a client that expects it to send the body.
+/// Tells a client that waits for it to send the body.
 pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// What is known of an answer's length.
+/// The body length of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyLength {
-    /// There is no body, and no length is named.
+    /// There is no body and no length header.
     None,
-    /// The body has so many bytes.
+    /// The body has this many bytes.
     Length(usize),
-    /// The body comes in chunks. Clients of HTTP/1.0 cannot read them.
+    /// The body is chunked. HTTP/1.0 clients cannot read it.
     Chunked,
     /// The body ends with the connection.
     UntilClose,
 }
 
-/// The head of a final answer.
+/// The head of a final response.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseHead<'h> {
     /// The status, 200 to 599.
     pub status: u16,
-    /// The headers in the order in which they are sent, without those of the body's length.
+    /// The headers in sending order, without those for the body's length.
     pub headers: &'h [(&'h str, &'h str)],
     /// The length of the body.
     pub body: BodyLength,
-    /// Whether the connection is closed behind the answer. [`BodyLength::UntilClose`] implies it.
+    /// Whether the connection is closed after the response. [`BodyLength::UntilClose`] implies it.
     pub close: bool,
-    /// The value of `date`, which this crate cannot know.
+    /// The value of `date`. This crate has no clock.
     pub date: Option<&'h [u8]>,
 }
 
-/// Appends an answer's head to `out`: status, `date`, headers, length, `connection: close`.
+/// Appends a response's head to `out`: status, `date`, headers, length, `connection: close`.
 ///
-/// An answer with status 204 or 304 has no body and says no length of 0 either.
+/// A response with status 204 or 304 has no body and no length header.
 ///
 /// # Errors
-/// [`InvalidHeader`] when the head could be read as something else. Nothing is written then.
+/// [`InvalidHeader`] when the status or a header is invalid. Nothing is written then.
 ///
 /// # Examples
 /// ```
@@ -112,7 +112,7 @@ const fn has_no_body(status: u16) -> bool {
     matches!(status, 204 | 304)
 }
 
-/// About how many bytes the head takes.
+/// The approximate size of the head in bytes.
 fn needed(head: &ResponseHead<'_>) -> usize {
     const FIXED: usize = 160;
     head.headers.iter().fold(FIXED, |bytes, (name, value)| {
@@ -149,7 +149,7 @@ fn write_length(out: &mut Vec<u8>, head: &ResponseHead<'_>) {
     }
 }
 
-/// The phrase of a status, for people who read along; clients ignore it.
+/// The reason phrase of a status, for human readers. Clients ignore it.
 const fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",

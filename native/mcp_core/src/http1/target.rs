@@ -2,19 +2,19 @@
 
 use super::error::HeadError;
 
-/// How a target is written.
+/// The form of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A path, with a query or without, or `*`.
+    /// A path with an optional query, or `*`.
     Origin,
-    /// A whole URI, which names its authority.
+    /// An absolute URI with its authority.
     Absolute,
 }
 
 /// Checks the characters and the form of a target.
 pub(super) fn check(method: &str, target: &str) -> Result<Form, HeadError> {
     const INVALID: HeadError = HeadError::Malformed("The request's target is malformed");
-    // A tunnel is not for an origin server, whatever its target looks like.
+    // An origin server opens no tunnels, so CONNECT is always refused.
     if method == "CONNECT" || !target.bytes().all(is_target_byte) {
         return Err(INVALID);
     }
@@ -29,12 +29,13 @@ pub(super) fn check(method: &str, target: &str) -> Result<Form, HeadError> {
     Ok(Form::Absolute)
 }
 
-/// Visible ASCII characters, without the fragment's sign and those that every client encodes.
+/// Visible ASCII characters except `#` and those that every client encodes.
 const fn is_target_byte(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'#' | b'"' | b'<' | b'>')
 }
 
-/// What an address, a name and a port are made of; no `@`, because credentials have no place here.
+/// The characters of addresses, names and ports. `@` is refused, because credentials are not
+/// allowed.
 const fn is_authority_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b':' | b'[' | b']')
 }

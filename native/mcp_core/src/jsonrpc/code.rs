@@ -1,4 +1,4 @@
-//! Error codes, their names and their texts: one table for both languages.
+//! Error codes, their names and texts, in one table for Rust and Elixir.
 
 use crate::revision::{Era, Revision};
 
@@ -6,7 +6,7 @@ macro_rules! errors {
     ($($(#[$doc:meta])* $constant:ident = $code:literal, $name:literal, $text:literal;)*) => {
         $($(#[$doc])* pub const $constant: i32 = $code;)*
 
-        /// The message that goes with a code that has one.
+        /// The standard message of a code, if it has one.
         ///
         /// # Examples
         /// ```
@@ -22,7 +22,7 @@ macro_rules! errors {
             })
         }
 
-        /// The code of a name.
+        /// The code with this name.
         ///
         /// # Examples
         /// ```
@@ -45,25 +45,25 @@ errors! {
     PARSE_ERROR = -32700, "parse_error", "Parse error";
     /// The JSON is not a JSON-RPC message.
     INVALID_REQUEST = -32600, "invalid_request", "Invalid request";
-    /// No such method.
+    /// The method does not exist.
     METHOD_NOT_FOUND = -32601, "method_not_found", "Method not found";
-    /// The method's parameters are not what it takes.
+    /// The method's parameters are invalid.
     INVALID_PARAMS = -32602, "invalid_params", "Invalid params";
     /// The server failed.
     INTERNAL_ERROR = -32603, "internal_error", "Internal error";
-    /// No such resource; the session era only.
+    /// The resource does not exist; the session era only.
     RESOURCE_NOT_FOUND = -32002, "resource_not_found", "Resource not found";
-    /// A header is missing or says something else than the message; the stateless era only.
+    /// A header is missing or contradicts the message; the stateless era only.
     HEADER_MISMATCH = -32020, "header_mismatch", "Header mismatch";
     /// The request needs a capability that the client did not declare; the stateless era only.
     MISSING_CAPABILITY = -32021, "missing_capability", "Missing required client capability";
-    /// The server does not speak the requested revision; the stateless era only.
+    /// The server does not support the requested revision; the stateless era only.
     UNSUPPORTED_VERSION = -32022, "unsupported_version", "Unsupported protocol version";
     /// The user has to visit a URL first; revision 2025-11-25 only.
     URL_ELICITATION_REQUIRED = -32042, "url_elicitation_required", "URL elicitation required";
 }
 
-/// A code as `revision` has it: a resource that does not exist is `-32602` since 2026-07-28.
+/// The code in `revision`: since 2026-07-28 an unknown resource is `-32602`.
 #[must_use]
 pub fn code_in(revision: Revision, code: i32) -> i32 {
     match (code, revision.era()) {

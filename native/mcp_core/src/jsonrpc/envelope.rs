@@ -1,4 +1,4 @@
-//! Sorting messages: request, notification, response, or what to answer instead.
+//! Classifies messages: request, notification, response, or the error to send.
 
 use std::borrow::Cow;
 
@@ -8,32 +8,32 @@ use crate::json::{Kind, View};
 /// A well-formed message.
 #[derive(Clone, Debug)]
 pub enum Message<'d, 'a> {
-    /// Wants an answer.
+    /// A message that needs a response.
     Request {
-        /// To be echoed in the answer.
+        /// The id, which the response repeats.
         id: Id,
         /// No longer than the limits allow.
         method: Cow<'a, str>,
         /// An object, if there is one.
         params: Option<View<'d, 'a>>,
     },
-    /// Must not be answered.
+    /// A message that gets no response.
     Notification {
         /// No longer than the limits allow.
         method: Cow<'a, str>,
         /// An object, if there is one.
         params: Option<View<'d, 'a>>,
     },
-    /// The peer's answer to a request of ours.
+    /// The peer's response to a request of the server.
     Response {
-        /// The id of our request.
+        /// The id of the server's request.
         id: Id,
-        /// What the peer answered.
+        /// The result or the error.
         outcome: Outcome<'d, 'a>,
     },
 }
 
-/// What a response carries.
+/// The outcome in a response.
 #[derive(Clone, Copy, Debug)]
 pub enum Outcome<'d, 'a> {
     /// The result: an object.
@@ -42,18 +42,18 @@ pub enum Outcome<'d, 'a> {
     Error(View<'d, 'a>),
 }
 
-/// Why a message is no JSON-RPC message of MCP, and what to answer.
+/// Why a message is not a JSON-RPC message of MCP, and the error to send.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct InvalidMessage {
-    /// The code to answer: −32600 or −32602.
+    /// The error code: −32600 or −32602.
     pub code: i32,
-    /// The code's standard text and what is wrong; it holds nothing of the message.
+    /// The code's standard text and the reason. It repeats no part of the message.
     pub message: String,
-    /// The id to answer to, if the message has one that is valid and not ambiguous.
+    /// The id of the response, if the message has a valid and unambiguous one.
     pub id: Option<Id>,
-    /// Whether an answer is allowed: not if the message has the form of a notification, or of an
-    /// error response without an id.
+    /// Whether a response is allowed. A message in the form of a notification, or of an error
+    /// response without an id, gets none.
     pub answerable: bool,
 }
 
@@ -69,13 +69,14 @@ impl InvalidMessage {
     }
 }
 
-/// Sorts one message; a batch has to be taken apart before.
+/// Classifies one message. The caller splits batches first.
 ///
-/// `duplicate` says whether any object in the message has two members of one name
+/// `duplicate` says whether any object in the message has two members with the same name
 /// ([`View::has_duplicate`]).
 ///
 /// # Errors
-/// [`InvalidMessage`]: with −32602 if all that is wrong is that `params` is an array, else −32600.
+/// [`InvalidMessage`] with −32602 if the only fault is that `params` is an array, otherwise with
+/// −32600.
 ///
 /// # Examples
 /// ```
@@ -148,13 +149,13 @@ fn is_version_2(view: View<'_, '_>) -> bool {
     view.text().is_some_and(|text| text == "2.0")
 }
 
-/// Whether an object has what every error of JSON-RPC has.
+/// Whether an object has the required members of a JSON-RPC error.
 fn is_error(view: View<'_, '_>) -> bool {
     let kind = |name| view.get(name).map(|member| member.kind());
     kind("code") == Some(Kind::Integer) && kind("message") == Some(Kind::String)
 }
 
-/// The members of an envelope; others are ignored. Names are matched exactly.
+/// The members of an envelope; others are ignored. Names are case-sensitive.
 #[derive(Clone, Copy, Debug, Default)]
 struct Members<'d, 'a> {
     jsonrpc: Option<View<'d, 'a>>,
@@ -188,7 +189,7 @@ impl<'d, 'a> Members<'d, 'a> {
         members
     }
 
-    /// A message with a method: a request if it has an id, else a notification.
+    /// A message with a method is a request if it has an id, otherwise a notification.
     fn call(
         &self,
         method: View<'d, 'a>,
@@ -202,7 +203,7 @@ impl<'d, 'a> Members<'d, 'a> {
             return Err(InvalidMessage::request(METHOD_AND_OUTCOME, id));
         }
         if let Some((code, reason)) = self.call_fault(&method, limits) {
-            // A notification is never answered, not even a bad one.
+            // A notification never gets a response, not even a malformed one.
             let answerable = id.is_some();
             return Err(InvalidMessage {
                 code,
@@ -218,7 +219,7 @@ impl<'d, 'a> Members<'d, 'a> {
         })
     }
 
-    /// What is wrong with a message that has the form of a request or notification.
+    /// The fault of a message in the form of a request or notification.
     fn call_fault(
         &self,
         method: &str,
@@ -231,7 +232,7 @@ impl<'d, 'a> Members<'d, 'a> {
         match params.kind() {
             Kind::Object if params.is_crowded() => Some((INVALID_PARAMS, PARAMS_CROWDED.into())),
             Kind::Object => None,
-            // Positional parameters are good JSON-RPC; no method of MCP takes them.
+            // Positional parameters are valid JSON-RPC, but no MCP method accepts them.
             Kind::Array => Some((INVALID_PARAMS, PARAMS_NOT_AN_OBJECT.into())),
             _ => Some((INVALID_REQUEST, PARAMS_NOT_AN_OBJECT.into())),
         }
@@ -255,15 +256,14 @@ impl<'d, 'a> Members<'d, 'a> {
             }
             Some(id) => Ok(Message::Response { id, outcome }),
             None => Err(InvalidMessage {
-                // Answering an error with an error could go on for ever.
+                // Sending an error in response to an error could loop forever.
                 answerable: self.result.is_some(),
                 ..InvalidMessage::request(RESPONSE_WITHOUT_ID, None)
             }),
         }
     }
 
-    /// The peer's complaint about a message of ours that it could not read; JSON-RPC gives it the
-    /// id null.
+    /// The peer's error about a message it could not parse. JSON-RPC gives it the id null.
     fn is_error_without_id(&self) -> bool {
         let id = self.id.map(|id| id.kind());
         self.method.is_none() && self.error.is_some() && id == Some(Kind::Null)

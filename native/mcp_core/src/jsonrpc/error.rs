@@ -6,8 +6,8 @@ use crate::revision::Revision;
 
 /// Appends an error response; `data` is JSON text.
 ///
-/// Without an id, the member is left out from 2025-11-25 on, as that revision's schema wants it,
-/// and `null` before, as JSON-RPC wants it.
+/// Without an id, the member is omitted from 2025-11-25 on, as that revision's schema requires.
+/// Before, it is `null`, as JSON-RPC requires.
 ///
 /// # Examples
 /// ```

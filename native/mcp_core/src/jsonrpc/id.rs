@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::json::{Kind, View, write_string};
 
-/// What a request is called by, echoed exactly in its answer.
+/// A request's id. The response repeats it exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Id {
     /// An integer from −2⁶³ to 2⁶⁴−1.
@@ -14,8 +14,8 @@ pub enum Id {
 }
 
 impl Id {
-    /// The id a value spells, if ids may be spelled so: no fraction, no exponent, 64 bits at most;
-    /// or a string of at most `max_bytes`.
+    /// Parses an id: an integer without fraction or exponent of at most 64 bits, or a string of at
+    /// most `max_bytes`.
     #[must_use]
     pub fn parse(value: View<'_, '_>, max_bytes: usize) -> Option<Self> {
         match value.kind() {

@@ -1,6 +1,6 @@
-//! How long the texts of an envelope may be.
+//! The length limits of an envelope's texts.
 
-/// How long the texts of an envelope may be.
+/// The length limits of an envelope's texts.
 ///
 /// # Examples
 /// ```

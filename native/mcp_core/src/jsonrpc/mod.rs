@@ -1,7 +1,7 @@
 //! JSON-RPC 2.0 envelopes, ids and error codes, with the policies of MCP.
 //!
-//! Knows no MCP method. A message that was [scanned](crate::json::Document::scan) is sorted by
-//! [`classify`] into request, notification, response, or the exact error to answer.
+//! This module knows no MCP methods. [`classify`] sorts a [scanned](crate::json::Document::scan)
+//! message into request, notification, response, or the exact error to send.
 
 mod code;
 mod envelope;
