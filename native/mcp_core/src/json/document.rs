@@ -1,21 +1,21 @@
-//! A message read once: everything checked, only the shallow members remembered.
+//! A message scanned once: all of it is checked, and its shallow members are indexed.
 
 use super::index::{Index, Node};
 use super::{JsonError, JsonErrorKind, Limits, View, machine};
 
-/// A JSON text that was checked as a whole and of which the shallow values can be looked at.
+/// A checked JSON text with an index of its shallow values.
 ///
-/// Every limit is enforced and every duplicate key found, at any depth. Remembered are the members
-/// of the root object and of objects inside objects down to depth 3 (`params`,
-/// `params._meta`, `params._meta.x`), and the elements of a root array, each with its members to
-/// the same depth. Nothing is copied but keys written with escapes.
+/// Every limit is enforced and every duplicate key is found, at any depth. The index has the
+/// members of the root object and of objects nested in objects down to depth 3 (`params`,
+/// `params._meta`, `params._meta.x`). For a root array it has the elements, each with its members
+/// to the same depth. Only keys with escapes are copied.
 ///
-/// What is remembered is bounded: 4,096 values in all, and 1,024 inside a member of a member of the
-/// root, such as `params.arguments`. What grows beyond that is forgotten as a whole, see
+/// The index holds at most 4,096 values, and at most 1,024 inside a member of a member of the root,
+/// such as `params.arguments`. A value that exceeds this loses all its indexed members, see
 /// [`View::is_crowded`].
 ///
-/// A duplicate key is no error here: JSON-RPC answers it with another code than bad JSON, and with
-/// the message's id. See [`Document::duplicate`].
+/// A duplicate key is no error here. JSON-RPC answers it with the message's id and with another
+/// code than invalid JSON. See [`Document::duplicate`].
 ///
 /// # Examples
 /// ```
@@ -32,14 +32,14 @@ use super::{JsonError, JsonErrorKind, Limits, View, machine};
 pub struct Document<'a> {
     text: &'a str,
     root: Node<'a>,
-    /// All remembered values but the root, each before those inside it.
+    /// All indexed values but the root, each before its descendants.
     nodes: Vec<Node<'a>>,
     duplicate: Option<usize>,
     values: usize,
 }
 
 impl<'a> Document<'a> {
-    /// Checks `bytes` and remembers where the shallow values lie.
+    /// Checks `bytes` and indexes the shallow values.
     ///
     /// # Errors
     /// [`JsonError`] when `bytes` is not UTF-8, not JSON or beyond one of the limits.
@@ -59,13 +59,13 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// The whole text's value.
+    /// The root value.
     #[must_use]
     pub fn root(&self) -> View<'_, 'a> {
         View::new(self.text, &self.root, &self.nodes)
     }
 
-    /// The values in the whole text, as [`Limits::max_values`] counts them.
+    /// The number of values in the text, as [`Limits::max_values`] counts them.
     ///
     /// # Examples
     /// ```
@@ -79,16 +79,16 @@ impl<'a> Document<'a> {
         self.values
     }
 
-    /// The offset of a key that stood in its object before, if there is one at any depth.
+    /// The offset of a repeated key of an object, at any depth, if there is one.
     ///
-    /// Whether it lies inside a certain value says [`View::has_duplicate`].
+    /// [`View::has_duplicate`] tells whether a duplicate lies inside a certain value.
     #[must_use]
     pub const fn duplicate(&self) -> Option<usize> {
         self.duplicate
     }
 }
 
-/// Checks `bytes` and builds nothing.
+/// Checks `bytes` without building a value.
 ///
 /// # Errors
 /// [`JsonError`] when `bytes` is not UTF-8, not JSON, beyond one of the limits, or has an object

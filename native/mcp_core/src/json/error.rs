@@ -1,16 +1,16 @@
-//! Why JSON text was refused.
+//! Errors in JSON text.
 
 use std::fmt;
 
-/// Why JSON text was refused, and where.
+/// The reason for refusing JSON text, and the place.
 ///
-/// It says nothing of the text itself, so that it can be shown to a peer or logged.
+/// It contains nothing of the text, so it can be shown to a peer or logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} at byte {offset}")]
 pub struct JsonError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: JsonErrorKind,
-    /// Where, in bytes from the start of the text.
+    /// The place, in bytes from the start of the text.
     pub offset: usize,
 }
 
@@ -20,11 +20,11 @@ impl JsonError {
     }
 }
 
-/// What can be wrong with JSON text.
+/// The kinds of error in JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JsonErrorKind {
-    /// A byte that JSON does not allow there; a byte order mark too.
+    /// A byte that JSON does not allow at this place, such as a byte order mark.
     Syntax,
     /// The text ends inside a value.
     UnexpectedEnd,
@@ -34,15 +34,15 @@ pub enum JsonErrorKind {
     InvalidUtf8,
     /// A raw control character inside a string.
     ControlCharacter,
-    /// A backslash followed by something that is no escape.
+    /// A backslash without a valid escape after it.
     InvalidEscape,
     /// An escaped surrogate without its other half.
     LoneSurrogate,
-    /// A number JSON does not spell so: `01`, `1.`, `-`, `1e`.
+    /// An invalid number: `01`, `1.`, `-`, `1e`.
     InvalidNumber,
     /// A float beyond the range of 64 bits.
     NumberOutOfRange,
-    /// A number of more digits than [`Limits::max_digits`](super::Limits::max_digits).
+    /// A number with more digits than [`Limits::max_digits`](super::Limits::max_digits).
     TooManyDigits,
     /// More bytes than [`Limits::max_bytes`](super::Limits::max_bytes).
     TooLarge,

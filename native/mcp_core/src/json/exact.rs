@@ -1,11 +1,11 @@
-//! Integers that a `serde_json::Value` cannot hold: it would make floats of them.
+//! Finds integers that `serde_json::Value` would turn into floats.
 
 use std::borrow::Cow;
 
 use super::{Duplicate, Sink, Text, UNLIMITED, pointer, read};
 
-/// Where the first integer of more than 64 bits stands, as a JSON Pointer; `None` where there is none,
-/// or no JSON.
+/// The JSON Pointer to the first integer of more than 64 bits; `None` if there is none or the text
+/// is not JSON.
 ///
 /// # Examples
 /// ```
@@ -20,7 +20,7 @@ pub fn big_integer(text: &[u8]) -> Option<String> {
     read(text, &UNLIMITED, &mut BigIntegers).ok().flatten()
 }
 
-/// Makes of each value the pointer to the first big integer inside it.
+/// Turns each value into the pointer to its first big integer.
 struct BigIntegers;
 
 type Place = Option<String>;

@@ -1,4 +1,4 @@
-//! What [`Document::scan`](super::Document::scan) writes down while the machine walks.
+//! The index that [`Document::scan`](super::Document::scan) builds during the walk.
 
 use std::borrow::Cow;
 
@@ -8,20 +8,20 @@ use super::nesting::Container;
 use super::number::Number;
 use super::{JsonError, JsonErrorKind, Kind, string};
 
-/// How deep objects may lie for their members to be remembered; the root lies at depth 0.
+/// The largest depth of an object with indexed members; the root has depth 0.
 const INDEXED_DEPTH: u8 = 3;
 
-/// The most values that are remembered: a node takes more than the shortest values do.
+/// Indexed values in total: a node is larger than the shortest values.
 const MAX_NODES: usize = 4_096;
-/// The most values that are remembered of what lies inside a member of `params`. So whatever a call's
-/// arguments hold, there is room for what stands beside them.
+/// Indexed values inside one member of `params`. Large arguments of a call therefore leave room for
+/// the members beside them.
 const MAX_NODES_INSIDE: usize = 1_024;
-/// The levels that are remembered below the members of such a member.
+/// Indexed levels below the members of such a member.
 const LEVELS_INSIDE: u8 = 1;
-/// An object with this many keys is looked through for equal ones before room is made for more.
+/// An object with this many keys is checked for duplicates before its buffer grows.
 const MANY_KEYS: usize = 4_096;
 
-/// A remembered value.
+/// An indexed value.
 #[derive(Debug)]
 pub(super) struct Node<'a> {
     /// The member's name; empty for the root and for elements.
@@ -29,11 +29,11 @@ pub(super) struct Node<'a> {
     pub(super) kind: Kind,
     /// Whether a duplicate key lies inside.
     pub(super) duplicate: bool,
-    /// Whether the values inside are too many to be remembered.
+    /// Whether the value has too many descendants for the index.
     pub(super) crowded: bool,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// How many of the following nodes lie inside this one.
+    /// The number of following nodes that lie inside this one.
     pub(super) descendants: usize,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The nodes of the shallow values, and the keys of every open object.
+/// The nodes of the shallow values, and the keys of all open objects.
 #[derive(Debug)]
 pub(super) struct Index<'a> {
     text: &'a str,
@@ -60,25 +60,25 @@ pub(super) struct Index<'a> {
     pub(super) duplicate: Option<usize>,
     keys: Vec<Key>,
     frames: Vec<Frame>,
-    /// The number of nodes at which some are forgotten.
+    /// The number of nodes at which a container becomes crowded.
     bound: usize,
-    /// The key of the member that comes next, where members are remembered.
+    /// The key of the next member, if members are indexed.
     name: Cow<'a, str>,
 }
 
 /// An open container.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    /// Where its keys begin on the stack of keys.
+    /// The start of its keys on the stack of keys.
     keys: usize,
-    /// Its own node, or that of the nearest container around it that has one.
+    /// The slot of its node, or of the nearest container around it with a node.
     slot: Slot,
     own_slot: bool,
-    /// Whether the values directly inside are remembered, and if so how many levels below them.
+    /// How many levels below its direct values are indexed; `None` if not even those are.
     levels: Option<u8>,
 }
 
-/// Where a node is kept.
+/// The place of a node.
 #[derive(Clone, Copy, Debug)]
 enum Slot {
     Root,
@@ -90,7 +90,7 @@ impl<'a> Index<'a> {
         Self {
             text,
             root: None,
-            // Enough for a call of a few arguments; a ping needs no more than four.
+            // Enough for a call with a few arguments; a ping needs at most four.
             nodes: Vec::with_capacity(if text.len() < 128 { 4 } else { 16 }),
             duplicate: None,
             keys: Vec::with_capacity(16),
@@ -100,7 +100,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Remembers a value if it is shallow enough, and says where.
+    /// Indexes a value if it is shallow enough, and returns its slot.
     #[inline]
     fn remember(&mut self, kind: Kind, start: usize, end: usize) -> Option<Slot> {
         let Some(frame) = self.frames.last() else {
@@ -117,8 +117,8 @@ impl<'a> Index<'a> {
         Some(slot)
     }
 
-    /// Forgets what lies in the object or array that has grown too large to be remembered: the argument
-    /// of a call that it is, or lies in, else the innermost.
+    /// Drops the descendants of a container with too many of them: of the call argument that is or
+    /// contains it, or else of the innermost container.
     #[cold]
     fn crowd(&mut self) -> Option<Slot> {
         let inside = |frame: &Frame| frame.levels == Some(LEVELS_INSIDE);
@@ -147,8 +147,8 @@ impl<'a> Index<'a> {
         None
     }
 
-    /// Makes room for more keys. An object that repeats one is refused whatever its other keys are, so
-    /// they are not kept.
+    /// Makes room for more keys. An object with a repeated key is refused anyway, so its other keys
+    /// are dropped.
     #[cold]
     fn make_room(&mut self) {
         let Some(frame) = self.frames.last().copied() else {
@@ -180,7 +180,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The levels to remember below a container that was just remembered.
+    /// The levels to index below a container that was just indexed.
     fn levels_inside(&self, container: Container) -> Option<u8> {
         match (self.frames.last(), container) {
             (None, Container::Object) => Some(INDEXED_DEPTH),
@@ -212,7 +212,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Completes the node of a container that closed, and tells the one around it of duplicates.
+    /// Completes the node of a closed container and reports duplicates to the container around it.
     fn finish(&mut self, slot: Slot, end: usize) {
         let count = self.nodes.len();
         let Some(node) = self.node(slot) else { return };

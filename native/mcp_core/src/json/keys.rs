@@ -1,16 +1,16 @@
-//! Finding equal keys of one object, without a hash table: its seed would be randomness, and a
-//! fixed seed an invitation.
+//! Finds equal keys of one object without a hash table. A random seed would need randomness, and a
+//! fixed seed would invite collision attacks.
 
 use std::borrow::Cow;
 
 use super::string;
 
-/// Up to this many keys are compared each with each; more are sorted.
+/// Up to this many keys are compared pairwise; more are sorted.
 const FEW: usize = 16;
 
 /// Whether two of an object's keys are equal.
 ///
-/// Deterministic, and at most `n log n` comparisons whatever the keys are.
+/// Deterministic, with at most `n log n` comparisons for any keys.
 ///
 /// # Examples
 /// ```
@@ -37,10 +37,10 @@ pub fn has_duplicate<K: AsRef<str>>(keys: &[K]) -> bool {
     false
 }
 
-/// A key met in the text: where its opening quote is, and a fingerprint of what it says, which makes
-/// most comparisons one of two integers. Only where fingerprints agree is the text read again.
+/// The offset of a key's opening quote, and a fingerprint of its text. Most comparisons compare two
+/// fingerprints. The text is read again only for equal fingerprints.
 ///
-/// Eight bytes, because there can be one for every eight bytes of a message.
+/// A key takes eight bytes, because a message can have one key for every eight bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     fingerprint: u32,
@@ -52,18 +52,18 @@ impl Key {
     pub(super) fn new(key: &[u8], offset: usize) -> Self {
         Self {
             fingerprint: fingerprint(key),
-            // No text that is read is longer.
+            // `checked_text` refuses texts with larger offsets.
             offset: u32::try_from(offset).unwrap_or(u32::MAX),
         }
     }
 
-    /// Orders by the fingerprint, and makes the order total.
+    /// A total order: by fingerprint, then by offset.
     const fn rank(self) -> u64 {
         ((self.fingerprint as u64) << 32) | self.offset as u64
     }
 
     fn read(self, text: &str) -> Cow<'_, str> {
-        // It was read before without an error.
+        // The key was already read without an error.
         string::read(text, self.offset())
             .map(|(key, _)| key.into_cow())
             .unwrap_or_default()
@@ -74,8 +74,7 @@ impl Key {
     }
 }
 
-/// The offset of a key of an object in `text` that stood in the object before, if there is one. The
-/// keys may be in another order afterwards.
+/// The offset of a repeated key of an object in `text`, if there is one. May reorder the keys.
 #[inline]
 pub(super) fn repeated(keys: &mut [Key], text: &str) -> Option<usize> {
     if keys.len() > FEW {
@@ -94,7 +93,7 @@ pub(super) fn repeated(keys: &mut [Key], text: &str) -> Option<usize> {
     None
 }
 
-/// Sorts where the keys are: copies of them could take more than the message does.
+/// Sorts the keys in place: copies could take more memory than the message.
 #[cold]
 fn repeated_among_many(keys: &mut [Key], text: &str) -> Option<usize> {
     let alike = alike(keys);
@@ -103,9 +102,9 @@ fn repeated_among_many(keys: &mut [Key], text: &str) -> Option<usize> {
         .min()
 }
 
-/// Keys that the cheap fingerprint does not tell apart, which takes ill will where they are many or
-/// long, are looked at as a whole, each once. Afterwards they have their fingerprint again: more keys
-/// may come.
+/// Compares keys with equal cheap fingerprints by all their bytes, reading each key once. Many or
+/// long keys of this kind are an attack. Restores the cheap fingerprints afterwards, because more
+/// keys may follow.
 fn repeated_among_alike(keys: &mut [Key], text: &str) -> Option<usize> {
     let cheap = keys.first()?.fingerprint;
     for key in &mut *keys {
@@ -133,14 +132,14 @@ fn repeated_by_text(keys: &[Key], text: &str) -> Option<usize> {
     pairs.min()
 }
 
-/// The keys in groups of two and more of one fingerprint.
+/// Groups of two or more keys with equal fingerprints.
 fn alike(keys: &mut [Key]) -> impl Iterator<Item = &mut [Key]> {
     keys.sort_unstable_by_key(|key| key.rank());
     let groups = keys.chunk_by_mut(|a, b| a.fingerprint == b.fingerprint);
     groups.filter(|group| group.len() > 1)
 }
 
-/// From every byte of a key.
+/// A fingerprint of all bytes of a key.
 fn thorough(key: &[u8]) -> u32 {
     let mixed = key.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
@@ -156,7 +155,7 @@ const fn folded(mixed: u64) -> u32 {
     (mixed ^ (mixed >> 32)) as u32
 }
 
-/// Equal for equal keys, and cheap: the first and last eight bytes and the length.
+/// A cheap fingerprint, equal for equal keys: the first and last eight bytes and the length.
 #[inline]
 fn fingerprint(key: &[u8]) -> u32 {
     let (head, tail) = match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
@@ -168,7 +167,7 @@ fn fingerprint(key: &[u8]) -> u32 {
     folded(mixed)
 }
 
-/// The ends of a key of fewer than eight bytes.
+/// Both ends of a key of fewer than eight bytes.
 #[inline]
 fn short_ends(key: &[u8]) -> (u64, u64) {
     if let (Some(head), Some(tail)) = (key.first_chunk::<4>(), key.last_chunk::<4>()) {

@@ -1,11 +1,11 @@
-//! One level of a value, without remembering it: for objects and arrays of any size.
+//! Reads one level of a value without an index, for objects and arrays of any size.
 
 use super::machine::{self, Events, Literal};
 use super::nesting::Container;
 use super::number::Number;
 use super::{JsonError, JsonErrorKind, Text, UNLIMITED, string};
 
-/// The first member of that name of the object that `text` is, as its bytes.
+/// The bytes of the first member with that name, if `text` is an object.
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ pub fn member<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
     found
 }
 
-/// The first `most` elements of the array that `text` is, as their bytes.
+/// The bytes of the first `most` elements, if `text` is an array.
 ///
 /// # Examples
 /// ```
@@ -47,7 +47,7 @@ pub fn elements(text: &[u8], most: usize) -> Vec<&[u8]> {
     found
 }
 
-/// Hands on each member and element of the value that `text` is, until one is no JSON.
+/// Passes each member or element of the value in `text` to `found`, up to the first invalid one.
 fn each<'a>(text: &'a [u8], found: impl FnMut(Option<&Text<'a>>, &'a [u8])) {
     if let Ok(text) = machine::checked_text(text, &UNLIMITED) {
         let mut level = Level {
@@ -57,7 +57,7 @@ fn each<'a>(text: &'a [u8], found: impl FnMut(Option<&Text<'a>>, &'a [u8])) {
             key: None,
             found,
         };
-        // What was found before an error was found.
+        // Members before an error were already passed on.
         let _ = machine::walk(text, &UNLIMITED, &mut level);
     }
 }
@@ -65,7 +65,7 @@ fn each<'a>(text: &'a [u8], found: impl FnMut(Option<&Text<'a>>, &'a [u8])) {
 struct Level<'a, F> {
     text: &'a str,
     depth: usize,
-    /// Where the container directly inside begins.
+    /// The start of the nested container.
     start: usize,
     key: Option<Text<'a>>,
     found: F,

@@ -1,6 +1,6 @@
-//! How much JSON is read before it is refused.
+//! Limits on JSON text.
 
-/// How much JSON is read before it is refused.
+/// Limits on JSON text.
 ///
 /// # Examples
 /// ```
@@ -12,18 +12,18 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the whole text. Default: 10 MiB.
+    /// Bytes of the text. Default: 10 MiB.
     pub max_bytes: usize,
-    /// Arrays and objects inside each other; `[]` is one level. Default: 128.
+    /// Nested arrays and objects; `[]` is one level. Default: 128.
     pub max_depth: usize,
-    /// Values in the whole text: scalars, arrays and objects, but not object keys. Default: 200,000.
+    /// Values in the text: scalars, arrays and objects, but not object keys. Default: 200,000.
     pub max_values: usize,
     /// Digits of one number: integer part, fraction and exponent together. Default: 1,024.
     pub max_digits: usize,
 }
 
 impl Limits {
-    /// What is left of the limits inside `levels` arrays and objects of a text that has `values` values.
+    /// The remaining limits inside `levels` arrays and objects of a text that has `values` values.
     #[must_use]
     pub(crate) const fn inside(self, levels: usize, values: usize) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Default for Limits {
     }
 }
 
-/// For what lies within a text that has met its limits already.
+/// For a part of a text that already met its limits.
 pub const UNLIMITED: Limits = Limits {
     max_bytes: usize::MAX,
     max_depth: usize::MAX,

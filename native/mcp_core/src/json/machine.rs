@@ -1,15 +1,15 @@
-//! The machine that walks JSON text: grammar, depth and counts. What it meets goes to [`Events`].
+//! Walks JSON text: grammar, depth and counts. [`Events`] receives each value.
 //!
-//! A loop and a stack of bits instead of recursion, because the stacks of the BEAM's threads are
-//! small and the depth is the sender's choice.
+//! It uses a loop and a stack of bits instead of recursion: the stacks of BEAM threads are small,
+//! and the sender chooses the depth.
 
 use super::nesting::{Container, Nesting};
 use super::number::{self, Number};
 use super::{JsonError, JsonErrorKind, Limits};
 
-/// What the machine meets, in the order of the text.
+/// The events of a walk, in the order of the text.
 ///
-/// Strings are read by the receiver, because only it knows whether their text is wanted.
+/// The receiver reads strings, because only the receiver knows whether it needs their text.
 pub(super) trait Events<'a> {
     /// `null`, `true` or `false`.
     fn literal(&mut self, literal: Literal, start: usize, end: usize);
@@ -31,7 +31,7 @@ pub(super) trait Events<'a> {
     fn close(&mut self, container: Container, end: usize) -> Result<(), JsonError>;
 }
 
-/// A value that is a word.
+/// A literal name of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Literal {
     Null,
@@ -39,23 +39,23 @@ pub(super) enum Literal {
     False,
 }
 
-/// The longest text that is read whatever the limits say: places in it are kept in 32 bits.
+/// The longest text, whatever the limits are: offsets are kept in 32 bits.
 const LONGEST: usize = u32::MAX as usize - 1;
 
-/// The text of `bytes`, if they are few enough and UTF-8.
+/// The text of `bytes`, if they are UTF-8 and within the limit.
 pub(super) fn checked_text<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, JsonError> {
     let most = limits.max_bytes.min(LONGEST);
     if bytes.len() > most {
         return Err(JsonError::new(JsonErrorKind::TooLarge, most));
     }
     simdutf8::basic::from_utf8(bytes).map_err(|_| {
-        // The fast check does not say where.
+        // The fast check does not tell the offset.
         let offset = str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
         JsonError::new(JsonErrorKind::InvalidUtf8, offset)
     })
 }
 
-/// Walks the one value that is the whole of `text`, and says how many values that are.
+/// Walks the single JSON value in `text` and returns its number of values.
 pub(super) fn walk<'a, E: Events<'a>>(
     text: &'a str,
     limits: &Limits,
@@ -97,8 +97,8 @@ impl<'a, E: Events<'a>> Machine<'a, '_, E> {
         }
     }
 
-    /// Takes a value, or the beginning of one; returns whether it is complete. If not, the first
-    /// value inside it follows.
+    /// Takes a value or its beginning. Returns whether the value is complete; otherwise its first
+    /// inner value follows.
     #[inline]
     fn value(&mut self) -> Result<bool, JsonError> {
         let byte = self.next_byte()?;
@@ -119,8 +119,8 @@ impl<'a, E: Events<'a>> Machine<'a, '_, E> {
         Ok(true)
     }
 
-    /// Takes what stands behind a complete value inside `container`; returns whether that makes the
-    /// container complete. If not, its next value follows.
+    /// Takes the text after a complete value inside `container`. Returns whether the container is
+    /// complete; otherwise its next value follows.
     #[inline]
     fn after_value(&mut self, container: Container) -> Result<bool, JsonError> {
         match (self.next_byte()?, container) {
@@ -141,7 +141,7 @@ impl<'a, E: Events<'a>> Machine<'a, '_, E> {
         }
     }
 
-    /// Behind the outermost value only white space may follow.
+    /// Only white space may follow the outermost value.
     fn end(&mut self) -> Result<(), JsonError> {
         match self.next_byte() {
             Ok(_) => Err(self.error(JsonErrorKind::TrailingBytes)),
@@ -149,7 +149,7 @@ impl<'a, E: Events<'a>> Machine<'a, '_, E> {
         }
     }
 
-    /// Opens a container, and closes it if it is empty; returns whether it is.
+    /// Opens a container, and closes it if it is empty. Returns whether it is empty.
     #[inline]
     fn open(&mut self, container: Container, closing: u8) -> Result<bool, JsonError> {
         if self.nesting.depth() >= self.limits.max_depth {
@@ -222,7 +222,7 @@ impl<'a, E: Events<'a>> Machine<'a, '_, E> {
         self.error(JsonErrorKind::Syntax)
     }
 
-    /// The next byte that is not white space; it is not passed.
+    /// The next byte that is not white space; it is not consumed.
     #[inline]
     fn next_byte(&mut self) -> Result<u8, JsonError> {
         match self.bytes.get(self.at) {

@@ -1,15 +1,15 @@
-//! JSON text under limits.
+//! Reads and writes JSON text under limits.
 //!
-//! One machine reads JSON (no recursion, every limit of [`Limits`], strict RFC 8259 and strict
-//! UTF-8), and two things are built on it:
+//! One machine reads JSON without recursion, enforces every limit of [`Limits`], and accepts only
+//! strict RFC 8259 and strict UTF-8. Two readers use it:
 //!
-//! * [`read`] hands every value to a [`Sink`], which builds what it likes (BEAM terms, a count);
-//! * [`Document::scan`] checks a whole message and remembers only where its shallow members lie, so
-//!   that a message can be classified, and refused, before anything is built for it.
+//! * [`read`] passes every value to a [`Sink`], which builds BEAM terms, a count or anything else;
+//! * [`Document::scan`] checks a message and indexes its shallow members, so that a message can be
+//!   classified, or refused, before anything is built for it.
 //!
-//! The number policy: an integer is exact however long it is (to [`Limits::max_digits`]), never
-//! rounded to a float; `-0` is the integer 0 and `-0.0` a float; a float too large for 64 bits is
-//! refused and one too small is 0.0.
+//! Numbers: an integer is exact up to [`Limits::max_digits`] digits and never rounded to a float.
+//! `-0` is the integer 0 and `-0.0` a float. A float too large for 64 bits is refused, and one too
+//! small becomes 0.0.
 //!
 //! ```
 //! use mcp_core::json::{Document, Limits};

@@ -1,4 +1,4 @@
-//! Which containers are open: one bit a level, so that the usual 128 levels need no memory.
+//! The open containers: one bit per level, so that the usual 128 levels need no heap memory.
 
 /// An array or an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,15 +10,15 @@ pub(super) enum Container {
 /// The open containers, innermost last.
 #[derive(Debug, Default)]
 pub(super) struct Nesting {
-    /// The innermost levels, the last one in the lowest bit; set for an object.
+    /// The innermost levels, the last one in the lowest bit; a set bit is an object.
     bits: u128,
-    /// Full words of levels further out.
+    /// Full words of outer levels.
     outer: Vec<u128>,
     depth: usize,
 }
 
 impl Nesting {
-    /// How many containers are open.
+    /// The number of open containers.
     pub(super) const fn depth(&self) -> usize {
         self.depth
     }

@@ -1,8 +1,8 @@
-//! Numbers: the grammar, the digits counted, and the value kept exact.
+//! Numbers: the grammar, the number of digits, and the exact value.
 
 use super::{JsonError, JsonErrorKind};
 
-/// A number as the text spells it.
+/// A number as written in the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number<'a> {
     /// An integer of 64 bits with a sign.
@@ -11,15 +11,16 @@ pub(super) enum Number<'a> {
     Unsigned(u64),
     /// Any other integer: its decimal text, the sign included.
     Big(&'a str),
-    /// Written with a fraction or an exponent.
+    /// A number with a fraction or an exponent.
     Float(Float<'a>),
 }
 
-/// A number written with a fraction or an exponent.
+/// A number with a fraction or an exponent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Float<'a> {
     text: &'a str,
-    /// Whether so few digits stand before the point and in the exponent that it must be finite.
+    /// Whether the number has so few digits before the point and in the exponent that it must be
+    /// finite.
     surely_finite: bool,
 }
 
@@ -33,7 +34,7 @@ impl Float<'_> {
         }
     }
 
-    /// Refuses what [`Float::value`] refuses, mostly without computing the value.
+    /// Refuses the same numbers as [`Float::value`], usually without computing the value.
     #[inline]
     pub(super) fn check_range(self) -> Result<(), JsonErrorKind> {
         if self.surely_finite {
@@ -43,7 +44,7 @@ impl Float<'_> {
     }
 }
 
-/// The number that starts at `start` with a digit or a minus sign, and the offset behind it.
+/// The number at `start`, which begins with a digit or a minus sign, and the offset after it.
 #[inline]
 pub(super) fn scan(
     text: &str,
@@ -88,7 +89,7 @@ fn small(text: &str, start: usize, end: usize, negative: bool, value: u64) -> Nu
     )
 }
 
-/// The rest of a number whose integer part, `whole` digits, ends at `at`.
+/// The rest of a number whose integer part has `whole` digits and ends at `at`.
 fn scan_float(
     text: &str,
     start: usize,
@@ -118,13 +119,13 @@ fn scan_float(
     }
     let float = Float {
         text: text.get(start..end).unwrap_or_default(),
-        // Below 10^200 * 10^99.
+        // Such a number is below 10^200 * 10^99.
         surely_finite: whole <= 200 && exponent <= 2,
     };
     Ok((Number::Float(float), end))
 }
 
-/// The value (modulo 2^64) and the count, at least one, of the digits at `start`.
+/// The value (modulo 2^64) and the number of the digits at `start`; at least one digit is required.
 #[inline]
 fn digits(bytes: &[u8], start: usize) -> Result<(u64, usize), JsonError> {
     let mut value = 0_u64;

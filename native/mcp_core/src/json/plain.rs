@@ -1,4 +1,4 @@
-//! Runs of plain bytes in strings: how long they are, and copying them while looking.
+//! Runs of plain bytes in strings: finds their length, and copies them during the search.
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 const QUOTES: u64 = u64::from_le_bytes([b'"'; 8]);
@@ -6,9 +6,9 @@ const BACKSLASHES: u64 = u64::from_le_bytes([b'\\'; 8]);
 const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
 const HIGHEST_BITS: u64 = u64::from_le_bytes([0x80; 8]);
 
-/// How many bytes at the front are plain: no quote, no backslash, no control below 0x20.
+/// The number of plain bytes at the front: no quote, no backslash, no control below 0x20.
 ///
-/// Words first, because most strings are short; then blocks the compiler turns into vector code.
+/// Checks words first, because most strings are short, then blocks that the compiler vectorises.
 #[inline]
 pub(super) fn plain_run(bytes: &[u8]) -> usize {
     let mut rest = bytes;
@@ -25,39 +25,39 @@ pub(super) fn plain_run(bytes: &[u8]) -> usize {
     plain_long(bytes, rest)
 }
 
-/// The rest of [`plain_run`] for a run of more than four words; apart, to keep that one small.
+/// The rest of [`plain_run`] for a run of more than four words; separate to keep `plain_run` small.
 #[inline(never)]
 fn plain_long(bytes: &[u8], rest: &[u8]) -> usize {
     plain_tail(bytes, skip_plain_blocks::<Checked>(rest, |_| ()))
 }
 
-/// What ends a run besides the special bytes.
+/// The bytes, besides the special ones, that end a run.
 pub(super) trait Run {
-    /// Whether a byte beyond ASCII does.
+    /// Whether a byte beyond ASCII ends the run.
     const ASCII: bool;
 }
 
-/// A run of text that is known to be UTF-8.
+/// A run of text known to be UTF-8.
 pub(super) struct Checked;
 
 impl Run for Checked {
     const ASCII: bool = false;
 }
 
-/// A run of bytes that nothing is known of: it holds ASCII only, so what it is needs no other check.
+/// A run of unchecked bytes. It contains ASCII only and therefore needs no UTF-8 check.
 pub(super) struct Ascii;
 
 impl Run for Ascii {
     const ASCII: bool = true;
 }
 
-/// What [`write_short`] takes.
+/// Bytes of the longest text for [`write_short`].
 pub(super) const SHORT: usize = 64;
 
-/// Appends a short text between quotes if all of it is plain ASCII, and says whether it did.
+/// Appends a short text between quotes if all of it is plain ASCII. Returns whether it did.
 ///
-/// Looked at first and copied then: without a branch on what the text is, and in blocks whose place
-/// does not wait for the block before.
+/// Checks first and copies then. It does not branch on the text, and the place of a block does not
+/// depend on the block before it.
 #[inline]
 pub(super) fn write_short(out: &mut Vec<u8>, text: &[u8]) -> bool {
     let Some(last) = text.last_chunk::<8>() else {
@@ -74,14 +74,14 @@ pub(super) fn write_short(out: &mut Vec<u8>, text: &[u8]) -> bool {
     for word in words {
         out.extend_from_slice(word);
     }
-    // The last word overlaps the one before it.
+    // The last word overlaps the word before it.
     out.truncate(end.wrapping_sub(8));
     out.extend_from_slice(last);
     out.push(b'"');
     true
 }
 
-/// [`write_short`] of fewer than eight bytes.
+/// [`write_short`] for fewer than eight bytes.
 #[inline]
 fn write_shorter(out: &mut Vec<u8>, text: &[u8]) -> bool {
     let word = short_word(text);
@@ -97,9 +97,9 @@ fn write_shorter(out: &mut Vec<u8>, text: &[u8]) -> bool {
     true
 }
 
-/// Appends the plain bytes at the front of `bytes` to `out`; returns what follows them.
+/// Appends the plain bytes at the front of `bytes` to `out`; returns the rest.
 ///
-/// Copied while they are looked at: a run is mostly too short to be worth a call of `memcpy`.
+/// Copies during the search: most runs are too short for a call of `memcpy`.
 #[inline]
 pub(super) fn copy_plain_run<'t, R: Run>(bytes: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
     let mut rest = bytes;
@@ -116,7 +116,7 @@ pub(super) fn copy_plain_run<'t, R: Run>(bytes: &'t [u8], out: &mut Vec<u8>) -> 
     copy_plain_long::<R>(rest, out)
 }
 
-/// The rest of [`copy_plain_run`] for a long run; apart, to keep that one small.
+/// The rest of [`copy_plain_run`] for a long run; separate to keep `copy_plain_run` small.
 #[inline(never)]
 fn copy_plain_long<'t, R: Run>(bytes: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
     let mut rest = skip_plain_blocks::<R>(bytes, |plain| out.extend_from_slice(plain));
@@ -130,7 +130,7 @@ fn copy_plain_long<'t, R: Run>(bytes: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
     copy_plain_tail::<R>(rest, out)
 }
 
-/// Appends the plain bytes at the front of a word; returns how many they are.
+/// Appends the plain bytes at the front of a word; returns their number.
 #[inline]
 fn copy_plain_word<R: Run>(word: [u8; 8], out: &mut Vec<u8>) -> usize {
     let end = out.len().wrapping_add(8);
@@ -144,7 +144,7 @@ fn copy_plain_word<R: Run>(word: [u8; 8], out: &mut Vec<u8>) -> usize {
     plain
 }
 
-/// The end of [`copy_plain_run`]: fewer than eight bytes, as a word whose other bytes are 0, which is
+/// The end of [`copy_plain_run`]: fewer than eight bytes, as a word padded with zeros, which are
 /// special.
 #[inline]
 fn copy_plain_tail<'t, R: Run>(rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
@@ -155,8 +155,8 @@ fn copy_plain_tail<'t, R: Run>(rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
     rest.get(plain..).unwrap_or_default()
 }
 
-/// Fewer than eight bytes, and zeros behind them. Made of loads that overlap: the length is looked at
-/// once and not for each byte.
+/// Fewer than eight bytes, padded with zeros. Overlapping loads check the length once instead of
+/// once per byte.
 #[inline]
 fn short_word(bytes: &[u8]) -> [u8; 8] {
     let word = if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>())
@@ -172,10 +172,10 @@ fn short_word(bytes: &[u8]) -> [u8; 8] {
     word.to_le_bytes()
 }
 
-/// Passes blocks of plain bytes to `take`; what it returns begins with less than one.
+/// Passes blocks of plain bytes to `take`; the returned rest begins with less than one plain block.
 fn skip_plain_blocks<'t, R: Run>(bytes: &'t [u8], mut take: impl FnMut(&'t [u8])) -> &'t [u8] {
     let rest = skip_while::<64>(bytes, 8, has_no_special::<R>, &mut take);
-    // Pages pay only for a run that has shown to be long.
+    // Pages are faster only for a long run.
     if distance(bytes, rest) < 8 * 64 {
         return rest;
     }
@@ -183,7 +183,7 @@ fn skip_plain_blocks<'t, R: Run>(bytes: &'t [u8], mut take: impl FnMut(&'t [u8])
     skip_while::<64>(rest, usize::MAX, has_no_special::<R>, &mut take)
 }
 
-/// Passes at most `count` chunks that are plain to `take`, and returns what follows them.
+/// Passes up to `count` plain chunks to `take`; returns the rest.
 #[inline]
 fn skip_while<'t, const N: usize>(
     mut rest: &'t [u8],
@@ -203,7 +203,7 @@ fn skip_while<'t, const N: usize>(
     rest
 }
 
-/// The last part of [`plain_run`]: `rest` is a tail of `bytes` and the run ends soon.
+/// The last part of [`plain_run`]: `rest` is a tail of `bytes`, and the run ends soon.
 fn plain_tail(bytes: &[u8], mut rest: &[u8]) -> usize {
     while let Some((word, after)) = rest.split_first_chunk::<8>() {
         let special = special_bytes::<Checked>(*word);
@@ -216,7 +216,7 @@ fn plain_tail(bytes: &[u8], mut rest: &[u8]) -> usize {
     distance(bytes, rest).wrapping_add(run)
 }
 
-/// How far `rest`, a tail of `bytes`, starts into it.
+/// The offset of `rest`, a tail of `bytes`.
 #[inline]
 const fn distance(bytes: &[u8], rest: &[u8]) -> usize {
     bytes.len().wrapping_sub(rest.len())
@@ -234,8 +234,7 @@ fn has_no_special<R: Run>(block: &[u8; 64]) -> bool {
     })
 }
 
-/// Two passes, because the search for two bytes has wider vectors to its avail than the compiler
-/// may assume.
+/// Two passes: the search for two bytes uses wider vectors than the compiler may assume.
 #[inline]
 fn is_plain_page<R: Run>(page: &[u8; 1024]) -> bool {
     page.iter().fold(u8::MAX, |least, byte| least.min(*byte)) >= 0x20
@@ -243,16 +242,16 @@ fn is_plain_page<R: Run>(page: &[u8; 1024]) -> bool {
         && memchr::memchr2(b'"', b'\\', page).is_none()
 }
 
-/// A mask whose lowest set bit lies in the first special byte of the word; zero if there is none.
+/// A mask whose lowest set bit lies in the first special byte of the word; zero without a special
+/// byte.
 #[inline]
 const fn special_bytes<R: Run>(word: [u8; 8]) -> u64 {
     let word = u64::from_le_bytes(word);
     let quote = (word ^ QUOTES).wrapping_sub(ONES);
     let backslash = (word ^ BACKSLASHES).wrapping_sub(ONES);
     let control = word.wrapping_sub(SPACES);
-    // Below zero shows in a byte's highest bit, where the byte itself did not have it. A borrow can
-    // Below zero shows in a byte's highest bit, where the byte itself did not have it. A borrow can
-    // only mark bytes above a true one, so the lowest mark is always true.
+    // A subtraction below zero sets the highest bit of a byte that had it clear. A borrow can only
+    // mark bytes above a true match, so the lowest mark is always a true match.
     let below_zero = quote | backslash | control;
     if R::ASCII {
         (below_zero | word) & HIGHEST_BITS
@@ -289,7 +288,7 @@ mod tests {
         }
     }
 
-    /// All functions against a plain loop.
+    /// Checks all functions against a simple loop.
     #[track_caller]
     fn agrees(bytes: &[u8]) {
         let expected = bytes.iter().take_while(|byte| !is_special(**byte)).count();

@@ -1,11 +1,11 @@
-//! Reading into whatever a [`Sink`] builds.
+//! Reads JSON text into the values of a [`Sink`].
 
 use super::machine::{self, Events, Literal};
 use super::nesting::Container;
 use super::number::Number;
 use super::{JsonError, JsonErrorKind, Limits, Text, string};
 
-/// Builds values from what [`read`] finds, innermost first.
+/// Builds values from the parts that [`read`] finds, innermost first.
 ///
 /// # Examples
 /// ```
@@ -43,36 +43,37 @@ pub trait Sink<'a> {
     fn null(&mut self) -> Self::Value;
     /// `true` or `false`.
     fn boolean(&mut self, value: bool) -> Self::Value;
-    /// An integer of 64 bits with a sign; `-0` is 0.
+    /// A signed 64-bit integer; `-0` is 0.
     fn integer(&mut self, value: i64) -> Self::Value;
     /// An integer above `i64::MAX` that fits in 64 bits.
     fn unsigned(&mut self, value: u64) -> Self::Value;
-    /// Any other integer: its exact decimal text, the sign included.
+    /// Any other integer: its exact decimal text with the sign.
     fn big_integer(&mut self, text: &'a str) -> Self::Value;
-    /// A number written with a fraction or an exponent; always finite.
+    /// A number with a fraction or an exponent; always finite.
     fn float(&mut self, value: f64) -> Self::Value;
     /// A string.
     fn string(&mut self, text: Text<'a>) -> Self::Value;
-    /// A string that had escapes, for a sink that makes a copy of every text: this one is not kept.
+    /// A string with escapes, for a sink that copies every text: `text` is only valid during the
+    /// call.
     fn decoded_string(&mut self, text: &str) -> Self::Value {
         self.string(Text::owned(text.to_owned()))
     }
     /// An object key.
     fn key(&mut self, text: Text<'a>) -> Self::Key;
-    /// The key that the sink expects next, if `rest`, the text behind an opening quote, goes on with it
-    /// and a quote; and its length. Such a key must have been given to [`key`](Self::key) before, as a
-    /// borrowed text. A sink that expects none looks at nothing.
+    /// Returns the key that the sink expects next, with its length, if `rest` starts with that key
+    /// and a closing quote. `rest` is the text after an opening quote. The key must have been
+    /// passed to [`key`](Self::key) before, as a borrowed text. By default the sink expects no key.
     fn expected_key(&mut self, rest: &[u8]) -> Option<(Self::Key, usize)> {
         let _ = rest;
         None
     }
     /// A finished array.
     fn array(&mut self, items: &[Self::Value]) -> Self::Value;
-    /// A finished object; the two slices have the same length and the order of the text.
+    /// A finished object; both slices have the same length and the order of the text.
     ///
     /// # Errors
-    /// [`Duplicate`] when two keys are equal. The sink says so, because building a map often finds
-    /// out by itself; [`has_duplicate`](super::has_duplicate) is there for sinks that do not.
+    /// [`Duplicate`] when two keys are equal. The sink checks this, because building a map often
+    /// finds duplicates anyway. Other sinks can call [`has_duplicate`](super::has_duplicate).
     fn object(
         &mut self,
         keys: &[Self::Key],
@@ -80,23 +81,23 @@ pub trait Sink<'a> {
     ) -> Result<Self::Value, Duplicate>;
 }
 
-/// Two keys of an object are equal.
+/// An object has two equal keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Duplicate;
 
-/// Reads the one JSON value that is the whole of `bytes`.
+/// Reads `bytes` as one JSON value.
 ///
 /// # Errors
-/// [`JsonError`] when `bytes` is not UTF-8, not JSON, beyond one of the limits, or holds an object
-/// that the sink refuses; for a [`Duplicate`] the offset is where that object begins.
+/// [`JsonError`] when `bytes` is not UTF-8, not JSON, beyond one of the limits, or has an object
+/// that the sink refuses. For a [`Duplicate`] the offset is the start of that object.
 pub fn read<'a, S: Sink<'a>>(
     bytes: &'a [u8],
     limits: &Limits,
     sink: &mut S,
 ) -> Result<S::Value, JsonError> {
     let text = machine::checked_text(bytes, limits)?;
-    // A member of a message is about so long; growing the stacks from nothing takes a tenth of the time
-    // of reading one.
+    // A member of a message has about this length. Growing the stacks from empty would take a tenth
+    // of the read time.
     let members = (bytes.len() / 8).min(64);
     let mut builder = Builder {
         text,
@@ -120,11 +121,11 @@ struct Builder<'a, 's, S: Sink<'a>> {
     values: Vec<S::Value>,
     keys: Vec<S::Key>,
     frames: Vec<Frame>,
-    /// The text of the last string that had escapes.
+    /// The text of the last string with escapes.
     decoded: Vec<u8>,
 }
 
-/// Where an open container's parts begin on the stacks, and where it begins in the text.
+/// The start of an open container's parts on the stacks, and its start in the text.
 struct Frame {
     values: usize,
     keys: usize,

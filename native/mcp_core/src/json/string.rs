@@ -1,10 +1,10 @@
-//! Strings: their quotes, their escapes, and the plain runs between them.
+//! Strings: quotes, escapes, and the plain runs between them.
 
 use super::plain::{Checked, copy_plain_run, plain_run};
 use super::{JsonError, JsonErrorKind, Text};
 
-/// The bytes of the string whose opening quote is at `quote`, and the offset behind it, if it has
-/// neither escape nor fault.
+/// The bytes of the string whose opening quote is at `quote`, and the offset after it; `None` if
+/// the string has an escape or an error.
 #[inline]
 pub(super) fn plain(bytes: &[u8], quote: usize) -> Option<(&[u8], usize)> {
     let first = quote.wrapping_add(1);
@@ -14,7 +14,7 @@ pub(super) fn plain(bytes: &[u8], quote: usize) -> Option<(&[u8], usize)> {
     (after.first() == Some(&b'"')).then_some((plain, end))
 }
 
-/// Checks the string whose opening quote is at `quote`; returns the offset behind it.
+/// Checks the string whose opening quote is at `quote`; returns the offset after it.
 #[inline]
 pub(super) fn skip(text: &str, quote: usize) -> Result<usize, JsonError> {
     match plain(text.as_bytes(), quote) {
@@ -23,7 +23,7 @@ pub(super) fn skip(text: &str, quote: usize) -> Result<usize, JsonError> {
     }
 }
 
-/// Reads the string whose opening quote is at `quote`; returns its text and the offset behind it.
+/// Reads the string whose opening quote is at `quote`; returns its text and the offset after it.
 #[inline]
 pub(super) fn read(text: &str, quote: usize) -> Result<(Text<'_>, usize), JsonError> {
     match plain(text.as_bytes(), quote) {
@@ -45,8 +45,8 @@ fn read_escaped(text: &str, quote: usize) -> Result<(Text<'_>, usize), JsonError
     Ok((Text::owned(read.to_owned()), end))
 }
 
-/// Reads the string whose opening quote is at `quote` into `decoded`; returns its text and the offset
-/// behind it.
+/// Decodes the string whose opening quote is at `quote` into `decoded`; returns its text and the
+/// offset after it.
 pub(super) fn decode<'d>(
     text: &str,
     quote: usize,
@@ -54,14 +54,14 @@ pub(super) fn decode<'d>(
 ) -> Result<(&'d str, usize), JsonError> {
     decoded.clear();
     let end = collect(text, quote, decoded)?;
-    // Runs of the text and whole characters: the check cannot fail.
+    // `decoded` has runs of the text and complete characters, so the check cannot fail.
     let read = simdutf8::basic::from_utf8(decoded).unwrap_or_default();
     Ok((read, end))
 }
 
-/// What a string is collected into while its escapes are checked.
+/// Receives the parts of a string while its escapes are checked.
 trait Collect {
-    /// Takes the plain bytes at the front; returns what follows them.
+    /// Takes the plain bytes at the front; returns the rest.
     fn run<'t>(&mut self, bytes: &'t [u8]) -> &'t [u8];
     fn ascii(&mut self, byte: u8);
     fn character(&mut self, character: char);
@@ -83,7 +83,7 @@ impl Collect for Vec<u8> {
     }
 }
 
-/// Nothing: the string is only checked.
+/// Collects nothing: the string is only checked.
 struct Unread;
 
 impl Collect for Unread {
@@ -97,7 +97,7 @@ impl Collect for Unread {
     fn character(&mut self, _character: char) {}
 }
 
-/// Reads the string whose opening quote is at `quote` piece by piece.
+/// Passes the string whose opening quote is at `quote` to `into`, part by part.
 fn collect(text: &str, quote: usize, into: &mut impl Collect) -> Result<usize, JsonError> {
     let bytes = text.as_bytes();
     let mut rest = bytes.get(quote.wrapping_add(1)..).unwrap_or_default();
@@ -125,7 +125,7 @@ fn collect(text: &str, quote: usize, into: &mut impl Collect) -> Result<usize, J
     }
 }
 
-/// The character that a backslash and this letter stand for.
+/// The character of a two-letter escape.
 #[inline]
 const fn short_escape(letter: u8) -> Option<u8> {
     Some(match letter {
@@ -139,7 +139,7 @@ const fn short_escape(letter: u8) -> Option<u8> {
     })
 }
 
-/// The character of `\uXXXX`, or of two of them that are a surrogate pair.
+/// The character of `\uXXXX`, or of two such escapes that form a surrogate pair.
 fn unicode_escape(bytes: &[u8], at: usize) -> Result<(char, usize), JsonError> {
     let unit = code_unit(bytes, at)?;
     let end = at.wrapping_add(6);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A JSON string's text: a part of the input where it held no escape, a copy where it did.
+/// A JSON string's text: a slice of the input, or a copy if the string has escapes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Text<'a>(Cow<'a, str>);
 
@@ -21,7 +21,7 @@ impl<'a> Text<'a> {
         &self.0
     }
 
-    /// The text as the standard library's type.
+    /// The text as a `Cow`.
     #[must_use]
     pub fn into_cow(self) -> Cow<'a, str> {
         self.0

@@ -1,20 +1,20 @@
-//! Looking at a scanned document.
+//! Views of the values in a scanned document.
 
 use std::borrow::Cow;
 
 use super::index::Node;
 use super::string;
 
-/// What a value is.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `null`.
     Null,
     /// `true` or `false`.
     Boolean,
-    /// A number written without fraction and exponent, of any size.
+    /// A number without fraction and exponent, of any size.
     Integer,
-    /// A number written with a fraction or an exponent.
+    /// A number with a fraction or an exponent.
     Float,
     /// A string.
     String,
@@ -26,8 +26,8 @@ pub enum Kind {
 
 /// One value of a [`Document`](super::Document).
 ///
-/// Only shallow values are remembered: see [`Document`](super::Document). The members of a deeper
-/// object are not seen here; [`View::raw`] has its text.
+/// Only shallow values are indexed: see [`Document`](super::Document). A deeper object has no
+/// members here; [`View::raw`] has its text.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'d, 'a> {
     text: &'a str,
@@ -40,13 +40,13 @@ impl<'d, 'a> View<'d, 'a> {
         Self { text, node, below }
     }
 
-    /// What the value is.
+    /// The type of the value.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         self.node.kind
     }
 
-    /// The first member of that name; names are compared exactly, after unescaping. None of a
+    /// The first member with that name. Names are compared exactly, after unescaping. `None` for a
     /// [crowded](View::is_crowded) object.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<View<'d, 'a>> {
@@ -55,13 +55,13 @@ impl<'d, 'a> View<'d, 'a> {
             .map(|(_, view)| view)
     }
 
-    /// The members in the order of the text; none if the value is no object, or a deep one.
+    /// The members in the order of the text; none if the value is not an object, or too deep.
     #[must_use]
     pub fn members(&self) -> Members<'d, 'a> {
         Members(self.values_below(Kind::Object))
     }
 
-    /// The elements of the document's root array; none of any other value.
+    /// The elements of the document's root array; none for any other value.
     #[must_use]
     pub fn elements(&self) -> Elements<'d, 'a> {
         Elements(self.values_below(Kind::Array))
@@ -79,7 +79,7 @@ impl<'d, 'a> View<'d, 'a> {
         }
     }
 
-    /// The text of a string.
+    /// The text, if the value is a string.
     #[must_use]
     pub fn text(&self) -> Option<Cow<'a, str>> {
         if self.node.kind != Kind::String {
@@ -90,7 +90,7 @@ impl<'d, 'a> View<'d, 'a> {
             .map(|(text, _)| text.into_cow())
     }
 
-    /// An integer from −2⁶³ to 2⁶⁴−1 that is written without fraction and exponent.
+    /// An integer from −2⁶³ to 2⁶⁴−1 without fraction and exponent.
     #[must_use]
     pub fn integer(&self) -> Option<i128> {
         if self.node.kind != Kind::Integer {
@@ -102,7 +102,8 @@ impl<'d, 'a> View<'d, 'a> {
             .then_some(value)
     }
 
-    /// A number as a float, rounded where it must be; `None` also for an integer beyond all floats.
+    /// A number as a float, rounded if necessary; `None` also for an integer beyond the range of
+    /// floats.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         if !matches!(self.node.kind, Kind::Integer | Kind::Float) {
@@ -114,32 +115,32 @@ impl<'d, 'a> View<'d, 'a> {
             .filter(|value| value.is_finite())
     }
 
-    /// `true` or `false`.
+    /// The boolean.
     #[must_use]
     pub fn boolean(&self) -> Option<bool> {
         (self.node.kind == Kind::Boolean).then(|| self.raw_text() == "true")
     }
 
-    /// The value's own bytes, as they were sent.
+    /// The value's bytes, as received.
     #[must_use]
     pub fn raw(&self) -> &'a [u8] {
         self.raw_text().as_bytes()
     }
 
-    /// Where the value begins, in bytes from the start of the text.
+    /// The start of the value, in bytes from the start of the text.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.node.start
     }
 
-    /// Whether the value has members or elements that are not seen here because they, or those around
-    /// it, are too many. [`member`](super::member) and [`elements`](super::elements) find them.
+    /// Whether members or elements of the value are missing here because there are too many.
+    /// [`member`](super::member) and [`elements`](super::elements) find them.
     #[must_use]
     pub const fn is_crowded(&self) -> bool {
         self.node.crowded
     }
 
-    /// Whether an object with a duplicate key is this value or lies anywhere inside it.
+    /// Whether this value is or contains an object with a duplicate key.
     #[must_use]
     pub const fn has_duplicate(&self) -> bool {
         self.node.duplicate
@@ -176,7 +177,7 @@ impl<'d, 'a> Iterator for Elements<'d, 'a> {
     }
 }
 
-/// Values beside each other; each is followed by the nodes below it.
+/// Sibling values; each is followed by its descendants.
 #[derive(Clone, Debug)]
 struct Values<'d, 'a> {
     text: &'a str,

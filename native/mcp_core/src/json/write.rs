@@ -1,21 +1,21 @@
-//! Writing JSON scalars.
+//! Writes JSON strings and numbers.
 
 use super::plain::{Ascii, Checked, SHORT, copy_plain_run, write_short};
 
-/// Bytes that are not UTF-8, and so no text that JSON could hold.
+/// Bytes that are not UTF-8: JSON text cannot contain them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not UTF-8")]
 pub struct NotUtf8;
 
-/// A float that JSON cannot spell: infinite, or not a number.
+/// A float without a JSON form: an infinity or NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a finite number")]
 pub struct NotFinite;
 
-/// Appends `text` as a JSON string, quotes included.
+/// Appends `text` as a JSON string with quotes.
 ///
-/// Escaped are the quote, the backslash and the controls below U+0020, the latter in their short
-/// form where there is one. Everything else stays as it is, so the output never holds a line end.
+/// The quote, the backslash and the controls below U+0020 are escaped, with the short escape if
+/// there is one. All other characters are unchanged, so the output never contains a line break.
 ///
 /// # Examples
 /// ```
@@ -27,9 +27,9 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
     write_json_text(out, text.as_bytes());
 }
 
-/// Appends a JSON text as a JSON string, for JSON that travels inside of JSON.
+/// Appends a JSON text as a JSON string, for JSON inside JSON.
 ///
-/// Like [`write_string`], of a text that is UTF-8 because it was just written.
+/// As [`write_string`]; `text` must be UTF-8.
 ///
 /// # Examples
 /// ```
@@ -44,7 +44,7 @@ pub fn write_json_text(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
-/// Appends what stands between the quotes of [`write_json_text`].
+/// Appends the text between the quotes of [`write_json_text`].
 ///
 /// # Examples
 /// ```
@@ -62,10 +62,10 @@ pub fn write_escaped(out: &mut Vec<u8>, text: &[u8]) {
 
 /// Appends `text` as [`write_string`] does, if it is UTF-8.
 ///
-/// Text that is ASCII is gone through once: what is copied as plain is known to be UTF-8 by then.
+/// ASCII text is read once: copying plain bytes proves that they are UTF-8.
 ///
 /// # Errors
-/// [`NotUtf8`]; nothing is appended then.
+/// [`NotUtf8`]; nothing is appended.
 ///
 /// # Examples
 /// ```
@@ -91,7 +91,7 @@ fn write_bytes(out: &mut Vec<u8>, text: &[u8]) -> Result<(), NotUtf8> {
     let mut rest = copy_plain_run::<Ascii>(text, out);
     while let Some((byte, after)) = rest.split_first() {
         if !byte.is_ascii() {
-            // All before it was ASCII: a character begins here.
+            // Everything before is ASCII, so a character begins here.
             if simdutf8::basic::from_utf8(rest).is_err() {
                 out.truncate(start);
                 return Err(NotUtf8);
@@ -106,9 +106,9 @@ fn write_bytes(out: &mut Vec<u8>, text: &[u8]) -> Result<(), NotUtf8> {
     Ok(())
 }
 
-/// Appends `text` as [`write_utf8`] does, if all of it is ASCII without a byte to escape; says whether it did.
+/// Appends `text` as [`write_utf8`] does, but only ASCII without escapes. Returns whether it did.
 ///
-/// That is the text that is written fastest, by far: who has little time can ask for it only.
+/// This is the fastest form by far, for callers with little time.
 ///
 /// # Examples
 /// ```
@@ -131,7 +131,7 @@ pub fn write_plain(out: &mut Vec<u8>, text: &[u8]) -> bool {
     true
 }
 
-/// For two quotes and the word of which the last bytes of a text are a part.
+/// Room for two quotes and for the last, padded word of a text.
 const ROOM: usize = 10;
 
 fn write_escape(out: &mut Vec<u8>, byte: u8) {
@@ -158,10 +158,10 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
     out.extend_from_slice(&[b'\\', short]);
 }
 
-/// Appends the shortest decimal text that reads back as `value`; always a float: `1.0`, `-0.0`.
+/// Appends the shortest decimal text that reads back as `value`; always as a float: `1.0`, `-0.0`.
 ///
 /// # Errors
-/// [`NotFinite`] for infinities and NaN; nothing is appended then.
+/// [`NotFinite`] for infinities and NaN; nothing is appended.
 ///
 /// # Examples
 /// ```
@@ -183,12 +183,13 @@ pub fn write_integer(out: &mut Vec<u8>, value: i64) {
     append_short(out, itoa::Buffer::new().format(value));
 }
 
-/// Appends an integer that may lie above `i64::MAX`.
+/// Appends an unsigned integer, also above `i64::MAX`.
 pub fn write_unsigned(out: &mut Vec<u8>, value: u64) {
     append_short(out, itoa::Buffer::new().format(value));
 }
 
-/// Appends text as it is. Of up to 32 bytes: as two blocks that overlap, which needs no call.
+/// Appends `text`. Up to 32 bytes are written as two overlapping blocks, without a call of
+/// `memcpy`.
 #[inline]
 pub fn append_short(out: &mut Vec<u8>, text: &str) {
     let text = text.as_bytes();
@@ -205,7 +206,7 @@ pub fn append_short(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Appends a text of `N` to twice `N` bytes.
+/// Appends a text of `N` to `2 * N` bytes.
 #[inline]
 fn append_ends<const N: usize>(out: &mut Vec<u8>, text: &[u8]) {
     if let (Some(head), Some(tail)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) {
