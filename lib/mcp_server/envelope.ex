@@ -145,7 +145,7 @@ defmodule McpServer.Envelope do
     })
   end
 
-  # What the caller put into `data` is theirs, under keys of either kind.
+  # The caller's keys in `data`, texts or atoms, override the defaults.
   defp fill(data, failure) do
     given = for {key, _value} <- data, do: to_text(key)
     Map.merge(Map.drop(error_fields(failure), given), data)

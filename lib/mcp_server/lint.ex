@@ -125,7 +125,7 @@ defmodule McpServer.Lint do
     end
   end
 
-  # A schema or a template that the router admits is looked at, however far its limits are raised.
+  # The router's own limits, so that every schema and template that it accepts is checked.
   defp limits(router) do
     server = router.__mcp__(:server)
     {server.schema_limits, server.template_limits}
@@ -157,7 +157,7 @@ defmodule McpServer.Lint do
     struct!(Finding, Map.merge(found, %{severity: severity, code: code, router: router, file: file, line: line}))
   end
 
-  # The router as a whole comes first in the list.
+  # The first declaration is the router itself.
   defp declaration([router | _] = declarations, found) do
     what = "#{found.kind} #{inspect(found.name)}"
     Enum.find(declarations, router, &(&1.what == what))

@@ -67,7 +67,7 @@ defmodule McpServer.Playground do
 
   defp token!(nil), do: :ok
 
-  # It is a secret, so no message shows it.
+  # The token is a secret, so no message contains it.
   defp token!(token) do
     (is_binary(token) and token =~ ~r/\A[A-Za-z0-9_-]{16,256}\z/) ||
       raise ArgumentError, "expected :token to be a string of 16 to 256 characters of A-Z a-z 0-9 - _"
@@ -81,7 +81,7 @@ defmodule McpServer.Playground do
       else: refuse(conn, 403, "the playground answers requests from this machine only; remote: true lets others in")
   end
 
-  # A proxy on this machine speaks for others.
+  # A proxy on this machine forwards requests of other machines.
   defp local?(conn) do
     forwarded? = Enum.any?(["forwarded", "x-forwarded-for"], &(Plug.Conn.get_req_header(conn, &1) != []))
     loopback?(conn.remote_ip) and not forwarded?
@@ -110,8 +110,8 @@ defmodule McpServer.Playground do
     |> Plug.Conn.halt()
   end
 
-  # The token, the routes and the options of the plug below, made by the first request: where the compiler runs `init/1`, a token would be
-  # in compiled code.
+  # The token, the routes and the options of the inner plug. The first request creates them. If the compiler runs
+  # `init/1`, its result and so the token would be in compiled code.
   defp served(options, conn) do
     key = {__MODULE__, options}
 
@@ -125,7 +125,8 @@ defmodule McpServer.Playground do
       routes = routes(options[:router], token)
       served = {token, routes, options |> Keyword.drop(@own) |> Keyword.put(:routes, routes)}
       :persistent_term.put(key, served)
-      # Who has chosen the token knows it. The host is the visitor's word, which may be a trap, and so is left out.
+      # A configured token is known and not logged. The host comes from the client and may be forged, so it is not
+      # logged.
       fragment = if options[:token], do: "", else: "##{token}"
 
       Logger.info(
@@ -141,22 +142,22 @@ defmodule McpServer.Playground do
   def new_token, do: Base.url_encode64(:crypto.strong_rand_bytes(24), padding: false)
 
   @doc false
-  # The page's address for those who may use it.
+  # The page's address with the token.
   @spec url(:inet.port_number(), String.t()) :: String.t()
   def url(port, token), do: "http://127.0.0.1:#{port}/#{@page}##{token}"
 
   @doc false
-  # For the own server: its own path for messages, beside the routes.
+  # The options for a server that serves only the playground: its path for messages, and the routes.
   @spec server_options(module(), String.t(), (map() -> String.t()) | nil) :: keyword()
   def server_options(router, token, mint \\ nil),
     do: [router: router, path: "/#{token}/mcp", mount_name: "playground", routes: routes(router, token, mint)]
 
-  # Stored results, where the router has them, are below a path of their own.
+  # Stored results have a separate path, if the router has them.
   defp routes(router, token, mint \\ nil) do
     results = with {_spill, server} <- router.__mcp__(:overflow), do: server
     page = {"/#{@page}", {Page, router: router, token: token, mint: mint, rows: results != nil}}
     rows = {"/#{token}/rows", {DualResponse.Rest, server: results}}
-    # Whatever is wrong with the router is said before anything is served.
+    # Errors of the router are raised before anything is served.
     _catalog = Catalog.fetch(router)
     if results, do: [page, rows], else: [page]
   end

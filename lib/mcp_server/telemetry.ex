@@ -127,7 +127,7 @@ defmodule McpServer.Telemetry do
 
   @compile {:no_warn_undefined, [:telemetry, :telemetry_handler_table]}
 
-  # The package's own process and module, which know who is attached.
+  # A process and module of the package, which know the attached handlers.
   @handlers :telemetry_handler_table
 
   @levels [:emergency, :alert, :critical, :error, :warning, :notice, :info, :debug]
@@ -231,7 +231,7 @@ defmodule McpServer.Telemetry do
   @spec detach_default_logger() :: :ok | {:error, :not_found}
   def detach_default_logger, do: if(enabled?(), do: DefaultLogger.detach(), else: {:error, :not_found})
 
-  # Loads the package if it is there, so that `enabled?/0` may look without asking the code server.
+  # Loads the package if it exists, so that `enabled?/0` need not call the code server.
   @doc false
   @spec load() :: :ok
   def load do
@@ -239,12 +239,12 @@ defmodule McpServer.Telemetry do
     :ok
   end
 
-  # Where the package is there but not started it would log a warning for each event.
+  # If the package is present but not started, it would log a warning for each event.
   @doc false
   @spec enabled?() :: boolean()
   def enabled?, do: :erlang.function_exported(:telemetry, :execute, 3) and :erlang.whereis(@handlers) != :undefined
 
-  # Whether there is anybody to tell: asked before an event is put together.
+  # Whether an event has a handler. Checked before the event is built.
   @doc false
   @spec attached?([atom()]) :: boolean()
   def attached?(event), do: enabled?() and @handlers.list_for_event([:mcp_server | event]) != []

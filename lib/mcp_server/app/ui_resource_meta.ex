@@ -57,7 +57,7 @@ defmodule McpServer.App.UIResourceMeta do
     %{meta | csp: csp!(meta.csp, owner.(":csp")), permissions: permissions!(meta.permissions, owner.(":permissions"))}
   end
 
-  # A router says of which resource it speaks.
+  # A router names the resource in its errors.
   @doc false
   @spec csp!(term, String.t()) :: csp | nil
   def csp!(given, owner), do: given && Fields.gather!(owner, @csp, given)

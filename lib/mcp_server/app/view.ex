@@ -1,7 +1,7 @@
 defmodule McpServer.App.View do
   @moduledoc false
-  # What a router knows of a view, and what it adds to what reading one gives: hosts take the media
-  # type and the policy from the content itself, and a handler need not repeat what was declared.
+  # A router's data about a view, which is added to the result of reading the view. Hosts take the media type and the
+  # policy from the content. So a handler need not repeat the declaration.
 
   alias McpServer.App
   alias McpServer.Resource.{Content, ReadResult}
@@ -13,7 +13,7 @@ defmodule McpServer.App.View do
   @type t :: %{mime_type: String.t(), meta: App.UIResourceMeta.t() | nil}
 
   @doc """
-  Whether a URI or URI template is that of a view.
+  Whether a URI or URI template has the scheme of views.
 
       iex> McpServer.App.View.uri?("ui://weather/dashboard")
       true
@@ -21,7 +21,7 @@ defmodule McpServer.App.View do
   @spec uri?(term) :: boolean
   def uri?(uri), do: is_binary(uri) and String.starts_with?(uri, @scheme)
 
-  @doc "A handler's outcome with what the router's entry declares of the view, where it is one that was read."
+  @doc "Adds the declared data of a view to the outcome of its handler."
   @spec complete(outcome, map | nil) :: outcome when outcome: term
   def complete({:ok, %ReadResult{contents: contents} = result}, %{view: view}) when is_list(contents) do
     {:ok, %{result | contents: Enum.map(contents, &content(&1, view))}}
@@ -29,7 +29,7 @@ defmodule McpServer.App.View do
 
   def complete(outcome, _entry), do: outcome
 
-  # What is read beside the document, such as a picture, is none of the router's business.
+  # Other contents of the result, such as a picture, stay unchanged.
   defp content(content, view), do: if(document?(content), do: filled(content, view), else: content)
 
   defp document?(%Content{uri: uri}), do: uri?(uri)
@@ -46,7 +46,7 @@ defmodule McpServer.App.View do
     content |> put_new(@mime_type, view.mime_type) |> put_ui(view.meta)
   end
 
-  # A map is taken in either spelling, its keys strings or atoms.
+  # The keys of a map may be texts or atoms, in snake case or camel case.
   defp put_new(content, [key | _] = keys, value) do
     if Enum.any?(keys, &(Map.get(content, &1) != nil)), do: content, else: Map.put(Map.drop(content, keys), key, value)
   end

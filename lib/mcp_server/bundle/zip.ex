@@ -1,21 +1,21 @@
 defmodule McpServer.Bundle.Zip do
   @moduledoc false
-  # An archive with the Unix modes of its files, which the one of OTP 25 leaves out. The same files give the same bytes.
+  # Builds an archive with the Unix modes of its files, which OTP 25's `:zip` leaves out. The output is deterministic.
 
   @type entry :: {name :: String.t(), mode :: non_neg_integer(), content :: binary()}
 
-  # Version 2.0, made on Unix.
+  # ZIP version 2.0, created on Unix.
   @needed 20
   @made_by 0x0314
   @utf8_names 0x0800
   @deflated 8
-  # The first day that the format knows.
+  # The earliest date of the format.
   @date 0x0021
   @regular_file 0o100000
   @max_entries 0xFFFF
   @max_bytes 0xFFFFFFFF
 
-  @doc "The archive; `{:error, text}` where the format has no room for it."
+  @doc "The archive. `{:error, text}` if it exceeds the limits of the format."
   @spec build([entry()]) :: {:ok, iodata()} | {:error, String.t()}
   def build(entries) do
     {files, directory, size} = Enum.reduce(entries, {[], [], 0}, &add/2)
@@ -44,7 +44,7 @@ defmodule McpServer.Bundle.Zip do
     {[local | files], [central | directory], offset + IO.iodata_length(local)}
   end
 
-  # Without the header and the sum of zlib's own format.
+  # Raw deflate, without zlib's header and checksum.
   defp deflate(content) do
     zlib = :zlib.open()
     :ok = :zlib.deflateInit(zlib, :default, :deflated, -15, 8, :default)

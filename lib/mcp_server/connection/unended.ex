@@ -35,7 +35,7 @@ defmodule McpServer.Connection.Unended do
   @spec calls(reporter :: pid()) :: [pid()]
   def calls(reporter), do: :ets.select(@table, [{{{reporter, :"$1"}, :_}, [], [:"$1"]}])
 
-  @doc "Takes the call's report of the process. `nil` if the end was reported, or no listener is attached."
+  @doc "Takes the process's report of the call. `nil` if the end was reported, or if no listener is attached."
   @spec take(reporter :: pid(), call :: pid()) :: report() | nil
   def take(reporter, call),
     do: with([{_key, report}] <- :ets.take(@table, {reporter, call}), do: report, else: ([] -> nil))

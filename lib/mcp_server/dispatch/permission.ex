@@ -1,7 +1,7 @@
 defmodule McpServer.Dispatch.Permission do
   @moduledoc false
-  # Whether what a request names is there for its client, and whether the client may use it: what the `visible:` and
-  # `authorize:` functions of the declaration say. They are the user's code, so this runs in the process of the call.
+  # Decides whether the entry of a request exists for its client, and whether the client may use it. The `visible:` and
+  # `authorize:` functions of the declaration decide. They are user code, so they run in the process of the call.
 
   alias McpServer.{Access, Catalog, Conn, Protocol, Request}
   alias McpServer.Dispatch.{Failure, Handler}
@@ -9,8 +9,8 @@ defmodule McpServer.Dispatch.Permission do
   @type refusal :: :forbidden | String.t() | {:insufficient_scope, [String.t()]}
 
   @typedoc """
-  * `:hidden` – to this client the entry does not exist
-  * `{:answered, answer}` – the request was refused before, which only those are told who may know of the entry
+  * `:hidden` – the entry does not exist for this client
+  * `{:answered, answer}` – the core refused the request; only clients that may see the entry get this answer
   """
   @type verdict ::
           :ok
@@ -19,7 +19,7 @@ defmodule McpServer.Dispatch.Permission do
           | {:answered, {status :: pos_integer(), Protocol.message()}}
           | {:failed, Failure.t()}
 
-  @doc "What becomes of the request. What a function raises is the caller's to catch."
+  @doc "The verdict on a request. Functions of the user may raise, and the caller must catch it."
   @spec judge(Catalog.t(), Request.t(), Conn.t()) :: verdict()
   def judge(catalog, request, conn) do
     case Handler.entry(catalog, request) do
@@ -34,7 +34,7 @@ defmodule McpServer.Dispatch.Permission do
          do: asked(checks, conn, arguments(request), :forbidden)
   end
 
-  @doc "Whether the client may still use an entry: what the functions that are called with the conn alone say."
+  @doc "Whether the client may still use an entry. Only functions that need nothing but the conn are called."
   @spec ask_again(entry :: map(), Conn.t()) :: :ok | :hidden | {:forbidden, refusal()} | {:failed, Failure.t()}
   def ask_again(%{access: %{rule: rule, checks: checks}}, conn) do
     of_conn = for {_key, {:conn, _module, _function, _more}} = check <- checks, do: check
@@ -46,7 +46,7 @@ defmodule McpServer.Dispatch.Permission do
   defp refused_before(%Request{refusal: nil}), do: :ok
   defp refused_before(%Request{refusal: answer}), do: {:answered, answer}
 
-  # All are asked, as for a list: of a scope that is missing nobody is told for whom another function hides the entry.
+  # All functions are called, as for a list: if one hides the entry, the client is not told of a missing scope.
   defp there([], _conn), do: :ok
 
   defp there([first | rest], conn) do
@@ -61,7 +61,7 @@ defmodule McpServer.Dispatch.Permission do
   defp known({:visible, _decider} = check, conn), do: known_or_hidden(check, conn)
   defp known(check, conn), do: asked([check], conn, %{}, :hidden)
 
-  # A function that fails hides its entry, and is an error in the log.
+  # If the function raises, the entry is hidden, and the error is logged.
   defp known_or_hidden({_key, decider} = check, conn) do
     with {:failed, failure} <- asked([check], conn, %{}, :hidden), do: unknown(decider, failure)
   catch
@@ -73,7 +73,7 @@ defmodule McpServer.Dispatch.Permission do
     :hidden
   end
 
-  # A scope that is missing can be got, so the client is told of it, and of what it is missing for.
+  # A client can get a missing scope, so it is told the scope and the entry.
   defp asked([], _conn, _arguments, _refused), do: :ok
 
   defp asked([{key, decider} | rest], conn, arguments, refused) do
@@ -87,13 +87,13 @@ defmodule McpServer.Dispatch.Permission do
     end
   end
 
-  # What is completed is asked about with what the client has filled in already.
+  # A completion is checked with the arguments that the client has filled in already.
   defp arguments(%Request{kind: kind, arguments: arguments}) when kind in [:complete_prompt, :complete_resource],
     do: arguments["context"] || %{}
 
   defp arguments(%Request{arguments: arguments}), do: arguments
 
-  # One function can decide about every URI of a template.
+  # One function can decide on all URIs of a template.
   defp about(conn, %Request{kind: kind, name: uri, arguments: variables}) when kind in [:resource, :resource_template],
     do: conn |> Conn.put_private(:uri, uri) |> Conn.put_private(:variables, variables)
 
@@ -103,9 +103,9 @@ defmodule McpServer.Dispatch.Permission do
   defp about(conn, _request), do: conn
 
   @doc """
-  What the client may know of: a bit for each of the router's rules, that of rule 0 the lowest of the first byte.
+  The entries that the client may see: one bit per rule of the router. Rule 0 is the lowest bit of the first byte.
 
-  A function that fails here hides what it decides about, and is an error in the log.
+  If a function raises, the entries of its rules are hidden, and the error is logged.
   """
   @spec grant(Catalog.t(), Conn.t()) :: binary()
   def grant(%Catalog{rules: rules}, conn) do
@@ -114,13 +114,13 @@ defmodule McpServer.Dispatch.Permission do
     <<number::little-size(div(tuple_size(rules) + 7, 8))-unit(8)>>
   end
 
-  @doc "Those of the objects of a list that the client may know of."
+  @doc "The objects of a list that the client may see."
   @spec granted(Catalog.t(), atom(), [struct()], Conn.t()) :: [struct()]
   def granted(catalog, list, objects, conn) do
     objects |> Enum.zip(catalog |> entries(list) |> Tuple.to_list()) |> shown(conn)
   end
 
-  @doc "Those of objects, beside their entries, that the client may know of."
+  @doc "The objects that the client may see. Each comes with its entry."
   @spec shown([{object, entry :: map()}], Conn.t()) :: [object] when object: term()
   def shown(objects, conn) do
     {shown, _said} =
@@ -136,7 +136,7 @@ defmodule McpServer.Dispatch.Permission do
   defp entries(catalog, :list_resources), do: catalog.resources
   defp entries(catalog, :list_resource_templates), do: catalog.templates
 
-  # Rules share functions, and each is asked once. A missing scope hides by `visible` only.
+  # Rules share functions, and each function is called once. A missing scope hides an entry only with `visible`.
   defp allowed([], said, _conn), do: {1, said}
 
   defp allowed([asked | rest], said, conn) do
@@ -144,7 +144,7 @@ defmodule McpServer.Dispatch.Permission do
     if said[asked], do: allowed(rest, said, conn), else: {0, said}
   end
 
-  @doc "Whether the client may read the URI, and so hear of its changes; one that does not exist nobody may."
+  @doc "Whether the client may read the URI, and so get its changes. False for an unknown URI."
   @spec readable?(Catalog.t(), Request.t(), Conn.t(), uri :: String.t()) :: boolean()
   def readable?(catalog, request, conn, uri), do: readable?(catalog, request, conn, uri, [])
 

@@ -1,6 +1,6 @@
 defmodule McpServer.Envelope.Advice do
   @moduledoc false
-  # What a valid envelope still should not look like.
+  # Warnings about valid envelopes.
 
   alias McpServer.Envelope.Codes
 
@@ -10,7 +10,7 @@ defmodule McpServer.Envelope.Advice do
   @reserved ~w(request_id warnings pagination rate_limit telemetry)a
   @optional ~w(warnings warning_details pagination rate_limit telemetry dropped_content_ids content_archive_hashes)a
 
-  @doc "Warnings about a valid envelope, given as a map of its members: at most 20."
+  @doc "Warnings about a valid envelope: at most 20. The envelope is a map of its members."
   @spec warnings(map) :: [McpServer.Envelope.problem()]
   def warnings(%{"data" => data, "meta" => meta} = envelope) do
     about_call = if envelope["success"], do: details(meta), else: missing_fields(data) ++ unexpected(meta)
@@ -21,7 +21,7 @@ defmodule McpServer.Envelope.Advice do
   defp warning({pointer, reason, text}),
     do: %{level: :warning, pointer: pointer, reason: reason, message: "#{pointer}: #{text}"}
 
-  # A member may be under a text or under an atom.
+  # The key of a member may be a text or an atom.
   defp member(nil, _name), do: nil
   defp member(map, name), do: Map.get_lazy(map, Atom.to_string(name), fn -> Map.get(map, name) end)
 

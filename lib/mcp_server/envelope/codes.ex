@@ -1,9 +1,8 @@
 defmodule McpServer.Envelope.Codes do
   @moduledoc false
-  # The vocabulary of envelopes: types and codes of errors, codes of warnings, and which code reports which situation.
+  # The vocabulary of envelopes: types and codes of errors, codes of warnings, and the code of each situation.
 
-  # Name, HTTP status, whether to call again; the code of an error of which no more is known than its type, and what
-  # to do about it.
+  # The name, the HTTP status, whether to call again, the default code of the type, and the default remediation.
   @types [
     {"validation", 400, :no, "VALIDATION_ERROR", "Correct the input, then call again."},
     {"authentication", 401, :no, "UNAUTHORIZED", "Authenticate again with valid credentials."},
@@ -59,7 +58,7 @@ defmodule McpServer.Envelope.Codes do
 
   @type retry :: :no | :maybe | :after_delay | :backoff
 
-  @doc "The error codes, and the type of each."
+  @doc "The error codes with their types."
   @spec codes() :: %{String.t() => String.t()}
   def codes, do: @codes
 
@@ -67,7 +66,7 @@ defmodule McpServer.Envelope.Codes do
   @spec types() :: [String.t()]
   def types, do: for(type <- @types, do: elem(type, 0))
 
-  @doc "The HTTP status and the retry advice of a type; `nil` for no such type."
+  @doc "The HTTP status and the retry advice of a type. `nil` for an unknown type."
   @spec advice(String.t()) :: {pos_integer, retry} | nil
   def advice(name) do
     with {_name, status, retry, _code, _remediation} <- type(name), do: {status, retry}
@@ -75,15 +74,15 @@ defmodule McpServer.Envelope.Codes do
 
   defp type(name), do: List.keyfind(@types, name, 0)
 
-  @doc "The warning codes, and the severity of each."
+  @doc "The warning codes with their severities."
   @spec warnings() :: %{String.t() => String.t()}
   def warnings, do: @warnings
 
-  @doc "The code that reports a situation."
+  @doc "The code of a situation."
   @spec code_for(atom) :: String.t()
   def code_for(situation), do: Map.fetch!(@situations, situation)
 
-  @doc "The code, the type and what to do about an error, from the code and the type that are given, if any."
+  @doc "The code, the type and the remediation of an error. Either the code or the type may be missing."
   @spec complete(String.t() | nil, String.t() | nil) ::
           {:ok, {code :: String.t(), type :: String.t(), remediation :: String.t()}}
           | {:error, :invalid_code | :invalid_type}
@@ -102,7 +101,7 @@ defmodule McpServer.Envelope.Codes do
   defp filled(code, nil), do: filled(code, type(Map.get(@codes, code, "internal")))
   defp filled(code, {name, _status, _retry, _code, remediation}), do: {code, name, remediation}
 
-  @doc "How a code is written, as a pattern of JSON Schema."
+  @doc "The form of a code, as a JSON Schema pattern."
   @spec code_pattern() :: String.t()
   def code_pattern, do: "^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$"
 

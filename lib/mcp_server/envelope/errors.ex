@@ -120,7 +120,7 @@ defmodule McpServer.Envelope.Errors do
   @spec internal(keyword) :: Envelope.t()
   def internal(options \\ []) do
     envelope = build(:internal, "INTERNAL_ERROR", %{}, options)
-    # A remediation of the caller's is complete.
+    # A remediation from the caller is not extended.
     if options[:remediation], do: envelope, else: put_reference(envelope, envelope.meta["request_id"])
   end
 
@@ -166,7 +166,7 @@ defmodule McpServer.Envelope.Errors do
     configured[part] || @texts[name][part]
   end
 
-  # One pass, so that what is filled in is never looked at for more.
+  # A single pass, so that placeholders in the values are not replaced.
   defp filled(text, values) do
     Regex.replace(~r/%\{(\w+)\}/, text, fn whole, name ->
       case values do
@@ -201,7 +201,7 @@ defmodule McpServer.Envelope.Errors do
     exception |> message() |> Envelope.error(Keyword.put_new(options, :error_code, code)) |> put_reference(failure.id)
   end
 
-  # The other vocabulary in this one. A module that is not needed is not named as a struct.
+  # Maps the codes of dual responses to situations. The struct is not named, because the module is optional.
   defp situation(%{__struct__: McpServer.DualResponse.Error, code: code}) do
     case code do
       :resource_not_found -> :not_found
@@ -214,7 +214,7 @@ defmodule McpServer.Envelope.Errors do
 
   defp situation(_exception), do: :bug
 
-  # Nothing of what the exception says: that may be a query, a path, or what a user sent.
+  # The exception's text is not used: it may be a query, a path, or user input.
   defp message(exception) do
     case situation(exception) do
       gone when gone in [:not_found, :expired] -> "What was asked for does not exist"

@@ -1,7 +1,7 @@
 defmodule McpServer.Envelope.Meta do
   @moduledoc false
-  # The `meta` of an envelope, from the options it is made with. Keys become text; what they may hold is
-  # judged by `Rules`, once the envelope is complete.
+  # The `meta` of an envelope, built from the options. Keys become text. `Rules` checks the values when the envelope is
+  # complete.
 
   alias McpServer.{Conn, Fields}
   alias McpServer.Envelope.Codes
@@ -30,7 +30,7 @@ defmodule McpServer.Envelope.Meta do
              "option"
            )
 
-  @doc "What `version` says."
+  @doc "The value of `version`."
   @spec version() :: String.t()
   def version, do: @version
 
@@ -48,7 +48,7 @@ defmodule McpServer.Envelope.Meta do
   @spec of_failure(keyword()) :: %{String.t() => term()}
   def of_failure(options), do: "error/2" |> Fields.gather!(@failure, options) |> build()
 
-  @doc "The meta with that request id, unless it has one, or the id can be none."
+  @doc "The meta with this request id, unless it has one already, or the value is not a valid id."
   @spec put_request_id(map(), term()) :: map()
   def put_request_id(%{"request_id" => _own} = meta, _id), do: meta
 
@@ -76,7 +76,7 @@ defmodule McpServer.Envelope.Meta do
   @optional ~w(request_id warnings warning_details pagination rate_limit telemetry content_fidelity) ++
               ~w(content_fidelity_schema_version dropped_content_ids content_archive_hashes)
 
-  # Of the keys that are the contract's; what else there is was meant to be sent.
+  # Only keys of the contract are left out. The caller wants all other keys to be sent.
   defp empty?({key, value}), do: key in @optional and value in [nil, [], %{}]
 
   defp put_fidelity_version(%{content_fidelity: fidelity} = options) do
@@ -86,7 +86,7 @@ defmodule McpServer.Envelope.Meta do
 
   defp put_fidelity_version(options), do: options
 
-  # A severity that was not given is the one of the code.
+  # The default severity is that of the code.
   defp warning(warning) do
     warning = warning |> object() |> with_text_keys() |> Map.reject(fn {_key, value} -> value == nil end)
 
@@ -107,7 +107,7 @@ defmodule McpServer.Envelope.Meta do
 
   defp upcase(code), do: code |> Atom.to_string() |> String.upcase()
 
-  # A keyword list stands for an object; maps are sent as they are.
+  # A keyword list becomes an object. Maps are sent unchanged.
   defp object([{key, _value} | _rest] = pairs) when is_atom(key), do: with_text_keys(pairs)
   defp object(value), do: value
 

@@ -1,6 +1,6 @@
 defmodule McpServer.Envelope.Rules do
   @moduledoc false
-  # What an envelope has to be, as a JSON Schema, which is compiled once.
+  # The rules for an envelope as a JSON Schema, which is compiled once.
 
   alias McpServer.Envelope.Codes
   alias McpServer.JSON.EncodeError
@@ -12,7 +12,7 @@ defmodule McpServer.Envelope.Rules do
   @string %{"type" => "string"}
   @boolean %{"type" => "boolean"}
   @strings %{"type" => "array", "items" => @string}
-  # Text with something to read in it.
+  # A text that is not blank.
   @text %{"type" => "string", "pattern" => "\\S"}
   @count %{"type" => "integer", "minimum" => 0}
   @ordinal %{"type" => "integer", "minimum" => 1}
@@ -104,11 +104,11 @@ defmodule McpServer.Envelope.Rules do
     "else" => %{"properties" => %{"error" => @text, "data" => @error_data}}
   }
 
-  @doc "The schema. Of a success's `data` it asks no more than that it is an object."
+  @doc "The schema. A success's `data` can be any object."
   @spec schema() :: map
   def schema, do: @schema
 
-  @doc "What makes an envelope invalid, given as a map of its members under text keys: at most 20 problems."
+  @doc "The problems of an envelope: at most 20. The envelope is a map of its members with text keys."
   @spec problems(term) :: [problem]
   def problems(envelope) do
     case Validator.check(validator(), shallow(envelope)) do
@@ -126,7 +126,7 @@ defmodule McpServer.Envelope.Rules do
     end
   end
 
-  # What the schema does not ask about is left out: it may be large.
+  # Removes data that the schema does not check, because it may be large.
   defp shallow(%{"data" => data} = envelope) when is_map(data) and not is_struct(data) do
     %{envelope | "data" => data |> Map.take(@known_data) |> Map.new(&emptied/1)}
   end

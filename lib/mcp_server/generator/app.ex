@@ -1,10 +1,10 @@
 defmodule McpServer.Generator.App do
   @moduledoc false
-  # The texts of a tool with a view.
+  # The file contents for a tool with a view.
 
   alias McpServer.Generator
 
-  @doc "The address of the view."
+  @doc "The URI of the view."
   @spec uri(String.t(), String.t()) :: String.t()
   def uri(module, name), do: "ui://#{Generator.scheme(module)}/#{name}"
 
@@ -31,7 +31,7 @@ defmodule McpServer.Generator.App do
     """
   end
 
-  @doc "Its test."
+  @doc "The test of the tool."
   @spec test(String.t(), String.t()) :: String.t()
   def test(module, name) do
     """
@@ -54,7 +54,7 @@ defmodule McpServer.Generator.App do
     """
   end
 
-  @doc "The document, which talks to the host without a library."
+  @doc "The HTML document. It talks to the host without a library."
   @spec page(String.t()) :: String.t()
   def page(name) do
     """

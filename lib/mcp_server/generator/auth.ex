@@ -1,8 +1,8 @@
 defmodule McpServer.Generator.Auth do
   @moduledoc false
-  # The texts of a server that asks for access tokens.
+  # The file contents for a server that requires access tokens.
 
-  @doc "The module that has the options."
+  @doc "The module with the options."
   @spec code(String.t(), String.t()) :: String.t()
   def code(app, module) do
     """
@@ -17,7 +17,7 @@ defmodule McpServer.Generator.Auth do
     """
   end
 
-  @doc "Its test, with an issuer of its own."
+  @doc "Its test, with a test issuer."
   @spec test(String.t(), String.t()) :: String.t()
   def test(app, module) do
     """

@@ -6,7 +6,7 @@ defmodule McpServer.Lint.Finding do
   defstruct @enforce_keys
 
   @doc """
-  The finding in one line, without its advice.
+  Formats the finding as one line, without its advice.
 
       lib/shop/mcp.ex:12: error: tool "tag" /inputSchema/properties/tags: the array has no `items` [array_items]
   """

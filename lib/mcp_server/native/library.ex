@@ -1,15 +1,15 @@
 defmodule McpServer.Native.Library do
-  # Where the native library is, and what to say when it does not load.
+  # The path of the native library, and the errors if it does not load.
   @moduledoc false
 
   @version Mix.Project.config()[:version]
 
-  @doc "Its path without the extension, as the VM wants it."
+  @doc "The path of the library without the extension, as the VM expects it."
   @spec path() :: charlist
   def path, do: :mcp_server |> :code.priv_dir() |> to_string() |> Path.join("native/mcp_nif") |> to_charlist()
 
   @doc """
-  What the compiler noted beside the library: its `"target"`, its `"sha256"`, and `"from"` where it came.
+  The compiler's notes beside the library: its `"target"`, its `"sha256"`, and its source `"from"`.
   """
   @spec origin() :: {:ok, %{String.t() => String.t()}} | {:error, File.posix()}
   def origin do
@@ -19,15 +19,15 @@ defmodule McpServer.Native.Library do
     end
   end
 
-  @doc "The version that the library has to be of."
+  @doc "The required version of the library."
   @spec version() :: String.t()
   def version, do: @version
 
   @head_bytes 64
 
   @doc """
-  Whether all of the file is there. What stands last in an ELF file is the table of its sections, and the head says
-  where that is. Of a file that is missing or has another form, loading it says what is wrong.
+  Whether the file is complete. An ELF file ends with its section table, and its head has the table's position. Loading
+  the library reports a missing file and other formats.
   """
   @spec whole?() :: boolean
   def whole? do
@@ -50,17 +50,17 @@ defmodule McpServer.Native.Library do
     end
   end
 
-  @doc "What the log says of a file of which the end is missing."
+  @doc "The log text for an incomplete file."
   @spec cut_short() :: charlist
   def cut_short, do: ~c"the native library of mcp_server is cut short"
 
-  @doc "What the log says where a new version of the code is loaded while this VM runs: the old one goes on."
+  @doc "The log text when a new version of the code is loaded in a running VM, which keeps the old library."
   @spec restart_needed() :: charlist
   def restart_needed do
     ~c"the native library of mcp_server is not replaced while the VM runs: the old one goes on; restart for the new one"
   end
 
-  @doc "Loads it, so that a library that is missing or wrong stops the application and not the first call."
+  @doc "Loads the library, so that a missing or wrong one stops the application at its start."
   @spec ensure_loaded() :: :ok | {:error, String.t()}
   def ensure_loaded do
     case Code.ensure_loaded(McpServer.Native) do
@@ -69,11 +69,11 @@ defmodule McpServer.Native.Library do
     end
   end
 
-  @doc "Says that it has been loaded. What was made with the library of an earlier load is strange to this one."
+  @doc "Records that the library was loaded. It cannot use values of an earlier load."
   @spec note_loaded() :: :ok
   def note_loaded, do: :persistent_term.put(__MODULE__, make_ref())
 
-  @doc "Which load it was; `nil` before the first."
+  @doc "The reference of the last load. `nil` before the first one."
   @spec loaded() :: reference | nil
   def loaded, do: :persistent_term.get(__MODULE__, nil)
 

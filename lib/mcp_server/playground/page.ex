@@ -1,7 +1,7 @@
 defmodule McpServer.Playground.Page do
   @moduledoc false
-  # The files of the playground's page, the sandbox of a view, and what the page asks for beside messages. The files are
-  # what stands in the folder `page`: nothing is built, and nothing is read while requests are served.
+  # Serves the files of the playground's page, the sandbox of views, and the page's own requests. The files of the
+  # folder `page` are embedded at compile time, without a build step.
 
   @behaviour McpServer.Http.Route
 
@@ -19,7 +19,7 @@ defmodule McpServer.Playground.Page do
 
   @max_body_bytes 16 * 1024
 
-  # No markup is ever made of texts: `require-trusted-types-for` has the browser see to that.
+  # The page never turns texts into markup. `require-trusted-types-for` makes the browser enforce it.
   @policy Enum.join(
             [
               "default-src 'none'",
@@ -57,7 +57,7 @@ defmodule McpServer.Playground.Page do
     options |> Map.new() |> Map.merge(%{policy: policy, path: site.path})
   end
 
-  # It needs no process.
+  # This route needs no process.
   @impl true
   def child_spec(_state), do: %{id: __MODULE__, start: {Function, :identity, [:ignore]}}
 
@@ -75,7 +75,7 @@ defmodule McpServer.Playground.Page do
     end
   end
 
-  # Host and Origin are judged as those of messages are; nothing else of this head is a message's.
+  # Host and Origin are checked as in requests with messages. The other headers are fixed.
   defp check_site(policy, head) do
     named = for {name, value} <- head.headers, String.downcase(name) in ["host", "origin"], do: {name, value}
     message = [{"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}]
@@ -84,11 +84,11 @@ defmodule McpServer.Playground.Page do
 
   defp below(path, prefix), do: path |> String.replace_prefix(prefix, "") |> String.split("/")
 
-  # Where the web server has put the plug.
+  # The path at which the web server mounts the plug.
   defp mounted(%{plug: %{script_name: segments}}), do: Enum.map_join(segments, &"/#{&1}")
   defp mounted(_own_server), do: ""
 
-  # Files refer to each other by names without a path, and not every web server tells of a slash at the end.
+  # Files refer to each other by relative names, and not every web server passes on a trailing slash.
   defp serve(sink, "GET", empty, _query, state) when empty in [[""], ["", ""]],
     do: reply(sink, 308, [{"location", "#{state.mounted}#{state.path}/index.html"}], "")
 
@@ -113,8 +113,8 @@ defmodule McpServer.Playground.Page do
     end
   end
 
-  # The policy is the view's, as the server has declared it: the frame's parent names the declaration, and the document
-  # can only become stricter by it.
+  # The policy comes from the view's declaration. The page that embeds the frame sends it in the query, which can only
+  # make the document's policy stricter.
   defp view(sink, query) do
     with %{"csp" => text} <- URI.decode_query(query || ""),
          {:ok, declared} when is_map(declared) or declared == nil <- JSON.decode(text),
@@ -137,7 +137,7 @@ defmodule McpServer.Playground.Page do
     })
   end
 
-  # Tokens of the test issuer, for servers that ask for them.
+  # Mints tokens of the test issuer, for servers that require them.
   defp known(sink, "POST", "token", %{mint: mint}) when mint != nil do
     case Sink.read_body(sink, @max_body_bytes) do
       {:ok, body, sink} -> minted(sink, JSON.decode(body), mint)

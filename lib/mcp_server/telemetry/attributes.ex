@@ -1,6 +1,6 @@
 defmodule McpServer.Telemetry.Attributes do
   @moduledoc false
-  # What OpenTelemetry's conventions for MCP call the metadata of an event. A value that an event does not have is `nil`.
+  # The metadata of an event under the names of OpenTelemetry's conventions for MCP. Missing values are `nil`.
 
   @doc "The attributes of a call."
   @spec of_call(map()) :: %{String.t() => String.t() | nil}
@@ -23,7 +23,7 @@ defmodule McpServer.Telemetry.Attributes do
   defp network(:http), do: "tcp"
   defp network(_neither), do: nil
 
-  @doc "The attributes of how a call has ended."
+  @doc "The attributes of the end of a call."
   @spec of_end(map()) :: %{String.t() => String.t() | nil}
   def of_end(%{error_type: type, error_code: code}),
     do: %{"error.type" => type, "rpc.response.status_code" => code && Integer.to_string(code)}

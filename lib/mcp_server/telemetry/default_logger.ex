@@ -1,17 +1,17 @@
 defmodule McpServer.Telemetry.DefaultLogger do
   @moduledoc false
-  # A log line for each call, of names and numbers that are the server's own.
+  # Logs a line for each call, with only names and numbers from the server.
 
   require Logger
 
   @handler {__MODULE__, :handler}
   @compile {:no_warn_undefined, :telemetry}
 
-  @doc "Writes a line for each end of a call."
+  @doc "Starts to log a line at the end of each call."
   @spec attach(Logger.level()) :: :ok | {:error, :already_exists}
   def attach(level), do: :telemetry.attach(@handler, [:mcp_server, :operation, :stop], &__MODULE__.handle/4, level)
 
-  @doc "Writes no more lines."
+  @doc "Stops logging."
   @spec detach() :: :ok | {:error, :not_found}
   def detach, do: :telemetry.detach(@handler)
 

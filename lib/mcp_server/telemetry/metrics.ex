@@ -1,6 +1,6 @@
 defmodule McpServer.Telemetry.Metrics do
   @moduledoc false
-  # The definitions for reporters of the package `telemetry_metrics`.
+  # Metric definitions for reporters of the package `telemetry_metrics`.
 
   alias McpServer.Telemetry.{Attributes, Usage}
 
@@ -11,7 +11,7 @@ defmodule McpServer.Telemetry.Metrics do
   @call ["mcp.method.name", "gen_ai.tool.name", "gen_ai.operation.name", "gen_ai.prompt.name"]
   @ending ["error.type", "rpc.response.status_code"]
 
-  @doc "The metrics, with tags whose names have dots or underscores."
+  @doc "The metrics. The names of their tags have dots or underscores."
   @spec definitions(:dots | :underscores) :: [struct()]
   def definitions(tags) do
     [
@@ -36,7 +36,7 @@ defmodule McpServer.Telemetry.Metrics do
       measurement: :duration,
       unit: {:native, :second},
       tags: Enum.map(names, &keys[&1]),
-      # A reporter may leave out a measurement without one of its tags.
+      # A reporter may drop a measurement that lacks a tag.
       tag_values: fn metadata ->
         for {name, value} <- attributes.(metadata), into: %{}, do: {keys[name], value || ""}
       end,

@@ -1,6 +1,6 @@
 defmodule McpServer.Telemetry.Usage do
   @moduledoc false
-  # What this node has in use, and what the core has answered alone.
+  # The current usage of this node, and the number of requests that the core answered alone.
 
   alias McpServer.{Call, Changes, Protocol, Tasks}
   alias McpServer.Http.Sessions
@@ -9,7 +9,7 @@ defmodule McpServer.Telemetry.Usage do
   @spec measurements() :: [{:usage | :core, [atom()]}]
   def measurements, do: [usage: Map.keys(usage()), core: Map.keys(Protocol.answered_alone())]
 
-  @doc "How many calls, sessions over HTTP, listeners for changes and tasks there are."
+  @doc "The numbers of calls, HTTP sessions, listeners for changes, and tasks."
   @spec usage() :: %{atom() => non_neg_integer()}
   def usage do
     %{
@@ -20,7 +20,7 @@ defmodule McpServer.Telemetry.Usage do
     }
   end
 
-  # A group that is no router has the nodes of a cluster.
+  # A group that is not a router contains the nodes of a cluster.
   defp listeners(group) do
     if function_exported?(group, :__mcp__, 1), do: length(:pg.get_local_members(Changes, group)), else: 0
   end

@@ -1,16 +1,16 @@
 defmodule McpServer.Test.Client do
   @moduledoc false
-  # The client of `McpServer.Test`, with what only tests do: messages as they are, right or wrong.
+  # The client of `McpServer.Test`, with functions for tests: it sends messages unchanged, valid or not.
 
   alias McpServer.{Auth, Client, JSON}
 
   @type t :: Client.t()
 
-  @doc "Opens a transport to the router, and a session where the revision has one."
+  @doc "Opens a transport to the router, and a session for revisions that have one."
   @spec open(module(), keyword()) :: t()
   def open(router, options), do: Client.open({:router, router}, with_auth(options))
 
-  # What a token grants comes with the principal.
+  # The claims of the token are passed together with the principal.
   defp with_auth(options) do
     {auth, options} = Keyword.pop(options, :auth)
 
@@ -27,7 +27,7 @@ defmodule McpServer.Test.Client do
   defdelegate push(client, message), to: Client
 
   @doc """
-  Sends a message as it is and returns what answers it, `:none` for what is not answered.
+  Sends a message unchanged and returns its response. `:none` for a message without a response.
   """
   @spec raw(t(), binary() | map()) :: map() | [map()] | :none | {:input_required, [map()]}
   def raw(client, message) when is_map(message) do
@@ -50,8 +50,8 @@ defmodule McpServer.Test.Client do
     end
   end
 
-  # What the core answers by itself is answered at once, so an answer comes before that of a ping
-  # behind it, or not at all. A batch that runs handlers may take longer.
+  # The core answers some messages itself, before the ping that follows. So after the ping's response no other one
+  # comes. A batch that runs handlers may take longer.
   defp before_ping(client, true), do: Client.await(client, &(is_list(&1) or answer?(&1)))
 
   defp before_ping(client, false) do

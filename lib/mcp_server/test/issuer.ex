@@ -114,7 +114,7 @@ defmodule McpServer.Test.Issuer do
      })}
   end
 
-  # RSA keys take long to make: once for a token that is signed with one.
+  # An RSA key takes long to create, so it is created when the first token needs it.
   defp new_keys(state), do: add(%{state | generation: state.generation + 1, keys: %{}}, "ES256")
 
   defp add(state, algorithm) do
@@ -198,7 +198,7 @@ defmodule McpServer.Test.Issuer do
   end
 
   defp accept(listener, issuer) do
-    # It is closed when the issuer ends.
+    # The issuer closes the socket at its end.
     with {:ok, socket} <- :gen_tcp.accept(listener) do
       pid = spawn(fn -> receive(do: (:go -> serve(socket, issuer))) end)
       :ok = :gen_tcp.controlling_process(socket, pid)

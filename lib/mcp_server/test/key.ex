@@ -1,6 +1,6 @@
 defmodule McpServer.Test.Key do
   @moduledoc false
-  # Keys for tests, and the compact JWTs that they sign.
+  # Keys for tests, and compact JWTs signed with them.
 
   alias McpServer.JSON
 
@@ -9,7 +9,7 @@ defmodule McpServer.Test.Key do
 
   @type t :: %__MODULE__{algorithm: String.t(), private: term(), jwk: %{String.t() => String.t()}}
 
-  @doc "A new key of an algorithm; `members` are added to its JWK."
+  @doc "A new key for an algorithm. `members` are added to its JWK."
   @spec new(String.t(), %{String.t() => String.t()}) :: t()
   def new(algorithm, members \\ %{}) do
     {private, jwk} = generate(algorithm)
@@ -32,8 +32,8 @@ defmodule McpServer.Test.Key do
   end
 
   @doc """
-  A signed JWT. The options `:header` and `:claims` add members, or leave out those that are `nil`; `signature: :wrong` signs
-  something else.
+  A signed JWT. The options `:header` and `:claims` add members. A member with `nil` is removed. `signature: :wrong`
+  makes the signature invalid.
   """
   @spec sign(t(), map(), map(), keyword()) :: String.t()
   def sign(key, header, claims, options) do
@@ -44,7 +44,7 @@ defmodule McpServer.Test.Key do
 
   defp segment(members, others), do: members |> members(others) |> JSON.encode!() |> encode()
 
-  @doc "Members with others; those that are `nil` are left out."
+  @doc "Merges members. Members with `nil` are removed."
   @spec members(map(), Enumerable.t() | nil) :: map()
   def members(members, others),
     do: members |> Map.merge(Map.new(others || %{})) |> Map.reject(fn {_name, value} -> value == nil end)

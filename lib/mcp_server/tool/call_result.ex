@@ -31,8 +31,8 @@ defmodule McpServer.Tool.CallResult do
     ]
 
   @doc false
-  # Clients that know no structured content still get the data, as text. The marker in the place of the text
-  # tells the writer to make it, so that the data is written once.
+  # Clients without structured content also get the data, as text. The text is a marker, and the encoder replaces it, so
+  # that the data is encoded only once.
   @spec structured(term, boolean) :: t
   def structured(data, is_error \\ false) do
     %__MODULE__{
@@ -43,7 +43,7 @@ defmodule McpServer.Tool.CallResult do
   end
 
   @doc false
-  # The same with the texts that a writer would make, for a reader that is no writer.
+  # Replaces the markers by their texts, for readers of the result that do not use the encoder.
   @spec with_texts(t) :: t
   def with_texts(%__MODULE__{content: content} = result) when is_list(content),
     do: %{result | content: Enum.map(content, &with_text(&1, result.structured_content))}

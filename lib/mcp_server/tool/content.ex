@@ -21,7 +21,7 @@ defmodule McpServer.Tool.Content do
   """
   @spec text(String.t(), keyword) :: Text.t()
   def text(text, fields \\ [])
-  # By far the most common content, and nothing of it can be misspelled.
+  # A shortcut for the most common content. Without options there is nothing to check.
   def text(text, []) when is_binary(text), do: %Text{text: text}
   def text(text, fields), do: Text.new([text: text] ++ fields)
 

@@ -81,7 +81,7 @@ defimpl McpServer.Tool.Result, for: Map do
   alias McpServer.Content.{ResourceLink, Text}
   alias McpServer.Tool.CallResult
 
-  # A result as its members. Data of a user's own has no content structs in it.
+  # A result in the form of its members. A user's own data contains no content structs.
   def to_call_result(%{"content" => [%module{} | _] = content, "structuredContent" => data} = members, _conn)
       when map_size(members) == 2 and module in [Text, ResourceLink],
       do: {:ok, %CallResult{content: content, structured_content: data}}

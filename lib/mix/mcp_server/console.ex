@@ -1,6 +1,6 @@
 defmodule Mix.McpServer.Console do
-  # What `mix mcp.list`, `mcp.call`, `mcp.read` and `mcp.get` have in common: where the server is, what it is asked as, and
-  # how the task ends.
+  # The shared parts of `mix mcp.list`, `mcp.call`, `mcp.read` and `mcp.get`: the target server, the client's options,
+  # and the exit status.
   @moduledoc false
 
   alias McpServer.{Client, Console}
@@ -22,7 +22,7 @@ defmodule Mix.McpServer.Console do
   @revisions ~w(2026-07-28 2025-11-25 2025-06-18 2025-03-26 2024-11-05)
   @timeout 60_000
 
-  @doc "The part of a task's moduledoc about its options."
+  @doc "The options for a task's moduledoc."
   @spec options_doc() :: String.t()
   def options_doc do
     """
@@ -37,7 +37,7 @@ defmodule Mix.McpServer.Console do
     """
   end
 
-  @doc "The part about what goes where, and the exit status."
+  @doc "The streams and the exit status for a task's moduledoc."
   @spec status_doc() :: String.t()
   def status_doc do
     """
@@ -48,8 +48,8 @@ defmodule Mix.McpServer.Console do
   end
 
   @doc """
-  Runs a task: reads its words, opens the server, and hands the client and the words behind the target to `fun`. The task
-  ends with the status that comes back. `most` is how many words there may be.
+  Runs a task: parses its arguments, opens the server, and calls `fun` with the client and the words after the target.
+  The task ends with the returned status. `most` is the maximum number of words.
   """
   @spec run([String.t()], keyword(), {least :: non_neg_integer(), most :: non_neg_integer()}, String.t(), fun) :: :ok
         when fun: (Client.t(), [String.t()], Console.options() -> Console.outcome())
@@ -76,7 +76,7 @@ defmodule Mix.McpServer.Console do
     if status == 0, do: :ok, else: exit({:shutdown, status})
   end
 
-  # A wrong word has a status of its own.
+  # An invalid command line has a separate exit status.
   defp usage(fun) do
     fun.()
   rescue

@@ -1,26 +1,26 @@
 defmodule Mix.McpServer.RefusedRouter do
-  # A router that mix has compiled, and that cannot work. When that is known its compiler has done its work: an error
-  # raised then would end the process of mix, and no editor would hear of it. So the errors become diagnostics of the
-  # compiler, which fails with them.
+  # A router that mix has compiled, but that is invalid. The errors are found after the compilation of the module. An
+  # exception would then end the process of mix, and editors would not get it. So the errors become diagnostics of the
+  # compiler, which then fails.
   #
-  # The compiler has kept the router, and would find nothing to do the next time. A file remembers that it was refused.
+  # The module is compiled, so the next run would not compile it again. A file marks it as refused.
   @moduledoc false
 
   alias Mix.Task.Compiler.Diagnostic
 
   @type problem :: {McpServer.Router.Refusal.place(), message :: String.t()}
 
-  @doc "Whether mix compiles the router for the project, and so asks for the diagnostics."
+  @doc "Whether mix compiles the router for the project, and so needs the diagnostics."
   @spec compiled_here?(module) :: boolean
   def compiled_here?(router) do
     List.keymember?(Application.started_applications(), :mix, 0) and Mix.Project.get() != nil and
       in_directory?(:code.which(router), Mix.Project.compile_path())
   end
 
-  # What is not in a file has an atom for it, or an empty path.
+  # The file of a module without one is an atom or an empty path.
   defp in_directory?(file, directory), do: is_list(file) and Path.dirname(List.to_string(file)) == directory
 
-  @doc "Keeps what is wrong with the router, `[]` for nothing, and lets the compiler fail with it."
+  @doc "Reports the problems of the router to the compiler, which then fails. `[]` removes the mark."
   @spec report(module, [problem]) :: :ok
   def report(router, []), do: router |> mark() |> File.rm() |> then(fn _result -> :ok end)
 
@@ -29,7 +29,7 @@ defmodule Mix.McpServer.RefusedRouter do
     Mix.Task.Compiler.after_compiler(:elixir, &fail(&1, router, problems))
   end
 
-  @doc "Whether the router was refused when it was last compiled."
+  @doc "Whether the last compilation refused the router."
   @spec refused?(module) :: boolean
   def refused?(router), do: router |> mark() |> File.exists?()
 

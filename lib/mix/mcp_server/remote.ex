@@ -1,10 +1,10 @@
 defmodule Mix.McpServer.Remote do
-  # The URL and the headers that a task is given for a server over HTTP.
+  # Parses a task's URL and headers for a server over HTTP.
   @moduledoc false
 
   alias McpServer.DualResponse.Client.{Headers, Target}
 
-  @doc "The URL, if it is one of HTTP. `name` is what the developer has written it as."
+  @doc "The URL, if it is an http URL. `name` is the option in the error text."
   @spec url!(String.t(), String.t(), String.t()) :: String.t()
   def url!(url, name, usage) do
     case Target.parse(url) do
@@ -13,7 +13,7 @@ defmodule Mix.McpServer.Remote do
     end
   end
 
-  @doc "The headers of `--header` and `--header-env`. Their values are secrets, and in no message."
+  @doc "The headers of `--header` and `--header-env`. Their values are secrets, so no message contains them."
   @spec headers!(keyword(), String.t()) :: [{String.t(), String.t()}]
   def headers!(options, usage) do
     plain =

@@ -7,7 +7,7 @@ defmodule Mix.McpServer.Serving do
   @doc "Starts the server, prints the line for its port to stderr, and ends the VM after SIGTERM."
   @spec run(keyword(), (:inet.port_number() -> String.t())) :: no_return()
   def run(options, line) do
-    # The line below says the same.
+    # The line printed below has the same information.
     Logger.put_module_level(HttpServer, :warning)
     supervisor = start!(options)
     [{_id, server, _type, _modules}] = Supervisor.which_children(supervisor)
@@ -23,7 +23,7 @@ defmodule Mix.McpServer.Serving do
   end
 
   defp start!(options) do
-    # A supervisor that cannot start takes its starter along, who has something better to say.
+    # A failed supervisor would end this process too, but this process has a better error text.
     Process.flag(:trap_exit, true)
 
     case Supervisor.start_link([{HttpServer, options}], strategy: :one_for_one) do

@@ -59,7 +59,7 @@ defmodule McpServer.Client.Http.Batch do
     end
   end
 
-  @doc "The received answers, and the error for each request without an answer."
+  @doc "The received answers, and an error for each request without an answer."
   @spec complete(t(), came :: [map()], Error.t()) :: [map()]
   def complete(batch, came, %Error{message: text}) do
     answered = for %{"id" => id} <- came, do: id
